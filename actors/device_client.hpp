@@ -1,0 +1,139 @@
+// What everything above the device talks to: checks calls on the caller's thread, turns them into
+// work and sends them to the device's actor.
+//
+// Threads: any. Lifetime: buffers and pipelines share their client; it keeps the device's actor and
+// shell in being, not alive: after close() every call answers `closed`.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stoker/actors/device_actor.hpp"
+#include "stoker/actors/kernel_catalog.hpp"
+#include "stoker/device/command_pool.hpp"
+#include "stoker/runtime/cancel.hpp"
+#include "stoker/runtime/clock.hpp"
+#include "stoker/runtime/fork_guard.hpp"
+
+namespace stoker {
+
+class DeviceClient;
+
+/// A buffer: its actor on the device's strand, and the device.
+struct DeviceBuffer {
+  std::shared_ptr<DeviceClient> device;
+  ActorRef<BufferActor> actor;
+
+  [[nodiscard]] const std::shared_ptr<BufferState>& state() const noexcept { return actor.get()->state(); }
+  [[nodiscard]] const TensorSpec& spec() const noexcept { return state()->spec; }
+  [[nodiscard]] explicit operator bool() const noexcept { return device != nullptr; }
+};
+
+/// What may accompany any command.
+struct CommandOptions {
+  std::optional<std::chrono::steady_clock::time_point> deadline = {};
+  /// Points of host timelines that must be reached before the command runs.
+  std::vector<TimelinePoint> waits = {};
+};
+
+/// One kernel call on buffers.
+struct KernelRequest {
+  std::shared_ptr<const Kernel> kernel;
+  std::span<const DeviceBuffer> inputs;
+  std::span<const DeviceBuffer> outputs;
+  const Params* params = nullptr;  ///< null: none given
+};
+
+/// What a client shares with the system that made it.
+struct ClientContext {
+  std::shared_ptr<Executor> executor = {};
+  std::shared_ptr<Clock> clock = {};
+  std::shared_ptr<ShellObserver> observer = {};  ///< of this device
+  std::shared_ptr<KernelCatalog> kernels = {};
+  ForkGuard fork = {};
+  std::size_t max_queued = 1 << 16;  ///< commands that may queue on the device before `overloaded`
+};
+
+class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
+ public:
+  [[nodiscard]] static std::shared_ptr<DeviceClient> start(std::shared_ptr<DeviceShell> shell,
+                                                           const ClientContext& context);
+  DeviceClient(std::shared_ptr<DeviceShell> shell, const ClientContext& context);
+
+  [[nodiscard]] const DeviceInfo& info() const noexcept { return shell_->info(); }
+  [[nodiscard]] DeviceShell& shell() noexcept { return *shell_; }
+  [[nodiscard]] const KernelCatalog& kernels() const noexcept { return *context_.kernels; }
+  [[nodiscard]] Executor& executor() const noexcept { return *context_.executor; }
+  [[nodiscard]] const ActorRef<DeviceActor>& actor() const noexcept { return actor_; }
+
+  // Buffers ---------------------------------------------------------------------------------------
+  /// Contents undefined.
+  [[nodiscard]] Result<DeviceBuffer> make_buffer(const TensorSpec& spec);
+  /// Contents copied from `data` before the call returns. invalid_argument if the sizes differ.
+  [[nodiscard]] Result<DeviceBuffer> make_buffer(const TensorSpec& spec, std::span<const std::byte> data);
+
+  /// Overwrites bytes from `offset` on; `data` is copied before the call returns.
+  [[nodiscard]] Result<CommandPtr> write(const DeviceBuffer& buffer, std::uint64_t offset,
+                                         std::span<const std::byte> data, const CommandOptions& options = {});
+  /// Bytes from `offset` on, once everything queued before has written them.
+  [[nodiscard]] Result<Future<std::vector<std::byte>>> read(const DeviceBuffer& buffer, std::uint64_t offset,
+                                                            std::uint64_t bytes, const CommandOptions& options = {});
+  /// The same into memory of the caller's. `done` is called once, or with a failure more than once,
+  /// and owns the memory: the device may write there until `done` is destroyed.
+  [[nodiscard]] Result<CommandPtr> read_into(const DeviceBuffer& buffer, std::uint64_t offset,
+                                             std::span<std::byte> target,
+                                             std::function<void(const Error* failure)> done,
+                                             const CommandOptions& options = {});
+  /// Copies bytes; the buffers may be on different devices. Ranges of one buffer must not overlap.
+  [[nodiscard]] Result<CommandPtr> copy(const DeviceBuffer& from, std::uint64_t from_offset,
+                                        const DeviceBuffer& to, std::uint64_t to_offset, std::uint64_t bytes,
+                                        const CommandOptions& options = {});
+  /// Repeats `pattern` (1, 2, 4 or 8 bytes) over the whole buffer.
+  [[nodiscard]] Result<CommandPtr> fill(const DeviceBuffer& buffer, std::span<const std::byte> pattern,
+                                        const CommandOptions& options = {});
+  /// Further use is an error; the memory goes when the device is done with it.
+  void release(const DeviceBuffer& buffer);
+
+  // Kernels ---------------------------------------------------------------------------------------
+  /// What the call would produce, prepared for this device.
+  [[nodiscard]] Result<std::shared_ptr<const Prepared>> prepare(const std::shared_ptr<const Kernel>& kernel,
+                                                                std::span<const DeviceBuffer> inputs,
+                                                                const Params* params);
+  [[nodiscard]] Result<CommandPtr> submit(const KernelRequest& request, const CommandOptions& options = {});
+  /// All or nothing: the first bad request is the answer, and then none of them is submitted.
+  [[nodiscard]] Result<std::vector<CommandPtr>> submit(std::span<const KernelRequest> requests,
+                                                       const CommandOptions& options = {});
+  /// Runs recorded steps; `replay` is not in use by another run.
+  [[nodiscard]] Result<CommandPtr> submit(std::shared_ptr<Replay> replay, const CommandOptions& options = {});
+
+  void cancel(const CommandPtr& command, Error why);
+
+  /// Refuses further work, fails what queues, and waits at most `patience` for what runs. True if
+  /// nothing runs any more.
+  bool close(std::chrono::nanoseconds patience);
+
+ private:
+  [[nodiscard]] CommandPtr new_command(std::string_view kernel);
+  [[nodiscard]] Result<void> check_buffer(const DeviceBuffer& buffer, std::string_view op) const;
+  [[nodiscard]] Result<void> check_range(const DeviceBuffer& buffer, std::uint64_t offset, std::uint64_t bytes,
+                                         std::string_view op) const;
+  [[nodiscard]] Result<QueuedCommand> compose(const KernelRequest& request);
+  [[nodiscard]] Result<CommandPtr> send(QueuedCommand work, const CommandOptions& options);
+  [[nodiscard]] Result<void> admit(std::size_t commands, std::string_view op) const;
+  void watch(const CommandPtr& command, const CommandOptions& options);
+  [[nodiscard]] Result<CommandPtr> copy_between(const DeviceBuffer& from, std::uint64_t from_offset,
+                                                const DeviceBuffer& to, std::uint64_t to_offset,
+                                                std::uint64_t bytes, const CommandOptions& options);
+
+  const std::shared_ptr<DeviceShell> shell_;
+  const ClientContext context_;
+  const std::shared_ptr<CommandPool> commands_;
+  ActorRef<DeviceActor> actor_;
+  std::atomic<std::uint64_t> next_command_{1};
+};
+
+}  // namespace stoker

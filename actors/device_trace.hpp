@@ -1,0 +1,31 @@
+// Writes what a device does into the system's trace and metrics.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "stoker/device/shell.hpp"
+#include "stoker/runtime/metrics.hpp"
+#include "stoker/runtime/trace.hpp"
+
+namespace stoker {
+
+/// Commands go to the lane of their queue ("queues/<device>", transfers to "transfers/<device>"),
+/// failures are marked there. Submissions are timed while the trace is enabled.
+class DeviceTrace final : public ShellObserver {
+ public:
+  DeviceTrace(std::shared_ptr<TraceRecorder> trace, std::shared_ptr<MetricRegistry> metrics, const std::string& device);
+
+  void on_settled(const QueuedCommand& work, const Error* failure, StepTiming timing) noexcept override;
+  [[nodiscard]] bool wants_timing() const noexcept override { return trace_->enabled(); }
+
+ private:
+  const std::shared_ptr<TraceRecorder> trace_;
+  const std::shared_ptr<MetricRegistry> metrics_;
+  const TrackId compute_;
+  const TrackId transfers_;
+  Counter& completed_;
+  Counter& failed_;
+};
+
+}  // namespace stoker

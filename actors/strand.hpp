@@ -1,0 +1,84 @@
+// A mailbox and the right to run what is in it, one message at a time.
+//
+//     idle ──(first message)──▶ scheduled ──(a thread takes it)──▶ turn ──(mailbox empty)──▶ idle
+//                                   ▲                                │
+//                                   └──────(budget used up)──────────┘
+//
+// Actors that share a strand never run at the same time, and a message between them costs a
+// function call's worth of queueing; most actors have a strand of their own.
+//
+// An idle strand may run its turn at once on the sender's thread (Run::here): that is how a submit
+// reaches the GPU within microseconds. It never happens re-entrantly, nor from inside a process,
+// whose stack is small.
+//
+// Threads: send() and close() from any thread; everything else on the strand. Lifetime: a scheduled
+// strand keeps itself alive, and every strand its executor.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "stoker/actors/message.hpp"
+#include "stoker/runtime/executor.hpp"
+#include "stoker/runtime/mailbox.hpp"
+#include "stoker/runtime/task.hpp"
+
+namespace stoker {
+
+enum class Run : std::uint8_t {
+  posted,  ///< the executor runs the turn
+  here,    ///< this thread may run it if the strand is idle
+};
+
+class Strand final : public std::enable_shared_from_this<Strand>, private Task {
+ public:
+  static constexpr std::uint32_t default_capacity = 4096;
+  static constexpr int budget = 64;  ///< messages per turn, so that a flood to one starves nobody
+
+  Strand(std::shared_ptr<Executor> executor, std::uint32_t capacity)
+      : executor_{std::move(executor)}, mailbox_{capacity} {}
+  ~Strand();
+
+  /// Queues the message. On failure it has been refused: overloaded (mailbox full) or the reason
+  /// the strand was closed with.
+  Result<void> send(std::unique_ptr<Message> message, Run run = Run::posted);
+
+  /// Begins a turn on this thread without a message, if the strand is idle and Run::here allows it;
+  /// the caller then calls a handler through deliver_now(), which ends the turn.
+  [[nodiscard]] bool enter() noexcept;
+  template <class Handler>
+  Result<void> deliver_now(Actor& target, Handler&& handler);
+
+  /// Runs at the end of each turn that delivered something. Set before the first send().
+  void set_end_of_turn(std::function<void()> hook) { end_of_turn_ = std::move(hook); }
+
+  /// Refuses everything queued and everything that comes. [strand, or before the first send]
+  void close(const Error& why);
+
+  /// Messages waiting now; a guess while others send.
+  [[nodiscard]] std::uint32_t depth() const noexcept { return mailbox_.size(); }
+  [[nodiscard]] std::uint64_t delivered() const noexcept { return delivered_.load(std::memory_order_relaxed); }
+
+ private:
+  void run() noexcept override;
+  /// Delivers what is there, up to the budget; `delivered` messages count already.
+  void turn(int delivered = 0) noexcept;
+  [[nodiscard]] static Result<void> gone(const Actor& target);
+  /// Ends the target with the exception in flight.
+  static void end(Actor& target) noexcept;
+  void leave() noexcept;
+  void deliver(Message& message) noexcept;
+  static void refuse_all(Envelope* chain, const Error& why) noexcept;
+
+  const std::shared_ptr<Executor> executor_;
+  Mailbox mailbox_;
+  std::function<void()> end_of_turn_;
+  std::shared_ptr<Strand> self_;  ///< while scheduled or running
+  std::shared_ptr<const Error> closed_;
+  std::atomic<std::uint64_t> delivered_{0};
+};
+
+}  // namespace stoker

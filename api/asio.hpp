@@ -1,0 +1,39 @@
+// Stoker inside an Asio program: completion tokens, coroutines, and a host's event loop.
+//
+//     boost::asio::io_context loop;
+//     stoker::SystemOptions options;
+//     stoker::use_event_loop(options, loop.get_executor());   // no thread of the host is blocked
+//     stoker::System system{options};
+//     ...
+//     stoker::Command command = device.submit("relu", {x}, y);
+//     stoker::async_wait(command, [](stoker::Result<void> outcome) { … });     // a handler
+//     co_await stoker::async_get(command, boost::asio::use_awaitable);           // throws the Error
+//
+// Handlers run on their associated executor. See runtime/future_asio.hpp for the signatures.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "stoker/api/command.hpp"
+#include "stoker/api/system.hpp"
+#include "stoker/runtime/future_asio.hpp"
+
+namespace stoker {
+
+/// Makes a system run its actors, continuations and timers on the host's executor; it starts no
+/// thread of its own for them. The execution context outlives the system.
+void use_event_loop(SystemOptions& options, boost::asio::any_io_executor executor);
+
+/// Waits for a command with any completion token; handler signature void(Result<void>).
+template <class Token>
+auto async_wait(const Command& command, Token&& token) {
+  return async_wait(command.future(), std::forward<Token>(token));
+}
+
+/// As async_wait, but failures are thrown: handler signature void(std::exception_ptr).
+template <class Token>
+auto async_get(const Command& command, Token&& token) {
+  return async_get(command.future(), std::forward<Token>(token));
+}
+
+}  // namespace stoker

@@ -1,0 +1,99 @@
+// Memory of a device: a dense row-major array of one dtype.
+//
+// A Buffer is a shared handle; the memory returns to the device's pool when the last handle is gone
+// and the device is done with it. Buffers are mutable: the order in which commands were submitted
+// is the order in which they see each other's writes.
+//
+// Threads: any. Errors are thrown by the call for bad input; what happens on the device is in the
+// future. Units: offsets and sizes are bytes unless a name says elements.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "stoker/actors/read_target.hpp"
+#include "stoker/api/command.hpp"
+
+namespace stoker {
+
+class Device;
+
+class Buffer {
+ public:
+  Buffer() = default;
+  explicit Buffer(DeviceBuffer buffer) noexcept : buffer_{std::move(buffer)} {}
+
+  [[nodiscard]] const TensorSpec& spec() const noexcept { return buffer_.spec(); }
+  [[nodiscard]] const Shape& shape() const noexcept { return spec().shape; }
+  [[nodiscard]] DType dtype() const noexcept { return spec().dtype; }
+  /// Bytes.
+  [[nodiscard]] std::size_t size() const noexcept { return spec().bytes(); }
+  [[nodiscard]] std::size_t elements() const noexcept { return spec().elements(); }
+  [[nodiscard]] Device device() const;
+
+  /// All elements, as T. Throws dtype_mismatch unless dtype_of<T> is the buffer's dtype, released,
+  /// out_of_memory.
+  template <class T>
+  [[nodiscard]] Future<std::vector<T>> read() const {
+    return read<T>(0, elements());
+  }
+  /// `count` elements from element `first` on. Throws invalid_argument beyond the end.
+  template <class T>
+  [[nodiscard]] Future<std::vector<T>> read(std::size_t first, std::size_t count) const {
+    static_assert(!std::is_same_v<T, bool>, "read bool buffers as std::uint8_t");
+    check_element_type("read", dtype_of<T>);
+    auto target = std::make_shared<ReadTarget<T>>(checked_count("read", first, count));
+    auto result = target->promise.future();
+    const CommandPtr command = buffer_.device
+                                   ->read_into(buffer_, first * sizeof(T), target->bytes(),
+                                               ReadTarget<T>::completion(target))
+                                   .value();
+    command->observe();  // the future carries the outcome
+    return result;
+  }
+  [[nodiscard]] Future<std::vector<std::byte>> read_bytes() const;
+  [[nodiscard]] Future<std::vector<std::byte>> read_bytes(std::size_t offset, std::size_t bytes) const;
+
+  /// Overwrites elements from element `first` on; `values` is copied before the call returns.
+  template <class T>
+  Command write(std::span<const T> values, std::size_t first = 0) const {
+    check_element_type("write", dtype_of<T>);
+    return write_bytes(std::as_bytes(values), first * sizeof(T));
+  }
+  template <class T>
+  Command write(const std::vector<T>& values, std::size_t first = 0) const {
+    return write(std::span<const T>{values}, first);
+  }
+  Command write_bytes(std::span<const std::byte> bytes, std::size_t offset = 0) const;
+
+  /// Sets every element to `value`, converted to the buffer's dtype.
+  Command fill(double value) const;
+
+  /// Copies all of this into `target` (same spec), which may be on another device.
+  Command copy_to(const Buffer& target) const;
+  /// Copies `bytes` bytes between offsets.
+  Command copy_to(const Buffer& target, std::size_t offset, std::size_t target_offset, std::size_t bytes) const;
+
+  /// Ends the use of the buffer: every later call with any of its handles throws `released`. Work
+  /// that was submitted before is not disturbed.
+  void release() const;
+  [[nodiscard]] bool released() const noexcept;
+
+  [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(buffer_); }
+  [[nodiscard]] const DeviceBuffer& handle() const noexcept { return buffer_; }
+  /// Whether both handles are of the same memory.
+  friend bool operator==(const Buffer& a, const Buffer& b) noexcept {
+    return a.buffer_.actor.get() == b.buffer_.actor.get();
+  }
+
+ private:
+  void check_element_type(std::string_view op, DType wanted) const;
+  [[nodiscard]] std::size_t checked_count(std::string_view op, std::size_t first, std::size_t count) const;
+
+  DeviceBuffer buffer_;
+};
+
+}  // namespace stoker

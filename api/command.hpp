@@ -1,0 +1,71 @@
+// The handle of one piece of work that a device does: a kernel, a copy, a pipeline's run.
+//
+// A handle is there at once; the result comes later. Dropping it never cancels the work and never
+// loses an error: a failure that nobody looked at is logged.
+//
+// Threads: any handle may be copied, used and destroyed on any thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stoker/actors/device_client.hpp"
+
+namespace stoker {
+
+class Command {
+ public:
+  Command() = default;
+  Command(CommandPtr state, std::shared_ptr<DeviceClient> device) noexcept
+      : state_{std::move(state)}, device_{std::move(device)} {}
+
+  /// Unique on its device, from 1.
+  [[nodiscard]] std::uint64_t id() const noexcept { return state_->id(); }
+  /// The kernel's name, or "copy", "fill", "read", "write", "pipeline".
+  [[nodiscard]] const std::string& kernel() const noexcept { return state_->kernel(); }
+  /// One atomic load.
+  [[nodiscard]] CommandStatus poll() const noexcept { return state_->status(); }
+  [[nodiscard]] bool ready() const noexcept { return state_->ready(); }
+
+  /// Waits: parks a process or a fiber, blocks a plain thread. Never throws.
+  Result<void> wait() const { return future().wait(); }
+  /// As wait(), at most that long; the Error is deadline_exceeded if the command is not done then
+  /// (it goes on).
+  Result<void> wait_for(std::chrono::nanoseconds patience) const;
+  /// As wait(), throwing the Error.
+  void get() const { wait().value(); }
+
+  /// What is pending never runs; what runs is marked and its result dropped. Either way the command
+  /// and what depends on it end with `cancelled`.
+  void cancel() const;
+
+  /// Runs `function(const Result<void>&)` on the executor when done; a future of what it returns.
+  template <class F>
+  auto then(Executor& executor, F&& function) const {
+    return future().then(executor, std::forward<F>(function));
+  }
+
+  /// The same outcome as a future: for when_all, when_any, co_await and async_wait (api/asio.hpp).
+  [[nodiscard]] Future<void> future() const { return Future<void>{boost::intrusive_ptr<FutureState<void>>{state_}}; }
+
+  /// Steps done and in all: a pipeline's run has one per stage.
+  [[nodiscard]] std::uint32_t steps_done() const noexcept { return state_->steps_done(); }
+  [[nodiscard]] std::uint32_t steps() const noexcept { return state_->steps(); }
+
+  /// Time on the device, while the system's trace is enabled; else zero.
+  [[nodiscard]] std::chrono::nanoseconds device_time() const;
+  /// The same for each step of a pipeline's run, in the order of execution.
+  [[nodiscard]] std::vector<std::chrono::nanoseconds> step_times() const;
+
+  [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
+  [[nodiscard]] const CommandPtr& state() const noexcept { return state_; }
+
+ private:
+  CommandPtr state_;
+  std::shared_ptr<DeviceClient> device_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,116 @@
+// `stoker kernels [NAME]`: the table of kernels, or one of them.
+#include <iomanip>
+#include <iostream>
+#include <map>
+
+#include "output.hpp"
+#include "verbs.hpp"
+
+namespace stoker::command_line {
+namespace {
+
+/// A default value as JSON of its own type.
+nlohmann::json value_json(const ParamValue& value) {
+  return std::visit([](const auto& held) { return nlohmann::json(held); }, value);
+}
+
+nlohmann::json describe_json(const Kernel& kernel) {
+  nlohmann::json params = nlohmann::json::array();
+  for (const ParamSpec& param : kernel.params) {
+    nlohmann::json entry{{"name", param.name},
+                         {"type", to_string(param.type)},
+                         {"doc", param.doc},
+                         {"required", !param.fallback}};
+    if (param.fallback) entry["default"] = value_json(*param.fallback);
+    if (param.min) entry["min"] = *param.min;
+    if (param.max) entry["max"] = *param.max;
+    if (!param.choices.empty()) entry["choices"] = param.choices;
+    params.push_back(std::move(entry));
+  }
+  nlohmann::json dtypes = nlohmann::json::array();
+  for (const DType dtype : kernel.dtypes) dtypes.push_back(to_string(dtype));
+  nlohmann::json devices{"cpu"};
+  if (kernel.gpu) devices.push_back("vulkan");
+  return {{"name", kernel.name},
+          {"aliases", kernel.aliases},
+          {"family", kernel.family},
+          {"summary", kernel.summary},
+          {"source", kernel.source},
+          {"inputs", {{"min", kernel.inputs.min}, {"max", kernel.inputs.max}}},
+          {"dtypes", dtypes},
+          {"params", params},
+          {"in_place", kernel.in_place},
+          {"devices", devices}};
+}
+
+void print_param(const ParamSpec& param) {
+  std::cout << "  " << std::left << std::setw(16) << param.name << std::setw(10)
+            << to_string(param.type)
+            << (param.fallback ? "default " + to_string(*param.fallback) : std::string{"required"});
+  for (std::size_t i = 0; i < param.choices.size(); ++i)
+    std::cout << (i == 0 ? "; " : " | ") << param.choices[i];
+  if (param.min || param.max) {
+    std::cout << "; ";
+    if (param.min) std::cout << *param.min << " ≤ ";
+    std::cout << "it";
+    if (param.max) std::cout << " ≤ " << *param.max;
+  }
+  std::cout << "\n    " << param.doc << '\n';
+}
+
+void print_kernel(const Kernel& kernel) {
+  std::cout << kernel.name;
+  for (const std::string& alias : kernel.aliases) std::cout << ", " << alias;
+  std::cout << "\n  " << kernel.summary << '\n';
+  if (!kernel.source.empty()) std::cout << "  Source: " << kernel.source << '\n';
+  std::cout << "\nInputs: " << kernel.inputs.min;
+  if (kernel.inputs.max != kernel.inputs.min) std::cout << " to " << kernel.inputs.max;
+  std::cout << "\nDtypes of the first:";
+  for (const DType dtype : kernel.dtypes) std::cout << ' ' << to_string(dtype);
+  std::cout << "\nRuns on: cpu" << (kernel.gpu ? ", vulkan" : "") << '\n';
+  if (!kernel.params.empty()) std::cout << "Parameters:\n";
+  for (const ParamSpec& param : kernel.params) print_param(param);
+}
+
+void print_list(const std::vector<std::shared_ptr<const Kernel>>& kernels) {
+  std::map<std::string_view, std::vector<const Kernel*>> families;
+  for (const auto& kernel : kernels) families[kernel->family].push_back(kernel.get());
+  for (const auto& [family, members] : families) {
+    std::cout << family << '\n';
+    for (const Kernel* kernel : members)
+      std::cout << "  " << std::left << std::setw(22) << kernel->name << kernel->summary << '\n';
+  }
+}
+
+int show(const std::string& name, bool json) {
+  const System system;
+  if (!name.empty()) {
+    const auto kernel = system.kernel(name);
+    if (json)
+      print_json(describe_json(*kernel));
+    else
+      print_kernel(*kernel);
+    return ok;
+  }
+  if (!json) {
+    print_list(system.kernels());
+    return ok;
+  }
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& kernel : system.kernels()) list.push_back(describe_json(*kernel));
+  print_json({{"kernels", list}});
+  return ok;
+}
+
+}  // namespace
+
+void add_kernels(CLI::App& app, Choice& choice) {
+  auto* verb = app.add_subcommand("kernels", "List the kernels, or describe one");
+  auto name = std::make_shared<std::string>();
+  verb->add_option("NAME", *name, "A kernel's name or alias");
+  verb->add_flag("--json", choice.json, "Parameters, dtypes and devices, as JSON");
+  verb->callback(
+      [&choice, name] { choice.run = [&choice, name] { return show(*name, choice.json); }; });
+}
+
+}  // namespace stoker::command_line

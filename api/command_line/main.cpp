@@ -1,0 +1,71 @@
+// The `stoker` command.
+#include <iostream>
+
+#include "output.hpp"
+#include "stoker/api/version.hpp"
+#include "verbs.hpp"
+
+namespace {
+
+using namespace stoker::command_line;
+
+constexpr const char* examples = R"(
+Examples:
+  stoker devices                              what there is, best first
+  stoker doctor                               why a driver or device was taken or rejected
+  stoker kernels gaussian_blur                one kernel: parameters, dtypes, formula
+  stoker run edges.lua input=photo.jpg        a script, with arguments it reads from `args`
+  stoker run -e 'print(relu(buffer{-1, 2}))'  a line of Lua
+  stoker run edges.lua --device vulkan --trace trace.json
+
+Every verb but bench answers in JSON with --json, errors included.
+
+Exit codes:
+  0  done
+  1  the work failed: a kernel, a file, an error of a script
+  2  the command line is wrong
+  3  no such device, kernel or file, or this device cannot do it
+  4  a script used up its instructions, memory or time
+  130, 143  stopped by Ctrl-C, by SIGTERM
+
+Environment:
+  STOKER_DEVICE     the device to use: cpu, vulkan, vulkan:1, null
+  STOKER_LOG        debug, info, warn, error, off
+  STOKER_CACHE_DIR  where compiled pipelines are kept
+
+`stoker VERB --help` says more of each.)";
+
+int report_failure(const stoker::Error& error, bool json) {
+  if (json)
+    print_json({{"error", to_json(error)}});
+  else
+    std::cerr << "stoker: " << describe(error);
+  return exit_code_of(error);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Stoker runs kernels, pipelines and scripts on GPUs and CPUs.", "stoker"};
+  app.footer(examples);
+  app.set_version_flag("--version", "stoker " + std::string{stoker::version});
+  app.require_subcommand(1);
+  Choice choice;
+  add_devices(app, choice);
+  add_doctor(app, choice);
+  add_kernels(app, choice);
+  add_run(app, choice);
+  add_bench(app, choice);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem) == 0 ? ok : usage;
+  }
+  try {
+    return choice.run();
+  } catch (const stoker::Error& error) {
+    return report_failure(error, choice.json);
+  } catch (const std::exception&) {
+    return report_failure(stoker::error_from_current_exception("stoker"), choice.json);
+  }
+}

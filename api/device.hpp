@@ -1,0 +1,103 @@
+// A device: where buffers live and kernels run.
+//
+// A shared handle, usable from any thread. Calls throw the Error for bad input, before anything is
+// queued and with nothing changed; what happens later is the Command's outcome.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "stoker/api/buffer.hpp"
+#include "stoker/api/command.hpp"
+
+namespace stoker {
+
+struct SystemState;
+
+/// One kernel call, for Device::submit of many at once.
+struct KernelCallRequest {
+  std::string_view kernel;
+  std::vector<Buffer> inputs;
+  std::vector<Buffer> outputs;
+  Params params = {};
+};
+
+struct DeviceStats {
+  MemoryStats memory;
+  ShellStats commands;
+  BackendCounters backend;
+};
+
+class Device {
+ public:
+  Device() = default;
+  explicit Device(std::shared_ptr<DeviceClient> client) noexcept : client_{std::move(client)} {}
+
+  [[nodiscard]] const DeviceInfo& info() const noexcept { return client_->info(); }
+  [[nodiscard]] const std::string& name() const noexcept { return info().name; }
+
+  // Buffers ---------------------------------------------------------------------------------------
+  /// Contents undefined. Throws out_of_memory, limit_exceeded.
+  [[nodiscard]] Buffer buffer(const TensorSpec& spec) const;
+  [[nodiscard]] Buffer buffer(DType dtype, const Shape& shape) const { return buffer(TensorSpec{dtype, shape}); }
+  /// A copy of `bytes`, which must fill the spec exactly.
+  [[nodiscard]] Buffer buffer(const TensorSpec& spec, std::span<const std::byte> bytes) const;
+  /// A copy of `values` in the given shape.
+  template <class T>
+  [[nodiscard]] Buffer buffer(std::span<const T> values, const Shape& shape) const {
+    return buffer(TensorSpec{dtype_of<T>, shape}, std::as_bytes(values));
+  }
+  template <class T>
+  [[nodiscard]] Buffer buffer(const std::vector<T>& values, const Shape& shape) const {
+    return buffer(std::span<const T>{values}, shape);
+  }
+  /// One-dimensional.
+  template <class T>
+  [[nodiscard]] Buffer buffer(const std::vector<T>& values) const {
+    return buffer(values, Shape{static_cast<std::int64_t>(values.size())});
+  }
+  template <class T>
+  [[nodiscard]] Buffer buffer(std::initializer_list<T> values) const {
+    return buffer(std::span<const T>{values.begin(), values.size()},
+                  Shape{static_cast<std::int64_t>(values.size())});
+  }
+
+  // Kernels ---------------------------------------------------------------------------------------
+  /// Runs a kernel into existing buffers. Throws unknown_kernel, arity_mismatch, shape_mismatch,
+  /// dtype_mismatch, invalid_parameter, wrong_device, released, unsupported, overloaded.
+  Command submit(std::string_view kernel, std::span<const Buffer> inputs, const Buffer& output,
+                 const Params& params = {}, const CommandOptions& options = {}) const;
+  Command submit(std::string_view kernel, std::initializer_list<Buffer> inputs, const Buffer& output,
+                 const Params& params = {}, const CommandOptions& options = {}) const {
+    return submit(kernel, std::span<const Buffer>{inputs.begin(), inputs.size()}, output, params, options);
+  }
+  /// Many at once, which costs less than one by one. All or nothing.
+  std::vector<Command> submit(std::span<const KernelCallRequest> calls, const CommandOptions& options = {}) const;
+
+  /// Runs a kernel into new buffers, which are there at once; their contents come later, and a
+  /// failure reaches whoever reads them.
+  [[nodiscard]] Buffer run(std::string_view kernel, std::span<const Buffer> inputs, const Params& params = {}) const;
+  [[nodiscard]] Buffer run(std::string_view kernel, std::initializer_list<Buffer> inputs, const Params& params = {}) const {
+    return run(kernel, std::span<const Buffer>{inputs.begin(), inputs.size()}, params);
+  }
+
+  /// What a call would produce, without running it; throws as submit() does. The kernel is compiled
+  /// for this device now instead of at its first use.
+  std::vector<TensorSpec> warm_up(std::string_view kernel, std::span<const TensorSpec> inputs,
+                                  const Params& params = {}) const;
+
+  [[nodiscard]] DeviceStats stats() const;
+  /// Gives memory that is kept for reuse back to the system; the number of bytes.
+  std::uint64_t trim() const;
+
+  [[nodiscard]] explicit operator bool() const noexcept { return client_ != nullptr; }
+  [[nodiscard]] const std::shared_ptr<DeviceClient>& client() const noexcept { return client_; }
+  friend bool operator==(const Device& a, const Device& b) noexcept { return a.client_ == b.client_; }
+
+ private:
+  std::shared_ptr<DeviceClient> client_;
+};
+
+}  // namespace stoker

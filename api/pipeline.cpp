@@ -1,0 +1,165 @@
+#include "stoker/api/pipeline.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+#include "stoker/pipeline/text_form.hpp"
+
+namespace stoker {
+
+struct Pipeline::State {
+  explicit State(std::shared_ptr<DeviceClient> client) : device{std::move(client)} {}
+
+  const std::shared_ptr<DeviceClient> device;
+  Graph graph;
+  std::map<std::string, Buffer, std::less<>> fixed;  ///< values that are always the same buffer
+  std::set<std::string, std::less<>> outputs;
+  std::mutex mutex;
+  std::shared_ptr<CompiledPipeline> compiled;  ///< null after a change
+
+  ValueId value_of(const PipelineValue& value) {
+    if (const auto* name = std::get_if<std::string>(&value.get())) return graph.value(*name);
+    const auto& buffer = std::get<Buffer>(value.get());
+    for (const auto& [name, known] : fixed)
+      if (known == buffer) return graph.value(name);
+    const std::string name = "buffer#" + std::to_string(buffer.handle().state()->id);
+    fixed.emplace(name, buffer);
+    return graph.external(name, buffer.spec()).value();
+  }
+
+  void check(const PipelineValue& value) const {
+    const auto* buffer = std::get_if<Buffer>(&value.get());
+    if (!buffer) {
+      if (std::get<std::string>(value.get()).empty())
+        throw Error{"pipeline", ErrorCode::invalid_argument, "a value has no name"};
+      return;
+    }
+    if (!*buffer) throw Error{"pipeline", ErrorCode::invalid_argument, "an empty buffer handle was passed"};
+    if (buffer->handle().device != device)
+      throw Error{"pipeline", ErrorCode::wrong_device, "the buffer is on another device than the pipeline",
+                  {{"buffer", buffer->handle().device->info().name}, {"pipeline", device->info().name}}};
+    if (buffer->released()) throw Error{"pipeline", ErrorCode::released, "the buffer was released"};
+  }
+
+  /// The plan of the graph as it is now. Outputs are exposed once their specs are known.
+  std::shared_ptr<CompiledPipeline> plan() {
+    const std::scoped_lock lock{mutex};
+    if (compiled) return compiled;
+    Graph checked = graph;
+    static_cast<void>(check_graph(checked).value());
+    for (const std::string& name : outputs) checked.expose(*checked.find(name));
+    compiled = CompiledPipeline::compile(std::move(checked), device).value();
+    return compiled;
+  }
+};
+
+Pipeline::Pipeline(std::shared_ptr<DeviceClient> device) : state_{std::make_shared<State>(std::move(device))} {}
+
+Pipeline& Pipeline::input(std::string_view name, const TensorSpec& spec) {
+  static_cast<void>(state_->graph.external(name, spec).value());
+  state_->compiled.reset();
+  return *this;
+}
+
+Pipeline& Pipeline::output(std::string_view name) {
+  const auto value = state_->graph.find(name);
+  const bool written = value && std::ranges::any_of(state_->graph.stages(), [&](const GraphStage& stage) {
+    return std::ranges::count(stage.outputs, *value) > 0;
+  });
+  if (!written)
+    throw Error{"pipeline", ErrorCode::not_found, "no stage writes this value", {{"value", std::string{name}}}};
+  state_->outputs.emplace(name);
+  state_->compiled.reset();
+  return *this;
+}
+
+Pipeline& Pipeline::add(std::string_view kernel, std::vector<PipelineValue> inputs, PipelineValue output,
+                        const Params& params) {
+  return add(PipelineStage{std::string{kernel}, std::move(inputs), {std::move(output)}, params});
+}
+
+Pipeline& Pipeline::add(const PipelineStage& stage) {
+  const auto kernel = state_->device->kernels().find(stage.kernel).value();
+  for (const PipelineValue& value : stage.inputs) state_->check(value);
+  for (const PipelineValue& value : stage.outputs) state_->check(value);
+  Graph before = state_->graph;
+  const auto fixed_before = state_->fixed;
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+  for (const PipelineValue& value : stage.inputs) inputs.push_back(state_->value_of(value));
+  for (const PipelineValue& value : stage.outputs) outputs.push_back(state_->value_of(value));
+  const auto added = state_->graph.add(kernel, std::move(inputs), std::move(outputs), stage.params);
+  if (!added) {
+    state_->graph = std::move(before);
+    state_->fixed = fixed_before;
+    throw added.error();
+  }
+  state_->compiled.reset();
+  return *this;
+}
+
+Pipeline& Pipeline::add(std::string_view text) {
+  StageText parsed = parse_stage(text).value();
+  PipelineStage stage;
+  stage.kernel = std::move(parsed.kernel);
+  for (std::string& name : parsed.inputs) stage.inputs.emplace_back(std::move(name));
+  for (std::string& name : parsed.outputs) stage.outputs.emplace_back(std::move(name));
+  stage.params = std::move(parsed.params);
+  return add(stage);
+}
+
+const Pipeline& Pipeline::compile() const {
+  static_cast<void>(state_->plan());
+  return *this;
+}
+
+Command Pipeline::run(const Bindings& bindings, const CommandOptions& options) const {
+  const auto plan = state_->plan();
+  boost::container::small_vector<DeviceBuffer, 8> buffers;
+  std::size_t used = 0;
+  for (const ValueId id : plan->externals()) {
+    const std::string& name = plan->graph().values()[id].name;
+    if (const auto bound = bindings.find(name); bound != bindings.end()) {
+      buffers.push_back(bound->second.handle());
+      ++used;
+    } else if (const auto fixed = state_->fixed.find(name); fixed != state_->fixed.end()) {
+      buffers.push_back(fixed->second.handle());
+    } else {
+      throw Error{"pipeline", ErrorCode::invalid_argument, "no buffer is bound to a value", {{"value", name}}};
+    }
+  }
+  if (used != bindings.size())
+    for (const auto& [name, buffer] : bindings) {
+      const auto value = plan->graph().find(name);
+      if (!value || !plan->graph().values()[*value].external)
+        throw Error{"pipeline", ErrorCode::not_found, "a buffer is bound to a value that is not an input or output",
+                    {{"value", name}}};
+    }
+  return {plan->run(buffers, options).value(), state_->device};
+}
+
+TensorSpec Pipeline::spec_of(std::string_view name) const {
+  const auto plan = state_->plan();
+  const auto value = plan->graph().find(name);
+  if (!value) throw Error{"pipeline", ErrorCode::not_found, "no value of this name", {{"value", std::string{name}}}};
+  return *plan->graph().values()[*value].spec;
+}
+
+std::pair<std::uint64_t, std::uint64_t> Pipeline::arena_bytes() const {
+  const auto plan = state_->plan();
+  return {plan->arena().bytes, plan->arena().unshared_bytes};
+}
+
+std::vector<std::string> Pipeline::order() const {
+  const auto plan = state_->plan();
+  std::vector<std::string> kernels;
+  for (const PlannedStage& stage : plan->stages()) kernels.push_back(plan->graph().stages()[stage.stage].kernel->name);
+  return kernels;
+}
+
+std::size_t Pipeline::size() const noexcept { return state_->graph.stages().size(); }
+
+std::size_t Pipeline::trim() const { return state_->plan()->trim(); }
+
+}  // namespace stoker

@@ -1,0 +1,94 @@
+// A pipeline: kernels chained over named values, checked as a whole, planned once, run many times.
+//
+//     Pipeline edges = system.pipeline("cpu");
+//     edges.input("photo", {DType::u8, {427, 640, 3}});
+//     edges.add("grayscale", {"photo"}, "grey");
+//     edges.add("gaussian_blur", {"grey"}, "soft", {{"radius", 2}});
+//     edges.add("sobel:soft:edges");                        // the text form
+//     edges.output("edges");
+//     Command run = edges.run({{"photo", photo}, {"edges", result}});
+//
+// Inputs and outputs are bound when it runs; every run has its own intermediate values, so runs
+// overlap unless they share a buffer that one of them writes: those are ordered. A stage may also
+// name a Buffer directly; it is then bound to that buffer in every run.
+//
+// Threads: build on one thread at a time; run() from any thread once it is built. Lifetime: a
+// shared handle. Errors are thrown: add() checks name, arity and parameters, run() (or compile())
+// everything else, before anything runs.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "stoker/api/buffer.hpp"
+#include "stoker/pipeline/compiled_pipeline.hpp"
+
+namespace stoker {
+
+/// A stage's input or output: a value's name, or a buffer.
+class PipelineValue {
+ public:
+  PipelineValue(const char* name) : value_{std::string{name}} {}      // NOLINT: reads as the name
+  PipelineValue(std::string name) : value_{std::move(name)} {}        // NOLINT
+  PipelineValue(Buffer buffer) : value_{std::move(buffer)} {}         // NOLINT
+  [[nodiscard]] const std::variant<std::string, Buffer>& get() const noexcept { return value_; }
+
+ private:
+  std::variant<std::string, Buffer> value_;
+};
+
+/// A stage as data.
+struct PipelineStage {
+  std::string kernel;
+  std::vector<PipelineValue> inputs;
+  std::vector<PipelineValue> outputs;
+  Params params = {};
+};
+
+/// Buffers by value name.
+using Bindings = std::map<std::string, Buffer, std::less<>>;
+
+class Pipeline {
+ public:
+  explicit Pipeline(std::shared_ptr<DeviceClient> device);
+
+  /// Declares a value that each run binds. Throws already_exists.
+  Pipeline& input(std::string_view name, const TensorSpec& spec);
+  /// Marks a value that a stage writes as bound by each run. Throws not_found.
+  Pipeline& output(std::string_view name);
+
+  /// Throws unknown_kernel, arity_mismatch, invalid_parameter, wrong_device, released; nothing is
+  /// added then.
+  Pipeline& add(std::string_view kernel, std::vector<PipelineValue> inputs, PipelineValue output,
+                const Params& params = {});
+  Pipeline& add(const PipelineStage& stage);
+  /// "kernel:in,in:out" with "?name=value&…" for parameters.
+  Pipeline& add(std::string_view text);
+
+  /// Checks and plans now instead of at the first run. Throws what is wrong with the graph.
+  const Pipeline& compile() const;
+
+  /// Starts a run. Throws what compile() and the binding find wrong.
+  Command run(const Bindings& bindings = {}, const CommandOptions& options = {}) const;
+
+  /// After compile(): the spec of a value. Throws not_found.
+  [[nodiscard]] TensorSpec spec_of(std::string_view name) const;
+  /// After compile(): bytes of one run's intermediate values, with and without sharing memory.
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> arena_bytes() const;
+  /// The kernels in the order of execution, matching Command::step_times().
+  [[nodiscard]] std::vector<std::string> order() const;
+  [[nodiscard]] std::size_t size() const noexcept;
+  /// Drops idle intermediates and recordings; their number.
+  std::size_t trim() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace stoker

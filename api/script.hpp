@@ -1,0 +1,19 @@
+// Lua scripts in a program (component Stoker::script); see pipeline/script/script_host.hpp and
+// docs/scripts.md.
+//
+//     stoker::ScriptHost host = stoker::script_host(system, device);
+//     stoker::ScriptRun run = host.start({"demo", "print(relu(buffer{-1, 2}))"}, {}).value();
+//     run.done.get();
+#pragma once
+
+#include "stoker/api/system.hpp"
+#include "stoker/pipeline/script/script_host.hpp"
+
+namespace stoker {
+
+/// A host for scripts on that device with the system's kernels. The system outlives it.
+[[nodiscard]] inline ScriptHost script_host(const System& system, const Device& device) {
+  return {device.client(), system.executor(), system.kernels()};
+}
+
+}  // namespace stoker

@@ -1,0 +1,88 @@
+// The system: executor, devices, kernels, trace and metrics of one program (or of one part of it).
+//
+// A shared handle. The last one that goes stops the system: new work is refused, what queues fails
+// with `closed`, what runs is waited for within a bound. Buffers and commands may outlive it; using
+// them then gives `closed`.
+//
+// Threads: any. Nothing touches Vulkan before a device of it is asked for or the devices are listed.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/api/device.hpp"
+#include "stoker/api/pipeline.hpp"
+#include "stoker/device/backend.hpp"
+#include "stoker/runtime/clock.hpp"
+#include "stoker/runtime/config.hpp"
+#include "stoker/runtime/executor.hpp"
+#include "stoker/runtime/metrics.hpp"
+#include "stoker/runtime/trace.hpp"
+
+namespace stoker {
+
+struct SystemOptions {
+  /// Settings; by default those of the environment (STOKER_DEVICE, STOKER_CACHE_DIR, …).
+  Config config = Config::from_environment();
+  /// Where actors and continuations run: a host's event loop (host_executor() in api/asio.hpp) or a
+  /// test's ManualExecutor. Null: a pool of our own. It outlives the system.
+  std::shared_ptr<Executor> executor = {};
+  /// Null: the machine's clock. It outlives the system.
+  std::shared_ptr<Clock> clock = {};
+  /// Replaces the built-in drivers, for tests.
+  std::vector<std::shared_ptr<Driver>> drivers = {};
+  /// Memory budget and queue sizes of each device.
+  ShellOptions device = {};
+  /// How long stopping waits for work in flight.
+  std::chrono::nanoseconds stop_patience = std::chrono::seconds{5};
+};
+
+struct SystemState;
+
+class System {
+ public:
+  /// Throws std::system_error if threads cannot be started.
+  System() : System{SystemOptions{}} {}
+  explicit System(SystemOptions options);
+
+  /// Every device there is, best first: discrete GPU, integrated GPU, cpu; then software GPUs and
+  /// null, which are used only when asked for by name.
+  [[nodiscard]] std::vector<DeviceInfo> devices() const;
+  /// Why each driver and device was taken or rejected.
+  [[nodiscard]] std::vector<Diagnosis> diagnose() const;
+
+  /// The device called `name` ("cpu", "vulkan:0", "null", or a kind such as "vulkan": its first).
+  /// Empty: STOKER_DEVICE, else the best. The same device is opened once. Throws not_found (with
+  /// the names there are), unsupported.
+  [[nodiscard]] Device device(std::string_view name = {}) const;
+
+  /// An empty pipeline on that device.
+  [[nodiscard]] Pipeline pipeline(const Device& device) const { return Pipeline{device.client()}; }
+  [[nodiscard]] Pipeline pipeline(std::string_view device_name = {}) const { return pipeline(device(device_name)); }
+
+  /// Adds a kernel of the user's: glsl_kernel() in api/glsl.hpp, cpp_kernel() in api/kernel.hpp.
+  /// Throws already_exists, invalid_argument.
+  void add_kernel(Kernel kernel) const;
+  [[nodiscard]] std::shared_ptr<const Kernel> kernel(std::string_view name) const;
+  [[nodiscard]] std::vector<std::shared_ptr<const Kernel>> kernels() const;
+
+  /// Continuations and processes run here.
+  [[nodiscard]] Executor& executor() const noexcept;
+  [[nodiscard]] Clock& clock() const noexcept;
+  /// Off until enabled; write_json() saves it for chrome://tracing or ui.perfetto.dev.
+  [[nodiscard]] TraceRecorder& trace() const noexcept;
+  [[nodiscard]] MetricRegistry& metrics() const noexcept;
+  [[nodiscard]] const Config& config() const noexcept;
+
+  /// Stops now instead of with the last handle; false if something still ran at the end of the
+  /// patience and was left behind. Later calls do nothing.
+  bool stop() const;
+
+ private:
+  std::shared_ptr<SystemState> state_;
+};
+
+}  // namespace stoker

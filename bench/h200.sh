@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Packs what was built here for one run on a machine that has a GPU and no compiler, none of our
+# libraries and no network: the programs, the Debian libraries they need, and a Vulkan loader.
+#
+#     bench/h200.sh [PROGRAM…]     programs in build/bin; stoker_bench always comes along
+#
+# Leaves one folder in the checkout, ignored by git, and prints the command to run there from the
+# checkout's root, with $OUT a folder for results. The programs run with the C++ library of whichever
+# machine has the newer one, and always with that machine's C library, which must not be older than
+# ours.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
+
+folder=.h200bench
+programs=(stoker_bench "$@")
+
+for program in "${programs[@]}"; do
+  [[ -x build/bin/$program ]] || { echo "h200.sh: build/bin/$program is not built" >&2; exit 1; }
+done
+mkdir -p "$folder/loaders"
+exclude=$(git rev-parse --git-path info/exclude)
+grep -qxF "/$folder/" "$exclude" || echo "/$folder/" >>"$exclude"
+
+# --- programs and libraries -----------------------------------------------------------------------
+# The C library belongs to its machine, as does its loader. The C++ run-time goes apart: it is used
+# only if the other machine has none.
+is_c_library() { [[ $1 =~ /(ld-linux[^/]*|lib(c|m|dl|rt|pthread|resolv|util))\.so ]]; }
+is_cxx_library() { [[ $1 =~ /lib(stdc\+\+|gcc_s)\.so ]]; }
+
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+mkdir "$stage/bin" "$stage/lib" "$stage/cxx"
+for program in "${programs[@]}"; do
+  strip -o "$stage/bin/$program" "build/bin/$program"
+  ldd "build/bin/$program" | awk '$3 ~ /^\// { print $3 }'
+done | sort -u | while read -r library; do
+  is_c_library "$library" && continue
+  if is_cxx_library "$library"; then cp -L "$library" "$stage/cxx/"; else cp -L "$library" "$stage/lib/"; fi
+done
+tar -C "$stage" -czf "$folder/programs.tgz" bin lib cxx
+
+# --- Vulkan loader --------------------------------------------------------------------------------
+# In lists of their own, so that this machine's are not touched.
+packages=(libvulkan1 libegl1 libglvnd0 libgl1 libglx0)
+if ! ls "$folder"/loaders/libvulkan1_*.deb >/dev/null 2>&1; then
+  lists=/tmp/h200-lists
+  mkdir -p "$lists/partial"
+  options=(-oAPT::Architecture=amd64 -oAPT::Architectures=amd64 "-oDir::State::Lists=$lists")
+  apt-get -qq "${options[@]}" update
+  (cd "$folder/loaders" && apt-get -qq "${options[@]}" download "${packages[@]}")
+fi
+
+# --- what runs there ------------------------------------------------------------------------------
+cat >"$folder/run.sh" <<'RUN'
+# bash run.sh PROGRAM [ARGUMENT…]: unpacks on first use, then runs the program.
+here=$(dirname "$(readlink -f "$0")")
+home=${STOKER_HOME:-/tmp/stoker}
+if [[ ! -d $home/bin ]]; then
+  mkdir -p "$home/lib" || exit
+  tar -C "$home" -xzf "$here/programs.tgz" || exit
+  if ! ldconfig -p | grep -q libvulkan.so.1; then
+    for package in "$here"/loaders/*.deb; do dpkg -x "$package" "$home/loaders"; done
+    find "$home/loaders" -name '*.so*' -exec cp -P {} "$home/lib/" \;
+  fi
+  ldconfig -p | grep -q 'libstdc++.so.6' || cp "$home"/cxx/* "$home/lib/"
+fi
+export LD_LIBRARY_PATH=$home/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+# The driver's own description, where the loader does not look for it.
+for icd in /usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json; do
+  [[ -z ${VK_DRIVER_FILES:-} && -r $icd ]] && export VK_DRIVER_FILES=$icd
+done
+egl=/usr/local/nvidia/share/glvnd/egl_vendor.d/10_nvidia.json
+[[ -r $egl ]] && export __EGL_VENDOR_LIBRARY_FILENAMES=$egl
+[[ -d /usr/local/nvidia/lib64 ]] && export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:/usr/local/nvidia/lib64
+export STOKER_CACHE_DIR=${STOKER_CACHE_DIR:-$home/cache}
+program=$1
+shift
+exec "$home/bin/$program" "$@"
+RUN
+
+groups="overhead actors vulkan_latency gpu_kernels server memory"
+cat <<END
+Packed $(du -sh "$folder" | cut -f1) into $folder. Carry that folder; from the checkout's root run there:
+
+nvidia-smi -L; timeout 540 bash $folder/run.sh stoker_bench $groups --json 2>&1 >\$OUT/h200.json | tee \$OUT/h200.txt
+END

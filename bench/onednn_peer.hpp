@@ -1,0 +1,53 @@
+// oneDNN called directly, in a process of its own: its OpenMP threads spin after each call and
+// would take the cores from whoever is measured next.
+//
+// The parent asks over a pipe, one line a question; the child answers with one number. The child
+// sleeps between questions, and the parent lets its last threads come to rest before it goes on.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include <sys/types.h>
+
+namespace stoker::bench {
+
+/// A convolution without bias, NCHW and OIHW, float.
+struct ConvShape {
+  std::string name;
+  std::int64_t batch, in_channels, size, out_channels, kernel, stride, padding;
+
+  [[nodiscard]] std::int64_t out_size() const noexcept { return (size + 2 * padding - kernel) / stride + 1; }
+  /// Multiplications and additions.
+  [[nodiscard]] double operations() const noexcept {
+    return 2.0 * static_cast<double>(batch * out_channels * out_size() * out_size() * in_channels * kernel * kernel);
+  }
+};
+
+class OnednnPeer {
+ public:
+  /// Starts this program again as the peer. Throws std::system_error.
+  OnednnPeer();
+  ~OnednnPeer();
+  OnednnPeer(const OnednnPeer&) = delete;
+  OnednnPeer& operator=(const OnednnPeer&) = delete;
+
+  /// Seconds for one n×n matrix product: `calls` in a row, the faster of dnnl_sgemm and a matmul
+  /// primitive.
+  [[nodiscard]] double matmul(std::int64_t n, int calls);
+  /// Seconds for one convolution from NCHW to NCHW: the faster of a primitive on those layouts and
+  /// one on oneDNN's own with reorders before and after.
+  [[nodiscard]] double conv(const ConvShape& shape, int calls);
+
+ private:
+  double ask(const std::string& question);
+  pid_t child_ = -1;
+  std::FILE* to_child_ = nullptr;
+  std::FILE* from_child_ = nullptr;
+};
+
+/// The child's main function: answers until its input ends.
+int serve_onednn_peer();
+
+}  // namespace stoker::bench

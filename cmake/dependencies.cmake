@@ -1,0 +1,19 @@
+# The packages Stoker stands on; all are Debian's. `dev` installs them.
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS context fiber)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(spdlog REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(StokerDnnl REQUIRED)
+find_package(StokerGlslang REQUIRED)
+find_package(PNG REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(TURBOJPEG REQUIRED IMPORTED_TARGET libturbojpeg)
+# Lua compiled as C++: its errors are exceptions and run destructors.
+pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4-c++)
+
+# Stoker opens the Vulkan loader at run time, so only the headers are needed.
+find_path(STOKER_VULKAN_INCLUDE vulkan/vulkan.h REQUIRED)
+find_path(STOKER_CONCURRENTQUEUE_INCLUDE concurrentqueue/concurrentqueue.h REQUIRED)

@@ -1,0 +1,50 @@
+# Examples: each examples/NAME.cpp, and each folder examples/NAME/ with sources, is one program.
+
+function(stoker_example name)
+  add_executable(example_${name} ${ARGN})
+  set_target_properties(example_${name} PROPERTIES OUTPUT_NAME example_${name})
+  target_link_libraries(example_${name} PRIVATE stoker_settings stoker_stoker)
+endfunction()
+
+stoker_glob(single_examples examples/*.cpp)
+foreach(source ${single_examples})
+  cmake_path(GET source STEM name)
+  stoker_example(${name} ${source})
+endforeach()
+file(GLOB example_folders CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/examples"
+     "${CMAKE_CURRENT_SOURCE_DIR}/examples/*")
+foreach(folder ${example_folders})
+  stoker_glob(sources examples/${folder}/*.cpp)
+  if(sources)
+    stoker_example(${folder} ${sources})
+  endif()
+endforeach()
+
+# Every example runs as a test, so that what the guides point at stays true.
+if(STOKER_BUILD_TESTS AND NOT STOKER_SANITIZE)
+  # stoker_example_test(NAME REGEX COMMAND…): passes if the output matches.
+  function(stoker_example_test name regex)
+    add_test(NAME example.${name} COMMAND ${ARGN} WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+    set_tests_properties(example.${name} PROPERTIES LABELS examples TIMEOUT 120
+                         PASS_REGULAR_EXPRESSION "${regex}")
+  endfunction()
+
+  stoker_example_test(quickstart ": 11 22 33" example_quickstart)
+  stoker_example_test(custom_kernel_on_cpu "cpu: 1 3 9 19.*wrong:2" example_custom_kernel cpu)
+  stoker_example_test(custom_kernel_on_vulkan "vulkan:0: 1 3 9 19.*wrong:2" example_custom_kernel vulkan)
+  stoker_example_test(http_server "GET /health: alive.*10000 commands" example_http_server --demo)
+  if(TARGET stoker_command)
+    foreach(device cpu vulkan)
+      stoker_example_test(edges_on_${device} "saved .*edges_${device}.png" stoker_command run
+                          examples/scripts/edges.lua --device ${device}
+                          output=${CMAKE_CURRENT_BINARY_DIR}/edges_${device}.png
+                          --allow ${CMAKE_CURRENT_BINARY_DIR})
+      stoker_example_test(poster_on_${device} "saved .*poster_${device}.png" stoker_command run
+                          examples/scripts/poster.lua --device ${device}
+                          output=${CMAKE_CURRENT_BINARY_DIR}/poster_${device}.png
+                          --allow ${CMAKE_CURRENT_BINARY_DIR})
+      stoker_example_test(classes_on_${device} "row 2 sums to 1.000000" stoker_command run
+                          examples/scripts/classes.lua --device ${device})
+    endforeach()
+  endif()
+endif()

@@ -1,0 +1,50 @@
+# Installation: a prefix that can be moved, with one CMake component for each library.
+#
+#   find_package(Stoker COMPONENTS core)      → Stoker::core
+#   pkg-config --cflags --libs stoker         → core
+
+include(CMakePackageConfigHelpers)
+set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Stoker")
+
+foreach(component ${STOKER_COMPONENTS} stoker)
+  install(TARGETS stoker_${component} EXPORT stoker_${component}
+          RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
+          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(EXPORT stoker_${component} FILE Stoker-${component}.cmake NAMESPACE Stoker::
+          DESTINATION "${config_dir}")
+  if(NOT component STREQUAL stoker)
+    set_target_properties(stoker_${component} PROPERTIES INSTALL_RPATH "$ORIGIN")
+  endif()
+endforeach()
+if(TARGET stoker_command)
+  install(TARGETS stoker_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+
+install(DIRECTORY runtime kernels device actors pipeline api
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/stoker"
+        FILES_MATCHING PATTERN "*.hpp"
+        PATTERN "command_line" EXCLUDE
+        PATTERN "shader_tool" EXCLUDE)
+
+configure_package_config_file(cmake/StokerConfig.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/StokerConfig.cmake"
+                              INSTALL_DESTINATION "${config_dir}")
+write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/StokerConfigVersion.cmake"
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/StokerConfig.cmake"
+              "${CMAKE_CURRENT_BINARY_DIR}/StokerConfigVersion.cmake"
+              cmake/FindStokerDnnl.cmake cmake/FindStokerGlslang.cmake
+        DESTINATION "${config_dir}")
+
+# The path from the .pc file up to the prefix, so that the prefix may move.
+file(RELATIVE_PATH STOKER_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+set(STOKER_PC_LIBS "-lboost_context -lspdlog -lfmt -ldnnl -lpng -lturbojpeg -ldl -pthread")
+set(STOKER_PC_PRIVATE "")
+if(BUILD_SHARED_LIBS)
+  set(STOKER_PC_PRIVATE "${STOKER_PC_LIBS}")
+  set(STOKER_PC_LIBS "-pthread")
+endif()
+configure_file(cmake/stoker.pc.in "${CMAKE_CURRENT_BINARY_DIR}/stoker.pc" @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/stoker.pc"
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/stoker")

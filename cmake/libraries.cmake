@@ -1,0 +1,91 @@
+# The libraries, one component each, and the stoker command.
+#
+#   Stoker::core     runtime, kernels, devices, actors, pipelines, api
+#   Stoker::glsl     run-time GLSL compiler, for user kernels
+#   Stoker::fiber    for callers who live in Boost.Fiber
+#   Stoker::script   Lua scripts
+#   Stoker::stoker   all of them
+
+# stoker_library(NAME SOURCES…): the target stoker_NAME with the alias Stoker::NAME.
+function(stoker_library name)
+  set(target stoker_${name})
+  add_library(${target} ${ARGN})
+  add_library(Stoker::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION}
+                        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:stoker_settings>)
+  target_include_directories(
+    ${target} PUBLIC "$<BUILD_INTERFACE:${STOKER_INCLUDE_DIR}>"
+                     "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  if(STOKER_SANITIZE)
+    target_link_options(${target} PUBLIC "$<BUILD_INTERFACE:-fsanitize=$<JOIN:${STOKER_SANITIZE},$<COMMA>>>")
+  endif()
+endfunction()
+
+include(GNUInstallDirs)
+
+# Definitions of kernels, in an object library of their own because stoker-shaders, which has to run
+# before core is complete, needs them too.
+stoker_glob(kernel_sources kernels/*.cpp kernels/*/*.cpp)
+list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(glsl|shader_tool)/|/(cases|cpu|[^/]*_cpu)\\.cpp$")
+list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(cpu_table|spirv)\\.cpp$")
+stoker_glob(base_sources runtime/error.cpp runtime/dtype.cpp runtime/shape.cpp)
+add_library(stoker_definitions OBJECT ${kernel_sources} ${base_sources}
+                                      "${STOKER_GENERATED_DIR}/kernel_list.cpp")
+target_link_libraries(stoker_definitions PRIVATE stoker_settings Boost::headers)
+
+stoker_glob(core_sources runtime/*.cpp device/*.cpp device/*/*.cpp actors/*.cpp pipeline/*.cpp
+            api/*.cpp kernels/cpu_table.cpp kernels/spirv.cpp)
+list(REMOVE_ITEM core_sources ${base_sources} "${CMAKE_CURRENT_SOURCE_DIR}/runtime/fiber_adaptor.cpp")
+stoker_library(core ${core_sources} $<TARGET_OBJECTS:stoker_definitions> ${STOKER_CPU_OBJECTS}
+               "${STOKER_GENERATED_DIR}/driver_list.cpp")
+target_link_libraries(
+  stoker_core
+  PUBLIC Boost::headers Threads::Threads
+  PRIVATE Boost::context spdlog::spdlog DNNL::dnnl PNG::PNG PkgConfig::TURBOJPEG ${CMAKE_DL_LIBS}
+          $<BUILD_INTERFACE:Eigen3::Eigen> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
+target_include_directories(stoker_core PRIVATE "${STOKER_VULKAN_INCLUDE}"
+                                               "${STOKER_CONCURRENTQUEUE_INCLUDE}")
+
+stoker_glob(glsl_sources kernels/glsl/*.cpp)
+add_library(stoker_glsl_objects OBJECT ${glsl_sources})
+target_link_libraries(stoker_glsl_objects PRIVATE stoker_settings Boost::headers)
+if(STOKER_SANITIZE)
+  # glslang is compiled without type information, which this check reads.
+  set_source_files_properties(kernels/glsl/frontend.cpp PROPERTIES COMPILE_OPTIONS
+                                                                   -fno-sanitize=vptr)
+endif()
+stoker_library(glsl $<TARGET_OBJECTS:stoker_glsl_objects>)
+target_link_libraries(stoker_glsl PUBLIC stoker_core PRIVATE StokerGlslang::glslang)
+set_target_properties(stoker_glsl PROPERTIES LINKER_LANGUAGE CXX)
+
+set(STOKER_COMPONENTS core glsl)
+if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/runtime/fiber_adaptor.cpp")
+  stoker_library(fiber runtime/fiber_adaptor.cpp)
+  target_link_libraries(stoker_fiber PUBLIC stoker_core Boost::fiber)
+  list(APPEND STOKER_COMPONENTS fiber)
+endif()
+stoker_glob(script_sources pipeline/script/*.cpp)
+if(script_sources)
+  stoker_library(script ${script_sources})
+  target_link_libraries(stoker_script PUBLIC stoker_core PRIVATE stoker_glsl PkgConfig::LUA
+                                                                 spdlog::spdlog)
+  list(APPEND STOKER_COMPONENTS script)
+endif()
+
+add_library(stoker_stoker INTERFACE)
+add_library(Stoker::stoker ALIAS stoker_stoker)
+set_target_properties(stoker_stoker PROPERTIES EXPORT_NAME stoker)
+list(TRANSFORM STOKER_COMPONENTS PREPEND stoker_ OUTPUT_VARIABLE all_components)
+target_link_libraries(stoker_stoker INTERFACE ${all_components})
+
+stoker_glob(command_sources api/command_line/*.cpp)
+if(STOKER_BUILD_COMMAND AND command_sources)
+  find_package(CLI11 REQUIRED)
+  add_executable(stoker_command ${command_sources})
+  set_target_properties(stoker_command PROPERTIES OUTPUT_NAME stoker EXPORT_NAME command
+                        INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  target_link_libraries(stoker_command PRIVATE stoker_settings stoker_stoker CLI11::CLI11
+                                               nlohmann_json::nlohmann_json spdlog::spdlog)
+endif()

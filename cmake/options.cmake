@@ -1,0 +1,51 @@
+# What the builder chooses, and how everything is compiled.
+
+option(BUILD_SHARED_LIBS "Build Stoker's libraries as shared ones" OFF)
+option(STOKER_BUILD_COMMAND "Build the stoker command" ${PROJECT_IS_TOP_LEVEL})
+option(STOKER_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(STOKER_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
+option(STOKER_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(STOKER_INSTALL "Define the install rules" ${PROJECT_IS_TOP_LEVEL})
+set(STOKER_SANITIZE "" CACHE STRING "Sanitizers: empty, address;undefined or thread")
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+find_program(STOKER_CCACHE ccache)
+if(STOKER_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${STOKER_CCACHE}")
+endif()
+
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/bin")
+  set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/lib")
+  set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/lib")
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+endif()
+
+# Includes read "stoker/<layer>/<file>.hpp" in the source tree and in an installed copy alike.
+set(STOKER_INCLUDE_DIR "${CMAKE_CURRENT_BINARY_DIR}/include")
+set(STOKER_GENERATED_DIR "${CMAKE_CURRENT_BINARY_DIR}/generated")
+file(MAKE_DIRECTORY "${STOKER_INCLUDE_DIR}" "${STOKER_GENERATED_DIR}/stoker/kernels")
+file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${STOKER_INCLUDE_DIR}/stoker" SYMBOLIC)
+
+# What every target of ours is compiled with. Not part of what users of the libraries get.
+add_library(stoker_settings INTERFACE)
+target_compile_features(stoker_settings INTERFACE cxx_std_20)
+target_compile_options(stoker_settings INTERFACE -Wall -Wextra)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 warns about its own std::string (GCC bug 105651).
+  target_compile_options(stoker_settings INTERFACE -Wno-restrict)
+endif()
+target_include_directories(stoker_settings INTERFACE "${STOKER_INCLUDE_DIR}"
+                                                     "${STOKER_GENERATED_DIR}")
+if(STOKER_SANITIZE)
+  list(JOIN STOKER_SANITIZE "," sanitizers)
+  target_compile_options(stoker_settings INTERFACE -fsanitize=${sanitizers}
+                                                   -fno-omit-frame-pointer
+                                                   # GCC loses track of what it instrumented.
+                                                   -Wno-maybe-uninitialized)
+  target_link_options(stoker_settings INTERFACE -fsanitize=${sanitizers})
+endif()

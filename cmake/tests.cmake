@@ -1,0 +1,61 @@
+# One binary for each folder of tests/ that holds *_test.cpp files: tests_runtime, tests_kernels, …
+
+enable_testing()
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+stoker_glob(case_sources kernels/*/cases.cpp)
+add_library(stoker_kernel_cases STATIC ${case_sources} "${STOKER_GENERATED_DIR}/suite_list.cpp")
+target_link_libraries(stoker_kernel_cases PRIVATE stoker_settings PUBLIC stoker_core)
+
+file(GLOB test_folders CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/tests"
+     "${CMAKE_CURRENT_SOURCE_DIR}/tests/*")
+foreach(folder ${test_folders})
+  stoker_glob(test_sources tests/${folder}/*_test.cpp)
+  if(NOT test_sources)
+    continue()
+  endif()
+  # Other sources in the folder are helpers of its tests.
+  stoker_glob(test_sources tests/${folder}/*.cpp)
+  add_executable(tests_${folder} ${test_sources})
+  target_link_libraries(
+    tests_${folder} PRIVATE stoker_settings stoker_stoker stoker_kernel_cases GTest::gtest
+                            GTest::gtest_main spdlog::spdlog nlohmann_json::nlohmann_json
+                            DNNL::dnnl Boost::context PkgConfig::LUA ${CMAKE_DL_LIBS})
+  target_include_directories(tests_${folder} PRIVATE "${STOKER_VULKAN_INCLUDE}"
+                                                     "${STOKER_CONCURRENTQUEUE_INCLUDE}")
+  target_compile_definitions(
+    tests_${folder} PRIVATE STOKER_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
+                            STOKER_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
+  gtest_discover_tests(tests_${folder} DISCOVERY_MODE PRE_TEST
+                       PROPERTIES LABELS ${folder} TIMEOUT 300)
+endforeach()
+if(TARGET stoker_command)
+  foreach(folder ${test_folders})
+    if(TARGET tests_${folder})
+      add_dependencies(tests_${folder} stoker_command)
+    endif()
+  endforeach()
+endif()
+
+# The objects that must run on any processor, for tests/kernels/isa_test.cpp.
+if(TARGET stoker_cpu_v3 AND TARGET stoker_cpu_v1)
+  set(objects "")
+  foreach(target stoker_definitions stoker_cpu_v1 stoker_glsl_objects ${all_components})
+    list(APPEND objects "$<TARGET_OBJECTS:${target}>")
+  endforeach()
+  file(GENERATE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/baseline_objects.txt"
+       CONTENT "$<JOIN:$<FILTER:$<REMOVE_DUPLICATES:${objects}>,EXCLUDE,/cpu_v[34]\\.o$>,\n>\n")
+endif()
+
+# A tiny program against an installed, moved copy, and against the source tree.
+if(STOKER_INSTALL AND NOT STOKER_SANITIZE AND EXISTS
+                      "${CMAKE_CURRENT_SOURCE_DIR}/tests/install/check.cmake")
+  add_test(NAME install.consumer_builds_against_a_moved_copy
+           COMMAND "${CMAKE_COMMAND}" -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}
+                   -DBUILD=${CMAKE_CURRENT_BINARY_DIR} -DGENERATOR=${CMAKE_GENERATOR}
+                   -DCOMPILER=${CMAKE_CXX_COMPILER} -P
+                   "${CMAKE_CURRENT_SOURCE_DIR}/tests/install/check.cmake")
+  set_tests_properties(install.consumer_builds_against_a_moved_copy
+                       PROPERTIES LABELS install TIMEOUT 900 RUN_SERIAL TRUE)
+endif()

@@ -1,0 +1,248 @@
+// The small interface a device driver implements. Backends may trust their input: the shell
+// (device/device.hpp) has checked every call, keeps memory alive until the work that uses it is
+// complete, and has worked out the hazards.
+//
+// Threads: `submit`, `record`, `allocate` and `prepare` are called from one thread at a time (the
+// device's strand) unless a line below says otherwise. Completions come from the backend's own
+// thread or from inside submit().
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <boost/container/small_vector.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stoker/kernels/kernel.hpp"
+#include "stoker/runtime/error.hpp"
+#include "stoker/runtime/shape.hpp"
+
+namespace stoker {
+
+enum class DeviceType : std::uint8_t { discrete_gpu, integrated_gpu, virtual_gpu, software_gpu, cpu, null };
+[[nodiscard]] std::string_view to_string(DeviceType type) noexcept;
+
+struct DeviceLimits {
+  std::uint64_t max_allocation = ~std::uint64_t{0};  ///< bytes of one buffer
+  std::uint64_t max_storage_range = ~std::uint64_t{0};
+  std::uint32_t max_groups = 65535;  ///< per axis
+  std::uint32_t max_push_bytes = 128;
+  std::uint32_t shared_bytes = 0;
+  std::uint32_t subgroup_size = 1;
+};
+
+struct DeviceInfo {
+  std::string name;         ///< what a user writes: "cpu", "vulkan:0", "null"
+  std::string backend;      ///< "vulkan"
+  std::string description;  ///< "NVIDIA H200"
+  DeviceType type = DeviceType::null;
+  std::string driver;       ///< driver name and version
+  std::string uuid;         ///< hex; stable across runs where the driver has one
+  std::uint64_t memory_bytes = 0;
+  std::uint32_t compute_units = 1;
+  DeviceLimits limits;
+  std::vector<DType> dtypes;          ///< what kernels may compute on here
+  std::vector<std::string> features;  ///< optional features in use, as their Vulkan names
+  bool has_transfer_queue = false;
+  bool unified_memory = false;        ///< device memory can be mapped by the host
+  bool host_addressable = false;      ///< steps may name any host memory (HostBlock)
+};
+
+/// Where memory should lie. Backends with one kind of memory treat all alike.
+enum class MemoryKind : std::uint8_t {
+  device,    ///< fast for kernels; `host` is set where the device can map it
+  upload,    ///< host-visible, written once by the host (staging)
+  readback,  ///< host-visible and cached, read by the host
+};
+
+/// One allocation of the backend; freed by its destructor (any thread, after its last use).
+class MemoryBlock {
+ public:
+  virtual ~MemoryBlock() = default;
+  std::byte* host = nullptr;        ///< mapped address, or null
+  std::uint64_t address = 0;        ///< device address
+  std::uint64_t bytes = 0;
+  MemoryKind kind = MemoryKind::device;
+};
+
+/// Host memory that somebody else owns, for devices whose info says `host_addressable`.
+class HostBlock final : public MemoryBlock {
+ public:
+  HostBlock(std::byte* data, std::uint64_t size) noexcept {
+    host = data;
+    address = reinterpret_cast<std::uint64_t>(data);
+    bytes = size;
+  }
+};
+
+/// A part of a block.
+struct MemoryView {
+  MemoryBlock* block = nullptr;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  [[nodiscard]] std::byte* host() const noexcept { return block->host ? block->host + offset : nullptr; }
+  [[nodiscard]] std::uint64_t address() const noexcept { return block->address + offset; }
+};
+
+/// A kernel made ready for fixed specs and parameters: a CPU plan, or pipelines and their grids.
+/// Immutable; shared by every step that uses it.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  std::string kernel;
+  std::vector<std::size_t> scratch_bytes;  ///< temporary buffers each run needs
+};
+
+enum class StepKind : std::uint8_t { dispatch, copy, fill };
+
+/// One piece of device work.
+struct Step {
+  StepKind kind = StepKind::dispatch;
+  std::shared_ptr<const Executable> executable;  ///< dispatch only
+  boost::container::small_vector<MemoryView, 3> inputs;   ///< copy: [0] is the source
+  boost::container::small_vector<MemoryView, 1> outputs;  ///< copy and fill: [0] is the target
+  boost::container::small_vector<MemoryView, 1> scratch;
+  std::array<std::byte, 8> pattern{};  ///< fill: the element, `pattern_bytes` long (1, 2, 4 or 8)
+  std::uint8_t pattern_bytes = 4;
+  /// Earlier steps of the same submission (indices) whose writes this step must see or whose reads
+  /// it must not overtake. Steps without a path between them may overlap.
+  boost::container::small_vector<std::uint32_t, 4> after;
+};
+
+/// Steps prepared to run many times. Destroyed when no submission of it is in flight.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+};
+
+enum class QueueKind : std::uint8_t { compute, transfer };
+inline constexpr std::size_t queue_kinds = 2;
+
+/// "Queue `queue` of this device has completed everything up to `value`."
+struct QueuePoint {
+  QueueKind queue = QueueKind::compute;
+  std::uint64_t value = 0;
+};
+
+/// What is handed to a queue at once. Exactly one of `steps` and `recording` is used. Steps wait
+/// for all of `waits`, which may name points of this same queue: submissions of a queue are ordered
+/// by nothing else. The queue then reaches `value` (values of a queue rise by any amount).
+struct Submission {
+  QueueKind queue = QueueKind::compute;
+  std::uint64_t value = 0;
+  std::span<const QueuePoint> waits = {};
+  std::span<const Step> steps = {};
+  Recording* recording = nullptr;
+  bool timed = false;  ///< ask for StepTiming (device timestamps)
+  /// If set, raised to the number of steps done as soon as the backend knows (monotonic, at its own
+  /// grain). Outlives the submission's completion.
+  std::atomic<std::uint32_t>* progress = nullptr;
+};
+
+struct StepFailure {
+  std::uint32_t step = 0;  ///< this step failed by itself, or depends on one that did
+  Error error;
+};
+
+/// On the host's steady clock, in nanoseconds since its epoch.
+struct StepTiming {
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+};
+
+struct Completion {
+  QueuePoint point;
+  std::vector<StepFailure> failures;  ///< empty but for C++ kernels that throw
+  std::vector<StepTiming> timings;    ///< one per step if the submission was timed
+};
+
+/// Told of progress, in the order of each queue, by any thread and possibly from inside submit().
+/// Must return quickly and may not call the backend back.
+class CompletionSink {
+ public:
+  virtual void on_completed(Completion completion) noexcept = 0;
+  /// Once; nothing completes afterwards.
+  virtual void on_lost(Error reason) noexcept = 0;
+
+ protected:
+  ~CompletionSink() = default;
+};
+
+/// Counters since the device was opened, for stats() and tests.
+struct BackendCounters {
+  std::uint64_t submissions = 0;        ///< calls to the driver's queue
+  std::uint64_t barriers = 0;
+  std::uint64_t pipelines_created = 0;
+  std::uint64_t pipelines_from_cache = 0;  ///< of these, found in the cache on disk
+  std::uint64_t recordings = 0;
+  std::uint64_t validation_messages = 0;
+};
+
+class Backend {
+ public:
+  /// Waits a bounded time for work in flight, then leaves; never throws.
+  virtual ~Backend() = default;
+
+  [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;  // any thread
+
+  /// out_of_memory when the device refuses. Any thread.
+  [[nodiscard]] virtual Result<std::unique_ptr<MemoryBlock>> allocate(std::uint64_t bytes, MemoryKind kind) = 0;
+
+  /// Bytes the driver says are free for this process right now, if it can say. Any thread.
+  [[nodiscard]] virtual std::uint64_t free_bytes() const noexcept { return ~std::uint64_t{0}; }
+
+  /// Makes a kernel ready; compiles lazily. `unsupported` names the missing feature. Any thread.
+  [[nodiscard]] virtual Result<std::shared_ptr<const Executable>> prepare(
+      std::shared_ptr<const Kernel> kernel, const KernelCall& call, std::span<const TensorSpec> outputs) = 0;
+
+  /// Records steps for replay. The memory they name outlives the recording.
+  [[nodiscard]] virtual Result<std::unique_ptr<Recording>> record(std::span<const Step> steps) = 0;
+
+  /// Hands work to a queue. A failure means that nothing of it will run. The caller keeps
+  /// executables, memory and the recording alive until the point is complete, not the spans.
+  [[nodiscard]] virtual Result<void> submit(const Submission& submission) = 0;
+
+  /// Blocks the calling thread until the point is complete, the device is lost or `deadline` has
+  /// passed; may use the thread to do the work. True if the point is complete. Any thread.
+  virtual bool wait(QueuePoint point, std::chrono::steady_clock::time_point deadline) noexcept = 0;
+
+  [[nodiscard]] virtual BackendCounters counters() const noexcept = 0;  // any thread
+};
+
+/// Why a device was taken or rejected; what `stoker doctor` prints.
+struct Diagnosis {
+  std::string subject;  ///< "libvulkan.so.1", "NVIDIA H200"
+  bool accepted = false;
+  std::string reason;
+};
+
+struct OpenOptions {
+  std::string cache_dir;        ///< for compiled pipelines; empty: no cache on disk
+  bool validation = false;      ///< switch Vulkan's validation layers on where installed
+  std::chrono::nanoseconds submit_target = std::chrono::milliseconds{50};  ///< split work beyond it
+  unsigned cpu_threads = 0;     ///< of the process' compute pool, if this opens it; 0: one per core
+};
+
+/// Finds and opens the devices of one kind. Defined once per folder under device/, as
+///     std::unique_ptr<Driver> stoker::device::<folder>::make_driver()
+/// and listed by CMake. Nothing is loaded or opened before the first call.
+class Driver {
+ public:
+  virtual ~Driver() = default;
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  /// The devices there are, in a stable order; empty where there is none.
+  [[nodiscard]] virtual std::vector<DeviceInfo> devices() = 0;
+  [[nodiscard]] virtual std::vector<Diagnosis> diagnose() = 0;
+  /// Opens devices()[index]. `sink` outlives the backend.
+  [[nodiscard]] virtual Result<std::unique_ptr<Backend>> open(std::size_t index, CompletionSink& sink,
+                                                              const OpenOptions& options) = 0;
+};
+
+[[nodiscard]] std::vector<std::unique_ptr<Driver>> all_drivers();
+
+}  // namespace stoker

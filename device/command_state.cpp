@@ -1,0 +1,114 @@
+#include "stoker/device/command_state.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace stoker {
+namespace {
+
+constexpr auto assist_limit = std::chrono::milliseconds{5};
+constexpr auto assist_slice = std::chrono::milliseconds{1};
+
+}  // namespace
+
+std::string_view to_string(CommandStatus status) noexcept {
+  switch (status) {
+    case CommandStatus::pending: return "pending";
+    case CommandStatus::running: return "running";
+    case CommandStatus::completed: return "completed";
+    case CommandStatus::failed: return "failed";
+    case CommandStatus::cancelled: break;
+  }
+  return "cancelled";
+}
+
+std::uint32_t CommandState::steps_done() const noexcept {
+  if (status() == CommandStatus::completed) return steps_;
+  return std::min(steps_, progress_.load(std::memory_order_relaxed));
+}
+
+StepTiming CommandState::timing() const {
+  const std::scoped_lock lock{mutex_};
+  return timing_;
+}
+
+std::vector<StepTiming> CommandState::step_timings() const {
+  const std::scoped_lock lock{mutex_};
+  return step_timings_;
+}
+
+void CommandState::set_running() noexcept {
+  CommandStatus expected = CommandStatus::pending;
+  status_.compare_exchange_strong(expected, CommandStatus::running, std::memory_order_acq_rel);
+}
+
+void CommandState::set_point(QueuePoint point) noexcept {
+  point_queue_.store(point.queue, std::memory_order_relaxed);
+  point_value_.store(point.value, std::memory_order_release);
+}
+
+void CommandState::set_timing(StepTiming timing) {
+  if (timing.end_ns == 0) return;
+  const std::scoped_lock lock{mutex_};
+  timing_ = timing;
+}
+
+void CommandState::set_step_timings(std::vector<StepTiming> timings) {
+  const std::scoped_lock lock{mutex_};
+  step_timings_ = std::move(timings);
+}
+
+void CommandState::set_deadline(Timer timer) {
+  const std::scoped_lock lock{mutex_};
+  deadline_ = std::move(timer);
+}
+
+bool CommandState::mark_cancelled(const Error& why) {
+  const std::scoped_lock lock{mutex_};
+  const CommandStatus now = status();
+  if (now != CommandStatus::pending && now != CommandStatus::running) return false;
+  if (cancelled_.load(std::memory_order_relaxed)) return false;
+  cancel_reason_ = why;
+  cancelled_.store(true, std::memory_order_release);
+  return true;
+}
+
+std::optional<Error> CommandState::cancel_reason() const {
+  if (!cancelled_.load(std::memory_order_acquire)) return std::nullopt;
+  const std::scoped_lock lock{mutex_};
+  return cancel_reason_;
+}
+
+void CommandState::finish(Result<void> result) {
+  const bool cancelled = cancelled_.load(std::memory_order_acquire);
+  const CommandStatus end = result ? CommandStatus::completed
+                            : cancelled ? CommandStatus::cancelled
+                                        : CommandStatus::failed;
+  // The status flips before anybody is woken, so that whoever wakes sees it.
+  CommandStatus now = status_.load(std::memory_order_acquire);
+  while (now == CommandStatus::pending || now == CommandStatus::running)
+    if (status_.compare_exchange_weak(now, end, std::memory_order_acq_rel)) {
+      Timer ended;  // its callable holds this command: destroyed after the lock is free
+      {
+        const std::scoped_lock lock{mutex_};
+        std::swap(ended, deadline_);
+      }
+      static_cast<void>(complete(std::move(result)));
+      return;
+    }
+}
+
+void CommandState::assist(std::chrono::steady_clock::time_point deadline) noexcept {
+  const std::uint64_t value = point_value_.load(std::memory_order_acquire);
+  if (value == 0) return;
+  const auto backend = backend_.lock();
+  if (!backend) return;
+  // In slices, because a cancel ends the command before the device is done; and not for long,
+  // because whoever waits longer does not need the microseconds this saves.
+  const QueuePoint point{point_queue_.load(std::memory_order_relaxed), value};
+  const auto until = std::min(deadline, std::chrono::steady_clock::now() + assist_limit);
+  for (auto now = std::chrono::steady_clock::now(); !ready() && now < until; now = std::chrono::steady_clock::now())
+    if (backend->wait(point, std::min(until, now + assist_slice))) return;
+}
+
+}  // namespace stoker

@@ -1,0 +1,92 @@
+// A command as its handles see it: a future with an id, a state and times.
+//
+//     pending ──(handed to the backend)──▶ running ──▶ completed | failed
+//        └───────────────(cancel, deadline)──┴───────▶ cancelled
+//
+// Ownership: counted; handles, the device's queue and the flight share it; its memory comes from and
+// returns to a CommandPool. Threads: any.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stoker/device/backend.hpp"
+#include "stoker/runtime/clock.hpp"
+#include "stoker/runtime/future.hpp"
+
+namespace stoker {
+
+enum class CommandStatus : std::uint8_t { pending, running, completed, failed, cancelled };
+[[nodiscard]] std::string_view to_string(CommandStatus status) noexcept;
+
+class CommandPool;
+
+class CommandState final : public FutureState<void> {
+ public:
+  /// Made by CommandPool::make(). `backend` lets a plain thread that waits do or watch the work
+  /// itself; it may be gone.
+  CommandState(std::uint64_t number, std::string_view kernel, std::weak_ptr<Backend> backend,
+               std::shared_ptr<CommandPool> pool)
+      : id_{number}, kernel_{kernel}, backend_{std::move(backend)}, pool_{std::move(pool)} {}
+  ~CommandState() override = default;
+
+  [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+  /// The kernel, or "copy", "fill", "read", "write", "pipeline".
+  [[nodiscard]] const std::string& kernel() const noexcept { return kernel_; }
+  [[nodiscard]] CommandStatus status() const noexcept { return status_.load(std::memory_order_acquire); }
+
+  /// Steps done and steps in all; a single command has one.
+  [[nodiscard]] std::uint32_t steps_done() const noexcept;
+  [[nodiscard]] std::uint32_t steps() const noexcept { return steps_; }
+  void set_steps(std::uint32_t steps) noexcept { steps_ = steps; }
+  [[nodiscard]] std::atomic<std::uint32_t>* progress() noexcept { return &progress_; }
+
+  /// When it ran on the device, if submissions were timed; zeros otherwise.
+  [[nodiscard]] StepTiming timing() const;
+  [[nodiscard]] std::vector<StepTiming> step_timings() const;
+
+  // --- for the shell, on the device's strand -----------------------------------------------------
+  void set_running() noexcept;
+  void set_point(QueuePoint point) noexcept;
+  void set_timing(StepTiming timing);
+  void set_step_timings(std::vector<StepTiming> timings);
+  /// The timer that cancels it; stopped when it ends. Once, before it is sent.
+  void set_deadline(Timer timer);
+  /// Remembers why it shall end; false if it has ended already.
+  bool mark_cancelled(const Error& why);
+  [[nodiscard]] std::optional<Error> cancel_reason() const;
+  /// Ends it: the status becomes completed, failed or cancelled and everybody who waits is woken.
+  /// Only the first call counts.
+  void finish(Result<void> result);
+
+  /// Called by a plain thread that is about to block: waits on the device directly.
+  void assist(std::chrono::steady_clock::time_point deadline) noexcept override;
+
+ private:
+  void destroy() const noexcept override;  // command_pool.cpp
+
+  const std::uint64_t id_;
+  const std::string kernel_;
+  const std::weak_ptr<Backend> backend_;
+  const std::shared_ptr<CommandPool> pool_;
+  std::atomic<CommandStatus> status_{CommandStatus::pending};
+  std::atomic<bool> cancelled_{false};
+  std::atomic<std::uint64_t> point_value_{0};  ///< 0: not handed over yet
+  std::atomic<QueueKind> point_queue_{QueueKind::compute};
+  std::uint32_t steps_ = 1;
+  std::atomic<std::uint32_t> progress_{0};
+  mutable std::mutex mutex_;  // of what follows
+  Error cancel_reason_;
+  StepTiming timing_;
+  std::vector<StepTiming> step_timings_;
+  Timer deadline_;
+};
+
+using CommandPtr = boost::intrusive_ptr<CommandState>;
+
+}  // namespace stoker

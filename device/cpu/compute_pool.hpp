@@ -1,0 +1,55 @@
+// The threads that compute: one pool for a whole process, however many CPU devices and systems
+// there are, so that they share the cores instead of fighting for them.
+//
+// Ready nodes stand in one queue. A thread claims a slice under the queue's lock (held for tens of
+// nanoseconds; a slice is microseconds of work), runs it, and keeps the next small node for itself
+// so that a chain of small kernels never changes threads. At most `threads()` threads compute at
+// once: a caller that helps takes the place of a worker. An idle worker spins for some microseconds,
+// then sleeps.
+//
+// Threads: every function from any thread.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "stoker/device/cpu/job.hpp"
+
+namespace stoker::device::cpu {
+
+class ComputePool {
+ public:
+  /// The process' pool; the first call decides the number of threads (0: one per core). It ends
+  /// with its last user.
+  [[nodiscard]] static std::shared_ptr<ComputePool> shared(unsigned threads = 0);
+
+  explicit ComputePool(unsigned threads);
+  /// Waits a bounded time for slices that run; a thread stuck in a user's kernel is left behind.
+  ~ComputePool();
+  ComputePool(const ComputePool&) = delete;
+  ComputePool& operator=(const ComputePool&) = delete;
+
+  [[nodiscard]] unsigned threads() const noexcept;
+
+  void push(std::span<Node* const> ready);
+
+  /// Runs slices on the calling thread until `done()` or until there is nothing to claim; true if
+  /// `done()`.
+  bool help(const std::function<bool()>& done);
+
+ private:
+  struct State;
+  static void work(const std::shared_ptr<State>& state, std::stop_token stop);
+  std::shared_ptr<State> state_;  // shared with the threads, which may outlive the pool
+  std::vector<std::jthread> workers_;
+};
+
+}  // namespace stoker::device::cpu

@@ -1,0 +1,26 @@
+#include "stoker/device/cpu/cpu_backend.hpp"
+
+namespace stoker::device::cpu {
+namespace {
+
+class CpuDriver final : public Driver {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "cpu"; }
+  [[nodiscard]] std::vector<DeviceInfo> devices() override {
+    return {CpuBackend::describe(std::max(1U, std::thread::hardware_concurrency()))};
+  }
+  [[nodiscard]] std::vector<Diagnosis> diagnose() override {
+    return {{"cpu", true, "built in; kernels run with " + std::string{cpu_isa()}}};
+  }
+  [[nodiscard]] Result<std::unique_ptr<Backend>> open(std::size_t, CompletionSink& sink,
+                                                      const OpenOptions& options) override {
+    return std::unique_ptr<Backend>{
+        std::make_unique<CpuBackend>(sink, ComputePool::shared(options.cpu_threads))};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Driver> make_driver() { return std::make_unique<CpuDriver>(); }
+
+}  // namespace stoker::device::cpu

@@ -1,0 +1,98 @@
+// One submission as the compute pool sees it: a graph of steps, each cut into stages and slices.
+//
+//     waiting ──(last predecessor done)──▶ ready ──(slices claimed and run)──▶ stage done
+//        ▲                                   ▲                                     │
+//        └──────────── reset() ──────────────┴───────── next stage ────────────────┤
+//                                                                                  ▼
+//                                                        node done → successors → job done
+//
+// Ownership: the backend owns the job; the pool only ever refers to nodes of jobs that are not done.
+// Threads: build and reset by one thread while the job is idle; the pool's threads share a running
+// one. `claimed` belongs to the pool's lock, everything else that changes is atomic.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "stoker/device/backend.hpp"
+
+namespace stoker::device::cpu {
+
+/// A CPU plan ready to run. Copies and fills get one, too, so that all steps are alike.
+class CpuExecutable final : public Executable {
+ public:
+  CpuPlan plan;
+};
+
+class Job;
+struct Node;
+/// Nodes that may run now; a step rarely frees more than a few at once.
+using ReadyNodes = boost::container::small_vector<Node*, 16>;
+
+struct Node {
+  const CpuPlan* plan = nullptr;
+  CpuArgs args{};
+  Job* job = nullptr;
+  std::uint32_t index = 0;
+  std::uint32_t predecessors = 0;
+  std::span<const std::uint32_t> successors;
+
+  std::uint32_t claimed = 0;             ///< slices of this stage given out
+  std::uint32_t stage = 0;
+  std::atomic<std::uint32_t> waiting{0};  ///< predecessors not done yet
+  std::atomic<std::uint32_t> left{0};     ///< slices of this stage not finished
+  std::atomic<bool> failed{false};
+  std::atomic<std::uint64_t> begin_ns{0};
+  std::uint64_t end_ns = 0;
+
+  [[nodiscard]] std::uint32_t slices() const noexcept { return plan->stages[stage].slices; }
+};
+
+/// Told when every node of a job is done; the job may be reset or destroyed from inside.
+class JobOwner {
+ public:
+  virtual void on_job_done(Job& job) noexcept = 0;
+
+ protected:
+  ~JobOwner() = default;
+};
+
+class Job final : public Recording {
+ public:
+  Job(std::span<const Step> steps, JobOwner& owner);
+
+  /// Back to "nothing has run"; appends the nodes without predecessors to `ready`.
+  void reset(bool timed, std::atomic<std::uint32_t>* progress, ReadyNodes& ready);
+
+  /// Runs one slice and, if it was the stage's last, moves the node on. Nodes that may run now are
+  /// appended to `ready`. Never throws: what a kernel throws marks its node failed. The job may be
+  /// gone when this returns.
+  void run_slice(Node& node, std::uint32_t stage, std::uint32_t slice, ReadyNodes& ready) noexcept;
+
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  /// After the job is done: what to report.
+  [[nodiscard]] std::vector<StepFailure> take_failures();
+  [[nodiscard]] std::vector<StepTiming> timings() const;
+
+ private:
+  void finish(Node& node, ReadyNodes& ready) noexcept;
+  void fail(Node& node, Error error) noexcept;
+
+  JobOwner& owner_;
+  const std::size_t count_;
+  std::unique_ptr<Node[]> nodes_;
+  std::vector<void*> pointers_;            // inputs and outputs of all nodes, one after the other
+  std::vector<std::uint32_t> successors_;  // of all nodes, one after the other
+  std::vector<std::shared_ptr<const CpuExecutable>> keep_;
+  std::atomic<std::uint32_t> left_{0};
+  std::atomic<std::uint32_t>* progress_ = nullptr;
+  bool timed_ = false;
+  std::mutex failures_mutex_;
+  std::vector<StepFailure> failures_;
+};
+
+}  // namespace stoker::device::cpu

@@ -1,0 +1,183 @@
+#include "stoker/device/memory_pool.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace stoker {
+namespace {
+
+constexpr std::uint64_t smallest = 256;                   // also the alignment of every piece
+constexpr std::uint64_t small_limit = 256 * 1024;         // larger pieces get a block of their own
+constexpr std::uint64_t slab_bytes = 2 * 1024 * 1024;
+constexpr std::uint64_t large_grain = 64 * 1024;
+
+/// Four classes per octave: at most a fifth of a piece is lost to rounding.
+std::uint64_t round_small(std::uint64_t bytes) {
+  if (bytes <= smallest) return smallest;
+  const std::uint64_t step = std::max(smallest, std::bit_floor(bytes - 1) / 4);
+  return (bytes + step - 1) / step * step;
+}
+
+std::uint64_t round_large(std::uint64_t bytes) {
+  return (bytes + large_grain - 1) / large_grain * large_grain;
+}
+
+}  // namespace
+
+MemoryPool::Lease::Lease(std::shared_ptr<MemoryPool> pool, MemoryView view,
+                         std::uint64_t rounded) noexcept
+    : pool_{std::move(pool)}, view_{view}, rounded_{rounded} {}
+
+MemoryPool::Lease::~Lease() {
+  if (pool_) pool_->give_back(*this);
+}
+
+MemoryPool::MemoryPool(std::shared_ptr<Backend> backend, Options options)
+    : backend_{std::move(backend)},
+      budget_{options.budget ? options.budget : backend_->info().memory_bytes / 8 * 7},
+      cache_limit_{options.cache_limit ? options.cache_limit : budget_ / 4} {
+  stats_.budget = budget_;
+}
+
+Result<std::shared_ptr<MemoryLease>> MemoryPool::lease(std::uint64_t bytes, MemoryKind kind,
+                                                       std::string_view op) {
+  const std::uint64_t limit = backend_->info().limits.max_allocation;
+  const std::scoped_lock lock{mutex_};
+  if (bytes > limit)
+    return Error{std::string{op}, ErrorCode::limit_exceeded, "larger than one buffer may be on this device",
+                 {{"requested", std::to_string(bytes)},
+                  {"limit", std::to_string(limit)},
+                  {"which_limit", "max_allocation"},
+                  {"in_use", std::to_string(stats_.in_use)}}};
+  Shelf& shelf = shelves_[static_cast<std::size_t>(kind)];
+  const bool small = bytes <= small_limit;
+  std::uint64_t rounded = small ? round_small(bytes) : std::min(round_large(bytes), limit);
+  auto taken = small ? take_small(shelf, rounded, kind, op) : take_large(shelf, rounded, kind, op);
+  if (!taken) return taken.error();
+  MemoryView view = *taken;
+  view.bytes = bytes;
+  auto result = std::make_shared<Lease>(shared_from_this(), view, rounded);
+  stats_.in_use += rounded;
+  stats_.peak = std::max(stats_.peak, stats_.in_use);
+  ++stats_.leases;
+  return result;
+}
+
+Result<MemoryView> MemoryPool::take_small(Shelf& shelf, std::uint64_t rounded, MemoryKind kind,
+                                          std::string_view op) {
+  SizeClass& size_class = shelf.small[rounded];
+  if (size_class.open.empty()) {
+    // A class starts with a small slab, so that ten scalars do not hold ten times two megabytes.
+    const std::uint64_t wanted = size_class.slabs.empty()
+                                     ? std::max<std::uint64_t>(rounded, 64 * 1024)
+                                     : slab_bytes;
+    const std::uint64_t pieces = std::max<std::uint64_t>(1, wanted / rounded);
+    STOKER_ASSIGN(auto block, grow(pieces * rounded, kind, op));
+    MemoryBlock* key = block.get();
+    Slab slab{std::move(block), {}, static_cast<std::uint32_t>(pieces)};
+    for (std::uint32_t i = slab.pieces; i-- > 0;) slab.free.push_back(i);
+    size_class.slabs.emplace(key, std::move(slab));
+    size_class.open.push_back(key);
+    stats_.cached += pieces * rounded;
+  } else {
+    ++stats_.reuses;
+  }
+  MemoryBlock* block = size_class.open.back();
+  Slab& slab = size_class.slabs.at(block);
+  const std::uint32_t piece = slab.free.back();
+  slab.free.pop_back();
+  if (slab.free.empty()) size_class.open.pop_back();
+  stats_.cached -= rounded;
+  return MemoryView{block, piece * rounded, rounded};
+}
+
+Result<MemoryView> MemoryPool::take_large(Shelf& shelf, std::uint64_t& rounded, MemoryKind kind,
+                                          std::string_view op) {
+  const auto fit = shelf.large.lower_bound(rounded);
+  std::unique_ptr<MemoryBlock> block;
+  if (fit != shelf.large.end() && fit->first <= rounded + rounded / 4) {
+    block = std::move(fit->second);
+    rounded = fit->first;
+    shelf.large.erase(fit);
+    stats_.cached -= rounded;
+    ++stats_.reuses;
+  } else {
+    STOKER_ASSIGN(block, grow(rounded, kind, op));
+  }
+  MemoryBlock* key = block.get();
+  shelf.lent.emplace(key, std::move(block));
+  return MemoryView{key, 0, rounded};
+}
+
+Result<std::unique_ptr<MemoryBlock>> MemoryPool::grow(std::uint64_t bytes, MemoryKind kind,
+                                                      std::string_view op) {
+  const auto refusal = [&](std::string reason) {
+    return Error{std::string{op}, ErrorCode::out_of_memory, std::move(reason),
+                 {{"requested", std::to_string(bytes)},
+                  {"limit", std::to_string(budget_)},
+                  {"in_use", std::to_string(stats_.in_use)},
+                  {"device", backend_->info().name}}};
+  };
+  if (stats_.in_use + stats_.cached + bytes > budget_) trim_locked();
+  if (stats_.in_use + stats_.cached + bytes > budget_) return refusal("the memory budget is used up");
+  auto block = backend_->allocate(bytes, kind);
+  if (!block && block.error().code() == ErrorCode::out_of_memory && trim_locked() > 0)
+    block = backend_->allocate(bytes, kind);
+  if (!block && block.error().code() == ErrorCode::out_of_memory)
+    return refusal(std::string{block.error().reason()});
+  if (block) ++stats_.allocations;
+  return block;
+}
+
+void MemoryPool::give_back(const Lease& lease) noexcept {
+  const std::scoped_lock lock{mutex_};
+  MemoryBlock* block = lease.view_.block;
+  Shelf& shelf = shelves_[static_cast<std::size_t>(block->kind)];
+  stats_.in_use -= lease.rounded_;
+  --stats_.leases;
+  if (const auto lent = shelf.lent.find(block); lent != shelf.lent.end()) {
+    if (stats_.cached + lease.rounded_ <= cache_limit_) {
+      shelf.large.emplace(lease.rounded_, std::move(lent->second));
+      stats_.cached += lease.rounded_;
+    }
+    shelf.lent.erase(lent);
+    return;
+  }
+  SizeClass& size_class = shelf.small.at(lease.rounded_);
+  Slab& slab = size_class.slabs.at(block);
+  if (slab.free.empty()) size_class.open.push_back(block);
+  slab.free.push_back(static_cast<std::uint32_t>(lease.view_.offset / lease.rounded_));
+  stats_.cached += lease.rounded_;
+}
+
+MemoryStats MemoryPool::stats() const {
+  const std::scoped_lock lock{mutex_};
+  return stats_;
+}
+
+std::uint64_t MemoryPool::trim() {
+  const std::scoped_lock lock{mutex_};
+  return trim_locked();
+}
+
+std::uint64_t MemoryPool::trim_locked() {
+  std::uint64_t freed = 0;
+  for (Shelf& shelf : shelves_) {
+    for (const auto& [bytes, block] : shelf.large) freed += bytes;
+    shelf.large.clear();
+    for (auto& [piece_bytes, size_class] : shelf.small) {
+      std::erase_if(size_class.slabs, [&, bytes = piece_bytes](const auto& entry) {
+        const Slab& slab = entry.second;
+        if (slab.free.size() != slab.pieces) return false;
+        freed += slab.pieces * bytes;
+        std::erase(size_class.open, entry.first);
+        return true;
+      });
+    }
+  }
+  stats_.cached -= freed;
+  return freed;
+}
+
+}  // namespace stoker

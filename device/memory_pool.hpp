@@ -1,0 +1,106 @@
+// Device memory that is given out, taken back and reused.
+//
+// A Lease is a piece of device memory; it returns to the pool when its last owner drops it, and
+// whoever has work in flight on it is an owner. Small pieces are cut from slabs of one size class;
+// large ones are blocks of their own. Freed memory is kept for the next taker within `cache_limit`
+// and within the budget; trim() gives all of it back to the device.
+//
+// Threads: every function may be called from any thread. Lifetime: leases keep the pool alive, the
+// pool keeps the backend alive.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "stoker/device/backend.hpp"
+
+namespace stoker {
+
+struct MemoryStats {
+  std::uint64_t budget = 0;     ///< bytes the pool may take from the device
+  std::uint64_t in_use = 0;     ///< bytes leased (rounded to their size classes)
+  std::uint64_t cached = 0;     ///< bytes held for reuse
+  std::uint64_t peak = 0;       ///< highest in_use
+  std::uint64_t leases = 0;     ///< alive
+  std::uint64_t allocations = 0;  ///< blocks taken from the device since the start
+  std::uint64_t reuses = 0;       ///< leases served without asking the device
+};
+
+class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
+ public:
+  struct Options {
+    std::uint64_t budget = 0;       ///< 0: 7/8 of the device's memory
+    std::uint64_t cache_limit = 0;  ///< 0: a quarter of the budget
+  };
+
+  class Lease {
+   public:
+    Lease(std::shared_ptr<MemoryPool> pool, MemoryView view, std::uint64_t rounded) noexcept;
+    ~Lease();
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    [[nodiscard]] const MemoryView& view() const noexcept { return view_; }
+    /// Bytes really held, at least view().bytes: a buffer may grow up to here in place.
+    [[nodiscard]] std::uint64_t capacity() const noexcept { return rounded_; }
+
+   private:
+    friend class MemoryPool;
+    std::shared_ptr<MemoryPool> pool_;
+    MemoryView view_;
+    std::uint64_t rounded_;
+  };
+
+  /// Owned by a shared_ptr always: leases hold on to it.
+  MemoryPool(std::shared_ptr<Backend> backend, Options options);
+
+  /// `bytes` may be 0. Errors: limit_exceeded (one piece larger than the device allows),
+  /// out_of_memory; both with requested, limit and in_use. `op` names the caller.
+  [[nodiscard]] Result<std::shared_ptr<Lease>> lease(std::uint64_t bytes, MemoryKind kind,
+                                                     std::string_view op);
+
+  [[nodiscard]] MemoryStats stats() const;
+  /// Gives all cached memory back to the device; bytes given back.
+  std::uint64_t trim();
+
+ private:
+  static constexpr std::size_t kinds = 3;
+  struct Slab {
+    std::unique_ptr<MemoryBlock> block;
+    std::vector<std::uint32_t> free;  ///< indices of free pieces
+    std::uint32_t pieces = 0;
+  };
+  /// The slabs of one size class; `open` lists those with a free piece.
+  struct SizeClass {
+    std::map<MemoryBlock*, Slab> slabs;
+    std::vector<MemoryBlock*> open;
+  };
+  struct Shelf {
+    std::map<std::uint64_t, SizeClass> small;
+    std::multimap<std::uint64_t, std::unique_ptr<MemoryBlock>> large;  ///< free blocks by size
+    std::map<MemoryBlock*, std::unique_ptr<MemoryBlock>> lent;
+  };
+
+  [[nodiscard]] Result<MemoryView> take_small(Shelf& shelf, std::uint64_t rounded, MemoryKind kind,
+                                              std::string_view op);
+  [[nodiscard]] Result<MemoryView> take_large(Shelf& shelf, std::uint64_t& rounded, MemoryKind kind,
+                                              std::string_view op);
+  /// Asks the device, giving cached memory back first where the budget or the device wants it.
+  [[nodiscard]] Result<std::unique_ptr<MemoryBlock>> grow(std::uint64_t bytes, MemoryKind kind,
+                                                          std::string_view op);
+  void give_back(const Lease& lease) noexcept;
+  std::uint64_t trim_locked();
+
+  const std::shared_ptr<Backend> backend_;
+  const std::uint64_t budget_;
+  const std::uint64_t cache_limit_;
+  mutable std::mutex mutex_;
+  Shelf shelves_[kinds];
+  MemoryStats stats_;
+};
+
+using MemoryLease = MemoryPool::Lease;
+
+}  // namespace stoker

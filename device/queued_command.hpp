@@ -1,0 +1,96 @@
+// A checked command on its way to a backend: what to run, on which memory, for whom.
+//
+// Ownership: a QueuedCommand shares everything it touches, so handles may go while it waits or runs.
+// Threads: filled by the caller's thread, then handed to the device's strand and never shared.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "stoker/device/buffer_state.hpp"
+#include "stoker/device/command_state.hpp"
+#include "stoker/runtime/timeline.hpp"
+
+namespace stoker {
+
+/// A piece of memory that a step names: part of a buffer, or memory of the command's own
+/// (staging, scratch, an arena, the host's).
+struct Operand {
+  std::shared_ptr<BufferState> buffer;  ///< the hazards of this one count
+  std::shared_ptr<MemoryLease> lease;   ///< otherwise: memory nobody else touches meanwhile
+  std::shared_ptr<MemoryBlock> block;   ///< or a block outside the pool
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// A Step whose memory is not looked up yet.
+struct CommandStep {
+  StepKind kind = StepKind::dispatch;
+  std::shared_ptr<const Executable> executable;
+  boost::container::small_vector<Operand, 3> inputs;
+  boost::container::small_vector<Operand, 1> outputs;
+  boost::container::small_vector<Operand, 1> scratch;
+  std::array<std::byte, 8> pattern{};
+  std::uint8_t pattern_bytes = 4;
+  std::vector<std::uint32_t> after = {};  ///< within a Replay; of a single step the shell finds out
+};
+
+/// How a command uses a buffer, for the hazards.
+struct BufferUse {
+  std::shared_ptr<BufferState> buffer;
+  bool writes = false;
+  bool overwrites = false;  ///< leaves nothing of what was there
+};
+
+/// Steps that run many times on the same memory, recorded on first use. Its owner sets `busy` before
+/// each run and does not start another until the shell has cleared it.
+struct Replay {
+  std::vector<CommandStep> steps;
+  std::vector<BufferUse> uses;
+  std::atomic<bool> busy{false};
+  std::unique_ptr<Recording> recording;  ///< made and used by the device's strand only
+};
+
+/// A point of a timeline that the host advances.
+struct TimelinePoint {
+  std::shared_ptr<Timeline> timeline;
+  std::uint64_t value = 0;
+};
+
+/// Waits for a point of a host timeline on behalf of a queued command; pokes the device when it is
+/// reached.
+class HostWait final : private TimelineWaiter {
+ public:
+  explicit HostWait(TimelinePoint point) noexcept : point_{std::move(point)} {}
+  ~HostWait();
+  /// Once, on the device's strand. `poke` may run on any thread, also inside the call.
+  void arm(std::function<void()> poke);
+  [[nodiscard]] bool done() const noexcept { return done_.load(std::memory_order_acquire); }
+  /// After done(): why the point will never be reached, or null.
+  [[nodiscard]] const Error* failure() const noexcept { return done() && failure_ ? &*failure_ : nullptr; }
+
+ private:
+  void reached(const Error* failure) noexcept override;
+
+  TimelinePoint point_;
+  std::function<void()> poke_;
+  std::optional<Error> failure_;
+  std::atomic<bool> done_{false};
+};
+
+struct QueuedCommand {
+  std::uint64_t sequence = 0;  ///< order of submission on its device; the shell sets it
+  CommandPtr command;
+  CommandStep step;
+  std::shared_ptr<Replay> replay;  ///< if set, runs instead of `step`
+  QueueKind queue = QueueKind::compute;
+  /// Points of host timelines that must be reached before the command may be submitted.
+  std::vector<std::unique_ptr<HostWait>> waits = {};
+  /// Told once how it ended, before the command is: a read takes its bytes out of staging here. With
+  /// a failure on the strand, with success on the executor, because it may copy much.
+  std::function<void(const Error* failure)> on_result = {};
+};
+
+}  // namespace stoker

@@ -1,0 +1,492 @@
+#include "stoker/device/shell.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace stoker {
+namespace {
+
+constexpr std::size_t max_poison = 16;
+
+constexpr std::size_t index_of(QueueKind queue) noexcept { return static_cast<std::size_t>(queue); }
+
+void add_edge(Step& step, std::uint32_t earlier) {
+  if (std::ranges::find(step.after, earlier) == step.after.end()) step.after.push_back(earlier);
+}
+
+/// Calls `visit(buffer, writes, overwrites)` for each buffer a work touches, readers first.
+template <class Visit>
+void for_each_use(const QueuedCommand& work, Visit&& visit) {
+  if (work.replay) {
+    for (const BufferUse& use : work.replay->uses) visit(*use.buffer, use.writes, use.overwrites);
+    return;
+  }
+  for (const Operand& operand : work.step.inputs)
+    if (operand.buffer) visit(*operand.buffer, false, false);
+  for (const Operand& operand : work.step.outputs)
+    if (operand.buffer)
+      visit(*operand.buffer, true, operand.offset == 0 && operand.bytes == operand.buffer->spec.bytes());
+}
+
+}  // namespace
+
+Result<std::shared_ptr<DeviceShell>> DeviceShell::open(Driver& driver, std::size_t index,
+                                                       const OpenOptions& open_options,
+                                                       const ShellOptions& options) {
+  auto shell = std::make_shared<DeviceShell>(options);
+  STOKER_ASSIGN(std::shared_ptr<Backend> backend, driver.open(index, *shell, open_options));
+  shell->backend_ = std::move(backend);
+  shell->pool_ = std::make_shared<MemoryPool>(shell->backend_, options.memory);
+  shell->executables_ = std::make_unique<ExecutableCache>(*shell->backend_);
+  return shell;
+}
+
+DeviceShell::DeviceShell(const ShellOptions& options) : options_{options} {}
+DeviceShell::~DeviceShell() = default;
+
+ShellStats DeviceShell::stats() const noexcept {
+  ShellStats stats;
+  stats.commands_submitted = count_submitted_.load(std::memory_order_relaxed);
+  stats.commands_completed = count_completed_.load(std::memory_order_relaxed);
+  stats.commands_failed = count_failed_.load(std::memory_order_relaxed);
+  stats.commands_cancelled = count_cancelled_.load(std::memory_order_relaxed);
+  stats.submissions = count_submissions_.load(std::memory_order_relaxed);
+  stats.queued = count_queued_.load(std::memory_order_relaxed);
+  stats.in_flight = count_in_flight_.load(std::memory_order_relaxed);
+  return stats;
+}
+
+Result<std::shared_ptr<BufferState>> DeviceShell::make_buffer(const TensorSpec& spec, std::string_view op) {
+  STOKER_ASSIGN(auto memory, pool_->lease(spec.bytes(), MemoryKind::device, op));
+  return std::make_shared<BufferState>(next_buffer_.fetch_add(1, std::memory_order_relaxed), spec, std::move(memory));
+}
+
+std::optional<Error> DeviceShell::lost() const {
+  if (!is_lost_.load(std::memory_order_acquire)) return std::nullopt;
+  const std::scoped_lock lock{reports_mutex_};
+  return lost_;
+}
+
+void DeviceShell::submit(QueuedCommand work) {
+  count_submitted_.fetch_add(1, std::memory_order_relaxed);
+  work.sequence = ++sequence_;
+  if (closed_) {
+    settle(work, close_reason_, {});
+    return;
+  }
+  for (const auto& wait : work.waits) {
+    ++held_works_;
+    wait->arm(hooks_.poke);
+  }
+  queue_.push_back(std::move(work));
+}
+
+void DeviceShell::turn() {
+  if (!keep_alive_) keep_alive_ = shared_from_this();
+  // Completions that come while the turn runs are seen by its loop; only later ones poke.
+  poked_.store(true, std::memory_order_relaxed);
+  for (;;) {
+    if (is_lost_.load(std::memory_order_acquire) && !loss_settled_) {
+      loss_settled_ = true;
+      const Error why = *lost();
+      close(why);
+      abandon_flights(why);
+    }
+    settle_completed();
+    pump();
+    poked_.store(false, std::memory_order_seq_cst);
+    bool more = is_lost_.load(std::memory_order_acquire) && !loss_settled_;
+    for (std::size_t q = 0; q < queue_kinds; ++q)
+      more = more || (!flights_[q].empty() &&
+                      flights_[q].front().value <= completed_[q].load(std::memory_order_seq_cst));
+    if (!more || poked_.exchange(true)) break;
+  }
+  count_queued_.store(queue_.size(), std::memory_order_relaxed);
+  if (idle()) keep_alive_.reset();
+}
+
+std::array<QueuePoint, queue_kinds> DeviceShell::submitted() const noexcept {
+  return {QueuePoint{QueueKind::compute, submitted_[0]}, QueuePoint{QueueKind::transfer, submitted_[1]}};
+}
+
+bool DeviceShell::idle() const noexcept {
+  return queue_.empty() && std::ranges::all_of(flights_, [](const auto& flights) { return flights.empty(); });
+}
+
+void DeviceShell::pump() {
+  while (!closed_ && !queue_.empty() && submit_batch()) {
+  }
+}
+
+std::optional<Error> DeviceShell::refusal(const QueuedCommand& work) const {
+  for (const auto& wait : work.waits)
+    if (const Error* failure = wait->failure()) return *failure;
+  std::optional<Error> reason;
+  for_each_use(work, [&](const BufferState& buffer, bool writes, bool overwrites) {
+    if (reason) return;
+    if (!buffer.memory)
+      reason = Error{"submit", ErrorCode::released, "the buffer was released",
+                     {{"buffer", std::to_string(buffer.id)}}};
+    // A writer in flight may still overwrite the poison; then its settling decides.
+    const bool settled = buffer.written[0] <= settled_[0] && buffer.written[1] <= settled_[1];
+    const Error* poison = buffer.poison_for(work.sequence);
+    if (!overwrites && poison && settled && !(writes && work.replay)) reason = *poison;
+  });
+  return reason;
+}
+
+bool DeviceShell::must_wait(const QueuedCommand& work) {
+  // While nothing waits for the outside, nothing can be overtaken.
+  if (held_works_ == 0) return false;
+  bool waits = std::ranges::any_of(work.waits, [](const auto& wait) { return !wait->done(); });
+  for_each_use(work, [&](const BufferState& buffer, bool, bool) { waits = waits || buffer.held == scan_; });
+  if (waits) for_each_use(work, [&](BufferState& buffer, bool, bool) { buffer.held = scan_; });
+  return waits;
+}
+
+bool DeviceShell::submit_batch() {
+  ++scan_;
+  ++batch_;
+  steps_.clear();
+  Flight flight = take_flight();
+  std::optional<QueueKind> queue;
+  Replay* replay = nullptr;
+  auto next = queue_.begin();
+  // Works leave the queue from the front; those that wait for the outside stay and hold back
+  // whoever touches their buffers.
+  while (next != queue_.end() && steps_.size() < options_.steps_per_submission && !replay) {
+    if (must_wait(*next)) {
+      ++next;
+      continue;
+    }
+    if (const auto reason = refusal(*next)) {
+      QueuedCommand refused = std::move(*next);
+      next = queue_.erase(next);
+      held_works_ -= refused.waits.size();
+      settle(refused, reason, {});
+      continue;
+    }
+    const QueueKind wanted = info().has_transfer_queue ? next->queue : QueueKind::compute;
+    if (queue && *queue != wanted) break;
+    if (flights_[index_of(wanted)].size() >= options_.submissions_in_flight) break;
+    if (next->replay && !steps_.empty()) break;
+    queue = wanted;
+    flight.value = submitted_[index_of(wanted)] + 1;
+
+    QueuedCommand work = std::move(*next);
+    next = queue_.erase(next);
+    held_works_ -= work.waits.size();
+    const auto added = work.replay ? record(*work.replay, flight) : add_step(work, wanted, flight);
+    if (!added) {
+      settle(work, added.error(), {});
+      continue;
+    }
+    if (work.replay) {
+      replay = work.replay.get();
+      for_each_use(work, [&](BufferState& buffer, bool writes, bool) {
+        note_use(buffer, writes, wanted, nullptr, flight);
+        if (buffer.memory) flight.memory.push_back(buffer.memory);
+      });
+    }
+    work.command->set_running();
+    flight.works.push_back(std::move(work));
+  }
+  if (flight.works.empty()) {
+    spare_flights_.push_back(std::move(flight));
+    return false;
+  }
+  hand_over(*queue, std::move(flight), replay);
+  return true;
+}
+
+Result<void> DeviceShell::add_step(QueuedCommand& work, QueueKind queue, Flight& flight) {
+  STOKER_ASSIGN(Step resolved, resolve(work.step, flight));
+  const auto index = static_cast<std::uint32_t>(steps_.size());
+  steps_.push_back(std::move(resolved));
+  flight.first_step.push_back(index);
+  for_each_use(work, [&](BufferState& buffer, bool writes, bool) {
+    note_use(buffer, writes, queue, &steps_.back(), flight);
+  });
+  return {};
+}
+
+void DeviceShell::note_use(BufferState& buffer, bool writes, QueueKind queue, Step* step, Flight& flight) {
+  for (std::size_t q = 0; q < queue_kinds; ++q) {
+    const std::uint64_t earlier = writes ? std::max(buffer.written[q], buffer.read[q]) : buffer.written[q];
+    const bool this_one = q == index_of(queue) && earlier == flight.value;
+    if (!this_one && earlier > settled_[q]) flight.waits[q] = std::max(flight.waits[q], earlier);
+  }
+  (writes ? buffer.written : buffer.read)[index_of(queue)] = flight.value;
+  if (!step) return;
+
+  const auto index = static_cast<std::uint32_t>(steps_.size() - 1);
+  if (buffer.batch != batch_) {
+    buffer.batch = batch_;
+    buffer.batch_writer.reset();
+    buffer.batch_readers.clear();
+  }
+  if (buffer.batch_writer && *buffer.batch_writer != index) add_edge(*step, *buffer.batch_writer);
+  if (!writes) {
+    buffer.batch_readers.push_back(index);
+    return;
+  }
+  for (const std::uint32_t reader : buffer.batch_readers)
+    if (reader != index) add_edge(*step, reader);
+  buffer.batch_readers.clear();
+  buffer.batch_writer = index;
+}
+
+Result<Step> DeviceShell::resolve(const CommandStep& from, Flight& flight) {
+  Step step;
+  step.kind = from.kind;
+  step.executable = from.executable;
+  step.pattern = from.pattern;
+  step.pattern_bytes = from.pattern_bytes;
+  const auto view_of = [&](const Operand& operand) {
+    if (operand.block) return MemoryView{operand.block.get(), operand.offset, operand.bytes};
+    const auto& lease = operand.buffer ? operand.buffer->memory : operand.lease;
+    flight.memory.push_back(lease);
+    MemoryView view = lease->view();
+    return MemoryView{view.block, view.offset + operand.offset, operand.bytes};
+  };
+  for (const Operand& operand : from.inputs) step.inputs.push_back(view_of(operand));
+  for (const Operand& operand : from.outputs) step.outputs.push_back(view_of(operand));
+  for (const Operand& operand : from.scratch) step.scratch.push_back(view_of(operand));
+  if (from.scratch.empty() && from.executable) {
+    for (const std::size_t bytes : from.executable->scratch_bytes) {
+      STOKER_ASSIGN(auto lease, pool_->lease(bytes, MemoryKind::device, from.executable->kernel));
+      step.scratch.push_back(lease->view());
+      flight.memory.push_back(std::move(lease));
+    }
+  }
+  return step;
+}
+
+Result<void> DeviceShell::record(Replay& replay, Flight& flight) {
+  if (replay.recording) return {};
+  std::vector<Step> steps;
+  steps.reserve(replay.steps.size());
+  for (const CommandStep& from : replay.steps) {
+    STOKER_ASSIGN(Step step, resolve(from, flight));
+    step.after.assign(from.after.begin(), from.after.end());
+    steps.push_back(std::move(step));
+  }
+  STOKER_ASSIGN(replay.recording, backend_->record(steps));
+  return {};
+}
+
+void DeviceShell::hand_over(QueueKind queue, Flight flight, Replay* replay) {
+  const std::size_t q = index_of(queue);
+  std::array<QueuePoint, queue_kinds> waits;
+  std::size_t wait_count = 0;
+  for (std::size_t other = 0; other < queue_kinds; ++other) {
+    const std::uint64_t point = std::max(flight.waits[other], floor_[other]);
+    if (point > settled_[other]) waits[wait_count++] = {static_cast<QueueKind>(other), point};
+  }
+
+  Submission submission;
+  submission.queue = queue;
+  submission.value = flight.value;
+  submission.waits = {waits.data(), wait_count};
+  submission.steps = steps_;
+  if (replay) {
+    submission.steps = {};
+    submission.recording = replay->recording.get();
+    submission.progress = flight.works[0].command->progress();
+  }
+  submission.timed = hooks_.observer && hooks_.observer->wants_timing();
+  submitted_[q] = flight.value;
+  for (const QueuedCommand& work : flight.works) work.command->set_point({queue, flight.value});
+  count_in_flight_.fetch_add(flight.works.size(), std::memory_order_relaxed);
+  count_submissions_.fetch_add(1, std::memory_order_relaxed);
+  // In flight before the call: a backend may complete the work inside it.
+  flights_[q].push_back(std::move(flight));
+  const auto accepted = backend_->submit(submission);
+  if (accepted) return;
+  Flight refused = std::move(flights_[q].back());
+  flights_[q].pop_back();
+  count_in_flight_.fetch_sub(refused.works.size(), std::memory_order_relaxed);
+  // The value is free again, but buffers remember it: whatever comes next waits for all before it.
+  submitted_[q] = refused.value - 1;
+  floor_ = submitted_;
+  for (QueuedCommand& work : refused.works) settle(work, accepted.error(), {});
+  reuse(std::move(refused));
+}
+
+void DeviceShell::settle_completed() {
+  for (std::size_t q = 0; q < queue_kinds; ++q)
+    settle_up_to(q, completed_[q].load(std::memory_order_acquire));
+}
+
+void DeviceShell::settle_up_to(std::size_t q, std::uint64_t value) {
+  while (!flights_[q].empty() && flights_[q].front().value <= value) {
+    Flight flight = std::move(flights_[q].front());
+    flights_[q].pop_front();
+    // What it waited for is complete, too, even if that report is still on its way.
+    for (std::size_t other = 0; other < queue_kinds; ++other)
+      if (other != q) settle_up_to(other, flight.waits[other]);
+    settle_flight(static_cast<QueueKind>(q), flight);
+    reuse(std::move(flight));
+  }
+}
+
+void DeviceShell::settle_flight(QueueKind queue, Flight& flight) {
+  settled_[index_of(queue)] = flight.value;
+  count_in_flight_.fetch_sub(flight.works.size(), std::memory_order_relaxed);
+  const Report report = take_report({queue, flight.value});
+  for (std::size_t i = 0; i < flight.works.size(); ++i) {
+    QueuedCommand& work = flight.works[i];
+    const bool one_step = !work.replay;
+    const std::uint32_t step = one_step ? flight.first_step[i] : 0;
+    std::optional<Error> failure = work.command->cancel_reason();
+    for (const StepFailure& failed : report.failures)
+      if (!failure && (!one_step || failed.step == step)) failure = failed.error;
+    if (!failure) failure = poison_of(work);
+    StepTiming timing;
+    if (one_step && step < report.timings.size()) timing = report.timings[step];
+    if (!one_step && !report.timings.empty()) {
+      work.command->set_step_timings(report.timings);
+      timing = {report.timings.front().begin_ns, report.timings.back().end_ns};
+      for (const StepTiming& each : report.timings) {
+        timing.begin_ns = std::min(timing.begin_ns, each.begin_ns);
+        timing.end_ns = std::max(timing.end_ns, each.end_ns);
+      }
+    }
+    settle(work, std::move(failure), timing);
+  }
+}
+
+std::optional<Error> DeviceShell::poison_of(const QueuedCommand& work) const {
+  std::optional<Error> reason;
+  for_each_use(work, [&](const BufferState& buffer, bool writes, bool) {
+    const Error* poison = buffer.poison_for(work.sequence);
+    if (!reason && poison && !writes) reason = *poison;
+  });
+  return reason;
+}
+
+void DeviceShell::settle(QueuedCommand& work, std::optional<Error> failure, StepTiming timing) {
+  if (work.replay) work.replay->busy.store(false, std::memory_order_release);
+  for_each_use(work, [&](BufferState& buffer, bool writes, bool overwrites) {
+    if (!writes) return;
+    auto& poison = buffer.poison;
+    if (failure) {
+      // Settling is nearly in order; a cancelled command may be early, an overwriter never late.
+      const auto place = std::ranges::upper_bound(poison, work.sequence, {}, &BufferState::Poison::sequence);
+      poison.insert(place, {work.sequence, *failure});
+      // The oldest decides now and the newest may later; what lies between them rarely matters.
+      if (poison.size() > max_poison) poison.erase(poison.begin() + 1);
+    } else if (overwrites) {
+      std::erase_if(poison, [&](const BufferState::Poison& old) { return old.sequence < work.sequence; });
+    }
+  });
+  if (hooks_.observer) hooks_.observer->on_settled(work, failure ? &*failure : nullptr, timing);
+  work.command->set_timing(timing);
+  if (failure) {
+    const bool was_cancelled = work.command->cancel_reason().has_value();
+    (was_cancelled ? count_cancelled_ : count_failed_).fetch_add(1, std::memory_order_relaxed);
+    if (work.on_result) work.on_result(&*failure);
+    work.command->finish(std::move(*failure));
+    return;
+  }
+  count_completed_.fetch_add(1, std::memory_order_relaxed);
+  if (!work.on_result) {
+    work.command->finish({});
+    return;
+  }
+  hooks_.run_later([command = work.command, on_result = std::move(work.on_result)] {
+    on_result(nullptr);
+    command->finish({});
+  });
+}
+
+void DeviceShell::cancel(CommandState& command, const Error& why) {
+  if (!command.mark_cancelled(why)) return;
+  const auto queued = std::ranges::find_if(queue_, [&](const QueuedCommand& work) { return work.command.get() == &command; });
+  if (queued != queue_.end()) {
+    QueuedCommand work = std::move(*queued);
+    queue_.erase(queued);
+    held_works_ -= work.waits.size();
+    settle(work, why, {});
+    return;
+  }
+  // In flight: whoever waits hears now, the outputs are poisoned when the work has ended.
+  for (auto& flights : flights_)
+    for (Flight& flight : flights)
+      for (QueuedCommand& work : flight.works)
+        if (work.command.get() == &command && work.on_result) work.on_result(&why);
+  command.finish(why);
+}
+
+void DeviceShell::release(const std::shared_ptr<BufferState>& buffer) { buffer->memory.reset(); }
+
+void DeviceShell::close(const Error& why) {
+  if (closed_) return;
+  closed_ = true;
+  close_reason_ = why;
+  Ring<QueuedCommand> abandoned;
+  abandoned.swap(queue_);
+  held_works_ = 0;
+  for (QueuedCommand& work : abandoned) settle(work, why, {});
+}
+
+void DeviceShell::abandon_flights(const Error& why) {
+  for (std::size_t q = 0; q < queue_kinds; ++q) {
+    Ring<Flight> flights;
+    flights.swap(flights_[q]);
+    for (Flight& flight : flights) {
+      count_in_flight_.fetch_sub(flight.works.size(), std::memory_order_relaxed);
+      for (QueuedCommand& work : flight.works) settle(work, why, {});
+    }
+    settled_[q] = submitted_[q];
+  }
+}
+
+DeviceShell::Flight DeviceShell::take_flight() {
+  if (spare_flights_.empty()) return {};
+  Flight flight = std::move(spare_flights_.back());
+  spare_flights_.pop_back();
+  return flight;
+}
+
+void DeviceShell::reuse(Flight flight) {
+  flight.works.clear();
+  flight.first_step.clear();
+  flight.memory.clear();
+  flight.waits = {};
+  if (spare_flights_.size() < 8) spare_flights_.push_back(std::move(flight));
+}
+
+DeviceShell::Report DeviceShell::take_report(QueuePoint point) {
+  if (!has_reports_.load(std::memory_order_acquire)) return {};
+  const std::scoped_lock lock{reports_mutex_};
+  const auto own = std::ranges::find_if(reports_, [&](const Report& report) {
+    return report.point.queue == point.queue && report.point.value == point.value;
+  });
+  if (own == reports_.end()) return {};
+  Report report = std::move(*own);
+  reports_.erase(own);
+  has_reports_.store(!reports_.empty(), std::memory_order_release);
+  return report;
+}
+
+void DeviceShell::on_completed(Completion completion) noexcept {
+  if (!completion.failures.empty() || !completion.timings.empty()) {
+    const std::scoped_lock lock{reports_mutex_};
+    reports_.push_back({completion.point, std::move(completion.failures), std::move(completion.timings)});
+    has_reports_.store(true, std::memory_order_release);
+  }
+  completed_[index_of(completion.point.queue)].store(completion.point.value, std::memory_order_seq_cst);
+  if (!poked_.exchange(true, std::memory_order_seq_cst)) hooks_.poke();
+}
+
+void DeviceShell::on_lost(Error reason) noexcept {
+  {
+    const std::scoped_lock lock{reports_mutex_};
+    if (!lost_) lost_ = std::move(reason);
+  }
+  is_lost_.store(true, std::memory_order_release);
+  if (!poked_.exchange(true, std::memory_order_seq_cst)) hooks_.poke();
+}
+
+}  // namespace stoker

@@ -1,0 +1,188 @@
+// The checked shell around a backend: orders commands by the hazards of their buffers, makes few
+// submissions of many commands, and settles every command exactly once.
+//
+//     submit() ─▶ queue ──pump()──▶ in flight ──(backend completes)──▶ settle ─▶ command is done
+//                   │                                                     ▲
+//                   └── cancelled, expired, poisoned input ───────────────┘
+//
+// Hazards: a buffer remembers, per queue, the highest value that writes and that reads it. A
+// command waits for exactly the writers of what it reads and the users of what it writes; commands
+// of one submission are ordered by edges between steps, so independent ones overlap.
+//
+// Failure: what a failed command would have written is poisoned; whoever reads it before it is
+// overwritten fails with the same Error, and nobody else does.
+//
+// Cancellation: what still queues never runs. What runs cannot be stopped: it is marked, its result
+// dropped (poisoned) when it ends, and its dependents fail with it.
+//
+// Threads: functions marked [strand] are called by the turns of the device's strand, one at a
+// time; the others from any thread. Lifetime: shared by handles, commands and the device's actor;
+// work in flight keeps memory and executables alive.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "stoker/device/backend.hpp"
+#include "stoker/device/executable_cache.hpp"
+#include "stoker/device/memory_pool.hpp"
+#include "stoker/device/queued_command.hpp"
+#include "stoker/runtime/ring.hpp"
+
+namespace stoker {
+
+struct ShellOptions {
+  MemoryPool::Options memory = {};
+  std::size_t submissions_in_flight = 3;  ///< per queue; more commands wait where they can be cancelled
+  std::size_t steps_per_submission = 256;
+};
+
+struct ShellStats {
+  std::uint64_t commands_submitted = 0;
+  std::uint64_t commands_completed = 0;
+  std::uint64_t commands_failed = 0;
+  std::uint64_t commands_cancelled = 0;
+  std::uint64_t submissions = 0;
+  std::uint64_t queued = 0;     ///< commands not handed to the backend yet
+  std::uint64_t in_flight = 0;  ///< commands handed over and not complete
+};
+
+/// Told what happens, for traces and metrics. Called on the strand; must be quick.
+class ShellObserver {
+ public:
+  virtual ~ShellObserver() = default;
+  virtual void on_settled(const QueuedCommand& work, const Error* failure, StepTiming timing) noexcept = 0;
+  /// Whether submissions should be timed right now.
+  [[nodiscard]] virtual bool wants_timing() const noexcept = 0;
+};
+
+class DeviceShell final : public CompletionSink, public std::enable_shared_from_this<DeviceShell> {
+ public:
+  /// `poke` asks the owner to call turn() on the strand soon; any thread. `run_later` runs a
+  /// function off the strand. Both may do nothing once the owner is gone.
+  struct Hooks {
+    std::function<void()> poke;
+    std::function<void(std::function<void()>)> run_later;
+    std::shared_ptr<ShellObserver> observer = {};
+  };
+
+  /// Opens device `index` of `driver`.
+  [[nodiscard]] static Result<std::shared_ptr<DeviceShell>> open(Driver& driver, std::size_t index,
+                                                                 const OpenOptions& open_options,
+                                                                 const ShellOptions& options);
+  explicit DeviceShell(const ShellOptions& options);
+  ~DeviceShell();
+
+  /// Before the first submit().
+  void set_hooks(Hooks hooks) { hooks_ = std::move(hooks); }
+
+  // --- any thread ------------------------------------------------------------------------------
+  [[nodiscard]] const DeviceInfo& info() const noexcept { return backend_->info(); }
+  [[nodiscard]] const std::shared_ptr<Backend>& backend() const noexcept { return backend_; }
+  [[nodiscard]] MemoryPool& pool() noexcept { return *pool_; }
+  [[nodiscard]] ExecutableCache& executables() noexcept { return *executables_; }
+  [[nodiscard]] ShellStats stats() const noexcept;
+  /// Memory for a new buffer with undefined contents.
+  [[nodiscard]] Result<std::shared_ptr<BufferState>> make_buffer(const TensorSpec& spec, std::string_view op);
+  /// The device_lost Error once the device is lost, else nothing.
+  [[nodiscard]] std::optional<Error> lost() const;
+
+  // --- [strand] --------------------------------------------------------------------------------
+  void submit(QueuedCommand work);
+  /// Settles what completed, then submits what can go. Called after submit() and when poked.
+  void turn();
+  /// Commands with this state end with `why`: now if they still queue, at their end if they run.
+  void cancel(CommandState& command, const Error& why);
+  /// Drops the buffer's memory as soon as nobody in flight uses it; later commands get `released`.
+  void release(const std::shared_ptr<BufferState>& buffer);
+  /// Fails everything that queues with `why` and accepts no more.
+  void close(const Error& why);
+  [[nodiscard]] bool idle() const noexcept;
+  /// The highest point handed over, per queue.
+  [[nodiscard]] std::array<QueuePoint, queue_kinds> submitted() const noexcept;
+
+  // --- CompletionSink: the backend's thread, or inside turn() ----------------------------------
+  void on_completed(Completion completion) noexcept override;
+  void on_lost(Error reason) noexcept override;
+
+ private:
+  /// One submission in flight.
+  struct Flight {
+    std::uint64_t value = 0;
+    std::vector<QueuedCommand> works;
+    std::vector<std::uint32_t> first_step;  ///< of each work, within the submission
+    std::vector<std::shared_ptr<MemoryLease>> memory;
+    std::array<std::uint64_t, queue_kinds> waits{};
+  };
+  struct Report {
+    QueuePoint point;
+    std::vector<StepFailure> failures;
+    std::vector<StepTiming> timings;
+  };
+
+  void pump();
+  /// Puts the next works of one queue into a submission. False if nothing could go.
+  bool submit_batch();
+  /// Why the work must not run at all, if so.
+  [[nodiscard]] std::optional<Error> refusal(const QueuedCommand& work) const;
+  /// Whether the work waits for the outside, or for one queued before it that does.
+  [[nodiscard]] bool must_wait(const QueuedCommand& work);
+  Result<void> add_step(QueuedCommand& work, QueueKind queue, Flight& flight);
+  [[nodiscard]] Result<Step> resolve(const CommandStep& step, Flight& flight);
+  Result<void> record(Replay& replay, Flight& flight);
+  void note_use(BufferState& buffer, bool writes, QueueKind queue, Step* step, Flight& flight);
+  void hand_over(QueueKind queue, Flight flight, Replay* replay);
+
+  void settle_completed();
+  void settle_up_to(std::size_t queue, std::uint64_t value);
+  void settle_flight(QueueKind queue, Flight& flight);
+  [[nodiscard]] std::optional<Error> poison_of(const QueuedCommand& work) const;
+  void settle(QueuedCommand& work, std::optional<Error> failure, StepTiming timing);
+  void abandon_flights(const Error& why);
+  [[nodiscard]] Report take_report(QueuePoint point);
+  [[nodiscard]] Flight take_flight();
+  void reuse(Flight flight);
+
+  const ShellOptions options_;
+  Hooks hooks_;
+  std::shared_ptr<Backend> backend_;
+  std::shared_ptr<MemoryPool> pool_;
+  std::unique_ptr<ExecutableCache> executables_;
+  std::atomic<std::uint64_t> next_buffer_{1};
+
+  // strand only
+  Ring<QueuedCommand> queue_;
+  std::array<Ring<Flight>, queue_kinds> flights_;
+  std::array<std::uint64_t, queue_kinds> submitted_{};  // highest value handed over
+  std::array<std::uint64_t, queue_kinds> settled_{};    // highest value settled
+  std::array<std::uint64_t, queue_kinds> floor_{};      // later submissions wait for these
+  std::uint64_t sequence_ = 0;
+  std::uint64_t batch_ = 0;
+  std::uint64_t scan_ = 0;
+  std::size_t held_works_ = 0;  // host waits of queued works
+  std::vector<Flight> spare_flights_;
+  std::vector<Step> steps_;
+  bool closed_ = false;
+  std::optional<Error> close_reason_;
+  std::shared_ptr<DeviceShell> keep_alive_;  // while anything queues or runs
+
+  // shared with the backend's thread
+  std::array<std::atomic<std::uint64_t>, queue_kinds> completed_{};
+  std::atomic<bool> poked_{false};
+  mutable std::mutex reports_mutex_;
+  std::vector<Report> reports_;  // only completions with failures or timings
+  std::atomic<bool> has_reports_{false};
+  std::optional<Error> lost_;
+  std::atomic<bool> is_lost_{false};
+  bool loss_settled_ = false;  // strand only
+
+  std::atomic<std::uint64_t> count_submitted_{0}, count_completed_{0}, count_failed_{0},
+      count_cancelled_{0}, count_submissions_{0}, count_queued_{0}, count_in_flight_{0};
+};
+
+}  // namespace stoker

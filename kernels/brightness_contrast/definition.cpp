@@ -1,0 +1,75 @@
+#include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/rules.hpp"
+
+namespace stoker::kernels::brightness_contrast {
+namespace {
+
+// Groups of four elements that a thread computes; as in brightness_contrast.glsl.
+constexpr std::uint64_t quads_per_thread = 4;
+
+std::shared_ptr<const Shader> make_shader() {
+  Shader shader;
+  shader.name = "brightness_contrast";
+  shader.file = "brightness_contrast/brightness_contrast.glsl";
+  shader.bindings = {{.name = "x", .type = "T"}, {.name = "y", .type = "T", .writes = true}};
+  shader.push = {{"n"}, {"alpha"}, {"factor", PushType::f32}, {"offset", PushType::f32}};
+  shader.variants = rules::variants_of("T", image::dtypes());
+  return std::make_shared<const Shader>(std::move(shader));
+}
+
+Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
+  STOKER_TRY(rules::gpu_indexable("brightness_contrast", call.inputs));
+  const std::uint64_t elements = call.inputs[0].elements();
+  const double contrast = call.params.real("contrast");
+  const double white = call.dtype() == DType::u8 ? 255.0 : 1.0;
+  PushValues push;
+  push.u32(elements).u32(image::extent(call.shape()).has_alpha() ? 1 : 0);
+  push.f32(contrast).f32(white * (0.5 - 0.5 * contrast + call.params.real("brightness")));
+
+  GpuPlan plan;
+  const std::uint64_t quads = (elements + 3) / 4;
+  plan.passes.push_back({&shader,
+                         std::string{to_string(call.dtype())},
+                         {input(0), output()},
+                         push,
+                         linear_groups_for(quads, shader.local_size[0] * quads_per_thread)});
+  return plan;
+}
+
+}  // namespace
+
+Result<void> define(KernelRegistry& registry) {
+  Kernel kernel;
+  kernel.name = "brightness_contrast";
+  kernel.family = "image";
+  kernel.summary =
+      "y = (x - 0.5) contrast + 0.5 + brightness on colours, in units of full white; alpha is kept";
+  kernel.params = {
+      {.name = "brightness",
+       .type = ParamType::real,
+       .fallback = ParamValue{0.0},
+       .doc = "added to every colour; 1 is full white",
+       .min = -100,
+       .max = 100},
+      {.name = "contrast",
+       .type = ParamType::real,
+       .fallback = ParamValue{1.0},
+       .doc = "factor on the distance from middle grey; 0: all grey, below 0: inverted",
+       .min = -100,
+       .max = 100}};
+  kernel.dtypes = image::dtypes();
+  kernel.in_place = true;
+  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+    STOKER_TRY(image::check("brightness_contrast", call.inputs[0]));
+    return std::vector{call.inputs[0]};
+  };
+  const std::shared_ptr<const Shader> shader = make_shader();
+  kernel.shaders = {shader};
+  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {
+    return gpu_plan(*shader, call);
+  };
+  return registry.add(std::move(kernel));
+}
+
+}  // namespace stoker::kernels::brightness_contrast

@@ -1,0 +1,198 @@
+#include "stoker/kernels/case_grid.hpp"
+#include "stoker/kernels/conv2d/geometry.hpp"
+
+namespace stoker::kernels::conv2d {
+namespace {
+
+using List = std::vector<std::int64_t>;
+
+struct Setup {
+  std::string label;
+  Shape x;
+  Shape w;
+  List stride = {1, 1};
+  List padding = {0, 0, 0, 0};
+  List dilation = {1, 1};
+  std::int64_t groups = 1;
+  bool bias = false;
+  bool every_dtype = false;
+  bool heavy = false;
+};
+
+std::vector<Setup> setups() {
+  return {
+      {.label = "one", .x = {1, 1, 1, 1}, .w = {1, 1, 1, 1}},
+      {.label = "three_by_three",
+       .x = {2, 3, 13, 17},
+       .w = {5, 3, 3, 3},
+       .padding = {1, 1},
+       .bias = true,
+       .every_dtype = true},
+      {.label = "no_padding", .x = {1, 2, 7, 7}, .w = {3, 2, 3, 3}},
+      {.label = "many_outputs",
+       .x = {2, 7, 9, 11},
+       .w = {37, 7, 3, 3},
+       .padding = {1},
+       .bias = true,
+       .every_dtype = true},
+      {.label = "fills_tiles",
+       .x = {2, 16, 16, 16},
+       .w = {64, 16, 3, 3},
+       .padding = {1, 1, 1, 1},
+       .every_dtype = true},
+      {.label = "stride_two",
+       .x = {2, 3, 30, 31},
+       .w = {18, 3, 7, 7},
+       .stride = {2, 2},
+       .padding = {3, 3},
+       .bias = true},
+      {.label = "strides_differ",
+       .x = {1, 4, 23, 29},
+       .w = {17, 4, 3, 5},
+       .stride = {3, 2},
+       .padding = {1, 2, 0, 4}},
+      {.label = "stride_beyond_kernel", .x = {1, 4, 23, 29}, .w = {17, 4, 2, 1}, .stride = {5, 4}},
+      {.label = "uneven_padding", .x = {1, 3, 8, 9}, .w = {19, 3, 3, 3}, .padding = {0, 2, 3, 1}},
+      {.label = "padding_beyond_input", .x = {1, 2, 2, 3}, .w = {4, 2, 3, 3}, .padding = {4, 5}},
+      {.label = "input_without_pixels",
+       .x = {1, 2, 0, 0},
+       .w = {4, 2, 3, 3},
+       .padding = {2, 2},
+       .bias = true},
+      {.label = "dilation",
+       .x = {1, 3, 20, 21},
+       .w = {20, 3, 3, 3},
+       .padding = {2, 3},
+       .dilation = {2, 3},
+       .every_dtype = true},
+      {.label = "dilation_and_stride",
+       .x = {1, 3, 25, 27},
+       .w = {20, 3, 3, 3},
+       .stride = {2, 3},
+       .dilation = {3, 2}},
+      {.label = "wide_kernel", .x = {1, 2, 5, 40}, .w = {6, 2, 1, 15}, .padding = {0, 7}},
+      {.label = "kernel_as_large_as_input", .x = {3, 4, 5, 6}, .w = {33, 4, 5, 6}},
+      {.label = "pointwise",
+       .x = {3, 24, 6, 7},
+       .w = {40, 24, 1, 1},
+       .bias = true,
+       .every_dtype = true},
+      {.label = "pointwise_fours", .x = {2, 24, 8, 8}, .w = {48, 24, 1, 1}},
+      {.label = "pointwise_prime", .x = {2, 13, 7, 7}, .w = {31, 13, 1, 1}},
+      {.label = "pointwise_large", .x = {3, 72, 12, 13}, .w = {100, 72, 1, 1}, .bias = true},
+      {.label = "pointwise_large_groups",
+       .x = {1, 144, 12, 12},
+       .w = {100, 72, 1, 1},
+       .groups = 2,
+       .bias = true},
+      {.label = "pointwise_stride", .x = {2, 13, 9, 9}, .w = {31, 13, 1, 1}, .stride = {2, 2}},
+      {.label = "pointwise_padding", .x = {1, 5, 6, 6}, .w = {20, 5, 1, 1}, .padding = {1, 1}},
+      {.label = "groups",
+       .x = {2, 12, 9, 10},
+       .w = {54, 4, 3, 3},
+       .padding = {1, 1},
+       .groups = 3,
+       .bias = true,
+       .every_dtype = true},
+      {.label = "small_groups",
+       .x = {2, 12, 9, 10},
+       .w = {18, 4, 3, 3},
+       .padding = {1, 1},
+       .groups = 3},
+      {.label = "pointwise_groups", .x = {2, 12, 6, 6}, .w = {34, 6, 1, 1}, .groups = 2},
+      {.label = "depthwise",
+       .x = {2, 19, 14, 15},
+       .w = {19, 1, 3, 3},
+       .padding = {1, 1},
+       .groups = 19,
+       .bias = true,
+       .every_dtype = true},
+      {.label = "depthwise_stride",
+       .x = {1, 8, 16, 16},
+       .w = {16, 1, 5, 5},
+       .stride = {2, 2},
+       .padding = {2, 2},
+       .groups = 8},
+      {.label = "deep", .x = {1, 130, 8, 8}, .w = {70, 130, 3, 3}, .padding = {1, 1}},
+      {.label = "one_pixel", .x = {1, 130, 1, 1}, .w = {70, 130, 1, 1}},
+      {.label = "no_images", .x = {0, 3, 8, 8}, .w = {4, 3, 3, 3}},
+      {.label = "no_channels", .x = {2, 0, 4, 4}, .w = {17, 0, 1, 1}, .bias = true},
+      {.label = "past_65535_groups", .x = {17, 1, 1000, 1000}, .w = {1, 1, 1, 2}, .heavy = true},
+      {.label = "large",
+       .x = {4, 64, 56, 56},
+       .w = {128, 64, 3, 3},
+       .padding = {1, 1},
+       .heavy = true},
+  };
+}
+
+std::vector<KernelCase> all_cases() {
+  std::vector<KernelCase> cases;
+  for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::s32})
+    for (const Setup& setup : setups()) {
+      if (dtype != DType::f32 && !setup.every_dtype) continue;
+      KernelCase entry{.label = std::string{to_string(dtype)} + "_" + setup.label,
+                       .inputs = {{dtype, setup.x}, {dtype, setup.w}},
+                       .params = {{"stride", setup.stride},
+                                  {"padding", setup.padding},
+                                  {"dilation", setup.dilation},
+                                  {"groups", setup.groups}},
+                       .heavy = setup.heavy};
+      if (setup.bias) entry.inputs.push_back({dtype, Shape{setup.w[0]}});
+      cases.push_back(std::move(entry));
+    }
+  return cases;
+}
+
+double output(const Geometry& g, const std::vector<std::vector<double>>& inputs, std::int64_t image,
+              std::int64_t o, std::int64_t i, std::int64_t j) {
+  double sum = g.bias ? inputs[2][static_cast<std::size_t>(o)] : 0;
+  const std::int64_t first_channel = o / g.group_outputs() * g.group_channels();
+  for (std::int64_t c = 0; c < g.group_channels(); ++c)
+    for (std::int64_t r = 0; r < g.kernel_h; ++r)
+      for (std::int64_t s = 0; s < g.kernel_w; ++s) {
+        const std::int64_t y = i * g.stride_h + r * g.dilation_h - g.pad_top;
+        const std::int64_t x = j * g.stride_w + s * g.dilation_w - g.pad_left;
+        if (y < 0 || y >= g.in_h || x < 0 || x >= g.in_w) continue;
+        const std::int64_t plane = image * g.channels + first_channel + c;
+        const std::int64_t weight =
+            ((o * g.group_channels() + c) * g.kernel_h + r) * g.kernel_w + s;
+        sum += inputs[0][static_cast<std::size_t>((plane * g.in_h + y) * g.in_w + x)] *
+               inputs[1][static_cast<std::size_t>(weight)];
+      }
+  return sum;
+}
+
+std::vector<std::vector<double>> reference(const KernelCall& call,
+                                           std::span<const TensorSpec> outputs,
+                                           const std::vector<std::vector<double>>& inputs) {
+  const Geometry g = describe(call).value();
+  std::vector<double> result;
+  result.reserve(outputs[0].elements());
+  for (std::int64_t image = 0; image < g.images; ++image)
+    for (std::int64_t o = 0; o < g.out_channels; ++o)
+      for (std::int64_t i = 0; i < g.out_h; ++i)
+        for (std::int64_t j = 0; j < g.out_w; ++j)
+          result.push_back(cases::wrapped(output(g, inputs, image, o, i, j), call.dtype()));
+  return {std::move(result)};
+}
+
+}  // namespace
+
+void suites(std::vector<KernelSuite>& suites) {
+  KernelSuite suite;
+  suite.kernel = "conv2d";
+  suite.cases = all_cases();
+  suite.reference = reference;
+  // As for matmul: each output is a sum of `taps` products of values up to 2, and the bias.
+  suite.bound = [](const KernelCall& call) {
+    const DType dtype = call.dtype();
+    if (is_integer(dtype)) return ErrorBound{};
+    const double taps = static_cast<double>(call.shape(1).with(0, 1).elements());
+    const double absolute = 8 * (taps + 2) * cases::compute_rounding(dtype);
+    return ErrorBound{absolute + cases::subnormal(dtype), 2 * cases::rounding(dtype)};
+  };
+  suites.push_back(std::move(suite));
+}
+
+}  // namespace stoker::kernels::conv2d

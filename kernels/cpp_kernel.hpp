@@ -1,0 +1,74 @@
+// A user's kernel: a C++ function that runs on the CPU device's compute pool.
+//
+//     CppKernelSpec spec{.name = "twice"};
+//     spec.run = [](const CppCall& call, std::size_t begin, std::size_t end) {
+//       const auto x = call.in<float>(0);
+//       const auto y = call.out<float>(0);
+//       for (std::size_t i = begin; i < end; ++i) y[i] = 2 * x[i];
+//     };
+//     registry.add(cpp_kernel(spec).value());
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stoker/kernels/kernel.hpp"
+
+namespace stoker {
+
+/// What the function sees of one run. It refers to the run's memory: keep nothing of it.
+class CppCall {
+ public:
+  CppCall(std::span<const TensorSpec> inputs, std::span<const TensorSpec> outputs,
+          const ParamSet& params, const CpuArgs& args) noexcept
+      : inputs_{inputs}, outputs_{outputs}, params_{params}, args_{args} {}
+
+  [[nodiscard]] std::span<const TensorSpec> inputs() const noexcept { return inputs_; }
+  [[nodiscard]] std::span<const TensorSpec> outputs() const noexcept { return outputs_; }
+  [[nodiscard]] const ParamSet& params() const noexcept { return params_; }
+
+  /// The elements of a buffer, row-major. Throws Error{dtype_mismatch} if it does not hold T, and
+  /// Error{arity_mismatch} if there is no such buffer.
+  template <class T> [[nodiscard]] std::span<const T> in(std::size_t i = 0) const {
+    check("input", inputs_, i, dtype_of<T>);
+    return {args_.in<T>(i), inputs_[i].elements()};
+  }
+  template <class T> [[nodiscard]] std::span<T> out(std::size_t i = 0) const {
+    check("output", outputs_, i, dtype_of<T>);
+    return {args_.out<T>(i), outputs_[i].elements()};
+  }
+
+ private:
+  static void check(const char* kind, std::span<const TensorSpec> specs, std::size_t i,
+                    DType dtype);
+
+  std::span<const TensorSpec> inputs_;
+  std::span<const TensorSpec> outputs_;
+  const ParamSet& params_;
+  const CpuArgs& args_;
+};
+
+struct CppKernelSpec {
+  std::string name;
+  std::string summary = {};
+  Arity inputs = {1, 1};
+  std::vector<DType> dtypes = {DType::f32};  ///< accepted dtypes of input 0
+  std::vector<ParamSpec> params = {};
+  /// The outputs' specs. Empty: one output, like input 0.
+  std::function<Result<std::vector<TensorSpec>>(const KernelCall&)> infer = {};
+
+  /// Computes elements [begin, end) of the first output. Ranges run at the same time on several
+  /// threads; what the function throws fails the command. It must not wait for Stoker's commands.
+  std::function<void(const CppCall&, std::size_t begin, std::size_t end)> run;
+  /// Fewest elements worth a range of their own. 0: one range, so one call for the whole output.
+  std::size_t grain = 16384;
+  double ns_per_element = 1;  ///< a guess, on one thread; tiny runs may happen on the caller's
+};
+
+/// invalid_argument if the definition is incomplete.
+[[nodiscard]] Result<Kernel> cpp_kernel(CppKernelSpec spec);
+
+}  // namespace stoker

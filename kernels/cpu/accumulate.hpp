@@ -1,0 +1,218 @@
+// Sums and extrema of contiguous elements and of columns, in vectors.
+//
+// A sum runs in four vectors over blocks, whose sums are then added in double (floats) or wrap
+// (integers): its error grows with the block, not with the whole. Extrema keep NaN.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "stoker/kernels/cpu/stream.hpp"
+
+namespace stoker::kernels::cpu::STOKER_ISA {
+
+struct Sum {
+  template <class A> static constexpr A identity() noexcept { return A{0}; }
+  /// `b` into `a`, for scalars and vectors alike.
+  template <class V> static V combine(const V& a, const V& b) noexcept { return a + b; }
+};
+
+struct Max {
+  template <class A> static constexpr A identity() noexcept {
+    using Limits = std::numeric_limits<A>;
+    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  }
+  template <class V> static V combine(const V& a, const V& b) noexcept {
+    return (b > a) | (b != b) ? b : a;
+  }
+};
+
+struct Min {
+  template <class A> static constexpr A identity() noexcept {
+    using Limits = std::numeric_limits<A>;
+    return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  }
+  template <class V> static V combine(const V& a, const V& b) noexcept {
+    return (b < a) | (b != b) ? b : a;
+  }
+};
+
+/// What totals of many blocks are kept in.
+template <class Op, class A>
+using Total = std::conditional_t<std::is_same_v<Op, Sum> && std::is_same_v<A, float>, double, A>;
+
+#if defined(__AVX512F__)
+inline constexpr std::size_t vector_bytes = 64;
+#elif defined(__AVX2__)
+inline constexpr std::size_t vector_bytes = 32;
+#else
+inline constexpr std::size_t vector_bytes = 16;
+#endif
+
+template <class A> using Lanes [[gnu::vector_size(vector_bytes)]] = A;
+template <class A> inline constexpr std::size_t lane_count = vector_bytes / sizeof(A);
+/// Elements of a block: each of its four vectors takes up to 64 in a chain.
+template <class A> inline constexpr std::size_t chain_block = 64 * 4 * lane_count<A>;
+
+template <class A> inline Lanes<A> load_lanes(const A* from) noexcept {
+  Lanes<A> lanes;
+  std::memcpy(&lanes, from, vector_bytes);
+  return lanes;
+}
+
+template <class Op, class A> inline Lanes<A> identity_lanes() noexcept {
+  return Lanes<A>{} + Op::template identity<A>();
+}
+
+/// The lanes with each pair `Step` apart exchanged.
+template <std::size_t Step, class A, std::size_t... I>
+inline Lanes<A> exchanged(const Lanes<A>& lanes, std::index_sequence<I...>) noexcept {
+  return __builtin_shufflevector(lanes, lanes, (I ^ Step)...);
+}
+
+/// `Op` over the lanes of one vector, as a tree.
+template <class Op, class A, std::size_t Step = lane_count<A> / 2>
+inline A across(const Lanes<A>& lanes) noexcept {
+  if constexpr (Step == 0)
+    return lanes[0];
+  else
+    return across<Op, A, Step / 2>(
+        Op::combine(lanes, exchanged<Step, A>(lanes, std::make_index_sequence<lane_count<A>>{})));
+}
+
+/// `Op` over `n` elements of the type it computes in.
+template <class Op, class A> inline A accumulate_block(const A* x, std::size_t n) noexcept {
+  constexpr std::size_t width = lane_count<A>;
+  if (n < width) {
+    A result = Op::template identity<A>();
+    for (std::size_t i = 0; i < n; ++i) result = static_cast<A>(Op::combine(result, x[i]));
+    return result;
+  }
+  const Lanes<A> start = identity_lanes<Op, A>();
+  Lanes<A> a = start;
+  std::size_t i = 0;
+  if (n >= 4 * width) {
+    Lanes<A> b = start, c = start, d = start;
+    for (; i + 4 * width <= n; i += 4 * width) {
+      a = Op::combine(a, load_lanes(x + i));
+      b = Op::combine(b, load_lanes(x + i + width));
+      c = Op::combine(c, load_lanes(x + i + 2 * width));
+      d = Op::combine(d, load_lanes(x + i + 3 * width));
+    }
+    a = Op::combine(Op::combine(a, b), Op::combine(c, d));
+  }
+  for (; i + width <= n; i += width) a = Op::combine(a, load_lanes(x + i));
+  if (i < n) {
+    Lanes<A> rest = start;
+    std::memcpy(&rest, x + i, (n - i) * sizeof(A));
+    a = Op::combine(a, rest);
+  }
+  return across<Op, A>(a);
+}
+
+/// `Op` over each of `rows` rows of `n` elements, one after the other. Rows shorter than a vector
+/// are taken a vector of rows at a time.
+template <class Op, class A>
+inline void accumulate_rows(const A* x, std::size_t rows, std::size_t n, A* results) noexcept {
+  constexpr std::size_t width = lane_count<A>;
+  std::size_t row = 0;
+  if (n < width)
+    for (; row + width <= rows; row += width) {
+      A part[width];
+      std::fill_n(part, width, Op::template identity<A>());
+      const A* from = x + row * n;
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t lane = 0; lane < width; ++lane)
+          part[lane] = static_cast<A>(Op::combine(part[lane], from[lane * n + i]));
+      std::copy_n(part, width, results + row);
+    }
+  for (; row < rows; ++row) results[row] = accumulate_block<Op>(x + row * n, n);
+}
+
+/// The elements of `from` as the type to compute in, which may differ from Compute<S> (integers
+/// that are summed in a wider type, or averaged in float).
+template <class A, class S> inline void widen(const S* from, A* to, std::size_t n) noexcept {
+  if constexpr (std::is_same_v<Compute<S>, A>) {
+    load_block(from, to, n);
+  } else if constexpr (std::is_same_v<S, bool>) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(from);
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < n; ++i) to[i] = bytes[i] != 0 ? A{1} : A{0};
+  } else {
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<A>(from[i]);
+  }
+}
+
+/// `Op` over `n` stored elements.
+template <class Op, class A, class S> inline A accumulate(const S* x, std::size_t n) noexcept {
+  auto total = static_cast<Total<Op, A>>(Op::template identity<A>());
+  if constexpr (std::is_same_v<S, A>) {
+    if (n <= chain_block<A>) return accumulate_block<Op>(x, n);
+    for (std::size_t i = 0; i < n; i += chain_block<A>)
+      total = Op::combine(total, static_cast<Total<Op, A>>(
+                                     accumulate_block<Op>(x + i, std::min(chain_block<A>, n - i))));
+  } else {
+    alignas(64) A wide[block_elements];
+    for (std::size_t i = 0; i < n; i += block_elements) {
+      const std::size_t count = std::min(block_elements, n - i);
+      widen(x + i, wide, count);
+      total = Op::combine(total, static_cast<Total<Op, A>>(accumulate_block<Op, A>(wide, count)));
+    }
+  }
+  return static_cast<A>(total);
+}
+
+/// into[j] = Op(into[j], rows of x at j), for `rows` rows `stride` elements apart and n columns.
+template <class Op, class A, class S>
+inline void accumulate_columns(const S* x, std::size_t stride, std::size_t rows, std::size_t n,
+                               A* into) noexcept {
+  constexpr std::size_t width = lane_count<A>;
+  const auto store = [](const Lanes<A>& lanes, A* to) { std::memcpy(to, &lanes, vector_bytes); };
+  const auto four = [&](const A* a, const A* b, const A* c, const A* d, A* y, std::size_t count) {
+    std::size_t j = 0;
+    for (; j + width <= count; j += width)
+      store(Op::combine(load_lanes(y + j),
+                        Op::combine(Op::combine(load_lanes(a + j), load_lanes(b + j)),
+                                    Op::combine(load_lanes(c + j), load_lanes(d + j)))),
+            y + j);
+    for (; j < count; ++j)
+      y[j] = static_cast<A>(
+          Op::combine(y[j], static_cast<A>(Op::combine(static_cast<A>(Op::combine(a[j], b[j])),
+                                                       static_cast<A>(Op::combine(c[j], d[j]))))));
+  };
+  const auto one = [&](const A* a, A* y, std::size_t count) {
+    std::size_t j = 0;
+    for (; j + width <= count; j += width)
+      store(Op::combine(load_lanes(y + j), load_lanes(a + j)), y + j);
+    for (; j < count; ++j) y[j] = static_cast<A>(Op::combine(y[j], a[j]));
+  };
+  std::size_t row = 0;
+  if constexpr (std::is_same_v<S, A>) {
+    for (; row + 4 <= rows; row += 4) {
+      const A* from = x + row * stride;
+      four(from, from + stride, from + 2 * stride, from + 3 * stride, into, n);
+    }
+    for (; row < rows; ++row) one(x + row * stride, into, n);
+  } else {
+    constexpr std::size_t block = 256;
+    alignas(64) A wide[4][block];
+    for (; row < rows; row += 4) {
+      const std::size_t height = std::min<std::size_t>(4, rows - row);
+      for (std::size_t j = 0; j < n; j += block) {
+        const std::size_t count = std::min(block, n - j);
+        for (std::size_t k = 0; k < height; ++k) widen(x + (row + k) * stride + j, wide[k], count);
+        if (height == 4)
+          four(wide[0], wide[1], wide[2], wide[3], into + j, count);
+        else
+          for (std::size_t k = 0; k < height; ++k) one(wide[k], into + j, count);
+      }
+    }
+  }
+}
+
+}  // namespace stoker::kernels::cpu::STOKER_ISA

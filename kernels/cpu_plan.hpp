@@ -1,0 +1,67 @@
+// How a kernel computes on the CPU: stages of independent slices.
+//
+// Stages run one after the other; the slices of a stage run in any order, on any thread of the
+// compute pool, at the same time. A plan is made once for given shapes and parameters and then run
+// many times and concurrently, so it is immutable: whatever a run changes lives in `scratch`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/kernels/call.hpp"
+
+namespace stoker {
+
+/// The memory of one run. Pointers are aligned to 64 bytes; inputs may alias each other, outputs
+/// alias nothing (the shell sees to that).
+struct CpuArgs {
+  const void* const* inputs;
+  void* const* outputs;
+  std::byte* scratch;  ///< CpuPlan::scratch_bytes, uninitialised, shared by all slices of the run
+
+  template <class T> [[nodiscard]] const T* in(std::size_t i) const noexcept { return static_cast<const T*>(inputs[i]); }
+  template <class T> [[nodiscard]] T* out(std::size_t i = 0) const noexcept { return static_cast<T*>(outputs[i]); }
+};
+
+struct CpuStage {
+  std::uint32_t slices = 1;
+  /// Computes slice `index` of `slices`. An exception fails the command (handler_failed).
+  std::function<void(const CpuArgs&, std::uint32_t index)> run;
+};
+
+struct CpuPlan {
+  std::vector<CpuStage> stages;
+  std::size_t scratch_bytes = 0;
+  /// A guess of the whole run on one thread, in nanoseconds; the device runs plans of a few
+  /// microseconds at once on the thread of a caller that waits.
+  double cost_ns = 0;
+};
+
+/// How many slices pay for `elements` elements when one slice should hold at least `grain` of them:
+/// at least 1, at most 4 per core so that cores which differ in speed still finish together.
+[[nodiscard]] std::uint32_t slice_count(std::size_t elements, std::size_t grain) noexcept;
+
+/// The half-open range of `elements` that slice `index` of `slices` covers, with its bounds rounded
+/// to multiples of `align` elements (the last one excepted).
+struct SliceRange { std::size_t begin; std::size_t end; };
+[[nodiscard]] SliceRange slice_range(std::size_t elements, std::uint32_t slices, std::uint32_t index,
+                                     std::size_t align = 64) noexcept;
+
+using CpuPlanner = Result<CpuPlan> (*)(const KernelCall& call, std::span<const TensorSpec> outputs);
+
+/// The CPU versions of all kernels for one instruction set, by kernel name.
+class CpuTable {
+ public:
+  void set(std::string_view kernel, CpuPlanner planner);
+  [[nodiscard]] CpuPlanner find(std::string_view kernel) const noexcept;
+
+ private:
+  std::map<std::string, CpuPlanner, std::less<>> planners_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,94 @@
+#include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/image/units.hpp"
+#include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/rules.hpp"
+
+namespace stoker::kernels::crop {
+namespace {
+
+Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
+  STOKER_ASSIGN(const image::Extent image, image::check("crop", call.inputs[0]));
+  const auto check_axis = [&](const char* start_name, const char* length_name,
+                              std::int64_t extent) -> Result<void> {
+    const std::int64_t start = call.params.integer(start_name);
+    const std::int64_t length = call.params.integer(length_name);
+    if (start <= extent && length <= extent - start) return {};
+    return Error{"crop",
+                 ErrorCode::invalid_parameter,
+                 std::string{start_name} + " + " + length_name + " = " + std::to_string(start) +
+                     " + " + std::to_string(length) + " lies outside the image, whose " +
+                     length_name + " is " + std::to_string(extent),
+                 {{"parameter", length_name}, {"input", call.inputs[0].to_string()}}};
+  };
+  STOKER_TRY(check_axis("x", "width", image.width));
+  STOKER_TRY(check_axis("y", "height", image.height));
+  const Shape shape{call.params.integer("height"), call.params.integer("width"), image.channels};
+  return std::vector<TensorSpec>{{call.dtype(), shape}};
+}
+
+std::shared_ptr<const Shader> make_shader() {
+  Shader shader;
+  shader.name = "crop";
+  shader.file = "crop/crop.glsl";
+  shader.bindings = {{.name = "x", .type = "T"}, {.name = "y", .type = "T", .writes = true}};
+  shader.push = {{"n"}, {"row_in"}, {"row_out"}, {"start"}, {"wide"}};
+  shader.variants = rules::variants_of("T", image::unit_dtypes());
+  return std::make_shared<const Shader>(std::move(shader));
+}
+
+Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const TensorSpec& result) {
+  const image::Extent image = image::extent(call.shape());
+  const std::uint64_t pixel = static_cast<std::uint64_t>(image.channels) * size_of(call.dtype());
+  const std::uint64_t row_in = static_cast<std::uint64_t>(image.width) * pixel;
+  const std::uint64_t row_out = static_cast<std::uint64_t>(result.shape[1]) * pixel;
+  const std::uint64_t start = static_cast<std::uint64_t>(call.params.integer("y")) * row_in +
+                              static_cast<std::uint64_t>(call.params.integer("x")) * pixel;
+  const image::Unit unit = image::widest_unit({row_in, row_out, start});
+  STOKER_TRY(image::check_units("crop", call.inputs[0], unit));
+
+  PushValues push;
+  const std::uint64_t units = result.bytes() / unit.bytes;
+  push.u32(units).u32(row_in / unit.bytes).u32(row_out / unit.bytes).u32(start / unit.bytes);
+  push.u32(unit.quads ? 1 : 0);
+  GpuPlan plan;
+  plan.passes.push_back({&shader,
+                         std::string{to_string(unit.dtype)},
+                         {input(0), output()},
+                         push,
+                         linear_groups_for((units + 3) / 4, shader.local_size[0])});
+  return plan;
+}
+
+}  // namespace
+
+Result<void> define(KernelRegistry& registry) {
+  constexpr double any = 1LL << 40;
+  Kernel kernel;
+  kernel.name = "crop";
+  kernel.aliases = {"video_crop"};
+  kernel.family = "image";
+  kernel.summary = "the part of an image that is height rows by width columns from (x, y) on";
+  const auto offset = [](const char* name, const char* doc) {
+    return ParamSpec{.name = name,
+                     .type = ParamType::integer,
+                     .fallback = ParamValue{std::int64_t{0}},
+                     .doc = doc,
+                     .min = 0,
+                     .max = any};
+  };
+  const auto length = [](const char* name, const char* doc) {
+    return ParamSpec{
+        .name = name, .type = ParamType::integer, .fallback = {}, .doc = doc, .min = 1, .max = any};
+  };
+  kernel.params = {offset("x", "first column, in pixels"), offset("y", "first row, in pixels"),
+                   length("width", "columns to keep"), length("height", "rows to keep")};
+  kernel.dtypes = rules::all_dtypes();
+  kernel.infer = infer;
+  const std::shared_ptr<const Shader> shader = make_shader();
+  kernel.shaders = {shader};
+  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec> outputs,
+                        const GpuTraits&) { return gpu_plan(*shader, call, outputs[0]); };
+  return registry.add(std::move(kernel));
+}
+
+}  // namespace stoker::kernels::crop

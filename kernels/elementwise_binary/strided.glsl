@@ -1,0 +1,66 @@
+// y = a op b with operands that are read with strides of 0 or more along `rank` axes. A thread
+// computes `unit` adjacent elements: four, or one where four would be too much for one store. With
+// `one_row` four lie in one row of the innermost axis.
+T apply(T a, T b) {
+  if (operation == 0) return a + b;
+  if (operation == 1) return a - b;
+  if (operation == 2) return a * b;
+#if T_IS_FLOAT
+  return a / b;
+#else
+  // The language leaves both x / 0 and min / -1 open; here they are 0 and min.
+  if (b == T(0)) return T(0);
+#if T_IS_s8 || T_IS_s16 || T_IS_s32 || T_IS_s64
+  if (b == T(-1)) return -a;
+#endif
+  return a / b;
+#endif
+}
+
+// Where output element i finds its operands, and its place in its row.
+uvec3 locate(uint i) {
+  uint row = i / extents[rank - 1];
+  uint column = i - row * extents[rank - 1];
+  uvec3 at = uvec3(column * a_strides[rank - 1], column * b_strides[rank - 1], column);
+  [[unroll]] for (uint axis = rank - 2; axis > 0; --axis) {
+    uint rest = row / extents[axis];
+    uint coordinate = row - rest * extents[axis];
+    at.x += coordinate * a_strides[axis];
+    at.y += coordinate * b_strides[axis];
+    row = rest;
+  }
+  at.x += row * a_strides[0];
+  at.y += row * b_strides[0];
+  return at;
+}
+
+void main() {
+  uint i = stoker_index() * unit;
+  if (i >= n) return;
+  uvec3 at = locate(i);
+  if (unit == 1) {
+    y_store(i, apply(a_load(at.x), b_load(at.y)));
+    return;
+  }
+  T4 left, right;
+  if (one_row != 0) {
+    // The innermost stride is 1, or 0 where the operand is stretched along the row.
+    left = a_strides[rank - 1] == 0 ? T4(a_load(at.x)) : a_load4(at.x / 4);
+    right = b_strides[rank - 1] == 0 ? T4(b_load(at.y)) : b_load4(at.y / 4);
+  } else {
+    [[unroll]] for (uint j = 0; j < 4; ++j) {
+      if (i + j < n) {
+        left[j] = a_load(at.x);
+        right[j] = b_load(at.y);
+      }
+      at += uvec3(a_strides[rank - 1], b_strides[rank - 1], 1);
+      if (at.z == extents[rank - 1]) at = locate(i + j + 1);
+    }
+    if (i + 4 > n) {
+      for (uint j = 0; i + j < n; ++j) y_store(i + j, apply(left[j], right[j]));
+      return;
+    }
+  }
+  y_store4(i / 4, T4(apply(left.x, right.x), apply(left.y, right.y), apply(left.z, right.z),
+                     apply(left.w, right.w)));
+}

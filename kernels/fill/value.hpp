@@ -1,0 +1,20 @@
+// The bytes of one element of a filled buffer.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "stoker/kernels/params.hpp"
+#include "stoker/runtime/dtype.hpp"
+
+namespace stoker::kernels::fill {
+
+/// An element's bytes, repeated until eight are full.
+using Pattern = std::array<std::byte, 8>;
+
+/// The element that `params` (value, value_int) ask for. invalid_parameter when `dtype` cannot hold
+/// it: a fraction or NaN in an integer, a number out of its range, or both parameters at once.
+/// Floats round to nearest even; bool is value != 0.
+[[nodiscard]] Result<Pattern> pattern(const ParamSet& params, DType dtype);
+
+}  // namespace stoker::kernels::fill

@@ -1,0 +1,69 @@
+#include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/image/units.hpp"
+#include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/rules.hpp"
+
+namespace stoker::kernels::flip {
+namespace {
+
+std::shared_ptr<const Shader> make_shader() {
+  Shader shader;
+  shader.name = "flip";
+  shader.file = "flip/flip.glsl";
+  shader.bindings = {{.name = "x", .type = "T"}, {.name = "y", .type = "T", .writes = true}};
+  shader.push = {{"n"}, {"height"}, {"row"}, {"pixel"}, {"mirrors"}, {"turns"}, {"wide"}};
+  shader.variants = rules::variants_of("T", image::unit_dtypes());
+  return std::make_shared<const Shader>(std::move(shader));
+}
+
+Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
+  const image::Extent image = image::extent(call.shape());
+  const std::string& axis = call.params.text("axis");
+  const bool mirrors = axis != "vertical";
+  const std::uint64_t row = static_cast<std::uint64_t>(image.row()) * size_of(call.dtype());
+  // What keeps its inner order: a pixel, or a whole row.
+  const std::uint64_t pixel =
+      mirrors ? static_cast<std::uint64_t>(image.channels) * size_of(call.dtype()) : row;
+  const image::Unit unit = image::widest_unit({row, pixel});
+  STOKER_TRY(image::check_units("flip", call.inputs[0], unit));
+
+  PushValues push;
+  const std::uint64_t units = call.inputs[0].bytes() / unit.bytes;
+  push.u32(units).u32(image.height).u32(row / unit.bytes).u32(pixel / unit.bytes);
+  push.u32(mirrors ? 1 : 0).u32(axis != "horizontal" ? 1 : 0).u32(unit.quads ? 1 : 0);
+  GpuPlan plan;
+  plan.passes.push_back({&shader,
+                         std::string{to_string(unit.dtype)},
+                         {input(0), output()},
+                         push,
+                         linear_groups_for((units + 3) / 4, shader.local_size[0])});
+  return plan;
+}
+
+}  // namespace
+
+Result<void> define(KernelRegistry& registry) {
+  Kernel kernel;
+  kernel.name = "flip";
+  kernel.family = "image";
+  kernel.summary = "the image mirrored: left becomes right, top becomes bottom, or both";
+  kernel.params = {
+      {.name = "axis",
+       .type = ParamType::text,
+       .fallback = ParamValue{std::string{"horizontal"}},
+       .doc = "horizontal swaps left and right, vertical top and bottom, both turns by 180 degrees",
+       .choices = {"horizontal", "vertical", "both"}}};
+  kernel.dtypes = rules::all_dtypes();
+  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+    STOKER_TRY(image::check("flip", call.inputs[0]));
+    return std::vector{call.inputs[0]};
+  };
+  const std::shared_ptr<const Shader> shader = make_shader();
+  kernel.shaders = {shader};
+  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {
+    return gpu_plan(*shader, call);
+  };
+  return registry.add(std::move(kernel));
+}
+
+}  // namespace stoker::kernels::flip

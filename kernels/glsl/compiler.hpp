@@ -1,0 +1,46 @@
+// Compiles shaders to SPIR-V at run time, with a cache on disk.
+//
+// Threads: every function may be called from any thread at any time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "stoker/kernels/glsl/spirv_cache.hpp"
+#include "stoker/kernels/gpu_plan.hpp"
+#include "stoker/runtime/error.hpp"
+
+namespace stoker {
+
+class GlslCompiler {
+ public:
+  /// SPIR-V is kept in `cache_dir` (made when first needed); an empty path keeps none.
+  explicit GlslCompiler(std::filesystem::path cache_dir = {}) : cache_{std::move(cache_dir)} {}
+
+  /// The SPIR-V of `shader.source` for one variant, from the cache or from glslang.
+  /// compile_failed: details `file`, `line` (in the shader's own text, from 1), `message`, `log`.
+  [[nodiscard]] Result<std::vector<std::uint32_t>> compile(const Shader& shader,
+                                                           const ShaderVariant& variant);
+
+  struct Counters {
+    std::uint64_t compiled = 0;    ///< went through glslang, failures included
+    std::uint64_t from_cache = 0;  ///< read from disk
+  };
+  [[nodiscard]] Counters counters() const noexcept {
+    return {compiled_.load(std::memory_order_relaxed), from_cache_.load(std::memory_order_relaxed)};
+  }
+
+ private:
+  glsl::SpirvCache cache_;
+  std::atomic<std::uint64_t> compiled_{0};
+  std::atomic<std::uint64_t> from_cache_{0};
+};
+
+/// Compiles once, without keeping anything beyond what `cache_dir` says.
+[[nodiscard]] Result<std::vector<std::uint32_t>> compile_glsl(
+    const Shader& shader, const ShaderVariant& variant,
+    const std::filesystem::path& cache_dir = {});
+
+}  // namespace stoker

@@ -1,0 +1,201 @@
+#include "stoker/kernels/glsl/glsl_kernel.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "stoker/kernels/kernel_rules.hpp"
+#include "stoker/kernels/preamble.hpp"
+
+namespace stoker {
+namespace {
+
+Error refuse(const GlslKernelSpec& spec, std::string reason) {
+  return {spec.name.empty() ? "glsl_kernel" : spec.name, ErrorCode::invalid_argument,
+          std::move(reason)};
+}
+
+Result<void> check_signature(const GlslKernelSpec& spec) {
+  if (spec.dtypes.empty()) return refuse(spec, "`dtypes` is empty");
+  if (spec.outputs.empty()) return refuse(spec, "the signature has no output");
+  if (spec.inputs.empty() && !spec.shapes)
+    return refuse(spec, "without inputs, `shapes` must say how large the outputs are");
+  if (!spec.groups && spec.local_size[1] * spec.local_size[2] != 1)
+    return refuse(spec, "groups of several axes need `groups` to say how many there are");
+  for (const auto* buffers : {&spec.inputs, &spec.outputs})
+    for (const GlslBuffer& buffer : *buffers)
+      if (buffer.type != "T" && !parse_dtype(buffer.type))
+        return refuse(
+            spec, "buffer '" + buffer.name + "': '" + buffer.type + "' is neither a dtype nor T");
+  for (const ParamSpec& param : spec.params)
+    if (param.type == ParamType::text || param.type == ParamType::integers)
+      return refuse(spec, "parameter '" + param.name + "' is " +
+                              std::string{to_string(param.type)} +
+                              "; GLSL kernels take boolean, integer and real");
+  return {};
+}
+
+Result<void> read_source(GlslKernelSpec& spec) {
+  if (!spec.source.empty()) return {};
+  if (spec.file.empty()) return refuse(spec, "neither `source` nor `file` is given");
+  std::ifstream in{spec.file, std::ios::binary};
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in)
+    return Error{spec.name,
+                 ErrorCode::io_error,
+                 "cannot read " + spec.file.string(),
+                 {{"file", spec.file.string()}}};
+  spec.source = std::move(text).str();
+  return {};
+}
+
+PushType push_type(ParamType type) noexcept {
+  switch (type) {
+    case ParamType::real: return PushType::f32;
+    case ParamType::integer: return PushType::s32;
+    default: return PushType::u32;
+  }
+}
+
+Shader make_shader(const GlslKernelSpec& spec) {
+  Shader shader{.name = spec.name, .file = spec.file.string(), .bindings = {}, .variants = {}};
+  for (const GlslBuffer& buffer : spec.inputs)
+    shader.bindings.push_back({buffer.name, buffer.type});
+  for (const GlslBuffer& buffer : spec.outputs)
+    shader.bindings.push_back({buffer.name, buffer.type, true});
+  shader.push = {{"n"}, {"rank"}, {"dims", PushType::u32, Shape::max_rank}};
+  for (const ParamSpec& param : spec.params)
+    shader.push.push_back({param.name, push_type(param.type)});
+  shader.local_size = spec.local_size;
+  shader.uses_subgroups = spec.uses_subgroups;
+  shader.source = spec.source;
+  for (const DType dtype : spec.dtypes)
+    shader.variants.push_back({std::string{to_string(dtype)}, {{"T", dtype}}});
+  return shader;
+}
+
+/// The dtype of a declared buffer when the first input has dtype `t`.
+DType dtype_of_buffer(const GlslBuffer& buffer, DType t) {
+  return buffer.type == "T" ? t : parse_dtype(buffer.type).value_or(t);
+}
+
+/// The dtype that T stands for in this call: that of the first buffer declared as T.
+DType bound_type(const GlslKernelSpec& spec, const KernelCall& call) {
+  for (std::size_t i = 0; i < spec.inputs.size(); ++i)
+    if (spec.inputs[i].type == "T") return call.dtype(i);
+  return spec.dtypes.front();
+}
+
+Result<std::vector<TensorSpec>> infer(const GlslKernelSpec& spec, const KernelCall& call) {
+  const DType t = bound_type(spec, call);
+  if (std::ranges::find(spec.dtypes, t) == spec.dtypes.end())
+    return Error{spec.name,
+                 ErrorCode::dtype_mismatch,
+                 "T cannot be " + std::string{to_string(t)},
+                 {{"got", std::string{to_string(t)}}}};
+  for (std::size_t i = 0; i < spec.inputs.size(); ++i) {
+    const DType expected = dtype_of_buffer(spec.inputs[i], t);
+    if (call.dtype(i) != expected)
+      return Error{spec.name,
+                   ErrorCode::dtype_mismatch,
+                   "input '" + spec.inputs[i].name + "' is " +
+                       std::string{to_string(call.dtype(i))} + ", expected " +
+                       std::string{to_string(expected)},
+                   {{"expected", std::string{to_string(expected)}},
+                    {"got", std::string{to_string(call.dtype(i))}}}};
+  }
+  std::vector<Shape> shapes;
+  if (spec.shapes) {
+    STOKER_ASSIGN(shapes, spec.shapes(call));
+    if (shapes.size() != spec.outputs.size())
+      return Error{spec.name, ErrorCode::arity_mismatch,
+                   "`shapes` gave " + std::to_string(shapes.size()) + " shapes for " +
+                       std::to_string(spec.outputs.size()) + " outputs"};
+  } else {
+    shapes.assign(spec.outputs.size(), call.shape());
+  }
+  std::vector<TensorSpec> outputs;
+  for (std::size_t i = 0; i < spec.outputs.size(); ++i)
+    outputs.push_back({dtype_of_buffer(spec.outputs[i], t), shapes[i]});
+  return outputs;
+}
+
+Result<PushValues> push_values(const GlslKernelSpec& spec, const KernelCall& call,
+                               const Shape& shape) {
+  PushValues push;
+  push.u32(static_cast<std::uint64_t>(shape.elements())).u32(shape.rank());
+  push.u32s(shape.extents(), Shape::max_rank, 1);
+  for (const ParamSpec& param : spec.params) {
+    if (param.type == ParamType::real) {
+      push.f32(call.params.real(param.name));
+    } else if (param.type == ParamType::boolean) {
+      push.u32(call.params.flag(param.name) ? 1 : 0);
+    } else {
+      const std::int64_t value = call.params.integer(param.name);
+      if (value != static_cast<std::int32_t>(value))
+        return Error{spec.name,
+                     ErrorCode::invalid_parameter,
+                     "parameter '" + param.name + "' is " + std::to_string(value) +
+                         ", which does not fit 32 bits",
+                     {{"parameter", param.name}}};
+      push.s32(value);
+    }
+  }
+  return push;
+}
+
+Result<GpuPlan> plan(const GlslKernelSpec& spec, const Shader& shader, const KernelCall& call,
+                     std::span<const TensorSpec> outputs) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  const auto too_large = [&](const TensorSpec& tensor) { return tensor.shape.elements() > most; };
+  if (std::ranges::any_of(call.inputs, too_large) || std::ranges::any_of(outputs, too_large))
+    return Error{spec.name,
+                 ErrorCode::limit_exceeded,
+                 "a buffer has more than 2^31 - 1 elements",
+                 {{"limit", std::to_string(most)}}};
+  GpuPass pass;
+  pass.shader = &shader;
+  pass.variant = to_string(bound_type(spec, call));
+  for (std::uint32_t i = 0; i < spec.inputs.size(); ++i) pass.bindings.push_back(input(i));
+  for (std::uint32_t i = 0; i < spec.outputs.size(); ++i) pass.bindings.push_back(output(i));
+  STOKER_ASSIGN(pass.push, push_values(spec, call, outputs[0].shape));
+  pass.groups = spec.groups ? spec.groups(call, outputs)
+                            : linear_groups_for(outputs[0].elements(), spec.local_size[0]);
+  return GpuPlan{{std::move(pass)}, {}};
+}
+
+std::vector<DType> first_input_dtypes(const GlslKernelSpec& spec) {
+  if (spec.inputs.empty() || spec.inputs[0].type == "T") return spec.dtypes;
+  const auto dtype = parse_dtype(spec.inputs[0].type);
+  return dtype ? std::vector{*dtype} : std::vector<DType>{};
+}
+
+}  // namespace
+
+Result<Kernel> glsl_kernel(GlslKernelSpec given, GlslCompiler& compiler) {
+  STOKER_TRY(check_signature(given));
+  STOKER_TRY(read_source(given));
+
+  const auto shader = std::make_shared<Shader>(make_shader(given));
+  const auto spec = std::make_shared<const GlslKernelSpec>(std::move(given));
+  Kernel kernel;
+  kernel.name = spec->name;
+  kernel.family = "user";
+  kernel.summary = spec->summary;
+  kernel.params = spec->params;
+  kernel.inputs = {spec->inputs.size(), spec->inputs.size()};
+  kernel.dtypes = first_input_dtypes(*spec);
+  kernel.shaders = {shader};
+  kernel.infer = [spec](const KernelCall& call) { return infer(*spec, call); };
+  kernel.gpu = [spec, shader](const KernelCall& call, std::span<const TensorSpec> outputs,
+                              const GpuTraits&) { return plan(*spec, *shader, call, outputs); };
+  STOKER_TRY(check_definition(kernel));
+  for (ShaderVariant& variant : shader->variants) {
+    STOKER_ASSIGN(variant.spirv, compiler.compile(*shader, variant));
+  }
+  return kernel;
+}
+
+}  // namespace stoker

@@ -1,0 +1,41 @@
+// What a filter sees where it reaches past the edge of an image.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "stoker/kernels/params.hpp"
+
+namespace stoker::image {
+
+/// The numbers are also those that shaders get.
+enum class Border : std::uint8_t {
+  replicate,  ///< aaa|abcd|ddd
+  reflect,    ///< dcb|abcd|cba: mirrored at the outermost pixel, as NumPy's "reflect"
+  wrap,       ///< bcd|abcd|abc
+  constant,   ///< 000|abcd|000
+};
+
+[[nodiscard]] ParamSpec border_param();
+/// Precondition: `name` is one of border_param()'s choices.
+[[nodiscard]] Border parse_border(std::string_view name) noexcept;
+
+/// The index in [0, n) that stands for `i`, any number of periods away; -1: zero stands for it.
+[[nodiscard]] inline std::int64_t border_index(Border border, std::int64_t i,
+                                               std::int64_t n) noexcept {
+  if (i >= 0 && i < n) return i;
+  switch (border) {
+    case Border::constant: return -1;
+    case Border::wrap: return (i % n + n) % n;
+    case Border::reflect: {
+      if (n == 1) return 0;
+      const std::int64_t period = 2 * (n - 1);
+      const std::int64_t phase = (i % period + period) % period;
+      return phase < n ? phase : period - phase;
+    }
+    case Border::replicate: break;
+  }
+  return i < 0 ? 0 : n - 1;
+}
+
+}  // namespace stoker::image

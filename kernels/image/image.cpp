@@ -1,0 +1,79 @@
+#include "stoker/kernels/image/image.hpp"
+
+#include <cmath>
+
+#include "stoker/kernels/image/border.hpp"
+#include "stoker/kernels/image/gaussian.hpp"
+
+namespace stoker::image {
+
+Result<Extent> check(std::string_view op, const TensorSpec& image, std::string_view what) {
+  const Shape& shape = image.shape;
+  if (shape.rank() == 3 && (shape[2] == 1 || shape[2] == 3 || shape[2] == 4)) return extent(shape);
+  const std::string name{what};
+  return Error{std::string{op},
+               ErrorCode::shape_mismatch,
+               name + " is not an image [height, width, 1 | 3 | 4]: " + shape.to_string(),
+               {{name, image.to_string()}}};
+}
+
+std::vector<DType> dtypes() { return {DType::u8, DType::f32, DType::f16}; }
+
+ParamSpec border_param() {
+  return {.name = "border",
+          .type = ParamType::text,
+          .fallback = ParamValue{std::string{"replicate"}},
+          .doc =
+              "what lies past the edge: the edge pixel, the image mirrored at it, the image "
+              "repeated, or zeros",
+          .choices = {"replicate", "reflect", "wrap", "constant"}};
+}
+
+Border parse_border(std::string_view name) noexcept {
+  if (name == "reflect") return Border::reflect;
+  if (name == "wrap") return Border::wrap;
+  if (name == "constant") return Border::constant;
+  return Border::replicate;
+}
+
+Gaussian Gaussian::from(const ParamSet& params) {
+  const std::int64_t radius = params.integer("radius");
+  const double sigma = params.real("sigma");
+  return {radius, sigma > 0 ? sigma : 0.3 * (static_cast<double>(radius) - 1.0) + 0.8};
+}
+
+double Gaussian::raw(std::int64_t k) const noexcept {
+  const double x = static_cast<double>(k) / sigma;
+  return std::exp(-0.5 * x * x);
+}
+
+double Gaussian::total() const noexcept {
+  double sum = 1.0;
+  for (std::int64_t k = 1; k <= radius; ++k) sum += 2.0 * raw(k);
+  return sum;
+}
+
+std::vector<double> Gaussian::weights() const {
+  const double scale = 1.0 / total();
+  std::vector<double> all;
+  for (std::int64_t k = 0; k <= radius; ++k) all.push_back(raw(k) * scale);
+  return all;
+}
+
+std::vector<ParamSpec> gaussian_params() {
+  return {{.name = "radius",
+           .type = ParamType::integer,
+           .fallback = ParamValue{std::int64_t{1}},
+           .doc = "reach of the Gaussian in pixels; 0 does not blur",
+           .min = 0,
+           .max = static_cast<double>(max_blur_radius)},
+          {.name = "sigma",
+           .type = ParamType::real,
+           .fallback = ParamValue{0.0},
+           .doc = "standard deviation in pixels; 0: 0.3 (radius - 1) + 0.8",
+           .min = 0,
+           .max = 1e6},
+          border_param()};
+}
+
+}  // namespace stoker::image

@@ -1,0 +1,116 @@
+#include "stoker/kernels/kernel_rules.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "stoker/kernels/preamble.hpp"
+
+namespace stoker {
+namespace {
+
+/// A letter or underscore, then letters, digits and underscores; no "__" and no "gl_" or "stoker_"
+/// in front, which GLSL and the preamble keep for themselves.
+bool is_identifier(std::string_view name) noexcept {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !name.empty() && letter(name[0]) &&
+         std::ranges::all_of(name, [&](char c) { return letter(c) || digit(c); }) &&
+         name.find("__") == name.npos && !name.starts_with("gl_") && !name.starts_with("stoker_");
+}
+
+class Checker {
+ public:
+  explicit Checker(const Kernel& kernel) : kernel_{kernel} {}
+
+  Result<void> run() const {
+    STOKER_TRY(check_names());
+    for (const ParamSpec& spec : kernel_.params) STOKER_TRY(check_param(spec));
+    std::set<std::string_view> shaders;
+    for (const auto& shader : kernel_.shaders) {
+      if (!shader) return refuse("a shader is null");
+      if (!shaders.insert(shader->name).second)
+        return refuse("two shaders are named '" + shader->name + "'");
+      STOKER_TRY(check_shader(*shader));
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] Error refuse(std::string reason) const {
+    return {kernel_.name.empty() ? "kernel" : kernel_.name, ErrorCode::invalid_argument,
+            "incomplete definition: " + std::move(reason)};
+  }
+
+  Result<void> check_names() const {
+    if (!is_identifier(kernel_.name)) return refuse("'" + kernel_.name + "' is no usable name");
+    for (const std::string& alias : kernel_.aliases)
+      if (!is_identifier(alias)) return refuse("'" + alias + "' is no usable alias");
+    if (!kernel_.infer) return refuse("infer is missing");
+    if (kernel_.inputs.min > kernel_.inputs.max) return refuse("more inputs at least than at most");
+    if (kernel_.dtypes.empty() && kernel_.inputs.max > 0) return refuse("dtypes are missing");
+    std::set<std::string_view> names;
+    for (const ParamSpec& spec : kernel_.params)
+      if (!names.insert(spec.name).second)
+        return refuse("parameter '" + spec.name + "' is declared twice");
+    return {};
+  }
+
+  Result<void> check_param(const ParamSpec& spec) const {
+    const std::string named = "parameter '" + spec.name + "'";
+    if (!is_identifier(spec.name)) return refuse(named + " has no usable name");
+    if (spec.fallback && static_cast<ParamType>(spec.fallback->index()) != spec.type)
+      return refuse(named + " has a default of another type");
+    if (!spec.choices.empty() && spec.type != ParamType::text)
+      return refuse(named + " has choices but is no text");
+    if (spec.min && spec.max && *spec.min > *spec.max) return refuse(named + " has an empty range");
+    return {};
+  }
+
+  Result<void> check_shader(const Shader& shader) const {
+    const std::string named = "shader '" + shader.name + "'";
+    if (!is_identifier(shader.name)) return refuse(named + " has no usable name");
+    if (shader.file.empty() && shader.source.empty()) return refuse(named + " has no text");
+    if (shader.variants.empty()) return refuse(named + " has no variant");
+    std::set<std::string_view> names;
+    const auto add_name = [&](const std::string& name) -> Result<void> {
+      if (!is_identifier(name)) return refuse(named + ": '" + name + "' cannot name a variable");
+      if (!names.insert(name).second) return refuse(named + ": '" + name + "' is declared twice");
+      return {};
+    };
+    for (const ShaderBinding& binding : shader.bindings) STOKER_TRY(add_name(binding.name));
+    for (const PushField& field : shader.push) {
+      STOKER_TRY(add_name(field.name));
+      if (field.count == 0) return refuse(named + ": push field '" + field.name + "' is empty");
+    }
+    for (const SpecConstant& constant : shader.constants) STOKER_TRY(add_name(constant.name));
+    if (8 * shader.bindings.size() + push_bytes(shader) > 128)
+      return refuse(named + ": bindings and push fields take more than 128 bytes");
+    const auto [x, y, z] = shader.local_size;
+    if (const std::uint64_t threads = std::uint64_t{x} * y * z; threads == 0 || threads > 1024)
+      return refuse(named + ": a group has " + std::to_string(threads) + " threads, not 1 to 1024");
+    return check_variants(shader, named);
+  }
+
+  Result<void> check_variants(const Shader& shader, const std::string& named) const {
+    std::set<std::string_view> names;
+    for (const ShaderVariant& variant : shader.variants) {
+      if (!names.insert(variant.name).second)
+        return refuse(named + ": two variants are named '" + variant.name + "'");
+      for (const ShaderBinding& binding : shader.bindings)
+        if (!binding_dtype(binding.type, variant))
+          return refuse(named + ", variant '" + variant.name + "': binding '" + binding.name +
+                        "' has no type '" + binding.type + "'");
+    }
+    return {};
+  }
+
+  const Kernel& kernel_;
+};
+
+}  // namespace
+
+Result<void> check_definition(const Kernel& kernel) { return Checker{kernel}.run(); }
+
+}  // namespace stoker

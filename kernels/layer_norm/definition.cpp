@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <bit>
+
+#include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/layer_norm/rows.hpp"
+#include "stoker/kernels/rules.hpp"
+
+namespace stoker::kernels::layer_norm {
+namespace {
+
+constexpr std::int64_t group_size = 256;
+// Elements of a row that a thread keeps in registers; must match rows.glsl.
+constexpr std::int64_t held_elements = 16;
+
+Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
+  STOKER_ASSIGN(const Rows rows, rows_of(call));
+  for (std::size_t i = 1; i < call.inputs.size(); ++i) {
+    const std::string name = i == 1 ? "gamma" : "beta";
+    if (call.dtype(i) != call.dtype())
+      return rules::dtypes_differ("layer_norm", call.inputs[0], call.inputs[i]);
+    if (call.shape(i) != rows.normalized)
+      return Error{"layer_norm",
+                   ErrorCode::shape_mismatch,
+                   name + " " + call.shape(i).to_string() + " is not the normalized shape " +
+                       rows.normalized.to_string() + " of " + call.shape().to_string(),
+                   {{name, call.shape(i).to_string()},
+                    {"expected", rows.normalized.to_string()},
+                    {"input", call.shape().to_string()}}};
+  }
+  return std::vector{call.inputs[0]};
+}
+
+std::shared_ptr<const Shader> make_shader() {
+  Shader shader;
+  shader.name = "layer_norm_rows";
+  shader.file = "layer_norm/rows.glsl";
+  shader.bindings = {{.name = "x", .type = "T"},
+                     {.name = "gamma", .type = "T"},
+                     {.name = "beta", .type = "T"},
+                     {.name = "y", .type = "T", .writes = true}};
+  shader.push = {{"rows"}, {"length"}, {"epsilon", PushType::f32}};
+  shader.constants = {{"lanes", 256}, {"wide"}, {"held"}, {"has_gamma"}, {"has_beta"}};
+  shader.variants = rules::variants_of("T", {DType::f32, DType::f16, DType::bf16});
+  return std::make_shared<const Shader>(std::move(shader));
+}
+
+Result<GpuPlan> plan(const Shader& shader, const KernelCall& call) {
+  if (call.dtype() == DType::f64)
+    return Error{"layer_norm",
+                 ErrorCode::unsupported,
+                 "f64 is computed on the CPU device only",
+                 {{"dtype", "f64"}}};
+  STOKER_TRY(rules::gpu_indexable("layer_norm", call.inputs));
+  STOKER_ASSIGN(const Rows rows, rows_of(call));
+  const auto wanted = (rows.length + held_elements - 1) / held_elements;
+  const auto lanes = static_cast<std::int64_t>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::clamp<std::int64_t>(wanted, 1, group_size))));
+  const std::int64_t per_group = group_size / lanes;
+  const bool has_gamma = call.inputs.size() > 1;
+  const bool has_beta = call.inputs.size() > 2;
+  GpuPass pass;
+  pass.shader = &shader;
+  pass.variant = to_string(call.dtype());
+  // An input that is not there is not read; something must be bound all the same.
+  pass.bindings = {input(0), input(has_gamma ? 1 : 0), input(has_beta ? 2 : 0), output()};
+  pass.push.u32(static_cast<std::uint64_t>(rows.count))
+      .u32(static_cast<std::uint64_t>(rows.length))
+      .f32(call.params.real("epsilon"));
+  pass.groups = linear_groups(static_cast<std::uint64_t>((rows.count + per_group - 1) / per_group));
+  pass.constants = {static_cast<std::uint32_t>(lanes), rows.length % 4 == 0,
+                    rows.length <= lanes * held_elements, has_gamma, has_beta};
+  return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};
+}
+
+}  // namespace
+
+Result<void> define(KernelRegistry& registry) {
+  Kernel kernel;
+  kernel.name = "layer_norm";
+  kernel.family = "normalization";
+  kernel.summary =
+      "y = (x - mean) / √(variance + epsilon) · gamma + beta over the axes from `axis` on; inputs "
+      "x, "
+      "gamma and beta, the last two optional";
+  kernel.source = "Ba, Kiros, Hinton: Layer Normalization, arXiv:1607.06450";
+  kernel.params = {
+      {.name = "axis",
+       .type = ParamType::integer,
+       .fallback = std::int64_t{-1},
+       .doc = "the first normalized axis; negative from the end"},
+      {.name = "epsilon",
+       .type = ParamType::real,
+       .fallback = 1e-5,
+       .doc = "added to the variance",
+       .min = 0},
+  };
+  kernel.inputs = {1, 3};
+  kernel.dtypes = rules::float_dtypes();
+  kernel.infer = infer;
+  const std::shared_ptr<const Shader> shader = make_shader();
+  kernel.shaders = {shader};
+  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {
+    return plan(*shader, call);
+  };
+  return registry.add(std::move(kernel));
+}
+
+}  // namespace stoker::kernels::layer_norm

@@ -1,0 +1,219 @@
+#include "stoker/kernels/cpu_plan.hpp"
+#include "stoker/kernels/matmul/blocks.hpp"
+#include "stoker/kernels/matmul/row.hpp"
+#include "stoker/kernels/matmul/sgemm.hpp"
+
+namespace stoker::kernels::matmul::STOKER_ISA {
+namespace {
+
+/// How many slices are wanted for some multiply-adds: each worth handing to another thread, one for
+/// each core where the work is short, two where it is long enough that cores may drift apart. More,
+/// smaller parts would pack the same rows and columns more often.
+std::uint32_t wanted_slices(double work) noexcept {
+  constexpr double slice_work = 1 << 20;
+  constexpr double long_work = std::int64_t{1} << 31;
+  const std::uint32_t cores = slice_count(std::size_t{1} << 30, 1) / 4;
+  const double slices = std::min(work / slice_work, work < long_work ? cores : 2.0 * cores);
+  return std::max(1U, static_cast<std::uint32_t>(slices + 0.5));
+}
+
+/// The operands of a run, in the order of the problem.
+template <class S> struct Operands {
+  const S* a;
+  const S* b;
+  S* c;
+  Operands(const Problem& p, const CpuArgs& args) noexcept
+      : a{args.in<S>(p.swapped ? 1 : 0)}, b{args.in<S>(p.swapped ? 0 : 1)}, c{args.out<S>()} {}
+  [[nodiscard]] const S* a_of(const Problem& p, std::int64_t batch) const noexcept {
+    return a + p.matrices(batch).a * p.m * p.k;
+  }
+  [[nodiscard]] const S* b_of(const Problem& p, std::int64_t batch) const noexcept {
+    return b + p.matrices(batch).b * p.k * p.n;
+  }
+  [[nodiscard]] S* c_of(const Problem& p, std::int64_t batch) const noexcept {
+    return c + batch * p.m * p.n;
+  }
+};
+
+/// How C is shared out: each batch in `rows` × `columns` parts.
+struct Grid {
+  std::uint32_t rows = 1;
+  std::uint32_t columns = 1;
+
+  [[nodiscard]] std::uint32_t slices(const Problem& p) const noexcept {
+    return static_cast<std::uint32_t>(p.batches) * rows * columns;
+  }
+  /// The part that `index` of a batch stands for.
+  [[nodiscard]] Part part(const Problem& p, std::uint32_t index, std::int64_t row_align,
+                          std::int64_t column_align) const noexcept {
+    const SliceRange m = slice_range(static_cast<std::size_t>(p.m), rows, index / columns,
+                                     static_cast<std::size_t>(row_align));
+    const SliceRange n = slice_range(static_cast<std::size_t>(p.n), columns, index % columns,
+                                     static_cast<std::size_t>(column_align));
+    return {static_cast<std::int64_t>(m.begin), static_cast<std::int64_t>(m.end),
+            static_cast<std::int64_t>(n.begin), static_cast<std::int64_t>(n.end)};
+  }
+};
+
+/// At most `wanted` parts of at least `grain` elements each.
+std::uint32_t parts(std::int64_t elements, std::int64_t grain, std::int64_t wanted) noexcept {
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(elements / grain, 1, std::max<std::int64_t>(wanted, 1)));
+}
+
+template <class S> CpuPlan row_plan(const Problem& p, std::uint32_t wanted) {
+  using C = Compute<S>;
+  CpuPlan plan;
+  // The row in the compute type, one for each batch; only the 16-bit floats need it.
+  if constexpr (!std::is_same_v<S, C>) {
+    plan.scratch_bytes = static_cast<std::size_t>(p.a_matrices * p.k) * sizeof(C);
+    plan.stages.push_back({1, [p](const CpuArgs& args, std::uint32_t) {
+                             cpu::STOKER_ISA::load_block(
+                                 Operands<S>(p, args).a, reinterpret_cast<C*>(args.scratch),
+                                 static_cast<std::size_t>(p.a_matrices * p.k));
+                           }});
+  }
+  // A unit is some columns of one batch.
+  const std::int64_t unit = p.transpose_b ? 16 : std::min(row_columns, round_up(p.n, 64));
+  const std::int64_t width =
+      p.transpose_b ? unit
+                    : std::clamp(round_up(p.n * p.batches / wanted, 256), std::int64_t{64}, unit);
+  const std::int64_t units = (p.n + width - 1) / width;
+  const auto slices = parts(units * p.batches, 1, wanted);
+  plan.stages.push_back(
+      {slices, [p, width, units, slices](const CpuArgs& args, std::uint32_t index) {
+         const Operands<S> run(p, args);
+         const SliceRange range =
+             slice_range(static_cast<std::size_t>(units * p.batches), slices, index, 1);
+         for (std::size_t i = range.begin; i < range.end; ++i) {
+           const auto batch = static_cast<std::int64_t>(i) / units;
+           const std::int64_t first = static_cast<std::int64_t>(i) % units * width;
+           const std::int64_t last = std::min(p.n, first + width);
+           const C* x;
+           if constexpr (std::is_same_v<S, C>)
+             x = run.a_of(p, batch);
+           else
+             x = reinterpret_cast<const C*>(args.scratch) + p.matrices(batch).a * p.k;
+           const S* matrix = run.b_of(p, batch);
+           S* to = run.c_of(p, batch);
+           if (!p.transpose_b) {
+             weighted_rows(x, matrix + first, p.n, p.k, last - first, to + first);
+             continue;
+           }
+           std::int64_t j = first;
+           for (; j + 4 <= last; j += 4) dots<4>(x, matrix + j * p.k, p.k, p.k, to + j);
+           for (; j < last; ++j) dots<1>(x, matrix + j * p.k, p.k, p.k, to + j);
+         }
+       }});
+  return plan;
+}
+
+/// A grid of about `wanted` parts, as square as can be: the sides of a part say how often what was
+/// packed is used.
+Grid grid_of(const Problem& p, std::uint32_t wanted) noexcept {
+  constexpr std::int64_t smallest = 32;
+  Grid grid;
+  while (p.batches * grid.rows * grid.columns < wanted) {
+    const std::int64_t m = p.m / grid.rows;
+    const std::int64_t n = p.n / grid.columns;
+    if (std::max(m, n) < 2 * smallest) break;
+    // Rows first: their parts of C are whole pages.
+    ++(n >= 2 * m ? grid.columns : grid.rows);
+  }
+  return grid;
+}
+
+enum class Method {
+  direct,  ///< without packing, for small matrices
+  packed,
+  library,  ///< oneDNN, f32 only
+};
+
+template <class S> Method method_of(const Problem& p) noexcept {
+  if (direct<S>(p)) return Method::direct;
+  // Below, a call of the library costs more than its better prefetching gains.
+  const double small = 1 << 19;
+  const double each = p.work() / static_cast<double>(p.batches);
+  return std::is_same_v<S, float> && each > small ? Method::library : Method::packed;
+}
+
+template <class S> CpuPlan tiled_plan(const Problem& p, std::uint32_t wanted) {
+  using C = Compute<S>;
+  const Method method = method_of<S>(p);
+  const Grid grid = grid_of(p, wanted);
+  const std::uint32_t all = grid.slices(p);
+  const std::uint32_t slices = std::min(all, wanted);
+  const Part first = grid.part(p, 0, tile_rows, Simd<C>::lanes);  // none is larger
+  const std::int64_t each =
+      method == Method::packed
+          ? MultiplyScratch<S>(p.k, first.m1 - first.m0, first.n1 - first.n0).elements()
+          : 0;
+  const LibraryThreads threads = LibraryThreads::find();
+  CpuPlan plan;
+  plan.scratch_bytes = static_cast<std::size_t>(each) * slices * sizeof(C);
+  plan.stages.push_back(
+      {slices, [=](const CpuArgs& args, std::uint32_t index) {
+         const Operands<S> run(p, args);
+         const SliceRange range = slice_range(all, slices, index, 1);
+         for (auto i = static_cast<std::uint32_t>(range.begin); i < range.end; ++i) {
+           const std::uint32_t parts_of_batch = grid.rows * grid.columns;
+           const std::int64_t batch = i / parts_of_batch;
+           const Part part = grid.part(p, i % parts_of_batch, tile_rows, Simd<C>::lanes);
+           const S* a = run.a_of(p, batch);
+           const S* b = run.b_of(p, batch);
+           S* c = run.c_of(p, batch);
+           if constexpr (std::is_same_v<S, float>)
+             if (method == Method::library) {
+               sgemm(p, a, b, c, part, threads);
+               continue;
+             }
+           if constexpr (std::is_same_v<S, C>)
+             if (method == Method::direct) {
+               multiply_directly(p, a, b, c, part);
+               continue;
+             }
+           multiply(p, a, b, c, part, reinterpret_cast<C*>(args.scratch) + index * each);
+         }
+       }});
+  return plan;
+}
+
+template <class S> CpuPlan plan_for(const Problem& p) {
+  if (p.k == 0) {
+    CpuPlan plan;
+    const auto bytes = static_cast<std::size_t>(p.batches * p.m * p.n) * sizeof(S);
+    plan.stages.push_back({1, [bytes](const CpuArgs& args, std::uint32_t) {
+                             std::fill_n(args.out<std::byte>(), bytes, std::byte{0});
+                           }});
+    return plan;
+  }
+  if (p.m == 1) return row_plan<S>(p, slice_count(static_cast<std::size_t>(p.work()), 1 << 17));
+  return tiled_plan<S>(p, wanted_slices(p.work()));
+}
+
+// Signed integers are multiplied as unsigned ones: the bits are the same, and overflow wraps.
+CpuPlan plan_of(DType dtype, const Problem& p) {
+  switch (dtype) {
+    case DType::f64: return plan_for<double>(p);
+    case DType::f16: return plan_for<Half>(p);
+    case DType::bf16: return plan_for<BFloat16>(p);
+    case DType::s64: return plan_for<std::uint64_t>(p);
+    case DType::s32:
+    case DType::u32: return plan_for<std::uint32_t>(p);
+    default: return plan_for<float>(p);
+  }
+}
+
+Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
+  const Problem problem = describe(call);
+  CpuPlan result = plan_of(call.dtype(), problem);
+  // Lanes of one AVX2 core, or the memory that a single row has to read.
+  result.cost_ns = problem.m == 1 ? problem.work() * 0.3 + 50 : problem.work() * 0.015 + 50;
+  return result;
+}
+
+}  // namespace
+
+void implement(CpuTable& table) { table.set("matmul", plan); }
+
+}  // namespace stoker::kernels::matmul::STOKER_ISA

@@ -1,0 +1,48 @@
+// c[j] = sum over t of a[t] · b[t][j]: 64 columns, four to a thread, and 16 threads that share the
+// rows of b.
+
+const uint COLUMN_THREADS = 16u;
+const uint ROW_THREADS = 16u;
+shared T4 sums[ROW_THREADS][COLUMN_THREADS];
+
+T4 row_of_b(uint at, uint column) {
+  if (VECTOR != 0u) return b_load4(at / 4u);
+  T4 v = T4(0);
+  [[unroll]] for (uint j = 0u; j < 4u; ++j)
+    if (column + j < n) v[j] = b_load(at + j);
+  return v;
+}
+
+void main() {
+  uint batch = stoker_group() / groups;
+  if (batch >= batches) return;
+  uint matrix_a = 0u, matrix_b = 0u, rest = batch;
+  if (batches > 1u)
+    for (int axis = 5; axis >= 0; --axis) {
+      uint coordinate = rest % extents[axis];
+      rest /= extents[axis];
+      matrix_a += coordinate * a_steps[axis];
+      matrix_b += coordinate * b_steps[axis];
+    }
+
+  uint x = gl_LocalInvocationID.x % COLUMN_THREADS;
+  uint y = gl_LocalInvocationID.x / COLUMN_THREADS;
+  uint column = (stoker_group() - batch * groups) * 64u + x * 4u;
+  T4 sum = T4(0);
+  if (column < n)
+    for (uint t = y; t < k; t += ROW_THREADS)
+      sum += a_load(matrix_a * k + t) * row_of_b((matrix_b * k + t) * n + column, column);
+  sums[y][x] = sum;
+  for (uint step_ = ROW_THREADS / 2u; step_ > 0u; step_ /= 2u) {
+    barrier();
+    if (y < step_) sums[y][x] += sums[y + step_][x];
+  }
+  if (y != 0u || column >= n) return;
+  uint at = batch * n + column;
+  if (VECTOR != 0u) {
+    c_store4(at / 4u, sums[0][x]);
+  } else {
+    [[unroll]] for (uint j = 0u; j < 4u; ++j)
+      if (column + j < n) c_store(at + j, sums[0][x][j]);
+  }
+}

@@ -1,0 +1,65 @@
+// Large products of f32 by oneDNN, one thread at a time.
+//
+// oneDNN would start its own OpenMP threads beside the compute pool's and disturb them. It asks OpenMP
+// how many it may use, and OpenMP keeps that number for each calling thread: so it is set to 1 around
+// the call and restored, since the thread may be one of the host's. (Measured: two slices so reach
+// 0.95 to 1.02 of oneDNN on two threads of its own.)
+#pragma once
+
+#include <dlfcn.h>
+#include <dnnl.h>
+
+#include "stoker/kernels/matmul/blocks.hpp"
+
+namespace stoker::kernels::matmul::STOKER_ISA {
+
+/// OpenMP's thread count of the calling thread. Looked up by name: a oneDNN built on another runtime
+/// brings no OpenMP, and then there is nothing to set.
+struct LibraryThreads {
+  int (*get)() = nullptr;
+  void (*set)(int) = nullptr;
+
+  [[nodiscard]] static LibraryThreads find() noexcept {
+    LibraryThreads found;
+    found.get = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
+    found.set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+    if (found.get == nullptr) found.set = nullptr;
+    return found;
+  }
+};
+
+/// Sets the count to 1 while it lives.
+class OneThread {
+ public:
+  explicit OneThread(const LibraryThreads& threads) noexcept
+      : set_{threads.set}, before_{set_ == nullptr ? 1 : threads.get()} {
+    if (before_ != 1) set_(1);
+  }
+  ~OneThread() {
+    if (before_ != 1) set_(before_);
+  }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  void (*set_)(int);
+  int before_;
+};
+
+/// C's part = A · B. Throws Error{out_of_memory} if oneDNN has no room for its copies.
+inline void sgemm(const Problem& p, const float* a, const float* b, float* c, const Part& part,
+                  const LibraryThreads& threads) {
+  const OneThread one(threads);
+  const std::int64_t b_first = p.transpose_b ? part.n0 * p.k : part.n0;
+  const dnnl_status_t status = dnnl_sgemm(
+      p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', part.m1 - part.m0, part.n1 - part.n0,
+      p.k, 1.0F, a + part.m0 * p.a_row_step(), p.transpose_a ? p.m : p.k, b + b_first,
+      p.transpose_b ? p.k : p.n, 0.0F, c + part.m0 * p.n + part.n0, p.n);
+  if (status != dnnl_success)
+    throw Error{"matmul",
+                status == dnnl_out_of_memory ? ErrorCode::out_of_memory : ErrorCode::internal,
+                "oneDNN refused the product",
+                {{"status", std::to_string(status)}}};
+}
+
+}  // namespace stoker::kernels::matmul::STOKER_ISA

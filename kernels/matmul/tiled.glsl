@@ -1,0 +1,258 @@
+// C = A · B, one tile of ROWS × COLUMNS per group, or a convolution written as such a product:
+// A the weights [m, k], B the input's patches [k, n], gathered on the way.
+//
+// A and B pass through shared memory in steps of DEPTH along k, as DEPTH lines of 4-vectors across
+// the tile. While one step is multiplied, the next one is on its way from memory in registers.
+// Past the edges A and B read as 0.
+
+const uint THREADS = gl_WorkGroupSize.x;
+const uint LINES_A = ROWS / 4;
+const uint LINES_B = COLUMNS / 4;
+const uint LOADS_A = LINES_A * DEPTH / THREADS;
+const uint LOADS_B = LINES_B * DEPTH / THREADS;
+const uint THREADS_X = LINES_B / QUADS;
+const uint THREADS_Y = LINES_A / QUADS;
+
+// One vector more than needed: the writes of a transposed operand then fall into different banks.
+shared T4 lines_a[2][DEPTH][LINES_A + 1];
+shared T4 lines_b[2][DEPTH][LINES_B + 1];
+
+uint base_a, base_b, base_c;
+
+// Four neighbours along k of row `i` of A as stored untransposed.
+T4 a_along(uint i, uint t) {
+  if (i >= m) return T4(0);
+  uint at = base_a + i * k + t;
+  if (VECTOR_A != 0u) return t < k ? a_load4(at / 4u) : T4(0);
+  T4 v = T4(0);
+  [[unroll]] for (uint j = 0u; j < 4u; ++j)
+    if (t + j < k) v[j] = a_load(at + j);
+  return v;
+}
+
+#ifdef CONVOLUTION
+
+// What does not change along k: where the patches of this thread's pixels begin.
+ivec4 patch_y[LOADS_B], patch_x[LOADS_B];
+uvec4 patch_at[LOADS_B];  // the first tap's element, which may lie outside: wraps, and so does the sum
+
+void find_patches(uint load, uint first) {
+  [[unroll]] for (uint j = 0u; j < 4u; ++j) {
+    uint pixel = first + j;
+    uint image = pixel / (out_h * out_w);
+    uint rest = pixel - image * out_h * out_w;
+    uint y = rest / out_w;
+    int top = int(y * stride_h) - int(pad_top);
+    int left = int((rest - y * out_w) * stride_w) - int(pad_left);
+    // Pixels past the end get a patch that lies outside everywhere.
+    patch_y[load][j] = pixel < n ? top : int(in_h);
+    patch_x[load][j] = left;
+    patch_at[load][j] = base_b + image * in_channels * in_h * in_w + uint(top * int(in_w) + left);
+  }
+}
+
+T4 b_patches(uint load, uint t) {
+  if (t >= k) return T4(0);
+  if (POINTWISE != 0u)
+    return patch_y[load][0] < int(in_h) ? b_load4((patch_at[load][0] + t * in_h * in_w) / 4u) : T4(0);
+  uint channel = t / (KERNEL_H * KERNEL_W);
+  uint tap = t - channel * (KERNEL_H * KERNEL_W);
+  uint tap_row = tap / KERNEL_W;
+  int down = int(tap_row * dilation_h);
+  int right = int((tap - tap_row * KERNEL_W) * dilation_w);
+  uint offset = channel * in_h * in_w + uint(down) * in_w + uint(right);
+  T4 v = T4(0);
+  [[unroll]] for (uint j = 0u; j < 4u; ++j) {
+    // As unsigned numbers, negative coordinates are too large as well.
+    bool inside = uint(patch_y[load][j] + down) < in_h && uint(patch_x[load][j] + right) < in_w;
+    if (inside) v[j] = b_load(patch_at[load][j] + offset);
+  }
+  return v;
+}
+
+#else
+
+T4 a_across(uint i, uint t) {
+  if (t >= k) return T4(0);
+  uint at = base_a + t * m + i;
+  if (VECTOR_A != 0u) return i < m ? a_load4(at / 4u) : T4(0);
+  T4 v = T4(0);
+  [[unroll]] for (uint j = 0u; j < 4u; ++j)
+    if (i + j < m) v[j] = a_load(at + j);
+  return v;
+}
+
+T4 b_along(uint i, uint t) {
+  if (i >= n) return T4(0);
+  uint at = base_b + i * k + t;
+  if (VECTOR_B != 0u) return t < k ? b_load4(at / 4u) : T4(0);
+  T4 v = T4(0);
+  [[unroll]] for (uint j = 0u; j < 4u; ++j)
+    if (t + j < k) v[j] = b_load(at + j);
+  return v;
+}
+
+T4 b_across(uint i, uint t) {
+  if (t >= k) return T4(0);
+  uint at = base_b + t * n + i;
+  if (VECTOR_B != 0u) return i < n ? b_load4(at / 4u) : T4(0);
+  T4 v = T4(0);
+  [[unroll]] for (uint j = 0u; j < 4u; ++j)
+    if (i + j < n) v[j] = b_load(at + j);
+  return v;
+}
+
+#endif
+
+T4 held_a[LOADS_A], held_b[LOADS_B];
+
+// A load's place in a step: along k a thread takes 4 neighbours of one line, across it takes 4 lines
+// of one k.
+uint along_line(uint load) { return (gl_LocalInvocationID.x + load * THREADS) / (DEPTH / 4u); }
+uint along_k(uint load) { return (gl_LocalInvocationID.x + load * THREADS) % (DEPTH / 4u) * 4u; }
+
+void fetch(uint row, uint column, uint t) {
+  [[unroll]] for (uint load = 0u; load < LOADS_A; ++load) {
+#ifndef CONVOLUTION
+    uint slot = gl_LocalInvocationID.x + load * THREADS;
+    if (TRANSPOSE_A != 0u)
+      held_a[load] = a_across(row + slot % LINES_A * 4u, t + slot / LINES_A);
+    else
+#endif
+      held_a[load] = a_along(row + along_line(load), t + along_k(load));
+  }
+  [[unroll]] for (uint load = 0u; load < LOADS_B; ++load) {
+    uint slot = gl_LocalInvocationID.x + load * THREADS;
+#ifdef CONVOLUTION
+    held_b[load] = b_patches(load, t + slot / LINES_B);
+#else
+    if (TRANSPOSE_B != 0u)
+      held_b[load] = b_along(column + along_line(load), t + along_k(load));
+    else
+      held_b[load] = b_across(column + slot % LINES_B * 4u, t + slot / LINES_B);
+#endif
+  }
+}
+
+void put(uint half_) {
+  [[unroll]] for (uint load = 0u; load < LOADS_A; ++load) {
+    uint slot = gl_LocalInvocationID.x + load * THREADS;
+#ifndef CONVOLUTION
+    if (TRANSPOSE_A != 0u)
+      lines_a[half_][slot / LINES_A][slot % LINES_A] = held_a[load];
+    else
+#endif
+      [[unroll]] for (uint j = 0u; j < 4u; ++j)
+        lines_a[half_][along_k(load) + j][along_line(load) / 4u][along_line(load) % 4u] = held_a[load][j];
+  }
+  [[unroll]] for (uint load = 0u; load < LOADS_B; ++load) {
+    uint slot = gl_LocalInvocationID.x + load * THREADS;
+#ifndef CONVOLUTION
+    if (TRANSPOSE_B != 0u)
+      [[unroll]] for (uint j = 0u; j < 4u; ++j)
+        lines_b[half_][along_k(load) + j][along_line(load) / 4u][along_line(load) % 4u] = held_b[load][j];
+    else
+#endif
+      lines_b[half_][slot / LINES_B][slot % LINES_B] = held_b[load];
+  }
+}
+
+T4 sum[4 * QUADS][QUADS];
+
+void multiply(uint half_, uint x, uint y) {
+  [[unroll]] for (uint t = 0u; t < DEPTH; ++t) {
+    T4 left[QUADS], right[QUADS];
+    [[unroll]] for (uint q = 0u; q < QUADS; ++q) {
+      left[q] = lines_a[half_][t][y + q * THREADS_Y];
+      right[q] = lines_b[half_][t][x + q * THREADS_X];
+    }
+    [[unroll]] for (uint q = 0u; q < QUADS; ++q)
+      [[unroll]] for (uint i = 0u; i < 4u; ++i)
+        [[unroll]] for (uint j = 0u; j < QUADS; ++j) sum[q * 4u + i][j] += left[q][i] * right[j];
+  }
+}
+
+// Writes four neighbours of a row of C.
+void finish(uint row, uint column, T4 v) {
+  if (row >= m || column >= n) return;
+#ifdef CONVOLUTION
+  if (HAS_BIAS != 0u) v += T4(bias_load(base_c + row));
+  uint pixels = out_h * out_w;
+  [[unroll]] for (uint j = 0u; j < 4u; ++j) {
+    uint image = (column + j) / pixels;
+    uint at = (image * out_channels + base_c + row) * pixels + (column + j - image * pixels);
+    if (VECTOR_C != 0u) {
+      if (j == 0u) c_store4(at / 4u, v);
+    } else if (column + j < n) {
+      c_store(at, v[j]);
+    }
+  }
+#else
+  uint at = base_c + row * n + column;
+  if (VECTOR_C != 0u) {
+    c_store4(at / 4u, v);
+  } else {
+    [[unroll]] for (uint j = 0u; j < 4u; ++j)
+      if (column + j < n) c_store(at + j, v[j]);
+  }
+#endif
+}
+
+void main() {
+  uint tile = stoker_group();
+  uint batch = tile / (tiles_m * tiles_n);
+  if (batch >= batches) return;
+  tile -= batch * tiles_m * tiles_n;
+  // Groups that run together take a block of tiles 8 high, which share rows and columns in the cache.
+  uint band = tile / (8u * tiles_n) * 8u;
+  uint band_rows = min(8u, tiles_m - band);
+  tile -= band * tiles_n;
+  uint row = (band + tile % band_rows) * ROWS;
+  uint column = tile / band_rows * COLUMNS;
+
+#ifdef CONVOLUTION
+  base_a = batch * m * k;
+  base_b = batch * (k / (KERNEL_H * KERNEL_W)) * in_h * in_w;
+  base_c = batch * m;
+  [[unroll]] for (uint load = 0u; load < LOADS_B; ++load)
+    find_patches(load, column + (gl_LocalInvocationID.x + load * THREADS) % LINES_B * 4u);
+#else
+  uint matrix_a = 0u, matrix_b = 0u, rest = batch;
+  if (batches > 1u)
+    for (int axis = 5; axis >= 0; --axis) {
+      uint coordinate = rest % extents[axis];
+      rest /= extents[axis];
+      matrix_a += coordinate * a_steps[axis];
+      matrix_b += coordinate * b_steps[axis];
+    }
+  base_a = matrix_a * m * k;
+  base_b = matrix_b * k * n;
+  base_c = batch * m * n;
+#endif
+
+  // Neighbouring threads as 8 × 4 blocks of the tile: the fewest different lines for each read.
+  uint thread = gl_LocalInvocationID.x;
+  uint x = thread % 8u + thread / 32u % (THREADS_X / 8u) * 8u;
+  uint y = thread / 8u % 4u + thread / 32u / (THREADS_X / 8u) * 4u;
+  [[unroll]] for (uint i = 0u; i < 4u * QUADS; ++i)
+    [[unroll]] for (uint j = 0u; j < QUADS; ++j) sum[i][j] = T4(0);
+
+  fetch(row, column, 0u);
+  put(0u);
+  barrier();
+  uint half_ = 0u;
+  for (uint t = 0u; t < k; t += DEPTH) {
+    bool more = t + DEPTH < k;
+    if (more) fetch(row, column, t + DEPTH);
+    multiply(half_, x, y);
+    half_ ^= 1u;
+    if (more) put(half_);
+    barrier();
+  }
+
+  [[unroll]] for (uint q = 0u; q < QUADS; ++q)
+    [[unroll]] for (uint i = 0u; i < 4u; ++i)
+      [[unroll]] for (uint j = 0u; j < QUADS; ++j)
+        finish(row + (y + q * THREADS_Y) * 4u + i, column + (x + j * THREADS_X) * 4u,
+               sum[q * 4u + i][j]);
+}

@@ -1,0 +1,106 @@
+// Parameters of kernels: what a caller writes (Params), what a kernel declares (ParamSpec), and the
+// checked, completed set a kernel reads (ParamSet).
+//
+// Value types; thread-safe as values are. Bad input is an Error of the caller's call:
+// invalid_parameter, naming the parameter, what was expected and what came.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "stoker/runtime/error.hpp"
+
+namespace stoker {
+
+enum class ParamType : std::uint8_t { boolean, integer, real, text, integers };
+[[nodiscard]] std::string_view to_string(ParamType type) noexcept;
+
+/// A parameter's value. An integer is accepted where a real is declared, never the other way round
+/// unless the real is a whole number. Where integers are declared, one integer is a list of one.
+using ParamValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
+[[nodiscard]] std::string to_string(const ParamValue& value);
+
+/// What a caller passes: names and values in any order.
+///     Params{{"radius", 3}, {"axes", {0, 1}}}
+class Params {
+ public:
+  /// Converts the literals people write (int, double, bool, text, list of int) to a ParamValue.
+  struct Entry {
+    Entry(std::string_view key, bool v) : name{key}, value{v} {}
+    Entry(std::string_view key, int v) : name{key}, value{std::int64_t{v}} {}
+    Entry(std::string_view key, std::int64_t v) : name{key}, value{v} {}
+    Entry(std::string_view key, double v) : name{key}, value{v} {}
+    Entry(std::string_view key, const char* v) : name{key}, value{std::string{v}} {}
+    Entry(std::string_view key, std::string v) : name{key}, value{std::move(v)} {}
+    Entry(std::string_view key, std::vector<std::int64_t> v) : name{key}, value{std::move(v)} {}
+    Entry(std::string_view key, std::initializer_list<std::int64_t> v)
+        : name{key}, value{std::vector<std::int64_t>{v}} {}
+    Entry(std::string_view key, ParamValue v) : name{key}, value{std::move(v)} {}
+    std::string name;
+    ParamValue value;
+  };
+
+  Params() = default;
+  Params(std::initializer_list<Entry> entries) : entries_{entries} {}
+
+  /// Adds or replaces.
+  void set(std::string_view name, ParamValue value);
+  [[nodiscard]] const ParamValue* find(std::string_view name) const noexcept;
+  [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
+  [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+/// What a kernel declares about one parameter.
+struct ParamSpec {
+  std::string name;
+  ParamType type = ParamType::integer;
+  std::optional<ParamValue> fallback;   ///< the default; none: the caller must pass it
+  std::string doc;                      ///< one line with units
+  std::optional<double> min = {};       ///< inclusive; for integers: of every element
+  std::optional<double> max = {};
+  std::vector<std::string> choices = {};  ///< for text: the accepted values; empty: any
+};
+
+/// Every declared parameter with its value, in the order of the declaration. Cheap to copy.
+class ParamSet {
+ public:
+  ParamSet() = default;
+  /// Checks `given` against `schema` and fills in defaults. `op` names the kernel in errors.
+  /// `schema` must outlive the set (kernels live as long as their registry).
+  [[nodiscard]] static Result<ParamSet> resolve(std::string_view op,
+                                                std::span<const ParamSpec> schema,
+                                                const Params& given);
+
+  // Each names a declared parameter of that type; anything else is a defect of the kernel and
+  // throws Error{internal}.
+  [[nodiscard]] bool flag(std::string_view name) const;
+  [[nodiscard]] std::int64_t integer(std::string_view name) const;
+  [[nodiscard]] double real(std::string_view name) const;
+  [[nodiscard]] const std::string& text(std::string_view name) const;
+  [[nodiscard]] const std::vector<std::int64_t>& integers(std::string_view name) const;
+
+  [[nodiscard]] std::span<const ParamSpec> schema() const noexcept { return schema_; }
+  [[nodiscard]] std::span<const ParamValue> values() const noexcept;
+  /// Equal values mean equal kernels; used as part of cache keys.
+  [[nodiscard]] std::size_t hash() const noexcept { return hash_; }
+  friend bool operator==(const ParamSet& a, const ParamSet& b) noexcept;
+
+ private:
+  [[nodiscard]] const ParamValue& at(std::string_view name) const;
+  std::span<const ParamSpec> schema_;
+  std::shared_ptr<const std::vector<ParamValue>> values_;
+  std::size_t hash_ = 0;
+};
+
+}  // namespace stoker

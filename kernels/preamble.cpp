@@ -1,0 +1,234 @@
+#include "stoker/kernels/preamble.hpp"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <vector>
+
+namespace stoker {
+namespace {
+
+/// How elements of a dtype are stored, loaded and computed with in GLSL. In the expressions, `$`
+/// stands for the memory operand or the value.
+struct GlslType {
+  DType dtype;
+  const char* storage;     // one element in memory
+  const char* wide;        // four elements in memory, as one vector or word
+  const char* wide_align;  // bytes
+  const char* compute;
+  const char* compute4;
+  const char* load;
+  const char* store;
+  const char* load4;
+  const char* store4;
+};
+
+// Bytes and 16-bit integers travel in groups of four inside one word or a pair: some drivers split
+// vectors of narrow types into single accesses, none splits a word.
+constexpr GlslType glsl_types[] = {
+    {DType::f32, "float", "vec4", "16", "float", "vec4", "$", "$", "$", "$"},
+    {DType::f64, "double", "dvec4", "16", "double", "dvec4", "$", "$", "$", "$"},
+    {DType::f16, "float16_t", "f16vec4", "8", "float", "vec4", "float($)", "float16_t($)",
+     "vec4($)", "f16vec4($)"},
+    {DType::bf16, "uint16_t", "uvec2", "8", "float", "vec4", "uintBitsToFloat(uint($) << 16)",
+     "uint16_t(stoker_bf16($))", "uintBitsToFloat(stoker_u16x4($) << 16)",
+     "stoker_pack_16(uvec4(stoker_bf16($.x), stoker_bf16($.y), stoker_bf16($.z), "
+     "stoker_bf16($.w)))"},
+    {DType::s8, "int8_t", "uint", "4", "int", "ivec4", "int($)", "int8_t($)",
+     "ivec4(stoker_u8x4($) << 24) >> 24", "stoker_pack_8(uvec4($))"},
+    {DType::s16, "int16_t", "uvec2", "8", "int", "ivec4", "int($)", "int16_t($)",
+     "ivec4(stoker_u16x4($) << 16) >> 16", "stoker_pack_16(uvec4($))"},
+    {DType::s32, "int", "ivec4", "16", "int", "ivec4", "$", "$", "$", "$"},
+    {DType::s64, "int64_t", "i64vec4", "16", "int64_t", "i64vec4", "$", "$", "$", "$"},
+    {DType::u8, "uint8_t", "uint", "4", "uint", "uvec4", "uint($)", "uint8_t($)", "stoker_u8x4($)",
+     "stoker_pack_8($)"},
+    {DType::u16, "uint16_t", "uvec2", "8", "uint", "uvec4", "uint($)", "uint16_t($)",
+     "stoker_u16x4($)", "stoker_pack_16($)"},
+    {DType::u32, "uint", "uvec4", "16", "uint", "uvec4", "$", "$", "$", "$"},
+    {DType::u64, "uint64_t", "u64vec4", "16", "uint64_t", "u64vec4", "$", "$", "$", "$"},
+    {DType::boolean, "uint8_t", "uint", "4", "uint", "uvec4", "uint(uint($) != 0u)",
+     "uint8_t(uint($ != 0u))", "uvec4(notEqual(stoker_u8x4($), uvec4(0u)))",
+     "stoker_pack_8(uvec4(notEqual($, uvec4(0u))))"},
+};
+static_assert(std::size(glsl_types) == dtype_count);
+
+const GlslType& glsl_type(DType dtype) noexcept {
+  return *std::find_if(std::begin(glsl_types), std::end(glsl_types),
+                       [&](const GlslType& type) { return type.dtype == dtype; });
+}
+
+/// Collects text; `line` joins its pieces and ends the line.
+class Text {
+ public:
+  void line(std::initializer_list<std::string_view> pieces) {
+    for (const std::string_view piece : pieces) text_ += piece;
+    text_ += '\n';
+  }
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+/// The dtypes a variant touches, through its letters and its bindings.
+std::vector<DType> used_dtypes(const Shader& shader, const ShaderVariant& variant) {
+  std::vector<DType> used;
+  for (const auto& [letter, dtype] : variant.types) used.push_back(dtype);
+  for (const ShaderBinding& binding : shader.bindings)
+    if (const auto dtype = binding_dtype(binding.type, variant)) used.push_back(*dtype);
+  return used;
+}
+
+void write_extensions(Text& text, const Shader& shader, const ShaderVariant& variant) {
+  const std::vector<DType> used = used_dtypes(shader, variant);
+  const auto uses = [&](std::initializer_list<DType> dtypes) {
+    return std::find_first_of(used.begin(), used.end(), dtypes.begin(), dtypes.end()) != used.end();
+  };
+  const auto require = [&](std::string_view name) {
+    text.line({"#extension ", name, " : require"});
+  };
+  require("GL_EXT_buffer_reference");
+  require("GL_EXT_buffer_reference2");
+  require("GL_EXT_buffer_reference_uvec2");
+  require("GL_EXT_scalar_block_layout");
+  require("GL_EXT_control_flow_attributes");
+  if (uses({DType::u8, DType::s8, DType::boolean})) require("GL_EXT_shader_8bit_storage");
+  if (uses({DType::f16, DType::bf16, DType::s16, DType::u16}))
+    require("GL_EXT_shader_16bit_storage");
+  if (uses({DType::s64, DType::u64})) require("GL_EXT_shader_explicit_arithmetic_types_int64");
+  if (shader.uses_subgroups)
+    for (const char* part : {"basic", "arithmetic", "vote", "shuffle", "ballot"})
+      text.line({"#extension GL_KHR_shader_subgroup_", part, " : require"});
+}
+
+void write_types(Text& text, const ShaderVariant& variant) {
+  for (const auto& [letter, dtype] : variant.types) {
+    const GlslType& type = glsl_type(dtype);
+    text.line({"#define ", letter, " ", type.compute});
+    text.line({"#define ", letter, "4 ", type.compute4});
+    text.line({"#define ", letter, "_IS_FLOAT ", is_float(dtype) ? "1" : "0"});
+    for (const GlslType& other : glsl_types)
+      text.line(
+          {"#define ", letter, "_IS_", to_string(other.dtype), other.dtype == dtype ? " 1" : " 0"});
+  }
+}
+
+std::string_view to_glsl(PushType type) noexcept {
+  switch (type) {
+    case PushType::s32: return "int";
+    case PushType::f32: return "float";
+    case PushType::u32: break;
+  }
+  return "uint";
+}
+
+void write_push_block(Text& text, const Shader& shader) {
+  if (shader.bindings.empty() && shader.push.empty()) return;
+  text.line({"layout(push_constant, scalar) uniform stoker_push {"});
+  for (const ShaderBinding& binding : shader.bindings)
+    text.line({"  stoker_", binding.name, "_elements stoker_", binding.name, ";"});
+  for (const PushField& field : shader.push) {
+    const std::string extent = field.count == 1 ? "" : "[" + std::to_string(field.count) + "]";
+    text.line({"  ", to_glsl(field.type), " ", field.name, extent, ";"});
+  }
+  text.line({"};"});
+}
+
+void write_buffer_types(Text& text, const ShaderBinding& binding, const GlslType& type) {
+  const std::string element_bytes = std::to_string(size_of(type.dtype));
+  const std::string_view access = binding.writes ? "restrict" : "restrict readonly";
+  text.line({"layout(buffer_reference, scalar, buffer_reference_align = ", element_bytes, ") ",
+             access, " buffer stoker_", binding.name, "_elements { ", type.storage, " at[]; };"});
+  text.line({"layout(buffer_reference, scalar, buffer_reference_align = ", type.wide_align, ") ",
+             access, " buffer stoker_", binding.name, "_wide { ", type.wide, " at[]; };"});
+}
+
+std::string substitute(std::string_view expression, std::string_view operand) {
+  std::string text;
+  for (const char c : expression) c == '$' ? text.append(operand) : text.append(1, c);
+  return text;
+}
+
+void write_accessors(Text& text, const ShaderBinding& binding, const GlslType& type) {
+  const std::string& x = binding.name;
+  const std::string element = "stoker_" + x + ".at[i]";
+  const std::string four = "stoker_" + x + "_wide(uvec2(stoker_" + x + ")).at[i]";
+  text.line({"#define ", x, "(i) stoker_", x, ".at[i]"});
+  text.line(
+      {type.compute, " ", x, "_load(uint i) { return ", substitute(type.load, element), "; }"});
+  text.line(
+      {type.compute4, " ", x, "_load4(uint i) { return ", substitute(type.load4, four), "; }"});
+  if (!binding.writes) return;
+  text.line({"void ", x, "_store(uint i, ", type.compute, " v) { ", element, " = ",
+             substitute(type.store, "v"), "; }"});
+  text.line({"void ", x, "_store4(uint i, ", type.compute4, " v) { ", four, " = ",
+             substitute(type.store4, "v"), "; }"});
+}
+
+constexpr const char* functions = R"(uint stoker_group() {
+  return gl_WorkGroupID.x +
+         gl_NumWorkGroups.x * (gl_WorkGroupID.y + gl_NumWorkGroups.y * gl_WorkGroupID.z);
+}
+uint stoker_index() { return stoker_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; }
+// Rounds to nearest even; a NaN keeps its upper bits and stays a NaN.
+uint stoker_bf16(float v) {
+  uint b = floatBitsToUint(v);
+  return (b & 0x7fffffffu) > 0x7f800000u ? (b >> 16) | 0x40u
+                                         : (b + 0x7fffu + ((b >> 16) & 1u)) >> 16;
+}
+uvec4 stoker_u8x4(uint word) { return uvec4(word, word >> 8, word >> 16, word >> 24) & 255u; }
+uvec4 stoker_u16x4(uvec2 pair) {
+  return uvec4(pair.x, pair.x >> 16, pair.y, pair.y >> 16) & 65535u;
+}
+uint stoker_pack_8(uvec4 v) {
+  return (v.x & 255u) | (v.y & 255u) << 8 | (v.z & 255u) << 16 | v.w << 24;
+}
+uvec2 stoker_pack_16(uvec4 v) {
+  return uvec2((v.x & 65535u) | v.y << 16, (v.z & 65535u) | v.w << 16);
+})";
+
+}  // namespace
+
+std::optional<DType> binding_dtype(std::string_view type, const ShaderVariant& variant) noexcept {
+  for (const auto& [letter, dtype] : variant.types)
+    if (letter == type) return dtype;
+  return parse_dtype(type);
+}
+
+std::size_t push_bytes(const Shader& shader) noexcept {
+  std::size_t bytes = 0;
+  for (const PushField& field : shader.push) bytes += 4 * std::size_t{field.count};
+  return bytes;
+}
+
+std::string preamble(const Shader& shader, const ShaderVariant& variant) {
+  Text text;
+  text.line({"#version 460"});
+  write_extensions(text, shader, variant);
+  const auto axis = [&](int i) {
+    return std::to_string(shader.local_size[static_cast<std::size_t>(i)]);
+  };
+  text.line({"layout(local_size_x = ", axis(0), ", local_size_y = ", axis(1),
+             ", local_size_z = ", axis(2), ") in;"});
+  for (std::size_t i = 0; i < shader.constants.size(); ++i)
+    text.line({"layout(constant_id = ", std::to_string(i), ") const uint ",
+               shader.constants[i].name, " = ", std::to_string(shader.constants[i].value), "u;"});
+  for (const ShaderBinding& binding : shader.bindings) {
+    if (const auto dtype = binding_dtype(binding.type, variant))
+      write_buffer_types(text, binding, glsl_type(*dtype));
+    else
+      text.line({"#error binding ", binding.name, " has type ", binding.type,
+                 " which this variant does not bind"});
+  }
+  write_push_block(text, shader);
+  text.line({functions});
+  for (const ShaderBinding& binding : shader.bindings)
+    if (const auto dtype = binding_dtype(binding.type, variant))
+      write_accessors(text, binding, glsl_type(*dtype));
+  write_types(text, variant);
+  for (const auto& [name, value] : variant.defines) text.line({"#define ", name, " ", value});
+  text.line({"#line 1"});
+  return text.take();
+}
+
+}  // namespace stoker

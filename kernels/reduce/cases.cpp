@@ -1,0 +1,154 @@
+#include "stoker/kernels/case_grid.hpp"
+#include "stoker/kernels/reduce/steps.hpp"
+#include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/strided_walk.hpp"
+
+namespace stoker::kernels::reduce {
+namespace {
+
+struct NamedReduction {
+  std::string label;
+  Shape shape;
+  std::vector<std::int64_t> axes;
+  bool heavy = false;
+};
+
+std::vector<NamedReduction> reductions() {
+  std::vector<NamedReduction> list = {
+      {"rows", Shape{37, 128}, {1}},
+      {"rows_prime", Shape{31, 127}, {-1}},
+      {"rows_short", Shape{4099, 3}, {1}},
+      {"rows_of_16", Shape{515, 16}, {1}},
+      {"rows_long", Shape{3, 20003}, {1}},
+      {"rows_cut", Shape{2, 131072}, {1}},
+      {"columns", Shape{129, 64}, {0}},
+      {"columns_prime", Shape{127, 61}, {0}},
+      {"columns_few_rows", Shape{5, 4099}, {0}},
+      {"columns_wide", Shape{300, 4228}, {0}},
+      {"columns_cut", Shape{4096, 68}, {0}},
+      {"columns_narrow", Shape{20011, 3}, {0}},
+      {"columns_narrow_33", Shape{2003, 33}, {0}},
+      {"batched_columns", Shape{5, 19, 44}, {1}},
+      {"batched_narrow", Shape{7, 700, 5}, {1}},
+      {"middle", Shape{6, 7, 8, 9}, {1, 2}},
+      {"channels_kept", Shape{4, 6, 15, 17}, {0, 2, 3}},
+      {"every_other", Shape{3, 4, 5, 6, 7}, {0, 2, 4}},
+      {"rank_8", Shape{2, 3, 2, 3, 2, 3, 2, 3}, {0, 2, 5, 7}},
+      {"ones", Shape{1, 5, 1}, {0, 2}},
+      {"long_all", Shape{(1 << 18) + 77}, {}},
+      {"many_rows", Shape{1 << 20, 17}, {1}, true},
+      {"large", Shape{4096, 2048}, {}, true},
+  };
+  for (const auto& [label, shape] : cases::awkward_shapes())
+    if (!shape.empty()) list.push_back({label, shape, {}});
+  return list;
+}
+
+bool chooses_a_path(const std::string& label) {
+  return label == "rows_prime" || label == "rows_short" || label == "rows_cut" ||
+         label == "columns_cut" || label == "columns_narrow" || label == "channels_kept";
+}
+
+std::vector<KernelCase> all_cases(Operation operation) {
+  const bool extremum = operation == Operation::max || operation == Operation::min;
+  std::vector<KernelCase> cases;
+  for (const DType dtype : extremum ? rules::numeric_dtypes() : rules::all_dtypes())
+    for (const NamedReduction& r : reductions())
+      if (dtype == DType::f32 || chooses_a_path(r.label))
+        cases.push_back({.label = std::string{to_string(dtype)} + "_" + r.label,
+                         .inputs = {{dtype, r.shape}},
+                         .params = {{"axes", r.axes}},
+                         .fills = {is_float(dtype) ? Fill{} : Fill{-100, 100}},
+                         .heavy = r.heavy});
+  cases.push_back({.label = "keepdims",
+                   .inputs = {{DType::f32, Shape{3, 4, 5}}},
+                   .params = {{"axes", {1}}, {"keepdims", true}}});
+  cases.push_back(
+      {.label = "empty_result", .inputs = {{DType::f32, Shape{0, 3}}}, .params = {{"axes", {1}}}});
+  if (!extremum) {
+    cases.push_back(
+        {.label = "over_none", .inputs = {{DType::f32, Shape{5, 0}}}, .params = {{"axes", {1}}}});
+    cases.push_back({.label = "all_of_none", .inputs = {{DType::s32, Shape{0, 3}}}});
+    cases.push_back({.label = "over_none_between",
+                     .inputs = {{DType::f32, Shape{0, 3, 5}}},
+                     .params = {{"axes", {0, 2}}}});
+  }
+  if (operation == Operation::sum)
+    cases.push_back(
+        {.label = "wraps", .inputs = {{DType::s32, Shape{900}}}, .fills = {{1e9, 2e9}}});
+  return cases;
+}
+
+std::vector<double> reference(Operation operation, const KernelCall& call, const TensorSpec& output,
+                              const std::vector<double>& input) {
+  const std::vector<bool> reduced = reduced_axes("reference", call).value();
+  const Shape& shape = call.shape();
+  // Strides in the output, 0 along reduced axes.
+  std::vector<std::int64_t> strides(shape.rank());
+  std::int64_t stride = 1;
+  for (std::size_t axis = shape.rank(); axis-- > 0;)
+    if (!reduced[axis]) {
+      strides[axis] = stride;
+      stride *= shape[axis];
+    }
+  const bool sums = operation == Operation::sum || operation == Operation::mean;
+  const double start = sums ? 0 : operation == Operation::max ? -HUGE_VAL : HUGE_VAL;
+  std::vector<double> result(output.elements(), start);
+  const Strides dense = shape.strides();
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    auto rest = static_cast<std::int64_t>(i);
+    std::int64_t at = 0;
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+      at += rest / dense[axis] * strides[axis];
+      rest %= dense[axis];
+    }
+    double& into = result[static_cast<std::size_t>(at)];
+    if (sums)
+      into += input[i];
+    else
+      into = operation == Operation::max ? std::max(into, input[i]) : std::min(into, input[i]);
+  }
+  for (double& value : result) {
+    if (operation == Operation::mean) value /= static_cast<double>(steps(shape, reduced).count);
+    if (operation == Operation::sum) value = cases::wrapped(value, output.dtype);
+  }
+  return result;
+}
+
+/// Sums and means: the worst case of 64 chained additions and a tree above them, of values of
+/// magnitude up to 2 (floats) or 128 (integers, averaged in f32); then one rounding to the dtype.
+ErrorBound bound(Operation operation, const KernelCall& call) {
+  const DType dtype = call.dtype();
+  if (operation == Operation::max || operation == Operation::min) return {};
+  if (operation == Operation::sum && !is_float(dtype)) return {};
+  const std::vector<bool> reduced = reduced_axes("bound", call).value();
+  const auto count =
+      static_cast<double>(std::max<std::int64_t>(steps(call.shape(), reduced).count, 1));
+  const double unit =
+      is_float(dtype) ? cases::compute_rounding(dtype) : cases::rounding(DType::f32);
+  const double magnitude = is_float(dtype) ? 2 : 128;
+  const double chain = std::min(count, 64 + std::log2(count));
+  const double absolute = chain * unit * magnitude * (operation == Operation::mean ? 1 : count);
+  return {absolute, cases::rounding(result_dtype(operation, dtype)) + 4 * unit};
+}
+
+}  // namespace
+
+void suites(std::vector<KernelSuite>& suites) {
+  for (const OperationName& entry : operations) {
+    KernelSuite suite;
+    suite.kernel = entry.kernel;
+    suite.cases = all_cases(entry.operation);
+    suite.reference = [operation = entry.operation](
+                          const KernelCall& call, std::span<const TensorSpec> outputs,
+                          const std::vector<std::vector<double>>& inputs) {
+      return std::vector<std::vector<double>>{reference(operation, call, outputs[0], inputs[0])};
+    };
+    suite.bound = [operation = entry.operation](const KernelCall& call) {
+      return bound(operation, call);
+    };
+    suites.push_back(std::move(suite));
+  }
+}
+
+}  // namespace stoker::kernels::reduce

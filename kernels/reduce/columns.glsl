@@ -1,0 +1,84 @@
+// y[outer][piece][column] = x[outer][piece of the rows][column], reduced downwards. An item is one
+// column of one piece, four adjacent ones with `wide`; 256 / row_lanes items lie side by side in a
+// group, and `row_lanes` threads, a power of two, share each.
+//
+// D's compute type carries the arithmetic. `count` divides the result: 1 for all but a mean.
+#if D_IS_f32 || D_IS_f16 || D_IS_bf16
+#define LEAST uintBitsToFloat(0xff800000u)
+#define MOST uintBitsToFloat(0x7f800000u)
+#elif D_IS_f64
+#define LEAST double(uintBitsToFloat(0xff800000u))
+#define MOST double(uintBitsToFloat(0x7f800000u))
+#elif D_IS_s64
+#define LEAST int64_t(0x8000000000000000L)
+#define MOST int64_t(0x7fffffffffffffffL)
+#elif D_IS_u64
+#define LEAST uint64_t(0)
+#define MOST uint64_t(0xffffffffffffffffUL)
+#elif D_IS_s8 || D_IS_s16 || D_IS_s32
+#define LEAST int(0x80000000)
+#define MOST 2147483647
+#else
+#define LEAST 0u
+#define MOST 4294967295u
+#endif
+
+D identity() { return operation == 0 ? D(0) : operation == 1 ? LEAST : MOST; }
+
+// Comparisons rather than min and max: those may drop a NaN.
+D combine(D a, D b) {
+  if (operation == 0) return a + b;
+#if D_IS_FLOAT
+  if (b != b) return b;
+#endif
+  return (operation == 1 ? b > a : b < a) ? b : a;
+}
+
+D4 combine(D4 a, D4 b) {
+  return D4(combine(a.x, b.x), combine(a.y, b.y), combine(a.z, b.z), combine(a.w, b.w));
+}
+
+D4 fetch(uint at) { return wide != 0 ? D4(x_load4(at)) : D4(x_load(at)); }
+
+shared D4 part[256];
+
+void main() {
+  uint lane = gl_LocalInvocationID.x;
+  uint across = 256 / row_lanes;
+  uint member = lane / across;
+  uint item = stoker_group() * across + lane % across;
+  uint unit = wide != 0 ? 4 : 1;
+  uint columns = inner / unit;  // and below everything counts in units
+  uint column = item % columns;
+  uint piece = item / columns % pieces;
+  uint outer = item / columns / pieces;
+
+  D4 sum = D4(identity());
+  if (item < items) {
+    uint first = piece * length;
+    uint end = min(first + length, reduced);
+    uint base = outer * reduced * columns + column;
+    uint row = first + member;
+    for (; row + 3 * row_lanes < end; row += 4 * row_lanes) {
+      D4 a = fetch(base + row * columns), b = fetch(base + (row + row_lanes) * columns);
+      D4 c = fetch(base + (row + 2 * row_lanes) * columns);
+      D4 d = fetch(base + (row + 3 * row_lanes) * columns);
+      sum = combine(sum, combine(combine(a, b), combine(c, d)));
+    }
+    for (; row < end; row += row_lanes) sum = combine(sum, fetch(base + row * columns));
+  }
+  part[lane] = sum;
+  for (uint half_team = row_lanes / 2; half_team > 0; half_team /= 2) {
+    barrier();
+    if (member < half_team) part[lane] = combine(part[lane], part[lane + half_team * across]);
+  }
+  if (member != 0 || item >= items) return;
+  sum = part[lane];
+#if D_IS_FLOAT
+  if (count != 1) sum /= D(count);
+#endif
+  if (wide != 0)
+    y_store4(item, sum);
+  else
+    y_store(item, sum.x);
+}

@@ -1,0 +1,67 @@
+// y[outer][piece][column] = x[outer][piece of the rows][column], reduced downwards, for rows of at
+// most 32 elements. A group takes one piece and reads it straight through: as many threads as are a
+// multiple of the row's length, so that each meets one column only.
+//
+// D's compute type carries the arithmetic. `count` divides the result: 1 for all but a mean.
+#if D_IS_f32 || D_IS_f16 || D_IS_bf16
+#define LEAST uintBitsToFloat(0xff800000u)
+#define MOST uintBitsToFloat(0x7f800000u)
+#elif D_IS_f64
+#define LEAST double(uintBitsToFloat(0xff800000u))
+#define MOST double(uintBitsToFloat(0x7f800000u))
+#elif D_IS_s64
+#define LEAST int64_t(0x8000000000000000L)
+#define MOST int64_t(0x7fffffffffffffffL)
+#elif D_IS_u64
+#define LEAST uint64_t(0)
+#define MOST uint64_t(0xffffffffffffffffUL)
+#elif D_IS_s8 || D_IS_s16 || D_IS_s32
+#define LEAST int(0x80000000)
+#define MOST 2147483647
+#else
+#define LEAST 0u
+#define MOST 4294967295u
+#endif
+
+D identity() { return operation == 0 ? D(0) : operation == 1 ? LEAST : MOST; }
+
+// Comparisons rather than min and max: those may drop a NaN.
+D combine(D a, D b) {
+  if (operation == 0) return a + b;
+#if D_IS_FLOAT
+  if (b != b) return b;
+#endif
+  return (operation == 1 ? b > a : b < a) ? b : a;
+}
+
+shared D part[256];
+
+void main() {
+  uint item = stoker_group();
+  if (item >= items) return;
+  uint lane = gl_LocalInvocationID.x;
+  uint first = item % pieces * length;
+  uint n = (min(first + length, reduced) - first) * inner;
+  uint base = (item / pieces * reduced + first) * inner;
+  uint active_lanes = 256 / inner * inner;
+
+  D sum = identity();
+  if (lane < active_lanes) {
+    uint i = lane;
+    for (; i + 3 * active_lanes < n; i += 4 * active_lanes) {
+      D a = D(x_load(base + i)), b = D(x_load(base + i + active_lanes));
+      D c = D(x_load(base + i + 2 * active_lanes)), d = D(x_load(base + i + 3 * active_lanes));
+      sum = combine(sum, combine(combine(a, b), combine(c, d)));
+    }
+    for (; i < n; i += active_lanes) sum = combine(sum, D(x_load(base + i)));
+  }
+  part[lane] = sum;
+  barrier();
+  if (lane >= inner) return;
+  for (uint other = lane + inner; other < active_lanes; other += inner)
+    sum = combine(sum, part[other]);
+#if D_IS_FLOAT
+  if (count != 1) sum /= D(count);
+#endif
+  y_store(item * inner + lane, sum);
+}

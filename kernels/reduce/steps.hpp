@@ -1,0 +1,54 @@
+// A reduction over any axes as a sequence of reductions over one, and the dtypes on its way.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "stoker/kernels/call.hpp"
+
+namespace stoker::kernels::reduce {
+
+/// The order is that of the spec constant `operation` in the shaders; mean is a sum that is divided
+/// at its end.
+enum class Operation : std::uint8_t { sum, max, min, mean };
+
+struct OperationName {
+  Operation operation;
+  std::string_view kernel;
+  std::string_view summary;
+};
+
+inline constexpr OperationName operations[] = {
+    {Operation::sum, "reduce_sum",
+     "sum over axes; 0 over none. s8 and s16 give s32, u8, u16 and bool give u32; integers wrap"},
+    {Operation::max, "reduce_max", "largest element over axes; NaN wins"},
+    {Operation::min, "reduce_min", "smallest element over axes; NaN wins"},
+    {Operation::mean, "reduce_mean", "mean over axes; NaN over none. Integers and bool give f32"},
+};
+
+/// The dtype of the result.
+[[nodiscard]] DType result_dtype(Operation operation, DType dtype) noexcept;
+/// The dtype that holds partial results without losing more than the arithmetic does.
+[[nodiscard]] DType partial_dtype(Operation operation, DType dtype) noexcept;
+
+/// Which axes of input 0 are reduced, by the parameter `axes` (empty: all). invalid_parameter on an
+/// axis out of range or given twice.
+[[nodiscard]] Result<std::vector<bool>> reduced_axes(std::string_view op, const KernelCall& call);
+
+/// One reduction: from [outer, reduced, inner] to [outer, inner].
+struct Step {
+  std::int64_t outer = 1;
+  std::int64_t reduced = 1;
+  std::int64_t inner = 1;
+};
+
+struct Steps {
+  std::vector<Step> steps;  ///< at least one; each reads what the one before it wrote
+  std::int64_t count = 1;   ///< elements that meet in one result
+};
+
+/// Innermost axes first: the first step reads everything, the later ones what little is left.
+[[nodiscard]] Steps steps(const Shape& shape, const std::vector<bool>& reduced);
+
+}  // namespace stoker::kernels::reduce

@@ -1,0 +1,39 @@
+#include "stoker/kernels/cases.hpp"
+
+#include "stoker/kernels/image/blur_reference.hpp"
+
+namespace stoker::kernels::sharpen {
+
+void suites(std::vector<KernelSuite>& all) {
+  KernelSuite suite;
+  suite.kernel = "sharpen";
+  image::add_blur_cases(suite);
+  image::add_cases(suite, "strength 0", {{7, 13, 3}}, {{"strength", 0.0}, {"radius", 2}});
+  image::add_cases(suite, "strength 5", {{31, 37, 4}}, {{"strength", 5.0}, {"radius", 2}});
+  image::add_cases(suite, "strength 100", {{31, 37, 3}}, {{"strength", 100.0}});
+
+  suite.reference = [](const KernelCall& call, std::span<const TensorSpec> outputs,
+                       const std::vector<std::vector<double>>& inputs) {
+    const image::Extent size = image::extent(call.shape());
+    const std::vector<double> blurred = image::blurred(call, inputs[0]);
+    const double strength = call.params.real("strength");
+    std::size_t i = 0;
+    return image::draw(outputs[0], [&](std::int64_t, std::int64_t, std::int64_t c) {
+      const double own = inputs[0][i];
+      const double difference = own - blurred[i++];
+      return size.has_alpha() && c == 3 ? own : own + strength * difference;
+    });
+  };
+  // What the blur is off by grows with the strength. In u8 that is (radius + 1) / 128 of a level at
+  // most (image/blur_rows.hpp).
+  suite.bound = [](const KernelCall& call) {
+    ErrorBound bound = image::rounding_bound(call);
+    const double strength = call.params.real("strength");
+    const auto radius = static_cast<double>(call.params.integer("radius"));
+    bound.absolute += call.dtype() == DType::u8 ? strength * (radius + 1) / 128 : strength * 4e-6;
+    return bound;
+  };
+  all.push_back(std::move(suite));
+}
+
+}  // namespace stoker::kernels::sharpen

@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <bit>
+
+#include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/softmax/rows.hpp"
+
+namespace stoker::kernels::softmax {
+namespace {
+
+constexpr std::int64_t group_size = 256;
+// Elements of a row that a thread keeps in registers; must match rows.glsl.
+constexpr std::int64_t held_elements = 16;
+
+struct Shaders {
+  std::shared_ptr<const Shader> rows;
+  std::shared_ptr<const Shader> columns;
+};
+
+Shaders make_shaders() {
+  Shader rows;
+  rows.name = "softmax_rows";
+  rows.file = "softmax/rows.glsl";
+  rows.bindings = {{.name = "x", .type = "T"}, {.name = "y", .type = "T", .writes = true}};
+  rows.push = {{"rows"}, {"length"}};
+  rows.constants = {{"lanes", 256}, {"wide"}, {"held"}};
+  rows.variants = rules::variants_of("T", {DType::f32, DType::f16, DType::bf16});
+
+  Shader columns = rows;
+  columns.name = "softmax_columns";
+  columns.file = "softmax/columns.glsl";
+  columns.push = {{"columns"}, {"length"}, {"inner"}};
+  columns.constants = {{"row_lanes", 8}};
+  return {std::make_shared<const Shader>(std::move(rows)),
+          std::make_shared<const Shader>(std::move(columns))};
+}
+
+GpuPass rows_pass(const Shader& shader, const Rows& rows) {
+  const auto wanted = (rows.length + held_elements - 1) / held_elements;
+  const auto lanes = static_cast<std::int64_t>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::clamp<std::int64_t>(wanted, 1, group_size))));
+  GpuPass pass;
+  pass.shader = &shader;
+  pass.push.u32(static_cast<std::uint64_t>(rows.outer))
+      .u32(static_cast<std::uint64_t>(rows.length));
+  const std::int64_t per_group = group_size / lanes;
+  pass.groups = linear_groups(static_cast<std::uint64_t>((rows.outer + per_group - 1) / per_group));
+  pass.constants = {static_cast<std::uint32_t>(lanes), rows.length % 4 == 0,
+                    rows.length <= lanes * held_elements};
+  return pass;
+}
+
+GpuPass columns_pass(const Shader& shader, const Rows& rows) {
+  const std::int64_t columns = rows.outer * rows.inner;
+  const std::int64_t row_lanes = rows.length > 16 ? 8 : 1;
+  const std::int64_t per_group = group_size / row_lanes;
+  GpuPass pass;
+  pass.shader = &shader;
+  for (const std::int64_t value : {columns, rows.length, rows.inner})
+    pass.push.u32(static_cast<std::uint64_t>(value));
+  pass.groups = linear_groups(static_cast<std::uint64_t>((columns + per_group - 1) / per_group));
+  pass.constants = {static_cast<std::uint32_t>(row_lanes)};
+  return pass;
+}
+
+Result<GpuPlan> plan(const Shaders& shaders, const KernelCall& call) {
+  if (call.dtype() == DType::f64)
+    return Error{"softmax",
+                 ErrorCode::unsupported,
+                 "GPUs have no f64 exponential; the CPU device computes this",
+                 {{"dtype", "f64"}}};
+  STOKER_TRY(rules::gpu_indexable("softmax", call.inputs));
+  STOKER_ASSIGN(const Rows rows, rows_of(call));
+  GpuPass pass =
+      rows.inner == 1 ? rows_pass(*shaders.rows, rows) : columns_pass(*shaders.columns, rows);
+  pass.variant = to_string(call.dtype());
+  pass.bindings = {input(0), output()};
+  return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};
+}
+
+}  // namespace
+
+Result<void> define(KernelRegistry& registry) {
+  Kernel kernel;
+  kernel.name = "softmax";
+  kernel.family = "normalization";
+  kernel.summary = "y = e^(x - m) / Σ e^(x - m) along an axis, m its largest element";
+  kernel.params = {{.name = "axis",
+                    .type = ParamType::integer,
+                    .fallback = std::int64_t{-1},
+                    .doc = "the axis along which results add up to 1; negative from the end"}};
+  kernel.dtypes = rules::float_dtypes();
+  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+    STOKER_TRY(rows_of(call));
+    return std::vector{call.inputs[0]};
+  };
+  const Shaders shaders = make_shaders();
+  kernel.shaders = {shaders.rows, shaders.columns};
+  kernel.gpu = [shaders](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {
+    return plan(shaders, call);
+  };
+  return registry.add(std::move(kernel));
+}
+
+}  // namespace stoker::kernels::softmax

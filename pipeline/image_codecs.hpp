@@ -1,0 +1,33 @@
+// The two image codecs behind image_io.hpp. Each takes and gives whole files in memory.
+//
+// Both libraries are C: libpng reports errors by longjmp, so every function that it may jump out of
+// holds plain data only, and its callbacks let no exception pass.
+#pragma once
+
+#include "stoker/pipeline/image_io.hpp"
+
+namespace stoker::codecs {
+
+/// u8 pixels in rows without padding.
+struct Pixels {
+  std::int64_t height;
+  std::int64_t width;
+  std::int64_t channels;
+  const std::uint8_t* data;
+};
+
+[[nodiscard]] Result<Image> decode_png(std::span<const std::byte> file, const ImageLimits& limits);
+[[nodiscard]] Result<Image> decode_jpeg(std::span<const std::byte> file, const ImageLimits& limits);
+[[nodiscard]] Result<std::vector<std::byte>> encode_png(const Pixels& pixels);
+[[nodiscard]] Result<std::vector<std::byte>> encode_jpeg(const Pixels& pixels, int quality);
+
+/// io_error with the library's words.
+[[nodiscard]] Error damaged(const char* format, const char* reason);
+/// An image of this size with its memory, or limit_exceeded / out_of_memory.
+[[nodiscard]] Result<Image> allocate(std::int64_t height, std::int64_t width, std::int64_t channels,
+                                     const ImageLimits& limits);
+/// limit_exceeded if the limits forbid this size.
+[[nodiscard]] Result<void> check_limits(std::int64_t height, std::int64_t width,
+                                        const ImageLimits& limits);
+
+}  // namespace stoker::codecs

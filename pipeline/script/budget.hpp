@@ -1,0 +1,82 @@
+// What one script has used of its limits, and whether it must end.
+//
+// Steps are Lua instructions, counted by a hook, and the work of library functions, charged by
+// spend(). The hook fires every hook_period() instructions. Single instructions can be long
+// (comparing large strings), so the period shrinks as the state grows, and instructions that take
+// far longer than usual are charged by the processor time they took.
+//
+// Once something is used up, or the script is cancelled, exhausted() stays true: every later step
+// fails, whatever the script catches.
+//
+// Threads: the script's process only; a cancellation comes in through the token.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "stoker/pipeline/script/script_host.hpp"
+
+namespace stoker::script {
+
+class Budget {
+ public:
+  Budget(const ScriptLimits& limits, CancelToken cancel);
+
+  /// Charges steps. False once the script must end.
+  [[nodiscard]] bool spend(std::uint64_t steps) noexcept;
+  /// The same for the hook, which comes after every `instructions` of them.
+  [[nodiscard]] bool count(std::uint64_t instructions) noexcept;
+  /// Whether the script has run for so long that other work of its executor should have a turn.
+  /// Looks at the clock now and then only.
+  [[nodiscard]] bool turn_is_over() noexcept;
+  /// The process was parked, and may go on on another thread.
+  void parked() noexcept;
+  [[nodiscard]] bool exhausted() const noexcept { return why_.has_value(); }
+  /// Why the script must end. Only if exhausted().
+  [[nodiscard]] const Error& why() const noexcept { return *why_; }
+  /// Ends the script; the first cause stays.
+  void exhaust(const Error& why) noexcept;
+  void exhaust_memory() noexcept;
+
+  /// Instructions between two calls of the hook.
+  [[nodiscard]] int hook_period() const noexcept;
+  static constexpr int base_period = 1000;
+
+  /// lua_Alloc: counts what the Lua state holds and refuses what is beyond the limit.
+  [[nodiscard]] void* reallocate(void* block, std::size_t before, std::size_t after) noexcept;
+  /// The same account for what the script makes outside of the Lua state. False: not granted.
+  [[nodiscard]] bool take_memory(std::size_t bytes) noexcept;
+  void give_memory(std::size_t bytes) noexcept { memory_ -= bytes; }
+
+  /// Device memory. False: not granted; collecting garbage may help.
+  [[nodiscard]] bool take_buffer(std::size_t bytes) noexcept;
+  void give_buffer(std::size_t bytes) noexcept { buffers_ -= bytes; }
+  [[nodiscard]] Error buffers_used_up(std::size_t wanted) const;
+
+  [[nodiscard]] const CancelToken& cancel() const noexcept { return cancel_; }
+  [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
+  [[nodiscard]] std::uint64_t peak_memory() const noexcept { return peak_memory_; }
+
+ private:
+  /// Where the measuring of slow instructions began.
+  struct Mark {
+    std::chrono::nanoseconds processor_time;
+    std::uint64_t steps;
+  };
+
+  const ScriptLimits limits_;
+  const CancelToken cancel_;
+  std::uint64_t steps_ = 0;
+  std::uint64_t memory_ = 0;
+  std::uint64_t peak_memory_ = 0;
+  std::uint64_t buffers_ = 0;
+  std::optional<Error> why_;
+  std::chrono::steady_clock::time_point counted_at_{};
+  std::optional<Mark> slow_since_;
+  std::chrono::steady_clock::time_point turn_began_ = std::chrono::steady_clock::now();
+  std::uint64_t turn_steps_ = 0;  // when turn_is_over() last looked at the clock
+};
+
+}  // namespace stoker::script

@@ -1,0 +1,120 @@
+#include "stoker/pipeline/script/script.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "stoker/runtime/log.hpp"
+
+namespace stoker::script {
+namespace {
+
+/// As luaO_chunkid does it for the names of files.
+std::string shorten(std::string_view name) {
+  constexpr std::size_t room = LUA_IDSIZE - 1;
+  if (name.size() <= room) return std::string{name};
+  return "..." + std::string{name.substr(name.size() - (room - 3))};
+}
+
+void* allocate(void* budget, void* block, std::size_t before, std::size_t after) {
+  return static_cast<Budget*>(budget)->reallocate(block, before, after);
+}
+
+/// warn(): what the script wants its operator to read.
+void log_warning(void* script, const char* text, int) {
+  log_warn(text, {{"script", static_cast<const Script*>(script)->source().name}});
+}
+
+std::string_view without_first_line_comment(std::string_view text) {
+  if (!text.starts_with('#')) return text;  // "#!/usr/bin/env -S stoker run"
+  const std::size_t end = text.find('\n');
+  return end == std::string_view::npos ? std::string_view{} : text.substr(end);
+}
+
+struct Closer {
+  void operator()(lua_State* L) const noexcept { lua_close(L); }
+};
+
+}  // namespace
+
+Script::Script(const Services& services, ScriptSource source, ScriptOptions options,
+               AllowedPaths paths, CancelToken cancel)
+    : services_{services},
+      source_{std::move(source)},
+      options_{std::move(options)},
+      paths_{std::move(paths)},
+      short_name_{shorten(source_.name)},
+      budget_{options_.limits, std::move(cancel)},
+      evaluator_{services.device, budget_, *this, options_.observer.get()} {}
+
+int Script::main_chunk(lua_State* L) {
+  Script& script = script_of(L);
+  open_errors(L);
+  open_sandbox(L);
+  open_coroutines(L);
+  open_strings(L);
+  open_tables(L);
+  open_buffers(L);
+  open_kernels(L);
+  open_images(L);
+
+  const std::string_view text = without_first_line_comment(script.source_.text);
+  const std::string chunk = "@" + script.source_.name;
+  const int status = luaL_loadbufferx(L, text.data(), text.size(), chunk.c_str(), "t");
+  if (status != LUA_OK) raise(L, error_at_top(L, status));
+  install_hook(L);
+  lua_call(L, 0, 0);
+  return 0;
+}
+
+Result<void> Script::execute(lua_State* L) {
+  set_script(L, this);
+  running_ = L;
+  lua_setwarnf(L, log_warning, this);
+  lua_pushcfunction(L, handle_error);
+  lua_pushcfunction(L, main_chunk);
+  const int status = lua_pcall(L, 0, 0, 1);
+  if (status == LUA_OK && !budget_.exhausted()) return {};
+  // Looking at the error may raise again: the hook of an exhausted script stays.
+  lua_sethook(L, nullptr, 0, 0);
+  if (status == LUA_OK) return budget_.why();
+  const Error error = error_at_top(L, status);
+  if (budget_.exhausted() && error.code() != budget_.why().code())
+    return budget_.why().with("script", source_.name);
+  return error;
+}
+
+Result<ScriptReport> Script::run() {
+  const std::unique_ptr<lua_State, Closer> state{lua_newstate(allocate, &budget_)};
+  if (state == nullptr)
+    return Error{"script",
+                 ErrorCode::budget_exceeded,
+                 "the memory limit is too small for a Lua state",
+                 {{"limit", std::to_string(options_.limits.memory_bytes)}}};
+  Result<void> outcome = execute(state.get());
+  if (outcome) outcome = evaluator_.finish();
+  if (!outcome) {
+    evaluator_.abandon(outcome.error());
+    return outcome.error();
+  }
+  ScriptReport report = evaluator_.report();
+  report.instructions = budget_.steps();
+  report.peak_memory_bytes = budget_.peak_memory();
+  return report;
+}
+
+void Script::print(std::string_view text) const {
+  if (options_.observer) {
+    options_.observer->on_print(text);
+  } else {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  }
+}
+
+void Script::step(std::size_t bytes) {
+  const std::size_t kibibytes = std::min<std::size_t>(bytes >> 10, 1 << 20);
+  lua_gc(running_, LUA_GCSTEP, static_cast<int>(kibibytes));
+}
+
+void Script::collect() { lua_gc(running_, LUA_GCCOLLECT); }
+
+}  // namespace stoker::script

@@ -1,0 +1,133 @@
+#include "stoker/pipeline/script/script_host.hpp"
+
+#include <fstream>
+#include <mutex>
+#include <unordered_map>
+
+#include "stoker/pipeline/script/script.hpp"
+#include "stoker/runtime/gate.hpp"
+#include "stoker/runtime/process.hpp"
+#include "stoker/runtime/thread_pool.hpp"
+
+namespace stoker {
+namespace {
+
+// Lua nests up to 200 C calls, of which a gsub() takes 3 KiB, and compiling a pipeline wants some
+// stack of its own. Pages take memory when they are touched. Sanitizers make frames several times
+// as large.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::size_t stack_bytes = std::size_t{8} << 20;
+#else
+constexpr std::size_t stack_bytes = std::size_t{2} << 20;
+#endif
+
+constexpr std::uintmax_t max_source_bytes = std::uintmax_t{16} << 20;
+
+}  // namespace
+
+Result<ScriptSource> ScriptSource::from_file(const std::filesystem::path& path) {
+  const auto refuse = [&](ErrorCode code, std::string reason) {
+    return Error{"script", code, std::move(reason), {{"path", path.string()}}};
+  };
+  std::error_code failure;
+  const auto status = std::filesystem::status(path, failure);
+  if (!std::filesystem::exists(status))
+    return refuse(ErrorCode::not_found, "there is no such script");
+  if (std::filesystem::is_directory(status))
+    return refuse(ErrorCode::io_error, "this is a directory, not a script");
+  std::ifstream file{path, std::ios::binary};
+  std::string text;
+  std::array<char, 1 << 16> part;
+  while (file) {
+    file.read(part.data(), part.size());
+    text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+    if (text.size() > max_source_bytes)
+      return refuse(ErrorCode::limit_exceeded, "a script may be at most 16 MiB long");
+  }
+  if (!file.eof()) return refuse(ErrorCode::io_error, "the script cannot be read");
+  return ScriptSource{path.string(), std::move(text)};
+}
+
+struct ScriptHost::State {
+  State(std::shared_ptr<DeviceClient> device, Executor& executor,
+        std::vector<std::shared_ptr<const Kernel>> kernels)
+      : files{executor.clock(), {.threads = 1, .name = "stoker-files"}},
+        services{std::move(device), &executor, std::move(kernels), &files} {}
+
+  ThreadPool files;
+  const script::Services services;
+  Gate gate;
+  std::mutex mutex;  // of what follows
+  std::uint64_t last_id = 0;
+  std::unordered_map<std::uint64_t, CancelSource> running;
+};
+
+ScriptHost::ScriptHost(std::shared_ptr<DeviceClient> device, Executor& executor,
+                       std::vector<std::shared_ptr<const Kernel>> kernels)
+    : state_{std::make_shared<State>(std::move(device), executor, std::move(kernels))} {}
+
+ScriptHost::~ScriptHost() {
+  const Future<void> empty = state_->gate.close();
+  {
+    const std::lock_guard lock{state_->mutex};
+    for (const auto& [id, stop] : state_->running)
+      stop.cancel(Error{"script", ErrorCode::cancelled, "the host of the scripts is closing"});
+  }
+  empty.wait();
+}
+
+Result<ScriptRun> ScriptHost::start(ScriptSource source, ScriptOptions options) {
+  STOKER_ASSIGN(Gate::Pass pass, state_->gate.enter("script"));
+  STOKER_ASSIGN(script::AllowedPaths paths,
+                script::AllowedPaths::make(options.allowed_directories, options.directory));
+  ScriptRun run;
+  std::uint64_t id = 0;
+  {
+    const std::lock_guard lock{state_->mutex};
+    id = ++state_->last_id;
+    state_->running.emplace(id, run.stop);
+  }
+  const auto forget = [state = state_.get(), id] {
+    const std::lock_guard lock{state->mutex};
+    state->running.erase(id);
+  };
+  // The pass keeps the state alive: the destructor waits for it.
+  auto body = [pass = std::move(pass), forget, state = state_.get(), stop = run.stop,
+               source = std::move(source), options = std::move(options),
+               paths = std::move(paths)]() mutable -> Result<ScriptReport> {
+    Executor& executor = *state->services.executor;
+    Timer timer;
+    if (options.time_limit) {
+      const Deadline deadline = Deadline::after(executor.clock(), *options.time_limit);
+      timer = stop.cancel_at(deadline, executor.clock(), executor, "script");
+    }
+    const std::string name = source.name;
+    Result<ScriptReport> result = [&]() -> Result<ScriptReport> {
+      try {
+        return script::Script{state->services, std::move(source), std::move(options),
+                              std::move(paths), stop.token()}
+            .run();
+      } catch (const std::exception&) {
+        return error_from_current_exception("script");
+      }
+    }();
+    if (result.has_error() && result.error().detail("script").empty())
+      result = result.error().with("script", name);
+    forget();
+    const Gate::Pass last = std::move(pass);
+    return result;
+  };
+  try {
+    const std::string name = "script " + std::to_string(id);
+    run.done = Process::spawn(*state_->services.executor, std::move(body),
+                              {.stack_bytes = stack_bytes, .name = name});
+  } catch (const std::exception&) {
+    forget();
+    return error_from_current_exception("script");
+  }
+  return run;
+}
+
+std::size_t ScriptHost::running() const noexcept { return state_->gate.inside(); }
+
+}  // namespace stoker

@@ -1,0 +1,131 @@
+// Runs pipeline scripts: Lua programs that chain kernels over buffers of one device.
+//
+//     ScriptHost host{device, executor, KernelRegistry::builtin().list()};
+//     ScriptRun run = host.start({"demo", "print(relu(buffer{-1, 2}))"}, {}).value();
+//     ScriptReport report = run.done.get();
+//
+// Each script is a process (runtime/process.hpp) with a Lua state of its own: where it waits it
+// parks, and no thread waits with it. Scripts share nothing but the device. What a script may use
+// is bounded by ScriptLimits; it reaches no file but images under the directories it was allowed.
+// docs/scripts.md describes the language.
+//
+// Threads:  every function may be called from any thread; observers are called from the script's
+//           process, one call at a time.
+// Lifetime: the executor outlives the host. The host's destructor cancels the scripts that still
+//           run and waits for them: do not destroy it on a thread that they need.
+// Errors:   of a script, in `done`: compile_failed (does not parse), script_error (it raised),
+//           budget_exceeded, permission_denied, cancelled, deadline_exceeded, or what a kernel or
+//           the device said. Details: `script`, `line`, and of kernels `kernel` and `inputs`.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stoker/actors/device_client.hpp"
+#include "stoker/kernels/kernel.hpp"
+#include "stoker/runtime/cancel.hpp"
+#include "stoker/runtime/executor.hpp"
+#include "stoker/runtime/future.hpp"
+
+namespace stoker {
+
+struct ScriptSource {
+  std::string name;  ///< what error messages call it
+  std::string text;  ///< Lua 5.4 source; compiled chunks are refused
+
+  /// Reads a file. Errors: not_found, io_error, limit_exceeded (more than 16 MiB).
+  [[nodiscard]] static Result<ScriptSource> from_file(const std::filesystem::path& path);
+};
+
+/// Zero means no limit of the script's own.
+struct ScriptLimits {
+  /// Lua instructions; library functions charge for the work they do in the same unit.
+  std::uint64_t instructions = 1'000'000'000;
+  /// Bytes of the Lua state and of the calls it has not evaluated yet.
+  std::uint64_t memory_bytes = std::uint64_t{256} << 20;
+  /// Bytes of device memory in buffers that the script still holds.
+  std::uint64_t buffer_bytes = std::uint64_t{4} << 30;
+};
+
+/// One kernel call that a script had run.
+struct ScriptCommand {
+  std::string kernel;
+  TensorSpec output;                     ///< of its first output
+  int line = 0;                          ///< where the script called it
+  std::chrono::nanoseconds duration{0};  ///< on the device; zero while the trace is off
+  std::optional<Error> failure;
+};
+
+/// Told what a script does while it runs. Must not throw; returning late holds up the script.
+class ScriptObserver {
+ public:
+  virtual ~ScriptObserver() = default;
+  /// Text that print() wrote, with its line end.
+  virtual void on_print(std::string_view text) noexcept = 0;
+  virtual void on_command(const ScriptCommand&) noexcept {}
+  virtual void on_loaded(const std::filesystem::path&, const TensorSpec&) noexcept {}
+  virtual void on_saved(const std::filesystem::path&, const TensorSpec&) noexcept {}
+};
+
+struct ScriptOptions {
+  /// The table `args` of the script. Values that read as Lua numbers become numbers.
+  std::vector<std::pair<std::string, std::string>> args;
+  ScriptLimits limits;
+  /// Images are read and written beneath these only, symbolic links resolved. None: no files.
+  std::vector<std::filesystem::path> allowed_directories;
+  /// Where relative paths begin; empty: the current directory when the script starts.
+  std::filesystem::path directory;
+  /// How long it may run; then it ends with deadline_exceeded.
+  std::optional<std::chrono::nanoseconds> time_limit;
+  /// Null: print() writes to stdout and nothing else is told.
+  std::shared_ptr<ScriptObserver> observer;
+};
+
+/// What a script used.
+struct ScriptReport {
+  std::uint64_t instructions = 0;
+  std::uint64_t peak_memory_bytes = 0;
+  std::uint64_t commands = 0;            ///< kernel calls that ran
+  std::uint64_t evaluations = 0;         ///< pipelines that ran
+  std::uint64_t pipelines_compiled = 0;  ///< the other evaluations found theirs compiled
+};
+
+/// A script that was started. Dropping it does not stop the script.
+struct ScriptRun {
+  Future<ScriptReport> done;
+  CancelSource stop;
+
+  /// Ends the script with `cancelled` at its next instruction or wait; its queued commands never
+  /// run. What runs outside of Lua (decoding a file) is waited for.
+  void cancel() const { stop.cancel(cancelled_error("script")); }
+};
+
+class ScriptHost {
+ public:
+  /// Scripts run on `device` and may call `kernels`.
+  ScriptHost(std::shared_ptr<DeviceClient> device, Executor& executor,
+             std::vector<std::shared_ptr<const Kernel>> kernels);
+  ~ScriptHost();
+  ScriptHost(const ScriptHost&) = delete;
+  ScriptHost& operator=(const ScriptHost&) = delete;
+
+  /// Starts a script; what is wrong with its text comes out of `done`. Errors: closed,
+  /// out_of_memory (no stack), not_found (an allowed directory that is not there).
+  [[nodiscard]] Result<ScriptRun> start(ScriptSource source, ScriptOptions options);
+
+  /// Scripts that have not ended.
+  [[nodiscard]] std::size_t running() const noexcept;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace stoker

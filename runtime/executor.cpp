@@ -1,0 +1,27 @@
+#include "stoker/runtime/executor.hpp"
+
+#include <string>
+
+#include "stoker/runtime/error.hpp"
+#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/stack_pool.hpp"
+
+namespace stoker {
+
+Executor::Executor() : stacks_(std::make_unique<StackPool>()) {}
+
+Executor::~Executor() {
+  if (const std::size_t left = live_processes(); left != 0)
+    log_error("executor destroyed while processes were parked on it",
+              {{"processes", std::to_string(left)}});
+}
+
+namespace detail {
+
+void log_escaped_exception(const char* where) noexcept {
+  const Error error = error_from_current_exception(where);
+  log_error("an exception was thrown where nobody can catch it", {{"error", error.what()}});
+}
+
+}  // namespace detail
+}  // namespace stoker

@@ -1,0 +1,140 @@
+// The mailbox of an actor: many senders, one reader, first in first out per sender, bounded, and
+// small while idle. Intrusive and lock-free: senders push on an atomic stack, the reader takes the
+// whole stack and turns it round.
+//
+// System envelopes (exits, links, timers) overtake normal ones and are never refused for want of
+// space, so a full actor can still be stopped.
+//
+// Ownership: an envelope accepted by push() belongs to the mailbox until pop() or close() hands it
+//            out; one that was refused still belongs to the sender. The destructor deletes the
+//            rest.
+// Threads:   push, add_space_waiter and remove_space_waiter from any thread; pop, try_block, trim
+//            and close from the reader only (one thread at a time, handed over with the schedule).
+// Scheduling: a new mailbox is idle. The push that finds it idle returns `wake`, and its caller
+//            must schedule the reader, which pops until null and then calls try_block().
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace stoker {
+
+struct Envelope {
+  Envelope() noexcept = default;
+  Envelope(const Envelope&) = delete;
+  Envelope& operator=(const Envelope&) = delete;
+  virtual ~Envelope() = default;
+
+  Envelope* next = nullptr;
+  bool system = false;
+};
+
+enum class PushResult : std::uint8_t {
+  queued,  ///< accepted; the reader is awake
+  wake,    ///< accepted; the reader was idle and the caller must schedule it
+  full,    ///< refused: `capacity` normal envelopes are waiting
+  closed,  ///< refused: the reader has gone
+};
+[[nodiscard]] constexpr bool accepted(PushResult result) noexcept {
+  return result <= PushResult::wake;
+}
+
+/// What happens to a normal envelope that finds the mailbox full.
+enum class OverflowRule : std::uint8_t {
+  park,         ///< the sender waits for space: push_parking()
+  reject,       ///< the sender is told: push()
+  drop_oldest,  ///< it is accepted, and the reader discards the oldest: push_over() and trim()
+};
+
+/// Told once that there may be space (or that the mailbox has closed). Alive until then, or until
+/// removed; push again, and wait again if another sender was faster.
+class SpaceWaiter {
+ public:
+  virtual void space() noexcept = 0;  // any thread; must be tiny
+
+ protected:
+  ~SpaceWaiter() = default;
+
+ private:
+  friend class Mailbox;
+  SpaceWaiter* previous_ = nullptr;
+  SpaceWaiter* next_ = nullptr;
+  bool listed_ = false;
+};
+
+class Mailbox {
+ public:
+  static constexpr std::uint32_t unbounded = ~std::uint32_t{0};
+
+  explicit Mailbox(std::uint32_t capacity = unbounded) noexcept : capacity_(capacity) {}
+  ~Mailbox();
+  Mailbox(const Mailbox&) = delete;
+  Mailbox& operator=(const Mailbox&) = delete;
+
+  // Any thread:
+  [[nodiscard]] PushResult push(Envelope* envelope) noexcept;
+  /// Makes an idle reader the caller's without sending anything: true means that the caller now
+  /// reads and must go on as after `wake`.
+  [[nodiscard]] bool claim() noexcept;
+  /// Accepts beyond the capacity, for drop_oldest: the reader calls trim() before it pops.
+  [[nodiscard]] PushResult push_over(Envelope* envelope) noexcept;
+  /// Parks the current context while the mailbox is full. `full` means that the deadline passed.
+  [[nodiscard]] PushResult push_parking(Envelope* envelope,
+                                        std::chrono::steady_clock::time_point deadline =
+                                            std::chrono::steady_clock::time_point::max());
+  /// Normal envelopes waiting, including those the reader has taken in but not popped.
+  [[nodiscard]] std::uint32_t size() const noexcept {
+    return count_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
+  /// The first waiter allocates a small list; throws std::bad_alloc.
+  void add_space_waiter(SpaceWaiter& waiter);
+  /// True: space() will not be called. False: it was called or is about to be.
+  bool remove_space_waiter(SpaceWaiter& waiter) noexcept;
+
+  // The reader:
+  /// The next envelope, system ones first, or null.
+  [[nodiscard]] Envelope* pop() noexcept;
+  /// Goes idle. False if something has come in since the last pop(): go on popping.
+  [[nodiscard]] bool try_block() noexcept;
+  /// Hands out the oldest normal envelopes beyond the capacity as a chain, for drop_oldest: the
+  /// caller answers their senders (if a `call` is among them) and deletes them.
+  [[nodiscard]] Envelope* trim() noexcept;
+  /// Refuses everything from now on and hands out what is left as a chain, system ones first.
+  [[nodiscard]] Envelope* close() noexcept;
+  [[nodiscard]] bool closed() const noexcept;
+
+ private:
+  struct Queue {
+    Envelope* head = nullptr;
+    Envelope* tail = nullptr;
+  };
+  struct SpaceList;
+  static void append(Queue& queue, Envelope* envelope) noexcept;
+  static Envelope* take_head(Queue& queue) noexcept;
+  PushResult link(Envelope* envelope) noexcept;
+  void drain() noexcept;
+  void sort_in(Envelope* newest) noexcept;
+  void left(std::uint32_t envelopes) noexcept;
+  void wake_all_waiters() noexcept;
+
+  // The newest envelope, or null, or one of two marks.
+  std::atomic<Envelope*> inbox_{idle_mark()};
+  Queue system_;
+  Queue normal_;
+  std::atomic<SpaceList*> space_{nullptr};
+  std::atomic<std::uint32_t> count_{0};
+  const std::uint32_t capacity_;
+
+  static Envelope* idle_mark() noexcept { return reinterpret_cast<Envelope*>(std::uintptr_t{1}); }
+  static Envelope* closed_mark() noexcept { return reinterpret_cast<Envelope*>(std::uintptr_t{2}); }
+};
+static_assert(sizeof(Mailbox) <= 64);
+
+/// Deletes a chain handed out by close() or trim().
+void delete_chain(Envelope* first) noexcept;
+
+}  // namespace stoker

@@ -1,0 +1,49 @@
+// An executor for tests: nothing runs until the test says so, and the order can be shuffled.
+//
+// Threads: post from any thread; run_one and run_all from one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "stoker/runtime/clock.hpp"
+#include "stoker/runtime/executor.hpp"
+
+namespace stoker {
+
+class ManualExecutor final : public Executor {
+ public:
+  /// Runs tasks in the order they were posted. `clock` outlives the executor.
+  explicit ManualExecutor(Clock& clock) : clock_(&clock) {}
+  /// Runs any task that is ready, picked by a generator started from `seed`: the same seed gives
+  /// the same order. Tasks may overtake each other as they may on a pool.
+  ManualExecutor(Clock& clock, std::uint64_t seed) : clock_(&clock), random_(std::in_place, seed) {}
+  /// Drops what was never run.
+  ~ManualExecutor() override;
+
+  using Executor::post;
+  void post(Task& task) noexcept override;
+  [[nodiscard]] bool in_executor() const noexcept override;
+  [[nodiscard]] Clock& clock() const noexcept override { return *clock_; }
+
+  /// Runs one task; false if none was ready.
+  bool run_one() noexcept;
+  /// Runs until nothing is ready and returns how many tasks ran; `limit` stops a livelock.
+  std::size_t run_all(std::size_t limit = 1'000'000) noexcept;
+  [[nodiscard]] std::size_t ready() const noexcept;
+
+ private:
+  [[nodiscard]] Task* take() noexcept;
+
+  Clock* clock_;
+  std::optional<std::mt19937_64> random_;
+  mutable std::mutex mutex_;
+  TaskQueue queue_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace stoker

@@ -1,0 +1,123 @@
+#include "stoker/runtime/parker.hpp"
+
+#include <condition_variable>
+#include <mutex>
+
+#include "stoker/runtime/clock.hpp"
+#include "stoker/runtime/thread_local.hpp"
+
+namespace stoker {
+namespace {
+
+/// Blocks a plain thread. One per thread, so that an unpark never touches memory of a waiter that
+/// has gone on: what it signals lives as long as the thread.
+class ThreadBlocker final : public Resumable {
+ public:
+  void block(Parker& parker, const Parker::time_point* deadline) noexcept {
+    detail::flush_deferred();
+    parker.bind(*this);
+    if (!parker.commit()) return;
+    std::unique_lock lock{mutex_};
+    if (deadline != nullptr && !wake_.wait_until(lock, *deadline, [this] { return resumed_; })) {
+      lock.unlock();
+      if (parker.time_out()) return;
+      lock.lock();
+    }
+    wake_.wait(lock, [this] { return resumed_; });
+    resumed_ = false;
+  }
+  void resume() noexcept override {
+    const std::lock_guard lock{mutex_};
+    resumed_ = true;
+    wake_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool resumed_ = false;
+};
+
+thread_local BlockingContext* current_context = nullptr;
+thread_local ThreadBlocker this_thread_blocker;
+
+class ParkTimer final : public TimerNode {
+ public:
+  explicit ParkTimer(Parker& parker) noexcept : parker_(&parker) {}
+  void expired() noexcept override {
+    if (parker_->time_out()) parker_->resume();
+  }
+
+ private:
+  Parker* parker_;
+};
+
+}  // namespace
+
+STOKER_THREAD_LOCAL_ACCESS BlockingContext* blocking_context() noexcept { return current_context; }
+
+STOKER_THREAD_LOCAL_ACCESS BlockingContext* set_blocking_context(
+    BlockingContext* context) noexcept {
+  BlockingContext* before = current_context;
+  current_context = context;
+  return before;
+}
+
+STOKER_THREAD_LOCAL_ACCESS static ThreadBlocker& thread_blocker() noexcept {
+  return this_thread_blocker;
+}
+
+bool Parker::take() noexcept { return state_.exchange(empty, std::memory_order_acquire) == permit; }
+
+bool Parker::commit() noexcept {
+  std::uint32_t expected = empty;
+  return state_.compare_exchange_strong(expected, parked, std::memory_order_acq_rel);
+}
+
+bool Parker::time_out() noexcept {
+  std::uint32_t state = state_.load(std::memory_order_acquire);
+  while (state == empty || state == parked) {
+    if (state_.compare_exchange_weak(state, timed_out, std::memory_order_acq_rel))
+      return state == parked;
+  }
+  return false;
+}
+
+// After the exchange the parker may be gone, unless its context was parked: then only this call can
+// resume it.
+void Parker::unpark() noexcept {
+  if (state_.exchange(permit, std::memory_order_acq_rel) == parked) resumable_->resume();
+}
+
+void Parker::block(const time_point* deadline) noexcept {
+  if (BlockingContext* context = blocking_context())
+    context->block(*this, deadline);
+  else
+    thread_blocker().block(*this, deadline);
+}
+
+void Parker::park() noexcept {
+  while (!take()) block(nullptr);
+}
+
+bool Parker::park_until(time_point deadline) noexcept {
+  if (deadline == time_point::max()) return park(), true;
+  if (BlockingContext* context = blocking_context())
+    if (Clock* clock = context->clock()) return park_until(*clock, deadline);
+  if (take()) return true;
+  block(&deadline);
+  return take();
+}
+
+bool Parker::park_until(Clock& clock, time_point deadline) noexcept {
+  if (deadline == time_point::max()) return park(), true;
+  if (take()) return true;
+  if (deadline <= clock.now()) return false;
+  ParkTimer timer{*this};
+  clock.arm(timer, deadline);
+  block(nullptr);
+  clock.disarm(timer);
+  return take();
+}
+
+}  // namespace stoker

@@ -1,0 +1,99 @@
+#include "stoker/runtime/shape.hpp"
+
+#include <algorithm>
+
+namespace stoker {
+namespace {
+constexpr std::int64_t max_elements = std::int64_t{1} << 62;
+}
+
+Shape::Shape(std::initializer_list<std::int64_t> extents) {
+  *this = make(std::span{extents.begin(), extents.size()}).value();
+}
+
+Result<Shape> Shape::make(std::span<const std::int64_t> extents, std::string_view op) {
+  if (extents.size() > max_rank)
+    return Error{std::string{op}, ErrorCode::invalid_argument, "rank is beyond the maximum",
+                 {{"rank", std::to_string(extents.size())}, {"max", std::to_string(max_rank)}}};
+  Shape shape;
+  // Zero extents are skipped here, so [0, 2^40, 2^40] is refused like its non-empty sibling.
+  std::int64_t product = 1;
+  for (const std::int64_t extent : extents) {
+    if (extent < 0)
+      return Error{std::string{op}, ErrorCode::invalid_argument, "an extent is negative",
+                   {{"extent", std::to_string(extent)}}};
+    if (extent > 0 && product > max_elements / extent)
+      return Error{std::string{op}, ErrorCode::invalid_argument, "too many elements"};
+    product *= std::max<std::int64_t>(extent, 1);
+    shape.extents_[shape.rank_++] = extent;
+  }
+  return shape;
+}
+
+std::int64_t Shape::elements() const noexcept {
+  std::int64_t product = 1;
+  for (const std::int64_t extent : extents()) product *= extent;
+  return product;
+}
+
+std::array<std::int64_t, Shape::max_rank> Shape::strides() const noexcept {
+  std::array<std::int64_t, max_rank> result{};
+  std::int64_t stride = 1;
+  for (std::size_t axis = rank_; axis-- > 0;) {
+    result[axis] = stride;
+    stride *= extents_[axis];
+  }
+  return result;
+}
+
+Shape Shape::with(std::size_t axis, std::int64_t extent) const noexcept {
+  Shape result = *this;
+  result.extents_[axis] = extent;
+  return result;
+}
+
+Shape Shape::without(std::size_t axis) const noexcept {
+  Shape result = *this;
+  std::copy(end() - (rank_ - axis) + 1, end(), result.extents_.begin() + static_cast<std::ptrdiff_t>(axis));
+  result.extents_[--result.rank_] = 0;
+  return result;
+}
+
+Shape Shape::appended(std::int64_t extent) const noexcept {
+  Shape result = *this;
+  result.extents_[result.rank_++] = extent;
+  return result;
+}
+
+std::string Shape::to_string() const {
+  std::string text = "[";
+  for (std::size_t axis = 0; axis < rank_; ++axis) {
+    if (axis != 0) text.push_back(',');
+    text += std::to_string(extents_[axis]);
+  }
+  return text + "]";
+}
+
+bool operator==(const Shape& a, const Shape& b) noexcept {
+  return std::ranges::equal(a.extents(), b.extents());
+}
+
+std::optional<Shape> broadcast(const Shape& a, const Shape& b) noexcept {
+  const bool a_longer = a.rank() >= b.rank();
+  Shape result = a_longer ? a : b;
+  const Shape& shorter = a_longer ? b : a;
+  const std::size_t offset = result.rank() - shorter.rank();
+  for (std::size_t axis = 0; axis < shorter.rank(); ++axis) {
+    const std::int64_t x = result[offset + axis];
+    const std::int64_t y = shorter[axis];
+    if (x != y && x != 1 && y != 1) return std::nullopt;
+    result = result.with(offset + axis, x == 1 ? y : x);
+  }
+  return result;
+}
+
+std::string TensorSpec::to_string() const {
+  return std::string{stoker::to_string(dtype)} + shape.to_string();
+}
+
+}  // namespace stoker

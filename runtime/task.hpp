@@ -1,0 +1,47 @@
+// The unit of work an executor runs: an object with one virtual function, linked intrusively.
+//
+// Ownership: whoever posts a task keeps it alive until run() or drop() has been called; an executor
+//            never touches a task after that call has begun, so both may destroy the task.
+// Threads:   one call at a time; a task that is posted may be posted again only once it runs.
+#pragma once
+
+namespace stoker {
+
+class Task {
+ public:
+  /// The work. Called exactly once for each post, unless drop() is called instead.
+  virtual void run() noexcept = 0;
+  /// Called instead of run() when the executor is destroyed before it got to the task (only a
+  /// host's event loop does that: our own pool finishes what was posted).
+  virtual void drop() noexcept {}
+
+  Task* next = nullptr;  ///< used by the queue that holds the task
+
+ protected:
+  ~Task() = default;
+};
+
+/// First in, first out, linked through Task::next. Not thread-safe.
+class TaskQueue {
+ public:
+  [[nodiscard]] bool empty() const noexcept { return head_ == nullptr; }
+  void push(Task& task) noexcept {
+    task.next = nullptr;
+    (tail_ ? tail_->next : head_) = &task;
+    tail_ = &task;
+  }
+  /// The oldest task, or null.
+  [[nodiscard]] Task* pop() noexcept {
+    Task* task = head_;
+    if (task == nullptr) return nullptr;
+    head_ = task->next;
+    if (head_ == nullptr) tail_ = nullptr;
+    return task;
+  }
+
+ private:
+  Task* head_ = nullptr;
+  Task* tail_ = nullptr;
+};
+
+}  // namespace stoker

@@ -1,0 +1,53 @@
+// Our own executor: a fixed number of threads that run one Asio io_context.
+//
+// Threads:  named "stoker/<n>"; they sleep while there is nothing to do and never spin.
+// Lifetime: the destructor runs everything that was posted, then joins. Destroy it from a thread
+//           that is not its own. After fork() the child's copy has no threads: its destructor
+//           leaves at once.
+// Errors:   the constructor throws std::system_error if a thread cannot be started.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "stoker/runtime/executor.hpp"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace stoker {
+
+struct ThreadPoolOptions {
+  unsigned threads = 0;         ///< 0: one per core this process may use, and at least two
+  std::string name = "stoker";  ///< threads are named after it
+};
+
+class ThreadPool final : public Executor {
+ public:
+  /// `clock` outlives the pool.
+  explicit ThreadPool(Clock& clock, ThreadPoolOptions options = {});
+  ~ThreadPool() override;
+
+  using Executor::post;
+  void post(Task& task) noexcept override;
+  void defer(Task& task) noexcept override;
+  [[nodiscard]] bool in_executor() const noexcept override;
+  [[nodiscard]] Clock& clock() const noexcept override;
+
+  /// The pool's event loop, for Asio objects that shall live on the pool's threads.
+  [[nodiscard]] boost::asio::io_context& context() noexcept;
+  [[nodiscard]] unsigned size() const noexcept;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A pool that keeps its clock, and that any thread may drop: one of its own hands it to a thread
+/// that ends it.
+[[nodiscard]] std::shared_ptr<ThreadPool> make_thread_pool(std::shared_ptr<Clock> clock,
+                                                           ThreadPoolOptions options = {});
+
+}  // namespace stoker

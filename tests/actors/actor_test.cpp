@@ -1,0 +1,172 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "stoker/actors/actor.hpp"
+#include "stoker/runtime/clock.hpp"
+#include "stoker/runtime/manual_executor.hpp"
+#include "stoker/runtime/process.hpp"
+#include "stoker/runtime/thread_pool.hpp"
+
+namespace stoker {
+namespace {
+
+struct Add {
+  int value;
+};
+struct Total {};
+struct Throw {};
+struct Divide {
+  int by;
+};
+
+class Counter : public Actor {
+ public:
+  void on(Add add) { total_ += add.value; }
+  int on(Total) { return total_; }
+  Result<int> on(Divide divide) {
+    if (divide.by == 0) return Error{"divide", ErrorCode::invalid_argument, "by zero"};
+    return total_ / divide.by;
+  }
+  void on(Throw) { throw std::runtime_error{"on purpose"}; }
+  void on_exit(const Error& why) override { exits.push_back(why); }
+
+  std::vector<Error> exits;
+
+ private:
+  int total_ = 0;
+};
+
+static_assert(Handles<Counter, Add>);
+static_assert(!Handles<Counter, std::string>, "a message the target cannot take does not compile");
+
+class Actors : public testing::Test {
+ protected:
+  ManualClock clock;
+  std::shared_ptr<ManualExecutor> executor = std::make_shared<ManualExecutor>(clock);
+  ActorRef<Counter> counter = spawn<Counter>(executor, {.name = "counter", .capacity = 4});
+};
+
+TEST_F(Actors, run_nothing_before_their_executor_does) {
+  EXPECT_TRUE(counter.cast(Add{2}));
+  const auto total = counter.call(Total{});
+  EXPECT_FALSE(total.ready());
+  executor->run_all();
+  EXPECT_EQ(total.get(), 2);
+}
+
+TEST_F(Actors, may_run_on_the_senders_thread_when_idle) {
+  EXPECT_TRUE(counter.cast(Add{3}, Run::here));
+  EXPECT_EQ(counter.call(Total{}, Run::here).get(), 3);
+  EXPECT_EQ(executor->ready(), 0U);
+}
+
+TEST_F(Actors, keep_the_order_of_a_sender) {
+  struct Note {
+    int value;
+  };
+  class Log : public Actor {
+   public:
+    void on(Note note) { seen.push_back(note.value); }
+    std::vector<int> seen;
+  };
+  const auto log = spawn<Log>(executor, {.name = "log"});
+  for (int i = 0; i < 200; ++i) EXPECT_TRUE(log.cast(Note{i}));
+  executor->run_all();
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(log.get()->seen[static_cast<std::size_t>(i)], i);
+}
+
+TEST_F(Actors, refuse_messages_beyond_their_capacity) {
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(counter.cast(Add{1}));
+  const auto refused = counter.cast(Add{1});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::overloaded);
+  EXPECT_EQ(refused.error().detail("capacity"), "4");
+  EXPECT_EQ(counter.call(Total{}).wait().error().code(), ErrorCode::overloaded);
+  executor->run_all();
+  EXPECT_EQ(counter.call(Total{}, Run::here).get(), 4);
+}
+
+TEST_F(Actors, answer_a_call_with_the_handlers_error) {
+  const auto answer = counter.call(Divide{0}, Run::here);
+  EXPECT_EQ(answer.wait().error().code(), ErrorCode::invalid_argument);
+  EXPECT_TRUE(counter.alive());
+}
+
+TEST_F(Actors, end_when_a_handler_throws_and_nobody_else_does) {
+  const auto other = spawn<Counter>(executor, {.name = "other"});
+  EXPECT_TRUE(counter.cast(Add{1}));
+  const auto broken = counter.call(Throw{});
+  const auto behind = counter.call(Total{});
+  executor->run_all();
+  EXPECT_EQ(broken.wait().error().reason(), "on purpose");
+  EXPECT_EQ(behind.wait().error().code(), ErrorCode::closed);
+  EXPECT_FALSE(counter.alive());
+  ASSERT_EQ(counter.get()->exits.size(), 1U);
+  EXPECT_EQ(counter.get()->exits[0].reason(), "on purpose");
+  EXPECT_EQ(other.call(Total{}, Run::here).get(), 0);
+}
+
+TEST_F(Actors, stop_after_the_messages_sent_before) {
+  EXPECT_TRUE(counter.cast(Add{5}));
+  const auto before = counter.call(Total{});
+  const auto stopped = counter.stop();
+  const auto after = counter.call(Total{});
+  executor->run_all();
+  EXPECT_EQ(before.get(), 5);
+  EXPECT_TRUE(stopped.wait());
+  EXPECT_EQ(after.wait().error().code(), ErrorCode::closed);
+  EXPECT_TRUE(counter.stop().valid());
+}
+
+TEST_F(Actors, take_turns_so_that_a_flood_starves_nobody) {
+  const auto flooded = spawn<Counter>(executor, {.name = "flooded", .capacity = 1000});
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(flooded.cast(Add{1}));
+  const auto quick = counter.call(Total{});
+  // One turn of the flooded actor, one of the other.
+  executor->run_one();
+  executor->run_one();
+  EXPECT_TRUE(quick.ready());
+  EXPECT_GT(flooded.strand()->depth(), 0U);
+  executor->run_all();
+}
+
+TEST_F(Actors, that_share_a_strand_never_overlap) {
+  const auto strand = std::make_shared<Strand>(executor, 100);
+  const auto first = adopt_actor(std::make_shared<Counter>(), strand, "first");
+  const auto second = adopt_actor(std::make_shared<Counter>(), strand, "second");
+  EXPECT_TRUE(first.cast(Add{1}));
+  EXPECT_TRUE(second.cast(Add{2}));
+  EXPECT_EQ(executor->ready(), 1U);  // one turn serves both
+  executor->run_all();
+  EXPECT_EQ(first.call(Total{}, Run::here).get(), 1);
+  EXPECT_EQ(second.call(Total{}, Run::here).get(), 2);
+}
+
+TEST(ActorsOnAPool, lose_no_message_of_many_senders) {
+  const auto pool = make_thread_pool(std::make_shared<SystemClock>(), {2, "test"});
+  const auto counter = spawn<Counter>(pool, {.name = "counter", .capacity = 1U << 20});
+  {
+    std::vector<std::jthread> senders;
+    for (int t = 0; t < 4; ++t)
+      senders.emplace_back([&, t] {
+        for (int i = 0; i < 5000; ++i)
+          EXPECT_TRUE(counter.cast(Add{1}, (i + t) % 2 ? Run::here : Run::posted));
+      });
+  }
+  EXPECT_EQ(counter.call(Total{}).get(), 20000);
+}
+
+TEST(ActorsOnAPool, are_called_from_processes_without_blocking_a_thread) {
+  const auto pool = make_thread_pool(std::make_shared<SystemClock>(), {1, "test"});
+  const auto counter = spawn<Counter>(pool, {.name = "counter"});
+  // The only thread serves both: a blocked one would never answer itself.
+  const auto answer = Process::spawn(*pool, [&] {
+    EXPECT_TRUE(counter.cast(Add{7}, Run::here));
+    return counter.call(Total{}, Run::here).get();
+  });
+  EXPECT_EQ(answer.get(), 7);
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,241 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+
+#include "stoker/api/stoker.hpp"
+
+namespace stoker {
+namespace {
+
+/// A kernel that runs until the test opens the gate: what is behind it in the queue stays pending.
+struct Gate {
+  std::atomic<bool> open{false};
+  std::atomic<int> entered{0};
+
+  [[nodiscard]] Kernel kernel(std::string name) {
+    CppKernelSpec spec;
+    spec.name = std::move(name);
+    spec.grain = 0;
+    spec.run = [this](const CppCall& call, std::size_t begin, std::size_t end) {
+      entered.fetch_add(1);
+      entered.notify_all();
+      open.wait(false);
+      for (std::size_t i = begin; i < end; ++i) call.out<float>()[i] = call.in<float>()[i];
+    };
+    return cpp_kernel(std::move(spec)).value();
+  }
+  void wait_entered(int count) {
+    for (int now = entered.load(); now < count; now = entered.load()) entered.wait(now);
+  }
+  void release() {
+    open = true;
+    open.notify_all();
+  }
+};
+
+Kernel throwing_kernel() {
+  CppKernelSpec spec;
+  spec.name = "throws";
+  spec.run = [](const CppCall&, std::size_t, std::size_t) { throw std::runtime_error{"on purpose"}; };
+  return cpp_kernel(std::move(spec)).value();
+}
+
+ErrorCode code_of(const Result<void>& outcome) { return outcome ? ErrorCode::internal : outcome.error().code(); }
+
+TEST(Commands, have_ids_kernels_and_states) {
+  const System system;
+  const Device device = system.device("cpu");
+  const Buffer x = device.buffer({-1.0F, 2.0F});
+  const Buffer y = device.buffer(DType::f32, Shape{2});
+  const Command first = device.submit("relu", {x}, y);
+  const Command second = device.submit("relu", {y}, x);
+  EXPECT_GT(first.id(), 0U);
+  EXPECT_NE(first.id(), second.id());
+  EXPECT_EQ(first.kernel(), "relu");
+  EXPECT_TRUE(second.wait());
+  EXPECT_EQ(first.poll(), CommandStatus::completed);
+  EXPECT_TRUE(first.wait());  // again
+  EXPECT_EQ(x.read<float>().get(), (std::vector<float>{0, 2}));
+}
+
+TEST(Commands, refuse_bad_input_at_the_call) {
+  const System system;
+  const Device device = system.device("cpu");
+  const Buffer x = device.buffer({1.0F, 2.0F});
+  const Buffer small = device.buffer({1.0F});
+  const Buffer ints = device.buffer({1, 2});
+  const auto code = [&](std::string_view kernel, std::vector<Buffer> inputs, const Buffer& output, Params params = {}) {
+    try {
+      device.submit(kernel, inputs, output, params);
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ErrorCode::internal;
+  };
+  EXPECT_EQ(code("gauss", {x}, x), ErrorCode::unknown_kernel);
+  EXPECT_EQ(code("relu", {}, x), ErrorCode::arity_mismatch);
+  EXPECT_EQ(code("relu", {x}, small), ErrorCode::shape_mismatch);
+  EXPECT_EQ(code("elementwise_add", {x, ints}, x), ErrorCode::dtype_mismatch);
+  EXPECT_EQ(code("relu", {x}, ints), ErrorCode::dtype_mismatch);
+  EXPECT_EQ(code("relu", {x}, x, {{"slope", 2}}), ErrorCode::invalid_parameter);
+  EXPECT_EQ(code("relu", {x}, system.device("null").buffer({1.0F, 2.0F})), ErrorCode::wrong_device);
+  EXPECT_EQ(code("relu", {Buffer{}}, x), ErrorCode::invalid_argument);
+  EXPECT_EQ(x.read<float>().get(), (std::vector<float>{1, 2}));
+}
+
+TEST(Commands, that_throw_fail_and_so_do_exactly_their_dependents) {
+  const System system;
+  system.add_kernel(throwing_kernel());
+  const Device device = system.device("cpu");
+  const Buffer x = device.buffer({1.0F, 2.0F});
+  const Buffer broken = device.run("throws", {x});
+  const Buffer after = device.run("relu", {broken});
+  const Buffer independent = device.run("relu", {x});
+  const auto outcome = after.read<float>().wait();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code(), ErrorCode::handler_failed);
+  EXPECT_EQ(outcome.error().reason(), "on purpose");
+  EXPECT_EQ(independent.read<float>().get(), (std::vector<float>{1, 2}));
+  // Overwriting makes a buffer good again.
+  broken.fill(3).get();
+  EXPECT_EQ(device.run("relu", {broken}).read<float>().get(), (std::vector<float>{3, 3}));
+}
+
+TEST(Commands, that_are_cancelled_while_pending_never_run) {
+  const System system;
+  Gate gate;
+  Gate never;
+  system.add_kernel(gate.kernel("gate"));
+  system.add_kernel(never.kernel("never"));
+  const Device device = system.device("cpu");
+  const Buffer x = device.buffer({1.0F});
+  const Buffer y = device.buffer({0.0F});
+  std::vector<Command> running;
+  // One after the other on the same buffers, so that the last ones must queue.
+  for (int i = 0; i < 8; ++i) running.push_back(device.submit("gate", {x}, y));
+  gate.wait_entered(1);
+  const Command pending = device.submit("never", {y}, x);
+  const Buffer dependent = device.run("relu", {x});
+  EXPECT_EQ(pending.poll(), CommandStatus::pending);
+  pending.cancel();
+  EXPECT_EQ(code_of(pending.wait()), ErrorCode::cancelled);
+  EXPECT_EQ(pending.poll(), CommandStatus::cancelled);
+  gate.release();
+  for (const Command& command : running) EXPECT_TRUE(command.wait());
+  const auto outcome = dependent.read<float>().wait();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code(), ErrorCode::cancelled);
+  EXPECT_EQ(never.entered.load(), 0);
+}
+
+TEST(Commands, that_are_cancelled_while_running_end_at_once_and_drop_their_result) {
+  const System system;
+  Gate gate;
+  system.add_kernel(gate.kernel("gate"));
+  const Device device = system.device("cpu");
+  const Buffer x = device.buffer({1.0F});
+  const Buffer y = device.buffer({0.0F});
+  const Command command = device.submit("gate", {x}, y);
+  gate.wait_entered(1);
+  command.cancel();
+  EXPECT_EQ(code_of(command.wait()), ErrorCode::cancelled);
+  gate.release();
+  const auto outcome = y.read<float>().wait();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code(), ErrorCode::cancelled);
+}
+
+TEST(Commands, end_with_deadline_exceeded_when_their_time_has_come) {
+  SystemOptions options;
+  const auto clock = std::make_shared<ManualClock>();
+  options.clock = clock;
+  const System system{options};
+  Gate gate;
+  system.add_kernel(gate.kernel("gate"));
+  const Device device = system.device("cpu");
+  const Buffer x = device.buffer({1.0F});
+  const Buffer y = device.buffer({0.0F});
+  CommandOptions command_options;
+  command_options.deadline = clock->now() + std::chrono::seconds{1};
+  const std::vector<Buffer> inputs{x};
+  const Command command = device.submit("gate", inputs, y, {}, command_options);
+  gate.wait_entered(1);
+  EXPECT_FALSE(command.ready());
+  clock->advance(std::chrono::seconds{2});
+  EXPECT_EQ(code_of(command.wait()), ErrorCode::deadline_exceeded);
+  gate.release();
+}
+
+TEST(Commands, wait_for_points_of_host_timelines) {
+  const System system;
+  const Device device = system.device("cpu");
+  const Buffer x = device.buffer({-1.0F});
+  const Buffer y = device.buffer({5.0F});
+  const auto timeline = std::make_shared<Timeline>();
+  CommandOptions options;
+  options.waits = {{timeline, 3}};
+  const std::vector<Buffer> inputs{x};
+  const Command held = device.submit("relu", inputs, y, {}, options);
+  const Command behind = device.submit("relu", {y}, x);  // must not overtake
+  device.run("relu", {device.buffer({1.0F})}).read<float>().wait();  // others go on
+  EXPECT_EQ(held.poll(), CommandStatus::pending);
+  EXPECT_EQ(behind.poll(), CommandStatus::pending);
+  timeline->advance(3);
+  EXPECT_TRUE(behind.wait());
+  EXPECT_EQ(x.read<float>().get(), (std::vector<float>{0}));
+}
+
+TEST(Commands, fail_with_the_timeline_they_wait_for) {
+  const System system;
+  const Device device = system.device("cpu");
+  const Buffer x = device.buffer({1.0F});
+  const auto timeline = std::make_shared<Timeline>();
+  CommandOptions options;
+  options.waits = {{timeline, 1}};
+  const std::vector<Buffer> inputs{x};
+  const Command held = device.submit("relu", inputs, x, {}, options);
+  timeline->fail(Error{"test", ErrorCode::io_error, "the source is gone"});
+  EXPECT_EQ(code_of(held.wait()), ErrorCode::io_error);
+}
+
+TEST(Commands, submitted_together_are_all_or_nothing) {
+  const System system;
+  const Device device = system.device("cpu");
+  const Buffer x = device.buffer({-1.0F});
+  const Buffer y = device.buffer({7.0F});
+  std::vector<KernelCallRequest> calls{{"relu", {x}, {y}}, {"no_such", {x}, {y}}};
+  EXPECT_THROW(device.submit(calls), Error);
+  EXPECT_EQ(y.read<float>().get(), (std::vector<float>{7}));
+  calls[1].kernel = "neg";
+  const auto commands = device.submit(calls);
+  ASSERT_EQ(commands.size(), 2U);
+  EXPECT_EQ(y.read<float>().get(), (std::vector<float>{1}));
+}
+
+TEST(Commands, continue_on_the_executor_they_are_given) {
+  const System system;
+  const Device device = system.device("cpu");
+  const Buffer x = device.buffer({1.0F});
+  const auto answer = device.submit("relu", {x}, x).then(system.executor(), [&](const Result<void>& outcome) {
+    return outcome.has_value() && system.executor().in_executor();
+  });
+  EXPECT_TRUE(answer.get());
+}
+
+TEST(Commands, combine_with_when_all) {
+  const System system;
+  const Device device = system.device("cpu");
+  std::vector<Future<void>> all;
+  std::vector<Buffer> results;
+  const Buffer x = device.buffer({-2.0F});
+  for (int i = 0; i < 16; ++i) {
+    results.push_back(device.buffer({0.0F}));
+    all.push_back(device.submit("abs", {x}, results.back()).future());
+  }
+  when_all(all).get();
+  for (const Buffer& result : results) EXPECT_EQ(result.read<float>().get(), (std::vector<float>{2}));
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,114 @@
+#include "process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <stdexcept>
+
+extern char** environ;
+
+namespace stoker {
+namespace {
+
+std::string program() {
+  const char* given = std::getenv("STOKER_COMMAND");
+  return given != nullptr ? given : std::string{STOKER_BINARY_DIR} + "/bin/stoker";
+}
+
+void close_once(int& descriptor) {
+  if (descriptor >= 0) close(descriptor);
+  descriptor = -1;
+}
+
+}  // namespace
+
+CommandProcess::CommandProcess(const std::vector<std::string>& arguments,
+                               const std::string& directory, const std::string& input) {
+  std::array<int, 2> in{};
+  std::array<int, 2> out{};
+  std::array<int, 2> err{};
+  for (auto* ends : {&in, &out, &err})
+    if (pipe2(ends->data(), O_CLOEXEC) != 0) throw std::runtime_error{"pipe2"};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in[0], 0);
+  posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+  posix_spawn_file_actions_adddup2(&actions, err[1], 2);
+  if (!directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
+  std::vector<std::string> words{program()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  const int failure =
+      posix_spawn(&process_, words[0].c_str(), &actions, nullptr, pointers.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(in[0]);
+  close(out[1]);
+  close(err[1]);
+  out_ = out[0];
+  err_ = err[0];
+  // Inputs of the tests fit into the pipe.
+  if (failure == 0 && !input.empty() && write(in[1], input.data(), input.size()) < 0)
+    throw std::runtime_error{"write"};
+  close(in[1]);
+  if (failure != 0) throw std::runtime_error{"cannot start " + words[0]};
+}
+
+CommandProcess::~CommandProcess() {
+  if (process_ > 0) {
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  close_once(out_);
+  close_once(err_);
+}
+
+void CommandProcess::signal(int number) const { kill(process_, number); }
+
+bool CommandProcess::read_some() {
+  std::array<pollfd, 2> events{pollfd{out_, POLLIN, 0}, pollfd{err_, POLLIN, 0}};
+  if (out_ < 0 && err_ < 0) return false;
+  if (poll(events.data(), events.size(), -1) < 0) return true;
+  const auto take = [](const pollfd& event, int& descriptor, std::string& text) {
+    if (descriptor < 0 || event.revents == 0) return;
+    std::array<char, 4096> part;
+    const ssize_t size = read(descriptor, part.data(), part.size());
+    if (size > 0)
+      text.append(part.data(), static_cast<std::size_t>(size));
+    else
+      close_once(descriptor);
+  };
+  take(events[0], out_, result_.out);
+  take(events[1], err_, result_.err);
+  return true;
+}
+
+bool CommandProcess::wait_for_output(const std::string& text) {
+  while (result_.out.find(text) == std::string::npos)
+    if (!read_some()) return false;
+  return true;
+}
+
+CommandResult CommandProcess::finish() {
+  while (read_some()) {
+  }
+  int status = 0;
+  waitpid(process_, &status, 0);
+  process_ = -1;
+  result_.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result_;
+}
+
+CommandResult stoker_command(const std::vector<std::string>& arguments,
+                             const std::string& directory, const std::string& input) {
+  return CommandProcess{arguments, directory, input}.finish();
+}
+
+}  // namespace stoker

@@ -1,0 +1,40 @@
+#include "exclusions.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace stoker {
+namespace {
+
+struct Exclusion {
+  std::string_view backend;
+  std::string_view kernel;  ///< "*": all
+  DType dtype;              ///< of input 0
+  std::string_view reason;
+};
+
+// GLSL has no double-precision transcendental functions; the CPU computes them.
+constexpr std::string_view no_f64_functions = "GLSL has no f64 transcendental functions";
+
+constexpr std::array exclusions = {
+    Exclusion{"vulkan", "exp", DType::f64, no_f64_functions},
+    Exclusion{"vulkan", "log", DType::f64, no_f64_functions},
+    Exclusion{"vulkan", "tanh", DType::f64, no_f64_functions},
+    Exclusion{"vulkan", "sigmoid", DType::f64, no_f64_functions},
+    Exclusion{"vulkan", "softmax", DType::f64, no_f64_functions},
+    Exclusion{"vulkan", "layer_norm", DType::f64, "its sums run in f32; the CPU computes f64"},
+};
+
+}  // namespace
+
+std::optional<std::string> excluded(std::string_view backend, std::string_view kernel, const KernelCase& one) {
+  // A case without elements never reaches a shader.
+  const bool empty = std::ranges::any_of(one.inputs, [](const TensorSpec& spec) { return spec.elements() == 0; });
+  for (const Exclusion& each : exclusions)
+    if (!empty && each.backend == backend && (each.kernel == "*" || each.kernel == kernel) && !one.inputs.empty() &&
+        one.inputs[0].dtype == each.dtype)
+      return std::string{each.reason};
+  return std::nullopt;
+}
+
+}  // namespace stoker

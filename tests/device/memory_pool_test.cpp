@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+
+#include <random>
+#include <thread>
+
+#include "stoker/device/memory_pool.hpp"
+#include "stoker/device/null/null_backend.hpp"
+
+namespace stoker {
+namespace {
+
+struct NoSink final : CompletionSink {
+  void on_completed(Completion) noexcept override {}
+  void on_lost(Error) noexcept override {}
+};
+
+class Pool : public testing::Test {
+ protected:
+  static constexpr std::uint64_t mib = 1 << 20;
+  NoSink sink;
+  std::shared_ptr<Backend> backend = std::make_shared<device::null::NullBackend>(sink);
+  std::shared_ptr<MemoryPool> pool = std::make_shared<MemoryPool>(backend, MemoryPool::Options{64 * mib, 32 * mib});
+
+  std::shared_ptr<MemoryLease> lease(std::uint64_t bytes) { return pool->lease(bytes, MemoryKind::device, "test").value(); }
+};
+
+TEST_F(Pool, gives_memory_back_to_the_next_taker) {
+  const auto* block = lease(3 * mib)->view().block;
+  EXPECT_EQ(lease(3 * mib)->view().block, block);
+  EXPECT_EQ(pool->stats().allocations, 1U);
+  EXPECT_EQ(pool->stats().reuses, 1U);
+}
+
+TEST_F(Pool, aligns_pieces_and_keeps_them_apart) {
+  std::vector<std::shared_ptr<MemoryLease>> leases;
+  std::mt19937 random{1};
+  for (int i = 0; i < 300; ++i) {
+    leases.push_back(lease(random() % 5000));
+    const MemoryView view = leases.back()->view();
+    EXPECT_EQ(view.address() % 64, 0U);
+    std::fill_n(view.host(), view.bytes, static_cast<std::byte>(i));
+  }
+  for (int i = 0; i < 300; ++i) {
+    const MemoryView view = leases[static_cast<std::size_t>(i)]->view();
+    EXPECT_TRUE(std::all_of(view.host(), view.host() + view.bytes, [&](std::byte b) { return b == static_cast<std::byte>(i); }));
+  }
+}
+
+TEST_F(Pool, does_not_keep_more_than_its_cache_limit) {
+  std::vector<std::shared_ptr<MemoryLease>> leases;
+  for (int i = 0; i < 5; ++i) leases.push_back(lease(10 * mib));
+  leases.clear();
+  EXPECT_LE(pool->stats().cached, 32 * mib);
+  EXPECT_EQ(pool->stats().in_use, 0U);
+}
+
+TEST_F(Pool, gives_cached_memory_up_before_it_refuses) {
+  lease(30 * mib);
+  EXPECT_EQ(pool->stats().cached, 30 * mib);
+  const auto large = lease(50 * mib);  // fits the budget only without the cached block
+  EXPECT_EQ(pool->stats().cached, 0U);
+  const auto refused = pool->lease(20 * mib, MemoryKind::device, "test");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::out_of_memory);
+  EXPECT_EQ(refused.error().detail("in_use"), std::to_string(50 * mib));
+}
+
+TEST_F(Pool, gives_everything_idle_back_when_trimmed) {
+  const auto kept = lease(100);
+  for (int i = 0; i < 50; ++i) lease(1000 * static_cast<std::uint64_t>(i));
+  lease(5 * mib);
+  EXPECT_GT(pool->trim(), 5 * mib);
+  EXPECT_LE(pool->stats().cached, 64U * 1024);  // the slab that `kept` lies in
+  EXPECT_EQ(pool->stats().leases, 1U);
+}
+
+TEST_F(Pool, reaches_a_plateau_over_many_mixed_sizes) {
+  std::mt19937 random{7};
+  std::uint64_t after_warm_up = 0;
+  for (int round = 0; round < 4000; ++round) {
+    std::vector<std::shared_ptr<MemoryLease>> leases;
+    for (int i = 0; i < 4; ++i) leases.push_back(lease(std::uint64_t{1} << (random() % 22)));
+    if (round == 1000) after_warm_up = pool->stats().allocations;
+  }
+  EXPECT_LE(pool->stats().allocations, after_warm_up + 8);
+}
+
+TEST_F(Pool, serves_many_threads) {
+  std::vector<std::jthread> threads;
+  for (unsigned t = 0; t < 4; ++t)
+    threads.emplace_back([this, t] {
+      std::mt19937 random{t};
+      for (int i = 0; i < 2000; ++i) {
+        const auto one = lease(random() % 100000);
+        *one->view().host() = std::byte{1};
+      }
+    });
+  threads.clear();
+  EXPECT_EQ(pool->stats().leases, 0U);
+  EXPECT_EQ(pool->stats().in_use, 0U);
+}
+
+TEST_F(Pool, outlives_the_one_who_made_it_in_its_leases) {
+  const auto one = lease(1000);
+  pool.reset();
+  backend.reset();
+  *one->view().host() = std::byte{1};
+}
+
+}  // namespace
+}  // namespace stoker

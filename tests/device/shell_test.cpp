@@ -1,0 +1,314 @@
+// The shell against a backend in the test's hands: it completes, fails and dies when told.
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "stoker/device/command_pool.hpp"
+#include "stoker/device/host_memory.hpp"
+#include "stoker/device/shell.hpp"
+
+namespace stoker {
+namespace {
+
+class ScriptedBackend final : public Backend {
+ public:
+  struct Submitted {
+    QueueKind queue;
+    std::uint64_t value;
+    std::vector<QueuePoint> waits;
+    std::vector<std::vector<std::uint32_t>> after;
+  };
+
+  ScriptedBackend(CompletionSink& sink, bool transfer_queue) : sink_{sink} {
+    info_.name = "scripted";
+    info_.memory_bytes = 1 << 20;
+    info_.has_transfer_queue = transfer_queue;
+  }
+  const DeviceInfo& info() const noexcept override { return info_; }
+  Result<std::unique_ptr<MemoryBlock>> allocate(std::uint64_t bytes, MemoryKind kind) override {
+    if (fail_allocation) return Error{"allocate", ErrorCode::out_of_memory, "the device is full"};
+    return allocate_host_block(bytes, kind);
+  }
+  Result<std::shared_ptr<const Executable>> prepare(std::shared_ptr<const Kernel>, const KernelCall&,
+                                                    std::span<const TensorSpec>) override {
+    return std::shared_ptr<const Executable>{std::make_shared<Executable>()};
+  }
+  Result<std::unique_ptr<Recording>> record(std::span<const Step>) override {
+    return std::unique_ptr<Recording>{std::make_unique<Recording>()};
+  }
+  Result<void> submit(const Submission& submission) override {
+    if (fail_submit) return Error{"submit", ErrorCode::out_of_memory, "no room for a submission"};
+    Submitted noted{submission.queue, submission.value, {submission.waits.begin(), submission.waits.end()}, {}};
+    for (const Step& step : submission.steps) noted.after.emplace_back(step.after.begin(), step.after.end());
+    submitted.push_back(std::move(noted));
+    return {};
+  }
+  bool wait(QueuePoint, std::chrono::steady_clock::time_point) noexcept override { return false; }
+  BackendCounters counters() const noexcept override { return {}; }
+
+  void complete(std::size_t index, std::vector<StepFailure> failures = {}) {
+    sink_.on_completed({{submitted[index].queue, submitted[index].value}, std::move(failures), {}});
+  }
+  void lose() { sink_.on_lost(Error{"device", ErrorCode::device_lost, "gone"}); }
+
+  std::deque<Submitted> submitted;
+  bool fail_submit = false;
+  bool fail_allocation = false;
+
+ private:
+  CompletionSink& sink_;
+  DeviceInfo info_;
+};
+
+class ScriptedDriver final : public Driver {
+ public:
+  explicit ScriptedDriver(bool transfer_queue) : transfer_queue_{transfer_queue} {}
+  std::string_view name() const noexcept override { return "scripted"; }
+  std::vector<DeviceInfo> devices() override { return {}; }
+  std::vector<Diagnosis> diagnose() override { return {}; }
+  Result<std::unique_ptr<Backend>> open(std::size_t, CompletionSink& sink, const OpenOptions&) override {
+    auto backend = std::make_unique<ScriptedBackend>(sink, transfer_queue_);
+    opened = backend.get();
+    return std::unique_ptr<Backend>{std::move(backend)};
+  }
+  ScriptedBackend* opened = nullptr;
+
+ private:
+  bool transfer_queue_;
+};
+
+class Shell : public testing::Test {
+ protected:
+  void open(bool transfer_queue = false, std::size_t window = 3) {
+    ScriptedDriver driver{transfer_queue};
+    ShellOptions options;
+    options.submissions_in_flight = window;
+    shell = DeviceShell::open(driver, 0, {}, options).value();
+    backend = driver.opened;
+    DeviceShell::Hooks hooks;
+    hooks.poke = [this] { ++pokes; };
+    hooks.run_later = [](const std::function<void()>& work) { work(); };
+    shell->set_hooks(std::move(hooks));
+  }
+  void TearDown() override {
+    // Whatever a test leaves in flight ends with the device, as in life.
+    if (!shell->idle()) backend->lose();
+    shell->turn();
+    EXPECT_TRUE(shell->idle());
+  }
+
+  std::shared_ptr<BufferState> buffer() { return shell->make_buffer({DType::f32, {16}}, "test").value(); }
+
+  /// Queues a command that reads `from` and overwrites `to`.
+  CommandPtr submit(const std::shared_ptr<BufferState>& from, const std::shared_ptr<BufferState>& to,
+                    QueueKind queue = QueueKind::compute) {
+    QueuedCommand work;
+    work.command = commands->make(++ids, "copy");
+    work.step.kind = StepKind::copy;
+    work.queue = queue;
+    work.step.inputs.push_back({from, nullptr, nullptr, 0, 64});
+    work.step.outputs.push_back({to, nullptr, nullptr, 0, 64});
+    CommandPtr command = work.command;
+    shell->submit(std::move(work));
+    return command;
+  }
+  static ErrorCode code_of(const CommandPtr& command) {
+    command->observe();
+    if (!command->ready()) return ErrorCode::internal;
+    return command->result() ? ErrorCode::internal : command->result().error().code();
+  }
+
+  std::shared_ptr<DeviceShell> shell;
+  ScriptedBackend* backend = nullptr;
+  std::shared_ptr<CommandPool> commands = std::make_shared<CommandPool>(std::weak_ptr<Backend>{});
+  int pokes = 0;
+  std::uint64_t ids = 0;
+};
+
+TEST_F(Shell, makes_one_submission_of_commands_that_arrive_together) {
+  open();
+  const auto a = buffer(), b = buffer(), c = buffer(), d = buffer();
+  submit(a, b);
+  submit(c, d);
+  submit(b, c);
+  shell->turn();
+  ASSERT_EQ(backend->submitted.size(), 1U);
+  const auto& after = backend->submitted[0].after;
+  EXPECT_TRUE(after[0].empty());
+  EXPECT_TRUE(after[1].empty());  // independent of the first
+  EXPECT_EQ(after[2], (std::vector<std::uint32_t>{0, 1}));  // reads b after its writer, writes c after its reader
+}
+
+TEST_F(Shell, waits_across_submissions_for_exactly_the_writers_and_readers) {
+  open();
+  const auto a = buffer(), b = buffer(), c = buffer();
+  submit(a, b);
+  shell->turn();
+  submit(a, c);
+  shell->turn();
+  submit(b, a);
+  shell->turn();
+  ASSERT_EQ(backend->submitted.size(), 3U);
+  EXPECT_TRUE(backend->submitted[1].waits.empty());  // both only read a
+  ASSERT_EQ(backend->submitted[2].waits.size(), 1U);
+  EXPECT_EQ(backend->submitted[2].waits[0].value, 2U);  // a's last reader; the writer of b came before
+}
+
+TEST_F(Shell, waits_for_the_other_queue_and_settles_in_order_of_dependency) {
+  open(true);
+  const auto a = buffer(), b = buffer(), c = buffer();
+  const auto first = submit(a, b, QueueKind::transfer);
+  const auto second = submit(b, c, QueueKind::compute);
+  shell->turn();
+  ASSERT_EQ(backend->submitted.size(), 2U);
+  ASSERT_EQ(backend->submitted[1].waits.size(), 1U);
+  EXPECT_EQ(backend->submitted[1].waits[0].queue, QueueKind::transfer);
+  // The report of the transfer is late; what waited for it proves it done.
+  backend->complete(1);
+  shell->turn();
+  EXPECT_EQ(first->status(), CommandStatus::completed);
+  EXPECT_EQ(second->status(), CommandStatus::completed);
+  backend->complete(0);
+  shell->turn();
+}
+
+TEST_F(Shell, keeps_commands_beyond_the_window_where_they_can_be_cancelled) {
+  open(false, 1);
+  const auto a = buffer(), b = buffer();
+  const auto running = submit(a, b);
+  shell->turn();
+  const auto waiting = submit(a, b);
+  shell->turn();
+  EXPECT_EQ(running->status(), CommandStatus::running);
+  EXPECT_EQ(waiting->status(), CommandStatus::pending);
+  shell->cancel(*waiting, Error{"copy", ErrorCode::cancelled, "by the test"});
+  EXPECT_EQ(waiting->status(), CommandStatus::cancelled);
+  backend->complete(0);
+  shell->turn();
+  EXPECT_EQ(running->status(), CommandStatus::completed);
+  EXPECT_EQ(backend->submitted.size(), 1U);
+}
+
+TEST_F(Shell, fails_dependents_with_the_first_cause_and_nobody_else) {
+  open();
+  const auto a = buffer(), b = buffer(), c = buffer(), d = buffer();
+  const auto broken = submit(a, b);
+  const auto dependent = submit(b, c);
+  const auto bystander = submit(a, d);
+  shell->turn();
+  const Error cause{"copy", ErrorCode::handler_failed, "on purpose"};
+  backend->complete(0, {{0, cause}, {1, cause}});
+  shell->turn();
+  EXPECT_EQ(code_of(broken), ErrorCode::handler_failed);
+  EXPECT_EQ(code_of(dependent), ErrorCode::handler_failed);
+  EXPECT_EQ(bystander->status(), CommandStatus::completed);
+  // Later readers fail too, until somebody overwrites the buffer.
+  const auto late = submit(c, d);
+  shell->turn();
+  EXPECT_EQ(code_of(late), ErrorCode::handler_failed);
+  EXPECT_EQ(backend->submitted.size(), 1U);  // it never ran
+  const auto repair = submit(a, c);
+  const auto good = submit(c, d);
+  shell->turn();
+  backend->complete(1);
+  shell->turn();
+  EXPECT_EQ(repair->status(), CommandStatus::completed);
+  EXPECT_EQ(good->status(), CommandStatus::completed);
+}
+
+TEST_F(Shell, does_not_blame_earlier_commands_for_a_later_cancel) {
+  open(false, 1);
+  const auto a = buffer(), b = buffer();
+  const auto reader = submit(a, b);
+  shell->turn();
+  const auto writer = submit(b, a);
+  shell->turn();
+  shell->cancel(*writer, Error{"copy", ErrorCode::cancelled, "by the test"});
+  const auto later = submit(a, b);
+  backend->complete(0);
+  shell->turn();
+  EXPECT_EQ(reader->status(), CommandStatus::completed);
+  EXPECT_EQ(code_of(later), ErrorCode::cancelled);
+}
+
+TEST_F(Shell, ends_everything_with_device_lost_at_once) {
+  open(false, 1);
+  const auto a = buffer(), b = buffer();
+  const auto running = submit(a, b);
+  shell->turn();
+  const auto waiting = submit(a, b);
+  shell->turn();
+  backend->lose();
+  EXPECT_EQ(pokes, 1);
+  shell->turn();
+  EXPECT_EQ(code_of(running), ErrorCode::device_lost);
+  EXPECT_EQ(code_of(waiting), ErrorCode::device_lost);
+  EXPECT_TRUE(shell->lost());
+  EXPECT_EQ(code_of(submit(a, b)), ErrorCode::device_lost);
+}
+
+TEST_F(Shell, goes_on_after_a_refused_submission) {
+  open();
+  const auto a = buffer(), b = buffer(), c = buffer();
+  const auto before = submit(a, b);
+  shell->turn();
+  backend->fail_submit = true;
+  const auto refused = submit(b, c);
+  shell->turn();
+  EXPECT_EQ(code_of(refused), ErrorCode::out_of_memory);
+  backend->fail_submit = false;
+  const auto after = submit(a, c);
+  shell->turn();
+  ASSERT_EQ(backend->submitted.size(), 2U);
+  // The refused command's hazards are forgotten, so what comes next waits for all before it.
+  ASSERT_EQ(backend->submitted[1].waits.size(), 1U);
+  EXPECT_EQ(backend->submitted[1].waits[0].value, backend->submitted[0].value);
+  backend->complete(0);
+  backend->complete(1);
+  shell->turn();
+  EXPECT_EQ(before->status(), CommandStatus::completed);
+  EXPECT_EQ(after->status(), CommandStatus::completed);
+}
+
+TEST_F(Shell, answers_out_of_memory_with_the_numbers_and_goes_on) {
+  open();
+  backend->fail_allocation = true;
+  const auto refused = shell->make_buffer({DType::u8, {300 * 1024}}, "buffer");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::out_of_memory);
+  EXPECT_FALSE(refused.error().detail("requested").empty());
+  EXPECT_EQ(refused.error().detail("in_use"), "0");
+  backend->fail_allocation = false;
+  EXPECT_TRUE(shell->make_buffer({DType::u8, {300 * 1024}}, "buffer"));
+}
+
+TEST_F(Shell, lets_a_released_buffer_finish_its_work_and_refuses_new) {
+  open(false, 1);
+  const auto a = buffer(), b = buffer();
+  const auto running = submit(a, b);
+  shell->turn();
+  shell->release(a);
+  const auto late = submit(a, b);
+  shell->turn();
+  backend->complete(0);
+  shell->turn();
+  EXPECT_EQ(running->status(), CommandStatus::completed);
+  EXPECT_EQ(code_of(late), ErrorCode::released);
+}
+
+TEST_F(Shell, settles_each_command_once_when_closed) {
+  open(false, 1);
+  const auto a = buffer(), b = buffer();
+  const auto running = submit(a, b);
+  shell->turn();
+  const auto waiting = submit(a, b);
+  shell->close(Error{"device", ErrorCode::closed, "stopped"});
+  EXPECT_EQ(code_of(waiting), ErrorCode::closed);
+  backend->complete(0);
+  shell->turn();
+  EXPECT_EQ(running->status(), CommandStatus::completed);
+  EXPECT_EQ(code_of(submit(a, b)), ErrorCode::closed);
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,233 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "stoker/kernels/glsl/compiler.hpp"
+#include "stoker/kernels/glsl/glsl_kernel.hpp"
+
+namespace stoker {
+namespace {
+
+/// A folder that is gone when the test ends.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "stoker-glsl-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::vector<std::filesystem::path> files() const {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::directory_iterator{path_})
+      found.push_back(entry.path());
+    return found;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+const ShaderVariant f32{"f32", {{"T", DType::f32}}};
+
+Shader doubling(std::string source = "void main() {\n  y_store(0, 2.0 * x_load(0));\n}\n") {
+  Shader shader{.name = "double",
+                .file = "double.glsl",
+                .bindings = {{"x", "T"}, {"y", "T", true}},
+                .variants = {f32}};
+  shader.source = std::move(source);
+  return shader;
+}
+
+GlslKernelSpec scale() {
+  GlslKernelSpec spec{.name = "scale", .source = R"(
+void main() {
+  uint i = stoker_index();
+  if (i >= n) return;
+  y_store(i, T(factor) * x_load(i));
+}
+)"};
+  spec.inputs = {{"x"}};
+  spec.params = {{.name = "factor", .type = ParamType::real, .fallback = 1.0, .doc = "multiplies"}};
+  return spec;
+}
+
+TEST(Glsl, an_error_has_the_users_own_line) {
+  const auto compiled = compile_glsl(doubling("void main() {\n\n  y_store(0, nothing);\n}\n"), f32);
+  ASSERT_TRUE(compiled.has_error());
+  EXPECT_EQ(compiled.error().code(), ErrorCode::compile_failed);
+  EXPECT_EQ(compiled.error().op(), "double");
+  EXPECT_EQ(compiled.error().detail("file"), "double.glsl");
+  EXPECT_EQ(compiled.error().detail("line"), "3");
+  EXPECT_NE(compiled.error().detail("message").find("undeclared"), std::string_view::npos);
+  EXPECT_EQ(compiled.error().detail("variant"), "f32");
+}
+
+TEST(Glsl, a_text_without_main_or_with_rubbish_is_an_error_not_a_crash) {
+  for (const char* text : {"", "void other() {}", "void main() {", "#error no", "\x01\x02\xff",
+                           "}}}}", "#line 99 \"x\"\nfoo"})
+    EXPECT_EQ(compile_glsl(doubling(text), f32).error().code(), ErrorCode::compile_failed) << text;
+}
+
+TEST(Glsl, a_second_compiler_reads_the_cache) {
+  const TemporaryFolder folder;
+  GlslCompiler first{folder.path()};
+  const auto made = first.compile(doubling(), f32).value();
+  EXPECT_EQ(first.counters().compiled, 1U);
+  GlslCompiler second{folder.path()};
+  EXPECT_EQ(second.compile(doubling(), f32).value(), made);
+  EXPECT_EQ(second.counters().compiled, 0U);
+  EXPECT_EQ(second.counters().from_cache, 1U);
+}
+
+TEST(Glsl, another_text_or_variant_is_another_entry) {
+  const TemporaryFolder folder;
+  GlslCompiler compiler{folder.path()};
+  ASSERT_TRUE(compiler.compile(doubling(), f32).has_value());
+  ASSERT_TRUE(compiler.compile(doubling("void main() {}"), f32).has_value());
+  ASSERT_TRUE(compiler.compile(doubling(), {"s32", {{"T", DType::f16}}}).has_value());
+  EXPECT_EQ(compiler.counters().compiled, 3U);
+  EXPECT_EQ(folder.files().size(), 3U);
+}
+
+TEST(Glsl, a_damaged_cache_file_is_compiled_again) {
+  const TemporaryFolder folder;
+  GlslCompiler compiler{folder.path()};
+  const auto made = compiler.compile(doubling(), f32).value();
+  const auto file = folder.files().at(0);
+  const auto size = std::filesystem::file_size(file);
+  const auto damage = [&](const char* how, const std::function<void()>& act) {
+    act();
+    const auto before = compiler.counters().compiled;
+    EXPECT_EQ(compiler.compile(doubling(), f32).value(), made) << how;
+    EXPECT_EQ(compiler.counters().compiled, before + 1) << how;
+  };
+  damage("torn", [&] { std::filesystem::resize_file(file, size / 2); });
+  damage("empty", [&] { std::filesystem::resize_file(file, 0); });
+  damage("longer", [&] { std::filesystem::resize_file(file, size + 4); });
+  damage("one bit", [&] {
+    std::fstream out{file, std::ios::in | std::ios::out | std::ios::binary};
+    out.seekp(static_cast<std::streamoff>(size) - 3);
+    out.put('\x55');
+  });
+}
+
+TEST(Glsl, a_folder_that_cannot_be_written_costs_the_cache_only) {
+  GlslCompiler compiler{"/proc/no/such/folder"};
+  EXPECT_TRUE(compiler.compile(doubling(), f32).has_value());
+}
+
+TEST(Glsl, threads_may_compile_at_once) {
+  const TemporaryFolder folder;
+  GlslCompiler compiler{folder.path()};
+  std::atomic<int> good{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 4; ++i) {
+          const std::string text =
+              "void main() { y_store(" + std::to_string((t + i) % 5) + ", 1.0); }";
+          if (compiler.compile(doubling(text), f32).has_value()) ++good;
+        }
+      });
+  }
+  EXPECT_EQ(good, 16);
+}
+
+TEST(GlslKernel, becomes_a_kernel_with_shape_rule_and_plan) {
+  GlslCompiler compiler;
+  const Kernel kernel = glsl_kernel(scale(), compiler).value();
+  KernelRegistry registry;
+  ASSERT_TRUE(registry.add(kernel).has_value());
+  const std::vector<TensorSpec> inputs{{DType::f32, {3, 100}}};
+  const ParamSet params = ParamSet::resolve("scale", kernel.params, {{"factor", 2.5}}).value();
+  const auto outputs = kernel.check(inputs, params).value();
+  EXPECT_EQ(outputs, inputs);
+  const GpuPlan plan = kernel.gpu({inputs, params}, outputs, {}).value();
+  ASSERT_EQ(plan.passes.size(), 1U);
+  EXPECT_EQ(plan.passes[0].groups[0], 2U);
+  EXPECT_EQ(plan.passes[0].bindings.size(), 2U);
+  EXPECT_EQ(plan.passes[0].push.bytes().size(), 4U + 4U + 32U + 4U);
+  EXPECT_FALSE(plan.passes[0].shader->variant("f32")->spirv.empty());
+}
+
+TEST(GlslKernel, each_dtype_of_T_is_a_variant) {
+  GlslCompiler compiler;
+  GlslKernelSpec spec = scale();
+  spec.dtypes = {DType::f32, DType::f16, DType::s32};
+  const Kernel kernel = glsl_kernel(std::move(spec), compiler).value();
+  EXPECT_EQ(kernel.shaders[0]->variants.size(), 3U);
+  const std::vector<TensorSpec> inputs{{DType::f16, {8}}};
+  EXPECT_EQ(
+      kernel.check(inputs, ParamSet::resolve("scale", kernel.params, {}).value()).value()[0].dtype,
+      DType::f16);
+}
+
+TEST(GlslKernel, inputs_of_one_letter_must_agree) {
+  GlslCompiler compiler;
+  GlslKernelSpec spec = scale();
+  spec.inputs = {{"x"}, {"z"}};
+  spec.dtypes = {DType::f32, DType::f16};
+  const Kernel kernel = glsl_kernel(std::move(spec), compiler).value();
+  const std::vector<TensorSpec> inputs{{DType::f16, {8}}, {DType::f32, {8}}};
+  EXPECT_EQ(
+      kernel.check(inputs, ParamSet::resolve("scale", kernel.params, {}).value()).error().code(),
+      ErrorCode::dtype_mismatch);
+}
+
+TEST(GlslKernel, is_read_from_a_file_whose_name_messages_bear) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "mine.glsl";
+  std::ofstream{file} << "void main() {\n  oops\n}\n";
+  GlslCompiler compiler;
+  GlslKernelSpec spec = scale();
+  spec.source.clear();
+  spec.file = file;
+  const auto kernel = glsl_kernel(spec, compiler);
+  ASSERT_TRUE(kernel.has_error());
+  EXPECT_EQ(kernel.error().detail("file"), file.string());
+  spec.file = folder.path() / "absent.glsl";
+  EXPECT_EQ(glsl_kernel(spec, compiler).error().code(), ErrorCode::io_error);
+}
+
+TEST(GlslKernel, a_signature_that_contradicts_itself_is_refused_before_compiling) {
+  GlslCompiler compiler;
+  const auto refused = [&](const std::function<void(GlslKernelSpec&)>& change) {
+    GlslKernelSpec spec = scale();
+    change(spec);
+    const auto kernel = glsl_kernel(std::move(spec), compiler);
+    return kernel.has_error() && kernel.error().code() == ErrorCode::invalid_argument;
+  };
+  EXPECT_TRUE(refused([](auto& s) { s.outputs.clear(); }));
+  EXPECT_TRUE(refused([](auto& s) { s.inputs.clear(); }));
+  EXPECT_TRUE(refused([](auto& s) { s.source.clear(); }));
+  EXPECT_TRUE(refused([](auto& s) { s.dtypes.clear(); }));
+  EXPECT_TRUE(refused([](auto& s) { s.inputs = {{"x", "f99"}}; }));
+  EXPECT_TRUE(refused([](auto& s) { s.inputs = {{"n"}}; }));
+  EXPECT_TRUE(refused([](auto& s) { s.local_size = {16, 16, 1}; }));
+  EXPECT_TRUE(refused([](auto& s) {
+    s.params = {{.name = "axes", .type = ParamType::integers, .fallback = {}, .doc = ""}};
+  }));
+  EXPECT_EQ(compiler.counters().compiled, 0U);
+}
+
+TEST(GlslKernel, an_integer_that_does_not_fit_32_bits_is_refused_by_the_plan) {
+  GlslCompiler compiler;
+  GlslKernelSpec spec = scale();
+  spec.params = {
+      {.name = "factor", .type = ParamType::integer, .fallback = std::int64_t{1}, .doc = ""}};
+  const Kernel kernel = glsl_kernel(std::move(spec), compiler).value();
+  const std::vector<TensorSpec> inputs{{DType::f32, {8}}};
+  const ParamSet params =
+      ParamSet::resolve("scale", kernel.params, {{"factor", std::int64_t{1} << 40}}).value();
+  EXPECT_EQ(kernel.gpu({inputs, params}, inputs, {}).error().code(), ErrorCode::invalid_parameter);
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,110 @@
+// The instruction sets do not leak: a processor without AVX runs everything but the objects that are
+// entered only after it was asked. See cmake/cpu_kernels.cmake.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <regex>
+#include <string>
+
+#include "stoker/kernels/kernel.hpp"
+
+namespace stoker {
+namespace {
+
+const std::filesystem::path build_folder = STOKER_BINARY_DIR;
+
+/// Calls `use` with every line that a command prints; false if it failed.
+template <class Use> bool for_each_line(const std::string& command, Use&& use) {
+  FILE* const pipe = ::popen(command.c_str(), "r");
+  if (!pipe) return false;
+  std::array<char, 4096> line{};
+  while (std::fgets(line.data(), line.size(), pipe)) use(std::string_view{line.data()});
+  return ::pclose(pipe) == 0;
+}
+
+/// An instruction that x86-64's baseline lacks: VEX or EVEX encoded, or one of BMI's and FMA's.
+bool is_newer(std::string_view line) {
+  // "  401000:\tvaddps %ymm0,%ymm1,%ymm2": the mnemonic stands between the first tab and a space.
+  const std::size_t tab = line.find('\t');
+  if (tab == line.npos) return false;
+  const std::string_view code = line.substr(tab + 1);
+  const std::string_view mnemonic = code.substr(0, code.find_first_of(" \n"));
+  if (code.find("%ymm") != code.npos || code.find("%zmm") != code.npos) return true;
+  if (mnemonic.starts_with('v') && code.find("%xmm") != code.npos) return true;
+  for (const char* newer : {"andn", "bextr", "blsr", "blsi", "blsmsk", "bzhi", "mulx", "pdep",
+                            "pext", "rorx", "sarx", "shlx", "shrx", "lzcnt"})
+    if (mnemonic == newer) return true;
+  return false;
+}
+
+TEST(InstructionSets, baseline_objects_hold_no_newer_instruction) {
+  const auto list = build_folder / "baseline_objects.txt";
+  if (!std::filesystem::exists(list)) GTEST_SKIP() << "this build holds one instruction set only";
+  std::string file;
+  std::string function;
+  std::size_t lines = 0;
+  std::size_t found = 0;
+  const bool ran = for_each_line("xargs objdump -d --no-show-raw-insn < " + list.string(),
+                                 [&](std::string_view line) {
+                                   ++lines;
+                                   if (line.find("file format") != line.npos) file = line;
+                                   if (line.ends_with(">:\n")) function = line;
+                                   if (is_newer(line) && ++found < 10)
+                                     ADD_FAILURE() << file << function << line;
+                                 });
+  EXPECT_TRUE(ran);
+  EXPECT_GT(lines, 10000U);
+  EXPECT_EQ(found, 0U);
+}
+
+TEST(InstructionSets, newer_objects_show_the_linker_their_entry_only) {
+  for (const std::string isa : {"v3", "v4"}) {
+    const auto object = build_folder / ("cpu_" + isa + ".o");
+    if (!std::filesystem::exists(object))
+      GTEST_SKIP() << "this build holds one instruction set only";
+    std::vector<std::string> visible;
+    ASSERT_TRUE(for_each_line(
+        "nm --defined-only --extern-only -j " + object.string(),
+        [&](std::string_view line) { visible.emplace_back(line.substr(0, line.size() - 1)); }));
+    EXPECT_EQ(visible, std::vector<std::string>{"stoker_cpu_table_" + isa});
+  }
+}
+
+TEST(InstructionSets, newer_objects_do_hold_newer_instructions) {
+  const auto object = build_folder / "cpu_v4.o";
+  if (!std::filesystem::exists(object)) GTEST_SKIP() << "this build holds one instruction set only";
+  std::size_t found = 0;
+  ASSERT_TRUE(for_each_line("objdump -d --no-show-raw-insn " + object.string(),
+                            [&](std::string_view line) { found += is_newer(line); }));
+  EXPECT_GT(found, 100U) << "or the search above finds nothing at all";
+}
+
+/// The test below also runs this one in processes of its own: the choice is made once.
+TEST(InstructionSets, one_is_chosen) {
+  std::printf("chosen %s\n", std::string{cpu_isa()}.c_str());
+  EXPECT_NE(cpu_isa(), "none");
+}
+
+std::string choice_with(const std::string& environment) {
+  const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
+  std::string chosen;
+  for_each_line(environment + " " + self + " --gtest_filter=InstructionSets.one_is_chosen",
+                [&](std::string_view line) {
+                  if (line.starts_with("chosen ")) chosen = line.substr(7, line.size() - 8);
+                });
+  return chosen;
+}
+
+TEST(InstructionSets, the_environment_may_choose_a_lower_one) {
+  if (!std::filesystem::exists(build_folder / "cpu_v3.o"))
+    GTEST_SKIP() << "this build holds one instruction set only";
+  EXPECT_EQ(choice_with("STOKER_ISA=v1"), "x86-64-v1");
+  EXPECT_EQ(choice_with("STOKER_ISA=nonsense"), choice_with("env -u STOKER_ISA"));
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,88 @@
+#include "stoker/kernels/preamble.hpp"
+
+#include <gtest/gtest.h>
+
+#include "stoker/kernels/glsl/compiler.hpp"
+
+namespace stoker {
+namespace {
+
+Shader probe(std::string source) {
+  Shader shader{.name = "probe",
+                .file = "probe.glsl",
+                .bindings = {{"x", "T"}, {"y", "T", true}},
+                .variants = {}};
+  shader.push = {{"n"}, {"scale", PushType::f32}, {"dims", PushType::s32, 8}};
+  shader.constants = {{"TILE", 4}};
+  shader.source = std::move(source);
+  return shader;
+}
+
+ShaderVariant variant_of(DType dtype) { return {std::string{to_string(dtype)}, {{"T", dtype}}}; }
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
+
+TEST(Preamble, declares_what_the_shader_declares) {
+  const std::string text = preamble(probe(""), variant_of(DType::f32));
+  EXPECT_TRUE(text.starts_with("#version 460\n"));
+  EXPECT_TRUE(text.ends_with("#line 1\n"));
+  EXPECT_TRUE(has(text, "layout(constant_id = 0) const uint TILE = 4u;"));
+  EXPECT_TRUE(has(text, "  int dims[8];"));
+  EXPECT_TRUE(has(text, "local_size_x = 256"));
+  EXPECT_TRUE(has(text, "#define T_IS_f32 1"));
+  EXPECT_FALSE(has(text, "x_store")) << "x is read only";
+}
+
+TEST(Preamble, asks_only_for_the_extensions_that_the_dtypes_need) {
+  const std::string plain = preamble(probe(""), variant_of(DType::f32));
+  EXPECT_FALSE(has(plain, "8bit"));
+  EXPECT_FALSE(has(plain, "16bit"));
+  EXPECT_FALSE(has(plain, "int64"));
+  EXPECT_FALSE(has(plain, "subgroup"));
+  EXPECT_TRUE(has(preamble(probe(""), variant_of(DType::u8)), "GL_EXT_shader_8bit_storage"));
+  EXPECT_TRUE(has(preamble(probe(""), variant_of(DType::bf16)), "GL_EXT_shader_16bit_storage"));
+}
+
+TEST(Preamble, every_accessor_compiles_for_every_dtype) {
+  const Shader shader = probe(R"(
+void main() {
+  uint i = stoker_index() + stoker_group();
+  if (i >= n) return;
+  T v = x_load(i) + T(scale) + T(dims[2] + int(TILE));
+  y_store(i, v + y_load(i));
+  T4 w = x_load4(i);
+  y_store4(i, w + y_load4(i));
+  y(i + 1) = x(i + 2);
+#if T_IS_FLOAT && !T_IS_f64
+  y_store(i, exp(v));
+#endif
+})");
+  for (std::size_t d = 0; d < dtype_count; ++d) {
+    const auto compiled = compile_glsl(shader, variant_of(static_cast<DType>(d)));
+    EXPECT_TRUE(compiled.has_value()) << compiled.error().what();
+  }
+}
+
+TEST(Preamble, subgroup_operations_compile_where_declared) {
+  Shader shader =
+      probe("void main() { y_store(0, subgroupAdd(x_load(gl_SubgroupInvocationID))); }");
+  EXPECT_TRUE(compile_glsl(shader, variant_of(DType::f32)).has_error());
+  shader.uses_subgroups = true;
+  EXPECT_TRUE(compile_glsl(shader, variant_of(DType::f32)).has_value());
+}
+
+TEST(Preamble, an_unbound_type_is_an_error_that_names_the_binding) {
+  const auto compiled = compile_glsl(probe("void main() {}"), ShaderVariant{"none"});
+  ASSERT_TRUE(compiled.has_error());
+  EXPECT_TRUE(has(std::string{compiled.error().detail("log")}, "binding x has type T"));
+}
+
+TEST(Preamble, defines_of_the_variant_reach_the_body) {
+  ShaderVariant variant = variant_of(DType::f32);
+  variant.defines = {{"OP(a, b)", "((a) + (b))"}};
+  EXPECT_TRUE(
+      compile_glsl(probe("void main() { y_store(0, OP(x_load(0), 1.0)); }"), variant).has_value());
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,60 @@
+#include "stoker/runtime/config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "stoker/runtime/log.hpp"
+
+namespace stoker {
+namespace {
+
+Config config_of(const std::map<std::string, std::string, std::less<>>& variables) {
+  return Config::from([&](std::string_view name) -> std::optional<std::string> {
+    const auto at = variables.find(name);
+    if (at == variables.end()) return std::nullopt;
+    return at->second;
+  });
+}
+
+TEST(Config, an_empty_environment_means_defaults) {
+  const Config config = config_of({});
+  EXPECT_EQ(config.device, "");
+  EXPECT_EQ(config.threads, 0U);
+  EXPECT_EQ(config.cache_dir, "");
+  EXPECT_FALSE(config.validation);
+}
+
+TEST(Config, reads_every_variable) {
+  const Config config = config_of({{"STOKER_DEVICE", "vulkan:0"},
+                                   {"STOKER_LOG", "debug"},
+                                   {"STOKER_CACHE_DIR", "/cache"},
+                                   {"STOKER_THREADS", "3"},
+                                   {"STOKER_ISA", "v3"},
+                                   {"STOKER_VALIDATION", "1"}});
+  EXPECT_EQ(config.device, "vulkan:0");
+  EXPECT_EQ(config.log, "debug");
+  EXPECT_EQ(config.cache_dir, "/cache");
+  EXPECT_EQ(config.threads, 3U);
+  EXPECT_EQ(config.isa, "v3");
+  EXPECT_TRUE(config.validation);
+}
+
+TEST(Config, the_cache_follows_the_xdg_rules) {
+  EXPECT_EQ(config_of({{"XDG_CACHE_HOME", "/x"}, {"HOME", "/h"}}).cache_dir, "/x/stoker");
+  EXPECT_EQ(config_of({{"XDG_CACHE_HOME", "relative"}, {"HOME", "/h"}}).cache_dir,
+            "/h/.cache/stoker");
+  EXPECT_EQ(config_of({{"STOKER_CACHE_DIR", ""}, {"HOME", "/h"}}).cache_dir, "");
+}
+
+TEST(Config, nonsense_is_ignored_with_a_warning) {
+  const LogCapture log;
+  const Config config = config_of({{"STOKER_THREADS", "many"}, {"STOKER_VALIDATION", "perhaps"}});
+  EXPECT_EQ(config.threads, 0U);
+  EXPECT_FALSE(config.validation);
+  EXPECT_TRUE(log.contains("STOKER_THREADS"));
+  EXPECT_TRUE(log.contains("perhaps"));
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,85 @@
+#include "script_runner.hpp"
+
+namespace stoker {
+namespace {
+
+class ScriptErrors : public Scripts {};
+
+TEST_F(ScriptErrors, of_a_kernel_name_the_line_the_kernel_and_the_shapes) {
+  const Error error = run("local a = buffer{{1, 2}}\n\nlocal b = matmul(a, a)").error();
+  EXPECT_EQ(error.op(), "matmul");
+  EXPECT_EQ(error.code(), ErrorCode::shape_mismatch);
+  EXPECT_EQ(error.detail("script"), "test.lua");
+  EXPECT_EQ(error.detail("line"), "3");
+  EXPECT_EQ(error.detail("kernel"), "matmul");
+  EXPECT_EQ(error.detail("inputs"), "f32[1,2], f32[1,2]");
+}
+
+TEST_F(ScriptErrors, of_a_parameter_name_it) {
+  const Error error = run("gaussian_blur(buffer({1}, {shape = {1, 1, 1}}), {radios = 3})").error();
+  EXPECT_EQ(error.code(), ErrorCode::invalid_parameter);
+  EXPECT_NE(error.reason().find("radios"), std::string_view::npos) << error.what();
+}
+
+TEST_F(ScriptErrors, of_arguments_say_what_came) {
+  EXPECT_NE(std::string{run("relu(nil)").error().what()}.find("not nil"), std::string::npos);
+  EXPECT_NE(std::string{run("matmul({1}, buffer{1})").error().what()}.find("options come last"),
+            std::string::npos);
+  EXPECT_EQ(run("relu()").code(), ErrorCode::arity_mismatch);
+  EXPECT_EQ(run("relu(buffer{1}, buffer{2})").code(), ErrorCode::arity_mismatch);
+  EXPECT_EQ(run("buffer{1}:no_such_kernel()").code(), ErrorCode::not_found);
+  EXPECT_EQ(run("wait(1)").code(), ErrorCode::invalid_argument);
+}
+
+TEST_F(ScriptErrors, of_a_script_keep_its_text_and_line) {
+  const Error error = run("local x = 1\nerror('no luck')").error();
+  EXPECT_EQ(error.code(), ErrorCode::script_error);
+  EXPECT_EQ(error.reason(), "no luck");
+  EXPECT_EQ(error.detail("line"), "2");
+  EXPECT_EQ(run("error({})").error().reason(), "an error that is a table value");
+  EXPECT_EQ(
+      run("error(setmetatable({}, {__tostring = function() return 'mine' end}))").error().reason(),
+      "mine");
+  EXPECT_EQ(run("error()").code(), ErrorCode::script_error);
+}
+
+TEST_F(ScriptErrors, of_syntax_are_compile_failures) {
+  const Error error = run("local a = 1\nlocal b = = 2").error();
+  EXPECT_EQ(error.code(), ErrorCode::compile_failed);
+  EXPECT_EQ(error.detail("line"), "2");
+}
+
+TEST_F(ScriptErrors, can_be_caught_and_examined) {
+  EXPECT_EQ(run("local ok, e = pcall(matmul, buffer{{1, 2}}, buffer{{1, 2}})\n"
+                "print(ok, e.code, e.op, e.line, e.kernel, e.nothing)\n"
+                "print('caught: ' .. e)")
+                .text(),
+            "false\tshape_mismatch\tmatmul\t1\tmatmul\tnil\n"
+            "caught: test.lua:1: matmul: shape mismatch: lhs [1,2], rhs [1,2]\n");
+}
+
+TEST_F(ScriptErrors, may_be_raised_again) {
+  const Error error = run("local ok, e = pcall(function()\n  relu()\nend)\nerror(e)").error();
+  EXPECT_EQ(error.code(), ErrorCode::arity_mismatch);
+  EXPECT_EQ(error.detail("line"), "2");
+}
+
+TEST_F(ScriptErrors, long_names_are_shortened_as_lua_does) {
+  const std::string name = std::string(100, 'd') + "/script.lua";
+  const auto result = host.start({name, "\nerror('x')"}, {}).value().done.wait();
+  ASSERT_TRUE(result.has_error());
+  EXPECT_EQ(result.error().reason(), "x");
+  EXPECT_EQ(result.error().detail("line"), "2");
+  EXPECT_EQ(result.error().detail("script"), name);
+}
+
+TEST_F(ScriptErrors, allowed_directories_must_exist) {
+  ScriptOptions options;
+  options.allowed_directories = {"/no/such/directory"};
+  const auto run = host.start({"x", ""}, options);
+  ASSERT_TRUE(run.has_error());
+  EXPECT_EQ(run.error().code(), ErrorCode::not_found);
+}
+
+}  // namespace
+}  // namespace stoker

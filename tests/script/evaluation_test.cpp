@@ -1,0 +1,140 @@
+#include "script_runner.hpp"
+
+namespace stoker {
+namespace {
+
+class Evaluation : public Scripts {};
+
+std::vector<std::string> kernels_of(const Outcome& outcome) {
+  std::vector<std::string> names;
+  for (const ScriptCommand& command : outcome.seen->commands) names.push_back(command.kernel);
+  return names;
+}
+
+TEST_F(Evaluation, nothing_runs_before_it_is_needed) {
+  const Outcome outcome = run("local b = relu(buffer{1}) + 1");
+  EXPECT_EQ(outcome.text(), "");
+  EXPECT_EQ(outcome.result->commands, 0U);
+}
+
+TEST_F(Evaluation, a_chain_runs_as_one_pipeline) {
+  const Outcome outcome = run("print(read(sqrt(abs(buffer{-4} * 4)))[1])");
+  EXPECT_EQ(outcome.text(), "4.0\n");
+  EXPECT_EQ(outcome.result->evaluations, 1U);
+  EXPECT_EQ(kernels_of(outcome), (std::vector<std::string>{"elementwise_mul", "abs", "sqrt"}));
+}
+
+TEST_F(Evaluation, other_shapes_and_parameters_are_other_structures) {
+  const Outcome outcome =
+      run("for i = 1, 3 do print(reduce_sum(fill{shape = {i}, value = 2}).size) end\n"
+          "for i = 1, 3 do print(read(reduce_sum(fill{shape = {i}, value = 2}))[1]) end");
+  EXPECT_EQ(outcome.text(), "1\n1\n1\n2.0\n4.0\n6.0\n");
+  EXPECT_EQ(outcome.result->pipelines_compiled, 3U);
+}
+
+TEST_F(Evaluation, a_value_in_between_is_computed_at_most_twice) {
+  const Outcome outcome =
+      run("local h = exp(buffer{0})\n"
+          "for i = 1, 4 do print(read(h + i)[1]) end");
+  EXPECT_EQ(outcome.text(), "2.0\n3.0\n4.0\n5.0\n");
+  EXPECT_EQ(std::ranges::count(kernels_of(outcome), "exp"), 2);
+}
+
+TEST_F(Evaluation, a_value_that_was_asked_for_is_computed_once) {
+  const Outcome outcome =
+      run("local h = exp(buffer{0}) wait(h)\n"
+          "for i = 1, 4 do print(read(h + i)[1]) end\nprint(read(h)[1])");
+  EXPECT_EQ(outcome.text(), "2.0\n3.0\n4.0\n5.0\n1.0\n");
+  EXPECT_EQ(std::ranges::count(kernels_of(outcome), "exp"), 1);
+}
+
+TEST_F(Evaluation, values_asked_for_together_share_what_they_share) {
+  const Outcome outcome =
+      run("local h = exp(buffer{0})\nlocal a, b = h + 1, h + 2\nwait(a, b)\nprint(read(a)[1], "
+          "read(b)[1])");
+  EXPECT_EQ(outcome.text(), "2.0\t3.0\n");
+  EXPECT_EQ(std::ranges::count(kernels_of(outcome), "exp"), 1);
+  EXPECT_EQ(outcome.result->evaluations, 1U);
+}
+
+TEST_F(Evaluation, a_diamond_is_one_graph) {
+  const Outcome outcome =
+      run("local b = buffer{3}\nfor i = 1, 20 do b = b + b end\nprint(read(b)[1])");
+  EXPECT_EQ(outcome.text(), "3145728.0\n");
+  EXPECT_EQ(outcome.result->commands, 20U);
+}
+
+TEST_F(Evaluation, long_chains_are_cut) {
+  const Outcome outcome =
+      run("local b = buffer{0}\nfor i = 1, 2000 do b = b + 1 end\nprint(read(b)[1])");
+  EXPECT_EQ(outcome.text(), "2000.0\n");
+  EXPECT_EQ(outcome.result->commands, 2000U);
+  EXPECT_LE(outcome.result->pipelines_compiled, 3U);
+}
+
+TEST_F(Evaluation, wide_graphs_are_cut) {
+  // A tree of 2048 leaves: more stages than one pipeline takes, with values that cross the cuts.
+  const Outcome outcome =
+      run("local level = {}\n"
+          "for i = 1, 2048 do level[i] = relu(buffer{i % 7}) end\n"
+          "while #level > 1 do\n"
+          "  local next = {}\n"
+          "  for i = 1, #level, 2 do next[#next + 1] = level[i] + level[i + 1] end\n"
+          "  level = next\n"
+          "end\n"
+          "local sum = 0 for i = 1, 2048 do sum = sum + i % 7 end\n"
+          "print(read(level[1])[1] == sum)");
+  EXPECT_EQ(outcome.text(), "true\n");
+  EXPECT_EQ(outcome.result->commands, 4095U);
+  EXPECT_GT(outcome.result->evaluations, 1U);
+}
+
+TEST_F(Evaluation, many_structures_do_not_accumulate) {
+  EXPECT_EQ(run("for i = 1, 200 do wait(fill{shape = {i}} + 1) end print('done')").text(),
+            "done\n");
+}
+
+TEST_F(Evaluation, buffers_that_became_garbage_give_their_memory_back) {
+  // Different values, so different pipelines; each buffer is 4 MiB.
+  const Outcome outcome = run("for i = 1, 60 do wait(fill{shape = {1 << 20}, value = i}) end");
+  EXPECT_EQ(outcome.text(), "");
+  EXPECT_LT(device.stats().memory.peak, std::uint64_t{100} << 20);
+}
+
+TEST_F(Evaluation, results_without_elements_are_fine) {
+  EXPECT_EQ(run("local b = relu(buffer{})\nprint(b.size, #read(b))\nprint(read(reduce_sum(b))[1])")
+                .text(),
+            "0\t0\n0.0\n");
+}
+
+TEST_F(Evaluation, commands_are_told_with_line_shape_and_time) {
+  system.trace().enable();
+  const Outcome outcome = run("local b = fill{shape = {100, 100}, value = 2}\n\nwait(relu(b))");
+  ASSERT_EQ(outcome.seen->commands.size(), 2U);
+  EXPECT_EQ(outcome.seen->commands[0].line, 1);
+  EXPECT_EQ(outcome.seen->commands[1].line, 3);
+  EXPECT_EQ(outcome.seen->commands[1].output.to_string(), "f32[100,100]");
+  EXPECT_GT(outcome.seen->commands[1].duration.count(), 0);
+}
+
+TEST_F(Evaluation, wait_without_arguments_waits_for_everything) {
+  EXPECT_EQ(run("local t = {} for i = 1, 100 do t[i] = relu(buffer{i}) + i wait(t[i]) end wait() "
+                "print(read(t[100])[1])")
+                .text(),
+            "200.0\n");
+}
+
+class OnNull : public Scripts {
+ protected:
+  OnNull() : Scripts{"null"} {}
+};
+
+TEST_F(OnNull, scripts_run_without_computing) {
+  const Outcome outcome = run(
+      "local b = fill{shape = {64, 64}}\nfor i = 1, 300 do b = relu(b) + 1 end\nprint(#read(b))");
+  EXPECT_EQ(outcome.text(), "4096\n");
+  EXPECT_EQ(outcome.result->commands, 601U);
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,119 @@
+#include <unistd.h>
+
+#include <fstream>
+
+#include "script_runner.hpp"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A directory of the test's own, with an allowed part and a forbidden one beside it.
+class ScriptImages : public Scripts {
+ protected:
+  void SetUp() override {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    root = fs::temp_directory_path() / ("stoker_" + std::to_string(getpid()) + "_" + info->name());
+    fs::create_directories(root / "allowed" / "inner");
+    fs::create_directories(root / "forbidden");
+    options.allowed_directories = {root / "allowed"};
+    options.directory = root / "allowed";
+  }
+  void TearDown() override { fs::remove_all(root); }
+
+  [[nodiscard]] Outcome run_there(std::string code) { return run(std::move(code), options); }
+
+  fs::path root;
+  ScriptOptions options;
+};
+
+constexpr const char* picture =
+    "local p = buffer({10, 20, 30, 40, 50, 60}, {dtype = 'u8', shape = {1, 2, 3}})\n";
+
+TEST_F(ScriptImages, are_saved_and_loaded) {
+  const Outcome outcome =
+      run_there(std::string{picture} +
+                "local path = image.save(p, 'a.png')\n"
+                "local q = image.load('a.png')\n"
+                "print(q.dtype, table.concat(q.shape, 'x'), table.concat(read(q), ' '))");
+  EXPECT_EQ(outcome.text(), "u8\t1x2x3\t10 20 30 40 50 60\n");
+  ASSERT_EQ(outcome.seen->saved.size(), 1U);
+  EXPECT_EQ(outcome.seen->saved[0], fs::canonical(root / "allowed" / "a.png"));
+}
+
+TEST_F(ScriptImages, may_be_jpeg_with_a_quality) {
+  EXPECT_EQ(run_there("local p = fill({shape = {64, 64, 3}, value = 128, dtype = 'u8'})\n"
+                      "image.save(p, 'a.jpg', {quality = 60})\n"
+                      "print(read(image.load('a.jpg'))[1] // 8)")
+                .text(),
+            "16\n");
+  EXPECT_EQ(run_there(std::string{picture} + "image.save(p, 'a.jpg', {quality = 101})").code(),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(run_there(std::string{picture} + "image.save(p, 'a.jpg', {compression = 1})").code(),
+            ErrorCode::invalid_parameter);
+}
+
+TEST_F(ScriptImages, of_other_kinds_are_refused) {
+  EXPECT_EQ(run_there(std::string{picture} + "image.save(p, 'a.gif')").code(),
+            ErrorCode::unsupported);
+  EXPECT_EQ(run_there("image.save(buffer{1}, 'a.png')").code(), ErrorCode::shape_mismatch);
+  EXPECT_EQ(run_there("image.load('missing.png')").code(), ErrorCode::not_found);
+  std::ofstream{root / "allowed" / "broken.png"} << "no picture";
+  EXPECT_TRUE(run_there("image.load('broken.png')").result.has_error());
+}
+
+TEST_F(ScriptImages, lie_in_allowed_directories_only) {
+  fs::create_symlink(root / "forbidden", root / "allowed" / "way_out");
+  fs::create_symlink(root / "forbidden" / "b.png", root / "allowed" / "dangling.png");
+  const auto bytes = run_there(std::string{picture} +
+                               "image.save(p, 'inner/../ok.png') image.save(p, 'inner/ok.png')");
+  EXPECT_EQ(bytes.text(), "");
+  fs::copy(root / "allowed" / "ok.png", root / "forbidden" / "there.png");
+  fs::create_symlink(root / "forbidden" / "there.png", root / "allowed" / "link.png");
+  for (const std::string path :
+       {"../forbidden/there.png", "/etc/passwd", "way_out/there.png", "link.png",
+        "inner/../../forbidden/there.png", "nowhere/../../forbidden/there.png",
+        "../allowed_too/x.png", ".", "..", "/", "dangling.png"}) {
+    EXPECT_EQ(run_there("image.load('" + path + "')").code(), ErrorCode::permission_denied) << path;
+    if (path.ends_with(".png"))
+      EXPECT_EQ(run_there(std::string{picture} + "image.save(p, '" + path + "')").code(),
+                ErrorCode::permission_denied)
+          << path;
+  }
+  EXPECT_FALSE(fs::exists(root / "forbidden" / "b.png"));
+  EXPECT_EQ(run_there("image.load('')").code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(run_there("image.load('ok.png\\0.txt')").code(), ErrorCode::invalid_argument);
+}
+
+TEST_F(ScriptImages, a_missing_file_outside_is_not_told_from_one_that_exists) {
+  EXPECT_EQ(run_there("image.load('../forbidden/missing.png')").code(),
+            ErrorCode::permission_denied);
+}
+
+TEST_F(ScriptImages, need_a_directory_to_be_allowed) {
+  EXPECT_EQ(run(std::string{picture} + "image.save(p, 'x.png')").code(),
+            ErrorCode::permission_denied);
+}
+
+TEST_F(ScriptImages, a_save_that_fails_leaves_the_old_file) {
+  EXPECT_EQ(run_there(std::string{picture} + "image.save(p, 'a.png')").text(), "");
+  EXPECT_TRUE(run_there("image.save(fill({shape = {2, 2, 2}}), 'a.png')").result.has_error());
+  EXPECT_EQ(run_there("print(image.load('a.png').size)").text(), "6\n");
+}
+
+TEST_F(ScriptImages, the_main_job_gives_the_edges_of_a_photo) {
+  fs::copy(fs::path{STOKER_SOURCE_DIR} / "examples" / "data" / "china.jpg",
+           root / "allowed" / "china.jpg");
+  const ScriptSource source =
+      ScriptSource::from_file(fs::path{STOKER_SOURCE_DIR} / "examples" / "scripts" / "edges.lua")
+          .value();
+  options.args = {{"input", "china.jpg"}, {"output", "edges.png"}};
+  const Outcome outcome = run_there(source.text);
+  EXPECT_NE(outcome.text().find("u8[427,640,1]"), std::string::npos);
+  ASSERT_EQ(outcome.seen->saved.size(), 1U);
+  EXPECT_TRUE(fs::exists(root / "allowed" / "edges.png"));
+}
+
+}  // namespace
+}  // namespace stoker
