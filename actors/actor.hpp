@@ -27,8 +27,7 @@
 
 namespace stoker {
 
-template <class A>
-class ActorRef;
+template <class A> class ActorRef;
 namespace detail {
 class StopMessage;
 }
@@ -62,8 +61,7 @@ class Actor {
 
 /// A typed address. Copyable, usable from any thread; keeps the actor object (not its life) in
 /// being.
-template <class A>
-class ActorRef {
+template <class A> class ActorRef {
  public:
   ActorRef() = default;
   ActorRef(std::shared_ptr<A> actor, std::shared_ptr<Strand> strand) noexcept
@@ -71,18 +69,19 @@ class ActorRef {
 
   /// Sends without an answer. Errors: overloaded (mailbox full), closed (the actor has ended).
   template <class M, class Target = A>  // Target: an actor may hold references to its own kind
-    requires Handles<Target, M>
-  Result<void> cast(M message, Run run = Run::posted) const {
+  requires Handles<Target, M> Result<void> cast(M message, Run run = Run::posted)
+  const {
     // An idle actor that may run here needs no envelope.
     if (run == Run::here && strand_->enter())
-      return strand_->deliver_now(*actor_, [&] { static_cast<void>(actor_->on(std::move(message))); });
+      return strand_->deliver_now(*actor_,
+                                  [&] { static_cast<void>(actor_->on(std::move(message))); });
     return strand_->send(std::make_unique<CastMessage<Target, M>>(actor_, std::move(message)), run);
   }
 
   /// Sends and answers with what the handler returns; with an Error when the actor is gone, its
   /// mailbox full, or the handler throws.
   template <class M, class Target = A>
-    requires Handles<Target, M>
+  requires Handles<Target, M>
   [[nodiscard]] Future<ReplyOf<Target, M>> call(M message, Run run = Run::posted) const {
     auto envelope = std::make_unique<CallMessage<Target, M>>(actor_, std::move(message));
     auto answer = envelope->answer();
@@ -119,14 +118,14 @@ template <class A>
 
 /// Makes an actor with a strand of its own. What the constructor throws, spawn throws.
 template <class A, class... Args>
-[[nodiscard]] ActorRef<A> spawn(std::shared_ptr<Executor> executor, SpawnOptions options, Args&&... args) {
+[[nodiscard]] ActorRef<A> spawn(std::shared_ptr<Executor> executor, SpawnOptions options,
+                                Args&&... args) {
   auto strand = std::make_shared<Strand>(std::move(executor), options.capacity);
   return adopt_actor(std::make_shared<A>(std::forward<Args>(args)...), std::move(strand),
                      std::move(options.name));
 }
 
-template <class Handler>
-Result<void> Strand::deliver_now(Actor& target, Handler&& handler) {
+template <class Handler> Result<void> Strand::deliver_now(Actor& target, Handler&& handler) {
   Result<void> outcome;
   if (target.alive()) {
     try {
@@ -148,15 +147,16 @@ class StopMessage final : public Message {
   explicit StopMessage(std::shared_ptr<Actor> target) noexcept : Message{std::move(target)} {}
   [[nodiscard]] Future<void> answer() { return promise_.future(); }
   void deliver() override;
-  void refuse(const Error&) noexcept override { promise_.set(); }  // it has ended: that is the answer
+  void refuse(const Error&) noexcept override {
+    promise_.set();
+  }  // it has ended: that is the answer
 
  private:
   Promise<void> promise_;
 };
 }  // namespace detail
 
-template <class A>
-Future<void> ActorRef<A>::stop() const {
+template <class A> Future<void> ActorRef<A>::stop() const {
   auto envelope = std::make_unique<detail::StopMessage>(actor_);
   auto answer = envelope->answer();
   static_cast<void>(strand_->send(std::move(envelope)));

@@ -12,7 +12,8 @@ std::array<QueuePoint, queue_kinds> DeviceActor::on(CloseDevice message) {
 }
 
 BufferDescription BufferActor::on(DescribeBuffer) const {
-  BufferDescription description{state_->id, state_->spec, state_->released.load(std::memory_order_acquire), {}};
+  BufferDescription description{
+      state_->id, state_->spec, state_->released.load(std::memory_order_acquire), {}};
   if (!state_->poison.empty()) description.undefined_because = state_->poison.front().cause;
   return description;
 }

@@ -12,8 +12,7 @@ namespace {
 constexpr std::uint64_t small_write = 256 * 1024;
 constexpr std::uint32_t strand_capacity = 1U << 16;
 
-template <class Range>
-std::vector<TensorSpec> specs_of(const Range& buffers) {
+template <class Range> std::vector<TensorSpec> specs_of(const Range& buffers) {
   std::vector<TensorSpec> specs;
   specs.reserve(buffers.size());
   for (const DeviceBuffer& buffer : buffers) specs.push_back(buffer.spec());
@@ -37,7 +36,8 @@ Operand part(const DeviceBuffer& buffer, std::uint64_t offset, std::uint64_t byt
 
 }  // namespace
 
-std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<DeviceShell> shell, const ClientContext& context) {
+std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<DeviceShell> shell,
+                                                  const ClientContext& context) {
   auto client = std::make_shared<DeviceClient>(shell, context);
   auto strand = std::make_shared<Strand>(context.executor, strand_capacity);
   // The shell refers to its owners weakly: they hold it.
@@ -50,14 +50,18 @@ std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<DeviceShell> s
     if (actor && owner)
       static_cast<void>(ActorRef<DeviceActor>{actor, owner}.cast(SettleCompletions{}, Run::here));
   };
-  hooks.run_later = [executor = context.executor](std::function<void()> work) { executor->post(std::move(work)); };
+  hooks.run_later = [executor = context.executor](std::function<void()> work) {
+    executor->post(std::move(work));
+  };
   hooks.observer = context.observer;
   shell->set_hooks(std::move(hooks));
   return client;
 }
 
 DeviceClient::DeviceClient(std::shared_ptr<DeviceShell> shell, const ClientContext& context)
-    : shell_{std::move(shell)}, context_{context}, commands_{std::make_shared<CommandPool>(shell_->backend())} {}
+    : shell_{std::move(shell)},
+      context_{context},
+      commands_{std::make_shared<CommandPool>(shell_->backend())} {}
 
 CommandPtr DeviceClient::new_command(std::string_view kernel) {
   return commands_->make(next_command_.fetch_add(1, std::memory_order_relaxed), kernel);
@@ -66,23 +70,32 @@ CommandPtr DeviceClient::new_command(std::string_view kernel) {
 // --- checks --------------------------------------------------------------------------------------
 
 Result<void> DeviceClient::check_buffer(const DeviceBuffer& buffer, std::string_view op) const {
-  if (!buffer) return Error{std::string{op}, ErrorCode::invalid_argument, "an empty buffer handle was passed"};
+  if (!buffer)
+    return Error{std::string{op}, ErrorCode::invalid_argument, "an empty buffer handle was passed"};
   if (buffer.device.get() != this)
-    return Error{std::string{op}, ErrorCode::wrong_device, "the buffer is on another device",
+    return Error{std::string{op},
+                 ErrorCode::wrong_device,
+                 "the buffer is on another device",
                  {{"buffer", buffer.device->info().name}, {"device", info().name}}};
   if (buffer.state()->released.load(std::memory_order_acquire))
-    return Error{std::string{op}, ErrorCode::released, "the buffer was released",
+    return Error{std::string{op},
+                 ErrorCode::released,
+                 "the buffer was released",
                  {{"buffer", std::to_string(buffer.state()->id)}}};
   return {};
 }
 
-Result<void> DeviceClient::check_range(const DeviceBuffer& buffer, std::uint64_t offset, std::uint64_t bytes,
-                                       std::string_view op) const {
+Result<void> DeviceClient::check_range(const DeviceBuffer& buffer, std::uint64_t offset,
+                                       std::uint64_t bytes, std::string_view op) const {
   STOKER_TRY(check_buffer(buffer, op));
   const std::uint64_t size = buffer.spec().bytes();
   if (offset <= size && bytes <= size - offset) return {};
-  return Error{std::string{op}, ErrorCode::invalid_argument, "the range is outside the buffer",
-               {{"offset", std::to_string(offset)}, {"bytes", std::to_string(bytes)}, {"size", std::to_string(size)}}};
+  return Error{std::string{op},
+               ErrorCode::invalid_argument,
+               "the range is outside the buffer",
+               {{"offset", std::to_string(offset)},
+                {"bytes", std::to_string(bytes)},
+                {"size", std::to_string(size)}}};
 }
 
 Result<void> DeviceClient::admit(std::size_t commands, std::string_view op) const {
@@ -90,15 +103,19 @@ Result<void> DeviceClient::admit(std::size_t commands, std::string_view op) cons
   if (const auto lost = shell_->lost()) return *lost;
   const std::uint64_t queued = shell_->stats().queued;
   if (queued + commands <= context_.max_queued) return {};
-  return Error{std::string{op}, ErrorCode::overloaded, "too many commands queue on the device",
-               {{"queued", std::to_string(queued)}, {"limit", std::to_string(context_.max_queued)}}};
+  return Error{
+      std::string{op},
+      ErrorCode::overloaded,
+      "too many commands queue on the device",
+      {{"queued", std::to_string(queued)}, {"limit", std::to_string(context_.max_queued)}}};
 }
 
 // --- sending -------------------------------------------------------------------------------------
 
 Result<CommandPtr> DeviceClient::send(QueuedCommand work, const CommandOptions& options) {
   STOKER_TRY(admit(1, work.command->kernel()));
-  for (const TimelinePoint& point : options.waits) work.waits.push_back(std::make_unique<HostWait>(point));
+  for (const TimelinePoint& point : options.waits)
+    work.waits.push_back(std::make_unique<HostWait>(point));
   CommandPtr command = work.command;
   watch(command, options);
   const auto sent = actor_.cast(SubmitCommand{std::move(work)}, Run::here);
@@ -110,9 +127,11 @@ void DeviceClient::watch(const CommandPtr& command, const CommandOptions& option
   if (!options.deadline) return;
   command->set_deadline(Timer{*context_.clock, *options.deadline, *context_.executor,
                               [self = weak_from_this(), weak = command.get(), command] {
-    if (const auto client = self.lock())
-      client->cancel(command, Error{command->kernel(), ErrorCode::deadline_exceeded, "the deadline passed"});
-  }});
+                                if (const auto client = self.lock())
+                                  client->cancel(command, Error{command->kernel(),
+                                                                ErrorCode::deadline_exceeded,
+                                                                "the deadline passed"});
+                              }});
 }
 
 void DeviceClient::cancel(const CommandPtr& command, Error why) {
@@ -128,9 +147,12 @@ Result<DeviceBuffer> DeviceClient::make_buffer(const TensorSpec& spec) {
   return DeviceBuffer{shared_from_this(), ActorRef<BufferActor>{std::move(actor), actor_.strand()}};
 }
 
-Result<DeviceBuffer> DeviceClient::make_buffer(const TensorSpec& spec, std::span<const std::byte> data) {
+Result<DeviceBuffer> DeviceClient::make_buffer(const TensorSpec& spec,
+                                               std::span<const std::byte> data) {
   if (data.size() != spec.bytes())
-    return Error{"buffer", ErrorCode::invalid_argument, "the data does not fill the shape",
+    return Error{"buffer",
+                 ErrorCode::invalid_argument,
+                 "the data does not fill the shape",
                  {{"expected_bytes", std::to_string(spec.bytes())},
                   {"got_bytes", std::to_string(data.size())},
                   {"spec", spec.to_string()}}};
@@ -149,7 +171,8 @@ Result<DeviceBuffer> DeviceClient::make_buffer(const TensorSpec& spec, std::span
 }
 
 Result<CommandPtr> DeviceClient::write(const DeviceBuffer& buffer, std::uint64_t offset,
-                                       std::span<const std::byte> data, const CommandOptions& options) {
+                                       std::span<const std::byte> data,
+                                       const CommandOptions& options) {
   STOKER_TRY(check_range(buffer, offset, data.size(), "write"));
   STOKER_ASSIGN(auto staging, shell_->pool().lease(data.size(), MemoryKind::upload, "write"));
   if (!data.empty()) std::memcpy(staging->view().host(), data.data(), data.size());
@@ -164,7 +187,8 @@ Result<CommandPtr> DeviceClient::write(const DeviceBuffer& buffer, std::uint64_t
 
 Result<CommandPtr> DeviceClient::read_into(const DeviceBuffer& buffer, std::uint64_t offset,
                                            std::span<std::byte> target,
-                                           std::function<void(const Error*)> done, const CommandOptions& options) {
+                                           std::function<void(const Error*)> done,
+                                           const CommandOptions& options) {
   STOKER_TRY(check_range(buffer, offset, target.size(), "read"));
   QueuedCommand work;
   work.command = new_command("read");
@@ -178,8 +202,10 @@ Result<CommandPtr> DeviceClient::read_into(const DeviceBuffer& buffer, std::uint
     work.on_result = std::move(done);
   } else {
     STOKER_ASSIGN(output.lease, shell_->pool().lease(target.size(), MemoryKind::readback, "read"));
-    work.on_result = [target, staging = output.lease, done = std::move(done)](const Error* failure) {
-      if (!failure && !target.empty()) std::memcpy(target.data(), staging->view().host(), target.size());
+    work.on_result = [target, staging = output.lease,
+                      done = std::move(done)](const Error* failure) {
+      if (!failure && !target.empty())
+        std::memcpy(target.data(), staging->view().host(), target.size());
       done(failure);
     };
   }
@@ -187,27 +213,37 @@ Result<CommandPtr> DeviceClient::read_into(const DeviceBuffer& buffer, std::uint
   return send(std::move(work), options);
 }
 
-Result<Future<std::vector<std::byte>>> DeviceClient::read(const DeviceBuffer& buffer, std::uint64_t offset,
-                                                          std::uint64_t bytes, const CommandOptions& options) {
+Result<Future<std::vector<std::byte>>> DeviceClient::read(const DeviceBuffer& buffer,
+                                                          std::uint64_t offset, std::uint64_t bytes,
+                                                          const CommandOptions& options) {
   STOKER_TRY(check_range(buffer, offset, bytes, "read"));
   auto target = std::make_shared<ReadTarget<std::byte>>(bytes);
   auto result = target->promise.future();
-  STOKER_ASSIGN(const CommandPtr command, read_into(buffer, offset, target->bytes(), target->completion(target), options));
+  STOKER_ASSIGN(const CommandPtr command,
+                read_into(buffer, offset, target->bytes(), target->completion(target), options));
   command->observe();  // the future carries the outcome
   return result;
 }
 
-Result<CommandPtr> DeviceClient::copy(const DeviceBuffer& from, std::uint64_t from_offset, const DeviceBuffer& to,
-                                      std::uint64_t to_offset, std::uint64_t bytes, const CommandOptions& options) {
-  if (!from || !to) return Error{"copy", ErrorCode::invalid_argument, "an empty buffer handle was passed"};
+Result<CommandPtr> DeviceClient::copy(const DeviceBuffer& from, std::uint64_t from_offset,
+                                      const DeviceBuffer& to, std::uint64_t to_offset,
+                                      std::uint64_t bytes, const CommandOptions& options) {
+  if (!from || !to)
+    return Error{"copy", ErrorCode::invalid_argument, "an empty buffer handle was passed"};
   STOKER_TRY(from.device->check_range(from, from_offset, bytes, "copy"));
   STOKER_TRY(to.device->check_range(to, to_offset, bytes, "copy"));
-  if (from.device != to.device) return copy_between(from, from_offset, to, to_offset, bytes, options);
-  if (from.device.get() != this) return from.device->copy(from, from_offset, to, to_offset, bytes, options);
+  if (from.device != to.device)
+    return copy_between(from, from_offset, to, to_offset, bytes, options);
+  if (from.device.get() != this)
+    return from.device->copy(from, from_offset, to, to_offset, bytes, options);
   const bool same = from.state() == to.state();
   if (same && bytes > 0 && from_offset < to_offset + bytes && to_offset < from_offset + bytes)
-    return Error{"copy", ErrorCode::invalid_argument, "the ranges overlap",
-                 {{"from", std::to_string(from_offset)}, {"to", std::to_string(to_offset)}, {"bytes", std::to_string(bytes)}}};
+    return Error{"copy",
+                 ErrorCode::invalid_argument,
+                 "the ranges overlap",
+                 {{"from", std::to_string(from_offset)},
+                  {"to", std::to_string(to_offset)},
+                  {"bytes", std::to_string(bytes)}}};
   QueuedCommand work;
   work.command = new_command("copy");
   work.step.kind = StepKind::copy;
@@ -217,13 +253,14 @@ Result<CommandPtr> DeviceClient::copy(const DeviceBuffer& from, std::uint64_t fr
 }
 
 Result<CommandPtr> DeviceClient::copy_between(const DeviceBuffer& from, std::uint64_t from_offset,
-                                              const DeviceBuffer& to, std::uint64_t to_offset, std::uint64_t bytes,
-                                              const CommandOptions& options) {
+                                              const DeviceBuffer& to, std::uint64_t to_offset,
+                                              std::uint64_t bytes, const CommandOptions& options) {
   // The target's command waits for a point of a host timeline that the read reaches, so whoever
   // uses the target afterwards is ordered behind the copy from this moment on.
   DeviceClient& source = *from.device;
   DeviceClient& target = *to.device;
-  STOKER_ASSIGN(std::shared_ptr<MemoryLease> staging, target.shell_->pool().lease(bytes, MemoryKind::upload, "copy"));
+  STOKER_ASSIGN(std::shared_ptr<MemoryLease> staging,
+                target.shell_->pool().lease(bytes, MemoryKind::upload, "copy"));
   STOKER_ASSIGN(auto read, source.read(from, from_offset, bytes, options));
   auto arrived = std::make_shared<Timeline>();
   QueuedCommand work;
@@ -235,24 +272,29 @@ Result<CommandPtr> DeviceClient::copy_between(const DeviceBuffer& from, std::uin
   CommandOptions target_options = options;
   target_options.waits = {TimelinePoint{arrived, 1}};
   auto command = target.send(std::move(work), target_options);
-  static_cast<void>(read.then(*context_.executor, [staging, arrived](const Result<std::vector<std::byte>>& data) {
-    if (!data) {
-      arrived->fail(data.error());
-      return;
-    }
-    if (!data->empty()) std::memcpy(staging->view().host(), data->data(), data->size());
-    arrived->advance(1);
-  }));
+  static_cast<void>(
+      read.then(*context_.executor, [staging, arrived](const Result<std::vector<std::byte>>& data) {
+        if (!data) {
+          arrived->fail(data.error());
+          return;
+        }
+        if (!data->empty()) std::memcpy(staging->view().host(), data->data(), data->size());
+        arrived->advance(1);
+      }));
   return command;
 }
 
-Result<CommandPtr> DeviceClient::fill(const DeviceBuffer& buffer, std::span<const std::byte> pattern,
+Result<CommandPtr> DeviceClient::fill(const DeviceBuffer& buffer,
+                                      std::span<const std::byte> pattern,
                                       const CommandOptions& options) {
   STOKER_TRY(check_buffer(buffer, "fill"));
   const std::size_t size = pattern.size();
   if ((size != 1 && size != 2 && size != 4 && size != 8) || buffer.spec().bytes() % size != 0)
-    return Error{"fill", ErrorCode::invalid_argument, "the pattern must be 1, 2, 4 or 8 bytes and divide the buffer",
-                 {{"pattern_bytes", std::to_string(size)}, {"buffer_bytes", std::to_string(buffer.spec().bytes())}}};
+    return Error{"fill",
+                 ErrorCode::invalid_argument,
+                 "the pattern must be 1, 2, 4 or 8 bytes and divide the buffer",
+                 {{"pattern_bytes", std::to_string(size)},
+                  {"buffer_bytes", std::to_string(buffer.spec().bytes())}}};
   QueuedCommand work;
   work.command = new_command("fill");
   work.step.kind = StepKind::fill;
@@ -269,12 +311,13 @@ void DeviceClient::release(const DeviceBuffer& buffer) {
 
 // --- kernels -------------------------------------------------------------------------------------
 
-Result<std::shared_ptr<const Prepared>> DeviceClient::prepare(const std::shared_ptr<const Kernel>& kernel,
-                                                              std::span<const DeviceBuffer> inputs,
-                                                              const Params* params) {
+Result<std::shared_ptr<const Prepared>> DeviceClient::prepare(
+    const std::shared_ptr<const Kernel>& kernel, std::span<const DeviceBuffer> inputs,
+    const Params* params) {
   for (const DeviceBuffer& buffer : inputs) STOKER_TRY(check_buffer(buffer, kernel->name));
   static const Params none;
-  STOKER_ASSIGN(const ParamSet resolved, ParamSet::resolve(kernel->name, kernel->params, params ? *params : none));
+  STOKER_ASSIGN(const ParamSet resolved,
+                ParamSet::resolve(kernel->name, kernel->params, params ? *params : none));
   return shell_->executables().get(kernel, specs_of(inputs), resolved);
 }
 
@@ -282,21 +325,27 @@ Result<QueuedCommand> DeviceClient::compose(const KernelRequest& request) {
   const Kernel& kernel = *request.kernel;
   STOKER_ASSIGN(const auto prepared, prepare(request.kernel, request.inputs, request.params));
   if (request.outputs.size() != prepared->outputs.size())
-    return Error{kernel.name, ErrorCode::arity_mismatch, "wrong number of outputs",
-                 {{"expected", std::to_string(prepared->outputs.size())}, {"got", std::to_string(request.outputs.size())}}};
+    return Error{kernel.name,
+                 ErrorCode::arity_mismatch,
+                 "wrong number of outputs",
+                 {{"expected", std::to_string(prepared->outputs.size())},
+                  {"got", std::to_string(request.outputs.size())}}};
   for (std::size_t i = 0; i < request.outputs.size(); ++i) {
     const DeviceBuffer& output = request.outputs[i];
     STOKER_TRY(check_buffer(output, kernel.name));
     const TensorSpec& made = prepared->outputs[i];
     if (output.spec() != made)
-      return Error{kernel.name,
-                   output.spec().dtype != made.dtype ? ErrorCode::dtype_mismatch : ErrorCode::shape_mismatch,
-                   "the output does not fit what the kernel makes",
-                   {{"makes", made.to_string()}, {"output", output.spec().to_string()}}};
+      return Error{
+          kernel.name,
+          output.spec().dtype != made.dtype ? ErrorCode::dtype_mismatch : ErrorCode::shape_mismatch,
+          "the output does not fit what the kernel makes",
+          {{"makes", made.to_string()}, {"output", output.spec().to_string()}}};
     for (std::size_t input = 0; input < request.inputs.size(); ++input) {
       const bool same = request.inputs[input].state() == output.state();
       if (same && !(kernel.in_place && request.inputs[input].spec() == made))
-        return Error{kernel.name, ErrorCode::invalid_argument, "the kernel cannot write over its input",
+        return Error{kernel.name,
+                     ErrorCode::invalid_argument,
+                     "the kernel cannot write over its input",
                      {{"input", std::to_string(input)}}};
     }
   }
@@ -308,7 +357,8 @@ Result<QueuedCommand> DeviceClient::compose(const KernelRequest& request) {
   return work;
 }
 
-Result<CommandPtr> DeviceClient::submit(const KernelRequest& request, const CommandOptions& options) {
+Result<CommandPtr> DeviceClient::submit(const KernelRequest& request,
+                                        const CommandOptions& options) {
   STOKER_ASSIGN(QueuedCommand work, compose(request));
   return send(std::move(work), options);
 }
@@ -323,7 +373,8 @@ Result<std::vector<CommandPtr>> DeviceClient::submit(std::span<const KernelReque
   for (std::size_t i = 0; i < requests.size(); ++i) {
     auto work = compose(requests[i]);
     if (!work) return work.error().with("request", std::to_string(i));
-    for (const TimelinePoint& point : options.waits) work->waits.push_back(std::make_unique<HostWait>(point));
+    for (const TimelinePoint& point : options.waits)
+      work->waits.push_back(std::make_unique<HostWait>(point));
     commands.push_back(work->command);
     message.works.push_back(std::move(*work));
   }
@@ -333,7 +384,8 @@ Result<std::vector<CommandPtr>> DeviceClient::submit(std::span<const KernelReque
   return commands;
 }
 
-Result<CommandPtr> DeviceClient::submit(std::shared_ptr<Replay> replay, const CommandOptions& options) {
+Result<CommandPtr> DeviceClient::submit(std::shared_ptr<Replay> replay,
+                                        const CommandOptions& options) {
   QueuedCommand work;
   work.command = new_command("pipeline");
   work.command->set_steps(static_cast<std::uint32_t>(replay->steps.size()));
@@ -350,7 +402,8 @@ bool DeviceClient::close(std::chrono::nanoseconds patience) {
   if (!points.wait_until(until) || !points.poll()->has_value()) return false;
   for (const QueuePoint& point : **points.poll())
     if (point.value > 0) shell_->backend()->wait(point, until);
-  return actor_.call(SettleCompletions{}, Run::here).wait_until(until) && shell_->stats().in_flight == 0;
+  return actor_.call(SettleCompletions{}, Run::here).wait_until(until) &&
+         shell_->stats().in_flight == 0;
 }
 
 }  // namespace stoker

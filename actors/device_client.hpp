@@ -28,7 +28,9 @@ struct DeviceBuffer {
   std::shared_ptr<DeviceClient> device;
   ActorRef<BufferActor> actor;
 
-  [[nodiscard]] const std::shared_ptr<BufferState>& state() const noexcept { return actor.get()->state(); }
+  [[nodiscard]] const std::shared_ptr<BufferState>& state() const noexcept {
+    return actor.get()->state();
+  }
   [[nodiscard]] const TensorSpec& spec() const noexcept { return state()->spec; }
   [[nodiscard]] explicit operator bool() const noexcept { return device != nullptr; }
 };
@@ -74,14 +76,18 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   /// Contents undefined.
   [[nodiscard]] Result<DeviceBuffer> make_buffer(const TensorSpec& spec);
   /// Contents copied from `data` before the call returns. invalid_argument if the sizes differ.
-  [[nodiscard]] Result<DeviceBuffer> make_buffer(const TensorSpec& spec, std::span<const std::byte> data);
+  [[nodiscard]] Result<DeviceBuffer> make_buffer(const TensorSpec& spec,
+                                                 std::span<const std::byte> data);
 
   /// Overwrites bytes from `offset` on; `data` is copied before the call returns.
   [[nodiscard]] Result<CommandPtr> write(const DeviceBuffer& buffer, std::uint64_t offset,
-                                         std::span<const std::byte> data, const CommandOptions& options = {});
+                                         std::span<const std::byte> data,
+                                         const CommandOptions& options = {});
   /// Bytes from `offset` on, once everything queued before has written them.
-  [[nodiscard]] Result<Future<std::vector<std::byte>>> read(const DeviceBuffer& buffer, std::uint64_t offset,
-                                                            std::uint64_t bytes, const CommandOptions& options = {});
+  [[nodiscard]] Result<Future<std::vector<std::byte>>> read(const DeviceBuffer& buffer,
+                                                            std::uint64_t offset,
+                                                            std::uint64_t bytes,
+                                                            const CommandOptions& options = {});
   /// The same into memory of the caller's. `done` is called once, or with a failure more than once,
   /// and owns the memory: the device may write there until `done` is destroyed.
   [[nodiscard]] Result<CommandPtr> read_into(const DeviceBuffer& buffer, std::uint64_t offset,
@@ -90,25 +96,28 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
                                              const CommandOptions& options = {});
   /// Copies bytes; the buffers may be on different devices. Ranges of one buffer must not overlap.
   [[nodiscard]] Result<CommandPtr> copy(const DeviceBuffer& from, std::uint64_t from_offset,
-                                        const DeviceBuffer& to, std::uint64_t to_offset, std::uint64_t bytes,
-                                        const CommandOptions& options = {});
+                                        const DeviceBuffer& to, std::uint64_t to_offset,
+                                        std::uint64_t bytes, const CommandOptions& options = {});
   /// Repeats `pattern` (1, 2, 4 or 8 bytes) over the whole buffer.
-  [[nodiscard]] Result<CommandPtr> fill(const DeviceBuffer& buffer, std::span<const std::byte> pattern,
+  [[nodiscard]] Result<CommandPtr> fill(const DeviceBuffer& buffer,
+                                        std::span<const std::byte> pattern,
                                         const CommandOptions& options = {});
   /// Further use is an error; the memory goes when the device is done with it.
   void release(const DeviceBuffer& buffer);
 
   // Kernels ---------------------------------------------------------------------------------------
   /// What the call would produce, prepared for this device.
-  [[nodiscard]] Result<std::shared_ptr<const Prepared>> prepare(const std::shared_ptr<const Kernel>& kernel,
-                                                                std::span<const DeviceBuffer> inputs,
-                                                                const Params* params);
-  [[nodiscard]] Result<CommandPtr> submit(const KernelRequest& request, const CommandOptions& options = {});
+  [[nodiscard]] Result<std::shared_ptr<const Prepared>> prepare(
+      const std::shared_ptr<const Kernel>& kernel, std::span<const DeviceBuffer> inputs,
+      const Params* params);
+  [[nodiscard]] Result<CommandPtr> submit(const KernelRequest& request,
+                                          const CommandOptions& options = {});
   /// All or nothing: the first bad request is the answer, and then none of them is submitted.
   [[nodiscard]] Result<std::vector<CommandPtr>> submit(std::span<const KernelRequest> requests,
                                                        const CommandOptions& options = {});
   /// Runs recorded steps; `replay` is not in use by another run.
-  [[nodiscard]] Result<CommandPtr> submit(std::shared_ptr<Replay> replay, const CommandOptions& options = {});
+  [[nodiscard]] Result<CommandPtr> submit(std::shared_ptr<Replay> replay,
+                                          const CommandOptions& options = {});
 
   void cancel(const CommandPtr& command, Error why);
 
@@ -119,8 +128,8 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
  private:
   [[nodiscard]] CommandPtr new_command(std::string_view kernel);
   [[nodiscard]] Result<void> check_buffer(const DeviceBuffer& buffer, std::string_view op) const;
-  [[nodiscard]] Result<void> check_range(const DeviceBuffer& buffer, std::uint64_t offset, std::uint64_t bytes,
-                                         std::string_view op) const;
+  [[nodiscard]] Result<void> check_range(const DeviceBuffer& buffer, std::uint64_t offset,
+                                         std::uint64_t bytes, std::string_view op) const;
   [[nodiscard]] Result<QueuedCommand> compose(const KernelRequest& request);
   [[nodiscard]] Result<CommandPtr> send(QueuedCommand work, const CommandOptions& options);
   [[nodiscard]] Result<void> admit(std::size_t commands, std::string_view op) const;

@@ -14,9 +14,11 @@ namespace stoker {
 /// failures are marked there. Submissions are timed while the trace is enabled.
 class DeviceTrace final : public ShellObserver {
  public:
-  DeviceTrace(std::shared_ptr<TraceRecorder> trace, std::shared_ptr<MetricRegistry> metrics, const std::string& device);
+  DeviceTrace(std::shared_ptr<TraceRecorder> trace, std::shared_ptr<MetricRegistry> metrics,
+              const std::string& device);
 
-  void on_settled(const QueuedCommand& work, const Error* failure, StepTiming timing) noexcept override;
+  void on_settled(const QueuedCommand& work, const Error* failure,
+                  StepTiming timing) noexcept override;
   [[nodiscard]] bool wants_timing() const noexcept override { return trace_->enabled(); }
 
  private:

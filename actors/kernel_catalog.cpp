@@ -8,7 +8,10 @@ namespace stoker {
 Result<void> KernelCatalog::add(Kernel kernel) {
   const auto taken = [&](const std::string& name) { return builtin_.find(name).has_value(); };
   if (taken(kernel.name) || std::ranges::any_of(kernel.aliases, taken))
-    return Error{"add_kernel", ErrorCode::already_exists, "a built-in kernel has this name", {{"kernel", kernel.name}}};
+    return Error{"add_kernel",
+                 ErrorCode::already_exists,
+                 "a built-in kernel has this name",
+                 {{"kernel", kernel.name}}};
   const std::scoped_lock lock{mutex_};
   return added_.add(std::move(kernel));
 }

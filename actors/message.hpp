@@ -30,7 +30,9 @@ class Message : public Envelope {
 
 /// Whether actor type A has a handler `on(M)`: sending anything else does not compile.
 template <class A, class M>
-concept Handles = requires(A& actor, M message) { actor.on(std::move(message)); };
+concept Handles = requires(A& actor, M message) {
+  actor.on(std::move(message));
+};
 
 namespace detail {
 template <class T> struct ReplyValue { using type = T; };
@@ -39,12 +41,11 @@ template <class T> struct ReplyValue<Result<T>> { using type = T; };
 
 /// What `call` answers for a handler that returns R or Result<R>.
 template <class A, class M>
-using ReplyOf = typename detail::ReplyValue<
-    decltype(std::declval<A&>().on(std::declval<M>()))>::type;
+using ReplyOf =
+    typename detail::ReplyValue<decltype(std::declval<A&>().on(std::declval<M>()))>::type;
 
 /// cast: no answer.
-template <class A, class M>
-class CastMessage final : public Message {
+template <class A, class M> class CastMessage final : public Message {
  public:
   CastMessage(std::shared_ptr<A> target, M content)
       : Message{target}, actor_{target.get()}, content_{std::move(content)} {}
@@ -56,8 +57,7 @@ class CastMessage final : public Message {
 };
 
 /// call: the answer, or why there is none, goes into a future.
-template <class A, class M>
-class CallMessage final : public Message {
+template <class A, class M> class CallMessage final : public Message {
  public:
   using Reply = ReplyOf<A, M>;
   CallMessage(std::shared_ptr<A> target, M content)

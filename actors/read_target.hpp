@@ -12,13 +12,15 @@
 namespace stoker {
 
 /// Shared by the command that fills it; see DeviceClient::read_into.
-template <class T>
-struct ReadTarget {
+template <class T> struct ReadTarget {
   explicit ReadTarget(std::size_t count) : values(count) {}
 
-  [[nodiscard]] std::span<std::byte> bytes() noexcept { return std::as_writable_bytes(std::span{values}); }
+  [[nodiscard]] std::span<std::byte> bytes() noexcept {
+    return std::as_writable_bytes(std::span{values});
+  }
   /// What read_into() calls at the end; it owns the target.
-  [[nodiscard]] static std::function<void(const Error*)> completion(std::shared_ptr<ReadTarget> target) {
+  [[nodiscard]] static std::function<void(const Error*)> completion(
+      std::shared_ptr<ReadTarget> target) {
     return [target = std::move(target)](const Error* failure) {
       if (failure)
         static_cast<void>(target->promise.set(*failure));

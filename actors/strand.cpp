@@ -13,7 +13,9 @@ thread_local int nesting = 0;
 
 }  // namespace
 
-Strand::~Strand() { refuse_all(mailbox_.close(), Error{"send", ErrorCode::closed, "the actor has ended"}); }
+Strand::~Strand() {
+  refuse_all(mailbox_.close(), Error{"send", ErrorCode::closed, "the actor has ended"});
+}
 
 void Strand::refuse_all(Envelope* chain, const Error& why) noexcept {
   while (chain) {
@@ -25,9 +27,7 @@ void Strand::refuse_all(Envelope* chain, const Error& why) noexcept {
 
 Result<void> Strand::send(std::unique_ptr<Message> message, Run run) {
   switch (mailbox_.push(message.get())) {
-    case PushResult::queued:
-      static_cast<void>(message.release());
-      return {};
+    case PushResult::queued: static_cast<void>(message.release()); return {};
     case PushResult::wake:
       static_cast<void>(message.release());
       self_ = shared_from_this();
@@ -37,8 +37,11 @@ Result<void> Strand::send(std::unique_ptr<Message> message, Run run) {
         executor_->post(static_cast<Task&>(*this));
       return {};
     case PushResult::full: {
-      Error error{"send", ErrorCode::overloaded, "the mailbox is full",
-                  {{"actor", message->target().name()}, {"capacity", std::to_string(mailbox_.capacity())}}};
+      Error error{
+          "send",
+          ErrorCode::overloaded,
+          "the mailbox is full",
+          {{"actor", message->target().name()}, {"capacity", std::to_string(mailbox_.capacity())}}};
       message->refuse(error);
       return error;
     }
@@ -100,7 +103,9 @@ Result<void> Strand::gone(const Actor& target) {
   return Error{"send", ErrorCode::closed, "the actor has ended", {{"actor", target.name()}}};
 }
 
-void Strand::end(Actor& target) noexcept { target.exit(error_from_current_exception(target.name())); }
+void Strand::end(Actor& target) noexcept {
+  target.exit(error_from_current_exception(target.name()));
+}
 
 void Strand::leave() noexcept {
   --nesting;

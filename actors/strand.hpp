@@ -49,8 +49,7 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   /// Begins a turn on this thread without a message, if the strand is idle and Run::here allows it;
   /// the caller then calls a handler through deliver_now(), which ends the turn.
   [[nodiscard]] bool enter() noexcept;
-  template <class Handler>
-  Result<void> deliver_now(Actor& target, Handler&& handler);
+  template <class Handler> Result<void> deliver_now(Actor& target, Handler&& handler);
 
   /// Runs at the end of each turn that delivered something. Set before the first send().
   void set_end_of_turn(std::function<void()> hook) { end_of_turn_ = std::move(hook); }
@@ -60,7 +59,9 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
 
   /// Messages waiting now; a guess while others send.
   [[nodiscard]] std::uint32_t depth() const noexcept { return mailbox_.size(); }
-  [[nodiscard]] std::uint64_t delivered() const noexcept { return delivered_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t delivered() const noexcept {
+    return delivered_.load(std::memory_order_relaxed);
+  }
 
  private:
   void run() noexcept override;

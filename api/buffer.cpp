@@ -11,15 +11,16 @@ namespace stoker {
 namespace {
 
 /// `value` as one element of T: integers truncate and saturate, as the kernel `cast` does.
-template <class T>
-T element_from(double value) {
+template <class T> T element_from(double value) {
   if constexpr (std::is_same_v<T, bool>) {
     return value != 0;
   } else if constexpr (std::is_integral_v<T>) {
     if (std::isnan(value)) return 0;
     // The maximum of a 64-bit type rounds up as a double: compare with >=.
-    if (value >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
-    if (value <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
+    if (value >= static_cast<double>(std::numeric_limits<T>::max()))
+      return std::numeric_limits<T>::max();
+    if (value <= static_cast<double>(std::numeric_limits<T>::min()))
+      return std::numeric_limits<T>::min();
     return static_cast<T>(value);
   } else if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(value);
@@ -48,36 +49,50 @@ Command Buffer::fill(double value) const {
     const T element = element_from<T>(value);
     std::memcpy(pattern.data(), &element, sizeof element);
   });
-  return {buffer_.device->fill(buffer_, std::span{pattern}.first(size_of(dtype()))).value(), buffer_.device};
+  return {buffer_.device->fill(buffer_, std::span{pattern}.first(size_of(dtype()))).value(),
+          buffer_.device};
 }
 
 Command Buffer::copy_to(const Buffer& target) const {
   if (spec() != target.spec())
-    throw Error{"copy", dtype() != target.dtype() ? ErrorCode::dtype_mismatch : ErrorCode::shape_mismatch,
-                "source and target differ", {{"source", spec().to_string()}, {"target", target.spec().to_string()}}};
+    throw Error{"copy",
+                dtype() != target.dtype() ? ErrorCode::dtype_mismatch : ErrorCode::shape_mismatch,
+                "source and target differ",
+                {{"source", spec().to_string()}, {"target", target.spec().to_string()}}};
   return copy_to(target, 0, 0, size());
 }
 
-Command Buffer::copy_to(const Buffer& target, std::size_t offset, std::size_t target_offset, std::size_t bytes) const {
-  return {buffer_.device->copy(buffer_, offset, target.buffer_, target_offset, bytes).value(), target.buffer_.device};
+Command Buffer::copy_to(const Buffer& target, std::size_t offset, std::size_t target_offset,
+                        std::size_t bytes) const {
+  return {buffer_.device->copy(buffer_, offset, target.buffer_, target_offset, bytes).value(),
+          target.buffer_.device};
 }
 
 void Buffer::release() const { buffer_.device->release(buffer_); }
 
-bool Buffer::released() const noexcept { return buffer_.state()->released.load(std::memory_order_acquire); }
+bool Buffer::released() const noexcept {
+  return buffer_.state()->released.load(std::memory_order_acquire);
+}
 
 void Buffer::check_element_type(std::string_view op, DType wanted) const {
   if (dtype() == wanted) return;
   // A bool is a byte that holds 0 or 1.
   if (dtype() == DType::boolean && wanted == DType::u8) return;
-  throw Error{std::string{op}, ErrorCode::dtype_mismatch, "the buffer holds another dtype",
-              {{"buffer", std::string{to_string(dtype())}}, {"asked_for", std::string{to_string(wanted)}}}};
+  throw Error{
+      std::string{op},
+      ErrorCode::dtype_mismatch,
+      "the buffer holds another dtype",
+      {{"buffer", std::string{to_string(dtype())}}, {"asked_for", std::string{to_string(wanted)}}}};
 }
 
 std::size_t Buffer::checked_count(std::string_view op, std::size_t first, std::size_t count) const {
   if (first <= elements() && count <= elements() - first) return count;
-  throw Error{std::string{op}, ErrorCode::invalid_argument, "the range is outside the buffer",
-              {{"first", std::to_string(first)}, {"count", std::to_string(count)}, {"elements", std::to_string(elements())}}};
+  throw Error{std::string{op},
+              ErrorCode::invalid_argument,
+              "the range is outside the buffer",
+              {{"first", std::to_string(first)},
+               {"count", std::to_string(count)},
+               {"elements", std::to_string(elements())}}};
 }
 
 }  // namespace stoker

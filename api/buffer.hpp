@@ -36,8 +36,7 @@ class Buffer {
 
   /// All elements, as T. Throws dtype_mismatch unless dtype_of<T> is the buffer's dtype, released,
   /// out_of_memory.
-  template <class T>
-  [[nodiscard]] Future<std::vector<T>> read() const {
+  template <class T> [[nodiscard]] Future<std::vector<T>> read() const {
     return read<T>(0, elements());
   }
   /// `count` elements from element `first` on. Throws invalid_argument beyond the end.
@@ -55,16 +54,15 @@ class Buffer {
     return result;
   }
   [[nodiscard]] Future<std::vector<std::byte>> read_bytes() const;
-  [[nodiscard]] Future<std::vector<std::byte>> read_bytes(std::size_t offset, std::size_t bytes) const;
+  [[nodiscard]] Future<std::vector<std::byte>> read_bytes(std::size_t offset,
+                                                          std::size_t bytes) const;
 
   /// Overwrites elements from element `first` on; `values` is copied before the call returns.
-  template <class T>
-  Command write(std::span<const T> values, std::size_t first = 0) const {
+  template <class T> Command write(std::span<const T> values, std::size_t first = 0) const {
     check_element_type("write", dtype_of<T>);
     return write_bytes(std::as_bytes(values), first * sizeof(T));
   }
-  template <class T>
-  Command write(const std::vector<T>& values, std::size_t first = 0) const {
+  template <class T> Command write(const std::vector<T>& values, std::size_t first = 0) const {
     return write(std::span<const T>{values}, first);
   }
   Command write_bytes(std::span<const std::byte> bytes, std::size_t offset = 0) const;
@@ -75,7 +73,8 @@ class Buffer {
   /// Copies all of this into `target` (same spec), which may be on another device.
   Command copy_to(const Buffer& target) const;
   /// Copies `bytes` bytes between offsets.
-  Command copy_to(const Buffer& target, std::size_t offset, std::size_t target_offset, std::size_t bytes) const;
+  Command copy_to(const Buffer& target, std::size_t offset, std::size_t target_offset,
+                  std::size_t bytes) const;
 
   /// Ends the use of the buffer: every later call with any of its handles throws `released`. Work
   /// that was submitted before is not disturbed.
@@ -91,7 +90,8 @@ class Buffer {
 
  private:
   void check_element_type(std::string_view op, DType wanted) const;
-  [[nodiscard]] std::size_t checked_count(std::string_view op, std::size_t first, std::size_t count) const;
+  [[nodiscard]] std::size_t checked_count(std::string_view op, std::size_t first,
+                                          std::size_t count) const;
 
   DeviceBuffer buffer_;
 };

@@ -43,13 +43,14 @@ class Command {
   void cancel() const;
 
   /// Runs `function(const Result<void>&)` on the executor when done; a future of what it returns.
-  template <class F>
-  auto then(Executor& executor, F&& function) const {
+  template <class F> auto then(Executor& executor, F&& function) const {
     return future().then(executor, std::forward<F>(function));
   }
 
   /// The same outcome as a future: for when_all, when_any, co_await and async_wait (api/asio.hpp).
-  [[nodiscard]] Future<void> future() const { return Future<void>{boost::intrusive_ptr<FutureState<void>>{state_}}; }
+  [[nodiscard]] Future<void> future() const {
+    return Future<void>{boost::intrusive_ptr<FutureState<void>>{state_}};
+  }
 
   /// Steps done and in all: a pipeline's run has one per stage.
   [[nodiscard]] std::uint32_t steps_done() const noexcept { return state_->steps_done(); }

@@ -41,7 +41,9 @@ class Device {
   // Buffers ---------------------------------------------------------------------------------------
   /// Contents undefined. Throws out_of_memory, limit_exceeded.
   [[nodiscard]] Buffer buffer(const TensorSpec& spec) const;
-  [[nodiscard]] Buffer buffer(DType dtype, const Shape& shape) const { return buffer(TensorSpec{dtype, shape}); }
+  [[nodiscard]] Buffer buffer(DType dtype, const Shape& shape) const {
+    return buffer(TensorSpec{dtype, shape});
+  }
   /// A copy of `bytes`, which must fill the spec exactly.
   [[nodiscard]] Buffer buffer(const TensorSpec& spec, std::span<const std::byte> bytes) const;
   /// A copy of `values` in the given shape.
@@ -54,12 +56,10 @@ class Device {
     return buffer(std::span<const T>{values}, shape);
   }
   /// One-dimensional.
-  template <class T>
-  [[nodiscard]] Buffer buffer(const std::vector<T>& values) const {
+  template <class T> [[nodiscard]] Buffer buffer(const std::vector<T>& values) const {
     return buffer(values, Shape{static_cast<std::int64_t>(values.size())});
   }
-  template <class T>
-  [[nodiscard]] Buffer buffer(std::initializer_list<T> values) const {
+  template <class T> [[nodiscard]] Buffer buffer(std::initializer_list<T> values) const {
     return buffer(std::span<const T>{values.begin(), values.size()},
                   Shape{static_cast<std::int64_t>(values.size())});
   }
@@ -69,17 +69,22 @@ class Device {
   /// dtype_mismatch, invalid_parameter, wrong_device, released, unsupported, overloaded.
   Command submit(std::string_view kernel, std::span<const Buffer> inputs, const Buffer& output,
                  const Params& params = {}, const CommandOptions& options = {}) const;
-  Command submit(std::string_view kernel, std::initializer_list<Buffer> inputs, const Buffer& output,
-                 const Params& params = {}, const CommandOptions& options = {}) const {
-    return submit(kernel, std::span<const Buffer>{inputs.begin(), inputs.size()}, output, params, options);
+  Command submit(std::string_view kernel, std::initializer_list<Buffer> inputs,
+                 const Buffer& output, const Params& params = {},
+                 const CommandOptions& options = {}) const {
+    return submit(kernel, std::span<const Buffer>{inputs.begin(), inputs.size()}, output, params,
+                  options);
   }
   /// Many at once, which costs less than one by one. All or nothing.
-  std::vector<Command> submit(std::span<const KernelCallRequest> calls, const CommandOptions& options = {}) const;
+  std::vector<Command> submit(std::span<const KernelCallRequest> calls,
+                              const CommandOptions& options = {}) const;
 
   /// Runs a kernel into new buffers, which are there at once; their contents come later, and a
   /// failure reaches whoever reads them.
-  [[nodiscard]] Buffer run(std::string_view kernel, std::span<const Buffer> inputs, const Params& params = {}) const;
-  [[nodiscard]] Buffer run(std::string_view kernel, std::initializer_list<Buffer> inputs, const Params& params = {}) const {
+  [[nodiscard]] Buffer run(std::string_view kernel, std::span<const Buffer> inputs,
+                           const Params& params = {}) const;
+  [[nodiscard]] Buffer run(std::string_view kernel, std::initializer_list<Buffer> inputs,
+                           const Params& params = {}) const {
     return run(kernel, std::span<const Buffer>{inputs.begin(), inputs.size()}, params);
   }
 
@@ -94,7 +99,9 @@ class Device {
 
   [[nodiscard]] explicit operator bool() const noexcept { return client_ != nullptr; }
   [[nodiscard]] const std::shared_ptr<DeviceClient>& client() const noexcept { return client_; }
-  friend bool operator==(const Device& a, const Device& b) noexcept { return a.client_ == b.client_; }
+  friend bool operator==(const Device& a, const Device& b) noexcept {
+    return a.client_ == b.client_;
+  }
 
  private:
   std::shared_ptr<DeviceClient> client_;

@@ -35,10 +35,14 @@ struct Pipeline::State {
         throw Error{"pipeline", ErrorCode::invalid_argument, "a value has no name"};
       return;
     }
-    if (!*buffer) throw Error{"pipeline", ErrorCode::invalid_argument, "an empty buffer handle was passed"};
+    if (!*buffer)
+      throw Error{"pipeline", ErrorCode::invalid_argument, "an empty buffer handle was passed"};
     if (buffer->handle().device != device)
-      throw Error{"pipeline", ErrorCode::wrong_device, "the buffer is on another device than the pipeline",
-                  {{"buffer", buffer->handle().device->info().name}, {"pipeline", device->info().name}}};
+      throw Error{
+          "pipeline",
+          ErrorCode::wrong_device,
+          "the buffer is on another device than the pipeline",
+          {{"buffer", buffer->handle().device->info().name}, {"pipeline", device->info().name}}};
     if (buffer->released()) throw Error{"pipeline", ErrorCode::released, "the buffer was released"};
   }
 
@@ -54,7 +58,8 @@ struct Pipeline::State {
   }
 };
 
-Pipeline::Pipeline(std::shared_ptr<DeviceClient> device) : state_{std::make_shared<State>(std::move(device))} {}
+Pipeline::Pipeline(std::shared_ptr<DeviceClient> device)
+    : state_{std::make_shared<State>(std::move(device))} {}
 
 Pipeline& Pipeline::input(std::string_view name, const TensorSpec& spec) {
   static_cast<void>(state_->graph.external(name, spec).value());
@@ -64,18 +69,22 @@ Pipeline& Pipeline::input(std::string_view name, const TensorSpec& spec) {
 
 Pipeline& Pipeline::output(std::string_view name) {
   const auto value = state_->graph.find(name);
-  const bool written = value && std::ranges::any_of(state_->graph.stages(), [&](const GraphStage& stage) {
-    return std::ranges::count(stage.outputs, *value) > 0;
-  });
+  const bool written =
+      value && std::ranges::any_of(state_->graph.stages(), [&](const GraphStage& stage) {
+        return std::ranges::count(stage.outputs, *value) > 0;
+      });
   if (!written)
-    throw Error{"pipeline", ErrorCode::not_found, "no stage writes this value", {{"value", std::string{name}}}};
+    throw Error{"pipeline",
+                ErrorCode::not_found,
+                "no stage writes this value",
+                {{"value", std::string{name}}}};
   state_->outputs.emplace(name);
   state_->compiled.reset();
   return *this;
 }
 
-Pipeline& Pipeline::add(std::string_view kernel, std::vector<PipelineValue> inputs, PipelineValue output,
-                        const Params& params) {
+Pipeline& Pipeline::add(std::string_view kernel, std::vector<PipelineValue> inputs,
+                        PipelineValue output, const Params& params) {
   return add(PipelineStage{std::string{kernel}, std::move(inputs), {std::move(output)}, params});
 }
 
@@ -126,14 +135,19 @@ Command Pipeline::run(const Bindings& bindings, const CommandOptions& options) c
     } else if (const auto fixed = state_->fixed.find(name); fixed != state_->fixed.end()) {
       buffers.push_back(fixed->second.handle());
     } else {
-      throw Error{"pipeline", ErrorCode::invalid_argument, "no buffer is bound to a value", {{"value", name}}};
+      throw Error{"pipeline",
+                  ErrorCode::invalid_argument,
+                  "no buffer is bound to a value",
+                  {{"value", name}}};
     }
   }
   if (used != bindings.size())
     for (const auto& [name, buffer] : bindings) {
       const auto value = plan->graph().find(name);
       if (!value || !plan->graph().values()[*value].external)
-        throw Error{"pipeline", ErrorCode::not_found, "a buffer is bound to a value that is not an input or output",
+        throw Error{"pipeline",
+                    ErrorCode::not_found,
+                    "a buffer is bound to a value that is not an input or output",
                     {{"value", name}}};
     }
   return {plan->run(buffers, options).value(), state_->device};
@@ -142,7 +156,9 @@ Command Pipeline::run(const Bindings& bindings, const CommandOptions& options) c
 TensorSpec Pipeline::spec_of(std::string_view name) const {
   const auto plan = state_->plan();
   const auto value = plan->graph().find(name);
-  if (!value) throw Error{"pipeline", ErrorCode::not_found, "no value of this name", {{"value", std::string{name}}}};
+  if (!value)
+    throw Error{
+        "pipeline", ErrorCode::not_found, "no value of this name", {{"value", std::string{name}}}};
   return *plan->graph().values()[*value].spec;
 }
 
@@ -154,7 +170,8 @@ std::pair<std::uint64_t, std::uint64_t> Pipeline::arena_bytes() const {
 std::vector<std::string> Pipeline::order() const {
   const auto plan = state_->plan();
   std::vector<std::string> kernels;
-  for (const PlannedStage& stage : plan->stages()) kernels.push_back(plan->graph().stages()[stage.stage].kernel->name);
+  for (const PlannedStage& stage : plan->stages())
+    kernels.push_back(plan->graph().stages()[stage.stage].kernel->name);
   return kernels;
 }
 

@@ -33,9 +33,9 @@ namespace stoker {
 /// A stage's input or output: a value's name, or a buffer.
 class PipelineValue {
  public:
-  PipelineValue(const char* name) : value_{std::string{name}} {}      // NOLINT: reads as the name
-  PipelineValue(std::string name) : value_{std::move(name)} {}        // NOLINT
-  PipelineValue(Buffer buffer) : value_{std::move(buffer)} {}         // NOLINT
+  PipelineValue(const char* name) : value_{std::string{name}} {}  // NOLINT: reads as the name
+  PipelineValue(std::string name) : value_{std::move(name)} {}    // NOLINT
+  PipelineValue(Buffer buffer) : value_{std::move(buffer)} {}     // NOLINT
   [[nodiscard]] const std::variant<std::string, Buffer>& get() const noexcept { return value_; }
 
  private:

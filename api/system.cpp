@@ -37,7 +37,8 @@ struct SystemState {
   explicit SystemState(SystemOptions given)
       : options{std::move(given)},
         clock{options.clock ? options.clock : std::make_shared<SystemClock>()},
-        executor{options.executor ? options.executor : make_thread_pool(clock, {options.config.threads, "stoker"})},
+        executor{options.executor ? options.executor
+                                  : make_thread_pool(clock, {options.config.threads, "stoker"})},
         drivers{options.drivers.empty() ? builtin_drivers() : options.drivers} {}
   ~SystemState() { stop(); }
   SystemState(const SystemState&) = delete;
@@ -64,7 +65,8 @@ struct SystemState {
     if (stopped) throw Error{"device", ErrorCode::closed, "the system was stopped"};
     if (name.empty()) name = options.config.device;
     // A device that is open answers without asking the drivers again.
-    if (const auto open_one = devices.find(name); open_one != devices.end()) return open_one->second;
+    if (const auto open_one = devices.find(name); open_one != devices.end())
+      return open_one->second;
     const auto found = find_devices();
     const auto wanted = std::ranges::find_if(found, [&](const Found& one) {
       return name.empty() || one.info.name == name || one.info.backend == name;
@@ -72,14 +74,19 @@ struct SystemState {
     if (wanted == found.end()) {
       std::string names;
       for (const Found& one : found) names += (names.empty() ? "" : ", ") + one.info.name;
-      throw Error{"device", ErrorCode::not_found, "no such device", {{"device", std::string{name}}, {"available", names}}};
+      throw Error{"device",
+                  ErrorCode::not_found,
+                  "no such device",
+                  {{"device", std::string{name}}, {"available", names}}};
     }
-    if (const auto open_one = devices.find(wanted->info.name); open_one != devices.end()) return open_one->second;
+    if (const auto open_one = devices.find(wanted->info.name); open_one != devices.end())
+      return open_one->second;
     OpenOptions open_options;
     open_options.cache_dir = options.config.cache_dir;
     open_options.validation = options.config.validation;
     open_options.cpu_threads = options.config.threads;
-    auto shell = DeviceShell::open(*wanted->driver, wanted->index, open_options, options.device).value();
+    auto shell =
+        DeviceShell::open(*wanted->driver, wanted->index, open_options, options.device).value();
     ClientContext context;
     context.executor = executor;
     context.clock = clock;
@@ -140,9 +147,13 @@ Device System::device(std::string_view name) const { return Device{state_->open(
 
 void System::add_kernel(Kernel kernel) const { state_->kernels->add(std::move(kernel)).value(); }
 
-std::shared_ptr<const Kernel> System::kernel(std::string_view name) const { return state_->kernels->find(name).value(); }
+std::shared_ptr<const Kernel> System::kernel(std::string_view name) const {
+  return state_->kernels->find(name).value();
+}
 
-std::vector<std::shared_ptr<const Kernel>> System::kernels() const { return state_->kernels->list(); }
+std::vector<std::shared_ptr<const Kernel>> System::kernels() const {
+  return state_->kernels->list();
+}
 
 Executor& System::executor() const noexcept { return *state_->executor; }
 Clock& System::clock() const noexcept { return *state_->clock; }

@@ -61,7 +61,9 @@ class System {
 
   /// An empty pipeline on that device.
   [[nodiscard]] Pipeline pipeline(const Device& device) const { return Pipeline{device.client()}; }
-  [[nodiscard]] Pipeline pipeline(std::string_view device_name = {}) const { return pipeline(device(device_name)); }
+  [[nodiscard]] Pipeline pipeline(std::string_view device_name = {}) const {
+    return pipeline(device(device_name));
+  }
 
   /// Adds a kernel of the user's: glsl_kernel() in api/glsl.hpp, cpp_kernel() in api/kernel.hpp.
   /// Throws already_exists, invalid_argument.

@@ -88,17 +88,19 @@ double ping_pong(const std::shared_ptr<Executor>& pool, int messages) {
 double strand_ping_pong(boost::asio::thread_pool& pool, int messages) {
   Table table{Strand{pool.get_executor()}, Strand{pool.get_executor()}, {}};
   return seconds_of([&] {
-    table.play(messages);
-    table.done.get_future().wait();
-  }) / messages;
+           table.play(messages);
+           table.done.get_future().wait();
+         }) /
+         messages;
 }
 
 double casts(const std::shared_ptr<Executor>& pool, int messages) {
   const auto sink = spawn<Sink>(pool, {.name = "sink", .capacity = 1U << 24U}, messages);
   return seconds_of([&] {
-    for (int i = 0; i < messages; ++i) static_cast<void>(sink.cast(i));
-    sink.get()->done.get_future().wait();
-  }) / messages;
+           for (int i = 0; i < messages; ++i) static_cast<void>(sink.cast(i));
+           sink.get()->done.get_future().wait();
+         }) /
+         messages;
 }
 
 double strand_posts(boost::asio::thread_pool& pool, int messages) {
@@ -106,30 +108,36 @@ double strand_posts(boost::asio::thread_pool& pool, int messages) {
   std::promise<void> done;
   int left = messages;
   return seconds_of([&] {
-    for (int i = 0; i < messages; ++i)
-      boost::asio::post(strand, [&] {
-        if (--left == 0) done.set_value();
-      });
-    done.get_future().wait();
-  }) / messages;
+           for (int i = 0; i < messages; ++i)
+             boost::asio::post(strand, [&] {
+               if (--left == 0) done.set_value();
+             });
+           done.get_future().wait();
+         }) /
+         messages;
 }
 
 }  // namespace
 
 void actors(Context& context) {
   SystemClock clock;
-  const std::shared_ptr<Executor> pool = std::make_shared<ThreadPool>(clock, ThreadPoolOptions{threads, "bench"});
+  const std::shared_ptr<Executor> pool =
+      std::make_shared<ThreadPool>(clock, ThreadPoolOptions{threads, "bench"});
   boost::asio::thread_pool asio_pool{threads};
   const int repeats = context.repeats(20);
   constexpr int messages = 100'000;
 
-  const Duel ball = duel(repeats, [&] { return ping_pong(pool, messages) * 1e9; },
-                         [&] { return strand_ping_pong(asio_pool, messages) * 1e9; });
-  context.report.add(Row{"ping-pong, per message", ball.ours, "ns", Better::lower}.against("Asio strands", ball.peer));
+  const Duel ball = duel(
+      repeats, [&] { return ping_pong(pool, messages) * 1e9; },
+      [&] { return strand_ping_pong(asio_pool, messages) * 1e9; });
+  context.report.add(Row{"ping-pong, per message", ball.ours, "ns", Better::lower}.against(
+      "Asio strands", ball.peer));
 
-  const Duel stream = duel(repeats, [&] { return 1e-6 / casts(pool, messages); },
-                           [&] { return 1e-6 / strand_posts(asio_pool, messages); });
-  context.report.add(Row{"casts from a plain thread", stream.ours, "M/s", Better::higher}.against("Asio strand", stream.peer));
+  const Duel stream = duel(
+      repeats, [&] { return 1e-6 / casts(pool, messages); },
+      [&] { return 1e-6 / strand_posts(asio_pool, messages); });
+  context.report.add(Row{"casts from a plain thread", stream.ours, "M/s", Better::higher}.against(
+      "Asio strand", stream.peer));
 
   const auto echo = spawn<Echo>(pool, {.name = "echo"});
   Samples asked;
@@ -138,11 +146,13 @@ void actors(Context& context) {
     if (i >= 0) asked.add(us);
   }
   context.report.add(Row{"ask from a plain thread, p50", asked, "µs", Better::lower});
-  context.report.add(Row{"ask from a plain thread, p99", asked.quantile(0.99), "µs", Better::lower});
+  context.report.add(
+      Row{"ask from a plain thread, p99", asked.quantile(0.99), "µs", Better::lower});
   const Samples inside = sample(context.repeats(2000), [&] {
     return seconds_of([&] { keep(echo.call(1, Run::here).get()); }) * 1e6;
   });
-  context.report.add(Row{"ask of an idle actor, run here, p50", inside, "µs", Better::lower}.remark("Run::here"));
+  context.report.add(
+      Row{"ask of an idle actor, run here, p50", inside, "µs", Better::lower}.remark("Run::here"));
 }
 
 }  // namespace stoker::bench

@@ -16,18 +16,27 @@ void cpu_conv(Context& context) {
   const System system;
   const Device device = system.device("cpu");
   for (const ConvShape& shape : shapes) {
-    const Buffer x = noise_buffer(device, Shape{shape.batch, shape.in_channels, shape.size, shape.size});
-    const Buffer w = noise_buffer(device, Shape{shape.out_channels, shape.in_channels, shape.kernel, shape.kernel});
-    const Buffer y = device.buffer(DType::f32, Shape{shape.batch, shape.out_channels, shape.out_size(), shape.out_size()});
-    const Params params{{"stride", {shape.stride, shape.stride}}, {"padding", {shape.padding, shape.padding}}};
+    const Buffer x =
+        noise_buffer(device, Shape{shape.batch, shape.in_channels, shape.size, shape.size});
+    const Buffer w = noise_buffer(
+        device, Shape{shape.out_channels, shape.in_channels, shape.kernel, shape.kernel});
+    const Buffer y = device.buffer(
+        DType::f32, Shape{shape.batch, shape.out_channels, shape.out_size(), shape.out_size()});
+    const Params params{{"stride", {shape.stride, shape.stride}},
+                        {"padding", {shape.padding, shape.padding}}};
     const auto call = [&] { return device.submit("conv2d", {x, w}, y, params); };
     const int calls = calls_to_fill(0.03, [&] { call().get(); });
-    const Duel turns = duel(context.repeats(20), [&] { return shape.operations() / seconds_per_command(calls, call) * 1e-9; },
-                            [&] { return shape.operations() / peer.conv(shape, calls) * 1e-9; });
-    context.report.add(Row{shape.name, turns.ours, "GFLOP/s", Better::higher}
-                           .against("oneDNN NCHW", turns.peer)
-                           .aim_ratio(0.9)
-                           .remark("batch 8, " + std::to_string(shape.operations() / turns.ours.median() * 1e-6).substr(0, 5) + " ms"));
+    const Duel turns = duel(
+        context.repeats(20),
+        [&] { return shape.operations() / seconds_per_command(calls, call) * 1e-9; },
+        [&] { return shape.operations() / peer.conv(shape, calls) * 1e-9; });
+    context.report.add(
+        Row{shape.name, turns.ours, "GFLOP/s", Better::higher}
+            .against("oneDNN NCHW", turns.peer)
+            .aim_ratio(0.9)
+            .remark("batch 8, " +
+                    std::to_string(shape.operations() / turns.ours.median() * 1e-6).substr(0, 5) +
+                    " ms"));
   }
 }
 

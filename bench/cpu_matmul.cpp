@@ -21,8 +21,9 @@ void submitted(Context& context, const Device& device, OnednnPeer& peer, std::in
   const Buffer c = device.buffer(DType::f32, Shape{n, n});
   const auto call = [&] { return device.submit("matmul", {a, b}, c); };
   const int calls = calls_to_fill(sample_seconds, [&] { call().get(); });
-  const Duel turns = duel(context.repeats(20), [&] { return gflops(n, seconds_per_command(calls, call)); },
-                          [&] { return gflops(n, peer.matmul(n, calls)); });
+  const Duel turns = duel(
+      context.repeats(20), [&] { return gflops(n, seconds_per_command(calls, call)); },
+      [&] { return gflops(n, peer.matmul(n, calls)); });
   Row row{"matmul " + std::to_string(n), turns.ours, "GFLOP/s", Better::higher};
   row.against("oneDNN", turns.peer).remark("submit × " + std::to_string(calls) + ", one wait");
   // Below, a submission costs as much as the product: that is what pipelines are for.
@@ -32,7 +33,8 @@ void submitted(Context& context, const Device& device, OnednnPeer& peer, std::in
 
 /// A chain of products, so that each step needs the one before, as the peer's calls follow each
 /// other.
-void in_pipeline(Context& context, const System& system, const Device& device, OnednnPeer& peer, std::int64_t n) {
+void in_pipeline(Context& context, const System& system, const Device& device, OnednnPeer& peer,
+                 std::int64_t n) {
   constexpr int length = 200;
   const TensorSpec spec{DType::f32, Shape{n, n}};
   Pipeline pipeline = system.pipeline(device);
@@ -51,12 +53,16 @@ void in_pipeline(Context& context, const System& system, const Device& device, O
                           {last, device.buffer(spec)}};
   const auto run = [&] { pipeline.run(bindings).get(); };
   const int runs = calls_to_fill(sample_seconds, run);
-  const Duel turns = duel(context.repeats(20), [&] {
-    return gflops(n, seconds_of([&] {
-      for (int i = 0; i < runs; ++i) run();
-    }) / (runs * length));
-  }, [&] { return gflops(n, peer.matmul(n, runs * length)); });
-  context.report.add(Row{"matmul " + std::to_string(n) + " in a replayed pipeline", turns.ours, "GFLOP/s", Better::higher}
+  const Duel turns = duel(
+      context.repeats(20),
+      [&] {
+        return gflops(n, seconds_of([&] {
+                           for (int i = 0; i < runs; ++i) run();
+                         }) / (runs * length));
+      },
+      [&] { return gflops(n, peer.matmul(n, runs * length)); });
+  context.report.add(Row{"matmul " + std::to_string(n) + " in a replayed pipeline", turns.ours,
+                         "GFLOP/s", Better::higher}
                          .against("oneDNN", turns.peer)
                          .aim_ratio(0.8)
                          .remark("200 dependent steps"));

@@ -8,7 +8,8 @@ namespace stoker::bench {
 namespace {
 
 constexpr std::int64_t side = 4096;
-constexpr std::size_t elements = static_cast<std::size_t>(side) * side;  // 64 MiB of float: no cache holds it
+constexpr std::size_t elements =
+    static_cast<std::size_t>(side) * side;  // 64 MiB of float: no cache holds it
 
 /// One kernel call and the bytes it must move for each of the `elements`.
 struct MemoryCase {
@@ -25,28 +26,36 @@ void measure(Context& context, const Device& device, MemoryFloor& floor, const M
   const auto call = [&] { return device.submit(one.kernel, one.inputs, one.output, one.params); };
   const int calls = calls_to_fill(0.04, [&] { call().get(); });
   const double bytes = one.bytes_per_element * static_cast<double>(elements);
-  const Duel turns = duel(context.repeats(20), [&] { return bytes / seconds_per_command(calls, call) * 1e-9; },
-                          [&] { return floor.triad() * 1e-9; });
+  const Duel turns = duel(
+      context.repeats(20), [&] { return bytes / seconds_per_command(calls, call) * 1e-9; },
+      [&] { return floor.triad() * 1e-9; });
   Row row{one.name, turns.ours, "GB/s", Better::higher};
   row.against("triad", turns.peer);
   if (one.has_aim) row.aim_ratio(0.8);
-  context.report.add(row.remark(std::to_string(bytes / turns.ours.median() * 1e-6).substr(0, 5) + " ms"));
+  context.report.add(
+      row.remark(std::to_string(bytes / turns.ours.median() * 1e-6).substr(0, 5) + " ms"));
 }
 
 /// Eight operations in a row, two inputs, one output. What must be moved is the inputs and the
 /// output; what lies between would stay in registers if somebody fused it.
-void elementwise_chain(Context& context, const System& system, const Device& device, MemoryFloor& floor,
-                       const Buffer& x, const Buffer& y, const Buffer& out) {
+void elementwise_chain(Context& context, const System& system, const Device& device,
+                       MemoryFloor& floor, const Buffer& x, const Buffer& y, const Buffer& out) {
   Pipeline pipeline = system.pipeline(device);
   pipeline.input("x", x.spec()).input("y", y.spec());
-  pipeline.add("elementwise_add", {"x", "y"}, "a").add("relu", {"a"}, "b").add("elementwise_mul", {"b", "y"}, "c");
-  pipeline.add("sigmoid", {"c"}, "d").add("elementwise_sub", {"d", "x"}, "e").add("tanh", {"e"}, "f");
+  pipeline.add("elementwise_add", {"x", "y"}, "a")
+      .add("relu", {"a"}, "b")
+      .add("elementwise_mul", {"b", "y"}, "c");
+  pipeline.add("sigmoid", {"c"}, "d")
+      .add("elementwise_sub", {"d", "x"}, "e")
+      .add("tanh", {"e"}, "f");
   pipeline.add("elementwise_mul", {"f", "x"}, "g").add("abs", {"g"}, "out").output("out");
   const Bindings bindings{{"x", x}, {"y", y}, {"out", out}};
   pipeline.run(bindings).get();
   const double bytes = 12.0 * static_cast<double>(elements);
-  const Duel turns = duel(context.repeats(10), [&] { return bytes / seconds_of([&] { pipeline.run(bindings).get(); }) * 1e-9; },
-                          [&] { return floor.triad() * 1e-9; });
+  const Duel turns = duel(
+      context.repeats(10),
+      [&] { return bytes / seconds_of([&] { pipeline.run(bindings).get(); }) * 1e-9; },
+      [&] { return floor.triad() * 1e-9; });
   context.report.add(Row{"chain of 8 elementwise steps", turns.ours, "GB/s", Better::higher}
                          .against("triad", turns.peer)
                          .remark("12 bytes an element in all; not fused yet"));

@@ -51,7 +51,8 @@ void streaming_triad_loop(float* a, const float* b, const float* c, std::size_t 
   for (; i < n && reinterpret_cast<std::uintptr_t>(a + i) % 64 != 0; ++i) a[i] = b[i] + 3.0F * c[i];
   for (; i + 16 <= n; i += 16)
     for (std::size_t k = 0; k < 16; k += 4)
-      _mm_stream_ps(a + i + k, _mm_add_ps(_mm_loadu_ps(b + i + k), _mm_mul_ps(s, _mm_loadu_ps(c + i + k))));
+      _mm_stream_ps(a + i + k,
+                    _mm_add_ps(_mm_loadu_ps(b + i + k), _mm_mul_ps(s, _mm_loadu_ps(c + i + k))));
   for (; i < n; ++i) a[i] = b[i] + 3.0F * c[i];
   _mm_sfence();
 #else
@@ -63,8 +64,7 @@ constexpr int accumulators = 16;  // hides the latency of a multiply-add at two 
 constexpr int fma_rounds = 4'000'000;
 
 /// Multiply-adds on vectors of `width` bytes; inlined into one function per instruction set.
-template <class Vector>
-[[gnu::always_inline]] inline float fma_loop() {
+template <class Vector> [[gnu::always_inline]] inline float fma_loop() {
   Vector x[accumulators];
 #pragma GCC unroll 16
   for (int i = 0; i < accumulators; ++i) x[i] = Vector{} + static_cast<float>(i);
@@ -249,7 +249,8 @@ void MemoryFloor::Unmap::operator()(float* memory) const noexcept { munmap(memor
 MemoryFloor::Array MemoryFloor::array(std::size_t elements, float value) {
   constexpr std::size_t huge = std::size_t{2} << 20U;
   const std::size_t bytes = (elements * sizeof(float) + huge - 1) / huge * huge;
-  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc{};
   madvise(memory, bytes, MADV_HUGEPAGE);  // a wish
   Array made{static_cast<float*>(memory), Unmap{bytes}};

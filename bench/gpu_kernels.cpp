@@ -11,12 +11,13 @@
 namespace stoker::bench {
 namespace {
 
-constexpr double h200_gemm_tflops = 51;  // cuBLAS, f32 without tf32, on an H200 (docs/benchmarks.md)
+constexpr double h200_gemm_tflops =
+    51;  // cuBLAS, f32 without tf32, on an H200 (docs/benchmarks.md)
 
 struct Gpu {
   System system;
   Device device;
-  bool large;          ///< a real GPU: sizes that fill it
+  bool large;            ///< a real GPU: sizes that fill it
   double copy_rate = 0;  ///< bytes a second, read and written
 };
 
@@ -51,12 +52,16 @@ void copy_floor(Context& context, Gpu& gpu, std::uint64_t bytes) {
   const auto from = raw.memory(bytes);
   const auto to = raw.memory(bytes);
   const auto elements = static_cast<std::int64_t>(bytes / 4);
-  const auto program = raw.program(*gpu.system.kernel("copy"), std::array{TensorSpec{DType::f32, Shape{elements}}});
+  const auto program =
+      raw.program(*gpu.system.kernel("copy"), std::array{TensorSpec{DType::f32, Shape{elements}}});
   const auto rate = [&](const std::function<void(VkCommandBuffer)>& fill) {
-    return sample(context.repeats(20), [&] { return 2e-9 * static_cast<double>(bytes) / raw.device_seconds(fill); });
+    return sample(context.repeats(20),
+                  [&] { return 2e-9 * static_cast<double>(bytes) / raw.device_seconds(fill); });
   };
   const Samples command = rate([&](VkCommandBuffer commands) { raw.copy(commands, from, to); });
-  const Samples shader = rate([&](VkCommandBuffer commands) { raw.dispatch(commands, program, {&from, 1}, {&to, 1}); });
+  const Samples shader = rate([&](VkCommandBuffer commands) {
+    raw.dispatch(commands, program, {&from, 1}, {&to, 1});
+  });
   context.report.add(Row{"floor: vkCmdCopyBuffer", command, "GB/s", Better::higher});
   context.report.add(Row{"floor: copy shader, raw", shader, "GB/s", Better::higher});
   // A software device copies with memcpy, which no shader of its can match.
@@ -98,8 +103,10 @@ void memory_kernels(Context& context, Gpu& gpu) {
   };
   for (const Case& one : cases) {
     try {
-      const Measured measured = measure(context, [&] { return device.submit(one.kernel, one.inputs, one.output, one.params); });
-      const double bytes = one.bytes_per_element * static_cast<double>(side) * static_cast<double>(side);
+      const Measured measured = measure(
+          context, [&] { return device.submit(one.kernel, one.inputs, one.output, one.params); });
+      const double bytes =
+          one.bytes_per_element * static_cast<double>(side) * static_cast<double>(side);
       context.report.add(Row{one.name, measured.device.rates(bytes * 1e-9), "GB/s", Better::higher}
                              .against("device copy", gpu.copy_rate * 1e-9)
                              .aim_ratio(gpu.large ? std::optional{0.9} : std::nullopt)
@@ -110,11 +117,13 @@ void memory_kernels(Context& context, Gpu& gpu) {
   }
   // The same copy through the device's own copy command, as Buffer::copy_to does it.
   const Measured copied = measure(context, [&] { return x.copy_to(out); });
-  context.report.add(Row{"Buffer::copy_to", copied.device.rates(8e-9 * static_cast<double>(side) * static_cast<double>(side)),
-                         "GB/s", Better::higher}
-                         .against("device copy", gpu.copy_rate * 1e-9)
-                         .aim_ratio(gpu.large ? std::optional{0.9} : std::nullopt)
-                         .remark(wall_remark(copied)));
+  context.report.add(
+      Row{"Buffer::copy_to",
+          copied.device.rates(8e-9 * static_cast<double>(side) * static_cast<double>(side)), "GB/s",
+          Better::higher}
+          .against("device copy", gpu.copy_rate * 1e-9)
+          .aim_ratio(gpu.large ? std::optional{0.9} : std::nullopt)
+          .remark(wall_remark(copied)));
 }
 
 void matrix_products(Context& context, Gpu& gpu) {
@@ -122,9 +131,12 @@ void matrix_products(Context& context, Gpu& gpu) {
     const Buffer a = noise_buffer(gpu.device, Shape{n, n});
     const Buffer b = noise_buffer(gpu.device, Shape{n, n});
     const Buffer c = gpu.device.buffer(DType::f32, Shape{n, n});
-    const Measured measured = measure(context, [&] { return gpu.device.submit("matmul", {a, b}, c); });
+    const Measured measured = measure(context, [&] {
+      return gpu.device.submit("matmul", {a, b}, c);
+    });
     const auto size = static_cast<double>(n);
-    Row row{"matmul f32, " + std::to_string(n), measured.device.rates(2e-12 * size * size * size), "TFLOP/s", Better::higher};
+    Row row{"matmul f32, " + std::to_string(n), measured.device.rates(2e-12 * size * size * size),
+            "TFLOP/s", Better::higher};
     if (gpu.large) row.against("cuBLAS, other run", h200_gemm_tflops);
     if (n == 4096) row.aim_ratio(0.5);
     context.report.add(row.remark(wall_remark(measured)));
@@ -145,10 +157,13 @@ void convolutions(Context& context, Gpu& gpu) {
   for (const Case& one : cases) {
     const std::int64_t out = (one.size + 2 * one.padding - one.kernel) / one.stride + 1;
     const Buffer x = noise_buffer(gpu.device, Shape{batch, one.channels, one.size, one.size});
-    const Buffer w = noise_buffer(gpu.device, Shape{one.filters, one.channels, one.kernel, one.kernel});
+    const Buffer w =
+        noise_buffer(gpu.device, Shape{one.filters, one.channels, one.kernel, one.kernel});
     const Buffer y = gpu.device.buffer(DType::f32, Shape{batch, one.filters, out, out});
     const Params params{{"stride", one.stride}, {"padding", one.padding}};
-    const Measured measured = measure(context, [&] { return gpu.device.submit("conv2d", {x, w}, y, params); });
+    const Measured measured = measure(context, [&] {
+      return gpu.device.submit("conv2d", {x, w}, y, params);
+    });
     Row row{one.name, measured.device.scaled(1e6), "µs", Better::lower};
     if (gpu.large) row.against("cuDNN, other run", one.cudnn_us);
     context.report.add(row.remark("batch " + std::to_string(batch) + "; " + wall_remark(measured)));
@@ -164,8 +179,10 @@ void images(Context& context, Gpu& gpu) {
   const Buffer photo_out = gpu.device.buffer(photo.spec());
   const Buffer floats_out = gpu.device.buffer(floats.spec());
   const Buffer grey = gpu.device.buffer(DType::f32, Shape{height, width, 1});
-  const auto row = [&](const std::string& name, const char* kernel, const Buffer& from, const Buffer& to, const Params& params) {
-    const Measured measured = measure(context, [&] { return gpu.device.submit(kernel, {from}, to, params); });
+  const auto row = [&](const std::string& name, const char* kernel, const Buffer& from,
+                       const Buffer& to, const Params& params) {
+    const Measured measured =
+        measure(context, [&] { return gpu.device.submit(kernel, {from}, to, params); });
     const auto bytes = static_cast<double>(from.size() + to.size());
     context.report.add(Row{name, measured.device.rates(bytes * 1e-9), "GB/s", Better::higher}
                            .against("device copy", gpu.copy_rate * 1e-9)
@@ -184,12 +201,19 @@ void transfers(Context& context, Gpu& gpu) {
   const Buffer buffer = gpu.device.buffer(DType::u8, Shape{static_cast<std::int64_t>(bytes)});
   const std::vector<std::byte> data(bytes, std::byte{42});
   const double gigabytes = static_cast<double>(bytes) * 1e-9;
-  context.report.add(Row{"Buffer::write, host to device", sample(context.repeats(10), [&] {
-    return gigabytes / seconds_of([&] { buffer.write_bytes(data).get(); });
-  }), "GB/s", Better::higher});
-  context.report.add(Row{"Buffer::read, device to host", sample(context.repeats(10), [&] {
-    return gigabytes / seconds_of([&] { static_cast<void>(buffer.read_bytes().get()); });
-  }), "GB/s", Better::higher});
+  context.report.add(
+      Row{"Buffer::write, host to device",
+          sample(context.repeats(10),
+                 [&] { return gigabytes / seconds_of([&] { buffer.write_bytes(data).get(); }); }),
+          "GB/s", Better::higher});
+  context.report.add(Row{"Buffer::read, device to host",
+                         sample(context.repeats(10),
+                                [&] {
+                                  return gigabytes / seconds_of([&] {
+                                           static_cast<void>(buffer.read_bytes().get());
+                                         });
+                                }),
+                         "GB/s", Better::higher});
 }
 
 }  // namespace
@@ -197,11 +221,13 @@ void transfers(Context& context, Gpu& gpu) {
 void gpu_kernels(Context& context) {
   Gpu gpu;
   const auto devices = gpu.system.devices();
-  const bool there = std::ranges::any_of(devices, [](const DeviceInfo& info) { return info.backend == "vulkan"; });
+  const bool there =
+      std::ranges::any_of(devices, [](const DeviceInfo& info) { return info.backend == "vulkan"; });
   if (!there) return context.report.skip("everything", "there is no Vulkan device");
   gpu.device = gpu.system.device(context.device.empty() ? "vulkan" : context.device);
   gpu.large = gpu.device.info().type == DeviceType::discrete_gpu;
-  context.report.add(Row{"device", 0, "", Better::higher}.remark(gpu.device.info().description + ", " + gpu.device.info().driver));
+  context.report.add(Row{"device", 0, "", Better::higher}.remark(gpu.device.info().description +
+                                                                 ", " + gpu.device.info().driver));
   gpu.system.trace().enable();
   memory_kernels(context, gpu);
   gpu.device.trim();

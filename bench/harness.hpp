@@ -26,8 +26,7 @@ using Clock = std::chrono::steady_clock;
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 /// Seconds that one call of `function` takes.
-template <class F>
-[[nodiscard]] double seconds_of(F&& function) {
+template <class F> [[nodiscard]] double seconds_of(F&& function) {
   const auto start = Clock::now();
   function();
   return seconds_since(start);
@@ -127,8 +126,7 @@ struct Duel {
 
 /// Calls `ours` and `peer` in turns, once more than asked and without counting the first. Both
 /// return the sample.
-template <class Ours, class Peer>
-[[nodiscard]] Duel duel(int repeats, Ours&& ours, Peer&& peer) {
+template <class Ours, class Peer> [[nodiscard]] Duel duel(int repeats, Ours&& ours, Peer&& peer) {
   Duel result;
   for (int i = -1; i < repeats; ++i) {
     const double mine = ours();
@@ -141,8 +139,7 @@ template <class Ours, class Peer>
 }
 
 /// `repeats` samples of what `measure` returns, after one that is not counted.
-template <class F>
-[[nodiscard]] Samples sample(int repeats, F&& measure) {
+template <class F> [[nodiscard]] Samples sample(int repeats, F&& measure) {
   Samples samples;
   for (int i = -1; i < repeats; ++i)
     if (const double value = measure(); i >= 0) samples.add(value);
@@ -150,8 +147,7 @@ template <class F>
 }
 
 /// How often `function` must be called to fill `target` seconds; at least once.
-template <class F>
-[[nodiscard]] int calls_to_fill(double target, F&& function) {
+template <class F> [[nodiscard]] int calls_to_fill(double target, F&& function) {
   function();
   for (int calls = 1;; calls *= 4) {
     const double seconds = seconds_of([&] {
@@ -163,8 +159,7 @@ template <class F>
 }
 
 /// Keeps the compiler from dropping a computation whose result nobody reads.
-template <class T>
-inline void keep(const T& value) {
+template <class T> inline void keep(const T& value) {
   asm volatile("" : : "r,m"(value) : "memory");
 }
 

@@ -20,15 +20,15 @@ namespace stoker::bench {
 }
 
 /// A buffer of noise, filled and at rest.
-[[nodiscard]] inline Buffer noise_buffer(const Device& device, const Shape& shape, float low = -1, float high = 1) {
+[[nodiscard]] inline Buffer noise_buffer(const Device& device, const Shape& shape, float low = -1,
+                                         float high = 1) {
   Buffer made = device.buffer(DType::f32, shape);
   made.write(noise(made.elements(), low, high)).get();
   return made;
 }
 
 /// Submits the same call `count` times and waits for the last: seconds a call.
-template <class Submit>
-[[nodiscard]] double seconds_per_command(int count, Submit&& submit) {
+template <class Submit> [[nodiscard]] double seconds_per_command(int count, Submit&& submit) {
   const auto start = std::chrono::steady_clock::now();
   Command last;
   for (int i = 0; i < count; ++i) last = submit();

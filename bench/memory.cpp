@@ -49,13 +49,16 @@ void leftovers(Context& context, const std::string& name) {
   run_to(all);
   const double late = resident_mib();
   const MemoryStats late_pool = device.stats().memory;
-  context.report.add(Row{"resident after " + std::to_string(all) + " runs, " + name, late, "MiB", Better::lower}
-                         .against("after 100", early)
-                         .remark("grew by " + std::to_string(late - early).substr(0, 6) + " MiB"));
-  context.report.add(Row{"held by the pool, " + name, mib(late_pool.in_use + late_pool.cached), "MiB", Better::lower}
-                         .against("after 100", mib(early_pool.in_use + early_pool.cached))
-                         .remark(std::to_string(late_pool.allocations) + " blocks asked of the device, " +
-                                 std::to_string(late_pool.reuses) + " leases served from what was there"));
+  context.report.add(
+      Row{"resident after " + std::to_string(all) + " runs, " + name, late, "MiB", Better::lower}
+          .against("after 100", early)
+          .remark("grew by " + std::to_string(late - early).substr(0, 6) + " MiB"));
+  context.report.add(
+      Row{"held by the pool, " + name, mib(late_pool.in_use + late_pool.cached), "MiB",
+          Better::lower}
+          .against("after 100", mib(early_pool.in_use + early_pool.cached))
+          .remark(std::to_string(late_pool.allocations) + " blocks asked of the device, " +
+                  std::to_string(late_pool.reuses) + " leases served from what was there"));
   const std::uint64_t given_back = device.trim();
   context.report.add(Row{"given back by trim(), " + name, mib(given_back), "MiB", Better::higher});
 }
@@ -67,7 +70,8 @@ void memory(Context& context) {
   leftovers(context, "cpu");
   const auto devices = System{}.devices();
   for (const DeviceInfo& info : devices)
-    if (info.backend == "vulkan" && (context.device.empty() || info.name == context.device)) return leftovers(context, info.name);
+    if (info.backend == "vulkan" && (context.device.empty() || info.name == context.device))
+      return leftovers(context, info.name);
 }
 
 }  // namespace stoker::bench

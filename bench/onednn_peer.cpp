@@ -43,20 +43,22 @@ struct Problem {
 
 double seconds_per_call(const std::function<void()>& call, int calls) {
   return seconds_of([&] {
-    for (int i = 0; i < calls; ++i) call();
-  }) / calls;
+           for (int i = 0; i < calls; ++i) call();
+         }) /
+         calls;
 }
 
 class Bench {
  public:
-  double matmul(std::int64_t n, int calls) { return measure(matmuls_.try_emplace(n), calls, [&] { return make_matmul(n); }); }
+  double matmul(std::int64_t n, int calls) {
+    return measure(matmuls_.try_emplace(n), calls, [&] { return make_matmul(n); });
+  }
   double conv(const std::array<std::int64_t, 7>& shape, int calls) {
     return measure(convs_.try_emplace(shape), calls, [&] { return make_conv(shape); });
   }
 
  private:
-  template <class Slot, class Make>
-  double measure(Slot slot, int calls, Make&& make) {
+  template <class Slot, class Make> double measure(Slot slot, int calls, Make&& make) {
     Problem& problem = slot.first->second;
     if (slot.second) {
       problem = make();
@@ -64,7 +66,8 @@ class Bench {
       for (std::size_t way = 0; way < problem.ways.size(); ++way) {
         problem.ways[way]();
         double seconds = 1e9;
-        for (int i = 0; i < 5; ++i) seconds = std::min(seconds, seconds_per_call(problem.ways[way], std::max(1, calls / 4)));
+        for (int i = 0; i < 5; ++i)
+          seconds = std::min(seconds, seconds_per_call(problem.ways[way], std::max(1, calls / 4)));
         if (seconds < fastest) {
           fastest = seconds;
           problem.best = way;
@@ -92,7 +95,8 @@ class Bench {
     Problem problem;
     problem.ways.emplace_back([=, this] {
       dnnl_sgemm('N', 'N', n, n, n, 1.0F, static_cast<const float*>(a.get_data_handle()), n,
-                 static_cast<const float*>(b.get_data_handle()), n, 0.0F, static_cast<float*>(c.get_data_handle()), n);
+                 static_cast<const float*>(b.get_data_handle()), n, 0.0F,
+                 static_cast<float*>(c.get_data_handle()), n);
     });
     problem.ways.emplace_back([=, this] {
       primitive.execute(stream_, {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}});
@@ -124,8 +128,10 @@ class Bench {
     };
     Problem problem;
     // On the caller's layouts, and with input and output alone or all three of oneDNN's choice.
-    for (const auto& [in, by, into] : {std::array{Tag::nchw, Tag::oihw, Tag::nchw}, {Tag::nchw, Tag::any, Tag::nchw},
-                                       {Tag::nchw, Tag::any, Tag::any}, {Tag::any, Tag::any, Tag::any}}) {
+    for (const auto& [in, by, into] : {std::array{Tag::nchw, Tag::oihw, Tag::nchw},
+                                       {Tag::nchw, Tag::any, Tag::nchw},
+                                       {Tag::nchw, Tag::any, Tag::any},
+                                       {Tag::any, Tag::any, Tag::any}}) {
       try {
         problem.ways.push_back(reordered(describe(in, by, into), source, weights, target));
       } catch (const dnnl::error&) {
@@ -136,8 +142,9 @@ class Bench {
   }
 
   /// The convolution with a reorder around each operand whose layout is not the caller's.
-  std::function<void()> reordered(const dnnl::convolution_forward::primitive_desc& desc, const dnnl::memory& source,
-                                  const dnnl::memory& weights, const dnnl::memory& target) {
+  std::function<void()> reordered(const dnnl::convolution_forward::primitive_desc& desc,
+                                  const dnnl::memory& source, const dnnl::memory& weights,
+                                  const dnnl::memory& target) {
     const auto own = [this](const dnnl::memory::desc& wanted, const dnnl::memory& given) {
       return wanted == given.get_desc() ? given : dnnl::memory{wanted, engine_};
     };
@@ -156,7 +163,8 @@ class Bench {
     move(source, in);
     move(weights, by);
     steps.emplace_back([this, in, by, into, primitive = dnnl::convolution_forward{desc}] {
-      primitive.execute(stream_, {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, by}, {DNNL_ARG_DST, into}});
+      primitive.execute(stream_,
+                        {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, by}, {DNNL_ARG_DST, into}});
     });
     move(into, target);
     return [this, steps] {
@@ -238,8 +246,9 @@ double OnednnPeer::matmul(std::int64_t n, int calls) {
 
 double OnednnPeer::conv(const ConvShape& shape, int calls) {
   std::ostringstream line;
-  line << "conv " << calls << ' ' << shape.batch << ' ' << shape.in_channels << ' ' << shape.size << ' '
-       << shape.out_channels << ' ' << shape.kernel << ' ' << shape.stride << ' ' << shape.padding << '\n';
+  line << "conv " << calls << ' ' << shape.batch << ' ' << shape.in_channels << ' ' << shape.size
+       << ' ' << shape.out_channels << ' ' << shape.kernel << ' ' << shape.stride << ' '
+       << shape.padding << '\n';
   return ask(line.str());
 }
 

@@ -18,10 +18,13 @@ struct ConvShape {
   std::string name;
   std::int64_t batch, in_channels, size, out_channels, kernel, stride, padding;
 
-  [[nodiscard]] std::int64_t out_size() const noexcept { return (size + 2 * padding - kernel) / stride + 1; }
+  [[nodiscard]] std::int64_t out_size() const noexcept {
+    return (size + 2 * padding - kernel) / stride + 1;
+  }
   /// Multiplications and additions.
   [[nodiscard]] double operations() const noexcept {
-    return 2.0 * static_cast<double>(batch * out_channels * out_size() * out_size() * in_channels * kernel * kernel);
+    return 2.0 * static_cast<double>(batch * out_channels * out_size() * out_size() * in_channels *
+                                     kernel * kernel);
   }
 };
 

@@ -74,29 +74,38 @@ class SleepingThread {
 void throughput(Context& context, const Device& device, const Operands& operands) {
   std::vector<KernelCallRequest> calls;
   for (int i = 0; i < 1024; ++i)
-    calls.push_back({"elementwise_add", {operands.a[i % pairs], operands.b[i % pairs]}, {operands.c[i % pairs]}});
+    calls.push_back({"elementwise_add",
+                     {operands.a[i % pairs], operands.b[i % pairs]},
+                     {operands.c[i % pairs]}});
   const auto batched = sample(context.repeats(200), [&] {
     return seconds_of([&] { keep(device.submit(calls).back().poll()); }) / 1024;
   });
-  context.report.add(Row{"commands in batches of 1024", batched.rates(1e-6), "M/s", Better::higher}.aim(1.0).remark(
-      "Device::submit(span of KernelCallRequest)"));
+  context.report.add(Row{"commands in batches of 1024", batched.rates(1e-6), "M/s", Better::higher}
+                         .aim(1.0)
+                         .remark("Device::submit(span of KernelCallRequest)"));
   const auto single = sample(context.repeats(200), [&] {
     return seconds_of([&] {
-      for (int i = 0; i < 1024; ++i)
-        keep(device.submit("elementwise_add", {operands.a[i % pairs], operands.b[i % pairs]}, operands.c[i % pairs])
-                 .poll());
-    }) / 1024;
+             for (int i = 0; i < 1024; ++i)
+               keep(device
+                        .submit("elementwise_add", {operands.a[i % pairs], operands.b[i % pairs]},
+                                operands.c[i % pairs])
+                        .poll());
+           }) /
+           1024;
   });
   context.report.add(Row{"commands one by one", single.rates(1e-6), "M/s", Better::higher});
   {
     const AllocationCount count;
-    static_cast<void>(device.submit("elementwise_add", {operands.a[0], operands.b[0]}, operands.c[0]));
-    context.report.add(Row{"allocations of one submit", static_cast<double>(count.calls()), "", Better::lower});
+    static_cast<void>(
+        device.submit("elementwise_add", {operands.a[0], operands.b[0]}, operands.c[0]));
+    context.report.add(
+        Row{"allocations of one submit", static_cast<double>(count.calls()), "", Better::lower});
   }
 }
 
-void add_percentiles(Context& context, const std::string& name, const Samples& seconds, const std::string& note,
-                     std::optional<double> aim_us, const Samples* peer = nullptr) {
+void add_percentiles(Context& context, const std::string& name, const Samples& seconds,
+                     const std::string& note, std::optional<double> aim_us,
+                     const Samples* peer = nullptr) {
   const Samples us = seconds.scaled(1e6);
   Row median{name + ", p50", us, "µs", Better::lower};
   Row late{name + ", p99", us.quantile(0.99), "µs", Better::lower};
@@ -118,9 +127,12 @@ class Stamp final : public Waiter {
   Clock::time_point at;
 };
 
-void callbacks(Context& context, const System& system, const Device& device, const Operands& operands) {
+void callbacks(Context& context, const System& system, const Device& device,
+               const Operands& operands) {
   const int count = context.repeats(20000);
-  const auto submit = [&] { return device.submit("elementwise_add", {operands.a[0], operands.b[0]}, operands.c[0]); };
+  const auto submit = [&] {
+    return device.submit("elementwise_add", {operands.a[0], operands.b[0]}, operands.c[0]);
+  };
 
   Stamp stamp;
   const auto direct = sample(count, [&] {
@@ -129,28 +141,36 @@ void callbacks(Context& context, const System& system, const Device& device, con
     command.future().on_ready(stamp);
     return std::chrono::duration<double>(stamp.at - start).count();
   });
-  add_percentiles(context, "submit → callback in place", direct, "Future::on_ready(Waiter), no executor", 2.0);
+  add_percentiles(context, "submit → callback in place", direct,
+                  "Future::on_ready(Waiter), no executor", 2.0);
 
   boost::asio::io_context loop{1};
   const auto on_loop = sample(count, [&] {
     double seconds = 0;
     const auto start = Clock::now();
-    async_wait(submit(), boost::asio::bind_executor(loop.get_executor(),
-                                                    [&](const Result<void>&) { seconds = seconds_since(start); }));
+    async_wait(submit(), boost::asio::bind_executor(loop.get_executor(), [&](const Result<void>&) {
+                 seconds = seconds_since(start);
+               }));
     loop.restart();
     loop.run();
     return seconds;
   });
-  add_percentiles(context, "submit → async_wait handler", on_loop, "handler on an io_context run by the submitting thread",
-                  2.0);
+  add_percentiles(context, "submit → async_wait handler", on_loop,
+                  "handler on an io_context run by the submitting thread", 2.0);
 
   // The pool's thread sleeps, so this is mostly the price of waking a thread.
   SleepingThread sleeper;
-  const auto handed = duel(count / 4, [&] {
-    const auto start = Clock::now();
-    return submit().then(system.executor(), [start](const Result<void>&) { return seconds_since(start); }).get();
-  }, [&] { return sleeper.hand_over(); });
-  add_percentiles(context, "submit → then() on a sleeping pool thread", handed.ours, "Command::then", {}, &handed.peer);
+  const auto handed = duel(
+      count / 4,
+      [&] {
+        const auto start = Clock::now();
+        return submit()
+            .then(system.executor(), [start](const Result<void>&) { return seconds_since(start); })
+            .get();
+      },
+      [&] { return sleeper.hand_over(); });
+  add_percentiles(context, "submit → then() on a sleeping pool thread", handed.ours,
+                  "Command::then", {}, &handed.peer);
 }
 
 /// x → relu → … → y on the null device.
@@ -176,16 +196,18 @@ void replays(Context& context, const System& system, const Device& device) {
     pipeline.run(bindings).get();
     return sample(context.repeats(200), [&] {
       return seconds_of([&] {
-        for (int i = 0; i < 100; ++i) keep(pipeline.run(bindings).poll());
-      }) / 100;
+               for (int i = 0; i < 100; ++i) keep(pipeline.run(bindings).poll());
+             }) /
+             100;
     });
   };
   const Samples ten = cost_of(10);
   const Samples thousand = cost_of(1000);
   context.report.add(Row{"replay of a 10-step pipeline", ten.scaled(1e6), "µs", Better::lower});
-  context.report.add(
-      Row{"each further step", std::max(0.0, thousand.median() - ten.median()) * 1e9 / 990, "ns", Better::lower}.remark(
-          "(1000 steps − 10 steps) ÷ 990"));
+  context.report.add(Row{"each further step",
+                         std::max(0.0, thousand.median() - ten.median()) * 1e9 / 990, "ns",
+                         Better::lower}
+                         .remark("(1000 steps − 10 steps) ÷ 990"));
 
   const Pipeline pipeline = chain(system, device, 10);
   const Bindings bindings{{"x", x}, {"t9", y}};
@@ -195,8 +217,10 @@ void replays(Context& context, const System& system, const Device& device) {
   for (int i = 0; i < runs; ++i) static_cast<void>(pipeline.run(bindings).wait());
   const auto calls = static_cast<double>(count.calls());
   const auto bytes = static_cast<double>(count.bytes());
-  context.report.add(Row{"heap allocations per replay", calls / runs, "", Better::lower}.aim(0).remark(
-      "operator new on all threads, " + std::to_string(static_cast<int>(bytes / runs)) + " bytes"));
+  context.report.add(
+      Row{"heap allocations per replay", calls / runs, "", Better::lower}.aim(0).remark(
+          "operator new on all threads, " + std::to_string(static_cast<int>(bytes / runs)) +
+          " bytes"));
 }
 
 }  // namespace

@@ -36,16 +36,19 @@ void compare(Context& context, const std::string& name, const Ours& ours, const 
   const auto mine = [&] { return seconds_per_command(calls, ours) * 1e3; };
   const auto repeats = context.repeats(20);
   if (!peer) {
-    context.report.add(Row{name, sample(repeats, mine), "ms", Better::lower}.remark("built without OpenCV"));
+    context.report.add(
+        Row{name, sample(repeats, mine), "ms", Better::lower}.remark("built without OpenCV"));
     return;
   }
   const Duel turns = duel(repeats, mine, [&] {
     peer();
     return seconds_of([&] {
-      for (int i = 0; i < calls; ++i) peer();
-    }) * 1e3 / calls;
+             for (int i = 0; i < calls; ++i) peer();
+           }) *
+           1e3 / calls;
   });
-  context.report.add(Row{name, turns.ours, "ms", Better::lower}.against("OpenCV", turns.peer).aim_ratio(aim));
+  context.report.add(
+      Row{name, turns.ours, "ms", Better::lower}.against("OpenCV", turns.peer).aim_ratio(aim));
 }
 
 #ifdef STOKER_BENCH_OPENCV
@@ -61,7 +64,8 @@ cv::Mat matrix_of(const Picture& picture) {
 double sigma_of(int radius) { return 0.3 * (radius - 1) + 0.8; }
 
 void blur(const cv::Mat& from, cv::Mat& to, int radius) {
-  cv::GaussianBlur(from, to, {2 * radius + 1, 2 * radius + 1}, sigma_of(radius), 0, cv::BORDER_REPLICATE);
+  cv::GaussianBlur(from, to, {2 * radius + 1, 2 * radius + 1}, sigma_of(radius), 0,
+                   cv::BORDER_REPLICATE);
 }
 
 /// Magnitude of the gradient, as bytes: the faster of two ways that give the same picture.
@@ -115,7 +119,8 @@ Peers peers_of([[maybe_unused]] const Picture& picture) {
       [state] { blur(state->colour, state->out, blur_radius); },
       [state] { state->sobel(state->grey, state->out); },
       [state] {
-        cv::resize(state->colour, state->out, {state->colour.cols / 2, state->colour.rows / 2}, 0, 0, cv::INTER_LINEAR);
+        cv::resize(state->colour, state->out, {state->colour.cols / 2, state->colour.rows / 2}, 0,
+                   0, cv::INTER_LINEAR);
       },
       [state] {
         blur(state->colour, state->soft, blur_radius);
@@ -146,23 +151,31 @@ void rows_of(Context& context, const System& system, const Device& device, const
   device.submit("grayscale", {picture.colour}, grey).get();
 
   const Peers peers = peers_of(picture);
-  const auto row = [&](const char* what, const char* kernel, const Buffer& from, const Buffer& to, const Params& params,
-                       const Peer& peer) {
-    compare(context, std::string{what} + ", " + picture.name,
-            [&device, kernel, from, to, params] { return device.submit(kernel, {from}, to, params); }, peer);
+  const auto row = [&](const char* what, const char* kernel, const Buffer& from, const Buffer& to,
+                       const Params& params, const Peer& peer) {
+    compare(
+        context, std::string{what} + ", " + picture.name,
+        [&device, kernel, from, to, params] { return device.submit(kernel, {from}, to, params); },
+        peer);
   };
   row("grayscale", "grayscale", picture.colour, grey, {}, peers.grey);
   row("gaussian_blur r2, grey", "gaussian_blur", grey, grey_out, radius, peers.blur_grey);
-  row("gaussian_blur r2, colour", "gaussian_blur", picture.colour, colour_out, radius, peers.blur_colour);
+  row("gaussian_blur r2, colour", "gaussian_blur", picture.colour, colour_out, radius,
+      peers.blur_colour);
   row("sobel, grey", "sobel", grey, grey_out, {}, peers.sobel);
-  row("resize to half, bilinear", "resize", picture.colour, half, {{"width", w / 2}, {"height", h / 2}}, peers.resize_half);
+  row("resize to half, bilinear", "resize", picture.colour, half,
+      {{"width", w / 2}, {"height", h / 2}}, peers.resize_half);
   row("sharpen r2", "sharpen", picture.colour, colour_out, radius, peers.sharpen);
 
   Pipeline edges = system.pipeline(device);
   edges.input("photo", picture.colour.spec()).add("grayscale", {"photo"}, "grey");
-  edges.add("gaussian_blur", {"grey"}, "soft", radius).add("sobel", {"soft"}, "edges").output("edges");
+  edges.add("gaussian_blur", {"grey"}, "soft", radius)
+      .add("sobel", {"soft"}, "edges")
+      .output("edges");
   const Bindings bindings{{"photo", picture.colour}, {"edges", grey_out}};
-  compare(context, "photo pipeline, " + picture.name, [edges, bindings] { return edges.run(bindings); }, peers.edges, 1.0);
+  compare(
+      context, "photo pipeline, " + picture.name, [edges, bindings] { return edges.run(bindings); },
+      peers.edges, 1.0);
 }
 
 }  // namespace
@@ -179,7 +192,10 @@ void photo(Context& context) {
 #endif
   Picture small{"640×427", device.buffer(image.spec, image.bytes)};
   Picture large{"3840×2160", device.buffer(DType::u8, Shape{2160, 3840, 3})};
-  device.submit("resize", {small.colour}, large.colour, {{"width", 3840}, {"height", 2160}, {"mode", "bicubic"}}).get();
+  device
+      .submit("resize", {small.colour}, large.colour,
+              {{"width", 3840}, {"height", 2160}, {"mode", "bicubic"}})
+      .get();
   rows_of(context, system, device, small);
   rows_of(context, system, device, large);
 }

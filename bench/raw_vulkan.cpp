@@ -11,11 +11,11 @@ namespace stoker::bench {
 namespace {
 
 void check(VkResult result, const char* call) {
-  if (result < 0) throw std::runtime_error{std::string{call} + " failed: " + std::to_string(result)};
+  if (result < 0)
+    throw std::runtime_error{std::string{call} + " failed: " + std::to_string(result)};
 }
 
-template <class T>
-T structure(VkStructureType type) {
+template <class T> T structure(VkStructureType type) {
   T value{};
   value.sType = type;
   return value;
@@ -57,12 +57,14 @@ struct RawVulkan::Api {
 #undef STOKER_BENCH_DECLARE
 
   void load(VkInstance instance) {
-#define STOKER_BENCH_LOAD(name) name = reinterpret_cast<PFN_##name>(vkGetInstanceProcAddr(instance, #name));
+#define STOKER_BENCH_LOAD(name) \
+  name = reinterpret_cast<PFN_##name>(vkGetInstanceProcAddr(instance, #name));
     STOKER_BENCH_INSTANCE_CALLS(STOKER_BENCH_LOAD)
 #undef STOKER_BENCH_LOAD
   }
   void load(VkDevice device) {
-#define STOKER_BENCH_LOAD(name) name = reinterpret_cast<PFN_##name>(vkGetDeviceProcAddr(device, #name));
+#define STOKER_BENCH_LOAD(name) \
+  name = reinterpret_cast<PFN_##name>(vkGetDeviceProcAddr(device, #name));
     STOKER_BENCH_DEVICE_CALLS(STOKER_BENCH_LOAD)
 #undef STOKER_BENCH_LOAD
     if (!vkQueueSubmit2) throw std::runtime_error{"the device has no Vulkan 1.3"};
@@ -94,8 +96,10 @@ void RawVulkan::open_instance() {
   // Never unloaded: drivers leave threads behind.
   void* const library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library) throw std::runtime_error{"no Vulkan loader is installed"};
-  api_->vkGetInstanceProcAddr = reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(library, "vkGetInstanceProcAddr"));
-  const auto create = reinterpret_cast<PFN_vkCreateInstance>(api_->vkGetInstanceProcAddr(nullptr, "vkCreateInstance"));
+  api_->vkGetInstanceProcAddr =
+      reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(library, "vkGetInstanceProcAddr"));
+  const auto create = reinterpret_cast<PFN_vkCreateInstance>(
+      api_->vkGetInstanceProcAddr(nullptr, "vkCreateInstance"));
   auto application = structure<VkApplicationInfo>(VK_STRUCTURE_TYPE_APPLICATION_INFO);
   application.apiVersion = VK_API_VERSION_1_3;
   auto info = structure<VkInstanceCreateInfo>(VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO);
@@ -108,10 +112,13 @@ void RawVulkan::open_device(const std::string& uuid) {
   std::uint32_t count = 0;
   check(api_->vkEnumeratePhysicalDevices(instance_, &count, nullptr), "vkEnumeratePhysicalDevices");
   std::vector<VkPhysicalDevice> all(count);
-  check(api_->vkEnumeratePhysicalDevices(instance_, &count, all.data()), "vkEnumeratePhysicalDevices");
+  check(api_->vkEnumeratePhysicalDevices(instance_, &count, all.data()),
+        "vkEnumeratePhysicalDevices");
   for (VkPhysicalDevice candidate : all) {
-    auto v11 = structure<VkPhysicalDeviceVulkan11Properties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES);
-    auto properties = structure<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2);
+    auto v11 = structure<VkPhysicalDeviceVulkan11Properties>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES);
+    auto properties =
+        structure<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2);
     properties.pNext = &v11;
     api_->vkGetPhysicalDeviceProperties2(candidate, &properties);
     if (hex(v11.deviceUUID) != uuid) continue;
@@ -134,10 +141,14 @@ void RawVulkan::open_device(const std::string& uuid) {
   }
 
   // Everything the device can do, but for the checks of every access.
-  auto v13 = structure<VkPhysicalDeviceVulkan13Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES);
-  auto v12 = structure<VkPhysicalDeviceVulkan12Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
-  auto v11 = structure<VkPhysicalDeviceVulkan11Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES);
-  auto features = structure<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
+  auto v13 = structure<VkPhysicalDeviceVulkan13Features>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES);
+  auto v12 = structure<VkPhysicalDeviceVulkan12Features>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
+  auto v11 = structure<VkPhysicalDeviceVulkan11Features>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES);
+  auto features =
+      structure<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
   features.pNext = &v11;
   v11.pNext = &v12;
   v12.pNext = &v13;
@@ -170,10 +181,12 @@ void RawVulkan::make_queue_objects() {
   pool.queueFamilyIndex = family_;
   check(api_->vkCreateCommandPool(device_, &pool, nullptr, &pool_), "vkCreateCommandPool");
   const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, push_limit};
-  auto layout = structure<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
+  auto layout =
+      structure<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
   layout.pushConstantRangeCount = 1;
   layout.pPushConstantRanges = &range;
-  check(api_->vkCreatePipelineLayout(device_, &layout, nullptr, &layout_), "vkCreatePipelineLayout");
+  check(api_->vkCreatePipelineLayout(device_, &layout, nullptr, &layout_),
+        "vkCreatePipelineLayout");
   auto queries = structure<VkQueryPoolCreateInfo>(VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
   queries.queryType = VK_QUERY_TYPE_TIMESTAMP;
   queries.queryCount = 2;
@@ -184,7 +197,9 @@ std::uint32_t RawVulkan::memory_type(std::uint32_t allowed) const {
   VkPhysicalDeviceMemoryProperties properties;
   api_->vkGetPhysicalDeviceMemoryProperties(physical_, &properties);
   for (std::uint32_t i = 0; i < properties.memoryTypeCount; ++i)
-    if ((allowed >> i & 1U) && (properties.memoryTypes[i].propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)) return i;
+    if ((allowed >> i & 1U) &&
+        (properties.memoryTypes[i].propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT))
+      return i;
   throw std::runtime_error{"no device-local memory type"};
 }
 
@@ -222,20 +237,24 @@ RawVulkan::Program RawVulkan::program(const Kernel& kernel, std::span<const Tens
   const GpuPass& pass = plan.passes[0];
   const auto spirv = builtin_spirv(pass.shader->name, pass.variant);
 
-  auto module_info = structure<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+  auto module_info =
+      structure<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
   module_info.codeSize = spirv.size_bytes();
   module_info.pCode = spirv.data();
   VkShaderModule module = VK_NULL_HANDLE;
-  check(api_->vkCreateShaderModule(device_, &module_info, nullptr, &module), "vkCreateShaderModule");
+  check(api_->vkCreateShaderModule(device_, &module_info, nullptr, &module),
+        "vkCreateShaderModule");
   std::vector<VkSpecializationMapEntry> map;
   std::vector<std::uint32_t> constants;
   for (std::uint32_t i = 0; i < pass.shader->constants.size(); ++i) {
     map.push_back({i, 4 * i, 4});
-    constants.push_back(i < pass.constants.size() ? pass.constants[i] : pass.shader->constants[i].value);
+    constants.push_back(i < pass.constants.size() ? pass.constants[i]
+                                                  : pass.shader->constants[i].value);
   }
-  const VkSpecializationInfo specialization{static_cast<std::uint32_t>(map.size()), map.data(), 4 * constants.size(),
-                                            constants.data()};
-  auto info = structure<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
+  const VkSpecializationInfo specialization{static_cast<std::uint32_t>(map.size()), map.data(),
+                                            4 * constants.size(), constants.data()};
+  auto info =
+      structure<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
   info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
   info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
   info.stage.module = module;
@@ -255,7 +274,8 @@ RawVulkan::Program RawVulkan::program(const Kernel& kernel, std::span<const Tens
 }
 
 VkCommandBuffer RawVulkan::record(const std::function<void(VkCommandBuffer)>& fill) {
-  auto allocate = structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
+  auto allocate =
+      structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
   allocate.commandPool = pool_;
   allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
   allocate.commandBufferCount = 1;
@@ -270,8 +290,8 @@ VkCommandBuffer RawVulkan::record(const std::function<void(VkCommandBuffer)>& fi
   return commands;
 }
 
-void RawVulkan::dispatch(VkCommandBuffer commands, const Program& program, std::span<const Memory> inputs,
-                         std::span<const Memory> outputs) const {
+void RawVulkan::dispatch(VkCommandBuffer commands, const Program& program,
+                         std::span<const Memory> inputs, std::span<const Memory> outputs) const {
   std::array<std::byte, push_limit> push{};
   std::size_t at = 0;
   for (const PassBinding& binding : program.bindings) {
@@ -282,8 +302,8 @@ void RawVulkan::dispatch(VkCommandBuffer commands, const Program& program, std::
   std::memcpy(push.data() + at, program.push.data(), program.push.size());
   at += program.push.size();
   api_->vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, program.pipeline);
-  api_->vkCmdPushConstants(commands, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, static_cast<std::uint32_t>(at),
-                           push.data());
+  api_->vkCmdPushConstants(commands, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                           static_cast<std::uint32_t>(at), push.data());
   api_->vkCmdDispatch(commands, program.groups[0], program.groups[1], program.groups[2]);
 }
 
@@ -329,7 +349,9 @@ void RawVulkan::wait(std::uint64_t value) const {
 
 void RawVulkan::spin(std::uint64_t value) const {
   std::uint64_t reached = 0;
-  while (reached < value) check(api_->vkGetSemaphoreCounterValue(device_, timeline_, &reached), "vkGetSemaphoreCounterValue");
+  while (reached < value)
+    check(api_->vkGetSemaphoreCounterValue(device_, timeline_, &reached),
+          "vkGetSemaphoreCounterValue");
 }
 
 double RawVulkan::device_seconds(const std::function<void(VkCommandBuffer)>& fill) {
@@ -341,7 +363,8 @@ double RawVulkan::device_seconds(const std::function<void(VkCommandBuffer)>& fil
   });
   wait(submit(commands));
   std::array<std::uint64_t, 2> ticks{};
-  check(api_->vkGetQueryPoolResults(device_, queries_, 0, 2, sizeof ticks, ticks.data(), sizeof ticks[0],
+  check(api_->vkGetQueryPoolResults(device_, queries_, 0, 2, sizeof ticks, ticks.data(),
+                                    sizeof ticks[0],
                                     VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
         "vkGetQueryPoolResults");
   api_->vkFreeCommandBuffers(device_, pool_, 1, &commands);

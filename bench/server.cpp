@@ -58,11 +58,13 @@ void lateness(Context& context, const std::string& name, int portion) {
     asio::co_spawn(server.loop, submit_many(device, commands, portion, done), asio::detached);
     seconds = seconds_of([&] { server.loop.run(); });
   }
-  Row row{"1 ms timer late, p99, " + name + ", portions of " + std::to_string(portion), late_ms.quantile(0.99), "ms", Better::lower};
+  Row row{"1 ms timer late, p99, " + name + ", portions of " + std::to_string(portion),
+          late_ms.quantile(0.99), "ms", Better::lower};
   row.n = late_ms.size();
   // A thousand submits in one handler keep the loop busy by themselves: that is the host's choice.
   if (portion <= 100) row.aim(2);
-  context.report.add(row.remark("10,000 submits in " + std::to_string(static_cast<int>(seconds * 1e3)) + " ms; p50 " +
+  context.report.add(row.remark("10,000 submits in " +
+                                std::to_string(static_cast<int>(seconds * 1e3)) + " ms; p50 " +
                                 std::to_string(late_ms.median()).substr(0, 5) + " ms"));
 }
 
@@ -83,11 +85,14 @@ void waiting_cost(Context& context, const std::string& name) {
   const Buffer b = noise_buffer(device, Shape{n, n});
   const Buffer c = device.buffer(DType::f32, Shape{n, n});
   const auto run = [&](int products) {
-    asio::co_spawn(server.loop, [&]() -> asio::awaitable<void> {
-      Command last;
-      for (int i = 0; i < products; ++i) last = device.submit("matmul", {a, b}, c);
-      co_await async_get(last, asio::use_awaitable);
-    }, asio::detached);
+    asio::co_spawn(
+        server.loop,
+        [&]() -> asio::awaitable<void> {
+          Command last;
+          for (int i = 0; i < products; ++i) last = device.submit("matmul", {a, b}, c);
+          co_await async_get(last, asio::use_awaitable);
+        },
+        asio::detached);
     server.loop.restart();
     server.loop.run();
   };
@@ -101,10 +106,12 @@ void waiting_cost(Context& context, const std::string& name) {
     loop_share.add(100 * (seconds_of_cpu(CLOCK_THREAD_CPUTIME_ID) - thread_before) / wall);
     process_share.add(100 * (seconds_of_cpu(CLOCK_PROCESS_CPUTIME_ID) - process_before) / wall);
   }
-  context.report.add(Row{"loop's processor time in long work, " + name, loop_share, "%", Better::lower}.remark(
-      "of one core, while 10 products of " + std::to_string(n) + " run"));
+  context.report.add(
+      Row{"loop's processor time in long work, " + name, loop_share, "%", Better::lower}.remark(
+          "of one core, while 10 products of " + std::to_string(n) + " run"));
   if (device.info().type == DeviceType::discrete_gpu)
-    context.report.add(Row{"whole process, " + name, process_share, "%", Better::lower}.remark("of one core; the GPU computes"));
+    context.report.add(Row{"whole process, " + name, process_share, "%", Better::lower}.remark(
+        "of one core; the GPU computes"));
 }
 
 }  // namespace

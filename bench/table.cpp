@@ -20,14 +20,19 @@ std::string number(double value) {
   return format(size >= 10 ? "%.1f" : size >= 0.1 ? "%.2f" : "%.4f", value);
 }
 
-std::string value_of(const Row& row) { return row.unit.empty() ? number(row.value) : number(row.value) + " " + row.unit; }
+std::string value_of(const Row& row) {
+  return row.unit.empty() ? number(row.value) : number(row.value) + " " + row.unit;
+}
 
-std::string peer_of(const Row& row) { return row.peer.empty() ? "" : row.peer + " " + number(row.peer_value); }
+std::string peer_of(const Row& row) {
+  return row.peer.empty() ? "" : row.peer + " " + number(row.peer_value);
+}
 
 std::string aim_of(const Row& row) {
   if (!row.met()) return "";
   const char* const sign = row.better == Better::higher ? "≥ " : "≤ ";
-  std::string text = row.aim_value ? sign + number(*row.aim_value) : sign + format("%.2f", *row.aim_of_ratio) + "×";
+  std::string text = row.aim_value ? sign + number(*row.aim_value)
+                                   : sign + format("%.2f", *row.aim_of_ratio) + "×";
   return text + (*row.met() ? " ✓" : " ✗");
 }
 
@@ -39,24 +44,29 @@ std::string pad(const std::string& text, std::size_t width, bool right = false) 
   return right ? space + text : text + space;
 }
 
-bool is_remark(const Row& row) { return row.unit.empty() && row.value == 0 && row.peer.empty() && !row.aim_value; }
+bool is_remark(const Row& row) {
+  return row.unit.empty() && row.value == 0 && row.peer.empty() && !row.aim_value;
+}
 
 }  // namespace
 
 void Table::show(const Row& row) {
   if (row.group != group_) {
     group_ = row.group;
-    std::fprintf(file_, "\n%s %s %s %s %s %s note\n", pad(group_, 44).c_str(), pad("value", 15, true).c_str(),
-                 pad("spread", 7, true).c_str(), pad("peer or floor", 28).c_str(), pad("ratio", 7, true).c_str(),
+    std::fprintf(file_, "\n%s %s %s %s %s %s note\n", pad(group_, 44).c_str(),
+                 pad("value", 15, true).c_str(), pad("spread", 7, true).c_str(),
+                 pad("peer or floor", 28).c_str(), pad("ratio", 7, true).c_str(),
                  pad("aim", 11).c_str());
   }
   if (is_remark(row)) {
     std::fprintf(file_, "  %s %s\n", pad(row.name, 42).c_str(), row.note.c_str());
   } else {
-    std::fprintf(file_, "  %s %s %s %s %s %s %s\n", pad(row.name, 42).c_str(), pad(value_of(row), 15, true).c_str(),
-                 pad(row.spread > 0 ? format("%.0f%%", row.spread) : "", 7, true).c_str(), pad(peer_of(row), 28).c_str(),
-                 pad(row.ratio() ? format("%.2f", *row.ratio()) : "", 7, true).c_str(), pad(aim_of(row), 11).c_str(),
-                 row.note.c_str());
+    std::fprintf(file_, "  %s %s %s %s %s %s %s\n", pad(row.name, 42).c_str(),
+                 pad(value_of(row), 15, true).c_str(),
+                 pad(row.spread > 0 ? format("%.0f%%", row.spread) : "", 7, true).c_str(),
+                 pad(peer_of(row), 28).c_str(),
+                 pad(row.ratio() ? format("%.2f", *row.ratio()) : "", 7, true).c_str(),
+                 pad(aim_of(row), 11).c_str(), row.note.c_str());
   }
   std::fflush(file_);
 }
@@ -93,11 +103,14 @@ std::string to_markdown(std::span<const Row> rows) {
   for (const Row& row : rows) {
     if (row.group != group) {
       group = row.group;
-      text += "\n### " + group + "\n\n| row | value | spread | peer or floor | ratio | aim | note |\n|---|---:|---:|---|---:|---|---|\n";
+      text += "\n### " + group +
+              "\n\n| row | value | spread | peer or floor | ratio | aim | note "
+              "|\n|---|---:|---:|---|---:|---|---|\n";
     }
     text += "| " + row.name + " | " + (is_remark(row) ? "" : value_of(row)) + " | " +
             (row.spread > 0 ? format("%.0f%%", row.spread) : "") + " | " + peer_of(row) + " | " +
-            (row.ratio() ? format("%.2f", *row.ratio()) : "") + " | " + aim_of(row) + " | " + row.note + " |\n";
+            (row.ratio() ? format("%.2f", *row.ratio()) : "") + " | " + aim_of(row) + " | " +
+            row.note + " |\n";
   }
   return text;
 }

@@ -23,7 +23,8 @@ struct Setting {
         raw_x{raw.memory(64)},
         raw_y{raw.memory(64)} {}
 
-  void dispatch(VkCommandBuffer commands, const RawVulkan::Memory& from, const RawVulkan::Memory& to) const {
+  void dispatch(VkCommandBuffer commands, const RawVulkan::Memory& from,
+                const RawVulkan::Memory& to) const {
     raw.dispatch(commands, add, std::array{from, raw_x}, {&to, 1});
   }
 
@@ -41,11 +42,13 @@ struct Latency {
 
 /// Blocks of submissions in turns, each timed by itself.
 Latency submit_to_complete(Context& context, Setting& at) {
-  VkCommandBuffer one = at.raw.record([&](VkCommandBuffer commands) { at.dispatch(commands, at.raw_x, at.raw_y); });
+  VkCommandBuffer one =
+      at.raw.record([&](VkCommandBuffer commands) { at.dispatch(commands, at.raw_x, at.raw_y); });
   VkCommandBuffer none = at.raw.record([](VkCommandBuffer) {});
   Latency result;
   constexpr int block = 60;
-  constexpr int warm = 10;  // of each block, uncounted: threads and clocks of the other side cool down
+  constexpr int warm =
+      10;  // of each block, uncounted: threads and clocks of the other side cool down
   const auto measure = [](Samples& samples, auto&& run) {
     for (int i = 0; i < block; ++i)
       if (const double seconds = seconds_of(run); i >= warm) samples.add(seconds * 1e6);
@@ -66,17 +69,22 @@ void add_latency(Context& context, const Latency& latency) {
     row.spread = latency.ours.spread();
     return row;
   };
-  context.report.add(percentile("submit → wait, one tiny kernel, p50", 0.5).against("raw, waits", latency.waiting));
+  context.report.add(percentile("submit → wait, one tiny kernel, p50", 0.5)
+                         .against("raw, waits", latency.waiting));
+  context.report.add(percentile("submit → wait, one tiny kernel, p99", 0.99)
+                         .against("raw, waits", latency.waiting.quantile(0.99)));
   context.report.add(
-      percentile("submit → wait, one tiny kernel, p99", 0.99).against("raw, waits", latency.waiting.quantile(0.99)));
-  context.report.add(percentile("the same against spinning, p50", 0.5).against("raw, spins", latency.spinning));
+      percentile("the same against spinning, p50", 0.5).against("raw, spins", latency.spinning));
+  context.report.add(percentile("the same against spinning, p99", 0.99)
+                         .against("raw, spins", latency.spinning.quantile(0.99)));
+  context.report.add(Row{"what we add to waiting, p50",
+                         latency.ours.median() - latency.waiting.median(), "µs", Better::lower}
+                         .aim(5));
+  context.report.add(Row{"what we add to spinning, p50",
+                         latency.ours.median() - latency.spinning.median(), "µs", Better::lower}
+                         .aim(5));
   context.report.add(
-      percentile("the same against spinning, p99", 0.99).against("raw, spins", latency.spinning.quantile(0.99)));
-  context.report.add(Row{"what we add to waiting, p50", latency.ours.median() - latency.waiting.median(), "µs",
-                         Better::lower}.aim(5));
-  context.report.add(Row{"what we add to spinning, p50", latency.ours.median() - latency.spinning.median(), "µs",
-                         Better::lower}.aim(5));
-  context.report.add(Row{"floor: an empty submission, spinning", latency.empty, "µs", Better::lower});
+      Row{"floor: an empty submission, spinning", latency.empty, "µs", Better::lower});
 }
 
 /// 1000 kernels, each reading what the one before wrote.
@@ -100,8 +108,9 @@ void dependent_chain(Context& context, Setting& at) {
   pipeline.output(last);
   const Bindings bindings{{"x", at.x}, {last, at.y}};
   pipeline.run(bindings).get();
-  const Duel duel_ = duel(context.repeats(100), [&] { return seconds_of([&] { pipeline.run(bindings).get(); }) * 1e6; },
-                          [&] { return seconds_of([&] { at.raw.spin(at.raw.submit(commands)); }) * 1e6; });
+  const Duel duel_ = duel(
+      context.repeats(100), [&] { return seconds_of([&] { pipeline.run(bindings).get(); }) * 1e6; },
+      [&] { return seconds_of([&] { at.raw.spin(at.raw.submit(commands)); }) * 1e6; });
   context.report.add(Row{"replay of 1000 dependent kernels", duel_.ours, "µs", Better::lower}
                          .against("recorded commands", duel_.peer)
                          .aim_ratio(1.1));
@@ -116,11 +125,13 @@ void independent_fan(Context& context, Setting& at) {
   });
   Pipeline pipeline = at.system.pipeline(at.device);
   pipeline.input("x", tiny);
-  for (int i = 0; i < chain_length; ++i) pipeline.add("elementwise_add", {"x", "x"}, at.device.buffer(tiny));
+  for (int i = 0; i < chain_length; ++i)
+    pipeline.add("elementwise_add", {"x", "x"}, at.device.buffer(tiny));
   const Bindings bindings{{"x", at.x}};
   pipeline.run(bindings).get();
-  const Duel duel_ = duel(context.repeats(100), [&] { return seconds_of([&] { pipeline.run(bindings).get(); }) * 1e6; },
-                          [&] { return seconds_of([&] { at.raw.spin(at.raw.submit(commands)); }) * 1e6; });
+  const Duel duel_ = duel(
+      context.repeats(100), [&] { return seconds_of([&] { pipeline.run(bindings).get(); }) * 1e6; },
+      [&] { return seconds_of([&] { at.raw.spin(at.raw.submit(commands)); }) * 1e6; });
   context.report.add(Row{"replay of 1000 independent kernels", duel_.ours, "µs", Better::lower}
                          .against("recorded commands", duel_.peer)
                          .aim_ratio(1.1));
@@ -133,19 +144,25 @@ void stream_of_submits(Context& context, Setting& at) {
     at.dispatch(commands, at.raw_x, at.raw_y);
   });
   constexpr int count = 1000;
-  const Duel duel_ = duel(context.repeats(50), [&] {
-    return seconds_of([&] {
-      Command last;
-      for (int i = 0; i < count; ++i) last = at.device.submit("elementwise_add", {at.x, at.x}, at.y);
-      last.get();
-    }) * 1e6 / count;
-  }, [&] {
-    return seconds_of([&] {
-      std::uint64_t last = 0;
-      for (int i = 0; i < count; ++i) last = at.raw.submit(one);
-      at.raw.spin(last);
-    }) * 1e6 / count;
-  });
+  const Duel duel_ = duel(
+      context.repeats(50),
+      [&] {
+        return seconds_of([&] {
+                 Command last;
+                 for (int i = 0; i < count; ++i)
+                   last = at.device.submit("elementwise_add", {at.x, at.x}, at.y);
+                 last.get();
+               }) *
+               1e6 / count;
+      },
+      [&] {
+        return seconds_of([&] {
+                 std::uint64_t last = 0;
+                 for (int i = 0; i < count; ++i) last = at.raw.submit(one);
+                 at.raw.spin(last);
+               }) *
+               1e6 / count;
+      });
   context.report.add(Row{"1000 submits, one wait, each", duel_.ours, "µs", Better::lower}
                          .against("one vkQueueSubmit2 each", duel_.peer)
                          .remark("dependent; recorded anew by us, beforehand by the peer"));
@@ -157,7 +174,8 @@ void vulkan_latency(Context& context) {
   const std::string name = context.device.empty() ? "vulkan" : context.device;
   {
     const auto devices = System{}.devices();
-    const bool there = std::ranges::any_of(devices, [](const DeviceInfo& info) { return info.backend == "vulkan"; });
+    const bool there = std::ranges::any_of(
+        devices, [](const DeviceInfo& info) { return info.backend == "vulkan"; });
     if (!there) return context.report.skip("everything", "there is no Vulkan device");
   }
   Setting at{name};

@@ -24,7 +24,14 @@
 
 namespace stoker {
 
-enum class DeviceType : std::uint8_t { discrete_gpu, integrated_gpu, virtual_gpu, software_gpu, cpu, null };
+enum class DeviceType : std::uint8_t {
+  discrete_gpu,
+  integrated_gpu,
+  virtual_gpu,
+  software_gpu,
+  cpu,
+  null
+};
 [[nodiscard]] std::string_view to_string(DeviceType type) noexcept;
 
 struct DeviceLimits {
@@ -41,16 +48,16 @@ struct DeviceInfo {
   std::string backend;      ///< "vulkan"
   std::string description;  ///< "NVIDIA H200"
   DeviceType type = DeviceType::null;
-  std::string driver;       ///< driver name and version
-  std::string uuid;         ///< hex; stable across runs where the driver has one
+  std::string driver;  ///< driver name and version
+  std::string uuid;    ///< hex; stable across runs where the driver has one
   std::uint64_t memory_bytes = 0;
   std::uint32_t compute_units = 1;
   DeviceLimits limits;
   std::vector<DType> dtypes;          ///< what kernels may compute on here
   std::vector<std::string> features;  ///< optional features in use, as their Vulkan names
   bool has_transfer_queue = false;
-  bool unified_memory = false;        ///< device memory can be mapped by the host
-  bool host_addressable = false;      ///< steps may name any host memory (HostBlock)
+  bool unified_memory = false;    ///< device memory can be mapped by the host
+  bool host_addressable = false;  ///< steps may name any host memory (HostBlock)
 };
 
 /// Where memory should lie. Backends with one kind of memory treat all alike.
@@ -64,8 +71,8 @@ enum class MemoryKind : std::uint8_t {
 class MemoryBlock {
  public:
   virtual ~MemoryBlock() = default;
-  std::byte* host = nullptr;        ///< mapped address, or null
-  std::uint64_t address = 0;        ///< device address
+  std::byte* host = nullptr;  ///< mapped address, or null
+  std::uint64_t address = 0;  ///< device address
   std::uint64_t bytes = 0;
   MemoryKind kind = MemoryKind::device;
 };
@@ -85,7 +92,9 @@ struct MemoryView {
   MemoryBlock* block = nullptr;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
-  [[nodiscard]] std::byte* host() const noexcept { return block->host ? block->host + offset : nullptr; }
+  [[nodiscard]] std::byte* host() const noexcept {
+    return block->host ? block->host + offset : nullptr;
+  }
   [[nodiscard]] std::uint64_t address() const noexcept { return block->address + offset; }
 };
 
@@ -103,7 +112,7 @@ enum class StepKind : std::uint8_t { dispatch, copy, fill };
 /// One piece of device work.
 struct Step {
   StepKind kind = StepKind::dispatch;
-  std::shared_ptr<const Executable> executable;  ///< dispatch only
+  std::shared_ptr<const Executable> executable;           ///< dispatch only
   boost::container::small_vector<MemoryView, 3> inputs;   ///< copy: [0] is the source
   boost::container::small_vector<MemoryView, 1> outputs;  ///< copy and fill: [0] is the target
   boost::container::small_vector<MemoryView, 1> scratch;
@@ -175,7 +184,7 @@ class CompletionSink {
 
 /// Counters since the device was opened, for stats() and tests.
 struct BackendCounters {
-  std::uint64_t submissions = 0;        ///< calls to the driver's queue
+  std::uint64_t submissions = 0;  ///< calls to the driver's queue
   std::uint64_t barriers = 0;
   std::uint64_t pipelines_created = 0;
   std::uint64_t pipelines_from_cache = 0;  ///< of these, found in the cache on disk
@@ -191,14 +200,16 @@ class Backend {
   [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;  // any thread
 
   /// out_of_memory when the device refuses. Any thread.
-  [[nodiscard]] virtual Result<std::unique_ptr<MemoryBlock>> allocate(std::uint64_t bytes, MemoryKind kind) = 0;
+  [[nodiscard]] virtual Result<std::unique_ptr<MemoryBlock>> allocate(std::uint64_t bytes,
+                                                                      MemoryKind kind) = 0;
 
   /// Bytes the driver says are free for this process right now, if it can say. Any thread.
   [[nodiscard]] virtual std::uint64_t free_bytes() const noexcept { return ~std::uint64_t{0}; }
 
   /// Makes a kernel ready; compiles lazily. `unsupported` names the missing feature. Any thread.
   [[nodiscard]] virtual Result<std::shared_ptr<const Executable>> prepare(
-      std::shared_ptr<const Kernel> kernel, const KernelCall& call, std::span<const TensorSpec> outputs) = 0;
+      std::shared_ptr<const Kernel> kernel, const KernelCall& call,
+      std::span<const TensorSpec> outputs) = 0;
 
   /// Records steps for replay. The memory they name outlives the recording.
   [[nodiscard]] virtual Result<std::unique_ptr<Recording>> record(std::span<const Step> steps) = 0;
@@ -222,10 +233,10 @@ struct Diagnosis {
 };
 
 struct OpenOptions {
-  std::string cache_dir;        ///< for compiled pipelines; empty: no cache on disk
-  bool validation = false;      ///< switch Vulkan's validation layers on where installed
+  std::string cache_dir;    ///< for compiled pipelines; empty: no cache on disk
+  bool validation = false;  ///< switch Vulkan's validation layers on where installed
   std::chrono::nanoseconds submit_target = std::chrono::milliseconds{50};  ///< split work beyond it
-  unsigned cpu_threads = 0;     ///< of the process' compute pool, if this opens it; 0: one per core
+  unsigned cpu_threads = 0;  ///< of the process' compute pool, if this opens it; 0: one per core
 };
 
 /// Finds and opens the devices of one kind. Defined once per folder under device/, as
@@ -239,7 +250,8 @@ class Driver {
   [[nodiscard]] virtual std::vector<DeviceInfo> devices() = 0;
   [[nodiscard]] virtual std::vector<Diagnosis> diagnose() = 0;
   /// Opens devices()[index]. `sink` outlives the backend.
-  [[nodiscard]] virtual Result<std::unique_ptr<Backend>> open(std::size_t index, CompletionSink& sink,
+  [[nodiscard]] virtual Result<std::unique_ptr<Backend>> open(std::size_t index,
+                                                              CompletionSink& sink,
                                                               const OpenOptions& options) = 0;
 };
 

@@ -14,7 +14,8 @@ CommandPtr CommandPool::make(std::uint64_t id, std::string_view kernel) {
     }
   }
   if (!memory) memory = std::make_unique<Memory>();
-  auto* state = std::construct_at(reinterpret_cast<CommandState*>(memory->bytes), id, kernel, backend_, shared_from_this());
+  auto* state = std::construct_at(reinterpret_cast<CommandState*>(memory->bytes), id, kernel,
+                                  backend_, shared_from_this());
   static_cast<void>(memory.release());  // CommandState::destroy() brings it back
   return CommandPtr{state};
 }
@@ -28,7 +29,8 @@ void CommandState::destroy() const noexcept {
   const std::shared_ptr<CommandPool> pool = pool_;
   auto* self = const_cast<CommandState*>(this);
   std::destroy_at(self);
-  pool->give_back(std::unique_ptr<CommandPool::Memory>{reinterpret_cast<CommandPool::Memory*>(self)});
+  pool->give_back(
+      std::unique_ptr<CommandPool::Memory>{reinterpret_cast<CommandPool::Memory*>(self)});
 }
 
 }  // namespace stoker

@@ -81,7 +81,7 @@ std::optional<Error> CommandState::cancel_reason() const {
 
 void CommandState::finish(Result<void> result) {
   const bool cancelled = cancelled_.load(std::memory_order_acquire);
-  const CommandStatus end = result ? CommandStatus::completed
+  const CommandStatus end = result      ? CommandStatus::completed
                             : cancelled ? CommandStatus::cancelled
                                         : CommandStatus::failed;
   // The status flips before anybody is woken, so that whoever wakes sees it.
@@ -107,7 +107,8 @@ void CommandState::assist(std::chrono::steady_clock::time_point deadline) noexce
   // because whoever waits longer does not need the microseconds this saves.
   const QueuePoint point{point_queue_.load(std::memory_order_relaxed), value};
   const auto until = std::min(deadline, std::chrono::steady_clock::now() + assist_limit);
-  for (auto now = std::chrono::steady_clock::now(); !ready() && now < until; now = std::chrono::steady_clock::now())
+  for (auto now = std::chrono::steady_clock::now(); !ready() && now < until;
+       now = std::chrono::steady_clock::now())
     if (backend->wait(point, std::min(until, now + assist_slice))) return;
 }
 

@@ -38,7 +38,9 @@ class CommandState final : public FutureState<void> {
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
   /// The kernel, or "copy", "fill", "read", "write", "pipeline".
   [[nodiscard]] const std::string& kernel() const noexcept { return kernel_; }
-  [[nodiscard]] CommandStatus status() const noexcept { return status_.load(std::memory_order_acquire); }
+  [[nodiscard]] CommandStatus status() const noexcept {
+    return status_.load(std::memory_order_acquire);
+  }
 
   /// Steps done and steps in all; a single command has one.
   [[nodiscard]] std::uint32_t steps_done() const noexcept;

@@ -16,19 +16,21 @@ bool ExecutableCache::Key::operator==(const Key& other) const noexcept {
          *params == *other.params;
 }
 
-ExecutableCache::Key ExecutableCache::key_of(const Kernel& kernel, std::span<const TensorSpec> inputs,
+ExecutableCache::Key ExecutableCache::key_of(const Kernel& kernel,
+                                             std::span<const TensorSpec> inputs,
                                              const ParamSet& params) noexcept {
   std::size_t hash = mix(reinterpret_cast<std::uintptr_t>(&kernel), params.hash());
   for (const TensorSpec& input : inputs) {
     hash = mix(hash, static_cast<std::size_t>(input.dtype) + 16 * input.shape.rank());
-    for (const std::int64_t extent : input.shape) hash = mix(hash, static_cast<std::size_t>(extent));
+    for (const std::int64_t extent : input.shape)
+      hash = mix(hash, static_cast<std::size_t>(extent));
   }
   return {&kernel, inputs, &params, hash};
 }
 
-Result<std::shared_ptr<const Prepared>> ExecutableCache::get(const std::shared_ptr<const Kernel>& kernel,
-                                                             std::span<const TensorSpec> inputs,
-                                                             const ParamSet& params) {
+Result<std::shared_ptr<const Prepared>> ExecutableCache::get(
+    const std::shared_ptr<const Kernel>& kernel, std::span<const TensorSpec> inputs,
+    const ParamSet& params) {
   const Key wanted = key_of(*kernel, inputs, params);
   {
     const std::shared_lock lock{mutex_};
@@ -37,8 +39,8 @@ Result<std::shared_ptr<const Prepared>> ExecutableCache::get(const std::shared_p
   STOKER_ASSIGN(std::vector<TensorSpec> outputs, kernel->check(inputs, params));
   const KernelCall call{inputs, params};
   STOKER_ASSIGN(auto executable, backend_.prepare(kernel, call, outputs));
-  const std::shared_ptr<const Prepared> prepared = std::make_shared<const Prepared>(
-      Prepared{kernel, {inputs.begin(), inputs.end()}, params, std::move(outputs), std::move(executable)});
+  const std::shared_ptr<const Prepared> prepared = std::make_shared<const Prepared>(Prepared{
+      kernel, {inputs.begin(), inputs.end()}, params, std::move(outputs), std::move(executable)});
 
   const Key own = key_of(*kernel, prepared->inputs, prepared->params);
   const std::scoped_lock lock{mutex_};
@@ -48,7 +50,8 @@ Result<std::shared_ptr<const Prepared>> ExecutableCache::get(const std::shared_p
   if (entries_.size() > capacity_) {
     const Key oldest = by_age_.front();
     by_age_.pop_front();
-    const auto leaving = entries_.extract(oldest);  // the key points into the value: keep both until here
+    const auto leaving =
+        entries_.extract(oldest);  // the key points into the value: keep both until here
   }
   return prepared;
 }

@@ -31,9 +31,9 @@ class ExecutableCache {
       : backend_{backend}, capacity_{capacity} {}
 
   /// Checks the call (Kernel::check), prepares it on first use, and says what comes out of it.
-  [[nodiscard]] Result<std::shared_ptr<const Prepared>> get(const std::shared_ptr<const Kernel>& kernel,
-                                                            std::span<const TensorSpec> inputs,
-                                                            const ParamSet& params);
+  [[nodiscard]] Result<std::shared_ptr<const Prepared>> get(
+      const std::shared_ptr<const Kernel>& kernel, std::span<const TensorSpec> inputs,
+      const ParamSet& params);
 
   [[nodiscard]] std::size_t size() const;
   /// Forgets everything; what is in use stays alive with its users.
@@ -56,7 +56,8 @@ class ExecutableCache {
   Backend& backend_;
   const std::size_t capacity_;
   mutable std::shared_mutex mutex_;
-  std::unordered_map<Key, std::shared_ptr<const Prepared>, Hash> entries_;  // keys point into values
+  std::unordered_map<Key, std::shared_ptr<const Prepared>, Hash>
+      entries_;  // keys point into values
   std::list<Key> by_age_;
 };
 

@@ -7,8 +7,8 @@
 namespace stoker {
 namespace {
 
-constexpr std::uint64_t smallest = 256;                   // also the alignment of every piece
-constexpr std::uint64_t small_limit = 256 * 1024;         // larger pieces get a block of their own
+constexpr std::uint64_t smallest = 256;            // also the alignment of every piece
+constexpr std::uint64_t small_limit = 256 * 1024;  // larger pieces get a block of their own
 constexpr std::uint64_t slab_bytes = 2 * 1024 * 1024;
 constexpr std::uint64_t large_grain = 64 * 1024;
 
@@ -45,7 +45,9 @@ Result<std::shared_ptr<MemoryLease>> MemoryPool::lease(std::uint64_t bytes, Memo
   const std::uint64_t limit = backend_->info().limits.max_allocation;
   const std::scoped_lock lock{mutex_};
   if (bytes > limit)
-    return Error{std::string{op}, ErrorCode::limit_exceeded, "larger than one buffer may be on this device",
+    return Error{std::string{op},
+                 ErrorCode::limit_exceeded,
+                 "larger than one buffer may be on this device",
                  {{"requested", std::to_string(bytes)},
                   {"limit", std::to_string(limit)},
                   {"which_limit", "max_allocation"},
@@ -69,9 +71,8 @@ Result<MemoryView> MemoryPool::take_small(Shelf& shelf, std::uint64_t rounded, M
   SizeClass& size_class = shelf.small[rounded];
   if (size_class.open.empty()) {
     // A class starts with a small slab, so that ten scalars do not hold ten times two megabytes.
-    const std::uint64_t wanted = size_class.slabs.empty()
-                                     ? std::max<std::uint64_t>(rounded, 64 * 1024)
-                                     : slab_bytes;
+    const std::uint64_t wanted =
+        size_class.slabs.empty() ? std::max<std::uint64_t>(rounded, 64 * 1024) : slab_bytes;
     const std::uint64_t pieces = std::max<std::uint64_t>(1, wanted / rounded);
     STOKER_ASSIGN(auto block, grow(pieces * rounded, kind, op));
     MemoryBlock* key = block.get();
@@ -113,14 +114,17 @@ Result<MemoryView> MemoryPool::take_large(Shelf& shelf, std::uint64_t& rounded, 
 Result<std::unique_ptr<MemoryBlock>> MemoryPool::grow(std::uint64_t bytes, MemoryKind kind,
                                                       std::string_view op) {
   const auto refusal = [&](std::string reason) {
-    return Error{std::string{op}, ErrorCode::out_of_memory, std::move(reason),
+    return Error{std::string{op},
+                 ErrorCode::out_of_memory,
+                 std::move(reason),
                  {{"requested", std::to_string(bytes)},
                   {"limit", std::to_string(budget_)},
                   {"in_use", std::to_string(stats_.in_use)},
                   {"device", backend_->info().name}}};
   };
   if (stats_.in_use + stats_.cached + bytes > budget_) trim_locked();
-  if (stats_.in_use + stats_.cached + bytes > budget_) return refusal("the memory budget is used up");
+  if (stats_.in_use + stats_.cached + bytes > budget_)
+    return refusal("the memory budget is used up");
   auto block = backend_->allocate(bytes, kind);
   if (!block && block.error().code() == ErrorCode::out_of_memory && trim_locked() > 0)
     block = backend_->allocate(bytes, kind);

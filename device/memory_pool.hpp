@@ -20,11 +20,11 @@
 namespace stoker {
 
 struct MemoryStats {
-  std::uint64_t budget = 0;     ///< bytes the pool may take from the device
-  std::uint64_t in_use = 0;     ///< bytes leased (rounded to their size classes)
-  std::uint64_t cached = 0;     ///< bytes held for reuse
-  std::uint64_t peak = 0;       ///< highest in_use
-  std::uint64_t leases = 0;     ///< alive
+  std::uint64_t budget = 0;       ///< bytes the pool may take from the device
+  std::uint64_t in_use = 0;       ///< bytes leased (rounded to their size classes)
+  std::uint64_t cached = 0;       ///< bytes held for reuse
+  std::uint64_t peak = 0;         ///< highest in_use
+  std::uint64_t leases = 0;       ///< alive
   std::uint64_t allocations = 0;  ///< blocks taken from the device since the start
   std::uint64_t reuses = 0;       ///< leases served without asking the device
 };

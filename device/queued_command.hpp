@@ -69,7 +69,9 @@ class HostWait final : private TimelineWaiter {
   void arm(std::function<void()> poke);
   [[nodiscard]] bool done() const noexcept { return done_.load(std::memory_order_acquire); }
   /// After done(): why the point will never be reached, or null.
-  [[nodiscard]] const Error* failure() const noexcept { return done() && failure_ ? &*failure_ : nullptr; }
+  [[nodiscard]] const Error* failure() const noexcept {
+    return done() && failure_ ? &*failure_ : nullptr;
+  }
 
  private:
   void reached(const Error* failure) noexcept override;

@@ -15,8 +15,7 @@ void add_edge(Step& step, std::uint32_t earlier) {
 }
 
 /// Calls `visit(buffer, writes, overwrites)` for each buffer a work touches, readers first.
-template <class Visit>
-void for_each_use(const QueuedCommand& work, Visit&& visit) {
+template <class Visit> void for_each_use(const QueuedCommand& work, Visit&& visit) {
   if (work.replay) {
     for (const BufferUse& use : work.replay->uses) visit(*use.buffer, use.writes, use.overwrites);
     return;
@@ -25,7 +24,8 @@ void for_each_use(const QueuedCommand& work, Visit&& visit) {
     if (operand.buffer) visit(*operand.buffer, false, false);
   for (const Operand& operand : work.step.outputs)
     if (operand.buffer)
-      visit(*operand.buffer, true, operand.offset == 0 && operand.bytes == operand.buffer->spec.bytes());
+      visit(*operand.buffer, true,
+            operand.offset == 0 && operand.bytes == operand.buffer->spec.bytes());
 }
 
 }  // namespace
@@ -56,9 +56,11 @@ ShellStats DeviceShell::stats() const noexcept {
   return stats;
 }
 
-Result<std::shared_ptr<BufferState>> DeviceShell::make_buffer(const TensorSpec& spec, std::string_view op) {
+Result<std::shared_ptr<BufferState>> DeviceShell::make_buffer(const TensorSpec& spec,
+                                                              std::string_view op) {
   STOKER_ASSIGN(auto memory, pool_->lease(spec.bytes(), MemoryKind::device, op));
-  return std::make_shared<BufferState>(next_buffer_.fetch_add(1, std::memory_order_relaxed), spec, std::move(memory));
+  return std::make_shared<BufferState>(next_buffer_.fetch_add(1, std::memory_order_relaxed), spec,
+                                       std::move(memory));
 }
 
 std::optional<Error> DeviceShell::lost() const {
@@ -106,11 +108,13 @@ void DeviceShell::turn() {
 }
 
 std::array<QueuePoint, queue_kinds> DeviceShell::submitted() const noexcept {
-  return {QueuePoint{QueueKind::compute, submitted_[0]}, QueuePoint{QueueKind::transfer, submitted_[1]}};
+  return {QueuePoint{QueueKind::compute, submitted_[0]},
+          QueuePoint{QueueKind::transfer, submitted_[1]}};
 }
 
 bool DeviceShell::idle() const noexcept {
-  return queue_.empty() && std::ranges::all_of(flights_, [](const auto& flights) { return flights.empty(); });
+  return queue_.empty() &&
+         std::ranges::all_of(flights_, [](const auto& flights) { return flights.empty(); });
 }
 
 void DeviceShell::pump() {
@@ -125,7 +129,9 @@ std::optional<Error> DeviceShell::refusal(const QueuedCommand& work) const {
   for_each_use(work, [&](const BufferState& buffer, bool writes, bool overwrites) {
     if (reason) return;
     if (!buffer.memory)
-      reason = Error{"submit", ErrorCode::released, "the buffer was released",
+      reason = Error{"submit",
+                     ErrorCode::released,
+                     "the buffer was released",
                      {{"buffer", std::to_string(buffer.id)}}};
     // A writer in flight may still overwrite the poison; then its settling decides.
     const bool settled = buffer.written[0] <= settled_[0] && buffer.written[1] <= settled_[1];
@@ -139,7 +145,8 @@ bool DeviceShell::must_wait(const QueuedCommand& work) {
   // While nothing waits for the outside, nothing can be overtaken.
   if (held_works_ == 0) return false;
   bool waits = std::ranges::any_of(work.waits, [](const auto& wait) { return !wait->done(); });
-  for_each_use(work, [&](const BufferState& buffer, bool, bool) { waits = waits || buffer.held == scan_; });
+  for_each_use(
+      work, [&](const BufferState& buffer, bool, bool) { waits = waits || buffer.held == scan_; });
   if (waits) for_each_use(work, [&](BufferState& buffer, bool, bool) { buffer.held = scan_; });
   return waits;
 }
@@ -210,9 +217,11 @@ Result<void> DeviceShell::add_step(QueuedCommand& work, QueueKind queue, Flight&
   return {};
 }
 
-void DeviceShell::note_use(BufferState& buffer, bool writes, QueueKind queue, Step* step, Flight& flight) {
+void DeviceShell::note_use(BufferState& buffer, bool writes, QueueKind queue, Step* step,
+                           Flight& flight) {
   for (std::size_t q = 0; q < queue_kinds; ++q) {
-    const std::uint64_t earlier = writes ? std::max(buffer.written[q], buffer.read[q]) : buffer.written[q];
+    const std::uint64_t earlier =
+        writes ? std::max(buffer.written[q], buffer.read[q]) : buffer.written[q];
     const bool this_one = q == index_of(queue) && earlier == flight.value;
     if (!this_one && earlier > settled_[q]) flight.waits[q] = std::max(flight.waits[q], earlier);
   }
@@ -372,12 +381,14 @@ void DeviceShell::settle(QueuedCommand& work, std::optional<Error> failure, Step
     auto& poison = buffer.poison;
     if (failure) {
       // Settling is nearly in order; a cancelled command may be early, an overwriter never late.
-      const auto place = std::ranges::upper_bound(poison, work.sequence, {}, &BufferState::Poison::sequence);
+      const auto place =
+          std::ranges::upper_bound(poison, work.sequence, {}, &BufferState::Poison::sequence);
       poison.insert(place, {work.sequence, *failure});
       // The oldest decides now and the newest may later; what lies between them rarely matters.
       if (poison.size() > max_poison) poison.erase(poison.begin() + 1);
     } else if (overwrites) {
-      std::erase_if(poison, [&](const BufferState::Poison& old) { return old.sequence < work.sequence; });
+      std::erase_if(poison,
+                    [&](const BufferState::Poison& old) { return old.sequence < work.sequence; });
     }
   });
   if (hooks_.observer) hooks_.observer->on_settled(work, failure ? &*failure : nullptr, timing);
@@ -402,7 +413,8 @@ void DeviceShell::settle(QueuedCommand& work, std::optional<Error> failure, Step
 
 void DeviceShell::cancel(CommandState& command, const Error& why) {
   if (!command.mark_cancelled(why)) return;
-  const auto queued = std::ranges::find_if(queue_, [&](const QueuedCommand& work) { return work.command.get() == &command; });
+  const auto queued = std::ranges::find_if(
+      queue_, [&](const QueuedCommand& work) { return work.command.get() == &command; });
   if (queued != queue_.end()) {
     QueuedCommand work = std::move(*queued);
     queue_.erase(queued);
@@ -473,10 +485,12 @@ DeviceShell::Report DeviceShell::take_report(QueuePoint point) {
 void DeviceShell::on_completed(Completion completion) noexcept {
   if (!completion.failures.empty() || !completion.timings.empty()) {
     const std::scoped_lock lock{reports_mutex_};
-    reports_.push_back({completion.point, std::move(completion.failures), std::move(completion.timings)});
+    reports_.push_back(
+        {completion.point, std::move(completion.failures), std::move(completion.timings)});
     has_reports_.store(true, std::memory_order_release);
   }
-  completed_[index_of(completion.point.queue)].store(completion.point.value, std::memory_order_seq_cst);
+  completed_[index_of(completion.point.queue)].store(completion.point.value,
+                                                     std::memory_order_seq_cst);
   if (!poked_.exchange(true, std::memory_order_seq_cst)) hooks_.poke();
 }
 

@@ -38,7 +38,8 @@ namespace stoker {
 
 struct ShellOptions {
   MemoryPool::Options memory = {};
-  std::size_t submissions_in_flight = 3;  ///< per queue; more commands wait where they can be cancelled
+  std::size_t submissions_in_flight =
+      3;  ///< per queue; more commands wait where they can be cancelled
   std::size_t steps_per_submission = 256;
 };
 
@@ -56,7 +57,8 @@ struct ShellStats {
 class ShellObserver {
  public:
   virtual ~ShellObserver() = default;
-  virtual void on_settled(const QueuedCommand& work, const Error* failure, StepTiming timing) noexcept = 0;
+  virtual void on_settled(const QueuedCommand& work, const Error* failure,
+                          StepTiming timing) noexcept = 0;
   /// Whether submissions should be timed right now.
   [[nodiscard]] virtual bool wants_timing() const noexcept = 0;
 };
@@ -88,7 +90,8 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   [[nodiscard]] ExecutableCache& executables() noexcept { return *executables_; }
   [[nodiscard]] ShellStats stats() const noexcept;
   /// Memory for a new buffer with undefined contents.
-  [[nodiscard]] Result<std::shared_ptr<BufferState>> make_buffer(const TensorSpec& spec, std::string_view op);
+  [[nodiscard]] Result<std::shared_ptr<BufferState>> make_buffer(const TensorSpec& spec,
+                                                                 std::string_view op);
   /// The device_lost Error once the device is lost, else nothing.
   [[nodiscard]] std::optional<Error> lost() const;
 

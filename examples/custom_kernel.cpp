@@ -63,7 +63,8 @@ int main(int argc, char** argv) try {
   wrong.name = "wrong";
   wrong.source = "void main() {\n  y(0) = nonsense;\n}\n";
   wrong.inputs = {{"x"}};
-  if (const auto refused = stoker::glsl_kernel(wrong, compiler); !refused) std::cout << refused.error().what() << '\n';
+  if (const auto refused = stoker::glsl_kernel(wrong, compiler); !refused)
+    std::cout << refused.error().what() << '\n';
 } catch (const stoker::Error& error) {
   std::cerr << error.what() << '\n';
   return 1;

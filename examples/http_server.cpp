@@ -28,10 +28,12 @@ asio::awaitable<std::string> blurred(stoker::Device device, stoker::Buffer noise
   const stoker::Buffer soft = device.run("gaussian_blur", {noise}, {{"radius", 8}});
   const auto pixels = co_await stoker::async_get(soft.read<float>(), asio::use_awaitable);
   const auto [low, high] = std::ranges::minmax(pixels);
-  co_return "blurred noise lies between " + std::to_string(low) + " and " + std::to_string(high) + "\n";
+  co_return "blurred noise lies between " + std::to_string(low) + " and " + std::to_string(high) +
+      "\n";
 }
 
-asio::awaitable<void> serve_connection(tcp::socket socket, stoker::Device device, stoker::Buffer noise) {
+asio::awaitable<void> serve_connection(tcp::socket socket, stoker::Device device,
+                                       stoker::Buffer noise) {
   beast::tcp_stream stream{std::move(socket)};
   beast::flat_buffer memory;
   for (bool keep_alive = true; keep_alive;) {
@@ -56,8 +58,9 @@ asio::awaitable<void> serve_connection(tcp::socket socket, stoker::Device device
 asio::awaitable<void> listen(tcp::acceptor& acceptor, stoker::Device device, stoker::Buffer noise) {
   for (;;) {
     tcp::socket socket = co_await acceptor.async_accept(asio::use_awaitable);
-    asio::co_spawn(acceptor.get_executor(), serve_connection(std::move(socket), device, noise),
-                   [](const std::exception_ptr&) {});  // a client that went away is its own business
+    asio::co_spawn(
+        acceptor.get_executor(), serve_connection(std::move(socket), device, noise),
+        [](const std::exception_ptr&) {});  // a client that went away is its own business
   }
 }
 
@@ -68,7 +71,8 @@ asio::awaitable<void> watch_the_clock(std::vector<double>& lateness_ms, const bo
     const auto due = std::chrono::steady_clock::now() + std::chrono::milliseconds{1};
     timer.expires_at(due);
     co_await timer.async_wait(asio::use_awaitable);
-    lateness_ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - due).count());
+    lateness_ms.push_back(
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - due).count());
   }
 }
 
@@ -96,20 +100,25 @@ asio::awaitable<std::string> fetch(tcp::endpoint server, std::string target) {
   co_return response.body();
 }
 
-asio::awaitable<void> demonstrate(tcp::endpoint server, stoker::Device device, tcp::acceptor& acceptor) {
+asio::awaitable<void> demonstrate(tcp::endpoint server, stoker::Device device,
+                                  tcp::acceptor& acceptor) {
   std::vector<double> lateness_ms;
   bool done = false;
-  asio::co_spawn(co_await asio::this_coro::executor, watch_the_clock(lateness_ms, done), asio::detached);
+  asio::co_spawn(co_await asio::this_coro::executor, watch_the_clock(lateness_ms, done),
+                 asio::detached);
   constexpr int commands = 10'000;
   co_await submit_many(device, commands);
   std::cout << "GET /blur: " << co_await fetch(server, "/blur");
   std::cout << "GET /health: " << co_await fetch(server, "/health");
   done = true;
   std::ranges::sort(lateness_ms);
-  const auto at = [&](double share) { return lateness_ms[static_cast<std::size_t>(share * static_cast<double>(lateness_ms.size() - 1))]; };
+  const auto at = [&](double share) {
+    return lateness_ms[static_cast<std::size_t>(share *
+                                                static_cast<double>(lateness_ms.size() - 1))];
+  };
   if (!lateness_ms.empty())
-    std::cout << commands << " commands on " << device.name() << "; the 1 ms timer was late by p50 " << at(0.5)
-              << " ms, p99 " << at(0.99) << " ms\n";
+    std::cout << commands << " commands on " << device.name() << "; the 1 ms timer was late by p50 "
+              << at(0.5) << " ms, p99 " << at(0.99) << " ms\n";
   acceptor.close();
 }
 
@@ -124,18 +133,21 @@ int main(int argc, char** argv) try {
   const stoker::Device device = system.device();
 
   std::vector<float> noise(256 * 256);
-  for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = static_cast<float>((i * 2654435761U >> 7) % 256) / 255.0F;
+  for (std::size_t i = 0; i < noise.size(); ++i)
+    noise[i] = static_cast<float>((i * 2654435761U >> 7) % 256) / 255.0F;
   const stoker::Buffer image = device.buffer(noise, stoker::Shape{256, 256, 1});
 
-  tcp::acceptor acceptor{loop, tcp::endpoint{asio::ip::address_v4::loopback(), static_cast<unsigned short>(demo ? 0 : 8080)}};
+  tcp::acceptor acceptor{loop, tcp::endpoint{asio::ip::address_v4::loopback(),
+                                             static_cast<unsigned short>(demo ? 0 : 8080)}};
   std::cout << "serving on " << acceptor.local_endpoint() << " with " << device.name() << std::endl;
   asio::co_spawn(loop, listen(acceptor, device, image), [](const std::exception_ptr&) {});
   asio::signal_set signals{loop, SIGINT, SIGTERM};
   if (demo) {
-    asio::co_spawn(loop, demonstrate(acceptor.local_endpoint(), device, acceptor), [&](const std::exception_ptr& failure) {
-      loop.stop();
-      if (failure) std::rethrow_exception(failure);
-    });
+    asio::co_spawn(loop, demonstrate(acceptor.local_endpoint(), device, acceptor),
+                   [&](const std::exception_ptr& failure) {
+                     loop.stop();
+                     if (failure) std::rethrow_exception(failure);
+                   });
   } else {
     signals.async_wait([&](boost::system::error_code, int) { loop.stop(); });
   }

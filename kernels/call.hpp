@@ -15,7 +15,9 @@ struct KernelCall {
   std::span<const TensorSpec> inputs;
   const ParamSet& params;
 
-  [[nodiscard]] const Shape& shape(std::size_t input = 0) const noexcept { return inputs[input].shape; }
+  [[nodiscard]] const Shape& shape(std::size_t input = 0) const noexcept {
+    return inputs[input].shape;
+  }
   [[nodiscard]] DType dtype(std::size_t input = 0) const noexcept { return inputs[input].dtype; }
 };
 

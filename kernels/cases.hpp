@@ -19,11 +19,11 @@ struct Fill {
 };
 
 struct KernelCase {
-  std::string label;               ///< unique within the kernel: "prime", "rank8", "empty" …
+  std::string label;  ///< unique within the kernel: "prime", "rank8", "empty" …
   std::vector<TensorSpec> inputs;
   Params params = {};
-  std::vector<Fill> fills = {};    ///< one per input; fewer: the last (or the default) repeats
-  bool heavy = false;              ///< skipped on software devices in the quick run
+  std::vector<Fill> fills = {};  ///< one per input; fewer: the last (or the default) repeats
+  bool heavy = false;            ///< skipped on software devices in the quick run
 };
 
 /// |got − want| ≤ absolute + relative · |want|; NaN matches NaN.
@@ -34,10 +34,12 @@ struct ErrorBound {
 
 struct KernelSuite {
   std::string kernel;
-  std::vector<KernelCase> cases;   ///< already spread over dtypes
+  std::vector<KernelCase> cases;  ///< already spread over dtypes
   /// Outputs as doubles, from inputs as doubles (as stored, after rounding to their dtype).
-  std::function<std::vector<std::vector<double>>(const KernelCall&, std::span<const TensorSpec> outputs,
-                                                 const std::vector<std::vector<double>>& inputs)> reference;
+  std::function<std::vector<std::vector<double>>(const KernelCall&,
+                                                 std::span<const TensorSpec> outputs,
+                                                 const std::vector<std::vector<double>>& inputs)>
+      reference;
   std::function<ErrorBound(const KernelCall&)> bound;
 };
 

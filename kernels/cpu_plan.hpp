@@ -24,8 +24,12 @@ struct CpuArgs {
   void* const* outputs;
   std::byte* scratch;  ///< CpuPlan::scratch_bytes, uninitialised, shared by all slices of the run
 
-  template <class T> [[nodiscard]] const T* in(std::size_t i) const noexcept { return static_cast<const T*>(inputs[i]); }
-  template <class T> [[nodiscard]] T* out(std::size_t i = 0) const noexcept { return static_cast<T*>(outputs[i]); }
+  template <class T> [[nodiscard]] const T* in(std::size_t i) const noexcept {
+    return static_cast<const T*>(inputs[i]);
+  }
+  template <class T> [[nodiscard]] T* out(std::size_t i = 0) const noexcept {
+    return static_cast<T*>(outputs[i]);
+  }
 };
 
 struct CpuStage {
@@ -48,9 +52,12 @@ struct CpuPlan {
 
 /// The half-open range of `elements` that slice `index` of `slices` covers, with its bounds rounded
 /// to multiples of `align` elements (the last one excepted).
-struct SliceRange { std::size_t begin; std::size_t end; };
-[[nodiscard]] SliceRange slice_range(std::size_t elements, std::uint32_t slices, std::uint32_t index,
-                                     std::size_t align = 64) noexcept;
+struct SliceRange {
+  std::size_t begin;
+  std::size_t end;
+};
+[[nodiscard]] SliceRange slice_range(std::size_t elements, std::uint32_t slices,
+                                     std::uint32_t index, std::size_t align = 64) noexcept;
 
 using CpuPlanner = Result<CpuPlan> (*)(const KernelCall& call, std::span<const TensorSpec> outputs);
 

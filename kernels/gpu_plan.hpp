@@ -43,8 +43,8 @@ struct SpecConstant {
 
 /// One compiled form of a shader.
 struct ShaderVariant {
-  std::string name;                                         ///< "f32"; unique within the shader
-  std::vector<std::pair<std::string, DType>> types = {};    ///< {"T", f32}
+  std::string name;                                       ///< "f32"; unique within the shader
+  std::vector<std::pair<std::string, DType>> types = {};  ///< {"T", f32}
   std::vector<std::pair<std::string, std::string>> defines = {};
   /// Filled for user shaders when they are registered; empty for built-in ones, whose SPIR-V
   /// builtin_spirv() finds (kernels/spirv.hpp).
@@ -79,7 +79,8 @@ class PushValues {
   PushValues& s32(std::int64_t value) { return append(static_cast<std::int32_t>(value)); }
   PushValues& f32(double value) { return append(static_cast<float>(value)); }
   /// `count` words from `values`, the rest filled up with `rest`.
-  PushValues& u32s(std::span<const std::int64_t> values, std::size_t count, std::uint32_t rest = 0) {
+  PushValues& u32s(std::span<const std::int64_t> values, std::size_t count,
+                   std::uint32_t rest = 0) {
     for (std::size_t i = 0; i < count; ++i)
       append(i < values.size() ? static_cast<std::uint32_t>(values[i]) : rest);
     return *this;
@@ -87,9 +88,9 @@ class PushValues {
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {bytes_.data(), size_}; }
 
  private:
-  template <class T>
-  PushValues& append(T value) {
-    if (size_ + sizeof value <= bytes_.size()) std::memcpy(bytes_.data() + size_, &value, sizeof value);
+  template <class T> PushValues& append(T value) {
+    if (size_ + sizeof value <= bytes_.size())
+      std::memcpy(bytes_.data() + size_, &value, sizeof value);
     size_ += static_cast<std::uint32_t>(sizeof value);
     return *this;
   }
@@ -102,12 +103,18 @@ struct PassBinding {
   enum class Source : std::uint8_t { input, output, scratch } source;
   std::uint32_t index = 0;
 };
-[[nodiscard]] constexpr PassBinding input(std::uint32_t i) noexcept { return {PassBinding::Source::input, i}; }
-[[nodiscard]] constexpr PassBinding output(std::uint32_t i = 0) noexcept { return {PassBinding::Source::output, i}; }
-[[nodiscard]] constexpr PassBinding scratch(std::uint32_t i) noexcept { return {PassBinding::Source::scratch, i}; }
+[[nodiscard]] constexpr PassBinding input(std::uint32_t i) noexcept {
+  return {PassBinding::Source::input, i};
+}
+[[nodiscard]] constexpr PassBinding output(std::uint32_t i = 0) noexcept {
+  return {PassBinding::Source::output, i};
+}
+[[nodiscard]] constexpr PassBinding scratch(std::uint32_t i) noexcept {
+  return {PassBinding::Source::scratch, i};
+}
 
 struct GpuPass {
-  const Shader* shader = nullptr;   ///< one of Kernel::shaders
+  const Shader* shader = nullptr;  ///< one of Kernel::shaders
   std::string variant;
   std::vector<PassBinding> bindings;  ///< one for each Shader::bindings
   PushValues push = {};

@@ -45,7 +45,9 @@ struct Kernel {
   std::function<Result<std::vector<TensorSpec>>(const KernelCall&)> infer;
 
   /// The GPU version, or empty. Never called when an output has no elements.
-  std::function<Result<GpuPlan>(const KernelCall&, std::span<const TensorSpec> outputs, const GpuTraits&)> gpu = {};
+  std::function<Result<GpuPlan>(const KernelCall&, std::span<const TensorSpec> outputs,
+                                const GpuTraits&)>
+      gpu = {};
   std::vector<std::shared_ptr<const Shader>> shaders = {};
 
   /// The CPU version of a user's kernel; built-in kernels have theirs in the CpuTable.

@@ -65,9 +65,9 @@ class Params {
 struct ParamSpec {
   std::string name;
   ParamType type = ParamType::integer;
-  std::optional<ParamValue> fallback;   ///< the default; none: the caller must pass it
-  std::string doc;                      ///< one line with units
-  std::optional<double> min = {};       ///< inclusive; for integers: of every element
+  std::optional<ParamValue> fallback;  ///< the default; none: the caller must pass it
+  std::string doc;                     ///< one line with units
+  std::optional<double> min = {};      ///< inclusive; for integers: of every element
   std::optional<double> max = {};
   std::vector<std::string> choices = {};  ///< for text: the accepted values; empty: any
 };

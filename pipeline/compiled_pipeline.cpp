@@ -9,7 +9,8 @@ namespace {
 constexpr std::uint32_t no_item = ~std::uint32_t{0};
 
 /// Edges between stages from who writes and reads which value, in the order of execution.
-std::vector<std::vector<std::uint32_t>> hazards(const Graph& graph, const std::vector<std::uint32_t>& order) {
+std::vector<std::vector<std::uint32_t>> hazards(const Graph& graph,
+                                                const std::vector<std::uint32_t>& order) {
   struct LastUse {
     std::optional<std::uint32_t> writer;
     std::vector<std::uint32_t> readers;
@@ -18,7 +19,8 @@ std::vector<std::vector<std::uint32_t>> hazards(const Graph& graph, const std::v
   std::vector<std::vector<std::uint32_t>> after(order.size());
   const auto depend = [&](std::uint32_t position, std::uint32_t earlier) {
     auto& list = after[position];
-    if (earlier != position && std::ranges::find(list, earlier) == list.end()) list.push_back(earlier);
+    if (earlier != position && std::ranges::find(list, earlier) == list.end())
+      list.push_back(earlier);
   };
   for (std::uint32_t position = 0; position < order.size(); ++position) {
     const GraphStage& stage = graph.stages()[order[position]];
@@ -40,8 +42,8 @@ std::vector<std::vector<std::uint32_t>> hazards(const Graph& graph, const std::v
 CompiledPipeline::CompiledPipeline(Key, Graph graph, std::shared_ptr<DeviceClient> device)
     : graph_{std::move(graph)}, device_{std::move(device)} {}
 
-Result<std::shared_ptr<CompiledPipeline>> CompiledPipeline::compile(Graph graph,
-                                                                    std::shared_ptr<DeviceClient> device) {
+Result<std::shared_ptr<CompiledPipeline>> CompiledPipeline::compile(
+    Graph graph, std::shared_ptr<DeviceClient> device) {
   STOKER_ASSIGN(const std::vector<std::uint32_t> order, check_graph(graph));
   auto pipeline = std::make_shared<CompiledPipeline>(Key{}, std::move(graph), std::move(device));
   STOKER_TRY(pipeline->plan(order));
@@ -88,7 +90,8 @@ Result<void> CompiledPipeline::plan(const std::vector<std::uint32_t>& order) {
       const ValueId source = stage.inputs.empty() ? value : stage.inputs[0];
       const std::uint32_t item = source == value ? no_item : item_of_value_[source];
       const bool in_place = stage.kernel->in_place && item != no_item && tail[item] == source &&
-                            stage.outputs.size() == 1 && values[source].spec == values[value].spec &&
+                            stage.outputs.size() == 1 &&
+                            values[source].spec == values[value].spec &&
                             std::ranges::count(stage.inputs, source) == 1 &&
                             std::ranges::all_of(readers[source], [&](std::uint32_t reader) {
                               return reader == position || ancestry.is_ancestor(reader, position);
@@ -122,39 +125,52 @@ Result<void> CompiledPipeline::check_binding(std::span<const DeviceBuffer> exter
     return Error{"pipeline", code, std::move(reason), std::move(details)};
   };
   if (externals.size() != externals_.size())
-    return refuse(ErrorCode::arity_mismatch, "wrong number of buffers for this pipeline's external values",
-                  {{"expected", std::to_string(externals_.size())}, {"got", std::to_string(externals.size())}});
+    return refuse(ErrorCode::arity_mismatch,
+                  "wrong number of buffers for this pipeline's external values",
+                  {{"expected", std::to_string(externals_.size())},
+                   {"got", std::to_string(externals.size())}});
   for (std::size_t i = 0; i < externals.size(); ++i) {
     const GraphValue& value = graph_.values()[externals_[i]];
     const DeviceBuffer& buffer = externals[i];
     if (!buffer)
-      return refuse(ErrorCode::invalid_argument, "no buffer is bound to an external value", {{"value", value.name}});
+      return refuse(ErrorCode::invalid_argument, "no buffer is bound to an external value",
+                    {{"value", value.name}});
     if (buffer.device != device_)
       return refuse(ErrorCode::wrong_device, "the buffer is on another device than the pipeline",
-                    {{"value", value.name}, {"buffer", buffer.device->info().name}, {"pipeline", device_->info().name}});
+                    {{"value", value.name},
+                     {"buffer", buffer.device->info().name},
+                     {"pipeline", device_->info().name}});
     if (buffer.state()->released.load(std::memory_order_acquire))
       return refuse(ErrorCode::released, "the buffer was released", {{"value", value.name}});
     if (buffer.spec() != *value.spec)
-      return refuse(buffer.spec().dtype != value.spec->dtype ? ErrorCode::dtype_mismatch : ErrorCode::shape_mismatch,
+      return refuse(buffer.spec().dtype != value.spec->dtype ? ErrorCode::dtype_mismatch
+                                                             : ErrorCode::shape_mismatch,
                     "the buffer does not fit the value",
-                    {{"value", value.name}, {"expected", value.spec->to_string()}, {"got", buffer.spec().to_string()}});
+                    {{"value", value.name},
+                     {"expected", value.spec->to_string()},
+                     {"got", buffer.spec().to_string()}});
     for (std::size_t other = 0; other < i; ++other)
       if (externals[other].state() == buffer.state() &&
           (external_written_[externals_[i]] || external_written_[externals_[other]]))
-        return refuse(ErrorCode::invalid_argument, "one buffer is bound to two values and a stage writes it",
+        return refuse(ErrorCode::invalid_argument,
+                      "one buffer is bound to two values and a stage writes it",
                       {{"value", value.name}, {"other", graph_.values()[externals_[other]].name}});
   }
   return {};
 }
 
-Result<CommandPtr> CompiledPipeline::run(std::span<const DeviceBuffer> externals, const CommandOptions& options) {
+Result<CommandPtr> CompiledPipeline::run(std::span<const DeviceBuffer> externals,
+                                         const CommandOptions& options) {
   STOKER_TRY(check_binding(externals));
   std::shared_ptr<Replay> replay;
   {
     const std::scoped_lock lock{mutex_};
-    const auto is_idle = [](const Instance& instance) { return !instance.replay->busy.load(std::memory_order_acquire); };
+    const auto is_idle = [](const Instance& instance) {
+      return !instance.replay->busy.load(std::memory_order_acquire);
+    };
     auto chosen = std::ranges::find_if(instances_, [&](const Instance& instance) {
-      return is_idle(instance) && std::ranges::equal(instance.bound, externals, {}, {}, &DeviceBuffer::state);
+      return is_idle(instance) &&
+             std::ranges::equal(instance.bound, externals, {}, {}, &DeviceBuffer::state);
     });
     if (chosen == instances_.end()) {
       // Better to record anew in an idle arena than to hold one more of them.
@@ -180,10 +196,12 @@ Result<CommandPtr> CompiledPipeline::run(std::span<const DeviceBuffer> externals
   return command;
 }
 
-Result<CompiledPipeline::Instance> CompiledPipeline::make_instance(std::span<const DeviceBuffer> externals) {
+Result<CompiledPipeline::Instance> CompiledPipeline::make_instance(
+    std::span<const DeviceBuffer> externals) {
   Instance instance;
   if (arena_.bytes > 0) {
-    STOKER_ASSIGN(instance.arena, device_->shell().pool().lease(arena_.bytes, MemoryKind::device, "pipeline"));
+    STOKER_ASSIGN(instance.arena,
+                  device_->shell().pool().lease(arena_.bytes, MemoryKind::device, "pipeline"));
   }
   bind(instance, externals);
   return instance;
@@ -198,7 +216,8 @@ void CompiledPipeline::bind(Instance& instance, std::span<const DeviceBuffer> ex
     instance.bound.push_back(externals[i].state());
     buffer_of[value] = externals[i].state();
     const bool writes = external_written_[value];
-    if (external_read_first_[value] || !writes) replay->uses.push_back({buffer_of[value], false, false});
+    if (external_read_first_[value] || !writes)
+      replay->uses.push_back({buffer_of[value], false, false});
     if (writes) replay->uses.push_back({buffer_of[value], true, !external_read_first_[value]});
   }
   const auto operand_of = [&](ValueId value) {
@@ -219,7 +238,8 @@ void CompiledPipeline::bind(Instance& instance, std::span<const DeviceBuffer> ex
     for (const ValueId value : stage.inputs) step.inputs.push_back(operand_of(value));
     for (const ValueId value : stage.outputs) step.outputs.push_back(operand_of(value));
     for (std::size_t i = 0; i < planned.scratch_items.size(); ++i)
-      step.scratch.push_back({nullptr, instance.arena, nullptr, arena_.offsets[planned.scratch_items[i]],
+      step.scratch.push_back({nullptr, instance.arena, nullptr,
+                              arena_.offsets[planned.scratch_items[i]],
                               step.executable->scratch_bytes[i]});
     step.after = planned.after;
     replay->steps.push_back(std::move(step));

@@ -51,7 +51,8 @@ class CompiledPipeline final {
   /// Starts a run. Refused at once, with nothing changed: wrong number of buffers, wrong spec
   /// (shape_mismatch, dtype_mismatch), wrong_device, released, and two values bound to one buffer
   /// that a stage writes (invalid_argument).
-  [[nodiscard]] Result<CommandPtr> run(std::span<const DeviceBuffer> externals, const CommandOptions& options = {});
+  [[nodiscard]] Result<CommandPtr> run(std::span<const DeviceBuffer> externals,
+                                       const CommandOptions& options = {});
 
   /// Drops idle arenas and recordings; their number.
   std::size_t trim();

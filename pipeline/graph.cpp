@@ -35,15 +35,19 @@ Result<Precedence> precedence_of(const Graph& graph) {
     const GraphValue& value = values[id];
     if (value.external) continue;
     if (writers[id].size() > 1)
-      return Error{"pipeline", ErrorCode::invalid_argument, "two stages write the same value",
+      return Error{"pipeline",
+                   ErrorCode::invalid_argument,
+                   "two stages write the same value",
                    {{"value", value.name}, {"stage", std::to_string(writers[id][1])}}};
     if (writers[id].empty() && !readers[id].empty())
-      return Error{"pipeline", ErrorCode::not_found,
+      return Error{"pipeline",
+                   ErrorCode::not_found,
                    "a stage reads a value that no stage writes and no buffer is bound to",
                    {{"value", value.name}, {"stage", std::to_string(readers[id][0])}}};
     for (const StageIndex reader : readers[id]) {
       if (reader == writers[id][0])
-        return Error{"pipeline", ErrorCode::cycle, "a stage reads what it writes", {{"value", value.name}}};
+        return Error{
+            "pipeline", ErrorCode::cycle, "a stage reads what it writes", {{"value", value.name}}};
       precedence.add(writers[id][0], reader);
     }
   }
@@ -76,14 +80,18 @@ Error cycle_error(const Graph& graph, const std::vector<std::uint32_t>& missing)
     for (const ValueId value : graph.stages()[i].outputs)
       names += (names.empty() ? "" : ", ") + graph.values()[value].name;
   }
-  return Error{"pipeline", ErrorCode::cycle, "these values depend on each other", {{"values", names}}};
+  return Error{
+      "pipeline", ErrorCode::cycle, "these values depend on each other", {{"values", names}}};
 }
 
 }  // namespace
 
 Result<ValueId> Graph::external(std::string_view name, TensorSpec spec) {
   if (by_name_.contains(name))
-    return Error{"pipeline", ErrorCode::already_exists, "a value of this name exists", {{"value", std::string{name}}}};
+    return Error{"pipeline",
+                 ErrorCode::already_exists,
+                 "a value of this name exists",
+                 {{"value", std::string{name}}}};
   const ValueId id = value(name);
   values_[id].external = true;
   values_[id].spec = spec;
@@ -108,15 +116,19 @@ std::optional<ValueId> Graph::find(std::string_view name) const {
 Result<void> Graph::add(std::shared_ptr<const Kernel> kernel, std::vector<ValueId> inputs,
                         std::vector<ValueId> outputs, const Params& params) {
   if (inputs.size() < kernel->inputs.min || inputs.size() > kernel->inputs.max)
-    return Error{kernel->name, ErrorCode::arity_mismatch, "wrong number of inputs",
+    return Error{kernel->name,
+                 ErrorCode::arity_mismatch,
+                 "wrong number of inputs",
                  {{"expected", kernel->inputs.min == kernel->inputs.max
                                    ? std::to_string(kernel->inputs.min)
-                                   : std::to_string(kernel->inputs.min) + ".." + std::to_string(kernel->inputs.max)},
+                                   : std::to_string(kernel->inputs.min) + ".." +
+                                         std::to_string(kernel->inputs.max)},
                   {"got", std::to_string(inputs.size())},
                   {"stage", std::to_string(stages_.size())}}};
   auto resolved = ParamSet::resolve(kernel->name, kernel->params, params);
   if (!resolved) return resolved.error().with("stage", std::to_string(stages_.size()));
-  stages_.push_back({std::move(kernel), std::move(*resolved), std::move(inputs), std::move(outputs)});
+  stages_.push_back(
+      {std::move(kernel), std::move(*resolved), std::move(inputs), std::move(outputs)});
   return {};
 }
 
@@ -143,13 +155,17 @@ Result<std::vector<std::uint32_t>> check_graph(Graph& graph) {
 
   for (const StageIndex index : order) {
     const GraphStage& stage = stages[index];
-    const auto at_stage = [&](const Error& error) { return error.with("stage", std::to_string(index)); };
+    const auto at_stage = [&](const Error& error) {
+      return error.with("stage", std::to_string(index));
+    };
     std::vector<TensorSpec> inputs;
     for (const ValueId input : stage.inputs) inputs.push_back(*graph.values()[input].spec);
     const auto inferred = stage.kernel->check(inputs, stage.params);
     if (!inferred) return at_stage(inferred.error());
     if (inferred->size() != stage.outputs.size())
-      return at_stage(Error{stage.kernel->name, ErrorCode::arity_mismatch, "wrong number of outputs",
+      return at_stage(Error{stage.kernel->name,
+                            ErrorCode::arity_mismatch,
+                            "wrong number of outputs",
                             {{"expected", std::to_string(inferred->size())},
                              {"got", std::to_string(stage.outputs.size())}}});
     for (std::size_t i = 0; i < inferred->size(); ++i) {
@@ -157,9 +173,12 @@ Result<std::vector<std::uint32_t>> check_graph(Graph& graph) {
       const TensorSpec& made = (*inferred)[i];
       if (target.spec && *target.spec != made)
         return at_stage(Error{stage.kernel->name,
-                              target.spec->dtype != made.dtype ? ErrorCode::dtype_mismatch : ErrorCode::shape_mismatch,
+                              target.spec->dtype != made.dtype ? ErrorCode::dtype_mismatch
+                                                               : ErrorCode::shape_mismatch,
                               "the output does not fit what the kernel makes",
-                              {{"makes", made.to_string()}, {"output", target.spec->to_string()}, {"value", target.name}}});
+                              {{"makes", made.to_string()},
+                               {"output", target.spec->to_string()},
+                               {"value", target.name}}});
       graph.set_spec(stage.outputs[i], made);
     }
   }

@@ -9,9 +9,8 @@ namespace {
 /// Whether `a` is over, in every possible execution, before `b` begins.
 bool ends_before(const ArenaItem& a, const ArenaItem& b, const Ancestry& ancestry) {
   if (!ancestry.is_ancestor(a.first, b.first)) return false;
-  return std::ranges::all_of(a.readers, [&](std::uint32_t reader) {
-    return ancestry.is_ancestor(reader, b.first);
-  });
+  return std::ranges::all_of(
+      a.readers, [&](std::uint32_t reader) { return ancestry.is_ancestor(reader, b.first); });
 }
 
 }  // namespace
@@ -28,16 +27,22 @@ Ancestry::Ancestry(std::span<const std::vector<std::uint32_t>> after)
   }
 }
 
-ArenaPlan plan_arena(std::span<const ArenaItem> items, const Ancestry& ancestry, std::uint64_t alignment) {
+ArenaPlan plan_arena(std::span<const ArenaItem> items, const Ancestry& ancestry,
+                     std::uint64_t alignment) {
   ArenaPlan plan;
   plan.offsets.resize(items.size());
-  const auto rounded = [&](std::uint64_t bytes) { return (bytes + alignment - 1) & ~(alignment - 1); };
+  const auto rounded = [&](std::uint64_t bytes) {
+    return (bytes + alignment - 1) & ~(alignment - 1);
+  };
 
   std::vector<std::size_t> by_size(items.size());
   std::iota(by_size.begin(), by_size.end(), std::size_t{0});
-  std::ranges::stable_sort(by_size, std::greater<>{}, [&](std::size_t i) { return items[i].bytes; });
+  std::ranges::stable_sort(by_size, std::greater<>{},
+                           [&](std::size_t i) { return items[i].bytes; });
 
-  struct Range { std::uint64_t begin, end; };
+  struct Range {
+    std::uint64_t begin, end;
+  };
   std::vector<std::size_t> placed;
   std::vector<Range> taken;
   for (const std::size_t index : by_size) {
@@ -46,7 +51,8 @@ ArenaPlan plan_arena(std::span<const ArenaItem> items, const Ancestry& ancestry,
     plan.unshared_bytes += bytes;
     taken.clear();
     for (const std::size_t other : placed) {
-      if (ends_before(items[other], item, ancestry) || ends_before(item, items[other], ancestry)) continue;
+      if (ends_before(items[other], item, ancestry) || ends_before(item, items[other], ancestry))
+        continue;
       taken.push_back({plan.offsets[other], plan.offsets[other] + rounded(items[other].bytes)});
     }
     std::ranges::sort(taken, {}, &Range::begin);

@@ -22,8 +22,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
+template <class Number> std::optional<Number> parse_number(std::string_view text) {
   Number value{};
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
@@ -31,11 +30,15 @@ std::optional<Number> parse_number(std::string_view text) {
 }
 
 Error malformed(std::string_view text, const std::string& why) {
-  return Error{"pipeline", ErrorCode::invalid_argument, why,
-               {{"expected", "kernel:in,in:out?name=value&name=value"}, {"got", std::string{text}}}};
+  return Error{
+      "pipeline",
+      ErrorCode::invalid_argument,
+      why,
+      {{"expected", "kernel:in,in:out?name=value&name=value"}, {"got", std::string{text}}}};
 }
 
-Result<std::vector<std::string>> names(std::string_view text, std::string_view list, bool may_be_empty) {
+Result<std::vector<std::string>> names(std::string_view text, std::string_view list,
+                                       bool may_be_empty) {
   std::vector<std::string> result;
   if (list.empty() && may_be_empty) return result;
   for (const std::string_view name : split(list, ',')) {

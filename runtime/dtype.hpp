@@ -12,7 +12,21 @@
 namespace stoker {
 
 /// The element types of buffers. `boolean` is one byte holding 0 or 1 and is named "bool".
-enum class DType : std::uint8_t { f32, f64, f16, bf16, s8, s16, s32, s64, u8, u16, u32, u64, boolean };
+enum class DType : std::uint8_t {
+  f32,
+  f64,
+  f16,
+  bf16,
+  s8,
+  s16,
+  s32,
+  s64,
+  u8,
+  u16,
+  u32,
+  u64,
+  boolean
+};
 inline constexpr std::size_t dtype_count = 13;
 
 [[nodiscard]] std::string_view to_string(DType dtype) noexcept;
@@ -50,7 +64,10 @@ struct BFloat16 {
 
 /// The DType of a C++ element type: dtype_of<float> == DType::f32.
 template <class T>
-inline constexpr DType dtype_of = [] { static_assert(sizeof(T) == 0, "no DType for this type"); return DType::f32; }();
+inline constexpr DType dtype_of = [] {
+  static_assert(sizeof(T) == 0, "no DType for this type");
+  return DType::f32;
+}();
 template <> inline constexpr DType dtype_of<float> = DType::f32;
 template <> inline constexpr DType dtype_of<double> = DType::f64;
 template <> inline constexpr DType dtype_of<Half> = DType::f16;
@@ -67,8 +84,7 @@ template <> inline constexpr DType dtype_of<bool> = DType::boolean;
 
 /// Calls `visitor.template operator()<T>()` with the C++ element type of `dtype`
 /// (bool is visited as bool). The one place that maps the enumeration to types.
-template <class Visitor>
-decltype(auto) visit_dtype(DType dtype, Visitor&& visitor) {
+template <class Visitor> decltype(auto) visit_dtype(DType dtype, Visitor&& visitor) {
   switch (dtype) {
     case DType::f64: return visitor.template operator()<double>();
     case DType::f16: return visitor.template operator()<Half>();

@@ -89,8 +89,7 @@ class [[nodiscard]] Error : public std::exception {
 };
 
 /// A value or the Error why there is none. `value()` throws the Error.
-template <class T = void>
-using Result = boost::system::result<T, Error>;
+template <class T = void> using Result = boost::system::result<T, Error>;
 
 /// Found by boost::system::result when value() is called on a failure.
 [[noreturn]] void throw_exception_from_error(const Error& error, const boost::source_location&);
@@ -102,11 +101,10 @@ using Result = boost::system::result<T, Error>;
 }  // namespace stoker
 
 /// Returns the error of a Result expression from the enclosing function.
-#define STOKER_TRY(expression)                          \
-  do {                                                  \
-    if (auto stoker_try_result = (expression);          \
-        stoker_try_result.has_error())                  \
-      return std::move(stoker_try_result).error();      \
+#define STOKER_TRY(expression)                                                \
+  do {                                                                        \
+    if (auto stoker_try_result = (expression); stoker_try_result.has_error()) \
+      return std::move(stoker_try_result).error();                            \
   } while (false)
 
 #define STOKER_CONCAT_(a, b) a##b

@@ -11,8 +11,7 @@
 
 namespace stoker {
 
-template <class T>
-class Ring {
+template <class T> class Ring {
  public:
   using iterator = typename boost::circular_buffer<T>::iterator;
 

@@ -13,14 +13,18 @@ Shape::Shape(std::initializer_list<std::int64_t> extents) {
 
 Result<Shape> Shape::make(std::span<const std::int64_t> extents, std::string_view op) {
   if (extents.size() > max_rank)
-    return Error{std::string{op}, ErrorCode::invalid_argument, "rank is beyond the maximum",
+    return Error{std::string{op},
+                 ErrorCode::invalid_argument,
+                 "rank is beyond the maximum",
                  {{"rank", std::to_string(extents.size())}, {"max", std::to_string(max_rank)}}};
   Shape shape;
   // Zero extents are skipped here, so [0, 2^40, 2^40] is refused like its non-empty sibling.
   std::int64_t product = 1;
   for (const std::int64_t extent : extents) {
     if (extent < 0)
-      return Error{std::string{op}, ErrorCode::invalid_argument, "an extent is negative",
+      return Error{std::string{op},
+                   ErrorCode::invalid_argument,
+                   "an extent is negative",
                    {{"extent", std::to_string(extent)}}};
     if (extent > 0 && product > max_elements / extent)
       return Error{std::string{op}, ErrorCode::invalid_argument, "too many elements"};
@@ -54,7 +58,8 @@ Shape Shape::with(std::size_t axis, std::int64_t extent) const noexcept {
 
 Shape Shape::without(std::size_t axis) const noexcept {
   Shape result = *this;
-  std::copy(end() - (rank_ - axis) + 1, end(), result.extents_.begin() + static_cast<std::ptrdiff_t>(axis));
+  std::copy(end() - (rank_ - axis) + 1, end(),
+            result.extents_.begin() + static_cast<std::ptrdiff_t>(axis));
   result.extents_[--result.rank_] = 0;
   return result;
 }

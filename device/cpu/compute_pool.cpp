@@ -28,8 +28,8 @@ struct ComputePool::State {
   const unsigned threads;
   std::mutex mutex;
   std::condition_variable_any wake;
-  Ring<Node*> ready;                 // each has a slice to give
-  unsigned active = 0;               // threads that hold a claim
+  Ring<Node*> ready;    // each has a slice to give
+  unsigned active = 0;  // threads that hold a claim
   unsigned sleeping = 0;
   unsigned running_workers = 0;
   std::condition_variable ended;
@@ -128,8 +128,8 @@ ComputePool::~ComputePool() {
   bool all_ended = false;
   {
     std::unique_lock lock{state_->mutex};
-    all_ended = state_->ended.wait_for(lock, stop_patience,
-                                       [&] { return state_->running_workers == 0; });
+    all_ended =
+        state_->ended.wait_for(lock, stop_patience, [&] { return state_->running_workers == 0; });
   }
   for (std::jthread& worker : workers_) {
     // The last user may drop the pool from one of its own threads (a completion that ends a system).
@@ -172,14 +172,15 @@ void ComputePool::work(const std::shared_ptr<State>& state, std::stop_token stop
       state->run(claim, ready_now);
       // The next submission of a busy program comes within microseconds; a wake-up costs more.
       const auto until = std::chrono::steady_clock::now() + spin_time;
-      while (state->waiting_nodes.load(std::memory_order_relaxed) == 0 &&
-             !stop.stop_requested() && std::chrono::steady_clock::now() < until)
+      while (state->waiting_nodes.load(std::memory_order_relaxed) == 0 && !stop.stop_requested() &&
+             std::chrono::steady_clock::now() < until)
         relax();
       lock.lock();
       continue;
     }
     ++state->sleeping;
-    state->wake.wait(lock, stop, [&] { return !state->ready.empty() && state->active < state->threads; });
+    state->wake.wait(lock, stop,
+                     [&] { return !state->ready.empty() && state->active < state->threads; });
     --state->sleeping;
   }
   --state->running_workers;

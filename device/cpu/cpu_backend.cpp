@@ -46,7 +46,8 @@ CpuBackend::CpuBackend(CompletionSink& sink, std::shared_ptr<ComputePool> pool)
 
 CpuBackend::~CpuBackend() {
   std::unique_lock lock{mutex_};
-  const bool drained = completed_changed_.wait_for(lock, drain_patience, [&] { return flights_.empty() && !reporting_; });
+  const bool drained = completed_changed_.wait_for(lock, drain_patience,
+                                                   [&] { return flights_.empty() && !reporting_; });
   // Jobs that still run are left alive on purpose: a thread of the pool may be inside a kernel.
   if (!drained)
     for (Flight& flight : flights_) static_cast<void>(flight.own.release());
@@ -61,14 +62,19 @@ Result<std::shared_ptr<const Executable>> CpuBackend::prepare(std::shared_ptr<co
                                                               std::span<const TensorSpec> outputs) {
   auto executable = std::make_shared<CpuExecutable>();
   executable->kernel = kernel->name;
-  const bool empty = std::ranges::all_of(outputs, [](const TensorSpec& spec) { return spec.elements() == 0; });
+  const bool empty =
+      std::ranges::all_of(outputs, [](const TensorSpec& spec) { return spec.elements() == 0; });
   if (!empty) {
     const CpuPlanner planner = kernel->cpu ? nullptr : cpu_table().find(kernel->name);
     if (!kernel->cpu && !planner)
-      return Error{kernel->name, ErrorCode::unsupported, "this kernel has no CPU version",
+      return Error{kernel->name,
+                   ErrorCode::unsupported,
+                   "this kernel has no CPU version",
                    {{"device", "cpu"}}};
-    STOKER_ASSIGN(executable->plan, kernel->cpu ? kernel->cpu(call, outputs) : planner(call, outputs));
-    if (executable->plan.scratch_bytes) executable->scratch_bytes = {executable->plan.scratch_bytes};
+    STOKER_ASSIGN(executable->plan,
+                  kernel->cpu ? kernel->cpu(call, outputs) : planner(call, outputs));
+    if (executable->plan.scratch_bytes)
+      executable->scratch_bytes = {executable->plan.scratch_bytes};
   }
   return std::shared_ptr<const Executable>{std::move(executable)};
 }
@@ -139,7 +145,8 @@ void CpuBackend::report(std::unique_lock<std::mutex>& lock) {
     flights_.pop_front();
     reported_ = flight.value;
     lock.unlock();
-    sink_.on_completed({{QueueKind::compute, flight.value}, flight.job->take_failures(), flight.job->timings()});
+    sink_.on_completed(
+        {{QueueKind::compute, flight.value}, flight.job->take_failures(), flight.job->timings()});
     flight.own.reset();
     lock.lock();
     // Only now: whoever waits for the point finds that the sink knows it, too.

@@ -23,7 +23,8 @@ class CpuBackend final : public Backend, public JobOwner {
   ~CpuBackend() override;
 
   [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] Result<std::unique_ptr<MemoryBlock>> allocate(std::uint64_t bytes, MemoryKind kind) override;
+  [[nodiscard]] Result<std::unique_ptr<MemoryBlock>> allocate(std::uint64_t bytes,
+                                                              MemoryKind kind) override;
   [[nodiscard]] Result<std::shared_ptr<const Executable>> prepare(
       std::shared_ptr<const Kernel> kernel, const KernelCall& call,
       std::span<const TensorSpec> outputs) override;
@@ -61,7 +62,7 @@ class CpuBackend final : public Backend, public JobOwner {
   Ring<Flight> flights_;
   bool reporting_ = false;
   std::uint64_t reported_ = 0;  ///< the highest value taken out of flights_
-  ReadyNodes ready_;  // of submit(), which one thread calls at a time
+  ReadyNodes ready_;            // of submit(), which one thread calls at a time
   std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::uint64_t> submissions_{0};
   std::atomic<std::uint64_t> recordings_{0};

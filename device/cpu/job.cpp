@@ -16,7 +16,8 @@ std::uint64_t now_ns() noexcept {
 std::shared_ptr<const CpuExecutable> executable_of(const Step& step) {
   switch (step.kind) {
     case StepKind::copy: return copy_executable(step.outputs[0].bytes);
-    case StepKind::fill: return fill_executable(step.outputs[0].bytes, step.pattern, step.pattern_bytes);
+    case StepKind::fill:
+      return fill_executable(step.outputs[0].bytes, step.pattern, step.pattern_bytes);
     case StepKind::dispatch: break;
   }
   return std::static_pointer_cast<const CpuExecutable>(step.executable);

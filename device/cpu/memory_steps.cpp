@@ -36,10 +36,11 @@ std::shared_ptr<const CpuExecutable> copy_executable(std::uint64_t bytes) {
   const std::uint32_t slices = slice_count(bytes, grain);
   executable->kernel = "copy";
   executable->plan.cost_ns = static_cast<double>(bytes) / bytes_per_ns;
-  executable->plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
-    const auto [begin, end] = slice_range(bytes, slices, index, 4096);
-    std::memcpy(args.out<std::byte>() + begin, args.in<std::byte>(0) + begin, end - begin);
-  }});
+  executable->plan.stages.push_back(
+      {slices, [=](const CpuArgs& args, std::uint32_t index) {
+         const auto [begin, end] = slice_range(bytes, slices, index, 4096);
+         std::memcpy(args.out<std::byte>() + begin, args.in<std::byte>(0) + begin, end - begin);
+       }});
   return executable;
 }
 
@@ -50,10 +51,11 @@ std::shared_ptr<const CpuExecutable> fill_executable(std::uint64_t bytes,
   const std::uint32_t slices = slice_count(bytes, grain);
   executable->kernel = "fill";
   executable->plan.cost_ns = static_cast<double>(bytes) / bytes_per_ns;
-  executable->plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
-    const auto [begin, end] = slice_range(bytes, slices, index, 4096);
-    fill_range(args.out<std::byte>() + begin, end - begin, pattern, pattern_bytes);
-  }});
+  executable->plan.stages.push_back(
+      {slices, [=](const CpuArgs& args, std::uint32_t index) {
+         const auto [begin, end] = slice_range(bytes, slices, index, 4096);
+         fill_range(args.out<std::byte>() + begin, end - begin, pattern, pattern_bytes);
+       }});
   return executable;
 }
 

@@ -12,8 +12,8 @@ class NullRecording final : public Recording {
 };
 
 std::vector<StepTiming> no_time(std::size_t steps) {
-  const auto now = static_cast<std::uint64_t>(
-      std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds{1});
+  const auto now = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() /
+                                              std::chrono::nanoseconds{1});
   return std::vector<StepTiming>(steps, StepTiming{now, now});
 }
 

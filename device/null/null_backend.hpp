@@ -16,7 +16,8 @@ class NullBackend final : public Backend {
   explicit NullBackend(CompletionSink& sink);
 
   [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] Result<std::unique_ptr<MemoryBlock>> allocate(std::uint64_t bytes, MemoryKind kind) override;
+  [[nodiscard]] Result<std::unique_ptr<MemoryBlock>> allocate(std::uint64_t bytes,
+                                                              MemoryKind kind) override;
   [[nodiscard]] Result<std::shared_ptr<const Executable>> prepare(
       std::shared_ptr<const Kernel> kernel, const KernelCall& call,
       std::span<const TensorSpec> outputs) override;

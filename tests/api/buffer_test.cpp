@@ -52,15 +52,21 @@ TEST_P(Buffers, are_read_and_written_in_part) {
 
 TEST_P(Buffers, refuse_ranges_beyond_their_end) {
   const Buffer buffer = device.buffer(std::vector<float>{1, 2, 3});
-  EXPECT_EQ(code_of([&] { static_cast<void>(buffer.read<float>(2, 2)); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { buffer.write(std::vector<float>{1, 2}, 2); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { static_cast<void>(buffer.read<float>(~std::size_t{0}, 2)); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(buffer.read<float>(2, 2)); }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] {
+              buffer.write(std::vector<float>{1, 2}, 2);
+            }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(buffer.read<float>(~std::size_t{0}, 2)); }),
+            ErrorCode::invalid_argument);
   EXPECT_EQ(buffer.read<float>().get(), (std::vector<float>{1, 2, 3}));
 }
 
 TEST_P(Buffers, refuse_another_element_type) {
   const Buffer buffer = device.buffer(std::vector<float>{1});
-  EXPECT_EQ(code_of([&] { static_cast<void>(buffer.read<std::int32_t>()); }), ErrorCode::dtype_mismatch);
+  EXPECT_EQ(code_of([&] { static_cast<void>(buffer.read<std::int32_t>()); }),
+            ErrorCode::dtype_mismatch);
 }
 
 TEST_P(Buffers, are_filled_with_a_value_of_any_dtype) {

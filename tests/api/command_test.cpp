@@ -37,11 +37,15 @@ struct Gate {
 Kernel throwing_kernel() {
   CppKernelSpec spec;
   spec.name = "throws";
-  spec.run = [](const CppCall&, std::size_t, std::size_t) { throw std::runtime_error{"on purpose"}; };
+  spec.run = [](const CppCall&, std::size_t, std::size_t) {
+    throw std::runtime_error{"on purpose"};
+  };
   return cpp_kernel(std::move(spec)).value();
 }
 
-ErrorCode code_of(const Result<void>& outcome) { return outcome ? ErrorCode::internal : outcome.error().code(); }
+ErrorCode code_of(const Result<void>& outcome) {
+  return outcome ? ErrorCode::internal : outcome.error().code();
+}
 
 TEST(Commands, have_ids_kernels_and_states) {
   const System system;
@@ -65,7 +69,8 @@ TEST(Commands, refuse_bad_input_at_the_call) {
   const Buffer x = device.buffer({1.0F, 2.0F});
   const Buffer small = device.buffer({1.0F});
   const Buffer ints = device.buffer({1, 2});
-  const auto code = [&](std::string_view kernel, std::vector<Buffer> inputs, const Buffer& output, Params params = {}) {
+  const auto code = [&](std::string_view kernel, std::vector<Buffer> inputs, const Buffer& output,
+                        Params params = {}) {
     try {
       device.submit(kernel, inputs, output, params);
     } catch (const Error& error) {
@@ -177,7 +182,7 @@ TEST(Commands, wait_for_points_of_host_timelines) {
   options.waits = {{timeline, 3}};
   const std::vector<Buffer> inputs{x};
   const Command held = device.submit("relu", inputs, y, {}, options);
-  const Command behind = device.submit("relu", {y}, x);  // must not overtake
+  const Command behind = device.submit("relu", {y}, x);              // must not overtake
   device.run("relu", {device.buffer({1.0F})}).read<float>().wait();  // others go on
   EXPECT_EQ(held.poll(), CommandStatus::pending);
   EXPECT_EQ(behind.poll(), CommandStatus::pending);
@@ -217,9 +222,10 @@ TEST(Commands, continue_on_the_executor_they_are_given) {
   const System system;
   const Device device = system.device("cpu");
   const Buffer x = device.buffer({1.0F});
-  const auto answer = device.submit("relu", {x}, x).then(system.executor(), [&](const Result<void>& outcome) {
-    return outcome.has_value() && system.executor().in_executor();
-  });
+  const auto answer =
+      device.submit("relu", {x}, x).then(system.executor(), [&](const Result<void>& outcome) {
+        return outcome.has_value() && system.executor().in_executor();
+      });
   EXPECT_TRUE(answer.get());
 }
 
@@ -234,7 +240,8 @@ TEST(Commands, combine_with_when_all) {
     all.push_back(device.submit("abs", {x}, results.back()).future());
   }
   when_all(all).get();
-  for (const Buffer& result : results) EXPECT_EQ(result.read<float>().get(), (std::vector<float>{2}));
+  for (const Buffer& result : results)
+    EXPECT_EQ(result.read<float>().get(), (std::vector<float>{2}));
 }
 
 }  // namespace

@@ -35,13 +35,16 @@ TEST_P(Hazards, order_commands_as_if_they_ran_one_by_one) {
   const System system;
   const Device device = system.device(name);
   std::mt19937 random{seed};
-  const auto pick = [&](std::size_t count) { return std::uniform_int_distribution<std::size_t>{0, count - 1}(random); };
+  const auto pick = [&](std::size_t count) {
+    return std::uniform_int_distribution<std::size_t>{0, count - 1}(random);
+  };
 
   Model model;
   std::vector<Buffer> buffers;
   for (std::size_t i = 0; i < buffer_count; ++i) {
     std::vector<std::int32_t> start(elements);
-    for (std::size_t k = 0; k < start.size(); ++k) start[k] = static_cast<std::int32_t>(i * 1000 + k);
+    for (std::size_t k = 0; k < start.size(); ++k)
+      start[k] = static_cast<std::int32_t>(i * 1000 + k);
     buffers.push_back(device.buffer(start));
     model.values.push_back(std::move(start));
   }
@@ -78,14 +81,16 @@ TEST_P(Hazards, order_commands_as_if_they_ran_one_by_one) {
       }
     }
   }
-  for (std::size_t i = 0; i < buffer_count; ++i) EXPECT_EQ(buffers[i].read<std::int32_t>().get(), model.values[i]) << i;
+  for (std::size_t i = 0; i < buffer_count; ++i)
+    EXPECT_EQ(buffers[i].read<std::int32_t>().get(), model.values[i]) << i;
   for (const auto& [got, want] : reads) EXPECT_EQ(got.get(), want);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Hazards,
                          testing::Combine(testing::Values("cpu", "vulkan"), testing::Range(1U, 9U)),
                          [](const auto& info) {
-                           return std::string{std::get<0>(info.param)} + "_" + std::to_string(std::get<1>(info.param));
+                           return std::string{std::get<0>(info.param)} + "_" +
+                                  std::to_string(std::get<1>(info.param));
                          });
 
 }  // namespace

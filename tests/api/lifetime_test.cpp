@@ -54,14 +54,16 @@ TEST_P(Lifetimes, handles_go_on_other_threads_at_the_same_time) {
   for (int round = 0; round < 20; ++round) {
     Handles handles{GetParam()};
     std::vector<std::jthread> threads;
-    for (int which = 0; which < 5; ++which) threads.emplace_back([&, which] { handles.drop(which); });
+    for (int which = 0; which < 5; ++which)
+      threads.emplace_back([&, which] { handles.drop(which); });
   }
 }
 
 TEST_P(Lifetimes, commands_and_buffers_outlive_their_system) {
   Handles handles{GetParam()};
   handles.system.reset();
-  EXPECT_TRUE(handles.command->wait().has_value() || handles.command->wait().error().code() == ErrorCode::closed);
+  EXPECT_TRUE(handles.command->wait().has_value() ||
+              handles.command->wait().error().code() == ErrorCode::closed);
   try {
     static_cast<void>(handles.device->run("abs", {*handles.buffer}).read<float>().get());
     FAIL() << "a stopped system did work";
@@ -76,7 +78,8 @@ TEST_P(Lifetimes, the_last_handle_may_go_inside_a_continuation) {
   const Buffer x = device.buffer({1.0F});
   const Command command = device.submit("relu", {x}, x);
   Executor& executor = system->executor();
-  const auto gone = command.then(executor, [system = std::move(system)](const Result<void>&) mutable { system.reset(); });
+  const auto gone = command.then(
+      executor, [system = std::move(system)](const Result<void>&) mutable { system.reset(); });
   gone.wait();
 }
 

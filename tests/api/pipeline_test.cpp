@@ -92,7 +92,8 @@ TEST_P(Pipelines, share_the_memory_of_values_that_do_not_live_together) {
   Pipeline pipeline = system.pipeline(device);
   pipeline.input("v0", {DType::f32, {1, 4096}});
   for (int i = 0; i < 10; ++i)
-    pipeline.add("transpose", {"v" + std::to_string(i)}, "v" + std::to_string(i + 1), {{"axes", {1, 0}}});
+    pipeline.add("transpose", {"v" + std::to_string(i)}, "v" + std::to_string(i + 1),
+                 {{"axes", {1, 0}}});
   pipeline.output("v10");
   const auto [shared, unshared] = pipeline.arena_bytes();
   EXPECT_EQ(unshared, 9U * 4096 * 4);
@@ -104,11 +105,15 @@ TEST_P(Pipelines, refuse_what_cannot_run_before_anything_runs) {
   Pipeline pipeline = system.pipeline(device);
   EXPECT_EQ(error_of([&] { pipeline.add("no_such", {x}, "y"); }).code(), ErrorCode::unknown_kernel);
   EXPECT_EQ(error_of([&] { pipeline.add("relu", {x, x}, "y"); }).code(), ErrorCode::arity_mismatch);
-  EXPECT_EQ(error_of([&] { pipeline.add("softmax", {x}, "y", {{"axes", 1}}); }).code(), ErrorCode::invalid_parameter);
+  EXPECT_EQ(error_of([&] {
+              pipeline.add("softmax", {x}, "y", {{"axes", 1}});
+            }).code(),
+            ErrorCode::invalid_parameter);
   EXPECT_EQ(error_of([&] { pipeline.add("relu", {x}, ""); }).code(), ErrorCode::invalid_argument);
   EXPECT_EQ(error_of([&] { pipeline.add("relu:a"); }).code(), ErrorCode::invalid_argument);
   const Buffer elsewhere = system.device("null").buffer({1.0F});
-  EXPECT_EQ(error_of([&] { pipeline.add("relu", {elsewhere}, "y"); }).code(), ErrorCode::wrong_device);
+  EXPECT_EQ(error_of([&] { pipeline.add("relu", {elsewhere}, "y"); }).code(),
+            ErrorCode::wrong_device);
   const Buffer gone = device.buffer({1.0F});
   gone.release();
   EXPECT_EQ(error_of([&] { pipeline.add("relu", {gone}, "y"); }).code(), ErrorCode::released);
@@ -155,13 +160,16 @@ TEST_P(Pipelines, refuse_bindings_that_do_not_fit) {
   pipeline.output("y");
   const Buffer x = device.buffer({1.0F, 2.0F});
   const Buffer y = device.buffer({0.0F, 0.0F});
-  const auto code = [&](Bindings bindings) { return error_of([&] { pipeline.run(bindings); }).code(); };
+  const auto code = [&](Bindings bindings) {
+    return error_of([&] { pipeline.run(bindings); }).code();
+  };
   EXPECT_EQ(code({{"x", x}}), ErrorCode::invalid_argument);
   EXPECT_EQ(code({{"x", x}, {"y", y}, {"z", y}}), ErrorCode::not_found);
   EXPECT_EQ(code({{"x", x}, {"y", device.buffer({1.0F})}}), ErrorCode::shape_mismatch);
   EXPECT_EQ(code({{"x", x}, {"y", device.buffer({1, 2})}}), ErrorCode::dtype_mismatch);
   EXPECT_EQ(code({{"x", x}, {"y", x}}), ErrorCode::invalid_argument);
-  EXPECT_EQ(code({{"x", x}, {"y", system.device("null").buffer({1.0F, 2.0F})}}), ErrorCode::wrong_device);
+  EXPECT_EQ(code({{"x", x}, {"y", system.device("null").buffer({1.0F, 2.0F})}}),
+            ErrorCode::wrong_device);
 }
 
 TEST_P(Pipelines, without_stages_complete) {

@@ -22,8 +22,7 @@ struct Filled {
   std::vector<double> values;
 };
 
-template <class T>
-double as_double(const T& element) {
+template <class T> double as_double(const T& element) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
     return static_cast<double>(static_cast<float>(element));
   else
@@ -76,7 +75,8 @@ std::string describe(const KernelCase& one) {
 }
 
 /// Runs one case; the empty string, or what is wrong. `unsupported` is set if the device says so.
-std::string run_case(const Device& device, const KernelSuite& suite, const KernelCase& one, bool& unsupported) {
+std::string run_case(const Device& device, const KernelSuite& suite, const KernelCase& one,
+                     bool& unsupported) {
   std::mt19937 random{42};
   std::vector<Buffer> inputs;
   std::vector<std::vector<double>> values;
@@ -89,13 +89,15 @@ std::string run_case(const Device& device, const KernelSuite& suite, const Kerne
   const auto kernel = device.client()->kernels().find(suite.kernel).value();
   const ParamSet params = ParamSet::resolve(suite.kernel, kernel->params, one.params).value();
   const auto outputs = kernel->check(one.inputs, params);
-  if (!outputs) return std::string{"the definition refuses its own case: "} + outputs.error().what();
+  if (!outputs)
+    return std::string{"the definition refuses its own case: "} + outputs.error().what();
   std::vector<Buffer> results;
   for (const TensorSpec& spec : *outputs) results.push_back(device.buffer(spec));
   try {
     device.submit(std::vector{KernelCallRequest{suite.kernel, inputs, results, one.params}});
   } catch (const Error& error) {
-    unsupported = error.code() == ErrorCode::unsupported || error.code() == ErrorCode::limit_exceeded;
+    unsupported =
+        error.code() == ErrorCode::unsupported || error.code() == ErrorCode::limit_exceeded;
     return error.what();
   }
   const KernelCall call{one.inputs, params};
@@ -112,16 +114,20 @@ std::string run_case(const Device& device, const KernelSuite& suite, const Kerne
       if (agrees(got[i], want[o][i], bound)) continue;
       if (wrong++ == 0)
         first = "element " + std::to_string(i) + ": got " + std::to_string(got[i]) + ", want " +
-                std::to_string(want[o][i]) + ", difference " + std::to_string(std::abs(got[i] - want[o][i]));
+                std::to_string(want[o][i]) + ", difference " +
+                std::to_string(std::abs(got[i] - want[o][i]));
     }
-    if (wrong) return std::to_string(wrong) + " of " + std::to_string(got.size()) + " elements differ; " + first;
+    if (wrong)
+      return std::to_string(wrong) + " of " + std::to_string(got.size()) + " elements differ; " +
+             first;
   }
   return {};
 }
 
 class Conformance : public testing::Test {
  public:
-  Conformance(std::string device, KernelSuite suite) : device_{std::move(device)}, suite_{std::move(suite)} {}
+  Conformance(std::string device, KernelSuite suite)
+      : device_{std::move(device)}, suite_{std::move(suite)} {}
 
   void TestBody() override {
     const System system;
@@ -133,8 +139,8 @@ class Conformance : public testing::Test {
       bool unsupported = false;
       const std::string failure = run_case(device, suite_, one, unsupported);
       if (reason) {
-        EXPECT_FALSE(failure.empty()) << suite_.kernel << " " << describe(one)
-                                      << " passes but is excluded: " << *reason;
+        EXPECT_FALSE(failure.empty())
+            << suite_.kernel << " " << describe(one) << " passes but is excluded: " << *reason;
         continue;
       }
       EXPECT_TRUE(failure.empty()) << suite_.kernel << " " << describe(one) << ": " << failure;
@@ -152,8 +158,9 @@ class Conformance : public testing::Test {
 void register_conformance() {
   for (const char* device : {"cpu", "vulkan"})
     for (const KernelSuite& suite : all_kernel_suites())
-      testing::RegisterTest((std::string{"Conformance_"} + device).c_str(), suite.kernel.c_str(), nullptr, nullptr,
-                            __FILE__, __LINE__, [device = std::string{device}, suite]() -> testing::Test* {
+      testing::RegisterTest((std::string{"Conformance_"} + device).c_str(), suite.kernel.c_str(),
+                            nullptr, nullptr, __FILE__, __LINE__,
+                            [device = std::string{device}, suite]() -> testing::Test* {
                               return std::make_unique<Conformance>(device, suite).release();
                             });
 }
@@ -165,9 +172,11 @@ TEST(Conformance_registry, every_kernel_has_a_suite_with_cases) {
     ASSERT_NE(own, suites.end()) << kernel->name;
     EXPECT_FALSE(own->cases.empty()) << kernel->name;
     for (const DType dtype : kernel->dtypes)
-      EXPECT_TRUE(std::ranges::any_of(own->cases, [&](const KernelCase& one) {
-        return one.inputs.empty() || one.inputs[0].dtype == dtype;
-      })) << kernel->name << " accepts " << to_string(dtype) << " and no case uses it";
+      EXPECT_TRUE(std::ranges::any_of(own->cases,
+                                      [&](const KernelCase& one) {
+                                        return one.inputs.empty() || one.inputs[0].dtype == dtype;
+                                      }))
+          << kernel->name << " accepts " << to_string(dtype) << " and no case uses it";
   }
 }
 

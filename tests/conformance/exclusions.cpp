@@ -27,12 +27,14 @@ constexpr std::array exclusions = {
 
 }  // namespace
 
-std::optional<std::string> excluded(std::string_view backend, std::string_view kernel, const KernelCase& one) {
+std::optional<std::string> excluded(std::string_view backend, std::string_view kernel,
+                                    const KernelCase& one) {
   // A case without elements never reaches a shader.
-  const bool empty = std::ranges::any_of(one.inputs, [](const TensorSpec& spec) { return spec.elements() == 0; });
+  const bool empty =
+      std::ranges::any_of(one.inputs, [](const TensorSpec& spec) { return spec.elements() == 0; });
   for (const Exclusion& each : exclusions)
-    if (!empty && each.backend == backend && (each.kernel == "*" || each.kernel == kernel) && !one.inputs.empty() &&
-        one.inputs[0].dtype == each.dtype)
+    if (!empty && each.backend == backend && (each.kernel == "*" || each.kernel == kernel) &&
+        !one.inputs.empty() && one.inputs[0].dtype == each.dtype)
       return std::string{each.reason};
   return std::nullopt;
 }

@@ -19,9 +19,12 @@ class Pool : public testing::Test {
   static constexpr std::uint64_t mib = 1 << 20;
   NoSink sink;
   std::shared_ptr<Backend> backend = std::make_shared<device::null::NullBackend>(sink);
-  std::shared_ptr<MemoryPool> pool = std::make_shared<MemoryPool>(backend, MemoryPool::Options{64 * mib, 32 * mib});
+  std::shared_ptr<MemoryPool> pool =
+      std::make_shared<MemoryPool>(backend, MemoryPool::Options{64 * mib, 32 * mib});
 
-  std::shared_ptr<MemoryLease> lease(std::uint64_t bytes) { return pool->lease(bytes, MemoryKind::device, "test").value(); }
+  std::shared_ptr<MemoryLease> lease(std::uint64_t bytes) {
+    return pool->lease(bytes, MemoryKind::device, "test").value();
+  }
 };
 
 TEST_F(Pool, gives_memory_back_to_the_next_taker) {
@@ -42,7 +45,8 @@ TEST_F(Pool, aligns_pieces_and_keeps_them_apart) {
   }
   for (int i = 0; i < 300; ++i) {
     const MemoryView view = leases[static_cast<std::size_t>(i)]->view();
-    EXPECT_TRUE(std::all_of(view.host(), view.host() + view.bytes, [&](std::byte b) { return b == static_cast<std::byte>(i); }));
+    EXPECT_TRUE(std::all_of(view.host(), view.host() + view.bytes,
+                            [&](std::byte b) { return b == static_cast<std::byte>(i); }));
   }
 }
 

@@ -29,7 +29,8 @@ class ScriptedBackend final : public Backend {
     if (fail_allocation) return Error{"allocate", ErrorCode::out_of_memory, "the device is full"};
     return allocate_host_block(bytes, kind);
   }
-  Result<std::shared_ptr<const Executable>> prepare(std::shared_ptr<const Kernel>, const KernelCall&,
+  Result<std::shared_ptr<const Executable>> prepare(std::shared_ptr<const Kernel>,
+                                                    const KernelCall&,
                                                     std::span<const TensorSpec>) override {
     return std::shared_ptr<const Executable>{std::make_shared<Executable>()};
   }
@@ -38,8 +39,10 @@ class ScriptedBackend final : public Backend {
   }
   Result<void> submit(const Submission& submission) override {
     if (fail_submit) return Error{"submit", ErrorCode::out_of_memory, "no room for a submission"};
-    Submitted noted{submission.queue, submission.value, {submission.waits.begin(), submission.waits.end()}, {}};
-    for (const Step& step : submission.steps) noted.after.emplace_back(step.after.begin(), step.after.end());
+    Submitted noted{
+        submission.queue, submission.value, {submission.waits.begin(), submission.waits.end()}, {}};
+    for (const Step& step : submission.steps)
+      noted.after.emplace_back(step.after.begin(), step.after.end());
     submitted.push_back(std::move(noted));
     return {};
   }
@@ -66,7 +69,8 @@ class ScriptedDriver final : public Driver {
   std::string_view name() const noexcept override { return "scripted"; }
   std::vector<DeviceInfo> devices() override { return {}; }
   std::vector<Diagnosis> diagnose() override { return {}; }
-  Result<std::unique_ptr<Backend>> open(std::size_t, CompletionSink& sink, const OpenOptions&) override {
+  Result<std::unique_ptr<Backend>> open(std::size_t, CompletionSink& sink,
+                                        const OpenOptions&) override {
     auto backend = std::make_unique<ScriptedBackend>(sink, transfer_queue_);
     opened = backend.get();
     return std::unique_ptr<Backend>{std::move(backend)};
@@ -97,11 +101,13 @@ class Shell : public testing::Test {
     EXPECT_TRUE(shell->idle());
   }
 
-  std::shared_ptr<BufferState> buffer() { return shell->make_buffer({DType::f32, {16}}, "test").value(); }
+  std::shared_ptr<BufferState> buffer() {
+    return shell->make_buffer({DType::f32, {16}}, "test").value();
+  }
 
   /// Queues a command that reads `from` and overwrites `to`.
-  CommandPtr submit(const std::shared_ptr<BufferState>& from, const std::shared_ptr<BufferState>& to,
-                    QueueKind queue = QueueKind::compute) {
+  CommandPtr submit(const std::shared_ptr<BufferState>& from,
+                    const std::shared_ptr<BufferState>& to, QueueKind queue = QueueKind::compute) {
     QueuedCommand work;
     work.command = commands->make(++ids, "copy");
     work.step.kind = StepKind::copy;
@@ -136,7 +142,8 @@ TEST_F(Shell, makes_one_submission_of_commands_that_arrive_together) {
   const auto& after = backend->submitted[0].after;
   EXPECT_TRUE(after[0].empty());
   EXPECT_TRUE(after[1].empty());  // independent of the first
-  EXPECT_EQ(after[2], (std::vector<std::uint32_t>{0, 1}));  // reads b after its writer, writes c after its reader
+  EXPECT_EQ(after[2], (std::vector<std::uint32_t>{
+                          0, 1}));  // reads b after its writer, writes c after its reader
 }
 
 TEST_F(Shell, waits_across_submissions_for_exactly_the_writers_and_readers) {
@@ -151,7 +158,8 @@ TEST_F(Shell, waits_across_submissions_for_exactly_the_writers_and_readers) {
   ASSERT_EQ(backend->submitted.size(), 3U);
   EXPECT_TRUE(backend->submitted[1].waits.empty());  // both only read a
   ASSERT_EQ(backend->submitted[2].waits.size(), 1U);
-  EXPECT_EQ(backend->submitted[2].waits[0].value, 2U);  // a's last reader; the writer of b came before
+  EXPECT_EQ(backend->submitted[2].waits[0].value,
+            2U);  // a's last reader; the writer of b came before
 }
 
 TEST_F(Shell, waits_for_the_other_queue_and_settles_in_order_of_dependency) {

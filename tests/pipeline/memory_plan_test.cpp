@@ -30,7 +30,8 @@ TEST(Arena, never_shares_between_branches_that_may_overlap) {
 TEST(Arena, aligns_every_offset) {
   const Ancestry ancestry{After{{}, {}, {}}};
   const std::vector<ArenaItem> items{{1, 0, {}}, {3, 1, {}}, {257, 2, {}}};
-  for (const std::uint64_t offset : plan_arena(items, ancestry).offsets) EXPECT_EQ(offset % 256, 0U);
+  for (const std::uint64_t offset : plan_arena(items, ancestry).offsets)
+    EXPECT_EQ(offset % 256, 0U);
 }
 
 TEST(Ancestry, follows_dependencies_through_any_number_of_stages) {

@@ -20,12 +20,14 @@ TEST(StageText, carries_parameters_of_every_type) {
   EXPECT_EQ(std::get<std::int64_t>(*stage.params.find("n")), 3);
   EXPECT_EQ(std::get<double>(*stage.params.find("s")), 1.5);
   EXPECT_EQ(std::get<bool>(*stage.params.find("on")), true);
-  EXPECT_EQ(std::get<std::vector<std::int64_t>>(*stage.params.find("axes")), (std::vector<std::int64_t>{0, -1}));
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(*stage.params.find("axes")),
+            (std::vector<std::int64_t>{0, -1}));
   EXPECT_EQ(std::get<std::string>(*stage.params.find("mode")), "bicubic");
 }
 
 TEST(StageText, is_refused_with_the_expected_form) {
-  for (const char* text : {"", "relu", "relu:a", "relu:a:b:c", ":a:b", "relu:a,,b:c", "relu:a:", "relu:a:b?x", "relu:a:b?=1"}) {
+  for (const char* text : {"", "relu", "relu:a", "relu:a:b:c", ":a:b", "relu:a,,b:c",
+                           "relu:a:", "relu:a:b?x", "relu:a:b?=1"}) {
     const auto stage = parse_stage(text);
     ASSERT_FALSE(stage) << text;
     EXPECT_EQ(stage.error().code(), ErrorCode::invalid_argument);
