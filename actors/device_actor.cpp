@@ -1,15 +1,19 @@
 #include "stoker/actors/device_actor.hpp"
 
+#include "stoker/actors/device_client.hpp"
+
 namespace stoker {
 
 void DeviceActor::on(SubmitCommands message) {
-  for (QueuedCommand& work : message.works) shell_->submit(std::move(work));
+  for (CommandPtr& command : message.commands) shell_->submit(std::move(command));
 }
 
 std::array<QueuePoint, queue_kinds> DeviceActor::on(CloseDevice message) {
   shell_->close(message.why);
   return shell_->submitted();
 }
+
+void BufferActor::on(ReleaseBuffer) { device_->shell().release(state_); }
 
 BufferDescription BufferActor::on(DescribeBuffer) const {
   BufferDescription description{

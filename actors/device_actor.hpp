@@ -13,11 +13,13 @@
 
 namespace stoker {
 
+class DeviceClient;
+
 struct SubmitCommand {
-  QueuedCommand work;
+  CommandPtr command;
 };
 struct SubmitCommands {
-  std::vector<QueuedCommand> works;
+  std::vector<CommandPtr> commands;
 };
 struct CancelCommand {
   CommandPtr command;
@@ -34,7 +36,7 @@ class DeviceActor final : public Actor {
  public:
   explicit DeviceActor(std::shared_ptr<DeviceShell> shell) : shell_{std::move(shell)} {}
 
-  void on(SubmitCommand message) { shell_->submit(std::move(message.work)); }
+  void on(SubmitCommand message) { shell_->submit(std::move(message.command)); }
   void on(SubmitCommands message);
   void on(CancelCommand message) { shell_->cancel(*message.command, message.why); }
   [[nodiscard]] std::array<QueuePoint, queue_kinds> on(CloseDevice message);
@@ -58,16 +60,17 @@ struct BufferDescription {
 
 class BufferActor final : public Actor {
  public:
-  BufferActor(std::shared_ptr<DeviceShell> shell, std::shared_ptr<BufferState> state)
-      : shell_{std::move(shell)}, state_{std::move(state)} {}
+  BufferActor(std::shared_ptr<DeviceClient> device, std::shared_ptr<BufferState> state) noexcept
+      : device_{std::move(device)}, state_{std::move(state)} {}
 
-  void on(ReleaseBuffer) { shell_->release(state_); }
+  void on(ReleaseBuffer);
   [[nodiscard]] BufferDescription on(DescribeBuffer) const;
 
+  [[nodiscard]] const std::shared_ptr<DeviceClient>& device() const noexcept { return device_; }
   [[nodiscard]] const std::shared_ptr<BufferState>& state() const noexcept { return state_; }
 
  private:
-  const std::shared_ptr<DeviceShell> shell_;
+  const std::shared_ptr<DeviceClient> device_;
   const std::shared_ptr<BufferState> state_;
 };
 

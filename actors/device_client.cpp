@@ -12,26 +12,10 @@ namespace {
 constexpr std::uint64_t small_write = 256 * 1024;
 constexpr std::uint32_t strand_capacity = 1U << 16;
 
-template <class Range> std::vector<TensorSpec> specs_of(const Range& buffers) {
-  std::vector<TensorSpec> specs;
-  specs.reserve(buffers.size());
-  for (const DeviceBuffer& buffer : buffers) specs.push_back(buffer.spec());
-  return specs;
-}
-
-Operand whole(const DeviceBuffer& buffer) {
-  Operand operand;
-  operand.buffer = buffer.state();
-  operand.bytes = buffer.spec().bytes();
-  return operand;
-}
+Operand whole(const DeviceBuffer& buffer) { return {buffer.state(), 0, buffer.spec().bytes()}; }
 
 Operand part(const DeviceBuffer& buffer, std::uint64_t offset, std::uint64_t bytes) {
-  Operand operand;
-  operand.buffer = buffer.state();
-  operand.offset = offset;
-  operand.bytes = bytes;
-  return operand;
+  return {buffer.state(), offset, bytes};
 }
 
 }  // namespace
@@ -67,16 +51,18 @@ CommandPtr DeviceClient::new_command(std::string_view kernel) {
   return commands_->make(next_command_.fetch_add(1, std::memory_order_relaxed), kernel);
 }
 
+ActorRef<BufferActor> DeviceBuffer::actor() const { return {actor_, device()->actor().strand()}; }
+
 // --- checks --------------------------------------------------------------------------------------
 
 Result<void> DeviceClient::check_buffer(const DeviceBuffer& buffer, std::string_view op) const {
   if (!buffer)
     return Error{std::string{op}, ErrorCode::invalid_argument, "an empty buffer handle was passed"};
-  if (buffer.device.get() != this)
+  if (buffer.device().get() != this)
     return Error{std::string{op},
                  ErrorCode::wrong_device,
                  "the buffer is on another device",
-                 {{"buffer", buffer.device->info().name}, {"device", info().name}}};
+                 {{"buffer", buffer.device()->info().name}, {"device", info().name}}};
   if (buffer.state()->released.load(std::memory_order_acquire))
     return Error{std::string{op},
                  ErrorCode::released,
@@ -112,13 +98,17 @@ Result<void> DeviceClient::admit(std::size_t commands, std::string_view op) cons
 
 // --- sending -------------------------------------------------------------------------------------
 
-Result<CommandPtr> DeviceClient::send(QueuedCommand work, const CommandOptions& options) {
-  STOKER_TRY(admit(1, work.command->kernel()));
+Result<void> DeviceClient::admit(const CommandPtr& command, const CommandOptions& options) {
+  STOKER_TRY(admit(1, command->kernel()));
   for (const TimelinePoint& point : options.waits)
-    work.waits.push_back(std::make_unique<HostWait>(point));
-  CommandPtr command = work.command;
+    command->work.waits.push_back(std::make_unique<HostWait>(point));
   watch(command, options);
-  const auto sent = actor_.cast(SubmitCommand{std::move(work)}, Run::here);
+  return {};
+}
+
+Result<CommandPtr> DeviceClient::send(CommandPtr command, const CommandOptions& options) {
+  STOKER_TRY(admit(command, options));
+  const auto sent = actor_.cast(SubmitCommand{command}, Run::here);
   if (!sent) return sent.error();
   return command;
 }
@@ -143,8 +133,7 @@ void DeviceClient::cancel(const CommandPtr& command, Error why) {
 Result<DeviceBuffer> DeviceClient::make_buffer(const TensorSpec& spec) {
   STOKER_TRY(admit(0, "buffer"));
   STOKER_ASSIGN(auto state, shell_->make_buffer(spec, "buffer"));
-  auto actor = std::make_shared<BufferActor>(shell_, std::move(state));
-  return DeviceBuffer{shared_from_this(), ActorRef<BufferActor>{std::move(actor), actor_.strand()}};
+  return DeviceBuffer{std::make_shared<BufferActor>(shared_from_this(), std::move(state))};
 }
 
 Result<DeviceBuffer> DeviceClient::make_buffer(const TensorSpec& spec,
@@ -176,13 +165,13 @@ Result<CommandPtr> DeviceClient::write(const DeviceBuffer& buffer, std::uint64_t
   STOKER_TRY(check_range(buffer, offset, data.size(), "write"));
   STOKER_ASSIGN(auto staging, shell_->pool().lease(data.size(), MemoryKind::upload, "write"));
   if (!data.empty()) std::memcpy(staging->view().host(), data.data(), data.size());
-  QueuedCommand work;
-  work.command = new_command("write");
+  CommandPtr command = new_command("write");
+  CommandWork& work = command->work;
   work.queue = QueueKind::transfer;
   work.step.kind = StepKind::copy;
-  work.step.inputs.push_back({nullptr, std::move(staging), nullptr, 0, data.size()});
+  work.step.inputs.push_back({std::move(staging), 0, data.size()});
   work.step.outputs.push_back(part(buffer, offset, data.size()));
-  return send(std::move(work), options);
+  return send(std::move(command), options);
 }
 
 Result<CommandPtr> DeviceClient::read_into(const DeviceBuffer& buffer, std::uint64_t offset,
@@ -190,27 +179,28 @@ Result<CommandPtr> DeviceClient::read_into(const DeviceBuffer& buffer, std::uint
                                            std::function<void(const Error*)> done,
                                            const CommandOptions& options) {
   STOKER_TRY(check_range(buffer, offset, target.size(), "read"));
-  QueuedCommand work;
-  work.command = new_command("read");
+  CommandPtr command = new_command("read");
+  CommandWork& work = command->work;
   work.queue = QueueKind::transfer;
   work.step.kind = StepKind::copy;
   work.step.inputs.push_back(part(buffer, offset, target.size()));
   Operand output;
   output.bytes = target.size();
   if (info().host_addressable) {
-    output.block = std::make_shared<HostBlock>(target.data(), target.size());
+    output.memory = std::make_shared<HostBlock>(target.data(), target.size());
     work.on_result = std::move(done);
   } else {
-    STOKER_ASSIGN(output.lease, shell_->pool().lease(target.size(), MemoryKind::readback, "read"));
-    work.on_result = [target, staging = output.lease,
-                      done = std::move(done)](const Error* failure) {
+    STOKER_ASSIGN(const std::shared_ptr<MemoryLease> staging,
+                  shell_->pool().lease(target.size(), MemoryKind::readback, "read"));
+    output.memory = staging;
+    work.on_result = [target, staging, done = std::move(done)](const Error* failure) {
       if (!failure && !target.empty())
         std::memcpy(target.data(), staging->view().host(), target.size());
       done(failure);
     };
   }
   work.step.outputs.push_back(std::move(output));
-  return send(std::move(work), options);
+  return send(std::move(command), options);
 }
 
 Result<Future<std::vector<std::byte>>> DeviceClient::read(const DeviceBuffer& buffer,
@@ -230,12 +220,12 @@ Result<CommandPtr> DeviceClient::copy(const DeviceBuffer& from, std::uint64_t fr
                                       std::uint64_t bytes, const CommandOptions& options) {
   if (!from || !to)
     return Error{"copy", ErrorCode::invalid_argument, "an empty buffer handle was passed"};
-  STOKER_TRY(from.device->check_range(from, from_offset, bytes, "copy"));
-  STOKER_TRY(to.device->check_range(to, to_offset, bytes, "copy"));
-  if (from.device != to.device)
+  STOKER_TRY(from.device()->check_range(from, from_offset, bytes, "copy"));
+  STOKER_TRY(to.device()->check_range(to, to_offset, bytes, "copy"));
+  if (from.device() != to.device())
     return copy_between(from, from_offset, to, to_offset, bytes, options);
-  if (from.device.get() != this)
-    return from.device->copy(from, from_offset, to, to_offset, bytes, options);
+  if (from.device().get() != this)
+    return from.device()->copy(from, from_offset, to, to_offset, bytes, options);
   const bool same = from.state() == to.state();
   if (same && bytes > 0 && from_offset < to_offset + bytes && to_offset < from_offset + bytes)
     return Error{"copy",
@@ -244,12 +234,12 @@ Result<CommandPtr> DeviceClient::copy(const DeviceBuffer& from, std::uint64_t fr
                  {{"from", std::to_string(from_offset)},
                   {"to", std::to_string(to_offset)},
                   {"bytes", std::to_string(bytes)}}};
-  QueuedCommand work;
-  work.command = new_command("copy");
+  CommandPtr command = new_command("copy");
+  CommandWork& work = command->work;
   work.step.kind = StepKind::copy;
   work.step.inputs.push_back(part(from, from_offset, bytes));
   work.step.outputs.push_back(part(to, to_offset, bytes));
-  return send(std::move(work), options);
+  return send(std::move(command), options);
 }
 
 Result<CommandPtr> DeviceClient::copy_between(const DeviceBuffer& from, std::uint64_t from_offset,
@@ -257,21 +247,21 @@ Result<CommandPtr> DeviceClient::copy_between(const DeviceBuffer& from, std::uin
                                               std::uint64_t bytes, const CommandOptions& options) {
   // The target's command waits for a point of a host timeline that the read reaches, so whoever
   // uses the target afterwards is ordered behind the copy from this moment on.
-  DeviceClient& source = *from.device;
-  DeviceClient& target = *to.device;
+  DeviceClient& source = *from.device();
+  DeviceClient& target = *to.device();
   STOKER_ASSIGN(std::shared_ptr<MemoryLease> staging,
                 target.shell_->pool().lease(bytes, MemoryKind::upload, "copy"));
   STOKER_ASSIGN(auto read, source.read(from, from_offset, bytes, options));
   auto arrived = std::make_shared<Timeline>();
-  QueuedCommand work;
-  work.command = target.new_command("copy");
+  CommandPtr command = target.new_command("copy");
+  CommandWork& work = command->work;
   work.queue = QueueKind::transfer;
   work.step.kind = StepKind::copy;
-  work.step.inputs.push_back({nullptr, staging, nullptr, 0, bytes});
+  work.step.inputs.push_back({staging, 0, bytes});
   work.step.outputs.push_back(part(to, to_offset, bytes));
   CommandOptions target_options = options;
   target_options.waits = {TimelinePoint{arrived, 1}};
-  auto command = target.send(std::move(work), target_options);
+  auto sent = target.send(std::move(command), target_options);
   static_cast<void>(
       read.then(*context_.executor, [staging, arrived](const Result<std::vector<std::byte>>& data) {
         if (!data) {
@@ -281,7 +271,7 @@ Result<CommandPtr> DeviceClient::copy_between(const DeviceBuffer& from, std::uin
         if (!data->empty()) std::memcpy(staging->view().host(), data->data(), data->size());
         arrived->advance(1);
       }));
-  return command;
+  return sent;
 }
 
 Result<CommandPtr> DeviceClient::fill(const DeviceBuffer& buffer,
@@ -295,33 +285,37 @@ Result<CommandPtr> DeviceClient::fill(const DeviceBuffer& buffer,
                  "the pattern must be 1, 2, 4 or 8 bytes and divide the buffer",
                  {{"pattern_bytes", std::to_string(size)},
                   {"buffer_bytes", std::to_string(buffer.spec().bytes())}}};
-  QueuedCommand work;
-  work.command = new_command("fill");
+  CommandPtr command = new_command("fill");
+  CommandWork& work = command->work;
   work.step.kind = StepKind::fill;
   std::ranges::copy(pattern, work.step.pattern.begin());
   work.step.pattern_bytes = static_cast<std::uint8_t>(size);
   work.step.outputs.push_back(whole(buffer));
-  return send(std::move(work), options);
+  return send(std::move(command), options);
 }
 
 void DeviceClient::release(const DeviceBuffer& buffer) {
   if (!buffer || buffer.state()->released.exchange(true, std::memory_order_acq_rel)) return;
-  static_cast<void>(buffer.actor.cast(ReleaseBuffer{}, Run::here));
+  static_cast<void>(buffer.actor().cast(ReleaseBuffer{}, Run::here));
 }
 
 // --- kernels -------------------------------------------------------------------------------------
 
 Result<std::shared_ptr<const Prepared>> DeviceClient::prepare(
-    const std::shared_ptr<const Kernel>& kernel, std::span<const DeviceBuffer> inputs,
+    const std::shared_ptr<const Kernel>& kernel, std::span<const DeviceBuffer* const> inputs,
     const Params* params) {
-  for (const DeviceBuffer& buffer : inputs) STOKER_TRY(check_buffer(buffer, kernel->name));
+  boost::container::small_vector<TensorSpec, 4> specs;
+  for (const DeviceBuffer* buffer : inputs) {
+    STOKER_TRY(check_buffer(*buffer, kernel->name));
+    specs.push_back(buffer->spec());
+  }
   static const Params none;
   STOKER_ASSIGN(const ParamSet resolved,
                 ParamSet::resolve(kernel->name, kernel->params, params ? *params : none));
-  return shell_->executables().get(kernel, specs_of(inputs), resolved);
+  return shell_->executables().get(kernel, specs, resolved);
 }
 
-Result<QueuedCommand> DeviceClient::compose(const KernelRequest& request) {
+Result<CommandPtr> DeviceClient::compose(const KernelRequest& request) {
   const Kernel& kernel = *request.kernel;
   STOKER_ASSIGN(const auto prepared, prepare(request.kernel, request.inputs, request.params));
   if (request.outputs.size() != prepared->outputs.size())
@@ -331,7 +325,7 @@ Result<QueuedCommand> DeviceClient::compose(const KernelRequest& request) {
                  {{"expected", std::to_string(prepared->outputs.size())},
                   {"got", std::to_string(request.outputs.size())}}};
   for (std::size_t i = 0; i < request.outputs.size(); ++i) {
-    const DeviceBuffer& output = request.outputs[i];
+    const DeviceBuffer& output = *request.outputs[i];
     STOKER_TRY(check_buffer(output, kernel.name));
     const TensorSpec& made = prepared->outputs[i];
     if (output.spec() != made)
@@ -341,56 +335,44 @@ Result<QueuedCommand> DeviceClient::compose(const KernelRequest& request) {
           "the output does not fit what the kernel makes",
           {{"makes", made.to_string()}, {"output", output.spec().to_string()}}};
     for (std::size_t input = 0; input < request.inputs.size(); ++input) {
-      const bool same = request.inputs[input].state() == output.state();
-      if (same && !(kernel.in_place && request.inputs[input].spec() == made))
+      const bool same = request.inputs[input]->state() == output.state();
+      if (same && !(kernel.in_place && request.inputs[input]->spec() == made))
         return Error{kernel.name,
                      ErrorCode::invalid_argument,
                      "the kernel cannot write over its input",
                      {{"input", std::to_string(input)}}};
     }
   }
-  QueuedCommand work;
-  work.command = new_command(kernel.name);
+  CommandPtr command = new_command(kernel.name);
+  CommandWork& work = command->work;
   work.step.executable = prepared->executable;
-  for (const DeviceBuffer& buffer : request.inputs) work.step.inputs.push_back(whole(buffer));
-  for (const DeviceBuffer& buffer : request.outputs) work.step.outputs.push_back(whole(buffer));
-  return work;
+  for (const DeviceBuffer* buffer : request.inputs) work.step.inputs.push_back(whole(*buffer));
+  for (const DeviceBuffer* buffer : request.outputs) work.step.outputs.push_back(whole(*buffer));
+  return command;
 }
 
 Result<CommandPtr> DeviceClient::submit(const KernelRequest& request,
                                         const CommandOptions& options) {
-  STOKER_ASSIGN(QueuedCommand work, compose(request));
-  return send(std::move(work), options);
+  STOKER_ASSIGN(CommandPtr command, compose(request));
+  return send(std::move(command), options);
 }
 
 Result<std::vector<CommandPtr>> DeviceClient::submit(std::span<const KernelRequest> requests,
                                                      const CommandOptions& options) {
   STOKER_TRY(admit(requests.size(), "submit"));
-  SubmitCommands message;
   std::vector<CommandPtr> commands;
-  message.works.reserve(requests.size());
   commands.reserve(requests.size());
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    auto work = compose(requests[i]);
-    if (!work) return work.error().with("request", std::to_string(i));
+    auto command = compose(requests[i]);
+    if (!command) return command.error().with("request", std::to_string(i));
     for (const TimelinePoint& point : options.waits)
-      work->waits.push_back(std::make_unique<HostWait>(point));
-    commands.push_back(work->command);
-    message.works.push_back(std::move(*work));
+      (*command)->work.waits.push_back(std::make_unique<HostWait>(point));
+    commands.push_back(*std::move(command));
   }
   for (const CommandPtr& command : commands) watch(command, options);
-  const auto sent = actor_.cast(std::move(message), Run::here);
+  const auto sent = actor_.cast(SubmitCommands{commands}, Run::here);
   if (!sent) return sent.error();
   return commands;
-}
-
-Result<CommandPtr> DeviceClient::submit(std::shared_ptr<Replay> replay,
-                                        const CommandOptions& options) {
-  QueuedCommand work;
-  work.command = new_command("pipeline");
-  work.command->set_steps(static_cast<std::uint32_t>(replay->steps.size()));
-  work.replay = std::move(replay);
-  return send(std::move(work), options);
 }
 
 // --- ending --------------------------------------------------------------------------------------

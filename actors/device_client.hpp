@@ -5,6 +5,7 @@
 // shell in being, not alive: after close() every call answers `closed`.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -23,17 +24,30 @@ namespace stoker {
 
 class DeviceClient;
 
-/// A buffer: its actor on the device's strand, and the device.
-struct DeviceBuffer {
-  std::shared_ptr<DeviceClient> device;
-  ActorRef<BufferActor> actor;
+/// A buffer: its actor, which knows its device. Copying it costs one counter.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  explicit DeviceBuffer(std::shared_ptr<BufferActor> actor) noexcept : actor_{std::move(actor)} {}
 
+  [[nodiscard]] const std::shared_ptr<DeviceClient>& device() const noexcept {
+    return actor_->device();
+  }
   [[nodiscard]] const std::shared_ptr<BufferState>& state() const noexcept {
-    return actor.get()->state();
+    return actor_->state();
   }
   [[nodiscard]] const TensorSpec& spec() const noexcept { return state()->spec; }
-  [[nodiscard]] explicit operator bool() const noexcept { return device != nullptr; }
+  [[nodiscard]] ActorRef<BufferActor> actor() const;
+  [[nodiscard]] explicit operator bool() const noexcept { return actor_ != nullptr; }
+  /// Whether both are of the same memory.
+  friend bool operator==(const DeviceBuffer&, const DeviceBuffer&) noexcept = default;
+
+ private:
+  std::shared_ptr<BufferActor> actor_;
 };
+
+/// Buffers that somebody else holds while a call lasts.
+using BufferList = boost::container::small_vector<const DeviceBuffer*, 8>;
 
 /// What may accompany any command.
 struct CommandOptions {
@@ -45,8 +59,8 @@ struct CommandOptions {
 /// One kernel call on buffers.
 struct KernelRequest {
   std::shared_ptr<const Kernel> kernel;
-  std::span<const DeviceBuffer> inputs;
-  std::span<const DeviceBuffer> outputs;
+  std::span<const DeviceBuffer* const> inputs;
+  std::span<const DeviceBuffer* const> outputs;
   const Params* params = nullptr;  ///< null: none given
 };
 
@@ -108,16 +122,18 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   // Kernels ---------------------------------------------------------------------------------------
   /// What the call would produce, prepared for this device.
   [[nodiscard]] Result<std::shared_ptr<const Prepared>> prepare(
-      const std::shared_ptr<const Kernel>& kernel, std::span<const DeviceBuffer> inputs,
+      const std::shared_ptr<const Kernel>& kernel, std::span<const DeviceBuffer* const> inputs,
       const Params* params);
   [[nodiscard]] Result<CommandPtr> submit(const KernelRequest& request,
                                           const CommandOptions& options = {});
   /// All or nothing: the first bad request is the answer, and then none of them is submitted.
   [[nodiscard]] Result<std::vector<CommandPtr>> submit(std::span<const KernelRequest> requests,
                                                        const CommandOptions& options = {});
-  /// Runs recorded steps; `replay` is not in use by another run.
-  [[nodiscard]] Result<CommandPtr> submit(std::shared_ptr<Replay> replay,
-                                          const CommandOptions& options = {});
+  /// For actors on the device's strand that submit work of their own: a command, and the checks and
+  /// promises (`options`) that come before it is sent. Errors: overloaded, device_lost,
+  /// forked_process.
+  [[nodiscard]] CommandPtr new_command(std::string_view kernel);
+  [[nodiscard]] Result<void> admit(const CommandPtr& command, const CommandOptions& options);
 
   void cancel(const CommandPtr& command, Error why);
 
@@ -126,12 +142,11 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   bool close(std::chrono::nanoseconds patience);
 
  private:
-  [[nodiscard]] CommandPtr new_command(std::string_view kernel);
   [[nodiscard]] Result<void> check_buffer(const DeviceBuffer& buffer, std::string_view op) const;
   [[nodiscard]] Result<void> check_range(const DeviceBuffer& buffer, std::uint64_t offset,
                                          std::uint64_t bytes, std::string_view op) const;
-  [[nodiscard]] Result<QueuedCommand> compose(const KernelRequest& request);
-  [[nodiscard]] Result<CommandPtr> send(QueuedCommand work, const CommandOptions& options);
+  [[nodiscard]] Result<CommandPtr> compose(const KernelRequest& request);
+  [[nodiscard]] Result<CommandPtr> send(CommandPtr command, const CommandOptions& options);
   [[nodiscard]] Result<void> admit(std::size_t commands, std::string_view op) const;
   void watch(const CommandPtr& command, const CommandOptions& options);
   [[nodiscard]] Result<CommandPtr> copy_between(const DeviceBuffer& from, std::uint64_t from_offset,

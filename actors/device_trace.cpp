@@ -13,12 +13,12 @@ DeviceTrace::DeviceTrace(std::shared_ptr<TraceRecorder> trace,
       failed_{metrics_->counter("stoker_commands_failed_total",
                                 "commands that failed or were cancelled", {{"device", device}})} {}
 
-void DeviceTrace::on_settled(const QueuedCommand& work, const Error* failure,
+void DeviceTrace::on_settled(const CommandState& command, const Error* failure,
                              StepTiming timing) noexcept {
   (failure ? failed_ : completed_).add();
   if (!trace_->enabled()) return;
+  const CommandWork& work = command.work;
   const TrackId track = work.step.kind == StepKind::copy ? transfers_ : compute_;
-  const CommandState& command = *work.command;
   if (failure) {
     trace_->instant(track, command.kernel(), TraceRecorder::now_ns(), {{"error", failure->what()}});
     return;

@@ -17,7 +17,7 @@ class DeviceTrace final : public ShellObserver {
   DeviceTrace(std::shared_ptr<TraceRecorder> trace, std::shared_ptr<MetricRegistry> metrics,
               const std::string& device);
 
-  void on_settled(const QueuedCommand& work, const Error* failure,
+  void on_settled(const CommandState& command, const Error* failure,
                   StepTiming timing) noexcept override;
   [[nodiscard]] bool wants_timing() const noexcept override { return trace_->enabled(); }
 

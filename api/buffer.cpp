@@ -31,16 +31,16 @@ template <class T> T element_from(double value) {
 
 }  // namespace
 
-Device Buffer::device() const { return Device{buffer_.device}; }
+Device Buffer::device() const { return Device{buffer_.device()}; }
 
 Future<std::vector<std::byte>> Buffer::read_bytes() const { return read_bytes(0, size()); }
 
 Future<std::vector<std::byte>> Buffer::read_bytes(std::size_t offset, std::size_t bytes) const {
-  return buffer_.device->read(buffer_, offset, bytes).value();
+  return buffer_.device()->read(buffer_, offset, bytes).value();
 }
 
 Command Buffer::write_bytes(std::span<const std::byte> bytes, std::size_t offset) const {
-  return {buffer_.device->write(buffer_, offset, bytes).value(), buffer_.device};
+  return {buffer_.device()->write(buffer_, offset, bytes).value(), buffer_.device()};
 }
 
 Command Buffer::fill(double value) const {
@@ -49,8 +49,8 @@ Command Buffer::fill(double value) const {
     const T element = element_from<T>(value);
     std::memcpy(pattern.data(), &element, sizeof element);
   });
-  return {buffer_.device->fill(buffer_, std::span{pattern}.first(size_of(dtype()))).value(),
-          buffer_.device};
+  return {buffer_.device()->fill(buffer_, std::span{pattern}.first(size_of(dtype()))).value(),
+          buffer_.device()};
 }
 
 Command Buffer::copy_to(const Buffer& target) const {
@@ -64,11 +64,11 @@ Command Buffer::copy_to(const Buffer& target) const {
 
 Command Buffer::copy_to(const Buffer& target, std::size_t offset, std::size_t target_offset,
                         std::size_t bytes) const {
-  return {buffer_.device->copy(buffer_, offset, target.buffer_, target_offset, bytes).value(),
-          target.buffer_.device};
+  return {buffer_.device()->copy(buffer_, offset, target.buffer_, target_offset, bytes).value(),
+          target.buffer_.device()};
 }
 
-void Buffer::release() const { buffer_.device->release(buffer_); }
+void Buffer::release() const { buffer_.device()->release(buffer_); }
 
 bool Buffer::released() const noexcept {
   return buffer_.state()->released.load(std::memory_order_acquire);

@@ -46,7 +46,7 @@ class Buffer {
     check_element_type("read", dtype_of<T>);
     auto target = std::make_shared<ReadTarget<T>>(checked_count("read", first, count));
     auto result = target->promise.future();
-    const CommandPtr command = buffer_.device
+    const CommandPtr command = buffer_.device()
                                    ->read_into(buffer_, first * sizeof(T), target->bytes(),
                                                ReadTarget<T>::completion(target))
                                    .value();
@@ -85,7 +85,7 @@ class Buffer {
   [[nodiscard]] const DeviceBuffer& handle() const noexcept { return buffer_; }
   /// Whether both handles are of the same memory.
   friend bool operator==(const Buffer& a, const Buffer& b) noexcept {
-    return a.buffer_.actor.get() == b.buffer_.actor.get();
+    return a.buffer_ == b.buffer_;
   }
 
  private:

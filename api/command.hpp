@@ -55,6 +55,11 @@ class Command {
   /// Steps done and in all: a pipeline's run has one per stage.
   [[nodiscard]] std::uint32_t steps_done() const noexcept { return state_->steps_done(); }
   [[nodiscard]] std::uint32_t steps() const noexcept { return state_->steps(); }
+  /// What has become of one of them, by its place in the order of execution. Steps that may overlap
+  /// are counted: with n done, the first n are said to be completed.
+  [[nodiscard]] CommandStatus step_status(std::uint32_t step) const noexcept {
+    return state_->step_status(step);
+  }
 
   /// Time on the device, while the system's trace is enabled; else zero.
   [[nodiscard]] std::chrono::nanoseconds device_time() const;

@@ -5,10 +5,9 @@
 namespace stoker {
 namespace {
 
-std::vector<DeviceBuffer> handles_of(std::span<const Buffer> buffers) {
-  std::vector<DeviceBuffer> handles;
-  handles.reserve(buffers.size());
-  for (const Buffer& buffer : buffers) handles.push_back(buffer.handle());
+BufferList handles_of(std::span<const Buffer> buffers) {
+  BufferList handles;
+  for (const Buffer& buffer : buffers) handles.push_back(&buffer.handle());
   return handles;
 }
 
@@ -26,26 +25,36 @@ Command Device::submit(std::string_view kernel, std::span<const Buffer> inputs,
                        const Buffer& output, const Params& params,
                        const CommandOptions& options) const {
   const auto handles = handles_of(inputs);
+  const DeviceBuffer* const target = &output.handle();
   const KernelRequest request{
-      client_->kernels().find(kernel).value(), handles, {&output.handle(), 1}, &params};
+      client_->kernels().find(kernel).value(), handles, {&target, 1}, &params};
   return {client_->submit(request, options).value(), client_};
 }
 
 std::vector<Command> Device::submit(std::span<const KernelCallRequest> calls,
                                     const CommandOptions& options) const {
-  std::vector<std::vector<DeviceBuffer>> handles;
+  std::size_t count = 0;
+  for (const KernelCallRequest& call : calls) count += call.inputs.size() + call.outputs.size();
+  std::vector<const DeviceBuffer*> handles;
+  handles.reserve(count);  // requests look into it
+  const auto append = [&](const std::vector<Buffer>& buffers) {
+    const std::size_t first = handles.size();
+    for (const Buffer& buffer : buffers) handles.push_back(&buffer.handle());
+    return std::span<const DeviceBuffer* const>{handles}.subspan(first);
+  };
   std::vector<KernelRequest> requests;
-  handles.reserve(2 * calls.size());
   requests.reserve(calls.size());
   for (const KernelCallRequest& call : calls) {
-    handles.push_back(handles_of(call.inputs));
-    handles.push_back(handles_of(call.outputs));
-    requests.push_back({client_->kernels().find(call.kernel).value(), handles[handles.size() - 2],
-                        handles.back(), &call.params});
+    // Batches repeat themselves.
+    const bool again = !requests.empty() && requests.back().kernel->name == call.kernel;
+    auto kernel = again ? requests.back().kernel : client_->kernels().find(call.kernel).value();
+    const auto inputs = append(call.inputs);
+    requests.push_back({std::move(kernel), inputs, append(call.outputs), &call.params});
   }
+  std::vector<CommandPtr> sent = client_->submit(requests, options).value();
   std::vector<Command> commands;
-  for (CommandPtr& state : client_->submit(requests, options).value())
-    commands.push_back({std::move(state), client_});
+  commands.reserve(sent.size());
+  for (CommandPtr& state : sent) commands.emplace_back(std::move(state), client_);
   return commands;
 }
 
@@ -60,7 +69,8 @@ Buffer Device::run(std::string_view kernel, std::span<const Buffer> inputs,
                 "the kernel has several outputs: use submit()",
                 {{"outputs", std::to_string(prepared->outputs.size())}}};
   const Buffer output = buffer(prepared->outputs[0]);
-  const KernelRequest request{definition, handles, {&output.handle(), 1}, &params};
+  const DeviceBuffer* const target = &output.handle();
+  const KernelRequest request{definition, handles, {&target, 1}, &params};
   client_->submit(request).value()->observe();  // a failure reaches whoever uses the buffer
   return output;
 }

@@ -37,12 +37,12 @@ struct Pipeline::State {
     }
     if (!*buffer)
       throw Error{"pipeline", ErrorCode::invalid_argument, "an empty buffer handle was passed"};
-    if (buffer->handle().device != device)
+    if (buffer->handle().device() != device)
       throw Error{
           "pipeline",
           ErrorCode::wrong_device,
           "the buffer is on another device than the pipeline",
-          {{"buffer", buffer->handle().device->info().name}, {"pipeline", device->info().name}}};
+          {{"buffer", buffer->handle().device()->info().name}, {"pipeline", device->info().name}}};
     if (buffer->released()) throw Error{"pipeline", ErrorCode::released, "the buffer was released"};
   }
 
@@ -164,7 +164,7 @@ TensorSpec Pipeline::spec_of(std::string_view name) const {
 
 std::pair<std::uint64_t, std::uint64_t> Pipeline::arena_bytes() const {
   const auto plan = state_->plan();
-  return {plan->arena().bytes, plan->arena().unshared_bytes};
+  return {plan->plan().arena.bytes, plan->plan().arena.unshared_bytes};
 }
 
 std::vector<std::string> Pipeline::order() const {
@@ -177,6 +177,6 @@ std::vector<std::string> Pipeline::order() const {
 
 std::size_t Pipeline::size() const noexcept { return state_->graph.stages().size(); }
 
-std::size_t Pipeline::trim() const { return state_->plan()->trim(); }
+std::size_t Pipeline::trim() const { return state_->plan()->trim().get(); }
 
 }  // namespace stoker

@@ -19,7 +19,8 @@ for program in "${programs[@]}"; do
 done
 mkdir -p "$folder/loaders"
 exclude=$(git rev-parse --git-path info/exclude)
-grep -qxF "/$folder/" "$exclude" || echo "/$folder/" >>"$exclude"
+mkdir -p "$(dirname "$exclude")"
+grep -sqxF "/$folder/" "$exclude" || echo "/$folder/" >>"$exclude"
 
 # --- programs and libraries -----------------------------------------------------------------------
 # The C library belongs to its machine, as does its loader. The C++ run-time goes apart: it is used

@@ -192,7 +192,7 @@ struct BackendCounters {
   std::uint64_t validation_messages = 0;
 };
 
-class Backend {
+class Backend : public std::enable_shared_from_this<Backend> {
  public:
   /// Waits a bounded time for work in flight, then leaves; never throws.
   virtual ~Backend() = default;

@@ -1,7 +1,7 @@
 // What a device knows of one buffer: its spec, its memory, and who may touch it when.
 //
-// Ownership: handles and queued commands share a BufferState; work in flight shares its memory
-// (the lease), so memory returns to the pool when the last handle is gone and the device is done.
+// Ownership: handles and commands that have not ended share a BufferState, so memory returns to the
+// pool when the last handle is gone, or release() was called, and the device is done.
 // Threads: the spec, the id and `released` from any thread; everything under `strand only` is
 // touched by the turns of the device's strand alone.
 #pragma once
@@ -27,7 +27,9 @@ struct BufferState {
   std::atomic<bool> released{false};
 
   // --- strand only -----------------------------------------------------------------------------
-  std::shared_ptr<MemoryLease> memory;  ///< null once released
+  std::shared_ptr<MemoryLease> memory;  ///< null once nobody may use it again
+  std::uint32_t users = 0;              ///< uses by commands that have not ended
+  bool dropped = false;                 ///< the memory goes with the last of them
 
   /// The highest value of each queue at which somebody writes or reads the buffer.
   std::array<std::uint64_t, queue_kinds> written{};

@@ -15,7 +15,7 @@ CommandPtr CommandPool::make(std::uint64_t id, std::string_view kernel) {
   }
   if (!memory) memory = std::make_unique<Memory>();
   auto* state = std::construct_at(reinterpret_cast<CommandState*>(memory->bytes), id, kernel,
-                                  backend_, shared_from_this());
+                                  shared_from_this());
   static_cast<void>(memory.release());  // CommandState::destroy() brings it back
   return CommandPtr{state};
 }

@@ -17,9 +17,12 @@ class CommandPool final : public std::enable_shared_from_this<CommandPool> {
  public:
   static constexpr std::size_t max_idle = 1024;
 
+  /// `backend` lets a plain thread that waits for a command do or watch the work itself.
   explicit CommandPool(std::weak_ptr<Backend> backend) : backend_{std::move(backend)} {}
 
   [[nodiscard]] CommandPtr make(std::uint64_t id, std::string_view kernel);
+  /// Null once the device is gone.
+  [[nodiscard]] std::shared_ptr<Backend> backend() const noexcept { return backend_.lock(); }
 
  private:
   friend class CommandState;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "stoker/device/command_pool.hpp"
+
 namespace stoker {
 namespace {
 
@@ -27,6 +29,20 @@ std::uint32_t CommandState::steps_done() const noexcept {
   return std::min(steps_, progress_.load(std::memory_order_relaxed));
 }
 
+CommandStatus CommandState::step_status(std::uint32_t step) const noexcept {
+  const CommandStatus whole = status();
+  if (whole == CommandStatus::completed || whole == CommandStatus::pending) return whole;
+  const std::uint32_t failed = failed_step_.load(std::memory_order_acquire);
+  if (step == failed) return CommandStatus::failed;
+  const std::uint32_t done = steps_done();
+  if (failed != no_step && failed < done)  // its own end was counted, too
+    return step < failed ? CommandStatus::completed : CommandStatus::cancelled;
+  if (step < done) return CommandStatus::completed;
+  if (whole == CommandStatus::running)
+    return step == done ? CommandStatus::running : CommandStatus::pending;
+  return CommandStatus::cancelled;
+}
+
 StepTiming CommandState::timing() const {
   const std::scoped_lock lock{mutex_};
   return timing_;
@@ -40,6 +56,10 @@ std::vector<StepTiming> CommandState::step_timings() const {
 void CommandState::set_running() noexcept {
   CommandStatus expected = CommandStatus::pending;
   status_.compare_exchange_strong(expected, CommandStatus::running, std::memory_order_acq_rel);
+}
+
+void CommandState::set_failed_step(std::uint32_t step) noexcept {
+  failed_step_.store(step, std::memory_order_release);
 }
 
 void CommandState::set_point(QueuePoint point) noexcept {
@@ -101,7 +121,7 @@ void CommandState::finish(Result<void> result) {
 void CommandState::assist(std::chrono::steady_clock::time_point deadline) noexcept {
   const std::uint64_t value = point_value_.load(std::memory_order_acquire);
   if (value == 0) return;
-  const auto backend = backend_.lock();
+  const auto backend = pool_->backend();
   if (!backend) return;
   // In slices, because a cancel ends the command before the device is done; and not for long,
   // because whoever waits longer does not need the microseconds this saves.

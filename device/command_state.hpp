@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "stoker/device/backend.hpp"
+#include "stoker/device/command_work.hpp"
 #include "stoker/runtime/clock.hpp"
 #include "stoker/runtime/future.hpp"
 
@@ -27,12 +27,12 @@ enum class CommandStatus : std::uint8_t { pending, running, completed, failed, c
 class CommandPool;
 
 class CommandState final : public FutureState<void> {
+  static constexpr std::uint32_t no_step = ~std::uint32_t{0};
+
  public:
-  /// Made by CommandPool::make(). `backend` lets a plain thread that waits do or watch the work
-  /// itself; it may be gone.
-  CommandState(std::uint64_t number, std::string_view kernel, std::weak_ptr<Backend> backend,
-               std::shared_ptr<CommandPool> pool)
-      : id_{number}, kernel_{kernel}, backend_{std::move(backend)}, pool_{std::move(pool)} {}
+  /// Made by CommandPool::make().
+  CommandState(std::uint64_t number, std::string_view kernel, std::shared_ptr<CommandPool> pool)
+      : id_{number}, kernel_{kernel}, pool_{std::move(pool)} {}
   ~CommandState() override = default;
 
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
@@ -46,6 +46,9 @@ class CommandState final : public FutureState<void> {
   [[nodiscard]] std::uint32_t steps_done() const noexcept;
   [[nodiscard]] std::uint32_t steps() const noexcept { return steps_; }
   void set_steps(std::uint32_t steps) noexcept { steps_ = steps; }
+  /// What has become of one step, by its place in the order of execution. Steps that may overlap
+  /// are counted: with n done, the first n are said to be completed.
+  [[nodiscard]] CommandStatus step_status(std::uint32_t step) const noexcept;
   [[nodiscard]] std::atomic<std::uint32_t>* progress() noexcept { return &progress_; }
 
   /// When it ran on the device, if submissions were timed; zeros otherwise.
@@ -54,6 +57,7 @@ class CommandState final : public FutureState<void> {
 
   // --- for the shell, on the device's strand -----------------------------------------------------
   void set_running() noexcept;
+  void set_failed_step(std::uint32_t step) noexcept;
   void set_point(QueuePoint point) noexcept;
   void set_timing(StepTiming timing);
   void set_step_timings(std::vector<StepTiming> timings);
@@ -66,6 +70,9 @@ class CommandState final : public FutureState<void> {
   /// Only the first call counts.
   void finish(Result<void> result);
 
+  /// What it does: filled by whoever makes it, the strand's once sent, empty when it has ended.
+  CommandWork work;
+
   /// Called by a plain thread that is about to block: waits on the device directly.
   void assist(std::chrono::steady_clock::time_point deadline) noexcept override;
 
@@ -74,7 +81,6 @@ class CommandState final : public FutureState<void> {
 
   const std::uint64_t id_;
   const std::string kernel_;
-  const std::weak_ptr<Backend> backend_;
   const std::shared_ptr<CommandPool> pool_;
   std::atomic<CommandStatus> status_{CommandStatus::pending};
   std::atomic<bool> cancelled_{false};
@@ -82,6 +88,7 @@ class CommandState final : public FutureState<void> {
   std::atomic<QueueKind> point_queue_{QueueKind::compute};
   std::uint32_t steps_ = 1;
   std::atomic<std::uint32_t> progress_{0};
+  std::atomic<std::uint32_t> failed_step_{no_step};
   mutable std::mutex mutex_;  // of what follows
   Error cancel_reason_;
   StepTiming timing_;

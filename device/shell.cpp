@@ -15,17 +15,16 @@ void add_edge(Step& step, std::uint32_t earlier) {
 }
 
 /// Calls `visit(buffer, writes, overwrites)` for each buffer a work touches, readers first.
-template <class Visit> void for_each_use(const QueuedCommand& work, Visit&& visit) {
+template <class Visit> void for_each_use(const CommandWork& work, Visit&& visit) {
   if (work.replay) {
     for (const BufferUse& use : work.replay->uses) visit(*use.buffer, use.writes, use.overwrites);
     return;
   }
   for (const Operand& operand : work.step.inputs)
-    if (operand.buffer) visit(*operand.buffer, false, false);
+    if (BufferState* buffer = operand.buffer()) visit(*buffer, false, false);
   for (const Operand& operand : work.step.outputs)
-    if (operand.buffer)
-      visit(*operand.buffer, true,
-            operand.offset == 0 && operand.bytes == operand.buffer->spec.bytes());
+    if (BufferState* buffer = operand.buffer())
+      visit(*buffer, true, operand.offset == 0 && operand.bytes == buffer->spec.bytes());
 }
 
 }  // namespace
@@ -69,18 +68,32 @@ std::optional<Error> DeviceShell::lost() const {
   return lost_;
 }
 
-void DeviceShell::submit(QueuedCommand work) {
+void DeviceShell::submit(CommandPtr command, std::optional<Error> refused) {
   count_submitted_.fetch_add(1, std::memory_order_relaxed);
+  CommandWork& work = command->work;
   work.sequence = ++sequence_;
+  const BufferState* dropped = nullptr;
+  for_each_use(work, [&](BufferState& buffer, bool, bool) {
+    ++buffer.users;
+    if (buffer.dropped) dropped = &buffer;
+  });
   if (closed_) {
-    settle(work, close_reason_, {});
+    refused = close_reason_;
+  } else if (dropped && !refused) {
+    refused = Error{"submit",
+                    ErrorCode::released,
+                    "the buffer was released",
+                    {{"buffer", std::to_string(dropped->id)}}};
+  }
+  if (refused) {
+    settle(*command, std::move(refused), {});
     return;
   }
   for (const auto& wait : work.waits) {
     ++held_works_;
     wait->arm(hooks_.poke);
   }
-  queue_.push_back(std::move(work));
+  queue_.push_back(std::move(command));
 }
 
 void DeviceShell::turn() {
@@ -122,17 +135,12 @@ void DeviceShell::pump() {
   }
 }
 
-std::optional<Error> DeviceShell::refusal(const QueuedCommand& work) const {
+std::optional<Error> DeviceShell::refusal(const CommandWork& work) const {
   for (const auto& wait : work.waits)
     if (const Error* failure = wait->failure()) return *failure;
   std::optional<Error> reason;
   for_each_use(work, [&](const BufferState& buffer, bool writes, bool overwrites) {
     if (reason) return;
-    if (!buffer.memory)
-      reason = Error{"submit",
-                     ErrorCode::released,
-                     "the buffer was released",
-                     {{"buffer", std::to_string(buffer.id)}}};
     // A writer in flight may still overwrite the poison; then its settling decides.
     const bool settled = buffer.written[0] <= settled_[0] && buffer.written[1] <= settled_[1];
     const Error* poison = buffer.poison_for(work.sequence);
@@ -141,7 +149,7 @@ std::optional<Error> DeviceShell::refusal(const QueuedCommand& work) const {
   return reason;
 }
 
-bool DeviceShell::must_wait(const QueuedCommand& work) {
+bool DeviceShell::must_wait(const CommandWork& work) {
   // While nothing waits for the outside, nothing can be overtaken.
   if (held_works_ == 0) return false;
   bool waits = std::ranges::any_of(work.waits, [](const auto& wait) { return !wait->done(); });
@@ -162,55 +170,49 @@ bool DeviceShell::submit_batch() {
   // Works leave the queue from the front; those that wait for the outside stay and hold back
   // whoever touches their buffers.
   while (next != queue_.end() && steps_.size() < options_.steps_per_submission && !replay) {
-    if (must_wait(*next)) {
+    CommandWork& work = (*next)->work;
+    if (must_wait(work)) {
       ++next;
       continue;
     }
-    if (const auto reason = refusal(*next)) {
-      QueuedCommand refused = std::move(*next);
-      next = queue_.erase(next);
-      held_works_ -= refused.waits.size();
-      settle(refused, reason, {});
-      continue;
+    auto reason = refusal(work);
+    const QueueKind wanted = info().has_transfer_queue ? work.queue : QueueKind::compute;
+    if (!reason) {
+      if (queue && *queue != wanted) break;
+      if (flights_[index_of(wanted)].size() >= options_.submissions_in_flight) break;
+      if (work.replay && !steps_.empty()) break;
+      queue = wanted;
+      flight.value = submitted_[index_of(wanted)] + 1;
     }
-    const QueueKind wanted = info().has_transfer_queue ? next->queue : QueueKind::compute;
-    if (queue && *queue != wanted) break;
-    if (flights_[index_of(wanted)].size() >= options_.submissions_in_flight) break;
-    if (next->replay && !steps_.empty()) break;
-    queue = wanted;
-    flight.value = submitted_[index_of(wanted)] + 1;
-
-    QueuedCommand work = std::move(*next);
+    CommandPtr command = std::move(*next);
     next = queue_.erase(next);
     held_works_ -= work.waits.size();
-    const auto added = work.replay ? record(*work.replay, flight) : add_step(work, wanted, flight);
-    if (!added) {
-      settle(work, added.error(), {});
+    if (!reason) {
+      const auto added =
+          work.replay ? record(*work.replay, wanted, flight) : add_step(work, wanted, flight);
+      if (!added) reason = added.error();
+    }
+    if (reason) {
+      settle(*command, std::move(reason), {});
       continue;
     }
-    if (work.replay) {
-      replay = work.replay.get();
-      for_each_use(work, [&](BufferState& buffer, bool writes, bool) {
-        note_use(buffer, writes, wanted, nullptr, flight);
-        if (buffer.memory) flight.memory.push_back(buffer.memory);
-      });
-    }
-    work.command->set_running();
-    flight.works.push_back(std::move(work));
+    if (work.replay) replay = work.replay.get();
+    command->set_running();
+    flight.commands.push_back(std::move(command));
   }
-  if (flight.works.empty()) {
-    spare_flights_.push_back(std::move(flight));
+  if (flight.commands.empty()) {
+    reuse(std::move(flight));
     return false;
   }
   hand_over(*queue, std::move(flight), replay);
   return true;
 }
 
-Result<void> DeviceShell::add_step(QueuedCommand& work, QueueKind queue, Flight& flight) {
-  STOKER_ASSIGN(Step resolved, resolve(work.step, flight));
-  const auto index = static_cast<std::uint32_t>(steps_.size());
-  steps_.push_back(std::move(resolved));
-  flight.first_step.push_back(index);
+Result<void> DeviceShell::add_step(CommandWork& work, QueueKind queue, Flight& flight) {
+  if (const auto resolved = resolve(work.step, steps_.emplace_back(), flight); !resolved) {
+    steps_.pop_back();
+    return resolved;
+  }
   for_each_use(work, [&](BufferState& buffer, bool writes, bool) {
     note_use(buffer, writes, queue, &steps_.back(), flight);
   });
@@ -245,42 +247,36 @@ void DeviceShell::note_use(BufferState& buffer, bool writes, QueueKind queue, St
   buffer.batch_writer = index;
 }
 
-Result<Step> DeviceShell::resolve(const CommandStep& from, Flight& flight) {
-  Step step;
+Result<void> DeviceShell::resolve(const CommandStep& from, Step& step, Flight& flight) {
   step.kind = from.kind;
   step.executable = from.executable;
   step.pattern = from.pattern;
   step.pattern_bytes = from.pattern_bytes;
-  const auto view_of = [&](const Operand& operand) {
-    if (operand.block) return MemoryView{operand.block.get(), operand.offset, operand.bytes};
-    const auto& lease = operand.buffer ? operand.buffer->memory : operand.lease;
-    flight.memory.push_back(lease);
-    MemoryView view = lease->view();
-    return MemoryView{view.block, view.offset + operand.offset, operand.bytes};
-  };
-  for (const Operand& operand : from.inputs) step.inputs.push_back(view_of(operand));
-  for (const Operand& operand : from.outputs) step.outputs.push_back(view_of(operand));
-  for (const Operand& operand : from.scratch) step.scratch.push_back(view_of(operand));
-  if (from.scratch.empty() && from.executable) {
-    for (const std::size_t bytes : from.executable->scratch_bytes) {
-      STOKER_ASSIGN(auto lease, pool_->lease(bytes, MemoryKind::device, from.executable->kernel));
-      step.scratch.push_back(lease->view());
-      flight.memory.push_back(std::move(lease));
-    }
+  for (const Operand& operand : from.inputs) step.inputs.push_back(operand.view());
+  for (const Operand& operand : from.outputs) step.outputs.push_back(operand.view());
+  for (const Operand& operand : from.scratch) step.scratch.push_back(operand.view());
+  if (!from.scratch.empty() || !from.executable) return {};
+  for (const std::size_t bytes : from.executable->scratch_bytes) {
+    STOKER_ASSIGN(auto lease, pool_->lease(bytes, MemoryKind::device, from.executable->kernel));
+    step.scratch.push_back(lease->view());
+    flight.scratch.push_back(std::move(lease));
   }
-  return step;
+  return {};
 }
 
-Result<void> DeviceShell::record(Replay& replay, Flight& flight) {
-  if (replay.recording) return {};
-  std::vector<Step> steps;
-  steps.reserve(replay.steps.size());
-  for (const CommandStep& from : replay.steps) {
-    STOKER_ASSIGN(Step step, resolve(from, flight));
-    step.after.assign(from.after.begin(), from.after.end());
-    steps.push_back(std::move(step));
+Result<void> DeviceShell::record(Replay& replay, QueueKind queue, Flight& flight) {
+  if (!replay.recording) {
+    std::vector<Step> steps;
+    steps.reserve(replay.steps.size());
+    for (const CommandStep& from : replay.steps) {
+      Step& step = steps.emplace_back();
+      STOKER_TRY(resolve(from, step, flight));
+      step.after.assign(from.after.begin(), from.after.end());
+    }
+    STOKER_ASSIGN(replay.recording, backend_->record(steps));
   }
-  STOKER_ASSIGN(replay.recording, backend_->record(steps));
+  for (const BufferUse& use : replay.uses)
+    note_use(*use.buffer, use.writes, queue, nullptr, flight);
   return {};
 }
 
@@ -301,12 +297,12 @@ void DeviceShell::hand_over(QueueKind queue, Flight flight, Replay* replay) {
   if (replay) {
     submission.steps = {};
     submission.recording = replay->recording.get();
-    submission.progress = flight.works[0].command->progress();
+    submission.progress = flight.commands[0]->progress();
   }
   submission.timed = hooks_.observer && hooks_.observer->wants_timing();
   submitted_[q] = flight.value;
-  for (const QueuedCommand& work : flight.works) work.command->set_point({queue, flight.value});
-  count_in_flight_.fetch_add(flight.works.size(), std::memory_order_relaxed);
+  for (const CommandPtr& command : flight.commands) command->set_point({queue, flight.value});
+  count_in_flight_.fetch_add(flight.commands.size(), std::memory_order_relaxed);
   count_submissions_.fetch_add(1, std::memory_order_relaxed);
   // In flight before the call: a backend may complete the work inside it.
   flights_[q].push_back(std::move(flight));
@@ -314,11 +310,11 @@ void DeviceShell::hand_over(QueueKind queue, Flight flight, Replay* replay) {
   if (accepted) return;
   Flight refused = std::move(flights_[q].back());
   flights_[q].pop_back();
-  count_in_flight_.fetch_sub(refused.works.size(), std::memory_order_relaxed);
+  count_in_flight_.fetch_sub(refused.commands.size(), std::memory_order_relaxed);
   // The value is free again, but buffers remember it: whatever comes next waits for all before it.
   submitted_[q] = refused.value - 1;
   floor_ = submitted_;
-  for (QueuedCommand& work : refused.works) settle(work, accepted.error(), {});
+  for (const CommandPtr& command : refused.commands) settle(*command, accepted.error(), {});
   reuse(std::move(refused));
 }
 
@@ -341,31 +337,35 @@ void DeviceShell::settle_up_to(std::size_t q, std::uint64_t value) {
 
 void DeviceShell::settle_flight(QueueKind queue, Flight& flight) {
   settled_[index_of(queue)] = flight.value;
-  count_in_flight_.fetch_sub(flight.works.size(), std::memory_order_relaxed);
+  count_in_flight_.fetch_sub(flight.commands.size(), std::memory_order_relaxed);
   const Report report = take_report({queue, flight.value});
-  for (std::size_t i = 0; i < flight.works.size(); ++i) {
-    QueuedCommand& work = flight.works[i];
-    const bool one_step = !work.replay;
-    const std::uint32_t step = one_step ? flight.first_step[i] : 0;
-    std::optional<Error> failure = work.command->cancel_reason();
-    for (const StepFailure& failed : report.failures)
-      if (!failure && (!one_step || failed.step == step)) failure = failed.error;
-    if (!failure) failure = poison_of(work);
+  for (std::size_t i = 0; i < flight.commands.size(); ++i) {
+    CommandState& command = *flight.commands[i];
+    const bool one_step = !command.work.replay;
+    std::optional<Error> failure = command.cancel_reason();
+    for (const StepFailure& failed : report.failures) {
+      if (failure || (one_step && failed.step != i)) continue;
+      failure = failed.error;
+      if (one_step) continue;
+      command.set_failed_step(failed.step);
+      failure = failure->with("step", std::to_string(failed.step));
+    }
+    if (!failure) failure = poison_of(command.work);
     StepTiming timing;
-    if (one_step && step < report.timings.size()) timing = report.timings[step];
+    if (one_step && i < report.timings.size()) timing = report.timings[i];
     if (!one_step && !report.timings.empty()) {
-      work.command->set_step_timings(report.timings);
-      timing = {report.timings.front().begin_ns, report.timings.back().end_ns};
+      command.set_step_timings(report.timings);
+      timing = report.timings.front();
       for (const StepTiming& each : report.timings) {
         timing.begin_ns = std::min(timing.begin_ns, each.begin_ns);
         timing.end_ns = std::max(timing.end_ns, each.end_ns);
       }
     }
-    settle(work, std::move(failure), timing);
+    settle(command, std::move(failure), timing);
   }
 }
 
-std::optional<Error> DeviceShell::poison_of(const QueuedCommand& work) const {
+std::optional<Error> DeviceShell::poison_of(const CommandWork& work) const {
   std::optional<Error> reason;
   for_each_use(work, [&](const BufferState& buffer, bool writes, bool) {
     const Error* poison = buffer.poison_for(work.sequence);
@@ -374,9 +374,11 @@ std::optional<Error> DeviceShell::poison_of(const QueuedCommand& work) const {
   return reason;
 }
 
-void DeviceShell::settle(QueuedCommand& work, std::optional<Error> failure, StepTiming timing) {
-  if (work.replay) work.replay->busy.store(false, std::memory_order_release);
+void DeviceShell::settle(CommandState& command, std::optional<Error> failure, StepTiming timing) {
+  CommandWork& work = command.work;
+  if (work.replay) work.replay->busy = false;
   for_each_use(work, [&](BufferState& buffer, bool writes, bool overwrites) {
+    if (--buffer.users == 0 && buffer.dropped) buffer.memory.reset();
     if (!writes) return;
     auto& poison = buffer.poison;
     if (failure) {
@@ -391,21 +393,23 @@ void DeviceShell::settle(QueuedCommand& work, std::optional<Error> failure, Step
                     [&](const BufferState::Poison& old) { return old.sequence < work.sequence; });
     }
   });
-  if (hooks_.observer) hooks_.observer->on_settled(work, failure ? &*failure : nullptr, timing);
-  work.command->set_timing(timing);
+  if (hooks_.observer) hooks_.observer->on_settled(command, failure ? &*failure : nullptr, timing);
+  command.set_timing(timing);
+  auto on_result = std::move(work.on_result);
+  work.clear();  // before anybody is woken: who waits for the command finds its memory free
   if (failure) {
-    const bool was_cancelled = work.command->cancel_reason().has_value();
+    const bool was_cancelled = command.cancel_reason().has_value();
     (was_cancelled ? count_cancelled_ : count_failed_).fetch_add(1, std::memory_order_relaxed);
-    if (work.on_result) work.on_result(&*failure);
-    work.command->finish(std::move(*failure));
+    if (on_result) on_result(&*failure);
+    command.finish(std::move(*failure));
     return;
   }
   count_completed_.fetch_add(1, std::memory_order_relaxed);
-  if (!work.on_result) {
-    work.command->finish({});
+  if (!on_result) {
+    command.finish({});
     return;
   }
-  hooks_.run_later([command = work.command, on_result = std::move(work.on_result)] {
+  hooks_.run_later([command = CommandPtr{&command}, on_result = std::move(on_result)] {
     on_result(nullptr);
     command->finish({});
   });
@@ -413,33 +417,32 @@ void DeviceShell::settle(QueuedCommand& work, std::optional<Error> failure, Step
 
 void DeviceShell::cancel(CommandState& command, const Error& why) {
   if (!command.mark_cancelled(why)) return;
-  const auto queued = std::ranges::find_if(
-      queue_, [&](const QueuedCommand& work) { return work.command.get() == &command; });
+  const auto queued = std::ranges::find(queue_, &command, &CommandPtr::get);
   if (queued != queue_.end()) {
-    QueuedCommand work = std::move(*queued);
+    const CommandPtr taken = std::move(*queued);
     queue_.erase(queued);
-    held_works_ -= work.waits.size();
-    settle(work, why, {});
+    held_works_ -= taken->work.waits.size();
+    settle(*taken, why, {});
     return;
   }
   // In flight: whoever waits hears now, the outputs are poisoned when the work has ended.
-  for (auto& flights : flights_)
-    for (Flight& flight : flights)
-      for (QueuedCommand& work : flight.works)
-        if (work.command.get() == &command && work.on_result) work.on_result(&why);
+  if (command.work.on_result) command.work.on_result(&why);
   command.finish(why);
 }
 
-void DeviceShell::release(const std::shared_ptr<BufferState>& buffer) { buffer->memory.reset(); }
+void DeviceShell::release(const std::shared_ptr<BufferState>& buffer) {
+  buffer->dropped = true;
+  if (buffer->users == 0) buffer->memory.reset();
+}
 
 void DeviceShell::close(const Error& why) {
   if (closed_) return;
   closed_ = true;
   close_reason_ = why;
-  Ring<QueuedCommand> abandoned;
+  Ring<CommandPtr> abandoned;
   abandoned.swap(queue_);
   held_works_ = 0;
-  for (QueuedCommand& work : abandoned) settle(work, why, {});
+  for (const CommandPtr& command : abandoned) settle(*command, why, {});
 }
 
 void DeviceShell::abandon_flights(const Error& why) {
@@ -447,8 +450,8 @@ void DeviceShell::abandon_flights(const Error& why) {
     Ring<Flight> flights;
     flights.swap(flights_[q]);
     for (Flight& flight : flights) {
-      count_in_flight_.fetch_sub(flight.works.size(), std::memory_order_relaxed);
-      for (QueuedCommand& work : flight.works) settle(work, why, {});
+      count_in_flight_.fetch_sub(flight.commands.size(), std::memory_order_relaxed);
+      for (const CommandPtr& command : flight.commands) settle(*command, why, {});
     }
     settled_[q] = submitted_[q];
   }
@@ -462,9 +465,8 @@ DeviceShell::Flight DeviceShell::take_flight() {
 }
 
 void DeviceShell::reuse(Flight flight) {
-  flight.works.clear();
-  flight.first_step.clear();
-  flight.memory.clear();
+  flight.commands.clear();
+  flight.scratch.clear();
   flight.waits = {};
   if (spare_flights_.size() < 8) spare_flights_.push_back(std::move(flight));
 }
@@ -483,6 +485,7 @@ DeviceShell::Report DeviceShell::take_report(QueuePoint point) {
 }
 
 void DeviceShell::on_completed(Completion completion) noexcept {
+  const auto self = weak_from_this().lock();  // what the poke ends may hold the last share
   if (!completion.failures.empty() || !completion.timings.empty()) {
     const std::scoped_lock lock{reports_mutex_};
     reports_.push_back(
@@ -495,6 +498,7 @@ void DeviceShell::on_completed(Completion completion) noexcept {
 }
 
 void DeviceShell::on_lost(Error reason) noexcept {
+  const auto self = weak_from_this().lock();
   {
     const std::scoped_lock lock{reports_mutex_};
     if (!lost_) lost_ = std::move(reason);

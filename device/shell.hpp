@@ -29,9 +29,10 @@
 #include <vector>
 
 #include "stoker/device/backend.hpp"
+#include "stoker/device/buffer_state.hpp"
+#include "stoker/device/command_state.hpp"
 #include "stoker/device/executable_cache.hpp"
 #include "stoker/device/memory_pool.hpp"
-#include "stoker/device/queued_command.hpp"
 #include "stoker/runtime/ring.hpp"
 
 namespace stoker {
@@ -57,7 +58,7 @@ struct ShellStats {
 class ShellObserver {
  public:
   virtual ~ShellObserver() = default;
-  virtual void on_settled(const QueuedCommand& work, const Error* failure,
+  virtual void on_settled(const CommandState& command, const Error* failure,
                           StepTiming timing) noexcept = 0;
   /// Whether submissions should be timed right now.
   [[nodiscard]] virtual bool wants_timing() const noexcept = 0;
@@ -96,12 +97,14 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   [[nodiscard]] std::optional<Error> lost() const;
 
   // --- [strand] --------------------------------------------------------------------------------
-  void submit(QueuedCommand work);
+  /// With `refused` the command ends at once: it could not be put together.
+  void submit(CommandPtr command, std::optional<Error> refused = {});
   /// Settles what completed, then submits what can go. Called after submit() and when poked.
   void turn();
   /// Commands with this state end with `why`: now if they still queue, at their end if they run.
   void cancel(CommandState& command, const Error& why);
-  /// Drops the buffer's memory as soon as nobody in flight uses it; later commands get `released`.
+  /// Drops the buffer's memory once the commands submitted before have ended; later ones get
+  /// `released`.
   void release(const std::shared_ptr<BufferState>& buffer);
   /// Fails everything that queues with `why` and accepts no more.
   void close(const Error& why);
@@ -117,9 +120,8 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   /// One submission in flight.
   struct Flight {
     std::uint64_t value = 0;
-    std::vector<QueuedCommand> works;
-    std::vector<std::uint32_t> first_step;  ///< of each work, within the submission
-    std::vector<std::shared_ptr<MemoryLease>> memory;
+    std::vector<CommandPtr> commands;  ///< step i is that of command i, or all are one replay's
+    std::vector<std::shared_ptr<MemoryLease>> scratch;
     std::array<std::uint64_t, queue_kinds> waits{};
   };
   struct Report {
@@ -132,20 +134,21 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   /// Puts the next works of one queue into a submission. False if nothing could go.
   bool submit_batch();
   /// Why the work must not run at all, if so.
-  [[nodiscard]] std::optional<Error> refusal(const QueuedCommand& work) const;
+  [[nodiscard]] std::optional<Error> refusal(const CommandWork& work) const;
   /// Whether the work waits for the outside, or for one queued before it that does.
-  [[nodiscard]] bool must_wait(const QueuedCommand& work);
-  Result<void> add_step(QueuedCommand& work, QueueKind queue, Flight& flight);
-  [[nodiscard]] Result<Step> resolve(const CommandStep& step, Flight& flight);
-  Result<void> record(Replay& replay, Flight& flight);
+  [[nodiscard]] bool must_wait(const CommandWork& work);
+  Result<void> add_step(CommandWork& work, QueueKind queue, Flight& flight);
+  /// Looks up the memory of a step.
+  Result<void> resolve(const CommandStep& from, Step& step, Flight& flight);
+  Result<void> record(Replay& replay, QueueKind queue, Flight& flight);
   void note_use(BufferState& buffer, bool writes, QueueKind queue, Step* step, Flight& flight);
   void hand_over(QueueKind queue, Flight flight, Replay* replay);
 
   void settle_completed();
   void settle_up_to(std::size_t queue, std::uint64_t value);
   void settle_flight(QueueKind queue, Flight& flight);
-  [[nodiscard]] std::optional<Error> poison_of(const QueuedCommand& work) const;
-  void settle(QueuedCommand& work, std::optional<Error> failure, StepTiming timing);
+  [[nodiscard]] std::optional<Error> poison_of(const CommandWork& work) const;
+  void settle(CommandState& command, std::optional<Error> failure, StepTiming timing);
   void abandon_flights(const Error& why);
   [[nodiscard]] Report take_report(QueuePoint point);
   [[nodiscard]] Flight take_flight();
@@ -159,7 +162,7 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   std::atomic<std::uint64_t> next_buffer_{1};
 
   // strand only
-  Ring<QueuedCommand> queue_;
+  Ring<CommandPtr> queue_;
   std::array<Ring<Flight>, queue_kinds> flights_;
   std::array<std::uint64_t, queue_kinds> submitted_{};  // highest value handed over
   std::array<std::uint64_t, queue_kinds> settled_{};    // highest value settled

@@ -142,6 +142,9 @@ struct GpuTraits {
   std::uint32_t subgroup_size = 32;
   std::uint32_t shared_bytes = 16384;
   std::uint32_t compute_units = 1;  ///< a guess; 1 where unknown
+  /// A shader that uses subgroups can exchange values within them (`subgroupShuffleXor`); a group of
+  /// a multiple of subgroup_size threads then consists of full subgroups of that size.
+  bool subgroup_shuffles = false;
 };
 
 }  // namespace stoker

@@ -213,7 +213,8 @@ Result<ParamSet> ParamSet::resolve(std::string_view op, std::span<const ParamSpe
     values.push_back(std::move(*converted));
   }
   set.schema_ = schema;
-  set.values_ = std::make_shared<const std::vector<ParamValue>>(std::move(values));
+  if (!values.empty())
+    set.values_ = std::make_shared<const std::vector<ParamValue>>(std::move(values));
   return set;
 }
 

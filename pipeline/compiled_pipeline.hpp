@@ -1,87 +1,45 @@
-// A checked graph made ready for one device: order, hazards, memory, executables. Runs many times
-// and concurrently.
-//
-// A run binds a buffer to every external value. Internal values live in an arena that belongs to
-// the run; an arena and the recording made for it are kept and replayed by the next run that binds
-// the same buffers. A few idle ones are kept per pipeline; trim() drops them.
+// A checked graph made ready for one device. Runs many times and concurrently.
 //
 // Threads: any. Lifetime: shared; it keeps its device client.
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
-#include <string>
-#include <vector>
 
-#include "stoker/actors/device_client.hpp"
-#include "stoker/pipeline/graph.hpp"
-#include "stoker/pipeline/memory_plan.hpp"
+#include "stoker/pipeline/pipeline_actor.hpp"
 
 namespace stoker {
 
-/// One stage in the order of execution.
-struct PlannedStage {
-  std::uint32_t stage = 0;  ///< index in the graph
-  std::shared_ptr<const Prepared> prepared;
-  std::vector<std::uint32_t> after;  ///< positions of earlier stages
-  std::vector<std::uint32_t> scratch_items;
-};
+/// Whether a run leaves its arena and its recording for a next run on the same buffers.
+enum class Keep : std::uint8_t { recording, nothing };
 
 class CompiledPipeline final {
-  struct Key {};  // only compile() makes one
-
  public:
-  CompiledPipeline(Key, Graph graph, std::shared_ptr<DeviceClient> device);
-
-  /// Checks the whole graph and prepares every kernel; nothing runs. Errors: those of check_graph()
-  /// and whatever the device cannot do.
+  /// Checks the whole graph and prepares every kernel; nothing runs. Errors: PipelinePlan::make().
   [[nodiscard]] static Result<std::shared_ptr<CompiledPipeline>> compile(
       Graph graph, std::shared_ptr<DeviceClient> device);
 
-  [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
-  [[nodiscard]] const std::shared_ptr<DeviceClient>& device() const noexcept { return device_; }
-  /// Ids of the external values, in the order run() wants their buffers.
-  [[nodiscard]] std::span<const ValueId> externals() const noexcept { return externals_; }
-  [[nodiscard]] std::span<const PlannedStage> stages() const noexcept { return stages_; }
-  /// Bytes of one run's internal values, and what they would take without sharing.
-  [[nodiscard]] const ArenaPlan& arena() const noexcept { return arena_; }
+  CompiledPipeline(std::shared_ptr<const PipelinePlan> plan, std::shared_ptr<DeviceClient> device);
 
-  /// Starts a run. Refused at once, with nothing changed: wrong number of buffers, wrong spec
-  /// (shape_mismatch, dtype_mismatch), wrong_device, released, and two values bound to one buffer
-  /// that a stage writes (invalid_argument).
-  [[nodiscard]] Result<CommandPtr> run(std::span<const DeviceBuffer> externals,
-                                       const CommandOptions& options = {});
+  [[nodiscard]] const PipelinePlan& plan() const noexcept { return *plan_; }
+  [[nodiscard]] const Graph& graph() const noexcept { return plan_->graph; }
+  [[nodiscard]] std::span<const ValueId> externals() const noexcept { return plan_->externals; }
+  [[nodiscard]] std::span<const PlannedStage> stages() const noexcept { return plan_->stages; }
+  [[nodiscard]] const std::shared_ptr<DeviceClient>& device() const noexcept { return device_; }
+
+  /// Starts a run with one buffer for each of externals(). Refused at once, with nothing changed:
+  /// PipelinePlan::check_binding(). A lack of memory for internal values fails the command.
+  [[nodiscard]] Result<CommandPtr> run(std::span<const DeviceBuffer> buffers,
+                                       const CommandOptions& options = {},
+                                       Keep keep = Keep::recording);
 
   /// Drops idle arenas and recordings; their number.
-  std::size_t trim();
-  [[nodiscard]] std::size_t idle_instances() const;
+  [[nodiscard]] Future<std::size_t> trim();
 
  private:
-  /// An arena with the recording that uses it.
-  struct Instance {
-    std::vector<std::shared_ptr<BufferState>> bound;
-    std::shared_ptr<MemoryLease> arena;
-    std::shared_ptr<Replay> replay;
-  };
-  static constexpr std::size_t max_idle = 8;
-
-  Result<void> plan(const std::vector<std::uint32_t>& order);
-  [[nodiscard]] Result<void> check_binding(std::span<const DeviceBuffer> externals) const;
-  [[nodiscard]] Result<Instance> make_instance(std::span<const DeviceBuffer> externals);
-  void bind(Instance& instance, std::span<const DeviceBuffer> externals);
-
-  Graph graph_;
+  const std::shared_ptr<const PipelinePlan> plan_;
   const std::shared_ptr<DeviceClient> device_;
-  std::vector<ValueId> externals_;
-  std::vector<bool> external_written_;
-  std::vector<bool> external_read_first_;  ///< read before it is written, or never written
-  std::vector<PlannedStage> stages_;
-  std::vector<std::uint32_t> item_of_value_;  ///< arena item of an internal value
-  ArenaPlan arena_;
-  mutable std::mutex mutex_;
-  std::vector<Instance> instances_;
+  const ActorRef<PipelineActor> actor_;
 };
 
 }  // namespace stoker

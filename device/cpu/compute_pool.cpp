@@ -125,16 +125,16 @@ ComputePool::ComputePool(unsigned threads)
 ComputePool::~ComputePool() {
   for (std::jthread& worker : workers_) worker.request_stop();
   state_->wake.notify_all();
-  bool all_ended = false;
-  {
-    std::unique_lock lock{state_->mutex};
-    all_ended =
-        state_->ended.wait_for(lock, stop_patience, [&] { return state_->running_workers == 0; });
-  }
-  for (std::jthread& worker : workers_) {
-    // The last user may drop the pool from one of its own threads (a completion that ends a system).
-    if (!all_ended || worker.get_id() == std::this_thread::get_id()) worker.detach();
-  }
+  // The last user may drop the pool from one of its own threads (a completion that ends a system).
+  const auto own = std::ranges::find(workers_, std::this_thread::get_id(), &std::jthread::get_id);
+  const unsigned stay = own == workers_.end() ? 0 : 1;
+  if (stay) own->detach();
+  std::unique_lock lock{state_->mutex};
+  const bool ended =
+      state_->ended.wait_for(lock, stop_patience, [&] { return state_->running_workers == stay; });
+  lock.unlock();
+  for (std::jthread& worker : workers_)
+    if (!ended && worker.joinable()) worker.detach();
 }
 
 unsigned ComputePool::threads() const noexcept { return state_->threads; }

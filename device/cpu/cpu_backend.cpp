@@ -124,6 +124,8 @@ void CpuBackend::collect_startable(ReadyNodes& ready) {
 }
 
 void CpuBackend::on_job_done(Job& job) noexcept {
+  // The report may end whoever owns this device. Null if its destructor waits for the job.
+  const auto self = weak_from_this().lock();
   ReadyNodes ready;
   std::unique_lock lock{mutex_};
   const auto own = std::ranges::find_if(flights_, [&](const Flight& flight) {

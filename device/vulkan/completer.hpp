@@ -34,7 +34,7 @@ class Completer {
     /// the cores.
     std::chrono::nanoseconds spin{0};
     std::chrono::nanoseconds wait_spin{0};
-    std::chrono::nanoseconds submit_target{0};  ///< kernels that take longer are reported
+    std::chrono::nanoseconds submit_target{0};  ///< kernels that take longer are reported; 0: none
   };
   Completer(DeviceHandle& device, std::span<const std::unique_ptr<Queue>> queues,
             CompletionSink& sink, Options options);

@@ -33,6 +33,7 @@ const MemoryView& bound_memory(const Step& step, const PassBinding& binding) noe
 Result<void> Encoder::encode(std::span<const Step> steps, CommandList& list,
                              const Options& options) {
   schedule_.plan(steps);
+  choose_stages(steps, options.transfer_only);
   hazards_.reset();
   bound_ = VK_NULL_HANDLE;
   position_ = 0;
@@ -50,7 +51,7 @@ Result<void> Encoder::encode(std::span<const Step> steps, CommandList& list,
   bool shown_to_host = false;
   for (const std::uint32_t index : schedule_.order()) {
     const Step& step = steps[index];
-    const Stage stage = stage_of(step);
+    const Stage stage = stages_[index];
     const std::uint64_t cost = cost_ns(step);
     if (segment_ns > 0 && segment_ns + cost > target_ns_) {
       STOKER_TRY(list.end(position_));
@@ -60,10 +61,11 @@ Result<void> Encoder::encode(std::span<const Step> steps, CommandList& list,
     }
     segment_ns += cost;
     // Barriers reach over the ends of command buffers: order within a queue is order of submission.
-    if (const Stage from = hazards_.needed(steps, schedule_, step); from != Stage::none)
+    if (const Stage from = hazards_.needed(stages_, schedule_, stage, step.after);
+        from != Stage::none)
       place_barrier(from, stage);
     if (queries) write_timestamp(device_, commands_, Stage::none, queries, 2 * index);
-    STOKER_TRY(encode_step(step, list));
+    STOKER_TRY(encode_step(step, stage, list));
     if (queries) write_timestamp(device_, commands_, stage, queries, 2 * index + 1);
     used = used | stage;
     shown_to_host = shown_to_host || is_mapped(step);
@@ -73,7 +75,20 @@ Result<void> Encoder::encode(std::span<const Step> steps, CommandList& list,
   return list.end(position_);
 }
 
-Result<void> Encoder::encode_step(const Step& step, CommandList& list) {
+void Encoder::choose_stages(std::span<const Step> steps, bool transfer_only) {
+  stages_.clear();
+  for (const Step& step : steps)
+    stages_.push_back(step.kind == StepKind::dispatch || (!transfer_only && bulk_.takes(step))
+                          ? Stage::compute
+                          : Stage::transfer);
+}
+
+Result<void> Encoder::encode_step(const Step& step, Stage stage, CommandList& list) {
+  if (stage == Stage::compute && step.kind != StepKind::dispatch) {
+    STOKER_ASSIGN(const std::span<const Step> parts, bulk_.dispatches(step, list));
+    for (const Step& part : parts) encode_dispatch(part);
+    return {};
+  }
   switch (step.kind) {
     case StepKind::dispatch: encode_dispatch(step); return {};
     case StepKind::copy: encode_copy(step); return {};

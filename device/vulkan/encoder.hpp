@@ -1,4 +1,5 @@
 // Turns steps into command buffers: dispatches, copies, fills, and barriers where they are needed.
+// Large copies and fills become dispatches, too (BulkMoves).
 //
 // A barrier stands before a step only if the step depends on work that no earlier barrier covers.
 // Work is cut into segments so that the estimated time of each stays within the submission target;
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <span>
 
+#include "stoker/device/vulkan/bulk_moves.hpp"
 #include "stoker/device/vulkan/command_list.hpp"
 #include "stoker/device/vulkan/executable.hpp"
 #include "stoker/device/vulkan/schedule.hpp"
@@ -21,10 +23,11 @@ namespace stoker::device::vulkan {
 
 class Encoder {
  public:
-  Encoder(DeviceHandle& device, VkPipelineLayout layout,
+  Encoder(DeviceHandle& device, Pipelines& pipelines,
           std::chrono::nanoseconds segment_target) noexcept
       : device_{device},
-        layout_{layout},
+        layout_{pipelines.layout()},
+        bulk_{device, pipelines},
         target_ns_{static_cast<std::uint64_t>(segment_target.count())} {}
 
   struct Options {
@@ -38,7 +41,9 @@ class Encoder {
                                     const Options& options);
 
  private:
-  [[nodiscard]] Result<void> encode_step(const Step& step, CommandList& list);
+  /// Who carries each step out: a copy or fill may be a dispatch.
+  void choose_stages(std::span<const Step> steps, bool transfer_only);
+  [[nodiscard]] Result<void> encode_step(const Step& step, Stage stage, CommandList& list);
   void encode_dispatch(const Step& step);
   void encode_copy(const Step& step);
   [[nodiscard]] Result<void> encode_fill(const Step& step, CommandList& list);
@@ -49,7 +54,9 @@ class Encoder {
   DeviceHandle& device_;
   const VkPipelineLayout layout_;
   const std::uint64_t target_ns_;
+  BulkMoves bulk_;
   Schedule schedule_;
+  std::vector<Stage> stages_;
   Hazards hazards_;
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
   VkPipeline bound_ = VK_NULL_HANDLE;

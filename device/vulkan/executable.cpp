@@ -157,7 +157,8 @@ Result<std::shared_ptr<const Executable>> VulkanExecutable::prepare(
                  ErrorCode::unsupported,
                  "this kernel has no GPU version",
                  {{"device", info.name}}};
-  const GpuTraits traits{info.limits.subgroup_size, info.limits.shared_bytes, info.compute_units};
+  const GpuTraits traits{info.limits.subgroup_size, info.limits.shared_bytes, info.compute_units,
+                         device.physical().shuffles()};
   STOKER_ASSIGN(const GpuPlan plan, kernel.gpu(call, outputs, traits));
   Preparation preparation{device, pipelines, kernel, call, outputs, plan};
   for (const GpuPass& pass : plan.passes) {
@@ -174,7 +175,8 @@ void VulkanExecutable::measured(std::uint64_t ns, std::uint64_t target_ns) const
   // A quarter of each new measurement: one slow run (first touch, low clocks) fades within a few.
   estimate_ns_.store(before == 0 ? time : before - before / 4 + time / 4,
                      std::memory_order_relaxed);
-  if (time <= target_ns || reported_.exchange(true, std::memory_order_relaxed)) return;
+  const bool too_long = target_ns != 0 && before != 0 && time > target_ns;
+  if (!too_long || reported_.exchange(true, std::memory_order_relaxed)) return;
   try {
     log_warn("one run of a kernel takes longer than a submission should and cannot be split",
              {{"kernel", kernel},

@@ -38,7 +38,8 @@ class VulkanExecutable final : public Executable {
   [[nodiscard]] std::uint64_t estimate_ns() const noexcept {
     return estimate_ns_.load(std::memory_order_relaxed);
   }
-  /// One more measurement; says once if a single run takes longer than `target_ns`. Any thread.
+  /// One more measurement; says once if single runs take longer than `target_ns` (0: never). The
+  /// first is not judged: it may include what is done only once. Any thread.
   void measured(std::uint64_t ns, std::uint64_t target_ns) const noexcept;
 
  private:

@@ -40,6 +40,7 @@ const FeatureRule rules[] = {
     STOKER_FEATURE(v12, shaderSubgroupExtendedTypes, false),
     STOKER_FEATURE(v12, vulkanMemoryModel, false),
     STOKER_FEATURE(v12, vulkanMemoryModelDeviceScope, false),
+    STOKER_FEATURE(subgroups, computeFullSubgroups, false),
     STOKER_FEATURE(fault, deviceFault, false),
 };
 #undef STOKER_FEATURE
@@ -85,6 +86,7 @@ constexpr WantedExtension extensions_in_use[] = {
     {VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME, VK_API_VERSION_1_3},
     {VK_KHR_MAINTENANCE_4_EXTENSION_NAME, VK_API_VERSION_1_3},
     {VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME, VK_API_VERSION_1_3},
+    {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, VK_API_VERSION_1_3},
     {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, 0},
     {VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME, 0},
     {VK_EXT_DEVICE_FAULT_EXTENSION_NAME, 0},
@@ -126,6 +128,8 @@ void FeatureChain::link(std::uint32_t api_version, std::span<const std::string> 
     append(sync2);
   if (api_version >= VK_API_VERSION_1_3 || has(VK_KHR_MAINTENANCE_4_EXTENSION_NAME))
     append(maintenance4);
+  if (api_version >= VK_API_VERSION_1_3 || has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME))
+    append(subgroups);
   if (has(VK_EXT_DEVICE_FAULT_EXTENSION_NAME)) append(fault);
 }
 

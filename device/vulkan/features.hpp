@@ -44,6 +44,9 @@ class FeatureChain {
   VkPhysicalDeviceMaintenance4Features maintenance4 =
       vk_struct<VkPhysicalDeviceMaintenance4Features>(
           VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES);
+  VkPhysicalDeviceSubgroupSizeControlFeatures subgroups =
+      vk_struct<VkPhysicalDeviceSubgroupSizeControlFeatures>(
+          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES);
   VkPhysicalDeviceFaultFeaturesEXT fault = vk_struct<VkPhysicalDeviceFaultFeaturesEXT>(
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT);
 };

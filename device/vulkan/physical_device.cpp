@@ -210,6 +210,12 @@ bool PhysicalDevice::has_feature(std::string_view name) const noexcept {
   return std::ranges::find(shaders.features, name) != shaders.features.end();
 }
 
+bool PhysicalDevice::shuffles() const noexcept {
+  constexpr VkSubgroupFeatureFlags needed =
+      VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+  return (shaders.subgroup_operations & needed) == needed && has_feature("computeFullSubgroups");
+}
+
 Result<std::vector<PhysicalDevice>> enumerate_devices(const Instance& instance) {
   STOKER_ASSIGN(
       const auto handles,

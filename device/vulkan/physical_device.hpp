@@ -32,6 +32,8 @@ struct PhysicalDevice {
 
   [[nodiscard]] bool has_extension(std::string_view name) const noexcept;
   [[nodiscard]] bool has_feature(std::string_view name) const noexcept;
+  /// Whether threads can exchange values within subgroups that are certain to be full.
+  [[nodiscard]] bool shuffles() const noexcept;
 };
 
 /// Every device the instance lists, in its order; accepted ones are numbered in that order.

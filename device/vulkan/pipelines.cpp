@@ -39,6 +39,14 @@ bool feedback_there(const PhysicalDevice& device) noexcept {
          device.has_extension(VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
 }
 
+/// Threads that exchange values count on all the others of their subgroup being there.
+VkPipelineShaderStageCreateFlags stage_flags(const PhysicalDevice& device, const Shader& shader) {
+  const bool whole = shader.local_size[0] % device.info.limits.subgroup_size == 0;
+  return shader.uses_subgroups && whole && device.has_feature("computeFullSubgroups")
+             ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT
+             : 0;
+}
+
 }  // namespace
 
 Pipeline::~Pipeline() {
@@ -105,8 +113,10 @@ Result<std::shared_ptr<const Pipeline>> Pipelines::get(const std::shared_ptr<con
 Result<VkPipeline> Pipelines::compile(const Shader& shader, const ShaderVariant& variant,
                                       const std::vector<std::uint32_t>& constants,
                                       std::string_view kernel) {
-  const std::span<const std::uint32_t> spirv =
-      variant.spirv.empty() ? builtin_spirv(shader.name, variant.name) : std::span{variant.spirv};
+  // A user's shader may bear a built-in one's name; only those without a source of their own are it.
+  const std::span<const std::uint32_t> spirv = variant.spirv.empty() && shader.source.empty()
+                                                   ? builtin_spirv(shader.name, variant.name)
+                                                   : std::span{variant.spirv};
   const std::vector<Detail> facts{
       {"device", device_->info().name}, {"shader", shader.name}, {"variant", variant.name}};
   const auto failure = [&](ErrorCode code, std::string reason, std::vector<Detail> more = {}) {
@@ -137,6 +147,7 @@ Result<VkPipeline> Pipelines::compile(const Shader& shader, const ShaderVariant&
       vk_struct<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
   info.pNext = feedback_there(device_->physical()) ? &feedback_info : nullptr;
   info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+  info.stage.flags = stage_flags(device_->physical(), shader);
   info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
   info.stage.module = module.handle();
   info.stage.pName = "main";

@@ -25,14 +25,12 @@ void Schedule::plan(std::span<const Step> steps) {
   }
 }
 
-Stage Hazards::needed(std::span<const Step> steps, const Schedule& schedule,
-                      const Step& step) const noexcept {
-  const std::size_t to = index_of(stage_of(step));
+Stage Hazards::needed(std::span<const Stage> stages, const Schedule& schedule, Stage to,
+                      std::span<const std::uint32_t> after) const noexcept {
   Stage from = Stage::none;
-  for (const std::uint32_t earlier : step.after) {
-    const Stage stage = stage_of(steps[earlier]);
-    if (schedule.position(earlier) >= seen_[index_of(stage)][to]) from = from | stage;
-  }
+  for (const std::uint32_t earlier : after)
+    if (schedule.position(earlier) >= seen_[index_of(stages[earlier])][index_of(to)])
+      from = from | stages[earlier];
   return from;
 }
 

@@ -11,10 +11,6 @@
 
 namespace stoker::device::vulkan {
 
-[[nodiscard]] constexpr Stage stage_of(const Step& step) noexcept {
-  return step.kind == StepKind::dispatch ? Stage::compute : Stage::transfer;
-}
-
 /// Steps by levels: first those that depend on nothing, then those that depend on them, and so on;
 /// within a level as they came. Two chains then share their barriers instead of each placing its
 /// own. Keeps its arrays between uses.
@@ -40,9 +36,10 @@ class Hazards {
  public:
   void reset() noexcept { seen_ = {}; }
 
-  /// The stages that a barrier before `step` must wait for; none: no barrier is needed.
-  [[nodiscard]] Stage needed(std::span<const Step> steps, const Schedule& schedule,
-                             const Step& step) const noexcept;
+  /// The stages that a barrier before a step must wait for; none: no barrier is needed. `stages` are
+  /// those of all steps (compute or transfer), `to` is this step's and `after` what it depends on.
+  [[nodiscard]] Stage needed(std::span<const Stage> stages, const Schedule& schedule, Stage to,
+                             std::span<const std::uint32_t> after) const noexcept;
   /// A barrier stands before `position`: what `from` did earlier is seen by `to` from there on.
   void placed(Stage from, Stage to, std::uint32_t position) noexcept;
 

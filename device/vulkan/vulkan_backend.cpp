@@ -18,9 +18,10 @@ constexpr std::chrono::microseconds wait_spin{50};
 
 Completer::Options completer_options(const DeviceInfo& info, const OpenOptions& options) {
   Completer::Options result;
-  result.submit_target = options.submit_target;
-  // A software device computes on the cores that spinning would take from it.
+  // A software device computes on the cores that spinning would take from it, and nobody's display
+  // waits for it: its kernels may take their time.
   if (info.type == DeviceType::software_gpu) return result;
+  result.submit_target = options.submit_target;
   result.spin = completion_spin;
   result.wait_spin = wait_spin;
   return result;
@@ -63,7 +64,7 @@ VulkanBackend::VulkanBackend(std::shared_ptr<DeviceHandle> device,
       device_{std::move(device)},
       pipelines_{std::move(pipelines)},
       queues_{std::move(queues)},
-      encoder_{*device_, pipelines_->layout(), options.submit_target},
+      encoder_{*device_, *pipelines_, options.submit_target},
       completer_{*device_, queues_, sink, completer_options(device_->info(), options)} {}
 
 VulkanBackend::~VulkanBackend() {

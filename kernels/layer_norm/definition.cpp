@@ -1,16 +1,10 @@
-#include <algorithm>
-#include <bit>
-
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/layer_norm/rows.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/softmax/row_teams.hpp"
 
 namespace stoker::kernels::layer_norm {
 namespace {
-
-constexpr std::int64_t group_size = 256;
-// Elements of a row that a thread keeps in registers; must match rows.glsl.
-constexpr std::int64_t held_elements = 16;
 
 Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
   STOKER_ASSIGN(const Rows rows, rows_of(call));
@@ -30,7 +24,7 @@ Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
   return std::vector{call.inputs[0]};
 }
 
-std::shared_ptr<const Shader> make_shader() {
+softmax::RowShaders make_shaders() {
   Shader shader;
   shader.name = "layer_norm_rows";
   shader.file = "layer_norm/rows.glsl";
@@ -39,12 +33,13 @@ std::shared_ptr<const Shader> make_shader() {
                      {.name = "beta", .type = "T"},
                      {.name = "y", .type = "T", .writes = true}};
   shader.push = {{"rows"}, {"length"}, {"epsilon", PushType::f32}};
-  shader.constants = {{"lanes", 256}, {"wide"}, {"held"}, {"has_gamma"}, {"has_beta"}};
+  shader.constants = {{"has_gamma"}, {"has_beta"}};
   shader.variants = rules::variants_of("T", {DType::f32, DType::f16, DType::bf16});
-  return std::make_shared<const Shader>(std::move(shader));
+  return softmax::row_shaders(std::move(shader));
 }
 
-Result<GpuPlan> plan(const Shader& shader, const KernelCall& call) {
+Result<GpuPlan> plan(const softmax::RowShaders& shaders, const KernelCall& call,
+                     const GpuTraits& traits) {
   if (call.dtype() == DType::f64)
     return Error{"layer_norm",
                  ErrorCode::unsupported,
@@ -52,23 +47,17 @@ Result<GpuPlan> plan(const Shader& shader, const KernelCall& call) {
                  {{"dtype", "f64"}}};
   STOKER_TRY(rules::gpu_indexable("layer_norm", call.inputs));
   STOKER_ASSIGN(const Rows rows, rows_of(call));
-  const auto wanted = (rows.length + held_elements - 1) / held_elements;
-  const auto lanes = static_cast<std::int64_t>(
-      std::bit_ceil(static_cast<std::uint64_t>(std::clamp<std::int64_t>(wanted, 1, group_size))));
-  const std::int64_t per_group = group_size / lanes;
   const bool has_gamma = call.inputs.size() > 1;
   const bool has_beta = call.inputs.size() > 2;
-  GpuPass pass;
-  pass.shader = &shader;
+  GpuPass pass = softmax::row_pass(shaders, rows.count, rows.length, traits);
   pass.variant = to_string(call.dtype());
   // An input that is not there is not read; something must be bound all the same.
   pass.bindings = {input(0), input(has_gamma ? 1 : 0), input(has_beta ? 2 : 0), output()};
   pass.push.u32(static_cast<std::uint64_t>(rows.count))
       .u32(static_cast<std::uint64_t>(rows.length))
       .f32(call.params.real("epsilon"));
-  pass.groups = linear_groups(static_cast<std::uint64_t>((rows.count + per_group - 1) / per_group));
-  pass.constants = {static_cast<std::uint32_t>(lanes), rows.length % 4 == 0,
-                    rows.length <= lanes * held_elements, has_gamma, has_beta};
+  pass.constants.push_back(has_gamma);
+  pass.constants.push_back(has_beta);
   return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};
 }
 
@@ -97,11 +86,10 @@ Result<void> define(KernelRegistry& registry) {
   kernel.inputs = {1, 3};
   kernel.dtypes = rules::float_dtypes();
   kernel.infer = infer;
-  const std::shared_ptr<const Shader> shader = make_shader();
-  kernel.shaders = {shader};
-  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {
-    return plan(*shader, call);
-  };
+  const softmax::RowShaders shaders = make_shaders();
+  kernel.shaders = {shaders.shuffling, shaders.plain};
+  kernel.gpu = [shaders](const KernelCall& call, std::span<const TensorSpec>,
+                         const GpuTraits& traits) { return plan(shaders, call, traits); };
   return registry.add(std::move(kernel));
 }
 

@@ -26,6 +26,7 @@ std::vector<KernelCase> all_cases() {
   for (const auto& [label, shape] : cases::awkward_shapes()) add(label, DType::f32, shape, -1);
   add("wide_range", DType::f32, Shape{17, 300}, 1, {-1000, 1000});
   add("very_long_row", DType::f32, Shape{2, 65537}, 1);
+  add("very_long_row_wide", DType::f32, Shape{2, 65536}, 1);
   add("columns_wide", DType::f32, Shape{2, 300, 1028}, 1);
   add("columns_short", DType::f32, Shape{33, 3, 17}, -2);
   add("rank_8", DType::f32, Shape{2, 3, 2, 3, 2, 3, 2, 3}, 3);

@@ -1,19 +1,15 @@
-#include <algorithm>
-#include <bit>
-
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/softmax/row_teams.hpp"
 #include "stoker/kernels/softmax/rows.hpp"
 
 namespace stoker::kernels::softmax {
 namespace {
 
-constexpr std::int64_t group_size = 256;
-// Elements of a row that a thread keeps in registers; must match rows.glsl.
-constexpr std::int64_t held_elements = 16;
+constexpr std::int64_t group_size = 256;  // of columns.glsl
 
 struct Shaders {
-  std::shared_ptr<const Shader> rows;
+  RowShaders rows;
   std::shared_ptr<const Shader> columns;
 };
 
@@ -23,7 +19,6 @@ Shaders make_shaders() {
   rows.file = "softmax/rows.glsl";
   rows.bindings = {{.name = "x", .type = "T"}, {.name = "y", .type = "T", .writes = true}};
   rows.push = {{"rows"}, {"length"}};
-  rows.constants = {{"lanes", 256}, {"wide"}, {"held"}};
   rows.variants = rules::variants_of("T", {DType::f32, DType::f16, DType::bf16});
 
   Shader columns = rows;
@@ -31,22 +26,13 @@ Shaders make_shaders() {
   columns.file = "softmax/columns.glsl";
   columns.push = {{"columns"}, {"length"}, {"inner"}};
   columns.constants = {{"row_lanes", 8}};
-  return {std::make_shared<const Shader>(std::move(rows)),
-          std::make_shared<const Shader>(std::move(columns))};
+  return {row_shaders(std::move(rows)), std::make_shared<const Shader>(std::move(columns))};
 }
 
-GpuPass rows_pass(const Shader& shader, const Rows& rows) {
-  const auto wanted = (rows.length + held_elements - 1) / held_elements;
-  const auto lanes = static_cast<std::int64_t>(
-      std::bit_ceil(static_cast<std::uint64_t>(std::clamp<std::int64_t>(wanted, 1, group_size))));
-  GpuPass pass;
-  pass.shader = &shader;
+GpuPass rows_pass(const RowShaders& shaders, const Rows& rows, const GpuTraits& traits) {
+  GpuPass pass = row_pass(shaders, rows.outer, rows.length, traits);
   pass.push.u32(static_cast<std::uint64_t>(rows.outer))
       .u32(static_cast<std::uint64_t>(rows.length));
-  const std::int64_t per_group = group_size / lanes;
-  pass.groups = linear_groups(static_cast<std::uint64_t>((rows.outer + per_group - 1) / per_group));
-  pass.constants = {static_cast<std::uint32_t>(lanes), rows.length % 4 == 0,
-                    rows.length <= lanes * held_elements};
   return pass;
 }
 
@@ -63,7 +49,7 @@ GpuPass columns_pass(const Shader& shader, const Rows& rows) {
   return pass;
 }
 
-Result<GpuPlan> plan(const Shaders& shaders, const KernelCall& call) {
+Result<GpuPlan> plan(const Shaders& shaders, const KernelCall& call, const GpuTraits& traits) {
   if (call.dtype() == DType::f64)
     return Error{"softmax",
                  ErrorCode::unsupported,
@@ -71,8 +57,8 @@ Result<GpuPlan> plan(const Shaders& shaders, const KernelCall& call) {
                  {{"dtype", "f64"}}};
   STOKER_TRY(rules::gpu_indexable("softmax", call.inputs));
   STOKER_ASSIGN(const Rows rows, rows_of(call));
-  GpuPass pass =
-      rows.inner == 1 ? rows_pass(*shaders.rows, rows) : columns_pass(*shaders.columns, rows);
+  GpuPass pass = rows.inner == 1 ? rows_pass(shaders.rows, rows, traits)
+                                 : columns_pass(*shaders.columns, rows);
   pass.variant = to_string(call.dtype());
   pass.bindings = {input(0), output()};
   return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};
@@ -95,10 +81,9 @@ Result<void> define(KernelRegistry& registry) {
     return std::vector{call.inputs[0]};
   };
   const Shaders shaders = make_shaders();
-  kernel.shaders = {shaders.rows, shaders.columns};
-  kernel.gpu = [shaders](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {
-    return plan(shaders, call);
-  };
+  kernel.shaders = {shaders.rows.shuffling, shaders.rows.plain, shaders.columns};
+  kernel.gpu = [shaders](const KernelCall& call, std::span<const TensorSpec>,
+                         const GpuTraits& traits) { return plan(shaders, call, traits); };
   return registry.add(std::move(kernel));
 }
 

@@ -42,12 +42,13 @@ void main() {
       [[unroll]] for (uint j = 0; j < 4; ++j) tile[slot(row, column + j)] = held[k][j];
     }
   } else {
-    for (uint k = 0; k < steps; ++k) {
-      uint row = (k * 256 + lane) / TILE;
-      uint column = lane % TILE;
-      if (top + row < rows && left + column < columns)
-        tile[slot(row, column)] = x_load(from + (top + row) * row_stride + left + column);
-    }
+    // Past the edges the last elements again: without branches the loads can wait together.
+    T held[steps];
+    uint column = min(left + lane % TILE, columns - 1);
+    [[unroll]] for (uint k = 0; k < steps; ++k)
+      held[k] = x_load(from + min(top + (k * 256 + lane) / TILE, rows - 1) * row_stride + column);
+    [[unroll]] for (uint k = 0; k < steps; ++k)
+      tile[slot((k * 256 + lane) / TILE, lane % TILE)] = held[k];
   }
   barrier();
   if (wide_out != 0) {

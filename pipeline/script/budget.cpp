@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <string>
 
@@ -46,7 +47,7 @@ bool Budget::spend(std::uint64_t steps) noexcept {
     exhaust(cancel_.cause().value_or(cancelled_error("script")));
     return false;
   }
-  if (limits_.instructions != 0 && steps_ > limits_.instructions) {
+  if (limits_.instructions != 0 && steps_ + overtime_ > limits_.instructions) {
     exhaust(used_up("instructions", "instructions", limits_.instructions));
     return false;
   }
@@ -58,16 +59,15 @@ bool Budget::count(std::uint64_t instructions) noexcept {
   const auto now = std::chrono::steady_clock::now();
   const bool slow = now - counted_at_ > slow_step * instructions;
   counted_at_ = now;
-  std::uint64_t steps = instructions;
-  if (slow_since_) {
-    const auto measured =
-        static_cast<std::uint64_t>((processor_time() - slow_since_->processor_time) / step_time);
-    const std::uint64_t charged = steps_ + instructions - slow_since_->steps;
-    if (measured > charged * (slow_step / step_time)) steps += measured - charged;
+  if (slow_) {
+    const auto used = slow_->used + processor_time() - slow_->since;
+    const auto measured = static_cast<std::uint64_t>(used / step_time);
+    const std::uint64_t charged = steps_ + instructions - slow_->steps;
+    if (measured > charged * (slow_step / step_time)) overtime_ += measured - charged;
   }
-  const bool goes_on = spend(steps);
-  slow_since_.reset();
-  if (slow) slow_since_ = Mark{processor_time(), steps_};
+  const bool goes_on = spend(instructions);
+  slow_.reset();
+  if (slow) slow_ = Measurement{steps_, processor_time()};
   return goes_on;
 }
 
@@ -77,9 +77,13 @@ bool Budget::turn_is_over() noexcept {
   return std::chrono::steady_clock::now() - turn_began_ > longest_turn;
 }
 
-void Budget::parked() noexcept {
-  slow_since_.reset();
-  turn_began_ = std::chrono::steady_clock::now();
+Budget::Away::Away(Budget& budget) noexcept : budget_{budget} {
+  if (budget_.slow_) budget_.slow_->used += processor_time() - budget_.slow_->since;
+}
+
+Budget::Away::~Away() {
+  if (budget_.slow_) budget_.slow_->since = processor_time();
+  budget_.counted_at_ += std::chrono::steady_clock::now() - since_;
 }
 
 void Budget::exhaust(const Error& why) noexcept {
@@ -93,8 +97,9 @@ void Budget::exhaust_memory() noexcept {
 int Budget::hook_period() const noexcept {
   if (why_) return 1;
   constexpr std::uint64_t small = std::uint64_t{4} << 20;
-  if (memory_ <= small) return base_period;
-  return static_cast<int>(std::max<std::uint64_t>(base_period * small / memory_, 10));
+  // By halves: to change the period takes time that grows with the depth of the calls.
+  return static_cast<int>(
+      std::max<std::uint64_t>(base_period / std::bit_ceil(memory_ / small + 1), 10));
 }
 
 void* Budget::reallocate(void* block, std::size_t before, std::size_t after) noexcept {

@@ -1,9 +1,12 @@
 // What one script has used of its limits, and whether it must end.
 //
 // Steps are Lua instructions, counted by a hook, and the work of library functions, charged by
-// spend(). The hook fires every hook_period() instructions. Single instructions can be long
-// (comparing large strings), so the period shrinks as the state grows, and instructions that take
-// far longer than usual are charged by the processor time they took.
+// spend(). They depend on nothing but the script: what runs again takes as many again. The hook
+// fires every hook_period() instructions.
+//
+// Single instructions can be long (comparing large strings), so the period shrinks as the state
+// grows, and instructions that take far longer than usual use up the limit by the processor time
+// they took. That overtime is the machine's, so it is no part of steps().
 //
 // Once something is used up, or the script is cancelled, exhausted() stays true: every later step
 // fails, whatever the script catches.
@@ -24,6 +27,8 @@ class Budget {
  public:
   Budget(const ScriptLimits& limits, CancelToken cancel);
 
+  /// The steps so far were the host's, to make the script ready.
+  void restart() noexcept { steps_ = overtime_ = 0; }
   /// Charges steps. False once the script must end.
   [[nodiscard]] bool spend(std::uint64_t steps) noexcept;
   /// The same for the hook, which comes after every `instructions` of them.
@@ -31,8 +36,21 @@ class Budget {
   /// Whether the script has run for so long that other work of its executor should have a turn.
   /// Looks at the clock now and then only.
   [[nodiscard]] bool turn_is_over() noexcept;
-  /// The process was parked, and may go on on another thread.
-  void parked() noexcept;
+  /// Other work had a turn.
+  void begin_turn() noexcept { turn_began_ = std::chrono::steady_clock::now(); }
+  /// While one lives, the process does not do the script's work: it waits, or compiles. It may come
+  /// back on another thread.
+  class Away {
+   public:
+    explicit Away(Budget& budget) noexcept;
+    ~Away();
+    Away(const Away&) = delete;
+    Away& operator=(const Away&) = delete;
+
+   private:
+    Budget& budget_;
+    const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  };
   [[nodiscard]] bool exhausted() const noexcept { return why_.has_value(); }
   /// Why the script must end. Only if exhausted().
   [[nodiscard]] const Error& why() const noexcept { return *why_; }
@@ -60,21 +78,23 @@ class Budget {
   [[nodiscard]] std::uint64_t peak_memory() const noexcept { return peak_memory_; }
 
  private:
-  /// Where the measuring of slow instructions began.
-  struct Mark {
-    std::chrono::nanoseconds processor_time;
-    std::uint64_t steps;
+  /// Instructions that seem slow and are measured.
+  struct Measurement {
+    std::uint64_t steps;                 ///< when it began
+    std::chrono::nanoseconds since;      ///< processor time of this thread when it last went on
+    std::chrono::nanoseconds used = {};  ///< before that
   };
 
   const ScriptLimits limits_;
   const CancelToken cancel_;
   std::uint64_t steps_ = 0;
+  std::uint64_t overtime_ = 0;  // in steps
   std::uint64_t memory_ = 0;
   std::uint64_t peak_memory_ = 0;
   std::uint64_t buffers_ = 0;
   std::optional<Error> why_;
   std::chrono::steady_clock::time_point counted_at_{};
-  std::optional<Mark> slow_since_;
+  std::optional<Measurement> slow_;
   std::chrono::steady_clock::time_point turn_began_ = std::chrono::steady_clock::now();
   std::uint64_t turn_steps_ = 0;  // when turn_is_over() last looked at the clock
 };

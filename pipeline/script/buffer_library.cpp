@@ -101,6 +101,7 @@ int read_buffer(lua_State* L, Script& script) {
 
 /// wait(b, …): until these are there; wait(): until everything is.
 int wait_for_buffers(lua_State* L, Script& script) {
+  spend(L, 20 * (static_cast<std::uint64_t>(lua_gettop(L)) + 1));
   std::vector<LazyPtr> values;
   for (int i = 1; i <= lua_gettop(L); ++i) values.push_back(check_buffer(L, i, "wait"));
   value_or_raise(L, values.empty() ? script.evaluator().finish() : script.evaluator().wait(values));

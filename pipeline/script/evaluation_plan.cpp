@@ -49,8 +49,9 @@ EvaluationPlan::EvaluationPlan(std::span<LazyCall* const> calls, std::span<LazyC
   for (const LazyCall* call : calls) {
     Stage stage{call, {}, {}};
     for (const LazyPtr& input : call->inputs) {
-      const auto known = ids.find(input.get());
-      // What no earlier stage made has been evaluated before.
+      // What no earlier stage made has been evaluated before. Numbers that happen to be equal stay
+      // apart: they make no other structure.
+      const auto known = input->number ? ids.end() : ids.find(input.get());
       stage.inputs.push_back(known != ids.end() ? known->second
                                                 : add_value(input, input->spec, true, false));
     }

@@ -15,6 +15,18 @@ constexpr std::size_t pressure_step = std::size_t{16} << 20;
 constexpr std::size_t smallest_buffer = 256;
 constexpr std::size_t handle_bytes = 1024;
 
+/// What the observer is told of an evaluation's calls.
+std::vector<ScriptCommand> told_calls(const EvaluationPlan& plan) {
+  std::vector<ScriptCommand> calls;
+  for (const EvaluationPlan::Stage& stage : plan.stages) {
+    ScriptCommand& call = calls.emplace_back();
+    call.kernel = stage.call->kernel->name;
+    if (!stage.call->specs.empty()) call.output = stage.call->specs[0];
+    call.line = stage.call->line;
+  }
+  return calls;
+}
+
 }  // namespace
 
 Evaluator::Evaluator(std::shared_ptr<DeviceClient> device, Budget& budget,
@@ -22,7 +34,7 @@ Evaluator::Evaluator(std::shared_ptr<DeviceClient> device, Budget& budget,
     : device_{std::move(device)},
       budget_{budget},
       garbage_{garbage},
-      observer_{observer},
+      flights_{observer},
       pipelines_{device_} {}
 
 Result<std::vector<LazyPtr>> Evaluator::call(std::shared_ptr<const Kernel> kernel,
@@ -85,6 +97,7 @@ Result<LazyPtr> Evaluator::scalar(DType dtype, std::span<const std::byte> bytes)
     return scalars_.front().second;
   }
   STOKER_ASSIGN(LazyPtr value, constant(TensorSpec{dtype, {}}, bytes));
+  value->number = true;
   scalars_.emplace_front(std::move(key), value);
   if (scalars_.size() > max_scalars) scalars_.pop_back();
   return value;
@@ -94,12 +107,8 @@ Result<void> Evaluator::make_buffer(LazyValue& value, const std::span<const std:
   const std::size_t bytes = std::max(value.spec.bytes(), smallest_buffer);
   pressure_ += bytes;
   if (pressure_ >= pressure_step) garbage_.step(std::exchange(pressure_, 0));
-  const auto free_memory = [&] {
-    garbage_.collect();
-    trim();
-  };
   if (!budget_.take_buffer(bytes)) {
-    free_memory();
+    garbage_.collect();
     if (!budget_.take_buffer(bytes)) return budget_.buffers_used_up(bytes);
   }
   value.charged = bytes;
@@ -110,8 +119,16 @@ Result<void> Evaluator::make_buffer(LazyValue& value, const std::span<const std:
                                : device_->make_buffer(value.spec);
   };
   auto buffer = make();
-  if (!buffer && buffer.error().code() == ErrorCode::out_of_memory) {
-    free_memory();
+  const auto full = [&] {
+    return buffer.has_error() && buffer.error().code() == ErrorCode::out_of_memory;
+  };
+  if (full()) {
+    garbage_.collect();
+    buffer = make();
+  }
+  // What is under way gives back the memory of its inputs and of what lies in between.
+  while (full() && !flights_.empty()) {
+    STOKER_TRY(wait_for_oldest());
     buffer = make();
   }
   if (!buffer) return buffer.error();
@@ -132,9 +149,12 @@ Result<void> Evaluator::evaluate(std::span<const LazyPtr> values) {
 
 Result<void> Evaluator::run(std::span<LazyCall* const> calls, std::span<LazyCall* const> later,
                             std::span<const LazyPtr> wanted) {
-  STOKER_TRY(wait_for_room());
   const EvaluationPlan plan{calls, later, wanted};
-  STOKER_ASSIGN(const std::shared_ptr<CompiledPipeline> pipeline, pipelines_.get(plan));
+  STOKER_ASSIGN(const std::shared_ptr<CompiledPipeline> pipeline, pipeline_of(plan));
+  std::size_t bytes = pipeline->plan().arena.bytes;
+  for (const EvaluationPlan::Value& value : plan.values)
+    if (value.external && value.written) bytes += value.spec.bytes();
+  STOKER_TRY(wait_for_room(bytes));
 
   // Buffers of results belong to their values only once the run was accepted.
   std::vector<DeviceBuffer> bound;
@@ -150,17 +170,11 @@ Result<void> Evaluator::run(std::span<LazyCall* const> calls, std::span<LazyCall
     bound.push_back(owner->buffer);
     results.emplace_back(value.lazy, std::move(owner));
   }
-  STOKER_ASSIGN(const CommandPtr command, pipeline->run(bound));
+  // Every evaluation writes new buffers, so what a pipeline keeps for a next run on the same ones
+  // would only hold their memory.
+  STOKER_ASSIGN(const CommandPtr command, pipeline->run(bound, {}, Keep::nothing));
 
-  Flight flight{command, pipeline, {}};
-  for (const EvaluationPlan::Stage& stage : plan.stages) {
-    ScriptCommand call;
-    call.kernel = stage.call->kernel->name;
-    if (!stage.call->specs.empty()) call.output = stage.call->specs[0];
-    call.line = stage.call->line;
-    flight.calls.push_back(std::move(call));
-  }
-  flights_.push_back(std::move(flight));
+  flights_.add({command, pipeline, told_calls(plan), bytes});
   ++report_.evaluations;
   report_.commands += calls.size();
 
@@ -173,35 +187,42 @@ Result<void> Evaluator::run(std::span<LazyCall* const> calls, std::span<LazyCall
   }
   // Last: this may be the end of the calls.
   for (auto& [value, owner] : results) value->call.reset();
-  settle_finished();
+  flights_.settle(failures_);
   return {};
 }
 
+Result<std::shared_ptr<CompiledPipeline>> Evaluator::pipeline_of(const EvaluationPlan& plan) {
+  const Budget::Away away{budget_};
+  return pipelines_.get(plan);
+}
+
 bool Evaluator::wait_until_ready(FutureCore& future) {
+  future.observe();
+  if (future.ready()) return true;
+  const Budget::Away away{budget_};
   const bool ready = wait_unless_cancelled(future, budget_.cancel());
-  budget_.parked();
+  budget_.begin_turn();
   return ready;
 }
 
-Result<void> Evaluator::wait_for_room() {
-  while (flights_.size() >= max_flights) {
-    // Its outcome is its readers' business, or that of finish().
-    const CommandPtr oldest = flights_.front().command;
-    if (!wait_until_ready(*oldest)) return cancelled();
-    settle_finished();
-  }
+Result<void> Evaluator::wait_for_oldest() {
+  // Its outcome is its readers' business, or that of finish().
+  const CommandPtr oldest = flights_.oldest();
+  if (!wait_until_ready(*oldest)) return cancelled();
+  flights_.settle(failures_);
+  return {};
+}
+
+Result<void> Evaluator::wait_for_room(std::size_t bytes) {
+  while (flights_.full(bytes)) STOKER_TRY(wait_for_oldest());
   return {};
 }
 
 Result<void> Evaluator::wait_for(const CommandPtr& command) {
   if (!wait_until_ready(*command)) return cancelled();
-  if (command->result().has_error()) {
-    mark_seen(command);
-    settle_finished();
-    return command->result().error();
-  }
-  settle_finished();
-  return {};
+  flights_.settle(failures_);
+  if (command->result().has_error()) failures_.tell(command->result().error());
+  return command->result();
 }
 
 Result<void> Evaluator::wait(std::span<const LazyPtr> values) {
@@ -233,17 +254,16 @@ Result<std::vector<std::byte>> Evaluator::read(const LazyPtr& value, std::size_t
     device_->cancel(command, budget_.cancel().cause().value_or(cancelled_error("read")));
     return cancelled();
   }
-  STOKER_TRY(*filled.poll());
+  if (filled.poll()->has_error()) {
+    failures_.tell(filled.poll()->error());
+    return filled.poll()->error();
+  }
   return std::move(target->memory);
 }
 
 Result<void> Evaluator::finish() {
-  while (!flights_.empty()) {
-    const CommandPtr oldest = flights_.front().command;
-    if (!wait_until_ready(*oldest)) return cancelled();
-    settle_finished();
-  }
-  if (unseen_failure_) return *unseen_failure_;
+  while (!flights_.empty()) STOKER_TRY(wait_for_oldest());
+  if (auto failure = failures_.take_untold()) return *std::move(failure);
   return {};
 }
 
@@ -253,50 +273,12 @@ Error Evaluator::cancelled() {
   return budget_.why();
 }
 
-void Evaluator::abandon(const Error& why) {
-  for (const Flight& flight : flights_) {
-    flight.command->observe();
-    device_->cancel(flight.command, why);
-  }
-}
+void Evaluator::abandon(const Error& why) { flights_.cancel(*device_, why); }
 
 ScriptReport Evaluator::report() const {
   ScriptReport report = report_;
   report.pipelines_compiled = pipelines_.compiled();
   return report;
-}
-
-void Evaluator::trim() { pipelines_.trim(); }
-
-void Evaluator::settle_finished() {
-  while (!flights_.empty() && flights_.front().command->ready()) {
-    settle(flights_.front());
-    flights_.pop_front();
-  }
-}
-
-void Evaluator::settle(Flight& flight) {
-  const Result<void>& result = flight.command->result();
-  flight.command->observe();
-  // Every evaluation writes new buffers, so what the pipeline keeps for a next run on the same ones
-  // would only hold their memory.
-  flight.pipeline->trim();
-  if (result.has_error() && !flight.seen && !unseen_failure_) unseen_failure_ = result.error();
-  if (observer_ == nullptr) return;
-  const std::vector<StepTiming> timings = flight.command->step_timings();
-  const auto stages = flight.pipeline->stages();
-  for (std::size_t i = 0; i < stages.size(); ++i) {
-    ScriptCommand& call = flight.calls[stages[i].stage];
-    if (timings.size() == stages.size())
-      call.duration = std::chrono::nanoseconds{timings[i].end_ns - timings[i].begin_ns};
-    if (result.has_error()) call.failure = result.error();
-    observer_->on_command(call);
-  }
-}
-
-void Evaluator::mark_seen(const CommandPtr& command) noexcept {
-  for (Flight& flight : flights_)
-    if (flight.command == command) flight.seen = true;
 }
 
 }  // namespace stoker::script

@@ -8,13 +8,13 @@
 // Threads: the script's process only. Waiting parks it, until the script is cancelled.
 #pragma once
 
-#include <deque>
 #include <list>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "stoker/pipeline/script/flights.hpp"
 #include "stoker/pipeline/script/lazy_value.hpp"
 #include "stoker/pipeline/script/pipeline_cache.hpp"
 
@@ -35,8 +35,6 @@ class GarbageCollector {
 class Evaluator {
  public:
   static constexpr std::size_t max_stages = 512;
-  /// Evaluations that may be under way; the next one waits for the oldest.
-  static constexpr std::size_t max_flights = 64;
 
   Evaluator(std::shared_ptr<DeviceClient> device, Budget& budget, GarbageCollector& garbage,
             ScriptObserver* observer);
@@ -48,7 +46,7 @@ class Evaluator {
                                                   int line);
   /// A buffer with the given contents.
   [[nodiscard]] Result<LazyPtr> constant(const TensorSpec& spec, std::span<const std::byte> bytes);
-  /// A scalar; the last ones are shared, so that `x * 2` in a loop keeps its structure.
+  /// A number that a call was given; the last ones share their buffers.
   [[nodiscard]] Result<LazyPtr> scalar(DType dtype, std::span<const std::byte> bytes);
 
   /// Starts what the values need; they have buffers afterwards.
@@ -58,26 +56,16 @@ class Evaluator {
   /// evaluate(), and the bytes from `offset` on.
   [[nodiscard]] Result<std::vector<std::byte>> read(const LazyPtr& value, std::size_t offset,
                                                     std::size_t bytes);
-  /// Waits for everything that was started; the first failure.
+  /// Waits for everything that was started; the first failure that the script was not told of.
   [[nodiscard]] Result<void> finish();
   /// Cancels everything that was started and not waited for.
   void abandon(const Error& why);
-
-  /// Gives back the memory of pipelines that are idle.
-  void trim();
 
   [[nodiscard]] const std::shared_ptr<DeviceClient>& device() const noexcept { return device_; }
   /// What has run so far.
   [[nodiscard]] ScriptReport report() const;
 
  private:
-  struct Flight {
-    CommandPtr command;
-    std::shared_ptr<CompiledPipeline> pipeline;
-    std::vector<ScriptCommand> calls;  ///< by stage of the pipeline's graph
-    bool seen = false;                 ///< the script was told of its failure
-  };
-
   [[nodiscard]] Result<void> run(std::span<LazyCall* const> calls, std::span<LazyCall* const> later,
                                  std::span<const LazyPtr> wanted);
   [[nodiscard]] Result<void> take_memory(std::size_t bytes);
@@ -85,21 +73,20 @@ class Evaluator {
                                          const std::span<const std::byte>* contents);
   /// False: the script was cancelled first.
   [[nodiscard]] bool wait_until_ready(FutureCore& future);
-  [[nodiscard]] Result<void> wait_for_room();
+  [[nodiscard]] Result<std::shared_ptr<CompiledPipeline>> pipeline_of(const EvaluationPlan& plan);
+  [[nodiscard]] Result<void> wait_for_oldest();
+  /// For one more evaluation that holds `bytes`.
+  [[nodiscard]] Result<void> wait_for_room(std::size_t bytes);
   [[nodiscard]] Result<void> wait_for(const CommandPtr& command);
   [[nodiscard]] Error cancelled();
-  void settle_finished();
-  void settle(Flight& flight);
-  void mark_seen(const CommandPtr& command) noexcept;
 
   const std::shared_ptr<DeviceClient> device_;
   Budget& budget_;
   GarbageCollector& garbage_;
-  ScriptObserver* const observer_;
   ScriptReport report_;
   std::size_t pressure_ = 0;  ///< bytes taken on the device since the last step of the collector
-  std::deque<Flight> flights_;
-  std::optional<Error> unseen_failure_;
+  Flights flights_;
+  Failures failures_;
   PipelineCache pipelines_;
   std::list<std::pair<std::string, LazyPtr>> scalars_;  // newest first
 };

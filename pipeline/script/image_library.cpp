@@ -20,8 +20,9 @@ template <class T> Result<T> on_file_thread(Script& script, std::function<Result
     promise.set(detail::call_as_result<T>("image", work));
   });
   future.state()->observe();
+  const Budget::Away away{script.budget()};
   future.state()->wait();
-  script.budget().parked();
+  script.budget().begin_turn();
   return future.state()->result();
 }
 

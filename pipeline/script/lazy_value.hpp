@@ -55,6 +55,7 @@ struct LazyValue {
 
   Budget* budget;
   TensorSpec spec;
+  bool number = false;             ///< made of a number that a call was given
   std::shared_ptr<LazyCall> call;  ///< until it has run
   std::size_t charged = 0;         ///< device memory of `buffer` on the script's account
   std::size_t charged_memory = 0;  ///< host memory for the handles of `buffer`

@@ -19,8 +19,9 @@ constexpr const char* error_type = "stoker.error";
 /// The executor may be a host's event loop, so long scripts give way.
 void give_way(Budget& budget) {
   if (!budget.turn_is_over()) return;
+  const Budget::Away away{budget};
   this_process::yield();
-  budget.parked();
+  budget.begin_turn();
 }
 
 void count_hook(lua_State* L, lua_Debug*) {

@@ -35,8 +35,4 @@ Result<std::shared_ptr<CompiledPipeline>> PipelineCache::get(const EvaluationPla
   return *pipeline;
 }
 
-void PipelineCache::trim() {
-  for (const auto& [structure, pipeline] : entries_) pipeline->trim();
-}
-
 }  // namespace stoker::script

@@ -25,8 +25,6 @@ class PipelineCache {
   /// The pipeline of the plan's structure. Errors: what the device cannot do, with the kernel, its
   /// inputs and the line of the call.
   [[nodiscard]] Result<std::shared_ptr<CompiledPipeline>> get(const EvaluationPlan& plan);
-  /// Gives back the memory of those that are idle.
-  void trim();
   /// How many were compiled so far.
   [[nodiscard]] std::uint64_t compiled() const noexcept { return compiled_; }
 

@@ -30,6 +30,15 @@ std::string_view without_first_line_comment(std::string_view text) {
   return end == std::string_view::npos ? std::string_view{} : text.substr(end);
 }
 
+/// Nested too deep, a text overflows a stack of Lua's, which is no syntax error to it.
+Error unreadable(const Error& error) {
+  if (error.code() != ErrorCode::script_error) return error;
+  return {"script",
+          ErrorCode::compile_failed,
+          std::string{error.reason()},
+          {error.details().begin(), error.details().end()}};
+}
+
 struct Closer {
   void operator()(lua_State* L) const noexcept { lua_close(L); }
 };
@@ -48,6 +57,7 @@ Script::Script(const Services& services, ScriptSource source, ScriptOptions opti
 
 int Script::main_chunk(lua_State* L) {
   Script& script = script_of(L);
+  lua_gc(L, LUA_GCSTOP);
   open_errors(L);
   open_sandbox(L);
   open_coroutines(L);
@@ -56,11 +66,15 @@ int Script::main_chunk(lua_State* L) {
   open_buffers(L);
   open_kernels(L);
   open_images(L);
+  // Lua's hashes differ from run to run, and with them what the tables above took to fill. From here
+  // on the same script costs the same.
+  lua_gc(L, LUA_GCRESTART);
+  script.budget_.restart();
 
   const std::string_view text = without_first_line_comment(script.source_.text);
   const std::string chunk = "@" + script.source_.name;
   const int status = luaL_loadbufferx(L, text.data(), text.size(), chunk.c_str(), "t");
-  if (status != LUA_OK) raise(L, error_at_top(L, status));
+  if (status != LUA_OK) raise(L, unreadable(error_at_top(L, status)));
   install_hook(L);
   lua_call(L, 0, 0);
   return 0;

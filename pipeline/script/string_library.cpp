@@ -1,5 +1,5 @@
 // The string library: Lua's own, with every function whose time depends on its texts charging for
-// it, the pattern functions replaced by our own (pattern.hpp), and without string.dump.
+// it, the pattern functions replaced by our own (pattern_matcher.hpp), and without string.dump.
 
 #include <algorithm>
 #include <cctype>
@@ -24,23 +24,29 @@ std::size_t start_of(lua_State* L, int index, std::size_t size) {
 std::size_t find_plain(lua_State* L, std::string_view text, std::string_view wanted,
                        std::size_t from) {
   if (wanted.empty()) return from;
-  for (; text.size() - from >= wanted.size(); ++from) {
+  while (text.size() - from >= wanted.size()) {
     const std::size_t last = text.size() - wanted.size();
-    const void* hit = std::memchr(text.data() + from, wanted.front(), last - from + 1);
-    if (hit == nullptr) return std::string_view::npos;
-    const auto at = static_cast<std::size_t>(static_cast<const char*>(hit) - text.data());
+    const std::size_t at = std::min(text.find(wanted.front(), from), last + 1);
     spend(L, 1 + (at - from) / 16 + wanted.size() / 16);
+    if (at > last) break;
     if (text.substr(at, wanted.size()) == wanted) return at;
-    from = at;
+    from = at + 1;
   }
   return std::string_view::npos;
+}
+
+/// Takes away the '^' that binds a pattern to where the search begins.
+bool take_anchor(std::string_view& pattern) {
+  const bool anchored = pattern.starts_with('^');
+  if (anchored) pattern.remove_prefix(1);
+  return anchored;
 }
 
 enum class Want { position, captures };
 
 template <Want want> int search(lua_State* L, Script&) {
   const std::string_view text = check_text(L, 1);
-  const std::string_view wanted = check_text(L, 2);
+  std::string_view wanted = check_text(L, 2);
   const std::size_t start = start_of(L, 3, text.size());
   if (start > text.size()) {
     luaL_pushfail(L);
@@ -60,8 +66,8 @@ template <Want want> int search(lua_State* L, Script&) {
       return 2;
     }
   }
-  const Pattern pattern{L, wanted, true};
-  PatternMatcher matcher{L, pattern, text};
+  const bool anchored = take_anchor(wanted);
+  PatternMatcher matcher{L, text, wanted};
   const char* const end = text.data() + text.size();
   for (const char* at = text.data() + start; at <= end; ++at) {
     if (const char* const match = matcher.match(at)) {
@@ -70,7 +76,7 @@ template <Want want> int search(lua_State* L, Script&) {
       lua_pushinteger(L, match - text.data());
       return 2 + matcher.push_captures(at, match, true);
     }
-    if (pattern.anchored()) break;
+    if (anchored) break;
     spend(L, 1);
   }
   luaL_pushfail(L);
@@ -79,53 +85,33 @@ template <Want want> int search(lua_State* L, Script&) {
 
 /// What gmatch remembers between two matches. The texts are the iterator's upvalues 1 and 2.
 struct Iteration {
-  Iteration(lua_State* L, std::string_view text, std::string_view wanted, std::size_t start)
-      : budget{script_of(L).budget()},
-        pattern{L, wanted, false},
-        end{text.data() + text.size()},
-        at{text.data() + start} {
-    // Lua sees only the size of this object.
-    if (!budget.take_memory(pattern.bytes())) {
-      budget.exhaust_memory();
-      check_budget(L);
-    }
-  }
-  ~Iteration() { budget.give_memory(pattern.bytes()); }
-  Iteration(const Iteration&) = delete;
-  Iteration& operator=(const Iteration&) = delete;
-
-  Budget& budget;
-  Pattern pattern;
-  const char* end;
-  const char* at;
-  const char* last_match = nullptr;
+  std::ptrdiff_t at;
+  std::ptrdiff_t last_end = -1;  ///< of the match before
 };
-constexpr const char* iteration_type = "stoker.gmatch";
 
 int next_match(lua_State* L, Script&) {
   Iteration& state = *static_cast<Iteration*>(lua_touserdata(L, lua_upvalueindex(3)));
-  std::size_t size = 0;
-  const char* const text = lua_tolstring(L, lua_upvalueindex(1), &size);
-  PatternMatcher matcher{L, state.pattern, {text, size}};
-  for (; state.at <= state.end; ++state.at) {
+  const std::string_view text = check_text(L, lua_upvalueindex(1));
+  PatternMatcher matcher{L, text, check_text(L, lua_upvalueindex(2))};
+  for (; state.at <= std::ssize(text); ++state.at) {
     spend(L, 1);
-    const char* const match = matcher.match(state.at);
+    const char* const from = text.data() + state.at;
+    const char* const match = matcher.match(from);
     // An empty match right after a match would be found again and again.
-    if (match != nullptr && match != state.last_match) {
-      const char* const from = state.at;
-      state.at = state.last_match = match;
-      return matcher.push_captures(from, match);
-    }
+    if (match == nullptr || match - text.data() == state.last_end) continue;
+    state.at = state.last_end = match - text.data();
+    return matcher.push_captures(from, match);
   }
   return 0;
 }
 
 int iterate_matches(lua_State* L, Script&) {
   const std::string_view text = check_text(L, 1);
-  const std::string_view wanted = check_text(L, 2);
+  static_cast<void>(check_text(L, 2));
   const std::size_t start = std::min(start_of(L, 3, text.size()), text.size() + 1);
   lua_settop(L, 2);
-  push_object<Iteration>(L, iteration_type, L, text, wanted, start);
+  std::construct_at(static_cast<Iteration*>(lua_newuserdatauv(L, sizeof(Iteration), 0)),
+                    Iteration{static_cast<std::ptrdiff_t>(start)});
   lua_pushcclosure(L, function<next_match>, 3);
   return 1;
 }
@@ -146,8 +132,6 @@ void add_text(lua_State* L, luaL_Buffer& out, const PatternMatcher& matcher, std
       luaL_addlstring(&out, from, static_cast<std::size_t>(to - from));
     } else if (std::isdigit(c)) {
       matcher.push_capture(c - '1', from, to);
-      luaL_tolstring(L, -1, nullptr);
-      lua_remove(L, -2);
       luaL_addvalue(&out);
     } else {
       luaL_error(L, "invalid use of '%%' in replacement string");
@@ -185,14 +169,14 @@ bool add_replacement(lua_State* L, luaL_Buffer& out, const PatternMatcher& match
 
 int substitute(lua_State* L, Script&) {
   const std::string_view text = check_text(L, 1);
-  const std::string_view wanted = check_text(L, 2);
+  std::string_view wanted = check_text(L, 2);
+  const lua_Integer most = luaL_optinteger(L, 4, static_cast<lua_Integer>(text.size()) + 1);
   const int type = lua_type(L, 3);
   luaL_argexpected(
       L, type == LUA_TNUMBER || type == LUA_TSTRING || type == LUA_TFUNCTION || type == LUA_TTABLE,
       3, "string/function/table");
-  const lua_Integer most = luaL_optinteger(L, 4, static_cast<lua_Integer>(text.size()) + 1);
-  const Pattern pattern{L, wanted, true};
-  PatternMatcher matcher{L, pattern, text};
+  const bool anchored = take_anchor(wanted);
+  PatternMatcher matcher{L, text, wanted};
   luaL_Buffer out;
   luaL_buffinit(L, &out);
   const char* const end = text.data() + text.size();
@@ -212,7 +196,7 @@ int substitute(lua_State* L, Script&) {
     } else {
       break;
     }
-    if (pattern.anchored()) break;
+    if (anchored) break;
   }
   if (changed) {
     luaL_addlstring(&out, at, static_cast<std::size_t>(end - at));
@@ -256,8 +240,6 @@ int repeat(lua_State* L, Script&) {
 }  // namespace
 
 void open_strings(lua_State* L) {
-  open_type<Iteration>(L, iteration_type);
-  lua_pop(L, 1);
   luaL_requiref(L, LUA_STRLIBNAME, luaopen_string, 1);
   lua_pushnil(L);
   lua_setfield(L, -2, "dump");

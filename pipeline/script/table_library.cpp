@@ -3,7 +3,9 @@
 //
 // As in Lua, elements are read and written with their metamethods.
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "stoker/pipeline/script/script.hpp"
 
@@ -137,27 +139,78 @@ int unpack(lua_State* L, Script&) {
   return static_cast<int>(count + 1);
 }
 
-/// The comparison that sort() calls: upvalue 1 is the script's, or nil for "<".
-int charged_less(lua_State* L) {
-  spend(L, comparison);
-  if (lua_isnil(L, lua_upvalueindex(1))) {
-    lua_pushboolean(L, lua_compare(L, 1, 2, LUA_OPLT));
-    return 1;
+/// Sorts by merging, in two tables of its own. Lua's sort looks at the clock to choose its way, so
+/// that the same script would not cost the same twice.
+class Sorter {
+ public:
+  explicit Sorter(lua_State* L) : L_{L}, ordered_by_script_{!lua_isnil(L, order)} {}
+
+  void run() {
+    const lua_Integer size = length(L_, elements);
+    luaL_argcheck(L_, size < std::numeric_limits<int>::max(), elements, "array too big");
+    lua_newtable(L_);
+    lua_newtable(L_);
+    for (lua_Integer i = 1; i <= size; ++i) {
+      spend(L_, turn);
+      lua_geti(L_, elements, i);
+      lua_rawseti(L_, from_, i);
+    }
+    for (lua_Integer width = 1; width < size; width *= 2) {
+      for (lua_Integer first = 1; first <= size; first += 2 * width)
+        merge(first, std::min(first + width, size + 1), std::min(first + 2 * width, size + 1));
+      std::swap(from_, to_);
+    }
+    for (lua_Integer i = 1; i <= size; ++i) {
+      spend(L_, turn);
+      lua_rawgeti(L_, from_, i);
+      lua_seti(L_, elements, i);
+    }
   }
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_insert(L, 1);
-  lua_call(L, 2, 1);
-  return 1;
-}
+
+ private:
+  // What lies where on the stack.
+  static constexpr int elements = 1;
+  static constexpr int order = 2;
+
+  /// Two sorted runs, [left, middle) and [middle, end), into one.
+  void merge(lua_Integer left, lua_Integer middle, lua_Integer end) {
+    lua_Integer right = middle;
+    for (lua_Integer i = left; i < end; ++i) {
+      spend(L_, turn);
+      const bool take_right = right < end && (left == middle || is_less(right, left));
+      lua_rawgeti(L_, from_, take_right ? right++ : left++);
+      lua_rawseti(L_, to_, i);
+    }
+  }
+
+  [[nodiscard]] bool is_less(lua_Integer one, lua_Integer other) {
+    spend(L_, comparison);
+    if (ordered_by_script_) lua_pushvalue(L_, order);
+    lua_rawgeti(L_, from_, one);
+    lua_rawgeti(L_, from_, other);
+    bool less = false;
+    if (ordered_by_script_) {
+      lua_call(L_, 2, 1);
+      less = lua_toboolean(L_, -1) != 0;
+      lua_pop(L_, 1);
+    } else {
+      less = lua_compare(L_, -2, -1, LUA_OPLT) != 0;
+      lua_pop(L_, 2);
+    }
+    return less;
+  }
+
+  lua_State* const L_;
+  const bool ordered_by_script_;
+  int from_ = 3;
+  int to_ = 4;
+};
 
 int sort(lua_State* L, Script&) {
   luaL_checktype(L, 1, LUA_TTABLE);
   if (!lua_isnoneornil(L, 2)) luaL_checktype(L, 2, LUA_TFUNCTION);
   lua_settop(L, 2);
-  lua_pushcclosure(L, charged_less, 1);
-  lua_pushvalue(L, lua_upvalueindex(1));  // Lua's own sort
-  lua_insert(L, 1);
-  lua_call(L, 2, 0);
+  Sorter{L}.run();
   return 0;
 }
 
@@ -165,16 +218,10 @@ int sort(lua_State* L, Script&) {
 
 void open_tables(lua_State* L) {
   luaL_requiref(L, LUA_TABLIBNAME, luaopen_table, 1);
-  lua_getfield(L, -1, "sort");
-  lua_pushcclosure(L, function<sort>, 1);
-  lua_setfield(L, -2, "sort");
-  const luaL_Reg replaced[] = {{"concat", function<concat>},
-                               {"insert", function<insert>},
-                               {"move", function<move>},
-                               {"pack", function<pack>},
-                               {"remove", function<remove>},
-                               {"unpack", function<unpack>},
-                               {nullptr, nullptr}};
+  const luaL_Reg replaced[] = {{"concat", function<concat>}, {"insert", function<insert>},
+                               {"move", function<move>},     {"pack", function<pack>},
+                               {"remove", function<remove>}, {"sort", function<sort>},
+                               {"unpack", function<unpack>}, {nullptr, nullptr}};
   luaL_setfuncs(L, replaced, 0);
   lua_pop(L, 1);
 }

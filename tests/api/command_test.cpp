@@ -107,6 +107,24 @@ TEST(Commands, that_throw_fail_and_so_do_exactly_their_dependents) {
   EXPECT_EQ(device.run("relu", {broken}).read<float>().get(), (std::vector<float>{3, 3}));
 }
 
+TEST(Commands, of_a_pipeline_say_which_step_failed) {
+  const System system;
+  system.add_kernel(throwing_kernel());
+  const Device device = system.device("cpu");
+  Pipeline pipeline = system.pipeline(device);
+  pipeline.input("x", {DType::f32, {2}});
+  pipeline.add("relu", {"x"}, "a").add("throws", {"a"}, "b").add("relu", {"b"}, "y").output("y");
+  const Buffer x = device.buffer({1.0F, 2.0F});
+  const Buffer y = device.buffer(DType::f32, Shape{2});
+  const Command run = pipeline.run({{"x", x}, {"y", y}});
+  const auto outcome = run.wait();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().detail("step"), "1");
+  EXPECT_EQ(run.step_status(0), CommandStatus::completed);
+  EXPECT_EQ(run.step_status(1), CommandStatus::failed);
+  EXPECT_EQ(run.step_status(2), CommandStatus::cancelled);
+}
+
 TEST(Commands, that_are_cancelled_while_pending_never_run) {
   const System system;
   Gate gate;

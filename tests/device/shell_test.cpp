@@ -108,14 +108,13 @@ class Shell : public testing::Test {
   /// Queues a command that reads `from` and overwrites `to`.
   CommandPtr submit(const std::shared_ptr<BufferState>& from,
                     const std::shared_ptr<BufferState>& to, QueueKind queue = QueueKind::compute) {
-    QueuedCommand work;
-    work.command = commands->make(++ids, "copy");
+    CommandPtr command = commands->make(++ids, "copy");
+    CommandWork& work = command->work;
     work.step.kind = StepKind::copy;
     work.queue = queue;
-    work.step.inputs.push_back({from, nullptr, nullptr, 0, 64});
-    work.step.outputs.push_back({to, nullptr, nullptr, 0, 64});
-    CommandPtr command = work.command;
-    shell->submit(std::move(work));
+    work.step.inputs.push_back({from, 0, 64});
+    work.step.outputs.push_back({to, 0, 64});
+    shell->submit(command);
     return command;
   }
   static ErrorCode code_of(const CommandPtr& command) {
@@ -302,6 +301,22 @@ TEST_F(Shell, lets_a_released_buffer_finish_its_work_and_refuses_new) {
   shell->turn();
   EXPECT_EQ(running->status(), CommandStatus::completed);
   EXPECT_EQ(code_of(late), ErrorCode::released);
+}
+
+TEST_F(Shell, runs_what_queued_before_a_buffer_was_released) {
+  open(false, 1);
+  const auto a = buffer(), b = buffer(), c = buffer();
+  submit(a, b);
+  shell->turn();
+  const auto waiting = submit(a, c);
+  shell->release(a);
+  EXPECT_TRUE(a->memory);
+  backend->complete(0);
+  shell->turn();
+  backend->complete(1);
+  shell->turn();
+  EXPECT_EQ(waiting->status(), CommandStatus::completed);
+  EXPECT_FALSE(a->memory);
 }
 
 TEST_F(Shell, settles_each_command_once_when_closed) {

@@ -119,6 +119,28 @@ TEST_F(Budgets, too_little_memory_for_a_state_is_an_error) {
   EXPECT_EQ(run("", options).code(), ErrorCode::budget_exceeded);
 }
 
+TEST_F(Budgets, the_same_script_costs_the_same) {
+  for (const char* code :
+       {"local n = 0 for i = 1, 100000 do n = n + i end",
+        // garbage, and a state that grows
+        "local keep = {} for i = 1, 100000 do local t = {i, tostring(i)}\n"
+        "if i % 4 == 0 then keep[#keep + 1] = t end end",
+        // texts, patterns, sorting
+        "local t = {} for i = 1, 5000 do t[i] = ('k' .. i):rep(10):gsub('%d', 'x%0') end\n"
+        "table.sort(t) local s = table.concat(t) assert(s == s .. '')",
+        // coroutines
+        "for i = 1, 50 do local c = coroutine.wrap(function() for j = 1, 50 do coroutine.yield(j) "
+        "end end) for j = 1, 50 do c() end end",
+        // kernels, with values that are waited for, or not
+        "local b = buffer{1, 2, 3} for i = 1, 600 do b = relu(b * 0.5 + i)\n"
+        "if i % 50 == 0 then print(b) end end",
+        "for i = 1, 30 do wait(fill{shape = {1 << 18}, value = i}) end"}) {
+    const std::uint64_t cost = run(code).result.value().instructions;
+    for (int again = 0; again < 4; ++again)
+      EXPECT_EQ(run(code).result.value().instructions, cost) << code;
+  }
+}
+
 TEST_F(Budgets, what_was_used_is_reported) {
   const Outcome outcome =
       run("local n = 0 for i = 1, 100000 do n = n + 1 end print(relu(buffer{n}))");

@@ -49,6 +49,26 @@ TEST_F(ScriptErrors, of_syntax_are_compile_failures) {
   EXPECT_EQ(error.detail("line"), "2");
 }
 
+TEST_F(ScriptErrors, of_deep_recursion_end_the_script_only) {
+  const std::string deep(1000, '(');
+  EXPECT_EQ(run("return " + deep + "1" + std::string(1000, ')')).code(), ErrorCode::compile_failed);
+  for (const char* code :
+       {"local function f() return 1 + f() end f()",
+        "local function f() return ('x'):gsub('x', f) end f()",
+        "local function f() return select(2, pcall(f)) .. 'x' end error(f())",
+        "local t = {} for i = 1, 300 do t = setmetatable({}, {__index = t}) end\n"
+        "local m = {} m.__index = function(t, k) return t[k .. ''] end\n"
+        "return setmetatable({}, m).x",
+        "local function f() return coroutine.wrap(f)() end f()",
+        "local function f() table.sort({1, 2, 3}, f) end f()"})
+    EXPECT_EQ(run(code).code(), ErrorCode::script_error) << code;
+  // It can be caught like any other.
+  EXPECT_EQ(run("local function f() return 1 + f() end print(pcall(f) == false)\n"
+                "print((load('return ' .. ('('):rep(1000) .. '1' .. (')'):rep(1000))))")
+                .text(),
+            "true\nnil\n");
+}
+
 TEST_F(ScriptErrors, can_be_caught_and_examined) {
   EXPECT_EQ(run("local ok, e = pcall(matmul, buffer{{1, 2}}, buffer{{1, 2}})\n"
                 "print(ok, e.code, e.op, e.line, e.kernel, e.nothing)\n"

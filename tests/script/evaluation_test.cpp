@@ -24,6 +24,17 @@ TEST_F(Evaluation, a_chain_runs_as_one_pipeline) {
   EXPECT_EQ(kernels_of(outcome), (std::vector<std::string>{"elementwise_mul", "abs", "sqrt"}));
 }
 
+TEST_F(Evaluation, equal_structures_are_compiled_once) {
+  const Outcome outcome =
+      run("for i = 1, 4 do\n"
+          "  local b = relu(buffer{i, i} * 2)\n"
+          "  print(read(b + i)[1])\n"  // also where i is 2, too
+          "end");
+  EXPECT_EQ(outcome.text(), "3.0\n6.0\n9.0\n12.0\n");
+  EXPECT_EQ(outcome.result->evaluations, 4U);
+  EXPECT_EQ(outcome.result->pipelines_compiled, 1U);
+}
+
 TEST_F(Evaluation, other_shapes_and_parameters_are_other_structures) {
   const Outcome outcome =
       run("for i = 1, 3 do print(reduce_sum(fill{shape = {i}, value = 2}).size) end\n"

@@ -148,11 +148,23 @@ TEST_F(ScriptLanguage, the_table_library_works_as_in_lua) {
                 "print(table.pack(1, nil, 3).n, table.remove({}), #table.pack())\n"
                 "local s = {3, 1, 2} table.sort(s) print(table.concat(s, ','))\n"
                 "table.sort(s, function(a, b) return a > b end) print(table.concat(s, ','))\n"
+                "print(pcall(table.sort, {1, 'x'}))\n"
                 "print(table.concat({}, ','), table.concat({1, 2, 3}, '-', 2, 3))\n"
                 "print(pcall(table.insert, {1}, 5, 1))")
                 .text(),
-            "4\t0\t1,2,3\n1,1,2,3\n2,3,3\n2\t3\n3\tnil\t0\n1,2,3\n3,2,1\n\t2-3\n"
+            "4\t0\t1,2,3\n1,1,2,3\n2,3,3\n2\t3\n3\tnil\t0\n1,2,3\n3,2,1\n"
+            "false\tattempt to compare string with number\n\t2-3\n"
             "false\tbad argument #2 to 'table.insert' (position out of bounds)\n");
+}
+
+TEST_F(ScriptLanguage, sorting_keeps_equal_elements_in_their_order) {
+  EXPECT_EQ(run("local t = {} for i = 1, 1000 do t[i] = {key = i * 7919 % 10, place = i} end\n"
+                "table.sort(t, function(a, b) return a.key < b.key end)\n"
+                "for i = 2, #t do local a, b = t[i - 1], t[i]\n"
+                "assert(a.key < b.key or a.key == b.key and a.place < b.place) end\n"
+                "print(#t, t[1].key, t[1000].key)")
+                .text(),
+            "1000\t0\t9\n");
 }
 
 TEST_F(ScriptLanguage, warn_goes_to_the_log_and_log_is_the_logarithm) {

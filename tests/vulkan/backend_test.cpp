@@ -293,6 +293,47 @@ TEST_F(VulkanBackendTest, pipelines_of_user_kernels_go_with_their_last_use) {
   EXPECT_EQ(device_->backend().counters().pipelines_created, 2U);
 }
 
+TEST_F(VulkanBackendTest, shaders_are_told_apart_by_what_they_are_not_by_their_names) {
+  // Two of a user's and a built-in one, all with the name and the variant of the latter.
+  const std::vector<std::uint32_t> values{1, 2, 3, 4, 5};
+  const auto x = device_->filled<std::uint32_t>(values);
+  const auto y = device_->backend().allocate(20, MemoryKind::readback).value();
+  const auto result = [&](const std::shared_ptr<const Executable>& executable) {
+    device_->run(std::vector{dispatch_step(executable, whole(x), whole(y))});
+    return values_of<std::uint32_t>(y);
+  };
+  const auto prepared = [&](const Kernel& kernel) {
+    return device_->prepare(kernel, 5, DType::u32);
+  };
+  const auto doubling = prepared(affine_kernel(DType::u32, "copy"));
+  const auto copying = prepared(*KernelRegistry::builtin().find("copy").value());
+  const auto adding = prepared(slow_kernel(3, "copy", DType::u32));
+  EXPECT_EQ(result(adding), (std::vector<std::uint32_t>{4, 5, 6, 7, 8}));
+  EXPECT_EQ(result(copying), values);
+  EXPECT_EQ(result(doubling), (std::vector<std::uint32_t>{3, 5, 7, 9, 11}));
+}
+
+TEST_F(VulkanBackendTest, a_shader_that_was_not_compiled_is_not_taken_for_a_built_in_one) {
+  Kernel kernel = affine_kernel(DType::u32, "copy");
+  Shader shader = *kernel.shaders[0];
+  shader.variants[0].spirv.clear();
+  const auto bare = std::make_shared<const Shader>(std::move(shader));
+  kernel.shaders = {bare};
+  kernel.gpu = [bare, plan = kernel.gpu](const KernelCall& call,
+                                         std::span<const TensorSpec> outputs,
+                                         const GpuTraits& traits) -> Result<GpuPlan> {
+    STOKER_ASSIGN(GpuPlan made, plan(call, outputs, traits));
+    made.passes[0].shader = bare.get();
+    return made;
+  };
+  const TensorSpec spec{DType::u32, Shape{4}};
+  const ParamSet params;
+  const auto refused = device_->backend().prepare(std::make_shared<const Kernel>(kernel),
+                                                  {{&spec, 1}, params}, {&spec, 1});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::not_found);
+}
+
 TEST_F(VulkanBackendTest, a_kernel_without_a_gpu_version_is_unsupported) {
   Kernel kernel;
   kernel.name = "host_only";

@@ -72,6 +72,12 @@ struct Hidden {
   }
 };
 
+void hide_full_subgroups(VkPhysicalDeviceFeatures2& chain) {
+  if (auto* subgroups = Hidden::find<VkPhysicalDeviceSubgroupSizeControlFeatures>(
+          chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES))
+    subgroups->computeFullSubgroups = VK_FALSE;
+}
+
 class HiddenFeatures : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -188,6 +194,33 @@ TEST_F(HiddenFeatures, every_dtype_the_device_claims_computes) {
     device->run(std::vector{dispatch_step(executable, whole(x), whole(y))});
   }
   EXPECT_EQ(device->backend().counters().validation_messages, 0U);
+}
+
+TEST_F(HiddenFeatures, kernels_are_told_whether_threads_can_exchange_values) {
+  const auto traits_of = [](OpenDevice& device) {
+    GpuTraits seen;
+    Kernel kernel = affine_kernel();
+    kernel.gpu = [&seen, plan = kernel.gpu](const KernelCall& call,
+                                            std::span<const TensorSpec> outputs,
+                                            const GpuTraits& traits) {
+      seen = traits;
+      return plan(call, outputs, traits);
+    };
+    device.prepare(kernel, 16);
+    return seen;
+  };
+  const auto device = open();
+  ASSERT_TRUE(device);
+  const auto& features = device->backend().info().features;
+  if (std::ranges::find(features, "computeFullSubgroups") == features.end())
+    GTEST_SKIP() << "this device does not promise full subgroups";
+  EXPECT_TRUE(traits_of(*device).subgroup_shuffles);
+  EXPECT_EQ(traits_of(*device).subgroup_size, device->backend().info().limits.subgroup_size);
+
+  Hidden::features = hide_full_subgroups;
+  const auto lesser = open();
+  ASSERT_TRUE(lesser);
+  EXPECT_FALSE(traits_of(*lesser).subgroup_shuffles);
 }
 
 TEST(MissingFor, finds_the_first_capability_that_is_absent) {

@@ -180,15 +180,15 @@ Step dispatch_step(std::shared_ptr<const Executable> executable, MemoryView from
   return step;
 }
 
-Kernel affine_kernel(DType dtype) {
+Kernel affine_kernel(DType dtype, const std::string& name) {
   const std::string type{to_string(dtype)};
-  const auto shader = compiled(unary_shader("affine", R"(void main() {
+  const auto shader = compiled(unary_shader(name, R"(void main() {
   uint i = stoker_index();
   if (i >= n) return;
   y_store(i, T(2) * x_load(i) + T(1));
 })",
                                             type, {{"n"}}));
-  Kernel kernel = unary_kernel("affine", shader);
+  Kernel kernel = unary_kernel(name, shader);
   kernel.gpu = [shader, type](const KernelCall& call, std::span<const TensorSpec>,
                               const GpuTraits&) -> Result<GpuPlan> {
     const auto n = static_cast<std::uint64_t>(call.shape().elements());
@@ -223,20 +223,21 @@ Kernel two_pass_kernel() {
   return kernel;
 }
 
-Kernel slow_kernel(std::uint32_t rounds) {
-  const auto shader = compiled(unary_shader("slow", R"(void main() {
+Kernel slow_kernel(std::uint32_t rounds, const std::string& name, DType dtype) {
+  const std::string type{to_string(dtype)};
+  const auto shader = compiled(unary_shader(name, R"(void main() {
   uint i = stoker_index();
   if (i >= n) return;
-  float v = x_load(i);
-  for (uint r = 0; r < rounds; ++r) v = v + 1.0;
+  T v = x_load(i);
+  for (uint r = 0; r < rounds; ++r) v = v + T(1);
   y_store(i, v);
 })",
-                                            "f32", {{"n"}, {"rounds"}}));
-  Kernel kernel = unary_kernel("slow", shader);
-  kernel.gpu = [shader, rounds](const KernelCall& call, std::span<const TensorSpec>,
-                                const GpuTraits&) -> Result<GpuPlan> {
+                                            type, {{"n"}, {"rounds"}}));
+  Kernel kernel = unary_kernel(name, shader);
+  kernel.gpu = [shader, type, rounds](const KernelCall& call, std::span<const TensorSpec>,
+                                      const GpuTraits&) -> Result<GpuPlan> {
     const auto n = static_cast<std::uint64_t>(call.shape().elements());
-    GpuPass pass{shader.get(), "f32", {input(0), output(0)}};
+    GpuPass pass{shader.get(), type, {input(0), output(0)}};
     pass.push.u32(n).u32(rounds);
     pass.groups = linear_groups_for(n, 64);
     return GpuPlan{{pass}, {}};

@@ -110,11 +110,12 @@ template <class T>
 [[nodiscard]] Step dispatch_step(std::shared_ptr<const Executable> executable, MemoryView from,
                                  MemoryView to, std::initializer_list<std::uint32_t> after = {});
 
-/// y = 2 x + 1, one thread per element, f32 or the dtype named.
-[[nodiscard]] Kernel affine_kernel(DType dtype = DType::f32);
+/// y = 2 x + 1, one thread per element, f32 or the dtype named. `name` is the shader's.
+[[nodiscard]] Kernel affine_kernel(DType dtype = DType::f32, const std::string& name = "affine");
 /// y = (x + 1) * 3 by way of a scratch buffer: two dependent passes.
 [[nodiscard]] Kernel two_pass_kernel();
 /// Adds 1 to every element `rounds` times: as slow as wanted.
-[[nodiscard]] Kernel slow_kernel(std::uint32_t rounds);
+[[nodiscard]] Kernel slow_kernel(std::uint32_t rounds, const std::string& name = "slow",
+                                 DType dtype = DType::f32);
 
 }  // namespace stoker::device::vulkan::testing

@@ -21,17 +21,25 @@ Step copy(std::initializer_list<std::uint32_t> after = {}) {
   return step_of(StepKind::copy, after);
 }
 
+std::vector<Stage> stages_of(const std::vector<Step>& steps) {
+  std::vector<Stage> stages;
+  for (const Step& step : steps)
+    stages.push_back(step.kind == StepKind::dispatch ? Stage::compute : Stage::transfer);
+  return stages;
+}
+
 /// The positions before which barriers are placed.
 std::vector<std::uint32_t> barriers(const std::vector<Step>& steps) {
   Schedule schedule;
   schedule.plan(steps);
   Hazards hazards;
+  const std::vector<Stage> stages = stages_of(steps);
   std::vector<std::uint32_t> places;
   for (std::uint32_t position = 0; position < steps.size(); ++position) {
-    const Step& step = steps[schedule.order()[position]];
-    const Stage from = hazards.needed(steps, schedule, step);
+    const std::uint32_t step = schedule.order()[position];
+    const Stage from = hazards.needed(stages, schedule, stages[step], steps[step].after);
     if (from == Stage::none) continue;
-    hazards.placed(from, stage_of(step), position);
+    hazards.placed(from, stages[step], position);
     places.push_back(position);
   }
   return places;

@@ -1,8 +1,17 @@
-#include "stoker/device/queued_command.hpp"
+#include "stoker/device/command_work.hpp"
 
 #include <thread>
 
 namespace stoker {
+
+MemoryView Operand::view() const noexcept {
+  if (const auto* block = std::get_if<std::shared_ptr<MemoryBlock>>(&memory))
+    return {block->get(), offset, bytes};
+  const BufferState* state = buffer();
+  const MemoryLease& lease =
+      state ? *state->memory : **std::get_if<std::shared_ptr<MemoryLease>>(&memory);
+  return {lease.view().block, lease.view().offset + offset, bytes};
+}
 
 HostWait::~HostWait() {
   if (!poke_ || point_.timeline->remove(*this)) return;
@@ -22,6 +31,16 @@ void HostWait::reached(const Error* failure) noexcept {
   const std::function<void()> poke = poke_;
   done_.store(true, std::memory_order_release);
   poke();
+}
+
+void CommandWork::clear() noexcept {
+  step.inputs.clear();
+  step.outputs.clear();
+  step.scratch.clear();
+  step.executable.reset();
+  replay.reset();
+  waits.clear();
+  on_result = nullptr;
 }
 
 }  // namespace stoker

@@ -1,28 +1,35 @@
-// A checked command on its way to a backend: what to run, on which memory, for whom.
+// What a checked command does: what to run, on which memory, after which points.
 //
-// Ownership: a QueuedCommand shares everything it touches, so handles may go while it waits or runs.
-// Threads: filled by the caller's thread, then handed to the device's strand and never shared.
+// Ownership: a command's work shares everything it touches, so handles may go while it waits or
+// runs. Threads: filled by the caller's thread, then touched by the device's strand alone.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
 #include <functional>
 #include <memory>
+#include <variant>
 #include <vector>
 
 #include "stoker/device/buffer_state.hpp"
-#include "stoker/device/command_state.hpp"
 #include "stoker/runtime/timeline.hpp"
 
 namespace stoker {
 
-/// A piece of memory that a step names: part of a buffer, or memory of the command's own
-/// (staging, scratch, an arena, the host's).
+/// A piece of memory that a step names: of a buffer, whose hazards count; of the command's own
+/// (staging, scratch, an arena), which nobody else touches meanwhile; or a block outside the pool.
 struct Operand {
-  std::shared_ptr<BufferState> buffer;  ///< the hazards of this one count
-  std::shared_ptr<MemoryLease> lease;   ///< otherwise: memory nobody else touches meanwhile
-  std::shared_ptr<MemoryBlock> block;   ///< or a block outside the pool
+  std::variant<std::shared_ptr<BufferState>, std::shared_ptr<MemoryLease>,
+               std::shared_ptr<MemoryBlock>>
+      memory;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
+
+  /// Null unless it is a buffer's.
+  [[nodiscard]] BufferState* buffer() const noexcept {
+    const auto* state = std::get_if<std::shared_ptr<BufferState>>(&memory);
+    return state ? state->get() : nullptr;
+  }
+  [[nodiscard]] MemoryView view() const noexcept;
 };
 
 /// A Step whose memory is not looked up yet.
@@ -44,13 +51,13 @@ struct BufferUse {
   bool overwrites = false;  ///< leaves nothing of what was there
 };
 
-/// Steps that run many times on the same memory, recorded on first use. Its owner sets `busy` before
-/// each run and does not start another until the shell has cleared it.
+/// Steps that run many times on the same memory, recorded on first use. Whoever submits it sets
+/// `busy` and does not submit it again until the shell has cleared it.  [strand]
 struct Replay {
   std::vector<CommandStep> steps;
   std::vector<BufferUse> uses;
-  std::atomic<bool> busy{false};
-  std::unique_ptr<Recording> recording;  ///< made and used by the device's strand only
+  bool busy = false;
+  std::unique_ptr<Recording> recording;
 };
 
 /// A point of a timeline that the host advances.
@@ -82,17 +89,20 @@ class HostWait final : private TimelineWaiter {
   std::atomic<bool> done_{false};
 };
 
-struct QueuedCommand {
+/// Part of a CommandState, so that a command is one piece of memory from submit to completion.
+struct CommandWork {
   std::uint64_t sequence = 0;  ///< order of submission on its device; the shell sets it
-  CommandPtr command;
   CommandStep step;
   std::shared_ptr<Replay> replay;  ///< if set, runs instead of `step`
   QueueKind queue = QueueKind::compute;
   /// Points of host timelines that must be reached before the command may be submitted.
   std::vector<std::unique_ptr<HostWait>> waits = {};
-  /// Told once how it ended, before the command is: a read takes its bytes out of staging here. With
+  /// Told how it ended, before the command is: a read takes its bytes out of staging here. With
   /// a failure on the strand, with success on the executor, because it may copy much.
   std::function<void(const Error* failure)> on_result = {};
+
+  /// Lets go of everything it shares.
+  void clear() noexcept;
 };
 
 }  // namespace stoker

@@ -1,0 +1,107 @@
+#include "stoker/pipeline/pipeline_actor.hpp"
+
+#include <algorithm>
+
+namespace stoker {
+
+void PipelineActor::on(RunPipeline run) {
+  auto replay = [&]() -> Result<std::shared_ptr<Replay>> {
+    try {
+      return replay_for(run);
+    } catch (const std::exception&) {
+      return error_from_current_exception("pipeline");
+    }
+  }();
+  std::optional<Error> refused;
+  if (replay) {
+    run.command->work.replay = *std::move(replay);
+    run.command->work.replay->busy = true;
+  } else {
+    // Whoever reads what it would have written fails with it.
+    run.command->work.replay = std::make_shared<Replay>();
+    run.command->work.replay->uses = uses_of(run.bound);
+    refused = replay.error();
+  }
+  device_->shell().submit(std::move(run.command), std::move(refused));
+}
+
+std::vector<BufferUse> PipelineActor::uses_of(
+    std::span<const std::shared_ptr<BufferState>> bound) const {
+  std::vector<BufferUse> uses;
+  for (std::size_t i = 0; i < bound.size(); ++i) {
+    const ValueId value = plan_->externals[i];
+    const bool reads = plan_->read_first[value] || !plan_->written[value];
+    if (reads) uses.push_back({bound[i], false, false});
+    if (plan_->written[value]) uses.push_back({bound[i], true, !plan_->read_first[value]});
+  }
+  return uses;
+}
+
+Result<std::shared_ptr<Replay>> PipelineActor::replay_for(const RunPipeline& run) {
+  const auto is_idle = [](const Instance& instance) { return !instance.replay->busy; };
+  auto chosen = std::ranges::find_if(instances_, [&](const Instance& instance) {
+    return is_idle(instance) && std::ranges::equal(instance.bound, run.bound);
+  });
+  if (chosen != instances_.end()) return chosen->replay;
+  // Better to record anew in an idle arena than to hold one more of them.
+  const bool full = instances_.size() >= max_idle;
+  if (run.keep && full) chosen = std::ranges::find_if(instances_, is_idle);
+  if (chosen != instances_.end()) {
+    bind(*chosen, run.bound);
+    return chosen->replay;
+  }
+  STOKER_ASSIGN(Instance fresh, make_instance(run.bound));
+  auto replay = fresh.replay;
+  // Otherwise it lives just as long as its run.
+  if (run.keep && !full) instances_.push_back(std::move(fresh));
+  return replay;
+}
+
+Result<PipelineActor::Instance> PipelineActor::make_instance(
+    std::span<const std::shared_ptr<BufferState>> bound) {
+  Instance instance;
+  if (plan_->arena.bytes > 0) {
+    STOKER_ASSIGN(instance.arena, device_->shell().pool().lease(plan_->arena.bytes,
+                                                                MemoryKind::device, "pipeline"));
+  }
+  bind(instance, bound);
+  return instance;
+}
+
+void PipelineActor::bind(Instance& instance, std::span<const std::shared_ptr<BufferState>> bound) {
+  instance.bound.assign(bound.begin(), bound.end());
+  std::vector<std::shared_ptr<BufferState>> buffer_of(plan_->graph.values().size());
+  auto replay = std::make_shared<Replay>();
+  replay->uses = uses_of(bound);
+  for (std::size_t i = 0; i < bound.size(); ++i) buffer_of[plan_->externals[i]] = bound[i];
+  const auto operand_of = [&](ValueId value) {
+    Operand operand;
+    operand.bytes = plan_->graph.values()[value].spec->bytes();
+    if (buffer_of[value]) {
+      operand.memory = buffer_of[value];
+    } else {
+      operand.memory = instance.arena;
+      operand.offset = plan_->arena.offsets[plan_->item_of_value[value]];
+    }
+    return operand;
+  };
+  for (const PlannedStage& planned : plan_->stages) {
+    const GraphStage& stage = plan_->graph.stages()[planned.stage];
+    CommandStep step;
+    step.executable = planned.prepared->executable;
+    for (const ValueId value : stage.inputs) step.inputs.push_back(operand_of(value));
+    for (const ValueId value : stage.outputs) step.outputs.push_back(operand_of(value));
+    for (std::size_t i = 0; i < planned.scratch_items.size(); ++i)
+      step.scratch.push_back({instance.arena, plan_->arena.offsets[planned.scratch_items[i]],
+                              step.executable->scratch_bytes[i]});
+    step.after = planned.after;
+    replay->steps.push_back(std::move(step));
+  }
+  instance.replay = std::move(replay);
+}
+
+std::size_t PipelineActor::on(TrimPipeline) {
+  return std::erase_if(instances_, [](const Instance& instance) { return !instance.replay->busy; });
+}
+
+}  // namespace stoker

@@ -1,0 +1,56 @@
+// The actor behind a pipeline: owns what its runs leave behind for the next one.
+//
+// A run binds a buffer to every external value; internal values live in an arena that belongs to the
+// run. The arena and the recording made for it are replayed by the next run that binds the same
+// buffers; a few idle ones are kept.
+//
+// Threads: lives on its device's strand, where its runs are ordered with everything else.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "stoker/pipeline/pipeline_plan.hpp"
+
+namespace stoker {
+
+/// Starts a run. What cannot be had (out_of_memory, a recording) fails the command.
+struct RunPipeline {
+  CommandPtr command;
+  boost::container::small_vector<std::shared_ptr<BufferState>, 8> bound;  ///< by external, checked
+  bool keep = true;  ///< whether the arena and the recording stay for a next run
+};
+/// Drops idle arenas and recordings; answers how many.
+struct TrimPipeline {};
+
+class PipelineActor final : public Actor {
+ public:
+  static constexpr std::size_t max_idle = 8;
+
+  PipelineActor(std::shared_ptr<const PipelinePlan> plan, std::shared_ptr<DeviceClient> device)
+      : plan_{std::move(plan)}, device_{std::move(device)} {}
+
+  void on(RunPipeline run);
+  [[nodiscard]] std::size_t on(TrimPipeline);
+
+ private:
+  /// An arena with the recording that uses it.
+  struct Instance {
+    std::vector<std::shared_ptr<BufferState>> bound;
+    std::shared_ptr<MemoryLease> arena;
+    std::shared_ptr<Replay> replay;
+  };
+
+  [[nodiscard]] Result<std::shared_ptr<Replay>> replay_for(const RunPipeline& run);
+  [[nodiscard]] Result<Instance> make_instance(std::span<const std::shared_ptr<BufferState>> bound);
+  [[nodiscard]] std::vector<BufferUse> uses_of(
+      std::span<const std::shared_ptr<BufferState>> bound) const;
+  void bind(Instance& instance, std::span<const std::shared_ptr<BufferState>> bound);
+
+  const std::shared_ptr<const PipelinePlan> plan_;
+  const std::shared_ptr<DeviceClient> device_;
+  std::vector<Instance> instances_;
+};
+
+}  // namespace stoker

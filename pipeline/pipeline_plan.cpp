@@ -1,0 +1,158 @@
+#include "stoker/pipeline/pipeline_plan.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace stoker {
+namespace {
+
+constexpr std::uint32_t no_item = PipelinePlan::no_item;
+
+/// Edges between stages from who writes and reads which value, in the order of execution.
+std::vector<std::vector<std::uint32_t>> hazards(const Graph& graph,
+                                                const std::vector<std::uint32_t>& order) {
+  struct LastUse {
+    std::optional<std::uint32_t> writer;
+    std::vector<std::uint32_t> readers;
+  };
+  std::vector<LastUse> last(graph.values().size());
+  std::vector<std::vector<std::uint32_t>> after(order.size());
+  const auto depend = [&](std::uint32_t position, std::uint32_t earlier) {
+    auto& list = after[position];
+    if (earlier != position && std::ranges::find(list, earlier) == list.end())
+      list.push_back(earlier);
+  };
+  for (std::uint32_t position = 0; position < order.size(); ++position) {
+    const GraphStage& stage = graph.stages()[order[position]];
+    for (const ValueId value : stage.inputs) {
+      if (last[value].writer) depend(position, *last[value].writer);
+      last[value].readers.push_back(position);
+    }
+    for (const ValueId value : stage.outputs) {
+      if (last[value].writer) depend(position, *last[value].writer);
+      for (const std::uint32_t reader : last[value].readers) depend(position, reader);
+      last[value] = {position, {}};
+    }
+  }
+  return after;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const PipelinePlan>> PipelinePlan::make(Graph checked,
+                                                               DeviceClient& device) {
+  STOKER_ASSIGN(const std::vector<std::uint32_t> order, check_graph(checked));
+  auto plan = std::make_shared<PipelinePlan>();
+  plan->graph = std::move(checked);
+  STOKER_TRY(plan->place(order, device));
+  return std::shared_ptr<const PipelinePlan>{std::move(plan)};
+}
+
+Result<void> PipelinePlan::place(const std::vector<std::uint32_t>& order, DeviceClient& device) {
+  const auto& values = graph.values();
+  read_first.resize(values.size());
+  for (ValueId id = 0; id < values.size(); ++id)
+    if (values[id].external) externals.push_back(id);
+
+  auto after = hazards(graph, order);
+  const Ancestry ancestry{after};
+  std::vector<std::vector<std::uint32_t>> readers(values.size());
+  written.resize(values.size());
+  for (std::uint32_t position = 0; position < order.size(); ++position) {
+    const GraphStage& stage = graph.stages()[order[position]];
+    for (const ValueId value : stage.inputs) {
+      readers[value].push_back(position);
+      if (!written[value]) read_first[value] = true;
+    }
+    for (const ValueId value : stage.outputs) written[value] = true;
+  }
+
+  std::vector<ArenaItem> items;
+  std::vector<ValueId> tail;  // the newest value in each item
+  item_of_value.assign(values.size(), no_item);
+  for (std::uint32_t position = 0; position < order.size(); ++position) {
+    const GraphStage& stage = graph.stages()[order[position]];
+    PlannedStage planned;
+    planned.stage = order[position];
+    std::vector<TensorSpec> inputs;
+    for (const ValueId value : stage.inputs) inputs.push_back(*values[value].spec);
+    auto prepared = device.shell().executables().get(stage.kernel, inputs, stage.params);
+    if (!prepared) return prepared.error().with("stage", std::to_string(order[position]));
+    planned.prepared = *prepared;
+
+    for (const ValueId value : stage.outputs) {
+      if (values[value].external) continue;
+      // An elementwise kernel whose input nobody needs afterwards writes over it.
+      const ValueId source = stage.inputs.empty() ? value : stage.inputs[0];
+      const std::uint32_t item = source == value ? no_item : item_of_value[source];
+      const bool in_place = stage.kernel->in_place && item != no_item && tail[item] == source &&
+                            stage.outputs.size() == 1 &&
+                            values[source].spec == values[value].spec &&
+                            std::ranges::count(stage.inputs, source) == 1 &&
+                            std::ranges::all_of(readers[source], [&](std::uint32_t reader) {
+                              return reader == position || ancestry.is_ancestor(reader, position);
+                            });
+      if (in_place) {
+        item_of_value[value] = item;
+        tail[item] = value;
+        auto& all = items[item].readers;
+        all.insert(all.end(), readers[value].begin(), readers[value].end());
+        all.push_back(position);
+      } else {
+        item_of_value[value] = static_cast<std::uint32_t>(items.size());
+        items.push_back({values[value].spec->bytes(), position, readers[value]});
+        tail.push_back(value);
+      }
+    }
+    for (const std::size_t bytes : planned.prepared->executable->scratch_bytes) {
+      planned.scratch_items.push_back(static_cast<std::uint32_t>(items.size()));
+      items.push_back({bytes, position, {position}});
+      tail.push_back(no_item);
+    }
+    planned.after = std::move(after[position]);
+    stages.push_back(std::move(planned));
+  }
+  arena = plan_arena(items, ancestry);
+  return {};
+}
+
+Result<void> PipelinePlan::check_binding(std::span<const DeviceBuffer> buffers,
+                                         const DeviceClient& device) const {
+  const auto refuse = [](ErrorCode code, std::string reason, std::vector<Detail> details) {
+    return Error{"pipeline", code, std::move(reason), std::move(details)};
+  };
+  if (buffers.size() != externals.size())
+    return refuse(
+        ErrorCode::arity_mismatch, "wrong number of buffers for this pipeline's external values",
+        {{"expected", std::to_string(externals.size())}, {"got", std::to_string(buffers.size())}});
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const GraphValue& value = graph.values()[externals[i]];
+    const DeviceBuffer& buffer = buffers[i];
+    if (!buffer)
+      return refuse(ErrorCode::invalid_argument, "no buffer is bound to an external value",
+                    {{"value", value.name}});
+    if (buffer.device().get() != &device)
+      return refuse(ErrorCode::wrong_device, "the buffer is on another device than the pipeline",
+                    {{"value", value.name},
+                     {"buffer", buffer.device()->info().name},
+                     {"pipeline", device.info().name}});
+    if (buffer.state()->released.load(std::memory_order_acquire))
+      return refuse(ErrorCode::released, "the buffer was released", {{"value", value.name}});
+    if (buffer.spec() != *value.spec)
+      return refuse(buffer.spec().dtype != value.spec->dtype ? ErrorCode::dtype_mismatch
+                                                             : ErrorCode::shape_mismatch,
+                    "the buffer does not fit the value",
+                    {{"value", value.name},
+                     {"expected", value.spec->to_string()},
+                     {"got", buffer.spec().to_string()}});
+    for (std::size_t other = 0; other < i; ++other)
+      if (buffers[other].state() == buffer.state() &&
+          (written[externals[i]] || written[externals[other]]))
+        return refuse(ErrorCode::invalid_argument,
+                      "one buffer is bound to two values and a stage writes it",
+                      {{"value", value.name}, {"other", graph.values()[externals[other]].name}});
+  }
+  return {};
+}
+
+}  // namespace stoker
