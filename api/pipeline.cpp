@@ -9,6 +9,12 @@
 namespace stoker {
 
 struct Pipeline::State {
+  /// The plan of a graph, and for each of its externals the buffer it always is, or null.
+  struct Compiled {
+    std::shared_ptr<CompiledPipeline> pipeline;
+    std::vector<const DeviceBuffer*> fixed;
+  };
+
   explicit State(std::shared_ptr<DeviceClient> client) : device{std::move(client)} {}
 
   const std::shared_ptr<DeviceClient> device;
@@ -16,7 +22,7 @@ struct Pipeline::State {
   std::map<std::string, Buffer, std::less<>> fixed;  ///< values that are always the same buffer
   std::set<std::string, std::less<>> outputs;
   std::mutex mutex;
-  std::shared_ptr<CompiledPipeline> compiled;  ///< null after a change
+  std::shared_ptr<const Compiled> compiled;  ///< null after a change
 
   ValueId value_of(const PipelineValue& value) {
     if (const auto* name = std::get_if<std::string>(&value.get())) return graph.value(*name);
@@ -46,16 +52,23 @@ struct Pipeline::State {
     if (buffer->released()) throw Error{"pipeline", ErrorCode::released, "the buffer was released"};
   }
 
-  /// The plan of the graph as it is now. Outputs are exposed once their specs are known.
-  std::shared_ptr<CompiledPipeline> plan() {
+  /// The graph as it is now, ready to run. Outputs are exposed once their specs are known.
+  std::shared_ptr<const Compiled> ready() {
     const std::scoped_lock lock{mutex};
     if (compiled) return compiled;
     Graph checked = graph;
     static_cast<void>(check_graph(checked).value());
     for (const std::string& name : outputs) checked.expose(*checked.find(name));
-    compiled = CompiledPipeline::compile(std::move(checked), device).value();
+    auto made = std::make_shared<Compiled>();
+    made->pipeline = CompiledPipeline::compile(std::move(checked), device).value();
+    for (const ValueId id : made->pipeline->externals()) {
+      const auto found = fixed.find(made->pipeline->graph().values()[id].name);
+      made->fixed.push_back(found == fixed.end() ? nullptr : &found->second.handle());
+    }
+    compiled = made;
     return compiled;
   }
+  std::shared_ptr<CompiledPipeline> plan() { return ready()->pipeline; }
 };
 
 Pipeline::Pipeline(std::shared_ptr<DeviceClient> device)
@@ -124,16 +137,18 @@ const Pipeline& Pipeline::compile() const {
 }
 
 Command Pipeline::run(const Bindings& bindings, const CommandOptions& options) const {
-  const auto plan = state_->plan();
-  boost::container::small_vector<DeviceBuffer, 8> buffers;
+  const auto ready = state_->ready();
+  const auto& plan = ready->pipeline;
+  BufferList buffers;
   std::size_t used = 0;
-  for (const ValueId id : plan->externals()) {
-    const std::string& name = plan->graph().values()[id].name;
-    if (const auto bound = bindings.find(name); bound != bindings.end()) {
-      buffers.push_back(bound->second.handle());
+  for (std::size_t i = 0; i < plan->externals().size(); ++i) {
+    const std::string& name = plan->graph().values()[plan->externals()[i]].name;
+    const auto bound = bindings.empty() ? bindings.end() : bindings.find(name);
+    if (bound != bindings.end()) {
+      buffers.push_back(&bound->second.handle());
       ++used;
-    } else if (const auto fixed = state_->fixed.find(name); fixed != state_->fixed.end()) {
-      buffers.push_back(fixed->second.handle());
+    } else if (ready->fixed[i]) {
+      buffers.push_back(ready->fixed[i]);
     } else {
       throw Error{"pipeline",
                   ErrorCode::invalid_argument,

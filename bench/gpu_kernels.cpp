@@ -14,6 +14,8 @@ namespace {
 constexpr double h200_gemm_tflops =
     51;  // cuBLAS, f32 without tf32, on an H200 (docs/benchmarks.md)
 
+constexpr int gpu_warm_up_ms = 150;
+
 struct Gpu {
   System system;
   Device device;
@@ -28,12 +30,15 @@ struct Measured {
 
 Measured measure(Context& context, const std::function<Command()>& submit, int full_repeats = 20) {
   Measured result;
-  for (int i = -3; i < context.repeats(full_repeats); ++i) {
+  submit().get();
+  // An idle GPU raises its clock only after a while of work.
+  const auto warm_until = Clock::now() + std::chrono::milliseconds{gpu_warm_up_ms};
+  while (Clock::now() < warm_until) submit().get();
+  for (int i = 0; i < context.repeats(full_repeats); ++i) {
     const auto start = Clock::now();
     const Command command = submit();
     command.get();
     const double wall = seconds_since(start);
-    if (i < 0) continue;
     result.wall.add(wall);
     result.device.add(std::chrono::duration<double>(command.device_time()).count());
   }

@@ -16,13 +16,14 @@ CompiledPipeline::CompiledPipeline(std::shared_ptr<const PipelinePlan> plan,
       actor_{adopt_actor(std::make_shared<PipelineActor>(plan_, device_), device_->actor().strand(),
                          "pipeline")} {}
 
-Result<CommandPtr> CompiledPipeline::run(std::span<const DeviceBuffer> buffers,
+Result<CommandPtr> CompiledPipeline::run(std::span<const DeviceBuffer* const> buffers,
                                          const CommandOptions& options, Keep keep) {
   STOKER_TRY(plan_->check_binding(buffers, *device_));
   CommandPtr command = device_->new_command("pipeline");
   command->set_steps(static_cast<std::uint32_t>(plan_->stages.size()));
   RunPipeline run{command, {}, keep == Keep::recording};
-  for (const DeviceBuffer& buffer : buffers) run.bound.push_back(buffer.state());
+  run.bound.reserve(buffers.size());
+  for (const DeviceBuffer* buffer : buffers) run.bound.push_back(buffer->state());
   STOKER_TRY(device_->admit(command, options));
   const auto sent = actor_.cast(std::move(run), Run::here);
   if (!sent) return sent.error();

@@ -29,7 +29,7 @@ class CompiledPipeline final {
 
   /// Starts a run with one buffer for each of externals(). Refused at once, with nothing changed:
   /// PipelinePlan::check_binding(). A lack of memory for internal values fails the command.
-  [[nodiscard]] Result<CommandPtr> run(std::span<const DeviceBuffer> buffers,
+  [[nodiscard]] Result<CommandPtr> run(std::span<const DeviceBuffer* const> buffers,
                                        const CommandOptions& options = {},
                                        Keep keep = Keep::recording);
 

@@ -1,6 +1,7 @@
 #include "stoker/pipeline/pipeline_plan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 namespace stoker {
@@ -36,6 +37,29 @@ std::vector<std::vector<std::uint32_t>> hazards(const Graph& graph,
   }
   return after;
 }
+
+/// Where each buffer was first met, by its id (from 1): a table with open addressing, since a run of a
+/// pipeline with a thousand buffers should not compare each with each.
+class FirstPlaces {
+ public:
+  explicit FirstPlaces(std::size_t count) : slots_(std::bit_ceil(2 * count + 1)) {}
+  /// The place given with the first call for this id.
+  std::size_t first_with(std::uint64_t id, std::size_t place) {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = id & mask;  // ids are consecutive: they spread by themselves
+    for (; slots_[at].id != 0; at = (at + 1) & mask)
+      if (slots_[at].id == id) return slots_[at].place;
+    slots_[at] = {id, place};
+    return place;
+  }
+
+ private:
+  struct Slot {
+    std::uint64_t id = 0;
+    std::size_t place = 0;
+  };
+  boost::container::small_vector<Slot, 64> slots_;
+};
 
 }  // namespace
 
@@ -116,7 +140,7 @@ Result<void> PipelinePlan::place(const std::vector<std::uint32_t>& order, Device
   return {};
 }
 
-Result<void> PipelinePlan::check_binding(std::span<const DeviceBuffer> buffers,
+Result<void> PipelinePlan::check_binding(std::span<const DeviceBuffer* const> buffers,
                                          const DeviceClient& device) const {
   const auto refuse = [](ErrorCode code, std::string reason, std::vector<Detail> details) {
     return Error{"pipeline", code, std::move(reason), std::move(details)};
@@ -125,9 +149,10 @@ Result<void> PipelinePlan::check_binding(std::span<const DeviceBuffer> buffers,
     return refuse(
         ErrorCode::arity_mismatch, "wrong number of buffers for this pipeline's external values",
         {{"expected", std::to_string(externals.size())}, {"got", std::to_string(buffers.size())}});
+  FirstPlaces seen{buffers.size()};
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const GraphValue& value = graph.values()[externals[i]];
-    const DeviceBuffer& buffer = buffers[i];
+    const DeviceBuffer& buffer = *buffers[i];
     if (!buffer)
       return refuse(ErrorCode::invalid_argument, "no buffer is bound to an external value",
                     {{"value", value.name}});
@@ -145,12 +170,11 @@ Result<void> PipelinePlan::check_binding(std::span<const DeviceBuffer> buffers,
                     {{"value", value.name},
                      {"expected", value.spec->to_string()},
                      {"got", buffer.spec().to_string()}});
-    for (std::size_t other = 0; other < i; ++other)
-      if (buffers[other].state() == buffer.state() &&
-          (written[externals[i]] || written[externals[other]]))
-        return refuse(ErrorCode::invalid_argument,
-                      "one buffer is bound to two values and a stage writes it",
-                      {{"value", value.name}, {"other", graph.values()[externals[other]].name}});
+    const std::size_t other = seen.first_with(buffer.state()->id, i);
+    if (other != i && (written[externals[i]] || written[externals[other]]))
+      return refuse(ErrorCode::invalid_argument,
+                    "one buffer is bound to two values and a stage writes it",
+                    {{"value", value.name}, {"other", graph.values()[externals[other]].name}});
   }
   return {};
 }

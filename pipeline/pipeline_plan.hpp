@@ -40,7 +40,7 @@ struct PipelinePlan {
   /// Whether a run may bind these buffers to the externals. Errors: arity_mismatch, shape_mismatch,
   /// dtype_mismatch, wrong_device, released, and invalid_argument for an empty handle or one buffer
   /// bound twice where a stage writes it.
-  [[nodiscard]] Result<void> check_binding(std::span<const DeviceBuffer> buffers,
+  [[nodiscard]] Result<void> check_binding(std::span<const DeviceBuffer* const> buffers,
                                            const DeviceClient& device) const;
 
  private:

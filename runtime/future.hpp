@@ -85,7 +85,17 @@ template <class T = void> class [[nodiscard]] Future {
   }
   [[nodiscard]] bool wait_for(duration limit) const noexcept { return state_->wait_for(limit); }
   /// Waits and returns a copy of the value, or throws the Error.
-  T get() const { return wait().value(); }
+  T get() const& { return wait().value(); }
+  /// The same; the value is moved if nobody else holds the future, as in `buffer.read<T>().get()`.
+  T get() && {
+    if constexpr (std::is_void_v<T>) {
+      return wait().value();
+    } else {
+      const Result<T>& outcome = wait();
+      if (outcome && state_->unique()) return std::move(const_cast<Result<T>&>(outcome)).value();
+      return outcome.value();
+    }
+  }
 
   /// Calls function(const Result<T>&) on the executor when ready. The future returned holds what
   /// it returns (U, void or Result<U>) or the exception it throws.

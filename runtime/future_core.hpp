@@ -73,6 +73,11 @@ class FutureCore {
       observed_.store(true, std::memory_order_relaxed);
   }
 
+  /// Whether the caller's reference is the only one; stays so unless the caller copies it.
+  [[nodiscard]] bool unique() const noexcept {
+    return references_.load(std::memory_order_acquire) == 1;
+  }
+
   friend void intrusive_ptr_add_ref(const FutureCore* core) noexcept {
     core->references_.fetch_add(1, std::memory_order_relaxed);
   }

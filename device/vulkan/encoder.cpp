@@ -14,9 +14,10 @@ constexpr std::uint64_t copy_bytes_per_ns = 8;
 // What an unmeasured dispatch is taken for: so many fit one segment.
 constexpr std::uint64_t unmeasured_per_segment = 8;
 
-bool is_mapped(const Step& step) noexcept {
-  return std::ranges::any_of(step.outputs,
-                             [](const MemoryView& view) { return view.block->host != nullptr; });
+bool host_will_read(const Step& step) noexcept {
+  return std::ranges::any_of(step.outputs, [](const MemoryView& view) {
+    return view.block->kind == MemoryKind::readback;
+  });
 }
 
 const MemoryView& bound_memory(const Step& step, const PassBinding& binding) noexcept {
@@ -68,7 +69,7 @@ Result<void> Encoder::encode(std::span<const Step> steps, CommandList& list,
     STOKER_TRY(encode_step(step, stage, list));
     if (queries) write_timestamp(device_, commands_, stage, queries, 2 * index + 1);
     used = used | stage;
-    shown_to_host = shown_to_host || is_mapped(step);
+    shown_to_host = shown_to_host || host_will_read(step);
     ++position_;
   }
   if (shown_to_host) barrier(device_, commands_, used, Stage::host);

@@ -28,7 +28,7 @@ class Budget {
   Budget(const ScriptLimits& limits, CancelToken cancel);
 
   /// The steps so far were the host's, to make the script ready.
-  void restart() noexcept { steps_ = overtime_ = 0; }
+  void restart() noexcept { steps_ = overtime_ = turn_steps_ = 0; }
   /// Charges steps. False once the script must end.
   [[nodiscard]] bool spend(std::uint64_t steps) noexcept;
   /// The same for the hook, which comes after every `instructions` of them.

@@ -157,17 +157,17 @@ Result<void> Evaluator::run(std::span<LazyCall* const> calls, std::span<LazyCall
   STOKER_TRY(wait_for_room(bytes));
 
   // Buffers of results belong to their values only once the run was accepted.
-  std::vector<DeviceBuffer> bound;
+  BufferList bound;
   std::vector<std::pair<LazyPtr, LazyPtr>> results;  // the value, and its buffer's owner until then
   for (const EvaluationPlan::Value& value : plan.values) {
     if (!value.external) continue;
     if (!value.written) {
-      bound.push_back(value.lazy->buffer);
+      bound.push_back(&value.lazy->buffer);
       continue;
     }
     auto owner = std::make_shared<LazyValue>(budget_, value.spec);
     STOKER_TRY(make_buffer(*owner, nullptr));
-    bound.push_back(owner->buffer);
+    bound.push_back(&owner->buffer);
     results.emplace_back(value.lazy, std::move(owner));
   }
   // Every evaluation writes new buffers, so what a pipeline keeps for a next run on the same ones
@@ -192,8 +192,15 @@ Result<void> Evaluator::run(std::span<LazyCall* const> calls, std::span<LazyCall
 }
 
 Result<std::shared_ptr<CompiledPipeline>> Evaluator::pipeline_of(const EvaluationPlan& plan) {
-  const Budget::Away away{budget_};
-  return pipelines_.get(plan);
+  const std::uint64_t compiled = pipelines_.compiled();
+  auto pipeline = [&] {
+    const Budget::Away away{budget_};
+    return pipelines_.get(plan);
+  }();
+  // About as long as that many instructions.
+  const std::uint64_t cost = 5000 + 1000 * plan.stages.size();
+  if (pipelines_.compiled() != compiled && !budget_.spend(cost)) return budget_.why();
+  return pipeline;
 }
 
 bool Evaluator::wait_until_ready(FutureCore& future) {

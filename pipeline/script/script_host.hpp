@@ -46,7 +46,8 @@ struct ScriptSource {
 
 /// Zero means no limit of the script's own.
 struct ScriptLimits {
-  /// Lua instructions; library functions charge for the work they do in the same unit.
+  /// Lua instructions; library functions charge for the work they do in the same unit, and
+  /// instructions that take long use it up by their time.
   std::uint64_t instructions = 1'000'000'000;
   /// Bytes of the Lua state and of the calls it has not evaluated yet.
   std::uint64_t memory_bytes = std::uint64_t{256} << 20;
@@ -90,7 +91,7 @@ struct ScriptOptions {
 
 /// What a script used.
 struct ScriptReport {
-  std::uint64_t instructions = 0;
+  std::uint64_t instructions = 0;  ///< the same each time the same script runs
   std::uint64_t peak_memory_bytes = 0;
   std::uint64_t commands = 0;            ///< kernel calls that ran
   std::uint64_t evaluations = 0;         ///< pipelines that ran

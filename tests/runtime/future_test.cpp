@@ -104,6 +104,17 @@ TEST(Future, waiters_are_woken_in_the_order_they_came) {
   EXPECT_EQ(order, "abc");
 }
 
+TEST(Future, the_only_handle_gives_its_value_away_and_a_shared_one_a_copy) {
+  const std::vector<int> value(1000, 7);
+  Future<std::vector<int>> shared = make_ready_future<std::vector<int>>(value);
+  const int* const where = shared.wait().value().data();
+  Future<std::vector<int>> other = shared;
+  EXPECT_NE(std::move(other).get().data(), where);
+  EXPECT_EQ(shared.wait().value(), value);
+  other = {};
+  EXPECT_EQ(std::move(shared).get().data(), where);
+}
+
 TEST(Future, a_waiter_that_comes_late_is_woken_at_once) {
   CountingWaiter waiter;
   make_ready_future().on_ready(waiter);
