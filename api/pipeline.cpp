@@ -9,10 +9,15 @@
 namespace stoker {
 
 struct Pipeline::State {
-  /// The plan of a graph, and for each of its externals the buffer it always is, or null.
+  /// A graph ready to run: where each external stands by its name, and the buffer it always is, or
+  /// null.
   struct Compiled {
     std::shared_ptr<CompiledPipeline> pipeline;
+    std::map<std::string_view, std::size_t> places;
     std::vector<const DeviceBuffer*> fixed;
+    [[nodiscard]] const std::string& name_of(std::size_t place) const {
+      return pipeline->graph().values()[pipeline->externals()[place]].name;
+    }
   };
 
   explicit State(std::shared_ptr<DeviceClient> client) : device{std::move(client)} {}
@@ -61,9 +66,11 @@ struct Pipeline::State {
     for (const std::string& name : outputs) checked.expose(*checked.find(name));
     auto made = std::make_shared<Compiled>();
     made->pipeline = CompiledPipeline::compile(std::move(checked), device).value();
-    for (const ValueId id : made->pipeline->externals()) {
-      const auto found = fixed.find(made->pipeline->graph().values()[id].name);
+    for (std::size_t i = 0; i < made->pipeline->externals().size(); ++i) {
+      const std::string& name = made->name_of(i);
+      const auto found = fixed.find(name);
       made->fixed.push_back(found == fixed.end() ? nullptr : &found->second.handle());
+      made->places.emplace(name, i);
     }
     compiled = made;
     return compiled;
@@ -138,34 +145,22 @@ const Pipeline& Pipeline::compile() const {
 
 Command Pipeline::run(const Bindings& bindings, const CommandOptions& options) const {
   const auto ready = state_->ready();
-  const auto& plan = ready->pipeline;
-  BufferList buffers;
-  std::size_t used = 0;
-  for (std::size_t i = 0; i < plan->externals().size(); ++i) {
-    const std::string& name = plan->graph().values()[plan->externals()[i]].name;
-    const auto bound = bindings.empty() ? bindings.end() : bindings.find(name);
-    if (bound != bindings.end()) {
-      buffers.push_back(&bound->second.handle());
-      ++used;
-    } else if (ready->fixed[i]) {
-      buffers.push_back(ready->fixed[i]);
-    } else {
+  BufferList buffers{ready->fixed.begin(), ready->fixed.end()};
+  for (const auto& [name, buffer] : bindings) {
+    const auto place = ready->places.find(name);
+    if (place == ready->places.end())
       throw Error{"pipeline",
-                  ErrorCode::invalid_argument,
-                  "no buffer is bound to a value",
+                  ErrorCode::not_found,
+                  "a buffer is bound to a value that is not an input or output",
                   {{"value", name}}};
-    }
+    buffers[place->second] = &buffer.handle();
   }
-  if (used != bindings.size())
-    for (const auto& [name, buffer] : bindings) {
-      const auto value = plan->graph().find(name);
-      if (!value || !plan->graph().values()[*value].external)
-        throw Error{"pipeline",
-                    ErrorCode::not_found,
-                    "a buffer is bound to a value that is not an input or output",
-                    {{"value", name}}};
-    }
-  return {plan->run(buffers, options).value(), state_->device};
+  if (const auto missing = std::ranges::find(buffers, nullptr); missing != buffers.end())
+    throw Error{"pipeline",
+                ErrorCode::invalid_argument,
+                "no buffer is bound to a value",
+                {{"value", ready->name_of(static_cast<std::size_t>(missing - buffers.begin()))}}};
+  return {ready->pipeline->run(buffers, options).value(), state_->device};
 }
 
 TensorSpec Pipeline::spec_of(std::string_view name) const {

@@ -51,8 +51,9 @@ extern \"C\" void stoker_cpu_table_@isa@([[maybe_unused]] stoker::CpuTable& tabl
   add_library(${target} OBJECT ${STOKER_CPU_SOURCES} "${STOKER_GENERATED_DIR}/cpu_table_${isa}.cpp")
   target_link_libraries(${target} PRIVATE stoker_settings Boost::headers Eigen3::Eigen DNNL::dnnl)
   target_compile_definitions(${target} PRIVATE STOKER_ISA=isa_${isa})
-  # Also in debug builds: Eigen and plain loops without optimisation take minutes in the tests.
-  target_compile_options(${target} PRIVATE -O3 -fno-math-errno -fno-trapping-math
+  # Also in debug builds: Eigen and plain loops without optimisation take minutes in the tests. What
+  # sanitizers add to fully unrolled loops takes minutes to compile.
+  target_compile_options(${target} PRIVATE $<IF:$<BOOL:${STOKER_SANITIZE}>,-O1,-O3> -fno-math-errno -fno-trapping-math
                                            ${stoker_isa_flags_${isa}})
   if(isa STREQUAL v1 OR STOKER_SANITIZE)
     list(APPEND STOKER_CPU_OBJECTS $<TARGET_OBJECTS:${target}>)

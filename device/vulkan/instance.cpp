@@ -54,6 +54,7 @@ Result<std::shared_ptr<Instance>> Instance::create(const VulkanApi& global, ApiF
 }
 
 Result<void> Instance::start(bool validation) {
+  const LibraryPin pin;  // from here: the loader opens drivers at its first call of any kind
   std::uint32_t loader_version = VK_API_VERSION_1_0;
   STOKER_VK("vulkan", api_, vkEnumerateInstanceVersion, &loader_version);
   if (loader_version < VK_API_VERSION_1_2)
@@ -109,10 +110,7 @@ Result<void> Instance::start(bool validation) {
   info.ppEnabledLayerNames = wanted_layers.data();
   info.enabledExtensionCount = static_cast<std::uint32_t>(wanted_extensions.size());
   info.ppEnabledExtensionNames = wanted_extensions.data();
-  {
-    const LibraryPin pin;
-    STOKER_VK("vulkan", api_, vkCreateInstance, &info, nullptr, &handle_);
-  }
+  STOKER_VK("vulkan", api_, vkCreateInstance, &info, nullptr, &handle_);
   STOKER_TRY(api_.load_instance(handle_));
   if (filter_) filter_(api_);
   if (validation && api_.vkCreateDebugUtilsMessengerEXT)

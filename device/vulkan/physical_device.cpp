@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "stoker/device/vulkan/enumerate.hpp"
+#include "stoker/device/vulkan/loader.hpp"
 
 namespace stoker::device::vulkan {
 namespace {
@@ -217,6 +218,7 @@ bool PhysicalDevice::shuffles() const noexcept {
 }
 
 Result<std::vector<PhysicalDevice>> enumerate_devices(const Instance& instance) {
+  const LibraryPin pin;
   STOKER_ASSIGN(
       const auto handles,
       enumerate<VkPhysicalDevice>("vkEnumeratePhysicalDevices", [&](auto* count, auto* out) {
