@@ -29,7 +29,7 @@ if(STOKER_BUILD_TESTS AND NOT STOKER_SANITIZE)
                          PASS_REGULAR_EXPRESSION "${regex}")
   endfunction()
 
-  stoker_example_test(quickstart ": 11 22 33" example_quickstart)
+  stoker_example_test(quickstart "11\n22\n33" example_quickstart)
   stoker_example_test(custom_kernel_on_cpu "cpu: 1 3 9 19.*wrong:2" example_custom_kernel cpu)
   stoker_example_test(custom_kernel_on_vulkan "vulkan:0: 1 3 9 19.*wrong:2" example_custom_kernel vulkan)
   stoker_example_test(http_server "GET /health: alive.*10000 commands" example_http_server --demo)

@@ -1,0 +1,16 @@
+-- The examples of docs/scripts.md; see guides_test.cpp.
+do
+  local photo = image.load(args.input or "photo.jpg")
+  local soft  = gaussian_blur(grayscale(photo), {radius = 3})
+  image.save(sobel(soft), "edges.png")
+end
+
+local x, scale, bias, y = buffer{{1, 2}, {3, 4}}, buffer{1, 1}, buffer{0, 0}
+y = layer_norm(x, scale, bias, {epsilon = 1e-6})
+y = x:reduce_sum({axes = {1}}):sqrt()
+assert(read(y)[1] * read(y)[1] - 3 < 1e-5)
+
+local a, b = buffer{{1, 2}}, buffer{{1, 2}}
+local ok, e = pcall(matmul, a, b)
+if not ok and e.code == "shape_mismatch" then print(e.inputs, e) end
+assert(not ok and e.code == "shape_mismatch")

@@ -1,0 +1,183 @@
+// Every example of README.md and docs/ is code that a test compiles and runs: those below, the
+// programs in examples/ and tests/guides/guides.lua. The first test finds examples that are not.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "stoker/api/asio.hpp"
+#include "stoker/api/script.hpp"
+#include "stoker/api/stoker.hpp"
+
+namespace {
+
+const std::filesystem::path root{STOKER_SOURCE_DIR};
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file{path};
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// Without white space and includes: layout is a matter of taste.
+std::string squeeze(const std::string& text) {
+  std::string squeezed;
+  std::istringstream lines{text};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("#include")) continue;
+    std::erase_if(line, [](char c) { return c == ' ' || c == '\t' || c == '\r'; });
+    squeezed += line;
+  }
+  return squeezed;
+}
+
+struct Example {
+  std::string where;
+  std::string language;
+  std::string text;
+};
+
+std::vector<Example> examples_of(const std::filesystem::path& guide) {
+  std::vector<Example> examples;
+  std::istringstream lines{text_of(guide)};
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) {
+      inside = !inside;
+      if (inside) examples.push_back({guide.filename().string(), line.substr(3), {}});
+    } else if (inside) {
+      examples.back().text += line + "\n";
+    }
+  }
+  return examples;
+}
+
+std::string all_sources(const std::filesystem::path& folder, const std::string& extension) {
+  std::string all;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{folder})
+    if (entry.path().extension() == extension) all += squeeze(text_of(entry.path())) + "\n";
+  return all;
+}
+
+TEST(Guides, show_only_code_that_is_run) {
+  std::vector<std::filesystem::path> guides{root / "README.md"};
+  for (const auto& entry : std::filesystem::directory_iterator{root / "docs"})
+    if (entry.path().extension() == ".md") guides.push_back(entry.path());
+  std::size_t seen = 0;
+  for (const std::string language : {"cpp", "lua"}) {
+    const std::string run = all_sources(root / "examples", "." + language) +
+                            all_sources(root / "tests" / "guides", "." + language);
+    for (const auto& guide : guides)
+      for (const Example& example : examples_of(guide)) {
+        if (example.language != language) continue;
+        ++seen;
+        EXPECT_NE(run.find(squeeze(example.text)), std::string::npos)
+            << example.where << " shows code that nothing runs:\n"
+            << example.text;
+      }
+  }
+  EXPECT_GT(seen, 5U);
+}
+
+stoker::Buffer grey_photo(const stoker::Device& device) {
+  return device.buffer(stoker::TensorSpec{stoker::DType::u8, {427, 640, 3}});
+}
+
+TEST(Guides, commands) {
+  const stoker::System system;
+  const stoker::Device device = system.device("cpu");
+  const stoker::Buffer photo = grey_photo(device);
+  const stoker::Buffer soft = device.buffer(photo.spec());
+  photo.fill(7).get();
+  stoker::Command command = device.submit("gaussian_blur", {photo}, soft, {{"radius", 3}});
+  command.get();
+  EXPECT_EQ(soft.read<std::uint8_t>(0, 1).get(), (std::vector<std::uint8_t>{7}));
+}
+
+TEST(Guides, deadlines) {
+  const stoker::System system;
+  const stoker::Device device = system.device("null");
+  const std::vector<stoker::Buffer> inputs{device.buffer(stoker::DType::f32, {2, 2}),
+                                           device.buffer(stoker::DType::f32, {2, 2})};
+  const stoker::Buffer output = device.buffer(stoker::DType::f32, {2, 2});
+  stoker::CommandOptions options;
+  options.deadline = system.clock().now() + std::chrono::milliseconds{5};
+  device.submit("matmul", inputs, output, {}, options);
+}
+
+TEST(Guides, event_loops) {
+  boost::asio::io_context loop;
+  stoker::SystemOptions options;
+  stoker::use_event_loop(options, loop.get_executor());
+  stoker::System system{options};
+  bool done = false;
+  const stoker::Device device = system.device("null");
+  const stoker::Buffer x = device.buffer({1.0F});
+  stoker::async_wait(device.submit("relu", {x}, device.buffer({1.0F})),
+                     [&](const stoker::Result<void>&) { done = true; });
+  while (!done) loop.run_one();
+  EXPECT_TRUE(done);
+}
+
+TEST(Guides, pipelines) {
+  const stoker::System system;
+  const stoker::Device device = system.device("cpu");
+  const stoker::Buffer photo = grey_photo(device);
+  photo.fill(7).get();
+  stoker::Pipeline edges = system.pipeline(device);
+  edges.input("photo", {stoker::DType::u8, {427, 640, 3}});
+  edges.add("grayscale", {"photo"}, "grey");
+  edges.add("gaussian_blur", {"grey"}, "soft", {{"radius", 2}});
+  edges.add("sobel:soft:edges");  // the text form
+  edges.output("edges");
+
+  stoker::Buffer result = device.buffer(edges.spec_of("edges"));
+  stoker::Command run = edges.run({{"photo", photo}, {"edges", result}});
+  run.get();
+  EXPECT_EQ(run.steps_done(), 3U);
+}
+
+TEST(Guides, scripts_from_programs) {
+  const auto before = std::filesystem::current_path();
+  const auto folder = std::filesystem::path{STOKER_BINARY_DIR} / "guides" / "program";
+  std::filesystem::create_directories(folder / "pictures");
+  const auto replace = std::filesystem::copy_options::overwrite_existing;
+  std::filesystem::copy_file(root / "examples/scripts/edges.lua", folder / "edges.lua", replace);
+  std::filesystem::copy_file(root / "examples/data/china.jpg", folder / "pictures/photo.jpg",
+                             replace);
+  std::filesystem::current_path(folder);
+  stoker::System system;
+  stoker::ScriptHost scripts = stoker::script_host(system, system.device());
+  stoker::ScriptOptions options;
+  options.args = {{"input", "pictures/photo.jpg"}, {"output", "pictures/edges.png"}};
+  options.allowed_directories = {"pictures"};
+  const auto source = stoker::ScriptSource::from_file("edges.lua").value();
+  stoker::ScriptRun run = scripts.start(source, options).value();
+  stoker::ScriptReport used = run.done.get();  // or co_await, then(), async_wait()
+  std::filesystem::current_path(before);
+  EXPECT_EQ(used.commands, 3U);
+  EXPECT_TRUE(std::filesystem::exists(folder / "pictures/edges.png"));
+}
+
+TEST(Guides, scripts) {
+  const stoker::System system;
+  stoker::ScriptHost scripts = stoker::script_host(system, system.device("cpu"));
+  const auto folder = std::filesystem::path{STOKER_BINARY_DIR} / "guides";
+  std::filesystem::create_directories(folder);
+  stoker::ScriptOptions options;
+  options.args = {{"input", (root / "examples" / "data" / "china.jpg").string()}};
+  options.directory = folder;
+  options.allowed_directories = {folder, root / "examples" / "data"};
+  const auto source = stoker::ScriptSource::from_file(root / "tests" / "guides" / "guides.lua");
+  const auto outcome = scripts.start(source.value(), options).value().done.wait();
+  ASSERT_TRUE(outcome) << outcome.error().what();
+  EXPECT_TRUE(std::filesystem::exists(folder / "edges.png"));
+}
+
+}  // namespace
