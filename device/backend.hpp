@@ -131,6 +131,9 @@ class Recording {
 
 enum class QueueKind : std::uint8_t { compute, transfer };
 inline constexpr std::size_t queue_kinds = 2;
+[[nodiscard]] constexpr std::size_t index_of(QueueKind queue) noexcept {
+  return static_cast<std::size_t>(queue);
+}
 
 /// "Queue `queue` of this device has completed everything up to `value`."
 struct QueuePoint {

@@ -105,4 +105,17 @@ struct CommandWork {
   void clear() noexcept;
 };
 
+/// Calls `visit(buffer, writes, overwrites)` for each buffer a work touches, readers first.
+template <class Visit> void for_each_use(const CommandWork& work, Visit&& visit) {
+  if (work.replay) {
+    for (const BufferUse& use : work.replay->uses) visit(*use.buffer, use.writes, use.overwrites);
+    return;
+  }
+  for (const Operand& operand : work.step.inputs)
+    if (BufferState* buffer = operand.buffer()) visit(*buffer, false, false);
+  for (const Operand& operand : work.step.outputs)
+    if (BufferState* buffer = operand.buffer())
+      visit(*buffer, true, operand.offset == 0 && operand.bytes == buffer->spec.bytes());
+}
+
 }  // namespace stoker

@@ -1,0 +1,159 @@
+// How commands end: completions, failures and what they poison, a lost device.
+#include <algorithm>
+#include <utility>
+
+#include "stoker/device/shell.hpp"
+
+namespace stoker {
+namespace {
+
+constexpr std::size_t max_poison = 16;
+
+}  // namespace
+
+void DeviceShell::settle_completed() {
+  for (std::size_t q = 0; q < queue_kinds; ++q)
+    settle_up_to(q, completed_[q].load(std::memory_order_acquire));
+}
+
+void DeviceShell::settle_up_to(std::size_t q, std::uint64_t value) {
+  while (!flights_[q].empty() && flights_[q].front().value <= value) {
+    Flight flight = std::move(flights_[q].front());
+    flights_[q].pop_front();
+    // What it waited for is complete, too, even if that report is still on its way.
+    for (std::size_t other = 0; other < queue_kinds; ++other)
+      if (other != q) settle_up_to(other, flight.waits[other]);
+    settle_flight(static_cast<QueueKind>(q), flight);
+    reuse(std::move(flight));
+  }
+}
+
+void DeviceShell::settle_flight(QueueKind queue, Flight& flight) {
+  settled_[index_of(queue)] = flight.value;
+  count_in_flight_.fetch_sub(flight.commands.size(), std::memory_order_relaxed);
+  const Report report = take_report({queue, flight.value});
+  for (std::size_t i = 0; i < flight.commands.size(); ++i) {
+    CommandState& command = *flight.commands[i];
+    const bool one_step = !command.work.replay;
+    std::optional<Error> failure = command.cancel_reason();
+    for (const StepFailure& failed : report.failures) {
+      if (failure || (one_step && failed.step != i)) continue;
+      failure = failed.error;
+      if (one_step) continue;
+      command.set_failed_step(failed.step);
+      failure = failure->with("step", std::to_string(failed.step));
+    }
+    if (!failure) failure = poison_of(command.work);
+    StepTiming timing;
+    if (one_step && i < report.timings.size()) timing = report.timings[i];
+    if (!one_step && !report.timings.empty()) {
+      command.set_step_timings(report.timings);
+      timing = report.timings.front();
+      for (const StepTiming& each : report.timings) {
+        timing.begin_ns = std::min(timing.begin_ns, each.begin_ns);
+        timing.end_ns = std::max(timing.end_ns, each.end_ns);
+      }
+    }
+    settle(command, std::move(failure), timing);
+  }
+}
+
+std::optional<Error> DeviceShell::poison_of(const CommandWork& work) const {
+  std::optional<Error> reason;
+  for_each_use(work, [&](const BufferState& buffer, bool writes, bool) {
+    const Error* poison = buffer.poison_for(work.sequence);
+    if (!reason && poison && !writes) reason = *poison;
+  });
+  return reason;
+}
+
+void DeviceShell::settle(CommandState& command, std::optional<Error> failure, StepTiming timing) {
+  CommandWork& work = command.work;
+  if (work.replay) work.replay->busy = false;
+  for_each_use(work, [&](BufferState& buffer, bool writes, bool overwrites) {
+    if (--buffer.users == 0 && buffer.dropped) buffer.memory.reset();
+    if (!writes) return;
+    auto& poison = buffer.poison;
+    if (failure) {
+      // Settling is nearly in order; a cancelled command may be early, an overwriter never late.
+      const auto place =
+          std::ranges::upper_bound(poison, work.sequence, {}, &BufferState::Poison::sequence);
+      poison.insert(place, {work.sequence, *failure});
+      // The oldest decides now and the newest may later; what lies between them rarely matters.
+      if (poison.size() > max_poison) poison.erase(poison.begin() + 1);
+    } else if (overwrites) {
+      std::erase_if(poison,
+                    [&](const BufferState::Poison& old) { return old.sequence < work.sequence; });
+    }
+  });
+  if (hooks_.observer) hooks_.observer->on_settled(command, failure ? &*failure : nullptr, timing);
+  command.set_timing(timing);
+  auto on_result = std::move(work.on_result);
+  work.clear();  // before anybody is woken: who waits for the command finds its memory free
+  if (failure) {
+    const bool was_cancelled = command.cancel_reason().has_value();
+    (was_cancelled ? count_cancelled_ : count_failed_).fetch_add(1, std::memory_order_relaxed);
+    if (on_result) on_result(&*failure);
+    command.finish(std::move(*failure));
+    return;
+  }
+  count_completed_.fetch_add(1, std::memory_order_relaxed);
+  if (!on_result) {
+    command.finish({});
+    return;
+  }
+  hooks_.run_later([command = CommandPtr{&command}, on_result = std::move(on_result)] {
+    on_result(nullptr);
+    command->finish({});
+  });
+}
+
+void DeviceShell::abandon_flights(const Error& why) {
+  for (std::size_t q = 0; q < queue_kinds; ++q) {
+    Ring<Flight> flights;
+    flights.swap(flights_[q]);
+    for (Flight& flight : flights) {
+      count_in_flight_.fetch_sub(flight.commands.size(), std::memory_order_relaxed);
+      for (const CommandPtr& command : flight.commands) settle(*command, why, {});
+    }
+    settled_[q] = submitted_[q];
+  }
+}
+
+DeviceShell::Report DeviceShell::take_report(QueuePoint point) {
+  if (!has_reports_.load(std::memory_order_acquire)) return {};
+  const std::scoped_lock lock{reports_mutex_};
+  const auto own = std::ranges::find_if(reports_, [&](const Report& report) {
+    return report.point.queue == point.queue && report.point.value == point.value;
+  });
+  if (own == reports_.end()) return {};
+  Report report = std::move(*own);
+  reports_.erase(own);
+  has_reports_.store(!reports_.empty(), std::memory_order_release);
+  return report;
+}
+
+void DeviceShell::on_completed(Completion completion) noexcept {
+  const auto self = weak_from_this().lock();  // what the poke ends may hold the last share
+  if (!completion.failures.empty() || !completion.timings.empty()) {
+    const std::scoped_lock lock{reports_mutex_};
+    reports_.push_back(
+        {completion.point, std::move(completion.failures), std::move(completion.timings)});
+    has_reports_.store(true, std::memory_order_release);
+  }
+  completed_[index_of(completion.point.queue)].store(completion.point.value,
+                                                     std::memory_order_seq_cst);
+  if (!poked_.exchange(true, std::memory_order_seq_cst)) hooks_.poke();
+}
+
+void DeviceShell::on_lost(Error reason) noexcept {
+  const auto self = weak_from_this().lock();
+  {
+    const std::scoped_lock lock{reports_mutex_};
+    if (!lost_) lost_ = std::move(reason);
+  }
+  is_lost_.store(true, std::memory_order_release);
+  if (!poked_.exchange(true, std::memory_order_seq_cst)) hooks_.poke();
+}
+
+}  // namespace stoker
