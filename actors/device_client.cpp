@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "stoker/actors/read_target.hpp"
+#include "stoker/runtime/trace.hpp"
 
 namespace stoker {
 namespace {
@@ -25,7 +26,12 @@ std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<DeviceShell> s
   auto client = std::make_shared<DeviceClient>(shell, context);
   auto strand = std::make_shared<Strand>(context.executor, strand_capacity);
   // The shell refers to its owners weakly: they hold it.
-  strand->set_end_of_turn([shell = shell.get()] { shell->turn(); });
+  strand->set_end_of_turn([shell = shell.get(), observer = context.observer] {
+    if (!observer || !observer->wants_timing()) return shell->turn();
+    const std::uint64_t begin = TraceRecorder::now_ns();
+    shell->turn();
+    observer->on_turn(begin, TraceRecorder::now_ns());
+  });
   client->actor_ = adopt_actor(std::make_shared<DeviceActor>(shell), strand, shell->info().name);
   DeviceShell::Hooks hooks;
   hooks.poke = [weak = std::weak_ptr{client->actor_.shared()}, lane = std::weak_ptr{strand}] {

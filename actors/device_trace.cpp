@@ -8,10 +8,15 @@ DeviceTrace::DeviceTrace(std::shared_ptr<TraceRecorder> trace,
       metrics_{std::move(metrics)},
       compute_{trace_->track("queues", device)},
       transfers_{trace_->track("transfers", device)},
+      actors_{trace_->track("actors", device)},
       completed_{metrics_->counter("stoker_commands_completed_total", "commands that ended well",
                                    {{"device", device}})},
       failed_{metrics_->counter("stoker_commands_failed_total",
                                 "commands that failed or were cancelled", {{"device", device}})} {}
+
+void DeviceTrace::on_turn(std::uint64_t begin_ns, std::uint64_t end_ns) noexcept {
+  trace_->span(actors_, "turn", begin_ns, end_ns);
+}
 
 void DeviceTrace::on_settled(const CommandState& command, const Error* failure,
                              StepTiming timing) noexcept {

@@ -11,7 +11,7 @@
 namespace stoker {
 
 /// Commands go to the lane of their queue ("queues/<device>", transfers to "transfers/<device>"),
-/// failures are marked there. Submissions are timed while the trace is enabled.
+/// failures are marked there; turns of the device's actor to "actors/<device>". Submissions are timed while the trace is enabled.
 class DeviceTrace final : public ShellObserver {
  public:
   DeviceTrace(std::shared_ptr<TraceRecorder> trace, std::shared_ptr<MetricRegistry> metrics,
@@ -19,6 +19,7 @@ class DeviceTrace final : public ShellObserver {
 
   void on_settled(const CommandState& command, const Error* failure,
                   StepTiming timing) noexcept override;
+  void on_turn(std::uint64_t begin_ns, std::uint64_t end_ns) noexcept override;
   [[nodiscard]] bool wants_timing() const noexcept override { return trace_->enabled(); }
 
  private:
@@ -26,6 +27,7 @@ class DeviceTrace final : public ShellObserver {
   const std::shared_ptr<MetricRegistry> metrics_;
   const TrackId compute_;
   const TrackId transfers_;
+  const TrackId actors_;
   Counter& completed_;
   Counter& failed_;
 };

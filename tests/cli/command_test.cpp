@@ -219,7 +219,7 @@ TEST_F(RunCommand, writes_a_trace) {
   std::ifstream file{directory / "t.json"};
   const json trace = json::parse(file, nullptr, false);
   ASSERT_TRUE(trace.contains("traceEvents"));
-  EXPECT_TRUE(contains(trace.dump(), "relu"));
+  for (const char* lane : {"relu", "queues", "actors"}) EXPECT_TRUE(contains(trace.dump(), lane));
 }
 
 TEST_F(RunCommand, ctrl_c_cancels_the_script) {
