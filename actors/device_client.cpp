@@ -62,6 +62,8 @@ ActorRef<BufferActor> DeviceBuffer::actor() const { return {actor_, device()->ac
 // --- checks --------------------------------------------------------------------------------------
 
 Result<void> DeviceClient::check_buffer(const DeviceBuffer& buffer, std::string_view op) const {
+  // Before any lock is taken: a thread of the parent may hold it for ever.
+  STOKER_TRY(context_.fork.check(op));
   if (!buffer)
     return Error{std::string{op}, ErrorCode::invalid_argument, "an empty buffer handle was passed"};
   if (buffer.device().get() != this)
@@ -121,13 +123,12 @@ Result<CommandPtr> DeviceClient::send(CommandPtr command, const CommandOptions& 
 
 void DeviceClient::watch(const CommandPtr& command, const CommandOptions& options) {
   if (!options.deadline) return;
-  command->set_deadline(Timer{*context_.clock, *options.deadline, *context_.executor,
-                              [self = weak_from_this(), weak = command.get(), command] {
-                                if (const auto client = self.lock())
-                                  client->cancel(command, Error{command->kernel(),
-                                                                ErrorCode::deadline_exceeded,
-                                                                "the deadline passed"});
-                              }});
+  command->set_deadline(Timer{
+      *context_.clock, *options.deadline, *context_.executor, [self = weak_from_this(), command] {
+        if (const auto client = self.lock())
+          client->cancel(command, Error{command->kernel(), ErrorCode::deadline_exceeded,
+                                        "the deadline passed"});
+      }});
 }
 
 void DeviceClient::cancel(const CommandPtr& command, Error why) {
@@ -310,6 +311,7 @@ void DeviceClient::release(const DeviceBuffer& buffer) {
 Result<std::shared_ptr<const Prepared>> DeviceClient::prepare(
     const std::shared_ptr<const Kernel>& kernel, std::span<const DeviceBuffer* const> inputs,
     const Params* params) {
+  STOKER_TRY(context_.fork.check(kernel->name));
   boost::container::small_vector<TensorSpec, 4> specs;
   for (const DeviceBuffer* buffer : inputs) {
     STOKER_TRY(check_buffer(*buffer, kernel->name));
@@ -384,6 +386,7 @@ Result<std::vector<CommandPtr>> DeviceClient::submit(std::span<const KernelReque
 // --- ending --------------------------------------------------------------------------------------
 
 bool DeviceClient::close(std::chrono::nanoseconds patience) {
+  if (context_.fork.forked()) return true;  // what runs is the parent's
   const Error why{"device", ErrorCode::closed, "the system was stopped", {{"device", info().name}}};
   const auto until = std::chrono::steady_clock::now() + patience;
   const auto points = actor_.call(CloseDevice{why}, Run::here);

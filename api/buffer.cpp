@@ -33,6 +33,12 @@ template <class T> T element_from(double value) {
 
 Device Buffer::device() const { return Device{buffer_.device()}; }
 
+Command Buffer::read_bytes_into(std::span<std::byte> target, std::shared_ptr<const void> owner,
+                                std::size_t offset) const {
+  const auto keep = [owner = std::move(owner)](const Error*) {};
+  return {buffer_.device()->read_into(buffer_, offset, target, keep).value(), buffer_.device()};
+}
+
 Future<std::vector<std::byte>> Buffer::read_bytes() const { return read_bytes(0, size()); }
 
 Future<std::vector<std::byte>> Buffer::read_bytes(std::size_t offset, std::size_t bytes) const {

@@ -53,6 +53,18 @@ class Buffer {
     command->observe();  // the future carries the outcome
     return result;
   }
+  /// The same into memory of the caller's, which saves the vector. `owner` keeps that memory until
+  /// the device will not write there any more: after a cancel that may be later than the command's
+  /// end. Null: the caller sees to it. Throws as read() does.
+  template <class T>
+  Command read_into(std::span<T> target, std::shared_ptr<const void> owner,
+                    std::size_t first = 0) const {
+    check_element_type("read", dtype_of<T>);
+    static_cast<void>(checked_count("read", first, target.size()));
+    return read_bytes_into(std::as_writable_bytes(target), std::move(owner), first * sizeof(T));
+  }
+  Command read_bytes_into(std::span<std::byte> target, std::shared_ptr<const void> owner,
+                          std::size_t offset = 0) const;
   [[nodiscard]] Future<std::vector<std::byte>> read_bytes() const;
   [[nodiscard]] Future<std::vector<std::byte>> read_bytes(std::size_t offset,
                                                           std::size_t bytes) const;

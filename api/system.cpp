@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "stoker/actors/device_trace.hpp"
+#include "stoker/runtime/fork_guard.hpp"
 #include "stoker/runtime/log.hpp"
 #include "stoker/runtime/thread_pool.hpp"
 
@@ -61,6 +62,7 @@ struct SystemState {
   }
 
   std::shared_ptr<DeviceClient> open(std::string_view name) {
+    fork.check("device").value();
     const std::scoped_lock lock{mutex};
     if (stopped) throw Error{"device", ErrorCode::closed, "the system was stopped"};
     if (name.empty()) name = options.config.device;
@@ -121,6 +123,7 @@ struct SystemState {
   const std::shared_ptr<KernelCatalog> kernels = std::make_shared<KernelCatalog>();
   const std::shared_ptr<Executor> executor;
   const std::vector<std::shared_ptr<Driver>> drivers;
+  const ForkGuard fork;
   std::mutex mutex;
   bool stopped = false;
   std::map<std::string, std::shared_ptr<DeviceClient>, std::less<>> devices;

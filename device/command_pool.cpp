@@ -4,7 +4,7 @@ namespace stoker {
 
 CommandPtr CommandPool::make(std::uint64_t id, std::string_view kernel) {
   std::unique_ptr<Memory> memory;
-  {
+  if (!fork_.forked()) {  // else a thread of the parent may hold the lock for ever
     const std::scoped_lock lock{mutex_};
     // Reserved here, so that giving back never allocates.
     if (idle_.capacity() == 0) idle_.reserve(max_idle);
@@ -21,6 +21,7 @@ CommandPtr CommandPool::make(std::uint64_t id, std::string_view kernel) {
 }
 
 void CommandPool::give_back(std::unique_ptr<Memory> memory) noexcept {
+  if (fork_.forked()) return;  // as in make()
   const std::scoped_lock lock{mutex_};
   if (idle_.size() < max_idle) idle_.push_back(std::move(memory));
 }

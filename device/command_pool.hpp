@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stoker/device/command_state.hpp"
+#include "stoker/runtime/fork_guard.hpp"
 
 namespace stoker {
 
@@ -32,6 +33,7 @@ class CommandPool final : public std::enable_shared_from_this<CommandPool> {
   void give_back(std::unique_ptr<Memory> memory) noexcept;
 
   const std::weak_ptr<Backend> backend_;
+  const ForkGuard fork_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Memory>> idle_;
 };

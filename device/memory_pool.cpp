@@ -135,6 +135,7 @@ Result<std::unique_ptr<MemoryBlock>> MemoryPool::grow(std::uint64_t bytes, Memor
 }
 
 void MemoryPool::give_back(const Lease& lease) noexcept {
+  if (fork_.forked()) return;  // a thread of the parent may hold the lock for ever
   const std::scoped_lock lock{mutex_};
   MemoryBlock* block = lease.view_.block;
   Shelf& shelf = shelves_[static_cast<std::size_t>(block->kind)];

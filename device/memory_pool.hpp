@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "stoker/device/backend.hpp"
+#include "stoker/runtime/fork_guard.hpp"
 
 namespace stoker {
 
@@ -96,6 +97,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   const std::shared_ptr<Backend> backend_;
   const std::uint64_t budget_;
   const std::uint64_t cache_limit_;
+  const ForkGuard fork_;
   mutable std::mutex mutex_;
   Shelf shelves_[kinds];
   MemoryStats stats_;

@@ -61,9 +61,7 @@ class ShellObserver {
   virtual void on_settled(const CommandState& command, const Error* failure,
                           StepTiming timing) noexcept = 0;
   /// A turn of the shell has ended; nanoseconds on the steady clock. Only while wants_timing().
-  virtual void on_turn(std::uint64_t begin_ns, std::uint64_t end_ns) noexcept {
-    static_cast<void>(begin_ns), static_cast<void>(end_ns);
-  }
+  virtual void on_turn(std::uint64_t /*begin_ns*/, std::uint64_t /*end_ns*/) noexcept {}
   /// Whether submissions should be timed right now.
   [[nodiscard]] virtual bool wants_timing() const noexcept = 0;
 };

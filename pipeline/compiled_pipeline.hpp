@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <span>
 
 #include "stoker/pipeline/pipeline_actor.hpp"
@@ -37,9 +38,15 @@ class CompiledPipeline final {
   [[nodiscard]] Future<std::size_t> trim();
 
  private:
+  /// The binding of these buffers: checked now, or found among those that the actor still keeps.
+  [[nodiscard]] Result<std::shared_ptr<const Binding>> binding_of(
+      std::span<const DeviceBuffer* const> buffers, Keep keep);
+
   const std::shared_ptr<const PipelinePlan> plan_;
   const std::shared_ptr<DeviceClient> device_;
   const ActorRef<PipelineActor> actor_;
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<const Binding>> known_;  ///< guarded by mutex_
 };
 
 }  // namespace stoker

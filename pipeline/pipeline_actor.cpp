@@ -19,20 +19,19 @@ void PipelineActor::on(RunPipeline run) {
   } else {
     // Whoever reads what it would have written fails with it.
     run.command->work.replay = std::make_shared<Replay>();
-    run.command->work.replay->uses = uses_of(run.bound);
+    run.command->work.replay->uses = uses_of(*run.binding);
     refused = replay.error();
   }
   device_->shell().submit(std::move(run.command), std::move(refused));
 }
 
-std::vector<BufferUse> PipelineActor::uses_of(
-    std::span<const std::shared_ptr<BufferState>> bound) const {
+std::vector<BufferUse> PipelineActor::uses_of(const Binding& binding) const {
   std::vector<BufferUse> uses;
-  for (std::size_t i = 0; i < bound.size(); ++i) {
+  for (std::size_t i = 0; i < binding.size(); ++i) {
     const ValueId value = plan_->externals[i];
     const bool reads = plan_->read_first[value] || !plan_->written[value];
-    if (reads) uses.push_back({bound[i], false, false});
-    if (plan_->written[value]) uses.push_back({bound[i], true, !plan_->read_first[value]});
+    if (reads) uses.push_back({binding[i], false, false});
+    if (plan_->written[value]) uses.push_back({binding[i], true, !plan_->read_first[value]});
   }
   return uses;
 }
@@ -40,17 +39,17 @@ std::vector<BufferUse> PipelineActor::uses_of(
 Result<std::shared_ptr<Replay>> PipelineActor::replay_for(const RunPipeline& run) {
   const auto is_idle = [](const Instance& instance) { return !instance.replay->busy; };
   auto chosen = std::ranges::find_if(instances_, [&](const Instance& instance) {
-    return is_idle(instance) && std::ranges::equal(instance.bound, run.bound);
+    return is_idle(instance) && instance.binding == run.binding;
   });
   if (chosen != instances_.end()) return chosen->replay;
   // Better to record anew in an idle arena than to hold one more of them.
   const bool full = instances_.size() >= max_idle;
   if (run.keep && full) chosen = std::ranges::find_if(instances_, is_idle);
   if (chosen != instances_.end()) {
-    bind(*chosen, run.bound);
+    bind(*chosen, run.binding);
     return chosen->replay;
   }
-  STOKER_ASSIGN(Instance fresh, make_instance(run.bound));
+  STOKER_ASSIGN(Instance fresh, make_instance(run.binding));
   auto replay = fresh.replay;
   // Otherwise it lives just as long as its run.
   if (run.keep && !full) instances_.push_back(std::move(fresh));
@@ -58,18 +57,19 @@ Result<std::shared_ptr<Replay>> PipelineActor::replay_for(const RunPipeline& run
 }
 
 Result<PipelineActor::Instance> PipelineActor::make_instance(
-    std::span<const std::shared_ptr<BufferState>> bound) {
+    std::shared_ptr<const Binding> binding) {
   Instance instance;
   if (plan_->arena.bytes > 0) {
     STOKER_ASSIGN(instance.arena, device_->shell().pool().lease(plan_->arena.bytes,
                                                                 MemoryKind::device, "pipeline"));
   }
-  bind(instance, bound);
+  bind(instance, std::move(binding));
   return instance;
 }
 
-void PipelineActor::bind(Instance& instance, std::span<const std::shared_ptr<BufferState>> bound) {
-  instance.bound.assign(bound.begin(), bound.end());
+void PipelineActor::bind(Instance& instance, std::shared_ptr<const Binding> binding) {
+  instance.binding = std::move(binding);
+  const Binding& bound = *instance.binding;
   std::vector<std::shared_ptr<BufferState>> buffer_of(plan_->graph.values().size());
   auto replay = std::make_shared<Replay>();
   replay->uses = uses_of(bound);

@@ -15,10 +15,13 @@
 
 namespace stoker {
 
+/// The checked buffers of a run, one for each external value. Runs on the same buffers share one.
+using Binding = std::vector<std::shared_ptr<BufferState>>;
+
 /// Starts a run. What cannot be had (out_of_memory, a recording) fails the command.
 struct RunPipeline {
   CommandPtr command;
-  boost::container::small_vector<std::shared_ptr<BufferState>, 8> bound;  ///< by external, checked
+  std::shared_ptr<const Binding> binding;
   bool keep = true;  ///< whether the arena and the recording stay for a next run
 };
 /// Drops idle arenas and recordings; answers how many.
@@ -37,16 +40,15 @@ class PipelineActor final : public Actor {
  private:
   /// An arena with the recording that uses it.
   struct Instance {
-    std::vector<std::shared_ptr<BufferState>> bound;
+    std::shared_ptr<const Binding> binding;
     std::shared_ptr<MemoryLease> arena;
     std::shared_ptr<Replay> replay;
   };
 
   [[nodiscard]] Result<std::shared_ptr<Replay>> replay_for(const RunPipeline& run);
-  [[nodiscard]] Result<Instance> make_instance(std::span<const std::shared_ptr<BufferState>> bound);
-  [[nodiscard]] std::vector<BufferUse> uses_of(
-      std::span<const std::shared_ptr<BufferState>> bound) const;
-  void bind(Instance& instance, std::span<const std::shared_ptr<BufferState>> bound);
+  [[nodiscard]] Result<Instance> make_instance(std::shared_ptr<const Binding> binding);
+  [[nodiscard]] std::vector<BufferUse> uses_of(const Binding& binding) const;
+  void bind(Instance& instance, std::shared_ptr<const Binding> binding);
 
   const std::shared_ptr<const PipelinePlan> plan_;
   const std::shared_ptr<DeviceClient> device_;

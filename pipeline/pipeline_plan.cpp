@@ -161,8 +161,7 @@ Result<void> PipelinePlan::check_binding(std::span<const DeviceBuffer* const> bu
                     {{"value", value.name},
                      {"buffer", buffer.device()->info().name},
                      {"pipeline", device.info().name}});
-    if (buffer.state()->released.load(std::memory_order_acquire))
-      return refuse(ErrorCode::released, "the buffer was released", {{"value", value.name}});
+    if (buffer.state()->released.load(std::memory_order_acquire)) return released(i);
     if (buffer.spec() != *value.spec)
       return refuse(buffer.spec().dtype != value.spec->dtype ? ErrorCode::dtype_mismatch
                                                              : ErrorCode::shape_mismatch,
@@ -177,6 +176,20 @@ Result<void> PipelinePlan::check_binding(std::span<const DeviceBuffer* const> bu
                     {{"value", value.name}, {"other", graph.values()[externals[other]].name}});
   }
   return {};
+}
+
+Result<void> PipelinePlan::check_released(
+    std::span<const std::shared_ptr<BufferState>> binding) const {
+  for (std::size_t i = 0; i < binding.size(); ++i)
+    if (binding[i]->released.load(std::memory_order_acquire)) return released(i);
+  return {};
+}
+
+Error PipelinePlan::released(std::size_t external) const {
+  return Error{"pipeline",
+               ErrorCode::released,
+               "the buffer was released",
+               {{"value", graph.values()[externals[external]].name}}};
 }
 
 }  // namespace stoker

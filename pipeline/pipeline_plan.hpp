@@ -42,8 +42,12 @@ struct PipelinePlan {
   /// bound twice where a stage writes it.
   [[nodiscard]] Result<void> check_binding(std::span<const DeviceBuffer* const> buffers,
                                            const DeviceClient& device) const;
+  /// The part of it that may change afterwards: `released`.
+  [[nodiscard]] Result<void> check_released(
+      std::span<const std::shared_ptr<BufferState>> binding) const;
 
  private:
+  [[nodiscard]] Error released(std::size_t external) const;
   Result<void> place(const std::vector<std::uint32_t>& order, DeviceClient& device);
 };
 

@@ -2,30 +2,14 @@
 
 #include <pthread.h>
 
-#include <atomic>
 #include <string>
 
 namespace stoker {
-namespace {
 
-// How many forks lie between this process and the one the library was loaded in. Process-wide by
-// nature, and the only state here.
-std::atomic<std::uint32_t> generation{0};
-
-std::uint32_t current_generation() noexcept {
-  static const int registered =
-      pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1, std::memory_order_relaxed); });
-  static_cast<void>(registered);
-  return generation.load(std::memory_order_relaxed);
-}
-
-}  // namespace
-
-ForkGuard::ForkGuard() noexcept : generation_(current_generation()) {}
-
-bool ForkGuard::forked() const noexcept {
-  return generation.load(std::memory_order_relaxed) != generation_;
-}
+// Process-wide by nature, as is the handler that counts. Both are there before main().
+constinit std::atomic<std::uint32_t> ForkGuard::forks_{0};
+const int ForkGuard::handler_ =
+    pthread_atfork(nullptr, nullptr, [] { forks_.fetch_add(1, std::memory_order_relaxed); });
 
 Result<void> ForkGuard::check(std::string_view op) const {
   if (!forked()) return {};

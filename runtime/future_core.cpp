@@ -96,8 +96,23 @@ void FutureCore::publish() noexcept {
   }
 }
 
+bool FutureCore::end_if_forked() noexcept {
+  const std::uint16_t here = unclaimed_here();
+  std::uint16_t claim = claim_.load(std::memory_order_acquire);
+  if ((claim & ~claimed) == here) return false;
+  // One thread of this child takes the future from whatever the parent's threads had begun. Nobody
+  // is woken: those who waited are threads of the parent.
+  if (claim_.compare_exchange_strong(claim, here | claimed, std::memory_order_acq_rel)) {
+    disown();
+    head_.store(closed, std::memory_order_release);
+  } else {
+    while (!ready()) std::this_thread::yield();
+  }
+  return true;
+}
+
 void FutureCore::wait() noexcept {
-  if (ready()) return;
+  if (ready() || end_if_forked()) return;
   if (blocks_thread()) {
     assist(time_point::max());
     if (ready()) return;
@@ -109,7 +124,7 @@ void FutureCore::wait() noexcept {
 }
 
 bool FutureCore::wait_until(time_point deadline) noexcept {
-  if (ready()) return true;
+  if (ready() || end_if_forked()) return true;
   if (blocks_thread()) {
     assist(deadline);
     if (ready()) return true;
@@ -118,7 +133,7 @@ bool FutureCore::wait_until(time_point deadline) noexcept {
 }
 
 bool FutureCore::wait_until(Clock& clock, time_point deadline) noexcept {
-  if (ready()) return true;
+  if (ready() || end_if_forked()) return true;
   return wait_with(*this, [&](Parker& parker) { return parker.park_until(clock, deadline); });
 }
 
@@ -139,6 +154,15 @@ void FutureCore::last_release() const noexcept {
 }
 
 namespace detail {
+
+Error forked_while_waiting() noexcept {
+  try {
+    return Error{"wait", ErrorCode::forked_process,
+                 "the work belongs to the parent: it was submitted before fork()"};
+  } catch (...) {
+    return Error{};
+  }
+}
 
 Error broken_promise(const char* op) noexcept {
   try {

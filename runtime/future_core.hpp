@@ -6,7 +6,8 @@
 //            Any thread may wait, complete, cancel. The first completion wins, later ones are
 //            ignored. Completing runs no user code: only Waiter::wake, which must be tiny.
 // Errors:    a failure that nobody looked at is logged when the last handle goes (a cancellation
-//            is not a failure, nor is the end of a system).
+//            is not a failure, nor is the end of a system). Waiting in a forked child for what the
+//            parent would complete ends with `forked_process`.
 #pragma once
 
 #include <atomic>
@@ -19,10 +20,16 @@
 #include <utility>
 
 #include "stoker/runtime/error.hpp"
+#include "stoker/runtime/fork_guard.hpp"
 
 namespace stoker {
 
 class Clock;
+
+namespace detail {
+/// Error{"wait", forked_process} without throwing.
+[[nodiscard]] Error forked_while_waiting() noexcept;
+}  // namespace detail
 
 /// Told once that a future is ready. Alive until woken or removed.
 class Waiter {
@@ -86,15 +93,18 @@ class FutureCore {
   }
 
  protected:
-  FutureCore() noexcept = default;
+  FutureCore() noexcept : claim_{unclaimed_here()} {}
   virtual ~FutureCore() = default;
 
   /// True for the one caller that may store the outcome; that one then calls publish().
   [[nodiscard]] bool claim() noexcept {
-    return !claimed_.exchange(true, std::memory_order_acq_rel);
+    return (claim_.fetch_or(claimed, std::memory_order_acq_rel) & claimed) == 0;
   }
   /// Makes the outcome visible and wakes everybody. The caller holds a reference.
   void publish() noexcept;
+  /// Stores the outcome `forked_process`; called once, in a child of the process the future was made
+  /// in, whatever the threads of the parent were doing to it.
+  virtual void disown() noexcept = 0;
   /// The failure, if it was one. Called when ready.
   [[nodiscard]] virtual std::optional<Error> failure() const noexcept = 0;
   /// Destroys this; a state with its own way of being stored overrides it.
@@ -109,13 +119,20 @@ class FutureCore {
   // The list's head is a Waiter*, with one bit to lock it, or the value `closed`.
   static constexpr std::uintptr_t locked = 1;
   static constexpr std::uintptr_t closed = 2;
+  // A claim is the process that may store the outcome (its number of forks), with one bit: it has.
+  static constexpr std::uint16_t claimed = 0x8000;
+  [[nodiscard]] static std::uint16_t unclaimed_here() noexcept {
+    return static_cast<std::uint16_t>(ForkGuard::generation() & 0x7fffU);
+  }
+  /// In a child of the process the future was made in: makes it ready. True if it is.
+  bool end_if_forked() noexcept;
   void last_release() const noexcept;
   /// Waits for the list's bit to be free and returns the head.
   [[nodiscard]] std::uintptr_t unlocked_head() const noexcept;
 
   std::atomic<std::uintptr_t> head_{0};
   mutable std::atomic<std::uint32_t> references_{0};
-  std::atomic<bool> claimed_{false};
+  std::atomic<std::uint16_t> claim_;
   mutable std::atomic<bool> observed_{false};
 };
 
@@ -143,6 +160,9 @@ template <class T> class FutureState : public FutureCore {
   [[nodiscard]] std::optional<Error> failure() const noexcept override {
     if (outcome_.result.has_error()) return outcome_.result.error();
     return std::nullopt;
+  }
+  void disown() noexcept override {
+    std::construct_at(&outcome_.result, detail::forked_while_waiting());
   }
 
  private:

@@ -105,7 +105,7 @@ std::shared_ptr<ComputePool> ComputePool::shared(unsigned threads) {
   static std::mutex mutex;
   static std::weak_ptr<ComputePool> current;
   const std::scoped_lock lock{mutex};
-  if (auto pool = current.lock()) return pool;
+  if (auto pool = current.lock(); pool && !pool->fork_.forked()) return pool;
   auto pool = std::make_shared<ComputePool>(threads);
   current = pool;
   return pool;
@@ -123,6 +123,11 @@ ComputePool::ComputePool(unsigned threads)
 }
 
 ComputePool::~ComputePool() {
+  if (fork_.forked()) {
+    // The threads are the parent's; joining or detaching them here would hang.
+    static_cast<void>(new std::vector<std::jthread>{std::move(workers_)});  // NOLINT: kept for ever
+    return;
+  }
   for (std::jthread& worker : workers_) worker.request_stop();
   state_->wake.notify_all();
   // The last user may drop the pool from one of its own threads (a completion that ends a system).

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "stoker/device/cpu/job.hpp"
+#include "stoker/runtime/fork_guard.hpp"
 
 namespace stoker::device::cpu {
 
@@ -50,6 +51,7 @@ class ComputePool {
   static void work(const std::shared_ptr<State>& state, std::stop_token stop);
   std::shared_ptr<State> state_;  // shared with the threads, which may outlive the pool
   std::vector<std::jthread> workers_;
+  const ForkGuard fork_;
 };
 
 }  // namespace stoker::device::cpu

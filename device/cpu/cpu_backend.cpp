@@ -45,6 +45,11 @@ CpuBackend::CpuBackend(CompletionSink& sink, std::shared_ptr<ComputePool> pool)
     : sink_{sink}, pool_{std::move(pool)}, info_{describe(pool_->threads())} {}
 
 CpuBackend::~CpuBackend() {
+  if (fork_.forked()) {
+    // The jobs are the parent's, as are the threads that run them.
+    for (Flight& flight : flights_) static_cast<void>(flight.own.release());
+    return;
+  }
   std::unique_lock lock{mutex_};
   const bool drained = completed_changed_.wait_for(lock, drain_patience,
                                                    [&] { return flights_.empty() && !reporting_; });

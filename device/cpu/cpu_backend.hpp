@@ -13,6 +13,7 @@
 
 #include "stoker/device/backend.hpp"
 #include "stoker/device/cpu/compute_pool.hpp"
+#include "stoker/runtime/fork_guard.hpp"
 #include "stoker/runtime/ring.hpp"
 
 namespace stoker::device::cpu {
@@ -57,6 +58,7 @@ class CpuBackend final : public Backend, public JobOwner {
   const std::shared_ptr<ComputePool> pool_;
   const DeviceInfo info_;
 
+  const ForkGuard fork_;
   std::mutex mutex_;
   std::condition_variable completed_changed_;
   Ring<Flight> flights_;

@@ -53,8 +53,8 @@ class Encoder {
 
   DeviceHandle& device_;
   const VkPipelineLayout layout_;
-  const std::uint64_t target_ns_;
   BulkMoves bulk_;
+  const std::uint64_t target_ns_;
   Schedule schedule_;
   std::vector<Stage> stages_;
   Hazards hazards_;

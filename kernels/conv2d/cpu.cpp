@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "stoker/kernels/conv2d/planes.hpp"
+#include "stoker/kernels/cpu/stream.hpp"
 #include "stoker/kernels/cpu_plan.hpp"
 #include "stoker/kernels/matmul/sgemm.hpp"
 
@@ -30,11 +31,15 @@ struct Run {
 template <class S> struct Convolution {
   using C = mm::Compute<S>;
   static constexpr std::int64_t width = mm::tile_columns<C>;
+  static constexpr std::int64_t lanes = mm::Simd<C>::lanes;
 
   Planes planes;
   std::int64_t rows;       ///< outputs of a group, padded to whole panels of weights
   std::int64_t tap_block;  ///< taps summed at a time
-  std::int64_t panels;     ///< of `width` columns
+  std::int64_t panels;     ///< of at most `width` columns
+  /// If not 0: panels to each row of the output, and their sums are formed where they will lie.
+  std::int64_t row_panels;
+  bool streams;   ///< those sums go past the cache
   bool by_image;  ///< a slice copies and computes whole images, whose copies stay in its cache
   std::uint32_t slices;
   // Where things lie in scratch, in elements: weights, planes, and for each slice its sums.
@@ -46,7 +51,9 @@ template <class S> struct Convolution {
     rows = round_up(g.group_outputs(), tile_rows);
     const std::int64_t blocks = (g.taps() + most_taps() - 1) / most_taps();
     tap_block = (g.taps() + blocks - 1) / std::max<std::int64_t>(blocks, 1);
-    panels = (planes.columns() + width - 1) / width;
+    row_panels = panels_of_row(g);
+    streams = row_panels && blocks == 1 && output_bytes(g) >= convert::stream_from_bytes;
+    panels = row_panels ? g.out_h * row_panels : (planes.columns() + width - 1) / width;
     const std::int64_t cores = slice_count(std::size_t{1} << 30, 1) / 4;
     slices = slice_count(static_cast<std::size_t>(g.work()), std::size_t{1} << 19);
     by_image =
@@ -58,7 +65,20 @@ template <class S> struct Convolution {
     // The last vector that a tap reads may begin inside the planes and end behind them.
     sums_at = planes_at + round_up(copies * image_step() + 64, 16);
     // The last panel's columns are copied where the input serves as planes.
-    sums_elements = round_up(rows * width + (planes.in_place ? tap_block * width : 0), 16);
+    sums_elements =
+        row_panels ? 0 : round_up(rows * width + (planes.in_place ? tap_block * width : 0), 16);
+  }
+
+  [[nodiscard]] static std::size_t output_bytes(const Geometry& g) noexcept {
+    return static_cast<std::size_t>(g.images * g.out_channels * g.out_pixels()) * sizeof(C);
+  }
+  /// Panels within rows need no copy of their sums, but end in the middle of a vector: worth it only
+  /// where that is rare, or never happens.
+  [[nodiscard]] std::int64_t panels_of_row(const Geometry& g) const noexcept {
+    const std::int64_t whole = round_up(g.out_w, lanes);
+    if (!std::is_same_v<S, C> || planes.in_place || g.taps() == 0 || whole * 20 > g.out_w * 21)
+      return 0;
+    return (whole + width - 1) / width;
   }
 
   [[nodiscard]] std::int64_t tiles() const noexcept {
@@ -130,9 +150,11 @@ template <class S> struct Convolution {
   void run_tile(const CpuArgs& args, std::int64_t image, std::int64_t group, std::int64_t panel,
                 const C* plane, C* sums) const noexcept {
     const Geometry& g = planes.g;
+    if constexpr (std::is_same_v<S, C>)
+      if (row_panels) return run_in_row(args, image, group, panel, plane);
     const std::int64_t first = panel * width;
     const std::int64_t columns = std::min(width, planes.columns() - first);
-    const std::int64_t whole = round_up(columns, mm::Simd<C>::lanes);
+    const std::int64_t whole = round_up(columns, lanes);
     plane += group * g.group_channels() * planes.per_channel() + first;
 
     const C* weights = scratch(args, group * rows * g.taps());
@@ -157,6 +179,46 @@ template <class S> struct Convolution {
     }
     if (g.taps() == 0) std::fill_n(sums, g.group_outputs() * width, C{});
     store(args, image, group, first, columns, sums);
+  }
+
+  /// The same for a panel within a row of the output: the sums are formed where they belong, or
+  /// written there past the cache.
+  void run_in_row(const CpuArgs& args, std::int64_t image, std::int64_t group, std::int64_t panel,
+                  const C* plane) const noexcept {
+    const Geometry& g = planes.g;
+    const std::int64_t row = panel / row_panels;
+    const SliceRange range =
+        slice_range(static_cast<std::size_t>(g.out_w), static_cast<std::uint32_t>(row_panels),
+                    static_cast<std::uint32_t>(panel % row_panels), lanes);
+    const auto first = static_cast<std::int64_t>(range.begin);
+    const std::int64_t columns = static_cast<std::int64_t>(range.end) - first;
+    plane += group * g.group_channels() * planes.per_channel() + row * planes.w.extent + first;
+    const std::int64_t output = group * g.group_outputs();
+    C* const to =
+        args.out<C>() + (image * g.out_channels + output) * g.out_pixels() + row * g.out_w + first;
+    const C* bias = g.bias ? args.in<C>(2) + output : nullptr;
+    const C* weights = scratch(args, group * rows * g.taps());
+    alignas(64) C sums[tile_rows * width];
+    for (std::int64_t t = 0; t < g.taps(); t += tap_block) {
+      const std::int64_t taps = std::min(tap_block, g.taps() - t);
+      const Shifted<C> right{plane, planes.offsets.data() + t};
+      for (std::int64_t m = 0; m < g.group_outputs(); m += tile_rows) {
+        const std::int64_t outputs = std::min(tile_rows, g.group_outputs() - m);
+        C* const target = streams ? sums : to + m * g.out_pixels();
+        const std::int64_t step = streams ? width : g.out_pixels();
+        if (bias && t == 0)
+          for (std::int64_t i = 0; i < outputs; ++i)
+            std::fill_n(target + i * step, columns, bias[m + i]);
+        mm::tile(outputs, columns, taps, mm::PackedRows<C>{weights + m * taps}, right, target, step,
+                 t > 0 || bias);
+        if (!streams) continue;
+        for (std::int64_t i = 0; i < outputs; ++i)
+          convert::stream_copy(to + (m + i) * g.out_pixels(), sums + i * width,
+                               static_cast<std::size_t>(columns) * sizeof(C));
+      }
+      weights += rows * taps;
+    }
+    if (streams) convert::stream_fence();
   }
 
   /// Adds the bias and writes what belongs to the output.

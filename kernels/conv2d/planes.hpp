@@ -116,6 +116,9 @@ struct Planes {
     if (w.stride == 1) {
       cpu::STOKER_ISA::load_block(row + (left + first), to + first,
                                   static_cast<std::size_t>(last - first));
+    } else if (std::is_same_v<S, C> && w.stride == 2) {
+      // A step known to the compiler becomes shuffles of whole vectors.
+      for (std::int64_t j = first; j < last; ++j) to[j] = static_cast<C>(row[left + j * 2]);
     } else {
       for (std::int64_t j = first; j < last; ++j)
         cpu::STOKER_ISA::load_block(row + (left + j * w.stride), to + j, 1);

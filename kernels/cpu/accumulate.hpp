@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -96,8 +97,15 @@ template <class Op, class A> inline A accumulate_block(const A* x, std::size_t n
   Lanes<A> a = start;
   std::size_t i = 0;
   if (n >= 4 * width) {
+    // Comparisons take long enough to keep the next loads from being begun in time; a page ahead.
+    // Past the end there is nothing to fetch, and no harm in asking.
+    constexpr std::uintptr_t ahead = 4096;
     Lanes<A> b = start, c = start, d = start;
     for (; i + 4 * width <= n; i += 4 * width) {
+      for (std::size_t k = 0; k < 4 * width; k += 64 / sizeof(A))
+        __builtin_prefetch(
+            reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(x + i + k) + ahead), 0,
+            3);
       a = Op::combine(a, load_lanes(x + i));
       b = Op::combine(b, load_lanes(x + i + width));
       c = Op::combine(c, load_lanes(x + i + 2 * width));

@@ -1,7 +1,7 @@
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/layer_norm/rows.hpp"
+#include "stoker/kernels/rows/row_teams.hpp"
 #include "stoker/kernels/rules.hpp"
-#include "stoker/kernels/softmax/row_teams.hpp"
 
 namespace stoker::kernels::layer_norm {
 namespace {
@@ -24,7 +24,7 @@ Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
   return std::vector{call.inputs[0]};
 }
 
-softmax::RowShaders make_shaders() {
+rows::RowShaders make_shaders() {
   Shader shader;
   shader.name = "layer_norm_rows";
   shader.file = "layer_norm/rows.glsl";
@@ -35,10 +35,10 @@ softmax::RowShaders make_shaders() {
   shader.push = {{"rows"}, {"length"}, {"epsilon", PushType::f32}};
   shader.constants = {{"has_gamma"}, {"has_beta"}};
   shader.variants = rules::variants_of("T", {DType::f32, DType::f16, DType::bf16});
-  return softmax::row_shaders(std::move(shader));
+  return rows::row_shaders(std::move(shader));
 }
 
-Result<GpuPlan> plan(const softmax::RowShaders& shaders, const KernelCall& call,
+Result<GpuPlan> plan(const rows::RowShaders& shaders, const KernelCall& call,
                      const GpuTraits& traits) {
   if (call.dtype() == DType::f64)
     return Error{"layer_norm",
@@ -49,7 +49,7 @@ Result<GpuPlan> plan(const softmax::RowShaders& shaders, const KernelCall& call,
   STOKER_ASSIGN(const Rows rows, rows_of(call));
   const bool has_gamma = call.inputs.size() > 1;
   const bool has_beta = call.inputs.size() > 2;
-  GpuPass pass = softmax::row_pass(shaders, rows.count, rows.length, traits);
+  GpuPass pass = rows::row_pass(shaders, rows.count, rows.length, traits);
   pass.variant = to_string(call.dtype());
   // An input that is not there is not read; something must be bound all the same.
   pass.bindings = {input(0), input(has_gamma ? 1 : 0), input(has_beta ? 2 : 0), output()};
@@ -86,7 +86,7 @@ Result<void> define(KernelRegistry& registry) {
   kernel.inputs = {1, 3};
   kernel.dtypes = rules::float_dtypes();
   kernel.infer = infer;
-  const softmax::RowShaders shaders = make_shaders();
+  const rows::RowShaders shaders = make_shaders();
   kernel.shaders = {shaders.shuffling, shaders.plain};
   kernel.gpu = [shaders](const KernelCall& call, std::span<const TensorSpec>,
                          const GpuTraits& traits) { return plan(shaders, call, traits); };

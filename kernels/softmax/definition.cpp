@@ -1,6 +1,6 @@
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/rows/row_teams.hpp"
 #include "stoker/kernels/rules.hpp"
-#include "stoker/kernels/softmax/row_teams.hpp"
 #include "stoker/kernels/softmax/rows.hpp"
 
 namespace stoker::kernels::softmax {
@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t group_size = 256;  // of columns.glsl
 
 struct Shaders {
-  RowShaders rows;
+  rows::RowShaders rows;
   std::shared_ptr<const Shader> columns;
 };
 
@@ -26,11 +26,11 @@ Shaders make_shaders() {
   columns.file = "softmax/columns.glsl";
   columns.push = {{"columns"}, {"length"}, {"inner"}};
   columns.constants = {{"row_lanes", 8}};
-  return {row_shaders(std::move(rows)), std::make_shared<const Shader>(std::move(columns))};
+  return {rows::row_shaders(std::move(rows)), std::make_shared<const Shader>(std::move(columns))};
 }
 
-GpuPass rows_pass(const RowShaders& shaders, const Rows& rows, const GpuTraits& traits) {
-  GpuPass pass = row_pass(shaders, rows.outer, rows.length, traits);
+GpuPass rows_pass(const rows::RowShaders& shaders, const Rows& rows, const GpuTraits& traits) {
+  GpuPass pass = rows::row_pass(shaders, rows.outer, rows.length, traits);
   pass.push.u32(static_cast<std::uint64_t>(rows.outer))
       .u32(static_cast<std::uint64_t>(rows.length));
   return pass;

@@ -42,6 +42,9 @@ static_assert(!Handles<Counter, std::string>, "a message the target cannot take 
 
 class Actors : public testing::Test {
  protected:
+  // A strand that has work lives until its executor runs it.
+  void TearDown() override { executor->run_all(); }
+
   ManualClock clock;
   std::shared_ptr<ManualExecutor> executor = std::make_shared<ManualExecutor>(clock);
   ActorRef<Counter> counter = spawn<Counter>(executor, {.name = "counter", .capacity = 4});

@@ -50,6 +50,32 @@ TEST_P(Buffers, are_read_and_written_in_part) {
   EXPECT_EQ(buffer.read<std::int32_t>(2, 4).get(), (std::vector<std::int32_t>{2, -3, -4, 5}));
 }
 
+TEST_P(Buffers, are_read_into_memory_of_the_callers) {
+  const Buffer buffer = device.buffer(std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7});
+  const auto target = std::make_shared<std::vector<std::int32_t>>(5, -1);
+  buffer.read_into(std::span{*target}.subspan(1, 3), target, 2).get();
+  EXPECT_EQ(*target, (std::vector<std::int32_t>{-1, 2, 3, 4, -1}));
+  EXPECT_EQ(code_of([&] { buffer.read_into(std::span{*target}, target, 4); }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { buffer.read_into(std::span<float>{}, nullptr); }),
+            ErrorCode::dtype_mismatch);
+}
+
+TEST_P(Buffers, keep_the_owner_of_memory_they_are_read_into_until_they_are_done_with_it) {
+  const Buffer buffer = device.buffer(std::vector<float>(1000, 1.0F));
+  auto gate = std::make_shared<Timeline>();
+  CommandOptions later;
+  later.waits = {TimelinePoint{gate, 1}};
+  device.submit("neg", {buffer}, buffer, {}, later);
+  auto target = std::make_shared<std::vector<float>>(1000);
+  const std::weak_ptr<std::vector<float>> watch = target;
+  const std::span<float> memory{*target};
+  const Command read = buffer.read_into(memory, std::move(target));
+  EXPECT_FALSE(watch.expired());
+  gate->advance(1);
+  read.get();
+}
+
 TEST_P(Buffers, refuse_ranges_beyond_their_end) {
   const Buffer buffer = device.buffer(std::vector<float>{1, 2, 3});
   EXPECT_EQ(code_of([&] { static_cast<void>(buffer.read<float>(2, 2)); }),

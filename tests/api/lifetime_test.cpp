@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, Lifetimes, testing::Values("cpu", "null", "vul
                          [](const auto& info) { return std::string{info.param}; });
 
 TEST(Systems, come_and_go_many_times) {
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 1000; ++i) {
     const System system;
     const Device device = system.device("cpu");
     const Buffer x = device.buffer({1.0F, -1.0F});

@@ -1,10 +1,10 @@
-#include "stoker/kernels/softmax/row_teams.hpp"
+#include "stoker/kernels/rows/row_teams.hpp"
 
 #include <gtest/gtest.h>
 
 #include <bit>
 
-namespace stoker::kernels::softmax {
+namespace stoker::kernels::rows {
 namespace {
 
 constexpr std::uint32_t threads = 256;
@@ -44,4 +44,4 @@ TEST(RowTeams, take_longer_rows_in_batches_of_equal_size) {
 }
 
 }  // namespace
-}  // namespace stoker::kernels::softmax
+}  // namespace stoker::kernels::rows

@@ -1,9 +1,9 @@
-#include "stoker/kernels/softmax/row_teams.hpp"
+#include "stoker/kernels/rows/row_teams.hpp"
 
 #include <algorithm>
 #include <bit>
 
-namespace stoker::kernels::softmax {
+namespace stoker::kernels::rows {
 namespace {
 
 // Quads that one thread keeps: 64 registers of the 255 a thread may have on common GPUs.
@@ -52,4 +52,4 @@ GpuPass row_pass(const RowShaders& shaders, std::int64_t rows, std::int64_t leng
   return pass;
 }
 
-}  // namespace stoker::kernels::softmax
+}  // namespace stoker::kernels::rows

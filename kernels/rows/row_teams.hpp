@@ -4,7 +4,7 @@
 
 #include "stoker/kernels/gpu_plan.hpp"
 
-namespace stoker::kernels::softmax {
+namespace stoker::kernels::rows {
 
 /// `lanes` threads (a power of two) take a row in batches of `quads` groups of four elements each.
 struct RowTeams {
@@ -30,4 +30,4 @@ struct RowShaders {
 [[nodiscard]] GpuPass row_pass(const RowShaders& shaders, std::int64_t rows, std::int64_t length,
                                const GpuTraits& traits);
 
-}  // namespace stoker::kernels::softmax
+}  // namespace stoker::kernels::rows

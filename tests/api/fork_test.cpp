@@ -1,0 +1,123 @@
+// What was made before fork() refuses in the child and never hangs there; the child may make a
+// system of its own, and the parent notices nothing.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <memory>
+
+#include "stoker/api/stoker.hpp"
+
+namespace stoker {
+namespace {
+
+class Forks : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "the thread sanitizer cannot follow a fork of a process with threads";
+#endif
+  }
+
+  /// Whether `check` returned true in a forked child, which is killed if it hangs.
+  static bool holds_in_child(const std::function<bool()>& check) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      bool held = false;
+      try {
+        held = check();
+      } catch (const std::exception& error) {
+        fprintf(stderr, "in the child: %s\n", error.what());
+      }
+      _exit(held ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+
+  static bool refuses(const std::function<void()>& use) {
+    try {
+      use();
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::forked_process) return true;
+      fprintf(stderr, "in the child: %s\n", error.what());
+    }
+    return false;
+  }
+};
+
+TEST_P(Forks, use_in_the_child_is_refused_by_name) {
+  const System system;
+  const Device device = system.device(GetParam());
+  const Buffer x = device.buffer({1.0F, -2.0F});
+  const Buffer y = device.buffer(DType::f32, {2});
+  Pipeline pipeline = system.pipeline(device);
+  pipeline.add("relu", {x}, y);
+  pipeline.run().get();
+  EXPECT_TRUE(holds_in_child([&] {
+    return refuses([&] { device.submit("relu", {x}, y); }) &&
+           refuses([&] { static_cast<void>(x.read<float>().get()); }) && refuses([&] {
+             x.write(std::vector{3.0F, 4.0F});
+           }) &&
+           refuses([&] { x.fill(1.0F); }) && refuses([&] { x.copy_to(y); }) &&
+           refuses([&] { static_cast<void>(device.buffer({1.0F})); }) &&
+           refuses([&] { pipeline.run(); }) &&
+           refuses([&] { static_cast<void>(system.device(GetParam())); });
+  }));
+  device.submit("relu", {x}, y).get();
+}
+
+TEST_P(Forks, waits_for_work_of_the_parent_end) {
+  const System system;
+  const Device device = system.device(GetParam());
+  const Buffer x = device.buffer({1.0F, -2.0F});
+  auto gate = std::make_shared<Timeline>();
+  CommandOptions later;
+  later.waits = {TimelinePoint{gate, 1}};
+  const Command command = device.submit("relu", {x}, x, {}, later);
+  EXPECT_TRUE(holds_in_child([&] {
+    const Result<void> outcome = command.wait();
+    return command.wait_for(std::chrono::hours{1}).has_error() && outcome.has_error() &&
+           outcome.error().code() == ErrorCode::forked_process;
+  }));
+  gate->advance(1);
+  command.get();
+}
+
+TEST_P(Forks, handles_go_in_the_child_with_work_in_flight) {
+  auto system = std::make_unique<System>();
+  auto device = std::make_unique<Device>(system->device(GetParam()));
+  auto x = std::make_unique<Buffer>(device->buffer(std::vector<float>(65536, -1.0F)));
+  auto command = std::make_unique<Command>();
+  for (int i = 0; i < 8; ++i) *command = device->submit("relu", {*x}, *x);
+  const auto drop_all = [&] {
+    command.reset();
+    x.reset();
+    device.reset();
+    system.reset();
+    return true;
+  };
+  EXPECT_TRUE(holds_in_child(drop_all));
+  command->get();
+}
+
+TEST_P(Forks, leave_the_child_free_to_make_its_own_system) {
+  const System system;
+  const Device device = system.device(GetParam());
+  const Buffer x = device.buffer({1.0F, -2.0F});
+  device.submit("relu", {x}, x).get();
+  EXPECT_TRUE(holds_in_child([] {
+    const System own;
+    const Buffer made = own.device("cpu").buffer({1.0F, -2.0F});
+    return own.device("cpu").run("relu", {made}).read<float>().get() == std::vector{1.0F, 0.0F};
+  }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Forks, testing::Values("cpu", "null", "vulkan"),
+                         [](const auto& info) { return std::string{info.param}; });
+
+}  // namespace
+}  // namespace stoker
