@@ -25,8 +25,10 @@ std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<DeviceShell> s
                                                   const ClientContext& context) {
   auto client = std::make_shared<DeviceClient>(shell, context);
   auto strand = std::make_shared<Strand>(context.executor, strand_capacity);
-  // The shell refers to its owners weakly: they hold it.
-  strand->set_end_of_turn([shell = shell.get(), observer = context.observer] {
+  // The shell and its owners refer to each other weakly: a turn's last message may end them all.
+  strand->set_end_of_turn([weak = std::weak_ptr{shell}, observer = context.observer] {
+    const auto shell = weak.lock();
+    if (!shell) return;
     if (!observer || !observer->wants_timing()) return shell->turn();
     const std::uint64_t begin = TraceRecorder::now_ns();
     shell->turn();

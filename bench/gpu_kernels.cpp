@@ -14,7 +14,8 @@ namespace {
 constexpr double h200_gemm_tflops =
     51;  // cuBLAS, f32 without tf32, on an H200 (docs/benchmarks.md)
 
-constexpr int gpu_warm_up_ms = 150;
+// An idle H200 takes up to half a second of work to raise its clocks.
+constexpr int gpu_warm_up_ms = 600;
 
 struct Gpu {
   System system;
@@ -31,7 +32,6 @@ struct Measured {
 Measured measure(Context& context, const std::function<Command()>& submit, int full_repeats = 20) {
   Measured result;
   submit().get();
-  // An idle GPU raises its clock only after a while of work.
   const auto warm_until = Clock::now() + std::chrono::milliseconds{gpu_warm_up_ms};
   while (Clock::now() < warm_until) submit().get();
   for (int i = 0; i < context.repeats(full_repeats); ++i) {

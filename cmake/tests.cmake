@@ -59,3 +59,17 @@ if(STOKER_INSTALL AND NOT STOKER_SANITIZE AND EXISTS
   set_tests_properties(install.consumer_builds_against_a_moved_copy
                        PROPERTIES LABELS install TIMEOUT 900 RUN_SERIAL TRUE)
 endif()
+
+# Rules that the sources and the libraries keep.
+add_test(NAME rules.sources_keep_the_rules
+         COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/cmake/lint_rules.sh")
+set(libraries "")
+foreach(component ${STOKER_COMPONENTS})
+  list(APPEND libraries "$<TARGET_FILE:stoker_${component}>")
+endforeach()
+list(JOIN libraries "," libraries)
+add_test(NAME rules.libraries_never_end_their_process
+         COMMAND "${CMAKE_COMMAND}" -DLIBRARIES=${libraries} -DNM=${CMAKE_NM} -P
+                 "${CMAKE_CURRENT_SOURCE_DIR}/cmake/check_no_exit.cmake")
+set_tests_properties(rules.sources_keep_the_rules rules.libraries_never_end_their_process
+                     PROPERTIES LABELS rules)

@@ -94,9 +94,7 @@ void DeviceShell::turn() {
     pump();
     poked_.store(false, std::memory_order_seq_cst);
     bool more = is_lost_.load(std::memory_order_acquire) && !loss_settled_;
-    for (std::size_t q = 0; q < queue_kinds; ++q)
-      more = more || (!flights_[q].empty() &&
-                      flights_[q].front().value <= completed_[q].load(std::memory_order_seq_cst));
+    for (std::size_t q = 0; q < queue_kinds; ++q) more = more || can_settle(q);
     if (!more || poked_.exchange(true)) break;
   }
   count_queued_.store(queue_.size(), std::memory_order_relaxed);
@@ -122,6 +120,7 @@ std::optional<Error> DeviceShell::refusal(const CommandWork& work) const {
   for (const auto& wait : work.waits)
     if (const Error* failure = wait->failure()) return *failure;
   std::optional<Error> reason;
+  if (!any_poison_) return reason;
   for_each_use(work, [&](const BufferState& buffer, bool writes, bool overwrites) {
     if (reason) return;
     // A writer in flight may still overwrite the poison; then its settling decides.

@@ -147,7 +147,9 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   void hand_over(QueueKind queue, Flight flight, Replay* replay);
 
   void settle_completed();
-  void settle_up_to(std::size_t queue, std::uint64_t value);
+  /// Whether the oldest flight of a queue is reported, and what it waited for is settled. That may
+  /// be reported later, though it was done before; until then the backend uses what the flight keeps.
+  [[nodiscard]] bool can_settle(std::size_t queue) const noexcept;
   void settle_flight(QueueKind queue, Flight& flight);
   [[nodiscard]] std::optional<Error> poison_of(const CommandWork& work) const;
   void settle(CommandState& command, std::optional<Error> failure, StepTiming timing);
@@ -173,6 +175,7 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   std::uint64_t batch_ = 0;
   std::uint64_t scan_ = 0;
   std::size_t held_works_ = 0;  // host waits of queued works
+  bool any_poison_ = false;     // a command has failed: buffers are looked at from then on
   std::vector<Flight> spare_flights_;
   std::vector<Step> steps_;
   bool closed_ = false;

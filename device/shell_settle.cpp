@@ -11,20 +11,26 @@ constexpr std::size_t max_poison = 16;
 
 }  // namespace
 
-void DeviceShell::settle_completed() {
-  for (std::size_t q = 0; q < queue_kinds; ++q)
-    settle_up_to(q, completed_[q].load(std::memory_order_acquire));
+bool DeviceShell::can_settle(std::size_t q) const noexcept {
+  if (flights_[q].empty()) return false;
+  const Flight& oldest = flights_[q].front();
+  if (oldest.value > completed_[q].load(std::memory_order_seq_cst)) return false;
+  for (std::size_t other = 0; other < queue_kinds; ++other)
+    if (other != q && oldest.waits[other] > settled_[other]) return false;
+  return true;
 }
 
-void DeviceShell::settle_up_to(std::size_t q, std::uint64_t value) {
-  while (!flights_[q].empty() && flights_[q].front().value <= value) {
-    Flight flight = std::move(flights_[q].front());
-    flights_[q].pop_front();
-    // What it waited for is complete, too, even if that report is still on its way.
-    for (std::size_t other = 0; other < queue_kinds; ++other)
-      if (other != q) settle_up_to(other, flight.waits[other]);
-    settle_flight(static_cast<QueueKind>(q), flight);
-    reuse(std::move(flight));
+void DeviceShell::settle_completed() {
+  for (bool again = true; again;) {
+    again = false;
+    for (std::size_t q = 0; q < queue_kinds; ++q)
+      while (can_settle(q)) {
+        Flight flight = std::move(flights_[q].front());
+        flights_[q].pop_front();
+        settle_flight(static_cast<QueueKind>(q), flight);
+        reuse(std::move(flight));
+        again = true;
+      }
   }
 }
 
@@ -60,6 +66,7 @@ void DeviceShell::settle_flight(QueueKind queue, Flight& flight) {
 
 std::optional<Error> DeviceShell::poison_of(const CommandWork& work) const {
   std::optional<Error> reason;
+  if (!any_poison_) return reason;
   for_each_use(work, [&](const BufferState& buffer, bool writes, bool) {
     const Error* poison = buffer.poison_for(work.sequence);
     if (!reason && poison && !writes) reason = *poison;
@@ -75,6 +82,7 @@ void DeviceShell::settle(CommandState& command, std::optional<Error> failure, St
     if (!writes) return;
     auto& poison = buffer.poison;
     if (failure) {
+      any_poison_ = true;
       // Settling is nearly in order; a cancelled command may be early, an overwriter never late.
       const auto place =
           std::ranges::upper_bound(poison, work.sequence, {}, &BufferState::Poison::sequence);

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -61,11 +62,18 @@ struct ThreadPool::Impl {
   }
 
   void post(Task& task) noexcept {
+    posting.fetch_add(1, std::memory_order_relaxed);
     try {
       boost::asio::post(context, detail::PostedTask{*this, task});
     } catch (...) {
       kept.add(task);
     }
+    posting.fetch_sub(1, std::memory_order_release);
+  }
+
+  /// A task may run, and end the pool, before the one who posted it has come out of post().
+  void await_posts() const noexcept {
+    while (posting.load(std::memory_order_acquire) != 0) std::this_thread::yield();
   }
 
   void run_thread() noexcept {
@@ -85,6 +93,7 @@ struct ThreadPool::Impl {
   detail::KeptTasks kept;
   boost::asio::io_context context;
   ForkGuard fork_guard;
+  std::atomic<std::uint32_t> posting{0};
   std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work;
   std::vector<std::jthread> threads;
 };
@@ -117,6 +126,7 @@ ThreadPool::~ThreadPool() {
   }
   impl_->work.reset();
   for (std::jthread& thread : impl_->threads) thread.join();
+  impl_->await_posts();
 }
 
 void ThreadPool::post(Task& task) noexcept { impl_->post(task); }

@@ -18,6 +18,8 @@ constexpr std::chrono::microseconds wake_time{200};  // for a sleeping thread to
 constexpr std::chrono::milliseconds error_pause{1};  // after a failed wait
 constexpr std::chrono::milliseconds loss_patience{
     250};  // for a lost device to say that it has stopped
+constexpr std::chrono::milliseconds exit_patience{1000};  // for threads to come out of the driver
+constexpr std::chrono::microseconds exit_poll{100};
 
 std::uint64_t ns(Clock::duration time) noexcept {
   return static_cast<std::uint64_t>(
@@ -40,8 +42,13 @@ Completer::~Completer() { stop(); }
 
 Result<void> Completer::start() {
   try {
-    thread_ = std::thread{[this] { run(); }};
+    ended_.store(false);
+    thread_ = std::thread{[this] {
+      run();
+      ended_.store(true);
+    }};
   } catch (...) {
+    ended_.store(true);
     return error_from_current_exception("open");
   }
   return {};
@@ -49,6 +56,13 @@ Result<void> Completer::start() {
 
 void Completer::stop() noexcept {
   if (!thread_.joinable()) return;
+  ask_to_end();
+  // Only a process that exits leaves before it stops; a thread that is stuck then stays behind.
+  if (left_.load() && !ended_.load()) return thread_.detach();
+  thread_.join();
+}
+
+void Completer::ask_to_end() noexcept {
   stop_.store(true);
   {
     const std::scoped_lock lock{mutex_};
@@ -60,7 +74,29 @@ void Completer::stop() noexcept {
   std::uint64_t value = 0;
   if (!lost() && queue.read(value) == VK_SUCCESS && value == queue.last_submitted())
     queue.ring_out();
-  thread_.join();
+}
+
+void Completer::leave() noexcept {
+  const Clock::time_point patience = Clock::now() + exit_patience;
+  const auto wait_for = [&](auto done) {
+    while (!done() && Clock::now() < patience) std::this_thread::sleep_for(exit_poll);
+  };
+  left_.store(true);
+  losing_.store(true);
+  wait_for([&] {
+    const std::unique_lock last_submission{gate_, std::try_to_lock};
+    return last_submission.owns_lock();
+  });
+  ask_to_end();
+  if (thread_.get_id() != std::this_thread::get_id()) wait_for([&] { return ended_.load(); });
+  try {
+    const std::scoped_lock lock{mutex_};
+    loss_ = Error{"submit", ErrorCode::closed, "the process exits"};
+  } catch (...) {
+    // No memory to describe it; loss() then says device_lost.
+  }
+  lost_.store(true);
+  tell_waiters();
 }
 
 void Completer::forget_thread() noexcept {
@@ -229,10 +265,12 @@ void Completer::look(Queue& queue, std::uint64_t value, Clock::time_point end) n
   while (queue.reported.load() < value && !lost() && Clock::now() < end) {
     std::uint64_t reached = 0;
     if (queue.read(reached) < 0) return;
-    if (reached >= value)
-      static_cast<void>(retire(queue));
-    else
+    if (reached < value) {
       relax();
+      continue;
+    }
+    // What it waited for on the other queue has to be reported, too, before anybody hears of it.
+    for (const auto& each : queues_) static_cast<void>(retire(*each));
   }
 }
 

@@ -46,6 +46,9 @@ class Completer {
   [[nodiscard]] Result<void> start();
   /// Ends the thread; what is in flight is no longer reported.
   void stop() noexcept;
+  /// The process exits: nothing more is submitted, reported or asked of the driver. Ends the thread,
+  /// for which it waits a limited time. Any thread.
+  void leave() noexcept;
   /// In a forked child the thread does not exist: forgets it.
   void forget_thread() noexcept;
 
@@ -68,6 +71,8 @@ class Completer {
 
  private:
   void run() noexcept;
+  /// Makes the thread end soon, unless the device is lost.
+  void ask_to_end() noexcept;
   void tell_waiters() noexcept;
   /// Spins until the value is reported or the time is up.
   void look(Queue& queue, std::uint64_t value, std::chrono::steady_clock::time_point end) noexcept;
@@ -97,6 +102,8 @@ class Completer {
   std::condition_variable settled_;
   std::atomic<std::uint32_t> waiters_{0};
   std::optional<Error> loss_;
+  std::atomic<bool> left_{false};
+  std::atomic<bool> ended_{true};  ///< no thread of this runs
   std::thread thread_;
 };
 

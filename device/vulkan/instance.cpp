@@ -116,10 +116,13 @@ Result<void> Instance::start(bool validation) {
   if (validation && api_.vkCreateDebugUtilsMessengerEXT)
     STOKER_VK("vulkan", api_, vkCreateDebugUtilsMessengerEXT, handle_, &messenger, nullptr,
               &messenger_);
+  // The drivers are loaded now: what their handlers of exit() take away is still there when ours run.
+  exit_watch_.emplace([this] { left_.store(true); });
   return {};
 }
 
 Instance::~Instance() {
+  if (left_.load()) return;
   if (messenger_) api_.vkDestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
   // Without its functions loaded a half-made instance cannot be destroyed; it is left behind.
   if (handle_ && api_.vkDestroyInstance) api_.vkDestroyInstance(handle_, nullptr);

@@ -1,14 +1,17 @@
 // A VkInstance: Vulkan 1.3 where the loader has it, else 1.2, with validation layers on request.
 //
-// Threads: any. Lifetime: shared by the driver and every device opened from it.
+// Threads: any. Lifetime: shared by the driver and every device opened from it; one that outlives
+// exit() is left behind.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "stoker/device/vulkan/api.hpp"
+#include "stoker/device/vulkan/exit_watch.hpp"
 
 namespace stoker::device::vulkan {
 
@@ -43,6 +46,8 @@ class Instance {
   VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
   std::uint32_t api_version_ = 0;
   std::atomic<std::uint64_t> messages_{0};
+  std::atomic<bool> left_{false};
+  std::optional<ExitWatch> exit_watch_;
 };
 
 }  // namespace stoker::device::vulkan

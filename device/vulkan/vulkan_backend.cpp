@@ -65,7 +65,8 @@ VulkanBackend::VulkanBackend(std::shared_ptr<DeviceHandle> device,
       pipelines_{std::move(pipelines)},
       queues_{std::move(queues)},
       encoder_{*device_, *pipelines_, options.submit_target},
-      completer_{*device_, queues_, sink, completer_options(device_->info(), options)} {}
+      completer_{*device_, queues_, sink, completer_options(device_->info(), options)},
+      exit_watch_{[this] { leave(); }} {}
 
 VulkanBackend::~VulkanBackend() {
   if (getpid() != process_) {
@@ -89,6 +90,14 @@ VulkanBackend::~VulkanBackend() {
       // Saying so is all that failed.
     }
   }
+}
+
+void VulkanBackend::leave() noexcept {
+  if (getpid() == process_) {
+    pipelines_->save();
+    completer_.leave();
+  }
+  device_->abandon();
 }
 
 Error VulkanBackend::noted(Error error) noexcept {

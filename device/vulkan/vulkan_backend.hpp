@@ -19,6 +19,7 @@
 #include "stoker/device/backend.hpp"
 #include "stoker/device/vulkan/completer.hpp"
 #include "stoker/device/vulkan/encoder.hpp"
+#include "stoker/device/vulkan/exit_watch.hpp"
 #include "stoker/device/vulkan/pipelines.hpp"
 #include "stoker/device/vulkan/queue.hpp"
 
@@ -56,6 +57,8 @@ class VulkanBackend final : public Backend {
   /// Encodes steps into the flight's own list.
   [[nodiscard]] Result<void> encode_once(std::span<const Step> steps, const Submission& submission,
                                          const Queue& queue, Flight& flight, bool barrier_first);
+  /// The process exits: ends the thread inside the driver and leaves everything as it is.
+  void leave() noexcept;
   /// Passes a failure on; a lost device is told to the sink first.
   [[nodiscard]] Error noted(Error error) noexcept;
 
@@ -66,6 +69,7 @@ class VulkanBackend final : public Backend {
   Encoder encoder_;
   std::vector<SemaphoreValue> waits_;
   Completer completer_;
+  const ExitWatch exit_watch_;  // last: it uses all of the above
 };
 
 }  // namespace stoker::device::vulkan

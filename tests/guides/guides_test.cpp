@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <boost/fiber/fiber.hpp>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -13,6 +14,7 @@
 #include "stoker/api/asio.hpp"
 #include "stoker/api/script.hpp"
 #include "stoker/api/stoker.hpp"
+#include "stoker/runtime/fiber_adaptor.hpp"
 
 namespace {
 
@@ -123,6 +125,28 @@ TEST(Guides, event_loops) {
                      [&](const stoker::Result<void>&) { done = true; });
   while (!done) loop.run_one();
   EXPECT_TRUE(done);
+}
+
+TEST(Guides, fibers) {
+  const stoker::System system;
+  const stoker::Device device = system.device("cpu");
+  const stoker::Buffer x = device.buffer(std::vector<float>(1 << 16, 1.0F));
+  const stoker::Command command = device.submit("tanh", {x}, x);
+  int turns = 0;
+  const stoker::FiberAdaptor adaptor;
+  boost::fibers::fiber waiter{[&] { command.get(); }};
+  boost::fibers::fiber other{[&] { ++turns; }};
+  waiter.join();
+  other.join();
+  EXPECT_EQ(turns, 1);
+}
+
+TEST(Guides, reading) {
+  const stoker::System system;
+  const stoker::Buffer buffer = system.device("cpu").buffer({1.0F, 2.0F});
+  auto target = std::make_shared<std::vector<float>>(buffer.elements());
+  buffer.read_into(std::span{*target}, target).get();
+  EXPECT_EQ(*target, (std::vector{1.0F, 2.0F}));
 }
 
 TEST(Guides, pipelines) {

@@ -1,0 +1,72 @@
+#include "stoker/device/vulkan/exit_watch.hpp"
+
+#include <link.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace stoker::device::vulkan {
+namespace {
+
+/// How many libraries were loaded so far. A handler installed when there were fewer may run after
+/// those of the newest.
+unsigned long long libraries_loaded() noexcept {
+  unsigned long long count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* to) noexcept {
+        *static_cast<unsigned long long*>(to) = info->dlpi_adds;
+        return 1;
+      },
+      &count);
+  return count;
+}
+
+}  // namespace
+
+/// Process-wide by nature, as exit() is.
+struct ExitWatches {
+  std::mutex mutex;
+  std::vector<ExitWatch*> all;
+  unsigned long long libraries_seen = 0;
+
+  /// Never destroyed: other threads may still run while the process exits.
+  static ExitWatches& get() {
+    static ExitWatches& only = *std::make_unique<ExitWatches>().release();
+    return only;
+  }
+
+  void add(ExitWatch& watch) {
+    const std::scoped_lock lock{mutex};
+    all.push_back(&watch);
+    const unsigned long long libraries = libraries_loaded();
+    if (libraries == libraries_seen) return;
+    libraries_seen = libraries;
+    static_cast<void>(std::atexit([] { get().leave(); }));
+  }
+
+  void remove(ExitWatch& watch) {
+    const std::scoped_lock lock{mutex};
+    std::erase(all, &watch);
+  }
+
+  void leave() {
+    const std::scoped_lock lock{mutex};
+    // Newest first: what is made from an instance leaves before it.
+    for (auto watch = all.rbegin(); watch != all.rend(); ++watch) {
+      if (std::exchange((*watch)->left_, true)) continue;
+      (*watch)->leave_();
+    }
+  }
+};
+
+ExitWatch::ExitWatch(std::function<void()> leave) : leave_{std::move(leave)} {
+  ExitWatches::get().add(*this);
+}
+
+ExitWatch::~ExitWatch() { ExitWatches::get().remove(*this); }
+
+}  // namespace stoker::device::vulkan
