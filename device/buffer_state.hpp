@@ -34,6 +34,8 @@ struct BufferState {
   /// The highest value of each queue at which somebody writes or reads the buffer.
   std::array<std::uint64_t, queue_kinds> written{};
   std::array<std::uint64_t, queue_kinds> read{};
+  /// Of the queue that read it last: the highest value of the reads before that one.
+  std::uint64_t read_before = 0;
 
   /// Uses within the submission that is being put together (`batch` tells which one).
   std::uint64_t batch = 0;

@@ -203,13 +203,21 @@ Result<void> DeviceShell::add_step(CommandWork& work, QueueKind queue, Flight& f
 
 void DeviceShell::note_use(BufferState& buffer, bool writes, QueueKind queue, Step* step,
                            Flight& flight) {
-  for (std::size_t q = 0; q < queue_kinds; ++q) {
-    const std::uint64_t earlier =
-        writes ? std::max(buffer.written[q], buffer.read[q]) : buffer.written[q];
-    const bool this_one = q == index_of(queue) && earlier == flight.value;
-    if (!this_one && earlier > settled_[q]) flight.waits[q] = std::max(flight.waits[q], earlier);
+  const std::size_t own = index_of(queue);
+  const bool read_here = buffer.read[own] == flight.value;
+  if (buffer.written[own] != flight.value) {  // else its writer here waits for all that came before
+    for (std::size_t q = 0; q < queue_kinds; ++q) {
+      const std::uint64_t read = q == own && read_here ? buffer.read_before : buffer.read[q];
+      const std::uint64_t earlier = writes ? std::max(buffer.written[q], read) : buffer.written[q];
+      if (earlier > settled_[q]) flight.waits[q] = std::max(flight.waits[q], earlier);
+    }
   }
-  (writes ? buffer.written : buffer.read)[index_of(queue)] = flight.value;
+  if (writes) {
+    buffer.written[own] = flight.value;
+  } else if (!read_here) {
+    buffer.read_before = buffer.read[own];
+    buffer.read[own] = flight.value;
+  }
   if (!step) return;
 
   const auto index = static_cast<std::uint32_t>(steps_.size() - 1);

@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <functional>
 #include <memory>
 
@@ -103,15 +102,6 @@ TEST_P(Forks, handles_go_in_the_child_with_work_in_flight) {
   };
   EXPECT_TRUE(holds_in_child(drop_all));
   command->get();
-}
-
-TEST_P(Forks, leave_the_child_free_to_exit) {
-  const System system;
-  const Device device = system.device(GetParam());
-  const Buffer x = device.buffer({1.0F, -2.0F});
-  device.submit("relu", {x}, x).get();
-  EXPECT_TRUE(holds_in_child([]() -> bool { std::exit(0); }));
-  device.submit("relu", {x}, x).get();
 }
 
 TEST_P(Forks, leave_the_child_free_to_make_its_own_system) {

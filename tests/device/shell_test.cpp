@@ -161,6 +161,20 @@ TEST_F(Shell, waits_across_submissions_for_exactly_the_writers_and_readers) {
             2U);  // a's last reader; the writer of b came before
 }
 
+TEST_F(Shell, waits_for_earlier_readers_also_where_the_writers_own_submission_reads) {
+  open();
+  const auto a = buffer(), b = buffer(), c = buffer(), d = buffer();
+  submit(a, b);
+  shell->turn();
+  submit(a, c);
+  submit(d, a);
+  shell->turn();
+  ASSERT_EQ(backend->submitted.size(), 2U);
+  ASSERT_EQ(backend->submitted[1].waits.size(), 1U);  // for the first reader of a
+  EXPECT_EQ(backend->submitted[1].waits[0].value, 1U);
+  EXPECT_EQ(backend->submitted[1].after[1], std::vector<std::uint32_t>{0});  // and for the second
+}
+
 TEST_F(Shell, waits_for_the_other_queue_and_settles_in_order_of_dependency) {
   open(true);
   const auto a = buffer(), b = buffer(), c = buffer();
