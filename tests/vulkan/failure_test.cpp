@@ -183,7 +183,7 @@ TEST_F(LostDevice, the_error_names_device_driver_call_and_last_kernels) {
   static_cast<void>(device->backend().submit({QueueKind::compute, 1}));
   EXPECT_FALSE(device->sink().await({QueueKind::compute, 1}));
   ASSERT_TRUE(device->sink().loss());
-  const Error& loss = *device->sink().loss();
+  const Error loss = *device->sink().loss();
   EXPECT_EQ(loss.code(), ErrorCode::device_lost);
   EXPECT_EQ(loss.detail("device"), device->backend().info().name);
   EXPECT_EQ(loss.detail("driver"), device->backend().info().driver);
