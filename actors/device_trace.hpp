@@ -11,7 +11,8 @@
 namespace stoker {
 
 /// Commands go to the lane of their queue ("queues/<device>", transfers to "transfers/<device>"),
-/// failures are marked there; turns of the device's actor to "actors/<device>". Submissions are timed while the trace is enabled.
+/// failures are marked there; turns of the device's actor to "actors/<device>". Submissions are
+/// timed while the trace is enabled.
 class DeviceTrace final : public ShellObserver {
  public:
   DeviceTrace(std::shared_ptr<TraceRecorder> trace, std::shared_ptr<MetricRegistry> metrics,

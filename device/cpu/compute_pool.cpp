@@ -124,8 +124,8 @@ ComputePool::ComputePool(unsigned threads)
 
 ComputePool::~ComputePool() {
   if (fork_.forked()) {
-    // The threads are the parent's; joining or detaching them here would hang.
-    static_cast<void>(new std::vector<std::jthread>{std::move(workers_)});  // NOLINT: kept for ever
+    // The threads are the parent's; joining or detaching them here would hang. Kept for ever.
+    static_cast<void>(std::make_unique<std::vector<std::jthread>>(std::move(workers_)).release());
     return;
   }
   for (std::jthread& worker : workers_) worker.request_stop();

@@ -44,6 +44,7 @@ Result<void> Completer::start() {
   try {
     ended_.store(false);
     thread_ = std::thread{[this] {
+      own_thread_.store(std::this_thread::get_id());
       run();
       ended_.store(true);
     }};
@@ -81,6 +82,12 @@ void Completer::leave() noexcept {
   const auto wait_for = [&](auto done) {
     while (!done() && Clock::now() < patience) std::this_thread::sleep_for(exit_poll);
   };
+  try {
+    const std::scoped_lock lock{mutex_};
+    loss_ = Error{"submit", ErrorCode::closed, "the process exits"};
+  } catch (...) {
+    // No memory to describe it; loss() then says device_lost.
+  }
   left_.store(true);
   losing_.store(true);
   wait_for([&] {
@@ -88,13 +95,8 @@ void Completer::leave() noexcept {
     return last_submission.owns_lock();
   });
   ask_to_end();
-  if (thread_.get_id() != std::this_thread::get_id()) wait_for([&] { return ended_.load(); });
-  try {
-    const std::scoped_lock lock{mutex_};
-    loss_ = Error{"submit", ErrorCode::closed, "the process exits"};
-  } catch (...) {
-    // No memory to describe it; loss() then says device_lost.
-  }
+  // Not thread_: another thread may be in stop(), joining it.
+  if (own_thread_.load() != std::this_thread::get_id()) wait_for([&] { return ended_.load(); });
   lost_.store(true);
   tell_waiters();
 }

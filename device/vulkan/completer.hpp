@@ -104,6 +104,7 @@ class Completer {
   std::optional<Error> loss_;
   std::atomic<bool> left_{false};
   std::atomic<bool> ended_{true};  ///< no thread of this runs
+  std::atomic<std::thread::id> own_thread_{};
   std::thread thread_;
 };
 

@@ -1,6 +1,5 @@
 // Any handle may be made, used and destroyed on any thread: sixteen threads do everything at once
-// on every device. STOKER_TEST_ROUNDS lengthens the run (`./dev tsan` on a quiet machine: 2000 are
-// about a minute).
+// on every device. STOKER_TEST_ROUNDS=5000 makes a soak of it.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
