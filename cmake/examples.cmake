@@ -4,6 +4,7 @@ function(stoker_example name)
   add_executable(example_${name} ${ARGN})
   set_target_properties(example_${name} PROPERTIES OUTPUT_NAME example_${name})
   target_link_libraries(example_${name} PRIVATE stoker_settings stoker_stoker)
+  stoker_optimise_little(example_${name})
 endfunction()
 
 stoker_glob(single_examples examples/*.cpp)

@@ -34,11 +34,13 @@ stoker_glob(base_sources runtime/error.cpp runtime/dtype.cpp runtime/shape.cpp)
 add_library(stoker_definitions OBJECT ${kernel_sources} ${base_sources}
                                       "${STOKER_GENERATED_DIR}/kernel_list.cpp")
 target_link_libraries(stoker_definitions PRIVATE stoker_settings Boost::headers)
+stoker_precompile(stoker_definitions)
 
 stoker_glob(core_sources runtime/*.cpp device/*.cpp device/*/*.cpp actors/*.cpp pipeline/*.cpp
             api/*.cpp kernels/cpu_table.cpp kernels/spirv.cpp)
 list(REMOVE_ITEM core_sources ${base_sources} "${CMAKE_CURRENT_SOURCE_DIR}/runtime/fiber_adaptor.cpp")
-stoker_library(core ${core_sources} $<TARGET_OBJECTS:stoker_definitions> ${STOKER_CPU_OBJECTS}
+stoker_objects(stoker_definitions definition_objects)
+stoker_library(core ${core_sources} ${definition_objects} ${STOKER_CPU_OBJECTS}
                "${STOKER_GENERATED_DIR}/driver_list.cpp")
 target_link_libraries(
   stoker_core
@@ -47,6 +49,7 @@ target_link_libraries(
           $<BUILD_INTERFACE:Eigen3::Eigen> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
 target_include_directories(stoker_core PRIVATE "${STOKER_VULKAN_INCLUDE}"
                                                "${STOKER_CONCURRENTQUEUE_INCLUDE}")
+stoker_precompile(stoker_core <boost/asio/any_io_executor.hpp>)
 
 stoker_glob(glsl_sources kernels/glsl/*.cpp)
 add_library(stoker_glsl_objects OBJECT ${glsl_sources})
@@ -71,6 +74,7 @@ if(script_sources)
   stoker_library(script ${script_sources})
   target_link_libraries(stoker_script PUBLIC stoker_core PRIVATE stoker_glsl PkgConfig::LUA
                                                                  spdlog::spdlog)
+  stoker_precompile(stoker_script <boost/asio/any_io_executor.hpp>)
   list(APPEND STOKER_COMPONENTS script)
 endif()
 
@@ -88,4 +92,6 @@ if(STOKER_BUILD_COMMAND AND command_sources)
                         INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   target_link_libraries(stoker_command PRIVATE stoker_settings stoker_stoker CLI11::CLI11
                                                nlohmann_json::nlohmann_json spdlog::spdlog)
+  stoker_optimise_little(stoker_command)
+  stoker_precompile(stoker_command <CLI/CLI.hpp> <nlohmann/json.hpp>)
 endif()

@@ -14,8 +14,10 @@ endif()
 
 find_program(STOKER_CCACHE ccache)
 if(STOKER_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
-  # What a source depends on is known from the compiler, which saves ccache a pass over it.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1 "${STOKER_CCACHE}")
+  # What a source depends on is known from the compiler, which saves ccache a pass over it. The
+  # sloppiness is what its manual asks for with precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1
+                                  CCACHE_SLOPPINESS=pch_defines,time_macros "${STOKER_CCACHE}")
 endif()
 
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
@@ -37,9 +39,11 @@ add_library(stoker_settings INTERFACE)
 target_compile_features(stoker_settings INTERFACE cxx_std_20)
 target_compile_options(stoker_settings INTERFACE -Wall -Wextra)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 warns about its own std::string (GCC bug 105651), and takes an atomic behind a pointer
-  # that might be null for one of no bytes.
-  target_compile_options(stoker_settings INTERFACE -Wno-restrict -Wno-stringop-overflow)
+  # GCC 12 warns about its own std::string (GCC bug 105651: as restrict, and as array-bounds where
+  # headers are precompiled), and takes an atomic behind a pointer that might be null for one of no
+  # bytes.
+  target_compile_options(stoker_settings INTERFACE -Wno-restrict -Wno-array-bounds
+                                                   -Wno-stringop-overflow)
 endif()
 target_include_directories(stoker_settings INTERFACE "${STOKER_INCLUDE_DIR}"
                                                      "${STOKER_GENERATED_DIR}")

@@ -7,6 +7,9 @@ include(GoogleTest)
 stoker_glob(case_sources kernels/*/cases.cpp)
 add_library(stoker_kernel_cases STATIC ${case_sources} "${STOKER_GENERATED_DIR}/suite_list.cpp")
 target_link_libraries(stoker_kernel_cases PRIVATE stoker_settings PUBLIC stoker_core)
+stoker_precompile(stoker_kernel_cases)
+
+set(first_tests "")
 
 file(GLOB test_folders CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/tests"
      "${CMAKE_CURRENT_SOURCE_DIR}/tests/*")
@@ -27,6 +30,14 @@ foreach(folder ${test_folders})
   target_compile_definitions(
     tests_${folder} PRIVATE STOKER_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
                             STOKER_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
+  stoker_optimise_little(tests_${folder})
+  if(first_tests)
+    stoker_precompile(tests_${folder} REUSE_FROM ${first_tests})
+  else()
+    set(first_tests tests_${folder})
+    stoker_precompile(tests_${folder} <gtest/gtest.h> <boost/asio/io_context.hpp>
+                      <boost/asio/post.hpp>)
+  endif()
   gtest_discover_tests(tests_${folder} DISCOVERY_MODE PRE_TEST
                        PROPERTIES LABELS ${folder} TIMEOUT 300)
 endforeach()
@@ -42,7 +53,8 @@ endif()
 if(TARGET stoker_cpu_v3 AND TARGET stoker_cpu_v1)
   set(objects "")
   foreach(target stoker_definitions stoker_cpu_v1 stoker_glsl_objects ${all_components})
-    list(APPEND objects "$<TARGET_OBJECTS:${target}>")
+    stoker_objects(${target} of_target)
+    list(APPEND objects "${of_target}")
   endforeach()
   file(GENERATE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/baseline_objects.txt"
        CONTENT "$<JOIN:$<FILTER:$<REMOVE_DUPLICATES:${objects}>,EXCLUDE,/cpu_v[34]\\.o$>,\n>\n")

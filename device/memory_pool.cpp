@@ -10,18 +10,18 @@ namespace {
 constexpr std::uint64_t smallest = 256;            // also the alignment of every piece
 constexpr std::uint64_t small_limit = 256 * 1024;  // larger pieces get a block of their own
 constexpr std::uint64_t slab_bytes = 2 * 1024 * 1024;
-constexpr std::uint64_t large_grain = 64 * 1024;
+constexpr std::uint64_t largest_step = 1024 * 1024;  // rounding never costs more
 
-/// Four classes per octave: at most a fifth of a piece is lost to rounding.
-std::uint64_t round_small(std::uint64_t bytes) {
+/// Four classes per octave: at most a fifth of a piece is lost to rounding. With few classes a
+/// program of many sizes soon owns a block of each it needs, and stops growing.
+std::uint64_t round_up(std::uint64_t bytes) {
   if (bytes <= smallest) return smallest;
-  const std::uint64_t step = std::max(smallest, std::bit_floor(bytes - 1) / 4);
+  const std::uint64_t step = std::clamp(std::bit_floor(bytes - 1) / 4, smallest, largest_step);
   return (bytes + step - 1) / step * step;
 }
 
-std::uint64_t round_large(std::uint64_t bytes) {
-  return (bytes + large_grain - 1) / large_grain * large_grain;
-}
+/// A free block is worth lending although it is larger than asked for.
+bool fits(std::uint64_t block, std::uint64_t wanted) { return block <= wanted + wanted / 2; }
 
 }  // namespace
 
@@ -54,7 +54,7 @@ Result<std::shared_ptr<MemoryLease>> MemoryPool::lease(std::uint64_t bytes, Memo
                   {"in_use", std::to_string(stats_.in_use)}}};
   Shelf& shelf = shelves_[static_cast<std::size_t>(kind)];
   const bool small = bytes <= small_limit;
-  std::uint64_t rounded = small ? round_small(bytes) : std::min(round_large(bytes), limit);
+  std::uint64_t rounded = std::min(round_up(bytes), std::max(limit, bytes));
   auto taken = small ? take_small(shelf, rounded, kind, op) : take_large(shelf, rounded, kind, op);
   if (!taken) return taken.error();
   MemoryView view = *taken;
@@ -97,7 +97,7 @@ Result<MemoryView> MemoryPool::take_large(Shelf& shelf, std::uint64_t& rounded, 
                                           std::string_view op) {
   const auto fit = shelf.large.lower_bound(rounded);
   std::unique_ptr<MemoryBlock> block;
-  if (fit != shelf.large.end() && fit->first <= rounded + rounded / 4) {
+  if (fit != shelf.large.end() && fits(fit->first, rounded)) {
     block = std::move(fit->second);
     rounded = fit->first;
     shelf.large.erase(fit);

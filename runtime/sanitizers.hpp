@@ -31,6 +31,7 @@
 namespace stoker::sanitizers {
 
 #ifdef STOKER_ASAN
+inline constexpr bool address = true;
 /// Before a jump to the stack [base, base + bytes). `fake_stack` is null if the stack that is left
 /// is never entered again.
 inline void start_switch(void** fake_stack, const void* base, std::size_t bytes) noexcept {
@@ -49,6 +50,7 @@ inline void ignore_leak(const void* object, const void* stack, std::size_t bytes
   __lsan_register_root_region(stack, bytes);
 }
 #else
+inline constexpr bool address = false;
 inline void start_switch(void**, const void*, std::size_t) noexcept {}
 inline void finish_switch(void*, const void**, std::size_t*) noexcept {}
 inline void unpoison(void*, std::size_t) noexcept {}

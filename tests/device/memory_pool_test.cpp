@@ -89,6 +89,24 @@ TEST_F(Pool, reaches_a_plateau_over_many_mixed_sizes) {
   EXPECT_LE(pool->stats().allocations, after_warm_up + 8);
 }
 
+TEST_F(Pool, soon_stops_growing_when_large_sizes_vary) {
+  std::mt19937 random{7};
+  std::uint64_t after_a_hundred = 0;
+  for (int round = 0; round < 4000; ++round) {
+    std::vector<std::shared_ptr<MemoryLease>> leases;
+    for (int i = 0; i < 3; ++i) leases.push_back(lease(mib / 4 + random() % (4 * mib)));
+    if (round == 100) after_a_hundred = pool->stats().cached + pool->stats().in_use;
+  }
+  const std::uint64_t at_last = pool->stats().cached + pool->stats().in_use;
+  EXPECT_LE(at_last, after_a_hundred + after_a_hundred / 10);
+}
+
+TEST_F(Pool, lends_no_block_that_is_half_as_large_again) {
+  lease(12 * mib);
+  EXPECT_EQ(lease(8 * mib)->capacity(), 12 * mib);
+  EXPECT_EQ(lease(7 * mib)->capacity(), 7 * mib);
+}
+
 TEST_F(Pool, serves_many_threads) {
   std::vector<std::jthread> threads;
   for (unsigned t = 0; t < 4; ++t)
