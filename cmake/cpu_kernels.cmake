@@ -62,7 +62,8 @@ extern \"C\" void stoker_cpu_table_@isa@([[maybe_unused]] stoker::CpuTable& tabl
   if(STOKER_SANITIZE)
     target_compile_options(${target} PRIVATE -O1)
   else()
-    target_compile_options(${target} PRIVATE -O2 -ftree-vectorize -fvect-cost-model=dynamic)
+    target_compile_options(${target} PRIVATE -O2 -ftree-vectorize -fvect-cost-model=dynamic
+                           -fpeel-loops)
   endif()
   target_compile_options(${target} PRIVATE -fno-math-errno -fno-trapping-math
                                            ${stoker_isa_flags_${isa}})

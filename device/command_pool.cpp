@@ -15,7 +15,7 @@ CommandPtr CommandPool::make(std::uint64_t id, std::string_view kernel) {
 }
 
 void CommandPool::give_back(std::unique_ptr<Memory> memory) noexcept {
-  if (fork_.forked()) return;  // as in make()
+  if (fork_.forked()) return;                            // as in make()
   static_cast<void>(idle_.try_push(std::move(memory)));  // beyond the limit it ends here
 }
 

@@ -24,8 +24,8 @@ constexpr std::uint64_t mapped_from =
 std::byte* map_aligned(std::uint64_t length, std::uint64_t alignment, std::uint64_t page) noexcept {
   const std::uint64_t extra = alignment - page;
   if (length + extra < length) return nullptr;
-  void* const area = mmap(nullptr, length + extra, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const area =
+      mmap(nullptr, length + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (area == MAP_FAILED) return nullptr;
   auto* const first = static_cast<std::byte*>(area);
   const std::uint64_t before = -reinterpret_cast<std::uint64_t>(first) % alignment;
@@ -55,8 +55,8 @@ class PoolBlock final : public MemoryBlock {
       host = map_aligned(mapped_, std::max(alignment_, page), page);
       if (!host) mapped_ = 0;
     } else {
-      host = static_cast<std::byte*>(::operator new (
-          std::max<std::uint64_t>(size, 1), std::align_val_t{alignment_}, std::nothrow));
+      host = static_cast<std::byte*>(::operator new (std::max<std::uint64_t>(size, 1),
+                                                     std::align_val_t{alignment_}, std::nothrow));
     }
     if (!host) return false;
     // Page faults dominate the first pass over fresh memory; fewer, larger pages make them cheap.

@@ -1,13 +1,14 @@
 #include "stoker/kernels/cpu_plan.hpp"
 
 #include <algorithm>
-#include <thread>
+
+#include "stoker/runtime/cores.hpp"
 
 namespace stoker {
 namespace {
 
 std::size_t core_count() noexcept {
-  static const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  static const std::size_t cores = usable_cores();
   return cores;
 }
 

@@ -1,7 +1,6 @@
 #include "stoker/runtime/thread_pool.hpp"
 
 #include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "stoker/runtime/cores.hpp"
 #include "stoker/runtime/fork_guard.hpp"
 #include "stoker/runtime/kept_tasks.hpp"
 #include "stoker/runtime/posted_task.hpp"
@@ -21,13 +21,6 @@
 
 namespace stoker {
 namespace {
-
-unsigned usable_cores() noexcept {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned>(CPU_COUNT(&set));
-  return std::thread::hardware_concurrency();
-}
 
 /// What a thread of a pool knows about itself.
 struct Worker {

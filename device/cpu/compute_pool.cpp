@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "stoker/runtime/cores.hpp"
 #include "stoker/runtime/ring.hpp"
 
 namespace stoker::device::cpu {
@@ -112,8 +113,7 @@ std::shared_ptr<ComputePool> ComputePool::shared(unsigned threads) {
 }
 
 ComputePool::ComputePool(unsigned threads)
-    : state_{std::make_shared<State>(threads ? threads
-                                             : std::max(1U, std::thread::hardware_concurrency()))} {
+    : state_{std::make_shared<State>(threads ? threads : usable_cores())} {
   state_->running_workers = state_->threads;
   workers_.reserve(state_->threads);
   for (unsigned i = 0; i < state_->threads; ++i) {

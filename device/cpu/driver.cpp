@@ -1,4 +1,5 @@
 #include "stoker/device/cpu/cpu_backend.hpp"
+#include "stoker/runtime/cores.hpp"
 
 namespace stoker::device::cpu {
 namespace {
@@ -7,7 +8,7 @@ class CpuDriver final : public Driver {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "cpu"; }
   [[nodiscard]] std::vector<DeviceInfo> devices() override {
-    return {CpuBackend::describe(std::max(1U, std::thread::hardware_concurrency()))};
+    return {CpuBackend::describe(usable_cores())};
   }
   [[nodiscard]] std::vector<Diagnosis> diagnose() override {
     return {{"cpu", true, "built in; kernels run with " + std::string{cpu_isa()}}};

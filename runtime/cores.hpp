@@ -1,0 +1,11 @@
+// How many threads can really run at once in this process.
+#pragma once
+
+namespace stoker {
+
+/// The cores this process may use, at least 1: those of its affinity (taskset, cpuset), and no more
+/// than its control group has time for (`docker --cpus`), rounded up. The C++ library's
+/// hardware_concurrency() asks for neither. Reads a file each time; any thread.
+[[nodiscard]] unsigned usable_cores() noexcept;
+
+}  // namespace stoker
