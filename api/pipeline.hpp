@@ -76,14 +76,15 @@ class Pipeline {
   /// Starts a run. Throws what compile() and the binding find wrong.
   Command run(const Bindings& bindings = {}, const CommandOptions& options = {}) const;
 
-  /// After compile(): the spec of a value. Throws not_found.
+  /// The spec of a value. Compiles if that has not been done, as do the three below, and throws what
+  /// compile() throws; also not_found.
   [[nodiscard]] TensorSpec spec_of(std::string_view name) const;
-  /// After compile(): bytes of one run's intermediate values, with and without sharing memory.
+  /// Bytes of one run's intermediate values, with and without sharing memory.
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> arena_bytes() const;
   /// The kernels in the order of execution, matching Command::step_times().
   [[nodiscard]] std::vector<std::string> order() const;
   [[nodiscard]] std::size_t size() const noexcept;
-  /// Drops idle intermediates and recordings; their number.
+  /// Drops idle intermediates and recordings; their number. Waits for the pipeline's turn.
   std::size_t trim() const;
 
  private:

@@ -27,7 +27,7 @@ namespace stoker {
 struct SystemOptions {
   /// Settings; by default those of the environment (STOKER_DEVICE, STOKER_CACHE_DIR, …).
   Config config = Config::from_environment();
-  /// Where actors and continuations run: a host's event loop (host_executor() in api/asio.hpp) or a
+  /// Where actors and continuations run: a host's event loop (use_event_loop() in api/asio.hpp) or a
   /// test's ManualExecutor. Null: a pool of our own. It outlives the system.
   std::shared_ptr<Executor> executor = {};
   /// Null: the machine's clock. It outlives the system.

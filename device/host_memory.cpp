@@ -14,11 +14,11 @@
 namespace stoker {
 namespace {
 
-constexpr std::uint64_t huge_page = 2 * 1024 * 1024;
+constexpr std::uint64_t huge_page = std::uint64_t{2} << 20;
 /// From here on a block is mapped: what is given up goes back to the system at once, while a heap
 /// keeps what lies below its newest piece. The address sanitizer watches the heap only.
 constexpr std::uint64_t mapped_from =
-    sanitizers::address ? std::numeric_limits<std::uint64_t>::max() : 128 * 1024;
+    sanitizers::address ? std::numeric_limits<std::uint64_t>::max() : std::uint64_t{128} << 10;
 
 /// `length` bytes (whole pages) that begin at a multiple of `alignment`; null if there are none.
 std::byte* map_aligned(std::uint64_t length, std::uint64_t alignment, std::uint64_t page) noexcept {

@@ -7,10 +7,12 @@
 namespace stoker {
 namespace {
 
-constexpr std::uint64_t smallest = 256;            // also the alignment of every piece
-constexpr std::uint64_t small_limit = 256 * 1024;  // larger pieces get a block of their own
-constexpr std::uint64_t slab_bytes = 2 * 1024 * 1024;
-constexpr std::uint64_t largest_step = 1024 * 1024;  // rounding never costs more
+constexpr std::uint64_t smallest = 256;  // also the alignment of every piece
+constexpr std::uint64_t small_limit = std::uint64_t{256}
+                                      << 10;  // larger pieces get a block of their own
+constexpr std::uint64_t slab_bytes = std::uint64_t{2} << 20;
+constexpr std::uint64_t first_slab_bytes = std::uint64_t{64} << 10;
+constexpr std::uint64_t largest_step = std::uint64_t{1} << 20;  // rounding never costs more
 
 /// Four classes per octave: at most a fifth of a piece is lost to rounding. With few classes a
 /// program of many sizes soon owns a block of each it needs, and stops growing.
@@ -72,7 +74,7 @@ Result<MemoryView> MemoryPool::take_small(Shelf& shelf, std::uint64_t rounded, M
   if (size_class.open.empty()) {
     // A class starts with a small slab, so that ten scalars do not hold ten times two megabytes.
     const std::uint64_t wanted =
-        size_class.slabs.empty() ? std::max<std::uint64_t>(rounded, 64 * 1024) : slab_bytes;
+        size_class.slabs.empty() ? std::max(rounded, first_slab_bytes) : slab_bytes;
     const std::uint64_t pieces = std::max<std::uint64_t>(1, wanted / rounded);
     STOKER_ASSIGN(auto block, grow(pieces * rounded, kind, op));
     MemoryBlock* key = block.get();
@@ -171,14 +173,16 @@ std::uint64_t MemoryPool::trim_locked() {
   for (Shelf& shelf : shelves_) {
     for (const auto& [bytes, block] : shelf.large) freed += bytes;
     shelf.large.clear();
-    for (auto& [piece_bytes, size_class] : shelf.small) {
-      std::erase_if(size_class.slabs, [&, bytes = piece_bytes](const auto& entry) {
-        const Slab& slab = entry.second;
-        if (slab.free.size() != slab.pieces) return false;
-        freed += slab.pieces * bytes;
-        std::erase(size_class.open, entry.first);
-        return true;
-      });
+    for (auto& [bytes, size_class] : shelf.small) {
+      // clang before 16 lets no lambda capture these names themselves.
+      std::erase_if(size_class.slabs,
+                    [&, bytes = bytes, &open = size_class.open](const auto& entry) {
+                      const Slab& slab = entry.second;
+                      if (slab.free.size() != slab.pieces) return false;
+                      freed += slab.pieces * bytes;
+                      std::erase(open, entry.first);
+                      return true;
+                    });
     }
   }
   stats_.cached -= freed;

@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/runtime/log.hpp"
 
 // One entry for each instruction set that was built, defined in the object that holds the CPU
 // versions of all kernels for it. cmake/cpu_kernels.cmake makes every other symbol of that object
@@ -46,6 +47,15 @@ constexpr InstructionSet built[] = {
 #undef STOKER_ISA_ENTRY
 };
 
+void warn_of_unused(std::string_view asked, std::string_view taken) noexcept {
+  try {
+    log_warn("STOKER_ISA names no instruction set that was built and that this processor has",
+             {{"asked", std::string{asked}}, {"taken", std::string{taken}}});
+  } catch (...) {
+    // No memory for the message.
+  }
+}
+
 /// What the environment asks for if this processor has it, else the best there is; null: none.
 const InstructionSet* choose() noexcept {
   const char* const asked = std::getenv("STOKER_ISA");
@@ -53,8 +63,9 @@ const InstructionSet* choose() noexcept {
   for (const InstructionSet& candidate : built) {
     if (!candidate.present()) continue;
     best = &candidate;
-    if (asked && candidate.short_name == asked) return best;
+    if (asked && (candidate.short_name == asked || candidate.name == asked)) return best;
   }
+  if (asked && *asked && best) warn_of_unused(asked, best->name);
   return best;
 }
 

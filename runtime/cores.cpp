@@ -25,7 +25,8 @@ unsigned cores_of_quota(unsigned otherwise) noexcept {
     double time = 0;
     double period = 0;
     if (file >> time >> period && time > 0 && period > 0)  // "max" does not parse
-      return static_cast<unsigned>(std::ceil(std::min(time / period, static_cast<double>(otherwise))));
+      return static_cast<unsigned>(
+          std::ceil(std::min(time / period, static_cast<double>(otherwise))));
   } catch (...) {
     // A file that cannot be read sets no limit.
   }

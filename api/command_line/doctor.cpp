@@ -46,14 +46,24 @@ std::vector<std::pair<std::string, std::string>> settings() {
   return found;
 }
 
+/// What work runs on unless it says otherwise; the error if STOKER_DEVICE names none.
+Result<std::string> default_device(const System& system) {
+  try {
+    return system.device().name();
+  } catch (const Error& error) {
+    return error;
+  }
+}
+
 int examine(bool json) {
   const System system;
   const auto findings = system.diagnose();
   std::vector<Check> checks;
   for (const DeviceInfo& info : system.devices()) checks.push_back(check(system, info));
-  const std::string chosen = system.device().name();
+  const Result<std::string> chosen = default_device(system);
   bool healthy = false;
-  for (const Check& one : checks) healthy = healthy || (one.device == chosen && one.works);
+  for (const Check& one : checks)
+    healthy = healthy || (chosen && one.device == *chosen && one.works);
 
   if (json) {
     nlohmann::json taken = nlohmann::json::array();
@@ -65,13 +75,17 @@ int examine(bool json) {
       checked.push_back({{"device", one.device}, {"works", one.works}, {"reason", one.reason}});
     nlohmann::json environment = nlohmann::json::object();
     for (const auto& [name, value] : settings()) environment[name] = value;
-    print_json({{"version", version},
-                {"cpu_kernels", cpu_isa()},
-                {"cache_dir", system.config().cache_dir},
-                {"environment", environment},
-                {"findings", taken},
-                {"checks", checked},
-                {"default_device", chosen}});
+    nlohmann::json report = {{"version", version},
+                             {"cpu_kernels", cpu_isa()},
+                             {"cache_dir", system.config().cache_dir},
+                             {"environment", environment},
+                             {"findings", taken},
+                             {"checks", checked}};
+    if (chosen)
+      report["default_device"] = *chosen;
+    else
+      report["error"] = to_json(chosen.error());
+    print_json(report);
     return healthy ? ok : failed;
   }
   std::cout << "stoker " << version << ", CPU kernels for " << cpu_isa() << ", cache in "
@@ -86,7 +100,12 @@ int examine(bool json) {
   for (const Check& one : checks)
     std::cout << (one.works ? "  works     " : "  FAILS     ") << one.device << ": " << one.reason
               << '\n';
-  std::cout << "\nWork runs on " << chosen << " unless --device names another.\n";
+  if (chosen)
+    std::cout << "\nWork runs on " << *chosen << " unless --device names another.\n";
+  else
+    std::cout << "\nThe default device, "
+              << (system.config().device.empty() ? "" : "STOKER_DEVICE=" + system.config().device)
+              << ": " << describe(chosen.error());
   return healthy ? ok : failed;
 }
 

@@ -1,5 +1,9 @@
 // The `stoker` command.
+#include <algorithm>
 #include <iostream>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include "output.hpp"
 #include "stoker/api/version.hpp"
@@ -18,7 +22,7 @@ Examples:
   stoker run -e 'print(relu(buffer{-1, 2}))'  a line of Lua
   stoker run edges.lua --device vulkan --trace trace.json
 
-Every verb but bench answers in JSON with --json, errors included.
+Every verb answers in JSON with --json, errors included (bench: its rows).
 
 Exit codes:
   0  done
@@ -43,6 +47,35 @@ int report_failure(const stoker::Error& error, bool json) {
   return exit_code_of(error);
 }
 
+/// The verb that was asked for and is none of ours; empty if it is one or there is none.
+std::string_view unknown_verb(const CLI::App& app, std::span<char* const> arguments) {
+  if (arguments.empty() || arguments[0][0] == '-') return {};
+  const auto verbs = app.get_subcommands([](const CLI::App*) { return true; });
+  const bool known = std::ranges::any_of(
+      verbs, [&](const CLI::App* verb) { return verb->get_name() == arguments[0]; });
+  return known ? std::string_view{} : arguments[0];
+}
+
+/// Help was asked for, or the command line is wrong.
+int answer_usage(const CLI::App& app, const CLI::ParseError& problem,
+                 std::span<char* const> arguments) {
+  const auto is_json = [](std::string_view argument) { return argument == "--json"; };
+  const std::string_view verb = unknown_verb(app, arguments);
+  const bool wrong = problem.get_exit_code() != 0;
+  const std::string reason =
+      verb.empty() ? problem.what() : "there is no verb '" + std::string{verb} + "'";
+  if (wrong && std::ranges::any_of(arguments, is_json)) {
+    print_json({{"error", to_json(stoker::Error{"command line", stoker::ErrorCode::invalid_argument,
+                                                reason})}});
+    return usage;
+  }
+  if (!verb.empty()) {
+    std::cerr << reason << "\nRun with --help for more information.\n";
+    return usage;
+  }
+  return app.exit(problem) == 0 ? ok : usage;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -59,7 +92,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? ok : usage;
+    return answer_usage(app, problem, std::span{argv, static_cast<std::size_t>(argc)}.subspan(1));
   }
   try {
     return choice.run();

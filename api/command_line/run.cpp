@@ -69,7 +69,7 @@ ScriptOptions script_options(const Options& options) {
 }
 
 nlohmann::json report_json(const Journal& journal, const DeviceInfo& device,
-                           const Result<ScriptReport>& outcome) {
+                           const Result<ScriptReport>& outcome, const Result<void>& traced) {
   nlohmann::json report = journal.to_json();
   report["device"] = {
       {"name", device.name}, {"description", device.description}, {"type", to_string(device.type)}};
@@ -81,6 +81,7 @@ nlohmann::json report_json(const Journal& journal, const DeviceInfo& device,
                       {"pipelines_compiled", outcome->pipelines_compiled}};
   else
     report["error"] = to_json(outcome.error());
+  if (outcome && traced.has_error()) report["error"] = to_json(traced.error());
   return report;
 }
 
@@ -102,8 +103,10 @@ int run(const Options& options) {
   const Result<ScriptReport>& outcome = started.done.wait();
   journal->end_progress();
 
+  Result<void> traced;
+  if (!options.trace.empty()) traced = system.trace().write_json(options.trace);
   if (options.json)
-    print_json(report_json(*journal, device.info(), outcome));
+    print_json(report_json(*journal, device.info(), outcome, traced));
   else if (!options.quiet)
     journal->print_report(device.info());
   if (outcome.has_error() && !options.json) {
@@ -111,11 +114,13 @@ int run(const Options& options) {
     if (outcome.error().code() == ErrorCode::permission_denied)
       std::cerr << "  Images in further directories are allowed with --allow DIR.\n";
   }
-  if (!options.trace.empty()) {
-    system.trace().write_json(options.trace).value();
-    if (!options.quiet && !options.json) std::cout << "trace in " << options.trace << '\n';
+  if (!options.json) {
+    if (traced.has_error())
+      std::cerr << "stoker: " << describe(traced.error());
+    else if (!options.trace.empty() && !options.quiet)
+      std::cout << "trace in " << options.trace << '\n';
   }
-  if (outcome) return ok;
+  if (outcome) return traced ? ok : exit_code_of(traced.error());
   if (interrupts.received() != 0) return interrupted + interrupts.received();
   return exit_code_of(outcome.error());
 }

@@ -117,7 +117,7 @@ ComputePool::ComputePool(unsigned threads)
   state_->running_workers = state_->threads;
   workers_.reserve(state_->threads);
   for (unsigned i = 0; i < state_->threads; ++i) {
-    workers_.emplace_back([state = state_](std::stop_token stop) { work(state, std::move(stop)); });
+    workers_.emplace_back([state = state_](const std::stop_token& stop) { work(state, stop); });
     pthread_setname_np(workers_.back().native_handle(), ("stoker-cpu" + std::to_string(i)).c_str());
   }
 }
@@ -126,7 +126,7 @@ ComputePool::~ComputePool() {
   if (fork_.forked()) {
     // The threads are the parent's; joining or detaching them here would hang. Kept for ever.
     static_cast<void>(std::make_unique<std::vector<std::jthread>>(std::move(workers_)).release());
-    return;
+    return;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): on purpose
   }
   for (std::jthread& worker : workers_) worker.request_stop();
   state_->wake.notify_all();
@@ -167,7 +167,7 @@ bool ComputePool::help(const std::function<bool()>& done) {
   return true;
 }
 
-void ComputePool::work(const std::shared_ptr<State>& state, std::stop_token stop) {
+void ComputePool::work(const std::shared_ptr<State>& state, const std::stop_token& stop) {
   ReadyNodes ready_now;
   std::unique_lock lock{state->mutex};
   while (!stop.stop_requested()) {

@@ -80,6 +80,32 @@ TEST(Command, refuses_what_it_does_not_know) {
   EXPECT_EQ(stoker_command({"run", "-e", "x = 1", "--time-limit", "soon"}).exit_code, 2);
 }
 
+TEST(Command, names_a_verb_that_there_is_not) {
+  const CommandResult text = stoker_command({"frob"});
+  EXPECT_EQ(text.exit_code, 2);
+  EXPECT_TRUE(contains(text.err, "there is no verb 'frob'")) << text.err;
+  const CommandResult as_json = stoker_command({"frob", "--json"});
+  EXPECT_EQ(as_json.exit_code, 2);
+  EXPECT_EQ(parsed(as_json)["error"]["reason"], "there is no verb 'frob'");
+}
+
+TEST(Command, answers_a_wrong_option_in_json_if_that_was_asked_for) {
+  const CommandResult result = stoker_command({"devices", "--bogus", "--json"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(parsed(result)["error"]["code"], "invalid_argument");
+}
+
+TEST(Command, doctor_reports_also_when_the_default_device_does_not_exist) {
+  setenv("STOKER_DEVICE", "zzz", 1);
+  const CommandResult result = stoker_command({"doctor", "--json"});
+  unsetenv("STOKER_DEVICE");
+  EXPECT_EQ(result.exit_code, 1);
+  const json report = parsed(result);
+  EXPECT_EQ(report["environment"]["STOKER_DEVICE"], "zzz");
+  EXPECT_FALSE(report["checks"].empty());
+  EXPECT_EQ(report["error"]["code"], "not_found");
+}
+
 TEST(Command, lists_devices) {
   const CommandResult table = stoker_command({"devices"});
   EXPECT_EQ(table.exit_code, 0);
@@ -220,6 +246,13 @@ TEST_F(RunCommand, writes_a_trace) {
   const json trace = json::parse(file, nullptr, false);
   ASSERT_TRUE(trace.contains("traceEvents"));
   for (const char* lane : {"relu", "queues", "actors"}) EXPECT_TRUE(contains(trace.dump(), lane));
+}
+
+TEST_F(RunCommand, a_trace_that_cannot_be_written_is_part_of_the_one_report) {
+  const CommandResult result =
+      stoker_command(on_cpu({"-e", "print(1)", "--json", "--trace", "nowhere/t.json"}), directory);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(parsed(result)["error"]["code"], "io_error");
 }
 
 TEST_F(RunCommand, ctrl_c_cancels_the_script) {
