@@ -4,7 +4,8 @@
 // and the device is done with it. Buffers are mutable: the order in which commands were submitted
 // is the order in which they see each other's writes.
 //
-// A handle that was made without a buffer may only be assigned, destroyed and asked whether it has one.
+// A handle that was made without a buffer may only be assigned, destroyed and asked whether it has
+// one.
 //
 // Threads: any. Errors are thrown by the call for bad input; what happens on the device is in the
 // future. Units: offsets and sizes are bytes unless a name says elements.

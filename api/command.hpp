@@ -3,8 +3,8 @@
 // A handle is there at once; the result comes later. Dropping it never cancels the work and never
 // loses an error: a failure that nobody looked at is logged.
 //
-// Threads: any handle may be copied, used and destroyed on any thread. A handle that was made without
-// a command may only be assigned, destroyed and asked whether it has one.
+// Threads: any handle may be copied, used and destroyed on any thread. A handle that was made
+//          without a command may only be assigned, destroyed and asked whether it has one.
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,8 @@
 // A device: where buffers live and kernels run.
 //
 // A shared handle, usable from any thread. Calls throw the Error for bad input, before anything is
-// queued and with nothing changed; what happens later is the Command's outcome. A handle that was made
-// without a device may only be assigned, destroyed and asked whether it has one.
+// queued and with nothing changed; what happens later is the Command's outcome. A handle that was
+// made without a device may only be assigned, destroyed and asked whether it has one.
 #pragma once
 
 #include <initializer_list>

@@ -1,7 +1,7 @@
 // Everything a program needs to run kernels, pipelines and buffers. Optional parts have headers of
 // their own: api/asio.hpp (completion tokens, a host's event loop), api/glsl.hpp (GLSL kernels,
-// component glsl), api/script.hpp (Lua scripts, component script), runtime/fiber_adaptor.hpp (callers in
-// Boost.Fiber, component fiber).
+// component glsl), api/script.hpp (Lua scripts, component script), runtime/fiber_adaptor.hpp
+// (callers in Boost.Fiber, component fiber).
 #pragma once
 
 #include "stoker/api/buffer.hpp"

@@ -1,5 +1,5 @@
 # Headers of others that most sources of a target include, parsed once instead of in each of them:
-# a third of the time that a build from nothing takes is parsing. Sources still include what they
+# parsing is half of what most sources take to compile. Sources still include what they
 # use; `dev lint` and clangd read them without this (see .clangd), and so does
 # -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON.
 

@@ -2,7 +2,8 @@
 # SPIR-V; kernels/spirv.cpp takes the result in.
 
 stoker_glob(tool_sources kernels/shader_tool/*.cpp)
-add_executable(stoker_shaders ${tool_sources} $<TARGET_OBJECTS:stoker_definitions>
+stoker_objects(stoker_definitions definition_objects)
+add_executable(stoker_shaders ${tool_sources} ${definition_objects}
                               $<TARGET_OBJECTS:stoker_glsl_objects>)
 set_target_properties(stoker_shaders PROPERTIES OUTPUT_NAME stoker-shaders)
 target_link_libraries(stoker_shaders PRIVATE stoker_settings Boost::headers StokerGlslang::glslang)

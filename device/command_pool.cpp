@@ -4,9 +4,15 @@ namespace stoker {
 
 CommandPtr CommandPool::make(std::uint64_t id, std::string_view kernel) {
   std::unique_ptr<Memory> memory;
-  // In a forked child a thread of the parent may have been inside for ever.
-  if (!fork_.forked())
-    if (auto idle = idle_.try_pop()) memory = std::move(*idle);
+  if (!fork_.forked()) {  // else a thread of the parent may hold the lock for ever
+    const std::scoped_lock lock{mutex_};
+    // Reserved here, so that giving back never allocates.
+    if (idle_.capacity() == 0) idle_.reserve(max_idle);
+    if (!idle_.empty()) {
+      memory = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
   if (!memory) memory = std::make_unique<Memory>();
   auto* state = std::construct_at(reinterpret_cast<CommandState*>(memory->bytes), id, kernel,
                                   shared_from_this());
@@ -15,8 +21,9 @@ CommandPtr CommandPool::make(std::uint64_t id, std::string_view kernel) {
 }
 
 void CommandPool::give_back(std::unique_ptr<Memory> memory) noexcept {
-  if (fork_.forked()) return;                            // as in make()
-  static_cast<void>(idle_.try_push(std::move(memory)));  // beyond the limit it ends here
+  if (fork_.forked()) return;  // as in make()
+  const std::scoped_lock lock{mutex_};
+  if (idle_.size() < max_idle) idle_.push_back(std::move(memory));
 }
 
 void CommandState::destroy() const noexcept {

@@ -5,11 +5,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string_view>
+#include <vector>
 
 #include "stoker/device/command_state.hpp"
 #include "stoker/runtime/fork_guard.hpp"
-#include "stoker/runtime/handoff.hpp"
 
 namespace stoker {
 
@@ -33,8 +34,8 @@ class CommandPool final : public std::enable_shared_from_this<CommandPool> {
 
   const std::weak_ptr<Backend> backend_;
   const ForkGuard fork_;
-  // Commands are made by the threads that submit and end, mostly, on those that complete.
-  Handoff<std::unique_ptr<Memory>> idle_{max_idle};
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Memory>> idle_;
 };
 
 }  // namespace stoker

@@ -1,6 +1,7 @@
 #include "stoker/runtime/cores.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +15,8 @@ unsigned cores_of_affinity() noexcept {
   cpu_set_t set;
   CPU_ZERO(&set);
   // Fails where there are more cores than a cpu_set_t holds.
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned>(CPU_COUNT(&set));
+  if (sched_getaffinity(getpid(), sizeof set, &set) == 0)
+    return static_cast<unsigned>(CPU_COUNT(&set));
   return std::thread::hardware_concurrency();
 }
 

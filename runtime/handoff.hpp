@@ -1,7 +1,8 @@
 // Hands values between threads through moodycamel's queue, bounded by a stated capacity.
 //
-// Order is kept per producing thread only. Use it where threads trade work (the compute pool,
-// loggers); actors use Mailbox, which keeps order per sender and is small.
+// Order is kept per producing thread only. Use it where threads trade work; actors use Mailbox, which
+// keeps order per sender and is small. Not for recycling: it gives back what has been idle longest,
+// and so what is coldest (the memory of commands through it cost a submit half a microsecond more).
 //
 // Threads: every function may be called from any thread.
 #pragma once

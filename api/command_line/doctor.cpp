@@ -103,9 +103,7 @@ int examine(bool json) {
   if (chosen)
     std::cout << "\nWork runs on " << *chosen << " unless --device names another.\n";
   else
-    std::cout << "\nThe default device, "
-              << (system.config().device.empty() ? "" : "STOKER_DEVICE=" + system.config().device)
-              << ": " << describe(chosen.error());
+    std::cout << "\nThere is no default device: " << describe(chosen.error());
   return healthy ? ok : failed;
 }
 

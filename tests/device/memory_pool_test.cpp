@@ -101,7 +101,7 @@ TEST_F(Pool, soon_stops_growing_when_large_sizes_vary) {
   EXPECT_LE(at_last, after_a_hundred + after_a_hundred / 10);
 }
 
-TEST_F(Pool, lends_no_block_that_is_half_as_large_again) {
+TEST_F(Pool, lends_blocks_up_to_half_as_large_again) {
   lease(12 * mib);
   EXPECT_EQ(lease(8 * mib)->capacity(), 12 * mib);
   EXPECT_EQ(lease(7 * mib)->capacity(), 7 * mib);

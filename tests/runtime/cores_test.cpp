@@ -2,27 +2,47 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <thread>
 
 namespace stoker {
 namespace {
 
-TEST(UsableCores, are_those_of_the_affinity_and_not_of_the_machine) {
-  unsigned of_one = 0;
-  // In a thread of its own: the mask is the calling thread's.
-  std::jthread{[&] {
-    cpu_set_t all;
-    ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+/// Keeps a thread on the first of its cores while it lives; 0 is the calling thread.
+class Pinned {
+ public:
+  explicit Pinned(pid_t thread) : thread_{thread} {
+    EXPECT_EQ(sched_getaffinity(thread_, sizeof before_, &before_), 0);
     int core = 0;
-    while (!CPU_ISSET(core, &all)) ++core;
+    while (!CPU_ISSET(core, &before_)) ++core;
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(core, &one);
-    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-    of_one = usable_cores();
+    EXPECT_EQ(sched_setaffinity(thread_, sizeof one, &one), 0);
+  }
+  ~Pinned() { sched_setaffinity(thread_, sizeof before_, &before_); }
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+
+ private:
+  const pid_t thread_;
+  cpu_set_t before_{};
+};
+
+TEST(UsableCores, are_those_of_the_process_s_affinity_and_not_of_the_machine) {
+  const Pinned process{getpid()};
+  EXPECT_EQ(usable_cores(), 1U);
+}
+
+TEST(UsableCores, do_not_shrink_for_a_thread_that_was_pinned) {
+  const unsigned before = usable_cores();
+  unsigned seen = 0;
+  std::jthread{[&] {
+    const Pinned loop{0};
+    seen = usable_cores();
   }}.join();
-  EXPECT_EQ(of_one, 1U);
+  EXPECT_EQ(seen, before);
 }
 
 TEST(UsableCores, are_at_least_one_and_no_more_than_the_machine_has) {
