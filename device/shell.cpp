@@ -23,7 +23,8 @@ Result<std::shared_ptr<DeviceShell>> DeviceShell::open(Driver& driver, std::size
   return shell;
 }
 
-DeviceShell::DeviceShell(const ShellOptions& options) : options_{options} {}
+DeviceShell::DeviceShell(const ShellOptions& options)
+    : options_{options}, reports_{queue_kinds * options.submissions_in_flight} {}
 DeviceShell::~DeviceShell() = default;
 
 ShellStats DeviceShell::stats() const noexcept {
@@ -47,7 +48,7 @@ Result<std::shared_ptr<BufferState>> DeviceShell::make_buffer(const TensorSpec& 
 
 std::optional<Error> DeviceShell::lost() const {
   if (!is_lost_.load(std::memory_order_acquire)) return std::nullopt;
-  const std::scoped_lock lock{reports_mutex_};
+  const std::scoped_lock lock{loss_mutex_};
   return lost_;
 }
 

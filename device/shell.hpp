@@ -33,6 +33,7 @@
 #include "stoker/device/command_state.hpp"
 #include "stoker/device/executable_cache.hpp"
 #include "stoker/device/memory_pool.hpp"
+#include "stoker/runtime/handoff.hpp"
 #include "stoker/runtime/ring.hpp"
 
 namespace stoker {
@@ -154,6 +155,7 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   [[nodiscard]] std::optional<Error> poison_of(const CommandWork& work) const;
   void settle(CommandState& command, std::optional<Error> failure, StepTiming timing);
   void abandon_flights(const Error& why);
+  /// What the backend said about a flight; it has been said before the point was complete.
   [[nodiscard]] Report take_report(QueuePoint point);
   [[nodiscard]] Flight take_flight();
   void reuse(Flight flight);
@@ -177,6 +179,7 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   std::size_t held_works_ = 0;  // host waits of queued works
   bool any_poison_ = false;     // a command has failed: buffers are looked at from then on
   std::vector<Flight> spare_flights_;
+  std::vector<Report> early_reports_;  // of flights that wait for another queue's
   std::vector<Step> steps_;
   bool closed_ = false;
   std::optional<Error> close_reason_;
@@ -185,9 +188,8 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   // shared with the backend's thread
   std::array<std::atomic<std::uint64_t>, queue_kinds> completed_{};
   std::atomic<bool> poked_{false};
-  mutable std::mutex reports_mutex_;
-  std::vector<Report> reports_;  // only completions with failures or timings
-  std::atomic<bool> has_reports_{false};
+  Handoff<Report> reports_;  // only completions with failures or timings: one per flight at most
+  mutable std::mutex loss_mutex_;
   std::optional<Error> lost_;
   std::atomic<bool> is_lost_{false};
   bool loss_settled_ = false;  // strand only

@@ -129,25 +129,23 @@ void DeviceShell::abandon_flights(const Error& why) {
 }
 
 DeviceShell::Report DeviceShell::take_report(QueuePoint point) {
-  if (!has_reports_.load(std::memory_order_acquire)) return {};
-  const std::scoped_lock lock{reports_mutex_};
-  const auto own = std::ranges::find_if(reports_, [&](const Report& report) {
+  while (auto report = reports_.try_pop()) early_reports_.push_back(std::move(*report));
+  const auto own = std::ranges::find_if(early_reports_, [&](const Report& report) {
     return report.point.queue == point.queue && report.point.value == point.value;
   });
-  if (own == reports_.end()) return {};
+  if (own == early_reports_.end()) return {};
   Report report = std::move(*own);
-  reports_.erase(own);
-  has_reports_.store(!reports_.empty(), std::memory_order_release);
+  early_reports_.erase(own);
   return report;
 }
 
 void DeviceShell::on_completed(Completion completion) noexcept {
   const auto self = weak_from_this().lock();  // what the poke ends may hold the last share
-  if (!completion.failures.empty() || !completion.timings.empty()) {
-    const std::scoped_lock lock{reports_mutex_};
-    reports_.push_back(
-        {completion.point, std::move(completion.failures), std::move(completion.timings)});
-    has_reports_.store(true, std::memory_order_release);
+  const bool silent = completion.failures.empty() && completion.timings.empty();
+  if (!silent && !reports_.try_push({completion.point, std::move(completion.failures),
+                                     std::move(completion.timings)})) {
+    // There is room for every flight, so memory has run out. What failed must not pass for done.
+    return on_lost({"complete", ErrorCode::out_of_memory, "no memory to say what failed"});
   }
   completed_[index_of(completion.point.queue)].store(completion.point.value,
                                                      std::memory_order_seq_cst);
@@ -157,7 +155,7 @@ void DeviceShell::on_completed(Completion completion) noexcept {
 void DeviceShell::on_lost(Error reason) noexcept {
   const auto self = weak_from_this().lock();
   {
-    const std::scoped_lock lock{reports_mutex_};
+    const std::scoped_lock lock{loss_mutex_};
     if (!lost_) lost_ = std::move(reason);
   }
   is_lost_.store(true, std::memory_order_release);

@@ -1,16 +1,15 @@
 // Hands values between threads through moodycamel's queue, bounded by a stated capacity.
 //
-// Order is kept per producing thread only. Use it where threads trade work; actors use Mailbox, which
-// keeps order per sender and is small. Not for recycling: it gives back what has been idle longest,
-// and so what is coldest (the memory of commands through it cost a submit half a microsecond more).
+// Order is kept per producing thread only. For threads that are no actors, such as a driver's, which
+// must not wait for a lock; actors use Mailbox, which keeps order per sender and is small. Not for
+// recycling: it gives back what has been idle longest, and so what is coldest.
 //
 // Threads: every function may be called from any thread.
 #pragma once
 
-#include <concurrentqueue/blockingconcurrentqueue.h>
+#include <concurrentqueue/concurrentqueue.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -28,21 +27,13 @@ template <class T> class Handoff {
   }
   [[nodiscard]] bool try_push(const T& value) { return try_push(T{value}); }
 
+  /// Finds what was pushed before, in the order of happening.
   [[nodiscard]] std::optional<T> try_pop() {
+    if (size() == 0) return std::nullopt;
     T value;
-    return taken(queue_.try_dequeue(value), value);
-  }
-  /// Blocks the calling thread (not only a process) for at most `limit`.
-  [[nodiscard]] std::optional<T> pop_for(std::chrono::microseconds limit) {
-    T value;
-    return taken(queue_.wait_dequeue_timed(value, limit.count()), value);
-  }
-  /// Blocks the calling thread until there is a value.
-  [[nodiscard]] T pop() {
-    T value;
-    queue_.wait_dequeue(value);
+    if (!queue_.try_dequeue(value)) return std::nullopt;
     size_.fetch_sub(1, std::memory_order_relaxed);
-    return value;
+    return std::optional<T>{std::move(value)};
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
@@ -53,13 +44,8 @@ template <class T> class Handoff {
     size_.fetch_sub(1, std::memory_order_relaxed);
     return false;
   }
-  std::optional<T> taken(bool found, T& value) {
-    if (!found) return std::nullopt;
-    size_.fetch_sub(1, std::memory_order_relaxed);
-    return std::optional<T>{std::move(value)};
-  }
 
-  moodycamel::BlockingConcurrentQueue<T> queue_;
+  moodycamel::ConcurrentQueue<T> queue_;
   std::atomic<std::size_t> size_{0};
   const std::size_t capacity_;
 };

@@ -25,7 +25,6 @@ TEST(Handoff, refuses_beyond_its_capacity_and_leaves_the_value_alone) {
 TEST(Handoff, gives_nothing_when_empty) {
   Handoff<int> handoff{4};
   EXPECT_FALSE(handoff.try_pop());
-  EXPECT_FALSE(handoff.pop_for(std::chrono::microseconds{1}));
 }
 
 TEST(Handoff, stress_every_value_arrives_once) {
@@ -40,7 +39,14 @@ TEST(Handoff, stress_every_value_arrives_once) {
           while (!handoff.try_push(i)) std::this_thread::yield();
       });
       threads.emplace_back([&] {
-        for (int i = 0; i < each; ++i) sum += handoff.pop();
+        for (int taken = 0; taken < each;) {
+          if (const auto value = handoff.try_pop()) {
+            sum += *value;
+            ++taken;
+          } else {
+            std::this_thread::yield();
+          }
+        }
       });
     }
   }
