@@ -1,35 +1,9 @@
 #include "stoker/api/buffer.hpp"
 
-#include <array>
-#include <cmath>
-#include <cstring>
-#include <limits>
-
 #include "stoker/api/device.hpp"
+#include "stoker/kernels/fill/value.hpp"
 
 namespace stoker {
-namespace {
-
-/// `value` as one element of T: integers truncate and saturate, as the kernel `cast` does.
-template <class T> T element_from(double value) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return value != 0;
-  } else if constexpr (std::is_integral_v<T>) {
-    if (std::isnan(value)) return 0;
-    // The maximum of a 64-bit type rounds up as a double: compare with >=.
-    if (value >= static_cast<double>(std::numeric_limits<T>::max()))
-      return std::numeric_limits<T>::max();
-    if (value <= static_cast<double>(std::numeric_limits<T>::min()))
-      return std::numeric_limits<T>::min();
-    return static_cast<T>(value);
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<T>(value);
-  } else {
-    return T{static_cast<float>(value)};
-  }
-}
-
-}  // namespace
 
 Device Buffer::device() const { return Device{buffer_.device()}; }
 
@@ -50,11 +24,7 @@ Command Buffer::write_bytes(std::span<const std::byte> bytes, std::size_t offset
 }
 
 Command Buffer::fill(double value) const {
-  std::array<std::byte, 8> pattern{};
-  visit_dtype(dtype(), [&]<class T>() {
-    const T element = element_from<T>(value);
-    std::memcpy(pattern.data(), &element, sizeof element);
-  });
+  const auto pattern = kernels::fill::pattern(value, dtype()).value();
   return {buffer_.device()->fill(buffer_, std::span{pattern}.first(size_of(dtype()))).value(),
           buffer_.device()};
 }

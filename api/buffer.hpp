@@ -7,8 +7,11 @@
 // A handle that was made without a buffer may only be assigned, destroyed and asked whether it has
 // one.
 //
-// Threads: any. Errors are thrown by the call for bad input; what happens on the device is in the
-// future. Units: offsets and sizes are bytes unless a name says elements.
+// Threads: any. Units: offsets and sizes are bytes unless a name says elements.
+//
+// Errors: bad input is thrown by the call, which then has changed nothing. Every call that queues
+// work may throw released (after release()), closed (the system has stopped), device_lost and
+// overloaded; what more it may throw stands beside it. What happens on the device is in the future.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +40,8 @@ class Buffer {
   [[nodiscard]] std::size_t elements() const noexcept { return spec().elements(); }
   [[nodiscard]] Device device() const;
 
-  /// All elements, as T. Throws dtype_mismatch unless dtype_of<T> is the buffer's dtype, released,
-  /// out_of_memory.
+  /// All elements, as T. Throws dtype_mismatch unless dtype_of<T> is the buffer's dtype (bool is read
+  /// as std::uint8_t), out_of_memory.
   template <class T> [[nodiscard]] Future<std::vector<T>> read() const {
     return read<T>(0, elements());
   }
@@ -68,11 +71,13 @@ class Buffer {
   }
   Command read_bytes_into(std::span<std::byte> target, std::shared_ptr<const void> owner,
                           std::size_t offset = 0) const;
+  /// The same, whatever the dtype. Throws invalid_argument beyond the end, out_of_memory.
   [[nodiscard]] Future<std::vector<std::byte>> read_bytes() const;
   [[nodiscard]] Future<std::vector<std::byte>> read_bytes(std::size_t offset,
                                                           std::size_t bytes) const;
 
-  /// Overwrites elements from element `first` on; `values` is copied before the call returns.
+  /// Overwrites elements from element `first` on; `values` is copied before the call returns. Throws
+  /// dtype_mismatch as read() does, invalid_argument beyond the end, out_of_memory.
   template <class T> Command write(std::span<const T> values, std::size_t first = 0) const {
     check_element_type("write", dtype_of<T>);
     return write_bytes(std::as_bytes(values), first * sizeof(T));
@@ -80,14 +85,18 @@ class Buffer {
   template <class T> Command write(const std::vector<T>& values, std::size_t first = 0) const {
     return write(std::span<const T>{values}, first);
   }
+  /// The same, whatever the dtype; throws invalid_argument beyond the end, out_of_memory.
   Command write_bytes(std::span<const std::byte> bytes, std::size_t offset = 0) const;
 
-  /// Sets every element to `value`, converted to the buffer's dtype.
+  /// Sets every element to `value`: floats round to nearest even, bool is value != 0. Throws
+  /// invalid_parameter if an integer cannot hold it (a fraction, NaN, out of its range).
   Command fill(double value) const;
 
-  /// Copies all of this into `target` (same spec), which may be on another device.
+  /// Copies all of this into `target`, which may be on another device. Throws shape_mismatch or
+  /// dtype_mismatch unless their specs are the same.
   Command copy_to(const Buffer& target) const;
-  /// Copies `bytes` bytes between offsets.
+  /// Copies `bytes` bytes between offsets. Throws invalid_argument beyond an end, or if ranges of one
+  /// buffer overlap.
   Command copy_to(const Buffer& target, std::size_t offset, std::size_t target_offset,
                   std::size_t bytes) const;
 

@@ -48,8 +48,8 @@ class System {
   System() : System{SystemOptions{}} {}
   explicit System(SystemOptions options);
 
-  /// Every device there is, best first: discrete GPU, integrated GPU, cpu; then software GPUs and
-  /// null, which are used only when asked for by name.
+  /// Every device there is, best first: discrete GPU, integrated GPU, virtual GPU, cpu; then
+  /// software GPUs and null, which are used only when asked for by name.
   [[nodiscard]] std::vector<DeviceInfo> devices() const;
   /// Why each driver and device was taken or rejected.
   [[nodiscard]] std::vector<Diagnosis> diagnose() const;

@@ -33,7 +33,17 @@ int replace_by_benchmarks(std::vector<std::string> words) {
 void add_bench(CLI::App& app, Choice& choice) {
   auto* verb = app.add_subcommand(
       "bench", "Run benchmarks: [GROUP…] [--json] [--quick] [--device D] [--list]");
-  verb->footer("Everything after `bench` goes to stoker_bench, which `./dev bench` builds.");
+  verb->footer(
+      R"(Groups are named by their beginning: `cpu` is all that begin with cpu_. None: all of them, which
+takes minutes.
+
+  --list       the groups
+  --json       rows as JSON on standard output, the table on standard error
+  --markdown   tables for bench/README.md
+  --quick      a tenth of the repeats: does everything run?
+  --device D   the GPU to measure, such as vulkan:0
+
+These go to stoker_bench beside this command, which `./dev bench` builds.)");
   verb->prefix_command();
   verb->callback([&choice, verb] {
     choice.run = [verb] { return replace_by_benchmarks(verb->remaining()); };

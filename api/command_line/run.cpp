@@ -38,6 +38,10 @@ void check(const Options& options) {
       throw CLI::ValidationError{"arguments of a script are written name=value, not " +
                                  options.words[i]};
   }
+  constexpr double longest_s = 1e9;  // which nanoseconds still count
+  if (!(options.time_limit_s >= 0 && options.time_limit_s <= longest_s))
+    throw CLI::ValidationError{"--time-limit: seconds from 0 to 1e9, not " +
+                               std::to_string(options.time_limit_s)};
 }
 
 ScriptSource source_of(const Options& options) {
@@ -162,8 +166,7 @@ void add_run(CLI::App& app, Choice& choice) {
       ->capture_default_str();
   verb->add_option("--buffers", options->buffers_mib, "MiB of device memory it may hold; 0: any")
       ->capture_default_str();
-  verb->add_option("--time-limit", options->time_limit_s, "Seconds it may run")
-      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--time-limit", options->time_limit_s, "Seconds it may run; 0: any");
   verb->add_flag("--quiet", options->quiet, "Print only what the script prints");
   verb->add_flag("--json", options->json, "Print what happened as JSON");
   verb->callback([&choice, options] {

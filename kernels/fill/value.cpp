@@ -44,16 +44,8 @@ template <class T> Result<Pattern> integer_pattern(double real, std::int64_t int
   return repeat(static_cast<T>(real));
 }
 
-}  // namespace
-
-Result<Pattern> pattern(const ParamSet& params, DType dtype) {
-  const double real = params.real("value");
-  const std::int64_t integer = params.integer("value_int");
-  if (real != 0 && integer != 0)
-    return Error{"fill",
-                 ErrorCode::invalid_parameter,
-                 "value and value_int are both given",
-                 {{"parameter", "value_int"}}};
+/// The sum of both, of which one is 0.
+Result<Pattern> pattern_of(double real, std::int64_t integer, DType dtype) {
   return visit_dtype(dtype, [&]<class T>() -> Result<Pattern> {
     if constexpr (std::is_same_v<T, bool>)
       return repeat(static_cast<std::uint8_t>(real != 0 || integer != 0));
@@ -66,5 +58,20 @@ Result<Pattern> pattern(const ParamSet& params, DType dtype) {
           static_cast<T>(static_cast<float>(integer != 0 ? static_cast<double>(integer) : real)));
   });
 }
+
+}  // namespace
+
+Result<Pattern> pattern(const ParamSet& params, DType dtype) {
+  const double real = params.real("value");
+  const std::int64_t integer = params.integer("value_int");
+  if (real != 0 && integer != 0)
+    return Error{"fill",
+                 ErrorCode::invalid_parameter,
+                 "value and value_int are both given",
+                 {{"parameter", "value_int"}}};
+  return pattern_of(real, integer, dtype);
+}
+
+Result<Pattern> pattern(double value, DType dtype) { return pattern_of(value, 0, dtype); }
 
 }  // namespace stoker::kernels::fill

@@ -16,5 +16,7 @@ using Pattern = std::array<std::byte, 8>;
 /// it: a fraction or NaN in an integer, a number out of its range, or both parameters at once.
 /// Floats round to nearest even; bool is value != 0.
 [[nodiscard]] Result<Pattern> pattern(const ParamSet& params, DType dtype);
+/// The same of a number by itself.
+[[nodiscard]] Result<Pattern> pattern(double value, DType dtype);
 
 }  // namespace stoker::kernels::fill

@@ -152,7 +152,7 @@ int buffer_field(lua_State* L, Script&) {
     if (lua_isnil(L, -1))
       raise(L, Error{"buffer", ErrorCode::not_found,
                      "a buffer has no field and no kernel of this name: " +
-                         std::string{key.substr(0, 64)}});
+                         std::string{key.substr(0, 64)} + suggestion(L, key)});
   }
   return 1;
 }

@@ -1,6 +1,7 @@
 // Buffers as Lua sees them: userdata that holds a LazyPtr.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,8 @@ void push_buffer(lua_State* L, LazyPtr value);
 int call_kernel(lua_State* L, const std::shared_ptr<const Kernel>& kernel, int first);
 /// Pushes the function of a kernel, or nil.
 void push_kernel_function(lua_State* L, std::string_view name);
+/// "; did you mean 'matmul'?" for a name close to one that scripts have, else "".
+[[nodiscard]] std::string suggestion(lua_State* L, std::string_view name);
 /// The kernel of this name or alias, or null.
 [[nodiscard]] std::shared_ptr<const Kernel> find_kernel(lua_State* L, std::string_view name);
 

@@ -12,8 +12,10 @@
 namespace stoker::script {
 namespace {
 
-/// Runs `work` on the file thread and waits for it; it may refer to the caller's stack.
-template <class T> Result<T> on_file_thread(Script& script, std::function<Result<T>()> work) {
+/// Runs `work` on the file thread and waits for it; it may refer to the caller's stack. Errors are
+/// `op`'s: the function that the script called.
+template <class T>
+Result<T> on_file_thread(Script& script, std::string_view op, std::function<Result<T>()> work) {
   Promise<T> promise;
   const Future<T> future = promise.future();
   script.services().files->post([&work, promise = std::move(promise)]() mutable {
@@ -23,7 +25,13 @@ template <class T> Result<T> on_file_thread(Script& script, std::function<Result
   const Budget::Away away{script.budget()};
   future.state()->wait();
   script.budget().begin_turn();
-  return future.state()->result();
+  const Result<T>& result = future.state()->result();
+  if (!result.has_error()) return result;
+  const Error& error = result.error();
+  return Error{std::string{op},
+               error.code(),
+               std::string{error.reason()},
+               {error.details().begin(), error.details().end()}};
 }
 
 int load(lua_State* L, Script& script) {
@@ -35,7 +43,7 @@ int load(lua_State* L, Script& script) {
     STOKER_ASSIGN(Image loaded, load_image(path));
     return std::make_shared<const Image>(std::move(loaded));
   };
-  const Shared image = value_or_raise(L, on_file_thread<Shared>(script, read));
+  const Shared image = value_or_raise(L, on_file_thread<Shared>(script, "image.load", read));
   push_buffer(L, value_or_raise(L, script.evaluator().constant(image->spec, image->bytes)));
   if (script.options().observer) script.options().observer->on_loaded(path, image->spec);
   return 1;
@@ -61,8 +69,9 @@ int save(lua_State* L, Script& script) {
                    "the name must end in .png, .jpg or .jpeg",
                    {{"path", path.string()}}});
   const auto bytes = value_or_raise(L, script.evaluator().read(value, 0, value->spec.bytes()));
-  value_or_raise(L, on_file_thread<void>(
-                        script, [&] { return save_image(path, value->spec, bytes, quality); }));
+  value_or_raise(L, on_file_thread<void>(script, "image.save", [&] {
+                   return save_image(path, value->spec, bytes, quality);
+                 }));
   if (script.options().observer) script.options().observer->on_saved(path, value->spec);
   push_text(L, path.string());
   return 1;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stoker/kernels/nearest_name.hpp"
 #include "stoker/pipeline/script/buffer_library.hpp"
 #include "stoker/pipeline/script/buffer_values.hpp"
 #include "stoker/pipeline/script/script.hpp"
@@ -98,6 +99,17 @@ void push_kernel_function(lua_State* L, std::string_view name) {
   push_text(L, name);
   lua_rawget(L, -2);
   lua_remove(L, -2);
+}
+
+std::string suggestion(lua_State* L, std::string_view name) {
+  std::vector<std::string_view> known{"args",  "buffer", "image", "kernels",
+                                      "print", "read",   "wait"};
+  for (const auto& kernel : script_of(L).services().kernels) {
+    known.emplace_back(kernel->name);
+    known.insert(known.end(), kernel->aliases.begin(), kernel->aliases.end());
+  }
+  const auto nearest = nearest_name(name, known);
+  return nearest ? "; did you mean '" + std::string{*nearest} + "'?" : std::string{};
 }
 
 std::shared_ptr<const Kernel> find_kernel(lua_State* L, std::string_view name) {

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "stoker/pipeline/script/buffer_library.hpp"
 #include "stoker/pipeline/script/script.hpp"
 #include "stoker/runtime/process.hpp"
 
@@ -43,6 +44,16 @@ std::optional<int> take_position(std::string_view name, std::string_view& text) 
     return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(rest + 2 - text.data()));
   return line;
+}
+
+/// For a call of a name that nothing has, as Lua words it: what may have been meant.
+std::string hint(lua_State* L, std::string_view text) {
+  constexpr std::string_view before = "attempt to call a nil value (global '";
+  constexpr std::string_view after = "')";
+  if (!text.starts_with(before) || !text.ends_with(after)) return {};
+  text.remove_prefix(before.size());
+  text.remove_suffix(after.size());
+  return suggestion(L, text);
 }
 
 Error with_position(const Error& error, const Script& script, int line) {
@@ -148,7 +159,7 @@ Error error_at_top(lua_State* L, int status) {
   const std::optional<int> line = take_position(script.short_name(), text);
   const ErrorCode code =
       status == LUA_ERRSYNTAX ? ErrorCode::compile_failed : ErrorCode::script_error;
-  return with_position(Error{"script", code, std::string{text}}, script,
+  return with_position(Error{"script", code, std::string{text} + hint(L, text)}, script,
                        line.value_or(current_line(L)));
 }
 

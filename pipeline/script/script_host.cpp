@@ -1,7 +1,9 @@
 #include "stoker/pipeline/script/script_host.hpp"
 
+#include <array>
 #include <fstream>
 #include <mutex>
+#include <sstream>
 #include <unordered_map>
 
 #include "stoker/pipeline/script/script.hpp"
@@ -22,6 +24,19 @@ constexpr std::size_t stack_bytes = std::size_t{2} << 20;
 #endif
 
 constexpr std::uintmax_t max_source_bytes = std::uintmax_t{16} << 20;
+
+std::string in_seconds(std::chrono::nanoseconds duration) {
+  std::ostringstream text;
+  text << std::chrono::duration<double>{duration}.count() << " s";
+  return std::move(text).str();
+}
+
+Error time_is_up(std::chrono::nanoseconds limit) {
+  return {"script",
+          ErrorCode::deadline_exceeded,
+          "the script ran longer than its time limit",
+          {{"limit", in_seconds(limit)}}};
+}
 
 }  // namespace
 
@@ -77,6 +92,11 @@ ScriptHost::~ScriptHost() {
 }
 
 Result<ScriptRun> ScriptHost::start(ScriptSource source, ScriptOptions options) {
+  if (options.time_limit && options.time_limit->count() <= 0)
+    return Error{"script",
+                 ErrorCode::invalid_argument,
+                 "the time limit must be longer than nothing",
+                 {{"limit", in_seconds(*options.time_limit)}}};
   STOKER_ASSIGN(Gate::Pass pass, state_->gate.enter("script"));
   STOKER_ASSIGN(script::AllowedPaths paths,
                 script::AllowedPaths::make(options.allowed_directories, options.directory));
@@ -99,7 +119,8 @@ Result<ScriptRun> ScriptHost::start(ScriptSource source, ScriptOptions options) 
     Timer timer;
     if (options.time_limit) {
       const Deadline deadline = Deadline::after(executor.clock(), *options.time_limit);
-      timer = stop.cancel_at(deadline, executor.clock(), executor, "script");
+      timer = Timer{executor.clock(), deadline.at(), executor,
+                    [stop, why = time_is_up(*options.time_limit)] { stop.cancel(why); }};
     }
     const std::string name = source.name;
     Result<ScriptReport> result = [&]() -> Result<ScriptReport> {

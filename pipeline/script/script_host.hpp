@@ -83,7 +83,7 @@ struct ScriptOptions {
   std::vector<std::filesystem::path> allowed_directories;
   /// Where relative paths begin; empty: the current directory when the script starts.
   std::filesystem::path directory;
-  /// How long it may run; then it ends with deadline_exceeded.
+  /// How long it may run, more than 0; then it ends with deadline_exceeded.
   std::optional<std::chrono::nanoseconds> time_limit;
   /// Null: print() writes to stdout and nothing else is told.
   std::shared_ptr<ScriptObserver> observer;

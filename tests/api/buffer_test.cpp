@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "stoker/api/stoker.hpp"
 
 namespace stoker {
@@ -111,6 +113,13 @@ TEST_P(Buffers, are_filled_with_a_value_of_any_dtype) {
       }
     });
   }
+}
+
+TEST_P(Buffers, are_not_filled_with_what_their_dtype_cannot_hold) {
+  const Buffer buffer = device.buffer(std::vector<std::uint8_t>{1, 2, 3});
+  for (const double value : {256.0, -1.0, 0.5, std::nan("")})
+    EXPECT_EQ(code_of([&] { buffer.fill(value); }), ErrorCode::invalid_parameter) << value;
+  EXPECT_EQ(buffer.read<std::uint8_t>().get(), (std::vector<std::uint8_t>{1, 2, 3}));
 }
 
 TEST_P(Buffers, copy_within_their_device) {

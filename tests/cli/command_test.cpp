@@ -77,7 +77,8 @@ TEST(Command, refuses_what_it_does_not_know) {
   EXPECT_EQ(stoker_command({"devices", "--colour"}).exit_code, 2);
   EXPECT_EQ(stoker_command({"run"}).exit_code, 2);
   EXPECT_EQ(stoker_command({"run", "-e", "x = 1", "radius"}).exit_code, 2);
-  EXPECT_EQ(stoker_command({"run", "-e", "x = 1", "--time-limit", "soon"}).exit_code, 2);
+  for (const char* limit : {"soon", "-1", "nan", "1e300"})
+    EXPECT_EQ(stoker_command({"run", "-e", "x = 1", "--time-limit", limit}).exit_code, 2) << limit;
 }
 
 TEST(Command, names_a_verb_that_there_is_not) {

@@ -31,6 +31,18 @@ TEST_F(ScriptErrors, of_arguments_say_what_came) {
   EXPECT_EQ(run("wait(1)").code(), ErrorCode::invalid_argument);
 }
 
+TEST_F(ScriptErrors, of_a_misspelt_name_say_which_was_near) {
+  EXPECT_EQ(run("gausian_blur(buffer{1})").error().reason(),
+            "attempt to call a nil value (global 'gausian_blur'); did you mean 'gaussian_blur'?");
+  EXPECT_EQ(run("bufer{1}").error().reason(),
+            "attempt to call a nil value (global 'bufer'); did you mean 'buffer'?");
+  EXPECT_EQ(run("quite_another()").error().reason(),
+            "attempt to call a nil value (global 'quite_another')");
+  EXPECT_EQ(run("buffer{1}:gausian_blur()").error().reason(),
+            "a buffer has no field and no kernel of this name: gausian_blur; did you mean "
+            "'gaussian_blur'?");
+}
+
 TEST_F(ScriptErrors, of_a_script_keep_its_text_and_line) {
   const Error error = run("local x = 1\nerror('no luck')").error();
   EXPECT_EQ(error.code(), ErrorCode::script_error);

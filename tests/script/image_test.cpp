@@ -57,7 +57,10 @@ TEST_F(ScriptImages, may_be_jpeg_with_a_quality) {
 TEST_F(ScriptImages, of_other_kinds_are_refused) {
   EXPECT_EQ(run_there(std::string{picture} + "image.save(p, 'a.gif')").code(),
             ErrorCode::unsupported);
-  EXPECT_EQ(run_there("image.save(buffer{1}, 'a.png')").code(), ErrorCode::shape_mismatch);
+  const Error error = run_there("image.save(buffer{1}, 'a.png')").error();
+  EXPECT_EQ(error.code(), ErrorCode::shape_mismatch);
+  EXPECT_EQ(error.op(), "image.save");
+  EXPECT_EQ(run_there("image.load('missing.png')").error().op(), "image.load");
   EXPECT_EQ(run_there("image.load('missing.png')").code(), ErrorCode::not_found);
   std::ofstream{root / "allowed" / "broken.png"} << "no picture";
   EXPECT_TRUE(run_there("image.load('broken.png')").result.has_error());

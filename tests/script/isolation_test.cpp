@@ -62,7 +62,21 @@ TEST_F(Isolation, a_time_limit_ends_a_script) {
   ScriptOptions options;
   options.limits = {0, 0, 0};
   options.time_limit = std::chrono::milliseconds{20};
-  EXPECT_EQ(run("while true do end", options).code(), ErrorCode::deadline_exceeded);
+  const Error error = run("while true do end", options).error();
+  EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
+  EXPECT_EQ(error.reason(), "the script ran longer than its time limit");
+  EXPECT_EQ(error.detail("limit"), "0.02 s");
+}
+
+TEST_F(Isolation, a_time_limit_of_nothing_is_refused) {
+  for (const int seconds : {0, -1}) {
+    ScriptOptions options;
+    options.time_limit = std::chrono::seconds{seconds};
+    const auto started = host.start({"never", "print(1)"}, options);
+    ASSERT_TRUE(started.has_error());
+    EXPECT_EQ(started.error().code(), ErrorCode::invalid_argument);
+    EXPECT_EQ(started.error().detail("limit"), std::to_string(seconds) + " s");
+  }
 }
 
 TEST_F(Isolation, comparing_large_texts_is_charged_by_its_time) {
