@@ -157,7 +157,7 @@ inline void multiply_directly(const Problem& p, const C* a, const C* b, C* c,
 template <class S> inline bool direct(const Problem& p) noexcept {
   using C = Compute<S>;
   return std::is_same_v<S, C> && !p.transpose_b && p.n % Simd<C>::lanes == 0 &&
-         p.k * p.n * static_cast<std::int64_t>(sizeof(C)) <= 64 * 1024;
+         p.k * p.n * static_cast<std::int64_t>(sizeof(C)) <= std::int64_t{64} * 1024;
 }
 
 }  // namespace stoker::kernels::matmul::STOKER_ISA

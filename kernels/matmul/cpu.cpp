@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "stoker/kernels/cpu_plan.hpp"
 #include "stoker/kernels/matmul/blocks.hpp"
 #include "stoker/kernels/matmul/row.hpp"
@@ -14,7 +16,7 @@ std::uint32_t wanted_slices(double work) noexcept {
   constexpr double long_work = std::int64_t{1} << 31;
   const std::uint32_t cores = slice_count(std::size_t{1} << 30, 1) / 4;
   const double slices = std::min(work / slice_work, work < long_work ? cores : 2.0 * cores);
-  return std::max(1U, static_cast<std::uint32_t>(slices + 0.5));
+  return std::max(1U, static_cast<std::uint32_t>(std::lround(slices)));
 }
 
 /// The operands of a run, in the order of the problem.

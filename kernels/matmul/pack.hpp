@@ -17,27 +17,23 @@ inline void transpose_8x8(const float* from, std::int64_t from_step, float* to,
                           std::int64_t to_step) noexcept {
   typedef float Eight __attribute__((vector_size(32)));
   typedef float EightUnaligned __attribute__((vector_size(32), aligned(4), may_alias));
-  typedef int Order __attribute__((vector_size(32)));
-  constexpr Order even{0, 8, 2, 10, 4, 12, 6, 14}, odd{1, 9, 3, 11, 5, 13, 7, 15};
-  constexpr Order low_pairs{0, 1, 8, 9, 4, 5, 12, 13}, high_pairs{2, 3, 10, 11, 6, 7, 14, 15};
-  constexpr Order low_half{0, 1, 2, 3, 8, 9, 10, 11}, high_half{4, 5, 6, 7, 12, 13, 14, 15};
   Eight rows[8], mixed[8];
   for (int i = 0; i < 8; ++i)
     rows[i] = *reinterpret_cast<const EightUnaligned*>(from + i * from_step);
   for (int i = 0; i < 8; i += 2) {
-    mixed[i] = __builtin_shuffle(rows[i], rows[i + 1], even);
-    mixed[i + 1] = __builtin_shuffle(rows[i], rows[i + 1], odd);
+    mixed[i] = __builtin_shufflevector(rows[i], rows[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+    mixed[i + 1] = __builtin_shufflevector(rows[i], rows[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
   }
   for (int i = 0; i < 8; i += 4)
     for (int j = i; j < i + 2; ++j) {
-      rows[j] = __builtin_shuffle(mixed[j], mixed[j + 2], low_pairs);
-      rows[j + 2] = __builtin_shuffle(mixed[j], mixed[j + 2], high_pairs);
+      rows[j] = __builtin_shufflevector(mixed[j], mixed[j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+      rows[j + 2] = __builtin_shufflevector(mixed[j], mixed[j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
     }
   for (int j = 0; j < 4; ++j) {
     *reinterpret_cast<EightUnaligned*>(to + j * to_step) =
-        __builtin_shuffle(rows[j], rows[j + 4], low_half);
+        __builtin_shufflevector(rows[j], rows[j + 4], 0, 1, 2, 3, 8, 9, 10, 11);
     *reinterpret_cast<EightUnaligned*>(to + (j + 4) * to_step) =
-        __builtin_shuffle(rows[j], rows[j + 4], high_half);
+        __builtin_shufflevector(rows[j], rows[j + 4], 4, 5, 6, 7, 12, 13, 14, 15);
   }
 }
 
