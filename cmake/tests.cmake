@@ -38,8 +38,13 @@ foreach(folder ${test_folders})
     stoker_precompile(tests_${folder} <gtest/gtest.h> <boost/asio/io_context.hpp>
                       <boost/asio/post.hpp>)
   endif()
+  set(surroundings "")
+  if(folder STREQUAL "conformance" AND STOKER_SANITIZE STREQUAL "thread")
+    # lavapipe's LLVM holds more locks at once (64) than the detector of deadlocks can count.
+    set(surroundings ENVIRONMENT_MODIFICATION "TSAN_OPTIONS=string_append::detect_deadlocks=0")
+  endif()
   gtest_discover_tests(tests_${folder} DISCOVERY_MODE PRE_TEST
-                       PROPERTIES LABELS ${folder} TIMEOUT 300)
+                       PROPERTIES LABELS ${folder} TIMEOUT 300 ${surroundings})
 endforeach()
 if(TARGET stoker_command)
   foreach(folder ${test_folders})
