@@ -14,24 +14,26 @@
 //     int total = counter.call(Total{}).get();
 //
 // Handlers of one actor never run at the same time, so its members need no lock. A handler that
-// throws ends its actor, with the exception as the reason; nobody else is touched.
+// throws ends its actor, with the exception as the reason; who is linked to it ends, too, or is told
+// if it traps exits; who watches it is told; nobody else is touched.
 #pragma once
 
-#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "stoker/actors/address.hpp"
 #include "stoker/actors/strand.hpp"
 
 namespace stoker {
 
 template <class A> class ActorRef;
-namespace detail {
-class StopMessage;
-}
 
+/// What an actor class derives from. The protected functions are for its handlers: on its strand,
+/// and not before spawn() has returned.
 class Actor {
  public:
   Actor() = default;
@@ -39,43 +41,60 @@ class Actor {
   Actor& operator=(const Actor&) = delete;
   virtual ~Actor() = default;
 
-  [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// False once it has stopped; its messages are refused from then on.
-  [[nodiscard]] bool alive() const noexcept { return alive_.load(std::memory_order_acquire); }
+ protected:
+  /// Empty before spawn().
+  [[nodiscard]] ActorAddress self() const noexcept {
+    return ActorAddress{cell_ ? cell_->weak_from_this().lock() : nullptr};
+  }
+  /// Ends this actor at once, whatever it traps.
+  [[noreturn]] void exit(ExitReason why) { throw ExitNow{std::move(why)}; }
 
-  /// Called once on the strand when the actor ends: code `closed` when it was stopped.
-  virtual void on_exit(const Error&) {}
+  /// Exit signals become on_exit() calls instead of ending this actor; `kill` from exit() does not.
+  void trap_exit(bool trap = true) noexcept { cell_->trap_exit(trap); }
+  /// Ties both: when one ends, the other gets an exit signal with its reason. Idempotent. Linking to
+  /// one that has ended gives the signal `noproc`.
+  void link(const ActorAddress& other) { cell_->link(*other.cell()); }
+  /// From now on the link has no effect; Flush::yes also forgets an on_exit() that queues.
+  void unlink(const ActorAddress& other, Flush flush = Flush::no) {
+    cell_->unlink(*other.cell(), flush);
+  }
+  /// on_down() will be called once, at once if the target has ended (`noproc`). Each call counts.
+  MonitorRef monitor(const ActorAddress& target) { return cell_->monitor(*target.cell()); }
+  /// False if the target had ended: on_down() has been called or queues (Flush::yes forgets it).
+  bool demonitor(MonitorRef monitor, Flush flush = Flush::no) {
+    return cell_->demonitor(monitor, flush);
+  }
+
+  /// A linked actor has ended, or somebody wants this one to; only while it traps exits.
+  virtual void on_exit(const Exit&) {}
+  /// A watched actor has ended, and all that it held is free again.
+  virtual void on_down(const Down&) {}
+  /// The last call: messages that still wait are refused, then the object is destroyed.
+  virtual void terminate(const ExitReason&) {}
 
  private:
-  friend class Strand;
-  friend class detail::StopMessage;
-  template <class A>
-  friend ActorRef<A> adopt_actor(std::shared_ptr<A>, std::shared_ptr<Strand>, std::string);
-
-  /// Ends the actor: runs on_exit() once.  [strand]
-  void exit(const Error& why) noexcept;
-
-  std::string name_;
-  std::atomic<bool> alive_{true};
+  friend class ActorCell;
+  ActorCell* cell_ = nullptr;
 };
 
-/// A typed address. Copyable, usable from any thread; keeps the actor object (not its life) in
-/// being.
-template <class A> class ActorRef {
+/// A typed address: what the target cannot take does not compile. Copyable, usable from any thread.
+template <class A> class ActorRef : public ActorAddress {
  public:
   ActorRef() = default;
-  ActorRef(std::shared_ptr<A> actor, std::shared_ptr<Strand> strand) noexcept
-      : actor_{std::move(actor)}, strand_{std::move(strand)} {}
+  /// `cell` is that of an A.
+  explicit ActorRef(std::shared_ptr<ActorCell> cell) noexcept : ActorAddress{std::move(cell)} {}
 
   /// Sends without an answer. Errors: overloaded (mailbox full), closed (the actor has ended).
   template <class M, class Target = A>  // Target: an actor may hold references to its own kind
   requires Handles<Target, M> Result<void> cast(M message, Run run = Run::posted)
   const {
     // An idle actor that may run here needs no envelope.
-    if (run == Run::here && strand_->enter())
-      return strand_->deliver_now(*actor_,
-                                  [&] { static_cast<void>(actor_->on(std::move(message))); });
-    return strand_->send(std::make_unique<CastMessage<Target, M>>(actor_, std::move(message)), run);
+    if (run == Run::here && strand()->enter())
+      return strand()->deliver_now(*cell(), [&] {
+        static_cast<void>(static_cast<A&>(*cell()->actor()).on(std::move(message)));
+      });
+    return strand()->send(std::make_unique<CastMessage<Target, M>>(cell(), std::move(message)),
+                          run);
   }
 
   /// Sends and answers with what the handler returns; with an Error when the actor is gone, its
@@ -83,24 +102,15 @@ template <class A> class ActorRef {
   template <class M, class Target = A>
   requires Handles<Target, M>
   [[nodiscard]] Future<ReplyOf<Target, M>> call(M message, Run run = Run::posted) const {
-    auto envelope = std::make_unique<CallMessage<Target, M>>(actor_, std::move(message));
+    auto envelope = std::make_unique<CallMessage<Target, M>>(cell(), std::move(message));
     auto answer = envelope->answer();
-    static_cast<void>(strand_->send(std::move(envelope), run));  // a refusal is the answer
+    static_cast<void>(strand()->send(std::move(envelope), run));  // a refusal is the answer
     return answer;
   }
 
-  /// Ends the actor after the messages sent before; the future is ready when it has ended.
-  Future<void> stop() const;
-
-  [[nodiscard]] const std::shared_ptr<Strand>& strand() const noexcept { return strand_; }
-  [[nodiscard]] A* get() const noexcept { return actor_.get(); }
-  [[nodiscard]] const std::shared_ptr<A>& shared() const noexcept { return actor_; }
-  [[nodiscard]] explicit operator bool() const noexcept { return actor_ != nullptr; }
-  [[nodiscard]] bool alive() const noexcept { return actor_ && actor_->alive(); }
-
- private:
-  std::shared_ptr<A> actor_;
-  std::shared_ptr<Strand> strand_;
+  [[nodiscard]] const std::shared_ptr<Strand>& strand() const noexcept { return cell()->strand(); }
+  /// The object, or null once it has ended. Only where nothing of the actor can run meanwhile.
+  [[nodiscard]] A* get() const noexcept { return static_cast<A*>(cell()->actor()); }
 };
 
 struct SpawnOptions {
@@ -108,24 +118,63 @@ struct SpawnOptions {
   std::uint32_t capacity = Strand::default_capacity;  ///< messages that may wait
 };
 
-/// Gives an actor object its name and its strand. The strand may be shared.
+namespace detail {
+/// Holds the object itself.
+template <class A> class OwningCell final : public ActorCell {
+ public:
+  template <class... Args>
+  OwningCell(std::shared_ptr<Strand> strand, std::string name, Args&&... args)
+      : ActorCell{std::move(strand), std::move(name)},
+        object_{std::in_place, std::forward<Args>(args)...} {
+    adopt(*object_);
+  }
+  ~OwningCell() override { end_unreachable(); }
+
+ private:
+  void release() noexcept override { object_.reset(); }
+  std::optional<A> object_;
+};
+
+/// Shares an object that its owner may go on using.
+class SharingCell final : public ActorCell {
+ public:
+  SharingCell(std::shared_ptr<Actor> actor, std::shared_ptr<Strand> strand, std::string name)
+      : ActorCell{std::move(strand), std::move(name)}, object_{std::move(actor)} {
+    adopt(*object_);
+  }
+  ~SharingCell() override { end_unreachable(); }
+
+ private:
+  void release() noexcept override { object_.reset(); }
+  std::shared_ptr<Actor> object_;
+};
+}  // namespace detail
+
+/// Makes an actor of an object that its owner goes on using. The strand may be shared.
 template <class A>
 [[nodiscard]] ActorRef<A> adopt_actor(std::shared_ptr<A> actor, std::shared_ptr<Strand> strand,
                                       std::string name) {
-  static_cast<Actor&>(*actor).name_ = std::move(name);
-  return {std::move(actor), std::move(strand)};
+  return ActorRef<A>{
+      std::make_shared<detail::SharingCell>(std::move(actor), std::move(strand), std::move(name))};
 }
 
-/// Makes an actor with a strand of its own. What the constructor throws, spawn throws.
+/// Makes an actor on a strand that may be shared. What the constructor throws, spawn throws.
+template <class A, class... Args>
+[[nodiscard]] ActorRef<A> spawn_on(std::shared_ptr<Strand> strand, std::string name,
+                                   Args&&... args) {
+  return ActorRef<A>{std::make_shared<detail::OwningCell<A>>(std::move(strand), std::move(name),
+                                                             std::forward<Args>(args)...)};
+}
+
+/// Makes an actor with a strand of its own.
 template <class A, class... Args>
 [[nodiscard]] ActorRef<A> spawn(std::shared_ptr<Executor> executor, SpawnOptions options,
                                 Args&&... args) {
-  auto strand = std::make_shared<Strand>(std::move(executor), options.capacity);
-  return adopt_actor(std::make_shared<A>(std::forward<Args>(args)...), std::move(strand),
-                     std::move(options.name));
+  return spawn_on<A>(std::make_shared<Strand>(std::move(executor), options.capacity),
+                     std::move(options.name), std::forward<Args>(args)...);
 }
 
-template <class Handler> Result<void> Strand::deliver_now(Actor& target, Handler&& handler) {
+template <class Handler> Result<void> Strand::deliver_now(ActorCell& target, Handler&& handler) {
   Result<void> outcome;
   if (target.alive()) {
     try {
@@ -138,29 +187,6 @@ template <class Handler> Result<void> Strand::deliver_now(Actor& target, Handler
   }
   leave();
   return outcome;
-}
-
-namespace detail {
-/// Asks any actor to end; used by ActorRef::stop.
-class StopMessage final : public Message {
- public:
-  explicit StopMessage(std::shared_ptr<Actor> target) noexcept : Message{std::move(target)} {}
-  [[nodiscard]] Future<void> answer() { return promise_.future(); }
-  void deliver() override;
-  void refuse(const Error&) noexcept override {
-    promise_.set();
-  }  // it has ended: that is the answer
-
- private:
-  Promise<void> promise_;
-};
-}  // namespace detail
-
-template <class A> Future<void> ActorRef<A>::stop() const {
-  auto envelope = std::make_unique<detail::StopMessage>(actor_);
-  auto answer = envelope->answer();
-  static_cast<void>(strand_->send(std::move(envelope)));
-  return answer;
 }
 
 }  // namespace stoker

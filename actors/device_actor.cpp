@@ -8,9 +8,16 @@ void DeviceActor::on(SubmitCommands message) {
   for (CommandPtr& command : message.commands) shell_->submit(std::move(command));
 }
 
-std::array<QueuePoint, queue_kinds> DeviceActor::on(CloseDevice message) {
+std::array<QueuePoint, queue_kinds> DeviceActor::on(const CloseDevice& message) {
   shell_->close(message.why);
   return shell_->submitted();
+}
+
+BufferCell::BufferCell(std::shared_ptr<Strand> strand, std::shared_ptr<DeviceClient> device,
+                       std::shared_ptr<BufferState> state)
+    : ActorCell{std::move(strand), "buffer " + std::to_string(state->id)},
+      buffer_{std::move(device), std::move(state)} {
+  adopt(buffer_);
 }
 
 void BufferActor::on(ReleaseBuffer) { device_->shell().release(state_); }

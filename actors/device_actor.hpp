@@ -39,10 +39,12 @@ class DeviceActor final : public Actor {
   void on(SubmitCommand message) { shell_->submit(std::move(message.command)); }
   void on(SubmitCommands message);
   void on(CancelCommand message) { shell_->cancel(*message.command, message.why); }
-  [[nodiscard]] std::array<QueuePoint, queue_kinds> on(CloseDevice message);
+  [[nodiscard]] std::array<QueuePoint, queue_kinds> on(const CloseDevice& message);
   void on(SettleCompletions) {}  // the end of the turn does it
 
-  void on_exit(const Error& why) override { shell_->close(why); }
+  void terminate(const ExitReason& why) override {
+    shell_->close(why.as_error("device", shell_->info().name));
+  }
 
  private:
   std::shared_ptr<DeviceShell> shell_;
@@ -72,6 +74,19 @@ class BufferActor final : public Actor {
  private:
   const std::shared_ptr<DeviceClient> device_;
   const std::shared_ptr<BufferState> state_;
+};
+
+/// A buffer's actor with its identity. What the buffer is stays readable when the actor has ended.
+class BufferCell final : public ActorCell {
+ public:
+  BufferCell(std::shared_ptr<Strand> strand, std::shared_ptr<DeviceClient> device,
+             std::shared_ptr<BufferState> state);
+  ~BufferCell() override { end_unreachable(); }
+  [[nodiscard]] const BufferActor& buffer() const noexcept { return buffer_; }
+
+ private:
+  void release() noexcept override {}
+  BufferActor buffer_;
 };
 
 }  // namespace stoker

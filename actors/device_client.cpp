@@ -10,7 +10,7 @@ namespace stoker {
 namespace {
 
 /// Up to here new buffers are written through mapped memory of a GPU; beyond, staging is faster.
-constexpr std::uint64_t small_write = 256 * 1024;
+constexpr std::uint64_t small_write = std::uint64_t{256} * 1024;
 constexpr std::uint32_t strand_capacity = 1U << 16;
 
 Operand whole(const DeviceBuffer& buffer) { return {buffer.state(), 0, buffer.spec().bytes()}; }
@@ -34,13 +34,11 @@ std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<DeviceShell> s
     shell->turn();
     observer->on_turn(begin, TraceRecorder::now_ns());
   });
-  client->actor_ = adopt_actor(std::make_shared<DeviceActor>(shell), strand, shell->info().name);
+  client->actor_ = spawn_on<DeviceActor>(strand, shell->info().name, shell);
   DeviceShell::Hooks hooks;
-  hooks.poke = [weak = std::weak_ptr{client->actor_.shared()}, lane = std::weak_ptr{strand}] {
-    const auto actor = weak.lock();
-    const auto owner = lane.lock();
-    if (actor && owner)
-      static_cast<void>(ActorRef<DeviceActor>{actor, owner}.cast(SettleCompletions{}, Run::here));
+  hooks.poke = [weak = std::weak_ptr{client->actor_.cell()}] {
+    if (const auto cell = weak.lock())
+      static_cast<void>(ActorRef<DeviceActor>{cell}.cast(SettleCompletions{}, Run::here));
   };
   hooks.run_later = [executor = context.executor](std::function<void()> work) {
     executor->post(std::move(work));
@@ -58,8 +56,6 @@ DeviceClient::DeviceClient(std::shared_ptr<DeviceShell> shell, const ClientConte
 CommandPtr DeviceClient::new_command(std::string_view kernel) {
   return commands_->make(next_command_.fetch_add(1, std::memory_order_relaxed), kernel);
 }
-
-ActorRef<BufferActor> DeviceBuffer::actor() const { return {actor_, device()->actor().strand()}; }
 
 // --- checks --------------------------------------------------------------------------------------
 
@@ -142,7 +138,8 @@ void DeviceClient::cancel(const CommandPtr& command, Error why) {
 Result<DeviceBuffer> DeviceClient::make_buffer(const TensorSpec& spec) {
   STOKER_TRY(admit(0, "buffer"));
   STOKER_ASSIGN(auto state, shell_->make_buffer(spec, "buffer"));
-  return DeviceBuffer{std::make_shared<BufferActor>(shared_from_this(), std::move(state))};
+  return DeviceBuffer{
+      std::make_shared<BufferCell>(actor_.strand(), shared_from_this(), std::move(state))};
 }
 
 Result<DeviceBuffer> DeviceClient::make_buffer(const TensorSpec& spec,

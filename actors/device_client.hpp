@@ -28,22 +28,22 @@ class DeviceClient;
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
-  explicit DeviceBuffer(std::shared_ptr<BufferActor> actor) noexcept : actor_{std::move(actor)} {}
+  explicit DeviceBuffer(std::shared_ptr<BufferCell> cell) noexcept : cell_{std::move(cell)} {}
 
   [[nodiscard]] const std::shared_ptr<DeviceClient>& device() const noexcept {
-    return actor_->device();
+    return cell_->buffer().device();
   }
   [[nodiscard]] const std::shared_ptr<BufferState>& state() const noexcept {
-    return actor_->state();
+    return cell_->buffer().state();
   }
   [[nodiscard]] const TensorSpec& spec() const noexcept { return state()->spec; }
-  [[nodiscard]] ActorRef<BufferActor> actor() const;
-  [[nodiscard]] explicit operator bool() const noexcept { return actor_ != nullptr; }
+  [[nodiscard]] ActorRef<BufferActor> actor() const { return ActorRef<BufferActor>{cell_}; }
+  [[nodiscard]] explicit operator bool() const noexcept { return cell_ != nullptr; }
   /// Whether both are of the same memory.
   friend bool operator==(const DeviceBuffer&, const DeviceBuffer&) noexcept = default;
 
  private:
-  std::shared_ptr<BufferActor> actor_;
+  std::shared_ptr<BufferCell> cell_;
 };
 
 /// Buffers that somebody else holds while a call lasts.

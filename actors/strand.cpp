@@ -52,6 +52,15 @@ Result<void> Strand::send(std::unique_ptr<Message> message, Run run) {
   return error;
 }
 
+void Strand::send_signal(std::unique_ptr<Message> message) noexcept {
+  const PushResult result = mailbox_.push_over(message.get());
+  if (!accepted(result)) return;
+  static_cast<void>(message.release());
+  if (result != PushResult::wake) return;
+  self_ = shared_from_this();
+  executor_->post(static_cast<Task&>(*this));
+}
+
 bool Strand::enter() noexcept {
   if (nesting >= max_nesting || this_process::inside() || !mailbox_.claim()) return false;
   self_ = shared_from_this();
@@ -87,9 +96,9 @@ void Strand::turn(int delivered) noexcept {
 }
 
 void Strand::deliver(Message& message) noexcept {
-  Actor& target = message.target();
+  ActorCell& target = message.target();
   if (!target.alive()) {
-    message.refuse(gone(target).error());
+    message.refuse(gone(target));
     return;
   }
   try {
@@ -99,12 +108,18 @@ void Strand::deliver(Message& message) noexcept {
   }
 }
 
-Result<void> Strand::gone(const Actor& target) {
-  return Error{"send", ErrorCode::closed, "the actor has ended", {{"actor", target.name()}}};
+Error Strand::gone(const ActorCell& target) {
+  return target.reason().value_or(ExitReason::noproc()).as_error("send", target.name());
 }
 
-void Strand::end(Actor& target) noexcept {
-  target.exit(error_from_current_exception(target.name()));
+void Strand::end(ActorCell& target) noexcept {
+  try {
+    throw;
+  } catch (const ExitNow& exit) {
+    target.finish(exit.reason);
+  } catch (...) {
+    target.finish(ExitReason::failure(error_from_current_exception(target.name())));
+  }
 }
 
 void Strand::leave() noexcept {
@@ -115,19 +130,6 @@ void Strand::leave() noexcept {
 void Strand::close(const Error& why) {
   closed_ = std::make_shared<const Error>(why);
   refuse_all(mailbox_.close(), why);
-}
-
-void Actor::exit(const Error& why) noexcept {
-  if (!alive_.exchange(false, std::memory_order_acq_rel)) return;
-  try {
-    on_exit(why);
-  } catch (...) {  // it has ended either way
-  }
-}
-
-void detail::StopMessage::deliver() {
-  target().exit(Error{"stop", ErrorCode::closed, "the actor was stopped"});
-  promise_.set();
 }
 
 }  // namespace stoker

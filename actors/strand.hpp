@@ -46,17 +46,30 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   /// the strand was closed with.
   Result<void> send(std::unique_ptr<Message> message, Run run = Run::posted);
 
+  /// Queues a message that may not be lost, whatever the capacity. One that comes too late is
+  /// dropped.
+  void send_signal(std::unique_ptr<Message> message) noexcept;
+
   /// Begins a turn on this thread without a message, if the strand is idle and Run::here allows it;
   /// the caller then calls a handler through deliver_now(), which ends the turn.
   [[nodiscard]] bool enter() noexcept;
-  template <class Handler> Result<void> deliver_now(Actor& target, Handler&& handler);
+  template <class Handler> Result<void> deliver_now(ActorCell& target, Handler&& handler);
 
   /// Runs at the end of each turn that delivered something. Set before the first send().
   void set_end_of_turn(std::function<void()> hook) { end_of_turn_ = std::move(hook); }
 
+  /// Queues a message behind all that have come in, whatever the capacity.  [strand]
+  void append(std::unique_ptr<Message> message) noexcept { mailbox_.append(message.release()); }
+  /// Drops the queued messages that `unwanted` picks.  [strand]
+  template <class Unwanted> void remove_if(Unwanted&& unwanted) {
+    delete_chain(mailbox_.take_if(
+        [&](const Envelope& envelope) { return unwanted(static_cast<const Message&>(envelope)); }));
+  }
+
   /// Refuses everything queued and everything that comes. [strand, or before the first send]
   void close(const Error& why);
 
+  [[nodiscard]] Executor& executor() const noexcept { return *executor_; }
   /// Messages waiting now; a guess while others send.
   [[nodiscard]] std::uint32_t depth() const noexcept { return mailbox_.size(); }
   [[nodiscard]] std::uint64_t delivered() const noexcept {
@@ -67,9 +80,9 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   void run() noexcept override;
   /// Delivers what is there, up to the budget; `delivered` messages count already.
   void turn(int delivered = 0) noexcept;
-  [[nodiscard]] static Result<void> gone(const Actor& target);
+  [[nodiscard]] static Error gone(const ActorCell& target);
   /// Ends the target with the exception in flight.
-  static void end(Actor& target) noexcept;
+  static void end(ActorCell& target) noexcept;
   void leave() noexcept;
   void deliver(Message& message) noexcept;
   static void refuse_all(Envelope* chain, const Error& why) noexcept;

@@ -15,8 +15,7 @@ CompiledPipeline::CompiledPipeline(std::shared_ptr<const PipelinePlan> plan,
                                    std::shared_ptr<DeviceClient> device)
     : plan_{std::move(plan)},
       device_{std::move(device)},
-      actor_{adopt_actor(std::make_shared<PipelineActor>(plan_, device_), device_->actor().strand(),
-                         "pipeline")} {}
+      actor_{spawn_on<PipelineActor>(device_->actor().strand(), "pipeline", plan_, device_)} {}
 
 Result<CommandPtr> CompiledPipeline::run(std::span<const DeviceBuffer* const> buffers,
                                          const CommandOptions& options, Keep keep) {

@@ -37,7 +37,8 @@ class Deadline {
   [[nodiscard]] constexpr bool passed(time_point now) const noexcept {
     return exists() && now >= at_;
   }
-  friend constexpr auto operator<=>(const Deadline&, const Deadline&) = default;
+  friend constexpr auto operator<=>(const Deadline&,
+                                    const Deadline&) = default;  // NOLINT(modernize-use-nullptr)
 
  private:
   time_point at_ = time_point::max();

@@ -200,6 +200,12 @@ Envelope* Mailbox::pop() noexcept {
   return envelope;
 }
 
+void Mailbox::append(Envelope* envelope) noexcept {
+  drain();
+  count_.fetch_add(1, std::memory_order_relaxed);
+  append(normal_, envelope);
+}
+
 bool Mailbox::try_block() noexcept {
   if (system_.head != nullptr || normal_.head != nullptr) return false;
   // A sender that was told of space may have given up since, and no later pop would tell the next

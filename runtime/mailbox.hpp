@@ -98,6 +98,10 @@ class Mailbox {
   // The reader:
   /// The next envelope, system ones first, or null.
   [[nodiscard]] Envelope* pop() noexcept;
+  /// Queues a normal envelope behind all that have come in, whatever the capacity.
+  void append(Envelope* envelope) noexcept;
+  /// Takes out the normal envelopes that have come in and that `wanted` picks, as a chain.
+  template <class Wanted> [[nodiscard]] Envelope* take_if(Wanted&& wanted);
   /// Goes idle. False if something has come in since the last pop(): go on popping.
   [[nodiscard]] bool try_block() noexcept;
   /// Hands out the oldest normal envelopes beyond the capacity as a chain, for drop_oldest: the
@@ -129,10 +133,28 @@ class Mailbox {
   std::atomic<std::uint32_t> count_{0};
   const std::uint32_t capacity_;
 
+  // NOLINTBEGIN(performance-no-int-to-ptr): marks, never read through
   static Envelope* idle_mark() noexcept { return reinterpret_cast<Envelope*>(std::uintptr_t{1}); }
   static Envelope* closed_mark() noexcept { return reinterpret_cast<Envelope*>(std::uintptr_t{2}); }
+  // NOLINTEND(performance-no-int-to-ptr)
 };
 static_assert(sizeof(Mailbox) <= 64);
+
+template <class Wanted> Envelope* Mailbox::take_if(Wanted&& wanted) {
+  drain();
+  Queue kept;
+  Queue taken;
+  std::uint32_t count = 0;
+  while (normal_.head != nullptr) {
+    Envelope* envelope = take_head(normal_);
+    const bool picked = wanted(*envelope);
+    append(picked ? taken : kept, envelope);
+    if (picked) ++count;
+  }
+  normal_ = kept;
+  left(count);
+  return taken.head;
+}
 
 /// Deletes a chain handed out by close() or trim().
 void delete_chain(Envelope* first) noexcept;

@@ -106,6 +106,7 @@ class Process {
   /// (U, void or Result<U>) or the exception it throws, and may be dropped: a failure is logged.
   /// Throws std::bad_alloc if there is no memory for the stack.
   template <class F>
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): moved on
   static auto spawn(Executor& executor, F&& function, ProcessOptions options = {})
       -> Future<unwrapped_t<std::invoke_result_t<std::decay_t<F>&>>> {
     using R = unwrapped_t<std::invoke_result_t<std::decay_t<F>&>>;

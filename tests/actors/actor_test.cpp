@@ -29,9 +29,6 @@ class Counter : public Actor {
     return total_ / divide.by;
   }
   void on(Throw) { throw std::runtime_error{"on purpose"}; }
-  void on_exit(const Error& why) override { exits.push_back(why); }
-
-  std::vector<Error> exits;
 
  private:
   int total_ = 0;
@@ -105,8 +102,9 @@ TEST_F(Actors, end_when_a_handler_throws_and_nobody_else_does) {
   EXPECT_EQ(broken.wait().error().reason(), "on purpose");
   EXPECT_EQ(behind.wait().error().code(), ErrorCode::closed);
   EXPECT_FALSE(counter.alive());
-  ASSERT_EQ(counter.get()->exits.size(), 1U);
-  EXPECT_EQ(counter.get()->exits[0].reason(), "on purpose");
+  const auto why = counter.ended().get();
+  ASSERT_EQ(why.kind(), ExitReason::Kind::error);
+  EXPECT_EQ(why.error()->reason(), "on purpose");
   EXPECT_EQ(other.call(Total{}, Run::here).get(), 0);
 }
 
@@ -117,9 +115,10 @@ TEST_F(Actors, stop_after_the_messages_sent_before) {
   const auto after = counter.call(Total{});
   executor->run_all();
   EXPECT_EQ(before.get(), 5);
-  EXPECT_TRUE(stopped.wait());
+  EXPECT_EQ(stopped.get(), ExitReason::normal());
   EXPECT_EQ(after.wait().error().code(), ErrorCode::closed);
-  EXPECT_TRUE(counter.stop().valid());
+  EXPECT_EQ(after.wait().error().detail("exit_reason"), "normal");
+  EXPECT_EQ(counter.stop().get(), ExitReason::normal());
 }
 
 TEST_F(Actors, take_turns_so_that_a_flood_starves_nobody) {
@@ -151,6 +150,7 @@ TEST(ActorsOnAPool, lose_no_message_of_many_senders) {
   const auto counter = spawn<Counter>(pool, {.name = "counter", .capacity = 1U << 20});
   {
     std::vector<std::jthread> senders;
+    senders.reserve(4);
     for (int t = 0; t < 4; ++t)
       senders.emplace_back([&, t] {
         for (int i = 0; i < 5000; ++i)

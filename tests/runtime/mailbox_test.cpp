@@ -131,6 +131,30 @@ TEST(Mailbox, deletes_what_nobody_took) {
   EXPECT_EQ(Note::alive, before);
 }
 
+TEST(Mailbox, the_reader_may_append_behind_all_that_came_in_whatever_the_capacity) {
+  Mailbox mailbox{2};
+  send(mailbox, 1);
+  send(mailbox, 2);
+  mailbox.append(std::make_unique<Note>(3).release());
+  EXPECT_EQ(mailbox.size(), 3U);
+  EXPECT_EQ(send(mailbox, 4), PushResult::full);
+  for (int i = 1; i < 4; ++i) EXPECT_EQ(take(mailbox), i);
+  EXPECT_EQ(mailbox.size(), 0U);
+}
+
+TEST(Mailbox, the_reader_may_take_out_some_and_keeps_the_order_of_the_rest) {
+  Mailbox mailbox{4};
+  for (int i = 0; i < 4; ++i) send(mailbox, i);
+  Envelope* odd = mailbox.take_if(
+      [](const Envelope& envelope) { return static_cast<const Note&>(envelope).value % 2 == 1; });
+  ASSERT_NE(odd, nullptr);
+  EXPECT_EQ(static_cast<Note*>(odd)->value, 1);
+  EXPECT_EQ(static_cast<Note*>(odd->next)->value, 3);
+  delete_chain(odd);
+  EXPECT_EQ(send(mailbox, 4), PushResult::queued);  // there is room again
+  for (const int value : {0, 2, 4}) EXPECT_EQ(take(mailbox), value);
+}
+
 TEST(Mailbox, can_drop_the_oldest) {
   Mailbox mailbox{2};
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(accepted(mailbox.push_over(new Note{i})));
@@ -233,6 +257,7 @@ TEST(Mailbox, stress_many_senders_keep_their_order_and_wake_the_reader_exactly_w
   Reader reader{pool, senders, each, Mailbox::unbounded};
   {
     std::vector<std::jthread> threads;
+    threads.reserve(senders);
     for (int s = 0; s < senders; ++s)
       threads.emplace_back([&, s] {
         for (int i = 0; i < each; ++i)
@@ -249,6 +274,7 @@ TEST(Mailbox, stress_parked_senders_and_a_small_capacity) {
   constexpr int each = 500;
   Reader reader{pool, senders, each, 3};
   std::vector<Future<void>> ends;
+  ends.reserve(senders);
   for (int s = 0; s < senders; ++s)
     ends.push_back(Process::spawn(pool, [&, s] {
       for (int i = 0; i < each; ++i) {
@@ -275,6 +301,7 @@ TEST(Mailbox, stress_closing_loses_and_doubles_nothing) {
     std::atomic<int> accepted_count{0};
     int taken = 0;
     std::vector<std::jthread> senders;
+    senders.reserve(3);
     for (int s = 0; s < 3; ++s)
       senders.emplace_back([&] {
         for (int i = 0; i < 50; ++i) accepted_count += accepted(send(mailbox, i)) ? 1 : 0;

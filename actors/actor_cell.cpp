@@ -1,0 +1,268 @@
+#include "stoker/actors/actor_cell.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "stoker/actors/actor.hpp"
+
+namespace stoker {
+namespace {
+
+// Numbers actors, links and monitors of the whole process: they meet across systems.
+std::uint64_t next_number() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace
+
+/// Overtakes messages; never refused for want of space.
+class ActorCell::ExitSignal final : public Message {
+ public:
+  ExitSignal(std::shared_ptr<ActorCell> target, Exit exit, std::uint64_t link)
+      : Message{std::move(target)}, exit_{std::move(exit)}, link_{link} {
+    system = true;
+  }
+  void deliver() override { target().receive(exit_, link_); }
+
+ private:
+  Exit exit_;
+  std::uint64_t link_;  // 0: sent by exit()
+};
+
+/// What a trapping actor is told, behind the messages that came before the signal.
+class ActorCell::ExitMessage final : public Message {
+ public:
+  ExitMessage(std::shared_ptr<ActorCell> target, Exit exit)
+      : Message{std::move(target)}, exit_{std::move(exit)} {}
+  void deliver() override { target().actor()->on_exit(exit_); }
+  [[nodiscard]] ActorId from() const noexcept { return exit_.from; }
+
+ private:
+  Exit exit_;
+};
+
+class ActorCell::DownMessage final : public Message {
+ public:
+  DownMessage(std::shared_ptr<ActorCell> target, Down down)
+      : Message{std::move(target)}, down_{std::move(down)} {}
+  void deliver() override {
+    {
+      const std::scoped_lock lock{target().mutex_};
+      std::erase_if(target().bonds().watched,
+                    [&](const Watched& watched) { return watched.monitor == down_.monitor; });
+    }
+    target().actor()->on_down(down_);
+  }
+  [[nodiscard]] MonitorRef monitor() const noexcept { return down_.monitor; }
+
+ private:
+  Down down_;
+};
+
+ActorCell::ActorCell(std::shared_ptr<Strand> strand, std::string name)
+    : id_{next_number()}, name_{std::move(name)}, strand_{std::move(strand)} {}
+
+ActorCell::~ActorCell() = default;
+
+void ActorCell::adopt(Actor& actor) noexcept {
+  actor_ = &actor;
+  actor.cell_ = this;
+}
+
+void ActorCell::end_unreachable() noexcept {
+  // No address, no message: nothing runs on the strand for this actor, so this thread may end it.
+  if (alive()) finish(ExitReason::shutdown());
+}
+
+std::optional<ExitReason> ActorCell::reason() const {
+  const std::scoped_lock lock{mutex_};
+  return reason_;
+}
+
+Future<ExitReason> ActorCell::ended() {
+  Promise<ExitReason> promise;
+  auto future = promise.future();
+  const std::scoped_lock lock{mutex_};
+  if (reason_)
+    promise.set(*reason_);
+  else
+    bonds().waiting.push_back(std::move(promise));
+  return future;
+}
+
+ActorCell::Bonds& ActorCell::bonds() {
+  if (!bonds_) bonds_ = std::make_unique<Bonds>();
+  return *bonds_;
+}
+
+bool ActorCell::take_link(std::uint64_t id) noexcept {
+  return bonds_ &&
+         std::erase_if(bonds_->links, [&](const Link& link) { return link.id == id; }) > 0;
+}
+
+// --- signals -------------------------------------------------------------------------------------
+
+void ActorCell::exit(const ExitReason& why, ActorId from) { signal(why, from, 0); }
+
+void ActorCell::signal(const ExitReason& why, ActorId from, std::uint64_t link) noexcept {
+  if (auto self = weak_from_this().lock())
+    static_cast<void>(
+        strand_->send(std::make_unique<ExitSignal>(std::move(self), Exit{from, why}, link)));
+}
+
+void ActorCell::receive(const Exit& exit, std::uint64_t link) noexcept {
+  if (link != 0) {
+    const std::scoped_lock lock{mutex_};
+    if (!take_link(link)) return;  // unlinked meanwhile
+  } else if (exit.reason.kind() == ExitReason::Kind::kill) {
+    return finish(ExitReason::killed());
+  }
+  if (trap_exit_)
+    strand_->append(std::make_unique<ExitMessage>(shared_from_this(), exit));
+  else if (exit.reason.kind() != ExitReason::Kind::normal || exit.from == id_)
+    finish(exit.reason);
+}
+
+void ActorCell::kill_after(std::chrono::nanoseconds patience) {
+  Executor& executor = strand_->executor();
+  Clock& clock = executor.clock();
+  Timer killer{clock, clock.now() + patience, executor, [weak = weak_from_this()] {
+                 if (const auto cell = weak.lock()) cell->exit(ExitReason::kill());
+               }};
+  const std::scoped_lock lock{mutex_};
+  if (!reason_) bonds().killer = std::move(killer);
+}
+
+// --- ties ----------------------------------------------------------------------------------------
+
+void ActorCell::link(ActorCell& other) {
+  if (&other == this) return;
+  const std::scoped_lock lock{mutex_, other.mutex_};
+  auto& own = bonds().links;
+  if (std::ranges::find(own, other.id_, &Link::peer_id) != own.end()) return;
+  const std::uint64_t link = next_number();
+  own.push_back({link, other.id_, other.weak_from_this()});
+  if (other.alive())
+    other.bonds().links.push_back({link, id_, weak_from_this()});
+  else
+    signal(ExitReason::noproc(), other.id_, link);
+}
+
+void ActorCell::unlink(ActorCell& other, Flush flush) {
+  if (&other == this) return;
+  {
+    const std::scoped_lock lock{mutex_, other.mutex_};
+    const auto cut = [](ActorCell& cell, ActorId peer) {
+      if (cell.bonds_)
+        std::erase_if(cell.bonds_->links, [&](const Link& link) { return link.peer_id == peer; });
+    };
+    cut(*this, other.id_);
+    cut(other, id_);
+  }
+  if (flush == Flush::yes)
+    strand_->remove_if([&](const Message& message) {
+      const auto* exit = dynamic_cast<const ExitMessage*>(&message);
+      return exit && &exit->target() == this && exit->from() == other.id_;
+    });
+}
+
+MonitorRef ActorCell::monitor(ActorCell& target) {
+  const MonitorRef monitor{next_number()};
+  {
+    const std::scoped_lock lock{mutex_};
+    bonds().watched.push_back({monitor, target.weak_from_this()});
+  }
+  const std::scoped_lock lock{target.mutex_};
+  if (target.alive()) {
+    target.bonds().watchers.push_back({monitor, weak_from_this()});
+    return monitor;
+  }
+  strand_->send_signal(std::make_unique<DownMessage>(
+      shared_from_this(), Down{monitor, target.id_, target.name_, ExitReason::noproc()}));
+  return monitor;
+}
+
+bool ActorCell::demonitor(MonitorRef monitor, Flush flush) {
+  std::shared_ptr<ActorCell> target;
+  {
+    const std::scoped_lock lock{mutex_};
+    if (!bonds_) return false;
+    const auto at = std::ranges::find(bonds_->watched, monitor, &Watched::monitor);
+    if (at == bonds_->watched.end()) return false;
+    target = at->target.lock();
+    bonds_->watched.erase(at);
+  }
+  bool watched = false;
+  if (target) {
+    const std::scoped_lock lock{target->mutex_};
+    watched = target->bonds_ && std::erase_if(target->bonds_->watchers, [&](const Watcher& each) {
+                                  return each.monitor == monitor;
+                                }) > 0;
+  }
+  if (!watched && flush == Flush::yes)
+    strand_->remove_if([&](const Message& message) {
+      const auto* down = dynamic_cast<const DownMessage*>(&message);
+      return down && down->monitor() == monitor;
+    });
+  return watched;
+}
+
+// --- the end -------------------------------------------------------------------------------------
+
+void ActorCell::finish(ExitReason why) noexcept {
+  if (std::exchange(ending_, true)) return;
+  try {
+    actor_->terminate(why);
+  } catch (const ExitNow& exit) {
+    why = exit.reason;
+  } catch (...) {
+    why = ExitReason::failure(error_from_current_exception(name_));
+  }
+  actor_ = nullptr;
+  release();
+  std::unique_ptr<Bonds> bonds;
+  std::vector<std::shared_ptr<ActorCell>> watchers;  // the last share must not go under the lock
+  {
+    // Watchers are told under the lock: who demonitors in time hears nothing any more.
+    const std::scoped_lock lock{mutex_};
+    alive_.store(false, std::memory_order_release);
+    reason_ = why;
+    bonds = std::move(bonds_);
+    if (bonds) {
+      for (const Watcher& watcher : bonds->watchers) watchers.push_back(watcher.who.lock());
+      tell_watchers(watchers, *bonds, why);
+    }
+  }
+  if (!bonds) return;
+  tell_links(*bonds, why);
+  for (const Watched& watched : bonds->watched)
+    if (const auto target = watched.target.lock()) {
+      const std::scoped_lock lock{target->mutex_};
+      if (target->bonds_)
+        std::erase_if(target->bonds_->watchers,
+                      [&](const Watcher& each) { return each.monitor == watched.monitor; });
+    }
+  for (Promise<ExitReason>& promise : bonds->waiting) promise.set(why);
+}
+
+void ActorCell::tell_watchers(std::span<const std::shared_ptr<ActorCell>> watchers,
+                              const Bonds& bonds, const ExitReason& why) noexcept {
+  for (std::size_t i = 0; i < watchers.size(); ++i)
+    if (watchers[i])
+      watchers[i]->strand_->send_signal(std::make_unique<DownMessage>(
+          watchers[i], Down{bonds.watchers[i].monitor, id_, name_, why}));
+}
+
+void ActorCell::tell_links(const Bonds& bonds, const ExitReason& why) noexcept {
+  for (const Link& link : bonds.links)
+    if (const auto peer = link.peer.lock()) {
+      // Under the peer's lock: unlink() waits, or has cut the link in time.
+      const std::scoped_lock lock{peer->mutex_};
+      const bool tied = peer->bonds_ && std::ranges::find(peer->bonds_->links, link.id,
+                                                          &Link::id) != peer->bonds_->links.end();
+      if (tied) peer->signal(why, id_, link.id);
+    }
+}
+
+}  // namespace stoker

@@ -1,0 +1,152 @@
+// What the system knows of one actor, beside the object itself: its identity, whether it lives, why
+// it ended, and whom it is tied to by links and monitors.
+//
+// Links and monitors keep OTP's rules (https://www.erlang.org/doc/system/ref_man_processes.html).
+// Both sides of a tie are changed under both cells' locks, so that a pair is linked at most once and,
+// once unlink() has returned, its link has no effect any more. Signals travel as envelopes: an exit
+// signal overtakes messages, as in OTP it takes effect where it is received; what a trapping actor
+// is told of it, and what a watcher is told, queues behind the messages sent before.
+//
+//     alive ──finish(reason)──▶ terminate() ▶ dead ▶ object destroyed ▶ links and watchers are told
+//
+// Threads: any, but for what is marked [strand]. Lifetime: an actor that no address and no message
+// refers to any more can never be reached again; it ends with `shutdown`. Links and monitors are no
+// addresses.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stoker/actors/exit_reason.hpp"
+#include "stoker/runtime/clock.hpp"
+#include "stoker/runtime/future.hpp"
+
+namespace stoker {
+
+class Actor;
+class Strand;
+
+/// Names an actor for ever; never used again within the process. 0 is no actor.
+using ActorId = std::uint64_t;
+
+/// One call of monitor().
+struct MonitorRef {
+  std::uint64_t id = 0;
+  friend bool operator==(MonitorRef, MonitorRef) noexcept = default;
+};
+
+/// A linked actor has ended, or somebody asks this one to: what an actor that traps exits is told.
+struct Exit {
+  ActorId from = 0;
+  ExitReason reason;
+};
+
+/// A watched actor has ended.
+struct Down {
+  MonitorRef monitor;
+  ActorId from = 0;
+  std::string name;  ///< of the actor that ended
+  ExitReason reason;
+};
+
+/// Whether what already queues of a tie is taken out of the mailbox, too.
+enum class Flush : std::uint8_t { no, yes };
+
+class ActorCell : public std::enable_shared_from_this<ActorCell> {
+ public:
+  ActorCell(const ActorCell&) = delete;
+  ActorCell& operator=(const ActorCell&) = delete;
+  virtual ~ActorCell();
+
+  [[nodiscard]] ActorId id() const noexcept { return id_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const std::shared_ptr<Strand>& strand() const noexcept { return strand_; }
+  /// False from the moment on in which its links and watchers are told.
+  [[nodiscard]] bool alive() const noexcept { return alive_.load(std::memory_order_acquire); }
+  /// Why it ended; empty while it lives.
+  [[nodiscard]] std::optional<ExitReason> reason() const;
+  /// Ready when it has ended, also if it ends before it is asked.
+  [[nodiscard]] Future<ExitReason> ended();
+
+  /// Sends an exit signal, as OTP's exit/2: `kill` ends it whatever it traps; `normal` is ignored
+  /// unless it traps exits or sent it itself.
+  void exit(const ExitReason& why, ActorId from = 0);
+
+  /// Kills it if it lives that long, on its executor's clock.
+  void kill_after(std::chrono::nanoseconds patience);
+
+  /// The object. Null once it has ended.  [strand]
+  [[nodiscard]] Actor* actor() const noexcept { return actor_; }
+  /// Ends it; later calls do nothing.  [strand]
+  void finish(ExitReason why) noexcept;
+
+  // Of this actor, by itself.  [strand]
+  void trap_exit(bool trap) noexcept { trap_exit_ = trap; }
+  void link(ActorCell& other);
+  void unlink(ActorCell& other, Flush flush);
+  [[nodiscard]] MonitorRef monitor(ActorCell& target);
+  /// False if the target had ended: its Down queues or has been told.
+  bool demonitor(MonitorRef monitor, Flush flush);
+
+ protected:
+  ActorCell(std::shared_ptr<Strand> strand, std::string name);
+  void adopt(Actor& actor) noexcept;
+  /// From the destructor of a class that holds the object.
+  void end_unreachable() noexcept;
+  /// Destroys the object, or lets go of it.  [strand]
+  virtual void release() noexcept = 0;
+
+ private:
+  class ExitSignal;
+  class ExitMessage;
+  class DownMessage;
+  struct Link {
+    std::uint64_t id;
+    ActorId peer_id;
+    std::weak_ptr<ActorCell> peer;
+  };
+  struct Watcher {
+    MonitorRef monitor;
+    std::weak_ptr<ActorCell> who;
+  };
+  struct Watched {
+    MonitorRef monitor;
+    std::weak_ptr<ActorCell> target;
+  };
+  /// Most actors have none.
+  struct Bonds {
+    std::vector<Link> links;
+    std::vector<Watcher> watchers;
+    std::vector<Watched> watched;
+    std::vector<Promise<ExitReason>> waiting;
+    Timer killer;
+  };
+
+  Bonds& bonds();
+  /// The link's entry is still there; takes it out.  [lock held]
+  bool take_link(std::uint64_t id) noexcept;
+  void receive(const Exit& exit, std::uint64_t link) noexcept;
+  void signal(const ExitReason& why, ActorId from, std::uint64_t link) noexcept;
+  void tell_links(const Bonds& bonds, const ExitReason& why) noexcept;
+  void tell_watchers(std::span<const std::shared_ptr<ActorCell>> watchers, const Bonds& bonds,
+                     const ExitReason& why) noexcept;
+
+  const ActorId id_;
+  const std::string name_;
+  const std::shared_ptr<Strand> strand_;
+  Actor* actor_ = nullptr;
+  bool trap_exit_ = false;
+  bool ending_ = false;
+  std::atomic<bool> alive_{true};
+  mutable std::mutex mutex_;  // of what follows
+  std::unique_ptr<Bonds> bonds_;
+  std::optional<ExitReason> reason_;
+};
+
+}  // namespace stoker

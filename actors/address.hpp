@@ -1,0 +1,49 @@
+// An untyped address of an actor: enough to watch it, to tie oneself to it and to end it. Typed ones
+// (ActorRef, actor.hpp) convert to it.
+//
+// Threads: any; a copy is a share. Holding an address keeps its actor reachable, not alive.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "stoker/actors/actor_cell.hpp"
+
+namespace stoker {
+
+struct StopOptions {
+  ExitReason reason = ExitReason::normal();
+  /// How long the messages sent before, and terminate(), may take; then it is killed.
+  std::chrono::nanoseconds patience = std::chrono::nanoseconds::max();
+};
+
+class ActorAddress {
+ public:
+  ActorAddress() = default;
+  explicit ActorAddress(std::shared_ptr<ActorCell> cell) noexcept : cell_{std::move(cell)} {}
+
+  [[nodiscard]] ActorId id() const noexcept { return cell_ ? cell_->id() : 0; }
+  /// What spawn() was told; need not be unique.
+  [[nodiscard]] const std::string& name() const noexcept { return cell_->name(); }
+  [[nodiscard]] bool alive() const noexcept { return cell_ && cell_->alive(); }
+
+  /// Sends an exit signal (OTP's exit/2): ends the actor with this reason unless it traps exits.
+  /// `normal` is ignored by one that does not trap; `kill` ends any, with the reason `killed`. Takes
+  /// effect after the handler that runs now.
+  void exit(const ExitReason& why) const { cell_->exit(why); }
+  /// Ends the actor after the messages sent before, whatever it traps. Ready when it has ended.
+  Future<ExitReason> stop(const StopOptions& options = {}) const;
+  /// Ready when it has ended; at once if it has.
+  [[nodiscard]] Future<ExitReason> ended() const { return cell_->ended(); }
+
+  [[nodiscard]] const std::shared_ptr<ActorCell>& cell() const noexcept { return cell_; }
+  [[nodiscard]] explicit operator bool() const noexcept { return cell_ != nullptr; }
+  friend bool operator==(const ActorAddress&, const ActorAddress&) noexcept = default;
+
+ private:
+  std::shared_ptr<ActorCell> cell_;
+};
+
+}  // namespace stoker

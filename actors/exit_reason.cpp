@@ -1,0 +1,53 @@
+#include "stoker/actors/exit_reason.hpp"
+
+#include <utility>
+
+namespace stoker {
+
+ExitReason ExitReason::failure(Error why) {
+  ExitReason reason{Kind::error};
+  reason.error_ = std::make_shared<const Error>(std::move(why));
+  return reason;
+}
+
+ExitReason ExitReason::shutdown(std::string why) {
+  ExitReason reason{Kind::shutdown};
+  reason.error_ = std::make_shared<const Error>("shutdown", ErrorCode::closed, std::move(why));
+  return reason;
+}
+
+std::string_view ExitReason::word() const noexcept {
+  return kind_ == Kind::shutdown && error_ ? error_->reason() : std::string_view{};
+}
+
+const Error* ExitReason::error() const noexcept {
+  return kind_ == Kind::error ? error_.get() : nullptr;
+}
+
+Error ExitReason::as_error(std::string_view op, std::string_view actor) const {
+  return {std::string{op},
+          ErrorCode::closed,
+          "the actor has ended",
+          {{"actor", std::string{actor}}, {"exit_reason", to_string()}}};
+}
+
+std::string ExitReason::to_string() const {
+  switch (kind_) {
+    case Kind::normal: return "normal";
+    case Kind::shutdown:
+      return error_ ? "{shutdown, " + std::string{error_->reason()} + "}" : "shutdown";
+    case Kind::kill: return "kill";
+    case Kind::killed: return "killed";
+    case Kind::noproc: return "noproc";
+    case Kind::error: break;
+  }
+  return std::string{"error: "} + error_->what();
+}
+
+bool operator==(const ExitReason& a, const ExitReason& b) noexcept {
+  if (a.kind_ != b.kind_) return false;
+  if (!a.error_ || !b.error_) return !a.error_ && !b.error_;
+  return std::string_view{a.error_->what()} == b.error_->what();
+}
+
+}  // namespace stoker

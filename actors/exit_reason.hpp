@@ -1,0 +1,68 @@
+// Why an actor ended, as data: OTP's exit reasons.
+//
+//     normal           it was done
+//     shutdown         its supervisor, or whoever owns it, asked it to end
+//     {shutdown, x}    the same, with a word why
+//     kill             the signal that cannot be trapped; the victim's own reason becomes
+//     killed           killed
+//     noproc           the actor that was linked or watched had ended before
+//     error            a handler threw, or the actor chose to fail: the Error says why
+//
+// The rules are OTP's: https://www.erlang.org/doc/system/ref_man_processes.html, "Error Handling".
+//
+// Threads: a value; copies share what is immutable.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "stoker/runtime/error.hpp"
+
+namespace stoker {
+
+class ExitReason {
+ public:
+  enum class Kind : std::uint8_t { normal, shutdown, kill, killed, noproc, error };
+
+  /// normal.
+  ExitReason() noexcept = default;
+  [[nodiscard]] static ExitReason normal() noexcept { return {}; }
+  [[nodiscard]] static ExitReason shutdown() noexcept { return ExitReason{Kind::shutdown}; }
+  /// {shutdown, why}.
+  [[nodiscard]] static ExitReason shutdown(std::string why);
+  [[nodiscard]] static ExitReason kill() noexcept { return ExitReason{Kind::kill}; }
+  [[nodiscard]] static ExitReason killed() noexcept { return ExitReason{Kind::killed}; }
+  [[nodiscard]] static ExitReason noproc() noexcept { return ExitReason{Kind::noproc}; }
+
+  /// error: what went wrong.
+  [[nodiscard]] static ExitReason failure(Error why);
+
+  [[nodiscard]] Kind kind() const noexcept { return kind_; }
+  /// Whether the actor ended as planned: normal, shutdown or {shutdown, x}. A transient child that
+  /// ends so is not restarted.
+  [[nodiscard]] bool planned() const noexcept {
+    return kind_ == Kind::normal || kind_ == Kind::shutdown;
+  }
+  /// Of {shutdown, x}: x. Else empty.
+  [[nodiscard]] std::string_view word() const noexcept;
+  /// Of error: the Error. Else null.
+  [[nodiscard]] const Error* error() const noexcept;
+
+  /// What somebody is told who wanted something of the actor called `actor`: `closed`, with the
+  /// reason as a detail.
+  [[nodiscard]] Error as_error(std::string_view op, std::string_view actor) const;
+  /// "normal", "{shutdown, no work left}", "error: matmul: …".
+  [[nodiscard]] std::string to_string() const;
+  /// The same kind, and the same word or error text.
+  friend bool operator==(const ExitReason& a, const ExitReason& b) noexcept;
+
+ private:
+  explicit ExitReason(Kind kind) noexcept : kind_{kind} {}
+
+  Kind kind_ = Kind::normal;
+  std::shared_ptr<const Error> error_;  // of an error, or one that carries the word
+};
+
+}  // namespace stoker
