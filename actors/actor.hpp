@@ -129,6 +129,7 @@ template <class A> class OwningCell final : public ActorCell {
     adopt(*object_);
   }
   ~OwningCell() override { end_unreachable(); }
+  [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(A); }
 
  private:
   void release() noexcept override { object_.reset(); }
@@ -139,14 +140,18 @@ template <class A> class OwningCell final : public ActorCell {
 class SharingCell final : public ActorCell {
  public:
   SharingCell(std::shared_ptr<Actor> actor, std::shared_ptr<Strand> strand, std::string name)
-      : ActorCell{std::move(strand), std::move(name)}, object_{std::move(actor)} {
+      : ActorCell{std::move(strand), std::move(name)},
+        object_{std::move(actor)},
+        type_{typeid(*object_)} {
     adopt(*object_);
   }
   ~SharingCell() override { end_unreachable(); }
+  [[nodiscard]] const std::type_info& type() const noexcept override { return type_; }
 
  private:
   void release() noexcept override { object_.reset(); }
   std::shared_ptr<Actor> object_;
+  const std::type_info& type_;
 };
 }  // namespace detail
 

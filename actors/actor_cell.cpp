@@ -91,6 +91,22 @@ Future<ExitReason> ActorCell::ended() {
   return future;
 }
 
+bool ActorCell::at_end(const void* owner, std::string key, std::function<void()> run) {
+  const std::scoped_lock lock{mutex_};
+  if (freed_) return false;
+  auto& all = bonds().at_end;
+  std::erase_if(all, [&](const AtEnd& each) { return each.owner == owner && each.key == key; });
+  all.push_back({owner, std::move(key), std::move(run)});
+  return true;
+}
+
+void ActorCell::forget_at_end(const void* owner, std::string_view key) noexcept {
+  const std::scoped_lock lock{mutex_};
+  if (bonds_)
+    std::erase_if(bonds_->at_end,
+                  [&](const AtEnd& each) { return each.owner == owner && each.key == key; });
+}
+
 ActorCell::Bonds& ActorCell::bonds() {
   if (!bonds_) bonds_ = std::make_unique<Bonds>();
   return *bonds_;
@@ -221,6 +237,7 @@ void ActorCell::finish(ExitReason why) noexcept {
   }
   actor_ = nullptr;
   release();
+  free_names();
   std::unique_ptr<Bonds> bonds;
   std::vector<std::shared_ptr<ActorCell>> watchers;  // the last share must not go under the lock
   {
@@ -244,6 +261,16 @@ void ActorCell::finish(ExitReason why) noexcept {
                       [&](const Watcher& each) { return each.monitor == watched.monitor; });
     }
   for (Promise<ExitReason>& promise : bonds->waiting) promise.set(why);
+}
+
+void ActorCell::free_names() noexcept {
+  std::vector<AtEnd> at_end;
+  {
+    const std::scoped_lock lock{mutex_};
+    freed_ = true;
+    if (bonds_) at_end = std::move(bonds_->at_end);
+  }
+  for (const AtEnd& each : at_end) each.run();
 }
 
 void ActorCell::tell_watchers(std::span<const std::shared_ptr<ActorCell>> watchers,

@@ -16,11 +16,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <typeinfo>
 #include <vector>
 
 #include "stoker/actors/exit_reason.hpp"
@@ -81,6 +84,15 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   /// Kills it if it lives that long, on its executor's clock.
   void kill_after(std::chrono::nanoseconds patience);
 
+  /// Has `run` called when the actor ends, after its object is gone and before anybody is told: for
+  /// what is visible of it elsewhere, such as names. `owner` and `key` say which; a second call with
+  /// the same replaces the first. False if it has ended: nothing will be called.
+  [[nodiscard]] bool at_end(const void* owner, std::string key, std::function<void()> run);
+  /// Forgets what at_end() was told.
+  void forget_at_end(const void* owner, std::string_view key) noexcept;
+  /// The object's class.
+  [[nodiscard]] virtual const std::type_info& type() const noexcept = 0;
+
   /// The object. Null once it has ended.  [strand]
   [[nodiscard]] Actor* actor() const noexcept { return actor_; }
   /// Ends it; later calls do nothing.  [strand]
@@ -119,12 +131,18 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
     MonitorRef monitor;
     std::weak_ptr<ActorCell> target;
   };
+  struct AtEnd {
+    const void* owner;
+    std::string key;
+    std::function<void()> run;
+  };
   /// Most actors have none.
   struct Bonds {
     std::vector<Link> links;
     std::vector<Watcher> watchers;
     std::vector<Watched> watched;
     std::vector<Promise<ExitReason>> waiting;
+    std::vector<AtEnd> at_end;
     Timer killer;
   };
 
@@ -133,6 +151,8 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   bool take_link(std::uint64_t id) noexcept;
   void receive(const Exit& exit, std::uint64_t link) noexcept;
   void signal(const ExitReason& why, ActorId from, std::uint64_t link) noexcept;
+  /// Calls what at_end() was told.
+  void free_names() noexcept;
   void tell_links(const Bonds& bonds, const ExitReason& why) noexcept;
   void tell_watchers(std::span<const std::shared_ptr<ActorCell>> watchers, const Bonds& bonds,
                      const ExitReason& why) noexcept;
@@ -146,6 +166,7 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   std::atomic<bool> alive_{true};
   mutable std::mutex mutex_;  // of what follows
   std::unique_ptr<Bonds> bonds_;
+  bool freed_ = false;  // at_end() comes too late
   std::optional<ExitReason> reason_;
 };
 

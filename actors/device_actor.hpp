@@ -82,6 +82,7 @@ class BufferCell final : public ActorCell {
   BufferCell(std::shared_ptr<Strand> strand, std::shared_ptr<DeviceClient> device,
              std::shared_ptr<BufferState> state);
   ~BufferCell() override { end_unreachable(); }
+  [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(BufferActor); }
   [[nodiscard]] const BufferActor& buffer() const noexcept { return buffer_; }
 
  private:

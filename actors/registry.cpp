@@ -1,0 +1,96 @@
+#include "stoker/actors/registry.hpp"
+
+#include <boost/core/demangle.hpp>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace stoker {
+
+struct ActorRegistry::Names {
+  mutable std::mutex mutex;
+  std::map<std::string, ActorAddress, std::less<>> actors;
+
+  /// Frees the name if it is still that actor's.
+  void free(const std::string& name, ActorId actor) noexcept {
+    ActorAddress last;  // whose end must not come under the lock
+    const std::scoped_lock lock{mutex};
+    const auto at = actors.find(name);
+    if (at == actors.end() || at->second.id() != actor) return;
+    last = std::move(at->second);
+    actors.erase(at);
+  }
+};
+
+ActorRegistry::ActorRegistry() : names_{std::make_shared<Names>()} {}
+
+Result<void> ActorRegistry::register_name(std::string name, const ActorAddress& actor) {
+  if (name.empty() || !actor)
+    return Error{"register_name",
+                 ErrorCode::invalid_argument,
+                 name.empty() ? "a name is not empty" : "an empty address was passed",
+                 {{"name", name}}};
+  {
+    const std::scoped_lock lock{names_->mutex};
+    const auto [at, added] = names_->actors.try_emplace(name, actor);
+    if (!added)
+      return Error{"register_name",
+                   ErrorCode::already_exists,
+                   "the name '" + name + "' is taken",
+                   {{"name", name}, {"actor", at->second.name()}}};
+  }
+  // Not under the lock: the actor may be ending, and free the name of another registration.
+  const bool listed = actor.cell()->at_end(names_.get(), name,
+                                           [weak = std::weak_ptr{names_}, name, id = actor.id()] {
+                                             if (const auto names = weak.lock())
+                                               names->free(name, id);
+                                           });
+  if (listed) return {};
+  names_->free(name, actor.id());
+  return Error{"register_name",
+               ErrorCode::closed,
+               "the actor has ended",
+               {{"name", name}, {"actor", actor.name()}}};
+}
+
+ActorAddress ActorRegistry::whereis(std::string_view name) const {
+  const std::scoped_lock lock{names_->mutex};
+  const auto at = names_->actors.find(name);
+  return at == names_->actors.end() ? ActorAddress{} : at->second;
+}
+
+Result<ActorAddress> ActorRegistry::find_as(std::string_view name,
+                                            const std::type_info& wanted) const {
+  const ActorAddress found = whereis(name);
+  if (!found)
+    return Error{"find",
+                 ErrorCode::not_found,
+                 "no actor is called '" + std::string{name} + "'",
+                 {{"name", std::string{name}}}};
+  if (found.cell()->type() == wanted) return found;
+  return Error{"find",
+               ErrorCode::invalid_argument,
+               "the actor of this name is of another class",
+               {{"name", std::string{name}},
+                {"expected", boost::core::demangle(wanted.name())},
+                {"got", boost::core::demangle(found.cell()->type().name())}}};
+}
+
+bool ActorRegistry::unregister(std::string_view name) {
+  const ActorAddress actor = whereis(name);
+  if (!actor) return false;
+  actor.cell()->forget_at_end(names_.get(), name);
+  names_->free(std::string{name}, actor.id());
+  return true;
+}
+
+std::vector<ActorRegistry::Entry> ActorRegistry::list() const {
+  const std::scoped_lock lock{names_->mutex};
+  std::vector<Entry> entries;
+  entries.reserve(names_->actors.size());
+  for (const auto& [name, actor] : names_->actors) entries.push_back({name, actor});
+  return entries;
+}
+
+}  // namespace stoker

@@ -1,0 +1,49 @@
+// Names for actors: a name is one actor's, an actor may have several.
+//
+// A name is free again before anybody is told that its actor has ended (OTP's rule: who sees DOWN may
+// take the name). The registry keeps what it names reachable.
+//
+// Threads: any. Lifetime: shared; an actor that outlives the registry loses nothing but its names.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/actors/actor.hpp"
+
+namespace stoker {
+
+class ActorRegistry {
+ public:
+  struct Entry {
+    std::string name;
+    ActorAddress actor;
+  };
+
+  ActorRegistry();
+
+  /// Errors: already_exists (the name is taken, also if by this actor), closed (it has ended),
+  /// invalid_argument (an empty name or address).
+  Result<void> register_name(std::string name, const ActorAddress& actor);
+  /// The actor of that name; empty if there is none.
+  [[nodiscard]] ActorAddress whereis(std::string_view name) const;
+  /// The same as an A. Errors: not_found; invalid_argument if the actor is of another class.
+  template <class A> [[nodiscard]] Result<ActorRef<A>> find(std::string_view name) const {
+    STOKER_ASSIGN(ActorAddress found, find_as(name, typeid(A)));
+    return ActorRef<A>{found.cell()};
+  }
+  /// False if nothing had the name.
+  bool unregister(std::string_view name);
+  /// All names, in order.
+  [[nodiscard]] std::vector<Entry> list() const;
+
+ private:
+  struct Names;
+  [[nodiscard]] Result<ActorAddress> find_as(std::string_view name,
+                                             const std::type_info& wanted) const;
+  const std::shared_ptr<Names> names_;  // actors that end refer to it weakly
+};
+
+}  // namespace stoker
