@@ -32,7 +32,7 @@ namespace stoker {
 
 template <class A> class ActorRef;
 
-/// What an actor class derives from. The protected functions are for its handlers: on its strand,
+/// What an actor class derives from. Addresses that are passed to it are not empty. The protected functions are for its handlers: on its strand,
 /// and not before spawn() has returned.
 class Actor {
  public:
@@ -69,7 +69,8 @@ class Actor {
   virtual void on_exit(const Exit&) {}
   /// A watched actor has ended, and all that it held is free again.
   virtual void on_down(const Down&) {}
-  /// The last call: messages that still wait are refused, then the object is destroyed.
+  /// The last call: messages that still wait are refused, then the object is destroyed. Not for an
+  /// actor that nobody can reach any more: that is only destroyed.
   virtual void terminate(const ExitReason&) {}
 
  private:

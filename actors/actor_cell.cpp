@@ -71,8 +71,9 @@ void ActorCell::adopt(Actor& actor) noexcept {
 }
 
 void ActorCell::end_unreachable() noexcept {
-  // No address, no message: nothing runs on the strand for this actor, so this thread may end it.
-  if (alive()) finish(ExitReason::shutdown());
+  // Not terminate(): on a strand that others share, their handlers may run at this moment, and what
+  // terminate() does belongs among them.
+  if (alive()) end(ExitReason::shutdown());
 }
 
 std::optional<ExitReason> ActorCell::reason() const {
@@ -235,6 +236,10 @@ void ActorCell::finish(ExitReason why) noexcept {
   } catch (...) {
     why = ExitReason::failure(error_from_current_exception(name_));
   }
+  end(why);
+}
+
+void ActorCell::end(const ExitReason& why) noexcept {
   actor_ = nullptr;
   release();
   free_names();

@@ -7,10 +7,11 @@
 // signal overtakes messages, as in OTP it takes effect where it is received; what a trapping actor
 // is told of it, and what a watcher is told, queues behind the messages sent before.
 //
-//     alive ──finish(reason)──▶ terminate() ▶ dead ▶ object destroyed ▶ links and watchers are told
+//     alive ──finish(reason)──▶ terminate() ▶ object destroyed ▶ names free ▶ dead, ties are told
 //
 // Threads: any, but for what is marked [strand]. Lifetime: an actor that no address and no message
-// refers to any more can never be reached again; it ends with `shutdown`. Links and monitors are no
+// refers to any more can never be reached again; it ends with `shutdown`, on whichever thread let go
+// of it last, so its destructor is called and terminate() is not. Links and monitors are no
 // addresses.
 #pragma once
 
@@ -151,6 +152,8 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   bool take_link(std::uint64_t id) noexcept;
   void receive(const Exit& exit, std::uint64_t link) noexcept;
   void signal(const ExitReason& why, ActorId from, std::uint64_t link) noexcept;
+  /// All of the end but terminate().
+  void end(const ExitReason& why) noexcept;
   /// Calls what at_end() was told.
   void free_names() noexcept;
   void tell_links(const Bonds& bonds, const ExitReason& why) noexcept;

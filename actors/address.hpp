@@ -1,7 +1,8 @@
 // An untyped address of an actor: enough to watch it, to tie oneself to it and to end it. Typed ones
 // (ActorRef, actor.hpp) convert to it.
 //
-// Threads: any; a copy is a share. Holding an address keeps its actor reachable, not alive.
+// Threads: any; a copy is a share. Holding an address keeps its actor reachable, not alive. An empty
+// address may only be assigned, compared, destroyed and asked for its id and whether it is alive.
 #pragma once
 
 #include <chrono>
@@ -15,7 +16,8 @@ namespace stoker {
 
 struct StopOptions {
   ExitReason reason = ExitReason::normal();
-  /// How long the messages sent before, and terminate(), may take; then it is killed.
+  /// How long the messages sent before may take; then it is killed. A later stop() with a patience
+  /// of its own begins anew.
   std::chrono::nanoseconds patience = std::chrono::nanoseconds::max();
 };
 

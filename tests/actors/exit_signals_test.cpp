@@ -1,0 +1,95 @@
+#include "probe.hpp"
+
+namespace stoker {
+namespace {
+
+class ExitSignals : public Probes {};
+
+TEST_F(ExitSignals, exit_ends_another_with_the_reason) {
+  a.exit(ExitReason::shutdown());
+  executor->run_all();
+  EXPECT_EQ(a.ended().get(), ExitReason::shutdown());
+}
+
+TEST_F(ExitSignals, exit_overtakes_messages_that_wait) {
+  EXPECT_TRUE(a.cast(1));
+  a.exit(ExitReason::shutdown());
+  executor->run_all();
+  EXPECT_TRUE(of_a.notes.empty());
+}
+
+TEST_F(ExitSignals, exit_with_normal_is_dropped_unless_the_other_traps) {
+  a.exit(ExitReason::normal());
+  executor->run_all();
+  EXPECT_TRUE(a.alive());
+  in(a, [](Probe& me) { me.trap_exit(); });
+  a.exit(ExitReason::normal());
+  executor->run_all();
+  EXPECT_TRUE(a.alive());
+  ASSERT_EQ(of_a.exits.size(), 1U);
+  EXPECT_EQ(of_a.exits[0].reason, ExitReason::normal());
+}
+
+TEST_F(ExitSignals, exit_of_itself_with_normal_does_end_it) {
+  in(a, [](Probe& me) { me.self().cell()->exit(ExitReason::normal(), me.self().id()); });
+  EXPECT_EQ(a.ended().get(), ExitReason::normal());
+}
+
+TEST_F(ExitSignals, trapped_exits_become_messages_behind_those_sent_before) {
+  in(a, [](Probe& me) { me.trap_exit(); });
+  EXPECT_TRUE(a.cast(1));
+  EXPECT_TRUE(a.cast(2));
+  a.exit(ExitReason::shutdown());
+  executor->run_all();
+  EXPECT_EQ(of_a.order, (std::vector<std::string>{"1", "2", "exit"}));
+}
+
+TEST_F(ExitSignals, kill_cannot_be_trapped_and_the_victims_reason_is_killed) {
+  in(a, [](Probe& me) { me.trap_exit(); });
+  a.exit(ExitReason::kill());
+  executor->run_all();
+  EXPECT_EQ(a.ended().get(), ExitReason::killed());
+}
+
+TEST_F(ExitSignals, a_kill_through_a_link_can_be_trapped_and_is_not_renamed) {
+  Journal of_c;
+  const auto c = probe(of_c, "c");
+  in(a, [&](Probe& me) {
+    me.trap_exit();
+    me.link(b);
+  });
+  in(c, [&](Probe& me) { me.link(b); });
+  in(b, [](Probe& me) { me.exit(ExitReason::kill()); });
+  ASSERT_EQ(of_a.exits.size(), 1U);
+  EXPECT_EQ(of_a.exits[0].reason, ExitReason::kill());
+  EXPECT_EQ(c.ended().get(), ExitReason::kill());
+}
+
+TEST_F(ExitSignals, one_that_was_killed_tells_its_links_killed) {
+  in(a, [&](Probe& me) {
+    me.trap_exit();
+    me.link(b);
+  });
+  b.exit(ExitReason::kill());
+  executor->run_all();
+  ASSERT_EQ(of_a.exits.size(), 1U);
+  EXPECT_EQ(of_a.exits[0].reason, ExitReason::killed());
+}
+
+TEST_F(ExitSignals, exit_of_one_that_has_ended_is_silent) {
+  crash(a);
+  a.exit(ExitReason::kill());
+  executor->run_all();
+  EXPECT_EQ(a.ended().get().kind(), ExitReason::Kind::error);
+}
+
+TEST_F(ExitSignals, a_signal_finds_room_in_a_full_mailbox) {
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(a.cast(i));
+  EXPECT_FALSE(a.cast(4));
+  a.exit(ExitReason::shutdown());
+  executor->run_all();
+  EXPECT_FALSE(a.alive());
+}
+
+}  // namespace
+}  // namespace stoker
