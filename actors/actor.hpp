@@ -32,8 +32,18 @@ namespace stoker {
 
 template <class A> class ActorRef;
 
-/// What an actor class derives from. Addresses that are passed to it are not empty. The protected functions are for its handlers: on its strand,
-/// and not before spawn() has returned.
+struct SpawnOptions {
+  std::string name = {};
+  std::uint32_t capacity = Strand::default_capacity;  ///< messages that may wait
+  OverflowRule overflow = OverflowRule::reject;       ///< what happens to one more
+};
+
+namespace detail {
+[[nodiscard]] Error not_an_actor_of(const ActorAddress& address, const std::type_info& wanted);
+}  // namespace detail
+
+/// What an actor class derives from. The protected functions are for its handlers: on its strand, and
+/// not before spawn() has returned. Addresses that are passed to them are not empty.
 class Actor {
  public:
   Actor() = default;
@@ -46,6 +56,16 @@ class Actor {
   [[nodiscard]] ActorAddress self() const noexcept {
     return ActorAddress{cell_ ? cell_->weak_from_this().lock() : nullptr};
   }
+  /// Makes an actor that is linked to this one before anybody can reach it.
+  template <class A, class... Args> ActorRef<A> spawn_link(SpawnOptions options, Args&&... args);
+
+  /// For handlers that return a Future: `to` answers in this actor's place, also if this one ends
+  /// meanwhile.
+  template <class A, class M>
+  [[nodiscard]] static Future<ReplyOf<A, M>> forward(const ActorRef<A>& to, M message) {
+    return to.call(std::move(message));
+  }
+
   /// Ends this actor at once, whatever it traps.
   [[noreturn]] void exit(ExitReason why) { throw ExitNow{std::move(why)}; }
 
@@ -73,9 +93,21 @@ class Actor {
   /// actor that nobody can reach any more: that is only destroyed.
   virtual void terminate(const ExitReason&) {}
 
+  /// This actor's identity; null before spawn().
+  [[nodiscard]] ActorCell* cell() const noexcept { return cell_; }
+
  private:
   friend class ActorCell;
+  /// False: the actor ends by itself later, because of `why`.
+  [[nodiscard]] virtual bool may_end(const ExitReason& /*why*/) noexcept { return true; }
   ActorCell* cell_ = nullptr;
+};
+
+struct CallOptions {
+  /// When the answer is an error, deadline_exceeded, on the actor's executor's clock. The message is
+  /// still handled, as in OTP; the late answer is dropped.
+  std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();
+  Run run = Run::posted;
 };
 
 /// A typed address: what the target cannot take does not compile. Copyable, usable from any thread.
@@ -85,39 +117,74 @@ template <class A> class ActorRef : public ActorAddress {
   /// `cell` is that of an A.
   explicit ActorRef(std::shared_ptr<ActorCell> cell) noexcept : ActorAddress{std::move(cell)} {}
 
-  /// Sends without an answer. Errors: overloaded (mailbox full), closed (the actor has ended).
+  /// Sends without an answer. Errors: overloaded (mailbox full; under OverflowRule::park only if the
+  /// caller cannot be parked), closed (the actor has ended).
   template <class M, class Target = A>  // Target: an actor may hold references to its own kind
   requires Handles<Target, M> Result<void> cast(M message, Run run = Run::posted)
   const {
-    // An idle actor that may run here needs no envelope.
-    if (run == Run::here && strand()->enter())
-      return strand()->deliver_now(*cell(), [&] {
-        static_cast<void>(static_cast<A&>(*cell()->actor()).on(std::move(message)));
-      });
-    return strand()->send(std::make_unique<CastMessage<Target, M>>(cell(), std::move(message)),
-                          run);
+    if constexpr (ReceivesMail<Target>) {
+      return strand()->send(std::make_unique<MailMessage<M>>(cell(), std::move(message)));
+    } else {
+      // An idle actor that may run here needs no envelope.
+      if (run == Run::here && strand()->enter())
+        return strand()->deliver_now(*cell(), [&] {
+          static_cast<void>(static_cast<A&>(*cell()->actor()).on(std::move(message)));
+        });
+      return strand()->send(std::make_unique<CastMessage<Target, M>>(cell(), std::move(message)),
+                            run);
+    }
   }
 
-  /// Sends and answers with what the handler returns; with an Error when the actor is gone, its
-  /// mailbox full, or the handler throws.
+  /// Sends and answers with what the handler returns (or the future that it returns); with an Error
+  /// when the actor is gone or goes, its mailbox is full, or the handler throws.
   template <class M, class Target = A>
-  requires Handles<Target, M>
+  requires Answers<Target, M>
   [[nodiscard]] Future<ReplyOf<Target, M>> call(M message, Run run = Run::posted) const {
-    auto envelope = std::make_unique<CallMessage<Target, M>>(cell(), std::move(message));
-    auto answer = envelope->answer();
-    static_cast<void>(strand()->send(std::move(envelope), run));  // a refusal is the answer
-    return answer;
+    return call(std::move(message), CallOptions{.run = run});
+  }
+  /// The same within a time.
+  template <class M, class Target = A>
+  requires Answers<Target, M>
+  [[nodiscard]] Future<ReplyOf<Target, M>> call(M message, const CallOptions& options) const {
+    if constexpr (ReceivesMail<Target>) {
+      using Sent = typename detail::RequestFor<M, typename Target::Mail>::type;
+      Answer<typename Sent::Reply> answer;
+      auto future = answer.future();
+      const auto until = limit(answer, options.timeout);
+      // A refusal is the answer.
+      static_cast<void>(strand()->send(
+          std::make_unique<MailMessage<Sent>>(cell(), Sent{std::move(message), std::move(answer)}),
+          Run::posted, until));
+      return future;
+    } else {
+      auto envelope = std::make_unique<CallMessage<Target, M>>(cell(), std::move(message));
+      auto future = envelope->answer().future();
+      const auto until = limit(envelope->answer(), options.timeout);
+      static_cast<void>(strand()->send(std::move(envelope), options.run, until));
+      return future;
+    }
   }
 
   [[nodiscard]] const std::shared_ptr<Strand>& strand() const noexcept { return cell()->strand(); }
   /// The object, or null once it has ended. Only where nothing of the actor can run meanwhile.
   [[nodiscard]] A* get() const noexcept { return static_cast<A*>(cell()->actor()); }
+
+ private:
+  template <class R>
+  Clock::time_point limit(Answer<R>& answer, std::chrono::nanoseconds timeout) const {
+    if (timeout == std::chrono::nanoseconds::max()) return Clock::time_point::max();
+    Clock& clock = strand()->executor().clock();
+    const auto until = clock.now() + timeout;
+    answer.limit(clock, until, name());
+    return until;
+  }
 };
 
-struct SpawnOptions {
-  std::string name = {};
-  std::uint32_t capacity = Strand::default_capacity;  ///< messages that may wait
-};
+/// The address as that of an A. Errors: invalid_argument if it is of another class, or empty.
+template <class A> [[nodiscard]] Result<ActorRef<A>> actor_cast(const ActorAddress& address) {
+  if (address && address.cell()->type() == typeid(A)) return ActorRef<A>{address.cell()};
+  return detail::not_an_actor_of(address, typeid(A));
+}
 
 namespace detail {
 /// Holds the object itself.
@@ -176,22 +243,34 @@ template <class A, class... Args>
 template <class A, class... Args>
 [[nodiscard]] ActorRef<A> spawn(std::shared_ptr<Executor> executor, SpawnOptions options,
                                 Args&&... args) {
-  return spawn_on<A>(std::make_shared<Strand>(std::move(executor), options.capacity),
-                     std::move(options.name), std::forward<Args>(args)...);
+  return spawn_on<A>(
+      std::make_shared<Strand>(std::move(executor), options.capacity, options.overflow),
+      std::move(options.name), std::forward<Args>(args)...);
+}
+
+template <class A, class... Args>
+ActorRef<A> Actor::spawn_link(SpawnOptions options, Args&&... args) {
+  auto child =
+      spawn<A>(cell_->strand()->shared_executor(), std::move(options), std::forward<Args>(args)...);
+  link(child);
+  return child;
 }
 
 template <class Handler> Result<void> Strand::deliver_now(ActorCell& target, Handler&& handler) {
   Result<void> outcome;
-  if (target.alive()) {
-    try {
-      handler();
-    } catch (...) {
-      end(target);
+  {
+    const InTurn turn{*this};
+    if (target.alive()) {
+      try {
+        handler();
+      } catch (...) {
+        end(target);
+      }
+    } else {
+      outcome = gone(target);
     }
-  } else {
-    outcome = gone(target);
   }
-  leave();
+  turn(1);
   return outcome;
 }
 

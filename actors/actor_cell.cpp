@@ -24,6 +24,7 @@ class ActorCell::ExitSignal final : public Message {
     system = true;
   }
   void deliver() override { target().receive(exit_, link_); }
+  [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(ExitSignal); }
 
  private:
   Exit exit_;
@@ -36,6 +37,10 @@ class ActorCell::ExitMessage final : public Message {
   ExitMessage(std::shared_ptr<ActorCell> target, Exit exit)
       : Message{std::move(target)}, exit_{std::move(exit)} {}
   void deliver() override { target().actor()->on_exit(exit_); }
+  [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(Exit); }
+  [[nodiscard]] void* content(const std::type_info& wanted) noexcept override {
+    return wanted == typeid(Exit) ? &exit_ : nullptr;
+  }
   [[nodiscard]] ActorId from() const noexcept { return exit_.from; }
 
  private:
@@ -47,12 +52,18 @@ class ActorCell::DownMessage final : public Message {
   DownMessage(std::shared_ptr<ActorCell> target, Down down)
       : Message{std::move(target)}, down_{std::move(down)} {}
   void deliver() override {
-    {
-      const std::scoped_lock lock{target().mutex_};
-      std::erase_if(target().bonds().watched,
-                    [&](const Watched& watched) { return watched.monitor == down_.monitor; });
-    }
+    taken();
     target().actor()->on_down(down_);
+  }
+  void taken() noexcept override {
+    const std::scoped_lock lock{target().mutex_};
+    if (Bonds* bonds = target().bonds_.get())
+      std::erase_if(bonds->watched,
+                    [&](const Watched& watched) { return watched.monitor == down_.monitor; });
+  }
+  [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(Down); }
+  [[nodiscard]] void* content(const std::type_info& wanted) noexcept override {
+    return wanted == typeid(Down) ? &down_ : nullptr;
   }
   [[nodiscard]] MonitorRef monitor() const noexcept { return down_.monitor; }
 
@@ -228,7 +239,8 @@ bool ActorCell::demonitor(MonitorRef monitor, Flush flush) {
 // --- the end -------------------------------------------------------------------------------------
 
 void ActorCell::finish(ExitReason why) noexcept {
-  if (std::exchange(ending_, true)) return;
+  if (ending_ || !actor_->may_end(why)) return;
+  ending_ = true;
   try {
     actor_->terminate(why);
   } catch (const ExitNow& exit) {

@@ -9,11 +9,15 @@ namespace {
 class StopMessage final : public Message {
  public:
   StopMessage(std::shared_ptr<ActorCell> target, ExitReason reason)
-      : Message{std::move(target)}, reason_{std::move(reason)} {}
-  void deliver() override { throw ExitNow{reason_}; }
+      : Message{std::move(target)}, exit_{std::move(reason)} {}
+  void deliver() override { throw exit_; }
+  [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(ExitNow); }
+  [[nodiscard]] void* content(const std::type_info& wanted) noexcept override {
+    return wanted == typeid(ExitNow) ? &exit_ : nullptr;
+  }
 
  private:
-  ExitReason reason_;
+  ExitNow exit_;
 };
 
 }  // namespace

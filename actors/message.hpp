@@ -2,9 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <tuple>
+#include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 #include "stoker/actors/actor_cell.hpp"
+#include "stoker/actors/answer.hpp"
 #include "stoker/runtime/error.hpp"
 #include "stoker/runtime/future.hpp"
 #include "stoker/runtime/mailbox.hpp"
@@ -22,6 +26,12 @@ class Message : public Envelope {
   virtual void deliver() = 0;
   /// The target is gone or its mailbox full: tells whoever waits for an answer.
   virtual void refuse(const Error&) noexcept {}
+  /// What the sender sent, for tools and tests.
+  [[nodiscard]] virtual const std::type_info& type() const noexcept = 0;
+  /// What a process that picks its messages takes out: the content if it is a `wanted`, else null.
+  [[nodiscard]] virtual void* content(const std::type_info& /*wanted*/) noexcept { return nullptr; }
+  /// A process has taken it.
+  virtual void taken() noexcept {}
 
  private:
   std::shared_ptr<ActorCell> target_;
@@ -32,21 +42,61 @@ struct ExitNow {
   ExitReason reason;
 };
 
-/// Whether actor type A has a handler `on(M)`: sending anything else does not compile.
-template <class A, class M>
-concept Handles = requires(A& actor, M message) {
-  actor.on(std::move(message));
-};
-
 namespace detail {
 template <class T> struct ReplyValue { using type = T; };
 template <class T> struct ReplyValue<Result<T>> { using type = T; };
+template <class T> struct ReplyValue<Future<T>> { using type = T; };
+template <class T> inline constexpr bool is_future = false;
+template <class T> inline constexpr bool is_future<Future<T>> = true;
+
+template <class T, class List> inline constexpr bool in_list = false;
+template <class T, class... Ts>
+inline constexpr bool in_list<T, std::tuple<Ts...>> = (std::is_same_v<T, Ts> || ...);
+
+/// The Request<M, R> in a list, or void.
+template <class M, class List> struct RequestFor { using type = void; };
+template <class M, class R, class... Rest>
+struct RequestFor<M, std::tuple<Request<M, R>, Rest...>> {
+  using type = Request<M, R>;
+};
+template <class M, class First, class... Rest>
+struct RequestFor<M, std::tuple<First, Rest...>> : RequestFor<M, std::tuple<Rest...>> {};
 }  // namespace detail
 
-/// What `call` answers for a handler that returns R or Result<R>.
+/// Actor types that take their messages out by themselves (process_actor.hpp).
+template <class A>
+concept ReceivesMail = requires {
+  typename A::Mail;
+};
+template <class A>
+concept HandlesMessages = !ReceivesMail<A>;
+
+/// Whether actor type A has a handler `on(M)`.
 template <class A, class M>
-using ReplyOf =
-    typename detail::ReplyValue<decltype(std::declval<A&>().on(std::declval<M>()))>::type;
+concept HasHandler = requires(A& actor, M message) {
+  actor.on(std::move(message));
+};
+
+/// Whether an A can be cast an M: sending anything else does not compile.
+template <class A, class M>
+concept Handles = (ReceivesMail<A> && detail::in_list<M, typename A::Mail>) || HasHandler<A, M>;
+
+namespace detail {
+template <class A, class M> struct ReplyTo {
+  using type = typename ReplyValue<decltype(std::declval<A&>().on(std::declval<M>()))>::type;
+};
+template <ReceivesMail A, class M> struct ReplyTo<A, M> {
+  using type = typename RequestFor<M, typename A::Mail>::type::Reply;
+};
+}  // namespace detail
+
+/// Whether an A can be called with an M.
+template <class A, class M>
+concept Answers = HasHandler<A, M> ||
+    (ReceivesMail<A> && !std::is_void_v<typename detail::RequestFor<M, typename A::Mail>::type>);
+
+/// What `call` answers for a handler that returns R, Result<R> or Future<R>, or for Request<M, R>.
+template <class A, class M> using ReplyOf = typename detail::ReplyTo<A, M>::type;
 
 /// cast: no answer.
 template <class A, class M> class CastMessage final : public Message {
@@ -56,6 +106,7 @@ template <class A, class M> class CastMessage final : public Message {
   void deliver() override {
     static_cast<void>(static_cast<A&>(*target().actor()).on(std::move(content_)));
   }
+  [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(M); }
 
  private:
   M content_;
@@ -68,7 +119,7 @@ template <class A, class M> class CallMessage final : public Message {
   CallMessage(std::shared_ptr<ActorCell> target, M content)
       : Message{std::move(target)}, content_{std::move(content)} {}
 
-  [[nodiscard]] Future<Reply> answer() { return promise_.future(); }
+  [[nodiscard]] Answer<Reply>& answer() noexcept { return answer_; }
 
   void deliver() override {
     A& actor = static_cast<A&>(*target().actor());
@@ -76,23 +127,44 @@ template <class A, class M> class CallMessage final : public Message {
     try {
       if constexpr (std::is_void_v<Raw>) {
         actor.on(std::move(content_));
-        promise_.set();
+        answer_.set();
+      } else if constexpr (detail::is_future<Raw>) {
+        std::move(answer_).follow(actor.on(std::move(content_)));
       } else {
-        promise_.set(actor.on(std::move(content_)));
+        answer_.set(actor.on(std::move(content_)));
       }
     } catch (const ExitNow& exit) {
-      promise_.set(exit.reason.as_error("call", target().name()));
+      answer_.set(exit.reason.as_error("call", target().name()));
       throw;
     } catch (...) {
-      promise_.set(error_from_current_exception("call"));
+      answer_.set(error_from_current_exception("call"));
       throw;
     }
   }
-  void refuse(const Error& why) noexcept override { promise_.set(why); }
+  void refuse(const Error& why) noexcept override { answer_.set(why); }
+  [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(M); }
 
  private:
   M content_;
-  Promise<Reply> promise_;
+  Answer<Reply> answer_;
+};
+
+/// What a process is sent: it takes the content out when it receives.
+template <class M> class MailMessage final : public Message {
+ public:
+  MailMessage(std::shared_ptr<ActorCell> target, M content)
+      : Message{std::move(target)}, content_{std::move(content)} {}
+  void deliver() override {}
+  void refuse(const Error& why) noexcept override {
+    if constexpr (requires { content_.reply(why); }) content_.reply(why);
+  }
+  [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(M); }
+  [[nodiscard]] void* content(const std::type_info& wanted) noexcept override {
+    return wanted == typeid(M) ? &content_ : nullptr;
+  }
+
+ private:
+  M content_;
 };
 
 }  // namespace stoker

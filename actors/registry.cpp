@@ -1,6 +1,5 @@
 #include "stoker/actors/registry.hpp"
 
-#include <boost/core/demangle.hpp>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -60,21 +59,12 @@ ActorAddress ActorRegistry::whereis(std::string_view name) const {
   return at == names_->actors.end() ? ActorAddress{} : at->second;
 }
 
-Result<ActorAddress> ActorRegistry::find_as(std::string_view name,
-                                            const std::type_info& wanted) const {
-  const ActorAddress found = whereis(name);
-  if (!found)
-    return Error{"find",
-                 ErrorCode::not_found,
-                 "no actor is called '" + std::string{name} + "'",
-                 {{"name", std::string{name}}}};
-  if (found.cell()->type() == wanted) return found;
+Result<ActorAddress> ActorRegistry::find_any(std::string_view name) const {
+  if (ActorAddress found = whereis(name)) return found;
   return Error{"find",
-               ErrorCode::invalid_argument,
-               "the actor of this name is of another class",
-               {{"name", std::string{name}},
-                {"expected", boost::core::demangle(wanted.name())},
-                {"got", boost::core::demangle(found.cell()->type().name())}}};
+               ErrorCode::not_found,
+               "no actor is called '" + std::string{name} + "'",
+               {{"name", std::string{name}}}};
 }
 
 bool ActorRegistry::unregister(std::string_view name) {

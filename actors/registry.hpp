@@ -31,8 +31,8 @@ class ActorRegistry {
   [[nodiscard]] ActorAddress whereis(std::string_view name) const;
   /// The same as an A. Errors: not_found; invalid_argument if the actor is of another class.
   template <class A> [[nodiscard]] Result<ActorRef<A>> find(std::string_view name) const {
-    STOKER_ASSIGN(ActorAddress found, find_as(name, typeid(A)));
-    return ActorRef<A>{found.cell()};
+    STOKER_ASSIGN(const ActorAddress found, find_any(name));
+    return actor_cast<A>(found);
   }
   /// False if nothing had the name.
   bool unregister(std::string_view name);
@@ -41,8 +41,7 @@ class ActorRegistry {
 
  private:
   struct Names;
-  [[nodiscard]] Result<ActorAddress> find_as(std::string_view name,
-                                             const std::type_info& wanted) const;
+  [[nodiscard]] Result<ActorAddress> find_any(std::string_view name) const;
   const std::shared_ptr<Names> names_;  // actors that end refer to it weakly
 };
 

@@ -1,7 +1,9 @@
 #include "stoker/actors/strand.hpp"
 
 #include "stoker/actors/actor.hpp"
+#include "stoker/runtime/parker.hpp"
 #include "stoker/runtime/process.hpp"
+#include "stoker/runtime/thread_local.hpp"
 
 namespace stoker {
 namespace {
@@ -9,9 +11,30 @@ namespace {
 /// How many turns this thread runs inside each other. A turn that sends may run another strand's
 /// turn here; deeper chains go through the executor so that the stack stays small.
 constexpr int max_nesting = 3;
-thread_local int nesting = 0;
+
+/// The turns that this thread runs.
+struct Turns {
+  int nesting = 0;
+  const Strand* innermost = nullptr;
+};
+thread_local Turns this_thread_turns;
 
 }  // namespace
+
+// Processes run in turns, and wake on other threads.
+STOKER_THREAD_LOCAL_ACCESS static Turns& turns() noexcept { return this_thread_turns; }
+
+Strand::InTurn::InTurn(const Strand& strand) noexcept
+    : outer_{std::exchange(turns().innermost, &strand)} {
+  ++turns().nesting;
+}
+
+Strand::InTurn::~InTurn() {
+  --turns().nesting;
+  turns().innermost = outer_;
+}
+
+bool Strand::running_here() const noexcept { return turns().innermost == this; }
 
 Strand::~Strand() {
   refuse_all(mailbox_.close(), Error{"send", ErrorCode::closed, "the actor has ended"});
@@ -25,13 +48,24 @@ void Strand::refuse_all(Envelope* chain, const Error& why) noexcept {
   }
 }
 
-Result<void> Strand::send(std::unique_ptr<Message> message, Run run) {
-  switch (mailbox_.push(message.get())) {
+PushResult Strand::push(Message& message, Clock::time_point until) {
+  switch (overflow_) {
+    case OverflowRule::drop_oldest: return mailbox_.push_over(&message);
+    case OverflowRule::park:
+      if (!blocks_thread() && !running_here()) return mailbox_.push_parking(&message, until);
+      break;
+    case OverflowRule::reject: break;
+  }
+  return mailbox_.push(&message);
+}
+
+Result<void> Strand::send(std::unique_ptr<Message> message, Run run, Clock::time_point until) {
+  switch (push(*message, until)) {
     case PushResult::queued: static_cast<void>(message.release()); return {};
     case PushResult::wake:
       static_cast<void>(message.release());
       self_ = shared_from_this();
-      if (run == Run::here && nesting < max_nesting && !this_process::inside())
+      if (run == Run::here && turns().nesting < max_nesting && !this_process::inside())
         turn();
       else
         executor_->post(static_cast<Task&>(*this));
@@ -62,50 +96,67 @@ void Strand::send_signal(std::unique_ptr<Message> message) noexcept {
 }
 
 bool Strand::enter() noexcept {
-  if (nesting >= max_nesting || this_process::inside() || !mailbox_.claim()) return false;
+  if (turns().nesting >= max_nesting || this_process::inside() || !mailbox_.claim()) return false;
   self_ = shared_from_this();
-  ++nesting;
   return true;
 }
 
 void Strand::run() noexcept { turn(); }
 
+void Strand::drop() noexcept {
+  const std::shared_ptr<Strand> self = std::move(self_);
+  close(Error{"send", ErrorCode::closed, "the actor's executor has gone"});
+}
+
+std::unique_ptr<Message> Strand::next() noexcept {
+  if (overflow_ == OverflowRule::drop_oldest)
+    if (Envelope* surplus = mailbox_.trim())
+      refuse_all(surplus,
+                 Error{"send", ErrorCode::overloaded, "newer messages took the mailbox's space"});
+  SelectiveReader* const reader = reader_.load(std::memory_order_relaxed);
+  Envelope* envelope = reader ? mailbox_.pop_system() : mailbox_.pop();
+  if (!envelope && reader && mailbox_.has_unseen()) {
+    reader->mail();
+    envelope = mailbox_.pop_system();
+  }
+  return std::unique_ptr<Message>{static_cast<Message*>(envelope)};
+}
+
 void Strand::turn(int delivered) noexcept {
-  ++nesting;
+  const InTurn turn{*this};
+  TurnWatch::Slot* const slot = executor_->turn_watch().here();
   for (;;) {
-    while (delivered < budget) {
-      Envelope* envelope = mailbox_.pop();
-      if (!envelope) break;
-      const std::unique_ptr<Message> message{static_cast<Message*>(envelope)};
-      deliver(*message);
+    while (delivered < budget_) {
+      const std::unique_ptr<Message> message = next();
+      if (!message) break;
+      deliver(*message, slot);
       ++delivered;
     }
     delivered_.fetch_add(static_cast<std::uint64_t>(delivered), std::memory_order_relaxed);
-    if (delivered > 0 && end_of_turn_) end_of_turn_();
-    if (delivered == budget) {
-      --nesting;
-      executor_->defer(static_cast<Task&>(*this));
-      return;
-    }
+    if (delivered > 0 && end_of_turn_) (*end_of_turn_)();
     const std::shared_ptr<Strand> self = std::move(self_);
-    if (mailbox_.try_block()) break;  // from here on another thread may run the next turn
+    // From here on another thread may run the next turn.
+    const bool picks = reader_.load(std::memory_order_relaxed) != nullptr;
+    if (picks ? mailbox_.try_block_keeping() : mailbox_.try_block()) return;
     self_ = self;
+    if (delivered >= budget_) return executor_->defer(static_cast<Task&>(*this));
     delivered = 0;
   }
-  --nesting;
 }
 
-void Strand::deliver(Message& message) noexcept {
+void Strand::deliver(Message& message, TurnWatch::Slot* slot) noexcept {
   ActorCell& target = message.target();
   if (!target.alive()) {
     message.refuse(gone(target));
     return;
   }
+  const bool watched = slot && slot->begin(target.id(), target.name());
   try {
     message.deliver();
   } catch (...) {
     end(target);
   }
+  if (watched) slot->end();
 }
 
 Error Strand::gone(const ActorCell& target) {
@@ -122,13 +173,8 @@ void Strand::end(ActorCell& target) noexcept {
   }
 }
 
-void Strand::leave() noexcept {
-  --nesting;
-  turn(1);
-}
-
 void Strand::close(const Error& why) {
-  closed_ = std::make_shared<const Error>(why);
+  closed_ = std::make_unique<const Error>(why);
   refuse_all(mailbox_.close(), why);
 }
 

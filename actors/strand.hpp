@@ -25,6 +25,7 @@
 #include "stoker/runtime/executor.hpp"
 #include "stoker/runtime/mailbox.hpp"
 #include "stoker/runtime/task.hpp"
+#include "stoker/runtime/turn_watch.hpp"
 
 namespace stoker {
 
@@ -33,18 +34,34 @@ enum class Run : std::uint8_t {
   here,    ///< this thread may run it if the strand is idle
 };
 
+/// A reader that picks its messages instead of taking each as it comes: a process (process.hpp).
+class SelectiveReader {
+ public:
+  /// Messages wait that it has not been shown. Called in the strand's turn; asks for its own turn by
+  /// a signal, or does nothing.
+  virtual void mail() noexcept = 0;
+
+ protected:
+  ~SelectiveReader() = default;
+};
+
 class Strand final : public std::enable_shared_from_this<Strand>, private Task {
  public:
   static constexpr std::uint32_t default_capacity = 4096;
-  static constexpr int budget = 64;  ///< messages per turn, so that a flood to one starves nobody
 
-  Strand(std::shared_ptr<Executor> executor, std::uint32_t capacity)
-      : executor_{std::move(executor)}, mailbox_{capacity} {}
+  Strand(std::shared_ptr<Executor> executor, std::uint32_t capacity,
+         OverflowRule overflow = OverflowRule::reject)
+      : executor_{std::move(executor)},
+        mailbox_{capacity},
+        overflow_{overflow},
+        budget_{static_cast<std::uint8_t>(executor_->turn_budget())} {}
   ~Strand();
 
   /// Queues the message. On failure it has been refused: overloaded (mailbox full) or the reason
-  /// the strand was closed with.
-  Result<void> send(std::unique_ptr<Message> message, Run run = Run::posted);
+  /// the strand was closed with. With OverflowRule::park a process or fiber waits for space until
+  /// `until`; what cannot wait (a plain thread, a handler, a sender to itself) is refused.
+  Result<void> send(std::unique_ptr<Message> message, Run run = Run::posted,
+                    Clock::time_point until = Clock::time_point::max());
 
   /// Queues a message that may not be lost, whatever the capacity. One that comes too late is
   /// dropped.
@@ -56,7 +73,9 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   template <class Handler> Result<void> deliver_now(ActorCell& target, Handler&& handler);
 
   /// Runs at the end of each turn that delivered something. Set before the first send().
-  void set_end_of_turn(std::function<void()> hook) { end_of_turn_ = std::move(hook); }
+  void set_end_of_turn(std::function<void()> hook) {
+    end_of_turn_ = std::make_unique<std::function<void()>>(std::move(hook));
+  }
 
   /// Queues a message behind all that have come in, whatever the capacity.  [strand]
   void append(std::unique_ptr<Message> message) noexcept { mailbox_.append(message.release()); }
@@ -66,10 +85,35 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
         [&](const Envelope& envelope) { return unwanted(static_cast<const Message&>(envelope)); }));
   }
 
+  /// From now on `reader` picks its messages, by take_first(); null: each is delivered. Signals are
+  /// delivered either way. The reader outlives this or takes it back.  [strand, or while nobody can
+  /// send]
+  void set_reader(SelectiveReader* reader) noexcept {
+    reader_.store(reader, std::memory_order_relaxed);
+  }
+  /// Of the reader: the first message that `wanted` picks; each is shown once until rescan().
+  template <class Wanted> [[nodiscard]] std::unique_ptr<Message> take_first(Wanted&& wanted) {
+    return std::unique_ptr<Message>{static_cast<Message*>(mailbox_.take_first(
+        [&](Envelope& envelope) { return wanted(static_cast<Message&>(envelope)); }))};
+  }
+  void rescan() noexcept { mailbox_.rescan(); }
+
+  /// Shows the messages that wait, for tests.  [strand, or while nothing of it can run]
+  template <class F> void for_each(F&& show) {
+    mailbox_.for_each([&](const Envelope& one) { show(static_cast<const Message&>(one)); });
+  }
+  /// What an executor runs.
+  [[nodiscard]] const Task& task() const noexcept { return *this; }
+
   /// Refuses everything queued and everything that comes. [strand, or before the first send]
   void close(const Error& why);
 
   [[nodiscard]] Executor& executor() const noexcept { return *executor_; }
+  [[nodiscard]] const std::shared_ptr<Executor>& shared_executor() const noexcept {
+    return executor_;
+  }
+  /// Whether the calling code runs in a turn of this strand.
+  [[nodiscard]] bool running_here() const noexcept;
   /// Messages waiting now; a guess while others send.
   [[nodiscard]] std::uint32_t depth() const noexcept { return mailbox_.size(); }
   [[nodiscard]] std::uint64_t delivered() const noexcept {
@@ -77,21 +121,38 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   }
 
  private:
+  /// The calling thread runs a turn of this strand.
+  class InTurn {
+   public:
+    explicit InTurn(const Strand& strand) noexcept;
+    ~InTurn();
+    InTurn(const InTurn&) = delete;
+    InTurn& operator=(const InTurn&) = delete;
+
+   private:
+    const Strand* outer_;
+  };
+
   void run() noexcept override;
+  void drop() noexcept override;
+  [[nodiscard]] PushResult push(Message& message, Clock::time_point until);
+  [[nodiscard]] std::unique_ptr<Message> next() noexcept;
   /// Delivers what is there, up to the budget; `delivered` messages count already.
   void turn(int delivered = 0) noexcept;
   [[nodiscard]] static Error gone(const ActorCell& target);
   /// Ends the target with the exception in flight.
   static void end(ActorCell& target) noexcept;
-  void leave() noexcept;
-  void deliver(Message& message) noexcept;
+  void deliver(Message& message, TurnWatch::Slot* slot) noexcept;
   static void refuse_all(Envelope* chain, const Error& why) noexcept;
 
   const std::shared_ptr<Executor> executor_;
   Mailbox mailbox_;
-  std::function<void()> end_of_turn_;
-  std::shared_ptr<Strand> self_;  ///< while scheduled or running
-  std::shared_ptr<const Error> closed_;
+  std::atomic<SelectiveReader*> reader_{nullptr};
+  const OverflowRule overflow_;
+  const std::uint8_t budget_;  // messages per turn, so that a flood to one starves nobody
+  std::unique_ptr<std::function<void()>> end_of_turn_;  // few have one
+  std::shared_ptr<Strand> self_;                        ///< while scheduled or running
+  std::unique_ptr<const Error> closed_;
   std::atomic<std::uint64_t> delivered_{0};
 };
 

@@ -5,10 +5,12 @@
 #include "stoker/runtime/error.hpp"
 #include "stoker/runtime/log.hpp"
 #include "stoker/runtime/stack_pool.hpp"
+#include "stoker/runtime/turn_watch.hpp"
 
 namespace stoker {
 
-Executor::Executor() : stacks_(std::make_unique<StackPool>()) {}
+Executor::Executor()
+    : stacks_(std::make_unique<StackPool>()), turn_watch_(std::make_unique<TurnWatch>()) {}
 
 Executor::~Executor() {
   if (const std::size_t left = live_processes(); left != 0)

@@ -20,6 +20,7 @@ namespace stoker {
 
 class Clock;
 class StackPool;
+class TurnWatch;
 
 class Executor {
  public:
@@ -38,6 +39,9 @@ class Executor {
   /// Whether the calling thread is running a task of this executor.
   [[nodiscard]] virtual bool in_executor() const noexcept = 0;
 
+  /// How many messages an actor may handle before others have a turn.
+  [[nodiscard]] virtual int turn_budget() const noexcept { return 64; }
+
   /// The clock that timers and time-outs of work on this executor use.
   [[nodiscard]] virtual Clock& clock() const noexcept = 0;
 
@@ -45,6 +49,9 @@ class Executor {
   template <class F>
   requires(std::invocable<std::decay_t<F>&> &&
            !std::derived_from<std::remove_cvref_t<F>, Task>) void post(F&& function);
+
+  /// Watches for work that hogs a thread; off until it is started.
+  [[nodiscard]] TurnWatch& turn_watch() const noexcept { return *turn_watch_; }
 
   /// Stacks of processes that have ended, kept for the next ones.
   [[nodiscard]] StackPool& stacks() noexcept { return *stacks_; }
@@ -54,6 +61,7 @@ class Executor {
  private:
   friend class ProcessBase;
   std::unique_ptr<StackPool> stacks_;
+  std::unique_ptr<TurnWatch> turn_watch_;
   std::atomic<std::size_t> live_processes_{0};
 };
 

@@ -143,6 +143,8 @@ template <class T = void> class Promise {
   }
   ~Promise() { abandon(); }
 
+  /// False once it has been moved from.
+  [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
   [[nodiscard]] Future<T> future() const noexcept { return Future<T>{state_}; }
   /// Completes the future; false if it was complete already.
   bool set(Result<T> result) noexcept { return state_->complete(std::move(result)); }

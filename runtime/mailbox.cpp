@@ -165,6 +165,16 @@ Envelope* Mailbox::take_head(Queue& queue) noexcept {
   queue.head = envelope->next;
   if (queue.head == nullptr) queue.tail = nullptr;
   envelope->next = nullptr;
+  if (envelope == shown_) shown_ = nullptr;
+  return envelope;
+}
+
+Envelope* Mailbox::take_after(Envelope* previous) noexcept {
+  Envelope* envelope = previous ? previous->next : normal_.head;
+  (previous ? previous->next : normal_.head) = envelope->next;
+  if (normal_.tail == envelope) normal_.tail = previous;
+  envelope->next = nullptr;
+  left(1);
   return envelope;
 }
 
@@ -206,11 +216,26 @@ void Mailbox::append(Envelope* envelope) noexcept {
   append(normal_, envelope);
 }
 
+Envelope* Mailbox::pop_system() noexcept {
+  drain();
+  return system_.head != nullptr ? take_head(system_) : nullptr;
+}
+
+bool Mailbox::has_unseen() noexcept {
+  drain();
+  return (shown_ ? shown_->next : normal_.head) != nullptr;
+}
+
 bool Mailbox::try_block() noexcept {
-  if (system_.head != nullptr || normal_.head != nullptr) return false;
+  return system_.head == nullptr && normal_.head == nullptr && go_idle();
+}
+
+bool Mailbox::try_block_keeping() noexcept { return system_.head == nullptr && go_idle(); }
+
+bool Mailbox::go_idle() noexcept {
   // A sender that was told of space may have given up since, and no later pop would tell the next
   // one. Before going idle, because afterwards another thread may read, and destroy, this mailbox.
-  wake_all_waiters();
+  if (size() < capacity_) wake_all_waiters();
   Envelope* expected = nullptr;
   return inbox_.compare_exchange_strong(expected, idle_mark(), std::memory_order_release,
                                         std::memory_order_relaxed) ||
@@ -231,6 +256,7 @@ Envelope* Mailbox::trim() noexcept {
 Envelope* Mailbox::close() noexcept {
   Envelope* newest = inbox_.exchange(closed_mark(), std::memory_order_seq_cst);
   if (newest != idle_mark() && newest != closed_mark()) sort_in(newest);
+  shown_ = nullptr;
   std::uint32_t normal = 0;
   for (const Envelope* envelope = normal_.head; envelope != nullptr; envelope = envelope->next)
     ++normal;

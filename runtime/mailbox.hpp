@@ -104,6 +104,26 @@ class Mailbox {
   template <class Wanted> [[nodiscard]] Envelope* take_if(Wanted&& wanted);
   /// Goes idle. False if something has come in since the last pop(): go on popping.
   [[nodiscard]] bool try_block() noexcept;
+
+  // A reader that picks (selective receive) uses these instead of pop() and try_block():
+  /// The next system envelope, or null.
+  [[nodiscard]] Envelope* pop_system() noexcept;
+  /// Takes out the first normal envelope that `wanted` picks. Each is shown once, until rescan();
+  /// null: all have been shown.
+  template <class Wanted> [[nodiscard]] Envelope* take_first(Wanted&& wanted);
+  /// Has take_first() look at all that wait again.
+  void rescan() noexcept { shown_ = nullptr; }
+  /// Whether take_first() would look at something.
+  [[nodiscard]] bool has_unseen() noexcept;
+  /// Shows all that wait, system ones first, and leaves them.
+  template <class F> void for_each(F&& show) {
+    drain();
+    for (const Envelope* one = system_.head; one != nullptr; one = one->next) show(*one);
+    for (const Envelope* one = normal_.head; one != nullptr; one = one->next) show(*one);
+  }
+  /// Goes idle with what was shown and not picked. False if something has come in.
+  [[nodiscard]] bool try_block_keeping() noexcept;
+
   /// Hands out the oldest normal envelopes beyond the capacity as a chain, for drop_oldest: the
   /// caller answers their senders (if a `call` is among them) and deletes them.
   [[nodiscard]] Envelope* trim() noexcept;
@@ -118,7 +138,9 @@ class Mailbox {
   };
   struct SpaceList;
   static void append(Queue& queue, Envelope* envelope) noexcept;
-  static Envelope* take_head(Queue& queue) noexcept;
+  Envelope* take_head(Queue& queue) noexcept;
+  Envelope* take_after(Envelope* previous) noexcept;
+  [[nodiscard]] bool go_idle() noexcept;
   PushResult link(Envelope* envelope) noexcept;
   void drain() noexcept;
   void sort_in(Envelope* newest) noexcept;
@@ -129,6 +151,7 @@ class Mailbox {
   std::atomic<Envelope*> inbox_{idle_mark()};
   Queue system_;
   Queue normal_;
+  Envelope* shown_ = nullptr;  // the last normal one that take_first() has passed by
   std::atomic<SpaceList*> space_{nullptr};
   std::atomic<std::uint32_t> count_{0};
   const std::uint32_t capacity_;
@@ -154,6 +177,15 @@ template <class Wanted> Envelope* Mailbox::take_if(Wanted&& wanted) {
   normal_ = kept;
   left(count);
   return taken.head;
+}
+
+template <class Wanted> Envelope* Mailbox::take_first(Wanted&& wanted) {
+  drain();
+  for (Envelope* next = shown_ ? shown_->next : normal_.head; next != nullptr; next = next->next) {
+    if (wanted(*next)) return take_after(shown_);
+    shown_ = next;
+  }
+  return nullptr;
 }
 
 /// Deletes a chain handed out by close() or trim().

@@ -32,13 +32,35 @@ Task* ManualExecutor::take() noexcept {
   return queue_.pop();
 }
 
+void ManualExecutor::run(Task& task) noexcept {
+  const Executor* before = std::exchange(running(), this);
+  task.run();
+  running() = before;
+}
+
 bool ManualExecutor::run_one() noexcept {
   Task* task = take();
   if (task == nullptr) return false;
-  const Executor* before = std::exchange(running(), this);
-  task->run();
-  running() = before;
+  run(*task);
   return true;
+}
+
+bool ManualExecutor::run_one(const Task& task) noexcept {
+  Task* found = nullptr;
+  {
+    const std::lock_guard lock{mutex_};
+    TaskQueue others;
+    while (Task* one = queue_.pop()) {
+      if (one == &task)
+        found = one;
+      else
+        others.push(*one);
+    }
+    queue_ = others;
+    if (found) --size_;
+  }
+  if (found) run(*found);
+  return found != nullptr;
 }
 
 std::size_t ManualExecutor::run_all(std::size_t limit) noexcept {

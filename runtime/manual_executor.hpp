@@ -30,16 +30,24 @@ class ManualExecutor final : public Executor {
   [[nodiscard]] bool in_executor() const noexcept override;
   [[nodiscard]] Clock& clock() const noexcept override { return *clock_; }
 
+  /// One message at a time instead of as many as there are.
+  void set_turn_budget(int messages) noexcept { turn_budget_ = messages; }
+  [[nodiscard]] int turn_budget() const noexcept override { return turn_budget_; }
+
   /// Runs one task; false if none was ready.
   bool run_one() noexcept;
+  /// Runs this task before all others; false if it is not ready.
+  bool run_one(const Task& task) noexcept;
   /// Runs until nothing is ready and returns how many tasks ran; `limit` stops a livelock.
   std::size_t run_all(std::size_t limit = 1'000'000) noexcept;
   [[nodiscard]] std::size_t ready() const noexcept;
 
  private:
   [[nodiscard]] Task* take() noexcept;
+  void run(Task& task) noexcept;
 
   Clock* clock_;
+  int turn_budget_ = Executor::turn_budget();
   std::optional<std::mt19937_64> random_;
   mutable std::mutex mutex_;
   TaskQueue queue_;

@@ -88,8 +88,11 @@ struct ProcessBase::Deleter {
 };
 
 ProcessBase::ProcessBase(Executor& executor, std::unique_ptr<ProcessBody> body,
-                         ProcessOptions options)
-    : executor_(&executor), body_(std::move(body)), name_(std::move(options.name)) {
+                         ProcessOptions options, ProcessScheduler* scheduler)
+    : executor_(&executor),
+      scheduler_(scheduler),
+      body_(std::move(body)),
+      name_(std::move(options.name)) {
   const Stack stack = executor.stacks().take(options.stack_bytes);
   try {
     switch_ = std::make_unique<Switch>(stack);
@@ -106,11 +109,17 @@ ProcessBase::~ProcessBase() {
 }
 
 void ProcessBase::start(Executor& executor, std::unique_ptr<ProcessBody> body,
-                        ProcessOptions options) {
+                        ProcessOptions options, ProcessScheduler* scheduler) {
   std::unique_ptr<ProcessBase, Deleter> process{
-      new ProcessBase{executor, std::move(body), std::move(options)}};
-  Task& first = *process.release();  // owns itself until it ends
-  executor.post(first);
+      new ProcessBase{executor, std::move(body), std::move(options), scheduler}};
+  process.release()->schedule();  // owns itself until it ends
+}
+
+void ProcessBase::schedule() noexcept {
+  if (scheduler_)
+    scheduler_->schedule(static_cast<Task&>(*this));
+  else
+    executor_->post(static_cast<Task&>(*this));
 }
 
 ProcessBase* ProcessBase::current() noexcept { return running(); }
@@ -125,7 +134,7 @@ void ProcessBase::run() noexcept {
     switch (request_) {
       case Request::yield:
         // From here on, as after a successful commit, it may already run on another thread.
-        return executor_->post(static_cast<Task&>(*this));
+        return schedule();
       case Request::park:
         if (parker_->commit()) return;
         continue;  // unparked before it was parked

@@ -33,6 +33,16 @@ struct ProcessOptions {
   std::string name = {};                          ///< for logs and traces
 };
 
+/// Where a process goes on whenever it can. Outlives the process.
+class ProcessScheduler {
+ public:
+  /// Runs the task soon, exactly once (or drops it); never inside this call. Any thread.
+  virtual void schedule(Task& process) noexcept = 0;
+
+ protected:
+  ~ProcessScheduler() = default;
+};
+
 /// What runs on the stack. Implemented by Process::spawn.
 class ProcessBody {
  public:
@@ -48,8 +58,10 @@ class ProcessBody {
 /// The stack, its switching and its scheduling. Owns itself from start() until the body ends.
 class ProcessBase final : private Task, private BlockingContext, private Resumable {
  public:
-  /// Throws std::bad_alloc if there is no memory for a stack.
-  static void start(Executor& executor, std::unique_ptr<ProcessBody> body, ProcessOptions options);
+  /// Runs where `scheduler` says (null: by posts to the executor). Throws std::bad_alloc if there is
+  /// no memory for a stack.
+  static void start(Executor& executor, std::unique_ptr<ProcessBody> body, ProcessOptions options,
+                    ProcessScheduler* scheduler = nullptr);
 
   /// The process the calling code runs in, or null.
   [[nodiscard]] static ProcessBase* current() noexcept;
@@ -63,17 +75,20 @@ class ProcessBase final : private Task, private BlockingContext, private Resumab
   enum class Request : std::uint8_t { none, yield, park, end };
   struct Deleter;
 
-  ProcessBase(Executor& executor, std::unique_ptr<ProcessBody> body, ProcessOptions options);
+  ProcessBase(Executor& executor, std::unique_ptr<ProcessBody> body, ProcessOptions options,
+              ProcessScheduler* scheduler);
   ~ProcessBase();
   void run() noexcept override;
   void drop() noexcept override;
   void block(Parker& parker,
              const std::chrono::steady_clock::time_point* deadline) noexcept override;
   [[nodiscard]] Clock* clock() noexcept override { return &executor_->clock(); }
-  void resume() noexcept override { executor_->post(static_cast<Task&>(*this)); }
+  void resume() noexcept override { schedule(); }
+  void schedule() noexcept;
   void leave(Request request) noexcept;
 
   Executor* executor_;
+  ProcessScheduler* scheduler_;
   std::unique_ptr<ProcessBody> body_;
   std::unique_ptr<Switch> switch_;
   Parker* parker_ = nullptr;

@@ -1,0 +1,17 @@
+#include "stoker/actors/actor.hpp"
+
+#include <boost/core/demangle.hpp>
+
+namespace stoker::detail {
+
+Error not_an_actor_of(const ActorAddress& address, const std::type_info& wanted) {
+  if (!address) return {"actor_cast", ErrorCode::invalid_argument, "an empty address was passed"};
+  return {"actor_cast",
+          ErrorCode::invalid_argument,
+          "the actor is of another class",
+          {{"actor", address.name()},
+           {"expected", boost::core::demangle(wanted.name())},
+           {"got", boost::core::demangle(address.cell()->type().name())}}};
+}
+
+}  // namespace stoker::detail

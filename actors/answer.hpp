@@ -1,0 +1,104 @@
+// What a call is answered with: a promise that may have a time limit, and that may be answered by
+// somebody else's future.
+//
+// Threads: an Answer is one owner's at a time; the future may be anybody's. The first answer counts:
+// one that comes after the time limit is dropped, nobody ever sees it. An Answer that is destroyed
+// unanswered answers `closed`.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "stoker/runtime/clock.hpp"
+#include "stoker/runtime/future.hpp"
+
+namespace stoker {
+
+template <class R> class Answer {
+ public:
+  [[nodiscard]] Future<R> future() const noexcept { return promise_.future(); }
+  /// `actor` is named in the error.
+  void limit(Clock& clock, Clock::time_point until, const std::string& actor) {
+    limit_ = std::make_unique<Limit>(clock, promise_.future(), actor);
+    clock.arm(*limit_, until);
+  }
+  bool set(Result<R> result) noexcept {
+    limit_.reset();
+    return promise_.valid() && promise_.set(std::move(result));
+  }
+  bool set() requires std::is_void_v<R> { return set(Result<R>{}); }
+  /// Answers with what `other` will hold.
+  void follow(Future<R> other) && {
+    if (!other.valid()) {
+      set(Error{"call", ErrorCode::internal, "the handler returned an empty future"});
+      return;
+    }
+    auto relay = std::make_unique<Relay>(std::move(*this), other);
+    other.on_ready(*relay.release());  // destroys itself when it has been woken
+  }
+
+ private:
+  class Limit final : public TimerNode {
+   public:
+    Limit(Clock& clock, Future<R> answer, const std::string& actor)
+        : clock_{&clock},
+          answer_{std::move(answer)},
+          late_{"call",
+                ErrorCode::deadline_exceeded,
+                "the answer did not come in time",
+                {{"actor", actor}}} {}
+    ~Limit() { clock_->disarm(*this); }
+    void expired() noexcept override {
+      // Whoever is woken may destroy this.
+      const auto state = answer_.state();
+      state->complete(Result<R>{std::move(late_)});
+    }
+
+   private:
+    Clock* clock_;
+    Future<R> answer_;
+    Error late_;
+  };
+  class Relay final : public Waiter {
+   public:
+    Relay(Answer answer, Future<R> source)
+        : answer_{std::move(answer)}, source_{std::move(source)} {}
+    void wake() noexcept override {
+      const std::unique_ptr<Relay> self{this};
+      answer_.set(*source_.poll());
+    }
+
+   private:
+    Answer answer_;
+    Future<R> source_;
+  };
+
+  Promise<R> promise_;
+  std::unique_ptr<Limit> limit_;
+};
+
+/// A call as a process receives it: it is answered by reply(), now or later, also by somebody it was
+/// handed on to.
+template <class M, class R = void> class Request {
+ public:
+  using Content = M;
+  using Reply = R;
+  Request(M content, Answer<R> answer) : content_{std::move(content)}, answer_{std::move(answer)} {}
+  [[nodiscard]] const M& operator*() const noexcept { return content_; }
+  [[nodiscard]] const M* operator->() const noexcept { return &content_; }
+  [[nodiscard]] M& operator*() noexcept { return content_; }
+  /// False if it was answered, or is late: then nobody hears of it.
+  bool reply(Result<R> result) noexcept { return answer_.set(std::move(result)); }
+  bool reply() noexcept requires std::is_void_v<R> { return answer_.set(); }
+  /// What `other` will hold becomes the answer.
+  void reply_with(Future<R> other) { std::move(answer_).follow(std::move(other)); }
+
+ private:
+  M content_;
+  Answer<R> answer_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,71 @@
+// A group: actors of one class that are addressed together. Members leave when they end, before
+// anybody is told of their end; an actor may be a member of several groups, of each once.
+//
+// Threads: any; a copy is a share. Members are kept reachable. A message to all goes to those that
+// are members at that moment; order is kept per sender and member.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "stoker/actors/actor.hpp"
+
+namespace stoker {
+
+/// The members, by their identity.
+class GroupMembers final : public std::enable_shared_from_this<GroupMembers> {
+ public:
+  /// Errors: invalid_argument (empty address), closed (it has ended). A second join does nothing.
+  Result<void> join(const ActorAddress& actor);
+  /// False if it was no member.
+  bool leave(const ActorAddress& actor);
+  /// In the order they joined.
+  [[nodiscard]] std::vector<ActorAddress> list() const;
+  /// The members in turn; empty if there is none.
+  [[nodiscard]] ActorAddress next();
+
+ private:
+  bool remove(ActorId id);
+  mutable std::mutex mutex_;
+  std::vector<ActorAddress> members_;
+  std::size_t turn_ = 0;
+};
+
+template <class A> class ActorGroup {
+ public:
+  Result<void> join(const ActorRef<A>& actor) const { return members_->join(actor); }
+  bool leave(const ActorRef<A>& actor) const { return members_->leave(actor); }
+  [[nodiscard]] std::vector<ActorRef<A>> members() const {
+    std::vector<ActorRef<A>> all;
+    for (const ActorAddress& one : members_->list()) all.emplace_back(one.cell());
+    return all;
+  }
+  [[nodiscard]] std::size_t size() const { return members_->list().size(); }
+
+  /// Casts a copy to every member; how many took it.
+  template <class M> std::size_t cast_all(const M& message) const {
+    std::size_t taken = 0;
+    for (const ActorRef<A>& one : members())
+      if (one.cast(M{message})) ++taken;
+    return taken;
+  }
+  /// Casts to the members in turn. Errors: not_found if there is none, and those of cast.
+  template <class M> Result<void> cast_next(M message) const {
+    STOKER_ASSIGN(const ActorRef<A> one, next());
+    return one.cast(std::move(message));
+  }
+  /// The members in turn. Errors: not_found if there is none.
+  [[nodiscard]] Result<ActorRef<A>> next() const {
+    const ActorAddress one = members_->next();
+    if (!one) return Error{"group", ErrorCode::not_found, "the group has no members"};
+    return ActorRef<A>{one.cell()};
+  }
+
+ private:
+  std::shared_ptr<GroupMembers> members_ = std::make_shared<GroupMembers>();
+};
+
+}  // namespace stoker

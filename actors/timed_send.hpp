@@ -1,0 +1,75 @@
+// Messages that are sent later, or again and again.
+//
+//     SendTimer reminder = cast_after(worker, 5s, Remind{});
+//     SendTimer tick = cast_every(worker, 100ms, Tick{});
+//
+// Threads: any. Lifetime: the handle owns the timer, so an actor that keeps one as a member takes it
+// along when it ends; detach() lets it go on by itself. A timer does not keep its target reachable;
+// one whose target has ended stops. Time is that of the clock of the target's executor.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "stoker/actors/actor.hpp"
+#include "stoker/runtime/clock.hpp"
+
+namespace stoker {
+
+class [[nodiscard]] SendTimer {
+ public:
+  SendTimer() noexcept = default;
+  SendTimer(SendTimer&&) noexcept = default;
+  SendTimer& operator=(SendTimer&& other) noexcept;
+  ~SendTimer() { cancel(); }
+
+  /// Nothing will be sent any more; false if there was nothing left to stop.
+  bool cancel() noexcept;
+  /// Lets it go on without the handle.
+  void detach() noexcept { state_.reset(); }
+
+ private:
+  template <class A, class M>
+  friend SendTimer cast_after(const ActorRef<A>& to, std::chrono::nanoseconds delay, M message);
+  template <class A, class M>
+  friend SendTimer cast_every(const ActorRef<A>& to, std::chrono::nanoseconds period, M message);
+
+  class State;
+  /// `send` is given the target while it can be reached, and says whether to go on; period zero: once.
+  SendTimer(const ActorAddress& to, std::chrono::nanoseconds first, std::chrono::nanoseconds period,
+            std::function<bool(std::shared_ptr<ActorCell>)> send);
+
+  std::shared_ptr<State> state_;
+};
+
+/// Casts the message once, `delay` from now. A full mailbox loses it, as it would any cast.
+template <class A, class M>
+SendTimer cast_after(const ActorRef<A>& to, std::chrono::nanoseconds delay, M message) {
+  static_assert(Handles<A, M>);
+  return SendTimer{to, delay, std::chrono::nanoseconds::zero(),
+                   [message = std::move(message)](std::shared_ptr<ActorCell> cell) mutable {
+                     static_cast<void>(ActorRef<A>{std::move(cell)}.cast(std::move(message)));
+                     return false;
+                   }};
+}
+
+/// Casts a copy of the message every `period`, the first time one period from now. Times that pass
+/// while the executor is busy are left out; the rhythm is kept. Throws invalid_argument if the period
+/// is not positive.
+template <class A, class M>
+SendTimer cast_every(const ActorRef<A>& to, std::chrono::nanoseconds period, M message) {
+  static_assert(Handles<A, M>);
+  if (period <= std::chrono::nanoseconds::zero())
+    throw Error{"cast_every",
+                ErrorCode::invalid_argument,
+                "the period must be positive",
+                {{"got_ns", std::to_string(period.count())}}};
+  return SendTimer{to, period, period, [message = std::move(message)](auto cell) {
+                     static_cast<void>(ActorRef<A>{std::move(cell)}.cast(M{message}));
+                     return true;
+                   }};
+}
+
+}  // namespace stoker

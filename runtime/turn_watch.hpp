@@ -1,0 +1,82 @@
+// Finds work that hogs a thread: a handler that blocks or computes for long starves whatever waits for
+// its thread, and nothing but its author can mend it. The watch says who it is while it happens.
+//
+// Each thread notes in a slot of its own what it begins and ends; the clock's thread looks at the slots
+// now and then, because the executor's own may all be hogged. Noting costs a few stores.
+//
+// Threads: any. Lifetime: belongs to an executor and ends with it; the clock outlives both.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/runtime/clock.hpp"
+
+namespace stoker {
+
+/// Work that has had its thread for longer than the limit.
+struct HoggedThread {
+  std::string who;
+  std::chrono::nanoseconds at_least{};
+};
+
+class TurnWatch final : private TimerNode {
+ public:
+  /// Called on the clock's thread.
+  using Report = std::function<void(const HoggedThread&)>;
+
+  /// What one thread does.
+  class Slot {
+   public:
+    /// `id` tells names apart cheaply. False if something runs here already: that one is watched.
+    [[nodiscard]] bool begin(std::uint64_t id, std::string_view name) noexcept;
+    /// After a begin() that returned true.
+    void end() noexcept { step_.fetch_add(1, std::memory_order_release); }
+
+   private:
+    friend class TurnWatch;
+    static constexpr std::size_t words = 6;
+    std::atomic<std::uint64_t> step_{0};  // odd while something runs
+    std::atomic<std::uint64_t> id_{0};
+    std::array<std::atomic<std::uint64_t>, words> name_{};
+    // Of the watch:
+    std::uint64_t seen_ = 0;
+    Clock::time_point since_;
+    bool reported_ = false;
+  };
+
+  TurnWatch();
+  ~TurnWatch() { stop(); }
+  TurnWatch(const TurnWatch&) = delete;
+  TurnWatch& operator=(const TurnWatch&) = delete;
+
+  /// Looks every half `limit` and reports each piece of work once that has run for the limit. A later
+  /// start() replaces the first.
+  void start(Clock& clock, std::chrono::nanoseconds limit, Report report);
+  void stop() noexcept;
+  /// The calling thread's slot. Null unless it watches.
+  [[nodiscard]] Slot* here();
+
+ private:
+  void expired() noexcept override;
+  [[nodiscard]] std::vector<HoggedThread> look();
+
+  const std::uint64_t number_;  // of this watch in the process
+  std::atomic<bool> watching_{false};
+  std::mutex starting_;  // start() and stop() exclude each other
+  Clock* clock_ = nullptr;
+  std::mutex mutex_;  // of what follows
+  std::deque<Slot> slots_;
+  std::chrono::nanoseconds limit_{};
+  Report report_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,203 @@
+// Calls with a time limit, answers that come later or from somebody else, and mailboxes that are full.
+#include <gtest/gtest.h>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include "stoker/actors/process_actor.hpp"
+#include "stoker/runtime/future_asio.hpp"
+#include "stoker/runtime/manual_executor.hpp"
+#include "stoker/runtime/process.hpp"
+
+namespace stoker {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Ask {
+  int value = 0;
+};
+struct AskLater {};
+struct Note {
+  int number = 0;
+};
+
+/// Answers at once, or when it is told.
+class Oracle final : public Actor {
+ public:
+  int on(Ask ask) { return ask.value * 2; }
+  Future<int> on(AskLater) {
+    waiting.emplace_back();
+    return waiting.back().future();
+  }
+  void on(Note note) { notes.push_back(note.number); }
+
+  std::vector<Promise<int>> waiting;
+  std::vector<int> notes;
+};
+
+/// Has the oracle answer in its place.
+class Clerk final : public Actor {
+ public:
+  explicit Clerk(ActorRef<Oracle> oracle) : oracle_{std::move(oracle)} {}
+  Future<int> on(Ask ask) { return forward(oracle_, ask); }
+  Future<int> on(AskLater later) { return forward(oracle_, later); }
+
+ private:
+  ActorRef<Oracle> oracle_;
+};
+
+class Calls : public testing::Test {
+ protected:
+  void TearDown() override { executor->run_all(); }
+
+  ManualClock clock;
+  std::shared_ptr<ManualExecutor> executor = std::make_shared<ManualExecutor>(clock);
+  ActorRef<Oracle> oracle = spawn<Oracle>(executor, {.name = "oracle", .capacity = 2});
+  ActorRef<Clerk> clerk = spawn<Clerk>(executor, {.name = "clerk"}, oracle);
+};
+
+TEST_F(Calls, are_answered_with_an_error_when_the_time_is_over) {
+  const auto answer = oracle.call(Ask{1}, {.timeout = 5s});
+  clock.advance(4s);
+  EXPECT_FALSE(answer.ready());
+  clock.advance(1s);
+  ASSERT_TRUE(answer.ready());
+  EXPECT_EQ(answer.poll()->error().code(), ErrorCode::deadline_exceeded);
+  EXPECT_EQ(answer.poll()->error().detail("actor"), "oracle");
+}
+
+TEST_F(Calls, drop_an_answer_that_comes_too_late) {
+  const auto answer = oracle.call(AskLater{}, {.timeout = 1s});
+  executor->run_all();
+  clock.advance(1s);
+  oracle.get()->waiting.front().set(7);
+  EXPECT_EQ(answer.poll()->error().code(), ErrorCode::deadline_exceeded);
+}
+
+TEST_F(Calls, forget_their_time_limit_when_they_are_answered) {
+  const auto answer = oracle.call(Ask{2}, {.timeout = 1s});
+  executor->run_all();
+  EXPECT_EQ(clock.next_due(), Clock::time_point::max());
+  EXPECT_EQ(answer.get(), 4);
+}
+
+TEST_F(Calls, may_be_answered_after_the_handler_has_returned) {
+  const auto answer = oracle.call(AskLater{});
+  executor->run_all();
+  EXPECT_FALSE(answer.ready());
+  oracle.get()->waiting.front().set(3);
+  EXPECT_EQ(answer.get(), 3);
+}
+
+TEST_F(Calls, that_are_forwarded_are_answered_by_the_other_actor) {
+  const auto answer = clerk.call(Ask{5});
+  executor->run_all();
+  EXPECT_EQ(answer.get(), 10);
+}
+
+TEST_F(Calls, that_were_forwarded_outlive_the_forwarder) {
+  const auto answer = clerk.call(AskLater{});
+  executor->run_all();
+  clerk.exit(ExitReason::kill());
+  executor->run_all();
+  EXPECT_FALSE(clerk.alive());
+  oracle.get()->waiting.front().set(6);
+  EXPECT_EQ(answer.get(), 6);
+}
+
+TEST_F(Calls, fail_when_the_target_dies_with_the_answer_open) {
+  const auto answer = oracle.call(AskLater{});
+  executor->run_all();
+  oracle.exit(ExitReason::kill());
+  executor->run_all();
+  ASSERT_TRUE(answer.ready());
+  EXPECT_EQ(answer.poll()->error().code(), ErrorCode::closed);
+}
+
+TEST_F(Calls, can_be_awaited_in_a_hosts_coroutine) {
+  boost::asio::io_context host;
+  auto doubled = boost::asio::co_spawn(
+      host,
+      [this]() -> boost::asio::awaitable<int> {
+        co_return co_await async_get(oracle.call(Ask{21})) + 0;
+      },
+      boost::asio::use_future);
+  host.poll();  // the coroutine asks
+  executor->run_all();
+  host.restart();
+  host.run();
+  EXPECT_EQ(doubled.get(), 42);
+}
+
+// --- full mailboxes ------------------------------------------------------------------------------
+
+TEST_F(Calls, are_refused_by_a_full_mailbox) {
+  EXPECT_TRUE(oracle.cast(Note{1}));
+  EXPECT_TRUE(oracle.cast(Note{2}));
+  const auto answer = oracle.call(Ask{1});
+  ASSERT_TRUE(answer.ready());
+  EXPECT_EQ(answer.poll()->error().code(), ErrorCode::overloaded);
+  EXPECT_EQ(answer.poll()->error().detail("capacity"), "2");
+}
+
+TEST_F(Calls, drop_oldest_tells_the_caller_whose_message_was_dropped) {
+  const auto latest = spawn<Oracle>(
+      executor, {.name = "latest", .capacity = 2, .overflow = OverflowRule::drop_oldest});
+  const auto first = latest.call(Ask{1});
+  EXPECT_TRUE(latest.cast(Note{2}));
+  EXPECT_TRUE(latest.cast(Note{3}));
+  executor->run_all();
+  EXPECT_EQ(first.poll()->error().code(), ErrorCode::overloaded);
+  EXPECT_EQ(latest.get()->notes, (std::vector{2, 3}));
+}
+
+TEST_F(Calls, park_makes_a_process_wait_for_space_and_keeps_its_order) {
+  const auto patient =
+      spawn<Oracle>(executor, {.name = "patient", .capacity = 2, .overflow = OverflowRule::park});
+  const auto sent = Process::spawn(*executor, [&] {
+    for (int i = 0; i < 10; ++i) patient.cast(Note{i}).value();
+  });
+  executor->run_all();
+  EXPECT_TRUE(sent.ready());
+  EXPECT_EQ(patient.get()->notes, (std::vector{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+TEST_F(Calls, park_refuses_a_plain_thread) {
+  const auto patient =
+      spawn<Oracle>(executor, {.name = "patient", .capacity = 1, .overflow = OverflowRule::park});
+  EXPECT_TRUE(patient.cast(Note{1}));
+  EXPECT_EQ(patient.cast(Note{2}).error().code(), ErrorCode::overloaded);
+}
+
+TEST_F(Calls, park_waits_no_longer_than_the_call_may_take) {
+  const auto busy = spawn_process<Note, Request<Ask, int>>(
+      executor, {.name = "busy", .capacity = 1, .overflow = OverflowRule::park},
+      [](auto& self) { self.sleep_for(1h); });
+  EXPECT_TRUE(busy.cast(Note{}));
+  const auto called =
+      Process::spawn(*executor, [&] { return busy.call(Ask{}, {.timeout = 1s}).get(); });
+  executor->run_all();
+  EXPECT_FALSE(called.ready()) << "it waits for space";
+  clock.advance(1s);
+  executor->run_all();
+  ASSERT_TRUE(called.ready());
+  EXPECT_EQ(called.poll()->error().code(), ErrorCode::deadline_exceeded);
+  clock.advance(1h);
+}
+
+TEST_F(Calls, park_refuses_a_sender_to_itself) {
+  std::optional<ErrorCode> refused;
+  const auto self_sender = spawn_process<Note>(
+      executor, {.name = "self", .capacity = 1, .overflow = OverflowRule::park}, [&](auto& self) {
+        self.self().cast(Note{}).value();
+        if (const auto again = self.self().cast(Note{}); !again) refused = again.error().code();
+      });
+  executor->run_all();
+  EXPECT_EQ(refused, ErrorCode::overloaded);
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,73 @@
+#include "stoker/actors/group.hpp"
+
+#include "probe.hpp"
+
+namespace stoker {
+namespace {
+
+class Groups : public Probes {
+ protected:
+  ActorGroup<Probe> group;
+};
+
+TEST_F(Groups, cast_to_all_their_members) {
+  ASSERT_TRUE(group.join(a));
+  ASSERT_TRUE(group.join(b));
+  EXPECT_EQ(group.cast_all(3), 2U);
+  executor->run_all();
+  EXPECT_EQ(of_a.notes, std::vector{3});
+  EXPECT_EQ(of_b.notes, std::vector{3});
+}
+
+TEST_F(Groups, have_an_actor_as_a_member_once) {
+  ASSERT_TRUE(group.join(a));
+  ASSERT_TRUE(group.join(a));
+  EXPECT_EQ(group.size(), 1U);
+  EXPECT_TRUE(group.leave(a));
+  EXPECT_FALSE(group.leave(a));
+  EXPECT_EQ(group.size(), 0U);
+}
+
+TEST_F(Groups, cast_to_their_members_in_turn) {
+  ASSERT_TRUE(group.join(a));
+  ASSERT_TRUE(group.join(b));
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(group.cast_next(i));
+  executor->run_all();
+  EXPECT_EQ(of_a.notes, (std::vector{0, 2}));
+  EXPECT_EQ(of_b.notes, (std::vector{1, 3}));
+}
+
+TEST_F(Groups, without_members_have_nobody_to_cast_to) {
+  EXPECT_EQ(group.cast_all(1), 0U);
+  EXPECT_EQ(group.cast_next(1).error().code(), ErrorCode::not_found);
+}
+
+TEST_F(Groups, lose_a_member_that_ends_before_anybody_hears_of_it) {
+  ASSERT_TRUE(group.join(a));
+  ASSERT_TRUE(group.join(b));
+  std::size_t members_when_told = 99;
+  const auto told =
+      a.ended().then(*executor, [&](const auto&) { members_when_told = group.size(); });
+  crash(a);
+  EXPECT_TRUE(told.ready());
+  EXPECT_EQ(members_when_told, 1U);
+}
+
+TEST_F(Groups, refuse_who_has_ended_and_who_is_nobody) {
+  crash(a);
+  EXPECT_EQ(group.join(a).error().code(), ErrorCode::closed);
+  EXPECT_EQ(group.join(ActorRef<Probe>{}).error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(group.size(), 0U);
+}
+
+TEST_F(Groups, may_go_before_their_members) {
+  {
+    ActorGroup<Probe> short_lived;
+    ASSERT_TRUE(short_lived.join(a));
+  }
+  crash(a);
+  EXPECT_FALSE(a.alive());
+}
+
+}  // namespace
+}  // namespace stoker
