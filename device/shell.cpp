@@ -27,6 +27,13 @@ DeviceShell::DeviceShell(const ShellOptions& options)
     : options_{options}, reports_{queue_kinds * options.submissions_in_flight} {}
 DeviceShell::~DeviceShell() = default;
 
+void DeviceShell::set_hooks(Hooks hooks) {
+  hooks_ = std::move(hooks);
+  // From now on the backend's thread may use them; what it has said so far it said to nobody.
+  poked_.store(false, std::memory_order_seq_cst);
+  if (is_lost_.load(std::memory_order_seq_cst) && !poked_.exchange(true)) hooks_.poke();
+}
+
 ShellStats DeviceShell::stats() const noexcept {
   ShellStats stats;
   stats.commands_submitted = count_submitted_.load(std::memory_order_relaxed);
@@ -88,6 +95,7 @@ void DeviceShell::turn() {
     if (is_lost_.load(std::memory_order_acquire) && !loss_settled_) {
       loss_settled_ = true;
       const Error why = *lost();
+      settle_completed();  // what was complete before the loss is not part of it
       close(why);
       abandon_flights(why);
     }
@@ -161,7 +169,8 @@ bool DeviceShell::submit_batch() {
     auto reason = refusal(work);
     const QueueKind wanted = info().has_transfer_queue ? work.queue : QueueKind::compute;
     if (!reason) {
-      if (queue && *queue != wanted) break;
+      // Until a command is in the submission the queue is open: who failed chose none for others.
+      if (!flight.commands.empty() && *queue != wanted) break;
       if (flights_[index_of(wanted)].size() >= options_.submissions_in_flight) break;
       if (work.replay && !steps_.empty()) break;
       queue = wanted;
@@ -276,6 +285,9 @@ void DeviceShell::hand_over(QueueKind queue, Flight flight, Replay* replay) {
   std::array<QueuePoint, queue_kinds> waits;
   std::size_t wait_count = 0;
   for (std::size_t other = 0; other < queue_kinds; ++other) {
+    // A buffer may remember a refused submission's point, which perhaps nobody ever reaches; what
+    // it stood for is below the floor.
+    flight.waits[other] = std::min(flight.waits[other], submitted_[other]);
     const std::uint64_t point = std::max(flight.waits[other], floor_[other]);
     if (point > settled_[other]) waits[wait_count++] = {static_cast<QueueKind>(other), point};
   }

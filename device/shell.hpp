@@ -85,7 +85,7 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   ~DeviceShell();
 
   /// Before the first submit().
-  void set_hooks(Hooks hooks) { hooks_ = std::move(hooks); }
+  void set_hooks(Hooks hooks);
 
   // --- any thread ------------------------------------------------------------------------------
   [[nodiscard]] const DeviceInfo& info() const noexcept { return backend_->info(); }
@@ -187,7 +187,7 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
 
   // shared with the backend's thread
   std::array<std::atomic<std::uint64_t>, queue_kinds> completed_{};
-  std::atomic<bool> poked_{false};
+  std::atomic<bool> poked_{true};  // until there are hooks nobody can be poked
   Handoff<Report> reports_;  // only completions with failures or timings: one per flight at most
   mutable std::mutex loss_mutex_;
   std::optional<Error> lost_;

@@ -158,7 +158,7 @@ void DeviceShell::on_lost(Error reason) noexcept {
     const std::scoped_lock lock{loss_mutex_};
     if (!lost_) lost_ = std::move(reason);
   }
-  is_lost_.store(true, std::memory_order_release);
+  is_lost_.store(true, std::memory_order_seq_cst);
   if (!poked_.exchange(true, std::memory_order_seq_cst)) hooks_.poke();
 }
 

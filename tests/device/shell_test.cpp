@@ -270,6 +270,33 @@ TEST_F(Shell, ends_everything_with_device_lost_at_once) {
   EXPECT_EQ(code_of(submit(a, b)), ErrorCode::device_lost);
 }
 
+TEST_F(Shell, completes_what_was_reported_before_the_loss) {
+  open();
+  const auto a = buffer(), b = buffer(), c = buffer();
+  const auto done = submit(a, b);
+  shell->turn();
+  const auto running = submit(a, c);
+  shell->turn();
+  backend->complete(0);
+  backend->lose();
+  shell->turn();
+  EXPECT_EQ(done->status(), CommandStatus::completed);
+  EXPECT_EQ(code_of(running), ErrorCode::device_lost);
+}
+
+TEST(ShellThatOpens, hears_of_a_loss_before_it_has_hooks) {
+  ScriptedDriver driver{false};
+  const auto shell = DeviceShell::open(driver, 0, {}, {}).value();
+  driver.opened->lose();
+  int pokes = 0;
+  DeviceShell::Hooks hooks;
+  hooks.poke = [&] { ++pokes; };
+  shell->set_hooks(std::move(hooks));
+  EXPECT_EQ(pokes, 1);
+  shell->turn();
+  EXPECT_TRUE(shell->lost());
+}
+
 TEST_F(Shell, goes_on_after_a_refused_submission) {
   open();
   const auto a = buffer(), b = buffer(), c = buffer();
@@ -291,6 +318,42 @@ TEST_F(Shell, goes_on_after_a_refused_submission) {
   shell->turn();
   EXPECT_EQ(before->status(), CommandStatus::completed);
   EXPECT_EQ(after->status(), CommandStatus::completed);
+}
+
+TEST_F(Shell, waits_for_no_point_that_was_never_handed_over) {
+  open(true);
+  const auto a = buffer(), b = buffer(), c = buffer();
+  backend->fail_submit = true;
+  const auto refused = submit(a, b, QueueKind::transfer);
+  shell->turn();
+  EXPECT_EQ(code_of(refused), ErrorCode::out_of_memory);
+  backend->fail_submit = false;
+  // The refused writer's point is no work of anybody's: whoever overwrites need not wait for it.
+  const auto writer = submit(c, b, QueueKind::compute);
+  shell->turn();
+  ASSERT_EQ(backend->submitted.size(), 1U);
+  EXPECT_TRUE(backend->submitted[0].waits.empty());
+  backend->complete(0);
+  shell->turn();
+  EXPECT_EQ(writer->status(), CommandStatus::completed);
+}
+
+TEST_F(Shell, goes_on_to_the_other_queue_when_a_command_cannot_be_put_together) {
+  open(true);
+  const auto a = buffer(), b = buffer(), c = buffer();
+  auto executable = std::make_shared<Executable>();
+  executable->scratch_bytes = {300 * 1024};
+  const CommandPtr refused = commands->make(++ids, "needs_scratch");
+  refused->work.step.executable = executable;
+  refused->work.step.inputs.push_back({a, 0, 64});
+  refused->work.step.outputs.push_back({b, 0, 64});
+  backend->fail_allocation = true;
+  shell->submit(refused);
+  const auto other = submit(a, c, QueueKind::transfer);
+  shell->turn();
+  EXPECT_EQ(code_of(refused), ErrorCode::out_of_memory);
+  ASSERT_EQ(backend->submitted.size(), 1U);
+  EXPECT_EQ(other->status(), CommandStatus::running);
 }
 
 TEST_F(Shell, answers_out_of_memory_with_the_numbers_and_goes_on) {
