@@ -14,6 +14,7 @@
 #include "stoker/api/asio.hpp"
 #include "stoker/api/script.hpp"
 #include "stoker/api/stoker.hpp"
+#include "stoker/device/fault_injection.hpp"
 #include "stoker/runtime/fiber_adaptor.hpp"
 
 namespace {
@@ -125,6 +126,26 @@ TEST(Guides, event_loops) {
                      [&](const stoker::Result<void>&) { done = true; });
   while (!done) loop.run_one();
   EXPECT_TRUE(done);
+}
+
+TEST(Guides, faults) {
+  stoker::Faults faults;
+  stoker::SystemOptions options;
+  options.drivers = stoker::with_faults(faults);  // over all built-in drivers
+  const stoker::System system{options};
+  const stoker::Device device = system.device("cpu");
+  const stoker::Buffer x = device.buffer({-1.0F, 2.0F});
+  const stoker::Buffer y = device.buffer({0.0F, 0.0F});
+
+  faults.on("cpu").fail_kernel("relu");  // the next one
+  const stoker::Command failed = device.submit("relu", {x}, y);
+  EXPECT_EQ(failed.wait().error().code(), stoker::ErrorCode::handler_failed);
+  device.submit("relu", {x}, y).get();  // a fault strikes once
+
+  faults.hold_completions();
+  const stoker::Command held = device.submit("relu", {x}, y);
+  faults.lose("unplugged");
+  EXPECT_EQ(held.wait().error().code(), stoker::ErrorCode::device_lost);
 }
 
 TEST(Guides, fibers) {

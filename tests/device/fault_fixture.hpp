@@ -1,0 +1,135 @@
+// A device with injected faults behind its shell, driven by hand.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <semaphore>
+#include <string>
+#include <string_view>
+
+#include "stoker/device/command_pool.hpp"
+#include "stoker/device/fault_injection.hpp"
+#include "stoker/device/shell.hpp"
+
+namespace stoker {
+
+/// A built-in driver, with faults.
+inline std::shared_ptr<Driver> faulty_driver(std::string_view name, const Faults& faults) {
+  for (const auto& driver : with_faults(faults))
+    if (driver->name() == name) return driver;
+  throw std::invalid_argument{"no such driver"};
+}
+
+class FaultyDevice {
+ public:
+  FaultyDevice(std::string_view driver, const Faults& faults, std::size_t window = 3) {
+    ShellOptions options;
+    options.submissions_in_flight = window;
+    // One command a submission, so that the nth command is the nth submission.
+    options.steps_per_submission = 1;
+    shell = DeviceShell::open(*faulty_driver(driver, faults), 0, {}, options).value();
+    DeviceShell::Hooks hooks;
+    hooks.poke = [pokes = pokes_] { pokes->release(); };
+    hooks.run_later = [](const std::function<void()>& work) { work(); };
+    shell->set_hooks(std::move(hooks));
+  }
+  ~FaultyDevice() {
+    while (!shell->idle()) {
+      if (!await_poke()) break;
+      shell->turn();
+    }
+    // The device's thread may still be on its way out of the shell, and must not be its last owner:
+    // a Vulkan device cannot be ended by its own thread. Whoever has waited for a point, or for the
+    // loss, finds that it has left.
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes{1};
+    for (const QueuePoint& point : shell->submitted())
+      if (point.value > 0) backend().wait(point, patience);
+  }
+  FaultyDevice(const FaultyDevice&) = delete;
+  FaultyDevice& operator=(const FaultyDevice&) = delete;
+
+  std::shared_ptr<BufferState> buffer(std::int64_t elements = 16) {
+    return shell->make_buffer({DType::f32, {elements}}, "test").value();
+  }
+  /// Queues a copy between new buffers, or from one to another.
+  CommandPtr copy() { return copy(buffer(), buffer()); }
+  CommandPtr copy(const std::shared_ptr<BufferState>& from,
+                  const std::shared_ptr<BufferState>& to) {
+    CommandPtr command = make("copy");
+    command->work.step = copy_step(from, to);
+    shell->submit(command);
+    return command;
+  }
+  CommandPtr run(const std::string& kernel, const std::shared_ptr<BufferState>& from,
+                 const std::shared_ptr<BufferState>& to) {
+    CommandPtr command = make(kernel);
+    command->work.step = kernel_step(kernel, from, to);
+    shell->submit(command);
+    return command;
+  }
+  CommandPtr replay(const std::shared_ptr<Replay>& what) {
+    CommandPtr command = make("pipeline");
+    command->work.replay = what;
+    command->set_steps(static_cast<std::uint32_t>(what->steps.size()));
+    what->busy = true;
+    shell->submit(command);
+    return command;
+  }
+
+  static CommandStep copy_step(const std::shared_ptr<BufferState>& from,
+                               const std::shared_ptr<BufferState>& to) {
+    CommandStep step;
+    step.kind = StepKind::copy;
+    step.inputs.push_back({from, 0, from->spec.bytes()});
+    step.outputs.push_back({to, 0, to->spec.bytes()});
+    return step;
+  }
+  CommandStep kernel_step(const std::string& kernel, const std::shared_ptr<BufferState>& from,
+                          const std::shared_ptr<BufferState>& to) {
+    CommandStep step = copy_step(from, to);
+    step.kind = StepKind::dispatch;
+    step.executable = prepare(kernel, from->spec).value()->executable;
+    return step;
+  }
+  Result<std::shared_ptr<const Prepared>> prepare(const std::string& name, const TensorSpec& spec) {
+    const auto kernel = KernelRegistry::builtin().find(name).value();
+    const ParamSet params = ParamSet::resolve(name, kernel->params, {}).value();
+    return shell->executables().get(kernel, {&spec, 1}, params);
+  }
+
+  /// Gives the device turns until the command has ended, and says how: nothing if it is well.
+  std::optional<ErrorCode> outcome(const CommandPtr& command) {
+    command->observe();
+    for (shell->turn(); !command->ready(); shell->turn())
+      if (!await_poke()) return ErrorCode::deadline_exceeded;
+    if (command->result()) return std::nullopt;
+    return command->result().error().code();
+  }
+  /// As outcome(), without waiting for the device: what is known after one turn.
+  std::optional<ErrorCode> outcome_now(const CommandPtr& command) {
+    shell->turn();
+    return command->ready() ? outcome(command) : ErrorCode::deadline_exceeded;
+  }
+  [[nodiscard]] Backend& backend() { return *shell->backend(); }
+
+  std::shared_ptr<DeviceShell> shell;
+
+ private:
+  CommandPtr make(std::string_view kernel) { return commands_->make(++ids_, kernel); }
+  /// False only if the device never says anything again: the test has failed then.
+  bool await_poke() {
+    const bool poked = pokes_->try_acquire_for(std::chrono::minutes{1});
+    EXPECT_TRUE(poked) << "the device says nothing";
+    return poked;
+  }
+
+  using Pokes = std::counting_semaphore<>;
+  std::shared_ptr<Pokes> pokes_ = std::make_shared<Pokes>(0);  // a device may outlive the test
+  std::shared_ptr<CommandPool> commands_ = std::make_shared<CommandPool>(std::weak_ptr<Backend>{});
+  std::uint64_t ids_ = 0;
+};
+
+constexpr std::nullopt_t well = std::nullopt;
+
+}  // namespace stoker
