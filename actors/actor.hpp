@@ -66,6 +66,8 @@ class Actor {
     return to.call(std::move(message));
   }
 
+  /// Ends this actor after the handler that runs now, whatever it traps: exit() without its throw.
+  void leave(ExitReason why = ExitReason::normal()) { cell_->leave(std::move(why)); }
   /// Ends this actor at once, whatever it traps.
   [[noreturn]] void exit(ExitReason why) { throw ExitNow{std::move(why)}; }
 

@@ -24,7 +24,7 @@ class ActorCell::ExitSignal final : public Message {
     system = true;
   }
   void deliver() override { target().receive(exit_, link_); }
-  [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(ExitSignal); }
+  [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(Exit); }
 
  private:
   Exit exit_;
@@ -69,6 +69,20 @@ class ActorCell::DownMessage final : public Message {
 
  private:
   Down down_;
+};
+
+/// Ends its actor right after the handler that sent it.
+class ActorCell::LeaveMessage final : public Message {
+ public:
+  LeaveMessage(std::shared_ptr<ActorCell> target, ExitReason why)
+      : Message{std::move(target)}, why_{std::move(why)} {
+    system = true;
+  }
+  void deliver() override { target().finish(why_); }
+  [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(ExitNow); }
+
+ private:
+  ExitReason why_;
 };
 
 ActorCell::ActorCell(std::shared_ptr<Strand> strand, std::string name)
@@ -150,6 +164,10 @@ void ActorCell::receive(const Exit& exit, std::uint64_t link) noexcept {
     strand_->append(std::make_unique<ExitMessage>(shared_from_this(), exit));
   else if (exit.reason.kind() != ExitReason::Kind::normal || exit.from == id_)
     finish(exit.reason);
+}
+
+void ActorCell::leave(ExitReason why) {
+  strand_->send_signal(std::make_unique<LeaveMessage>(shared_from_this(), std::move(why)));
 }
 
 void ActorCell::kill_after(std::chrono::nanoseconds patience) {

@@ -84,6 +84,8 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
 
   /// Kills it if it lives that long, on its executor's clock.
   void kill_after(std::chrono::nanoseconds patience);
+  /// Ends after the handler that runs now, whatever it traps.  [strand]
+  void leave(ExitReason why);
 
   /// Has `run` called when the actor ends, after its object is gone and before anybody is told: for
   /// what is visible of it elsewhere, such as names. `owner` and `key` say which; a second call with
@@ -119,6 +121,7 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   class ExitSignal;
   class ExitMessage;
   class DownMessage;
+  class LeaveMessage;
   struct Link {
     std::uint64_t id;
     ActorId peer_id;

@@ -10,7 +10,7 @@ class StopMessage final : public Message {
  public:
   StopMessage(std::shared_ptr<ActorCell> target, ExitReason reason)
       : Message{std::move(target)}, exit_{std::move(reason)} {}
-  void deliver() override { throw exit_; }
+  void deliver() override { target().finish(exit_.reason); }
   [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(ExitNow); }
   [[nodiscard]] void* content(const std::type_info& wanted) noexcept override {
     return wanted == typeid(ExitNow) ? &exit_ : nullptr;

@@ -1,11 +1,37 @@
 #include "stoker/actors/device_actor.hpp"
 
 #include "stoker/actors/device_client.hpp"
+#include "stoker/actors/timed_send.hpp"
+#include "stoker/runtime/log.hpp"
 
 namespace stoker {
 
+void fail_unsent(CommandState& command, const Error& why) {
+  const auto on_result = std::move(command.work.on_result);
+  command.work.clear();
+  if (on_result) on_result(&why);
+  command.finish(why);
+}
+
 void DeviceActor::on(SubmitCommands message) {
   for (CommandPtr& command : message.commands) shell_->submit(std::move(command));
+}
+
+void DeviceActor::on(const CancelCommand& message) {
+  const QueuePoint point = message.command->point();
+  shell_->cancel(*message.command, message.why);
+  const auto patience = shell_->options().hang_patience;
+  if (!message.overdue || point.value == 0 || patience == std::chrono::nanoseconds::max()) return;
+  const ActorRef<DeviceActor> self{cell()->shared_from_this()};
+  cast_after(self, patience, CheckHung{point, message.command->kernel()}).detach();
+}
+
+void DeviceActor::on(const CheckHung& message) {
+  if (shell_->reached(message.point) || shell_->is_lost()) return;
+  shell_->give_up({message.kernel,
+                   ErrorCode::device_lost,
+                   "the device hangs: a command has not ended long after its deadline",
+                   {{"device", shell_->info().name}, {"kernel", message.kernel}}});
 }
 
 std::array<QueuePoint, queue_kinds> DeviceActor::on(const CloseDevice& message) {
@@ -13,11 +39,71 @@ std::array<QueuePoint, queue_kinds> DeviceActor::on(const CloseDevice& message) 
   return shell_->submitted();
 }
 
+void DeviceActor::terminate(const ExitReason& why) {
+  shell_->close(why.as_error("device", shell_->info().name));
+  const auto client = client_.lock();
+  if (!client) return;
+  const auto buffers = client->buffers().list();
+  std::string names;
+  std::uint64_t bytes = 0;
+  constexpr std::size_t named = 16;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    bytes += buffers[i]->buffer().state()->spec.bytes();
+    if (i < named) names += (i > 0 ? ", " : "") + buffers[i]->name();
+    buffers[i]->finish(why);
+  }
+  if (buffers.size() > named) names += ", …";
+  if (why.error() && !buffers.empty())
+    log_warn("buffers are lost with their device", {{"device", shell_->info().name},
+                                                    {"count", std::to_string(buffers.size())},
+                                                    {"bytes", std::to_string(bytes)},
+                                                    {"buffers", names},
+                                                    {"reason", why.to_string()}});
+}
+
+// --- buffers -------------------------------------------------------------------------------------
+
 BufferCell::BufferCell(std::shared_ptr<Strand> strand, std::shared_ptr<DeviceClient> device,
                        std::shared_ptr<BufferState> state)
     : ActorCell{std::move(strand), "buffer " + std::to_string(state->id)},
       buffer_{std::move(device), std::move(state)} {
   adopt(buffer_);
+  buffer_.device()->buffers().add(*this);
+}
+
+BufferCell::~BufferCell() {
+  buffer_.device()->buffers().remove(*this);
+  end_unreachable();
+}
+
+void LiveBuffers::add(BufferCell& buffer) noexcept {
+  const std::scoped_lock lock{mutex_};
+  buffer.next_ = first_;
+  if (first_) first_->previous_ = &buffer;
+  first_ = &buffer;
+  ++size_;
+}
+
+void LiveBuffers::remove(BufferCell& buffer) noexcept {
+  const std::scoped_lock lock{mutex_};
+  (buffer.previous_ ? buffer.previous_->next_ : first_) = buffer.next_;
+  if (buffer.next_) buffer.next_->previous_ = buffer.previous_;
+  --size_;
+}
+
+std::vector<std::shared_ptr<BufferCell>> LiveBuffers::list() const {
+  std::vector<std::shared_ptr<BufferCell>> all;
+  const std::scoped_lock lock{mutex_};
+  all.reserve(size_);
+  for (const BufferCell* one = first_; one; one = one->next_)
+    if (auto cell = const_cast<BufferCell*>(one)->weak_from_this().lock())
+      all.push_back(std::static_pointer_cast<BufferCell>(std::move(cell)));
+  return all;
+}
+
+std::size_t LiveBuffers::size() const noexcept {
+  const std::scoped_lock lock{mutex_};
+  return size_;
 }
 
 void BufferActor::on(ReleaseBuffer) { device_->shell().release(state_); }

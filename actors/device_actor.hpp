@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "stoker/actors/actor.hpp"
@@ -15,15 +16,28 @@ namespace stoker {
 
 class DeviceClient;
 
+/// Ends a command that its device never got.
+void fail_unsent(CommandState& command, const Error& why);
+
 struct SubmitCommand {
   CommandPtr command;
+  void refused(const Error& why) const { fail_unsent(*command, why); }
 };
 struct SubmitCommands {
   std::vector<CommandPtr> commands;
+  void refused(const Error& why) const {
+    for (const CommandPtr& command : commands) fail_unsent(*command, why);
+  }
 };
 struct CancelCommand {
   CommandPtr command;
   Error why;
+  bool overdue = false;  ///< its deadline has passed
+};
+/// Whether the device has come back from what should have ended long ago.
+struct CheckHung {
+  QueuePoint point;
+  std::string kernel;
 };
 /// Refuses new work and fails what queues; what runs goes on. Answers with the points to wait for.
 struct CloseDevice {
@@ -34,20 +48,21 @@ struct SettleCompletions {};
 
 class DeviceActor final : public Actor {
  public:
-  explicit DeviceActor(std::shared_ptr<DeviceShell> shell) : shell_{std::move(shell)} {}
+  DeviceActor(std::shared_ptr<DeviceShell> shell, std::weak_ptr<DeviceClient> client)
+      : shell_{std::move(shell)}, client_{std::move(client)} {}
 
   void on(SubmitCommand message) { shell_->submit(std::move(message.command)); }
   void on(SubmitCommands message);
-  void on(CancelCommand message) { shell_->cancel(*message.command, message.why); }
+  void on(const CancelCommand& message);
+  void on(const CheckHung& message);
   [[nodiscard]] std::array<QueuePoint, queue_kinds> on(const CloseDevice& message);
   void on(SettleCompletions) {}  // the end of the turn does it
 
-  void terminate(const ExitReason& why) override {
-    shell_->close(why.as_error("device", shell_->info().name));
-  }
+  void terminate(const ExitReason& why) override;
 
  private:
   std::shared_ptr<DeviceShell> shell_;
+  std::weak_ptr<DeviceClient> client_;
 };
 
 /// Drops the buffer's memory once nobody in flight uses it; commands queued before still run.
@@ -81,13 +96,32 @@ class BufferCell final : public ActorCell {
  public:
   BufferCell(std::shared_ptr<Strand> strand, std::shared_ptr<DeviceClient> device,
              std::shared_ptr<BufferState> state);
-  ~BufferCell() override { end_unreachable(); }
+  ~BufferCell() override;
   [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(BufferActor); }
   [[nodiscard]] const BufferActor& buffer() const noexcept { return buffer_; }
 
  private:
   void release() noexcept override {}
   BufferActor buffer_;
+
+  friend class LiveBuffers;
+  BufferCell* previous_ = nullptr;
+  BufferCell* next_ = nullptr;
+};
+
+/// The buffers of a device that somebody can still reach, so that they end with it.
+/// Threads: any.
+class LiveBuffers {
+ public:
+  void add(BufferCell& buffer) noexcept;
+  void remove(BufferCell& buffer) noexcept;
+  [[nodiscard]] std::vector<std::shared_ptr<BufferCell>> list() const;
+  [[nodiscard]] std::size_t size() const noexcept;
+
+ private:
+  mutable std::mutex mutex_;
+  BufferCell* first_ = nullptr;
+  std::size_t size_ = 0;
 };
 
 }  // namespace stoker

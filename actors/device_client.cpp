@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "stoker/actors/device_slot.hpp"
 #include "stoker/actors/read_target.hpp"
 #include "stoker/runtime/trace.hpp"
 
@@ -26,15 +27,29 @@ std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<DeviceShell> s
   auto client = std::make_shared<DeviceClient>(shell, context);
   auto strand = std::make_shared<Strand>(context.executor, strand_capacity);
   // The shell and its owners refer to each other weakly: a turn's last message may end them all.
-  strand->set_end_of_turn([weak = std::weak_ptr{shell}, observer = context.observer] {
-    const auto shell = weak.lock();
-    if (!shell) return;
-    if (!observer || !observer->wants_timing()) return shell->turn();
-    const std::uint64_t begin = TraceRecorder::now_ns();
-    shell->turn();
-    observer->on_turn(begin, TraceRecorder::now_ns());
-  });
-  client->actor_ = spawn_on<DeviceActor>(strand, shell->info().name, shell);
+  struct EndOfTurn {
+    std::weak_ptr<DeviceShell> weak_shell;
+    std::shared_ptr<ShellObserver> observer;
+    std::weak_ptr<DeviceClient> client;
+    bool told = false;
+    void operator()() {
+      const auto shell = weak_shell.lock();
+      if (!shell) return;
+      if (!observer || !observer->wants_timing()) {
+        shell->turn();
+      } else {
+        const std::uint64_t begin = TraceRecorder::now_ns();
+        shell->turn();
+        observer->on_turn(begin, TraceRecorder::now_ns());
+      }
+      // A lost device is its actor's crash: behind what came before, so that nothing is forgotten.
+      if (!shell->is_lost() || std::exchange(told, true)) return;
+      if (const auto lost = client.lock())
+        static_cast<void>(lost->actor_.stop({.reason = ExitReason::failure(*shell->lost())}));
+    }
+  };
+  strand->set_end_of_turn(EndOfTurn{shell, context.observer, client});
+  client->actor_ = spawn_on<DeviceActor>(strand, shell->info().name, shell, client);
   DeviceShell::Hooks hooks;
   hooks.poke = [weak = std::weak_ptr{client->actor_.cell()}] {
     if (const auto cell = weak.lock())
@@ -64,6 +79,8 @@ Result<void> DeviceClient::check_buffer(const DeviceBuffer& buffer, std::string_
   STOKER_TRY(context_.fork.check(op));
   if (!buffer)
     return Error{std::string{op}, ErrorCode::invalid_argument, "an empty buffer handle was passed"};
+  if (buffer.device().get() != this && buffer.device()->is_lost())
+    return buffer.device()->shell().lost()->with("buffer", std::to_string(buffer.state()->id));
   if (buffer.device().get() != this)
     return Error{std::string{op},
                  ErrorCode::wrong_device,
@@ -124,8 +141,12 @@ void DeviceClient::watch(const CommandPtr& command, const CommandOptions& option
   command->set_deadline(Timer{
       *context_.clock, *options.deadline, *context_.executor, [self = weak_from_this(), command] {
         if (const auto client = self.lock())
-          client->cancel(command, Error{command->kernel(), ErrorCode::deadline_exceeded,
-                                        "the deadline passed"});
+          static_cast<void>(client->actor_.cast(
+              CancelCommand{
+                  command,
+                  Error{command->kernel(), ErrorCode::deadline_exceeded, "the deadline passed"},
+                  true},
+              Run::here));
       }});
 }
 
@@ -382,10 +403,23 @@ Result<std::vector<CommandPtr>> DeviceClient::submit(std::span<const KernelReque
   return commands;
 }
 
+std::shared_ptr<DeviceClient> DeviceClient::successor() {
+  if (const auto slot = context_.slot.lock())
+    if (auto now = slot->current()) return now;
+  return shared_from_this();
+}
+
+Future<void> DeviceClient::when_ready() const {
+  if (!is_lost()) return make_ready_future();
+  if (const auto slot = context_.slot.lock()) return slot->when_open();
+  return make_ready_future<void>(*shell_->lost());
+}
+
 // --- ending --------------------------------------------------------------------------------------
 
 bool DeviceClient::close(std::chrono::nanoseconds patience) {
   if (context_.fork.forked()) return true;  // what runs is the parent's
+  if (is_lost()) return shell_->stats().muted == 0;
   const Error why{"device", ErrorCode::closed, "the system was stopped", {{"device", info().name}}};
   const auto until = std::chrono::steady_clock::now() + patience;
   const auto points = actor_.call(CloseDevice{why}, Run::here);

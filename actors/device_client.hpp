@@ -23,6 +23,7 @@
 namespace stoker {
 
 class DeviceClient;
+class DeviceSlot;
 
 /// A buffer: its actor, which knows its device. Copying it costs one counter.
 class DeviceBuffer {
@@ -70,6 +71,7 @@ struct ClientContext {
   std::shared_ptr<Clock> clock = {};
   std::shared_ptr<ShellObserver> observer = {};  ///< of this device
   std::shared_ptr<KernelCatalog> kernels = {};
+  std::weak_ptr<DeviceSlot> slot = {};  ///< where the device is opened again
   ForkGuard fork = {};
   std::size_t max_queued = 1 << 16;  ///< commands that may queue on the device before `overloaded`
 };
@@ -85,6 +87,13 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   [[nodiscard]] const KernelCatalog& kernels() const noexcept { return *context_.kernels; }
   [[nodiscard]] Executor& executor() const noexcept { return *context_.executor; }
   [[nodiscard]] const ActorRef<DeviceActor>& actor() const noexcept { return actor_; }
+  [[nodiscard]] LiveBuffers& buffers() noexcept { return buffers_; }
+  /// Lost for ever: what comes back is another client.
+  [[nodiscard]] bool is_lost() const noexcept { return shell_->is_lost(); }
+  /// The client of the device as it was opened again; this one if it was not.
+  [[nodiscard]] std::shared_ptr<DeviceClient> successor();
+  /// Ready when this or a successor can be used; see DeviceSlot::when_open().
+  [[nodiscard]] Future<void> when_ready() const;
 
   // Buffers ---------------------------------------------------------------------------------------
   /// Contents undefined.
@@ -156,6 +165,7 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   const std::shared_ptr<DeviceShell> shell_;
   const ClientContext context_;
   const std::shared_ptr<CommandPool> commands_;
+  LiveBuffers buffers_;
   ActorRef<DeviceActor> actor_;
   std::atomic<std::uint64_t> next_command_{1};
 };

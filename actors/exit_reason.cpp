@@ -25,6 +25,7 @@ const Error* ExitReason::error() const noexcept {
 }
 
 Error ExitReason::as_error(std::string_view op, std::string_view actor) const {
+  if (const Error* why = error(); why && why->code() == ErrorCode::device_lost) return *why;
   return {std::string{op},
           ErrorCode::closed,
           "the actor has ended",

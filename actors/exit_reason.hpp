@@ -51,7 +51,7 @@ class ExitReason {
   [[nodiscard]] const Error* error() const noexcept;
 
   /// What somebody is told who wanted something of the actor called `actor`: `closed`, with the
-  /// reason as a detail.
+  /// reason as a detail; device_lost if that is the reason, because a retry may then help.
   [[nodiscard]] Error as_error(std::string_view op, std::string_view actor) const;
   /// "normal", "{shutdown, no work left}", "error: matmul: …".
   [[nodiscard]] std::string to_string() const;

@@ -12,6 +12,7 @@
 #include "stoker/runtime/error.hpp"
 #include "stoker/runtime/future.hpp"
 #include "stoker/runtime/mailbox.hpp"
+#include "stoker/runtime/small_blocks.hpp"
 
 namespace stoker {
 
@@ -20,6 +21,15 @@ namespace stoker {
 class Message : public Envelope {
  public:
   explicit Message(std::shared_ptr<ActorCell> target) noexcept : target_{std::move(target)} {}
+  static void* operator new(std::size_t bytes) {
+    return bytes <= small_blocks::block_bytes ? small_blocks::take() : ::operator new(bytes);
+  }
+  static void operator delete(void* message, std::size_t bytes) noexcept {
+    if (bytes <= small_blocks::block_bytes)
+      small_blocks::give(message);
+    else
+      ::operator delete(message, bytes);
+  }
 
   [[nodiscard]] ActorCell& target() const noexcept { return *target_; }
   /// Runs the handler. What it throws ends the target.
@@ -98,13 +108,16 @@ concept Answers = HasHandler<A, M> ||
 /// What `call` answers for a handler that returns R, Result<R> or Future<R>, or for Request<M, R>.
 template <class A, class M> using ReplyOf = typename detail::ReplyTo<A, M>::type;
 
-/// cast: no answer.
+/// cast: no answer. Content that must not vanish with its target has a `refused(const Error&)`.
 template <class A, class M> class CastMessage final : public Message {
  public:
   CastMessage(std::shared_ptr<ActorCell> target, M content)
       : Message{std::move(target)}, content_{std::move(content)} {}
   void deliver() override {
     static_cast<void>(static_cast<A&>(*target().actor()).on(std::move(content_)));
+  }
+  void refuse(const Error& why) noexcept override {
+    if constexpr (requires { content_.refused(why); }) content_.refused(why);
   }
   [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(M); }
 

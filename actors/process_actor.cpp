@@ -136,15 +136,25 @@ bool ProcessLife::may_end(const ExitReason& why) noexcept {
 }
 
 void ProcessLife::abandon() noexcept {
-  const std::scoped_lock lock{mutex_};
-  if (!exit_) exit_ = ExitReason::shutdown();
-  if (Parker* parked = std::exchange(parked_, nullptr)) parked->unpark();
+  {
+    const std::scoped_lock lock{mutex_};
+    if (!exit_) exit_ = ExitReason::shutdown();
+    Parker* parked = std::exchange(parked_, nullptr);
+    if (!parked) return;
+    unwinding_ = true;
+    parked->unpark();
+    unwinding_ = false;
+  }
+  // Nothing else can wake it, and its executor may never run again: it unwinds here.
+  if (Task* process = std::exchange(to_unwind_, nullptr)) process->run();
 }
 
 void ProcessLife::schedule(Task& process) noexcept {
   if (auto cell = cell_.lock()) {
     Strand& strand = *cell->strand();
     strand.send_signal(std::make_unique<Resume>(std::move(cell), process));
+  } else if (unwinding_) {
+    to_unwind_ = &process;
   } else {
     executor_->post(process);
   }

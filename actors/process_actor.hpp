@@ -21,7 +21,8 @@
 //
 // Threads: the function runs in turns of the process's strand, on changing threads; see process.hpp
 // for what that forbids. Lifetime: a process lives until it ends, but one that waits in a receive
-// without `after`, and that nobody has an address of, can never go on: it is ended with `shutdown`.
+// without `after`, and that nobody has an address of, can never go on: it ends with `shutdown` and is unwound on whichever
+// thread let go of it last.
 #pragma once
 
 #include <memory>
@@ -72,7 +73,8 @@ class ProcessLife final : public SelectiveReader,
   // Of the cell:
   /// An exit signal has come. True: the cell ends now; false: when the function has come out.
   [[nodiscard]] bool may_end(const ExitReason& why) noexcept;
-  /// The cell ends, whatever the function does.
+  /// The cell ends, whatever the function does. If nobody can reach it any more, a function that
+  /// waits in a receive is unwound in this call.
   void abandon() noexcept;
 
   void mail() noexcept override;
@@ -94,6 +96,8 @@ class ProcessLife final : public SelectiveReader,
   State state_ = State::receiving;         // until it has begun: it can be ended
   Parker* parked_ = nullptr;               // in a receive
   std::optional<ExitReason> exit_;
+  bool unwinding_ = false;  // abandon() is waking it
+  Task* to_unwind_ = nullptr;
 };
 
 /// The actor behind a process's address.

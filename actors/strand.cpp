@@ -67,6 +67,8 @@ Result<void> Strand::send(std::unique_ptr<Message> message, Run run, Clock::time
       self_ = shared_from_this();
       if (run == Run::here && turns().nesting < max_nesting && !this_process::inside())
         turn();
+      else if (turns().nesting > 0)
+        executor_->defer(static_cast<Task&>(*this));  // a handler's message stays on its thread
       else
         executor_->post(static_cast<Task&>(*this));
       return {};

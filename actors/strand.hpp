@@ -11,6 +11,10 @@
 // reaches the GPU within microseconds. It never happens re-entrantly, nor from inside a process,
 // whose stack is small.
 //
+// An actor that a handler wakes runs next on the handler's thread, which is many times faster than
+// waking another one. The price: it waits until that handler's turn ends, so a handler that goes on for
+// long after it has sent holds up the last one it woke.
+//
 // Threads: send() and close() from any thread; everything else on the strand. Lifetime: a scheduled
 // strand keeps itself alive, and every strand its executor.
 #pragma once

@@ -44,40 +44,60 @@ std::string_view to_string(SupervisorReport::Event event) noexcept {
   return "supervisor gave up: too many restarts";
 }
 
+namespace {
+
+/// What a supervisor's process begins with. A std::function wants to be copied; the process takes it
+/// once.
+struct Given {
+  SupervisorOptions options;
+  std::vector<ChildSpec> children;
+  Promise<Supervisor> started;
+};
+
+void supervise(SupervisorSelf& self, Given& given) {
+  SupervisorLoop loop{self, std::exchange(given.options, {})};
+  const Result<void> all = loop.start_all(std::move(given.children));
+  {
+    // The answer holds this supervisor's address, and must not keep it reachable.
+    Promise<Supervisor> started = std::move(given.started);
+    if (all)
+      started.set(Supervisor{self.self()});
+    else
+      started.set(all.error());
+  }
+  if (!all) self.exit(ExitReason::shutdown("failed to start a child"));
+  loop.run();
+}
+
+Supervisor spawn_with(std::shared_ptr<Executor> executor, std::shared_ptr<Given> given) {
+  const ProcessActorOptions process{.name = given->options.name};
+  ActorCell* const parent = given->options.parent.cell().get();
+  const auto spawned = [&]<class... Accepted>(const ProcessActor<Accepted...>*) {
+    return detail::start_process<Accepted...>(
+        std::move(executor), process, parent,
+        [given = std::move(given)](SupervisorSelf& self) { supervise(self, *given); });
+  };
+  return Supervisor{spawned(static_cast<const SupervisorProcess*>(nullptr))};
+}
+
+}  // namespace
+
 Future<Supervisor> start_supervisor(std::shared_ptr<Executor> executor, SupervisorOptions options,
                                     std::vector<ChildSpec> children) {
   if (auto valid = check(options, children); !valid)
     return make_ready_future<Supervisor>(valid.error());
-  Promise<Supervisor> started;
-  auto future = started.future();
-  const ProcessActorOptions process{.name = options.name};
-  ActorCell* const parent = options.parent.cell().get();
-  // A std::function wants to be copied; the process runs it once.
-  struct Given {
-    SupervisorOptions options;
-    std::vector<ChildSpec> children;
-    Promise<Supervisor> started;
-  };
-  auto given = std::make_shared<Given>(std::move(options), std::move(children), std::move(started));
-  const auto function = [given](SupervisorSelf& self) {
-    SupervisorLoop loop{self, std::exchange(given->options, {})};
-    const Result<void> all = loop.start_all(std::move(given->children));
-    {
-      // The answer holds this supervisor's address, and must not keep it reachable.
-      Promise<Supervisor> started = std::move(given->started);
-      if (all)
-        started.set(Supervisor{self.self()});
-      else
-        started.set(all.error());
-    }
-    if (!all) self.exit(ExitReason::shutdown("failed to start a child"));
-    loop.run();
-  };
-  const auto spawned = [&]<class... Accepted>(const ProcessActor<Accepted...>*) {
-    return detail::start_process<Accepted...>(std::move(executor), process, parent, function);
-  };
-  static_cast<void>(spawned(static_cast<const SupervisorProcess*>(nullptr)));
-  return future;
+  auto given = std::make_shared<Given>(std::move(options), std::move(children));
+  auto started = given->started.future();
+  static_cast<void>(spawn_with(std::move(executor), std::move(given)));
+  return started;
+}
+
+Supervisor spawn_supervisor(std::shared_ptr<Executor> executor, SupervisorOptions options,
+                            std::vector<ChildSpec> children) {
+  check(options, children).value();
+  auto given = std::make_shared<Given>(std::move(options), std::move(children));
+  static_cast<void>(given->started.future().poll());  // a failure is the supervisor's end
+  return spawn_with(std::move(executor), std::move(given));
 }
 
 ChildSpec supervisor_child(SupervisorOptions options, std::vector<ChildSpec> children) {

@@ -170,6 +170,12 @@ class Supervisor : public ActorRef<SupervisorProcess> {
                                                   SupervisorOptions options,
                                                   std::vector<ChildSpec> children);
 
+/// The same without waiting: what it is asked before all children have started is answered then. If one
+/// does not start, the supervisor ends. Throws invalid_argument.
+[[nodiscard]] Supervisor spawn_supervisor(std::shared_ptr<Executor> executor,
+                                          SupervisorOptions options,
+                                          std::vector<ChildSpec> children);
+
 /// A child that is a supervisor.
 [[nodiscard]] ChildSpec supervisor_child(SupervisorOptions options,
                                          std::vector<ChildSpec> children);

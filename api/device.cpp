@@ -14,25 +14,27 @@ BufferList handles_of(std::span<const Buffer> buffers) {
 }  // namespace
 
 Buffer Device::buffer(const TensorSpec& spec) const {
-  return Buffer{client_->make_buffer(spec).value()};
+  return Buffer{client()->make_buffer(spec).value()};
 }
 
 Buffer Device::buffer(const TensorSpec& spec, std::span<const std::byte> bytes) const {
-  return Buffer{client_->make_buffer(spec, bytes).value()};
+  return Buffer{client()->make_buffer(spec, bytes).value()};
 }
 
 Command Device::submit(std::string_view kernel, std::span<const Buffer> inputs,
                        const Buffer& output, const Params& params,
                        const CommandOptions& options) const {
+  const auto client = this->client();
   const auto handles = handles_of(inputs);
   const DeviceBuffer* const target = &output.handle();
   const KernelRequest request{
-      client_->kernels().find(kernel).value(), handles, {&target, 1}, &params};
-  return {client_->submit(request, options).value(), client_};
+      client->kernels().find(kernel).value(), handles, {&target, 1}, &params};
+  return {client->submit(request, options).value(), client};
 }
 
 std::vector<Command> Device::submit(std::span<const KernelCallRequest> calls,
                                     const CommandOptions& options) const {
+  const auto client = this->client();
   std::size_t count = 0;
   for (const KernelCallRequest& call : calls) count += call.inputs.size() + call.outputs.size();
   std::vector<const DeviceBuffer*> handles;
@@ -47,46 +49,49 @@ std::vector<Command> Device::submit(std::span<const KernelCallRequest> calls,
   for (const KernelCallRequest& call : calls) {
     // Batches repeat themselves.
     const bool again = !requests.empty() && requests.back().kernel->name == call.kernel;
-    auto kernel = again ? requests.back().kernel : client_->kernels().find(call.kernel).value();
+    auto kernel = again ? requests.back().kernel : client->kernels().find(call.kernel).value();
     const auto inputs = append(call.inputs);
     requests.push_back({std::move(kernel), inputs, append(call.outputs), &call.params});
   }
-  std::vector<CommandPtr> sent = client_->submit(requests, options).value();
+  std::vector<CommandPtr> sent = client->submit(requests, options).value();
   std::vector<Command> commands;
   commands.reserve(sent.size());
-  for (CommandPtr& state : sent) commands.emplace_back(std::move(state), client_);
+  for (CommandPtr& state : sent) commands.emplace_back(std::move(state), client);
   return commands;
 }
 
 Buffer Device::run(std::string_view kernel, std::span<const Buffer> inputs,
                    const Params& params) const {
+  const auto client = this->client();
   const auto handles = handles_of(inputs);
-  const auto definition = client_->kernels().find(kernel).value();
-  const auto prepared = client_->prepare(definition, handles, &params).value();
+  const auto definition = client->kernels().find(kernel).value();
+  const auto prepared = client->prepare(definition, handles, &params).value();
   if (prepared->outputs.size() != 1)
     throw Error{definition->name,
                 ErrorCode::arity_mismatch,
                 "the kernel has several outputs: use submit()",
                 {{"outputs", std::to_string(prepared->outputs.size())}}};
-  const Buffer output = buffer(prepared->outputs[0]);
+  const Buffer output{client->make_buffer(prepared->outputs[0]).value()};
   const DeviceBuffer* const target = &output.handle();
   const KernelRequest request{definition, handles, {&target, 1}, &params};
-  client_->submit(request).value()->observe();  // a failure reaches whoever uses the buffer
+  client->submit(request).value()->observe();  // a failure reaches whoever uses the buffer
   return output;
 }
 
 std::vector<TensorSpec> Device::warm_up(std::string_view kernel, std::span<const TensorSpec> inputs,
                                         const Params& params) const {
-  const auto definition = client_->kernels().find(kernel).value();
+  const auto client = this->client();
+  const auto definition = client->kernels().find(kernel).value();
   const ParamSet resolved = ParamSet::resolve(definition->name, definition->params, params).value();
-  return client_->shell().executables().get(definition, inputs, resolved).value()->outputs;
+  return client->shell().executables().get(definition, inputs, resolved).value()->outputs;
 }
 
 DeviceStats Device::stats() const {
-  return {client_->shell().pool().stats(), client_->shell().stats(),
-          client_->shell().backend()->counters()};
+  const auto client = this->client();
+  return {client->shell().pool().stats(), client->shell().stats(),
+          client->shell().backend()->counters()};
 }
 
-std::uint64_t Device::trim() const { return client_->shell().pool().trim(); }
+std::uint64_t Device::trim() const { return client()->shell().pool().trim(); }
 
 }  // namespace stoker

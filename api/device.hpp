@@ -3,6 +3,10 @@
 // A shared handle, usable from any thread. Calls throw the Error for bad input, before anything is
 // queued and with nothing changed; what happens later is the Command's outcome. A handle that was
 // made without a device may only be assigned, destroyed and asked whether it has one.
+//
+// A device that is lost (device_lost) is opened again by the system's supervisor: the handle then
+// speaks of the new one. Buffers of the lost one stay lost, and say so; calls fail with device_lost
+// until it is back.
 #pragma once
 
 #include <initializer_list>
@@ -37,6 +41,11 @@ class Device {
   explicit Device(std::shared_ptr<DeviceClient> client) noexcept : client_{std::move(client)} {}
 
   [[nodiscard]] const DeviceInfo& info() const noexcept { return client_->info(); }
+  /// False while it is lost and not yet opened again.
+  [[nodiscard]] bool ready() const { return !client()->is_lost(); }
+  /// Ready when the device is; at once unless it is lost. Errors: device_lost (it was opened again too
+  /// often and stays lost), closed (the system has stopped).
+  [[nodiscard]] Future<void> when_ready() const { return client()->when_ready(); }
   [[nodiscard]] const std::string& name() const noexcept { return info().name; }
 
   // Buffers ---------------------------------------------------------------------------------------
@@ -99,10 +108,11 @@ class Device {
   std::uint64_t trim() const;
 
   [[nodiscard]] explicit operator bool() const noexcept { return client_ != nullptr; }
-  [[nodiscard]] const std::shared_ptr<DeviceClient>& client() const noexcept { return client_; }
-  friend bool operator==(const Device& a, const Device& b) noexcept {
-    return a.client_ == b.client_;
+  /// Of the device as it is now: a lost one that was opened again has another.
+  [[nodiscard]] std::shared_ptr<DeviceClient> client() const {
+    return client_ && client_->is_lost() ? client_->successor() : client_;
   }
+  friend bool operator==(const Device& a, const Device& b) { return a.client() == b.client(); }
 
  private:
   std::shared_ptr<DeviceClient> client_;

@@ -22,7 +22,7 @@ struct Pipeline::State {
 
   explicit State(std::shared_ptr<DeviceClient> client) : device{std::move(client)} {}
 
-  const std::shared_ptr<DeviceClient> device;
+  std::shared_ptr<DeviceClient> device;
   Graph graph;
   std::map<std::string, Buffer, std::less<>> fixed;  ///< values that are always the same buffer
   std::set<std::string, std::less<>> outputs;
@@ -60,6 +60,10 @@ struct Pipeline::State {
   /// The graph as it is now, ready to run. Outputs are exposed once their specs are known.
   std::shared_ptr<const Compiled> ready() {
     const std::scoped_lock lock{mutex};
+    if (device->is_lost()) {  // compiled anew for the device as it was opened again
+      device = device->successor();
+      compiled.reset();
+    }
     if (compiled) return compiled;
     Graph checked = graph;
     static_cast<void>(check_graph(checked).value());
@@ -160,7 +164,7 @@ Command Pipeline::run(const Bindings& bindings, const CommandOptions& options) c
                 ErrorCode::invalid_argument,
                 "no buffer is bound to a value",
                 {{"value", ready->name_of(static_cast<std::size_t>(missing - buffers.begin()))}}};
-  return {ready->pipeline->run(buffers, options).value(), state_->device};
+  return {ready->pipeline->run(buffers, options).value(), ready->pipeline->device()};
 }
 
 TensorSpec Pipeline::spec_of(std::string_view name) const {

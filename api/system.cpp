@@ -6,9 +6,11 @@
 #include <mutex>
 
 #include "stoker/actors/device_trace.hpp"
+#include "stoker/actors/system_tree.hpp"
 #include "stoker/runtime/fork_guard.hpp"
 #include "stoker/runtime/log.hpp"
 #include "stoker/runtime/thread_pool.hpp"
+#include "stoker/runtime/turn_watch.hpp"
 
 namespace stoker {
 namespace {
@@ -40,22 +42,32 @@ struct SystemState {
         clock{options.clock ? options.clock : std::make_shared<SystemClock>()},
         executor{options.executor ? options.executor
                                   : make_thread_pool(clock, {options.config.threads, "stoker"})},
-        drivers{options.drivers.empty() ? builtin_drivers() : options.drivers} {}
+        drivers{options.drivers.empty() ? builtin_drivers() : options.drivers} {
+    if (options.hog_limit > std::chrono::nanoseconds::zero())
+      executor->turn_watch().start(
+          executor->clock(), options.hog_limit, [](const HoggedThread& hog) {
+            log_warn(
+                "a handler hogs its thread",
+                {{"actor", hog.who},
+                 {"at_least_ms", std::to_string(hog.at_least / std::chrono::milliseconds{1})}});
+          });
+  }
   ~SystemState() { stop(); }
   SystemState(const SystemState&) = delete;
   SystemState& operator=(const SystemState&) = delete;
 
   struct Found {
     DeviceInfo info;
-    Driver* driver = nullptr;
+    std::shared_ptr<Driver> driver;
     std::size_t index = 0;
   };
 
   std::vector<Found> find_devices() {
     std::vector<Found> found;
+    const std::scoped_lock asking{*asking_drivers};
     for (const auto& driver : drivers) {
       const auto infos = driver->devices();
-      for (std::size_t i = 0; i < infos.size(); ++i) found.push_back({infos[i], driver.get(), i});
+      for (std::size_t i = 0; i < infos.size(); ++i) found.push_back({infos[i], driver, i});
     }
     std::ranges::stable_sort(found, {}, [](const Found& one) { return rank(one.info.type); });
     return found;
@@ -68,7 +80,7 @@ struct SystemState {
     if (name.empty()) name = options.config.device;
     // A device that is open answers without asking the drivers again.
     if (const auto open_one = devices.find(name); open_one != devices.end())
-      return open_one->second;
+      return open_one->second->current();
     const auto found = find_devices();
     const auto wanted = std::ranges::find_if(found, [&](const Found& one) {
       return name.empty() || one.info.name == name || one.info.backend == name;
@@ -82,38 +94,47 @@ struct SystemState {
                   {{"device", std::string{name}}, {"available", names}}};
     }
     if (const auto open_one = devices.find(wanted->info.name); open_one != devices.end())
-      return open_one->second;
-    OpenOptions open_options;
-    open_options.cache_dir = options.config.cache_dir;
-    open_options.validation = options.config.validation;
-    open_options.cpu_threads = options.config.threads;
-    auto shell =
-        DeviceShell::open(*wanted->driver, wanted->index, open_options, options.device).value();
+      return open_one->second->current();
+    DeviceSlot::Source source{wanted->driver, wanted->index, {}, options.device, asking_drivers};
+    source.open.cache_dir = options.config.cache_dir;
+    source.open.validation = options.config.validation;
+    source.open.cpu_threads = options.config.threads;
     ClientContext context;
     context.executor = executor;
     context.clock = clock;
     context.kernels = kernels;
     context.observer = std::make_shared<DeviceTrace>(trace, metrics, wanted->info.name);
-    auto client = DeviceClient::start(std::move(shell), context);
-    devices.emplace(wanted->info.name, client);
+    auto slot = std::make_shared<DeviceSlot>(wanted->info.name, std::move(source), context);
+    auto client = slot->open().value();
+    devices.emplace(wanted->info.name, slot);
+    tree.add(slot);
     return client;
   }
 
   bool stop() {
-    std::map<std::string, std::shared_ptr<DeviceClient>, std::less<>> closing;
+    if (fork.forked()) {  // all of it is the parent's
+      tree.forsake();
+      return true;
+    }
+    executor->turn_watch().stop();
+    Slots closing;
     {
       const std::scoped_lock lock{mutex};
       stopped = true;
       closing.swap(devices);
     }
     bool all = true;
-    for (const auto& [name, client] : closing) {
-      if (client->close(options.stop_patience)) continue;
+    for (const auto& [name, slot] : closing) {
+      slot->close({"device", ErrorCode::closed, "the system was stopped"});
+      if (slot->current()->close(options.stop_patience)) continue;
       all = false;
-      log_warn("the device still runs work that was left behind: device=" + name);
+      log_warn("the device still runs work that was left behind", {{"device", name}});
     }
+    tree.stop();
     return all;
   }
+
+  using Slots = std::map<std::string, std::shared_ptr<DeviceSlot>, std::less<>>;
 
   const SystemOptions options;
   // In the order in which they are needed: what comes later uses what comes before.
@@ -123,24 +144,25 @@ struct SystemState {
   const std::shared_ptr<KernelCatalog> kernels = std::make_shared<KernelCatalog>();
   const std::shared_ptr<Executor> executor;
   const std::vector<std::shared_ptr<Driver>> drivers;
+  const std::shared_ptr<std::mutex> asking_drivers = std::make_shared<std::mutex>();
   const ForkGuard fork;
   std::mutex mutex;
   bool stopped = false;
-  std::map<std::string, std::shared_ptr<DeviceClient>, std::less<>> devices;
+  Slots devices;
+  SystemTree tree{executor};
 };
 
 System::System(SystemOptions options) : state_{std::make_shared<SystemState>(std::move(options))} {}
 
 std::vector<DeviceInfo> System::devices() const {
   std::vector<DeviceInfo> infos;
-  const std::scoped_lock lock{state_->mutex};
   for (auto& one : state_->find_devices()) infos.push_back(std::move(one.info));
   return infos;
 }
 
 std::vector<Diagnosis> System::diagnose() const {
   std::vector<Diagnosis> all;
-  const std::scoped_lock lock{state_->mutex};
+  const std::scoped_lock lock{*state_->asking_drivers};
   for (const auto& driver : state_->drivers)
     for (Diagnosis& one : driver->diagnose()) all.push_back(std::move(one));
   return all;
@@ -163,6 +185,7 @@ Clock& System::clock() const noexcept { return *state_->clock; }
 TraceRecorder& System::trace() const noexcept { return *state_->trace; }
 MetricRegistry& System::metrics() const noexcept { return *state_->metrics; }
 const Config& System::config() const noexcept { return state_->options.config; }
+Supervisor System::supervisor() const { return state_->tree.root(); }
 bool System::stop() const { return state_->stop(); }
 
 }  // namespace stoker

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/actors/supervisor.hpp"
 #include "stoker/api/device.hpp"
 #include "stoker/api/pipeline.hpp"
 #include "stoker/device/backend.hpp"
@@ -36,6 +37,8 @@ struct SystemOptions {
   std::vector<std::shared_ptr<Driver>> drivers = {};
   /// Memory budget and queue sizes of each device.
   ShellOptions device = {};
+  /// A handler or process that has its thread for longer is named in the log; zero: none is watched.
+  std::chrono::nanoseconds hog_limit = std::chrono::seconds{1};
   /// How long stopping waits for work in flight.
   std::chrono::nanoseconds stop_patience = std::chrono::seconds{5};
 };
@@ -70,6 +73,10 @@ class System {
   void add_kernel(Kernel kernel) const;
   [[nodiscard]] std::shared_ptr<const Kernel> kernel(std::string_view name) const;
   [[nodiscard]] std::vector<std::shared_ptr<const Kernel>> kernels() const;
+
+  /// The supervisor at the top of the system's tree: devices are below it, and a program may add its
+  /// own with start_child(). Throws closed.
+  [[nodiscard]] Supervisor supervisor() const;
 
   /// Continuations and processes run here.
   [[nodiscard]] Executor& executor() const noexcept;

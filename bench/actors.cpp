@@ -1,158 +1,245 @@
-// Messages between actors, against posts between Asio strands on a pool of as many threads.
+// Actors against Asio strands, CAF and BEAM, each on two threads.
 //
-// The two cores of a virtual machine may be near or far, which moves every row here: look at the
-// machine's first rows.
-#include <atomic>
-#include <boost/asio/post.hpp>
-#include <boost/asio/strand.hpp>
-#include <boost/asio/thread_pool.hpp>
-#include <future>
+// The two cores of a virtual machine may be near or far, and change within seconds, which moves
+// every row here: so all take turns, one process each, and a value is the median over the turns.
+// Look at the machine's first rows, too. An aim is what floors.md asks for, as a ratio to a floor or
+// peer measured in the same turns.
+#include <exception>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "stoker/actors/actor.hpp"
+#include "stoker/bench/actor_programs.hpp"
 #include "stoker/bench/groups.hpp"
-#include "stoker/runtime/clock.hpp"
-#include "stoker/runtime/thread_pool.hpp"
 
 namespace stoker::bench {
 namespace {
 
-constexpr unsigned threads = 2;
-
-struct Ball {
-  int left = 0;
+/// Whom ours is compared with, how that one calls the row, and the ratio that is our aim.
+struct Rival {
+  const ActorProgram* program;
+  std::string row;
+  std::optional<double> aim;
+  std::optional<double> aim_p99 = {};
+  std::string name = {};  ///< the program's, if empty
 };
 
-/// Returns the ball until it has been played often enough.
-class Player final : public Actor {
+struct Question {
+  std::string name;
+  std::string row;  ///< empty: ours cannot do it yet
+  std::string unit;
+  Better better;
+  int samples;  ///< a turn
+  std::vector<Rival> rivals;
+  std::string note = {};
+  std::optional<double> aim = {};  ///< of the value itself
+  bool p99 = false;                ///< a row for it, too; the first is then the p50
+};
+
+/// What one program reached: a value a turn.
+struct Reached {
+  Samples median;
+  Samples p99;
+};
+
+Reached& operator+=(Reached& reached, const Samples& turn) {
+  reached.median.add(turn.median());
+  reached.p99.add(turn.quantile(0.99));
+  return reached;
+}
+
+class Contest {
  public:
-  void meet(ActorRef<Player> other) { other_ = std::move(other); }
-  void on(Ball ball) {
-    if (ball.left == 0) {
-      done.set_value();
-      return;
+  explicit Contest(Context& context) : report_{context.report}, turns_{context.repeats(7)} {}
+
+  void hold(const ActorProgram& ours, const Question& question) {
+    Reached mine;
+    std::vector<Reached> theirs(question.rivals.size());
+    std::vector<std::string> missing(question.rivals.size());
+    for (int turn = 0; turn < turns_; ++turn) {
+      if (!question.row.empty()) mine += ours.run(question.row, question.samples);
+      for (std::size_t i = 0; i < theirs.size(); ++i) {
+        const Rival& rival = question.rivals[i];
+        missing[i] = rival.program->why_absent();
+        if (missing[i].empty()) theirs[i] += rival.program->run(rival.row, question.samples);
+      }
     }
-    static_cast<void>(other_.cast(Ball{ball.left - 1}));
+    show(question, mine, theirs, missing, false);
+    if (question.p99) show(question, mine, theirs, missing, true);
   }
-  void part() { other_ = {}; }
-  std::promise<void> done;
 
  private:
-  ActorRef<Player> other_;
-};
-
-/// Counts what it gets and says when it was all.
-class Sink final : public Actor {
- public:
-  explicit Sink(int expected) : left_{expected} {}
-  void on(int) {
-    if (--left_ == 0) done.set_value();
+  void show(const Question& question, const Reached& mine, const std::vector<Reached>& theirs,
+            const std::vector<std::string>& missing, bool p99) {
+    std::string name = question.name;
+    if (question.p99) name += p99 ? ", p99" : ", p50";
+    const auto part = [&](const Reached& reached) -> const Samples& {
+      return p99 ? reached.p99 : reached.median;
+    };
+    bool shown = false;
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+      const Rival& rival = question.rivals[i];
+      const std::string peer = rival.name.empty() ? rival.program->name() : rival.name;
+      if (!missing[i].empty()) {
+        report_.skip(name + ", against " + peer, missing[i]);
+        continue;
+      }
+      if (question.row.empty()) {
+        report_.add(Row{name + ", " + peer, part(theirs[i]), question.unit, question.better});
+        continue;
+      }
+      Row row{name, part(mine), question.unit, question.better};
+      row.against(peer, part(theirs[i])).aim_ratio(p99 ? rival.aim_p99 : rival.aim);
+      if (!shown) row.remark(question.note);
+      if (!shown && question.aim) row.aim(*question.aim);
+      shown = true;
+      report_.add(row);
+    }
+    if (shown || question.row.empty()) return;
+    Row row{name, part(mine), question.unit, question.better};
+    if (question.aim) row.aim(*question.aim);
+    report_.add(row.remark(question.note));
   }
-  std::promise<void> done;
 
- private:
-  int left_;
+  Report& report_;
+  int turns_;
 };
 
-class Echo final : public Actor {
- public:
-  int on(int value) { return value; }
-};
-
-using Strand = boost::asio::strand<boost::asio::thread_pool::executor_type>;
-
-struct Table {
-  Strand one, two;
-  std::promise<void> done;
-  void play(int left) {
-    if (left == 0) return done.set_value();
-    boost::asio::post(left % 2 ? one : two, [this, left] { play(left - 1); });
-  }
-};
-
-double ping_pong(const std::shared_ptr<Executor>& pool, int messages) {
-  const auto one = spawn<Player>(pool, {.name = "one"});
-  const auto two = spawn<Player>(pool, {.name = "two"});
-  one.get()->meet(two);
-  two.get()->meet(one);
-  const double seconds = seconds_of([&] {
-    static_cast<void>(one.cast(Ball{messages}));
-    // The last ball lands with one of the two, by parity with `one`.
-    (messages % 2 ? two : one).get()->done.get_future().wait();
-  });
-  // They hold each other: parted, or they would live for ever.
-  one.get()->part();
-  two.get()->part();
-  return seconds / messages;
-}
-
-double strand_ping_pong(boost::asio::thread_pool& pool, int messages) {
-  Table table{Strand{pool.get_executor()}, Strand{pool.get_executor()}, {}};
-  return seconds_of([&] {
-           table.play(messages);
-           table.done.get_future().wait();
-         }) /
-         messages;
-}
-
-double casts(const std::shared_ptr<Executor>& pool, int messages) {
-  const auto sink = spawn<Sink>(pool, {.name = "sink", .capacity = 1U << 24U}, messages);
-  return seconds_of([&] {
-           for (int i = 0; i < messages; ++i) static_cast<void>(sink.cast(i));
-           sink.get()->done.get_future().wait();
-         }) /
-         messages;
-}
-
-double strand_posts(boost::asio::thread_pool& pool, int messages) {
-  Strand strand{pool.get_executor()};
-  std::promise<void> done;
-  int left = messages;
-  return seconds_of([&] {
-           for (int i = 0; i < messages; ++i)
-             boost::asio::post(strand, [&] {
-               if (--left == 0) done.set_value();
-             });
-           done.get_future().wait();
-         }) /
-         messages;
+/// The ratios divide what floors.md asks for by what it says of that rival; 1 means: beat it.
+std::vector<Question> questions(const ActorPrograms& programs) {
+  const auto* asio = &programs.asio;
+  const auto* caf = &programs.caf;
+  const auto* beam = &programs.beam;
+  const std::string deferred = "Asio strands, defer";
+  return {
+      {"ping-pong, per message",
+       "ping_pong",
+       "ns",
+       Better::lower,
+       5,
+       {{asio, "ping_pong_defer", 1.0, {}, deferred},
+        {asio, "ping_pong", 1.0},
+        {caf, "ping_pong", 1.0},
+        {beam, "ping_pong", 1.0}}},
+      {"fan-in, 8 to 1",
+       "fan_in",
+       "M/s",
+       Better::higher,
+       3,
+       {{asio, "fan_in", 2.4},
+        {caf, "fan_in", 2.2},
+        {beam, "fan_in", 1.7},
+        {beam, "fan_in_off_heap", 1.0, {}, "BEAM, mailbox off the heap"}},
+       "50,000 messages of each, sent in one go"},
+      {"ring of 503, hops",
+       "ring",
+       "M/s",
+       Better::higher,
+       5,
+       {{asio, "ring_defer", 1.0, {}, deferred},
+        {asio, "ring", 1.0},
+        {caf, "ring", 1.0},
+        {beam, "ring", 1.0}}},
+      {"spawn, answer, end, from an actor",
+       "spawn_inside",
+       "k/s",
+       Better::higher,
+       1,
+       {{asio, "spawn_inside", 0.77}, {caf, "spawn_inside", 1.0}, {beam, "spawn_inside", 1.8}},
+       "100,000; CAF 20,000"},
+      {"the same from a plain thread",
+       "spawn_outside",
+       "k/s",
+       Better::higher,
+       1,
+       {{asio, "spawn_outside", 0.77}, {caf, "spawn_outside", 1.0}}},
+      {"an actor that ends itself by exit()",
+       "spawn_exit",
+       "k/s",
+       Better::higher,
+       1,
+       {{asio, "spawn_inside", {}}, {beam, "spawn_inside", 1.8}},
+       "from an actor; the others as above"},
+      {"resident bytes per idle actor",
+       "idle_bytes",
+       "B",
+       Better::lower,
+       1,
+       {{asio, "idle_bytes", {}},
+        {caf, "idle_bytes", 1.0},
+        {beam, "idle_bytes", 1.0},
+        {beam, "idle_bytes_hibernated", 1.0, {}, "BEAM, hibernated"}},
+       "growth of a fresh process by 100,000 that have answered once, addresses not counted",
+       700},
+      {"ask, actor to actor",
+       "ask_inside",
+       "µs",
+       Better::lower,
+       5000,
+       {{asio, "ask_inside", 1.17, 0.77},
+        {caf, "ask_inside", 1.0, 1.0},
+        {beam, "ask_inside", 1.0, 1.0},
+        {beam, "ask_gen_server", 1.0, 1.0, "BEAM, gen_server:call"}},
+       "the answer as a message",
+       {},
+       true},
+      {"ask from a plain thread that sleeps",
+       "ask_outside",
+       "µs",
+       Better::lower,
+       5000,
+       {{asio, "ask_outside", 0.37, 0.95}, {caf, "ask_outside", 0.63, 0.29}},
+       "Future::get()",
+       {},
+       true},
+      {"the same of an idle actor, run here",
+       "ask_here",
+       "µs",
+       Better::lower,
+       5000,
+       {},
+       "Run::here",
+       {},
+       true},
+      {"the same while eight actors flood a ninth",
+       "ask_flooded",
+       "µs",
+       Better::lower,
+       2000,
+       {},
+       "fairness: a turn is 64 messages",
+       {},
+       true},
+      {"crash to a replacement's answer",
+       "crash",
+       "µs",
+       Better::lower,
+       500,
+       {{asio, "crash", {}, {}, "Asio strands, by hand"},
+        {caf, "crash", 0.65, 1.0, "CAF, by hand"},
+        {beam, "crash", 0.52, 0.83, "BEAM, supervisor"}},
+       "supervisor",
+       {},
+       true},
+      {"casts from a plain thread",
+       "stream",
+       "M/s",
+       Better::higher,
+       5,
+       {{asio, "stream", {}}, {caf, "stream", 1.0}}},
+  };
 }
 
 }  // namespace
 
 void actors(Context& context) {
-  SystemClock clock;
-  const std::shared_ptr<Executor> pool =
-      std::make_shared<ThreadPool>(clock, ThreadPoolOptions{threads, "bench"});
-  boost::asio::thread_pool asio_pool{threads};
-  const int repeats = context.repeats(20);
-  constexpr int messages = 100'000;
-
-  const Duel ball = duel(
-      repeats, [&] { return ping_pong(pool, messages) * 1e9; },
-      [&] { return strand_ping_pong(asio_pool, messages) * 1e9; });
-  context.report.add(Row{"ping-pong, per message", ball.ours, "ns", Better::lower}.against(
-      "Asio strands", ball.peer));
-
-  const Duel stream = duel(
-      repeats, [&] { return 1e-6 / casts(pool, messages); },
-      [&] { return 1e-6 / strand_posts(asio_pool, messages); });
-  context.report.add(Row{"casts from a plain thread", stream.ours, "M/s", Better::higher}.against(
-      "Asio strand", stream.peer));
-
-  const auto echo = spawn<Echo>(pool, {.name = "echo"});
-  Samples asked;
-  for (int i = -100; i < context.repeats(20000); ++i) {
-    const double us = seconds_of([&] { keep(echo.call(i).get()); }) * 1e6;
-    if (i >= 0) asked.add(us);
-  }
-  context.report.add(Row{"ask from a plain thread, p50", asked, "µs", Better::lower});
-  context.report.add(
-      Row{"ask from a plain thread, p99", asked.quantile(0.99), "µs", Better::lower});
-  const Samples inside = sample(context.repeats(2000), [&] {
-    return seconds_of([&] { keep(echo.call(1, Run::here).get()); }) * 1e6;
-  });
-  context.report.add(
-      Row{"ask of an idle actor, run here, p50", inside, "µs", Better::lower}.remark("Run::here"));
+  const ActorPrograms programs;
+  Contest contest{context};
+  for (const Question& question : questions(programs)) try {
+      contest.hold(programs.stoker, question);
+    } catch (const std::exception& error) {
+      context.report.skip(question.name, error.what());
+    }
 }
 
 }  // namespace stoker::bench

@@ -7,7 +7,7 @@ namespace stoker::bench {
 
 void machine(Context& context);         ///< cores, memory, FMA peak: what the rest is measured on
 void overhead(Context& context);        ///< our own cost per command, on the null device
-void actors(Context& context);          ///< messages between actors
+void actors(Context& context);          ///< actors against Asio strands, CAF and BEAM
 void vulkan_latency(Context& context);  ///< submit to complete against a raw Vulkan program
 void cpu_matmul(Context& context);      ///< matrix products against oneDNN
 void cpu_conv(Context& context);        ///< convolutions against oneDNN
@@ -15,6 +15,7 @@ void cpu_memory(Context& context);      ///< memory-bound kernels against a tria
 void photo(Context& context);           ///< image kernels and the photo pipeline against OpenCV
 void gpu_kernels(Context& context);     ///< kernels on a GPU against its memory and arithmetic
 void server(Context& context);          ///< an event loop that shares its thread with Stoker
+void soak(Context& context);            ///< a minute of crashes and lost devices
 void memory(Context& context);          ///< what ten thousand runs leave behind
 
 }  // namespace stoker::bench

@@ -40,6 +40,8 @@ class Samples {
     sorted_ = false;
   }
   [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
+  /// In no particular order.
+  [[nodiscard]] std::span<const double> values() const noexcept { return values_; }
   /// The value below which `share` (0 to 1) of the samples lie, interpolated; 0 if there are none.
   [[nodiscard]] double quantile(double share) const;
   [[nodiscard]] double median() const { return quantile(0.5); }

@@ -3,7 +3,8 @@
 // Measures, never judges: it ends with 0 unless a benchmark could not run at all. The table goes to
 // standard output; with --json or --markdown it goes to standard error and the data to standard
 // output. `stoker_bench --peer` is what a benchmark starts as a process of its own for a library
-// whose threads would disturb ours (bench/onednn_peer.hpp).
+// whose threads would disturb ours (bench/onednn_peer.hpp), `stoker_bench --actors …` what it starts
+// for one row of an actor runtime (bench/actor_programs.hpp).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/bench/actor_programs.hpp"
 #include "stoker/bench/groups.hpp"
 #include "stoker/bench/onednn_peer.hpp"
 #include "stoker/bench/table.hpp"
@@ -28,7 +30,7 @@ struct Group {
 constexpr Group groups[] = {
     {"machine", "cores, memory and FMA peak: what the rest is measured on", machine},
     {"overhead", "our own cost per command, on the null device", overhead},
-    {"actors", "messages between actors, against Asio strands", actors},
+    {"actors", "actors against Asio strands, CAF and BEAM", actors},
     {"vulkan_latency", "submit to complete, against a raw Vulkan program", vulkan_latency},
     {"cpu_matmul", "matrix products, against oneDNN", cpu_matmul},
     {"cpu_conv", "convolutions, against oneDNN", cpu_conv},
@@ -37,6 +39,7 @@ constexpr Group groups[] = {
     {"gpu_kernels", "kernels on a GPU, against its memory and arithmetic", gpu_kernels},
     {"server", "an event loop that shares its thread with Stoker", server},
     {"memory", "what ten thousand runs leave behind", memory},
+    {"soak", "a minute of crashes, lost devices and killed scripts", soak},
 };
 
 struct Choice {
@@ -93,6 +96,8 @@ int run(const Choice& choice) {
 
 int main(int argc, char** argv) try {
   if (argc > 1 && std::string_view{argv[1]} == "--peer") return stoker::bench::serve_onednn_peer();
+  if (argc > 1 && std::string_view{argv[1]} == "--actors")
+    return stoker::bench::serve_actor_program({argv + 2, argv + argc});
   stoker::bench::Choice choice;
   CLI::App app{"Stoker's benchmarks"};
   app.add_option("GROUP", choice.names, "groups to run; all if none is named");

@@ -1,23 +1,15 @@
 // What ten thousand runs of many sizes leave behind: resident memory and the pool's own numbers
 // after a hundred runs and after all.
 #include <malloc.h>
-#include <unistd.h>
-
-#include <fstream>
 
 #include "stoker/bench/groups.hpp"
 #include "stoker/bench/inputs.hpp"
+#include "stoker/bench/resident.hpp"
 
 namespace stoker::bench {
 namespace {
 
-double resident_mib() {
-  std::ifstream statm{"/proc/self/statm"};
-  double all = 0;
-  double resident = 0;
-  statm >> all >> resident;
-  return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
-}
+double resident_mib() { return resident_bytes() / (1 << 20); }
 
 double mib(std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 

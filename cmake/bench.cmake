@@ -1,4 +1,5 @@
-# All benchmarks in one program, stoker_bench. Peers that are installed are compared with.
+# All benchmarks in one program, stoker_bench. Peers that are installed are compared with. Those in
+# bench/peers are programs of their own, which stoker_bench starts.
 
 stoker_glob(bench_sources bench/*.cpp)
 if(NOT bench_sources)
@@ -21,4 +22,16 @@ if(STOKER_OPENCV_INCLUDE AND STOKER_OPENCV_CORE AND STOKER_OPENCV_IMGPROC)
   target_compile_definitions(stoker_bench PRIVATE STOKER_BENCH_OPENCV=1)
   target_include_directories(stoker_bench SYSTEM PRIVATE "${STOKER_OPENCV_INCLUDE}")
   target_link_libraries(stoker_bench PRIVATE "${STOKER_OPENCV_IMGPROC}" "${STOKER_OPENCV_CORE}")
+endif()
+
+# CAF's own CMake package comes in many versions; the peer is written for 0.17, as in Debian 12.
+find_path(STOKER_CAF_INCLUDE caf/atom.hpp)
+find_library(STOKER_CAF_CORE caf_core)
+mark_as_advanced(STOKER_CAF_INCLUDE STOKER_CAF_CORE)
+if(STOKER_CAF_INCLUDE AND STOKER_CAF_CORE)
+  add_executable(bench_caf_actors bench/peers/caf_actors.cpp)
+  set_target_properties(bench_caf_actors PROPERTIES CXX_STANDARD 17)
+  target_include_directories(bench_caf_actors SYSTEM PRIVATE "${STOKER_CAF_INCLUDE}")
+  target_link_libraries(bench_caf_actors PRIVATE "${STOKER_CAF_CORE}" Threads::Threads)
+  add_dependencies(stoker_bench bench_caf_actors)
 endif()

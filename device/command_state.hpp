@@ -59,6 +59,11 @@ class CommandState final : public FutureState<void> {
   void set_running() noexcept;
   void set_failed_step(std::uint32_t step) noexcept;
   void set_point(QueuePoint point) noexcept;
+  /// Where it was handed over to; value 0: nowhere yet.
+  [[nodiscard]] QueuePoint point() const noexcept {
+    const std::uint64_t value = point_value_.load(std::memory_order_acquire);
+    return {point_queue_.load(std::memory_order_relaxed), value};
+  }
   void set_timing(StepTiming timing);
   void set_step_timings(std::vector<StepTiming> timings);
   /// The timer that cancels it; stopped when it ends. Once, before it is sent.

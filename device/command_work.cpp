@@ -13,6 +13,12 @@ MemoryView Operand::view() const noexcept {
   return {lease.view().block, lease.view().offset + offset, bytes};
 }
 
+std::shared_ptr<const void> Operand::owner() const noexcept {
+  if (const auto* block = std::get_if<std::shared_ptr<MemoryBlock>>(&memory)) return *block;
+  if (const auto* lease = std::get_if<std::shared_ptr<MemoryLease>>(&memory)) return *lease;
+  return buffer()->memory;
+}
+
 HostWait::~HostWait() {
   if (!poke_ || point_.timeline->remove(*this)) return;
   // It was told, or is being told this moment by another thread.

@@ -30,6 +30,8 @@ struct Operand {
     return state ? state->get() : nullptr;
   }
   [[nodiscard]] MemoryView view() const noexcept;
+  /// Keeps the memory itself; of a buffer that was dropped, nothing.
+  [[nodiscard]] std::shared_ptr<const void> owner() const noexcept;
 };
 
 /// A Step whose memory is not looked up yet.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "stoker/runtime/log.hpp"
+
 namespace stoker {
 namespace {
 
@@ -25,7 +27,14 @@ Result<std::shared_ptr<DeviceShell>> DeviceShell::open(Driver& driver, std::size
 
 DeviceShell::DeviceShell(const ShellOptions& options)
     : options_{options}, reports_{queue_kinds * options.submissions_in_flight} {}
-DeviceShell::~DeviceShell() = default;
+DeviceShell::~DeviceShell() {
+  reclaim_muted();
+  if (muted_.empty()) return;
+  // A hung device may write there at any time: lost memory is better than spoilt memory.
+  log_error("memory that a hung device may still touch is leaked",
+            {{"device", info().name}, {"submissions", std::to_string(muted_.size())}});
+  static_cast<void>(std::make_unique<std::vector<Muted>>(std::move(muted_)).release());
+}
 
 void DeviceShell::set_hooks(Hooks hooks) {
   hooks_ = std::move(hooks);
@@ -43,6 +52,7 @@ ShellStats DeviceShell::stats() const noexcept {
   stats.submissions = count_submissions_.load(std::memory_order_relaxed);
   stats.queued = count_queued_.load(std::memory_order_relaxed);
   stats.in_flight = count_in_flight_.load(std::memory_order_relaxed);
+  stats.muted = count_muted_.load(std::memory_order_relaxed);
   return stats;
 }
 
@@ -100,6 +110,7 @@ void DeviceShell::turn() {
       abandon_flights(why);
     }
     settle_completed();
+    if (hung_) reclaim_muted();
     pump();
     poked_.store(false, std::memory_order_seq_cst);
     bool more = is_lost_.load(std::memory_order_acquire) && !loss_settled_;

@@ -21,6 +21,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -43,6 +44,9 @@ struct ShellOptions {
   std::size_t submissions_in_flight =
       3;  ///< per queue; more commands wait where they can be cancelled
   std::size_t steps_per_submission = 256;
+  /// How long after its deadline a command may still run before the device counts as hung, which is
+  /// a way of being lost.
+  std::chrono::nanoseconds hang_patience = std::chrono::seconds{30};
 };
 
 struct ShellStats {
@@ -53,6 +57,7 @@ struct ShellStats {
   std::uint64_t submissions = 0;
   std::uint64_t queued = 0;     ///< commands not handed to the backend yet
   std::uint64_t in_flight = 0;  ///< commands handed over and not complete
+  std::uint64_t muted = 0;      ///< of a hung device: submissions that may still touch their memory
 };
 
 /// Told what happens, for traces and metrics. Called on the strand; must be quick.
@@ -98,6 +103,8 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
                                                                  std::string_view op);
   /// The device_lost Error once the device is lost, else nothing.
   [[nodiscard]] std::optional<Error> lost() const;
+  [[nodiscard]] bool is_lost() const noexcept { return is_lost_.load(std::memory_order_acquire); }
+  [[nodiscard]] const ShellOptions& options() const noexcept { return options_; }
 
   // --- [strand] --------------------------------------------------------------------------------
   /// With `refused` the command ends at once: it could not be put together.
@@ -111,6 +118,12 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   void release(const std::shared_ptr<BufferState>& buffer);
   /// Fails everything that queues with `why` and accepts no more.
   void close(const Error& why);
+  /// The device does not come back from what it runs: it counts as lost from now on. What it may
+  /// still touch is kept until it says that it has done with it, or for ever.
+  void give_up(const Error& why);
+  [[nodiscard]] bool reached(QueuePoint point) const noexcept {
+    return point.value <= completed_[index_of(point.queue)].load(std::memory_order_acquire);
+  }
   [[nodiscard]] bool idle() const noexcept;
   /// The highest point handed over, per queue.
   [[nodiscard]] std::array<QueuePoint, queue_kinds> submitted() const noexcept;
@@ -126,6 +139,12 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
     std::vector<CommandPtr> commands;  ///< step i is that of command i, or all are one replay's
     std::vector<std::shared_ptr<MemoryLease>> scratch;
     std::array<std::uint64_t, queue_kinds> waits{};
+  };
+  /// What a submission uses that a hung device may not have done with.
+  struct Muted {
+    QueuePoint point;
+    std::vector<std::shared_ptr<const void>> memory;
+    std::vector<std::function<void(const Error*)>> results;  ///< own what reads write to
   };
   struct Report {
     QueuePoint point;
@@ -155,6 +174,8 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   [[nodiscard]] std::optional<Error> poison_of(const CommandWork& work) const;
   void settle(CommandState& command, std::optional<Error> failure, StepTiming timing);
   void abandon_flights(const Error& why);
+  void mute(QueueKind queue, const Flight& flight);
+  void reclaim_muted();
   /// What the backend said about a flight; it has been said before the point was complete.
   [[nodiscard]] Report take_report(QueuePoint point);
   [[nodiscard]] Flight take_flight();
@@ -183,6 +204,8 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   std::vector<Step> steps_;
   bool closed_ = false;
   std::optional<Error> close_reason_;
+  bool hung_ = false;
+  std::vector<Muted> muted_;
   std::shared_ptr<DeviceShell> keep_alive_;  // while anything queues or runs
 
   // shared with the backend's thread
@@ -195,7 +218,8 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   bool loss_settled_ = false;  // strand only
 
   std::atomic<std::uint64_t> count_submitted_{0}, count_completed_{0}, count_failed_{0},
-      count_cancelled_{0}, count_submissions_{0}, count_queued_{0}, count_in_flight_{0};
+      count_cancelled_{0}, count_submissions_{0}, count_queued_{0}, count_in_flight_{0},
+      count_muted_{0};
 };
 
 }  // namespace stoker

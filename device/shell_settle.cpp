@@ -121,11 +121,44 @@ void DeviceShell::abandon_flights(const Error& why) {
     Ring<Flight> flights;
     flights.swap(flights_[q]);
     for (Flight& flight : flights) {
+      if (hung_) mute(static_cast<QueueKind>(q), flight);
       count_in_flight_.fetch_sub(flight.commands.size(), std::memory_order_relaxed);
       for (const CommandPtr& command : flight.commands) settle(*command, why, {});
     }
     settled_[q] = submitted_[q];
   }
+}
+
+void DeviceShell::give_up(const Error& why) {
+  hung_ = true;
+  on_lost(why);
+}
+
+void DeviceShell::mute(QueueKind queue, const Flight& flight) {
+  Muted muted{{queue, flight.value}, {flight.scratch.begin(), flight.scratch.end()}, {}};
+  const auto keep = [&](const CommandStep& step) {
+    for (const Operand& operand : step.inputs) muted.memory.push_back(operand.owner());
+    for (const auto* operands : {&step.outputs, &step.scratch})
+      for (const Operand& operand : *operands) muted.memory.push_back(operand.owner());
+    muted.memory.push_back(step.executable);
+  };
+  for (const CommandPtr& command : flight.commands) {
+    const CommandWork& work = command->work;
+    if (work.replay) {
+      for (const CommandStep& step : work.replay->steps) keep(step);
+      muted.memory.push_back(work.replay);
+    } else {
+      keep(work.step);
+    }
+    if (work.on_result) muted.results.push_back(work.on_result);
+  }
+  muted_.push_back(std::move(muted));
+  count_muted_.store(muted_.size(), std::memory_order_relaxed);
+}
+
+void DeviceShell::reclaim_muted() {
+  std::erase_if(muted_, [&](const Muted& muted) { return reached(muted.point); });
+  count_muted_.store(muted_.size(), std::memory_order_relaxed);
 }
 
 DeviceShell::Report DeviceShell::take_report(QueuePoint point) {

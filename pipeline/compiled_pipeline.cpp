@@ -15,7 +15,9 @@ CompiledPipeline::CompiledPipeline(std::shared_ptr<const PipelinePlan> plan,
                                    std::shared_ptr<DeviceClient> device)
     : plan_{std::move(plan)},
       device_{std::move(device)},
-      actor_{spawn_on<PipelineActor>(device_->actor().strand(), "pipeline", plan_, device_)} {}
+      actor_{spawn_on<PipelineActor>(device_->actor().strand(), "pipeline", plan_, device_)} {
+  static_cast<void>(actor_.cell()->monitor(*device_->actor().cell()));  // it ends with its device
+}
 
 Result<CommandPtr> CompiledPipeline::run(std::span<const DeviceBuffer* const> buffers,
                                          const CommandOptions& options, Keep keep) {

@@ -23,6 +23,7 @@ struct RunPipeline {
   CommandPtr command;
   std::shared_ptr<const Binding> binding;
   bool keep = true;  ///< whether the arena and the recording stay for a next run
+  void refused(const Error& why) const { fail_unsent(*command, why); }
 };
 /// Drops idle arenas and recordings; answers how many.
 struct TrimPipeline {};
@@ -38,6 +39,8 @@ class PipelineActor final : public Actor {
   [[nodiscard]] std::size_t on(TrimPipeline);
 
  private:
+  void on_down(const Down& device) override { leave(device.reason); }
+
   /// An arena with the recording that uses it.
   struct Instance {
     std::shared_ptr<const Binding> binding;

@@ -184,7 +184,8 @@ class Continuation final : public FutureState<U>, private Waiter, private Task {
  private:
   using Input = boost::intrusive_ptr<FutureState<T>>;
 
-  void wake() noexcept override { executor_->post(static_cast<Task&>(*this)); }
+  // What completed the future may be about to end, and its thread free.
+  void wake() noexcept override { executor_->defer(static_cast<Task&>(*this)); }
   void run() noexcept override {
     const boost::intrusive_ptr<Continuation> self{this, false};
     const Input input = take_input();

@@ -180,18 +180,24 @@ Envelope* Mailbox::take_after(Envelope* previous) noexcept {
 
 // Turns the stack round and appends each envelope to its queue.
 void Mailbox::sort_in(Envelope* newest) noexcept {
-  Envelope* oldest = nullptr;
+  // In one pass, because a long inbox is cold: each queue grows at its head, and goes behind what was
+  // there before.
+  Queue normal;
+  Queue system;
   while (newest != nullptr) {
-    Envelope* following = newest->next;
-    newest->next = oldest;
-    oldest = newest;
+    Queue& queue = newest->system ? system : normal;
+    Envelope* following = std::exchange(newest->next, queue.head);
+    if (queue.tail == nullptr) queue.tail = newest;
+    queue.head = newest;
     newest = following;
   }
-  while (oldest != nullptr) {
-    Envelope* following = oldest->next;
-    append(oldest->system ? system_ : normal_, oldest);
-    oldest = following;
-  }
+  const auto append_all = [](Queue& queue, const Queue& fresh) {
+    if (fresh.head == nullptr) return;
+    (queue.tail ? queue.tail->next : queue.head) = fresh.head;
+    queue.tail = fresh.tail;
+  };
+  append_all(system_, system);
+  append_all(normal_, normal);
 }
 
 void Mailbox::drain() noexcept {

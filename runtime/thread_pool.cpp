@@ -17,6 +17,7 @@
 #include "stoker/runtime/fork_guard.hpp"
 #include "stoker/runtime/kept_tasks.hpp"
 #include "stoker/runtime/posted_task.hpp"
+#include "stoker/runtime/process.hpp"
 #include "stoker/runtime/thread_local.hpp"
 
 namespace stoker {
@@ -126,7 +127,8 @@ void ThreadPool::post(Task& task) noexcept { impl_->post(task); }
 
 void ThreadPool::defer(Task& task) noexcept {
   Worker& self = worker();
-  if (self.pool != this || !self.in_task) return impl_->post(task);
+  // A process may run for long after this call.
+  if (self.pool != this || !self.in_task || this_process::inside()) return impl_->post(task);
   // One task may wait for this thread; the one before it goes where other threads find it.
   if (Task* before = std::exchange(self.next, &task)) impl_->post(*before);
 }

@@ -53,6 +53,7 @@ void TurnWatch::start(Clock& clock, std::chrono::nanoseconds limit, Report repor
 }
 
 void TurnWatch::stop() noexcept {
+  if (fork_.forked()) return;  // the clock is the parent's
   const std::scoped_lock starting{starting_};
   if (!watching_.exchange(false, std::memory_order_relaxed)) return;
   // Twice, because a look that runs meanwhile may have armed it again.

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "stoker/runtime/clock.hpp"
+#include "stoker/runtime/fork_guard.hpp"
 
 namespace stoker {
 
@@ -69,6 +70,7 @@ class TurnWatch final : private TimerNode {
   void expired() noexcept override;
   [[nodiscard]] std::vector<HoggedThread> look();
 
+  const ForkGuard fork_;
   const std::uint64_t number_;  // of this watch in the process
   std::atomic<bool> watching_{false};
   std::mutex starting_;  // start() and stop() exclude each other

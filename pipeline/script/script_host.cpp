@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "stoker/pipeline/script/script.hpp"
+#include "stoker/pipeline/script/script_actor.hpp"
 #include "stoker/runtime/gate.hpp"
 #include "stoker/runtime/process.hpp"
 #include "stoker/runtime/thread_pool.hpp"
@@ -65,12 +66,32 @@ Result<ScriptSource> ScriptSource::from_file(const std::filesystem::path& path) 
 
 struct ScriptHost::State {
   State(std::shared_ptr<DeviceClient> device, Executor& executor,
-        std::vector<std::shared_ptr<const Kernel>> kernels)
+        std::vector<std::shared_ptr<const Kernel>> kernels, const Supervisor& parent)
       : files{executor.clock(), {.threads = 1, .name = "stoker-files"}},
-        services{std::move(device), &executor, std::move(kernels), &files} {}
+        services{std::move(device), &executor, std::move(kernels), &files} {
+    if (!parent) return;
+    scripts = spawn_supervisor(parent.strand()->shared_executor(),
+                               {.name = "scripts", .strategy = Strategy::simple_one_for_one},
+                               {script_children()});
+    ChildSpec child;
+    child.id = "scripts " + std::to_string(scripts.id());
+    child.restart = Restart::temporary;
+    child.kind = ChildKind::supervisor;
+    child.start = [scripts = scripts](const ChildStart&) -> Result<ActorAddress> {
+      return ActorAddress{scripts};
+    };
+    static_cast<void>(parent.start_child(std::move(child)));
+  }
+  /// The services as they are now: a lost device that was opened again is another one.
+  [[nodiscard]] script::Services present() const {
+    script::Services now = services;
+    if (now.device->is_lost()) now.device = now.device->successor();
+    return now;
+  }
 
   ThreadPool files;
   const script::Services services;
+  Supervisor scripts;  ///< empty outside of a system's tree
   Gate gate;
   std::mutex mutex;  // of what follows
   std::uint64_t last_id = 0;
@@ -78,8 +99,8 @@ struct ScriptHost::State {
 };
 
 ScriptHost::ScriptHost(std::shared_ptr<DeviceClient> device, Executor& executor,
-                       std::vector<std::shared_ptr<const Kernel>> kernels)
-    : state_{std::make_shared<State>(std::move(device), executor, std::move(kernels))} {}
+                       std::vector<std::shared_ptr<const Kernel>> kernels, const Supervisor& parent)
+    : state_{std::make_shared<State>(std::move(device), executor, std::move(kernels), parent)} {}
 
 ScriptHost::~ScriptHost() {
   const Future<void> empty = state_->gate.close();
@@ -89,6 +110,7 @@ ScriptHost::~ScriptHost() {
       stop.cancel(Error{"script", ErrorCode::cancelled, "the host of the scripts is closing"});
   }
   empty.wait();
+  if (state_->scripts) state_->scripts.exit(ExitReason::shutdown());
 }
 
 Result<ScriptRun> ScriptHost::start(ScriptSource source, ScriptOptions options) {
@@ -107,6 +129,7 @@ Result<ScriptRun> ScriptHost::start(ScriptSource source, ScriptOptions options) 
     id = ++state_->last_id;
     state_->running.emplace(id, run.stop);
   }
+  const std::string script_name = source.name;
   const auto forget = [state = state_.get(), id] {
     const std::lock_guard lock{state->mutex};
     state->running.erase(id);
@@ -125,8 +148,9 @@ Result<ScriptRun> ScriptHost::start(ScriptSource source, ScriptOptions options) 
     const std::string name = source.name;
     Result<ScriptReport> result = [&]() -> Result<ScriptReport> {
       try {
-        return script::Script{state->services, std::move(source), std::move(options),
-                              std::move(paths), stop.token()}
+        const script::Services services = state->present();
+        return script::Script{services, std::move(source), std::move(options), std::move(paths),
+                              stop.token()}
             .run();
       } catch (const std::exception&) {
         return error_from_current_exception("script");
@@ -146,6 +170,8 @@ Result<ScriptRun> ScriptHost::start(ScriptSource source, ScriptOptions options) 
     forget();
     return error_from_current_exception("script");
   }
+  if (state_->scripts)
+    static_cast<void>(state_->scripts.start_child(RunningScript{script_name, run}));
   return run;
 }
 

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "stoker/actors/device_client.hpp"
+#include "stoker/actors/supervisor.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/runtime/cancel.hpp"
 #include "stoker/runtime/executor.hpp"
@@ -110,9 +111,11 @@ struct ScriptRun {
 
 class ScriptHost {
  public:
-  /// Scripts run on `device` and may call `kernels`.
+  /// Scripts run on `device` (as it is when they start) and may call `kernels`. Under `parent`, if it
+  /// is given, there is a supervisor of this host's scripts, and below it an actor for each: see
+  /// script_actor.hpp.
   ScriptHost(std::shared_ptr<DeviceClient> device, Executor& executor,
-             std::vector<std::shared_ptr<const Kernel>> kernels);
+             std::vector<std::shared_ptr<const Kernel>> kernels, const Supervisor& parent = {});
   ~ScriptHost();
   ScriptHost(const ScriptHost&) = delete;
   ScriptHost& operator=(const ScriptHost&) = delete;

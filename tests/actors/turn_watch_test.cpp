@@ -1,0 +1,77 @@
+// A handler that hogs its thread is named while it does.
+#include "stoker/runtime/turn_watch.hpp"
+
+#include "probe.hpp"
+#include "stoker/actors/process_actor.hpp"
+
+namespace stoker {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Watching : public Probes {
+ protected:
+  Watching() {
+    executor->turn_watch().start(clock, 1s,
+                                 [this](const HoggedThread& one) { seen.push_back(one); });
+  }
+  void TearDown() override {
+    executor->turn_watch().stop();
+    Probes::TearDown();
+  }
+  std::vector<HoggedThread> seen;
+};
+
+TEST_F(Watching, names_a_handler_that_runs_too_long_once_while_it_runs) {
+  in(a, [this](Probe&) {
+    clock.advance(10s);
+    EXPECT_EQ(seen.size(), 1U);
+  });
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].who, "a");
+  EXPECT_GE(seen[0].at_least, 1s);
+}
+
+TEST_F(Watching, says_nothing_of_handlers_that_return_in_time) {
+  for (int i = 0; i < 10; ++i) in(a, [this](Probe&) { clock.advance(900ms); });
+  EXPECT_TRUE(seen.empty());
+}
+
+TEST_F(Watching, names_each_that_hogs_anew) {
+  in(a, [this](Probe&) { clock.advance(2s); });
+  in(b, [this](Probe&) { clock.advance(2s); });
+  in(a, [this](Probe&) { clock.advance(2s); });
+  ASSERT_EQ(seen.size(), 3U);
+  EXPECT_EQ(seen[1].who, "b");
+}
+
+TEST_F(Watching, names_a_process_but_not_while_it_waits) {
+  const auto process = spawn_process<int>(executor, {.name = "worker"}, [this](auto& self) {
+    self.sleep_for(1h);
+    clock.advance(2s);
+  });
+  executor->run_all();
+  clock.advance(1h);
+  EXPECT_TRUE(seen.empty());
+  executor->run_all();
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].who, "worker");
+}
+
+TEST_F(Watching, ends_when_it_is_stopped) {
+  executor->turn_watch().stop();
+  in(a, [this](Probe&) { clock.advance(10s); });
+  EXPECT_TRUE(seen.empty());
+  EXPECT_EQ(clock.next_due(), Clock::time_point::max());
+}
+
+TEST_F(Watching, takes_long_names_as_far_as_they_fit) {
+  Journal journal;
+  const auto long_name = probe(journal, std::string(200, 'x'));
+  in(long_name, [this](Probe&) { clock.advance(2s); });
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].who, std::string(48, 'x'));
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,192 @@
+// A lost device comes back: its supervisor opens it again, the same handles work, and what was only on
+// the device is reported lost.
+#include <gtest/gtest.h>
+
+#include "stoker/api/stoker.hpp"
+#include "stoker/device/fault_injection.hpp"
+#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/manual_executor.hpp"
+
+namespace stoker {
+namespace {
+
+using namespace std::chrono_literals;
+
+class DeviceRecovery : public testing::TestWithParam<const char*> {
+ protected:
+  DeviceRecovery() { options.drivers = with_faults(faults); }
+  /// Loses the device and waits until it is back.
+  void lose_for_a_while(const Device& device, const char* why = "lost on purpose") const {
+    const auto lost = device.client()->actor().ended();
+    faults.on(device.name()).lose(why);
+    lost.wait();
+    device.when_ready().get();
+  }
+  /// The null device computes nothing.
+  static bool computes() { return GetParam() != std::string_view{"null"}; }
+
+  Faults faults;
+  SystemOptions options;
+  LogCapture log;
+};
+
+TEST_P(DeviceRecovery, the_same_handle_works_again) {
+  const System system{options};
+  const Device device = system.device(GetParam());
+  lose_for_a_while(device);
+  EXPECT_TRUE(device.ready());
+  const Buffer x = device.buffer({-1.0F, 2.0F});
+  const auto y = device.run("relu", {x}).read<float>().get();
+  if (computes()) {
+    EXPECT_EQ(y, (std::vector{0.0F, 2.0F}));
+  }
+  EXPECT_EQ(system.device(GetParam()), device);
+  EXPECT_EQ(faults.counters().opens, 2U);
+}
+
+TEST_P(DeviceRecovery, buffers_of_the_lost_device_stay_lost_and_are_named) {
+  const System system{options};
+  const Device device = system.device(GetParam());
+  const Buffer one = device.buffer({1.0F});
+  const Buffer two = device.buffer({2.0F});
+  const auto ended = one.handle().actor().ended();
+  lose_for_a_while(device, "unplugged");
+  const ExitReason why = ended.get();
+  ASSERT_NE(why.error(), nullptr);
+  EXPECT_EQ(why.error()->code(), ErrorCode::device_lost);
+  try {
+    static_cast<void>(device.run("relu", {two}));
+    FAIL() << "a lost buffer was used";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::device_lost);
+    EXPECT_EQ(error.reason(), "unplugged");
+    EXPECT_EQ(error.detail("buffer"), std::to_string(two.handle().state()->id));
+  }
+  EXPECT_THROW(static_cast<void>(one.read<float>()), Error);
+  EXPECT_TRUE(log.contains("buffers are lost with their device"));
+  EXPECT_TRUE(log.contains(one.handle().actor().name()));
+}
+
+TEST_P(DeviceRecovery, a_pipeline_is_compiled_anew) {
+  const System system{options};
+  const Device device = system.device(GetParam());
+  Pipeline pipeline = system.pipeline(device);
+  pipeline.input("x", TensorSpec{DType::f32, Shape{2}});
+  pipeline.add("neg", {"x"}, "y");
+  pipeline.output("y");
+  const auto run = [&] {
+    const Buffer x = device.buffer({1.0F, -2.0F});
+    const Buffer y = device.buffer(DType::f32, Shape{2});
+    pipeline.run({{"x", x}, {"y", y}}).get();
+    return y.read<float>().get();
+  };
+  const auto before = run();
+  lose_for_a_while(device);
+  const auto after = run();
+  EXPECT_EQ(after, before);
+  if (computes()) {
+    EXPECT_EQ(after, (std::vector{-1.0F, 2.0F}));
+  }
+}
+
+TEST_P(DeviceRecovery, it_is_tried_again_when_it_does_not_open) {
+  const System system{options};
+  const Device device = system.device(GetParam());
+  faults.fail_open(2);
+  lose_for_a_while(device);
+  EXPECT_EQ(faults.counters().opens, 4U);
+}
+
+TEST_P(DeviceRecovery, commands_that_were_on_their_way_all_end) {
+  const System system{options};
+  for (int round = 0; round < 10; ++round) {
+    const Device device = system.device(GetParam());
+    device.when_ready().get();
+    const Buffer x = device.buffer({1.0F});
+    std::vector<Command> commands;
+    faults.lose_at_submission(3);
+    try {
+      for (int i = 0; i < 50; ++i) commands.push_back(device.submit("relu", {x}, x));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::device_lost);
+    }
+    for (const Command& command : commands) {
+      const auto outcome = command.wait();
+      EXPECT_TRUE(outcome || outcome.error().code() == ErrorCode::device_lost);
+    }
+    faults.clear();
+  }
+}
+
+TEST_P(DeviceRecovery, others_keep_serving_meanwhile) {
+  const System system{options};
+  const Device device = system.device(GetParam());
+  const Device other = system.device(GetParam() == std::string_view{"null"} ? "cpu" : "null");
+  const Buffer y = other.buffer({1.0F});
+  lose_for_a_while(device);
+  EXPECT_TRUE(other.submit("relu", {y}, y).wait());
+}
+
+TEST_P(DeviceRecovery, a_system_may_stop_at_any_moment_of_it) {
+  for (int round = 0; round < 20; ++round) {
+    const System system{options};
+    const Device device = system.device(GetParam());
+    const Buffer x = device.buffer({1.0F});
+    faults.lose_at_submission(1 + static_cast<std::uint64_t>(round) % 3);
+    try {
+      for (int i = 0; i < round; ++i) device.submit("relu", {x}, x);
+    } catch (const Error&) {  // it is lost
+    }
+    if (round % 2) static_cast<void>(device.when_ready());
+    if (round % 3 == 0) system.stop();
+    faults.clear();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, DeviceRecovery, testing::Values("cpu", "null", "vulkan"),
+                         [](const auto& info) { return std::string{info.param}; });
+
+TEST(DeviceGivenUp, stays_lost_and_says_so) {
+  const Faults faults;
+  const LogCapture log;
+  SystemOptions options;
+  options.drivers = with_faults(faults);
+  const auto clock = std::make_shared<ManualClock>();
+  options.clock = clock;
+  const System system{options};
+  const Device device = system.device("null");
+  faults.fail_open(1000);
+  faults.lose();
+  const auto back = device.when_ready();
+  while (!back.ready()) clock->advance(5s);
+  EXPECT_EQ(back.wait().error().code(), ErrorCode::device_lost);
+  EXPECT_FALSE(device.ready());
+  EXPECT_TRUE(log.contains("supervisor gave up"));
+}
+
+TEST(HungDevice, is_lost_when_a_command_outlives_its_deadline_by_far) {
+  const Faults faults;
+  const LogCapture log;
+  const auto clock = std::make_shared<ManualClock>();
+  SystemOptions options;
+  options.drivers = with_faults(faults);
+  options.clock = clock;
+  options.device.hang_patience = 10s;
+  const System system{options};
+  const Device device = system.device("cpu");
+  const Buffer x = device.buffer({1.0F});
+  faults.hang_submission();
+  const Command hung = device.submit("relu", {x}, x, {}, {.deadline = clock->now() + 1s});
+  const Command behind = device.submit("neg", {x}, x);
+  clock->advance(1s);
+  EXPECT_EQ(hung.wait().error().code(), ErrorCode::deadline_exceeded) << "the caller hears at once";
+  EXPECT_FALSE(behind.ready());
+  while (!behind.ready()) clock->advance(10s);
+  EXPECT_EQ(behind.wait().error().code(), ErrorCode::device_lost);
+  while (!device.ready()) clock->advance(1s);
+  const Buffer y = device.buffer({-1.0F});
+  EXPECT_EQ(device.run("relu", {y}).read<float>().get(), std::vector{0.0F});
+}
+
+}  // namespace
+}  // namespace stoker
