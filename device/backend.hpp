@@ -195,9 +195,12 @@ struct BackendCounters {
   std::uint64_t validation_messages = 0;
 };
 
-class Backend : public std::enable_shared_from_this<Backend> {
+class Backend {
  public:
-  /// Waits a bounded time for work in flight, then leaves; never throws.
+  /// Waits a bounded time for work in flight, then leaves; never throws. Any thread, also one that is
+  /// inside the sink: the last owner may let go in a completion. Work that does not end in time is
+  /// left to itself: nobody is told of it, and what it touches of this device's stays, although its
+  /// owners free it.
   virtual ~Backend() = default;
 
   [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;  // any thread

@@ -18,20 +18,11 @@ class FaultyRecording final : public Recording {
   const std::vector<Step> steps;
 };
 
-/// Ends a device, and only then lets go of the sink that it reports to.
-struct EndBeforeSink {
-  std::shared_ptr<FaultRelay> relay;
-  void operator()(Backend* backend) const { std::default_delete<Backend>{}(backend); }
-};
-
 class FaultyBackend final : public Backend {
  public:
   FaultyBackend(std::unique_ptr<Backend> inner, std::shared_ptr<FaultPlan> plan,
                 std::shared_ptr<FaultRelay> relay)
-      // Shared, because a device may hold on to itself while it reports.
-      : inner_{std::unique_ptr<Backend, EndBeforeSink>{inner.release(), EndBeforeSink{relay}}},
-        plan_{std::move(plan)},
-        relay_{std::move(relay)} {}
+      : inner_{std::move(inner)}, plan_{std::move(plan)}, relay_{std::move(relay)} {}
   ~FaultyBackend() override {
     inner_.reset();  // what ends in its patience is still told
     if (!fork_.forked()) relay_->close();
@@ -114,7 +105,7 @@ class FaultyBackend final : public Backend {
                  {{"device", relay_->device()}, {"cause", "injected fault"}}};
   }
 
-  std::shared_ptr<Backend> inner_;
+  std::unique_ptr<Backend> inner_;
   const std::shared_ptr<FaultPlan> plan_;
   const std::shared_ptr<FaultRelay> relay_;
   const ForkGuard fork_;

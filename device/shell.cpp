@@ -4,12 +4,21 @@
 #include <utility>
 
 #include "stoker/runtime/log.hpp"
+#include "stoker/runtime/sanitizers.hpp"
 
 namespace stoker {
 namespace {
 
 void add_edge(Step& step, std::uint32_t earlier) {
   if (std::ranges::find(step.after, earlier) == step.after.end()) step.after.push_back(earlier);
+}
+
+/// Lost memory is better than spoilt memory. The shell stays with it (keep_alive_), because the backend
+/// still reports to it.
+void say_kept(const DeviceShell& shell, std::size_t submissions) {
+  sanitizers::ignore_leak(&shell, &shell, sizeof(void*));
+  log_error("memory that a hung device may still touch is kept until it has done with it",
+            {{"device", shell.info().name}, {"submissions", std::to_string(submissions)}});
 }
 
 }  // namespace
@@ -28,12 +37,10 @@ Result<std::shared_ptr<DeviceShell>> DeviceShell::open(Driver& driver, std::size
 DeviceShell::DeviceShell(const ShellOptions& options)
     : options_{options}, reports_{queue_kinds * options.submissions_in_flight} {}
 DeviceShell::~DeviceShell() {
-  reclaim_muted();
-  if (muted_.empty()) return;
-  // A hung device may write there at any time: lost memory is better than spoilt memory.
-  log_error("memory that a hung device may still touch is leaked",
-            {{"device", info().name}, {"submissions", std::to_string(muted_.size())}});
-  static_cast<void>(std::make_unique<std::vector<Muted>>(std::move(muted_)).release());
+  // The backend reports to what is declared after it, up to its end.
+  executables_.reset();
+  pool_.reset();
+  backend_.reset();
 }
 
 void DeviceShell::set_hooks(Hooks hooks) {
@@ -108,6 +115,7 @@ void DeviceShell::turn() {
       settle_completed();  // what was complete before the loss is not part of it
       close(why);
       abandon_flights(why);
+      if (!muted_.empty()) say_kept(*this, muted_.size());
     }
     settle_completed();
     if (hung_) reclaim_muted();
@@ -118,7 +126,7 @@ void DeviceShell::turn() {
     if (!more || poked_.exchange(true)) break;
   }
   count_queued_.store(queue_.size(), std::memory_order_relaxed);
-  if (idle()) keep_alive_.reset();
+  if (idle() && muted_.empty()) keep_alive_.reset();
 }
 
 std::array<QueuePoint, queue_kinds> DeviceShell::submitted() const noexcept {

@@ -25,8 +25,10 @@ std::shared_ptr<const CpuExecutable> executable_of(const Step& step) {
 
 }  // namespace
 
-Job::Job(std::span<const Step> steps, JobOwner& owner)
-    : owner_{owner}, count_{steps.size()}, nodes_{std::make_unique<Node[]>(steps.size())} {
+Job::Job(std::span<const Step> steps, std::weak_ptr<JobOwner> owner)
+    : owner_{std::move(owner)},
+      count_{steps.size()},
+      nodes_{std::make_unique<Node[]>(steps.size())} {
   keep_.reserve(count_);
   std::vector<std::vector<std::uint32_t>> after(count_);
   std::size_t pointer_count = 0;
@@ -59,6 +61,7 @@ Job::Job(std::span<const Step> steps, JobOwner& owner)
 
 void Job::reset(bool timed, std::atomic<std::uint32_t>* progress, ReadyNodes& ready) {
   timed_ = timed;
+  counts_ = progress != nullptr;
   progress_ = progress;
   failures_.clear();
   left_.store(static_cast<std::uint32_t>(count_), std::memory_order_relaxed);
@@ -108,7 +111,7 @@ void Job::finish(Node& node, ReadyNodes& ready) noexcept {
       // What it would compute from is not there: it fails with the first cause and never runs.
       Error cause;
       {
-        const std::scoped_lock lock{failures_mutex_};
+        const std::scoped_lock lock{mutex_};
         const auto own = std::ranges::find(failures_, node.index, &StepFailure::step);
         if (own != failures_.end()) cause = own->error;
       }
@@ -116,18 +119,27 @@ void Job::finish(Node& node, ReadyNodes& ready) noexcept {
     }
     if (next.waiting.fetch_sub(1, std::memory_order_acq_rel) == 1) ready.push_back(&next);
   }
-  if (progress_) progress_->fetch_add(1, std::memory_order_relaxed);
-  if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) owner_.on_job_done(*this);
+  if (counts_) {
+    const std::scoped_lock lock{mutex_};
+    if (progress_) progress_->fetch_add(1, std::memory_order_relaxed);
+  }
+  if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (const auto owner = owner_.lock()) owner->on_job_done(*this);
+}
+
+void Job::forget_progress() noexcept {
+  const std::scoped_lock lock{mutex_};
+  progress_ = nullptr;
 }
 
 void Job::fail(Node& node, Error error) noexcept {
   if (node.failed.exchange(true, std::memory_order_relaxed)) return;
-  const std::scoped_lock lock{failures_mutex_};
+  const std::scoped_lock lock{mutex_};
   failures_.push_back({node.index, std::move(error)});
 }
 
 std::vector<StepFailure> Job::take_failures() {
-  const std::scoped_lock lock{failures_mutex_};
+  const std::scoped_lock lock{mutex_};
   return std::exchange(failures_, {});
 }
 

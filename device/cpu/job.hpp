@@ -6,7 +6,8 @@
 //                                                                                  ▼
 //                                                        node done → successors → job done
 //
-// Ownership: the backend owns the job; the pool only ever refers to nodes of jobs that are not done.
+// Ownership: shared by the recording and by the submissions in flight; the pool only ever refers to
+// nodes of jobs that are not done. A job may outlive its owner: then nobody is told.
 // Threads: build and reset by one thread while the job is idle; the pool's threads share a running
 // one. `claimed` belongs to the pool's lock, everything else that changes is atomic.
 #pragma once
@@ -52,7 +53,8 @@ struct Node {
   [[nodiscard]] std::uint32_t slices() const noexcept { return plan->stages[stage].slices; }
 };
 
-/// Told when every node of a job is done; the job may be reset or destroyed from inside.
+/// Told when every node of a job is done; the job may be reset or destroyed from inside. Kept alive for
+/// as long as the call takes.
 class JobOwner {
  public:
   virtual void on_job_done(Job& job) noexcept = 0;
@@ -61,9 +63,11 @@ class JobOwner {
   ~JobOwner() = default;
 };
 
-class Job final : public Recording {
+class Job final {
  public:
-  Job(std::span<const Step> steps, JobOwner& owner);
+  Job(std::span<const Step> steps, std::weak_ptr<JobOwner> owner);
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
 
   /// Back to "nothing has run"; appends the nodes without predecessors to `ready`.
   void reset(bool timed, std::atomic<std::uint32_t>* progress, ReadyNodes& ready);
@@ -72,6 +76,9 @@ class Job final : public Recording {
   /// appended to `ready`. Never throws: what a kernel throws marks its node failed. The job may be
   /// gone when this returns.
   void run_slice(Node& node, std::uint32_t stage, std::uint32_t slice, ReadyNodes& ready) noexcept;
+
+  /// `progress` of the run is not touched once this returns. Any thread.
+  void forget_progress() noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   /// After the job is done: what to report.
@@ -82,16 +89,17 @@ class Job final : public Recording {
   void finish(Node& node, ReadyNodes& ready) noexcept;
   void fail(Node& node, Error error) noexcept;
 
-  JobOwner& owner_;
+  const std::weak_ptr<JobOwner> owner_;
   const std::size_t count_;
   std::unique_ptr<Node[]> nodes_;
   std::vector<void*> pointers_;            // inputs and outputs of all nodes, one after the other
   std::vector<std::uint32_t> successors_;  // of all nodes, one after the other
   std::vector<std::shared_ptr<const CpuExecutable>> keep_;
   std::atomic<std::uint32_t> left_{0};
-  std::atomic<std::uint32_t>* progress_ = nullptr;
   bool timed_ = false;
-  std::mutex failures_mutex_;
+  bool counts_ = false;  // somebody wants to see the progress
+  std::mutex mutex_;     // of what follows
+  std::atomic<std::uint32_t>* progress_ = nullptr;
   std::vector<StepFailure> failures_;
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "stoker/device/vulkan/device_fault.hpp"
+#include "stoker/device/vulkan/exit_watch.hpp"
 #include "stoker/device/vulkan/result.hpp"
 #include "stoker/runtime/log.hpp"
 
@@ -34,20 +35,18 @@ void relax() noexcept {
 
 }  // namespace
 
-Completer::Completer(DeviceHandle& device, std::span<const std::unique_ptr<Queue>> queues,
-                     CompletionSink& sink, Options options)
-    : device_{device}, queues_{queues}, sink_{sink}, options_{options}, clock_{device} {}
-
-Completer::~Completer() { stop(); }
+Completer::Completer(std::shared_ptr<DeviceHandle> device, Queues queues, CompletionSink& sink,
+                     Options options)
+    : device_{std::move(device)},
+      queues_{std::move(queues)},
+      sink_{sink},
+      options_{options},
+      clock_{*device_} {}
 
 Result<void> Completer::start() {
   try {
     ended_.store(false);
-    thread_ = std::thread{[this] {
-      own_thread_.store(std::this_thread::get_id());
-      run();
-      ended_.store(true);
-    }};
+    thread_ = std::thread{[self = shared_from_this()]() mutable { live(std::move(self)); }};
   } catch (...) {
     ended_.store(true);
     return error_from_current_exception("open");
@@ -55,12 +54,36 @@ Result<void> Completer::start() {
   return {};
 }
 
+void Completer::live(std::shared_ptr<Completer> self) noexcept {
+  self->own_thread_.store(std::this_thread::get_id());
+  self->run();
+  self->ended_.store(true);
+  // Perhaps the backend has ended inside a report. Then the device ends here, where nobody can wait
+  // for it but the exit.
+  const ExitDelay delay;
+  if (delay.too_late()) self->device_->abandon();
+  self.reset();
+}
+
 void Completer::stop() noexcept {
   if (!thread_.joinable()) return;
+  if (on_own_thread()) {
+    stop_.store(true);
+    return thread_.detach();
+  }
   ask_to_end();
   // Only a process that exits leaves before it stops; a thread that is stuck then stays behind.
   if (left_.load() && !ended_.load()) return thread_.detach();
   thread_.join();
+}
+
+bool Completer::drain(Clock::time_point deadline) noexcept {
+  const bool alone = on_own_thread();  // then nobody is left to report, nor to be told
+  return std::ranges::all_of(queues_, [&](const auto& queue) {
+    const std::uint64_t last = queue->last_submitted();
+    if (!alone) return wait(*queue, last, deadline);
+    return !lost() && queue->wait(last, ns(deadline - Clock::now())) == VK_SUCCESS;
+  });
 }
 
 void Completer::ask_to_end() noexcept {
@@ -96,13 +119,9 @@ void Completer::leave() noexcept {
   });
   ask_to_end();
   // Not thread_: another thread may be in stop(), joining it.
-  if (own_thread_.load() != std::this_thread::get_id()) wait_for([&] { return ended_.load(); });
+  if (!on_own_thread()) wait_for([&] { return ended_.load(); });
   lost_.store(true);
   tell_waiters();
-}
-
-void Completer::forget_thread() noexcept {
-  if (thread_.joinable()) thread_.detach();
 }
 
 std::unique_lock<std::mutex> Completer::open_gate() noexcept {
@@ -126,7 +145,7 @@ void Completer::run() noexcept {
     }
     bool advanced = false;
     for (const auto& queue : queues_) advanced = retire(*queue) || advanced;
-    if (advanced || lost() || spin()) continue;
+    if (stop_.load() || advanced || lost() || spin()) continue;
     block();
   }
 }
@@ -158,7 +177,7 @@ void Completer::block() noexcept {
   info.semaphoreCount = static_cast<std::uint32_t>(queues_.size());
   info.pSemaphores = semaphores.data();
   info.pValues = values.data();
-  const VkResult result = device_.api().vkWaitSemaphores(device_.handle(), &info, ns(slice));
+  const VkResult result = device_->api().vkWaitSemaphores(device_->handle(), &info, ns(slice));
   if (result == VK_TIMEOUT && in_flight_.load() == 0) sleep();
   if (result >= 0) return;
   on_failure("vkWaitSemaphores", result);
@@ -176,7 +195,7 @@ void Completer::sleep() noexcept {
 
 bool Completer::retire(Queue& queue) noexcept {
   std::unique_lock reporting{queue.report_mutex};
-  if (lost()) return false;
+  if (lost() || stop_.load()) return false;
   std::uint64_t value = 0;
   VkResult result = queue.read(value);
   // Some drivers let a lost device's counters jump to the largest value instead of failing.
@@ -188,7 +207,10 @@ bool Completer::retire(Queue& queue) noexcept {
   }
   const bool advanced = value > queue.seen.load(std::memory_order_relaxed);
   queue.seen.store(value, std::memory_order_relaxed);
-  while (Flight* const flight = queue.pop_complete(value)) report(queue, *flight);
+  while (Flight* const flight = queue.pop_complete(value)) {
+    report(queue, *flight);
+    if (stop_.load()) return false;  // the report has ended the backend, and with it the sink
+  }
   return queue.note_progress() || advanced;
 }
 
@@ -220,8 +242,8 @@ void Completer::report(Queue& queue, Flight& flight) noexcept {
 std::vector<StepTiming> Completer::read_timings(const Queue& queue, const Flight& flight) {
   const std::uint32_t count = 2 * flight.steps;
   std::vector<std::uint64_t> ticks(count);
-  const VkResult result = device_.api().vkGetQueryPoolResults(
-      device_.handle(), flight.list->timestamp_pool(), 0, count, count * sizeof(std::uint64_t),
+  const VkResult result = device_->api().vkGetQueryPoolResults(
+      device_->handle(), flight.list->timestamp_pool(), 0, count, count * sizeof(std::uint64_t),
       ticks.data(), sizeof(std::uint64_t), VK_QUERY_RESULT_64_BIT);
   if (result != VK_SUCCESS) return {};
   const std::uint32_t bits = queue.timestamp_bits();
@@ -297,7 +319,7 @@ void Completer::lose(const Error& cause) noexcept {
   settle_memory();
   Error reason = cause;
   try {
-    std::vector<Detail> details = loss_details(device_);
+    std::vector<Detail> details = loss_details(*device_);
     details.insert(details.end(), cause.details().begin(), cause.details().end());
     for (const auto& queue : queues_)
       if (std::string labels = queue->labels(); !labels.empty())
@@ -326,11 +348,11 @@ void Completer::settle_memory() noexcept {
   for (const auto& queue : queues_) {
     const VkResult result = queue->wait(queue->last_submitted(), ns(loss_patience));
     if (result != VK_TIMEOUT) continue;
-    device_.abandon();
+    device_->abandon();
     try {
       log_warn("a device hangs; memory that it may still touch stays allocated",
-               {{"device", device_.info().name},
-                {"bytes", std::to_string(device_.bytes_in_use.load(std::memory_order_relaxed))}});
+               {{"device", device_->info().name},
+                {"bytes", std::to_string(device_->bytes_in_use.load(std::memory_order_relaxed))}});
     } catch (...) {
       // Nothing to add: the message was the only purpose.
     }

@@ -11,14 +11,16 @@
 // Loss: the first VK_ERROR_DEVICE_LOST, from whatever call, ends everything. If the device does not
 // admit soon that its work is over, it may be hung and still touch memory: then it is abandoned.
 //
-// Threads: any. Lifetime: queues and sink outlive it.
+// Threads: any. Lifetime: shared by the backend and by the thread, with the queues and the device they
+// work on: the sink may end the backend from inside a report, and then the thread is the last to leave.
+// The sink outlives stop().
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <thread>
 #include <vector>
 
@@ -27,7 +29,9 @@
 
 namespace stoker::device::vulkan {
 
-class Completer {
+using Queues = std::vector<std::unique_ptr<Queue>>;
+
+class Completer final : public std::enable_shared_from_this<Completer> {
  public:
   struct Options {
     /// How long the thread, and one that waits, spin before they block; 0 where the "device" needs
@@ -36,21 +40,22 @@ class Completer {
     std::chrono::nanoseconds wait_spin{0};
     std::chrono::nanoseconds submit_target{0};  ///< kernels that take longer are reported; 0: none
   };
-  Completer(DeviceHandle& device, std::span<const std::unique_ptr<Queue>> queues,
-            CompletionSink& sink, Options options);
-  ~Completer();
+  Completer(std::shared_ptr<DeviceHandle> device, Queues queues, CompletionSink& sink,
+            Options options);
   Completer(const Completer&) = delete;
   Completer& operator=(const Completer&) = delete;
 
   /// Starts the thread. out_of_memory or internal if the system gives none.
   [[nodiscard]] Result<void> start();
-  /// Ends the thread; what is in flight is no longer reported.
+  /// Ends the thread; what is in flight is no longer reported. On the thread itself, inside a report:
+  /// from the moment that returns, neither sink nor driver is called, until the device is destroyed.
   void stop() noexcept;
+  /// Waits until all that was launched is done, and reported unless this is the thread itself.
+  [[nodiscard]] bool drain(std::chrono::steady_clock::time_point deadline) noexcept;
   /// The process exits: nothing more is submitted, reported or asked of the driver. Ends the thread,
   /// for which it waits a limited time. Any thread.
   void leave() noexcept;
-  /// In a forked child the thread does not exist: forgets it.
-  void forget_thread() noexcept;
+  [[nodiscard]] const Queues& queues() const noexcept { return queues_; }
 
   /// Held from before a launch() until it is over; empty once the device is being lost. So the loss
   /// knows all work that was handed over, and can ask whether it is done with the host's memory.
@@ -70,7 +75,12 @@ class Completer {
   [[nodiscard]] Error loss() const;
 
  private:
+  /// The thread, from beginning to end.
+  static void live(std::shared_ptr<Completer> self) noexcept;
   void run() noexcept;
+  [[nodiscard]] bool on_own_thread() const noexcept {
+    return own_thread_.load() == std::this_thread::get_id();
+  }
   /// Makes the thread end soon, unless the device is lost.
   void ask_to_end() noexcept;
   void tell_waiters() noexcept;
@@ -85,8 +95,8 @@ class Completer {
   void on_failure(std::string_view function, VkResult result) noexcept;
   void settle_memory() noexcept;
 
-  DeviceHandle& device_;
-  const std::span<const std::unique_ptr<Queue>> queues_;
+  const std::shared_ptr<DeviceHandle> device_;
+  const Queues queues_;
   CompletionSink& sink_;
   const Options options_;
   DeviceClock clock_;

@@ -3,6 +3,8 @@
 #include <link.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -11,6 +13,8 @@
 
 namespace stoker::device::vulkan {
 namespace {
+
+constexpr std::chrono::seconds delay_patience{1};
 
 /// How many libraries were loaded so far. A handler installed when there were fewer may run after
 /// those of the newest.
@@ -30,7 +34,10 @@ unsigned long long libraries_loaded() noexcept {
 /// Process-wide by nature, as exit() is.
 struct ExitWatches {
   std::mutex mutex;
+  std::condition_variable no_delay;
   std::vector<ExitWatch*> all;
+  unsigned delays = 0;
+  bool exiting = false;
   unsigned long long libraries_seen = 0;
 
   /// Never destroyed: other threads may still run while the process exits.
@@ -53,13 +60,28 @@ struct ExitWatches {
     std::erase(all, &watch);
   }
 
-  void leave() {
+  /// False if the exit has begun.
+  bool delay() {
     const std::scoped_lock lock{mutex};
+    if (!exiting) ++delays;
+    return !exiting;
+  }
+
+  void end_delay() {
+    const std::scoped_lock lock{mutex};
+    --delays;
+    no_delay.notify_all();
+  }
+
+  void leave() {
+    std::unique_lock lock{mutex};
+    exiting = true;
     // Newest first: what is made from an instance leaves before it.
     for (auto watch = all.rbegin(); watch != all.rend(); ++watch) {
       if (std::exchange((*watch)->left_, true)) continue;
       (*watch)->leave_();
     }
+    no_delay.wait_for(lock, delay_patience, [&] { return delays == 0; });
   }
 };
 
@@ -68,5 +90,11 @@ ExitWatch::ExitWatch(std::function<void()> leave) : leave_{std::move(leave)} {
 }
 
 ExitWatch::~ExitWatch() { ExitWatches::get().remove(*this); }
+
+ExitDelay::ExitDelay() : too_late_{!ExitWatches::get().delay()} {}
+
+ExitDelay::~ExitDelay() {
+  if (!too_late_) ExitWatches::get().end_delay();
+}
 
 }  // namespace stoker::device::vulkan

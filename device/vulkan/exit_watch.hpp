@@ -29,4 +29,19 @@ class ExitWatch {
   bool left_ = false;
 };
 
+/// While it exists, exit() waits before the driver cleans up, for a second at most. For a thread that
+/// nobody joins and that ends a part of Vulkan.
+class ExitDelay {
+ public:
+  ExitDelay();
+  ~ExitDelay();
+  ExitDelay(const ExitDelay&) = delete;
+  ExitDelay& operator=(const ExitDelay&) = delete;
+  /// The exit came first and waits for nobody: the driver must not be called any more.
+  [[nodiscard]] bool too_late() const noexcept { return too_late_; }
+
+ private:
+  bool too_late_ = false;
+};
+
 }  // namespace stoker::device::vulkan

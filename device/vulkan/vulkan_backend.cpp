@@ -43,7 +43,7 @@ Result<std::unique_ptr<Backend>> VulkanBackend::open(std::shared_ptr<Instance> i
                                                      const OpenOptions& options) {
   STOKER_ASSIGN(auto device, DeviceHandle::create(std::move(instance), physical));
   STOKER_ASSIGN(auto pipelines, Pipelines::create(device, options.cache_dir));
-  std::vector<std::unique_ptr<Queue>> queues;
+  Queues queues;
   STOKER_ASSIGN(auto compute, Queue::create(device, QueueKind::compute));
   queues.push_back(std::move(compute));
   if (physical.transfer_family != no_family) {
@@ -52,36 +52,32 @@ Result<std::unique_ptr<Backend>> VulkanBackend::open(std::shared_ptr<Instance> i
   }
   auto backend = std::make_unique<VulkanBackend>(std::move(device), std::move(pipelines),
                                                  std::move(queues), sink, options);
-  STOKER_TRY(backend->completer_.start());
+  STOKER_TRY(backend->completer_->start());
   return std::unique_ptr<Backend>{std::move(backend)};
 }
 
 VulkanBackend::VulkanBackend(std::shared_ptr<DeviceHandle> device,
-                             std::unique_ptr<Pipelines> pipelines,
-                             std::vector<std::unique_ptr<Queue>> queues, CompletionSink& sink,
-                             const OpenOptions& options)
+                             std::unique_ptr<Pipelines> pipelines, Queues queues,
+                             CompletionSink& sink, const OpenOptions& options)
     : process_{getpid()},
       device_{std::move(device)},
       pipelines_{std::move(pipelines)},
-      queues_{std::move(queues)},
       encoder_{*device_, *pipelines_, options.submit_target},
-      completer_{*device_, queues_, sink, completer_options(device_->info(), options)},
+      completer_{std::make_shared<Completer>(device_, std::move(queues), sink,
+                                             completer_options(device_->info(), options))},
+      queues_{completer_->queues()},
       exit_watch_{[this] { leave(); }} {}
 
 VulkanBackend::~VulkanBackend() {
   if (getpid() != process_) {
     // A forked child shares neither the thread nor the device; destroying either would hang or
-    // disturb the parent.
+    // disturb the parent. The thread's share of the completer is there for ever.
     device_->abandon();
-    completer_.forget_thread();
     return;
   }
-  const auto deadline = std::chrono::steady_clock::now() + drain_patience;
-  const bool drained = std::ranges::all_of(queues_, [&](const auto& queue) {
-    return completer_.wait(*queue, queue->last_submitted(), deadline);
-  });
-  completer_.stop();
-  if (!drained && !completer_.lost()) {
+  const bool drained = completer_->drain(std::chrono::steady_clock::now() + drain_patience);
+  completer_->stop();
+  if (!drained && !completer_->lost()) {
     device_->abandon();
     try {
       log_warn("a device did not finish in time and is left behind",
@@ -95,18 +91,18 @@ VulkanBackend::~VulkanBackend() {
 void VulkanBackend::leave() noexcept {
   if (getpid() == process_) {
     pipelines_->save();
-    completer_.leave();
+    completer_->leave();
   }
   device_->abandon();
 }
 
 Error VulkanBackend::noted(Error error) noexcept {
-  if (error.code() == ErrorCode::device_lost) completer_.lose(error);
+  if (error.code() == ErrorCode::device_lost) completer_->lose(error);
   return error;
 }
 
 Result<std::unique_ptr<MemoryBlock>> VulkanBackend::allocate(std::uint64_t bytes, MemoryKind kind) {
-  if (completer_.lost()) return completer_.loss();
+  if (completer_->lost()) return completer_->loss();
   auto block = VulkanBlock::allocate(device_, bytes, kind);
   if (!block) return noted(std::move(block).error());
   return std::unique_ptr<MemoryBlock>{std::move(*block)};
@@ -117,7 +113,7 @@ std::uint64_t VulkanBackend::free_bytes() const noexcept { return vulkan::free_b
 Result<std::shared_ptr<const Executable>> VulkanBackend::prepare(
     std::shared_ptr<const Kernel> kernel, const KernelCall& call,
     std::span<const TensorSpec> outputs) {
-  if (completer_.lost()) return completer_.loss();
+  if (completer_->lost()) return completer_->loss();
   try {
     auto prepared = VulkanExecutable::prepare(*device_, *pipelines_, *kernel, call, outputs);
     if (!prepared) return noted(std::move(prepared).error());
@@ -128,7 +124,7 @@ Result<std::shared_ptr<const Executable>> VulkanBackend::prepare(
 }
 
 Result<std::unique_ptr<Recording>> VulkanBackend::record(std::span<const Step> steps) {
-  if (completer_.lost()) return completer_.loss();
+  if (completer_->lost()) return completer_->loss();
   try {
     auto recording = std::make_unique<VulkanRecording>(device_, steps);
     const Queue& compute = *queues_[0];
@@ -163,7 +159,7 @@ bool VulkanBackend::collect_waits(const Submission& submission, const Queue& que
 }
 
 Result<void> VulkanBackend::submit(const Submission& submission) {
-  if (completer_.lost()) return completer_.loss();
+  if (completer_->lost()) return completer_->loss();
   Queue* const queue = queue_of(submission.queue);
   if (!queue)
     return Error{"submit",
@@ -172,13 +168,13 @@ Result<void> VulkanBackend::submit(const Submission& submission) {
                  {{"device", info().name}}};
   Flight* flight = nullptr;
   try {
-    std::unique_lock gate = completer_.open_gate();
-    if (!gate) return completer_.loss();
+    std::unique_lock gate = completer_->open_gate();
+    if (!gate) return completer_->loss();
     flight = &queue->take();
     const auto launched = fill_and_launch(submission, *queue, *flight);
     gate.unlock();
     if (launched) {
-      completer_.notify();
+      completer_->notify();
       return {};
     }
     queue->recycle(*flight);
@@ -237,7 +233,7 @@ Result<void> VulkanBackend::encode_once(std::span<const Step> steps, const Submi
 bool VulkanBackend::wait(QueuePoint point,
                          std::chrono::steady_clock::time_point deadline) noexcept {
   Queue* const queue = queue_of(point.queue);
-  return queue && completer_.wait(*queue, point.value, deadline);
+  return queue && completer_->wait(*queue, point.value, deadline);
 }
 
 BackendCounters VulkanBackend::counters() const noexcept {

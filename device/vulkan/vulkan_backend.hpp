@@ -9,6 +9,9 @@
 //
 // Points of the same queue: waiting for the newest one is a barrier, which costs no semaphore;
 // older ones are waited for on the timeline, so that newer work need not end first.
+//
+// Threads: as backend.hpp says. Lifetime: may end on any thread, also inside a report of its own
+// completer's; the completer then destroys the queues and the device when it has left the sink.
 #pragma once
 
 #include <sys/types.h>
@@ -32,8 +35,7 @@ class VulkanBackend final : public Backend {
                                                              CompletionSink& sink,
                                                              const OpenOptions& options);
   VulkanBackend(std::shared_ptr<DeviceHandle> device, std::unique_ptr<Pipelines> pipelines,
-                std::vector<std::unique_ptr<Queue>> queues, CompletionSink& sink,
-                const OpenOptions& options);
+                Queues queues, CompletionSink& sink, const OpenOptions& options);
   ~VulkanBackend() override;
 
   [[nodiscard]] const DeviceInfo& info() const noexcept override { return device_->info(); }
@@ -65,11 +67,11 @@ class VulkanBackend final : public Backend {
   const pid_t process_;
   const std::shared_ptr<DeviceHandle> device_;
   const std::unique_ptr<Pipelines> pipelines_;
-  const std::vector<std::unique_ptr<Queue>> queues_;  // compute, then transfer if there is one
   Encoder encoder_;
   std::vector<SemaphoreValue> waits_;
-  Completer completer_;
-  const ExitWatch exit_watch_;  // last: it uses all of the above
+  const std::shared_ptr<Completer> completer_;  // shared with its thread
+  const Queues& queues_;                        // the completer's: compute, then transfer if any
+  const ExitWatch exit_watch_;                  // last: it uses all of the above
 };
 
 }  // namespace stoker::device::vulkan

@@ -39,12 +39,6 @@ class FaultyDevice {
       if (!await_poke()) break;
       shell->turn();
     }
-    // The device's thread may still be on its way out of the shell, and must not be its last owner:
-    // a Vulkan device cannot be ended by its own thread. Whoever has waited for a point, or for the
-    // loss, finds that it has left.
-    const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes{1};
-    for (const QueuePoint& point : shell->submitted())
-      if (point.value > 0) backend().wait(point, patience);
   }
   FaultyDevice(const FaultyDevice&) = delete;
   FaultyDevice& operator=(const FaultyDevice&) = delete;

@@ -1,0 +1,148 @@
+#include "stoker/device/cpu/job_queue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace stoker::device::cpu {
+
+JobQueue::JobQueue(CompletionSink& sink, std::shared_ptr<ComputePool> pool)
+    : sink_{sink}, pool_{std::move(pool)} {}
+
+std::shared_ptr<Job> JobQueue::make_job(std::span<const Step> steps) {
+  return std::make_shared<Job>(steps, weak_from_this());
+}
+
+void JobQueue::submit(std::shared_ptr<Job> job, const Submission& submission) {
+  Flight flight;
+  flight.value = submission.value;
+  flight.job = std::move(job);
+  flight.timed = submission.timed;
+  flight.progress = submission.progress;
+  for (const QueuePoint& point : submission.waits)
+    flight.waits_for = std::max(flight.waits_for, point.value);
+  ready_.clear();
+  std::unique_lock lock{mutex_};
+  flights_.push_back(std::move(flight));
+  collect_startable(ready_);
+  report(lock);  // a submission without steps is done already
+  lock.unlock();
+  if (!ready_.empty()) pool_->push(ready_);
+}
+
+void JobQueue::collect_startable(ReadyNodes& ready) {
+  // The prefix up to the oldest unfinished flight is complete, whether reported yet or not.
+  std::uint64_t reached = reported_;
+  for (const Flight& flight : flights_) {
+    if (!flight.done) break;
+    reached = flight.value;
+  }
+  for (Flight& flight : flights_) {
+    if (flight.started || flight.waits_for > reached) continue;
+    flight.started = true;
+    flight.job->reset(flight.timed, flight.progress, ready);
+    if (flight.job->size() == 0) flight.done = true;
+  }
+}
+
+void JobQueue::on_job_done(Job& job) noexcept {
+  ReadyNodes ready;
+  Rest rest;
+  std::unique_lock lock{mutex_};
+  const auto own = std::ranges::find_if(flights_, [&](const Flight& flight) {
+    return flight.job.get() == &job && flight.started && !flight.done;
+  });
+  own->done = true;
+  if (closed_) {
+    rest = take_rest();
+    lock.unlock();
+    return;
+  }
+  collect_startable(ready);
+  if (!ready.empty()) {
+    // Before the report: should that end the device, it waits for them.
+    const auto pool = pool_;
+    lock.unlock();
+    pool->push(ready);
+    lock.lock();
+  }
+  report(lock);
+}
+
+void JobQueue::report(std::unique_lock<std::mutex>& lock) {
+  // One reporter at a time keeps the order; whoever finishes meanwhile leaves its report to it.
+  if (reporter_ != std::thread::id{}) return changed_.notify_all();
+  reporter_ = std::this_thread::get_id();
+  while (!closed_ && !flights_.empty() && flights_.front().done) {
+    Flight flight = std::move(flights_.front());
+    flights_.pop_front();
+    reported_ = flight.value;
+    lock.unlock();
+    sink_.on_completed(
+        {{QueueKind::compute, flight.value}, flight.job->take_failures(), flight.job->timings()});
+    flight.job.reset();
+    lock.lock();
+    // Only now: whoever waits for the point finds that the sink knows it, too.
+    completed_.store(flight.value, std::memory_order_release);
+    changed_.notify_all();
+  }
+  reporter_ = {};
+  changed_.notify_all();
+}
+
+bool JobQueue::wait(std::uint64_t value, std::chrono::steady_clock::time_point deadline) noexcept {
+  const auto reached = [&] { return completed_.load(std::memory_order_acquire) >= value; };
+  while (!reached()) {
+    if (pool_->help(reached)) return true;
+    if (std::chrono::steady_clock::now() >= deadline) return reached();
+    std::unique_lock lock{mutex_};
+    if (changed_.wait_until(lock, deadline, reached)) return true;
+  }
+  return true;
+}
+
+void JobQueue::close(std::chrono::nanoseconds patience) noexcept {
+  Rest rest;
+  std::shared_ptr<ComputePool> pool;
+  std::unique_lock lock{mutex_};
+  const bool inside_report = reporter_ == std::this_thread::get_id();
+  changed_.wait_for(lock, patience, [&] {
+    if (inside_report) return std::ranges::all_of(flights_, &Flight::done);
+    return flights_.empty() && reporter_ == std::thread::id{};
+  });
+  closed_ = true;
+  for (Flight& flight : flights_) {
+    if (!flight.done && flight.started) flight.job->forget_progress();
+    if (!flight.started) flight.done = true;  // and never starts
+  }
+  self_ = shared_from_this();
+  rest = take_rest();
+  abandoned_.store(self_ != nullptr, std::memory_order_release);
+  // The abandoned do not need it, and a new device gets a pool with all its threads.
+  pool = std::move(pool_);
+  lock.unlock();
+}
+
+JobQueue::Rest JobQueue::take_rest() noexcept {
+  Rest rest;
+  if (!std::ranges::all_of(flights_, &Flight::done)) return rest;
+  rest.flights.swap(flights_);
+  rest.memory.swap(kept_);
+  rest.self.swap(self_);
+  return rest;
+}
+
+void JobQueue::forget_threads() noexcept { self_ = shared_from_this(); }
+
+void JobQueue::free(std::unique_ptr<MemoryBlock> block) noexcept {
+  if (!abandoned_.load(std::memory_order_acquire) || fork_.forked()) return;
+  const std::scoped_lock lock{mutex_};
+  if (!self_) return;
+  try {
+    kept_.reserve(kept_.size() + 1);
+    kept_.push_back(std::move(block));
+  } catch (...) {
+    static_cast<void>(block.release());  // lost memory is better than spoilt memory
+  }
+}
+
+}  // namespace stoker::device::cpu
