@@ -2,6 +2,17 @@
 
 #include <boost/core/demangle.hpp>
 
+namespace stoker {
+
+ActorCell& Actor::own() const {
+  if (!cell_)
+    throw Error{"actor", ErrorCode::invalid_argument,
+                "an actor has no address before its constructor has returned"};
+  return *cell_;
+}
+
+}  // namespace stoker
+
 namespace stoker::detail {
 
 Error not_an_actor_of(const ActorAddress& address, const std::type_info& wanted) {

@@ -56,6 +56,15 @@ class Actor {
   [[nodiscard]] ActorAddress self() const noexcept {
     return ActorAddress{cell_ ? cell_->weak_from_this().lock() : nullptr};
   }
+  /// The same as the address of this class.
+  template <class Me> [[nodiscard]] ActorRef<Me> self() const {
+    static_assert(std::is_base_of_v<Actor, Me>);
+    return ActorRef<Me>{self().cell()};
+  }
+  /// Where this actor runs: for what it spawns.
+  [[nodiscard]] const std::shared_ptr<Executor>& executor() const {
+    return own().strand()->shared_executor();
+  }
   /// Makes an actor that is linked to this one before anybody can reach it.
   template <class A, class... Args> ActorRef<A> spawn_link(SpawnOptions options, Args&&... args);
 
@@ -65,26 +74,30 @@ class Actor {
   [[nodiscard]] static Future<ReplyOf<A, M>> forward(const ActorRef<A>& to, M message) {
     return to.call(std::move(message));
   }
+  /// Calls `function(const Result<T>&)` as a handler of this actor when the future is ready: it may
+  /// use members, and what it throws ends the actor. Keeps the actor until then; if it ends before,
+  /// the function is not called.
+  template <class T, class F> void then(const Future<T>& future, F&& function);
 
   /// Ends this actor after the handler that runs now, whatever it traps: exit() without its throw.
-  void leave(ExitReason why = ExitReason::normal()) { cell_->leave(std::move(why)); }
+  void leave(ExitReason why = ExitReason::normal()) { own().leave(std::move(why)); }
   /// Ends this actor at once, whatever it traps.
   [[noreturn]] void exit(ExitReason why) { throw ExitNow{std::move(why)}; }
 
   /// Exit signals become on_exit() calls instead of ending this actor; `kill` from exit() does not.
-  void trap_exit(bool trap = true) noexcept { cell_->trap_exit(trap); }
+  void trap_exit(bool trap = true) { own().trap_exit(trap); }
   /// Ties both: when one ends, the other gets an exit signal with its reason. Idempotent. Linking to
   /// one that has ended gives the signal `noproc`.
-  void link(const ActorAddress& other) { cell_->link(*other.cell()); }
+  void link(const ActorAddress& other) { own().link(*other.cell()); }
   /// From now on the link has no effect; Flush::yes also forgets an on_exit() that queues.
   void unlink(const ActorAddress& other, Flush flush = Flush::no) {
-    cell_->unlink(*other.cell(), flush);
+    own().unlink(*other.cell(), flush);
   }
   /// on_down() will be called once, at once if the target has ended (`noproc`). Each call counts.
-  MonitorRef monitor(const ActorAddress& target) { return cell_->monitor(*target.cell()); }
+  MonitorRef monitor(const ActorAddress& target) { return own().monitor(*target.cell()); }
   /// False if the target had ended: on_down() has been called or queues (Flush::yes forgets it).
   bool demonitor(MonitorRef monitor, Flush flush = Flush::no) {
-    return cell_->demonitor(monitor, flush);
+    return own().demonitor(monitor, flush);
   }
 
   /// A linked actor has ended, or somebody wants this one to; only while it traps exits.
@@ -102,6 +115,8 @@ class Actor {
   friend class ActorCell;
   /// False: the actor ends by itself later, because of `why`.
   [[nodiscard]] virtual bool may_end(const ExitReason& /*why*/) noexcept { return true; }
+  /// This actor's cell. Throws invalid_argument in its constructor, when there is none yet.
+  [[nodiscard]] ActorCell& own() const;
   ActorCell* cell_ = nullptr;
 };
 
@@ -120,7 +135,8 @@ template <class A> class ActorRef : public ActorAddress {
   explicit ActorRef(std::shared_ptr<ActorCell> cell) noexcept : ActorAddress{std::move(cell)} {}
 
   /// Sends without an answer. Errors: overloaded (mailbox full; under OverflowRule::park only if the
-  /// caller cannot be parked), closed (the actor has ended).
+  /// caller cannot be parked), closed (its strand was closed). To an actor that has ended it is silent,
+  /// as in OTP.
   template <class M, class Target = A>  // Target: an actor may hold references to its own kind
   requires Handles<Target, M> Result<void> cast(M message, Run run = Run::posted)
   const {
@@ -245,17 +261,51 @@ template <class A, class... Args>
 template <class A, class... Args>
 [[nodiscard]] ActorRef<A> spawn(std::shared_ptr<Executor> executor, SpawnOptions options,
                                 Args&&... args) {
-  return spawn_on<A>(
-      std::make_shared<Strand>(std::move(executor), options.capacity, options.overflow),
-      std::move(options.name), std::forward<Args>(args)...);
+  auto actor =
+      spawn_on<A>(std::make_shared<Strand>(std::move(executor), options.capacity, options.overflow),
+                  std::move(options.name), std::forward<Args>(args)...);
+  actor.cell()->set_alone();
+  return actor;
 }
 
 template <class A, class... Args>
 ActorRef<A> Actor::spawn_link(SpawnOptions options, Args&&... args) {
-  auto child =
-      spawn<A>(cell_->strand()->shared_executor(), std::move(options), std::forward<Args>(args)...);
+  auto child = spawn<A>(executor(), std::move(options), std::forward<Args>(args)...);
   link(child);
   return child;
+}
+
+namespace detail {
+/// Waits for a future, then is a message.
+template <class T, class F> class Continued final : public Message, private Waiter {
+ public:
+  Continued(const std::shared_ptr<ActorCell>& target, Future<T> future, F function)
+      : Message{target},
+        waiting_{target},
+        future_{std::move(future)},
+        function_{std::move(function)} {}
+  static void start(std::unique_ptr<Continued> continued) {
+    Continued& waiter = *continued.release();  // its own until it is sent
+    waiter.future_.on_ready(waiter);
+  }
+  void deliver() override { function_(*future_.poll()); }
+  [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(Result<T>); }
+
+ private:
+  void wake() noexcept override {
+    std::unique_ptr<Message> self{this};
+    const auto target = std::move(waiting_);
+    target->strand()->send_signal(std::move(self));
+  }
+  std::shared_ptr<ActorCell> waiting_;
+  Future<T> future_;
+  F function_;
+};
+}  // namespace detail
+
+template <class T, class F> void Actor::then(const Future<T>& future, F&& function) {
+  using Continued = detail::Continued<T, std::decay_t<F>>;
+  Continued::start(std::make_unique<Continued>(self().cell(), future, std::forward<F>(function)));
 }
 
 template <class Handler> Result<void> Strand::deliver_now(ActorCell& target, Handler&& handler) {
@@ -265,6 +315,8 @@ template <class Handler> Result<void> Strand::deliver_now(ActorCell& target, Han
     if (target.alive()) {
       try {
         handler();
+      } catch (const ExitNow& exit) {
+        target.finish(exit.reason);
       } catch (...) {
         end(target);
       }

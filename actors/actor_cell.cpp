@@ -19,8 +19,8 @@ std::uint64_t next_number() noexcept {
 /// Overtakes messages; never refused for want of space.
 class ActorCell::ExitSignal final : public Message {
  public:
-  ExitSignal(std::shared_ptr<ActorCell> target, Exit exit, std::uint64_t link)
-      : Message{std::move(target)}, exit_{std::move(exit)}, link_{link} {
+  ExitSignal(const std::shared_ptr<ActorCell>& target, Exit exit, std::uint64_t link)
+      : Message{target}, exit_{std::move(exit)}, link_{link} {
     system = true;
   }
   void deliver() override { target().receive(exit_, link_); }
@@ -34,8 +34,8 @@ class ActorCell::ExitSignal final : public Message {
 /// What a trapping actor is told, behind the messages that came before the signal.
 class ActorCell::ExitMessage final : public Message {
  public:
-  ExitMessage(std::shared_ptr<ActorCell> target, Exit exit)
-      : Message{std::move(target)}, exit_{std::move(exit)} {}
+  ExitMessage(const std::shared_ptr<ActorCell>& target, Exit exit)
+      : Message{target}, exit_{std::move(exit)} {}
   void deliver() override { target().actor()->on_exit(exit_); }
   [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(Exit); }
   [[nodiscard]] void* content(const std::type_info& wanted) noexcept override {
@@ -49,8 +49,8 @@ class ActorCell::ExitMessage final : public Message {
 
 class ActorCell::DownMessage final : public Message {
  public:
-  DownMessage(std::shared_ptr<ActorCell> target, Down down)
-      : Message{std::move(target)}, down_{std::move(down)} {}
+  DownMessage(const std::shared_ptr<ActorCell>& target, Down down)
+      : Message{target}, down_{std::move(down)} {}
   void deliver() override {
     taken();
     target().actor()->on_down(down_);
@@ -74,8 +74,8 @@ class ActorCell::DownMessage final : public Message {
 /// Ends its actor right after the handler that sent it.
 class ActorCell::LeaveMessage final : public Message {
  public:
-  LeaveMessage(std::shared_ptr<ActorCell> target, ExitReason why)
-      : Message{std::move(target)}, why_{std::move(why)} {
+  LeaveMessage(const std::shared_ptr<ActorCell>& target, ExitReason why)
+      : Message{target}, why_{std::move(why)} {
     system = true;
   }
   void deliver() override { target().finish(why_); }
@@ -89,6 +89,11 @@ ActorCell::ActorCell(std::shared_ptr<Strand> strand, std::string name)
     : id_{next_number()}, name_{std::move(name)}, strand_{std::move(strand)} {}
 
 ActorCell::~ActorCell() = default;
+
+void ActorCell::set_alone() {
+  alone_ = true;
+  strand_->set_sole(weak_from_this());
+}
 
 void ActorCell::adopt(Actor& actor) noexcept {
   actor_ = &actor;

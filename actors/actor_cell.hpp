@@ -71,6 +71,10 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   [[nodiscard]] ActorId id() const noexcept { return id_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::shared_ptr<Strand>& strand() const noexcept { return strand_; }
+  /// Whether it shares its strand with nobody: then the strand keeps it while messages wait.
+  [[nodiscard]] bool alone() const noexcept { return alone_; }
+  /// Says so. Before anybody can send to it.
+  void set_alone();
   /// False from the moment on in which its links and watchers are told.
   [[nodiscard]] bool alive() const noexcept { return alive_.load(std::memory_order_acquire); }
   /// Why it ended; empty while it lives.
@@ -167,6 +171,7 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   const std::string name_;
   const std::shared_ptr<Strand> strand_;
   Actor* actor_ = nullptr;
+  bool alone_ = false;
   bool trap_exit_ = false;
   bool ending_ = false;
   std::atomic<bool> alive_{true};

@@ -8,8 +8,8 @@ namespace {
 /// Ends its target in its turn.
 class StopMessage final : public Message {
  public:
-  StopMessage(std::shared_ptr<ActorCell> target, ExitReason reason)
-      : Message{std::move(target)}, exit_{std::move(reason)} {}
+  StopMessage(const std::shared_ptr<ActorCell>& target, ExitReason reason)
+      : Message{target}, exit_{std::move(reason)} {}
   void deliver() override { target().finish(exit_.reason); }
   [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(ExitNow); }
   [[nodiscard]] void* content(const std::type_info& wanted) noexcept override {

@@ -20,7 +20,9 @@ namespace stoker {
 /// destroyed, all on the strand (refuse() may also come from the sender's thread).
 class Message : public Envelope {
  public:
-  explicit Message(std::shared_ptr<ActorCell> target) noexcept : target_{std::move(target)} {}
+  /// Keeps the target, unless its strand does while messages wait.
+  explicit Message(const std::shared_ptr<ActorCell>& target) noexcept
+      : target_{target.get()}, keep_{target->alone() ? nullptr : target} {}
   static void* operator new(std::size_t bytes) {
     return bytes <= small_blocks::block_bytes ? small_blocks::take() : ::operator new(bytes);
   }
@@ -28,7 +30,7 @@ class Message : public Envelope {
     if (bytes <= small_blocks::block_bytes)
       small_blocks::give(message);
     else
-      ::operator delete(message, bytes);
+      ::operator delete(message);
   }
 
   [[nodiscard]] ActorCell& target() const noexcept { return *target_; }
@@ -44,7 +46,8 @@ class Message : public Envelope {
   virtual void taken() noexcept {}
 
  private:
-  std::shared_ptr<ActorCell> target_;
+  ActorCell* target_;
+  std::shared_ptr<ActorCell> keep_;
 };
 
 /// Thrown by Actor::exit() through the handler; nothing of std catches it by accident.
@@ -111,8 +114,8 @@ template <class A, class M> using ReplyOf = typename detail::ReplyTo<A, M>::type
 /// cast: no answer. Content that must not vanish with its target has a `refused(const Error&)`.
 template <class A, class M> class CastMessage final : public Message {
  public:
-  CastMessage(std::shared_ptr<ActorCell> target, M content)
-      : Message{std::move(target)}, content_{std::move(content)} {}
+  CastMessage(const std::shared_ptr<ActorCell>& target, M content)
+      : Message{target}, content_{std::move(content)} {}
   void deliver() override {
     static_cast<void>(static_cast<A&>(*target().actor()).on(std::move(content_)));
   }
@@ -129,8 +132,8 @@ template <class A, class M> class CastMessage final : public Message {
 template <class A, class M> class CallMessage final : public Message {
  public:
   using Reply = ReplyOf<A, M>;
-  CallMessage(std::shared_ptr<ActorCell> target, M content)
-      : Message{std::move(target)}, content_{std::move(content)} {}
+  CallMessage(const std::shared_ptr<ActorCell>& target, M content)
+      : Message{target}, content_{std::move(content)} {}
 
   [[nodiscard]] Answer<Reply>& answer() noexcept { return answer_; }
 
@@ -165,8 +168,8 @@ template <class A, class M> class CallMessage final : public Message {
 /// What a process is sent: it takes the content out when it receives.
 template <class M> class MailMessage final : public Message {
  public:
-  MailMessage(std::shared_ptr<ActorCell> target, M content)
-      : Message{std::move(target)}, content_{std::move(content)} {}
+  MailMessage(const std::shared_ptr<ActorCell>& target, M content)
+      : Message{target}, content_{std::move(content)} {}
   void deliver() override {}
   void refuse(const Error& why) noexcept override {
     if constexpr (requires { content_.reply(why); }) content_.reply(why);

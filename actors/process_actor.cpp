@@ -5,12 +5,17 @@ namespace stoker {
 /// Lets the stack go on, in a turn of its strand; also when the cell has ended meanwhile.
 class ProcessLife::Resume final : public Message {
  public:
-  Resume(std::shared_ptr<ActorCell> target, Task& process)
-      : Message{std::move(target)}, process_{&process} {
+  Resume(const std::shared_ptr<ActorCell>& target, Task& process)
+      : Message{target}, process_{&process} {
     system = true;
   }
   void deliver() override { process_->run(); }
-  void refuse(const Error&) noexcept override { process_->run(); }
+  void refuse(const Error&) noexcept override {
+    if (target().strand()->closed())
+      process_->drop();  // there is nowhere to run any more
+    else
+      process_->run();
+  }
   [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(Resume); }
 
  private:

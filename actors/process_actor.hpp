@@ -142,6 +142,18 @@ template <class... Accepted> class ProcessSelf {
     return life_->cell()->demonitor(monitor, flush);
   }
 
+  /// Makes an actor that is linked to this process before anybody can reach it.
+  template <class A, class... Args>
+  ActorRef<A> spawn_link(SpawnOptions options, Args&&... args) const {
+    auto child = spawn<A>(executor(), std::move(options), std::forward<Args>(args)...);
+    link(child);
+    return child;
+  }
+  /// The same for a process.
+  template <class... Taken, class F>
+  ActorRef<ProcessActor<Taken...>> spawn_process_link(const ProcessActorOptions& options,
+                                                      F&& function) const;
+
   [[nodiscard]] Clock& clock() const noexcept { return executor()->clock(); }
   [[nodiscard]] const std::shared_ptr<Executor>& executor() const noexcept {
     return life_->executor();
@@ -172,6 +184,7 @@ ProcessRef<Accepted...> start_process(std::shared_ptr<Executor> executor,
   auto life = std::make_shared<ProcessLife>(std::move(executor), options.name);
   auto process =
       spawn_on<ProcessActor<Accepted...>>(std::move(strand), std::string{options.name}, life);
+  process.cell()->set_alone();
   if (linked_to) linked_to->link(*process.cell());
   ProcessLife::start(life, process.cell(), options.stack_bytes,
                      [self = ProcessSelf<Accepted...>{*life},
@@ -189,6 +202,21 @@ ProcessRef<Accepted...> spawn_process(std::shared_ptr<Executor> executor,
                                       const ProcessActorOptions& options, F&& function) {
   return detail::start_process<Accepted...>(std::move(executor), options, nullptr,
                                             std::forward<F>(function));
+}
+
+/// A process that is linked to the actor that spawns it before it begins. For handlers of actors.
+template <class... Accepted, class F>
+ProcessRef<Accepted...> spawn_process_link(const ActorAddress& parent,
+                                           const ProcessActorOptions& options, F&& function) {
+  return detail::start_process<Accepted...>(parent.cell()->strand()->shared_executor(), options,
+                                            parent.cell().get(), std::forward<F>(function));
+}
+
+template <class... Accepted>
+template <class... Taken, class F>
+ActorRef<ProcessActor<Taken...>> ProcessSelf<Accepted...>::spawn_process_link(
+    const ProcessActorOptions& options, F&& function) const {
+  return stoker::spawn_process_link<Taken...>(self(), options, std::forward<F>(function));
 }
 
 // --- receive -------------------------------------------------------------------------------------

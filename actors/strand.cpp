@@ -59,12 +59,17 @@ PushResult Strand::push(Message& message, Clock::time_point until) {
   return mailbox_.push(&message);
 }
 
+std::shared_ptr<const void> Strand::keep() const noexcept {
+  if (auto actor = sole_.lock()) return actor;
+  return shared_from_this();
+}
+
 Result<void> Strand::send(std::unique_ptr<Message> message, Run run, Clock::time_point until) {
   switch (push(*message, until)) {
     case PushResult::queued: static_cast<void>(message.release()); return {};
     case PushResult::wake:
       static_cast<void>(message.release());
-      self_ = shared_from_this();
+      self_ = keep();
       if (run == Run::here && turns().nesting < max_nesting && !this_process::inside())
         turn();
       else if (turns().nesting > 0)
@@ -93,20 +98,20 @@ void Strand::send_signal(std::unique_ptr<Message> message) noexcept {
   if (!accepted(result)) return;
   static_cast<void>(message.release());
   if (result != PushResult::wake) return;
-  self_ = shared_from_this();
+  self_ = keep();
   executor_->post(static_cast<Task&>(*this));
 }
 
 bool Strand::enter() noexcept {
   if (turns().nesting >= max_nesting || this_process::inside() || !mailbox_.claim()) return false;
-  self_ = shared_from_this();
+  self_ = keep();
   return true;
 }
 
 void Strand::run() noexcept { turn(); }
 
 void Strand::drop() noexcept {
-  const std::shared_ptr<Strand> self = std::move(self_);
+  const std::shared_ptr<const void> self = std::move(self_);
   close(Error{"send", ErrorCode::closed, "the actor's executor has gone"});
 }
 
@@ -128,17 +133,21 @@ void Strand::turn(int delivered) noexcept {
   const InTurn turn{*this};
   TurnWatch::Slot* const slot = executor_->turn_watch().here();
   for (;;) {
+    int signals = 0;
     while (delivered < budget_) {
       const std::unique_ptr<Message> message = next();
       if (!message) break;
+      if (message->system) ++signals;
       deliver(*message, slot);
       ++delivered;
     }
-    delivered_.fetch_add(static_cast<std::uint64_t>(delivered), std::memory_order_relaxed);
+    count(static_cast<std::uint64_t>(delivered - signals));
     if (delivered > 0 && end_of_turn_) (*end_of_turn_)();
-    const std::shared_ptr<Strand> self = std::move(self_);
+    SelectiveReader* const picks = reader_.load(std::memory_order_relaxed);
+    // The budget ended the loop before next() could say so.
+    if (picks && delivered >= budget_ && mailbox_.has_unseen()) picks->mail();
+    const std::shared_ptr<const void> self = std::move(self_);
     // From here on another thread may run the next turn.
-    const bool picks = reader_.load(std::memory_order_relaxed) != nullptr;
     if (picks ? mailbox_.try_block_keeping() : mailbox_.try_block()) return;
     self_ = self;
     if (delivered >= budget_) return executor_->defer(static_cast<Task&>(*this));
@@ -153,8 +162,13 @@ void Strand::deliver(Message& message, TurnWatch::Slot* slot) noexcept {
     return;
   }
   const bool watched = slot && slot->begin(target.id(), target.name());
+  // Each kind by itself, because throwing again costs a microsecond.
   try {
     message.deliver();
+  } catch (const ExitNow& exit) {
+    target.finish(exit.reason);
+  } catch (const std::exception& thrown) {
+    target.finish(ExitReason::failure(error_from_exception(thrown, target.name())));
   } catch (...) {
     end(target);
   }
@@ -166,13 +180,7 @@ Error Strand::gone(const ActorCell& target) {
 }
 
 void Strand::end(ActorCell& target) noexcept {
-  try {
-    throw;
-  } catch (const ExitNow& exit) {
-    target.finish(exit.reason);
-  } catch (...) {
-    target.finish(ExitReason::failure(error_from_current_exception(target.name())));
-  }
+  target.finish(ExitReason::failure(error_from_current_exception(target.name())));
 }
 
 void Strand::close(const Error& why) {

@@ -71,6 +71,9 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   /// dropped.
   void send_signal(std::unique_ptr<Message> message) noexcept;
 
+  /// It is this actor's alone, and keeps it while messages wait. Before the first send().
+  void set_sole(std::weak_ptr<ActorCell> actor) noexcept { sole_ = std::move(actor); }
+
   /// Begins a turn on this thread without a message, if the strand is idle and Run::here allows it;
   /// the caller then calls a handler through deliver_now(), which ends the turn.
   [[nodiscard]] bool enter() noexcept;
@@ -97,8 +100,10 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   }
   /// Of the reader: the first message that `wanted` picks; each is shown once until rescan().
   template <class Wanted> [[nodiscard]] std::unique_ptr<Message> take_first(Wanted&& wanted) {
-    return std::unique_ptr<Message>{static_cast<Message*>(mailbox_.take_first(
+    std::unique_ptr<Message> message{static_cast<Message*>(mailbox_.take_first(
         [&](Envelope& envelope) { return wanted(static_cast<Message&>(envelope)); }))};
+    if (message) count(1);
+    return message;
   }
   void rescan() noexcept { mailbox_.rescan(); }
 
@@ -116,10 +121,15 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   [[nodiscard]] const std::shared_ptr<Executor>& shared_executor() const noexcept {
     return executor_;
   }
+  /// After close(), or when its executor has gone.
+  [[nodiscard]] bool closed() const noexcept { return mailbox_.closed(); }
   /// Whether the calling code runs in a turn of this strand.
   [[nodiscard]] bool running_here() const noexcept;
   /// Messages waiting now; a guess while others send.
   [[nodiscard]] std::uint32_t depth() const noexcept { return mailbox_.size(); }
+  /// As depth() counts: of messages, not of signals.
+  [[nodiscard]] std::uint32_t capacity() const noexcept { return mailbox_.capacity(); }
+  /// Messages that its actors were given in all; signals do not count.
   [[nodiscard]] std::uint64_t delivered() const noexcept {
     return delivered_.load(std::memory_order_relaxed);
   }
@@ -139,6 +149,13 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
 
   void run() noexcept override;
   void drop() noexcept override;
+  /// Of turns and their reader: one thread at a time, so that no other can come between.
+  void count(std::uint64_t delivered) noexcept {
+    delivered_.store(delivered_.load(std::memory_order_relaxed) + delivered,
+                     std::memory_order_relaxed);
+  }
+  /// What must live until the turn has ended: the actor whose strand this is, or the strand.
+  [[nodiscard]] std::shared_ptr<const void> keep() const noexcept;
   [[nodiscard]] PushResult push(Message& message, Clock::time_point until);
   [[nodiscard]] std::unique_ptr<Message> next() noexcept;
   /// Delivers what is there, up to the budget; `delivered` messages count already.
@@ -155,7 +172,8 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   const OverflowRule overflow_;
   const std::uint8_t budget_;  // messages per turn, so that a flood to one starves nobody
   std::unique_ptr<std::function<void()>> end_of_turn_;  // few have one
-  std::shared_ptr<Strand> self_;                        ///< while scheduled or running
+  std::weak_ptr<ActorCell> sole_;
+  std::shared_ptr<const void> self_;  ///< while scheduled or running
   std::unique_ptr<const Error> closed_;
   std::atomic<std::uint64_t> delivered_{0};
 };

@@ -227,7 +227,7 @@ void SupervisorLoop::restart(At child, const ExitReason& why) {
 void SupervisorLoop::count_restart(const Child& child, const ExitReason& why) {
   const auto now = self_.clock().now();
   while (!ended_.empty() && now - ended_.front().when > options_.period) ended_.pop_front();
-  ended_.push_back({now, child.spec.id + ": " + why.to_string()});
+  ended_.push_back({now, child.spec.id, why});
   if (ended_.size() <= options_.intensity) return;
   report(Event::gave_up, child, ExitReason::shutdown());
   self_.exit(ExitReason::shutdown());
@@ -421,17 +421,20 @@ std::vector<ChildInfo> SupervisorLoop::list() const {
 }
 
 void SupervisorLoop::report(Event event, const Child& child, const ExitReason& reason) {
+  const bool logged = log_enabled(LogLevel::error);
+  if (!logged && !options_.on_report) return;
   SupervisorReport said{event, options_.name, child.spec.id, child.key, reason, {}};
-  for (const Ended& one : ended_) said.chain.push_back(one.why);
-  if (log_enabled(LogLevel::error)) {
-    std::string chain;
-    for (const std::string& one : said.chain) chain += (chain.empty() ? "" : " > ") + one;
+  std::string chain;
+  for (const Ended& one : ended_) {
+    said.chain.push_back(one.child + ": " + one.why.to_string());
+    chain += (chain.empty() ? "" : " > ") + said.chain.back();
+  }
+  if (logged)
     log_error(stoker::to_string(event), {{"supervisor", said.supervisor},
                                          {"child", said.child},
                                          {"actor", std::to_string(said.actor)},
                                          {"reason", reason.to_string()},
-                                         {"chain", chain}});
-  }
+                                         {"chain", std::move(chain)}});
   if (options_.on_report) options_.on_report(said);
 }
 

@@ -42,7 +42,8 @@ class SupervisorLoop {
   using At = Children::iterator;
   struct Ended {
     Clock::time_point when;
-    std::string why;
+    std::string child;
+    ExitReason why;
   };
 
   void step();

@@ -9,12 +9,28 @@ using namespace std::chrono_literals;
 
 SystemTree::~SystemTree() { stop(); }
 
-Supervisor SystemTree::root() {
-  const std::scoped_lock lock{mutex_};
+Supervisor SystemTree::root_locked() {
   if (stopped_) throw Error{"system", ErrorCode::closed, "the system was stopped"};
   if (!root_)
     root_ = spawn_supervisor(executor_, {.name = "system", .intensity = 10, .period = 60s}, {});
   return root_;
+}
+
+Supervisor SystemTree::program() {
+  const std::scoped_lock lock{mutex_};
+  const Supervisor root = root_locked();
+  if (program_) return program_;
+  program_ = spawn_supervisor(
+      executor_, {.name = "program", .intensity = 10, .period = 60s, .parent = root}, {});
+  ChildSpec child;
+  child.id = "program";
+  child.restart = Restart::temporary;  // one that gave up stays away
+  child.kind = ChildKind::supervisor;
+  child.start = [program = program_](const ChildStart&) -> Result<ActorAddress> {
+    return ActorAddress{program};
+  };
+  static_cast<void>(root.start_child(std::move(child)));
+  return program_;
 }
 
 Supervisor SystemTree::peek() const {
@@ -22,12 +38,12 @@ Supervisor SystemTree::peek() const {
   return root_;
 }
 
-void SystemTree::add(const std::shared_ptr<DeviceSlot>& device) {
+void SystemTree::add(const std::shared_ptr<DeviceSlot>& device, const DeviceRestarts& restarts) {
   SupervisorOptions options;
   options.name = "device " + device->name();
-  options.intensity = 10;
-  options.period = 60s;
-  options.back_off = {.first = 10ms, .factor = 2, .most = 5s};
+  options.intensity = restarts.intensity;
+  options.period = restarts.period;
+  options.back_off = restarts.back_off;
   ChildSpec spec = supervisor_child(std::move(options), {device->child()});
   spec.restart = Restart::transient;  // one that gave up stays away
   spec.start = [start = std::move(spec.start), device](const ChildStart& context) {
@@ -42,21 +58,33 @@ void SystemTree::add(const std::shared_ptr<DeviceSlot>& device) {
       }));
     return started;
   };
-  static_cast<void>(root().start_child(std::move(spec)));
+  const std::scoped_lock lock{mutex_};
+  static_cast<void>(root_locked().start_child(std::move(spec)));
+}
+
+Future<ExitReason> SystemTree::stop_program() noexcept {
+  const std::scoped_lock lock{mutex_};
+  if (!program_) return make_ready_future<ExitReason>(ExitReason::shutdown());
+  auto ended = program_.ended();
+  program_.exit(ExitReason::shutdown());
+  return ended;
 }
 
 void SystemTree::stop() noexcept {
   Supervisor root;
+  Supervisor program;
   {
     const std::scoped_lock lock{mutex_};
     stopped_ = true;
     root = std::exchange(root_, {});
+    program = std::exchange(program_, {});
   }
   if (root) root.exit(ExitReason::shutdown());
 }
 
 void SystemTree::forsake() noexcept {
   static_cast<void>(std::make_unique<Supervisor>(std::move(root_)).release());
+  static_cast<void>(std::make_unique<Supervisor>(std::move(program_)).release());
 }
 
 }  // namespace stoker

@@ -3,10 +3,10 @@
 //     system (one_for_one)
 //       ├─ device cpu (one_for_one, with back-off)  ─ cpu
 //       ├─ device vulkan:0                          ─ vulkan:0
-//       └─ whatever the program adds
+//       └─ program (one_for_one)                    ─ whatever the program adds
 //
-// Each device has a supervisor of its own, so that one that is lost again and again gives up alone. It
-// is made when there is something to supervise.
+// Each device has a supervisor of its own, so that one that is lost again and again gives up alone, and
+// so has the program. The tree is made when there is something to supervise.
 //
 // Threads: any. Lifetime: stop() ends it; so does letting go of it.
 #pragma once
@@ -19,6 +19,15 @@
 
 namespace stoker {
 
+/// How often a lost device is opened again: after 10 ms, 20 ms, … up to 5 s; more than 10 times within
+/// a minute and it stays lost.
+struct DeviceRestarts {
+  unsigned intensity = 10;
+  std::chrono::nanoseconds period = std::chrono::seconds{60};
+  BackOff back_off = {
+      .first = std::chrono::milliseconds{10}, .factor = 2, .most = std::chrono::seconds{5}};
+};
+
 class SystemTree {
  public:
   explicit SystemTree(std::shared_ptr<Executor> executor) : executor_{std::move(executor)} {}
@@ -26,22 +35,26 @@ class SystemTree {
   SystemTree(const SystemTree&) = delete;
   SystemTree& operator=(const SystemTree&) = delete;
 
-  /// Lost devices are opened again at once, then after 10 ms, 20 ms, … up to 5 s; more than 10 times
-  /// within a minute and the device stays lost.
-  void add(const std::shared_ptr<DeviceSlot>& device);
-  /// The supervisor at the top. Throws closed once stopped.
-  [[nodiscard]] Supervisor root();
-  /// Null if nothing was ever supervised, or stopped.
+  /// Puts a device that is open under a supervisor of its own.
+  void add(const std::shared_ptr<DeviceSlot>& device, const DeviceRestarts& restarts);
+  /// The program's own supervisor: 10 restarts within a minute. Throws closed once stopped.
+  [[nodiscard]] Supervisor program();
+  /// The supervisor at the top. Empty if nothing was ever supervised, or stopped.
   [[nodiscard]] Supervisor peek() const;
-  /// Asks it to end, children first; does not wait.
+  /// Asks the program's part to end, children first. Ready when it has; at once if there is none.
+  [[nodiscard]] Future<ExitReason> stop_program() noexcept;
+  /// Asks all of it to end; does not wait.
   void stop() noexcept;
   /// In a child of the process it was made in: touches nothing of it any more.
   void forsake() noexcept;
 
  private:
+  [[nodiscard]] Supervisor root_locked();
+
   const std::shared_ptr<Executor> executor_;
   mutable std::mutex mutex_;
   Supervisor root_;
+  Supervisor program_;
   bool stopped_ = false;
 };
 

@@ -50,6 +50,7 @@ Config Config::from(const Lookup& lookup) {
   if (const auto threads = lookup("STOKER_THREADS"))
     config.threads = parse_count("STOKER_THREADS", *threads);
   config.isa = text("STOKER_ISA");
+  config.observe_socket = text("STOKER_OBSERVE");
   config.validation = parse_switch("STOKER_VALIDATION", text("STOKER_VALIDATION"));
   if (const auto directory = lookup("STOKER_CACHE_DIR")) {
     config.cache_dir = *directory;  // set but empty: no cache

@@ -21,6 +21,8 @@ struct Config {
   std::string isa;
   /// STOKER_VALIDATION: 1, true, on or yes switch Vulkan's validation layers on.
   bool validation = false;
+  /// STOKER_OBSERVE: a path; a system listens there for `stoker observe`. Empty: nowhere.
+  std::string observe_socket;
 
   using Lookup = std::function<std::optional<std::string>(std::string_view name)>;
   /// A value that makes no sense is ignored and a warning logged.

@@ -111,17 +111,24 @@ Error Error::with(std::string key, std::string value) const {
 
 void throw_exception_from_error(const Error& error, const boost::source_location&) { throw error; }
 
-Error error_from_current_exception(std::string_view op) noexcept {
+Error error_from_exception(const std::exception& exception, std::string_view op) noexcept {
   // Describing a failure may itself run out of memory; then the bare Error still says `internal`.
+  try {
+    if (const auto* error = dynamic_cast<const Error*>(&exception)) return *error;
+    if (dynamic_cast<const std::bad_alloc*>(&exception))
+      return Error{std::string{op}, ErrorCode::out_of_memory, "host memory exhausted"};
+    return Error{std::string{op}, ErrorCode::handler_failed, exception.what()};
+  } catch (...) {
+    return Error{};
+  }
+}
+
+Error error_from_current_exception(std::string_view op) noexcept {
   try {
     try {
       throw;
-    } catch (const Error& error) {
-      return error;
-    } catch (const std::bad_alloc&) {
-      return Error{std::string{op}, ErrorCode::out_of_memory, "host memory exhausted"};
     } catch (const std::exception& exception) {
-      return Error{std::string{op}, ErrorCode::handler_failed, exception.what()};
+      return error_from_exception(exception, op);
     } catch (...) {
       return Error{std::string{op}, ErrorCode::handler_failed, "an unknown exception was thrown"};
     }

@@ -94,8 +94,11 @@ template <class T = void> using Result = boost::system::result<T, Error>;
 /// Found by boost::system::result when value() is called on a failure.
 [[noreturn]] void throw_exception_from_error(const Error& error, const boost::source_location&);
 
-/// Turns the exception in flight into an Error (an Error passes unchanged, std::bad_alloc becomes
-/// out_of_memory, anything else handler_failed). Call it inside a catch block only.
+/// An exception as an Error: an Error passes unchanged, std::bad_alloc becomes out_of_memory, anything
+/// else handler_failed.
+[[nodiscard]] Error error_from_exception(const std::exception& exception,
+                                         std::string_view op) noexcept;
+/// The same for the exception in flight, of whatever type. Call it inside a catch block only.
 [[nodiscard]] Error error_from_current_exception(std::string_view op) noexcept;
 
 }  // namespace stoker

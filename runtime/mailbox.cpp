@@ -149,6 +149,13 @@ void Mailbox::left(std::uint32_t envelopes) noexcept {
     list->wake(capacity_ - count);
 }
 
+void Mailbox::settle_popped() noexcept {
+  const std::uint32_t popped = popped_.load(std::memory_order_relaxed);
+  if (popped == 0) return;
+  popped_.store(0, std::memory_order_relaxed);
+  left(popped);
+}
+
 void Mailbox::wake_all_waiters() noexcept {
   SpaceList* list = space_.load();
   if (list != nullptr && list->waiting.load() != 0) list->wake(unbounded);
@@ -210,9 +217,14 @@ void Mailbox::drain() noexcept {
 Envelope* Mailbox::pop() noexcept {
   drain();
   if (system_.head != nullptr) return take_head(system_);
-  if (normal_.head == nullptr) return nullptr;
+  if (normal_.head == nullptr) {
+    settle_popped();
+    return nullptr;
+  }
   Envelope* envelope = take_head(normal_);
-  left(1);
+  const std::uint32_t popped = popped_.load(std::memory_order_relaxed) + 1;
+  popped_.store(popped, std::memory_order_relaxed);
+  if (popped == batch_) settle_popped();
   return envelope;
 }
 
@@ -250,6 +262,7 @@ bool Mailbox::go_idle() noexcept {
 
 Envelope* Mailbox::trim() noexcept {
   drain();
+  if (count_.load(std::memory_order_relaxed) > capacity_) settle_popped();
   Queue surplus;
   std::uint32_t dropped = 0;
   const std::uint32_t count = size();
@@ -262,6 +275,7 @@ Envelope* Mailbox::trim() noexcept {
 Envelope* Mailbox::close() noexcept {
   Envelope* newest = inbox_.exchange(closed_mark(), std::memory_order_seq_cst);
   if (newest != idle_mark() && newest != closed_mark()) sort_in(newest);
+  settle_popped();
   shown_ = nullptr;
   std::uint32_t normal = 0;
   for (const Envelope* envelope = normal_.head; envelope != nullptr; envelope = envelope->next)

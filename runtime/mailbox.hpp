@@ -14,6 +14,7 @@
 //            must schedule the reader, which pops until null and then calls try_block().
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -69,7 +70,9 @@ class Mailbox {
  public:
   static constexpr std::uint32_t unbounded = ~std::uint32_t{0};
 
-  explicit Mailbox(std::uint32_t capacity = unbounded) noexcept : capacity_(capacity) {}
+  /// A full mailbox of many has room again when a few have left it: up to one in eight, at most 64.
+  explicit Mailbox(std::uint32_t capacity = unbounded) noexcept
+      : capacity_(capacity), batch_(std::clamp(capacity / 8, 1U, 64U)) {}
   ~Mailbox();
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
@@ -87,7 +90,9 @@ class Mailbox {
                                             std::chrono::steady_clock::time_point::max());
   /// Normal envelopes waiting, including those the reader has taken in but not popped.
   [[nodiscard]] std::uint32_t size() const noexcept {
-    return count_.load(std::memory_order_relaxed);
+    const std::uint32_t popped = popped_.load(std::memory_order_relaxed);
+    const std::uint32_t count = count_.load(std::memory_order_relaxed);
+    return count > popped ? count - popped : 0;
   }
   [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
   /// The first waiter allocates a small list; throws std::bad_alloc.
@@ -145,6 +150,7 @@ class Mailbox {
   void drain() noexcept;
   void sort_in(Envelope* newest) noexcept;
   void left(std::uint32_t envelopes) noexcept;
+  void settle_popped() noexcept;
   void wake_all_waiters() noexcept;
 
   // The newest envelope, or null, or one of two marks.
@@ -155,13 +161,16 @@ class Mailbox {
   std::atomic<SpaceList*> space_{nullptr};
   std::atomic<std::uint32_t> count_{0};
   const std::uint32_t capacity_;
+  const std::uint32_t batch_;
+  // By the reader, and not yet taken off count_: that is where senders contend.
+  std::atomic<std::uint32_t> popped_{0};
 
   // NOLINTBEGIN(performance-no-int-to-ptr): marks, never read through
   static Envelope* idle_mark() noexcept { return reinterpret_cast<Envelope*>(std::uintptr_t{1}); }
   static Envelope* closed_mark() noexcept { return reinterpret_cast<Envelope*>(std::uintptr_t{2}); }
   // NOLINTEND(performance-no-int-to-ptr)
 };
-static_assert(sizeof(Mailbox) <= 64);
+static_assert(sizeof(Mailbox) <= 72);
 
 template <class Wanted> Envelope* Mailbox::take_if(Wanted&& wanted) {
   drain();

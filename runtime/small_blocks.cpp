@@ -31,7 +31,7 @@ struct Magazine {
     ++size;
   }
   void free_all() noexcept {
-    while (size > 0) ::operator delete(pop(), block_bytes);
+    while (size > 0) ::operator delete(pop());
   }
 };
 
@@ -109,7 +109,7 @@ STOKER_THREAD_LOCAL_ACCESS void* take() {
 }
 
 STOKER_THREAD_LOCAL_ACCESS void give(void* block) noexcept {
-  if constexpr (sanitizers::address) return ::operator delete(block, block_bytes);
+  if constexpr (sanitizers::address) return ::operator delete(block);
   Here& here = this_thread;
   if (here.loaded.size == magazine_size) unload(here);
   here.loaded.push(static_cast<Block*>(block));

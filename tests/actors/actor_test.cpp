@@ -121,6 +121,43 @@ TEST_F(Actors, stop_after_the_messages_sent_before) {
   EXPECT_EQ(counter.stop().get(), ExitReason::normal());
 }
 
+/// Goes on when the counter has answered.
+class Reader final : public Actor {
+ public:
+  explicit Reader(ActorRef<Counter> counter) : counter_{std::move(counter)} {}
+  void on(Total) {
+    then(counter_.call(Total{}), [this](const Result<int>& total) { read = total ? *total : -1; });
+  }
+  void on(Throw) {
+    then(counter_.call(Throw{}), [](const Result<void>& none) { none.value(); });
+  }
+  int read = 0;
+
+ private:
+  ActorRef<Counter> counter_;
+};
+
+TEST_F(Actors, go_on_in_a_turn_of_their_own_when_an_answer_comes) {
+  const auto reader = spawn<Reader>(executor, {.name = "reader"}, counter);
+  ASSERT_TRUE(counter.cast(Add{5}));
+  ASSERT_TRUE(reader.cast(Total{}));
+  executor->run_all();
+  EXPECT_EQ(reader.get()->read, 5);
+  ASSERT_TRUE(reader.cast(Throw{}));
+  executor->run_all();
+  EXPECT_FALSE(reader.alive()) << "what the continuation throws ends the actor";
+}
+
+/// Uses its address too early.
+class Hasty final : public Actor {
+ public:
+  Hasty() { trap_exit(); }
+};
+
+TEST_F(Actors, refuse_to_be_used_as_an_address_in_their_constructor) {
+  EXPECT_THROW(static_cast<void>(spawn<Hasty>(executor, {.name = "hasty"})), Error);
+}
+
 TEST_F(Actors, take_turns_so_that_a_flood_starves_nobody) {
   const auto flooded = spawn<Counter>(executor, {.name = "flooded", .capacity = 1000});
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(flooded.cast(Add{1}));

@@ -54,6 +54,13 @@ TEST_F(Ends, an_actor_that_nobody_can_reach_ends_and_says_so) {
   EXPECT_TRUE(of_b.order.empty());  // no terminate(): this is not its strand
 }
 
+TEST_F(Ends, a_cast_to_one_that_has_ended_is_silent) {
+  crash(a);
+  EXPECT_TRUE(a.cast(1));
+  executor->run_all();
+  EXPECT_TRUE(of_a.notes.empty());
+}
+
 TEST_F(Ends, calls_learn_why_the_actor_has_ended) {
   const auto waiting = a.call(Doing{[](Probe& me) { me.exit(ExitReason::shutdown("done")); }});
   executor->run_all();

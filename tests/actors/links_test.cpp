@@ -65,6 +65,18 @@ TEST_F(Links, linking_to_itself_does_nothing) {
   EXPECT_EQ(a.stop().valid(), true);
 }
 
+TEST_F(Links, spawn_link_ties_a_child_before_anybody_can_reach_it) {
+  struct Parent final : Actor {
+    ActorRef<Probe> on(Journal* seen) { return spawn_link<Probe>({.name = "child"}, *seen); }
+  };
+  Journal of_child;
+  const auto parent = spawn<Parent>(executor, {.name = "parent"});
+  const auto child = parent.call(&of_child);
+  executor->run_all();
+  crash(child.get());
+  EXPECT_EQ(parent.ended().get().error()->reason(), "on purpose");
+}
+
 TEST_F(Links, normal_ends_pass_over_links_unless_trapped) {
   Journal of_c;
   const auto c = probe(of_c, "c");

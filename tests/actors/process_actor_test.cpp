@@ -285,6 +285,21 @@ TEST_F(Processes, that_trap_exits_receive_them) {
   EXPECT_FALSE(process.alive());
 }
 
+TEST_F(Processes, that_trap_exits_receive_as_many_as_a_turn_delivers) {
+  const int turn = executor->turn_budget();
+  for (const int exits : {turn - 1, turn, 2 * turn}) {
+    int received = 0;
+    const auto process = spawn_process<Add>(executor, {.name = "trapping"}, [&](auto& self) {
+      self.trap_exit();
+      for (;;) self.receive([&](const Exit&) { ++received; });
+    });
+    executor->run_all();
+    for (int i = 0; i < exits; ++i) process.exit(ExitReason::shutdown());
+    executor->run_all();
+    EXPECT_EQ(received, exits);
+  }
+}
+
 TEST_F(Processes, end_when_nobody_can_send_what_they_wait_for) {
   bool gone = false;
   {
@@ -308,6 +323,33 @@ TEST_F(Processes, go_on_unreachable_while_there_is_something_to_do) {
   clock.advance(1h);
   executor->run_all();
   EXPECT_TRUE(done);
+}
+
+TEST_F(Processes, spawn_what_is_linked_to_them_from_its_beginning) {
+  ActorAddress actor;
+  ActorAddress child;
+  const auto parent = spawn_process<Add>(executor, {.name = "parent"}, [&](auto& self) {
+    actor = self.template spawn_link<Probe>({.name = "linked actor"}, of_a);
+    child = self.template spawn_process_link<Add>({.name = "linked process"},
+                                                  [](auto& own) { own.receive([](Add) {}); });
+    self.receive([](Add) { throw std::runtime_error{"on purpose"}; });
+  });
+  executor->run_all();
+  EXPECT_TRUE(child.alive());
+  EXPECT_TRUE(parent.cast(Add{}));
+  executor->run_all();
+  EXPECT_FALSE(actor.alive());
+  EXPECT_FALSE(child.alive());
+  EXPECT_NE(child.ended().get().error(), nullptr);
+}
+
+TEST_F(Processes, spawned_with_a_link_take_their_actor_along_when_they_fail_at_once) {
+  in(a, [](Probe& self) {
+    static_cast<void>(spawn_process_link<Add>(self.self(), {.name = "short-lived"}, [](auto&) {
+      throw std::runtime_error{"on purpose"};
+    }));
+  });
+  EXPECT_FALSE(a.alive());
 }
 
 // --- on threads ----------------------------------------------------------------------------------

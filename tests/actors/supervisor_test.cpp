@@ -186,6 +186,10 @@ TEST_F(Stopping, gives_a_worker_five_seconds_by_default) {
   EXPECT_TRUE(stopped.ready());
 }
 
+TEST_F(Stopping, gives_a_supervisor_for_ever_by_default) {
+  EXPECT_TRUE(supervisor_child({}, {}).stopped_by().waits_for_ever());
+}
+
 TEST_F(Stopping, with_brutal_kill_asks_nobody) {
   start_stubborn(Shutdown::brutal_kill());
   answer(supervisor.terminate_child(std::string{"stubborn"}));

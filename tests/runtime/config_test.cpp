@@ -23,6 +23,7 @@ TEST(Config, an_empty_environment_means_defaults) {
   EXPECT_EQ(config.threads, 0U);
   EXPECT_EQ(config.cache_dir, "");
   EXPECT_FALSE(config.validation);
+  EXPECT_EQ(config.observe_socket, "");
 }
 
 TEST(Config, reads_every_variable) {
@@ -31,13 +32,15 @@ TEST(Config, reads_every_variable) {
                                    {"STOKER_CACHE_DIR", "/cache"},
                                    {"STOKER_THREADS", "3"},
                                    {"STOKER_ISA", "v3"},
-                                   {"STOKER_VALIDATION", "1"}});
+                                   {"STOKER_VALIDATION", "1"},
+                                   {"STOKER_OBSERVE", "/run/stoker"}});
   EXPECT_EQ(config.device, "vulkan:0");
   EXPECT_EQ(config.log, "debug");
   EXPECT_EQ(config.cache_dir, "/cache");
   EXPECT_EQ(config.threads, 3U);
   EXPECT_EQ(config.isa, "v3");
   EXPECT_TRUE(config.validation);
+  EXPECT_EQ(config.observe_socket, "/run/stoker");
 }
 
 TEST(Config, the_cache_follows_the_xdg_rules) {
