@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "stoker/actors/device_trace.hpp"
-#include "stoker/actors/system_tree.hpp"
+#include "stoker/api/observe_server.hpp"
 #include "stoker/runtime/fork_guard.hpp"
 #include "stoker/runtime/log.hpp"
 #include "stoker/runtime/thread_pool.hpp"
@@ -106,8 +106,11 @@ struct SystemState {
     context.observer = std::make_shared<DeviceTrace>(trace, metrics, wanted->info.name);
     auto slot = std::make_shared<DeviceSlot>(wanted->info.name, std::move(source), context);
     auto client = slot->open().value();
-    devices.emplace(wanted->info.name, slot);
-    tree.add(slot);
+    {
+      const std::scoped_lock listing{slots_mutex};
+      devices.emplace(wanted->info.name, slot);
+    }
+    tree.add(slot, options.device_restarts);
     return client;
   }
 
@@ -116,13 +119,19 @@ struct SystemState {
       tree.forsake();
       return true;
     }
+    const Future<ExitReason> program = tree.stop_program();
+    if (!options.executor && !executor->in_executor())
+      static_cast<void>(program.wait_for(options.stop_patience));
     executor->turn_watch().stop();
     Slots closing;
+    std::unique_ptr<ObserveServer> silenced;
     {
-      const std::scoped_lock lock{mutex};
+      const std::scoped_lock lock{mutex, slots_mutex};
       stopped = true;
       closing.swap(devices);
+      silenced = std::move(server);
     }
+    silenced.reset();
     bool all = true;
     for (const auto& [name, slot] : closing) {
       slot->close({"device", ErrorCode::closed, "the system was stopped"});
@@ -132,6 +141,14 @@ struct SystemState {
     }
     tree.stop();
     return all;
+  }
+
+  /// What an observer looks at. Never waits for a device that is being opened.
+  Observed observed() {
+    Observed what{executor, tree.peek(), {}};
+    const std::scoped_lock listing{slots_mutex};
+    for (const auto& [name, slot] : devices) what.devices.push_back(slot);
+    return what;
   }
 
   using Slots = std::map<std::string, std::shared_ptr<DeviceSlot>, std::less<>>;
@@ -148,8 +165,13 @@ struct SystemState {
   const ForkGuard fork;
   std::mutex mutex;
   bool stopped = false;
+  std::mutex slots_mutex;  // held beside `mutex` by whoever changes what follows
   Slots devices;
+  ActorRegistry registry;
   SystemTree tree{executor};
+  // The last, because it asks for the others from a thread of its own.
+  std::unique_ptr<ObserveServer> server =
+      serve_observations(options.config.observe_socket, [this] { return observed(); });
 };
 
 System::System(SystemOptions options) : state_{std::make_shared<SystemState>(std::move(options))} {}
@@ -185,7 +207,14 @@ Clock& System::clock() const noexcept { return *state_->clock; }
 TraceRecorder& System::trace() const noexcept { return *state_->trace; }
 MetricRegistry& System::metrics() const noexcept { return *state_->metrics; }
 const Config& System::config() const noexcept { return state_->options.config; }
-Supervisor System::supervisor() const { return state_->tree.root(); }
+ActorRegistry& System::registry() const noexcept { return state_->registry; }
+Future<SystemObservation> System::observe() const {
+  if (const auto here = state_->fork.check("observe"); !here)
+    return make_ready_future<SystemObservation>(here.error());
+  return observe_later(state_->observed());
+}
+Supervisor System::supervisor() const { return state_->tree.program(); }
+std::shared_ptr<Executor> System::shared_executor() const noexcept { return state_->executor; }
 bool System::stop() const { return state_->stop(); }
 
 }  // namespace stoker

@@ -13,8 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/actors/supervisor.hpp"
+#include "stoker/actors/registry.hpp"
+#include "stoker/actors/system_tree.hpp"
 #include "stoker/api/device.hpp"
+#include "stoker/api/observation.hpp"
 #include "stoker/api/pipeline.hpp"
 #include "stoker/device/backend.hpp"
 #include "stoker/runtime/clock.hpp"
@@ -37,6 +39,8 @@ struct SystemOptions {
   std::vector<std::shared_ptr<Driver>> drivers = {};
   /// Memory budget and queue sizes of each device.
   ShellOptions device = {};
+  /// How often a lost device is opened again.
+  DeviceRestarts device_restarts = {};
   /// A handler or process that has its thread for longer is named in the log; zero: none is watched.
   std::chrono::nanoseconds hog_limit = std::chrono::seconds{1};
   /// How long stopping waits for work in flight.
@@ -74,19 +78,29 @@ class System {
   [[nodiscard]] std::shared_ptr<const Kernel> kernel(std::string_view name) const;
   [[nodiscard]] std::vector<std::shared_ptr<const Kernel>> kernels() const;
 
-  /// The supervisor at the top of the system's tree: devices are below it, and a program may add its
-  /// own with start_child(). Throws closed.
+  /// The program's own supervisor in the system's tree, beside those of the devices: add to it with
+  /// start_child(). Ten restarts within a minute end it, not the devices. Throws closed.
   [[nodiscard]] Supervisor supervisor() const;
+  /// What the system looks like right now: the tree, the devices, what waits where. Taken by a process
+  /// on the executor, within a second for each level of the tree. Errors: forked_process; closed if the
+  /// executor goes first.
+  [[nodiscard]] Future<SystemObservation> observe() const;
+
+  /// Names for the program's actors.
+  [[nodiscard]] ActorRegistry& registry() const noexcept;
 
   /// Continuations and processes run here.
   [[nodiscard]] Executor& executor() const noexcept;
+  /// The same, for spawn().
+  [[nodiscard]] std::shared_ptr<Executor> shared_executor() const noexcept;
   [[nodiscard]] Clock& clock() const noexcept;
   /// Off until enabled; write_json() saves it for chrome://tracing or ui.perfetto.dev.
   [[nodiscard]] TraceRecorder& trace() const noexcept;
   [[nodiscard]] MetricRegistry& metrics() const noexcept;
   [[nodiscard]] const Config& config() const noexcept;
 
-  /// Stops now instead of with the last handle; false if something still ran at the end of the
+  /// Stops now instead of with the last handle: the program's actors (waited for where that is
+  /// possible: not on the executor's own threads, nor for a host's loop), then the devices; false if something still ran at the end of the
   /// patience and was left behind. Later calls do nothing.
   bool stop() const;
 

@@ -41,7 +41,7 @@ std::vector<std::pair<std::string, std::string>> settings() {
   std::vector<std::pair<std::string, std::string>> found;
   for (const char* name :
        {"STOKER_DEVICE", "STOKER_LOG", "STOKER_CACHE_DIR", "STOKER_THREADS", "STOKER_ISA",
-        "STOKER_VALIDATION", "VK_DRIVER_FILES", "VK_ICD_FILENAMES"})
+        "STOKER_VALIDATION", "STOKER_OBSERVE", "VK_DRIVER_FILES", "VK_ICD_FILENAMES"})
     if (const char* value = std::getenv(name)) found.emplace_back(name, value);
   return found;
 }

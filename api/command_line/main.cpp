@@ -21,6 +21,7 @@ Examples:
   stoker run edges.lua input=photo.jpg        a script, with arguments it reads from `args`
   stoker run -e 'print(relu(buffer{-1, 2}))'  a line of Lua
   stoker run edges.lua --device vulkan --trace trace.json
+  stoker observe --socket /tmp/edges.sock     the actors of a program, while it runs
 
 Every verb answers in JSON with --json, errors included (bench: its rows).
 
@@ -36,6 +37,7 @@ Environment:
   STOKER_DEVICE     the device to use: cpu, vulkan, vulkan:1, null
   STOKER_LOG        debug, info, warn, error, off
   STOKER_CACHE_DIR  where compiled pipelines are kept
+  STOKER_OBSERVE    a path where a program can be observed
 
 `stoker VERB --help` says more of each.)";
 
@@ -88,6 +90,7 @@ int main(int argc, char** argv) {
   add_doctor(app, choice);
   add_kernels(app, choice);
   add_run(app, choice);
+  add_observe(app, choice);
   add_bench(app, choice);
   try {
     app.parse(argc, argv);

@@ -1,9 +1,7 @@
 #include "output.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cstdio>
 #include <iostream>
 #include <sstream>
 
@@ -92,16 +90,6 @@ std::string describe(const Error& error, std::string_view source) {
     if (detail.key != "script" && detail.key != "line")
       text << "  " << detail.key << ": " << detail.value << '\n';
   return text.str();
-}
-
-std::string readable_bytes(std::uint64_t bytes) {
-  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
-  return text.data();
 }
 
 }  // namespace stoker::command_line

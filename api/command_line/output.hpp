@@ -20,7 +20,4 @@ void print_json(const nlohmann::json& value);
 /// each detail.
 [[nodiscard]] std::string describe(const Error& error, std::string_view source = {});
 
-/// "1.5 GiB".
-[[nodiscard]] std::string readable_bytes(std::uint64_t bytes);
-
 }  // namespace stoker::command_line

@@ -29,6 +29,7 @@ void add_devices(CLI::App& app, Choice& choice);
 void add_doctor(CLI::App& app, Choice& choice);
 void add_kernels(CLI::App& app, Choice& choice);
 void add_run(CLI::App& app, Choice& choice);
+void add_observe(CLI::App& app, Choice& choice);
 void add_bench(CLI::App& app, Choice& choice);
 
 }  // namespace stoker::command_line
