@@ -131,7 +131,9 @@ ActorProgram ActorPrograms::find_beam() const {
   const auto erl = on_path("erl");
   const auto erlc = on_path("erlc");
   if (!erl || !erlc) return ActorProgram::absent("BEAM", "erl or erlc is not installed");
-  const fs::path source = fs::path{STOKER_SOURCE_DIR} / "bench/peers/actors.erl";
+  const char* elsewhere = std::getenv("STOKER_BENCH_ERL");  // NOLINT(concurrency-mt-unsafe)
+  const fs::path source =
+      elsewhere ? fs::path{elsewhere} : fs::path{STOKER_SOURCE_DIR} / "bench/peers/actors.erl";
   if (Child{{*erlc, "-o", folder_, source}}.status() != 0)
     return ActorProgram::absent("BEAM", "erlc cannot compile " + source.string());
   return {"BEAM", {*erl, "+S", "2:2", "-noinput", "-pa", folder_, "-run", "actors", "main"}};

@@ -13,6 +13,7 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
 folder=.h200bench
 programs=(stoker_bench "$@")
+[[ -x build/bin/bench_caf_actors ]] && programs+=(bench_caf_actors)
 
 for program in "${programs[@]}"; do
   [[ -x build/bin/$program ]] || { echo "h200.sh: build/bin/$program is not built" >&2; exit 1; }
@@ -38,7 +39,16 @@ done | sort -u | while read -r library; do
   is_c_library "$library" && continue
   if is_cxx_library "$library"; then cp -L "$library" "$stage/cxx/"; else cp -L "$library" "$stage/lib/"; fi
 done
-tar -C "$stage" -czf "$folder/programs.tgz" bin lib cxx
+# The BEAM finds its files by its own place; its benchmark is compiled where it runs.
+mkdir "$stage/beam"
+if [[ -d /usr/lib/erlang ]]; then
+  cp -r /usr/lib/erlang "$stage/beam/"
+  cp bench/peers/actors.erl "$stage/beam/"
+  ldd /usr/lib/erlang/erts-*/bin/beam.smp | awk '$3 ~ /^\// { print $3 }' | while read -r library; do
+    is_c_library "$library" || is_cxx_library "$library" || cp -L "$library" "$stage/lib/"
+  done
+fi
+tar -C "$stage" -czf "$folder/programs.tgz" bin lib cxx beam
 
 # --- Vulkan loader --------------------------------------------------------------------------------
 # In lists of their own, so that this machine's are not touched.
@@ -73,6 +83,8 @@ done
 egl=/usr/local/nvidia/share/glvnd/egl_vendor.d/10_nvidia.json
 [[ -r $egl ]] && export __EGL_VENDOR_LIBRARY_FILENAMES=$egl
 [[ -d /usr/local/nvidia/lib64 ]] && export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:/usr/local/nvidia/lib64
+[[ -d $home/beam/erlang ]] && export PATH=$home/beam/erlang/bin:$PATH
+export STOKER_BENCH_ERL=$home/beam/actors.erl
 export STOKER_CACHE_DIR=${STOKER_CACHE_DIR:-$home/cache}
 program=$1
 shift

@@ -173,6 +173,8 @@ void soak(Context& context) {
   {
     SystemOptions options;
     options.drivers = with_faults(faults);
+    options.device_restarts.intensity = 1'000'000;  // it is lost on purpose
+    options.device_restarts.back_off.most = std::chrono::milliseconds{10};
     const System system{options};
     const Device device = system.device("cpu");
     const ActorGroup<Worker> group;

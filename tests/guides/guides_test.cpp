@@ -7,6 +7,7 @@
 #include <boost/fiber/fiber.hpp>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -86,6 +87,17 @@ TEST(Guides, show_only_code_that_is_run) {
       }
   }
   EXPECT_GT(seen, 5U);
+}
+
+TEST(Guides, name_only_tests_that_exist) {
+  const std::string tests = all_sources(root / "tests", ".cpp");
+  const std::string guide = text_of(root / "docs" / "actors.md");
+  const std::regex name{"`([A-Z][A-Za-z]+)[.]([a-z_]+)`"};
+  std::size_t seen = 0;
+  for (std::sregex_iterator at{guide.begin(), guide.end(), name}, end; at != end; ++at, ++seen)
+    EXPECT_NE(tests.find("(" + (*at)[1].str() + "," + (*at)[2].str() + ")"), std::string::npos)
+        << "there is no " << at->str();
+  EXPECT_GT(seen, 24U);
 }
 
 stoker::Buffer grey_photo(const stoker::Device& device) {
