@@ -153,7 +153,7 @@ std::vector<Question> questions(const ActorPrograms& programs) {
        Better::higher,
        1,
        {{asio, "spawn_outside", 0.77}, {caf, "spawn_outside", 1.0}}},
-      {"an actor that ends itself by exit()",
+      {"an actor that ends itself by leave()",
        "spawn_exit",
        "k/s",
        Better::higher,

@@ -83,6 +83,8 @@ done
 egl=/usr/local/nvidia/share/glvnd/egl_vendor.d/10_nvidia.json
 [[ -r $egl ]] && export __EGL_VENDOR_LIBRARY_FILENAMES=$egl
 [[ -d /usr/local/nvidia/lib64 ]] && export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:/usr/local/nvidia/lib64
+# Its scripts look for themselves where Debian puts them.
+[[ -d $home/beam/erlang && ! -e /usr/lib/erlang ]] && ln -s "$home/beam/erlang" /usr/lib/erlang
 [[ -d $home/beam/erlang ]] && export PATH=$home/beam/erlang/bin:$PATH
 export STOKER_BENCH_ERL=$home/beam/actors.erl
 export STOKER_CACHE_DIR=${STOKER_CACHE_DIR:-$home/cache}
