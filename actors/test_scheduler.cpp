@@ -14,6 +14,20 @@ namespace {
   return boost::core::demangle(type.name());
 }
 
+/// A handler that throws.
+class Failing final : public Message {
+ public:
+  Failing(const std::shared_ptr<ActorCell>& target, Error error)
+      : Message{target}, error_{std::move(error)} {
+    system = true;
+  }
+  void deliver() override { throw Error{error_}; }
+  [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(Failing); }
+
+ private:
+  Error error_;
+};
+
 }  // namespace
 
 TestScheduler::TestScheduler()
@@ -48,6 +62,13 @@ void TestScheduler::inject_exit(const ActorAddress& target, const ExitReason& wh
   // Signals overtake messages, but not each other.
   while (target.alive() && !pending(target).empty() && *pending(target).front() == typeid(Exit) &&
          deliver(target)) {
+  }
+}
+
+void TestScheduler::inject_failure(const ActorAddress& target, Error error) {
+  target.cell()->strand()->send_signal(std::make_unique<Failing>(target.cell(), std::move(error)));
+  while (target.alive() && !pending(target).empty() &&
+         *pending(target).front() == typeid(Failing) && deliver(target)) {
   }
 }
 

@@ -7,7 +7,7 @@
 //     scheduler.expect<Question>(server);       // delivers it; fails if something else is next
 //     scheduler.forbid<Retry>(server);          // fails if one is on its way
 //     scheduler.advance(5s);                    // timers are due
-//     scheduler.inject_exit(server, ExitReason::kill());
+//     scheduler.inject_exit(server, ExitReason::kill());   // or inject_failure(server, error)
 //     EXPECT_FALSE(answer.wait());
 //
 // Between actors any order is possible on real threads, so a test that passes in one order may hide a
@@ -71,6 +71,8 @@ class TestScheduler {
   // Faults and time -------------------------------------------------------------------------------
   /// Sends an exit signal and delivers it before anything else.
   void inject_exit(const ActorAddress& target, const ExitReason& why);
+  /// Has the actor end as if a handler had thrown `error`, before anything else is delivered to it.
+  void inject_failure(const ActorAddress& target, Error error);
   /// Moves time; what becomes due is ready afterwards. How many timers were due.
   std::size_t advance(Clock::duration time) { return clock_->advance(time); }
 

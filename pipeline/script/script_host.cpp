@@ -171,7 +171,7 @@ Result<ScriptRun> ScriptHost::start(ScriptSource source, ScriptOptions options) 
     return error_from_current_exception("script");
   }
   if (state_->scripts)
-    static_cast<void>(state_->scripts.start_child(RunningScript{script_name, run}));
+    run.actor = state_->scripts.start_child(RunningScript{script_name, run});
   return run;
 }
 

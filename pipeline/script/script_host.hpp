@@ -103,6 +103,9 @@ struct ScriptReport {
 struct ScriptRun {
   Future<ScriptReport> done;
   CancelSource stop;
+  /// In a system's tree: the script's actor, to watch it, link to it or end it. It ends with the
+  /// script, and with its reason. Else not valid().
+  Future<ActorAddress> actor = {};
 
   /// Ends the script with `cancelled` at its next instruction or wait; its queued commands never
   /// run. What runs outside of Lua (decoding a file) is waited for.

@@ -70,6 +70,23 @@ TEST_F(Scheduled, inject_an_exit_between_two_messages) {
   EXPECT_EQ(of_a.notes, std::vector{1});
 }
 
+TEST_F(Scheduled, inject_a_failure_that_the_supervisor_restarts) {
+  const auto started =
+      start_supervisor(scheduler.executor(), {}, {child<Probe>("p", std::ref(of_a))});
+  scheduler.run();
+  const auto before = started.get().which_children();
+  scheduler.run();
+  const ActorAddress first = before.get().at(0).actor;
+  scheduler.inject_failure(first, Error{"test", ErrorCode::out_of_memory, "no memory"});
+  EXPECT_FALSE(first.alive());
+  ASSERT_NE(first.ended().get().error(), nullptr);
+  EXPECT_EQ(first.ended().get().error()->code(), ErrorCode::out_of_memory);
+  scheduler.run();
+  const auto after = started.get().which_children();
+  scheduler.run();
+  EXPECT_TRUE(after.get().at(0).actor.alive());
+}
+
 TEST_F(Scheduled, move_time) {
   const SendTimer timer = cast_after(a, 5s, 3);
   scheduler.run();

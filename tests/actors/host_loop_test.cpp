@@ -1,0 +1,92 @@
+// Actors, processes and supervisors on the event loop of a host, which may end it at any moment.
+#include <boost/asio/io_context.hpp>
+
+#include "probe.hpp"
+#include "stoker/actors/process_actor.hpp"
+#include "stoker/actors/supervisor.hpp"
+#include "stoker/runtime/asio_executor.hpp"
+#include "stoker/runtime/log.hpp"
+
+namespace stoker {
+namespace {
+
+class OnAHostsLoop : public testing::Test {
+ protected:
+  /// Everything that is ready runs, on this thread.
+  void run() {
+    host.restart();
+    host.poll();
+  }
+  [[nodiscard]] Supervisor supervised() {
+    const auto started =
+        start_supervisor(executor, {.intensity = 5}, {child<Probe>("probe", std::ref(seen))});
+    run();
+    return started.get();
+  }
+  [[nodiscard]] ActorRef<Probe> probe_of(const Supervisor& supervisor) {
+    const auto children = supervisor.which_children();
+    run();
+    return actor_cast<Probe>(children.get().at(0).actor).value();
+  }
+
+  LogCapture quiet;
+  Journal seen;
+  ManualClock clock;
+  boost::asio::io_context host;
+  std::shared_ptr<AsioExecutor> executor =
+      std::make_shared<AsioExecutor>(host.get_executor(), clock);
+};
+
+TEST_F(OnAHostsLoop, a_supervisor_restarts_its_children) {
+  const Supervisor supervisor = supervised();
+  const auto first = probe_of(supervisor);
+  ASSERT_TRUE(first.cast(Doing{[](Probe&) { throw std::runtime_error{"on purpose"}; }}));
+  run();
+  EXPECT_FALSE(first.alive());
+  EXPECT_TRUE(probe_of(supervisor).alive());
+}
+
+TEST_F(OnAHostsLoop, all_is_let_go_when_the_loop_does_not_run_any_more) {
+  std::weak_ptr<ActorCell> probe;
+  {
+    const Supervisor supervisor = supervised();
+    probe = probe_of(supervisor).cell();
+  }
+  run();
+  EXPECT_TRUE(probe.expired()) << "nobody can reach the supervisor";
+}
+
+TEST_F(OnAHostsLoop, what_was_on_its_way_is_refused_when_the_loop_is_destroyed) {
+  auto loop = std::make_unique<boost::asio::io_context>();
+  const auto short_lived = std::make_shared<AsioExecutor>(loop->get_executor(), clock);
+  struct Ask {};
+  class Answering final : public Actor {
+   public:
+    int on(Ask) { return 1; }
+  };
+  const auto actor = spawn<Answering>(short_lived, {.name = "answering"});
+  const auto answer = actor.call(Ask{});
+  loop.reset();
+  ASSERT_TRUE(answer.ready());
+  EXPECT_EQ(answer.poll()->error().code(), ErrorCode::closed);
+}
+
+TEST_F(OnAHostsLoop, a_process_that_waits_for_mail_is_unwound_when_it_is_let_go) {
+  bool unwound = false;
+  struct Mark {
+    bool* at;
+    ~Mark() { *at = true; }
+  };
+  {
+    const auto process = spawn_process<int>(executor, {.name = "waiting"}, [&](auto& self) {
+      const Mark mark{&unwound};
+      self.receive([](int) {});
+    });
+    run();
+    EXPECT_FALSE(unwound);
+  }
+  EXPECT_TRUE(unwound) << "though the loop does not run";
+}
+
+}  // namespace
+}  // namespace stoker

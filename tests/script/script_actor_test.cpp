@@ -1,0 +1,60 @@
+// A running script in its system's tree.
+#include "stoker/pipeline/script/script_actor.hpp"
+
+#include "script_runner.hpp"
+
+namespace stoker {
+namespace {
+
+class ScriptActors : public Scripts {
+ protected:
+  [[nodiscard]] ScriptRun start(std::string code, ScriptOptions options = {}) {
+    options.observer = std::make_shared<Recorder>();
+    return host.start({"test.lua", std::move(code)}, std::move(options)).value();
+  }
+};
+
+TEST_F(ScriptActors, end_normally_with_their_script) {
+  const ScriptRun run = start("print(1)");
+  EXPECT_EQ(run.actor.get().ended().get(), ExitReason::normal());
+  EXPECT_TRUE(run.done.wait());
+}
+
+TEST_F(ScriptActors, end_with_what_ended_their_script) {
+  const ScriptRun run = start("while true do end", limited(100'000));
+  const ExitReason why = run.actor.get().ended().get();
+  ASSERT_NE(why.error(), nullptr);
+  EXPECT_EQ(why.error()->code(), ErrorCode::budget_exceeded);
+}
+
+TEST_F(ScriptActors, take_their_script_along_when_they_are_ended) {
+  const ScriptRun run = start("while true do end");
+  run.actor.get().exit(ExitReason::kill());
+  EXPECT_EQ(run.done.wait().error().code(), ErrorCode::cancelled);
+}
+
+TEST_F(ScriptActors, end_with_their_host_which_others_do_not_notice) {
+  ScriptHost other = script_host(system, device);
+  const ScriptRun kept = other.start({"kept.lua", "while true do end"}, {}).value();
+  ActorAddress of_host;
+  {
+    ScriptHost short_lived = script_host(system, device);
+    const ScriptRun run = short_lived.start({"test.lua", "while true do end"}, {}).value();
+    of_host = run.actor.get();
+  }
+  static_cast<void>(of_host.ended().wait());
+  EXPECT_TRUE(kept.actor.get().alive());
+  kept.cancel();
+  EXPECT_EQ(kept.done.wait().error().code(), ErrorCode::cancelled);
+}
+
+TEST(ScriptsWithoutASystem, have_no_actor) {
+  const System system;
+  ScriptHost host{system.device("cpu").client(), system.executor(), system.kernels()};
+  const ScriptRun run = host.start({"test.lua", "x = 1"}, {}).value();
+  EXPECT_FALSE(run.actor.valid());
+  EXPECT_TRUE(run.done.wait());
+}
+
+}  // namespace
+}  // namespace stoker
