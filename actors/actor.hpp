@@ -56,11 +56,8 @@ class Actor {
   [[nodiscard]] ActorAddress self() const noexcept {
     return ActorAddress{cell_ ? cell_->weak_from_this().lock() : nullptr};
   }
-  /// The same as the address of this class.
-  template <class Me> [[nodiscard]] ActorRef<Me> self() const {
-    static_assert(std::is_base_of_v<Actor, Me>);
-    return ActorRef<Me>{self().cell()};
-  }
+  /// The same as the address of this class. Throws invalid_argument if it is another.
+  template <class Me> [[nodiscard]] ActorRef<Me> self() const;
   /// Where this actor runs: for what it spawns.
   [[nodiscard]] const std::shared_ptr<Executor>& executor() const {
     return own().strand()->shared_executor();
@@ -275,6 +272,13 @@ ActorRef<A> Actor::spawn_link(SpawnOptions options, Args&&... args) {
   return child;
 }
 
+template <class Me> ActorRef<Me> Actor::self() const {
+  static_assert(std::is_base_of_v<Actor, Me>);
+  if (dynamic_cast<const Me*>(this) == nullptr)
+    throw detail::not_an_actor_of(ActorAddress{own().shared_from_this()}, typeid(Me));
+  return ActorRef<Me>{self().cell()};
+}
+
 namespace detail {
 /// Waits for a future, then is a message.
 template <class T, class F> class Continued final : public Message, private Waiter {
@@ -305,24 +309,34 @@ template <class T, class F> class Continued final : public Message, private Wait
 
 template <class T, class F> void Actor::then(const Future<T>& future, F&& function) {
   using Continued = detail::Continued<T, std::decay_t<F>>;
-  Continued::start(std::make_unique<Continued>(self().cell(), future, std::forward<F>(function)));
+  Continued::start(
+      std::make_unique<Continued>(own().shared_from_this(), future, std::forward<F>(function)));
+}
+
+template <class Handler>
+void Strand::guarded(ActorCell& target, TurnWatch::Slot* slot, Handler&& handler) noexcept {
+  const bool watched = slot && slot->begin(target.id(), target.name());
+  // Each kind by itself, because throwing again costs a microsecond.
+  try {
+    handler();
+  } catch (const ExitNow& exit) {
+    target.finish(exit.reason);
+  } catch (const std::exception& thrown) {
+    target.finish(ExitReason::failure(error_from_exception(thrown, target.name())));
+  } catch (...) {
+    target.finish(ExitReason::failure(error_from_current_exception(target.name())));
+  }
+  if (watched) slot->end();
 }
 
 template <class Handler> Result<void> Strand::deliver_now(ActorCell& target, Handler&& handler) {
   Result<void> outcome;
   {
     const InTurn turn{*this};
-    if (target.alive()) {
-      try {
-        handler();
-      } catch (const ExitNow& exit) {
-        target.finish(exit.reason);
-      } catch (...) {
-        end(target);
-      }
-    } else {
+    if (target.alive())
+      guarded(target, executor_->turn_watch().here(), std::forward<Handler>(handler));
+    else
       outcome = gone(target);
-    }
   }
   turn(1);
   return outcome;

@@ -116,4 +116,17 @@ template <class A, class... Args> [[nodiscard]] ChildSpec child(std::string id, 
   return spec;
 }
 
+/// A child that runs already, and is not started again: to put an actor under a supervisor later.
+[[nodiscard]] inline ChildSpec running_child(std::string id, ActorAddress actor,
+                                             ChildKind kind = ChildKind::worker) {
+  ChildSpec spec;
+  spec.id = std::move(id);
+  spec.restart = Restart::temporary;
+  spec.kind = kind;
+  spec.start = [actor = std::move(actor)](const ChildStart&) -> Result<ActorAddress> {
+    return actor;
+  };
+  return spec;
+}
+
 }  // namespace stoker

@@ -66,11 +66,11 @@ void DeviceSlot::close(const Error& why) {
 ChildSpec DeviceSlot::child() {
   ChildSpec spec;
   spec.id = name_;
-  spec.start = [slot = shared_from_this()](const ChildStart& start) { return slot->start(start); };
+  spec.start = [slot = shared_from_this()](const ChildStart&) { return slot->start(); };
   return spec;
 }
 
-Result<ActorAddress> DeviceSlot::start(const ChildStart&) {
+Result<ActorAddress> DeviceSlot::start() {
   std::jthread done;  // joined outside the lock
   Promise<std::shared_ptr<DeviceShell>> promise;
   const auto opening = promise.future();

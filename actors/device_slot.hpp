@@ -50,7 +50,7 @@ class DeviceSlot final : public std::enable_shared_from_this<DeviceSlot> {
   [[nodiscard]] ChildSpec child();
 
  private:
-  [[nodiscard]] Result<ActorAddress> start(const ChildStart& start);
+  [[nodiscard]] Result<ActorAddress> start();
   Result<std::shared_ptr<DeviceClient>> adopt(Result<std::shared_ptr<DeviceShell>> shell);
 
   const std::string name_;

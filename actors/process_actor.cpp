@@ -112,7 +112,7 @@ void ProcessLife::wait(std::optional<Clock::time_point> until) {
     parked_ = &parker;
     if (!until) released = std::move(keep_alive_);
   }
-  released.reset();  // if nobody else can reach it, it is told to end here
+  released.reset();  // if nobody else can reach it, it is told to end when this turn does
   if (until)
     static_cast<void>(parker.park_until(executor_->clock(), *until));
   else

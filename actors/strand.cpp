@@ -50,9 +50,11 @@ void Strand::refuse_all(Envelope* chain, const Error& why) noexcept {
 
 PushResult Strand::push(Message& message, Clock::time_point until) {
   switch (overflow_) {
-    case OverflowRule::drop_oldest: return mailbox_.push_over(&message);
+    case OverflowRule::drop_oldest: return mailbox_.push_dropping(&message);
     case OverflowRule::park:
-      if (!blocks_thread() && !running_here()) return mailbox_.push_parking(&message, until);
+      // In a turn nobody waits but a process, and that not for itself.
+      if (!blocks_thread() && !running_here() && (turns().nesting == 0 || this_process::inside()))
+        return mailbox_.push_parking(&message, until);
       break;
     case OverflowRule::reject: break;
   }
@@ -64,6 +66,13 @@ std::shared_ptr<const void> Strand::keep() const noexcept {
   return shared_from_this();
 }
 
+void Strand::schedule() noexcept {
+  if (turns().nesting > 0)
+    executor_->defer(static_cast<Task&>(*this));
+  else
+    executor_->post(static_cast<Task&>(*this));
+}
+
 Result<void> Strand::send(std::unique_ptr<Message> message, Run run, Clock::time_point until) {
   switch (push(*message, until)) {
     case PushResult::queued: static_cast<void>(message.release()); return {};
@@ -72,10 +81,8 @@ Result<void> Strand::send(std::unique_ptr<Message> message, Run run, Clock::time
       self_ = keep();
       if (run == Run::here && turns().nesting < max_nesting && !this_process::inside())
         turn();
-      else if (turns().nesting > 0)
-        executor_->defer(static_cast<Task&>(*this));  // a handler's message stays on its thread
       else
-        executor_->post(static_cast<Task&>(*this));
+        schedule();
       return {};
     case PushResult::full: {
       Error error{
@@ -99,7 +106,7 @@ void Strand::send_signal(std::unique_ptr<Message> message) noexcept {
   static_cast<void>(message.release());
   if (result != PushResult::wake) return;
   self_ = keep();
-  executor_->post(static_cast<Task&>(*this));
+  schedule();
 }
 
 bool Strand::enter() noexcept {
@@ -157,30 +164,14 @@ void Strand::turn(int delivered) noexcept {
 
 void Strand::deliver(Message& message, TurnWatch::Slot* slot) noexcept {
   ActorCell& target = message.target();
-  if (!target.alive()) {
+  if (target.alive())
+    guarded(target, slot, [&] { message.deliver(); });
+  else
     message.refuse(gone(target));
-    return;
-  }
-  const bool watched = slot && slot->begin(target.id(), target.name());
-  // Each kind by itself, because throwing again costs a microsecond.
-  try {
-    message.deliver();
-  } catch (const ExitNow& exit) {
-    target.finish(exit.reason);
-  } catch (const std::exception& thrown) {
-    target.finish(ExitReason::failure(error_from_exception(thrown, target.name())));
-  } catch (...) {
-    end(target);
-  }
-  if (watched) slot->end();
 }
 
 Error Strand::gone(const ActorCell& target) {
   return target.reason().value_or(ExitReason::noproc()).as_error("send", target.name());
-}
-
-void Strand::end(ActorCell& target) noexcept {
-  target.finish(ExitReason::failure(error_from_current_exception(target.name())));
 }
 
 void Strand::close(const Error& why) {

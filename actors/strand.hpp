@@ -16,7 +16,7 @@
 // long after it has sent holds up the last one it woke.
 //
 // Threads: send() and close() from any thread; everything else on the strand. Lifetime: a scheduled
-// strand keeps itself alive, and every strand its executor.
+// strand keeps itself alive, or the actor whose strand alone it is, and every strand its executor.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,8 @@ enum class Run : std::uint8_t {
   here,    ///< this thread may run it if the strand is idle
 };
 
-/// A reader that picks its messages instead of taking each as it comes: a process (process.hpp).
+/// A reader that picks its messages instead of taking each as it comes: a process
+/// (process_actor.hpp).
 class SelectiveReader {
  public:
   /// Messages wait that it has not been shown. Called in the strand's turn; asks for its own turn by
@@ -157,13 +158,16 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   /// What must live until the turn has ended: the actor whose strand this is, or the strand.
   [[nodiscard]] std::shared_ptr<const void> keep() const noexcept;
   [[nodiscard]] PushResult push(Message& message, Clock::time_point until);
+  /// Has the executor run the next turn: on this thread if a handler is sending.
+  void schedule() noexcept;
   [[nodiscard]] std::unique_ptr<Message> next() noexcept;
   /// Delivers what is there, up to the budget; `delivered` messages count already.
   void turn(int delivered = 0) noexcept;
   [[nodiscard]] static Error gone(const ActorCell& target);
-  /// Ends the target with the exception in flight.
-  static void end(ActorCell& target) noexcept;
-  void deliver(Message& message, TurnWatch::Slot* slot) noexcept;
+  static void deliver(Message& message, TurnWatch::Slot* slot) noexcept;
+  /// Runs a handler of the target: watched, and what it throws ends the target.
+  template <class Handler>
+  static void guarded(ActorCell& target, TurnWatch::Slot* slot, Handler&& handler) noexcept;
   static void refuse_all(Envelope* chain, const Error& why) noexcept;
 
   const std::shared_ptr<Executor> executor_;

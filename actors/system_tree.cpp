@@ -1,11 +1,8 @@
 #include "stoker/actors/system_tree.hpp"
 
 namespace stoker {
-namespace {
 
 using namespace std::chrono_literals;
-
-}  // namespace
 
 SystemTree::~SystemTree() { stop(); }
 
@@ -22,14 +19,7 @@ Supervisor SystemTree::program() {
   if (program_) return program_;
   program_ = spawn_supervisor(
       executor_, {.name = "program", .intensity = 10, .period = 60s, .parent = root}, {});
-  ChildSpec child;
-  child.id = "program";
-  child.restart = Restart::temporary;  // one that gave up stays away
-  child.kind = ChildKind::supervisor;
-  child.start = [program = program_](const ChildStart&) -> Result<ActorAddress> {
-    return ActorAddress{program};
-  };
-  static_cast<void>(root.start_child(std::move(child)));
+  static_cast<void>(root.start_child(running_child("program", program_, ChildKind::supervisor)));
   return program_;
 }
 

@@ -83,13 +83,19 @@ bool Mailbox::claim() noexcept {
                                         std::memory_order_relaxed);
 }
 
-PushResult Mailbox::push(Envelope* envelope) noexcept {
+PushResult Mailbox::push(Envelope* envelope) noexcept { return push_below(capacity_, envelope); }
+
+PushResult Mailbox::push_dropping(Envelope* envelope) noexcept {
+  return push_below(capacity_ > unbounded / 2 ? unbounded : 2 * capacity_, envelope);
+}
+
+PushResult Mailbox::push_below(std::uint32_t limit, Envelope* envelope) noexcept {
   if (envelope->system) return link(envelope);
   // Counted first, and exactly: a sender must not see the mailbox full because of another sender's
   // attempt, or it would wait for space that is there.
   std::uint32_t count = count_.load(std::memory_order_relaxed);
   do {
-    if (count >= capacity_) return closed() ? PushResult::closed : PushResult::full;
+    if (count >= limit) return closed() ? PushResult::closed : PushResult::full;
   } while (!count_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed));
   const PushResult result = link(envelope);
   if (result == PushResult::closed) count_.fetch_sub(1, std::memory_order_relaxed);
@@ -251,6 +257,7 @@ bool Mailbox::try_block() noexcept {
 bool Mailbox::try_block_keeping() noexcept { return system_.head == nullptr && go_idle(); }
 
 bool Mailbox::go_idle() noexcept {
+  settle_popped();
   // A sender that was told of space may have given up since, and no later pop would tell the next
   // one. Before going idle, because afterwards another thread may read, and destroy, this mailbox.
   if (size() < capacity_) wake_all_waiters();

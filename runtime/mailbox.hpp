@@ -47,7 +47,7 @@ enum class PushResult : std::uint8_t {
 enum class OverflowRule : std::uint8_t {
   park,         ///< the sender waits for space: push_parking()
   reject,       ///< the sender is told: push()
-  drop_oldest,  ///< it is accepted, and the reader discards the oldest: push_over() and trim()
+  drop_oldest,  ///< it is accepted, and the reader discards the oldest: push_dropping(), trim()
 };
 
 /// Told once that there may be space (or that the mailbox has closed). Alive until then, or until
@@ -82,8 +82,11 @@ class Mailbox {
   /// Makes an idle reader the caller's without sending anything: true means that the caller now
   /// reads and must go on as after `wake`.
   [[nodiscard]] bool claim() noexcept;
-  /// Accepts beyond the capacity, for drop_oldest: the reader calls trim() before it pops.
+  /// Accepts whatever the capacity, for what may not be lost.
   [[nodiscard]] PushResult push_over(Envelope* envelope) noexcept;
+  /// Accepts beyond the capacity, for drop_oldest: the reader calls trim() before it pops. While it
+  /// does not pop, nobody can drop: at twice the capacity the mailbox is full.
+  [[nodiscard]] PushResult push_dropping(Envelope* envelope) noexcept;
   /// Parks the current context while the mailbox is full. `full` means that the deadline passed.
   [[nodiscard]] PushResult push_parking(Envelope* envelope,
                                         std::chrono::steady_clock::time_point deadline =
@@ -146,6 +149,7 @@ class Mailbox {
   Envelope* take_head(Queue& queue) noexcept;
   Envelope* take_after(Envelope* previous) noexcept;
   [[nodiscard]] bool go_idle() noexcept;
+  PushResult push_below(std::uint32_t limit, Envelope* envelope) noexcept;
   PushResult link(Envelope* envelope) noexcept;
   void drain() noexcept;
   void sort_in(Envelope* newest) noexcept;

@@ -2,17 +2,52 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <vector>
 
 #include "stoker/runtime/thread_local.hpp"
 
 namespace stoker {
+
+struct TurnWatch::Slots {
+  [[nodiscard]] Slot& take() {
+    const std::scoped_lock lock{mutex};
+    for (Slot& slot : all)
+      if (!std::exchange(slot.used_, true)) return slot;
+    return all.emplace_back();
+  }
+  void give(Slot& slot) noexcept {
+    const std::scoped_lock lock{mutex};
+    slot.used_ = false;
+  }
+
+  std::mutex mutex;
+  std::deque<Slot> all;
+};
+
+/// Gives a thread's slot back when the thread ends.
+struct TurnWatch::Returned {
+  Returned() = default;
+  Returned(const Returned&) = delete;
+  Returned& operator=(const Returned&) = delete;
+  ~Returned();
+  void give() noexcept {
+    if (owner) owner->give(*slot);
+    owner.reset();
+  }
+
+  std::shared_ptr<Slots> owner;
+  Slot* slot = nullptr;
+};
+
 namespace {
 
-/// The slot this thread used last, and whose it is.
+/// The slot this thread used last, and whose it is. Still there when the thread's other objects have
+/// gone: the destructor of a static object may send, too.
 struct Kept {
   std::uint64_t watch = 0;
   TurnWatch::Slot* slot = nullptr;
+  bool ended = false;
 };
 thread_local Kept kept_slot;
 
@@ -24,6 +59,11 @@ std::uint64_t next_number() noexcept {
 }  // namespace
 
 STOKER_THREAD_LOCAL_ACCESS static Kept& kept() noexcept { return kept_slot; }
+
+TurnWatch::Returned::~Returned() {
+  give();
+  kept() = {.ended = true};
+}
 
 bool TurnWatch::Slot::begin(std::uint64_t id, std::string_view name) noexcept {
   if (step_.load(std::memory_order_relaxed) % 2 != 0) return false;
@@ -37,7 +77,7 @@ bool TurnWatch::Slot::begin(std::uint64_t id, std::string_view name) noexcept {
   return true;
 }
 
-TurnWatch::TurnWatch() : number_{next_number()} {}
+TurnWatch::TurnWatch() : number_{next_number()}, slots_{std::make_shared<Slots>()} {}
 
 void TurnWatch::start(Clock& clock, std::chrono::nanoseconds limit, Report report) {
   stop();
@@ -66,11 +106,20 @@ void TurnWatch::stop() noexcept {
 TurnWatch::Slot* TurnWatch::here() {
   if (!watching_.load(std::memory_order_relaxed)) return nullptr;
   Kept& here = kept();
+  if (here.ended) return nullptr;
   if (here.watch != number_) {
-    const std::scoped_lock lock{mutex_};
-    here = {number_, &slots_.emplace_back()};
+    thread_local Returned returned;
+    returned.give();
+    returned.slot = &slots_->take();
+    returned.owner = slots_;
+    here = {.watch = number_, .slot = returned.slot};
   }
   return here.slot;
+}
+
+std::size_t TurnWatch::threads() const {
+  const std::scoped_lock lock{slots_->mutex};
+  return static_cast<std::size_t>(std::ranges::count_if(slots_->all, &Slot::used_));
 }
 
 void TurnWatch::expired() noexcept {
@@ -80,9 +129,9 @@ void TurnWatch::expired() noexcept {
 
 std::vector<HoggedThread> TurnWatch::look() {
   std::vector<HoggedThread> found;
-  const std::scoped_lock lock{mutex_};
+  const std::scoped_lock lock{mutex_, slots_->mutex};
   const auto now = clock_->now();
-  for (Slot& slot : slots_) {
+  for (Slot& slot : slots_->all) {
     const std::uint64_t step = slot.step_.load(std::memory_order_acquire);
     if (step % 2 == 0 || step != slot.seen_) {
       slot.seen_ = step;

@@ -11,8 +11,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -49,6 +49,7 @@ class TurnWatch final : private TimerNode {
     std::atomic<std::uint64_t> id_{0};
     std::array<std::atomic<std::uint64_t>, words> name_{};
     // Of the watch:
+    bool used_ = true;
     std::uint64_t seen_ = 0;
     Clock::time_point since_;
     bool reported_ = false;
@@ -65,8 +66,13 @@ class TurnWatch final : private TimerNode {
   void stop() noexcept;
   /// The calling thread's slot. Null unless it watches.
   [[nodiscard]] Slot* here();
+  /// Slots in use: one for each thread that has run something and has not ended since.
+  [[nodiscard]] std::size_t threads() const;
 
  private:
+  /// Outlives the watch while a thread still has one of them.
+  struct Slots;
+  struct Returned;
   void expired() noexcept override;
   [[nodiscard]] std::vector<HoggedThread> look();
 
@@ -75,8 +81,8 @@ class TurnWatch final : private TimerNode {
   std::atomic<bool> watching_{false};
   std::mutex starting_;  // start() and stop() exclude each other
   Clock* clock_ = nullptr;
+  const std::shared_ptr<Slots> slots_;
   std::mutex mutex_;  // of what follows
-  std::deque<Slot> slots_;
   std::chrono::nanoseconds limit_{};
   Report report_;
 };

@@ -73,14 +73,8 @@ struct ScriptHost::State {
     scripts = spawn_supervisor(parent.strand()->shared_executor(),
                                {.name = "scripts", .strategy = Strategy::simple_one_for_one},
                                {script_children()});
-    ChildSpec child;
-    child.id = "scripts " + std::to_string(scripts.id());
-    child.restart = Restart::temporary;
-    child.kind = ChildKind::supervisor;
-    child.start = [scripts = scripts](const ChildStart&) -> Result<ActorAddress> {
-      return ActorAddress{scripts};
-    };
-    static_cast<void>(parent.start_child(std::move(child)));
+    static_cast<void>(parent.start_child(
+        running_child("scripts " + std::to_string(scripts.id()), scripts, ChildKind::supervisor)));
   }
   /// The services as they are now: a lost device that was opened again is another one.
   [[nodiscard]] script::Services present() const {
@@ -170,8 +164,7 @@ Result<ScriptRun> ScriptHost::start(ScriptSource source, ScriptOptions options) 
     forget();
     return error_from_current_exception("script");
   }
-  if (state_->scripts)
-    run.actor = state_->scripts.start_child(RunningScript{script_name, run});
+  if (state_->scripts) run.actor = state_->scripts.start_child(RunningScript{script_name, run});
   return run;
 }
 

@@ -55,6 +55,33 @@ TEST_F(Actors, run_nothing_before_their_executor_does) {
   EXPECT_EQ(total.get(), 2);
 }
 
+struct Early final : Actor {
+  explicit Early(const Future<int>& future) {
+    then(future, [](const Result<int>&) {});
+  }
+};
+struct Mistaken final : Actor {
+  void on(int) { static_cast<void>(self<Counter>()); }
+};
+
+TEST_F(Actors, refuse_to_continue_what_their_constructor_began) {
+  try {
+    static_cast<void>(spawn<Early>(executor, {}, make_ready_future<int>(1)));
+    FAIL() << "it has no address yet";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  }
+}
+
+TEST_F(Actors, do_not_take_themselves_for_another_class) {
+  const auto mistaken = spawn<Mistaken>(executor, {.name = "mistaken"});
+  const auto ended = mistaken.ended();
+  EXPECT_TRUE(mistaken.cast(1));
+  executor->run_all();
+  EXPECT_EQ(ended.get().error()->code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(ended.get().error()->detail("got"), "stoker::(anonymous namespace)::Mistaken");
+}
+
 TEST_F(Actors, may_run_on_the_senders_thread_when_idle) {
   EXPECT_TRUE(counter.cast(Add{3}, Run::here));
   EXPECT_EQ(counter.call(Total{}, Run::here).get(), 3);

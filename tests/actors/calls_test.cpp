@@ -154,6 +154,16 @@ TEST_F(Calls, drop_oldest_tells_the_caller_whose_message_was_dropped) {
   EXPECT_EQ(latest.get()->notes, (std::vector{2, 3}));
 }
 
+TEST_F(Calls, drop_oldest_refuses_the_newest_while_nobody_can_drop) {
+  const auto busy = spawn<Oracle>(
+      executor, {.name = "busy", .capacity = 2, .overflow = OverflowRule::drop_oldest});
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(busy.cast(Note{i}));
+  EXPECT_EQ(busy.cast(Note{4}).error().code(), ErrorCode::overloaded)
+      << "a mailbox's memory is bounded also while its actor's handler does not return";
+  executor->run_all();
+  EXPECT_EQ(busy.get()->notes, (std::vector{2, 3}));
+}
+
 TEST_F(Calls, park_makes_a_process_wait_for_space_and_keeps_its_order) {
   const auto patient =
       spawn<Oracle>(executor, {.name = "patient", .capacity = 2, .overflow = OverflowRule::park});

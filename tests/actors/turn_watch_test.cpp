@@ -1,6 +1,8 @@
 // A handler that hogs its thread is named while it does.
 #include "stoker/runtime/turn_watch.hpp"
 
+#include <thread>
+
 #include "probe.hpp"
 #include "stoker/actors/process_actor.hpp"
 
@@ -35,6 +37,19 @@ TEST_F(Watching, names_a_handler_that_runs_too_long_once_while_it_runs) {
 TEST_F(Watching, says_nothing_of_handlers_that_return_in_time) {
   for (int i = 0; i < 10; ++i) in(a, [this](Probe&) { clock.advance(900ms); });
   EXPECT_TRUE(seen.empty());
+}
+
+TEST_F(Watching, names_a_handler_that_its_sender_runs) {
+  EXPECT_TRUE(a.cast(Doing{[this](Probe&) { clock.advance(2s); }}, Run::here));
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].who, "a");
+}
+
+TEST_F(Watching, forgets_threads_that_have_ended) {
+  in(a, [](Probe&) {});
+  for (int i = 0; i < 10; ++i)
+    std::jthread{[this] { EXPECT_TRUE(a.cast(Doing{[](Probe&) {}}, Run::here)); }}.join();
+  EXPECT_EQ(executor->turn_watch().threads(), 1U);
 }
 
 TEST_F(Watching, names_each_that_hogs_anew) {

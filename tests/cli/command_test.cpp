@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "process.hpp"
@@ -14,16 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-json parsed(const CommandResult& result) {
-  const json value = json::parse(result.out, nullptr, false);
-  EXPECT_FALSE(value.is_discarded()) << result.out << result.err;
-  return value.is_discarded() ? json::object() : value;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// The options that make a run independent of the machine.
 std::vector<std::string> on_cpu(std::vector<std::string> words) {

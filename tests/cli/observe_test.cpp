@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "process.hpp"
 
@@ -14,16 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-json parsed(const CommandResult& result) {
-  const json value = json::parse(result.out, nullptr, false);
-  EXPECT_FALSE(value.is_discarded()) << result.out << result.err;
-  return value.is_discarded() ? json::object() : value;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// A script that runs for ever, on the cpu device.
 class ObservedProgram : public testing::Test {

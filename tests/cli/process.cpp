@@ -1,6 +1,7 @@
 #include "process.hpp"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -109,6 +110,12 @@ CommandResult CommandProcess::finish() {
 CommandResult stoker_command(const std::vector<std::string>& arguments,
                              const std::string& directory, const std::string& input) {
   return CommandProcess{arguments, directory, input}.finish();
+}
+
+nlohmann::json parsed(const CommandResult& result) {
+  const auto value = nlohmann::json::parse(result.out, nullptr, false);
+  EXPECT_FALSE(value.is_discarded()) << result.out << result.err;
+  return value.is_discarded() ? nlohmann::json::object() : value;
 }
 
 }  // namespace stoker

@@ -1,7 +1,9 @@
 // Runs the stoker command as a user would.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stoker {
@@ -40,5 +42,12 @@ class CommandProcess {
 [[nodiscard]] CommandResult stoker_command(const std::vector<std::string>& arguments,
                                            const std::string& directory = {},
                                            const std::string& input = {});
+
+/// Its standard output as JSON. Fails the test if it is none.
+[[nodiscard]] nlohmann::json parsed(const CommandResult& result);
+
+[[nodiscard]] inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
 
 }  // namespace stoker

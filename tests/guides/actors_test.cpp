@@ -42,7 +42,7 @@ class Counter : public stoker::Actor {
 class ActorGuide : public testing::Test {
  protected:
   template <class Condition> static void until(Condition&& holds) {
-    while (!holds()) std::this_thread::sleep_for(1ms);
+    while (!holds()) std::this_thread::yield();
   }
 
   std::shared_ptr<stoker::ThreadPool> executor =
