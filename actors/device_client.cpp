@@ -419,6 +419,7 @@ Future<void> DeviceClient::when_ready() const {
 
 bool DeviceClient::close(std::chrono::nanoseconds patience) {
   if (context_.fork.forked()) return true;  // what runs is the parent's
+  services_.close();
   if (is_lost()) return shell_->stats().muted == 0;
   const Error why{"device", ErrorCode::closed, "the system was stopped", {{"device", info().name}}};
   const auto until = std::chrono::steady_clock::now() + patience;

@@ -5,6 +5,7 @@
 // shell in being, not alive: after close() every call answers `closed`.
 #pragma once
 
+#include <atomic>
 #include <boost/container/small_vector.hpp>
 #include <chrono>
 #include <memory>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "stoker/actors/device_actor.hpp"
+#include "stoker/actors/device_services.hpp"
 #include "stoker/actors/kernel_catalog.hpp"
 #include "stoker/device/command_pool.hpp"
 #include "stoker/runtime/cancel.hpp"
@@ -88,6 +90,9 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   [[nodiscard]] Executor& executor() const noexcept { return *context_.executor; }
   [[nodiscard]] const ActorRef<DeviceActor>& actor() const noexcept { return actor_; }
   [[nodiscard]] LiveBuffers& buffers() noexcept { return buffers_; }
+  /// How many there are now; each counts itself.
+  [[nodiscard]] std::atomic<std::size_t>& pipelines() noexcept { return pipelines_; }
+  [[nodiscard]] DeviceServices& services() noexcept { return services_; }
   /// Lost for ever: what comes back is another client.
   [[nodiscard]] bool is_lost() const noexcept { return shell_->is_lost(); }
   /// The client of the device as it was opened again; this one if it was not.
@@ -166,6 +171,8 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   const ClientContext context_;
   const std::shared_ptr<CommandPool> commands_;
   LiveBuffers buffers_;
+  DeviceServices services_;
+  std::atomic<std::size_t> pipelines_{0};
   ActorRef<DeviceActor> actor_;
   std::atomic<std::uint64_t> next_command_{1};
 };

@@ -32,6 +32,7 @@ Result<std::shared_ptr<DeviceClient>> DeviceSlot::adopt(
     waiting = std::exchange(waiting_, {});
     ++opened_;
   }
+  if (before) before->services().close();
   for (Promise<void>& one : waiting) one.set();
   return client;
 }

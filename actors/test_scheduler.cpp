@@ -43,6 +43,11 @@ TestScheduler::TestScheduler(std::uint64_t seed)
   executor_->set_turn_budget(1);
 }
 
+TestScheduler::~TestScheduler() {
+  // Strands that wait for a turn keep themselves and their executor.
+  if (executor_) executor_->drop_all();
+}
+
 TestScheduler TestScheduler::shuffled() {
   std::uint64_t seed = 0;
   const char* given = std::getenv("STOKER_TEST_SEED");  // NOLINT(concurrency-mt-unsafe)

@@ -37,6 +37,9 @@ class TestScheduler {
   TestScheduler();
   /// What is ready runs in an order that depends on the seed alone.
   explicit TestScheduler(std::uint64_t seed);
+  ~TestScheduler();
+  TestScheduler(TestScheduler&&) noexcept = default;
+  TestScheduler& operator=(TestScheduler&&) = delete;
   /// With the seed of STOKER_TEST_SEED, or a random one; seed() says which.
   [[nodiscard]] static TestScheduler shuffled();
 

@@ -121,6 +121,7 @@ std::optional<DeviceObservation> seen_of(const DeviceSlot& slot) {
   seen.ready = !client->is_lost();
   seen.reopened = slot.reopened();
   seen.buffers = client->buffers().size();
+  seen.pipelines = client->pipelines().load(std::memory_order_relaxed);
   seen.mailbox_depth = client->actor().strand()->depth();
   seen.commands = client->shell().stats();
   seen.memory = client->shell().pool().stats();

@@ -54,6 +54,7 @@ struct DeviceObservation {
   bool ready = false;               ///< not lost
   std::uint64_t reopened = 0;       ///< how often it was lost and came back
   std::uint64_t buffers = 0;        ///< that somebody can still reach
+  std::uint64_t pipelines = 0;      ///< as many
   std::uint32_t mailbox_depth = 0;  ///< of its actor
   ShellStats commands;
   MemoryStats memory;

@@ -74,6 +74,7 @@ json json_of(const DeviceObservation& seen, const std::map<std::string, double>*
           {"ready", seen.ready},
           {"reopened", seen.reopened},
           {"buffers", seen.buffers},
+          {"pipelines", seen.pipelines},
           {"mailbox_depth", seen.mailbox_depth},
           {"commands",
            {{"submitted", commands.commands_submitted},
@@ -102,6 +103,7 @@ DeviceObservation device_from(const json& value) {
   value.at("ready").get_to(seen.ready);
   value.at("reopened").get_to(seen.reopened);
   value.at("buffers").get_to(seen.buffers);
+  value.at("pipelines").get_to(seen.pipelines);
   value.at("mailbox_depth").get_to(seen.mailbox_depth);
   const json& commands = value.at("commands");
   commands.at("submitted").get_to(seen.commands.commands_submitted);

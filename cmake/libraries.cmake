@@ -3,6 +3,7 @@
 #   Stoker::core     runtime, kernels, devices, actors, pipelines, api
 #   Stoker::glsl     run-time GLSL compiler, for user kernels
 #   Stoker::fiber    for callers who live in Boost.Fiber
+#   Stoker::tensor   tensors: lazy, fused, differentiable
 #   Stoker::script   Lua scripts
 #   Stoker::stoker   all of them
 
@@ -29,7 +30,7 @@ include(GNUInstallDirs)
 # before core is complete, needs them too.
 stoker_glob(kernel_sources kernels/*.cpp kernels/*/*.cpp)
 list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(glsl|shader_tool)/|/(cases|cpu|[^/]*_cpu)\\.cpp$")
-list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(cpu_table|spirv)\\.cpp$")
+list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(cpu_table|spirv|fused/kernel)\\.cpp$")
 stoker_glob(base_sources runtime/cores.cpp runtime/error.cpp runtime/dtype.cpp runtime/shape.cpp)
 add_library(stoker_definitions OBJECT ${kernel_sources} ${base_sources}
                                       "${STOKER_GENERATED_DIR}/kernel_list.cpp")
@@ -37,7 +38,7 @@ target_link_libraries(stoker_definitions PRIVATE stoker_settings Boost::headers)
 stoker_precompile(stoker_definitions)
 
 stoker_glob(core_sources runtime/*.cpp device/*.cpp device/*/*.cpp actors/*.cpp pipeline/*.cpp
-            api/*.cpp kernels/cpu_table.cpp kernels/spirv.cpp)
+            api/*.cpp kernels/cpu_table.cpp kernels/spirv.cpp kernels/fused/kernel.cpp)
 list(REMOVE_ITEM core_sources ${base_sources} "${CMAKE_CURRENT_SOURCE_DIR}/runtime/fiber_adaptor.cpp")
 stoker_objects(stoker_definitions definition_objects)
 stoker_library(core ${core_sources} ${definition_objects} ${STOKER_CPU_OBJECTS}
@@ -69,6 +70,11 @@ if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/runtime/fiber_adaptor.cpp")
   target_link_libraries(stoker_fiber PUBLIC stoker_core Boost::fiber)
   list(APPEND STOKER_COMPONENTS fiber)
 endif()
+stoker_glob(tensor_sources pipeline/tensor/*.cpp pipeline/tensor/*/*.cpp api/tensor/*.cpp)
+stoker_library(tensor ${tensor_sources} "${STOKER_GENERATED_DIR}/op_list.cpp")
+target_link_libraries(stoker_tensor PUBLIC stoker_core PRIVATE stoker_glsl)
+stoker_precompile(stoker_tensor <boost/asio/any_io_executor.hpp>)
+list(APPEND STOKER_COMPONENTS tensor)
 stoker_glob(script_sources pipeline/script/*.cpp)
 if(script_sources)
   stoker_library(script ${script_sources})

@@ -16,7 +16,7 @@ void add_edge(Step& step, std::uint32_t earlier) {
 /// Lost memory is better than spoilt memory. The shell stays with it (keep_alive_), because the backend
 /// still reports to it.
 void say_kept(const DeviceShell& shell, std::size_t submissions) {
-  sanitizers::ignore_leak(&shell, &shell, sizeof(void*));
+  sanitizers::ignore_leak(&shell);
   log_error("memory that a hung device may still touch is kept until it has done with it",
             {{"device", shell.info().name}, {"submissions", std::to_string(submissions)}});
 }

@@ -27,7 +27,7 @@ Result<Precedence> precedence_of(const Graph& graph) {
   std::vector<std::vector<StageIndex>> writers(values.size());
   std::vector<std::vector<StageIndex>> readers(values.size());
   for (StageIndex i = 0; i < stages.size(); ++i) {
-    for (const ValueId value : stages[i].inputs) readers[value].push_back(i);
+    for (const ValueId value : stages[i].inputs) readers[values[value].memory].push_back(i);
     for (const ValueId value : stages[i].outputs) writers[value].push_back(i);
   }
   Precedence precedence{stages.size()};
@@ -58,7 +58,8 @@ Result<Precedence> precedence_of(const Graph& graph) {
   };
   std::vector<LastUse> last(values.size());
   for (StageIndex i = 0; i < stages.size(); ++i) {
-    for (const ValueId id : stages[i].inputs) {
+    for (const ValueId input : stages[i].inputs) {
+      const ValueId id = values[input].memory;
       if (!values[id].external) continue;
       if (last[id].writer) precedence.add(*last[id].writer, i);
       last[id].readers.push_back(i);
@@ -102,8 +103,15 @@ ValueId Graph::value(std::string_view name) {
   const auto found = by_name_.find(name);
   if (found != by_name_.end()) return found->second;
   const auto id = static_cast<ValueId>(values_.size());
-  values_.push_back({std::string{name}, std::nullopt, false});
+  values_.push_back({std::string{name}, std::nullopt, false, id});
   by_name_.emplace(std::string{name}, id);
+  return id;
+}
+
+ValueId Graph::alias(std::string_view name, ValueId of, const Shape& shape) {
+  const ValueId id = value(name);
+  values_[id].memory = values_[of].memory;
+  values_[id].spec = TensorSpec{DType::f32, shape};  // the dtype is known when `of` is
   return id;
 }
 
@@ -111,6 +119,20 @@ std::optional<ValueId> Graph::find(std::string_view name) const {
   const auto found = by_name_.find(name);
   if (found == by_name_.end()) return std::nullopt;
   return found->second;
+}
+
+Result<TensorSpec> Graph::checked_spec(ValueId id) {
+  GraphValue& value = values_[id];
+  const TensorSpec& stored = *values_[value.memory].spec;
+  value.spec->dtype = stored.dtype;
+  if (value.spec->elements() != stored.elements())
+    return Error{"pipeline",
+                 ErrorCode::shape_mismatch,
+                 "an alias has another number of elements",
+                 {{"value", value.name},
+                  {"alias", value.spec->to_string()},
+                  {"memory", stored.to_string()}}};
+  return *value.spec;
 }
 
 Result<void> Graph::add(std::shared_ptr<const Kernel> kernel, std::vector<ValueId> inputs,
@@ -159,7 +181,11 @@ Result<std::vector<std::uint32_t>> check_graph(Graph& graph) {
       return error.with("stage", std::to_string(index));
     };
     std::vector<TensorSpec> inputs;
-    for (const ValueId input : stage.inputs) inputs.push_back(*graph.values()[input].spec);
+    for (const ValueId input : stage.inputs) {
+      const auto spec = graph.checked_spec(input);
+      if (!spec) return at_stage(spec.error());
+      inputs.push_back(*spec);
+    }
     const auto inferred = stage.kernel->check(inputs, stage.params);
     if (!inferred) return at_stage(inferred.error());
     if (inferred->size() != stage.outputs.size())

@@ -26,6 +26,7 @@ struct GraphValue {
   std::string name;
   std::optional<TensorSpec> spec;  ///< externals: given; internals: inferred by check_graph()
   bool external = false;
+  ValueId memory = 0;  ///< the value whose memory it is: its own, or the one that it is an alias of
 };
 
 struct GraphStage {
@@ -44,6 +45,10 @@ class Graph {
   [[nodiscard]] ValueId value(std::string_view name);
   [[nodiscard]] std::optional<ValueId> find(std::string_view name) const;
 
+  /// Another shape of the same elements: reading it is reading `of`. Not written by a stage and never
+  /// external. Its shape must have as many elements; check_graph() says so.
+  [[nodiscard]] ValueId alias(std::string_view name, ValueId of, const Shape& shape);
+
   /// Adds a stage. Checked at once: arity and parameters; the rest is check_graph()'s, when all
   /// stages are known. Nothing changes on failure.
   Result<void> add(std::shared_ptr<const Kernel> kernel, std::vector<ValueId> inputs,
@@ -55,6 +60,8 @@ class Graph {
 
   [[nodiscard]] const std::vector<GraphValue>& values() const noexcept { return values_; }
   [[nodiscard]] const std::vector<GraphStage>& stages() const noexcept { return stages_; }
+  /// The spec of a value whose memory's is known; an alias takes over its dtype. Errors: shape_mismatch.
+  [[nodiscard]] Result<TensorSpec> checked_spec(ValueId value);
   void set_spec(ValueId value, TensorSpec spec) { values_[value].spec = spec; }
 
  private:

@@ -77,11 +77,12 @@ void PipelineActor::bind(Instance& instance, std::shared_ptr<const Binding> bind
   const auto operand_of = [&](ValueId value) {
     Operand operand;
     operand.bytes = plan_->graph.values()[value].spec->bytes();
-    if (buffer_of[value]) {
-      operand.memory = buffer_of[value];
+    const ValueId stored = plan_->graph.values()[value].memory;
+    if (buffer_of[stored]) {
+      operand.memory = buffer_of[stored];
     } else {
       operand.memory = instance.arena;
-      operand.offset = plan_->arena.offsets[plan_->item_of_value[value]];
+      operand.offset = plan_->arena.offsets[plan_->item_of_value[stored]];
     }
     return operand;
   };

@@ -33,7 +33,10 @@ class PipelineActor final : public Actor {
   static constexpr std::size_t max_idle = 8;
 
   PipelineActor(std::shared_ptr<const PipelinePlan> plan, std::shared_ptr<DeviceClient> device)
-      : plan_{std::move(plan)}, device_{std::move(device)} {}
+      : plan_{std::move(plan)}, device_{std::move(device)} {
+    device_->pipelines().fetch_add(1, std::memory_order_relaxed);
+  }
+  ~PipelineActor() override { device_->pipelines().fetch_sub(1, std::memory_order_relaxed); }
 
   void on(RunPipeline run);
   [[nodiscard]] std::size_t on(TrimPipeline);

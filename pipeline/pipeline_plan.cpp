@@ -25,7 +25,8 @@ std::vector<std::vector<std::uint32_t>> hazards(const Graph& graph,
   };
   for (std::uint32_t position = 0; position < order.size(); ++position) {
     const GraphStage& stage = graph.stages()[order[position]];
-    for (const ValueId value : stage.inputs) {
+    for (const ValueId input : stage.inputs) {
+      const ValueId value = graph.values()[input].memory;
       if (last[value].writer) depend(position, *last[value].writer);
       last[value].readers.push_back(position);
     }
@@ -84,7 +85,8 @@ Result<void> PipelinePlan::place(const std::vector<std::uint32_t>& order, Device
   written.resize(values.size());
   for (std::uint32_t position = 0; position < order.size(); ++position) {
     const GraphStage& stage = graph.stages()[order[position]];
-    for (const ValueId value : stage.inputs) {
+    for (const ValueId input : stage.inputs) {
+      const ValueId value = values[input].memory;
       readers[value].push_back(position);
       if (!written[value]) read_first[value] = true;
     }
@@ -107,15 +109,16 @@ Result<void> PipelinePlan::place(const std::vector<std::uint32_t>& order, Device
     for (const ValueId value : stage.outputs) {
       if (values[value].external) continue;
       // An elementwise kernel whose input nobody needs afterwards writes over it.
-      const ValueId source = stage.inputs.empty() ? value : stage.inputs[0];
+      const ValueId source = stage.inputs.empty() ? value : values[stage.inputs[0]].memory;
       const std::uint32_t item = source == value ? no_item : item_of_value[source];
-      const bool in_place = stage.kernel->in_place && item != no_item && tail[item] == source &&
-                            stage.outputs.size() == 1 &&
-                            values[source].spec == values[value].spec &&
-                            std::ranges::count(stage.inputs, source) == 1 &&
-                            std::ranges::all_of(readers[source], [&](std::uint32_t reader) {
-                              return reader == position || ancestry.is_ancestor(reader, position);
-                            });
+      const bool in_place =
+          stage.kernel->in_place && item != no_item && tail[item] == source &&
+          stage.outputs.size() == 1 && values[stage.inputs[0]].spec == values[value].spec &&
+          std::ranges::count_if(
+              stage.inputs, [&](ValueId input) { return values[input].memory == source; }) == 1 &&
+          std::ranges::all_of(readers[source], [&](std::uint32_t reader) {
+            return reader == position || ancestry.is_ancestor(reader, position);
+          });
       if (in_place) {
         item_of_value[value] = item;
         tail[item] = value;

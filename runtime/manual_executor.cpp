@@ -9,7 +9,7 @@ thread_local const Executor* running_here = nullptr;
 
 STOKER_THREAD_LOCAL_ACCESS static const Executor*& running() noexcept { return running_here; }
 
-ManualExecutor::~ManualExecutor() {
+void ManualExecutor::drop_all() noexcept {
   while (Task* task = take()) task->drop();
 }
 

@@ -23,7 +23,7 @@ class ManualExecutor final : public Executor {
   /// the same order. Tasks may overtake each other as they may on a pool.
   ManualExecutor(Clock& clock, std::uint64_t seed) : clock_(&clock), random_(std::in_place, seed) {}
   /// Drops what was never run.
-  ~ManualExecutor() override;
+  ~ManualExecutor() override { drop_all(); }
 
   using Executor::post;
   void post(Task& task) noexcept override;
@@ -41,6 +41,8 @@ class ManualExecutor final : public Executor {
   /// Runs until nothing is ready and returns how many tasks ran; `limit` stops a livelock.
   std::size_t run_all(std::size_t limit = 1'000'000) noexcept;
   [[nodiscard]] std::size_t ready() const noexcept;
+  /// Drops what is ready, as the destructor does: what keeps this executor until it runs lets go of it.
+  void drop_all() noexcept;
 
  private:
   [[nodiscard]] Task* take() noexcept;

@@ -155,7 +155,7 @@ void ProcessBase::drop() noexcept {
   }
   log_error("an executor was destroyed before a parked process could end", {{"process", name_}});
   executor_->live_processes_.fetch_sub(1, std::memory_order_release);
-  sanitizers::ignore_leak(this, switch_->stack.base, switch_->stack.bytes);
+  sanitizers::ignore_leak(this);
   body_->lost();
 }
 

@@ -44,17 +44,23 @@ inline void finish_switch(void* fake_stack, const void** base, std::size_t* byte
 inline void unpoison(void* base, std::size_t bytes) noexcept {
   __asan_unpoison_memory_region(base, bytes);
 }
-/// An object, and a stack and what it refers to, that are leaked on purpose.
-inline void ignore_leak(const void* object, const void* stack, std::size_t bytes) noexcept {
-  __lsan_ignore_object(object);
-  __lsan_register_root_region(stack, bytes);
+/// A stack that is in use: what only it refers to is no leak when the process exits.
+inline void begin_stack(const void* base, std::size_t bytes) noexcept {
+  __lsan_register_root_region(base, bytes);
 }
+inline void end_stack(const void* base, std::size_t bytes) noexcept {
+  __lsan_unregister_root_region(base, bytes);
+}
+/// An object that is leaked on purpose.
+inline void ignore_leak(const void* object) noexcept { __lsan_ignore_object(object); }
 #else
 inline constexpr bool address = false;
 inline void start_switch(void**, const void*, std::size_t) noexcept {}
 inline void finish_switch(void*, const void**, std::size_t*) noexcept {}
 inline void unpoison(void*, std::size_t) noexcept {}
-inline void ignore_leak(const void*, const void*, std::size_t) noexcept {}
+inline void begin_stack(const void*, std::size_t) noexcept {}
+inline void end_stack(const void*, std::size_t) noexcept {}
+inline void ignore_leak(const void*) noexcept {}
 #endif
 
 #ifdef STOKER_TSAN

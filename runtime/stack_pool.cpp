@@ -52,14 +52,18 @@ Stack StackPool::take(std::size_t wanted) {
       auto* top = reinterpret_cast<std::byte*>(free_ + 1);
       free_ = free_->next;
       --kept_;
+      sanitizers::begin_stack(top - bytes, bytes);
       return Stack{top - bytes, bytes};
     }
   }
-  return map(bytes);
+  const Stack fresh = map(bytes);
+  sanitizers::begin_stack(fresh.base, fresh.bytes);
+  return fresh;
 }
 
 void StackPool::give_back(Stack stack) noexcept {
   sanitizers::unpoison(stack.base, stack.bytes);
+  sanitizers::end_stack(stack.base, stack.bytes);
   if (stack.bytes == round_to_pages(ProcessOptions::default_stack_bytes)) {
     const std::lock_guard lock{mutex_};
     if (kept_ < limit_) {

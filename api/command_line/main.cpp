@@ -89,6 +89,7 @@ int main(int argc, char** argv) {
   add_devices(app, choice);
   add_doctor(app, choice);
   add_kernels(app, choice);
+  add_ops(app, choice);
   add_run(app, choice);
   add_observe(app, choice);
   add_bench(app, choice);

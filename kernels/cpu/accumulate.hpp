@@ -1,7 +1,8 @@
-// Sums and extrema of contiguous elements and of columns, in vectors.
+// Sums, products, extrema and truths of contiguous elements and of columns, in vectors.
 //
 // A sum runs in four vectors over blocks, whose sums are then added in double (floats) or wrap
-// (integers): its error grows with the block, not with the whole. Extrema keep NaN.
+// (integers): its error grows with the block, not with the whole. Products run likewise. Extrema
+// keep NaN.
 #pragma once
 
 #include <algorithm>
@@ -42,9 +43,35 @@ struct Min {
   }
 };
 
+struct Product {
+  template <class A> static constexpr A identity() noexcept { return A{1}; }
+  template <class V> static V combine(const V& a, const V& b) noexcept { return a * b; }
+};
+
+/// Whether all elements are true; elements of any type count as 1 where they are not zero, else 0.
+struct All {
+  static constexpr bool of_truths = true;
+  template <class A> static constexpr A identity() noexcept { return A{1}; }
+  template <class V> static V combine(const V& a, const V& b) noexcept { return a & b; }
+};
+
+/// Whether any element is true.
+struct Any {
+  static constexpr bool of_truths = true;
+  template <class A> static constexpr A identity() noexcept { return A{0}; }
+  template <class V> static V combine(const V& a, const V& b) noexcept { return a | b; }
+};
+
+template <class Op> inline constexpr bool takes_truths = requires { Op::of_truths; };
+
+/// Whether the result depends on the order of the elements, through its rounding.
+template <class Op, class A>
+inline constexpr bool rounds = std::is_floating_point_v<A> &&
+                               (std::is_same_v<Op, Sum> || std::is_same_v<Op, Product>);
+
 /// What totals of many blocks are kept in.
 template <class Op, class A>
-using Total = std::conditional_t<std::is_same_v<Op, Sum> && std::is_same_v<A, float>, double, A>;
+using Total = std::conditional_t<rounds<Op, A> && std::is_same_v<A, float>, double, A>;
 
 #if defined(__AVX512F__)
 inline constexpr std::size_t vector_bytes = 64;
@@ -156,10 +183,30 @@ template <class A, class S> inline void widen(const S* from, A* to, std::size_t 
   }
 }
 
+/// Whether `Op` takes stored elements as they are.
+template <class Op, class A, class S>
+inline constexpr bool takes_stored = std::is_same_v<S, A> && !takes_truths<Op>;
+
+/// The elements of `from` as `Op` takes them: their values, or whether they differ from zero.
+template <class Op, class A, class S>
+inline void operands(const S* from, A* to, std::size_t n) noexcept {
+  if constexpr (!takes_truths<Op>) {
+    widen(from, to, n);
+  } else if constexpr (std::is_same_v<S, Half> || std::is_same_v<S, BFloat16>) {
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < n; ++i) to[i] = (from[i].bits & 0x7fffU) != 0;
+  } else if constexpr (std::is_same_v<S, bool>) {
+    widen(from, to, n);
+  } else {
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < n; ++i) to[i] = from[i] != S{0};
+  }
+}
+
 /// `Op` over `n` stored elements.
 template <class Op, class A, class S> inline A accumulate(const S* x, std::size_t n) noexcept {
   auto total = static_cast<Total<Op, A>>(Op::template identity<A>());
-  if constexpr (std::is_same_v<S, A>) {
+  if constexpr (takes_stored<Op, A, S>) {
     if (n <= chain_block<A>) return accumulate_block<Op>(x, n);
     for (std::size_t i = 0; i < n; i += chain_block<A>)
       total = Op::combine(total, static_cast<Total<Op, A>>(
@@ -168,7 +215,7 @@ template <class Op, class A, class S> inline A accumulate(const S* x, std::size_
     alignas(64) A wide[block_elements];
     for (std::size_t i = 0; i < n; i += block_elements) {
       const std::size_t count = std::min(block_elements, n - i);
-      widen(x + i, wide, count);
+      operands<Op>(x + i, wide, count);
       total = Op::combine(total, static_cast<Total<Op, A>>(accumulate_block<Op, A>(wide, count)));
     }
   }
@@ -200,7 +247,7 @@ inline void accumulate_columns(const S* x, std::size_t stride, std::size_t rows,
     for (; j < count; ++j) y[j] = static_cast<A>(Op::combine(y[j], a[j]));
   };
   std::size_t row = 0;
-  if constexpr (std::is_same_v<S, A>) {
+  if constexpr (takes_stored<Op, A, S>) {
     for (; row + 4 <= rows; row += 4) {
       const A* from = x + row * stride;
       four(from, from + stride, from + 2 * stride, from + 3 * stride, into, n);
@@ -213,7 +260,8 @@ inline void accumulate_columns(const S* x, std::size_t stride, std::size_t rows,
       const std::size_t height = std::min<std::size_t>(4, rows - row);
       for (std::size_t j = 0; j < n; j += block) {
         const std::size_t count = std::min(block, n - j);
-        for (std::size_t k = 0; k < height; ++k) widen(x + (row + k) * stride + j, wide[k], count);
+        for (std::size_t k = 0; k < height; ++k)
+          operands<Op>(x + (row + k) * stride + j, wide[k], count);
         if (height == 4)
           four(wide[0], wide[1], wide[2], wide[3], into + j, count);
         else

@@ -49,6 +49,37 @@ bool chooses_a_path(const std::string& label) {
          label == "columns_cut" || label == "columns_narrow" || label == "channels_kept";
 }
 
+/// Values whose result says something: products stay near 1 (integers: odd, so that wrapping never
+/// leaves zero), truths are mixed where the dtype has zeros among them.
+Fill fill_of(Operation operation, DType dtype) {
+  switch (operation) {
+    case Operation::product:
+      if (is_float(dtype)) return {0.98, 1.02};
+      return dtype == DType::boolean ? Fill{0.4, 1}
+             : is_signed(dtype)      ? Fill{-1.4, 1.4, true}
+                                     : Fill{3, 3};
+    case Operation::all: return is_float(dtype) ? Fill{} : Fill{-80, 80};
+    case Operation::any: return is_float(dtype) ? Fill{0, 0} : Fill{-0.503, 0.503};
+    default: return is_float(dtype) ? Fill{} : Fill{-100, 100};
+  }
+}
+
+/// Holds every 64-bit integer, and long products of f64 closely.
+using Wide = long double;
+
+/// a · b as `dtype` holds it; 64-bit products wrap too.
+Wide product(Wide a, Wide b, DType dtype) {
+  if (!is_integer(dtype)) return a * b;
+  if (size_of(dtype) <= 4) return cases::wrapped(static_cast<double>(a * b), dtype);
+  const auto bits = [](Wide v) {
+    return v < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(-v)
+                 : static_cast<std::uint64_t>(v);
+  };
+  const std::uint64_t wrapped = bits(a) * bits(b);
+  return is_signed(dtype) ? static_cast<Wide>(static_cast<std::int64_t>(wrapped))
+                          : static_cast<Wide>(wrapped);
+}
+
 std::vector<KernelCase> all_cases(Operation operation) {
   const bool extremum = operation == Operation::max || operation == Operation::min;
   std::vector<KernelCase> cases;
@@ -58,7 +89,7 @@ std::vector<KernelCase> all_cases(Operation operation) {
         cases.push_back({.label = std::string{to_string(dtype)} + "_" + r.label,
                          .inputs = {{dtype, r.shape}},
                          .params = {{"axes", r.axes}},
-                         .fills = {is_float(dtype) ? Fill{} : Fill{-100, 100}},
+                         .fills = {fill_of(operation, dtype)},
                          .heavy = r.heavy});
   cases.push_back({.label = "keepdims",
                    .inputs = {{DType::f32, Shape{3, 4, 5}}},
@@ -91,9 +122,22 @@ std::vector<double> reference(Operation operation, const KernelCall& call, const
       strides[axis] = stride;
       stride *= shape[axis];
     }
-  const bool sums = operation == Operation::sum || operation == Operation::mean;
-  const double start = sums ? 0 : operation == Operation::max ? -HUGE_VAL : HUGE_VAL;
-  std::vector<double> result(output.elements(), start);
+  const auto start_of = [&]() -> double {
+    if (operation == Operation::max) return -HUGE_VAL;
+    if (operation == Operation::min) return HUGE_VAL;
+    return operation == Operation::product || operation == Operation::all ? 1 : 0;
+  };
+  const auto combined = [&](Wide into, Wide value) -> Wide {
+    switch (operation) {
+      case Operation::max: return value > into || std::isnan(value) ? value : into;
+      case Operation::min: return value < into || std::isnan(value) ? value : into;
+      case Operation::product: return product(into, value, output.dtype);
+      case Operation::all: return into != 0 && value != 0 ? 1 : 0;
+      case Operation::any: return into != 0 || value != 0 ? 1 : 0;
+      default: return into + value;
+    }
+  };
+  std::vector<Wide> wide(output.elements(), start_of());
   const Strides dense = shape.strides();
   for (std::size_t i = 0; i < input.size(); ++i) {
     auto rest = static_cast<std::int64_t>(i);
@@ -102,12 +146,10 @@ std::vector<double> reference(Operation operation, const KernelCall& call, const
       at += rest / dense[axis] * strides[axis];
       rest %= dense[axis];
     }
-    double& into = result[static_cast<std::size_t>(at)];
-    if (sums)
-      into += input[i];
-    else
-      into = operation == Operation::max ? std::max(into, input[i]) : std::min(into, input[i]);
+    Wide& into = wide[static_cast<std::size_t>(at)];
+    into = combined(into, input[i]);
   }
+  std::vector<double> result(wide.begin(), wide.end());
   for (double& value : result) {
     if (operation == Operation::mean) value /= static_cast<double>(steps(shape, reduced).count);
     if (operation == Operation::sum) value = cases::wrapped(value, output.dtype);
@@ -120,13 +162,18 @@ std::vector<double> reference(Operation operation, const KernelCall& call, const
 ErrorBound bound(Operation operation, const KernelCall& call) {
   const DType dtype = call.dtype();
   if (operation == Operation::max || operation == Operation::min) return {};
-  if (operation == Operation::sum && !is_float(dtype)) return {};
+  if (operation != Operation::mean && !is_float(dtype)) return {};
+  if (operation == Operation::all || operation == Operation::any) return {};
   const std::vector<bool> reduced = reduced_axes("bound", call).value();
   const auto count =
       static_cast<double>(std::max<std::int64_t>(steps(call.shape(), reduced).count, 1));
   const double unit =
       is_float(dtype) ? cases::compute_rounding(dtype) : cases::rounding(DType::f32);
   const double magnitude = is_float(dtype) ? 2 : 128;
+  // Every multiplication of a product, in whatever order, rounds the result once.
+  if (operation == Operation::product)
+    return {cases::subnormal(dtype),
+            cases::rounding(dtype) + std::min(count, 16 * std::sqrt(count)) * unit};
   const double chain = std::min(count, 64 + std::log2(count));
   const double absolute = chain * unit * magnitude * (operation == Operation::mean ? 1 : count);
   return {absolute, cases::rounding(result_dtype(operation, dtype)) + 4 * unit};

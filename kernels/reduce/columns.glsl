@@ -23,22 +23,35 @@
 #define MOST 4294967295u
 #endif
 
-D identity() { return operation == 0 ? D(0) : operation == 1 ? LEAST : MOST; }
+D identity() {
+  if (operation == 1) return LEAST;
+  if (operation == 2) return MOST;
+  return operation == 4 || operation == 5 ? D(1) : D(0);
+}
+
+// Truths, 0 or 1: their product says whether all are true, their largest whether any is.
+#if D_IS_u8
+D operand(S x) { return operation < 5 ? D(x) : D(x != S(0)); }
+#else
+D operand(S x) { return D(x); }
+#endif
+D4 operand4(S4 x) { return D4(operand(x.x), operand(x.y), operand(x.z), operand(x.w)); }
 
 // Comparisons rather than min and max: those may drop a NaN.
 D combine(D a, D b) {
   if (operation == 0) return a + b;
+  if (operation == 4 || operation == 5) return a * b;
 #if D_IS_FLOAT
   if (b != b) return b;
 #endif
-  return (operation == 1 ? b > a : b < a) ? b : a;
+  return (operation == 2 ? b < a : b > a) ? b : a;
 }
 
 D4 combine(D4 a, D4 b) {
   return D4(combine(a.x, b.x), combine(a.y, b.y), combine(a.z, b.z), combine(a.w, b.w));
 }
 
-D4 fetch(uint at) { return wide != 0 ? D4(x_load4(at)) : D4(x_load(at)); }
+D4 fetch(uint at) { return wide != 0 ? operand4(x_load4(at)) : D4(operand(x_load(at))); }
 
 shared D4 part[256];
 

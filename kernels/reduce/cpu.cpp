@@ -68,14 +68,14 @@ template <class Op, class A, class S>
 void reduce_rows(const S* x, const Pass& pass, std::size_t first, std::size_t n, A* sums) {
   // Short rows of one piece are taken several at a time.
   if (pass.pieces == 1 && pass.reduced > 0 && pass.reduced < cpu::block_elements / 4) {
-    if constexpr (std::is_same_v<S, A>) {
+    if constexpr (cpu::takes_stored<Op, A, S>) {
       cpu::accumulate_rows<Op>(x + first * pass.reduced, n, pass.reduced, sums);
     } else {
       alignas(64) A wide[cpu::block_elements];
       const std::size_t together = cpu::block_elements / pass.reduced;
       for (std::size_t k = 0; k < n; k += together) {
         const std::size_t count = std::min(together, n - k);
-        cpu::widen(x + (first + k) * pass.reduced, wide, count * pass.reduced);
+        cpu::operands<Op>(x + (first + k) * pass.reduced, wide, count * pass.reduced);
         cpu::accumulate_rows<Op>(wide, count, pass.reduced, sums + k);
       }
     }
@@ -89,20 +89,21 @@ void reduce_rows(const S* x, const Pass& pass, std::size_t first, std::size_t n,
   }
 }
 
-/// `n` ≤ result_block columns of `rows` rows; the chains of sums are cut, with `chain` for memory.
+/// `n` ≤ result_block columns of `rows` rows; the chains of what rounds are cut, with `chain` for
+/// memory.
 template <class Op, class A, class S>
 void reduce_columns(const S* x, std::size_t inner, std::size_t rows, std::size_t n, A* sums,
                     A* chain) {
   std::fill_n(sums, n, Op::template identity<A>());
-  if (!std::is_same_v<Op, cpu::Sum> || rows <= rows_per_chain) {
+  if (!cpu::rounds<Op, A> || rows <= rows_per_chain) {
     cpu::accumulate_columns<Op, A>(x, inner, rows, n, sums);
     return;
   }
   for (std::size_t row = 0; row < rows; row += rows_per_chain) {
-    std::fill_n(chain, n, A{0});
+    std::fill_n(chain, n, Op::template identity<A>());
     cpu::accumulate_columns<Op, A>(x + row * inner, inner, std::min(rows_per_chain, rows - row), n,
                                    chain);
-    for (std::size_t j = 0; j < n; ++j) sums[j] += chain[j];
+    for (std::size_t j = 0; j < n; ++j) sums[j] = Op::combine(sums[j], chain[j]);
   }
 }
 
@@ -234,27 +235,39 @@ template <class Op, class A, class D, class S> CpuPlan make_plan(const Steps& al
   return plan;
 }
 
+/// The combining of an operation; a mean is a sum.
+template <Operation operation>
+using Combining = std::conditional_t<
+    operation == Operation::product, cpu::Product,
+    std::conditional_t<
+        operation == Operation::all, cpu::All,
+        std::conditional_t<operation == Operation::any, cpu::Any,
+                           std::conditional_t<operation == Operation::max, cpu::Max,
+                                              std::conditional_t<operation == Operation::min,
+                                                                 cpu::Min, cpu::Sum>>>>>;
+
 template <Operation operation>
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
   STOKER_ASSIGN(const std::vector<bool> reduced, reduced_axes("reduce", call));
   const Steps all = steps(call.shape(), reduced);
   const auto count = static_cast<double>(all.count);
   return visit_dtype(call.dtype(), [&]<class S>() -> CpuPlan {
-    if constexpr (operation == Operation::max || operation == Operation::min) {
-      using Op = std::conditional_t<operation == Operation::max, cpu::Max, cpu::Min>;
+    using Op = Combining<operation>;
+    if constexpr (cpu::takes_truths<Op>) {
+      return make_plan<Op, std::uint8_t, std::uint8_t, S>(all, 1);
+    } else if constexpr (operation == Operation::max || operation == Operation::min) {
       if constexpr (std::is_same_v<S, bool>)
         return {};
       else
         return make_plan<Op, cpu::Compute<S>, S, S>(all, 1);
     } else if constexpr (std::is_floating_point_v<cpu::Compute<S>>) {
-      return make_plan<cpu::Sum, cpu::Compute<S>, S, S>(all,
-                                                        operation == Operation::mean ? count : 1);
+      return make_plan<Op, cpu::Compute<S>, S, S>(all, operation == Operation::mean ? count : 1);
     } else if constexpr (operation == Operation::mean) {
-      return make_plan<cpu::Sum, float, float, S>(all, count);
+      return make_plan<Op, float, float, S>(all, count);
     } else {
-      // Sums wrap, so signed ones are formed unsigned.
+      // Sums and products wrap, so signed ones are formed unsigned.
       using Result = std::conditional_t<sizeof(S) == 8, std::uint64_t, std::uint32_t>;
-      return make_plan<cpu::Sum, Result, Result, S>(all, 1);
+      return make_plan<Op, Result, Result, S>(all, 1);
     }
   });
 }
@@ -266,6 +279,9 @@ void implement(CpuTable& table) {
   table.set("reduce_max", &plan<Operation::max>);
   table.set("reduce_min", &plan<Operation::min>);
   table.set("reduce_mean", &plan<Operation::mean>);
+  table.set("reduce_product", &plan<Operation::product>);
+  table.set("reduce_all", &plan<Operation::all>);
+  table.set("reduce_any", &plan<Operation::any>);
 }
 
 }  // namespace stoker::kernels::reduce::STOKER_ISA

@@ -50,9 +50,9 @@ Result<void> define(KernelRegistry& registry) {
          .fallback = false,
          .doc = "keep reduced axes with extent 1"},
     };
-    kernel.dtypes = operation == Operation::sum || operation == Operation::mean
-                        ? rules::all_dtypes()
-                        : rules::numeric_dtypes();
+    kernel.dtypes = operation == Operation::max || operation == Operation::min
+                        ? rules::numeric_dtypes()
+                        : rules::all_dtypes();
     kernel.infer = [name, operation](const KernelCall& call) {
       return infer(name, operation, call);
     };

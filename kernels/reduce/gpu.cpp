@@ -28,7 +28,8 @@ std::string variant_name(DType from, DType to) {
 /// Every (source, result) pair that some operation's passes need.
 std::vector<ShaderVariant> variants() {
   std::set<std::pair<DType, DType>> pairs;
-  for (const Operation operation : {Operation::sum, Operation::max, Operation::mean})
+  for (const Operation operation :
+       {Operation::sum, Operation::max, Operation::mean, Operation::any})
     for (const DType dtype : rules::all_dtypes()) {
       if (operation == Operation::max && dtype == DType::boolean) continue;
       const DType partial = partial_dtype(operation, dtype);

@@ -23,15 +23,27 @@
 #define MOST 4294967295u
 #endif
 
-D identity() { return operation == 0 ? D(0) : operation == 1 ? LEAST : MOST; }
+D identity() {
+  if (operation == 1) return LEAST;
+  if (operation == 2) return MOST;
+  return operation == 4 || operation == 5 ? D(1) : D(0);
+}
+
+// Truths, 0 or 1: their product says whether all are true, their largest whether any is.
+#if D_IS_u8
+D operand(S x) { return operation < 5 ? D(x) : D(x != S(0)); }
+#else
+D operand(S x) { return D(x); }
+#endif
 
 // Comparisons rather than min and max: those may drop a NaN.
 D combine(D a, D b) {
   if (operation == 0) return a + b;
+  if (operation == 4 || operation == 5) return a * b;
 #if D_IS_FLOAT
   if (b != b) return b;
 #endif
-  return (operation == 1 ? b > a : b < a) ? b : a;
+  return (operation == 2 ? b < a : b > a) ? b : a;
 }
 
 shared D part[256];
@@ -49,11 +61,12 @@ void main() {
   if (lane < active_lanes) {
     uint i = lane;
     for (; i + 3 * active_lanes < n; i += 4 * active_lanes) {
-      D a = D(x_load(base + i)), b = D(x_load(base + i + active_lanes));
-      D c = D(x_load(base + i + 2 * active_lanes)), d = D(x_load(base + i + 3 * active_lanes));
+      D a = operand(x_load(base + i)), b = operand(x_load(base + i + active_lanes));
+      D c = operand(x_load(base + i + 2 * active_lanes));
+      D d = operand(x_load(base + i + 3 * active_lanes));
       sum = combine(sum, combine(combine(a, b), combine(c, d)));
     }
-    for (; i < n; i += active_lanes) sum = combine(sum, D(x_load(base + i)));
+    for (; i < n; i += active_lanes) sum = combine(sum, operand(x_load(base + i)));
   }
   part[lane] = sum;
   barrier();

@@ -22,15 +22,28 @@
 #define MOST 4294967295u
 #endif
 
-D identity() { return operation == 0 ? D(0) : operation == 1 ? LEAST : MOST; }
+D identity() {
+  if (operation == 1) return LEAST;
+  if (operation == 2) return MOST;
+  return operation == 4 || operation == 5 ? D(1) : D(0);
+}
+
+// Truths, 0 or 1: their product says whether all are true, their largest whether any is.
+#if D_IS_u8
+D operand(S x) { return operation < 5 ? D(x) : D(x != S(0)); }
+#else
+D operand(S x) { return D(x); }
+#endif
+D4 operand4(S4 x) { return D4(operand(x.x), operand(x.y), operand(x.z), operand(x.w)); }
 
 // Comparisons rather than min and max: those may drop a NaN.
 D combine(D a, D b) {
   if (operation == 0) return a + b;
+  if (operation == 4 || operation == 5) return a * b;
 #if D_IS_FLOAT
   if (b != b) return b;
 #endif
-  return (operation == 1 ? b > a : b < a) ? b : a;
+  return (operation == 2 ? b < a : b > a) ? b : a;
 }
 
 D combine4(D4 v) { return combine(combine(v.x, v.y), combine(v.z, v.w)); }
@@ -49,18 +62,21 @@ void main() {
     if (wide != 0) {
       uint quad = member, quads = n / 4, at = base / 4;
       for (; quad + 3 * lanes < quads; quad += 4 * lanes) {
-        D4 a = D4(x_load4(at + quad)), b = D4(x_load4(at + quad + lanes));
-        D4 c = D4(x_load4(at + quad + 2 * lanes)), d = D4(x_load4(at + quad + 3 * lanes));
+        D4 a = operand4(x_load4(at + quad)), b = operand4(x_load4(at + quad + lanes));
+        D4 c = operand4(x_load4(at + quad + 2 * lanes));
+        D4 d = operand4(x_load4(at + quad + 3 * lanes));
         sum = combine(sum, combine(combine(combine4(a), combine4(b)),
                                    combine(combine4(c), combine4(d))));
       }
-      for (; quad < quads; quad += lanes) sum = combine(sum, combine4(D4(x_load4(at + quad))));
+      for (; quad < quads; quad += lanes)
+        sum = combine(sum, combine4(operand4(x_load4(at + quad))));
     } else {
       uint i = member;
       for (; i + 3 * lanes < n; i += 4 * lanes)
-        sum = combine(sum, combine4(D4(x_load(base + i), x_load(base + i + lanes),
-                                       x_load(base + i + 2 * lanes), x_load(base + i + 3 * lanes))));
-      for (; i < n; i += lanes) sum = combine(sum, D(x_load(base + i)));
+        sum = combine(sum, combine4(operand4(S4(x_load(base + i), x_load(base + i + lanes),
+                                                x_load(base + i + 2 * lanes),
+                                                x_load(base + i + 3 * lanes)))));
+      for (; i < n; i += lanes) sum = combine(sum, operand(x_load(base + i)));
     }
   }
   part[lane] = sum;

@@ -26,6 +26,7 @@ std::vector<Run> runs(const Shape& shape, const std::vector<bool>& reduced) {
 }  // namespace
 
 DType result_dtype(Operation operation, DType dtype) noexcept {
+  if (operation == Operation::all || operation == Operation::any) return DType::u8;
   if (operation == Operation::max || operation == Operation::min || is_float(dtype)) return dtype;
   if (operation == Operation::mean) return DType::f32;
   if (size_of(dtype) >= 4) return dtype;
@@ -34,6 +35,7 @@ DType result_dtype(Operation operation, DType dtype) noexcept {
 
 DType partial_dtype(Operation operation, DType dtype) noexcept {
   if (operation == Operation::max || operation == Operation::min) return dtype;
+  if (operation == Operation::all || operation == Operation::any) return DType::u8;
   return is_float(dtype) && size_of(dtype) == 2 ? DType::f32 : result_dtype(operation, dtype);
 }
 

@@ -11,7 +11,7 @@ namespace stoker::kernels::reduce {
 
 /// The order is that of the spec constant `operation` in the shaders; mean is a sum that is divided
 /// at its end.
-enum class Operation : std::uint8_t { sum, max, min, mean };
+enum class Operation : std::uint8_t { sum, max, min, mean, product, all, any };
 
 struct OperationName {
   Operation operation;
@@ -25,6 +25,12 @@ inline constexpr OperationName operations[] = {
     {Operation::max, "reduce_max", "largest element over axes; NaN wins"},
     {Operation::min, "reduce_min", "smallest element over axes; NaN wins"},
     {Operation::mean, "reduce_mean", "mean over axes; NaN over none. Integers and bool give f32"},
+    {Operation::product, "reduce_product",
+     "product over axes; 1 over none. Dtypes as reduce_sum; integers wrap"},
+    {Operation::all, "reduce_all",
+     "1 where every element over axes differs from zero, else 0, as u8; 1 over none"},
+    {Operation::any, "reduce_any",
+     "1 where some element over axes differs from zero, else 0, as u8; 0 over none"},
 };
 
 /// The dtype of the result.

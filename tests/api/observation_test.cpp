@@ -296,6 +296,8 @@ TEST_P(DeviceObservations, show_what_queues_and_what_runs) {
   faults.hold_completions();
   std::vector<Command> commands;
   for (int i = 0; i < 3; ++i) commands.push_back(device.submit("relu", {x}, y));
+  Pipeline pipeline = system.pipeline(device);
+  pipeline.add("relu", {x}, y).compile();
   const SystemObservation seen = system.observe().get();
   faults.release_all();
   ASSERT_EQ(seen.devices.size(), 1U);
@@ -306,6 +308,7 @@ TEST_P(DeviceObservations, show_what_queues_and_what_runs) {
   EXPECT_EQ(one.commands.in_flight, 1U);
   EXPECT_EQ(one.commands.queued, 2U);
   EXPECT_EQ(one.buffers, 2U);
+  EXPECT_EQ(one.pipelines, 1U);
   EXPECT_GE(one.memory.in_use, 8U);
   EXPECT_GE(one.memory.budget, one.memory.in_use);
   const ActorObservation& supervisor = find(*seen.tree, "device " + device.name());

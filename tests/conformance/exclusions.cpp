@@ -23,7 +23,13 @@ constexpr std::array exclusions = {
     Exclusion{"vulkan", "sigmoid", DType::f64, no_f64_functions},
     Exclusion{"vulkan", "softmax", DType::f64, no_f64_functions},
     Exclusion{"vulkan", "layer_norm", DType::f64, "its sums run in f32; the CPU computes f64"},
+    Exclusion{"vulkan", "indexed_add", DType::f64,
+              "Vulkan guarantees no f64 atomics; the CPU adds"},
 };
+
+// Factorizations depend on themselves step by step; the tensor layer runs them on the CPU.
+constexpr std::array<std::string_view, 8> factorizations = {
+    "cholesky", "determinant", "eigh", "lu", "qr", "solve", "svd", "triangular_solve"};
 
 }  // namespace
 
@@ -36,6 +42,9 @@ std::optional<std::string> excluded(std::string_view backend, std::string_view k
     if (!empty && each.backend == backend && (each.kernel == "*" || each.kernel == kernel) &&
         !one.inputs.empty() && one.inputs[0].dtype == each.dtype)
       return std::string{each.reason};
+  if (!empty && backend == "vulkan" &&
+      std::ranges::find(factorizations, kernel) != factorizations.end())
+    return "the kernel has no GPU version";
   return std::nullopt;
 }
 

@@ -1,0 +1,90 @@
+// `stoker ops`: the operations on tensors, what they take, where they run and whether they have a
+// gradient.
+#include <iomanip>
+#include <iostream>
+
+#include "output.hpp"
+#include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/scalar/function.hpp"
+#include "stoker/pipeline/tensor/op.hpp"
+#include "verbs.hpp"
+
+namespace stoker::command_line {
+namespace {
+
+using expr::Op;
+using expr::OpKind;
+
+constexpr std::array every_dtype = {DType::f32, DType::f64, DType::f16,    DType::bf16, DType::s8,
+                                    DType::s16, DType::s32, DType::s64,    DType::u8,   DType::u16,
+                                    DType::u32, DType::u64, DType::boolean};
+
+/// Those that the operation's own rule takes.
+std::vector<std::string_view> scalar_dtypes(const Op& op) {
+  const ScalarFunction& function = **find_scalar_function(op.name);
+  std::vector<std::string_view> dtypes;
+  for (const DType dtype : every_dtype) {
+    std::array<DType, 3> operands{dtype, dtype, dtype};
+    if (function.condition) operands[0] = DType::u8;
+    if (scalar_result(function, std::span{operands}.first(function.arity), dtype))
+      dtypes.push_back(to_string(dtype));
+  }
+  return dtypes;
+}
+
+nlohmann::json dtypes_of(const Op& op) {
+  nlohmann::json names = nlohmann::json::array();
+  if (op.kind == OpKind::scalar) {
+    for (const auto name : scalar_dtypes(op)) names.push_back(name);
+  } else if (op.kind == OpKind::kernel) {
+    for (const DType dtype : KernelRegistry::builtin().find(op.computed_by).value()->dtypes)
+      names.push_back(to_string(dtype));
+  } else {
+    for (const DType dtype : every_dtype) names.push_back(to_string(dtype));
+  }
+  return names;
+}
+
+bool runs_on_gpu(const Op& op) {
+  return op.kind != OpKind::kernel ||
+         static_cast<bool>(KernelRegistry::builtin().find(op.computed_by).value()->gpu);
+}
+
+std::string_view gradient_of(const Op& op) {
+  return op.gradient ? "exact" : op.zero_gradient ? "zero" : "none";
+}
+
+nlohmann::json describe(const Op& op) {
+  nlohmann::json devices{"cpu"};
+  if (runs_on_gpu(op)) devices.push_back("vulkan");
+  return {{"name", op.name},
+          {"summary", op.summary},
+          {"inputs", {{"min", op.inputs.min}, {"max", op.inputs.max}}},
+          {"dtypes", dtypes_of(op)},
+          {"devices", devices},
+          {"gradient", gradient_of(op)}};
+}
+
+int show(bool json) {
+  if (json) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const Op* op : expr::op_table().list()) list.push_back(describe(*op));
+    print_json({{"ops", list}});
+    return ok;
+  }
+  for (const Op* op : expr::op_table().list())
+    std::cout << std::left << std::setw(22) << op->name << std::setw(13)
+              << (runs_on_gpu(*op) ? "cpu, vulkan" : "cpu") << std::setw(7) << gradient_of(*op)
+              << op->summary << '\n';
+  return ok;
+}
+
+}  // namespace
+
+void add_ops(CLI::App& app, Choice& choice) {
+  auto* verb = app.add_subcommand("ops", "List the operations on tensors");
+  verb->add_flag("--json", choice.json, "Dtypes, devices and gradients, as JSON");
+  verb->callback([&choice] { choice.run = [&choice] { return show(choice.json); }; });
+}
+
+}  // namespace stoker::command_line

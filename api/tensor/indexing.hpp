@@ -1,0 +1,34 @@
+// Elements by position. An index that is out of range counts as the nearest that is not, on every device;
+// indices are integers of any dtype.
+//
+// Rows of ../shared/op-checklist.md: N-087 (dynamic starts), N-089 to N-094.
+//
+// Threads: any. Errors are thrown: shape_mismatch, dtype_mismatch, invalid_parameter.
+#pragma once
+
+#include "stoker/api/tensor/axes.hpp"
+#include "stoker/api/tensor/tensor.hpp"
+
+namespace stoker {
+
+/// Slices of x along an axis, chosen by indices of any shape, which takes the axis' place.
+[[nodiscard]] Tensor take(const Tensor& x, const Tensor& indices, std::int64_t axis = 0);
+/// One element for each index; indices have x's shape beside the axis.
+[[nodiscard]] Tensor take_along_axis(const Tensor& x, const Tensor& indices, std::int64_t axis = 0);
+/// What stands at coordinates: the last axis of indices has one for each of `axes`, by default x's
+/// leading ones.
+[[nodiscard]] Tensor gather(const Tensor& x, const Tensor& indices,
+                            const std::optional<Axes>& axes = {});
+/// `target` with updates[i] added at the coordinates indices[i]; duplicates accumulate.
+[[nodiscard]] Tensor indexed_add(const Tensor& target, const Tensor& indices, const Tensor& updates,
+                                 const std::optional<Axes>& axes = {});
+/// The same with the updates put there; of duplicates any one.
+[[nodiscard]] Tensor indexed_put(const Tensor& target, const Tensor& indices, const Tensor& updates,
+                                 const std::optional<Axes>& axes = {});
+/// A box whose place is known when it runs: starts is one integer for each axis. It is moved so that it
+/// fits.
+[[nodiscard]] Tensor dynamic_slice(const Tensor& x, const Tensor& starts, const Axes& lengths);
+/// x with `piece` in the place of a box, which is moved so that it fits. Dtypes merge.
+[[nodiscard]] Tensor put_slice(const Tensor& x, const Tensor& starts, const Tensor& piece);
+
+}  // namespace stoker

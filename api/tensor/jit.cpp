@@ -1,0 +1,118 @@
+#include "stoker/api/tensor/jit.hpp"
+
+#include <algorithm>
+
+#include "stoker/pipeline/tensor/evaluation.hpp"
+#include "stoker/pipeline/tensor/primitives.hpp"
+
+namespace stoker {
+namespace detail {
+namespace {
+
+std::vector<expr::Value> values_of(std::span<const Tensor> tensors) {
+  std::vector<expr::Value> values;
+  for (const Tensor& tensor : tensors) values.push_back(tensor.value());
+  return values;
+}
+
+}  // namespace
+
+struct TracedProgram::State {
+  struct Source {
+    std::optional<std::size_t> argument;
+    expr::Buffers captured;  ///< if it is none
+  };
+  std::string text;
+  Device device;
+  std::vector<Source> sources;  ///< one for each of the program's parameters
+  std::shared_ptr<const expr::LoweredProgram> program;
+};
+
+TracedProgram::TracedProgram(std::span<const Tensor> results, std::span<const Tensor> parameters,
+                             const Device& device)
+    : state_{std::make_unique<State>()} {
+  state_->device = device;
+  expr::Extracted extracted = expr::extract(values_of(results));
+  state_->text = extracted.program.to_text();
+  for (const expr::Value& leaf : extracted.leaves) {
+    State::Source source;
+    const auto found = std::ranges::find_if(
+        parameters, [&](const Tensor& one) { return one.value().node() == leaf.node(); });
+    if (found != parameters.end())
+      source.argument = static_cast<std::size_t>(found - parameters.begin());
+    else
+      source.captured = leaf.node()->buffers();
+    if (!source.argument && source.captured.empty())
+      throw Error{"jit", ErrorCode::invalid_argument,
+                  "the function returns a placeholder of another function"};
+    state_->sources.push_back(std::move(source));
+  }
+  state_->program = expr::prepare(std::move(extracted.program), device.client()).value();
+}
+
+TracedProgram::~TracedProgram() = default;
+
+std::vector<Tensor> TracedProgram::run(std::span<const Tensor> arguments) const {
+  std::vector<expr::Buffers> leaves;
+  leaves.reserve(state_->sources.size());
+  for (const State::Source& source : state_->sources)
+    leaves.push_back(source.argument ? expr::Buffers{arguments[*source.argument].value().buffer()}
+                                     : source.captured);
+  std::vector<Tensor> results;
+  for (DeviceBuffer& buffer : expr::run(*state_->program, state_->device.client(), leaves).value())
+    results.emplace_back(expr::from_buffer(std::move(buffer)));
+  return results;
+}
+
+const std::string& TracedProgram::text() const noexcept { return state_->text; }
+
+bool any_tracked(std::span<const Tensor> tensors) {
+  return std::ranges::any_of(tensors,
+                             [](const Tensor& tensor) { return tensor.value().node()->tracked(); });
+}
+
+std::vector<Tensor> placeholders(std::span<const Tensor> tensors) {
+  std::vector<Tensor> made;
+  for (const Tensor& tensor : tensors) made.emplace_back(expr::parameter(tensor.spec()));
+  return made;
+}
+
+Device started(std::span<const Tensor> tensors) {
+  eval(tensors);
+  Device device;
+  for (const Tensor& tensor : tensors) {
+    const Device here{tensor.value().buffer().device()};
+    if (device && !(device == here))
+      throw Error{"jit",
+                  ErrorCode::wrong_device,
+                  "the operands live on different devices",
+                  {{"one", device.name()}, {"other", here.name()}}};
+    device = here;
+  }
+  return device ? device : current_device();
+}
+
+std::string signature(std::span<const Tensor> tensors, const Device& device) {
+  std::string key = device.name();
+  for (const Tensor& tensor : tensors) {
+    key += ' ';
+    key += to_string(tensor.dtype());
+    for (const std::int64_t extent : tensor.shape()) {
+      key += ',';
+      key += std::to_string(extent);
+    }
+  }
+  return key;
+}
+
+}  // namespace detail
+
+std::string graph_text(std::span<const Tensor> tensors) {
+  return expr::extract(detail::values_of(tensors)).program.to_text();
+}
+
+std::string graph_dot(std::span<const Tensor> tensors) {
+  return expr::extract(detail::values_of(tensors)).program.to_dot();
+}
+
+}  // namespace stoker

@@ -1,0 +1,64 @@
+// Linear algebra of the last two axes, for each entry of those before. Integers and 16-bit floats are
+// computed as f32.
+//
+// Rows of ../shared/op-checklist.md: L-001, L-002, L-003 (without axes), L-004 to L-015. The
+// factorizations run on the CPU device.
+//
+// Threads: any. Errors are thrown: shape_mismatch, invalid_parameter. A matrix that has no factors gives
+// NaN, one that has no inverse infinities or NaN; neither is an error.
+#pragma once
+
+#include <string_view>
+
+#include "stoker/api/tensor/tensor.hpp"
+
+namespace stoker::linalg {
+
+/// The last two axes exchanged.
+[[nodiscard]] Tensor adjoint(const Tensor& a);
+/// L with A = L·Lᵀ; reads the lower half.
+[[nodiscard]] Tensor cholesky(const Tensor& a);
+struct Lu {
+  Tensor p, l, u;  ///< A = P·L·U
+};
+[[nodiscard]] Lu lu(const Tensor& a);
+struct Qr {
+  Tensor q, r;
+};
+/// Householder's. `complete`: Q is square.
+[[nodiscard]] Qr qr(const Tensor& a, bool complete = false);
+struct Eigh {
+  Tensor values;   ///< ascending
+  Tensor vectors;  ///< in columns
+};
+/// Of a symmetric matrix, of which the lower half is read.
+[[nodiscard]] Eigh eigh(const Tensor& a);
+struct Svd {
+  Tensor u, s, vt;  ///< s descending
+};
+[[nodiscard]] Svd svd(const Tensor& a, bool full_matrices = true);
+
+struct Triangle {
+  bool lower = true;
+  bool left_side = true;  ///< a·x = b, else x·a = b
+  bool transpose = false;
+};
+/// b is a vector or a matrix.
+[[nodiscard]] Tensor triangular_solve(const Tensor& a, const Tensor& b, const Triangle& how = {});
+/// x with a·x = b; b is a vector or a matrix.
+[[nodiscard]] Tensor solve(const Tensor& a, const Tensor& b);
+[[nodiscard]] Tensor invert(const Tensor& a);
+[[nodiscard]] Tensor determinant(const Tensor& a);
+[[nodiscard]] Tensor matrix_power(const Tensor& a, std::int64_t n);
+/// Moore and Penrose's inverse; singular values below eps count as 0.
+[[nodiscard]] Tensor pinv(const Tensor& a, double eps = 1e-10);
+/// Singular values above eps · max(m, n) · the largest, as s32.
+[[nodiscard]] Tensor matrix_rank(const Tensor& a, double eps = 1e-7);
+/// x for which a·x is nearest to b.
+[[nodiscard]] Tensor least_squares(const Tensor& a, const Tensor& b);
+
+/// Of a vector or a matrix. `ord`: "" (of the squares), "1", "-1", "2", "-2", "inf", "-inf", "fro",
+/// "nuc"; for a vector also "0" (how many are not 0) and any number p.
+[[nodiscard]] Tensor norm(const Tensor& x, std::string_view ord = {});
+
+}  // namespace stoker::linalg

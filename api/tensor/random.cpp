@@ -1,0 +1,187 @@
+#include "stoker/api/tensor/random.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/tensor/indexing.hpp"
+#include "stoker/api/tensor/ordering.hpp"
+#include "stoker/api/tensor/shapes.hpp"
+#include "stoker/pipeline/tensor/primitives.hpp"
+
+namespace stoker::random {
+namespace {
+
+Tensor bits(const Tensor& key, const Shape& shape, DType dtype) {
+  return Tensor{expr::apply_one(
+      expr::find_op("random_bits"), {key.value()},
+      {{"shape", expr::as_list(shape.extents())}, {"dtype", std::string{to_string(dtype)}}})};
+}
+
+/// The key to draw with now, and the next.
+std::pair<Tensor, Tensor> parted(const Tensor& key) {
+  const Tensor keys = split(key);
+  return {squeeze(slice_along_axis(keys, 1, 1), Axes{0}),
+          squeeze(slice_along_axis(keys, 0, 1), Axes{0})};
+}
+
+DType unsigned_of(std::size_t bytes) {
+  return bytes == 1 ? DType::u8 : bytes == 2 ? DType::u16 : bytes == 4 ? DType::u32 : DType::u64;
+}
+
+/// Explicit bits of a mantissa.
+int mantissa(DType dtype) {
+  switch (dtype) {
+    case DType::f64: return 52;
+    case DType::f16: return 10;
+    case DType::bf16: return 7;
+    default: return 23;
+  }
+}
+
+void check_float(const char* op, DType dtype) {
+  if (!is_float(dtype))
+    throw Error{op,
+                ErrorCode::invalid_parameter,
+                "expected a float dtype, got " + std::string{to_string(dtype)},
+                {{"got", std::string{to_string(dtype)}}}};
+}
+
+/// In [0, 1): as many random bits as the mantissa has.
+Tensor unit(const Tensor& key, const Shape& shape, DType dtype) {
+  const DType raw = unsigned_of(size_of(dtype));
+  const int width = static_cast<int>(8 * size_of(dtype));
+  const Tensor drawn = bits(key, shape, raw);
+  const Tensor top = right_shift(drawn, full({}, width - mantissa(dtype), raw));
+  return as_type(top, dtype) * std::ldexp(1.0, -mantissa(dtype));
+}
+
+/// uniform_split of Nx.
+Tensor between(const Tensor& key, const Shape& shape, double low, double high, DType dtype) {
+  const Tensor spread = unit(key, shape, dtype) * (high - low) + low;
+  return max(spread, full({}, low, dtype));
+}
+
+Tensor gumbel_of(const Tensor& key, const Shape& shape, DType dtype) {
+  const double tiny = dtype == DType::f64   ? std::numeric_limits<double>::min()
+                      : dtype == DType::f16 ? 0x1p-14
+                                            : std::numeric_limits<float>::min();
+  return -log(-log(between(key, shape, tiny, 1, dtype)));
+}
+
+/// randint_split of Nx: two draws, so that a span that divides 2^n badly does not show.
+Tensor integers(const Tensor& key, std::int64_t low, std::int64_t high, const Shape& shape,
+                DType dtype) {
+  const DType raw = unsigned_of(size_of(dtype));
+  const Tensor keys = split(key);
+  const Tensor higher = bits(squeeze(slice_along_axis(keys, 0, 1), Axes{0}), shape, raw);
+  const Tensor lower = bits(squeeze(slice_along_axis(keys, 1, 1), Axes{0}), shape, raw);
+  const std::uint64_t span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
+  const int half = static_cast<int>(4 * size_of(dtype));
+  const std::uint64_t step = (std::uint64_t{1} << half) % span;
+  const std::uint64_t multiplier = step * step % span;
+  const Tensor modulus = full({}, span, raw);
+  const Tensor offset = (higher % modulus * full({}, multiplier, raw) + lower % modulus) % modulus;
+  return as_type(offset, dtype) + full({}, low, dtype);
+}
+
+}  // namespace
+
+Tensor key(std::uint64_t seed) {
+  return tensor<std::uint32_t>(
+      {static_cast<std::uint32_t>(seed >> 32), static_cast<std::uint32_t>(seed)});
+}
+
+Tensor split(const Tensor& key, std::int64_t parts) {
+  return bits(key, Shape{parts, 2}, DType::u32);
+}
+
+Tensor fold_in(const Tensor& key, std::uint32_t data) {
+  const Tensor counter = tensor<std::uint32_t>({0U, data});
+  return Tensor{expr::apply_one(expr::find_op("threefry2x32"), {key.value(), counter.value()})};
+}
+
+Drawn uniform(const Tensor& key, const Shape& shape, double low, double high, DType dtype) {
+  check_float("uniform", dtype);
+  const auto [mine, next] = parted(key);
+  return {between(mine, shape, low, high, dtype), next};
+}
+
+Drawn normal(const Tensor& key, const Shape& shape, double mean, double deviation, DType dtype) {
+  check_float("normal", dtype);
+  const auto [mine, next] = parted(key);
+  // Just above -1, where the inverse of erf is finite.
+  const double lowest = -1 + std::ldexp(1.0, -mantissa(dtype) - 1);
+  const Tensor flat = between(mine, shape, lowest, 1, dtype);
+  return {erf_inv(flat) * (std::numbers::sqrt2 * deviation) + mean, next};
+}
+
+Drawn randint(const Tensor& key, std::int64_t low, std::int64_t high, const Shape& shape,
+              DType dtype) {
+  if (!is_integer(dtype) || low >= high)
+    throw Error{"randint",
+                ErrorCode::invalid_parameter,
+                "expected an integer dtype and low < high",
+                {{"dtype", std::string{to_string(dtype)}},
+                 {"low", std::to_string(low)},
+                 {"high", std::to_string(high)}}};
+  const auto [mine, next] = parted(key);
+  return {integers(mine, low, high, shape, dtype), next};
+}
+
+Drawn gumbel(const Tensor& key, const Shape& shape, DType dtype) {
+  check_float("gumbel", dtype);
+  const auto [mine, next] = parted(key);
+  return {gumbel_of(mine, shape, dtype), next};
+}
+
+Drawn shuffle(const Tensor& key, const Tensor& x, std::int64_t axis) {
+  const std::size_t which = detail::checked_axis("shuffle", axis, x.rank());
+  const std::int64_t n = x.shape()[which];
+  // As often as it takes that equal sort keys do not favour an order.
+  const int rounds = n < 2 ? 1
+                           : static_cast<int>(std::ceil(3 * std::log(static_cast<double>(n)) /
+                                                        (32 * std::numbers::ln2)));
+  auto [mine, next] = parted(key);
+  Tensor order = iota(Shape{n});
+  for (int round = 0; round < rounds; ++round) {
+    const auto [now, later] = parted(mine);
+    order = take(order, argsort(bits(now, Shape{n}, DType::u32)));
+    mine = later;
+  }
+  return {take(x, order, axis), next};
+}
+
+Drawn choice(const Tensor& key, const Tensor& x, const Choice& how) {
+  const std::size_t which = detail::checked_axis("choice", how.axis, x.rank());
+  const std::int64_t n = x.shape()[which];
+  if (how.weights.has_value() && how.weights.shape() != Shape{n})
+    throw Error{"choice",
+                ErrorCode::shape_mismatch,
+                "expected one weight for each of " + std::to_string(n) + ", got " +
+                    how.weights.spec().to_string(),
+                {{"weights", how.weights.spec().to_string()}}};
+  if (n == 0 || how.samples < 0 || (!how.replace && how.samples > n))
+    throw Error{"choice",
+                ErrorCode::invalid_parameter,
+                "cannot choose " + std::to_string(how.samples) + " of " + std::to_string(n),
+                {{"samples", std::to_string(how.samples)}, {"from", std::to_string(n)}}};
+  const auto [mine, next] = parted(key);
+  const auto indices = [&]() -> Tensor {
+    if (!how.replace) {
+      // Gumbel top-k: Kool, van Hoof, Welling, ICML 2019.
+      const Tensor noise = gumbel_of(mine, Shape{n}, DType::f32);
+      return top_k(how.weights.has_value() ? noise + log(how.weights) : noise, how.samples).indices;
+    }
+    if (!how.weights.has_value()) return integers(mine, 0, n, Shape{how.samples}, DType::s32);
+    const Tensor steps = cumulative_sum(as_type(how.weights, DType::f32));
+    const Tensor at =
+        unit(mine, Shape{how.samples, 1}, DType::f32) * slice_along_axis(steps, n - 1, 1);
+    return as_type(sum(steps <= at, {Axes{1}}), DType::s32);
+  }();
+  return {take(x, indices, how.axis), next};
+}
+
+}  // namespace stoker::random

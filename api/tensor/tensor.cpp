@@ -1,0 +1,85 @@
+#include "stoker/api/tensor/tensor.hpp"
+
+#include "stoker/api/system.hpp"
+#include "stoker/pipeline/tensor/evaluation.hpp"
+#include "stoker/pipeline/tensor/primitives.hpp"
+
+namespace stoker {
+namespace {
+
+thread_local const Device* scoped_device = nullptr;
+
+/// Made when somebody needs a device and has named none.
+const System& default_system() {
+  static const System system;
+  return system;
+}
+
+void start(std::span<const expr::Value> values) {
+  bool missing = false;
+  for (const expr::Value& value : values) missing |= !value.buffer();
+  if (missing) expr::evaluate(values, [] { return current_device().client(); });
+}
+
+}  // namespace
+
+Tensor::Tensor(const Buffer& buffer) : value_{expr::from_buffer(buffer.handle())} {}
+
+const Tensor& Tensor::eval() const {
+  start({&value_, 1});
+  return *this;
+}
+
+Buffer Tensor::buffer() const {
+  eval();
+  return Buffer{value_.buffer()};
+}
+
+std::vector<std::byte> Tensor::to_bytes() const { return buffer().read_bytes().get(); }
+
+Tensor Tensor::to(const Device& device) const {
+  const Buffer here = buffer();
+  if (here.device() == device) return *this;
+  const Buffer there = device.buffer(spec());
+  here.copy_to(there);
+  return Tensor{there};
+}
+
+void Tensor::check_one_element() const {
+  if (size() != 1)
+    throw Error{"item",
+                ErrorCode::shape_mismatch,
+                "expected a tensor of one element, got " + spec().to_string(),
+                {{"got", spec().to_string()}}};
+}
+
+void eval(std::span<const Tensor> tensors) {
+  std::vector<expr::Value> values;
+  for (const Tensor& tensor : tensors) values.push_back(tensor.value());
+  start(values);
+}
+
+void eval(std::initializer_list<Tensor> tensors) {
+  eval(std::span<const Tensor>{tensors.begin(), tensors.size()});
+}
+
+DeviceScope::DeviceScope(const Device& device)
+    : outer_{std::exchange(scoped_device, &device_)}, device_{device} {}
+
+DeviceScope::~DeviceScope() { scoped_device = outer_; }
+
+Device current_device() { return scoped_device ? *scoped_device : default_system().device(); }
+
+expr::Value TensorLike::as(DType dtype) const {
+  if (tensor_.has_value()) return expr::cast(tensor_.value(), dtype);
+  return std::visit(
+      [&](auto number) {
+        if (std::is_floating_point_v<decltype(number)> || is_float(dtype))
+          return expr::constant(static_cast<double>(number), dtype);
+        else
+          return expr::integer_constant(static_cast<std::uint64_t>(number), dtype);
+      },
+      literal_);
+}
+
+}  // namespace stoker

@@ -1,0 +1,166 @@
+// A tensor: a dense array of one dtype that may not have been computed yet.
+//
+//     Tensor x = tensor({{1.0, 2.0}, {3.0, 4.0}});
+//     Tensor y = sum(exp(x) / 2, {.axes = {0}});     // nothing has run
+//     std::vector<float> values = y.to_vector<float>();  // now it has
+//
+// Operations are checked at once and run when somebody needs a value; what was asked for meanwhile then
+// runs together, fused where that saves memory traffic. Running does not wait: eval() returns when the
+// work is queued, reading waits.
+//
+// A tensor lives where its operands do. What stands on numbers alone lives on the device of the
+// innermost DeviceScope, else on the default device.
+//
+// Threads: a shared handle to something immutable; use it from any thread. It may be dropped at any
+// time, also while it is computed. Errors: calls throw the Error for bad input at once; what fails while
+// running is thrown by whoever reads the value.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "stoker/api/buffer.hpp"
+#include "stoker/api/device.hpp"
+#include "stoker/pipeline/tensor/promotion.hpp"
+#include "stoker/pipeline/tensor/value.hpp"
+
+namespace stoker {
+
+class Tensor {
+ public:
+  /// Without a value: may only be assigned, destroyed and asked whether it has one.
+  Tensor() = default;
+  explicit Tensor(expr::Value value) noexcept : value_{std::move(value)} {}
+  /// What a buffer holds. Later writes to the buffer are seen by what is computed after them: better
+  /// leave it alone.
+  explicit Tensor(const Buffer& buffer);
+
+  [[nodiscard]] const Shape& shape() const noexcept { return value_.shape(); }
+  [[nodiscard]] DType dtype() const noexcept { return value_.dtype(); }
+  [[nodiscard]] const TensorSpec& spec() const noexcept { return value_.spec(); }
+  [[nodiscard]] std::size_t rank() const noexcept { return shape().rank(); }
+  [[nodiscard]] std::size_t size() const noexcept { return spec().elements(); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return spec().bytes(); }
+
+  /// Starts what is missing and returns this tensor. Does not wait.
+  const Tensor& eval() const;
+  /// Whether it was started.
+  [[nodiscard]] bool evaluated() const { return static_cast<bool>(value_.buffer()); }
+  /// Its memory; starts it if need be.
+  [[nodiscard]] Buffer buffer() const;
+  /// The elements, row-major; starts it if need be. bool and u8 are read as std::uint8_t. Throws
+  /// dtype_mismatch unless dtype_of<T> is the dtype.
+  template <class T> [[nodiscard]] Future<std::vector<T>> read() const {
+    return buffer().template read<T>();
+  }
+  /// The same, converted from whatever the dtype is, and waited for. Not on a host's event loop.
+  template <class T> [[nodiscard]] std::vector<T> to_vector() const;
+  /// The only element. Throws shape_mismatch if there are more or none.
+  template <class T> [[nodiscard]] T item() const;
+  /// A copy on another device; this one if it is there.
+  [[nodiscard]] Tensor to(const Device& device) const;
+
+  /// The bytes as the device stores them, waited for.
+  [[nodiscard]] std::vector<std::byte> to_bytes() const;
+
+  /// False for one that was made without a value. (There is no conversion to bool: comparing tensors
+  /// gives a tensor, and `if (a == b)` shall not compile.)
+  [[nodiscard]] bool has_value() const noexcept { return static_cast<bool>(value_); }
+  [[nodiscard]] const expr::Value& value() const noexcept { return value_; }
+
+ private:
+  void check_one_element() const;
+  expr::Value value_;
+};
+
+/// Starts several at once, which computes what they share once.
+void eval(std::span<const Tensor> tensors);
+void eval(std::initializer_list<Tensor> tensors);
+
+/// While it lives, what has no device of its own runs there, on this thread. Scopes nest.
+class DeviceScope {
+ public:
+  explicit DeviceScope(const Device& device);
+  ~DeviceScope();
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+ private:
+  friend Device current_device();
+  const Device* outer_;
+  Device device_;
+};
+
+/// The innermost scope's; else that of STOKER_DEVICE or the best one, in a system that is made at the
+/// first use and stops when the process exits.
+[[nodiscard]] Device current_device();
+
+/// What an operation takes: a tensor, or a number that bends to the tensors beside it.
+class TensorLike {
+ public:
+  TensorLike(const Tensor& tensor) : tensor_{tensor} {}  // NOLINT(google-explicit-constructor)
+  template <class T>
+  requires std::is_arithmetic_v<T> TensorLike(T number)  // NOLINT(google-explicit-constructor)
+      : literal_{literal_of(number)} {}
+
+  [[nodiscard]] bool is_literal() const noexcept { return !tensor_.has_value(); }
+  [[nodiscard]] const Tensor& tensor() const noexcept { return tensor_; }
+  [[nodiscard]] const expr::Literal& literal() const noexcept { return literal_; }
+  /// The dtype it has alone.
+  [[nodiscard]] DType dtype() const noexcept {
+    return tensor_.has_value() ? tensor_.dtype() : expr::dtype_of_literal(literal_);
+  }
+  /// As an operand of that dtype.
+  [[nodiscard]] expr::Value as(DType dtype) const;
+
+ private:
+  template <class T> static expr::Literal literal_of(T number) {
+    if constexpr (std::is_floating_point_v<T>)
+      return static_cast<double>(number);
+    else if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8)
+      return static_cast<std::uint64_t>(number);
+    else
+      return static_cast<std::int64_t>(number);
+  }
+  Tensor tensor_;
+  expr::Literal literal_;
+};
+
+/// "f32[2,3]" and the values, aligned; the middle of long axes is left out. Waits for the value.
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+[[nodiscard]] std::string to_string(const Tensor& tensor);
+
+namespace detail {
+[[nodiscard]] double element_as_double(std::span<const std::byte> bytes, DType dtype,
+                                       std::size_t index);
+template <class T>
+[[nodiscard]] std::vector<T> converted(std::span<const std::byte> bytes, const TensorSpec& spec) {
+  std::vector<T> values(spec.elements());
+  visit_dtype(spec.dtype, [&]<class S>() {
+    const auto* from = reinterpret_cast<const S*>(bytes.data());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if constexpr (std::is_same_v<S, Half> || std::is_same_v<S, BFloat16>)
+        values[i] = static_cast<T>(static_cast<float>(from[i]));
+      else
+        values[i] = static_cast<T>(from[i]);
+    }
+  });
+  return values;
+}
+}  // namespace detail
+
+template <class T> std::vector<T> Tensor::to_vector() const {
+  return detail::converted<T>(to_bytes(), spec());
+}
+
+template <class T> T Tensor::item() const {
+  check_one_element();
+  return to_vector<T>()[0];
+}
+
+}  // namespace stoker

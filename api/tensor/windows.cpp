@@ -1,0 +1,100 @@
+#include "stoker/api/tensor/windows.hpp"
+
+#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/pipeline/tensor/primitives.hpp"
+
+namespace stoker {
+namespace {
+
+struct Complete {
+  Axes window, strides, low, high, dilations;
+};
+
+Complete complete(const char* op, const Tensor& x, const Window& window) {
+  const std::size_t rank = x.rank();
+  Complete all{window.dimensions, window.strides.value_or(Axes(rank, 1)), Axes(rank, 0),
+               Axes(rank, 0), window.dilations.value_or(Axes(rank, 1))};
+  for (const Axes* one : {&all.window, &all.strides, &all.dilations})
+    if (one->size() != rank)
+      throw Error{op, ErrorCode::invalid_parameter,
+                  "dimensions, strides and dilations have one entry for each of " +
+                      std::to_string(rank) + " axes"};
+  if (const auto* pairs =
+          std::get_if<std::vector<std::pair<std::int64_t, std::int64_t>>>(&window.padding)) {
+    if (pairs->size() != rank)
+      throw Error{op, ErrorCode::invalid_parameter, "padding has one pair for each axis"};
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+      all.low[axis] = (*pairs)[axis].first;
+      all.high[axis] = (*pairs)[axis].second;
+    }
+  } else if (std::get<Pad>(window.padding) == Pad::same) {
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+      // So many that the result has ceil(extent / stride) elements.
+      const std::int64_t extent = x.shape()[axis];
+      const std::int64_t out =
+          (extent + all.strides[axis] - 1) / std::max<std::int64_t>(all.strides[axis], 1);
+      const std::int64_t reach = (all.window[axis] - 1) * all.dilations[axis] + 1;
+      const std::int64_t total =
+          std::max<std::int64_t>((out - 1) * all.strides[axis] + reach - extent, 0);
+      all.low[axis] = total / 2;
+      all.high[axis] = total - all.low[axis];
+    }
+  }
+  return all;
+}
+
+Tensor reduced(const char* op, const Tensor& x, const Window& window, DType dtype) {
+  const Complete all = complete(op, x, window);
+  return Tensor{expr::apply_one(expr::find_op(op), {expr::cast(x.value(), dtype)},
+                                {{"window", all.window},
+                                 {"strides", all.strides},
+                                 {"padding_low", all.low},
+                                 {"padding_high", all.high},
+                                 {"window_dilations", all.dilations},
+                                 {"base_dilations", Axes(x.rank(), 1)}})};
+}
+
+Tensor scattered(const char* op, const Tensor& x, const Tensor& source, const TensorLike& init,
+                 const Window& window) {
+  const Complete all = complete(op, x, window);
+  const DType dtype = expr::merged(x.dtype(), source.dtype());
+  return Tensor{expr::apply_one(
+      expr::find_op(op),
+      {expr::cast(x.value(), dtype), expr::cast(source.value(), dtype), init.as(dtype)},
+      {{"window", all.window},
+       {"strides", all.strides},
+       {"padding_low", all.low},
+       {"padding_high", all.high}})};
+}
+
+}  // namespace
+
+Tensor window_sum(const Tensor& x, const Window& window) {
+  return reduced("window_sum", x, window, expr::aggregated(x.dtype()));
+}
+Tensor window_product(const Tensor& x, const Window& window) {
+  return reduced("window_product", x, window, expr::aggregated(x.dtype()));
+}
+Tensor window_max(const Tensor& x, const Window& window) {
+  return reduced("window_max", x, window, x.dtype());
+}
+Tensor window_min(const Tensor& x, const Window& window) {
+  return reduced("window_min", x, window, x.dtype());
+}
+
+Tensor window_mean(const Tensor& x, const Window& window) {
+  double size = 1;
+  for (const std::int64_t extent : window.dimensions) size *= static_cast<double>(extent);
+  return window_sum(as_type(x, expr::floating(x.dtype())), window) / size;
+}
+
+Tensor window_scatter_max(const Tensor& x, const Tensor& source, const TensorLike& init,
+                          const Window& window) {
+  return scattered("window_scatter_max", x, source, init, window);
+}
+Tensor window_scatter_min(const Tensor& x, const Tensor& source, const TensorLike& init,
+                          const Window& window) {
+  return scattered("window_scatter_min", x, source, init, window);
+}
+
+}  // namespace stoker

@@ -1,0 +1,22 @@
+#include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/linear_algebra/matrices.hpp"
+
+namespace stoker::kernels::cholesky {
+
+Result<void> define(KernelRegistry& registry) {
+  Kernel kernel;
+  kernel.name = "cholesky";
+  kernel.family = "linear_algebra";
+  kernel.summary =
+      "the lower L of A = L·Lᵀ for symmetric positive definite matrices [.., n, n], of which only "
+      "the lower triangle is read; all NaN for a matrix that is not positive definite";
+  kernel.source = "Golub, Van Loan, Matrix Computations, 4th ed., 4.2";
+  kernel.dtypes = linear_algebra::factor_dtypes();
+  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+    STOKER_TRY(linear_algebra::square_matrices("cholesky", call.inputs[0]));
+    return std::vector{call.inputs[0]};
+  };
+  return registry.add(std::move(kernel));
+}
+
+}  // namespace stoker::kernels::cholesky

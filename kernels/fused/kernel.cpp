@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <mutex>
+
+#include "stoker/kernels/fused/program.hpp"
+#include "stoker/kernels/fused/schedule.hpp"
+#include "stoker/kernels/fused/shader.hpp"
+#include "stoker/kernels/rules.hpp"
+
+namespace stoker {
+namespace {
+
+namespace fused = kernels::fused;
+
+/// The shader, compiled when a GPU first asks for it.
+class GpuVersion {
+ public:
+  GpuVersion(fused::FusedShader made, ShaderCompiler compile)
+      : shader_{std::make_shared<Shader>(std::move(made.shader))},
+        inputs_{std::move(made.inputs)},
+        unit_{made.unit},
+        compile_{std::move(compile)} {}
+
+  [[nodiscard]] std::shared_ptr<const Shader> shader() const { return shader_; }
+
+  [[nodiscard]] Result<GpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs) {
+    STOKER_TRY(rules::gpu_indexable("fused", call.inputs));
+    STOKER_TRY(rules::gpu_indexable("fused", outputs));
+    STOKER_TRY(compiled());
+    const std::size_t n = outputs[0].elements();
+    GpuPass pass;
+    pass.shader = shader_.get();
+    pass.variant = shader_->variants[0].name;
+    for (const std::uint32_t number : inputs_) pass.bindings.push_back(input(number));
+    for (std::uint32_t o = 0; o < outputs.size(); ++o) pass.bindings.push_back(output(o));
+    pass.push.u32(n);
+    pass.groups = linear_groups_for((n + unit_ - 1) / unit_, shader_->local_size[0]);
+    return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};
+  }
+
+ private:
+  /// Devices read the SPIR-V only after a plan was made, so nobody sees it half written.
+  Result<void> compiled() {
+    if (!compile_)
+      return Error{
+          "fused",
+          ErrorCode::unsupported,
+          "no compiler of shaders was given to fused_kernel(); the CPU device computes this",
+          {{"feature", "GLSL compiler"}}};
+    const std::scoped_lock lock{mutex_};
+    ShaderVariant& variant = shader_->variants[0];
+    if (!variant.spirv.empty()) return {};
+    STOKER_ASSIGN(variant.spirv, compile_(*shader_, variant));
+    return {};
+  }
+
+  const std::shared_ptr<Shader> shader_;
+  const std::vector<std::uint32_t> inputs_;
+  const std::uint32_t unit_;
+  const ShaderCompiler compile_;
+  std::mutex mutex_;
+};
+
+Result<std::vector<TensorSpec>> infer(const std::vector<TensorSpec>& expected,
+                                      const std::vector<TensorSpec>& outputs,
+                                      const KernelCall& call) {
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    if (call.inputs[i] != expected[i])
+      return Error{"fused",
+                   call.dtype(i) != expected[i].dtype ? ErrorCode::dtype_mismatch
+                                                      : ErrorCode::shape_mismatch,
+                   "input " + std::to_string(i) + " is " + call.inputs[i].to_string() +
+                       ", the program was made for " + expected[i].to_string(),
+                   {{"expected", expected[i].to_string()}, {"got", call.inputs[i].to_string()}}};
+  return outputs;
+}
+
+/// Whether the output may be the memory of input 0: each element is written after everything that
+/// could lie there has been read. Another input may be the same buffer, read elsewhere.
+bool in_place(const FusedProgram& program, const std::vector<TensorSpec>& buffers,
+              const std::vector<TensorSpec>& outputs) {
+  if (buffers.empty() || outputs.size() != 1 || buffers[0] != outputs[0]) return false;
+  const Strides dense = program.shape.strides();
+  return std::ranges::all_of(program.inputs, [&](const FusedProgram::Input& input) {
+    if (input.index || input.spec != buffers[0]) return true;
+    bool same = input.offset == 0;
+    for (std::size_t axis = 0; axis < program.shape.rank(); ++axis)
+      same = same && (program.shape[axis] == 1 || input.strides[axis] == dense[axis]);
+    return same;
+  });
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Kernel>> fused_kernel(FusedProgram given, ShaderCompiler compile) {
+  STOKER_TRY(given.check());
+  const auto program = std::make_shared<const FusedProgram>(std::move(given));
+  const std::vector<TensorSpec> buffers = program->buffers();
+  const std::vector<DType> dtypes = program->dtypes();
+  std::vector<TensorSpec> outputs;
+  for (const auto output : program->outputs) outputs.push_back({dtypes[output], program->shape});
+
+  auto kernel = std::make_shared<Kernel>();
+  kernel->name = "fused";
+  kernel->family = "fused";
+  kernel->summary = "a chain of scalar functions over strided inputs, put together at run time";
+  kernel->inputs = {buffers.size(), buffers.size()};
+  if (!buffers.empty()) kernel->dtypes = {buffers[0].dtype};
+  kernel->in_place = in_place(*program, buffers, outputs);
+  kernel->infer = [buffers, outputs](const KernelCall& call) {
+    return infer(buffers, outputs, call);
+  };
+  kernel->cpu = [program](const KernelCall& call,
+                          std::span<const TensorSpec> results) -> Result<CpuPlan> {
+    const CpuPlanner planner = cpu_table().find(fused::planner_name);
+    if (!planner)
+      return Error{"fused",
+                   ErrorCode::unsupported,
+                   "this build has no CPU version of it",
+                   {{"device", "cpu"}}};
+    return planner(fused::FusedCall{{call.inputs, call.params}, *program}, results);
+  };
+  auto shader = fused::make_shader(*program);
+  if (shader.has_error()) {
+    kernel->gpu = [why = shader.error()](const KernelCall&, std::span<const TensorSpec>,
+                                         const GpuTraits&) -> Result<GpuPlan> { return why; };
+  } else {
+    const auto version = std::make_shared<GpuVersion>(std::move(*shader), std::move(compile));
+    kernel->shaders = {version->shader()};
+    kernel->gpu = [version](const KernelCall& call, std::span<const TensorSpec> results,
+                            const GpuTraits&) { return version->plan(call, results); };
+  }
+  return std::shared_ptr<const Kernel>{std::move(kernel)};
+}
+
+}  // namespace stoker

@@ -1,0 +1,63 @@
+// A fused program as the steps that the CPU takes for each block of elements.
+//
+// Values live in registers, blocks of one slice's memory that are used again once nobody needs what
+// they hold, so that a block's work stays in the first-level cache. Dense inputs are read where they
+// lie, and the last instruction of an output writes there, unless the element needs a conversion.
+#pragma once
+
+#include "stoker/kernels/fused/layout.hpp"
+
+namespace stoker::kernels::fused {
+
+/// What the planner in cpu.cpp is called with. Only Kernel::cpu of a fused kernel makes one.
+struct FusedCall : KernelCall {
+  const FusedProgram& program;
+};
+/// The name of that planner: no kernel can be called so.
+inline constexpr std::string_view planner_name = "fused program";
+
+/// Where a step finds or leaves a block's elements.
+struct Place {
+  std::uint32_t source = 0;  ///< 0: a register; then the buffers of the inputs, then the outputs
+  std::uint32_t stride = 0;  ///< bytes from one output element to the next; 0 in registers
+  std::int64_t offset = 0;   ///< bytes
+};
+
+struct Step {
+  enum class Kind : std::uint8_t {
+    compute,   ///< `function`
+    load,      ///< from storage to the compute type
+    store,     ///< and back
+    round,     ///< a register's floats to f16 or bf16
+    gather,    ///< elements that lie apart
+    position,  ///< the position of each element
+    fill,      ///< one constant
+    stream     ///< past the cache
+  };
+  Kind kind = Kind::compute;
+  DType dtype = DType::f32;   ///< of what is read; of compute: that of the last operand
+  DType result = DType::f32;  ///< of what is written
+  const ScalarFunction* function = nullptr;
+  std::array<Place, 3> from{};
+  Place to{};
+  std::size_t input = 0;   ///< gather, position: whose strides
+  std::uint64_t bits = 0;  ///< fill: the value in the compute type
+};
+
+struct Schedule {
+  std::size_t elements = 0;
+  std::size_t block = 0;  ///< elements at a time
+  std::size_t register_bytes = 0;
+  std::size_t buffers = 0;  ///< inputs that have one
+  bool streams = false;
+  double ns_per_element = 0;
+  Layout layout;
+  std::vector<std::int64_t> offsets;  ///< of the inputs, in elements
+  std::vector<Step> before;           ///< once for each slice
+  std::vector<Step> steps;            ///< for each block
+};
+
+/// `stream_from` is the size from which outputs are written past the cache.
+[[nodiscard]] Schedule make_schedule(const FusedProgram& program, std::size_t stream_from);
+
+}  // namespace stoker::kernels::fused

@@ -1,0 +1,414 @@
+#include "stoker/kernels/fused/shader.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <limits>
+
+namespace stoker::kernels::fused {
+namespace {
+
+struct GlslNames {
+  const char* scalar;
+  const char* four;
+};
+
+/// The compute types of kernels/preamble.hpp.
+GlslNames names_of(DType dtype) noexcept {
+  if (dtype == DType::f64) return {"double", "dvec4"};
+  if (is_float(dtype)) return {"float", "vec4"};
+  if (dtype == DType::s64) return {"int64_t", "i64vec4"};
+  if (dtype == DType::u64) return {"uint64_t", "u64vec4"};
+  return is_signed(dtype) ? GlslNames{"int", "ivec4"} : GlslNames{"uint", "uvec4"};
+}
+
+/// A value of a narrow dtype back in its range or precision; `$` is the value.
+const char* narrowing(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::f16: return "fused_half($)";
+    case DType::bf16: return "uintBitsToFloat(stoker_bf16($) << 16)";
+    case DType::s8: return "(($) << 24) >> 24";
+    case DType::s16: return "(($) << 16) >> 16";
+    case DType::u8: return "($) & 255u";
+    case DType::u16: return "($) & 65535u";
+    default: return nullptr;
+  }
+}
+
+// To nearest even, whatever the driver's conversions do. Below 2^-14 adding ½ leaves multiples of
+// 2^-24.
+constexpr const char* prelude = R"(#define STOKER_PRECISE precise
+float fused_half(float x) {
+  uint bits = floatBitsToUint(x);
+  uint magnitude = bits & 0x7fffffffu;
+  uint rounded = (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & 0xffffe000u;
+  precise float raised = abs(x) + 0.5;
+  precise float fine = raised - 0.5;
+  uint near = magnitude < 0x38800000u ? floatBitsToUint(fine) : rounded;
+  uint bounded = magnitude > 0x7f800000u ? magnitude : near >= 0x47800000u ? 0x7f800000u : near;
+  return uintBitsToFloat(bounded | (bits & 0x80000000u));
+}
+)";
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+
+std::string literal(const FusedProgram::Constant& constant) {
+  char text[64];
+  const auto low = static_cast<std::uint32_t>(constant.bits);
+  const auto high = static_cast<std::uint32_t>(constant.bits >> 32);
+  const char* form = "0x%xu";
+  std::uint32_t word = low;
+  switch (constant.dtype) {
+    case DType::f64:
+      std::snprintf(text, sizeof text, "packDouble2x32(uvec2(0x%xu, 0x%xu))", low, high);
+      return text;
+    case DType::s64:
+    case DType::u64:
+      std::snprintf(text, sizeof text, "%s(0x%llxUL)", names_of(constant.dtype).scalar,
+                    static_cast<unsigned long long>(constant.bits));
+      return text;
+    case DType::f16:
+      word = std::bit_cast<std::uint32_t>(
+          static_cast<float>(std::bit_cast<Half>(static_cast<std::uint16_t>(low))));
+      form = "uintBitsToFloat(0x%xu)";
+      break;
+    case DType::bf16:
+      word = low << 16;
+      form = "uintBitsToFloat(0x%xu)";
+      break;
+    case DType::f32: form = "uintBitsToFloat(0x%xu)"; break;
+    case DType::s8:
+      word = static_cast<std::uint32_t>(static_cast<std::int8_t>(low));
+      form = "int(0x%xu)";
+      break;
+    case DType::s16:
+      word = static_cast<std::uint32_t>(static_cast<std::int16_t>(low));
+      form = "int(0x%xu)";
+      break;
+    case DType::s32: form = "int(0x%xu)"; break;
+    case DType::u8: word = low & 255U; break;
+    case DType::u16: word = low & 65535U; break;
+    case DType::boolean: word = (low & 255U) != 0; break;
+    case DType::u32: break;
+  }
+  std::snprintf(text, sizeof text, form, word);
+  return text;
+}
+
+class Writer {
+ public:
+  explicit Writer(const FusedProgram& program)
+      : program_{program},
+        dtypes_{program.dtypes()},
+        needed_{needed_values(program)},
+        layout_{layout_of(program, needed_)} {}
+
+  Result<FusedShader> run() {
+    STOKER_TRY(declare());
+    text_ = prelude;
+    STOKER_TRY(write_compute());
+    text_ += "void main() {\n  uint i = stoker_index()" +
+             std::string{result_.unit == 4 ? " * 4u" : ""} + ";\n  if (i >= n) return;\n";
+    if (result_.unit == 4) {
+      text_ += "  if (i + 4u <= n) {\n";
+      write_four();
+      text_ += "    return;\n  }\n";
+    }
+    // The rest of the last four, or every element.
+    text_ += result_.unit == 4 ? "  for (; i < n; ++i) {\n" : "  {\n";
+    write_one();
+    text_ += "  }\n}\n";
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] bool dense(std::size_t k) const { return layout_.dense(k); }
+  [[nodiscard]] bool single(std::size_t k) const { return layout_.period(k) == 1; }
+
+  /// Bindings, and what a thread computes.
+  Result<void> declare() {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    std::uint32_t buffer = 0;
+    bool wide = false;
+    flat_ = true;
+    for (std::size_t k = 0; k < program_.inputs.size(); ++k) {
+      const auto& input = program_.inputs[k];
+      const std::uint32_t here = buffer;
+      if (!input.index) ++buffer;
+      if (!needed_[k]) continue;
+      std::int64_t first = input.offset;
+      std::int64_t last = input.offset;
+      for (std::size_t axis = 0; axis < layout_.rank; ++axis)
+        (layout_.strides[k][axis] < 0 ? first : last) +=
+            layout_.strides[k][axis] * (layout_.extents[axis] - 1);
+      if (first < -most || last > most)
+        return Error{"fused",
+                     ErrorCode::limit_exceeded,
+                     "an input has positions that a GPU kernel cannot address",
+                     {{"input", number(static_cast<std::int64_t>(k))}, {"limit", number(most)}}};
+      flat_ = flat_ && (layout_.rank <= 1 || single(k));
+      if (input.index) continue;
+      flat_ = flat_ && (single(k) || (dense(k) && input.offset % 4 == 0));
+      wide = wide || size_of(input.spec.dtype) == 8;
+      result_.inputs.push_back(here);
+      add_binding("in" + std::to_string(k), input.spec.dtype, false);
+    }
+    for (std::size_t o = 0; o < program_.outputs.size(); ++o) {
+      const DType dtype = dtypes_[program_.outputs[o]];
+      wide = wide || size_of(dtype) == 8;
+      add_binding("out" + std::to_string(o), dtype, true);
+    }
+    if (const std::size_t count = result_.shader.bindings.size(); count > 15)
+      return Error{"fused",
+                   ErrorCode::limit_exceeded,
+                   "more buffers than a GPU kernel can bind",
+                   {{"requested", std::to_string(count)}, {"limit", "15"}}};
+    // Four 8-byte elements are more than a thread loads at once; of strided ones, four adjacent must
+    // be in one row.
+    result_.unit = !wide && (flat_ || layout_.inner() % 4 == 0) ? 4 : 1;
+    return {};
+  }
+
+  void add_binding(std::string name, DType dtype, bool writes) {
+    result_.shader.bindings.push_back({std::move(name), std::string{to_string(dtype)}, writes});
+  }
+
+  [[nodiscard]] std::string type_of(std::size_t value) const {
+    return names_of(dtypes_[value]).scalar;
+  }
+
+  /// `text` with `$T`, `$R` and, from `operands`, `$0` to `$2` replaced.
+  static std::string substitute(std::string_view text, DType operand, DType result,
+                                std::span<const FusedProgram::Value> operands = {}) {
+    std::string filled;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] != '$' || i + 1 == text.size()) {
+        filled += text[i];
+        continue;
+      }
+      const char what = text[++i];
+      if (what == 'T')
+        filled += names_of(operand).scalar;
+      else if (what == 'R')
+        filled += names_of(result).scalar;
+      else
+        filled += "v" + std::to_string(operands[static_cast<std::size_t>(what - '0')]);
+    }
+    return filled;
+  }
+
+  static std::string narrowed(DType dtype, const std::string& value) {
+    const char* const form = narrowing(dtype);
+    if (!form) return value;
+    std::string filled;
+    for (const char* c = form; *c; ++c) *c == '$' ? filled += value : filled += *c;
+    return filled;
+  }
+
+  /// The function `compute`: outputs of inputs, for one element.
+  Result<void> write_compute() {
+    std::string parameters;
+    std::string body;
+    const auto add_parameter = [&](const std::string& one) {
+      parameters += (parameters.empty() ? "" : ", ") + one;
+    };
+    for (std::size_t v = 0; v < dtypes_.size(); ++v) {
+      if (!needed_[v]) continue;
+      const std::string declared = type_of(v) + " v" + std::to_string(v);
+      if (v < program_.inputs.size()) {
+        add_parameter(declared);
+      } else if (v < program_.first_result()) {
+        body += "  const " + declared + " = " +
+                literal(program_.constants[v - program_.inputs.size()]) + ";\n";
+      } else {
+        STOKER_TRY(write_instruction(v, declared, body));
+      }
+    }
+    for (std::size_t o = 0; o < program_.outputs.size(); ++o) {
+      const std::size_t value = program_.outputs[o];
+      const std::string name = "r" + std::to_string(o);
+      add_parameter("out " + type_of(value) + " " + name);
+      body += "  " + name + " = v" + std::to_string(value) + ";\n";
+    }
+    text_ += "void compute(" + parameters + ") {\n" + body + "}\n";
+    return {};
+  }
+
+  Result<void> write_instruction(std::size_t value, const std::string& declared,
+                                 std::string& body) {
+    const auto& one = program_.code[value - program_.first_result()];
+    const ScalarFunction& function = *one.function;
+    const DType operand = dtypes_[one.operands[function.arity - 1U]];
+    const ScalarGlsl glsl = function.glsl(operand, one.result);
+    if (glsl.expression.empty())
+      return Error{
+          "fused",
+          ErrorCode::unsupported,
+          "GPUs have no " + std::string{function.name} + " of " + std::string{to_string(operand)} +
+              "; the CPU device computes this",
+          {{"function", std::string{function.name}}, {"dtype", std::string{to_string(operand)}}}};
+    for (const std::string_view each : glsl.texts) {
+      std::string filled = substitute(each, operand, one.result);
+      if (filled.empty() || std::ranges::find(texts_, filled) != texts_.end()) continue;
+      text_ += filled + "\n";
+      texts_.push_back(std::move(filled));
+    }
+    // Precise: else drivers contract products and sums, across instructions too.
+    body += std::string{is_float(one.result) ? "  precise " : "  "} + declared + " = " +
+            substitute(glsl.expression, operand, one.result, one.operands) + ";\n";
+    const bool in_range =
+        function.result == ScalarResult::truth || (function.closed && is_float(one.result));
+    const std::string name = "v" + std::to_string(value);
+    if (narrowing(one.result) && !in_range)
+      body += "  " + name + " = " + narrowed(one.result, name) + ";\n";
+    return {};
+  }
+
+  /// GLSL for the position of input `k` at the element whose coordinates are c0, c1 …, as an int.
+  [[nodiscard]] std::string position(std::size_t k) const {
+    std::string text = number(program_.inputs[k].offset);
+    if (layout_.rank == 1 && layout_.strides[k][0] == 1) return text + " + int(i)";
+    for (std::size_t axis = 0; axis < layout_.rank; ++axis)
+      if (const std::int64_t stride = layout_.strides[k][axis]; stride != 0)
+        text += " + (" + number(stride) + ") * int(c" + std::to_string(axis) + ")";
+    return text;
+  }
+
+  /// The coordinates of element i. The extent of a single axis is not in the text.
+  void write_coordinates() {
+    if (layout_.rank == 1) text_ += "    uint c0 = i;\n";
+    if (layout_.rank <= 1) return;
+    text_ += "    uint rest = i;\n";
+    for (std::size_t axis = layout_.rank; axis-- > 0;) {
+      const std::string extent = number(layout_.extents[axis]) + "u";
+      const std::string c = "c" + std::to_string(axis);
+      text_ += axis == 0
+                   ? "    uint c0 = rest;\n"
+                   : "    uint " + c + " = rest % " + extent + ";\n    rest /= " + extent + ";\n";
+    }
+  }
+
+  void write_positions() {
+    if (!flat_ || has_index()) write_coordinates();
+    for (std::size_t k = 0; k < program_.inputs.size(); ++k)
+      if (needed_[k]) text_ += "    int p" + std::to_string(k) + " = " + position(k) + ";\n";
+  }
+
+  [[nodiscard]] bool has_index() const {
+    for (std::size_t k = 0; k < program_.inputs.size(); ++k)
+      if (needed_[k] && program_.inputs[k].index) return true;
+    return false;
+  }
+
+  /// A position, or what lies there, in the input's compute type.
+  [[nodiscard]] std::string element(std::size_t k, const std::string& at) const {
+    const DType dtype = dtypes_[k];
+    if (!program_.inputs[k].index) return "in" + std::to_string(k) + "_load(uint(" + at + "))";
+    return narrowed(dtype, type_of(k) + "(" + at + ")");
+  }
+
+  void write_call(const std::string& component) {
+    text_ += "    compute(";
+    bool first = true;
+    const auto argument = [&](const std::string& name) {
+      text_ += (first ? "" : ", ") + name + component;
+      first = false;
+    };
+    for (std::size_t k = 0; k < program_.inputs.size(); ++k)
+      if (needed_[k]) argument("a" + std::to_string(k));
+    for (std::size_t o = 0; o < program_.outputs.size(); ++o) argument("b" + std::to_string(o));
+    text_ += ");\n";
+  }
+
+  void write_one() {
+    write_positions();
+    for (std::size_t k = 0; k < program_.inputs.size(); ++k)
+      if (needed_[k])
+        text_ += "    " + type_of(k) + " a" + std::to_string(k) + " = " +
+                 element(k, "p" + std::to_string(k)) + ";\n";
+    for (std::size_t o = 0; o < program_.outputs.size(); ++o)
+      text_ += "    " + type_of(program_.outputs[o]) + " b" + std::to_string(o) + ";\n";
+    write_call("");
+    for (std::size_t o = 0; o < program_.outputs.size(); ++o)
+      text_ += "    out" + std::to_string(o) + "_store(i, b" + std::to_string(o) + ");\n";
+  }
+
+  /// Whether four adjacent elements of a buffer are one aligned load.
+  [[nodiscard]] bool adjacent(std::size_t k) const {
+    if (program_.inputs[k].index || layout_.rank == 0) return false;
+    const Strides& strides = layout_.strides[k];
+    bool aligned = program_.inputs[k].offset % 4 == 0 && strides[layout_.rank - 1] == 1;
+    for (std::size_t axis = 0; axis + 1 < layout_.rank; ++axis)
+      aligned = aligned && strides[axis] % 4 == 0;
+    return aligned;
+  }
+
+  void write_four() {
+    write_positions();
+    for (std::size_t k = 0; k < program_.inputs.size(); ++k) {
+      if (!needed_[k]) continue;
+      const std::string p = "p" + std::to_string(k);
+      const std::string four = names_of(dtypes_[k]).four;
+      text_ += "    " + four + " a" + std::to_string(k) + " = ";
+      const std::int64_t stride = layout_.rank == 0 ? 0 : layout_.strides[k][layout_.rank - 1];
+      if (adjacent(k)) {
+        text_ += "in" + std::to_string(k) + "_load4(uint(" + p + ") / 4u);\n";
+      } else if (stride == 0) {
+        text_ += four + "(" + element(k, p) + ");\n";
+      } else {
+        text_ += four + "(" + element(k, p);
+        for (std::int64_t lane = 1; lane < 4; ++lane)
+          text_ += ", " + element(k, p + " + (" + number(lane * stride) + ")");
+        text_ += ");\n";
+      }
+    }
+    for (std::size_t o = 0; o < program_.outputs.size(); ++o)
+      text_ += "    " + std::string{names_of(dtypes_[program_.outputs[o]]).four} + " b" +
+               std::to_string(o) + ";\n";
+    for (const char* component : {".x", ".y", ".z", ".w"}) write_call(component);
+    for (std::size_t o = 0; o < program_.outputs.size(); ++o)
+      text_ += "    out" + std::to_string(o) + "_store4(i / 4u, b" + std::to_string(o) + ");\n";
+  }
+
+  void finish() {
+    Shader& shader = result_.shader;
+    ShaderVariant variant{.name = "program"};
+    // A letter for each dtype that only intermediate values have: the preamble then asks for what
+    // its arithmetic needs.
+    for (std::size_t v = 0; v < dtypes_.size(); ++v) {
+      const std::string letter = "V_" + std::string{to_string(dtypes_[v])};
+      if (needed_[v] && std::ranges::none_of(
+                            variant.types, [&](const auto& type) { return type.first == letter; }))
+        variant.types.emplace_back(letter, dtypes_[v]);
+    }
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    const auto mix = [&](std::string_view bytes) {
+      for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    };
+    mix(text_);
+    for (const ShaderBinding& binding : shader.bindings) mix(binding.type);
+    char name[32];
+    std::snprintf(name, sizeof name, "fused_%016llx", static_cast<unsigned long long>(hash));
+    shader.name = name;
+    shader.file = shader.name + ".glsl";
+    shader.push = {{"n"}};
+    shader.variants = {std::move(variant)};
+    shader.source = std::move(text_);
+  }
+
+  const FusedProgram& program_;
+  std::vector<DType> dtypes_;
+  std::vector<bool> needed_;
+  Layout layout_;
+  bool flat_ = true;
+  std::string text_;
+  std::vector<std::string> texts_;
+  FusedShader result_{.shader = {}, .inputs = {}, .unit = 4};
+};
+
+}  // namespace
+
+Result<FusedShader> make_shader(const FusedProgram& program) { return Writer{program}.run(); }
+
+}  // namespace stoker::kernels::fused

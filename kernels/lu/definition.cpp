@@ -1,0 +1,65 @@
+#include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/linear_algebra/matrices.hpp"
+
+namespace stoker::kernels::lu {
+namespace {
+
+using linear_algebra::Matrices;
+
+Kernel kernel_of(std::string name) {
+  Kernel kernel;
+  kernel.name = std::move(name);
+  kernel.family = "linear_algebra";
+  kernel.source = "Golub, Van Loan, Matrix Computations, 4th ed., 3.4";
+  kernel.dtypes = linear_algebra::factor_dtypes();
+  return kernel;
+}
+
+Kernel lu() {
+  Kernel kernel = kernel_of("lu");
+  kernel.summary =
+      "P, L, U of A = P·L·U with partial pivoting: a permutation [.., m, m], a lower triangle "
+      "[.., m, k] of unit diagonal and an upper one [.., k, n], k = min(m, n)";
+  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+    STOKER_ASSIGN(const Matrices m, linear_algebra::matrices("lu", call.inputs[0]));
+    return std::vector<TensorSpec>{{call.dtype(), m.shape(m.rows, m.rows)},
+                                   {call.dtype(), m.shape(m.rows, m.smaller())},
+                                   {call.dtype(), m.shape(m.smaller(), m.columns)}};
+  };
+  return kernel;
+}
+
+Kernel determinant() {
+  Kernel kernel = kernel_of("determinant");
+  kernel.summary =
+      "determinants [..] of matrices [.., n, n]: in closed form up to n = 3, else the product of "
+      "the pivots of LU; 1 for n = 0";
+  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+    STOKER_ASSIGN(const Matrices m, linear_algebra::square_matrices("determinant", call.inputs[0]));
+    return std::vector<TensorSpec>{{call.dtype(), m.batch}};
+  };
+  return kernel;
+}
+
+Kernel solve() {
+  Kernel kernel = kernel_of("solve");
+  kernel.summary =
+      "X of A·X = B by LU with partial pivoting, A [.., n, n], B [.., n, m]; a zero pivot, which a "
+      "singular A leads to, gives inf or NaN";
+  kernel.inputs = {2, 2};
+  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+    STOKER_TRY(linear_algebra::check_right_side("solve", call.inputs[0], call.inputs[1], true));
+    return std::vector{call.inputs[1]};
+  };
+  return kernel;
+}
+
+}  // namespace
+
+Result<void> define(KernelRegistry& registry) {
+  STOKER_TRY(registry.add(lu()));
+  STOKER_TRY(registry.add(determinant()));
+  return registry.add(solve());
+}
+
+}  // namespace stoker::kernels::lu

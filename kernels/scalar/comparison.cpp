@@ -1,0 +1,64 @@
+#include <cmath>
+
+#include "stoker/kernels/scalar/families.hpp"
+
+namespace stoker::kernels::scalar {
+namespace {
+
+// A comparison with NaN is 0, but for not_equal.
+constexpr ScalarFunction functions[] = {
+    {.name = "equal",
+     .arity = 2,
+     .takes = ScalarOperands::any,
+     .result = ScalarResult::truth,
+     .glsl = [](DType, DType) { return ScalarGlsl{"uint($0 == $1)"}; },
+     .reference = [](const double* x, DType) { return double(x[0] == x[1]); }},
+    {.name = "not_equal",
+     .arity = 2,
+     .takes = ScalarOperands::any,
+     .result = ScalarResult::truth,
+     .glsl = [](DType, DType) { return ScalarGlsl{"uint(!($0 == $1))"}; },
+     .reference = [](const double* x, DType) { return double(x[0] != x[1]); }},
+    {.name = "less",
+     .arity = 2,
+     .takes = ScalarOperands::any,
+     .result = ScalarResult::truth,
+     .glsl = [](DType, DType) { return ScalarGlsl{"uint($0 < $1)"}; },
+     .reference = [](const double* x, DType) { return double(x[0] < x[1]); }},
+    {.name = "less_equal",
+     .arity = 2,
+     .takes = ScalarOperands::any,
+     .result = ScalarResult::truth,
+     .glsl = [](DType, DType) { return ScalarGlsl{"uint($0 <= $1)"}; },
+     .reference = [](const double* x, DType) { return double(x[0] <= x[1]); }},
+    {.name = "greater",
+     .arity = 2,
+     .takes = ScalarOperands::any,
+     .result = ScalarResult::truth,
+     .glsl = [](DType, DType) { return ScalarGlsl{"uint($0 > $1)"}; },
+     .reference = [](const double* x, DType) { return double(x[0] > x[1]); }},
+    {.name = "greater_equal",
+     .arity = 2,
+     .takes = ScalarOperands::any,
+     .result = ScalarResult::truth,
+     .glsl = [](DType, DType) { return ScalarGlsl{"uint($0 >= $1)"}; },
+     .reference = [](const double* x, DType) { return double(x[0] >= x[1]); }},
+    {.name = "is_nan",
+     .takes = ScalarOperands::any,
+     .result = ScalarResult::truth,
+     .glsl = [](DType operand,
+                DType) { return ScalarGlsl{is_float(operand) ? "uint(isnan($0))" : "0u"}; },
+     .reference = [](const double* x, DType) { return double(std::isnan(x[0])); }},
+    {.name = "is_infinity",
+     .takes = ScalarOperands::any,
+     .result = ScalarResult::truth,
+     .glsl = [](DType operand,
+                DType) { return ScalarGlsl{is_float(operand) ? "uint(isinf($0))" : "0u"}; },
+     .reference = [](const double* x, DType) { return double(std::isinf(x[0])); }},
+};
+
+}  // namespace
+
+std::span<const ScalarFunction> comparison() noexcept { return functions; }
+
+}  // namespace stoker::kernels::scalar

@@ -1,0 +1,45 @@
+#include "stoker/kernels/scalar/families.hpp"
+
+namespace stoker::kernels::scalar {
+namespace {
+
+// What is not 0 is true, NaN included.
+constexpr ScalarFunction functions[] = {
+    {.name = "logical_and",
+     .arity = 2,
+     .takes = ScalarOperands::any,
+     .result = ScalarResult::truth,
+     .glsl = [](DType, DType) { return ScalarGlsl{"uint(!($0 == $T(0)) && !($1 == $T(0)))"}; },
+     .reference = [](const double* x, DType) { return double(x[0] != 0 && x[1] != 0); }},
+    {.name = "logical_or",
+     .arity = 2,
+     .takes = ScalarOperands::any,
+     .result = ScalarResult::truth,
+     .glsl = [](DType, DType) { return ScalarGlsl{"uint(!($0 == $T(0)) || !($1 == $T(0)))"}; },
+     .reference = [](const double* x, DType) { return double(x[0] != 0 || x[1] != 0); }},
+    {.name = "logical_xor",
+     .arity = 2,
+     .takes = ScalarOperands::any,
+     .result = ScalarResult::truth,
+     .glsl = [](DType, DType) { return ScalarGlsl{"uint(($0 == $T(0)) != ($1 == $T(0)))"}; },
+     .reference = [](const double* x, DType) { return double((x[0] != 0) != (x[1] != 0)); }},
+    {.name = "logical_not",
+     .takes = ScalarOperands::any,
+     .result = ScalarResult::truth,
+     .glsl = [](DType, DType) { return ScalarGlsl{"uint($0 == $T(0))"}; },
+     .reference = [](const double* x, DType) { return double(x[0] == 0); }},
+    // condition, value where it is not 0, value where it is
+    {.name = "select",
+     .arity = 3,
+     .takes = ScalarOperands::any,
+     .condition = true,
+     .closed = true,
+     .glsl = [](DType, DType) { return ScalarGlsl{"($0 != 0u ? $1 : $2)"}; },
+     .reference = [](const double* x, DType) { return x[0] != 0 ? x[1] : x[2]; }},
+};
+
+}  // namespace
+
+std::span<const ScalarFunction> logic() noexcept { return functions; }
+
+}  // namespace stoker::kernels::scalar

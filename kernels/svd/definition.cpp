@@ -1,0 +1,36 @@
+#include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/linear_algebra/matrices.hpp"
+
+namespace stoker::kernels::svd {
+
+Result<void> define(KernelRegistry& registry) {
+  Kernel kernel;
+  kernel.name = "svd";
+  kernel.family = "linear_algebra";
+  kernel.summary =
+      "U, S, Vt of A = U·S·Vt for matrices [.., m, n]: orthonormal columns, singular values [.., "
+      "k] "
+      "that do not increase, k = min(m, n), and orthonormal rows; the first component of (within "
+      "0.1 %) the largest magnitude in each column of U, and in each row of Vt past k, is "
+      "positive; "
+      "all NaN where A holds inf or NaN";
+  kernel.source =
+      "divide and conquer on the bidiagonal form, computed in f64: Gu, Eisenstat, A "
+      "divide-and-conquer algorithm for the bidiagonal SVD, SIAM J. Matrix Anal. Appl. 16 (1995)";
+  kernel.params = {{.name = "full_matrices",
+                    .type = ParamType::boolean,
+                    .fallback = true,
+                    .doc = "U [.., m, m] and Vt [.., n, n], else U [.., m, k] and Vt [.., k, n]"}};
+  kernel.dtypes = linear_algebra::factor_dtypes();
+  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+    STOKER_ASSIGN(const auto m, linear_algebra::matrices("svd", call.inputs[0]));
+    const bool full = call.params.flag("full_matrices");
+    const std::int64_t k = m.smaller();
+    return std::vector<TensorSpec>{{call.dtype(), m.shape(m.rows, full ? m.rows : k)},
+                                   {call.dtype(), m.batch.appended(k)},
+                                   {call.dtype(), m.shape(full ? m.columns : k, m.columns)}};
+  };
+  return registry.add(std::move(kernel));
+}
+
+}  // namespace stoker::kernels::svd

@@ -1,0 +1,39 @@
+// The operations of this family.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "stoker/kernels/window_reduce/geometry.hpp"
+
+namespace stoker::kernels::window_reduce {
+
+/// The order is that of the spec constant `operation` in pass.glsl.
+enum class Operation : std::uint8_t { sum, product, max, min };
+
+struct OperationName {
+  Operation operation;
+  std::string_view kernel;
+  std::string_view summary;
+};
+
+inline constexpr OperationName operations[] = {
+    {Operation::sum, "window_sum", "sum of each window; padding counts as 0, integers wrap"},
+    {Operation::product, "window_product",
+     "product of each window; padding counts as 1, integers wrap"},
+    {Operation::max, "window_max",
+     "largest of each window; padding counts as -inf or the least integer, NaN wins"},
+    {Operation::min, "window_min",
+     "smallest of each window; padding counts as +inf or the greatest integer, NaN wins"},
+};
+
+/// The axes of a call of this family.
+[[nodiscard]] inline Result<std::vector<WindowAxis>> call_axes(std::string_view op,
+                                                               const KernelCall& call) {
+  WindowParams params = window_params(call);
+  params.window_dilations = call.params.integers("window_dilations");
+  params.base_dilations = call.params.integers("base_dilations");
+  return window_axes(op, call.shape(), params);
+}
+
+}  // namespace stoker::kernels::window_reduce

@@ -1,0 +1,27 @@
+// Which functions of single elements run together as one kernel.
+//
+// A function joins those that read it if they all are of one cluster and have its shape: then every way
+// from it leads through that cluster, so no kernel in between can need what the cluster has not
+// finished. What is also a result becomes one more output.
+#pragma once
+
+#include "stoker/pipeline/tensor/program.hpp"
+
+namespace stoker::expr {
+
+struct Cluster {
+  Shape shape;
+  std::vector<std::uint32_t>
+      members;  ///< in the order of the program; the last one's is read outside
+  std::vector<std::uint32_t> outputs;  ///< members that are read outside or are results
+};
+
+struct Clusters {
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  std::vector<Cluster> all;
+  std::vector<std::uint32_t> of;  ///< of each instruction: its cluster, or none
+};
+
+[[nodiscard]] Clusters find_clusters(const Program& program);
+
+}  // namespace stoker::expr

@@ -1,0 +1,138 @@
+#include "stoker/pipeline/tensor/evaluation.hpp"
+
+#include <algorithm>
+
+#include "stoker/kernels/glsl/compiler.hpp"
+#include "stoker/pipeline/tensor/passes/passes.hpp"
+#include "stoker/runtime/config.hpp"
+
+namespace stoker::expr {
+
+ProgramCache::ProgramCache()
+    : compile_{[compiler = std::make_shared<GlslCompiler>(Config::from_environment().cache_dir)](
+                   const Shader& shader, const ShaderVariant& variant) {
+        return compiler->compile(shader, variant);
+      }} {}
+
+std::shared_ptr<const LoweredProgram> ProgramCache::find(const std::string& key) {
+  const std::scoped_lock lock{mutex_};
+  const auto known = by_key_.find(key);
+  if (known == by_key_.end()) {
+    ++counters_.misses;
+    return nullptr;
+  }
+  ++counters_.hits;
+  entries_.splice(entries_.begin(), entries_, known->second);
+  return known->second->program;
+}
+
+void ProgramCache::add(const std::string& key, std::shared_ptr<const LoweredProgram> program) {
+  std::list<Entry> dropped;  // outside the lock
+  const std::scoped_lock lock{mutex_};
+  if (by_key_.contains(key)) return;
+  entries_.push_front({key, std::move(program)});
+  by_key_.emplace(entries_.front().key, entries_.begin());
+  if (entries_.size() <= most) return;
+  by_key_.erase(entries_.back().key);
+  dropped.splice(dropped.begin(), entries_, std::prev(entries_.end()));
+}
+
+ProgramCache::Counters ProgramCache::counters() const {
+  const std::scoped_lock lock{mutex_};
+  Counters counters = counters_;
+  counters.programs = entries_.size();
+  return counters;
+}
+
+Result<std::shared_ptr<const LoweredProgram>> prepare(Program program,
+                                                      const std::shared_ptr<DeviceClient>& device) {
+  const auto cache = device->services().get<ProgramCache>();
+  const std::string key = key_of(program);
+  if (auto known = cache->find(key)) return known;
+  optimize(program);
+  STOKER_ASSIGN(std::shared_ptr<const LoweredProgram> made,
+                lower(program, device, cache->shader_compiler()));
+  cache->add(key, made);
+  return made;
+}
+
+Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
+                                      const std::shared_ptr<DeviceClient>& device,
+                                      std::span<const Buffers> leaves) {
+  std::vector<DeviceBuffer> made;
+  made.reserve(program.made.size());
+  for (const TensorSpec& spec : program.made) {
+    STOKER_ASSIGN(DeviceBuffer buffer, device->make_buffer(spec));
+    made.push_back(std::move(buffer));
+  }
+  if (program.pipeline) {
+    BufferList bound;
+    for (const LoweredProgram::External& one : program.externals)
+      bound.push_back(one.result ? &made[one.index] : &leaves[one.index][one.output]);
+    STOKER_ASSIGN(const CommandPtr command,
+                  program.pipeline->run({bound.data(), bound.size()}, {}, Keep::nothing));
+    command->observe();  // who reads the results hears of a failure
+  }
+  std::vector<DeviceBuffer> results;
+  for (const LoweredProgram::Result& one : program.results)
+    results.push_back(one.made ? made[one.index] : leaves[one.index][one.output]);
+  return results;
+}
+
+namespace {
+
+std::shared_ptr<DeviceClient> device_of_leaves(std::span<const Value> leaves) {
+  std::shared_ptr<DeviceClient> device;
+  for (const Value& leaf : leaves)
+    for (const DeviceBuffer& buffer : leaf.node()->buffers()) {
+      if (!device) device = buffer.device();
+      if (buffer.device() != device)
+        throw Error{"evaluate",
+                    ErrorCode::wrong_device,
+                    "the operands live on different devices",
+                    {{"one", device->info().name}, {"other", buffer.device()->info().name}}};
+    }
+  return device;
+}
+
+}  // namespace
+
+std::shared_ptr<DeviceClient> device_of(std::span<const Value> values) {
+  return device_of_leaves(extract(values).leaves);
+}
+
+void evaluate(std::span<const Value> values,
+              const std::function<std::shared_ptr<DeviceClient>()>& otherwise) {
+  std::vector<Value> wanted;
+  for (const Value& value : values)
+    if (value.node()->buffers().empty()) wanted.push_back(value);
+  if (wanted.empty()) return;
+  // A node is known as a whole.
+  std::vector<Value> results;
+  for (const Value& value : wanted)
+    for (std::uint32_t output = 0; output < value.node()->specs().size(); ++output)
+      results.emplace_back(value.node(), output);
+
+  Extracted extracted = extract(results);
+  std::vector<Buffers> leaves;
+  for (const Value& leaf : extracted.leaves) {
+    leaves.push_back(leaf.node()->buffers());
+    if (leaves.back().empty())
+      throw Error{"evaluate", ErrorCode::invalid_argument,
+                  "the value depends on a parameter of a function that is being traced, and is not "
+                  "known before it runs"};
+  }
+  std::shared_ptr<DeviceClient> where = device_of_leaves(extracted.leaves);
+  if (!where) where = otherwise();
+  const auto program = prepare(std::move(extracted.program), where).value();
+  const std::vector<DeviceBuffer> made = run(*program, where, leaves).value();
+  std::size_t next = 0;
+  for (const Value& value : wanted) {
+    Buffers buffers;
+    for (std::size_t output = 0; output < value.node()->specs().size(); ++output)
+      buffers.push_back(made[next++]);
+    value.node()->set_buffers(std::move(buffers));
+  }
+}
+
+}  // namespace stoker::expr

@@ -1,0 +1,71 @@
+// Running what was asked for: a program is taken out of the graph, found among those that ran before
+// or compiled, and started. Nothing waits: the buffers of the results are there at once, their
+// contents come later, and a failure reaches whoever reads them.
+//
+// Threads: any.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "stoker/pipeline/tensor/lowering.hpp"
+
+namespace stoker::expr {
+
+/// The programs that a device has ready, the latest first, and what compiles their shaders. One for each
+/// device client.
+class ProgramCache {
+ public:
+  static constexpr std::size_t most = 1024;
+
+  ProgramCache();
+  /// Any thread, at any time: it outlives the cache.
+  [[nodiscard]] const ShaderCompiler& shader_compiler() const noexcept { return compile_; }
+
+  [[nodiscard]] std::shared_ptr<const LoweredProgram> find(const std::string& key);
+  void add(const std::string& key, std::shared_ptr<const LoweredProgram> program);
+
+  struct Counters {
+    std::uint64_t hits = 0;
+    std::uint64_t misses = 0;
+    std::size_t programs = 0;
+  };
+  [[nodiscard]] Counters counters() const;
+
+ private:
+  struct Entry {
+    std::string key;
+    std::shared_ptr<const LoweredProgram> program;
+  };
+  const ShaderCompiler compile_;
+  mutable std::mutex mutex_;
+  std::list<Entry> entries_;  // the latest used first
+  std::unordered_map<std::string_view, std::list<Entry>::iterator> by_key_;
+  Counters counters_;
+};
+
+/// A program that was compiled for a device, and what its parameters are given in a run.
+[[nodiscard]] Result<std::shared_ptr<const LoweredProgram>> prepare(
+    Program program, const std::shared_ptr<DeviceClient>& device);
+
+/// Starts a run. `leaves` has the buffers of each parameter's outputs. The results' buffers, in order.
+[[nodiscard]] Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
+                                                    const std::shared_ptr<DeviceClient>& device,
+                                                    std::span<const Buffers> leaves);
+
+/// Makes the values known, all in one program; those that are known already stay as they are. Throws
+/// what the device refuses, wrong_device if they stand on buffers of several, and invalid_argument if
+/// one depends on a parameter that has no value yet. `otherwise` is asked for a device if
+/// they stand on no buffer.
+void evaluate(std::span<const Value> values,
+              const std::function<std::shared_ptr<DeviceClient>()>& otherwise);
+
+/// The device that the known values below these live on; null if there are none. Throws wrong_device.
+[[nodiscard]] std::shared_ptr<DeviceClient> device_of(std::span<const Value> values);
+
+}  // namespace stoker::expr

@@ -1,0 +1,173 @@
+// Elements chosen, joined and put by position.
+#include <algorithm>
+
+#include "stoker/pipeline/tensor/kernel_op.hpp"
+#include "stoker/pipeline/tensor/primitives.hpp"
+
+namespace stoker::expr::ops::indexing {
+namespace {
+
+std::size_t at(std::int64_t axis) { return static_cast<std::size_t>(axis); }
+
+/// `x` from `start` on, `length` elements along one axis.
+Value part(const Value& x, std::int64_t axis, std::int64_t start, std::int64_t length) {
+  std::vector<std::int64_t> starts(x.shape().rank(), 0);
+  std::vector<std::int64_t> lengths(x.shape().begin(), x.shape().end());
+  starts[at(axis)] = start;
+  lengths[at(axis)] = length;
+  return slice(x, starts, lengths, std::vector<std::int64_t>(x.shape().rank(), 1));
+}
+
+Values of_concatenate(const Backward& b) {
+  const auto rank = static_cast<std::int64_t>(b.y().shape().rank());
+  const std::int64_t given = b.attributes.integer("axis");
+  const std::int64_t axis = given < 0 ? given + rank : given;
+  Values gradients;
+  std::int64_t start = 0;
+  for (const Value& input : b.inputs) {
+    const std::int64_t length = input.shape()[at(axis)];
+    gradients.push_back(part(b.g(), axis, start, length));
+    start += length;
+  }
+  return gradients;
+}
+
+/// The elements come from their places; the rest of the gradient is the padding's.
+Values of_pad(const Backward& b) {
+  const auto& low = b.attributes.integers("low");
+  const auto& high = b.attributes.integers("high");
+  const auto& interior = b.attributes.integers("interior");
+  const Shape& from = b.x().shape();
+  std::vector<std::int64_t> back_low;
+  std::vector<std::int64_t> back_high;
+  std::vector<std::int64_t> lengths;
+  std::vector<std::int64_t> strides;
+  for (std::size_t axis = 0; axis < low.size(); ++axis) {
+    back_low.push_back(-low[axis]);
+    back_high.push_back(-high[axis]);
+    strides.push_back(interior[axis] + 1);
+    lengths.push_back(from[axis] == 0 ? 0 : (from[axis] - 1) * strides[axis] + 1);
+  }
+  const std::vector<std::int64_t> none(low.size(), 0);
+  const Value spread = pad(b.g(), constant(0, b.g().dtype()), back_low, back_high, none);
+  const Value own = slice(spread, none, lengths, strides);
+  std::vector<std::int64_t> every;
+  for (std::size_t axis = 0; axis < low.size(); ++axis)
+    every.push_back(static_cast<std::int64_t>(axis));
+  const Value rest =
+      every.empty() ? b.g() - own : sum(b.g(), every, false) - sum(own, every, false);
+  return {own, rest};
+}
+
+/// Coordinates as rows: [n, k].
+Value rows_of(const Value& indices, std::int64_t k) {
+  return reshape(indices, Shape{k == 0 ? 0 : indices.shape().elements() / k, k});
+}
+
+/// The axes of `shape` beside `axes`, behind a first one of `n`.
+Shape update_shape(std::int64_t n, const Shape& shape, std::span<const std::int64_t> axes) {
+  std::vector<std::int64_t> extents{n};
+  for (std::size_t axis = 0; axis < shape.rank(); ++axis)
+    if (std::ranges::find(axes, static_cast<std::int64_t>(axis)) == axes.end())
+      extents.push_back(shape[axis]);
+  return Shape::make(extents).value();
+}
+
+/// Each element goes back to where it was taken.
+Values of_gather(const Backward& b) {
+  const auto& axes = b.attributes.integers("axes");
+  const Value rows = rows_of(b.x(1), static_cast<std::int64_t>(axes.size()));
+  const Value updates = reshape(b.g(), update_shape(rows.shape()[0], b.x(0).shape(), axes));
+  return {indexed_add(zeros_like(b.x(0)), rows, updates, axes), Value{}};
+}
+
+Values of_take(const Backward& b) {
+  const auto rank = static_cast<std::int64_t>(b.x().shape().rank());
+  const std::int64_t given = b.attributes.integer("axis");
+  const std::int64_t axis = given < 0 ? given + rank : given;
+  const auto taken = static_cast<std::int64_t>(b.x(1).shape().rank());
+  // The axes of the indices first.
+  std::vector<std::int64_t> order;
+  for (std::int64_t i = 0; i < taken; ++i) order.push_back(axis + i);
+  for (std::int64_t i = 0; i < rank + taken - 1; ++i)
+    if (i < axis || i >= axis + taken) order.push_back(i);
+  const Value rows = rows_of(b.x(1), 1);
+  const Value updates =
+      reshape(transpose(b.g(), order), update_shape(rows.shape()[0], b.x().shape(), {&axis, 1}));
+  return {indexed_add(zeros_like(b.x()), rows, updates, {&axis, 1}), Value{}};
+}
+
+/// The whole coordinates of what take_along_axis reads, one row each.
+Value coordinates(const Value& indices, std::int64_t axis) {
+  const Shape& shape = indices.shape();
+  std::vector<Value> columns;
+  for (std::size_t i = 0; i < shape.rank(); ++i)
+    columns.push_back(reshape(static_cast<std::int64_t>(i) == axis ? cast(indices, DType::s32)
+                                                                   : iota({DType::s32, shape}, i),
+                              Shape{shape.elements(), 1}));
+  return concatenate(columns, 1);
+}
+
+Values of_take_along_axis(const Backward& b) {
+  const auto rank = static_cast<std::int64_t>(b.x().shape().rank());
+  const std::int64_t given = b.attributes.integer("axis");
+  const Value rows = coordinates(b.x(1), given < 0 ? given + rank : given);
+  return {indexed_add(zeros_like(b.x()), rows, reshape(b.g(), Shape{b.g().shape().elements()}),
+                      all_axes(b.x().shape().rank())),
+          Value{}};
+}
+
+Values of_indexed_add(const Backward& b) {
+  return {b.g(), Value{},
+          reshape(gather(b.g(), b.x(1), b.attributes.integers("axes")), b.x(2).shape())};
+}
+
+Values of_indexed_put(const Backward& b) {
+  const auto& axes = b.attributes.integers("axes");
+  return {indexed_put(b.g(), b.x(1), zeros_like(b.x(2)), axes), Value{},
+          reshape(gather(b.g(), b.x(1), axes), b.x(2).shape())};
+}
+
+Value put_slice(const Value& target, const Value& piece, const Value& starts) {
+  static const Op& op = find_op("put_slice");
+  return apply_one(op, {target, piece, starts});
+}
+
+Values of_dynamic_slice(const Backward& b) {
+  const auto& lengths = b.attributes.integers("lengths");
+  const auto& strides = b.attributes.integers("strides");
+  std::vector<std::int64_t> low(lengths.size(), 0);
+  std::vector<std::int64_t> high(lengths.size());
+  std::vector<std::int64_t> interior(lengths.size(), 0);
+  for (std::size_t axis = 0; axis < lengths.size(); ++axis) {
+    const std::int64_t taken = b.g().shape()[axis];
+    interior[axis] = axis < strides.size() ? strides[axis] - 1 : 0;
+    high[axis] = lengths[axis] - (taken == 0 ? 0 : (taken - 1) * (interior[axis] + 1) + 1);
+  }
+  const Value piece = pad(b.g(), constant(0, b.g().dtype()), low, high, interior);
+  return {put_slice(zeros_like(b.x()), piece, b.x(1)), Value{}};
+}
+
+Values of_put_slice(const Backward& b) {
+  static const Op& dynamic_slice = find_op("dynamic_slice");
+  const Value piece = apply_one(dynamic_slice, {b.g(), b.x(2)},
+                                {{"lengths", as_list(b.x(1).shape().extents())},
+                                 {"strides", std::vector<std::int64_t>(b.x(1).shape().rank(), 1)}});
+  return {put_slice(b.g(), zeros_like(b.x(1)), b.x(2)), piece, Value{}};
+}
+
+}  // namespace
+
+void define(OpTable& table) {
+  table.add(kernel_op("take", "take", &of_take));
+  table.add(kernel_op("take_along_axis", "take_along_axis", &of_take_along_axis));
+  table.add(kernel_op("gather", "gather", &of_gather));
+  table.add(kernel_op("indexed_add", "indexed_add", &of_indexed_add));
+  table.add(kernel_op("indexed_put", "indexed_put", &of_indexed_put));
+  table.add(kernel_op("dynamic_slice", "dynamic_slice", &of_dynamic_slice));
+  table.add(kernel_op("put_slice", "put_slice", &of_put_slice));
+  table.add(kernel_op("concatenate", "concatenate", &of_concatenate));
+  table.add(kernel_op("pad", "pad", &of_pad));
+}
+
+}  // namespace stoker::expr::ops::indexing

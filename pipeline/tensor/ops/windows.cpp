@@ -1,0 +1,63 @@
+// Reductions over windows that slide.
+#include "stoker/pipeline/tensor/kernel_op.hpp"
+#include "stoker/pipeline/tensor/primitives.hpp"
+
+namespace stoker::expr::ops::windows {
+namespace {
+
+/// Every element gets the gradients of the windows it was in: the gradient spread by the strides, and
+/// windows over that, whose edges are those of the forward ones turned round.
+Values of_window_sum(const Backward& b) {
+  static const Op& window_sum = find_op("window_sum");
+  const auto& window = b.attributes.integers("window");
+  const auto& strides = b.attributes.integers("strides");
+  const auto& before = b.attributes.integers("padding_low");
+  const auto& dilations = b.attributes.integers("window_dilations");
+  const std::size_t rank = window.size();
+  std::vector<std::int64_t> low(rank), high(rank), interior(rank);
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    const std::int64_t reach = (window[axis] - 1) * dilations[axis];
+    const std::int64_t taken = b.g().shape()[axis];
+    interior[axis] = strides[axis] - 1;
+    low[axis] = reach - before[axis];
+    const std::int64_t spread = taken == 0 ? 0 : (taken - 1) * strides[axis] + 1;
+    high[axis] = b.x().shape()[axis] + reach - low[axis] - spread;
+  }
+  const Value wide = pad(b.g(), constant(0, b.g().dtype()), low, high, interior);
+  const std::vector<std::int64_t> ones(rank, 1);
+  const std::vector<std::int64_t> none(rank, 0);
+  return {apply_one(window_sum, {wide},
+                    {{"window", window},
+                     {"strides", ones},
+                     {"padding_low", none},
+                     {"padding_high", none},
+                     {"window_dilations", dilations},
+                     {"base_dilations", ones}})};
+}
+
+/// To the first extreme of each window.
+template <bool largest> Values of_window_extreme(const Backward& b) {
+  static const Op& scatter = find_op(largest ? "window_scatter_max" : "window_scatter_min");
+  for (const std::int64_t dilation : b.attributes.integers("window_dilations"))
+    if (dilation != 1)
+      throw Error{largest ? "window_max" : "window_min", ErrorCode::unsupported,
+                  "there is no gradient of dilated windows"};
+  return {apply_one(scatter, {b.x(), b.g(), constant(0, b.g().dtype())},
+                    {{"window", b.attributes.integers("window")},
+                     {"strides", b.attributes.integers("strides")},
+                     {"padding_low", b.attributes.integers("padding_low")},
+                     {"padding_high", b.attributes.integers("padding_high")}})};
+}
+
+}  // namespace
+
+void define(OpTable& table) {
+  table.add(kernel_op("window_sum", "window_sum", &of_window_sum));
+  table.add(kernel_op("window_product", "window_product"));
+  table.add(kernel_op("window_max", "window_max", &of_window_extreme<true>));
+  table.add(kernel_op("window_min", "window_min", &of_window_extreme<false>));
+  table.add(kernel_op("window_scatter_max", "window_scatter_max"));
+  table.add(kernel_op("window_scatter_min", "window_scatter_min"));
+}
+
+}  // namespace stoker::expr::ops::windows

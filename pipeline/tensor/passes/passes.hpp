@@ -1,0 +1,23 @@
+// Transformations of programs that keep their results. Each is one file.
+//
+// Threads: any, a program on one at a time.
+#pragma once
+
+#include "stoker/pipeline/tensor/program.hpp"
+
+namespace stoker::expr {
+
+/// Removes what changes nothing: x + 0, x · 1, casts and shapes that are there already, a transposition
+/// of a transposition. Nothing that could change a NaN, an infinity or the sign of a zero.
+void simplify(Program& program);
+
+/// Computes what depends on constants of one number alone.
+void fold_constants(Program& program);
+
+/// Computes equal things once.
+void share_equals(Program& program);
+
+/// All of them in their order.
+void optimize(Program& program);
+
+}  // namespace stoker::expr

@@ -1,0 +1,129 @@
+#include <functional>
+#include <map>
+
+#include "stoker/pipeline/tensor/passes/passes.hpp"
+#include "stoker/pipeline/tensor/passes/rewriter.hpp"
+#include "stoker/pipeline/tensor/primitives.hpp"
+
+namespace stoker::expr {
+namespace {
+
+/// What the rules look at: one instruction among the others.
+struct Site {
+  Program& program;
+  std::uint32_t index;
+  [[nodiscard]] Instruction& one() const { return program.code[index]; }
+  [[nodiscard]] const Instruction& input(std::size_t i = 0) const {
+    return program.code[one().inputs[i].instruction];
+  }
+  [[nodiscard]] bool keeps_spec(std::size_t i = 0) const {
+    return program.spec(one().inputs[i]) == one().specs[0];
+  }
+  [[nodiscard]] bool is_constant(std::size_t i, double number) const {
+    const Instruction& other = input(i);
+    return other.op->kind == OpKind::constant &&
+           constant_number(other.attributes, other.specs[0].dtype) == number;
+  }
+};
+
+/// The value to take instead, if the rule applies. It may also change the instruction.
+using Rule = std::function<std::optional<Ref>(const Site&)>;
+
+/// A neutral right operand, and where `either` a left one. x + 0.0 turns -0 into 0, so sums of floats
+/// stay.
+Rule neutral(double number, bool either, bool floats) {
+  return [=](const Site& site) -> std::optional<Ref> {
+    if (!floats && is_float(site.one().specs[0].dtype)) return std::nullopt;
+    if (site.is_constant(1, number) && site.keeps_spec(0)) return site.one().inputs[0];
+    if (either && site.is_constant(0, number) && site.keeps_spec(1)) return site.one().inputs[1];
+    return std::nullopt;
+  };
+}
+
+/// A function that is its own inverse.
+std::optional<Ref> twice(const Site& site) {
+  if (site.input().op != site.one().op) return std::nullopt;
+  return site.input().inputs[0];
+}
+
+std::optional<Ref> unchanged(const Site& site) {
+  if (site.keeps_spec()) return site.one().inputs[0];
+  return std::nullopt;
+}
+
+/// A shape given twice is the second.
+std::optional<Ref> of_reshape(const Site& site) {
+  if (const auto same = unchanged(site)) return same;
+  if (site.input().op == site.one().op) site.one().inputs[0] = site.input().inputs[0];
+  return unchanged(site);
+}
+
+std::optional<Ref> of_transpose(const Site& site) {
+  const Instruction& inner = site.input();
+  if (inner.op != site.one().op) return std::nullopt;
+  const auto& outer_axes = site.one().attributes.integers("axes");
+  const auto& inner_axes = inner.attributes.integers("axes");
+  std::vector<std::int64_t> axes;
+  bool same = true;
+  for (std::size_t i = 0; i < outer_axes.size(); ++i) {
+    axes.push_back(inner_axes[static_cast<std::size_t>(outer_axes[i])]);
+    same &= axes[i] == static_cast<std::int64_t>(i);
+  }
+  if (same) return inner.inputs[0];
+  site.one().inputs[0] = Ref{inner.inputs[0]};
+  site.one().attributes = Attributes{{"axes", axes}};
+  return std::nullopt;
+}
+
+/// A product with a transposed matrix is told so instead.
+std::optional<Ref> of_matmul(const Site& site) {
+  for (std::size_t side = 0; side < 2; ++side) {
+    const Instruction& operand = site.input(side);
+    if (operand.op->name != "transpose") continue;
+    const auto& axes = operand.attributes.integers("axes");
+    const std::size_t rank = axes.size();
+    bool last_two = rank >= 2;
+    for (std::size_t i = 0; i < rank; ++i) {
+      const std::size_t from = i + 2 < rank ? i : 2 * rank - 3 - i;
+      last_two &= axes[i] == static_cast<std::int64_t>(from);
+    }
+    if (!last_two) continue;
+    const Attributes& told = site.one().attributes;
+    const bool a = told.flag("transpose_a") != (side == 0);
+    const bool b = told.flag("transpose_b") != (side == 1);
+    site.one().inputs[side] = Ref{operand.inputs[0]};
+    site.one().attributes = Attributes{{"transpose_a", a}, {"transpose_b", b}};
+  }
+  return std::nullopt;
+}
+
+const std::map<std::string, Rule, std::less<>>& rules() {
+  static const std::map<std::string, Rule, std::less<>> rules = {
+      {"add", neutral(0, true, false)},
+      {"subtract", neutral(0, false, true)},
+      {"multiply", neutral(1, true, true)},
+      {"divide", neutral(1, false, true)},
+      {"negate", &twice},
+      {"bitwise_not", &twice},
+      {"variable", &unchanged},
+      {"stop_gradient", &unchanged},
+      {"reshape", &of_reshape},
+      {"broadcast", &unchanged},
+      {"transpose", &of_transpose},
+      {"matmul", &of_matmul},
+  };
+  return rules;
+}
+
+}  // namespace
+
+void simplify(Program& program) {
+  Rewriter rewriter{program};
+  rewriter.run([&](std::uint32_t i) {
+    const auto rule = rules().find(program.code[i].op->name);
+    if (rule == rules().end()) return;
+    if (const auto other = rule->second({program, i})) rewriter.replace(i, *other);
+  });
+}
+
+}  // namespace stoker::expr

@@ -1,0 +1,53 @@
+#include "stoker/pipeline/tensor/value.hpp"
+
+#include <vector>
+
+#include "stoker/pipeline/tensor/op.hpp"
+
+namespace stoker::expr {
+
+const TensorSpec& Value::spec() const noexcept { return node_->specs()[output_]; }
+
+DeviceBuffer Value::buffer() const {
+  Buffers buffers = node_->buffers();
+  return buffers.empty() ? DeviceBuffer{} : std::move(buffers[output_]);
+}
+
+Node::~Node() {
+  std::vector<std::shared_ptr<Node>> going;
+  const auto take = [&](Values& inputs) {
+    for (Value& input : inputs)
+      if (input.node().use_count() == 1) going.push_back(input.node());
+    inputs.clear();
+  };
+  take(inputs_);
+  while (!going.empty()) {
+    const std::shared_ptr<Node> node = std::move(going.back());
+    going.pop_back();
+    // Ours alone now: two threads may both have left it to the other, and then it goes here.
+    if (node.use_count() == 1) take(node->inputs_);
+  }
+}
+
+Node::State Node::state() const {
+  const std::scoped_lock lock{mutex_};
+  return {buffers_, inputs_};
+}
+
+void Node::set_buffers(Buffers buffers) {
+  Values released;  // outside the lock
+  const std::scoped_lock lock{mutex_};
+  if (!buffers_.empty()) return;
+  buffers_ = std::move(buffers);
+  if (!tracked_) released.swap(inputs_);
+}
+
+Value from_buffer(DeviceBuffer buffer) {
+  static const Op& known = find_op("known");
+  const TensorSpec spec = buffer.spec();
+  auto node = std::make_shared<Node>(known, Attributes{}, Values{}, Specs{spec}, false);
+  node->set_buffers({std::move(buffer)});
+  return Value{std::move(node)};
+}
+
+}  // namespace stoker::expr

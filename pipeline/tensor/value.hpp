@@ -1,0 +1,97 @@
+// Lazy values: a graph of operations that have been asked for and not been computed.
+//
+//     Value ──▶ Node: operation, attributes, inputs (Values) ──▶ …  ──▶ leaves: constants, buffers
+//
+// A node becomes *known* when it is evaluated: it then holds the buffers of its outputs and lets go of
+// its inputs, so that a loop does not drag its whole history along. Nodes that depend on a tracked one
+// (a traced function's parameter, a variable to differentiate by) keep their inputs.
+//
+// Threads: a Value is a shared handle; nodes may be used, evaluated and dropped from any thread.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+
+#include "stoker/actors/device_client.hpp"
+#include "stoker/pipeline/tensor/attributes.hpp"
+#include "stoker/runtime/shape.hpp"
+
+namespace stoker::expr {
+
+struct Op;
+class Node;
+
+/// One output of a node. Made without a node it may only be assigned, destroyed and asked for it.
+class Value {
+ public:
+  Value() = default;
+  explicit Value(std::shared_ptr<Node> node, std::uint32_t output = 0) noexcept
+      : node_{std::move(node)}, output_{output} {}
+
+  [[nodiscard]] const std::shared_ptr<Node>& node() const noexcept { return node_; }
+  [[nodiscard]] std::uint32_t output() const noexcept { return output_; }
+  [[nodiscard]] const TensorSpec& spec() const noexcept;
+  [[nodiscard]] const Shape& shape() const noexcept { return spec().shape; }
+  [[nodiscard]] DType dtype() const noexcept { return spec().dtype; }
+  /// The contents, if it is known; else an empty handle.
+  [[nodiscard]] DeviceBuffer buffer() const;
+
+  [[nodiscard]] explicit operator bool() const noexcept { return node_ != nullptr; }
+  friend bool operator==(const Value&, const Value&) noexcept = default;
+
+ private:
+  std::shared_ptr<Node> node_;
+  std::uint32_t output_ = 0;
+};
+
+using Values = boost::container::small_vector<Value, 2>;
+using Specs = boost::container::small_vector<TensorSpec, 1>;
+using Buffers = boost::container::small_vector<DeviceBuffer, 1>;
+
+class Node {
+ public:
+  Node(const Op& op, Attributes attributes, Values inputs, Specs specs, bool tracked) noexcept
+      : op_{op},
+        attributes_{std::move(attributes)},
+        specs_{std::move(specs)},
+        tracked_{tracked},
+        inputs_{std::move(inputs)} {}
+  /// Long chains go one by one, not one inside the other.
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  [[nodiscard]] const Op& op() const noexcept { return op_; }
+  [[nodiscard]] const Attributes& attributes() const noexcept { return attributes_; }
+  [[nodiscard]] std::span<const TensorSpec> specs() const noexcept { return specs_; }
+  /// Depends on a parameter or a variable, and keeps its inputs.
+  [[nodiscard]] bool tracked() const noexcept { return tracked_; }
+
+  struct State {
+    Buffers buffers;  ///< of all outputs; none while it is not known
+    Values inputs;    ///< none once it is known, unless it is tracked
+  };
+  [[nodiscard]] State state() const;
+  [[nodiscard]] Buffers buffers() const { return state().buffers; }
+  [[nodiscard]] Values inputs() const { return state().inputs; }
+  /// Makes it known. The first call counts.
+  void set_buffers(Buffers buffers);
+
+ private:
+  const Op& op_;
+  const Attributes attributes_;
+  const Specs specs_;
+  const bool tracked_;
+  mutable std::mutex mutex_;  // of what follows
+  Values inputs_;
+  Buffers buffers_;
+};
+
+/// A value that is known from the start.
+[[nodiscard]] Value from_buffer(DeviceBuffer buffer);
+
+}  // namespace stoker::expr

@@ -1,0 +1,142 @@
+// `stoker ops`: the list of operations, held against the names of op-checklist.md.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "process.hpp"
+
+namespace stoker {
+namespace {
+
+TEST(OpsCommand, lists_what_the_checklist_asks_of_a_device) {
+  const auto listed = parsed(stoker_command({"ops", "--json"}));
+  std::map<std::string, nlohmann::json> by_name;
+  for (const auto& op : listed["ops"]) by_name[op["name"]] = op;
+  // Rows B-004, B-005, B-012 to B-034 under the names that they have here.
+  const std::vector<std::string> asked = {"constant",
+                                          "iota",
+                                          "cast",
+                                          "reshape",
+                                          "broadcast",
+                                          "transpose",
+                                          "reverse",
+                                          "pad",
+                                          "matmul",
+                                          "slice",
+                                          "dynamic_slice",
+                                          "put_slice",
+                                          "gather",
+                                          "take",
+                                          "take_along_axis",
+                                          "concatenate",
+                                          "select",
+                                          "sum",
+                                          "product",
+                                          "reduce_max",
+                                          "reduce_min",
+                                          "all",
+                                          "any",
+                                          "argmax",
+                                          "argmin",
+                                          "window_sum",
+                                          "window_product",
+                                          "window_max",
+                                          "window_min",
+                                          "window_scatter_max",
+                                          "window_scatter_min",
+                                          "sort",
+                                          "argsort",
+                                          "top_k",
+                                          "indexed_add",
+                                          "indexed_put",
+                                          "triangular_solve",
+                                          "cumulative_sum",
+                                          "cumulative_product",
+                                          "cumulative_max",
+                                          "cumulative_min",
+                                          "add",
+                                          "subtract",
+                                          "multiply",
+                                          "pow",
+                                          "remainder",
+                                          "divide",
+                                          "atan2",
+                                          "min",
+                                          "max",
+                                          "quotient",
+                                          "bitwise_and",
+                                          "bitwise_or",
+                                          "bitwise_xor",
+                                          "left_shift",
+                                          "right_shift",
+                                          "equal",
+                                          "not_equal",
+                                          "greater",
+                                          "less",
+                                          "greater_equal",
+                                          "less_equal",
+                                          "logical_and",
+                                          "logical_or",
+                                          "logical_xor",
+                                          "exp",
+                                          "expm1",
+                                          "log",
+                                          "log1p",
+                                          "sigmoid",
+                                          "cos",
+                                          "sin",
+                                          "tan",
+                                          "cosh",
+                                          "sinh",
+                                          "tanh",
+                                          "acos",
+                                          "asin",
+                                          "atan",
+                                          "acosh",
+                                          "asinh",
+                                          "atanh",
+                                          "sqrt",
+                                          "rsqrt",
+                                          "cbrt",
+                                          "erf",
+                                          "erfc",
+                                          "erf_inv",
+                                          "abs",
+                                          "bitwise_not",
+                                          "ceil",
+                                          "floor",
+                                          "negate",
+                                          "round",
+                                          "sign",
+                                          "count_leading_zeros",
+                                          "population_count",
+                                          "is_nan",
+                                          "is_infinity",
+                                          "logical_not",
+                                          "cholesky",
+                                          "solve",
+                                          "qr",
+                                          "eigh",
+                                          "svd",
+                                          "lu",
+                                          "determinant",
+                                          "random_bits"};
+  for (const std::string& name : asked) {
+    ASSERT_TRUE(by_name.contains(name)) << name;
+    EXPECT_FALSE(by_name[name]["dtypes"].empty()) << name;
+    EXPECT_EQ(by_name[name]["devices"][0], "cpu") << name;
+  }
+  EXPECT_EQ(by_name["exp"]["gradient"], "exact");
+  EXPECT_EQ(by_name["floor"]["gradient"], "zero");
+  EXPECT_EQ(by_name["quotient"]["gradient"], "none");
+  EXPECT_EQ(by_name["svd"]["devices"].size(), 1U);
+}
+
+TEST(OpsCommand, shows_them_to_people) {
+  const CommandResult result = stoker_command({"ops"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(contains(result.out, "matmul"));
+}
+
+}  // namespace
+}  // namespace stoker

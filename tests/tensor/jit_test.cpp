@@ -1,0 +1,225 @@
+// Functions that are traced once, and what lazy values do.
+#include <random>
+#include <thread>
+
+#include "fixture.hpp"
+#include "stoker/pipeline/tensor/clusters.hpp"
+#include "stoker/pipeline/tensor/evaluation.hpp"
+#include "stoker/pipeline/tensor/passes/passes.hpp"
+
+namespace stoker {
+namespace {
+
+class Traced : public Tensors {
+ protected:
+  [[nodiscard]] expr::ProgramCache::Counters programs() const {
+    return current_device().client()->services().get<expr::ProgramCache>()->counters();
+  }
+};
+
+TEST_F(Traced, functions_are_called_once_for_operands_of_a_kind) {
+  int calls = 0;
+  const auto step = jit([&](const Tensor& x, const Tensor& y) {
+    ++calls;
+    return x * 2 + y;
+  });
+  expect_near(step(tensor({1.0, 2.0}), tensor(1.0)), {3, 5});
+  expect_near(step(tensor({3.0, 4.0}), tensor(2.0)), {8, 10});
+  EXPECT_EQ(calls, 1);
+  expect_near(step(tensor({1.0, 2.0, 3.0}), tensor(1.0)), {3, 5, 7});
+  expect_near(step(tensor({1, 2}), tensor(1)), {3, 5});
+  EXPECT_EQ(calls, 3) << "another shape, another dtype";
+}
+
+TEST_F(Traced, functions_take_and_give_structures) {
+  const auto both = jit([](const std::vector<Tensor>& x) {
+    return std::map<std::string, Tensor>{{"sum", x[0] + x[1]}, {"first", x[0]}};
+  });
+  const auto result = both(std::vector{tensor({1.0}), tensor({2.0})});
+  expect_near(result.at("sum"), {3});
+  expect_near(result.at("first"), {1});
+}
+
+TEST_F(Traced, functions_keep_what_they_capture) {
+  const Tensor weight = tensor({10.0, 20.0});
+  const auto f = jit([&](const Tensor& x) { return x * weight; });
+  expect_near(f(tensor({1.0, 1.0})), {10, 20});
+  expect_near(f(tensor({2.0, 2.0})), {20, 40});
+}
+
+TEST_F(Traced, functions_cannot_look_at_values) {
+  const auto f = jit([](const Tensor& x) { return x.item<float>() > 0 ? x : -x; });
+  EXPECT_EQ(error_of([&] { return f(tensor({1.0})); }).code(), ErrorCode::invalid_argument);
+}
+
+TEST_F(Traced, functions_nest_with_gradients_either_way) {
+  const auto square = jit([](const Tensor& x) { return sum(x * x); });
+  expect_near(grad(square)(tensor({1.0, 2.0})), {2, 4});
+  const auto gradient = jit(grad([](const Tensor& x) { return sum(x * x * x); }));
+  expect_near(gradient(tensor({1.0, 2.0})), {3, 12});
+  const auto outer = jit([&](const Tensor& x) { return square(x) + 1; });
+  expect_near(outer(tensor({1.0, 2.0})), {6});
+}
+
+TEST_F(Traced, loops_find_their_program_again) {
+  Tensor x = tensor({1.0, 2.0});
+  (x = x * 0.5 + 1).eval();
+  const auto before = programs();
+  for (int i = 0; i < 10; ++i) (x = x * 0.5 + 1).eval();
+  const auto after = programs();
+  EXPECT_EQ(after.misses, before.misses);
+  EXPECT_EQ(after.hits, before.hits + 10);
+}
+
+TEST_F(Traced, values_that_are_known_are_not_computed_again) {
+  const Tensor x = exp(ones({3}));
+  x.eval();
+  EXPECT_TRUE(x.evaluated());
+  const std::vector<Tensor> after{x + 1};
+  EXPECT_EQ(graph_text(after).find("exp"), std::string::npos) << graph_text(after);
+  EXPECT_NE(graph_dot(after).find("digraph"), std::string::npos);
+}
+
+TEST_F(Traced, several_are_computed_together) {
+  const Tensor x = exp(tensor({0.0, 1.0}));
+  const Tensor a = x + 1;
+  const Tensor b = x * 2;
+  const auto before = programs();
+  eval({a, b});
+  EXPECT_EQ(programs().misses, before.misses + 1);
+  expect_near(a, {2, std::exp(1.0) + 1});
+  expect_near(b, {2, 2 * std::exp(1.0)});
+}
+
+TEST_F(Traced, long_histories_neither_overflow_the_stack_nor_stay) {
+  Tensor x = tensor(0.0);
+  for (int i = 0; i < 20'000; ++i) x = x + 1;
+  x = Tensor{};  // never computed
+  Tensor y = tensor(0.0);
+  for (int i = 0; i < 2'000; ++i) (y = y + 1).eval();
+  EXPECT_EQ(y.item<float>(), 2000);
+  EXPECT_TRUE(y.value().node()->inputs().empty());
+}
+
+TEST_F(Traced, operands_live_on_one_device) {
+  const System other;
+  const Tensor here = tensor({1.0});
+  const Tensor there = [&] {
+    const DeviceScope elsewhere{other.device("cpu")};
+    return tensor({2.0});
+  }();
+  EXPECT_EQ(error_of([&] { return (here + there).to_vector<float>(); }).code(),
+            ErrorCode::wrong_device);
+  expect_near(here + there.to(current_device()), {3});
+}
+
+TEST_F(Traced, values_cross_threads_and_may_be_dropped_at_any_time) {
+  const Tensor shared = exp(iota({1000}, DType::f32) / 1000);
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, device = current_device()] {
+      const DeviceScope mine{device};
+      for (int i = 0; i < 50; ++i) {
+        const Tensor y = shared * i;
+        y.eval();
+        if (i % 7 == 0) {
+          EXPECT_EQ(y.to_vector<float>()[0], static_cast<float>(i));
+        }
+      }
+    });
+}
+
+// --- passes --------------------------------------------------------------------------------------
+
+expr::Program optimized(const Tensor& tensor) {
+  expr::Program program = expr::extract(std::vector{tensor.value()}).program;
+  expr::optimize(program);
+  return program;
+}
+
+std::size_t count_of(const expr::Program& program, std::string_view op) {
+  std::size_t count = 0;
+  for (const expr::Instruction& one : program.code) count += one.op->name == op ? 1 : 0;
+  return count;
+}
+
+TEST_F(Traced, programs_lose_what_changes_nothing) {
+  const Tensor x = tensor({{1, 2}, {3, 4}});
+  EXPECT_EQ(optimized(transpose(transpose(x + 0) * 1)).code.size(), 1U);
+  const Tensor y = tensor({1.0});
+  EXPECT_EQ(count_of(optimized(y + 0.0), "add"), 1U) << "-0 + 0 is 0";
+  EXPECT_EQ(count_of(optimized(matmul(transpose(x), x)), "transpose"), 0U);
+}
+
+TEST_F(Traced, programs_compute_equal_things_once) {
+  const Tensor x = tensor({1.0, 2.0});
+  EXPECT_EQ(count_of(optimized(exp(x) + exp(x) * exp(x)), "exp"), 1U);
+}
+
+TEST_F(Traced, programs_compute_constants_when_they_are_compiled) {
+  const Tensor x = tensor({1.0, 2.0});
+  const Tensor c = full({}, 2.0) * 3.0 + 1.0;
+  const expr::Program program = optimized(x * exp(c));
+  EXPECT_EQ(count_of(program, "exp"), 0U) << program.to_text();
+  expect_near(x * exp(c), {std::exp(7.0), 2 * std::exp(7.0)});
+}
+
+TEST_F(Traced, chains_of_elements_are_one_kernel) {
+  const Tensor x = ones({8, 16});
+  const Tensor y = ones({16, 8});
+  const Tensor z = exp(x.eval() * 2 + transpose(y.eval())) - 1;
+  EXPECT_EQ(expr::find_clusters(optimized(z)).all.size(), 1U);
+}
+
+TEST_F(Traced, fused_programs_equal_their_operations_one_by_one) {
+  std::mt19937 random{7};
+  const auto pick = [&](std::size_t n) {
+    return std::uniform_int_distribution<std::size_t>{0, n - 1}(random);
+  };
+  for (int round = 0; round < 60; ++round) {
+    const Shape shape = std::array{Shape{4, 5}, Shape{20}, Shape{2, 2, 5}}[pick(3)];
+    const auto input = [&](double seed) {
+      return as_type(sin(iota(shape, DType::f32) * 1.7 + seed), DType::f32).eval();
+    };
+    std::vector<Tensor> lazy{input(0), input(1)};
+    std::vector<Tensor> eager = lazy;
+    for (int step = 0; step < 12; ++step) {
+      const std::size_t a = pick(lazy.size());
+      const std::size_t b = pick(lazy.size());
+      const std::size_t what = pick(9);
+      const auto apply = [&](const std::vector<Tensor>& x) -> Tensor {
+        switch (what) {
+          case 0: return x[a] + x[b];
+          case 1: return x[a] * x[b];
+          case 2: return tanh(x[a]);
+          case 3: return select(x[a] > x[b], x[a], x[b] - 1);
+          case 4: return reverse(x[a]);
+          case 5: return x[a] - mean(x[b]);
+          case 6: return reshape(transpose(x[a]), shape);
+          case 7: return exp(-abs(x[a])) / 2;
+          default: return max(x[a], sum(x[b], {Axes{0}, true}));
+        }
+      };
+      lazy.push_back(apply(lazy));
+      eager.push_back(apply(eager));
+      eager.back().eval();
+    }
+    EXPECT_EQ(lazy.back().to_vector<float>(), eager.back().to_vector<float>())
+        << "round " << round << "\n"
+        << graph_text(std::vector{lazy.back()});
+  }
+}
+
+// --- printing ------------------------------------------------------------------------------------
+
+TEST_F(Traced, tensors_are_printed_as_people_know_them) {
+  EXPECT_EQ(to_string(tensor(3)), "s32[] 3");
+  EXPECT_EQ(to_string(tensor({1, -10})), "s32[2] [  1, -10]");
+  EXPECT_EQ(to_string(tensor({{1.5, 2.0}, {-3.25, double{NAN}}})),
+            "f32[2,2]\n[[  1.5,     2],\n [-3.25,   nan]]");
+  EXPECT_EQ(to_string(iota({20})), "s32[20] [ 0,  1,  2, ..., 17, 18, 19]");
+  EXPECT_EQ(to_string(zeros({0, 2})), "f32[0,2] []");
+}
+
+}  // namespace
+}  // namespace stoker

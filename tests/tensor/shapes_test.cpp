@@ -1,0 +1,100 @@
+// Tensors under other shapes and in other orders.
+#include "fixture.hpp"
+
+namespace stoker {
+namespace {
+
+using Shapes = Tensors;
+
+TEST_F(Shapes, count_up) {
+  expect_values<int>(iota({2, 3}), {2, 3}, {0, 1, 2, 3, 4, 5});
+  expect_values<int>(iota_along({2, 3}, 0), {2, 3}, {0, 0, 0, 1, 1, 1});
+  expect_values<int>(iota_along({2, 3}, -1), {2, 3}, {0, 1, 2, 0, 1, 2});
+  expect_values<int>(eye(2), {2, 2}, {1, 0, 0, 1});
+  expect_values<int>(tri(2, 3), {2, 3}, {1, 0, 0, 1, 1, 0});
+  expect_near(linspace(0, 1, 5), {0, 0.25, 0.5, 0.75, 1});
+  expect_near(linspace(0, 1, 4, false), {0, 0.25, 0.5, 0.75});
+}
+
+TEST_F(Shapes, are_read_through) {
+  const Tensor x = iota({2, 3});
+  expect_values<int>(transpose(x), {3, 2}, {0, 3, 1, 4, 2, 5});
+  expect_values<int>(reverse(x), {2, 3}, {5, 4, 3, 2, 1, 0});
+  expect_values<int>(reverse(x, Axes{1}), {2, 3}, {2, 1, 0, 5, 4, 3});
+  expect_values<int>(slice(x, {0, 1}, {2, 2}), {2, 2}, {1, 2, 4, 5});
+  expect_values<int>(slice(x, {5, 5}, {1, 2}), {1, 2}, {4, 5}) /* starts move so that it fits */;
+  expect_values<int>(slice(iota({7}), {1}, {6}, Axes{2}), {3}, {1, 3, 5});
+  expect_values<int>(reshape(transpose(x), {2, -1}), {2, 3}, {0, 3, 1, 4, 2, 5});
+  expect_values<int>(tile(tensor({1, 2}), {2, 2}), {2, 4}, {1, 2, 1, 2, 1, 2, 1, 2});
+  expect_values<int>(broadcast(tensor({1, 2}), {2, 3}, {0}), {2, 3}, {1, 1, 1, 2, 2, 2});
+  expect_values<int>(new_axis(tensor({1, 2}), -1) + tensor({10}), {2, 1}, {11, 12});
+  expect_values<int>(squeeze(ones({1, 2, 1}, DType::s32)), {2}, {1, 1});
+}
+
+TEST_F(Shapes, permutations_undo_each_other) {
+  const Tensor x = iota({2, 3, 4, 5});
+  const Tensor there = transpose(x, Axes{2, 0, 3, 1});
+  EXPECT_EQ(there.shape(), (Shape{4, 2, 5, 3}));
+  EXPECT_EQ(transpose(there + 0, Axes{1, 3, 0, 2}).to_vector<int>(), x.to_vector<int>());
+}
+
+TEST_F(Shapes, views_of_views_are_read_in_one_go) {
+  const Tensor x = iota({4, 6});
+  const Tensor once = reverse(transpose(slice(x, {0, 1}, {4, 4}, Axes{1, 2})), Axes{0});
+  expect_values<int>(once * 1, {2, 4}, {3, 9, 15, 21, 1, 7, 13, 19});
+  const std::vector<int> apart = [&] {
+    const Tensor a = slice(x, {0, 1}, {4, 4}, Axes{1, 2});
+    a.eval();
+    const Tensor b = transpose(a);
+    b.eval();
+    return reverse(b, Axes{0}).to_vector<int>();
+  }();
+  EXPECT_EQ(once.to_vector<int>(), apart);
+}
+
+TEST_F(Shapes, are_padded_and_cropped) {
+  expect_values<int>(pad(tensor({1, 2}), 9, {{1, 2, 1}}), {6}, {9, 1, 9, 2, 9, 9});
+  expect_values<int>(pad(tensor({1, 2, 3}), 0, {{-1, 0, 0}}), {2}, {2, 3});
+}
+
+TEST_F(Shapes, are_joined_and_split) {
+  const Tensor a = tensor({{1, 2}});
+  const Tensor b = tensor({{3, 4}});
+  expect_values<int>(concatenate({a, b}), {2, 2}, {1, 2, 3, 4});
+  expect_values<int>(concatenate({a, b}, -1), {1, 4}, {1, 2, 3, 4});
+  expect_values<int>(stack({a, b}, 1), {1, 2, 2}, {1, 2, 3, 4});
+  EXPECT_EQ(concatenate({a, ones({1, 2})}).dtype(), DType::f32);
+  const auto [head, tail] = split(iota({5}), 2);
+  expect_values<int>(head, {2}, {0, 1});
+  expect_values<int>(tail, {3}, {2, 3, 4});
+  expect_values<int>(tril(ones({2, 2}, DType::s32)), {2, 2}, {1, 0, 1, 1});
+  expect_values<int>(triu(ones({2, 2}, DType::s32), 1), {2, 2}, {0, 1, 0, 0});
+}
+
+TEST_F(Shapes, that_do_not_fit_are_refused_at_the_call) {
+  EXPECT_EQ(error_of([] {
+              return reshape(ones({2, 3}), {4, 2});
+            }).code(),
+            ErrorCode::shape_mismatch);
+  EXPECT_EQ(error_of([] {
+              return reshape(ones({2, 3}), {-1, 4});
+            }).code(),
+            ErrorCode::shape_mismatch);
+  EXPECT_EQ(error_of([] {
+              return squeeze(ones({2, 3}), Axes{0});
+            }).code(),
+            ErrorCode::shape_mismatch);
+  EXPECT_EQ(error_of([] {
+              return transpose(ones({2, 3}), Axes{0, 0});
+            }).code(),
+            ErrorCode::invalid_parameter);
+  EXPECT_EQ(error_of([] { return reverse(ones({2}), Axes{1}); }).code(),
+            ErrorCode::invalid_parameter);
+  EXPECT_EQ(error_of([] { return slice(ones({2}), {0}, {3}); }).code(),
+            ErrorCode::invalid_parameter);
+  EXPECT_EQ(error_of([] { return tensor({{1, 2}, {3}}); }).code(), ErrorCode::shape_mismatch);
+  EXPECT_EQ(error_of([] { return ones({2}).item<float>(); }).code(), ErrorCode::shape_mismatch);
+}
+
+}  // namespace
+}  // namespace stoker
