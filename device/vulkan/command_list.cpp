@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "stoker/device/vulkan/result.hpp"
+#include "stoker/runtime/sanitizers.hpp"
 
 namespace stoker::device::vulkan {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::uint64_t constants_alignment = 16;
 
 CommandList::~CommandList() {
   if (device_->abandoned()) {
-    for (auto& block : blocks_) static_cast<void>(block.release());
+    for (auto& block : blocks_) sanitizers::ignore_leak(block.release());
     return;
   }
   if (pool_) device_->api().vkDestroyCommandPool(device_->handle(), pool_, nullptr);

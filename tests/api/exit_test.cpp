@@ -7,9 +7,26 @@
 #include <thread>
 
 #include "stoker/api/stoker.hpp"
+#include "stoker/runtime/sanitizers.hpp"
+
+namespace {
+/// A process that ends while its threads work leaves messages between them that nobody frees: there the
+/// search for leaks would find what is none.
+bool ends_on_purpose = false;
+}  // namespace
+
+#ifdef STOKER_ASAN
+extern "C" int __lsan_is_turned_off() { return ends_on_purpose ? 1 : 0; }
+#endif
 
 namespace stoker {
 namespace {
+
+/// For a system that lives when its process ends.
+SystemOptions leaving() {
+  ends_on_purpose = true;
+  return {};
+}
 
 struct Busy {
   System system;
@@ -19,7 +36,8 @@ struct Busy {
   Command last;
 
   explicit Busy(const std::string& name)
-      : device{system.device(name)},
+      : system{leaving()},
+        device{system.device(name)},
         x{device.buffer(std::vector<float>(1 << 20, -1.0F))},
         pipeline{system.pipeline(device)} {
     pipeline.add("sigmoid", {x}, "once");
@@ -69,7 +87,7 @@ TEST_P(Exits, with_handles_in_static_objects) {
 TEST_P(Exits, at_once_after_the_first_use) {
   EXPECT_EXIT(
       {
-        const System system;
+        const System system{leaving()};
         static_cast<void>(system.device(GetParam()));
         std::exit(0);
       },
