@@ -112,8 +112,8 @@ std::string device_text(const DeviceObservation& seen, const ObservationRates* r
   if (commands.muted > 0) text += ", " + number(commands.muted) + " given up";
   text += "\n  memory    " + readable_bytes(seen.memory.in_use) + " in use by " +
           number(seen.buffers) + " buffers, " + number(seen.pipelines) +
-          " pipelines and work, peak " + readable_bytes(seen.memory.peak) +
-          ", " + readable_bytes(seen.memory.cached) + " cached, budget " +
+          " pipelines and work, peak " + readable_bytes(seen.memory.peak) + ", " +
+          readable_bytes(seen.memory.cached) + " cached, budget " +
           readable_bytes(seen.memory.budget) + '\n';
   return text;
 }
