@@ -301,6 +301,34 @@ Result<CommandPtr> DeviceClient::copy_between(const DeviceBuffer& from, std::uin
   return sent;
 }
 
+Result<void> DeviceClient::hold(const DeviceBuffer& buffer, const TimelinePoint& open) {
+  STOKER_TRY(check_buffer(buffer, "hold"));
+  // A write of nothing: it takes its place among the hazards and leaves the bytes alone.
+  CommandPtr command = new_command("hold");
+  CommandWork& work = command->work;
+  work.step.kind = StepKind::copy;
+  work.step.inputs.push_back({buffer.state()->memory, 0, 0});
+  work.step.outputs.push_back(part(buffer, 0, 0));
+  CommandOptions options;
+  options.waits = {open};
+  STOKER_ASSIGN(const CommandPtr sent, send(std::move(command), options));
+  sent->observe();  // who uses the buffer hears of a failure
+  return {};
+}
+
+Result<CommandPtr> DeviceClient::write_held(const DeviceBuffer& from, const DeviceBuffer& held,
+                                            std::uint64_t offset) {
+  const std::uint64_t bytes = from ? from.spec().bytes() : 0;
+  STOKER_TRY(check_buffer(from, "copy"));
+  STOKER_TRY(check_range(held, offset, bytes, "copy"));
+  CommandPtr command = new_command("copy");
+  CommandWork& work = command->work;
+  work.step.kind = StepKind::copy;
+  work.step.inputs.push_back(part(from, 0, bytes));
+  work.step.outputs.push_back({held.state()->memory, offset, bytes});
+  return send(std::move(command), {});
+}
+
 Result<CommandPtr> DeviceClient::fill(const DeviceBuffer& buffer,
                                       std::span<const std::byte> pattern,
                                       const CommandOptions& options) {
@@ -407,6 +435,15 @@ std::shared_ptr<DeviceClient> DeviceClient::successor() {
   if (const auto slot = context_.slot.lock())
     if (auto now = slot->current()) return now;
   return shared_from_this();
+}
+
+Result<std::shared_ptr<DeviceClient>> DeviceClient::stand_in() const {
+  if (!context_.stand_in) return std::shared_ptr<DeviceClient>{};
+  try {
+    return context_.stand_in();
+  } catch (const Error& error) {
+    return error;
+  }
 }
 
 Future<void> DeviceClient::when_ready() const {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <boost/container/small_vector.hpp>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -74,6 +75,8 @@ struct ClientContext {
   std::shared_ptr<ShellObserver> observer = {};  ///< of this device
   std::shared_ptr<KernelCatalog> kernels = {};
   std::weak_ptr<DeviceSlot> slot = {};  ///< where the device is opened again
+  /// Opens the device that runs what this one cannot; throws. None: there is no other.
+  std::function<std::shared_ptr<DeviceClient>()> stand_in = {};
   ForkGuard fork = {};
   std::size_t max_queued = 1 << 16;  ///< commands that may queue on the device before `overloaded`
 };
@@ -97,6 +100,8 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   [[nodiscard]] bool is_lost() const noexcept { return shell_->is_lost(); }
   /// The client of the device as it was opened again; this one if it was not.
   [[nodiscard]] std::shared_ptr<DeviceClient> successor();
+  /// The system's CPU device, for kernels that this one lacks; null if this is it.
+  [[nodiscard]] Result<std::shared_ptr<DeviceClient>> stand_in() const;
   /// Ready when this or a successor can be used; see DeviceSlot::when_open().
   [[nodiscard]] Future<void> when_ready() const;
 
@@ -130,6 +135,13 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   [[nodiscard]] Result<CommandPtr> fill(const DeviceBuffer& buffer,
                                         std::span<const std::byte> pattern,
                                         const CommandOptions& options = {});
+  /// Takes a buffer out of use for work that goes on: whatever is sent after this and uses it waits
+  /// until `open` is reached, and fails with it. Meanwhile write_held() fills the buffer.
+  [[nodiscard]] Result<void> hold(const DeviceBuffer& buffer, const TimelinePoint& open);
+  /// Copies the whole of `from` to byte `offset` of a buffer that hold() took, past all that waits for
+  /// it. Ready before the timeline is advanced, if the copy shall be seen.
+  [[nodiscard]] Result<CommandPtr> write_held(const DeviceBuffer& from, const DeviceBuffer& held,
+                                              std::uint64_t offset);
   /// Further use is an error; the memory goes when the device is done with it.
   void release(const DeviceBuffer& buffer);
 

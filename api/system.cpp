@@ -36,7 +36,7 @@ std::vector<std::shared_ptr<Driver>> builtin_drivers() {
 
 }  // namespace
 
-struct SystemState {
+struct SystemState : std::enable_shared_from_this<SystemState> {
   explicit SystemState(SystemOptions given)
       : options{std::move(given)},
         clock{options.clock ? options.clock : std::make_shared<SystemClock>()},
@@ -104,6 +104,11 @@ struct SystemState {
     context.clock = clock;
     context.kernels = kernels;
     context.observer = std::make_shared<DeviceTrace>(trace, metrics, wanted->info.name);
+    if (wanted->info.type != DeviceType::cpu)
+      context.stand_in = [self = weak_from_this()]() -> std::shared_ptr<DeviceClient> {
+        const auto system = self.lock();
+        return system ? system->open("cpu") : nullptr;
+      };
     auto slot = std::make_shared<DeviceSlot>(wanted->info.name, std::move(source), context);
     auto client = slot->open().value();
     {

@@ -1,17 +1,10 @@
 #include "stoker/bench/actor_programs.hpp"
 
-#include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
-#include <optional>
-#include <sstream>
 #include <stdexcept>
-#include <system_error>
 
 #include "stoker/bench/actor_workloads.hpp"
 #include "stoker/bench/strand_workloads.hpp"
@@ -21,99 +14,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned patience_seconds = 120;
-
-fs::path own_program() { return fs::read_symlink("/proc/self/exe"); }
-
-std::optional<fs::path> on_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders{path ? path : ""};
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (const fs::path found = fs::path{folder} / program; access(found.c_str(), X_OK) == 0)
-      return found;
-  return std::nullopt;
-}
-
-/// A started program and its standard output.
-class Child {
- public:
-  explicit Child(std::vector<std::string> command) {
-    std::array<int, 2> up{};
-    if (pipe2(up.data(), O_CLOEXEC) != 0)
-      throw std::system_error{errno, std::generic_category(), "pipe"};
-    std::vector<char*> words;
-    for (std::string& word : command) words.push_back(word.data());
-    words.push_back(nullptr);
-    id_ = fork();
-    if (id_ == 0) {
-      dup2(up[1], STDOUT_FILENO);
-      alarm(patience_seconds);  // outlasts exec, and ends a peer that hangs
-      execv(words.front(), words.data());
-      _exit(127);
-    }
-    const int error = errno;
-    close(up[1]);
-    output_.reset(fdopen(up[0], "r"));
-    if (id_ < 0) throw std::system_error{error, std::generic_category(), "fork"};
-  }
-  ~Child() {
-    if (id_ > 0) static_cast<void>(status());
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-
-  [[nodiscard]] std::FILE* output() const noexcept { return output_.get(); }
-  /// Waits for its end; 0 if all was well.
-  [[nodiscard]] int status() {
-    int status = 0;
-    waitpid(id_, &status, 0);
-    id_ = -1;
-    return status;
-  }
-
- private:
-  struct Close {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-  };
-  pid_t id_ = -1;
-  std::unique_ptr<std::FILE, Close> output_;
-};
-
-ActorProgram own(std::string name, std::string runtime) {
+PeerProgram own(std::string name, std::string runtime) {
   return {std::move(name), {own_program(), "--actors", std::move(runtime)}};
 }
 
-ActorProgram find_caf() {
+PeerProgram find_caf() {
   const fs::path program = own_program().parent_path() / "bench_caf_actors";
   if (access(program.c_str(), X_OK) == 0) return {"CAF", {program}};
-  return ActorProgram::absent("CAF", "bench_caf_actors is built only where CAF 0.17 is");
-}
-
-fs::path temporary_folder() {
-  std::string name = fs::temp_directory_path() / "stoker_bench_XXXXXX";
-  if (!mkdtemp(name.data())) throw std::system_error{errno, std::generic_category(), "mkdtemp"};
-  return name;
+  return PeerProgram::absent("CAF", "bench_caf_actors is built only where CAF 0.17 is");
 }
 
 }  // namespace
-
-ActorProgram ActorProgram::absent(std::string name, std::string why) {
-  ActorProgram program{std::move(name), {}};
-  program.why_absent_ = std::move(why);
-  return program;
-}
-
-Samples ActorProgram::run(std::string_view row, int samples) const {
-  auto command = command_;
-  command.emplace_back(row);
-  command.push_back(std::to_string(samples));
-  Child child{std::move(command)};
-  Samples result;
-  for (double sample = 0; std::fscanf(child.output(), "%lf", &sample) == 1;) result.add(sample);
-  if (child.status() != 0 || result.size() == 0)
-    throw std::runtime_error{name_ + " failed at '" + std::string{row} + "'"};
-  return result;
-}
 
 ActorPrograms::ActorPrograms()
     : folder_{temporary_folder()},
@@ -127,15 +38,15 @@ ActorPrograms::~ActorPrograms() {
   fs::remove_all(folder_, ignored);
 }
 
-ActorProgram ActorPrograms::find_beam() const {
+PeerProgram ActorPrograms::find_beam() const {
   const auto erl = on_path("erl");
   const auto erlc = on_path("erlc");
-  if (!erl || !erlc) return ActorProgram::absent("BEAM", "erl or erlc is not installed");
+  if (!erl || !erlc) return PeerProgram::absent("BEAM", "erl or erlc is not installed");
   const char* elsewhere = std::getenv("STOKER_BENCH_ERL");  // NOLINT(concurrency-mt-unsafe)
   const fs::path source =
       elsewhere ? fs::path{elsewhere} : fs::path{STOKER_SOURCE_DIR} / "bench/peers/actors.erl";
-  if (Child{{*erlc, "-o", folder_, source}}.status() != 0)
-    return ActorProgram::absent("BEAM", "erlc cannot compile " + source.string());
+  if (run_program({*erlc, "-o", folder_, source}) != 0)
+    return PeerProgram::absent("BEAM", "erlc cannot compile " + source.string());
   return {"BEAM", {*erl, "+S", "2:2", "-noinput", "-pa", folder_, "-run", "actors", "main"}};
 }
 

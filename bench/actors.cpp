@@ -17,7 +17,7 @@ namespace {
 
 /// Whom ours is compared with, how that one calls the row, and the ratio that is our aim.
 struct Rival {
-  const ActorProgram* program;
+  const PeerProgram* program;
   std::string row;
   std::optional<double> aim;
   std::optional<double> aim_p99 = {};
@@ -52,7 +52,7 @@ class Contest {
  public:
   explicit Contest(Context& context) : report_{context.report}, turns_{context.repeats(7)} {}
 
-  void hold(const ActorProgram& ours, const Question& question) {
+  void hold(const PeerProgram& ours, const Question& question) {
     Reached mine;
     std::vector<Reached> theirs(question.rivals.size());
     std::vector<std::string> missing(question.rivals.size());

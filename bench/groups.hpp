@@ -12,10 +12,12 @@ void vulkan_latency(Context& context);  ///< submit to complete against a raw Vu
 void cpu_matmul(Context& context);      ///< matrix products against oneDNN
 void cpu_conv(Context& context);        ///< convolutions against oneDNN
 void cpu_memory(Context& context);      ///< memory-bound kernels against a triad
-void photo(Context& context);           ///< image kernels and the photo pipeline against OpenCV
-void gpu_kernels(Context& context);     ///< kernels on a GPU against its memory and arithmetic
-void server(Context& context);          ///< an event loop that shares its thread with Stoker
-void soak(Context& context);            ///< a minute of crashes and lost devices
-void memory(Context& context);          ///< what ten thousand runs leave behind
+void tensors(Context& context);         ///< tensors on the CPU against LibTorch and a triad
+void tensors_first_call(Context& context);  ///< the first call of a fused kernel
+void photo(Context& context);               ///< image kernels and the photo pipeline against OpenCV
+void gpu_kernels(Context& context);         ///< kernels on a GPU against its memory and arithmetic
+void server(Context& context);              ///< an event loop that shares its thread with Stoker
+void soak(Context& context);                ///< a minute of crashes and lost devices
+void memory(Context& context);              ///< what ten thousand runs leave behind
 
 }  // namespace stoker::bench

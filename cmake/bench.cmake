@@ -24,6 +24,23 @@ if(STOKER_OPENCV_INCLUDE AND STOKER_OPENCV_CORE AND STOKER_OPENCV_IMGPROC)
   target_link_libraries(stoker_bench PRIVATE "${STOKER_OPENCV_IMGPROC}" "${STOKER_OPENCV_CORE}")
 endif()
 
+# LibTorch 1.13, as Debian 12 has it (libtorch-dev).
+find_path(STOKER_TORCH_INCLUDE torch/csrc/api/include/torch/torch.h)
+find_library(STOKER_TORCH torch)
+find_library(STOKER_TORCH_CPU torch_cpu)
+find_library(STOKER_TORCH_C10 c10)
+mark_as_advanced(STOKER_TORCH_INCLUDE STOKER_TORCH STOKER_TORCH_CPU STOKER_TORCH_C10)
+if(STOKER_TORCH_INCLUDE AND STOKER_TORCH AND STOKER_TORCH_CPU AND STOKER_TORCH_C10)
+  add_executable(bench_torch_tensors bench/peers/torch_tensors.cpp)
+  set_target_properties(bench_torch_tensors PROPERTIES CXX_STANDARD 17)
+  target_include_directories(
+    bench_torch_tensors SYSTEM PRIVATE "${STOKER_TORCH_INCLUDE}"
+                                       "${STOKER_TORCH_INCLUDE}/torch/csrc/api/include")
+  target_link_libraries(bench_torch_tensors PRIVATE "${STOKER_TORCH}" "${STOKER_TORCH_CPU}"
+                                                    "${STOKER_TORCH_C10}" Threads::Threads)
+  add_dependencies(stoker_bench bench_torch_tensors)
+endif()
+
 # CAF's own CMake package comes in many versions; the peer is written for 0.17, as in Debian 12.
 find_path(STOKER_CAF_INCLUDE caf/atom.hpp)
 find_library(STOKER_CAF_CORE caf_core)

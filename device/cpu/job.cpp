@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "stoker/device/cpu/memory_steps.hpp"
 
@@ -43,6 +44,8 @@ Job::Job(std::span<const Step> steps, std::weak_ptr<JobOwner> owner)
     const Step& step = steps[i];
     keep_.push_back(executable_of(step));
     node.plan = &keep_.back()->plan;
+    const bool unknown = !node.plan->stages.empty() && node.plan->cost_ns <= 0;
+    cost_ns_ += unknown ? std::numeric_limits<double>::infinity() : node.plan->cost_ns;
     node.job = this;
     node.index = i;
     node.args.inputs = pointers_.data() + pointers_.size();

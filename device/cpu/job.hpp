@@ -81,6 +81,8 @@ class Job final {
   void forget_progress() noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  /// A guess of the whole on one thread, in nanoseconds; infinite if a kernel makes none.
+  [[nodiscard]] double cost_ns() const noexcept { return cost_ns_; }
   /// After the job is done: what to report.
   [[nodiscard]] std::vector<StepFailure> take_failures();
   [[nodiscard]] std::vector<StepTiming> timings() const;
@@ -91,6 +93,7 @@ class Job final {
 
   const std::weak_ptr<JobOwner> owner_;
   const std::size_t count_;
+  double cost_ns_ = 0;
   std::unique_ptr<Node[]> nodes_;
   std::vector<void*> pointers_;            // inputs and outputs of all nodes, one after the other
   std::vector<std::uint32_t> successors_;  // of all nodes, one after the other

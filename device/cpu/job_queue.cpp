@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace stoker::device::cpu {
+namespace {
+
+constexpr double at_once_ns = 4000;
+
+}  // namespace
 
 JobQueue::JobQueue(CompletionSink& sink, std::shared_ptr<ComputePool> pool)
     : sink_{sink}, pool_{std::move(pool)} {}
@@ -22,11 +27,29 @@ void JobQueue::submit(std::shared_ptr<Job> job, const Submission& submission) {
     flight.waits_for = std::max(flight.waits_for, point.value);
   ready_.clear();
   std::unique_lock lock{mutex_};
+  const std::shared_ptr<Job> own = flight.job;
+  const bool idle = flights_.empty();
   flights_.push_back(std::move(flight));
   collect_startable(ready_);
   report(lock);  // a submission without steps is done already
   lock.unlock();
-  if (!ready_.empty()) pool_->push(ready_);
+  if (ready_.empty()) return;
+  // Waking a thread takes longer than this work does.
+  if (idle && own->cost_ns() <= at_once_ns)
+    run_here(*own);
+  else
+    pool_->push(ready_);
+}
+
+void JobQueue::run_here(Job& job) {
+  // By index: what has run adds what may run next.
+  for (std::size_t i = 0; i < ready_.size(); ++i) {
+    Node& node = *ready_[i];
+    const std::uint32_t stage = node.stage;
+    const std::uint32_t slices = node.plan->stages.empty() ? 1 : node.slices();
+    for (std::uint32_t slice = 0; slice < slices; ++slice)
+      job.run_slice(node, stage, slice, ready_);
+  }
 }
 
 void JobQueue::collect_startable(ReadyNodes& ready) {

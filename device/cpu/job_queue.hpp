@@ -31,7 +31,8 @@ class JobQueue final : public JobOwner, public std::enable_shared_from_this<JobQ
 
   /// Ready to be submitted, again and again.
   [[nodiscard]] std::shared_ptr<Job> make_job(std::span<const Step> steps);
-  /// `job` is idle. Of `submission` only the point, the waits and what to note are used.
+  /// `job` is idle. Of `submission` only the point, the waits and what to note are used. A few
+  /// microseconds of work on an idle device run here and now, and are reported from inside.
   void submit(std::shared_ptr<Job> job, const Submission& submission);
   /// As Backend::wait().
   bool wait(std::uint64_t value, std::chrono::steady_clock::time_point deadline) noexcept;
@@ -63,6 +64,7 @@ class JobQueue final : public JobOwner, public std::enable_shared_from_this<JobQ
     std::shared_ptr<JobQueue> self;
   };
 
+  void run_here(Job& job);
   void on_job_done(Job& job) noexcept override;
   /// Starts what may start; called with the lock held, pushes after releasing it.
   void collect_startable(ReadyNodes& ready);

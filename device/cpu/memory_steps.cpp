@@ -35,7 +35,7 @@ std::shared_ptr<const CpuExecutable> copy_executable(std::uint64_t bytes) {
   auto executable = std::make_shared<CpuExecutable>();
   const std::uint32_t slices = slice_count(bytes, grain);
   executable->kernel = "copy";
-  executable->plan.cost_ns = static_cast<double>(bytes) / bytes_per_ns;
+  executable->plan.cost_ns = 20 + static_cast<double>(bytes) / bytes_per_ns;
   executable->plan.stages.push_back(
       {slices, [=](const CpuArgs& args, std::uint32_t index) {
          const auto [begin, end] = slice_range(bytes, slices, index, 4096);
@@ -51,7 +51,7 @@ std::shared_ptr<const CpuExecutable> fill_executable(std::uint64_t bytes,
   auto executable = std::make_shared<CpuExecutable>();
   const std::uint32_t slices = slice_count(bytes, grain);
   executable->kernel = "fill";
-  executable->plan.cost_ns = static_cast<double>(bytes) / bytes_per_ns;
+  executable->plan.cost_ns = 20 + static_cast<double>(bytes) / bytes_per_ns;
   executable->plan.stages.push_back(
       {slices, [=](const CpuArgs& args, std::uint32_t index) {
          const auto [begin, end] = slice_range(bytes, slices, index, 4096);

@@ -59,23 +59,33 @@ Result<std::shared_ptr<const LoweredProgram>> prepare(Program program,
 Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                                       const std::shared_ptr<DeviceClient>& device,
                                       std::span<const Buffers> leaves) {
-  std::vector<DeviceBuffer> made;
+  Buffers made;
   made.reserve(program.made.size());
   for (const TensorSpec& spec : program.made) {
     STOKER_ASSIGN(DeviceBuffer buffer, device->make_buffer(spec));
     made.push_back(std::move(buffer));
   }
-  if (program.pipeline) {
+  const auto at = [&](const LoweredProgram::Slot& slot) -> const DeviceBuffer& {
+    return slot.made ? made[slot.index] : leaves[slot.index][slot.output];
+  };
+  for (const LoweredProgram::Step& step : program.steps) {
+    if (!step.pipeline) {
+      Buffers inputs;
+      for (const LoweredProgram::Slot& slot : step.slots) inputs.push_back(at(slot));
+      Buffers outputs;
+      for (const LoweredProgram::Slot& slot : step.outputs) outputs.push_back(at(slot));
+      STOKER_TRY(step.host->start(device, inputs, outputs));
+      continue;
+    }
     BufferList bound;
-    for (const LoweredProgram::External& one : program.externals)
-      bound.push_back(one.result ? &made[one.index] : &leaves[one.index][one.output]);
+    for (const LoweredProgram::Slot& slot : step.slots) bound.push_back(&at(slot));
     STOKER_ASSIGN(const CommandPtr command,
-                  program.pipeline->run({bound.data(), bound.size()}, {}, Keep::nothing));
+                  step.pipeline->run({bound.data(), bound.size()}, {}, Keep::nothing));
     command->observe();  // who reads the results hears of a failure
   }
   std::vector<DeviceBuffer> results;
-  for (const LoweredProgram::Result& one : program.results)
-    results.push_back(one.made ? made[one.index] : leaves[one.index][one.output]);
+  results.reserve(program.results.size());
+  for (const LoweredProgram::Slot& slot : program.results) results.push_back(at(slot));
   return results;
 }
 

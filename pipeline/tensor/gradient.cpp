@@ -58,7 +58,8 @@ class Between {
 Values backward(const Node& node, const Values& inputs, const Values& outputs,
                 const Values& gradients) {
   const Op& op = node.op();
-  if (op.gradient) return op.gradient({inputs, outputs, gradients, node.attributes()});
+  if (op.gradient)
+    return op.gradient({inputs, outputs, gradients, node.attributes(), node.payload().get()});
   if (op.zero_gradient) return Values(inputs.size());
   throw Error{op.name, ErrorCode::unsupported, "there is no gradient of this operation"};
 }

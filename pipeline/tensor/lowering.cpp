@@ -3,99 +3,17 @@
 #include <map>
 #include <optional>
 
-#include "stoker/pipeline/tensor/access.hpp"
 #include "stoker/pipeline/tensor/clusters.hpp"
+#include "stoker/pipeline/tensor/fused_builder.hpp"
+#include "stoker/pipeline/tensor/stand_in.hpp"
 
 namespace stoker::expr {
 namespace {
 
-/// One fused kernel in the making: what it reads, each once, and what it computes.
-class FusedBuilder {
- public:
-  FusedBuilder(const Program& program, const Shape& shape) : program_{program} {
-    fused_.shape = shape;
-  }
-
-  /// A value that is read at each element of the shape, to which it broadcasts.
-  void read(Ref ref) {
-    if (places_.contains(key(ref))) return;
-    const Access access =
-        stretched(access_of(program_, ref), program_.spec(ref).shape, fused_.shape);
-    for (std::size_t i = 0; i < reads_.size(); ++i)
-      if (reads_[i] == access) {
-        places_[key(ref)] = i;
-        return;
-      }
-    reads_.push_back(access);
-    places_[key(ref)] = reads_.size() - 1;
-  }
-
-  /// After all that is read is known.
-  void begin_code() {
-    for (std::size_t i = 0; i < reads_.size(); ++i)
-      if (reads_[i].source != Access::Source::constant) add_input(i);
-    for (std::size_t i = 0; i < reads_.size(); ++i)
-      if (reads_[i].source == Access::Source::constant) add_constant(i);
-  }
-
-  Result<void> compute(std::uint32_t member) {
-    const Instruction& one = program_.code[member];
-    FusedProgram::Instruction code;
-    STOKER_ASSIGN(code.function, find_scalar_function(one.op->name));
-    code.result = one.specs[0].dtype;
-    for (std::size_t i = 0; i < one.inputs.size(); ++i) code.operands[i] = value_of(one.inputs[i]);
-    computed_[member] = next_value();
-    fused_.code.push_back(code);
-    return {};
-  }
-  void output(Ref ref) { fused_.outputs.push_back(value_of(ref)); }
-
-  [[nodiscard]] FusedProgram take() { return std::move(fused_); }
-  /// The values whose memory the kernel binds, in the order of its inputs.
-  [[nodiscard]] const std::vector<Ref>& buffers() const noexcept { return buffers_; }
-
- private:
-  using Key = std::pair<std::uint32_t, std::uint32_t>;
-  static Key key(Ref ref) { return {ref.instruction, ref.output}; }
-
-  void add_input(std::size_t read) {
-    const Access& access = reads_[read];
-    FusedProgram::Input input;
-    input.spec = program_.spec(access.base);
-    input.offset = access.offset;
-    input.strides = access.strides;
-    input.index = access.source == Access::Source::index;
-    if (!input.index) buffers_.push_back(access.base);
-    values_[read] = static_cast<FusedProgram::Value>(fused_.inputs.size());
-    fused_.inputs.push_back(input);
-  }
-  void add_constant(std::size_t read) {
-    const Instruction& leaf = program_.code[reads_[read].base.instruction];
-    values_[read] =
-        static_cast<FusedProgram::Value>(fused_.inputs.size() + fused_.constants.size());
-    fused_.constants.push_back(
-        {leaf.specs[0].dtype, static_cast<std::uint64_t>(leaf.attributes.integer("bits"))});
-  }
-  [[nodiscard]] FusedProgram::Value next_value() const {
-    return static_cast<FusedProgram::Value>(fused_.inputs.size() + fused_.constants.size() +
-                                            fused_.code.size());
-  }
-  [[nodiscard]] FusedProgram::Value value_of(Ref ref) const {
-    const auto computed = computed_.find(ref.instruction);
-    return computed != computed_.end() ? computed->second : values_.at(places_.at(key(ref)));
-  }
-
-  const Program& program_;
-  FusedProgram fused_;
-  std::vector<Access> reads_;
-  std::map<Key, std::size_t> places_;  // of what is read: its place in reads_
-  std::map<std::size_t, FusedProgram::Value> values_;
-  std::map<std::uint32_t, FusedProgram::Value> computed_;
-  std::vector<Ref> buffers_;
-};
-
 class Lowering {
  public:
+  using Slot = LoweredProgram::Slot;
+
   Lowering(const Program& program, std::shared_ptr<DeviceClient> device,
            const ShaderCompiler& compile)
       : program_{program},
@@ -107,7 +25,10 @@ class Lowering {
     for (std::uint32_t i = 0; i < program_.parameters.size(); ++i)
       parameter_index_[program_.parameters[i]] = i;
     for (std::uint32_t i = 0; i < program_.code.size(); ++i) STOKER_TRY(emit(i));
-    for (const Ref result : program_.results) STOKER_TRY(add_result(result));
+    for (const Ref result : program_.results) {
+      STOKER_ASSIGN(const Slot slot, slot_of(result));
+      lowered_->results.push_back(slot);
+    }
     STOKER_TRY(finish());
     return std::shared_ptr<const LoweredProgram>{std::move(lowered_)};
   }
@@ -119,9 +40,26 @@ class Lowering {
     return "v" + std::to_string(ref.instruction) + "." + std::to_string(ref.output);
   }
 
+  /// Kernels that follow each other without the host.
+  struct Segment {
+    Graph graph;
+    std::map<Key, ValueId> stored;
+    std::map<ValueId, Slot> bound;  // externals that are there before
+    std::map<ValueId, std::uint32_t>
+        made;  // what others use of it: a position in LoweredProgram::made
+  };
+  /// In the order in which they run: a segment, or a step of the host.
+  struct Stop {
+    std::size_t segment = 0;
+    std::optional<LoweredProgram::Step> host;
+  };
+
+  Segment& now() { return segments_.back(); }
+
   Result<void> emit(std::uint32_t i) {
     const Instruction& one = program_.code[i];
     if (one.op->kind == OpKind::kernel) return emit_kernel(i);
+    if (one.op->kind == OpKind::host) return emit_host(i);
     if (one.op->kind != OpKind::scalar) return {};
     const Cluster& cluster = clusters_.all[clusters_.of[i]];
     return cluster.members.back() == i ? emit_cluster(cluster) : Result<void>{};
@@ -130,17 +68,10 @@ class Lowering {
   Result<void> emit_kernel(std::uint32_t i) {
     const Instruction& one = program_.code[i];
     const auto specs = program_.input_specs(one);
-    const KernelUse use = one.op->kernel({specs, one.attributes});
+    const KernelUse use = one.op->kernel({specs, one.attributes, one.payload.get()});
     STOKER_ASSIGN(std::shared_ptr<const Kernel> kernel, device_->kernels().find(use.kernel));
-    std::vector<ValueId> inputs;
-    for (const Ref input : one.inputs) {
-      STOKER_ASSIGN(const ValueId value, stored(input));
-      inputs.push_back(value);
-    }
-    std::vector<ValueId> outputs;
-    for (std::uint32_t output = 0; output < one.specs.size(); ++output)
-      outputs.push_back(new_value({i, output}));
-    return graph_.add(std::move(kernel), std::move(inputs), std::move(outputs), use.params);
+    return add_stage(std::move(kernel), {one.inputs.begin(), one.inputs.end()}, outputs_of(i),
+                     use.params);
   }
 
   Result<void> emit_cluster(const Cluster& cluster) {
@@ -150,46 +81,117 @@ class Lowering {
         if (clusters_.of[input.instruction] != clusters_.of[member]) builder.read(input);
     builder.begin_code();
     for (const std::uint32_t member : cluster.members) STOKER_TRY(builder.compute(member));
-    std::vector<ValueId> outputs;
+    std::vector<Ref> outputs;
     for (const std::uint32_t member : cluster.outputs) {
       builder.output({member, 0});
-      outputs.push_back(new_value({member, 0}));
+      outputs.push_back({member, 0});
     }
-    return add_fused(builder, std::move(outputs));
-  }
-
-  Result<void> add_fused(FusedBuilder& builder, std::vector<ValueId> outputs) {
-    std::vector<ValueId> inputs;
-    for (const Ref buffer : builder.buffers()) {
-      STOKER_ASSIGN(const ValueId value, stored(buffer));
-      inputs.push_back(value);
-    }
+    const std::vector<Ref> inputs = builder.buffers();
     STOKER_ASSIGN(std::shared_ptr<const Kernel> kernel, fused_kernel(builder.take(), compile_));
-    return graph_.add(std::move(kernel), std::move(inputs), std::move(outputs), {});
+    return add_stage(std::move(kernel), inputs, outputs, {});
   }
 
-  ValueId new_value(Ref ref) {
-    const ValueId value = graph_.value(name_of(ref));
-    stored_[key(ref)] = value;
-    return value;
+  Result<void> emit_host(std::uint32_t i) {
+    const Instruction& one = program_.code[i];
+    const auto specs = program_.input_specs(one);
+    STOKER_ASSIGN(std::shared_ptr<const HostStep> step,
+                  one.op->host({specs, one.attributes, one.payload.get()}, device_));
+    return add_host(std::move(step), {one.inputs.begin(), one.inputs.end()}, outputs_of(i));
   }
 
-  /// The value as one in memory: made by a stage, given, another shape of one, or copied out of what it
-  /// is a view of.
-  Result<ValueId> stored(Ref ref) {
-    if (const auto known = stored_.find(key(ref)); known != stored_.end()) return known->second;
+  [[nodiscard]] std::vector<Ref> outputs_of(std::uint32_t i) const {
+    std::vector<Ref> outputs;
+    for (std::uint32_t output = 0; output < program_.code[i].specs.size(); ++output)
+      outputs.push_back({i, output});
+    return outputs;
+  }
+
+  Result<void> add_stage(std::shared_ptr<const Kernel> kernel, const std::vector<Ref>& inputs,
+                         const std::vector<Ref>& outputs, const Params& params) {
+    std::vector<TensorSpec> specs;
+    for (const Ref input : inputs) specs.push_back(program_.spec(input));
+    STOKER_ASSIGN(std::shared_ptr<const HostStep> other,
+                  stand_in_for(kernel, specs, params, device_));
+    if (other) return add_host(std::move(other), inputs, outputs);
+    std::vector<ValueId> from;
+    for (const Ref input : inputs) {
+      STOKER_ASSIGN(const ValueId value, stored(input));
+      from.push_back(value);
+    }
+    std::vector<ValueId> to;
+    for (const Ref output : outputs) {
+      to.push_back(now().graph.value(name_of(output)));
+      now().stored[key(output)] = to.back();
+      home_[key(output)] = {segments_.size() - 1, to.back()};
+    }
+    return now().graph.add(std::move(kernel), std::move(from), std::move(to), params);
+  }
+
+  Result<void> add_host(std::shared_ptr<const HostStep> step, const std::vector<Ref>& inputs,
+                        const std::vector<Ref>& outputs) {
+    LoweredProgram::Step host;
+    host.host = std::move(step);
+    for (const Ref input : inputs) {
+      STOKER_ASSIGN(const Slot slot, slot_of(input));
+      host.slots.push_back(slot);
+    }
+    for (const Ref output : outputs) {
+      host.outputs.push_back(new_slot(program_.spec(output)));
+      slots_[key(output)] = host.outputs.back();
+    }
+    stops_.push_back({segments_.size() - 1, {}});
+    stops_.push_back({0, std::move(host)});
+    segments_.emplace_back();
+    return {};
+  }
+
+  Slot new_slot(const TensorSpec& spec) {
+    lowered_->made.push_back(spec);
+    return {true, static_cast<std::uint32_t>(lowered_->made.size() - 1), 0};
+  }
+
+  /// The value in a buffer of its own.
+  Result<Slot> slot_of(Ref ref) {
+    if (const auto known = slots_.find(key(ref)); known != slots_.end()) return known->second;
     const Instruction& one = program_.code[ref.instruction];
+    Slot slot;
     if (one.op->kind == OpKind::parameter) {
-      STOKER_ASSIGN(const ValueId value, graph_.external(name_of(ref), program_.spec(ref)));
-      inputs_[value] = ref;
-      return stored_[key(ref)] = value;
+      slot = {false, parameter_index_.at(ref.instruction), ref.output};
+    } else if (const auto home = home_.find(key(ref)); home != home_.end()) {
+      slot = new_slot(program_.spec(ref));
+      segments_[home->second.first].made[home->second.second] = slot.index;
+    } else {
+      // What a view or a reshape changes is only how memory is read; here it gets its own.
+      STOKER_ASSIGN(const ValueId value, copied(ref, "copy of " + name_of(ref)));
+      slot = new_slot(program_.spec(ref));
+      now().made[value] = slot.index;
+      now().stored.try_emplace(key(ref), value);
     }
-    if (one.op->kind == OpKind::reshape) {
+    slots_[key(ref)] = slot;
+    return slot;
+  }
+
+  /// The value as one in the memory of this segment: made by a stage, bound, another shape of one, or
+  /// copied out of what it is a view of.
+  Result<ValueId> stored(Ref ref) {
+    if (const auto known = now().stored.find(key(ref)); known != now().stored.end())
+      return known->second;
+    const Instruction& one = program_.code[ref.instruction];
+    const bool elsewhere =
+        one.op->kind == OpKind::parameter || slots_.contains(key(ref)) || home_.contains(key(ref));
+    ValueId value = 0;
+    if (elsewhere) {
+      STOKER_ASSIGN(const Slot slot, slot_of(ref));
+      STOKER_ASSIGN(value, now().graph.external(name_of(ref), program_.spec(ref)));
+      now().bound[value] = slot;
+    } else if (one.op->kind == OpKind::reshape) {
       STOKER_ASSIGN(const ValueId base, stored(one.inputs[0]));
-      return stored_[key(ref)] = graph_.alias(name_of(ref), base, one.specs[0].shape);
+      value = now().graph.alias(name_of(ref), base, one.specs[0].shape);
+    } else {
+      STOKER_ASSIGN(value, copied(ref, name_of(ref)));
     }
-    STOKER_ASSIGN(const ValueId copy, copied(ref, name_of(ref)));
-    return stored_[key(ref)] = copy;
+    now().stored[key(ref)] = value;
+    return value;
   }
 
   /// Its elements, read one by one into memory of their own.
@@ -198,63 +200,55 @@ class Lowering {
     builder.read(ref);
     builder.begin_code();
     builder.output(ref);
-    const ValueId value = graph_.value(name);
-    STOKER_TRY(add_fused(builder, {value}));
+    std::vector<ValueId> from;
+    for (const Ref buffer : builder.buffers()) {
+      STOKER_ASSIGN(const ValueId value, stored(buffer));
+      from.push_back(value);
+    }
+    STOKER_ASSIGN(std::shared_ptr<const Kernel> kernel, fused_kernel(builder.take(), compile_));
+    const ValueId value = now().graph.value(name);
+    STOKER_TRY(now().graph.add(std::move(kernel), std::move(from), {value}, {}));
     return value;
   }
 
-  Result<void> add_result(Ref ref) {
-    // What a reshape changes is only the name of the memory, but a result has its own.
-    const Instruction& one = program_.code[ref.instruction];
-    if (one.op->kind == OpKind::parameter) {
-      lowered_->results.push_back({false, parameter_index_.at(ref.instruction), ref.output});
-      return {};
+  Result<void> finish() {
+    stops_.push_back({segments_.size() - 1, {}});
+    for (Stop& stop : stops_) {
+      if (stop.host) {
+        lowered_->steps.push_back(std::move(*stop.host));
+        continue;
+      }
+      Segment& segment = segments_[stop.segment];
+      if (segment.graph.stages().empty()) continue;
+      STOKER_ASSIGN(LoweredProgram::Step step, compiled(segment));
+      lowered_->steps.push_back(std::move(step));
     }
-    if (const auto known = result_of_.find(key(ref)); known != result_of_.end()) {
-      lowered_->results.push_back({true, known->second, 0});
-      return {};
-    }
-    ValueId value = 0;
-    if (one.op->kind == OpKind::reshape) {
-      STOKER_ASSIGN(value, copied(ref, "result " + name_of(ref)));
-    } else {
-      STOKER_ASSIGN(value, stored(ref));
-    }
-    const auto index = static_cast<std::uint32_t>(lowered_->made.size());
-    lowered_->made.push_back(program_.spec(ref));
-    made_[value] = index;
-    result_of_[key(ref)] = index;
-    lowered_->results.push_back({true, index, 0});
     return {};
   }
 
-  Result<void> finish() {
-    if (graph_.stages().empty()) return {};
-    STOKER_TRY(check_graph(graph_));
-    for (const auto& [value, index] : made_) graph_.expose(value);
-    STOKER_ASSIGN(lowered_->pipeline, CompiledPipeline::compile(std::move(graph_), device_));
-    for (const ValueId value : lowered_->pipeline->externals()) {
-      if (const auto made = made_.find(value); made != made_.end()) {
-        lowered_->externals.push_back({true, made->second, 0});
-      } else {
-        const Ref ref = inputs_.at(value);
-        lowered_->externals.push_back({false, parameter_index_.at(ref.instruction), ref.output});
-      }
+  Result<LoweredProgram::Step> compiled(Segment& segment) {
+    STOKER_TRY(check_graph(segment.graph));
+    for (const auto& [value, index] : segment.made) segment.graph.expose(value);
+    LoweredProgram::Step step;
+    STOKER_ASSIGN(step.pipeline, CompiledPipeline::compile(std::move(segment.graph), device_));
+    for (const ValueId value : step.pipeline->externals()) {
+      const auto made = segment.made.find(value);
+      step.slots.push_back(made != segment.made.end() ? Slot{true, made->second, 0}
+                                                      : segment.bound.at(value));
     }
-    return {};
+    return step;
   }
 
   const Program& program_;
   const std::shared_ptr<DeviceClient> device_;
   const ShaderCompiler& compile_;
   const Clusters clusters_;
-  Graph graph_;
   std::shared_ptr<LoweredProgram> lowered_ = std::make_shared<LoweredProgram>();
-  std::map<Key, ValueId> stored_;
+  std::vector<Segment> segments_ = std::vector<Segment>(1);
+  std::vector<Stop> stops_;
   std::map<std::uint32_t, std::uint32_t> parameter_index_;
-  std::map<ValueId, Ref> inputs_;
-  std::map<ValueId, std::uint32_t> made_;
-  std::map<Key, std::uint32_t> result_of_;
+  std::map<Key, std::pair<std::size_t, ValueId>> home_;  // what a segment computes
+  std::map<Key, Slot> slots_;
 };
 
 }  // namespace

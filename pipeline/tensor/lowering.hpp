@@ -1,5 +1,5 @@
-// From a program to kernels: clusters become fused kernels, the rest one kernel each, and a pipeline
-// runs them.
+// From a program to steps that run: clusters become fused kernels, the rest one kernel each, pipelines
+// run them; between pipelines stands what the host drives.
 //
 // Threads: lower() on any thread; what it makes is immutable and shared.
 #pragma once
@@ -9,33 +9,34 @@
 
 #include "stoker/kernels/fused/program.hpp"
 #include "stoker/pipeline/compiled_pipeline.hpp"
+#include "stoker/pipeline/tensor/host_step.hpp"
 #include "stoker/pipeline/tensor/program.hpp"
 
 namespace stoker::expr {
 
 /// A program that is ready to run on one device.
 struct LoweredProgram {
-  /// What is bound to an external value of the pipeline.
-  struct External {
-    bool result = false;
-    std::uint32_t index = 0;   ///< of Program::parameters, or a position in `made`
+  /// The buffer of a value in a run.
+  struct Slot {
+    bool made = false;         ///< the run makes it; else a leaf holds it
+    std::uint32_t index = 0;   ///< a position in `made`, or of Program::parameters
     std::uint32_t output = 0;  ///< of the parameter's leaf
   };
-  /// Where a result comes from.
-  struct Result {
-    bool made = false;  ///< else it is what a leaf holds already
-    std::uint32_t index = 0;
-    std::uint32_t output = 0;
+  /// A pipeline, or what the host drives.
+  struct Step {
+    std::shared_ptr<CompiledPipeline> pipeline;
+    std::shared_ptr<const HostStep> host;  ///< if there is no pipeline
+    std::vector<Slot> slots;               ///< the pipeline's externals, or the host's inputs
+    std::vector<Slot> outputs;             ///< the host's
   };
-  std::shared_ptr<CompiledPipeline> pipeline;  ///< null: there is nothing to compute
-  std::vector<External> externals;
-  std::vector<TensorSpec> made;  ///< the buffers that a run fills
-  std::vector<Result> results;   ///< one for each of the program's
+  std::vector<Step> steps;       ///< in order; none: there is nothing to compute
+  std::vector<TensorSpec> made;  ///< the buffers that a run makes
+  std::vector<Slot> results;     ///< one for each of the program's
 };
 
-/// `compile` makes the shaders of fused kernels, also later. Errors: what the kernels and the device
-/// refuse.
-[[nodiscard]] stoker::Result<std::shared_ptr<const LoweredProgram>> lower(
+/// `compile` makes the shaders of fused kernels, also later. Kernels that the device lacks run on its
+/// stand-in (DeviceClient::stand_in()). Errors: what the kernels and the device refuse.
+[[nodiscard]] Result<std::shared_ptr<const LoweredProgram>> lower(
     const Program& program, const std::shared_ptr<DeviceClient>& device,
     const ShaderCompiler& compile);
 

@@ -38,7 +38,8 @@ const Op& find_op(std::string_view name) {
       "op_table", ErrorCode::internal, "there is no such operation", {{"name", std::string{name}}}};
 }
 
-Values apply(const Op& op, Values inputs, Attributes attributes) {
+Values apply(const Op& op, Values inputs, Attributes attributes,
+             std::shared_ptr<const Payload> payload) {
   if (inputs.size() < op.inputs.min || inputs.size() > op.inputs.max)
     throw Error{op.name,
                 ErrorCode::arity_mismatch,
@@ -46,13 +47,13 @@ Values apply(const Op& op, Values inputs, Attributes attributes) {
                 {{"got", std::to_string(inputs.size())}}};
   boost::container::small_vector<TensorSpec, 4> specs;
   for (const Value& input : inputs) specs.push_back(input.spec());
-  Specs outputs = op.infer({specs, attributes}).value();
+  Specs outputs = op.infer({specs, attributes, payload.get()}).value();
   const bool tracked = op.tracks || std::ranges::any_of(inputs, [](const Value& input) {
                          return input.node()->tracked();
                        });
   const auto count = static_cast<std::uint32_t>(outputs.size());
   const auto node = std::make_shared<Node>(op, std::move(attributes), std::move(inputs),
-                                           std::move(outputs), tracked);
+                                           std::move(outputs), tracked, std::move(payload));
   Values made;
   for (std::uint32_t i = 0; i < count; ++i) made.emplace_back(node, i);
   return made;

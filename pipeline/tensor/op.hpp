@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ namespace stoker::expr {
 struct OpCall {
   std::span<const TensorSpec> inputs;
   const Attributes& attributes;
+  const Payload* payload = nullptr;
   [[nodiscard]] const TensorSpec& input(std::size_t i = 0) const noexcept { return inputs[i]; }
 };
 
@@ -49,6 +51,7 @@ struct Backward {
   std::span<const Value> outputs;
   std::span<const Value> gradients;
   const Attributes& attributes;
+  const Payload* payload = nullptr;
   [[nodiscard]] const Value& x(std::size_t i = 0) const noexcept { return inputs[i]; }
   [[nodiscard]] const Value& y(std::size_t i = 0) const noexcept { return outputs[i]; }
   [[nodiscard]] const Value& g(std::size_t i = 0) const noexcept { return gradients[i]; }
@@ -63,7 +66,13 @@ enum class OpKind : std::uint8_t {
   view,       ///< its input read in another order; fuses into whoever reads it
   reshape,    ///< its input under another shape: the same elements in the same order
   kernel,     ///< a kernel call
+  host,       ///< work that the host drives: loops, branches, calls of the program
 };
+
+class HostStep;
+
+/// Of inputs: without a limit.
+inline constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
 
 struct Op {
   std::string name;
@@ -75,6 +84,10 @@ struct Op {
   std::function<Result<Specs>(const OpCall&)> infer;
   std::function<View(const OpCall&, const Shape& output)> view = {};  ///< of a view
   std::function<KernelUse(const OpCall&)> kernel = {};                ///< of a kernel call
+  /// Of work that the host drives: made ready for one device, outside any lock.
+  std::function<Result<std::shared_ptr<const HostStep>>(const OpCall&,
+                                                        const std::shared_ptr<DeviceClient>&)>
+      host = {};
   /// One gradient for each input; an empty one is zero. Without a rule, `zero_gradient` says
   /// whether the gradient is zero (a step function, an integer result) or an error.
   std::function<Values(const Backward&)> gradient = {};
@@ -100,7 +113,8 @@ class OpTable {
 [[nodiscard]] const Op& find_op(std::string_view name);
 
 /// Asks for an operation. Throws what its shape rule says, before anything is changed.
-[[nodiscard]] Values apply(const Op& op, Values inputs, Attributes attributes = {});
+[[nodiscard]] Values apply(const Op& op, Values inputs, Attributes attributes = {},
+                           std::shared_ptr<const Payload> payload = nullptr);
 /// The same for operations with one output.
 [[nodiscard]] Value apply_one(const Op& op, Values inputs, Attributes attributes = {});
 

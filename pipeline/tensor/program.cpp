@@ -59,7 +59,7 @@ Extracted extract(std::span<const Value> results) {
     const auto at = static_cast<std::uint32_t>(made.program.code.size());
     place.emplace(node.get(), at);
     made.program.code.push_back(
-        {&parameter, {}, {}, Specs(node->specs().begin(), node->specs().end())});
+        {&parameter, {}, {}, Specs(node->specs().begin(), node->specs().end()), nullptr});
     made.program.parameters.push_back(at);
     made.leaves.emplace_back(node);
   };
@@ -78,6 +78,7 @@ Extracted extract(std::span<const Value> results) {
       Instruction one;
       one.op = &done.node->op();
       one.attributes = done.node->attributes();
+      one.payload = done.node->payload();
       one.specs.assign(done.node->specs().begin(), done.node->specs().end());
       for (const Value& input : done.inputs)
         one.inputs.push_back({place.at(input.node().get()), input.output()});
@@ -146,6 +147,7 @@ void append_key(std::string& key, const Instruction& one) {
     writer.number(entry.value.index());
     std::visit([&](const auto& value) { writer.value(value); }, entry.value);
   }
+  if (one.payload) writer.text(one.payload->key());
 }
 
 std::string key_of(const Program& program) {

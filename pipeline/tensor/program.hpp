@@ -23,6 +23,7 @@ struct Instruction {
   Attributes attributes;
   boost::container::small_vector<Ref, 3> inputs;
   Specs specs;
+  std::shared_ptr<const Payload> payload = nullptr;
 };
 
 struct Program {

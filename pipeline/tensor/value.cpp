@@ -1,5 +1,6 @@
 #include "stoker/pipeline/tensor/value.hpp"
 
+#include <atomic>
 #include <vector>
 
 #include "stoker/pipeline/tensor/op.hpp"
@@ -11,6 +12,11 @@ const TensorSpec& Value::spec() const noexcept { return node_->specs()[output_];
 DeviceBuffer Value::buffer() const {
   Buffers buffers = node_->buffers();
   return buffers.empty() ? DeviceBuffer{} : std::move(buffers[output_]);
+}
+
+std::uint64_t Node::next_serial() noexcept {
+  static std::atomic<std::uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
 }
 
 Node::~Node() {

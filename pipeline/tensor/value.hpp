@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "stoker/actors/device_client.hpp"
@@ -48,17 +49,28 @@ class Value {
   std::uint32_t output_ = 0;
 };
 
+/// What a node holds beside its attributes: functions that were traced, what the program calls back.
+/// Immutable; any thread.
+struct Payload : std::enable_shared_from_this<Payload> {
+  virtual ~Payload() = default;
+  /// Tells it from others, to compare programs by: equal keys, equal meaning.
+  [[nodiscard]] virtual std::string key() const = 0;
+};
+
 using Values = boost::container::small_vector<Value, 2>;
 using Specs = boost::container::small_vector<TensorSpec, 1>;
 using Buffers = boost::container::small_vector<DeviceBuffer, 1>;
 
 class Node {
  public:
-  Node(const Op& op, Attributes attributes, Values inputs, Specs specs, bool tracked) noexcept
+  Node(const Op& op, Attributes attributes, Values inputs, Specs specs, bool tracked,
+       std::shared_ptr<const Payload> payload = nullptr) noexcept
       : op_{op},
         attributes_{std::move(attributes)},
+        payload_{std::move(payload)},
         specs_{std::move(specs)},
         tracked_{tracked},
+        serial_{next_serial()},
         inputs_{std::move(inputs)} {}
   /// Long chains go one by one, not one inside the other.
   ~Node();
@@ -67,9 +79,15 @@ class Node {
 
   [[nodiscard]] const Op& op() const noexcept { return op_; }
   [[nodiscard]] const Attributes& attributes() const noexcept { return attributes_; }
+  [[nodiscard]] const std::shared_ptr<const Payload>& payload() const noexcept { return payload_; }
   [[nodiscard]] std::span<const TensorSpec> specs() const noexcept { return specs_; }
   /// Depends on a parameter or a variable, and keeps its inputs.
   [[nodiscard]] bool tracked() const noexcept { return tracked_; }
+
+  /// Higher than that of every node made before.
+  [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
+  /// A serial number of its own: nodes made from now on have higher ones.
+  [[nodiscard]] static std::uint64_t next_serial() noexcept;
 
   struct State {
     Buffers buffers;  ///< of all outputs; none while it is not known
@@ -84,8 +102,10 @@ class Node {
  private:
   const Op& op_;
   const Attributes attributes_;
+  const std::shared_ptr<const Payload> payload_;
   const Specs specs_;
   const bool tracked_;
+  const std::uint64_t serial_;
   mutable std::mutex mutex_;  // of what follows
   Values inputs_;
   Buffers buffers_;

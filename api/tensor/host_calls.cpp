@@ -1,0 +1,33 @@
+#include "stoker/api/tensor/host_calls.hpp"
+
+#include "stoker/pipeline/tensor/control/host_call.hpp"
+
+namespace stoker {
+
+Tensor hook(const Tensor& x, std::function<void(const Tensor&)> look) {
+  return Tensor{expr::hook(
+      x.value(), [look = std::move(look)](const expr::Value& value) { look(Tensor{value}); })};
+}
+
+Tensor host_call(const TensorSpec& spec, std::function<Tensor(const std::vector<Tensor>&)> function,
+                 std::span<const Tensor> inputs) {
+  std::vector<expr::Value> values;
+  for (const Tensor& input : inputs) values.push_back(input.value());
+  const auto called = [function = std::move(function)](std::span<const expr::Value> given) {
+    std::vector<Tensor> tensors;
+    for (const expr::Value& value : given) tensors.emplace_back(value);
+    const Tensor made = function(tensors);
+    // Onto the device of what it was given, wherever the function went with it.
+    if (tensors.empty()) return std::vector{made.value()};
+    return std::vector{made.to(Device{given[0].buffer().device()}).value()};
+  };
+  return Tensor{expr::host_call({&spec, 1}, called, values)[0]};
+}
+
+Tensor host_call(const TensorSpec& spec, std::function<Tensor(const std::vector<Tensor>&)> function,
+                 std::initializer_list<Tensor> inputs) {
+  return host_call(spec, std::move(function),
+                   std::span<const Tensor>{inputs.begin(), inputs.size()});
+}
+
+}  // namespace stoker

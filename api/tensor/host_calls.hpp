@@ -1,0 +1,32 @@
+// Calls of the program's own functions while a program of tensors runs.
+//
+//     y = hook(y, [](const Tensor& value) { std::cout << value << '\n'; });
+//     Tensor z = host_call({DType::f32, Shape{3}}, [](const std::vector<Tensor>& in) { … }, {x});
+//
+// Both take their place among the other operations, also in traced functions, branches and loops; nobody
+// waits for them but who uses their results.
+//
+// Threads: the functions are called on the executor of the system, perhaps by several runs at once. They
+// may look at values and ask for new tensors. Errors: what is wrong with the call is thrown; what a
+// host_call's function throws fails whoever reads its results; what a hook throws is logged.
+#pragma once
+
+#include <functional>
+
+#include "stoker/api/tensor/tensor.hpp"
+
+namespace stoker {
+
+/// `x` itself; `look` is shown it when it is known. The gradient passes. A result that nobody uses is
+/// not computed, and then nothing is shown: go on with what this returns.
+[[nodiscard]] Tensor hook(const Tensor& x, std::function<void(const Tensor&)> look);
+
+/// What `function` makes of the inputs, of the spec promised here. It has no gradient.
+[[nodiscard]] Tensor host_call(const TensorSpec& spec,
+                               std::function<Tensor(const std::vector<Tensor>&)> function,
+                               std::span<const Tensor> inputs);
+[[nodiscard]] Tensor host_call(const TensorSpec& spec,
+                               std::function<Tensor(const std::vector<Tensor>&)> function,
+                               std::initializer_list<Tensor> inputs);
+
+}  // namespace stoker

@@ -1,0 +1,81 @@
+// LibTorch 1.13 at the rows of bench/tensors.cpp: `bench_torch_tensors ROW SAMPLES` prints seconds a
+// call, one sample a line. Started with the settings that make it fast on this kind of machine
+// (OPENBLAS_CORETYPE, an allocator that keeps its pages), see bench/tensors.cpp.
+#include <torch/torch.h>
+
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace {
+
+using Call = std::function<void()>;
+constexpr std::int64_t chain_elements = std::int64_t{1} << 24;
+
+Call chain() {
+  const auto x = torch::rand({chain_elements});
+  const auto y = torch::rand({chain_elements}) + 0.5;
+  const auto out = torch::empty({chain_elements});
+  return [=]() mutable {
+    torch::add_out(out, x, y);
+    out.relu_().mul_(y).sigmoid_().sub_(x).tanh_().mul_(x).abs_();
+  };
+}
+
+Call rows(const std::function<torch::Tensor(const torch::Tensor&)>& f) {
+  const auto x = torch::rand({4096, 1024});
+  return [=] { f(x); };
+}
+
+Call square(const std::function<torch::Tensor(const torch::Tensor&)>& f) {
+  const auto x = torch::rand({4096, 4096});
+  return [=] { f(x); };
+}
+
+Call add_new() {
+  const auto a = torch::rand({16});
+  const auto b = torch::rand({16});
+  return [=] { torch::add(a, b); };
+}
+
+Call forward_backward() {
+  const auto a = torch::rand({16}, torch::requires_grad());
+  const auto b = torch::rand({16}, torch::requires_grad());
+  return [=]() mutable {
+    a.mutable_grad() = {};
+    b.mutable_grad() = {};
+    (a + b).sum().backward();
+  };
+}
+
+double seconds(const Call& call, int calls) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < calls; ++i) call();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / calls;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::map<std::string, std::function<Call()>> all{
+      {"chain", chain},
+      {"softmax", [] { return rows([](const torch::Tensor& x) { return torch::softmax(x, 1); }); }},
+      {"layer_norm",
+       [] { return rows([](const torch::Tensor& x) { return torch::layer_norm(x, {1024}); }); }},
+      {"sum axis 0", [] { return square([](const torch::Tensor& x) { return x.sum(0); }); }},
+      {"sum axis 1", [] { return square([](const torch::Tensor& x) { return x.sum(1); }); }},
+      {"add of 16", add_new},
+      {"forward and backward", forward_backward},
+  };
+  if (argc != 3 || !all.count(argv[1])) return 2;
+  torch::set_num_threads(2);
+  const Call call = all.at(argv[1])();
+  const int samples = std::stoi(argv[2]);
+  call();
+  int calls = 1;
+  while (seconds(call, calls) * calls < 0.02) calls *= 4;
+  for (int i = 0; i < samples; ++i) std::printf("%.9g\n", seconds(call, calls));
+  return 0;
+}

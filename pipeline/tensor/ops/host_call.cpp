@@ -1,0 +1,161 @@
+// Calls of the program's own functions between kernels.
+#include "stoker/pipeline/tensor/control/host_call.hpp"
+
+#include "stoker/pipeline/tensor/evaluation.hpp"
+#include "stoker/pipeline/tensor/op.hpp"
+#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/when.hpp"
+
+namespace stoker::expr {
+namespace {
+
+/// A function is equal to itself alone.
+template <class F> struct Callback final : Payload {
+  Callback(F called, std::vector<TensorSpec> results)
+      : function{std::move(called)}, specs{std::move(results)} {}
+  [[nodiscard]] std::string key() const override { return std::to_string(number); }
+
+  const F function;
+  const std::vector<TensorSpec> specs;
+  const std::uint64_t number = Node::next_serial();
+};
+using Look = std::function<void(const Value&)>;
+
+/// What a program keeps of a callback; its node may be gone.
+template <class F> std::shared_ptr<const Callback<F>> shared(const Payload* payload) {
+  return std::static_pointer_cast<const Callback<F>>(payload->shared_from_this());
+}
+
+/// Ready when all have been computed.
+Result<Future<>> when_known(DeviceClient& device, std::span<const DeviceBuffer> buffers) {
+  std::vector<Future<std::vector<std::byte>>> waits;
+  for (const DeviceBuffer& buffer : buffers) {
+    STOKER_ASSIGN(auto nothing, device.read(buffer, 0, 0));
+    waits.push_back(std::move(nothing));
+  }
+  return when_all(std::move(waits)).then(device.executor(), [](const auto& all) {
+    return all ? Result<void>{} : Result<void>{all.error()};
+  });
+}
+
+class HookStep final : public HostStep {
+ public:
+  explicit HookStep(std::shared_ptr<const Callback<Look>> callback)
+      : callback_{std::move(callback)} {}
+
+  Result<void> start(const std::shared_ptr<DeviceClient>& device,
+                     std::span<const DeviceBuffer> inputs,
+                     std::span<const DeviceBuffer> outputs) const override {
+    STOKER_ASSIGN(const CommandPtr copy,
+                  device->copy(inputs[0], 0, outputs[0], 0, inputs[0].spec().bytes()));
+    copy->observe();
+    STOKER_ASSIGN(const Future<> known, when_known(*device, inputs));
+    static_cast<void>(known.then(device->executor(), [callback = callback_, seen = inputs[0]](
+                                                         const Result<void>& done) noexcept {
+      if (!done) return;  // whoever uses the value hears of it
+      const auto told = detail::call_as_result<void>("hook", callback->function, from_buffer(seen));
+      if (!told) log_warn("a hook failed", {{"reason", told.error().what()}});
+    }));
+    return {};
+  }
+
+ private:
+  const std::shared_ptr<const Callback<Look>> callback_;
+};
+
+class HostCallStep final : public HostStep {
+ public:
+  explicit HostCallStep(std::shared_ptr<const Callback<HostFunction>> callback)
+      : callback_{std::move(callback)} {}
+
+  Result<void> start(const std::shared_ptr<DeviceClient>& device,
+                     std::span<const DeviceBuffer> inputs,
+                     std::span<const DeviceBuffer> outputs) const override {
+    STOKER_ASSIGN(const Future<> known, when_known(*device, inputs));
+    STOKER_ASSIGN(const std::shared_ptr<HeldResults> results, HeldResults::hold(device, outputs));
+    std::vector<Value> values;
+    for (const DeviceBuffer& input : inputs) values.push_back(from_buffer(input));
+    static_cast<void>(known.then(
+        device->executor(),
+        [callback = callback_, results, values = std::move(values)](const Result<void>& done) {
+          const auto make = [&] { call(*callback, values, *results); };
+          const auto called =
+              done ? detail::call_as_result<void>("host_call", make) : Result<void>{done.error()};
+          if (!called) results->fail(called.error());
+        }));
+    return {};
+  }
+
+ private:
+  static void call(const Callback<HostFunction>& callback, const std::vector<Value>& values,
+                   HeldResults& results) {
+    const std::vector<Value> made = callback.function(values);
+    if (made.size() != callback.specs.size())
+      throw Error{"host_call", ErrorCode::arity_mismatch,
+                  "the function gave " + std::to_string(made.size()) + " results, expected " +
+                      std::to_string(callback.specs.size())};
+    for (std::size_t i = 0; i < made.size(); ++i)
+      if (made[i].spec() != callback.specs[i])
+        throw Error{"host_call", ErrorCode::shape_mismatch,
+                    "the function gave " + made[i].spec().to_string() + ", expected " +
+                        callback.specs[i].to_string()};
+    evaluate(made, [&] { return results.device(); });
+    for (std::size_t i = 0; i < made.size(); ++i) results.write(i, 0, made[i].buffer());
+    results.finish();
+  }
+
+  const std::shared_ptr<const Callback<HostFunction>> callback_;
+};
+
+}  // namespace
+
+Value hook(const Value& x, std::function<void(const Value&)> look) {
+  static const Op& op = find_op("hook");
+  auto payload = std::make_shared<Callback<Look>>(std::move(look), std::vector<TensorSpec>{});
+  return apply(op, {x}, {}, std::move(payload))[0];
+}
+
+std::vector<Value> host_call(std::span<const TensorSpec> specs, HostFunction function,
+                             std::span<const Value> inputs) {
+  static const Op& op = find_op("host_call");
+  auto payload = std::make_shared<Callback<HostFunction>>(
+      std::move(function), std::vector<TensorSpec>(specs.begin(), specs.end()));
+  const Values made = apply(op, Values(inputs.begin(), inputs.end()), {}, std::move(payload));
+  return {made.begin(), made.end()};
+}
+
+namespace ops::host_call {
+
+void define(OpTable& table) {
+  Op hook;
+  hook.name = "hook";
+  hook.kind = OpKind::host;
+  hook.summary = "its input, which the program is shown";
+  hook.infer = [](const OpCall& call) -> Result<Specs> { return Specs{call.input()}; };
+  hook.host = [](const OpCall& call,
+                 const std::shared_ptr<DeviceClient>&) -> Result<std::shared_ptr<const HostStep>> {
+    return std::shared_ptr<const HostStep>{std::make_shared<HookStep>(shared<Look>(call.payload))};
+  };
+  hook.gradient = [](const Backward& b) { return Values{b.g()}; };
+  table.add(std::move(hook));
+
+  Op called;
+  called.name = "host_call";
+  called.kind = OpKind::host;
+  called.inputs = {0, any_number};
+  called.summary = "what a function of the program's makes of its inputs";
+  called.infer = [](const OpCall& call) -> Result<Specs> {
+    const auto& specs = static_cast<const Callback<HostFunction>*>(call.payload)->specs;
+    return Specs(specs.begin(), specs.end());
+  };
+  called.host =
+      [](const OpCall& call,
+         const std::shared_ptr<DeviceClient>&) -> Result<std::shared_ptr<const HostStep>> {
+    return std::shared_ptr<const HostStep>{
+        std::make_shared<HostCallStep>(shared<HostFunction>(call.payload))};
+  };
+  table.add(std::move(called));
+}
+
+}  // namespace ops::host_call
+}  // namespace stoker::expr
