@@ -1,9 +1,11 @@
 // Tensors: everything of api/tensor. Component Stoker::tensor.
 #pragma once
 
+#include "stoker/api/tensor/complex.hpp"
 #include "stoker/api/tensor/control_flow.hpp"
 #include "stoker/api/tensor/creation.hpp"
 #include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/tensor/fft.hpp"
 #include "stoker/api/tensor/grad.hpp"
 #include "stoker/api/tensor/host_calls.hpp"
 #include "stoker/api/tensor/indexing.hpp"

@@ -165,7 +165,7 @@ Result<void> PipelinePlan::check_binding(std::span<const DeviceBuffer* const> bu
                      {"buffer", buffer.device()->info().name},
                      {"pipeline", device.info().name}});
     if (buffer.state()->released.load(std::memory_order_acquire)) return released(i);
-    if (buffer.spec() != *value.spec)
+    if (!same_memory(buffer.spec(), *value.spec))
       return refuse(buffer.spec().dtype != value.spec->dtype ? ErrorCode::dtype_mismatch
                                                              : ErrorCode::shape_mismatch,
                     "the buffer does not fit the value",

@@ -22,7 +22,7 @@ std::vector<Tensor> tensors_around(const std::vector<expr::Value>& values) {
 /// A gradient has its variable's dtype; an integer's is a float zero.
 std::vector<Tensor> finished(std::vector<expr::Value> gradients) {
   for (expr::Value& gradient : gradients)
-    if (!is_float(gradient.dtype())) gradient = expr::constant(0, DType::f32, gradient.shape());
+    if (!is_inexact(gradient.dtype())) gradient = expr::constant(0, DType::f32, gradient.shape());
   return tensors_around(gradients);
 }
 
