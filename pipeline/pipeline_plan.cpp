@@ -140,6 +140,8 @@ Result<void> PipelinePlan::place(const std::vector<std::uint32_t>& order, Device
     stages.push_back(std::move(planned));
   }
   arena = plan_arena(items, ancestry);
+  // Values without elements need no memory but a place.
+  if (!items.empty()) arena.bytes = std::max<std::uint64_t>(arena.bytes, 1);
   return {};
 }
 

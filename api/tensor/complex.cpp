@@ -21,8 +21,8 @@ void check_real(const TensorLike& x) {
 Tensor complex(const TensorLike& re, const TensorLike& im) {
   check_real(re);
   check_real(im);
-  const DType part = component_of(
-      expr::merged(expr::complexed(re.dtype()), expr::complexed(im.dtype())));
+  const DType part =
+      component_of(expr::merged(expr::complexed(re.dtype()), expr::complexed(im.dtype())));
   const expr::Value a = re.as(part);
   const expr::Value b = im.as(part);
   const auto shape = broadcast(a.shape(), b.shape());

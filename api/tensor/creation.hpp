@@ -21,9 +21,9 @@ using ElementType = std::conditional_t<
     !std::is_same_v<Wanted, Inferred>, Wanted,
     std::conditional_t<
         std::is_same_v<Written, bool>, std::uint8_t,
-        std::conditional_t<std::is_same_v<Written, int>, std::int32_t,
-                           std::conditional_t<
-                               std::is_same_v<Written, double>, float,
+        std::conditional_t<
+            std::is_same_v<Written, int>, std::int32_t,
+            std::conditional_t<std::is_same_v<Written, double>, float,
                                std::conditional_t<std::is_same_v<Written, std::complex<double>>,
                                                   std::complex<float>, Written>>>>>;
 

@@ -13,8 +13,8 @@ namespace {
 std::int64_t checked_length(const char* op, const FftLength& length, std::int64_t otherwise) {
   std::int64_t n = otherwise;
   if (length && std::holds_alternative<PowerOfTwo>(*length))
-    n = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(
-        otherwise, 1))));
+    n = static_cast<std::int64_t>(
+        std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(otherwise, 1))));
   else if (length)
     n = std::get<std::int64_t>(*length);
   if (n < 1)
@@ -49,9 +49,7 @@ Tensor transformed(const char* op, const Tensor& x, std::size_t axis) {
   return swapped(made, axis, x.rank() - 1);
 }
 
-Tensor without_tiny(const Tensor& x, double eps) {
-  return select(abs(x) <= eps, 0, x);
-}
+Tensor without_tiny(const Tensor& x, double eps) { return select(abs(x) <= eps, 0, x); }
 
 /// Part by part: on the pairs, so that it runs in one sweep behind the transform.
 Tensor rounded(const Tensor& x, double eps) {
@@ -70,12 +68,14 @@ Tensor two_axes(const char* op, const char* name, const Tensor& x, const Fft2& h
   const std::array<std::size_t, 2> axes{detail::checked_axis(name, how.axes[0], x.rank()),
                                         detail::checked_axis(name, how.axes[1], x.rank())};
   if (axes[0] == axes[1])
-    throw Error{name, ErrorCode::invalid_parameter, "an axis is given twice",
+    throw Error{name,
+                ErrorCode::invalid_parameter,
+                "an axis is given twice",
                 {{"axis", std::to_string(axes[0])}}};
   Tensor y = as_complex(x);
   for (const std::size_t i : {std::size_t{1}, std::size_t{0}})
-    y = transformed(op, fitted(y, axes[i], checked_length(name, how.lengths[i], x.shape()[axes[i]])),
-                    axes[i]);
+    y = transformed(
+        op, fitted(y, axes[i], checked_length(name, how.lengths[i], x.shape()[axes[i]])), axes[i]);
   return rounded(y, how.eps);
 }
 
@@ -105,8 +105,7 @@ Tensor irfft(const Tensor& x, const Fft& how) {
   const Tensor half = fitted(as_complex(x), axis, n / 2 + 1);
   // The rest are conjugates, backwards; what would not be real at 0 and n/2 counts as real.
   const std::int64_t rest = n - (n / 2 + 1);
-  const Tensor mirrored =
-      conjugate(reverse(slice_along_axis(half, 1, rest, along), Axes{along}));
+  const Tensor mirrored = conjugate(reverse(slice_along_axis(half, 1, rest, along), Axes{along}));
   const Tensor whole = rest > 0 ? concatenate({half, mirrored}, along) : half;
   const Tensor y = real(transformed("ifft", whole, axis));
   return how.eps > 0 ? without_tiny(y, how.eps) : y;

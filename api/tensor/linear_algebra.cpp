@@ -16,11 +16,11 @@ namespace {
 
 DType wide(DType dtype) {
   if (is_complex(dtype))
-    throw Error{"linalg",
-                ErrorCode::unsupported,
-                "there are no factorizations of complex matrices, got " +
-                    std::string{to_string(dtype)},
-                {{"got", std::string{to_string(dtype)}}}};
+    throw Error{
+        "linalg",
+        ErrorCode::unsupported,
+        "there are no factorizations of complex matrices, got " + std::string{to_string(dtype)},
+        {{"got", std::string{to_string(dtype)}}}};
   return dtype == DType::f64 ? DType::f64 : DType::f32;
 }
 

@@ -112,20 +112,19 @@ template <class T> CpuPlan whole_rows(const Rows& rows, bool inverse) {
   const T scale = inverse ? static_cast<T>(1.0 / static_cast<double>(rows.n)) : T{1};
   CpuPlan plan;
   plan.scratch_bytes = bytes * blocks.slices;
-  plan.stages.push_back(
-      {blocks.slices, [=](const CpuArgs& args, std::uint32_t index) {
-         const Room<T> memory{args.scratch + index * bytes, room, blocks.lanes};
-         blocks.each(index, [&](std::int64_t block) {
-           const std::int64_t first = block * blocks.lanes;
-           const std::int64_t lanes = std::min(blocks.lanes, rows.rows - first);
-           const Grid grid{1, rows.n};
-           load(args.in<T>(0) + 2 * first * rows.n, grid, rows.n, lanes,
-                turned(memory.one, inverse));
-           const Planes<T> made = transform->run(memory.one, memory.other, lanes);
-           store(turned(made, inverse), grid, rows.n, lanes, scale,
-                 args.out<T>() + 2 * first * rows.n);
-         });
-       }});
+  plan.stages.push_back({blocks.slices, [=](const CpuArgs& args, std::uint32_t index) {
+                           const Room<T> memory{args.scratch + index * bytes, room, blocks.lanes};
+                           blocks.each(index, [&](std::int64_t block) {
+                             const std::int64_t first = block * blocks.lanes;
+                             const std::int64_t lanes = std::min(blocks.lanes, rows.rows - first);
+                             const Grid grid{1, rows.n};
+                             load(args.in<T>(0) + 2 * first * rows.n, grid, rows.n, lanes,
+                                  turned(memory.one, inverse));
+                             const Planes<T> made = transform->run(memory.one, memory.other, lanes);
+                             store(turned(made, inverse), grid, rows.n, lanes, scale,
+                                   args.out<T>() + 2 * first * rows.n);
+                           });
+                         }});
   return plan;
 }
 
@@ -184,8 +183,7 @@ template <class T> class Twist {
 
 /// A long row as a matrix: its columns, a twist, its rows (Bailey, "FFTs in external or hierarchical
 /// memory", 1990). The first dimension of the result is the second one's.
-template <class T>
-CpuPlan in_two_steps(const Rows& rows, std::int64_t height, bool inverse) {
+template <class T> CpuPlan in_two_steps(const Rows& rows, std::int64_t height, bool inverse) {
   const std::int64_t width = rows.n / height;
   const auto columns = std::make_shared<const Transform<T>>(height);
   const auto across = std::make_shared<const Transform<T>>(width);
@@ -196,14 +194,13 @@ CpuPlan in_two_steps(const Rows& rows, std::int64_t height, bool inverse) {
   const std::int64_t row_blocks = (height + height_lanes - 1) / height_lanes;
   const Blocks first{rows.rows * column_blocks * width_lanes, width_lanes, height};
   const Blocks second{rows.rows * row_blocks * height_lanes, height_lanes, width};
-  const std::size_t between = (2 * static_cast<std::size_t>(rows.rows * rows.n) * sizeof(T) + 63) /
-                              64 * 64;
+  const std::size_t between =
+      (2 * static_cast<std::size_t>(rows.rows * rows.n) * sizeof(T) + 63) / 64 * 64;
   const std::size_t first_bytes = Room<T>::bytes(height, width_lanes);
   const std::size_t second_bytes = Room<T>::bytes(width, height_lanes);
   const T scale = inverse ? static_cast<T>(1.0 / static_cast<double>(rows.n)) : T{1};
   CpuPlan plan;
-  plan.scratch_bytes =
-      between + std::max(first_bytes * first.slices, second_bytes * second.slices);
+  plan.scratch_bytes = between + std::max(first_bytes * first.slices, second_bytes * second.slices);
   plan.stages.push_back(
       {first.slices, [=](const CpuArgs& args, std::uint32_t index) {
          const Room<T> memory{args.scratch + between + index * first_bytes, height, width_lanes};
@@ -225,8 +222,8 @@ CpuPlan in_two_steps(const Rows& rows, std::int64_t height, bool inverse) {
            const std::int64_t row = block / row_blocks;
            const std::int64_t line = block % row_blocks * height_lanes;
            const std::int64_t lanes = std::min(height_lanes, height - line);
-           const T* from = reinterpret_cast<const T*>(args.scratch) +
-                           2 * (row * rows.n + line * width);
+           const T* from =
+               reinterpret_cast<const T*>(args.scratch) + 2 * (row * rows.n + line * width);
            load(from, {1, width}, width, lanes, memory.one);
            const Planes<T> made = across->run(memory.one, memory.other, lanes);
            store(turned(made, inverse), {height, 1}, width, lanes, scale,
@@ -255,8 +252,7 @@ template <class T> CpuPlan plan_for(const Rows& rows, bool inverse) {
   return plan;
 }
 
-template <bool Inverse>
-Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
+template <bool Inverse> Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
   STOKER_ASSIGN(const Rows rows, rows_of(Inverse ? "ifft" : "fft", call.inputs[0]));
   return call.dtype() == DType::f64 ? plan_for<double>(rows, Inverse)
                                     : plan_for<float>(rows, Inverse);

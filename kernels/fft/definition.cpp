@@ -5,8 +5,8 @@
 namespace stoker::kernels::fft {
 namespace {
 
-// A pass takes as many steps for each element as its radix.
-constexpr std::int64_t largest_gpu_radix = 512;
+// A pass takes as many steps for each element as its radix, and rounds as often.
+constexpr std::int64_t largest_gpu_radix = 128;
 // Eighths of a turn and products with a radix are 32-bit numbers.
 constexpr std::int64_t longest_gpu_row = std::int64_t{1} << 22;
 
@@ -27,11 +27,12 @@ Result<GpuPlan> plan(const std::string& name, const Shader& shader, const Kernel
   STOKER_ASSIGN(const Rows rows, rows_of(name, call.inputs[0]));
   auto radices = radices_of(rows.n, largest_gpu_radix);
   if (!radices || rows.n > longest_gpu_row)
-    return Error{name,
-                 ErrorCode::unsupported,
-                 "the GPU version takes lengths up to 2^22 without primes above 512; the CPU device "
-                 "computes this",
-                 {{"length", std::to_string(rows.n)}}};
+    return Error{
+        name,
+        ErrorCode::unsupported,
+        "the GPU version takes lengths up to 2^22 without primes above 128; the CPU device "
+        "computes this",
+        {{"length", std::to_string(rows.n)}}};
   if (radices->empty()) radices->push_back(1);
   GpuPlan plan;
   const std::size_t bytes = call.inputs[0].bytes();
@@ -45,12 +46,12 @@ Result<GpuPlan> plan(const std::string& name, const Shader& shader, const Kernel
     pass.variant = to_string(call.dtype());
     pass.bindings = {i == 0 ? input(0) : scratch(static_cast<std::uint32_t>((i - 1) % 2)),
                      last ? output() : scratch(static_cast<std::uint32_t>(i % 2))};
-    for (const std::int64_t value : {rows.rows * rows.n, rows.n, before, radix,
-                                     rows.n / before / radix, std::int64_t{last}})
+    for (const std::int64_t value :
+         {rows.rows * rows.n, rows.n, before, radix, rows.n / before / radix, std::int64_t{last}})
       pass.push.u32(static_cast<std::uint64_t>(value));
     pass.constants = {inverse};
-    pass.groups = linear_groups_for(static_cast<std::uint64_t>(rows.rows * rows.n),
-                                    shader.local_size[0]);
+    pass.groups =
+        linear_groups_for(static_cast<std::uint64_t>(rows.rows * rows.n), shader.local_size[0]);
     plan.passes.push_back(std::move(pass));
     before *= radix;
   }
@@ -67,7 +68,8 @@ Result<void> define(KernelRegistry& registry) {
     kernel.family = "transforms";
     kernel.summary = inverse ? "x[j] = 1/n Σ X[k]·e^(2πi·jk/n) over rows of n pairs, [..., n, 2]"
                              : "X[k] = Σ x[j]·e^(-2πi·jk/n) over rows of n pairs, [..., n, 2]";
-    kernel.source = "C. Van Loan, Computational Frameworks for the Fast Fourier Transform, SIAM 1992";
+    kernel.source =
+        "C. Van Loan, Computational Frameworks for the Fast Fourier Transform, SIAM 1992";
     kernel.dtypes = {DType::f32, DType::f64};
     kernel.infer = [name = kernel.name](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
       STOKER_TRY(rows_of(name, call.inputs[0]));

@@ -33,8 +33,7 @@ std::complex<double> root(std::int64_t k, std::int64_t n) {
   const std::int64_t eighth = 8 * k / n;
   std::int64_t rest = 8 * k - eighth * n;
   if (eighth % 2 == 1) rest = n - rest;
-  const double angle =
-      std::numbers::pi / 4 * (static_cast<double>(rest) / static_cast<double>(n));
+  const double angle = std::numbers::pi / 4 * (static_cast<double>(rest) / static_cast<double>(n));
   const double c = std::cos(angle);
   const double s = std::sin(angle);
   switch (eighth % 8) {

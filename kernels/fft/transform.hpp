@@ -30,9 +30,9 @@ template <class T> struct Planes {
 
 template <class T> struct Pass {
   std::int64_t radix = 0;
-  std::int64_t before = 0;        ///< product of the radices of earlier passes
-  std::int64_t rest = 0;          ///< product of the radices of later ones
-  std::vector<T> re, im;          ///< twiddle factors: [rest][radix]
+  std::int64_t before = 0;          ///< product of the radices of earlier passes
+  std::int64_t rest = 0;            ///< product of the radices of later ones
+  std::vector<T> re, im;            ///< twiddle factors: [rest][radix]
   std::vector<T> root_re, root_im;  ///< the radix' own roots of unity
 };
 

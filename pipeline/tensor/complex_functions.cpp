@@ -237,9 +237,8 @@ Rule unary(Parts (*function)(const Parts&)) {
   return [function](const Call& call) { return joined(function(parts(call.x()))); };
 }
 Rule binary(Parts (*function)(const Parts&, const Parts&)) {
-  return [function](const Call& call) {
-    return joined(function(parts(call.x(0)), parts(call.x(1))));
-  };
+  return
+      [function](const Call& call) { return joined(function(parts(call.x(0)), parts(call.x(1)))); };
 }
 
 /// What real operands are held to, too: of one dtype.
@@ -247,12 +246,12 @@ Rule checked(Rule rule, std::size_t first = 0) {
   return [rule = std::move(rule), first](const Call& call) {
     for (std::size_t i = first + 1; i < call.inputs.size(); ++i)
       if (call.x(i).dtype() != call.x(first).dtype())
-        throw Error{call.op.name,
-                    ErrorCode::dtype_mismatch,
-                    "dtype mismatch: lhs " + call.x(first).spec().to_string() + ", rhs " +
-                        call.x(i).spec().to_string(),
-                    {{"lhs", call.x(first).spec().to_string()},
-                     {"rhs", call.x(i).spec().to_string()}}};
+        throw Error{
+            call.op.name,
+            ErrorCode::dtype_mismatch,
+            "dtype mismatch: lhs " + call.x(first).spec().to_string() + ", rhs " +
+                call.x(i).spec().to_string(),
+            {{"lhs", call.x(first).spec().to_string()}, {"rhs", call.x(i).spec().to_string()}}};
     return rule(call);
   };
 }
@@ -272,11 +271,11 @@ void add_functions(Rules& rules) {
   rules["abs"] = [](const Call& call) { return magnitude(parts(call.x())); };
   rules["cast"] = &cast;
   const std::pair<const char*, Parts (*)(const Parts&)> functions[] = {
-      {"exp", &exp},     {"expm1", &expm1}, {"log", &log},         {"log1p", &log1p},
-      {"sqrt", &sqrt},   {"rsqrt", &rsqrt}, {"sigmoid", &sigmoid}, {"sign", &sign},
-      {"sin", &sin},     {"cos", &cos},     {"tan", &tan},         {"asin", &asin},
-      {"acos", &acos},   {"atan", &atan},   {"sinh", &sinh},       {"cosh", &cosh},
-      {"tanh", &tanh},   {"asinh", &asinh}, {"acosh", &acosh},     {"atanh", &atanh}};
+      {"exp", &exp},   {"expm1", &expm1}, {"log", &log},         {"log1p", &log1p},
+      {"sqrt", &sqrt}, {"rsqrt", &rsqrt}, {"sigmoid", &sigmoid}, {"sign", &sign},
+      {"sin", &sin},   {"cos", &cos},     {"tan", &tan},         {"asin", &asin},
+      {"acos", &acos}, {"atan", &atan},   {"sinh", &sinh},       {"cosh", &cosh},
+      {"tanh", &tanh}, {"asinh", &asinh}, {"acosh", &acosh},     {"atanh", &atanh}};
   for (const auto& [name, function] : functions) rules[name] = unary(function);
 }
 

@@ -125,14 +125,13 @@ Value matrix_product(const Call& call) {
 
 void add_structure(Rules& rules) {
   const auto nothing = [](Params&, const Call&) {};
-  rules["reshape"] =
-      pairs([](Params& p, const Call& call) { append(p, "shape", call, 2); });
+  rules["reshape"] = pairs([](Params& p, const Call& call) { append(p, "shape", call, 2); });
   rules["broadcast"] = pairs([](Params& p, const Call& call) {
     append(p, "axes", call, static_cast<std::int64_t>(call.attributes.integers("shape").size()));
     append(p, "shape", call, 2);
   });
-  rules["transpose"] = pairs(
-      [](Params& p, const Call& call) { append(p, "axes", call, rank_of(call.x())); });
+  rules["transpose"] =
+      pairs([](Params& p, const Call& call) { append(p, "axes", call, rank_of(call.x())); });
   rules["slice"] = pairs([](Params& p, const Call& call) {
     append(p, "starts", call, 0);
     append(p, "lengths", call, 2);
@@ -147,8 +146,7 @@ void add_structure(Rules& rules) {
   rules["sum"] = &reduced;
   rules["mean"] = &reduced;
   rules["cumulative_sum"] = pairs(&count_from_front);
-  for (const char* linear :
-       {"pad", "take_along_axis", "dynamic_slice", "put_slice", "window_sum"})
+  for (const char* linear : {"pad", "take_along_axis", "dynamic_slice", "put_slice", "window_sum"})
     rules[linear] = &on_parts;
   rules["product"] = &product;
   rules["matmul"] = &matrix_product;

@@ -179,8 +179,8 @@ class Lowering {
   Result<Slot> complex_slot(Ref ref) {
     const Ref pairs = program_.code[ref.instruction].inputs[0];
     const auto readers = program_.readers()[pairs.instruction];
-    const bool alone = readers.size() == 1 && std::ranges::find(program_.results, pairs) ==
-                                                  program_.results.end();
+    const bool alone =
+        readers.size() == 1 && std::ranges::find(program_.results, pairs) == program_.results.end();
     const Slot slot = new_slot(program_.spec(ref));
     if (const auto home = home_.find(key(pairs)); alone && home != home_.end()) {
       segments_[home->second.first].made[home->second.second] = slot.index;
@@ -204,8 +204,7 @@ class Lowering {
       STOKER_ASSIGN(const Slot slot, slot_of(ref));
       STOKER_ASSIGN(value, now().graph.external(name_of(ref), program_.spec(ref)));
       now().bound[value] = slot;
-    } else if (one.op->kind == OpKind::reshape &&
-               is_complex(program_.spec(one.inputs[0]).dtype)) {
+    } else if (one.op->kind == OpKind::reshape && is_complex(program_.spec(one.inputs[0]).dtype)) {
       // The buffer of the complex numbers, bound as the pairs that it holds.
       STOKER_ASSIGN(const Slot slot, slot_of(one.inputs[0]));
       STOKER_ASSIGN(value, now().graph.external(name_of(ref), program_.spec(ref)));

@@ -25,9 +25,7 @@ void expect_numbers(const Tensor& got, const Numbers& want, double tolerance = 2
 
 const Numbers numbers{{1, 2}, {-0.5, 0.25}, {0, -1.5}, {-2, -1}, {0.75, 0}, {-0.3, 0.9}};
 
-Tensor stored(const Numbers& of, DType dtype = DType::c64) {
-  return as_type(tensor(of), dtype);
-}
+Tensor stored(const Numbers& of, DType dtype = DType::c64) { return as_type(tensor(of), dtype); }
 
 TEST_P(ComplexTensors, are_written_read_and_taken_apart) {
   const std::vector<std::complex<float>> values{{1, 2}, {3, -4}};
@@ -87,27 +85,27 @@ TEST_P(ComplexTensors, have_the_principal_values_of_functions) {
     C (*want)(C);
   };
   const Tensor z = stored(numbers);
-  for (const Case& one : std::vector<Case>{
-           {"exp", &exp, [](C x) { return std::exp(x); }},
-           {"expm1", &expm1, [](C x) { return std::exp(x) - 1.0; }},
-           {"log", &log, [](C x) { return std::log(x); }},
-           {"log1p", &log1p, [](C x) { return std::log(1.0 + x); }},
-           {"sqrt", &sqrt, [](C x) { return std::sqrt(x); }},
-           {"rsqrt", &rsqrt, [](C x) { return 1.0 / std::sqrt(x); }},
-           {"sigmoid", &sigmoid, [](C x) { return 1.0 / (1.0 + std::exp(-x)); }},
-           {"sign", &sign, [](C x) { return x / std::abs(x); }},
-           {"sin", &sin, [](C x) { return std::sin(x); }},
-           {"cos", &cos, [](C x) { return std::cos(x); }},
-           {"tan", &tan, [](C x) { return std::tan(x); }},
-           {"sinh", &sinh, [](C x) { return std::sinh(x); }},
-           {"cosh", &cosh, [](C x) { return std::cosh(x); }},
-           {"tanh", &tanh, [](C x) { return std::tanh(x); }},
-           {"asin", &asin, [](C x) { return std::asin(x); }},
-           {"acos", &acos, [](C x) { return std::acos(x); }},
-           {"atan", &atan, [](C x) { return std::atan(x); }},
-           {"asinh", &asinh, [](C x) { return std::asinh(x); }},
-           {"acosh", &acosh, [](C x) { return std::acosh(x); }},
-           {"atanh", &atanh, [](C x) { return std::atanh(x); }}}) {
+  for (const Case& one :
+       std::vector<Case>{{"exp", &exp, [](C x) { return std::exp(x); }},
+                         {"expm1", &expm1, [](C x) { return std::exp(x) - 1.0; }},
+                         {"log", &log, [](C x) { return std::log(x); }},
+                         {"log1p", &log1p, [](C x) { return std::log(1.0 + x); }},
+                         {"sqrt", &sqrt, [](C x) { return std::sqrt(x); }},
+                         {"rsqrt", &rsqrt, [](C x) { return 1.0 / std::sqrt(x); }},
+                         {"sigmoid", &sigmoid, [](C x) { return 1.0 / (1.0 + std::exp(-x)); }},
+                         {"sign", &sign, [](C x) { return x / std::abs(x); }},
+                         {"sin", &sin, [](C x) { return std::sin(x); }},
+                         {"cos", &cos, [](C x) { return std::cos(x); }},
+                         {"tan", &tan, [](C x) { return std::tan(x); }},
+                         {"sinh", &sinh, [](C x) { return std::sinh(x); }},
+                         {"cosh", &cosh, [](C x) { return std::cosh(x); }},
+                         {"tanh", &tanh, [](C x) { return std::tanh(x); }},
+                         {"asin", &asin, [](C x) { return std::asin(x); }},
+                         {"acos", &acos, [](C x) { return std::acos(x); }},
+                         {"atan", &atan, [](C x) { return std::atan(x); }},
+                         {"asinh", &asinh, [](C x) { return std::asinh(x); }},
+                         {"acosh", &acosh, [](C x) { return std::acosh(x); }},
+                         {"atanh", &atanh, [](C x) { return std::atanh(x); }}}) {
     SCOPED_TRACE(one.name);
     Numbers want;
     for (const C x : numbers) want.push_back(one.want(x));
@@ -142,7 +140,8 @@ TEST_P(ComplexTensors, are_compared_for_equality_only) {
   const Tensor b = stored({{1, 2}, {1, 3}, {3, 0}});
   expect_values<int>(a == b, {3}, {1, 0, 1});
   expect_values<int>(a != b, {3}, {0, 1, 0});
-  const Tensor strange = complex(tensor<double>({1.0, NAN, 0.0}), tensor<double>({INFINITY, 1.0, 0.0}));
+  const Tensor strange =
+      complex(tensor<double>({1.0, NAN, 0.0}), tensor<double>({INFINITY, 1.0, 0.0}));
   expect_values<int>(is_nan(strange), {3}, {0, 1, 0});
   expect_values<int>(is_infinity(strange), {3}, {1, 0, 0});
   const Error refused = error_of([&] { return a < b; });
@@ -151,7 +150,9 @@ TEST_P(ComplexTensors, are_compared_for_equality_only) {
   for (const auto& call : std::vector<std::function<Tensor()>>{
            [&] { return max(a, b); }, [&] { return sort(a); }, [&] { return argmax(a); },
            [&] { return floor(a); }, [&] { return reduce_max(a); }, [&] { return a % b; },
-           [&] { return linalg::cholesky(stored({{1, 0}})); }})
+           [&] {
+             return linalg::cholesky(stored({{1, 0}}));
+           }})
     EXPECT_NE(error_of(call).code(), ErrorCode::internal);
 }
 
@@ -204,8 +205,8 @@ TEST_P(ComplexTensors, are_multiplied_as_matrices) {
       want.push_back(one);
     }
   expect_numbers(matmul(z, linalg::adjoint(z)), want);
-  expect_numbers(matmul(ones({1, 2}), z), {numbers[0] + numbers[3], numbers[1] + numbers[4],
-                                           numbers[2] + numbers[5]});
+  expect_numbers(matmul(ones({1, 2}), z),
+                 {numbers[0] + numbers[3], numbers[1] + numbers[4], numbers[2] + numbers[5]});
 }
 
 TEST_P(ComplexTensors, have_gradients_by_both_parts) {

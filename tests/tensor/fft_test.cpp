@@ -32,8 +32,9 @@ Numbers transform(const Numbers& x, double sign = -1) {
   Numbers made(n);
   for (std::size_t k = 0; k < n; ++k)
     for (std::size_t j = 0; j < n; ++j)
-      made[k] += x[j] * std::polar(1.0, sign * 2 * std::numbers::pi *
-                                            static_cast<double>(j * k % n) / static_cast<double>(n));
+      made[k] +=
+          x[j] * std::polar(1.0, sign * 2 * std::numbers::pi * static_cast<double>(j * k % n) /
+                                     static_cast<double>(n));
   return made;
 }
 
@@ -52,8 +53,9 @@ void expect_close(const Tensor& got, const Numbers& want, double tolerance) {
 
 TEST_P(FourierTransforms, are_exact_for_any_length) {
   // Powers, mixed radices, primes with passes of their own, primes without, and long ones.
-  for (const std::size_t n : {1, 2, 3, 4, 5, 6, 7, 8, 11, 13, 16, 17, 30, 31, 60, 64, 77, 97, 101,
-                              128, 210, 243, 256, 338, 500, 509, 1000, 1009, 1024, 1155, 2048}) {
+  for (const std::size_t n :
+       {1,  2,  3,   4,   5,   6,   7,   8,   11,  13,  16,   17,   30,   31,   60,  64,
+        77, 97, 101, 128, 210, 243, 256, 338, 500, 509, 1000, 1009, 1024, 1155, 2048}) {
     SCOPED_TRACE(n);
     const Numbers x = signal(n);
     const Numbers want = transform(x);
@@ -145,7 +147,9 @@ TEST_P(FourierTransforms, of_planes_go_along_two_axes) {
   expect_close(fft2(x), want.to_vector<C>(), 1e-13);
   expect_close(ifft2(fft2(x, {.eps = 0}), {.eps = 0}), signal(12), 1e-13);
   EXPECT_EQ(fft2(x, {.lengths = {5, power_of_two}}).shape(), (Shape{5, 4}));
-  EXPECT_EQ(error_of([&] { return fft2(x, {.axes = {1, -1}}); }).code(),
+  EXPECT_EQ(error_of([&] {
+              return fft2(x, {.axes = {1, -1}});
+            }).code(),
             ErrorCode::invalid_parameter);
 }
 
@@ -154,8 +158,7 @@ TEST_P(FourierTransforms, have_exact_gradients) {
     const Tensor w = complex(cos(iota({6}, DType::f64)), sin(iota({6}, DType::f64) * 2.0));
     const Tensor both = fft(x, {.length = 6}) * w + ifft(x, {.length = 6});
     return sum(real(both)) + 2 * sum(imag(both)) +
-           sum(irfft(x, {.length = 9}) * iota({9}, DType::f64)) +
-           sum(pow(abs(rfft(imag(x))), 2));
+           sum(irfft(x, {.length = 9}) * iota({9}, DType::f64)) + sum(pow(abs(rfft(imag(x))), 2));
   };
   const Numbers at = signal(5);
   const auto got = grad(loss)(tensor(at)).to_vector<C>();
