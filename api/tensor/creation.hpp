@@ -52,8 +52,8 @@ template <class E, class List> [[nodiscard]] Tensor from_list(const List& list) 
 }  // namespace detail
 
 /// tensor({1, 2, 3}), tensor({{1.0, 2.0}, {3.0, 4.0}}), …: integers as s32, floating-point numbers as
-/// f32, std::complex as c64, bool as u8; tensor<double>({1, 2}) names the element type. Throws shape_mismatch for ragged
-/// lists.
+/// f32, std::complex as c64, bool as u8; tensor<double>({1, 2}) names the element type. Throws
+/// shape_mismatch for ragged lists.
 template <class E = detail::Inferred, class T>
 [[nodiscard]] Tensor tensor(std::initializer_list<T> list) {
   return detail::from_list<detail::ElementType<E, T>>(list);

@@ -6,6 +6,8 @@
 #include <limits>
 #include <set>
 
+#include "stoker/runtime/shape.hpp"
+
 namespace stoker {
 namespace {
 
@@ -30,6 +32,22 @@ TEST(DType, classes_are_disjoint) {
   EXPECT_TRUE(is_integer(DType::u8));
   EXPECT_FALSE(is_integer(DType::boolean));
   EXPECT_FALSE(is_signed(DType::u64));
+}
+
+TEST(DType, complex_ones_are_stored_and_not_computed_with) {
+  for (const DType dtype : {DType::c64, DType::c128}) {
+    EXPECT_EQ(parse_dtype(to_string(dtype)), dtype);
+    EXPECT_TRUE(is_complex(dtype) && is_inexact(dtype));
+    EXPECT_FALSE(is_float(dtype) || is_integer(dtype));
+    EXPECT_EQ(size_of(dtype), 2 * size_of(component_of(dtype)));
+    EXPECT_THROW(visit_dtype(dtype, []<class T>() {}), Error);
+  }
+  EXPECT_EQ(dtype_of<std::complex<float>>, DType::c64);
+  EXPECT_EQ(component_of(DType::s8), DType::s8);
+  EXPECT_TRUE(same_memory({DType::c64, Shape{3}}, {DType::f32, Shape{3, 2}}));
+  EXPECT_TRUE(same_memory({DType::f64, Shape{2}}, {DType::c128, Shape{}}));
+  EXPECT_FALSE(same_memory({DType::c64, Shape{3}}, {DType::f32, Shape{2, 3}}));
+  EXPECT_FALSE(same_memory({DType::c64, Shape{3}}, {DType::f64, Shape{3, 2}}));
 }
 
 TEST(Half, every_bit_pattern_survives_the_way_through_float) {

@@ -251,6 +251,29 @@ TEST_P(ComplexTensors, go_through_traced_functions_and_transfers) {
   expect_numbers(sum(abs(zeros({0}, DType::c64))), {0});
 }
 
+TEST_P(ComplexTensors, go_through_loops_and_branches) {
+  const auto loss = [](const Tensor& x) {
+    const Tensor y = cond(
+        any(abs(x) > 1),
+        [&] {
+          return x * C{0, 1};
+        },
+        [&] { return x; });
+    const Tensor z = while_loop(
+        y, [](const Tensor& v) { return sum(abs(v)) < 100; },
+        [](const Tensor& v) { return v * v; });
+    return sum(real(z));
+  };
+  C want = C{1, 2} * C{0, 1};
+  while (std::abs(want) < 100) want *= want;
+  EXPECT_NEAR(loss(stored({{1, 2}})).item<double>(), want.real(), 1e-2);
+  const Tensor g = grad([](const Tensor& x) {
+    return sum(real(cond(
+        any(abs(x) > 1), [&] { return x * x; }, [&] { return x; })));
+  })(stored({{1, 2}}));
+  expect_numbers(g, {{2, -4}});  // the conjugate of 2z
+}
+
 TEST_P(ComplexTensors, share_results_with_their_parts) {
   const Tensor z = stored(numbers) * C{0, 1};
   const Tensor size = abs(z);
