@@ -66,6 +66,8 @@ std::vector<Tensor> TracedProgram::run(std::span<const Tensor> arguments) const 
 
 const std::string& TracedProgram::text() const noexcept { return state_->text; }
 
+std::string TracedProgram::plan() const { return state_->program->to_text(); }
+
 bool any_tracked(std::span<const Tensor> tensors) {
   return std::ranges::any_of(tensors,
                              [](const Tensor& tensor) { return tensor.value().node()->tracked(); });
@@ -109,6 +111,11 @@ std::string signature(std::span<const Tensor> tensors, const Device& device) {
 
 std::string graph_text(std::span<const Tensor> tensors) {
   return expr::extract(detail::values_of(tensors)).program.to_text();
+}
+
+std::string plan_text(std::span<const Tensor> tensors) {
+  return expr::plan_of(detail::values_of(tensors), [] { return current_device().client(); })
+      ->to_text();
 }
 
 std::string graph_dot(std::span<const Tensor> tensors) {

@@ -111,6 +111,15 @@ std::shared_ptr<DeviceClient> device_of(std::span<const Value> values) {
   return device_of_leaves(extract(values).leaves);
 }
 
+std::shared_ptr<const LoweredProgram> plan_of(
+    std::span<const Value> values,
+    const std::function<std::shared_ptr<DeviceClient>()>& otherwise) {
+  Extracted extracted = extract(values);
+  std::shared_ptr<DeviceClient> where = device_of_leaves(extracted.leaves);
+  if (!where) where = otherwise();
+  return prepare(std::move(extracted.program), where).value();
+}
+
 void evaluate(std::span<const Value> values,
               const std::function<std::shared_ptr<DeviceClient>()>& otherwise) {
   std::vector<Value> wanted;

@@ -1,6 +1,7 @@
 // An input read in another order: nothing is computed, so whoever uses a view reads through it.
 #include <algorithm>
 
+#include "stoker/pipeline/tensor/kernel_op.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
 
 namespace stoker::expr::ops::views {
@@ -215,6 +216,9 @@ void define(OpTable& table) {
                     &infer_broadcast, &view_broadcast, &sum_back));
   table.add(view_op("transpose", "axes in another order", &infer_transpose, &view_transpose,
                     &transpose_back));
+  Op copied = kernel_op("transpose_copy", "transpose", &transpose_back);
+  copied.summary = "axes in another order, in memory of their own";
+  table.add(std::move(copied));
   table.add(
       view_op("slice", "every stride-th element of a box", &infer_slice, &view_slice, &pad_back));
   table.add(

@@ -9,6 +9,8 @@ void optimize(Program& program) {
   // Folding makes constants that simplify further.
   simplify(program);
   share_equals(program);
+  // The last: what a transposition can be folded into has taken it by now.
+  copy_transposes(program);
 }
 
 }  // namespace stoker::expr

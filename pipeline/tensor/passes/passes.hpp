@@ -17,6 +17,10 @@ void fold_constants(Program& program);
 /// Computes equal things once.
 void share_equals(Program& program);
 
+/// Gives large transpositions memory of their own, by a kernel that goes tile by tile: reading through
+/// them costs more than that, because neighbours are far apart.
+void copy_transposes(Program& program);
+
 /// All of them in their order.
 void optimize(Program& program);
 
