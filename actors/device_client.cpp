@@ -12,6 +12,8 @@ namespace {
 
 /// Up to here new buffers are written through mapped memory of a GPU; beyond, staging is faster.
 constexpr std::uint64_t small_write = std::uint64_t{256} * 1024;
+/// Up to this the strand itself copies what was read.
+constexpr std::uint64_t small_read = std::uint64_t{16} * 1024;
 constexpr std::uint32_t strand_capacity = 1U << 16;
 
 Operand whole(const DeviceBuffer& buffer) { return {buffer.state(), 0, buffer.spec().bytes()}; }
@@ -216,6 +218,7 @@ Result<CommandPtr> DeviceClient::read_into(const DeviceBuffer& buffer, std::uint
   if (info().host_addressable) {
     output.memory = std::make_shared<HostBlock>(target.data(), target.size());
     work.on_result = std::move(done);
+    work.quick_result = true;  // the bytes are where they belong
   } else {
     STOKER_ASSIGN(const std::shared_ptr<MemoryLease> staging,
                   shell_->pool().lease(target.size(), MemoryKind::readback, "read"));
@@ -225,6 +228,7 @@ Result<CommandPtr> DeviceClient::read_into(const DeviceBuffer& buffer, std::uint
         std::memcpy(target.data(), staging->view().host(), target.size());
       done(failure);
     };
+    work.quick_result = target.size() <= small_read;
   }
   work.step.outputs.push_back(std::move(output));
   return send(std::move(command), options);

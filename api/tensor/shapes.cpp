@@ -10,8 +10,6 @@
 namespace stoker {
 namespace {
 
-std::size_t at(std::int64_t axis) { return static_cast<std::size_t>(axis); }
-
 std::span<const std::int64_t> as_span(std::initializer_list<std::int64_t> list) {
   return {list.begin(), list.size()};
 }

@@ -42,6 +42,12 @@ TEST_F(TensorGuide, evaluation) {
   EXPECT_EQ(b.read<float>().get().size(), 1000U);
 }
 
+TEST_F(TensorGuide, memory) {
+  const stoker::MemoryStats memory = stoker::current_device().stats().memory;
+  EXPECT_LE(memory.in_use, memory.peak);
+  EXPECT_LE(memory.peak, memory.budget);
+}
+
 TEST_F(TensorGuide, gradients) {
   const auto loss = [](const stoker::Tensor& w, const stoker::Tensor& x) {
     return stoker::sum(stoker::pow(stoker::matmul(x, w), 2));
@@ -59,6 +65,32 @@ TEST_F(TensorGuide, tracing) {
   stoker::Tensor p = stoker::tensor({1.0, 2.0});
   for (int i = 0; i < 3; ++i) p = step(p, stoker::ones({2}));  // traced once
   EXPECT_NEAR(p.to_vector<float>()[0], 0.7F, 1e-6F);
+}
+
+TEST_F(TensorGuide, branches_and_loops) {
+  const stoker::Tensor v = stoker::tensor({1.0, 16.0});
+  const stoker::Tensor r = stoker::cond(
+      stoker::any(v > 10), [&] { return stoker::sqrt(v); }, [&] { return v; });
+  const stoker::Tensor n = stoker::while_loop(
+      v, [](const stoker::Tensor& s) { return stoker::all(s < 100); },
+      [](const stoker::Tensor& s) { return s * 2; });
+  EXPECT_EQ(r.to_vector<float>(), (std::vector{1.0F, 4.0F}));
+  EXPECT_EQ(n.to_vector<float>(), (std::vector{8.0F, 128.0F}));
+}
+
+TEST_F(TensorGuide, host_calls) {
+  const auto sorted = stoker::jit([](const stoker::Tensor& x) {
+    return stoker::host_call(
+        x.spec(),
+        [](const std::vector<stoker::Tensor>& in) {
+          auto numbers = in[0].to_vector<float>();
+          std::ranges::sort(numbers);
+          return stoker::tensor(numbers, in[0].shape());
+        },
+        {x});
+  });
+  EXPECT_EQ(sorted(stoker::tensor({3.0, 1.0, 2.0})).to_vector<float>(),
+            (std::vector{1.0F, 2.0F, 3.0F}));
 }
 
 TEST_F(TensorGuide, random_numbers) {
