@@ -5,6 +5,8 @@
 
 #include "stoker/actors/device_slot.hpp"
 #include "stoker/actors/read_target.hpp"
+#include "stoker/device/adopted_memory.hpp"
+#include "stoker/device/host_memory.hpp"
 #include "stoker/runtime/trace.hpp"
 
 namespace stoker {
@@ -186,6 +188,27 @@ Result<DeviceBuffer> DeviceClient::make_buffer(const TensorSpec& spec,
   STOKER_ASSIGN(const CommandPtr command, write(buffer, 0, data));
   command->observe();  // a failure reaches whoever uses the buffer
   return buffer;
+}
+
+Result<DeviceBuffer> DeviceClient::adopt_buffer(const TensorSpec& spec, std::span<std::byte> memory,
+                                                std::shared_ptr<const void> owner) {
+  STOKER_TRY(admit(0, "adopt"));
+  if (!info().host_addressable)
+    return Error{"adopt",
+                 ErrorCode::unsupported,
+                 "the device cannot address memory of the host",
+                 {{"device", info().name}}};
+  const bool aligned = reinterpret_cast<std::uintptr_t>(memory.data()) % host_alignment == 0;
+  if (memory.size() != spec.bytes() || !aligned)
+    return Error{"adopt",
+                 ErrorCode::invalid_argument,
+                 "the memory has another size, or does not begin where kernels can read it",
+                 {{"expected_bytes", std::to_string(spec.bytes())},
+                  {"got_bytes", std::to_string(memory.size())},
+                  {"alignment", std::to_string(host_alignment)}}};
+  return DeviceBuffer{std::make_shared<BufferCell>(
+      actor_.strand(), shared_from_this(),
+      shell_->make_buffer(spec, adopt_memory(memory, std::move(owner))))};
 }
 
 Result<CommandPtr> DeviceClient::write(const DeviceBuffer& buffer, std::uint64_t offset,

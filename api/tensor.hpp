@@ -1,18 +1,27 @@
-// Tensors: everything of api/tensor. Component Stoker::tensor.
+// Tensors: everything of api/tensor but async.hpp (Asio) and eigen.hpp (Eigen). Component
+// Stoker::tensor.
 #pragma once
 
+#include "stoker/api/tensor/batches.hpp"
 #include "stoker/api/tensor/control_flow.hpp"
 #include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/dlpack.hpp"
 #include "stoker/api/tensor/elementwise.hpp"
 #include "stoker/api/tensor/grad.hpp"
 #include "stoker/api/tensor/host_calls.hpp"
 #include "stoker/api/tensor/indexing.hpp"
 #include "stoker/api/tensor/jit.hpp"
 #include "stoker/api/tensor/linear_algebra.hpp"
+#include "stoker/api/tensor/npy.hpp"
 #include "stoker/api/tensor/ordering.hpp"
 #include "stoker/api/tensor/products.hpp"
 #include "stoker/api/tensor/random.hpp"
+#include "stoker/api/tensor/raw_files.hpp"
 #include "stoker/api/tensor/reductions.hpp"
+#include "stoker/api/tensor/safetensors.hpp"
+#include "stoker/api/tensor/serialize.hpp"
 #include "stoker/api/tensor/shapes.hpp"
 #include "stoker/api/tensor/tensor.hpp"
+#include "stoker/api/tensor/text.hpp"
+#include "stoker/api/tensor/transfer.hpp"
 #include "stoker/api/tensor/windows.hpp"

@@ -66,6 +66,11 @@ ShellStats DeviceShell::stats() const noexcept {
 Result<std::shared_ptr<BufferState>> DeviceShell::make_buffer(const TensorSpec& spec,
                                                               std::string_view op) {
   STOKER_ASSIGN(auto memory, pool_->lease(spec.bytes(), MemoryKind::device, op));
+  return make_buffer(spec, std::move(memory));
+}
+
+std::shared_ptr<BufferState> DeviceShell::make_buffer(const TensorSpec& spec,
+                                                      std::shared_ptr<MemoryLease> memory) {
   return std::make_shared<BufferState>(next_buffer_.fetch_add(1, std::memory_order_relaxed), spec,
                                        std::move(memory));
 }

@@ -101,6 +101,9 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   /// Memory for a new buffer with undefined contents.
   [[nodiscard]] Result<std::shared_ptr<BufferState>> make_buffer(const TensorSpec& spec,
                                                                  std::string_view op);
+  /// A new buffer in memory that is there already.
+  [[nodiscard]] std::shared_ptr<BufferState> make_buffer(const TensorSpec& spec,
+                                                         std::shared_ptr<MemoryLease> memory);
   /// The device_lost Error once the device is lost, else nothing.
   [[nodiscard]] std::optional<Error> lost() const;
   [[nodiscard]] bool is_lost() const noexcept { return is_lost_.load(std::memory_order_acquire); }

@@ -51,6 +51,8 @@ class Tensor {
   const Tensor& eval() const;
   /// Whether it was started.
   [[nodiscard]] bool evaluated() const { return static_cast<bool>(value_.buffer()); }
+  /// Starts it if need be. Ready when it is computed; fails with what failed on the way.
+  [[nodiscard]] Future<> computed() const { return buffer().written(); }
   /// Its memory; starts it if need be.
   [[nodiscard]] Buffer buffer() const;
   /// The elements, row-major; starts it if need be. bool and u8 are read as std::uint8_t. Throws

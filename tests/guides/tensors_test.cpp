@@ -1,8 +1,17 @@
 // The examples of docs/tensors.md; see guides_test.cpp.
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
+#include <filesystem>
+#include <iostream>
 
 #include "stoker/api/system.hpp"
 #include "stoker/api/tensor.hpp"
+#include "stoker/api/tensor/async.hpp"
+#include "stoker/api/tensor/eigen.hpp"
 
 namespace {
 
@@ -99,6 +108,80 @@ TEST_F(TensorGuide, random_numbers) {
   const auto [more, after] = stoker::random::uniform(next, {3});
   EXPECT_EQ(noise.shape(), (stoker::Shape{3, 4}));
   EXPECT_EQ(more.size() + after.size(), 5U);
+}
+
+/// Examples write files by short names: each test does so in a folder of its own.
+class TensorFileGuide : public TensorGuide {
+ protected:
+  TensorFileGuide() {
+    std::filesystem::create_directories(folder);
+    std::filesystem::current_path(folder);
+  }
+  ~TensorFileGuide() override {
+    std::filesystem::current_path(before);
+    std::filesystem::remove_all(folder);
+  }
+  std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("stoker-guide-" + std::to_string(::getpid()));
+};
+
+TEST_F(TensorFileGuide, numpy_files) {
+  stoker::save_npy("x.npy", stoker::iota({2, 3}));
+  const stoker::Tensor back = stoker::load_npy("x.npy");  // C or Fortran order, versions 1 to 3
+  stoker::save_npz("all.npz", {{"x", back}, {"y", back * 2}}, {.compressed = true});
+  const std::map<std::string, stoker::Tensor> all = stoker::load_npz("all.npz");
+  EXPECT_EQ(all.at("y").to_vector<int>(), (std::vector{0, 2, 4, 6, 8, 10}));
+}
+
+TEST_F(TensorFileGuide, safetensors_files) {
+  const stoker::Tensor weight = stoker::ones({2, 2});
+  stoker::save_safetensors("model.safetensors", {{"weight", weight}}, {{"format", "pt"}});
+  const stoker::SafetensorsFile file = stoker::open_safetensors("model.safetensors");
+  for (const std::string& name : file.names())
+    std::cout << name << ' ' << file.spec(name).to_string() << '\n';
+  const stoker::Tensor loaded = file.load("weight");
+  EXPECT_EQ(loaded.spec(), weight.spec());
+}
+
+TEST_F(TensorGuide, serialized_structures) {
+  const stoker::Tensor weight = stoker::ones({2, 2});
+  const stoker::Tensor bias = stoker::zeros({2});
+  const stoker::Tensor step = stoker::tensor(7);
+  const std::pair state{std::vector{weight, bias}, step};
+  const std::vector<std::byte> stored = stoker::serialize(state);
+  const auto restored =
+      stoker::deserialize<std::pair<std::vector<stoker::Tensor>, stoker::Tensor>>(stored);
+  EXPECT_EQ(restored.first.size(), 2U);
+  EXPECT_EQ(restored.second.item<int>(), 7);
+}
+
+TEST_F(TensorGuide, eigen_matrices) {
+  const Eigen::MatrixXf matrix = Eigen::MatrixXf::Identity(2, 2) * 3;  // any expression, any order
+  const stoker::Tensor t = stoker::tensor_from(matrix);
+  const auto doubled = stoker::to_eigen<Eigen::MatrixXf>(t * 2);
+  const stoker::EigenView<float> view{t};  // the tensor's own memory, on the CPU device
+  EXPECT_EQ(view.map().sum() * 2, doubled.sum());
+}
+
+TEST_F(TensorGuide, text_and_batches) {
+  const stoker::Tensor rows = stoker::matrix_of("1 2 3\n4 5 Inf\n7 8 9");
+  for (const stoker::Tensor& batch :
+       stoker::to_batched(rows, 2))  // the last is filled from the first
+    EXPECT_EQ(batch.shape(), (stoker::Shape{2, 3}));
+}
+
+boost::asio::awaitable<float> loss_of(stoker::Tensor x) {
+  const stoker::Tensor y = stoker::sum(x * x);
+  (co_await stoker::async_eval(y, boost::asio::use_awaitable)).value();  // computed
+  co_return (co_await stoker::async_get(y.read<float>()))[0];
+}
+
+TEST_F(TensorGuide, coroutines) {
+  boost::asio::io_context loop;
+  auto loss = boost::asio::co_spawn(loop, loss_of(stoker::ones({3})), boost::asio::use_future);
+  loop.run();
+  EXPECT_EQ(loss.get(), 3);
 }
 
 }  // namespace
