@@ -26,6 +26,8 @@
 
 #include "stoker/api/buffer.hpp"
 #include "stoker/api/device.hpp"
+#include "stoker/api/tensor/axes.hpp"
+#include "stoker/api/tensor/names.hpp"
 #include "stoker/pipeline/tensor/promotion.hpp"
 #include "stoker/pipeline/tensor/value.hpp"
 
@@ -35,7 +37,8 @@ class Tensor {
  public:
   /// Without a value: may only be assigned, destroyed and asked whether it has one.
   Tensor() = default;
-  explicit Tensor(expr::Value value) noexcept : value_{std::move(value)} {}
+  explicit Tensor(expr::Value value, AxisNames names = {}) noexcept
+      : value_{std::move(value)}, names_{std::move(names)} {}
   /// What a buffer holds. Later writes to the buffer are seen by what is computed after them: better
   /// leave it alone.
   explicit Tensor(const Buffer& buffer);
@@ -46,6 +49,14 @@ class Tensor {
   [[nodiscard]] std::size_t rank() const noexcept { return shape().rank(); }
   [[nodiscard]] std::size_t size() const noexcept { return spec().elements(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return spec().bytes(); }
+
+  /// The same with names for its axes, "" for none. Throws invalid_argument unless there is one for
+  /// each axis, and all differ.
+  [[nodiscard]] Tensor named(std::vector<std::string> names) const;
+  [[nodiscard]] const AxisNames& names() const noexcept { return names_; }
+  /// The axis of that name, or axes. Throws not_found, which says what there is.
+  [[nodiscard]] std::int64_t axis(std::string_view name) const;
+  [[nodiscard]] Axes axes(std::initializer_list<std::string_view> names) const;
 
   /// Starts what is missing and returns this tensor. Does not wait.
   const Tensor& eval() const;
@@ -78,6 +89,7 @@ class Tensor {
  private:
   void check_one_element() const;
   expr::Value value_;
+  AxisNames names_;
 };
 
 /// Starts several at once, which computes what they share once.

@@ -92,6 +92,7 @@ Extracted extract(std::span<const Value> results) {
         {&parameter, {}, {}, Specs(node->specs().begin(), node->specs().end()), nullptr});
     made.program.parameters.push_back(at);
     made.leaves.emplace_back(node);
+    made.buffers.push_back(std::move(state.buffers));
   };
   const auto visit = [&](const Value& root) {
     enter(root.node());

@@ -36,6 +36,12 @@ TEST_F(TensorGuide, dtypes) {
   EXPECT_EQ((bytes / 2).dtype(), stoker::DType::f32);
 }
 
+TEST_F(TensorGuide, names) {
+  const stoker::Tensor table = stoker::ones({2, 3}).named({"rows", "columns"});
+  const stoker::Tensor totals = stoker::sum(table, {table.axes({"rows"})});
+  EXPECT_EQ(totals.names()[0], "columns");
+}
+
 TEST(TensorGuides, devices) {
   const stoker::System system;
   const stoker::DeviceScope scope{system.device("cpu")};
