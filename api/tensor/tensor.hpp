@@ -33,6 +33,8 @@
 
 namespace stoker {
 
+class Index;
+
 class Tensor {
  public:
   /// Without a value: may only be assigned, destroyed and asked whether it has one.
@@ -77,6 +79,10 @@ class Tensor {
   template <class T> [[nodiscard]] T item() const;
   /// A copy on another device; this one if it is there.
   [[nodiscard]] Tensor to(const Device& device) const;
+
+  /// A part: x[0], x[{0, Range{1, 3}}]; see ranges.hpp.
+  [[nodiscard]] Tensor operator[](const Index& index) const;
+  [[nodiscard]] Tensor operator[](std::initializer_list<Index> indices) const;
 
   /// The bytes as the device stores them, waited for.
   [[nodiscard]] std::vector<std::byte> to_bytes() const;

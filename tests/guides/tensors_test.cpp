@@ -190,4 +190,35 @@ TEST_F(TensorGuide, coroutines) {
   EXPECT_EQ(loss.get(), 3);
 }
 
+TEST_F(TensorGuide, parts) {
+  const stoker::Tensor m = stoker::reshape(stoker::iota({12}), {3, 4});
+  EXPECT_EQ(m[-1].to_vector<int>(), (std::vector{8, 9, 10, 11}));
+  EXPECT_EQ((m[{stoker::every, stoker::Range{1, 3}}].shape()), (stoker::Shape{3, 2}));
+  EXPECT_EQ((m[{1, stoker::argmax(m[0])}].item<int>()), 7);
+}
+
+TEST_F(TensorGuide, own_gradients) {
+  const auto clipped =
+      stoker::custom_grad([](const stoker::Tensor& x) { return x * x; },
+                          [](const stoker::Tensor& x, const stoker::Tensor&,
+                             const stoker::Tensor& g) { return stoker::clip(g * 2 * x, -1, 1); });
+  const auto loss = [&](const stoker::Tensor& x) {
+    return stoker::sum(stoker::checkpoint(clipped)(x));
+  };
+  EXPECT_EQ(stoker::grad(loss)(stoker::tensor({0.25, 9.0})).to_vector<float>(),
+            (std::vector{0.5F, 1.0F}));
+}
+
+TEST_F(TensorGuide, elements) {
+  const auto error = [](const stoker::Tensor& w, const stoker::Tensor& x, const stoker::Tensor& y) {
+    return stoker::pow(stoker::matmul(x, w) - y, 2);
+  };
+  const stoker::Tensor w = stoker::tensor({1.0, 2.0});
+  const stoker::Tensor x = stoker::tensor({{1.0, 0.0}, {0.0, 1.0}, {1.0, 1.0}});
+  const stoker::Tensor y = stoker::tensor({0.0, 2.0, 1.0});
+  const auto per_example = stoker::vmap(stoker::grad(error), {.in_axes = {std::nullopt, 0, 0}});
+  EXPECT_EQ(per_example(w, x, y).to_vector<float>(),
+            (std::vector{2.0F, 0.0F, 0.0F, 0.0F, 4.0F, 4.0F}));
+}
+
 }  // namespace

@@ -3,7 +3,7 @@
 namespace stoker::expr {
 
 void optimize(Program& program) {
-  program.drop_dead();
+  inline_custom_gradients(program);
   simplify(program);
   fold_constants(program);
   // Folding makes constants that simplify further.

@@ -7,6 +7,9 @@
 
 namespace stoker::expr {
 
+/// Takes out custom_gradient, which has done its work when there is a program.
+void inline_custom_gradients(Program& program);
+
 /// Removes what changes nothing: x + 0, x · 1, casts and shapes that are there already, a transposition
 /// of a transposition. Nothing that could change a NaN, an infinity or the sign of a zero.
 void simplify(Program& program);
