@@ -4,6 +4,7 @@
 
 #include "stoker/api/tensor/batches.hpp"
 #include "stoker/api/tensor/borders.hpp"
+#include "stoker/api/tensor/complex.hpp"
 #include "stoker/api/tensor/constants.hpp"
 #include "stoker/api/tensor/control_flow.hpp"
 #include "stoker/api/tensor/creation.hpp"
@@ -11,6 +12,7 @@
 #include "stoker/api/tensor/diagonals.hpp"
 #include "stoker/api/tensor/dlpack.hpp"
 #include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/tensor/fft.hpp"
 #include "stoker/api/tensor/folds.hpp"
 #include "stoker/api/tensor/grad.hpp"
 #include "stoker/api/tensor/heatmap.hpp"

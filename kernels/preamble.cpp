@@ -190,9 +190,11 @@ uvec2 stoker_pack_16(uvec4 v) {
 }  // namespace
 
 std::optional<DType> binding_dtype(std::string_view type, const ShaderVariant& variant) noexcept {
+  std::optional<DType> found = parse_dtype(type);
   for (const auto& [letter, dtype] : variant.types)
-    if (letter == type) return dtype;
-  return parse_dtype(type);
+    if (letter == type) found = dtype;
+  // Shaders see complex numbers as pairs.
+  return found && is_complex(*found) ? std::nullopt : found;
 }
 
 std::size_t push_bytes(const Shader& shader) noexcept {

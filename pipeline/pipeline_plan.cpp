@@ -142,6 +142,8 @@ Result<void> PipelinePlan::place(const std::vector<std::uint32_t>& order, Device
     stages.push_back(std::move(planned));
   }
   arena = plan_arena(items, ancestry);
+  // Values without elements need no memory but a place.
+  if (!items.empty()) arena.bytes = std::max<std::uint64_t>(arena.bytes, 1);
   return {};
 }
 
@@ -167,7 +169,7 @@ Result<void> PipelinePlan::check_binding(std::span<const DeviceBuffer* const> bu
                      {"buffer", buffer.device()->info().name},
                      {"pipeline", device.info().name}});
     if (buffer.state()->released.load(std::memory_order_acquire)) return released(i);
-    if (buffer.spec() != *value.spec)
+    if (!same_memory(buffer.spec(), *value.spec))
       return refuse(buffer.spec().dtype != value.spec->dtype ? ErrorCode::dtype_mismatch
                                                              : ErrorCode::shape_mismatch,
                     "the buffer does not fit the value",

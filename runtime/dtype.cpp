@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "stoker/runtime/error.hpp"
+
 namespace stoker {
 namespace {
 
@@ -13,7 +15,7 @@ struct Row {
   bool has_sign;
 };
 
-constexpr std::array<Row, dtype_count> rows = {{
+constexpr std::array<Row, stored_dtype_count> rows = {{
     {"f32", 4, true, false, true},
     {"f64", 8, true, false, true},
     {"f16", 2, true, false, true},
@@ -27,6 +29,8 @@ constexpr std::array<Row, dtype_count> rows = {{
     {"u32", 4, false, true, false},
     {"u64", 8, false, true, false},
     {"bool", 1, false, false, false},
+    {"c64", 8, false, false, true},
+    {"c128", 16, false, false, true},
 }};
 
 const Row& row(DType dtype) noexcept { return rows[static_cast<std::size_t>(dtype)]; }
@@ -49,6 +53,13 @@ std::size_t size_of(DType dtype) noexcept { return row(dtype).size; }
 bool is_float(DType dtype) noexcept { return row(dtype).floating; }
 bool is_integer(DType dtype) noexcept { return row(dtype).integer; }
 bool is_signed(DType dtype) noexcept { return row(dtype).has_sign; }
+
+void detail::refuse_visit(DType dtype) {
+  throw Error{"dtype",
+              ErrorCode::internal,
+              "complex numbers are computed with as pairs of floats",
+              {{"dtype", std::string{to_string(dtype)}}}};
+}
 
 // Both conversions shift the exponent by multiplying with a power of two, so that subnormals come
 // out right without a special loop (F. Giesen, "Half to float done quick").

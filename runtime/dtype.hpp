@@ -1,9 +1,10 @@
 // Element types: their names, sizes and classes, and the two 16-bit float storage types.
 //
-// Values are plain data; every function is thread-safe and never throws.
+// Values are plain data; every function is thread-safe and, but for visit_dtype(), never throws.
 #pragma once
 
 #include <bit>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -25,9 +26,14 @@ enum class DType : std::uint8_t {
   u16,
   u32,
   u64,
-  boolean
+  boolean,
+  c64,
+  c128
 };
+/// Those that kernels compute with. The complex ones behind them are for storage only: kernels see
+/// them as pairs of their component, along one more axis.
 inline constexpr std::size_t dtype_count = 13;
+inline constexpr std::size_t stored_dtype_count = 15;
 
 [[nodiscard]] std::string_view to_string(DType dtype) noexcept;
 /// The dtype named `name` ("f32", "bool", …; "i32" is accepted for "s32"), or nothing.
@@ -38,6 +44,17 @@ inline constexpr std::size_t dtype_count = 13;
 /// Signed or unsigned integer; bool is neither.
 [[nodiscard]] bool is_integer(DType dtype) noexcept;
 [[nodiscard]] bool is_signed(DType dtype) noexcept;
+[[nodiscard]] constexpr bool is_complex(DType dtype) noexcept {
+  return dtype == DType::c64 || dtype == DType::c128;
+}
+/// A float or complex: what has gradients.
+[[nodiscard]] inline bool is_inexact(DType dtype) noexcept {
+  return is_float(dtype) || is_complex(dtype);
+}
+/// The dtype of a complex one's two parts; any other one itself.
+[[nodiscard]] constexpr DType component_of(DType dtype) noexcept {
+  return dtype == DType::c64 ? DType::f32 : dtype == DType::c128 ? DType::f64 : dtype;
+}
 
 /// IEEE 754 binary16 storage; arithmetic happens in float. Conversion rounds to nearest even.
 struct Half {
@@ -81,9 +98,16 @@ template <> inline constexpr DType dtype_of<std::uint16_t> = DType::u16;
 template <> inline constexpr DType dtype_of<std::uint32_t> = DType::u32;
 template <> inline constexpr DType dtype_of<std::uint64_t> = DType::u64;
 template <> inline constexpr DType dtype_of<bool> = DType::boolean;
+template <> inline constexpr DType dtype_of<std::complex<float>> = DType::c64;
+template <> inline constexpr DType dtype_of<std::complex<double>> = DType::c128;
+
+namespace detail {
+[[noreturn]] void refuse_visit(DType dtype);
+}  // namespace detail
 
 /// Calls `visitor.template operator()<T>()` with the C++ element type of `dtype`
-/// (bool is visited as bool). The one place that maps the enumeration to types.
+/// (bool is visited as bool). The one place that maps the enumeration to types. A complex dtype, which
+/// nothing computes with, throws Error{internal}.
 template <class Visitor> decltype(auto) visit_dtype(DType dtype, Visitor&& visitor) {
   switch (dtype) {
     case DType::f64: return visitor.template operator()<double>();
@@ -98,6 +122,8 @@ template <class Visitor> decltype(auto) visit_dtype(DType dtype, Visitor&& visit
     case DType::u32: return visitor.template operator()<std::uint32_t>();
     case DType::u64: return visitor.template operator()<std::uint64_t>();
     case DType::boolean: return visitor.template operator()<bool>();
+    case DType::c64:
+    case DType::c128: detail::refuse_visit(dtype);
     case DType::f32: break;
   }
   return visitor.template operator()<float>();

@@ -101,4 +101,16 @@ std::string TensorSpec::to_string() const {
   return std::string{stoker::to_string(dtype)} + shape.to_string();
 }
 
+bool same_memory(const TensorSpec& a, const TensorSpec& b) noexcept {
+  if (a == b) return true;
+  if (is_complex(b.dtype) && !is_complex(a.dtype)) return same_memory(b, a);
+  const std::size_t rank = a.shape.rank();
+  if (!is_complex(a.dtype) || component_of(a.dtype) != b.dtype || b.shape.rank() != rank + 1 ||
+      b.shape[rank] != 2)
+    return false;
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    if (a.shape[axis] != b.shape[axis]) return false;
+  return true;
+}
+
 }  // namespace stoker

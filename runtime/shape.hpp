@@ -75,4 +75,8 @@ struct TensorSpec {
   friend bool operator==(const TensorSpec&, const TensorSpec&) noexcept = default;
 };
 
+/// Whether memory of one can be read as the other: they are equal, or one is complex numbers and the
+/// other the pairs of their parts: c64[3] and f32[3,2].
+[[nodiscard]] bool same_memory(const TensorSpec& a, const TensorSpec& b) noexcept;
+
 }  // namespace stoker

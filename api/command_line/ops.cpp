@@ -33,6 +33,8 @@ std::vector<std::string_view> scalar_dtypes(const Op& op) {
 }
 
 nlohmann::json dtypes_of(const Op& op) {
+  if (op.name == "view_as_real") return {"c64", "c128"};
+  if (op.name == "view_as_complex") return {"f32", "f64"};
   nlohmann::json names = nlohmann::json::array();
   if (op.kind == OpKind::scalar) {
     for (const auto name : scalar_dtypes(op)) names.push_back(name);

@@ -13,15 +13,19 @@
 namespace stoker {
 
 namespace detail {
-/// The dtype of a literal's type: integers are s32, floating-point numbers f32, bool is u8.
+/// The dtype of a literal's type: integers are s32, floating-point numbers f32, complex numbers c64, bool
+/// is u8.
 struct Inferred {};
 template <class Wanted, class Written>
 using ElementType = std::conditional_t<
     !std::is_same_v<Wanted, Inferred>, Wanted,
     std::conditional_t<
         std::is_same_v<Written, bool>, std::uint8_t,
-        std::conditional_t<std::is_same_v<Written, int>, std::int32_t,
-                           std::conditional_t<std::is_same_v<Written, double>, float, Written>>>>;
+        std::conditional_t<
+            std::is_same_v<Written, int>, std::int32_t,
+            std::conditional_t<std::is_same_v<Written, double>, float,
+                               std::conditional_t<std::is_same_v<Written, std::complex<double>>,
+                                                  std::complex<float>, Written>>>>>;
 
 [[nodiscard]] Tensor from_bytes(const TensorSpec& spec, std::span<const std::byte> bytes);
 void check_row(std::size_t length, std::size_t expected);
@@ -48,7 +52,7 @@ template <class E, class List> [[nodiscard]] Tensor from_list(const List& list) 
 }  // namespace detail
 
 /// tensor({1, 2, 3}), tensor({{1.0, 2.0}, {3.0, 4.0}}), …: integers as s32, floating-point numbers as
-/// f32, bool as u8; tensor<double>({1, 2}) names the element type. Throws shape_mismatch for ragged
+/// f32, std::complex as c64, bool as u8; tensor<double>({1, 2}) names the element type. Throws shape_mismatch for ragged
 /// lists.
 template <class E = detail::Inferred, class T>
 [[nodiscard]] Tensor tensor(std::initializer_list<T> list) {
@@ -64,9 +68,7 @@ template <class E = detail::Inferred, class T>
   return detail::from_list<detail::ElementType<E, T>>(list);
 }
 /// A scalar, of rank 0.
-template <class E = detail::Inferred, class T>
-requires std::is_arithmetic_v<T>
-[[nodiscard]] Tensor tensor(T number) {
+template <class E = detail::Inferred, Number T> [[nodiscard]] Tensor tensor(T number) {
   return detail::from_list<detail::ElementType<E, T>>(number);
 }
 /// The elements of a span in row-major order.

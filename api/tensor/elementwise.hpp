@@ -53,7 +53,7 @@ namespace stoker {
 // Of a number, in its own dtype ----------------------------------------------------------------------
 /// -x; integers wrap.
 [[nodiscard]] Tensor negate(const TensorLike& x);
-/// |x|; the smallest signed integer wraps.
+/// |x|, of complex numbers real; the smallest signed integer wraps.
 [[nodiscard]] Tensor abs(const TensorLike& x);
 /// -1, 0 or 1; a zero keeps its sign, NaN stays.
 [[nodiscard]] Tensor sign(const TensorLike& x);
@@ -120,7 +120,8 @@ namespace stoker {
 /// Within [low, high]; NaN stays. The gradient at a limit is x's. N-046.
 [[nodiscard]] Tensor clip(const TensorLike& x, const TensorLike& low, const TensorLike& high);
 
-/// Elements converted: floats to integers truncate toward zero and saturate, NaN gives 0; integers wrap.
+/// Elements converted: floats to integers truncate toward zero and saturate, NaN gives 0; integers wrap;
+/// of a complex number the real part remains.
 [[nodiscard]] Tensor as_type(const Tensor& x, DType dtype);
 
 /// max(x, 0); the gradient at 0 is 0.
@@ -128,9 +129,6 @@ namespace stoker {
 
 // Operators: between tensors, and with a number on either side. (Both sides are written out because the
 // language would turn a missing != into a negated ==.)
-template <class T>
-concept Number = std::is_arithmetic_v<T>;
-
 [[nodiscard]] inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 template <Number T> [[nodiscard]] Tensor operator+(const Tensor& a, T b) { return add(a, b); }
 template <Number T> [[nodiscard]] Tensor operator+(T a, const Tensor& b) { return add(a, b); }

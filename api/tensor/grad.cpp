@@ -17,7 +17,7 @@ std::vector<expr::Value> values_of(std::span<const Tensor> tensors) {
 std::vector<Tensor> finished(std::vector<expr::Value> gradients, std::span<const Tensor> like) {
   std::vector<Tensor> tensors;
   for (expr::Value& gradient : gradients) {
-    if (!is_float(gradient.dtype())) gradient = expr::constant(0, DType::f32, gradient.shape());
+    if (!is_inexact(gradient.dtype())) gradient = expr::constant(0, DType::f32, gradient.shape());
     tensors.emplace_back(std::move(gradient), like[tensors.size()].names());
   }
   return tensors;

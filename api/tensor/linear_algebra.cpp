@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "stoker/api/tensor/complex.hpp"
 #include "stoker/api/tensor/creation.hpp"
 #include "stoker/api/tensor/elementwise.hpp"
 #include "stoker/api/tensor/products.hpp"
@@ -12,7 +13,15 @@
 namespace stoker::linalg {
 namespace {
 
-DType wide(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+DType wide(DType dtype) {
+  if (is_complex(dtype))
+    throw Error{
+        "linalg",
+        ErrorCode::unsupported,
+        "there are no factorizations of complex matrices, got " + std::string{to_string(dtype)},
+        {{"got", std::string{to_string(dtype)}}}};
+  return dtype == DType::f64 ? DType::f64 : DType::f32;
+}
 
 /// What a factor of `a` is given as.
 Tensor narrowed(const expr::Value& factor, const Tensor& a) {
@@ -66,7 +75,8 @@ Tensor adjoint(const Tensor& a) {
   if (a.rank() < 2)
     throw Error{"adjoint", ErrorCode::shape_mismatch,
                 "expected matrices, got " + a.spec().to_string()};
-  return Tensor{expr::matrix_transpose(a.value())};
+  const Tensor turned{expr::matrix_transpose(a.value())};
+  return is_complex(a) ? conjugate(turned) : turned;
 }
 
 Tensor cholesky(const Tensor& a) { return narrowed(factors("cholesky", a)[0], a); }

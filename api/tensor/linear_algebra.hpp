@@ -15,7 +15,7 @@
 
 namespace stoker::linalg {
 
-/// The last two axes exchanged.
+/// The last two axes exchanged, and complex elements conjugated.
 [[nodiscard]] Tensor adjoint(const Tensor& a);
 /// L with A = L·Lᵀ; reads the lower half.
 [[nodiscard]] Tensor cholesky(const Tensor& a);

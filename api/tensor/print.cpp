@@ -51,8 +51,18 @@ class Printer {
     }
     return out + "]";
   }
+  /// Of complex numbers, as an array of their parts.
+  [[nodiscard]] double part(std::size_t index) const {
+    return detail::element_as_double(bytes_, component_of(spec_.dtype), index);
+  }
+
   [[nodiscard]] std::string element(std::int64_t index) const {
     const auto at = static_cast<std::size_t>(index);
+    if (is_complex(spec_.dtype)) {
+      const std::string imaginary = number_text(part(2 * at + 1), scientific_);
+      return number_text(part(2 * at), scientific_) + (imaginary.front() == '-' ? "" : "+") +
+             imaginary + "i";
+    }
     return visit_dtype(spec_.dtype, [&]<class T>() -> std::string {
       const auto* from = reinterpret_cast<const T*>(bytes_.data());
       if constexpr (std::is_same_v<T, bool>)
@@ -87,15 +97,17 @@ class Printer {
   /// How wide a column is.
   void measure() {
     if (spec_.elements() == 0) return;
-    if (is_float(spec_.dtype)) {
+    if (is_inexact(spec_.dtype)) {
       double largest = 0;
       double smallest = INFINITY;
+      const std::size_t parts = is_complex(spec_.dtype) ? 2 : 1;
       each_element(0, 0, [&](std::int64_t index) {
-        const double value = std::abs(
-            detail::element_as_double(bytes_, spec_.dtype, static_cast<std::size_t>(index)));
-        if (!std::isfinite(value) || value == 0) return;
-        largest = std::max(largest, value);
-        smallest = std::min(smallest, value);
+        for (std::size_t i = 0; i < parts; ++i) {
+          const double value = std::abs(part(parts * static_cast<std::size_t>(index) + i));
+          if (!std::isfinite(value) || value == 0) continue;
+          largest = std::max(largest, value);
+          smallest = std::min(smallest, value);
+        }
       });
       scientific_ = largest >= 1e8 || (largest > 0 && smallest < 1e-4);
     }

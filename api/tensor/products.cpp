@@ -92,7 +92,7 @@ DType product_dtype(const Tensor& a, const Tensor& b) {
 
 /// A dtype that has a kernel and whose low bits are those of the result: products and sums wrap alike.
 DType computed_in(DType dtype) {
-  if (is_float(dtype) || dtype == DType::u32) return dtype;
+  if (is_inexact(dtype) || dtype == DType::u32) return dtype;
   return size_of(dtype) == 8 ? DType::s64 : DType::s32;
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "stoker/api/tensor/complex.hpp"
 #include "stoker/api/tensor/creation.hpp"
 #include "stoker/api/tensor/elementwise.hpp"
 #include "stoker/api/tensor/indexing.hpp"
@@ -123,6 +124,12 @@ Tensor normal_split(const Tensor& key, const Shape& shape, double mean, double d
 }
 
 Drawn normal(const Tensor& key, const Shape& shape, double mean, double deviation, DType dtype) {
+  if (is_complex(dtype)) {
+    const double each = deviation / std::numbers::sqrt2;
+    const Drawn re = normal(key, shape, mean, each, component_of(dtype));
+    const Drawn im = normal(re.next, shape, 0, each, component_of(dtype));
+    return {complex(re.values, im.values), im.next};
+  }
   const auto [mine, next] = parted(key);
   return {normal_split(mine, shape, mean, deviation, dtype), next};
 }

@@ -30,6 +30,7 @@ struct Drawn {
 /// In [low, high).
 [[nodiscard]] Drawn uniform(const Tensor& key, const Shape& shape = {}, double low = 0,
                             double high = 1, DType dtype = DType::f32);
+/// Of complex numbers each part is normal, and both together have that deviation.
 [[nodiscard]] Drawn normal(const Tensor& key, const Shape& shape = {}, double mean = 0,
                            double deviation = 1, DType dtype = DType::f32);
 /// In [low, high), of an integer dtype.

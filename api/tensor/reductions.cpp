@@ -104,7 +104,7 @@ Tensor argmin(const Tensor& x, const Arg& over) { return arg("argmin", x, over);
 
 Tensor all_close(const TensorLike& a, const TensorLike& b, const Closeness& how) {
   const DType both = expr::merged(a.dtype(), b.dtype());
-  const DType dtype = is_float(both) ? both : DType::f64;
+  const DType dtype = is_inexact(both) ? both : DType::f64;
   const Tensor left{a.as(dtype)};
   const Tensor right{b.as(dtype)};
   const Tensor finite =

@@ -1,6 +1,7 @@
 #include "stoker/api/tensor/tensor.hpp"
 
 #include "stoker/api/system.hpp"
+#include "stoker/pipeline/tensor/complex.hpp"
 #include "stoker/pipeline/tensor/evaluation.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
 
@@ -101,7 +102,10 @@ expr::Value TensorLike::as(DType dtype) const {
   if (tensor_.has_value()) return expr::cast(tensor_.value(), dtype);
   return std::visit(
       [&](auto number) {
-        if (std::is_floating_point_v<decltype(number)> || is_float(dtype))
+        if constexpr (detail::is_complex_type<decltype(number)>)
+          return is_complex(dtype) ? expr::complex_constant(number, dtype)
+                                   : expr::constant(number.real(), dtype);
+        else if (std::is_floating_point_v<decltype(number)> || is_inexact(dtype))
           return expr::constant(static_cast<double>(number), dtype);
         else
           return expr::integer_constant(static_cast<std::uint64_t>(number), dtype);

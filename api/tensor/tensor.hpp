@@ -16,6 +16,7 @@
 // running is thrown by whoever reads the value.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
@@ -73,7 +74,8 @@ class Tensor {
   template <class T> [[nodiscard]] Future<std::vector<T>> read() const {
     return buffer().template read<T>();
   }
-  /// The same, converted from whatever the dtype is, and waited for. Not on a host's event loop.
+  /// The same, converted from whatever the dtype is (of complex numbers to real ones the real part), and
+  /// waited for. Not on a host's event loop.
   template <class T> [[nodiscard]] std::vector<T> to_vector() const;
   /// The only element. Throws shape_mismatch if there are more or none.
   template <class T> [[nodiscard]] T item() const;
@@ -120,12 +122,21 @@ class DeviceScope {
 /// first use and stops when the process exits.
 [[nodiscard]] Device current_device();
 
+namespace detail {
+template <class T> inline constexpr bool is_complex_type = false;
+template <class T> inline constexpr bool is_complex_type<std::complex<T>> = true;
+}  // namespace detail
+
+/// A number of the program's.
+template <class T>
+concept Number = std::is_arithmetic_v<T> || detail::is_complex_type<T>;
+
 /// What an operation takes: a tensor, or a number that bends to the tensors beside it.
 class TensorLike {
  public:
   TensorLike(const Tensor& tensor) : tensor_{tensor} {}  // NOLINT(google-explicit-constructor)
-  template <class T>
-  requires std::is_arithmetic_v<T> TensorLike(T number)  // NOLINT(google-explicit-constructor)
+  template <Number T>
+  TensorLike(T number)  // NOLINT(google-explicit-constructor)
       : literal_{literal_of(number)} {}
 
   [[nodiscard]] bool is_literal() const noexcept { return !tensor_.has_value(); }
@@ -140,7 +151,9 @@ class TensorLike {
 
  private:
   template <class T> static expr::Literal literal_of(T number) {
-    if constexpr (std::is_floating_point_v<T>)
+    if constexpr (detail::is_complex_type<T>)
+      return std::complex<double>{number};
+    else if constexpr (std::is_floating_point_v<T>)
       return static_cast<double>(number);
     else if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8)
       return static_cast<std::uint64_t>(number);
@@ -161,6 +174,18 @@ namespace detail {
 template <class T>
 [[nodiscard]] std::vector<T> converted(std::span<const std::byte> bytes, const TensorSpec& spec) {
   std::vector<T> values(spec.elements());
+  if (is_complex(spec.dtype)) {
+    const auto from_parts = [&]<class P>(const P* parts) {
+      for (std::size_t i = 0; i < values.size(); ++i)
+        if constexpr (is_complex_type<T>)
+          values[i] = T(std::complex<P>(parts[2 * i], parts[2 * i + 1]));
+        else
+          values[i] = static_cast<T>(parts[2 * i]);
+    };
+    spec.dtype == DType::c128 ? from_parts(reinterpret_cast<const double*>(bytes.data()))
+                              : from_parts(reinterpret_cast<const float*>(bytes.data()));
+    return values;
+  }
   visit_dtype(spec.dtype, [&]<class S>() {
     const auto* from = reinterpret_cast<const S*>(bytes.data());
     for (std::size_t i = 0; i < values.size(); ++i) {

@@ -46,6 +46,11 @@ template <class T> Result<Pattern> integer_pattern(double real, std::int64_t int
 
 /// The sum of both, of which one is 0.
 Result<Pattern> pattern_of(double real, std::int64_t integer, DType dtype) {
+  if (is_complex(dtype))
+    return Error{"fill",
+                 ErrorCode::dtype_mismatch,
+                 "a complex buffer is not filled with one number; write its elements",
+                 {{"got", std::string{to_string(dtype)}}}};
   return visit_dtype(dtype, [&]<class T>() -> Result<Pattern> {
     if constexpr (std::is_same_v<T, bool>)
       return repeat(static_cast<std::uint8_t>(real != 0 || integer != 0));

@@ -26,6 +26,9 @@ std::array<std::int64_t, 2> reach(const FusedProgram::Input& input, const Shape&
 Result<void> check_input(const FusedProgram& program, std::size_t number) {
   const FusedProgram::Input& input = program.inputs[number];
   const std::string named = "input " + std::to_string(number);
+  if (is_complex(input.spec.dtype))
+    return refuse(ErrorCode::dtype_mismatch, named + " is complex; it is read as pairs",
+                  {{"expected", "a real dtype"}, {"got", input.spec.to_string()}});
   if (input.index) {
     if (input.spec.dtype == DType::boolean)
       return refuse(ErrorCode::dtype_mismatch, named + ": an index cannot be bool",

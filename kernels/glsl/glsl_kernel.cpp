@@ -23,9 +23,17 @@ Result<void> check_signature(const GlslKernelSpec& spec) {
     return refuse(spec, "without inputs, `shapes` must say how large the outputs are");
   if (!spec.groups && spec.local_size[1] * spec.local_size[2] != 1)
     return refuse(spec, "groups of several axes need `groups` to say how many there are");
+  const auto is_shader_dtype = [](const std::string& name) {
+    const auto dtype = parse_dtype(name);
+    return dtype && !is_complex(*dtype);
+  };
+  for (const DType dtype : spec.dtypes)
+    if (is_complex(dtype))
+      return refuse(spec, "shaders take complex numbers as pairs of floats, not as " +
+                              std::string{to_string(dtype)});
   for (const auto* buffers : {&spec.inputs, &spec.outputs})
     for (const GlslBuffer& buffer : *buffers)
-      if (buffer.type != "T" && !parse_dtype(buffer.type))
+      if (buffer.type != "T" && !is_shader_dtype(buffer.type))
         return refuse(
             spec, "buffer '" + buffer.name + "': '" + buffer.type + "' is neither a dtype nor T");
   for (const ParamSpec& param : spec.params)

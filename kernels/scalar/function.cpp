@@ -40,6 +40,7 @@ const Table& table() {
 }
 
 bool takes(ScalarOperands rule, DType dtype) noexcept {
+  if (is_complex(dtype)) return false;
   switch (rule) {
     case ScalarOperands::floats: return is_float(dtype);
     case ScalarOperands::integers: return is_integer(dtype);
@@ -56,7 +57,7 @@ std::string_view to_string(ScalarOperands rule) noexcept {
     case ScalarOperands::numeric: return "any dtype but bool";
     case ScalarOperands::any: break;
   }
-  return "any dtype";
+  return "any real dtype";
 }
 
 Error mismatch(const ScalarFunction& function, std::size_t operand, std::string_view expected,
@@ -108,7 +109,9 @@ Result<DType> scalar_result(const ScalarFunction& function, std::span<const DTyp
   }
   switch (function.result) {
     case ScalarResult::truth: return DType::u8;
-    case ScalarResult::free: return wanted;
+    case ScalarResult::free:
+      if (is_complex(wanted)) return mismatch(function, first, "a real target", wanted);
+      return wanted;
     case ScalarResult::same: break;
   }
   return operands[first];

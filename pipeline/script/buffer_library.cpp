@@ -31,6 +31,9 @@ BufferOptions check_buffer_options(lua_State* L, int index) {
     if (!dtype)
       raise(L, Error{"buffer", ErrorCode::invalid_parameter,
                      "there is no dtype " + std::string{name.substr(0, 64)}});
+    if (is_complex(*dtype))
+      raise(L, Error{"buffer", ErrorCode::unsupported,
+                     "scripts read complex buffers and do not make them"});
     options.dtype = *dtype;
   }
   if (lua_getfield(L, index, "shape") != LUA_TNIL)

@@ -131,6 +131,15 @@ Elements read_elements(lua_State* L, int index, DType dtype) {
 }
 
 void push_element(lua_State* L, DType dtype, const std::byte* element) {
+  if (is_complex(dtype)) {
+    lua_createtable(L, 2, 0);
+    for (int part = 0; part < 2; ++part) {
+      push_element(L, component_of(dtype),
+                   element + static_cast<std::size_t>(part) * size_of(component_of(dtype)));
+      lua_rawseti(L, -2, part + 1);
+    }
+    return;
+  }
   visit_dtype(dtype, [&]<class T>() {
     if constexpr (std::is_same_v<T, bool>) {
       lua_pushboolean(L, *element != std::byte{0});
@@ -150,6 +159,11 @@ void push_element(lua_State* L, DType dtype, const std::byte* element) {
 }
 
 std::string element_text(DType dtype, const std::byte* element) {
+  if (is_complex(dtype)) {
+    const DType part = component_of(dtype);
+    const std::string imaginary = element_text(part, element + size_of(part));
+    return element_text(part, element) + (imaginary.front() == '-' ? "" : "+") + imaginary + "i";
+  }
   return visit_dtype(dtype, [&]<class T>() -> std::string {
     if constexpr (std::is_same_v<T, bool>) {
       return *element != std::byte{0} ? "true" : "false";

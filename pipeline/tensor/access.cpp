@@ -78,6 +78,8 @@ Access access_of(const Program& program, Ref ref) {
   for (;;) {
     const Instruction& one = program.code[base.instruction];
     if (one.op->kind != OpKind::view && one.op->kind != OpKind::reshape) break;
+    // Complex memory is bound as the pairs that it holds; see Lowering::stored().
+    if (one.specs[0].dtype != program.spec(one.inputs[0]).dtype) break;
     through.push_back(base);
     base = one.inputs[0];
   }

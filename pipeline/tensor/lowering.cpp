@@ -1,5 +1,6 @@
 #include "stoker/pipeline/tensor/lowering.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -160,6 +161,8 @@ class Lowering {
     } else if (const auto home = home_.find(key(ref)); home != home_.end()) {
       slot = new_slot(program_.spec(ref));
       segments_[home->second.first].made[home->second.second] = slot.index;
+    } else if (is_complex(program_.spec(ref).dtype)) {
+      STOKER_ASSIGN(slot, complex_slot(ref));
     } else {
       // What a view or a reshape changes is only how memory is read; here it gets its own.
       STOKER_ASSIGN(const ValueId value, copied(ref, "copy of " + name_of(ref)));
@@ -168,6 +171,23 @@ class Lowering {
       now().stored.try_emplace(key(ref), value);
     }
     slots_[key(ref)] = slot;
+    return slot;
+  }
+
+  /// Complex numbers, in a buffer of theirs: whoever makes their parts writes them there, unless the
+  /// pairs are wanted by others, too.
+  Result<Slot> complex_slot(Ref ref) {
+    const Ref pairs = program_.code[ref.instruction].inputs[0];
+    const auto readers = program_.readers()[pairs.instruction];
+    const bool alone =
+        readers.size() == 1 && std::ranges::find(program_.results, pairs) == program_.results.end();
+    const Slot slot = new_slot(program_.spec(ref));
+    if (const auto home = home_.find(key(pairs)); alone && home != home_.end()) {
+      segments_[home->second.first].made[home->second.second] = slot.index;
+      return slot;
+    }
+    STOKER_ASSIGN(const ValueId value, copied(pairs, "complex " + name_of(ref)));
+    now().made[value] = slot.index;
     return slot;
   }
 
@@ -182,6 +202,11 @@ class Lowering {
     ValueId value = 0;
     if (elsewhere) {
       STOKER_ASSIGN(const Slot slot, slot_of(ref));
+      STOKER_ASSIGN(value, now().graph.external(name_of(ref), program_.spec(ref)));
+      now().bound[value] = slot;
+    } else if (one.op->kind == OpKind::reshape && is_complex(program_.spec(one.inputs[0]).dtype)) {
+      // The buffer of the complex numbers, bound as the pairs that it holds.
+      STOKER_ASSIGN(const Slot slot, slot_of(one.inputs[0]));
       STOKER_ASSIGN(value, now().graph.external(name_of(ref), program_.spec(ref)));
       now().bound[value] = slot;
     } else if (one.op->kind == OpKind::reshape) {

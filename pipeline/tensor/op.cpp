@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stoker/pipeline/tensor/complex.hpp"
 #include "stoker/pipeline/tensor/op_list.hpp"
 
 namespace stoker::expr {
@@ -45,6 +46,7 @@ Values apply(const Op& op, Values inputs, Attributes attributes,
                 ErrorCode::arity_mismatch,
                 "wrong number of inputs",
                 {{"got", std::to_string(inputs.size())}}};
+  if (takes_parts(op, inputs, attributes)) return apply_to_parts(op, inputs, attributes);
   boost::container::small_vector<TensorSpec, 4> specs;
   for (const Value& input : inputs) specs.push_back(input.spec());
   Specs outputs = op.infer({specs, attributes, payload.get()}).value();

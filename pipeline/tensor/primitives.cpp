@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "stoker/pipeline/tensor/complex.hpp"
+
 namespace stoker::expr {
 namespace {
 
@@ -56,11 +58,15 @@ Value scalar(std::string_view name, Values inputs) {
 }
 
 Value constant(double number, DType dtype, const Shape& shape) {
+  if (is_complex(dtype)) {
+    const DType part = component_of(dtype);
+    return complex(constant(number, part, shape), constant(0, part, shape));
+  }
   return constant_bits(bits_of(number, dtype), dtype, shape);
 }
 
 Value integer_constant(std::uint64_t number, DType dtype, const Shape& shape) {
-  if (is_float(dtype)) return constant(static_cast<double>(number), dtype, shape);
+  if (is_inexact(dtype)) return constant(static_cast<double>(number), dtype, shape);
   const std::size_t bits = 8 * size_of(dtype);
   return constant_bits(bits < 64 ? number & ((std::uint64_t{1} << bits) - 1) : number, dtype,
                        shape);
@@ -80,6 +86,8 @@ Value ones_like(const Value& value) { return constant(1, value.dtype(), value.sh
 
 Value iota(const TensorSpec& spec, std::optional<std::size_t> axis) {
   static const Op& op = find_op("iota");
+  if (is_complex(spec.dtype))
+    return cast(iota({component_of(spec.dtype), spec.shape}, axis), spec.dtype);
   return apply_one(op, {},
                    {{"dtype", std::string{to_string(spec.dtype)}},
                     {"shape", as_list(spec.shape.extents())},

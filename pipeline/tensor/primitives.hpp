@@ -1,6 +1,6 @@
 // Asking for primitive operations, for gradient rules and for the functions of api/ that are made of
 // several. No promotion: operands have one dtype already. Shapes broadcast where the operation is
-// element-wise. All throw what the shape rules say.
+// element-wise. All throw what the shape rules say. Complex operands: complex.hpp.
 //
 // Threads: any.
 #pragma once

@@ -38,6 +38,10 @@ DType merged(DType a, DType b) noexcept {
   if (a == b) return a;
   if (a == DType::boolean) a = DType::u8;
   if (b == DType::boolean) b = DType::u8;
+  if (is_complex(a) || is_complex(b)) {
+    const bool wide = component_of(a) == DType::f64 || component_of(b) == DType::f64;
+    return wide ? DType::c128 : DType::c64;
+  }
   if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
   const std::size_t bytes = std::max(size_of(a), size_of(b));
   if (is_float(a)) {
@@ -52,7 +56,8 @@ DType merged(DType a, DType b) noexcept {
 
 DType merged(DType tensor, const Literal& literal) noexcept {
   if (tensor == DType::boolean) tensor = DType::u8;
-  if (is_float(tensor)) return tensor;
+  if (std::holds_alternative<std::complex<double>>(literal)) return complexed(tensor);
+  if (is_inexact(tensor)) return tensor;
   if (std::holds_alternative<double>(literal)) return DType::f32;
   if (const auto* number = std::get_if<std::int64_t>(&literal))
     return with_integer(tensor, *number);
@@ -64,13 +69,18 @@ DType merged(DType tensor, const Literal& literal) noexcept {
 
 DType dtype_of_literal(const Literal& literal) noexcept {
   if (std::holds_alternative<double>(literal)) return DType::f32;
+  if (std::holds_alternative<std::complex<double>>(literal)) return DType::c64;
   return merged(DType::s32, literal);
 }
 
-DType floating(DType dtype) noexcept { return is_float(dtype) ? dtype : DType::f32; }
+DType floating(DType dtype) noexcept { return is_inexact(dtype) ? dtype : DType::f32; }
+
+DType complexed(DType dtype) noexcept {
+  return component_of(dtype) == DType::f64 ? DType::c128 : DType::c64;
+}
 
 DType aggregated(DType dtype) noexcept {
-  if (is_float(dtype)) return dtype;
+  if (is_inexact(dtype)) return dtype;
   if (size_of(dtype) == 8) return DType::s64;
   return is_signed(dtype) ? DType::s32 : DType::u32;
 }

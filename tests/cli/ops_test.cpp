@@ -120,7 +120,11 @@ TEST(OpsCommand, lists_what_the_checklist_asks_of_a_device) {
                                           "svd",
                                           "lu",
                                           "determinant",
-                                          "random_bits"};
+                                          "random_bits",
+                                          "view_as_real",
+                                          "view_as_complex",
+                                          "fft",
+                                          "ifft"};
   for (const std::string& name : asked) {
     ASSERT_TRUE(by_name.contains(name)) << name;
     EXPECT_FALSE(by_name[name]["dtypes"].empty()) << name;

@@ -37,9 +37,14 @@ struct ExcludedCase {
 
 constexpr std::string_view few_axes = "its shader walks at most 5 groups of axes; the CPU takes 8";
 
+constexpr std::string_view large_primes =
+    "its passes take primes up to 128; the CPU takes a convolution for larger ones";
+
 constexpr std::array excluded_cases = {
     ExcludedCase{"vulkan", "window_scatter_max", "every_other_axis", few_axes},
     ExcludedCase{"vulkan", "window_scatter_min", "every_other_axis", few_axes},
+    ExcludedCase{"vulkan", "fft", "length_1009", large_primes},
+    ExcludedCase{"vulkan", "ifft", "length_1009", large_primes},
 };
 
 // Factorizations depend on themselves step by step; the tensor layer runs them on the CPU.

@@ -74,6 +74,20 @@ TEST_F(TensorGuide, gradients) {
   EXPECT_EQ(gradient.to_vector<float>(), (std::vector{2.0F, 4.0F}));
 }
 
+TEST_F(TensorGuide, complex_numbers) {
+  const stoker::Tensor z = stoker::complex(stoker::tensor({3.0, 0.0}), stoker::tensor({4.0, 1.0}));
+  EXPECT_EQ(stoker::abs(z).to_vector<float>(), (std::vector{5.0F, 1.0F}));
+  EXPECT_EQ((z * std::complex{0.0, 1.0}).to_vector<std::complex<float>>()[1],
+            (std::complex<float>{-1, 0}));
+}
+
+TEST_F(TensorGuide, transforms) {
+  const stoker::Tensor signal = stoker::tensor({1.0, 2.0, 3.0});
+  EXPECT_EQ(stoker::fft(signal, {.length = stoker::power_of_two}).shape(), stoker::Shape{4});
+  const stoker::Tensor back = stoker::irfft(stoker::rfft(signal), {.length = 3});
+  EXPECT_NEAR(back.to_vector<float>()[2], 3, 1e-6);
+}
+
 TEST_F(TensorGuide, tracing) {
   const auto step =
       stoker::jit([](const stoker::Tensor& p, const stoker::Tensor& g) { return p - 0.1 * g; });

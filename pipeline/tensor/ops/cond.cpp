@@ -17,7 +17,7 @@ Values of_cond(const Backward& b) {
   const std::uint64_t begin = Node::next_serial();
   std::vector<std::size_t> wanted;
   for (std::size_t i = 1; i < b.inputs.size(); ++i)
-    if (is_float(b.inputs[i].dtype())) wanted.push_back(i);
+    if (is_inexact(b.inputs[i].dtype())) wanted.push_back(i);
   Values gradients(b.inputs.size());
   if (wanted.empty()) return gradients;
 

@@ -64,10 +64,10 @@ class ScanGradient {
     // What goes through the loop: by the carries, then sums by the captures; floats only.
     std::vector<Value> carried;
     for (std::size_t k = 0; k < carries_.size(); ++k)
-      if (is_float(carries_[k].dtype()))
+      if (is_inexact(carries_[k].dtype()))
         carried.push_back(b_.gradients[k] ? b_.gradients[k] : zeros_like(carries_[k]));
     for (const Value& capture : captures_)
-      if (is_float(capture.dtype())) carried.push_back(zeros_like(capture));
+      if (is_inexact(capture.dtype())) carried.push_back(zeros_like(capture));
     std::vector<Value> sequences = saved;
     append(sequences, sequences_);
     std::vector<std::size_t> seeded;
@@ -123,7 +123,7 @@ class ScanGradient {
     std::vector<Value> seeds;
     std::size_t next = 1;
     for (std::size_t k = 0; k < states; ++k)
-      if (is_float(carries_[k].dtype())) {
+      if (is_inexact(carries_[k].dtype())) {
         outputs.push_back(results[k]);
         seeds.push_back(back.parameters[next++]);
       }
@@ -135,7 +135,7 @@ class ScanGradient {
     std::vector<Value> by;
     const auto floats = [&](std::size_t first, std::size_t count) {
       for (std::size_t i = first; i < first + count; ++i)
-        if (is_float(arguments[i].dtype())) by.push_back(arguments[i]);
+        if (is_inexact(arguments[i].dtype())) by.push_back(arguments[i]);
       return by.size();
     };
     const std::size_t after_states = floats(1, states);
@@ -153,7 +153,7 @@ class ScanGradient {
     std::size_t next = 0;
     const auto take = [&](const std::vector<Value>& values, std::size_t first) {
       for (std::size_t k = 0; k < values.size(); ++k)
-        if (is_float(values[k].dtype())) gradients[first + k] = made[next++];
+        if (is_inexact(values[k].dtype())) gradients[first + k] = made[next++];
     };
     take(carries_, 0);
     take(captures_, carries_.size() + sequences_.size());

@@ -56,7 +56,7 @@ Values of_while(const Backward& b) {
   const std::vector<Value> found = gradients(outputs, seeds, sources);
   Values by_input(b.inputs.size());
   for (std::size_t i = 0; i < by_input.size(); ++i)
-    if (is_float(b.inputs[i].dtype())) by_input[i] = found[i];
+    if (is_inexact(b.inputs[i].dtype())) by_input[i] = found[i];
   return by_input;
 }
 

@@ -55,7 +55,7 @@ void fold_constants(Program& program) {
     if (one.inputs.empty()) continue;
     const bool all =
         std::ranges::all_of(one.inputs, [&](Ref ref) { return is_constant(program, ref); });
-    if (!all) continue;
+    if (!all || is_complex(one.specs[0].dtype)) continue;
     std::int64_t bits = 0;
     if (one.op->kind == OpKind::view || one.op->kind == OpKind::reshape) {
       bits = program.code[one.inputs[0].instruction].attributes.integer("bits");

@@ -76,6 +76,36 @@ std::optional<Ref> of_transpose(const Site& site) {
   return std::nullopt;
 }
 
+/// Exactly one of the joined pieces is that piece: the parts of a complex number that was just made.
+std::optional<Ref> of_slice(const Site& site) {
+  const Instruction& joined = site.input();
+  if (site.keeps_spec()) return site.one().inputs[0];
+  if (joined.op->name != "concatenate") return std::nullopt;
+  const auto& starts = site.one().attributes.integers("starts");
+  const Shape& whole = joined.specs[0].shape;
+  const std::int64_t given = joined.attributes.integer("axis");
+  const auto axis =
+      static_cast<std::size_t>(given < 0 ? given + static_cast<std::int64_t>(whole.rank()) : given);
+  for (std::size_t other = 0; other < whole.rank(); ++other)
+    if (other != axis && site.one().specs[0].shape[other] != whole[other]) return std::nullopt;
+  std::int64_t start = 0;
+  for (const Ref piece : joined.inputs) {
+    const std::int64_t length = site.program.spec(piece).shape[axis];
+    if (start == starts[axis] && site.program.spec(piece) == site.one().specs[0] &&
+        site.one().attributes.integers("lengths")[axis] == length)
+      return piece;
+    start += length;
+  }
+  return std::nullopt;
+}
+
+/// Another view of the same memory undoes it.
+template <bool ToComplex> std::optional<Ref> of_parts(const Site& site) {
+  if (site.input().op->name != (ToComplex ? "view_as_real" : "view_as_complex"))
+    return std::nullopt;
+  return site.input().inputs[0];
+}
+
 /// A product with a transposed matrix is told so instead.
 std::optional<Ref> of_matmul(const Site& site) {
   for (std::size_t side = 0; side < 2; ++side) {
@@ -132,6 +162,9 @@ const std::map<std::string, Rule, std::less<>>& rules() {
       {"variable", &unchanged},
       {"stop_gradient", &unchanged},
       {"reshape", &of_reshape},
+      {"slice", &of_slice},
+      {"view_as_real", &of_parts<false>},
+      {"view_as_complex", &of_parts<true>},
       {"broadcast", &unchanged},
       {"transpose", &of_transpose},
       {"matmul", &of_matmul},
