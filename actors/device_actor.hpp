@@ -68,6 +68,8 @@ class DeviceActor final : public Actor {
 /// Drops the buffer's memory once nobody in flight uses it; commands queued before still run.
 struct ReleaseBuffer {};
 struct DescribeBuffer {};
+/// The memory itself, to be kept beyond a release; null if that has been.
+struct ShareMemory {};
 struct BufferDescription {
   std::uint64_t id = 0;
   TensorSpec spec;
@@ -82,6 +84,7 @@ class BufferActor final : public Actor {
 
   void on(ReleaseBuffer);
   [[nodiscard]] BufferDescription on(DescribeBuffer) const;
+  [[nodiscard]] std::shared_ptr<MemoryLease> on(ShareMemory) const { return state_->memory; }
 
   [[nodiscard]] const std::shared_ptr<DeviceClient>& device() const noexcept { return device_; }
   [[nodiscard]] const std::shared_ptr<BufferState>& state() const noexcept { return state_; }

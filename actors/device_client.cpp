@@ -5,6 +5,8 @@
 
 #include "stoker/actors/device_slot.hpp"
 #include "stoker/actors/read_target.hpp"
+#include "stoker/device/adopted_memory.hpp"
+#include "stoker/device/host_memory.hpp"
 #include "stoker/runtime/trace.hpp"
 
 namespace stoker {
@@ -12,6 +14,8 @@ namespace {
 
 /// Up to here new buffers are written through mapped memory of a GPU; beyond, staging is faster.
 constexpr std::uint64_t small_write = std::uint64_t{256} * 1024;
+/// Up to this the strand itself copies what was read.
+constexpr std::uint64_t small_read = std::uint64_t{16} * 1024;
 constexpr std::uint32_t strand_capacity = 1U << 16;
 
 Operand whole(const DeviceBuffer& buffer) { return {buffer.state(), 0, buffer.spec().bytes()}; }
@@ -186,6 +190,27 @@ Result<DeviceBuffer> DeviceClient::make_buffer(const TensorSpec& spec,
   return buffer;
 }
 
+Result<DeviceBuffer> DeviceClient::adopt_buffer(const TensorSpec& spec, std::span<std::byte> memory,
+                                                std::shared_ptr<const void> owner) {
+  STOKER_TRY(admit(0, "adopt"));
+  if (!info().host_addressable)
+    return Error{"adopt",
+                 ErrorCode::unsupported,
+                 "the device cannot address memory of the host",
+                 {{"device", info().name}}};
+  const bool aligned = reinterpret_cast<std::uintptr_t>(memory.data()) % host_alignment == 0;
+  if (memory.size() != spec.bytes() || !aligned)
+    return Error{"adopt",
+                 ErrorCode::invalid_argument,
+                 "the memory has another size, or does not begin where kernels can read it",
+                 {{"expected_bytes", std::to_string(spec.bytes())},
+                  {"got_bytes", std::to_string(memory.size())},
+                  {"alignment", std::to_string(host_alignment)}}};
+  return DeviceBuffer{std::make_shared<BufferCell>(
+      actor_.strand(), shared_from_this(),
+      shell_->make_buffer(spec, adopt_memory(memory, std::move(owner))))};
+}
+
 Result<CommandPtr> DeviceClient::write(const DeviceBuffer& buffer, std::uint64_t offset,
                                        std::span<const std::byte> data,
                                        const CommandOptions& options) {
@@ -216,6 +241,7 @@ Result<CommandPtr> DeviceClient::read_into(const DeviceBuffer& buffer, std::uint
   if (info().host_addressable) {
     output.memory = std::make_shared<HostBlock>(target.data(), target.size());
     work.on_result = std::move(done);
+    work.quick_result = true;  // the bytes are where they belong
   } else {
     STOKER_ASSIGN(const std::shared_ptr<MemoryLease> staging,
                   shell_->pool().lease(target.size(), MemoryKind::readback, "read"));
@@ -225,6 +251,7 @@ Result<CommandPtr> DeviceClient::read_into(const DeviceBuffer& buffer, std::uint
         std::memcpy(target.data(), staging->view().host(), target.size());
       done(failure);
     };
+    work.quick_result = target.size() <= small_read;
   }
   work.step.outputs.push_back(std::move(output));
   return send(std::move(command), options);

@@ -111,6 +111,12 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   /// Contents copied from `data` before the call returns. invalid_argument if the sizes differ.
   [[nodiscard]] Result<DeviceBuffer> make_buffer(const TensorSpec& spec,
                                                  std::span<const std::byte> data);
+  /// In memory of the program's, which `owner` keeps for as long as the device may use it (see
+  /// device/adopted_memory.hpp). unsupported unless the device is host_addressable, invalid_argument if
+  /// the sizes differ or the memory does not begin at a multiple of host_alignment.
+  [[nodiscard]] Result<DeviceBuffer> adopt_buffer(const TensorSpec& spec,
+                                                  std::span<std::byte> memory,
+                                                  std::shared_ptr<const void> owner);
 
   /// Overwrites bytes from `offset` on; `data` is copied before the call returns.
   [[nodiscard]] Result<CommandPtr> write(const DeviceBuffer& buffer, std::uint64_t offset,

@@ -19,6 +19,24 @@ Future<std::vector<std::byte>> Buffer::read_bytes(std::size_t offset, std::size_
   return buffer_.device()->read(buffer_, offset, bytes).value();
 }
 
+Future<> Buffer::written() const {
+  // A read of nothing: it has its place behind the writes, and suffers from what failed.
+  return read_bytes_into({}, nullptr).future();
+}
+
+HostView Buffer::host_view() const {
+  const DeviceInfo& info = buffer_.device()->info();
+  if (!info.host_addressable)
+    throw Error{"host_view",
+                ErrorCode::unsupported,
+                "the host cannot read the device's memory in place",
+                {{"device", info.name}}};
+  written().get();
+  const std::shared_ptr<MemoryLease> memory = buffer_.actor().call(ShareMemory{}).get();
+  if (!memory) throw Error{"host_view", ErrorCode::released, "the buffer was released"};
+  return {{memory->view().host(), size()}, memory};
+}
+
 Command Buffer::write_bytes(std::span<const std::byte> bytes, std::size_t offset) const {
   return {buffer_.device()->write(buffer_, offset, bytes).value(), buffer_.device()};
 }

@@ -27,6 +27,12 @@ namespace stoker {
 
 class Device;
 
+/// Memory of a buffer that the host reads in place: valid while `owner` is kept.
+struct HostView {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+};
+
 class Buffer {
  public:
   Buffer() = default;
@@ -75,6 +81,12 @@ class Buffer {
   [[nodiscard]] Future<std::vector<std::byte>> read_bytes() const;
   [[nodiscard]] Future<std::vector<std::byte>> read_bytes(std::size_t offset,
                                                           std::size_t bytes) const;
+
+  /// Ready when everything queued before has written the buffer; fails with what failed there.
+  [[nodiscard]] Future<> written() const;
+  /// The memory itself, once it is written: no copy. Later writes to the buffer show in it. Waits; not
+  /// on a host's event loop. Throws unsupported unless the device's info().host_addressable.
+  [[nodiscard]] HostView host_view() const;
 
   /// Overwrites elements from element `first` on; `values` is copied before the call returns. Throws
   /// dtype_mismatch as read() does, invalid_argument beyond the end, out_of_memory.

@@ -21,6 +21,11 @@ Buffer Device::buffer(const TensorSpec& spec, std::span<const std::byte> bytes) 
   return Buffer{client()->make_buffer(spec, bytes).value()};
 }
 
+Buffer Device::adopt(const TensorSpec& spec, std::span<std::byte> bytes,
+                     std::shared_ptr<const void> owner) const {
+  return Buffer{client()->adopt_buffer(spec, bytes, std::move(owner)).value()};
+}
+
 Command Device::submit(std::string_view kernel, std::span<const Buffer> inputs,
                        const Buffer& output, const Params& params,
                        const CommandOptions& options) const {

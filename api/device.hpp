@@ -56,6 +56,12 @@ class Device {
   }
   /// A copy of `bytes`, which must fill the spec exactly.
   [[nodiscard]] Buffer buffer(const TensorSpec& spec, std::span<const std::byte> bytes) const;
+  /// The program's own memory, without a copy; `owner` keeps it until the last handle is gone and the
+  /// device is done with it, and is then dropped on any thread. Commands that write the buffer write
+  /// there. Throws unsupported unless info().host_addressable, invalid_argument unless the bytes fill
+  /// the spec and begin at a multiple of 64.
+  [[nodiscard]] Buffer adopt(const TensorSpec& spec, std::span<std::byte> bytes,
+                             std::shared_ptr<const void> owner) const;
   /// A copy of `values` in the given shape.
   template <class T>
   [[nodiscard]] Buffer buffer(std::span<const T> values, const Shape& shape) const {

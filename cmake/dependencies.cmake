@@ -11,9 +11,12 @@ find_package(StokerGlslang REQUIRED)
 find_package(PNG REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(TURBOJPEG REQUIRED IMPORTED_TARGET libturbojpeg)
+# Not by libzip's own CMake package: on Debian it names tools of packages that need not be there.
+pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 # Lua compiled as C++: its errors are exceptions and run destructors.
 pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4-c++)
 
 # Stoker opens the Vulkan loader at run time, so only the headers are needed.
 find_path(STOKER_VULKAN_INCLUDE vulkan/vulkan.h REQUIRED)
+find_path(STOKER_DLPACK_INCLUDE dlpack/dlpack.h REQUIRED)
 find_path(STOKER_CONCURRENTQUEUE_INCLUDE concurrentqueue/concurrentqueue.h REQUIRED)

@@ -72,7 +72,10 @@ if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/runtime/fiber_adaptor.cpp")
 endif()
 stoker_glob(tensor_sources pipeline/tensor/*.cpp pipeline/tensor/*/*.cpp api/tensor/*.cpp)
 stoker_library(tensor ${tensor_sources} "${STOKER_GENERATED_DIR}/op_list.cpp")
-target_link_libraries(stoker_tensor PUBLIC stoker_core PRIVATE stoker_glsl)
+target_link_libraries(
+  stoker_tensor PUBLIC stoker_core
+  PRIVATE stoker_glsl PkgConfig::LIBZIP $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
+target_include_directories(stoker_tensor PRIVATE "${STOKER_DLPACK_INCLUDE}")
 stoker_precompile(stoker_tensor <boost/asio/any_io_executor.hpp>)
 list(APPEND STOKER_COMPONENTS tensor)
 stoker_glob(script_sources pipeline/script/*.cpp)

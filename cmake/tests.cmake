@@ -24,9 +24,11 @@ foreach(folder ${test_folders})
   target_link_libraries(
     tests_${folder} PRIVATE stoker_settings stoker_stoker stoker_kernel_cases GTest::gtest
                             GTest::gtest_main spdlog::spdlog nlohmann_json::nlohmann_json
-                            DNNL::dnnl Boost::context PkgConfig::LUA ${CMAKE_DL_LIBS})
+                            DNNL::dnnl Boost::context PkgConfig::LUA Eigen3::Eigen
+                            ${CMAKE_DL_LIBS})
   target_include_directories(tests_${folder} PRIVATE "${STOKER_VULKAN_INCLUDE}"
-                                                     "${STOKER_CONCURRENTQUEUE_INCLUDE}")
+                                                     "${STOKER_CONCURRENTQUEUE_INCLUDE}"
+                                                     "${STOKER_DLPACK_INCLUDE}")
   target_compile_definitions(
     tests_${folder} PRIVATE STOKER_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
                             STOKER_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")

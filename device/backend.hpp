@@ -13,7 +13,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -105,7 +107,12 @@ class Executable {
   virtual ~Executable() = default;
   std::string kernel;
   std::vector<std::size_t> scratch_bytes;  ///< temporary buffers each run needs
+  /// A guess of a run on one thread of the host, in nanoseconds; infinite if there is none.
+  double cost_ns = std::numeric_limits<double>::infinity();
 };
+
+/// Host work of fewer nanoseconds is done sooner than it is handed to another thread.
+inline constexpr double at_once_ns = 4000;
 
 enum class StepKind : std::uint8_t { dispatch, copy, fill };
 
@@ -223,6 +230,14 @@ class Backend {
   /// Hands work to a queue. A failure means that nothing of it will run. The caller keeps
   /// executables, memory and the recording alive until the point is complete, not the spans.
   [[nodiscard]] virtual Result<void> submit(const Submission& submission) = 0;
+
+  /// Runs a few microseconds of work inside of the call, one step after the other, where that is
+  /// faster than handing it over. False: this backend does not, and nothing has run. `failure` is what
+  /// a step threw. Only while nothing is in flight; otherwise as submit().
+  [[nodiscard]] virtual bool run_at_once(std::span<const Step> /*steps*/,
+                                         std::optional<Error>& /*failure*/) {
+    return false;
+  }
 
   /// Blocks the calling thread until the point is complete, the device is lost or `deadline` has
   /// passed; may use the thread to do the work. True if the point is complete. Any thread.

@@ -102,6 +102,7 @@ struct CommandWork {
   /// Told how it ended, before the command is: a read takes its bytes out of staging here. With
   /// a failure on the strand, with success on the executor, because it may copy much.
   std::function<void(const Error* failure)> on_result = {};
+  bool quick_result = false;  ///< it takes a microsecond at most: the strand itself calls it
 
   /// Lets go of everything it shares.
   void clear() noexcept;

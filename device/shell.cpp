@@ -66,6 +66,11 @@ ShellStats DeviceShell::stats() const noexcept {
 Result<std::shared_ptr<BufferState>> DeviceShell::make_buffer(const TensorSpec& spec,
                                                               std::string_view op) {
   STOKER_ASSIGN(auto memory, pool_->lease(spec.bytes(), MemoryKind::device, op));
+  return make_buffer(spec, std::move(memory));
+}
+
+std::shared_ptr<BufferState> DeviceShell::make_buffer(const TensorSpec& spec,
+                                                      std::shared_ptr<MemoryLease> memory) {
   return std::make_shared<BufferState>(next_buffer_.fetch_add(1, std::memory_order_relaxed), spec,
                                        std::move(memory));
 }
@@ -102,6 +107,27 @@ void DeviceShell::submit(CommandPtr command, std::optional<Error> refused) {
     wait->arm(hooks_.poke);
   }
   queue_.push_back(std::move(command));
+}
+
+std::optional<Result<void>> DeviceShell::run_at_once(
+    CommandState& command, std::span<const Step> steps,
+    std::span<const std::shared_ptr<BufferState>> buffers) {
+  if (closed_ || !idle() || is_lost() || !command.work.waits.empty()) return std::nullopt;
+  if (hooks_.observer && hooks_.observer->wants_timing()) return std::nullopt;
+  const bool usable = std::ranges::all_of(buffers, [](const auto& buffer) {
+    return !buffer->dropped && buffer->memory && buffer->poison.empty();
+  });
+  if (!usable || command.cancel_reason()) return std::nullopt;
+  std::optional<Error> failure;
+  if (!backend_->run_at_once(steps, failure)) return std::nullopt;
+  if (failure) return Result<void>{std::move(*failure)};
+  ++sequence_;
+  count_submitted_.fetch_add(1, std::memory_order_relaxed);
+  count_completed_.fetch_add(1, std::memory_order_relaxed);
+  command.progress()->store(static_cast<std::uint32_t>(steps.size()), std::memory_order_relaxed);
+  if (hooks_.observer) hooks_.observer->on_settled(command, nullptr, {});
+  command.finish({});
+  return Result<void>{};
 }
 
 void DeviceShell::turn() {

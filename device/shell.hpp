@@ -101,6 +101,9 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   /// Memory for a new buffer with undefined contents.
   [[nodiscard]] Result<std::shared_ptr<BufferState>> make_buffer(const TensorSpec& spec,
                                                                  std::string_view op);
+  /// A new buffer in memory that is there already.
+  [[nodiscard]] std::shared_ptr<BufferState> make_buffer(const TensorSpec& spec,
+                                                         std::shared_ptr<MemoryLease> memory);
   /// The device_lost Error once the device is lost, else nothing.
   [[nodiscard]] std::optional<Error> lost() const;
   [[nodiscard]] bool is_lost() const noexcept { return is_lost_.load(std::memory_order_acquire); }
@@ -109,6 +112,12 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   // --- [strand] --------------------------------------------------------------------------------
   /// With `refused` the command ends at once: it could not be put together.
   void submit(CommandPtr command, std::optional<Error> refused = {});
+  /// Runs steps on these buffers inside of the call and ends the command. Nothing, and nothing has
+  /// changed, if the device is busy or does not do that; an error if a step failed, and then the
+  /// command goes to submit() with it.
+  [[nodiscard]] std::optional<Result<void>> run_at_once(
+      CommandState& command, std::span<const Step> steps,
+      std::span<const std::shared_ptr<BufferState>> buffers);
   /// Settles what completed, then submits what can go. Called after submit() and when poked.
   void turn();
   /// Commands with this state end with `why`: now if they still queue, at their end if they run.

@@ -97,6 +97,7 @@ void DeviceShell::settle(CommandState& command, std::optional<Error> failure, St
   if (hooks_.observer) hooks_.observer->on_settled(command, failure ? &*failure : nullptr, timing);
   command.set_timing(timing);
   auto on_result = std::move(work.on_result);
+  const bool is_quick = work.quick_result;
   work.clear();  // before anybody is woken: who waits for the command finds its memory free
   if (failure) {
     const bool was_cancelled = command.cancel_reason().has_value();
@@ -106,7 +107,8 @@ void DeviceShell::settle(CommandState& command, std::optional<Error> failure, St
     return;
   }
   count_completed_.fetch_add(1, std::memory_order_relaxed);
-  if (!on_result) {
+  if (!on_result || is_quick) {
+    if (on_result) on_result(nullptr);
     command.finish({});
     return;
   }

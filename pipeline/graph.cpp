@@ -51,6 +51,12 @@ Result<Precedence> precedence_of(const Graph& graph) {
       precedence.add(writers[id][0], reader);
     }
   }
+  // What an alias waits for, as if it were read; of external memory what was written before.
+  for (StageIndex i = 0; i < stages.size(); ++i)
+    for (const ValueId input : stages[i].inputs)
+      for (const ValueId earlier : values[input].after)
+        for (const StageIndex writer : writers[earlier])
+          if (!values[earlier].external || writer < i) precedence.add(writer, i);
   // External memory changes in the order in which the stages were added.
   struct LastUse {
     std::optional<StageIndex> writer;
@@ -108,9 +114,12 @@ ValueId Graph::value(std::string_view name) {
   return id;
 }
 
-ValueId Graph::alias(std::string_view name, ValueId of, const Shape& shape) {
+ValueId Graph::alias(std::string_view name, ValueId of, const Shape& shape,
+                     std::span<const ValueId> after) {
   const ValueId id = value(name);
   values_[id].memory = values_[of].memory;
+  values_[id].after = values_[of].after;
+  for (const ValueId one : after) values_[id].after.push_back(values_[one].memory);
   values_[id].spec = TensorSpec{DType::f32, shape};  // the dtype is known when `of` is
   return id;
 }

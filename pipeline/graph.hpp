@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct GraphValue {
   std::optional<TensorSpec> spec;  ///< externals: given; internals: inferred by check_graph()
   bool external = false;
   ValueId memory = 0;  ///< the value whose memory it is: its own, or the one that it is an alias of
+  std::vector<ValueId> after = {};  ///< of an alias: who reads it waits for these, too
 };
 
 struct GraphStage {
@@ -46,8 +48,10 @@ class Graph {
   [[nodiscard]] std::optional<ValueId> find(std::string_view name) const;
 
   /// Another shape of the same elements: reading it is reading `of`. Not written by a stage and never
-  /// external. Its shape must have as many elements; check_graph() says so.
-  [[nodiscard]] ValueId alias(std::string_view name, ValueId of, const Shape& shape);
+  /// external. Its shape must have as many elements; check_graph() says so. Stages that read it run when
+  /// the values `after` have been written, as if they read those, too.
+  [[nodiscard]] ValueId alias(std::string_view name, ValueId of, const Shape& shape,
+                              std::span<const ValueId> after = {});
 
   /// Adds a stage. Checked at once: arity and parameters; the rest is check_graph()'s, when all
   /// stages are known. Nothing changes on failure.

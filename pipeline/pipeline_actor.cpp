@@ -1,11 +1,23 @@
 #include "stoker/pipeline/pipeline_actor.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace stoker {
 
+std::optional<Result<void>> PipelineActor::run_at_once(const RunPipeline& run) {
+  if (!std::exchange(asked_direct_, true)) direct_ = DirectRun::make(*plan_, device_->shell());
+  if (!direct_) return std::nullopt;
+  for (const std::shared_ptr<BufferState>& buffer : *run.binding)
+    if (!buffer->memory) return std::nullopt;
+  return device_->shell().run_at_once(*run.command, direct_->bind(*run.binding), *run.binding);
+}
+
 void PipelineActor::on(RunPipeline run) {
+  const std::optional<Result<void>> ran = run_at_once(run);
+  if (ran && *ran) return;
   auto replay = [&]() -> Result<std::shared_ptr<Replay>> {
+    if (ran) return ran->error();
     try {
       return replay_for(run);
     } catch (const std::exception&) {
@@ -102,6 +114,8 @@ void PipelineActor::bind(Instance& instance, std::shared_ptr<const Binding> bind
 }
 
 std::size_t PipelineActor::on(TrimPipeline) {
+  direct_.reset();
+  asked_direct_ = false;
   return std::erase_if(instances_, [](const Instance& instance) { return !instance.replay->busy; });
 }
 

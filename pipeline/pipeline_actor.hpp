@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "stoker/pipeline/direct_run.hpp"
 #include "stoker/pipeline/pipeline_plan.hpp"
 
 namespace stoker {
@@ -51,6 +52,8 @@ class PipelineActor final : public Actor {
     std::shared_ptr<Replay> replay;
   };
 
+  /// As DeviceShell::run_at_once().
+  [[nodiscard]] std::optional<Result<void>> run_at_once(const RunPipeline& run);
   [[nodiscard]] Result<std::shared_ptr<Replay>> replay_for(const RunPipeline& run);
   [[nodiscard]] Result<Instance> make_instance(std::shared_ptr<const Binding> binding);
   [[nodiscard]] std::vector<BufferUse> uses_of(const Binding& binding) const;
@@ -59,6 +62,8 @@ class PipelineActor final : public Actor {
   const std::shared_ptr<const PipelinePlan> plan_;
   const std::shared_ptr<DeviceClient> device_;
   std::vector<Instance> instances_;
+  bool asked_direct_ = false;  // whether the plan is small
+  std::unique_ptr<DirectRun> direct_;
 };
 
 }  // namespace stoker

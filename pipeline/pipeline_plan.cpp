@@ -26,6 +26,8 @@ std::vector<std::vector<std::uint32_t>> hazards(const Graph& graph,
   for (std::uint32_t position = 0; position < order.size(); ++position) {
     const GraphStage& stage = graph.stages()[order[position]];
     for (const ValueId input : stage.inputs) {
+      for (const ValueId earlier : graph.values()[input].after)
+        if (last[earlier].writer) depend(position, *last[earlier].writer);
       const ValueId value = graph.values()[input].memory;
       if (last[value].writer) depend(position, *last[value].writer);
       last[value].readers.push_back(position);

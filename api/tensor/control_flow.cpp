@@ -1,5 +1,7 @@
 #include "stoker/api/tensor/control_flow.hpp"
 
+#include <numeric>
+
 #include "stoker/pipeline/tensor/control/control.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
 
@@ -12,9 +14,22 @@ std::vector<expr::Value> values_of(std::span<const Tensor> tensors) {
   return values;
 }
 
-std::vector<Tensor> tensors_around(const std::vector<expr::Value>& values) {
+/// With the names of `like`, as far as that goes; what is stacked on it has one axis more in front.
+std::vector<Tensor> tensors_around(const std::vector<expr::Value>& values,
+                                   std::span<const Tensor> like,
+                                   std::span<const Tensor> stacked = {}) {
   std::vector<Tensor> tensors;
-  for (const expr::Value& value : values) tensors.emplace_back(value);
+  for (const expr::Value& value : values) {
+    const std::size_t k = tensors.size();
+    if (k < like.size()) {
+      tensors.emplace_back(value, like[k].names());
+      continue;
+    }
+    const Tensor& element = stacked[k - like.size()];
+    Axes axes(element.rank() + 1);
+    std::iota(axes.begin(), axes.end(), -1);
+    tensors.emplace_back(value, element.names().chosen(axes));
+  }
   return tensors;
 }
 
@@ -67,7 +82,7 @@ std::vector<Tensor> cond_of(const Tensor& condition, std::vector<Tensor> yes,
     no[k] = Tensor{expr::cast(no[k].value(), dtype)};
   }
   return tensors_around(
-      expr::cond(condition.value(), {{}, values_of(yes)}, {{}, values_of(no)}, mark));
+      expr::cond(condition.value(), {{}, values_of(yes)}, {{}, values_of(no)}, mark), yes);
 }
 
 std::vector<Tensor> while_of(std::span<const Tensor> states, std::span<const Tensor> parameters,
@@ -81,9 +96,10 @@ std::vector<Tensor> while_of(std::span<const Tensor> states, std::span<const Ten
                 "max_iterations must not be negative, got " + std::to_string(most),
                 {{"got", std::to_string(most)}}};
   check_states("while_loop", states, next);
-  return tensors_around(expr::while_loop(values_of(states),
-                                         {values_of(parameters), {condition.value()}},
-                                         {values_of(parameters), values_of(next)}, most, mark));
+  return tensors_around(
+      expr::while_loop(values_of(states), {values_of(parameters), {condition.value()}},
+                       {values_of(parameters), values_of(next)}, most, mark),
+      states);
 }
 
 ScanParameters scan_parameters(const char* op, std::span<const Tensor> carries,
@@ -105,7 +121,8 @@ ScanParameters scan_parameters(const char* op, std::span<const Tensor> carries,
               std::to_string(sequence.shape()[0]),
           {{"one", std::to_string(length)}, {"other", std::to_string(sequence.shape()[0])}}};
     length = sequence.shape()[0];
-    made.elements.emplace_back(expr::parameter({sequence.dtype(), sequence.shape().without(0)}));
+    made.elements.emplace_back(expr::parameter({sequence.dtype(), sequence.shape().without(0)}),
+                               sequence.names().without(Axes{0}, sequence.rank()));
   }
   made.length = length;
   made.index = Tensor{expr::parameter({DType::s32, Shape{}})};
@@ -132,7 +149,8 @@ std::vector<Tensor> scan_of(const char* op, std::span<const Tensor> carries,
   body.results = values_of(next);
   for (const Tensor& result : results) body.results.push_back(result.value());
   return tensors_around(expr::scan(values_of(carries), values_of(sequences), body,
-                                   parameters.length, reverse, parameters.mark));
+                                   parameters.length, reverse, parameters.mark),
+                        carries, results);
 }
 
 }  // namespace stoker::detail

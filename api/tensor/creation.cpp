@@ -42,6 +42,12 @@ Tensor full(const Shape& shape, const TensorLike& number, DType dtype) {
 
 Tensor zeros(const Shape& shape, DType dtype) { return Tensor{expr::constant(0, dtype, shape)}; }
 Tensor ones(const Shape& shape, DType dtype) { return Tensor{expr::constant(1, dtype, shape)}; }
+Tensor full_like(const Tensor& tensor, const TensorLike& number) {
+  return full(tensor.shape(), number, tensor.dtype());
+}
+Tensor full_like(const Tensor& tensor, const TensorLike& number, DType dtype) {
+  return full(tensor.shape(), number, dtype);
+}
 Tensor zeros_like(const Tensor& tensor) { return zeros(tensor.shape(), tensor.dtype()); }
 Tensor ones_like(const Tensor& tensor) { return ones(tensor.shape(), tensor.dtype()); }
 

@@ -89,6 +89,9 @@ template <class T> [[nodiscard]] Tensor tensor(const std::vector<T>& values) {
 [[nodiscard]] Tensor full(const Shape& shape, const TensorLike& number, DType dtype);
 [[nodiscard]] Tensor zeros(const Shape& shape, DType dtype = DType::f32);
 [[nodiscard]] Tensor ones(const Shape& shape, DType dtype = DType::f32);
+/// One number in every place of a tensor's shape, in its dtype or another. N-012.
+[[nodiscard]] Tensor full_like(const Tensor& tensor, const TensorLike& number);
+[[nodiscard]] Tensor full_like(const Tensor& tensor, const TensorLike& number, DType dtype);
 [[nodiscard]] Tensor zeros_like(const Tensor& tensor);
 [[nodiscard]] Tensor ones_like(const Tensor& tensor);
 /// 0, 1, 2, … over all elements; with an axis, along it. B-005.

@@ -14,11 +14,17 @@ DType common_dtype(const TensorLike& a, const TensorLike& b) {
 /// bool has no arithmetic.
 DType number(DType dtype) { return dtype == DType::boolean ? DType::u8 : dtype; }
 
+std::size_t rank_of(const TensorLike& x) { return x.is_literal() ? 0 : x.tensor().rank(); }
+
+AxisNames names_of(std::string_view op, const TensorLike& a, const TensorLike& b) {
+  return AxisNames::merged(op, a.tensor().names(), rank_of(a), b.tensor().names(), rank_of(b));
+}
+
 Tensor unary(std::string_view name, const TensorLike& x, DType dtype) {
-  return Tensor{expr::scalar(name, {x.as(dtype)})};
+  return Tensor{expr::scalar(name, {x.as(dtype)}), x.tensor().names()};
 }
 Tensor binary(std::string_view name, const TensorLike& a, const TensorLike& b, DType dtype) {
-  return Tensor{expr::scalar(name, {a.as(dtype), b.as(dtype)})};
+  return Tensor{expr::scalar(name, {a.as(dtype), b.as(dtype)}), names_of(name, a, b)};
 }
 
 }  // namespace
@@ -148,7 +154,12 @@ Tensor select(const TensorLike& condition, const TensorLike& yes, const TensorLi
       size_of(chosen.dtype()) == 1
           ? chosen
           : expr::scalar("not_equal", {chosen, expr::constant(0, chosen.dtype())});
-  return Tensor{expr::select(truth, yes.as(dtype), no.as(dtype))};
+  expr::Value chosen_from = expr::select(truth, yes.as(dtype), no.as(dtype));
+  const AxisNames sides = names_of("select", yes, no);
+  const std::size_t rank = std::max(rank_of(yes), rank_of(no));
+  return Tensor{
+      std::move(chosen_from),
+      AxisNames::merged("select", sides, rank, condition.tensor().names(), rank_of(condition))};
 }
 
 Tensor clip(const TensorLike& x, const TensorLike& low, const TensorLike& high) {
@@ -156,16 +167,18 @@ Tensor clip(const TensorLike& x, const TensorLike& low, const TensorLike& high) 
   const DType dtype = x.is_literal() || (low.is_literal() && high.is_literal())
                           ? expr::merged(common_dtype(x, low), common_dtype(x, high))
                           : expr::merged(x.dtype(), limits);
-  const Tensor value{x.as(dtype)};
+  const Tensor value{x.as(dtype), x.tensor().names()};
   const Tensor least{low.as(dtype)};
   const Tensor most{high.as(dtype)};
   return select(value < least, least, select(value > most, most, value));
 }
 
-Tensor as_type(const Tensor& x, DType dtype) { return Tensor{expr::cast(x.value(), dtype)}; }
+Tensor as_type(const Tensor& x, DType dtype) {
+  return Tensor{expr::cast(x.value(), dtype), x.names()};
+}
 
 Tensor relu(const TensorLike& x) {
-  const Tensor value{x.as(number(x.dtype()))};
+  const Tensor value{x.as(number(x.dtype())), x.tensor().names()};
   return select(value > 0, value, select(is_nan(value), value, 0));
 }
 

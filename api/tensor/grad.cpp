@@ -13,24 +13,22 @@ std::vector<expr::Value> values_of(std::span<const Tensor> tensors) {
   return values;
 }
 
-std::vector<Tensor> tensors_around(const std::vector<expr::Value>& values) {
+/// A gradient has its variable's dtype and names; an integer's is a float zero.
+std::vector<Tensor> finished(std::vector<expr::Value> gradients, std::span<const Tensor> like) {
   std::vector<Tensor> tensors;
-  for (const expr::Value& value : values) tensors.emplace_back(value);
-  return tensors;
-}
-
-/// A gradient has its variable's dtype; an integer's is a float zero.
-std::vector<Tensor> finished(std::vector<expr::Value> gradients) {
-  for (expr::Value& gradient : gradients)
+  for (expr::Value& gradient : gradients) {
     if (!is_inexact(gradient.dtype())) gradient = expr::constant(0, DType::f32, gradient.shape());
-  return tensors_around(gradients);
+    tensors.emplace_back(std::move(gradient), like[tensors.size()].names());
+  }
+  return tensors;
 }
 
 }  // namespace
 
 std::vector<Tensor> variables(std::span<const Tensor> tensors) {
   std::vector<Tensor> variables;
-  for (const Tensor& tensor : tensors) variables.emplace_back(expr::variable(tensor.value()));
+  for (const Tensor& tensor : tensors)
+    variables.emplace_back(expr::variable(tensor.value()), tensor.names());
   return variables;
 }
 
@@ -41,12 +39,14 @@ std::vector<Tensor> gradients_of(const Tensor& result, std::span<const Tensor> v
                 "expected a function that gives one float, got " + result.spec().to_string(),
                 {{"got", result.spec().to_string()}}};
   const expr::Value seed = expr::ones_like(result.value());
-  return finished(expr::gradients({&result.value(), 1}, {&seed, 1}, values_of(variables)));
+  return finished(expr::gradients({&result.value(), 1}, {&seed, 1}, values_of(variables)),
+                  variables);
 }
 
 std::vector<Tensor> pulled_back(std::span<const Tensor> results, std::span<const Tensor> seeds,
                                 std::span<const Tensor> variables) {
-  return finished(expr::gradients(values_of(results), values_of(seeds), values_of(variables)));
+  return finished(expr::gradients(values_of(results), values_of(seeds), values_of(variables)),
+                  variables);
 }
 
 std::vector<Tensor> pushed_forward(std::span<const Tensor> results,
@@ -58,7 +58,7 @@ std::vector<Tensor> pushed_forward(std::span<const Tensor> results,
     seeds.push_back(expr::variable(expr::zeros_like(result.value())));
   const std::vector<expr::Value> back =
       expr::gradients(values_of(results), seeds, values_of(variables));
-  return finished(expr::gradients(back, values_of(tangents), seeds));
+  return finished(expr::gradients(back, values_of(tangents), seeds), results);
 }
 
 void check_alike(const char* op, std::span<const Tensor> given, std::span<const Tensor> like) {

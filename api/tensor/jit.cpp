@@ -23,6 +23,7 @@ struct TracedProgram::State {
     expr::Buffers captured;  ///< if it is none
   };
   std::string text;
+  std::vector<AxisNames> names;  ///< of the results
   Device device;
   std::vector<Source> sources;  ///< one for each of the program's parameters
   std::shared_ptr<const expr::LoweredProgram> program;
@@ -32,6 +33,7 @@ TracedProgram::TracedProgram(std::span<const Tensor> results, std::span<const Te
                              const Device& device)
     : state_{std::make_unique<State>()} {
   state_->device = device;
+  for (const Tensor& result : results) state_->names.push_back(result.names());
   expr::Extracted extracted = expr::extract(values_of(results));
   state_->text = extracted.program.to_text();
   for (const expr::Value& leaf : extracted.leaves) {
@@ -60,11 +62,13 @@ std::vector<Tensor> TracedProgram::run(std::span<const Tensor> arguments) const 
                                      : source.captured);
   std::vector<Tensor> results;
   for (DeviceBuffer& buffer : expr::run(*state_->program, state_->device.client(), leaves).value())
-    results.emplace_back(expr::from_buffer(std::move(buffer)));
+    results.emplace_back(expr::from_buffer(std::move(buffer)), state_->names[results.size()]);
   return results;
 }
 
 const std::string& TracedProgram::text() const noexcept { return state_->text; }
+
+std::string TracedProgram::plan() const { return state_->program->to_text(); }
 
 bool any_tracked(std::span<const Tensor> tensors) {
   return std::ranges::any_of(tensors,
@@ -73,7 +77,8 @@ bool any_tracked(std::span<const Tensor> tensors) {
 
 std::vector<Tensor> placeholders(std::span<const Tensor> tensors) {
   std::vector<Tensor> made;
-  for (const Tensor& tensor : tensors) made.emplace_back(expr::parameter(tensor.spec()));
+  for (const Tensor& tensor : tensors)
+    made.emplace_back(expr::parameter(tensor.spec()), tensor.names());
   return made;
 }
 
@@ -101,6 +106,8 @@ std::string signature(std::span<const Tensor> tensors, const Device& device) {
       key += ',';
       key += std::to_string(extent);
     }
+    if (tensor.names().none()) continue;
+    for (std::size_t axis = 0; axis < tensor.rank(); ++axis) key += '|' + tensor.names()[axis];
   }
   return key;
 }
@@ -109,6 +116,11 @@ std::string signature(std::span<const Tensor> tensors, const Device& device) {
 
 std::string graph_text(std::span<const Tensor> tensors) {
   return expr::extract(detail::values_of(tensors)).program.to_text();
+}
+
+std::string plan_text(std::span<const Tensor> tensors) {
+  return expr::plan_of(detail::values_of(tensors), [] { return current_device().client(); })
+      ->to_text();
 }
 
 std::string graph_dot(std::span<const Tensor> tensors) {

@@ -40,6 +40,7 @@ class TracedProgram {
   TracedProgram& operator=(const TracedProgram&) = delete;
   [[nodiscard]] std::vector<Tensor> run(std::span<const Tensor> arguments) const;
   [[nodiscard]] const std::string& text() const noexcept;
+  [[nodiscard]] std::string plan() const;
 
  private:
   struct State;
@@ -72,6 +73,12 @@ template <class F> class Jitted {
     using Out = std::remove_cvref_t<decltype(state_->function(args...))>;
     const std::tuple<Args...> given{args...};
     return trace<Out>(given, detail::tensors_of(given))->program.text();
+  }
+  /// What it comes to on their device: kernels, memory, what the host drives.
+  template <class... Args> [[nodiscard]] std::string plan(const Args&... args) const {
+    using Out = std::remove_cvref_t<decltype(state_->function(args...))>;
+    const std::tuple<Args...> given{args...};
+    return trace<Out>(given, detail::tensors_of(given))->program.plan();
   }
 
  private:
@@ -119,5 +126,7 @@ template <class F> [[nodiscard]] Jitted<F> jit(F function) {
 /// What computes these tensors, for people: one line for each operation; for Graphviz.
 [[nodiscard]] std::string graph_text(std::span<const Tensor> tensors);
 [[nodiscard]] std::string graph_dot(std::span<const Tensor> tensors);
+/// What eval() would run for them: the kernels of each pipeline, its memory, what the host drives.
+[[nodiscard]] std::string plan_text(std::span<const Tensor> tensors);
 
 }  // namespace stoker

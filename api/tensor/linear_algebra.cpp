@@ -1,6 +1,5 @@
 #include "stoker/api/tensor/linear_algebra.hpp"
 
-#include <charconv>
 #include <limits>
 
 #include "stoker/api/tensor/complex.hpp"
@@ -141,7 +140,8 @@ Tensor matrix_power(const Tensor& a, std::int64_t n) {
 
 Tensor pinv(const Tensor& a, double eps) {
   const Svd parts = svd(a, false);
-  const Tensor inverse = select(parts.s > eps, 1.0 / parts.s, 0);
+  const Tensor is_kept = parts.s > eps;
+  const Tensor inverse = select(is_kept, 1.0 / select(is_kept, parts.s, 1), 0);
   return matmul(adjoint(parts.vt) * new_axis(inverse, -2), adjoint(parts.u));
 }
 
@@ -154,35 +154,5 @@ Tensor matrix_rank(const Tensor& a, double eps) {
 }
 
 Tensor least_squares(const Tensor& a, const Tensor& b) { return matmul(pinv(a, 1e-15), b); }
-
-Tensor norm(const Tensor& given, std::string_view ord) {
-  const Tensor x = as_type(given, expr::floating(given.dtype()));
-  if (ord.empty() || (ord == "fro" && x.rank() == 2)) return sqrt(sum(x * x));
-  const Tensor size = abs(x);
-  const auto refuse = [&] {
-    return Error{"norm",
-                 ErrorCode::invalid_parameter,
-                 "there is no norm \"" + std::string{ord} + "\" of " + given.spec().to_string(),
-                 {{"ord", std::string{ord}}, {"input", given.spec().to_string()}}};
-  };
-  if (x.rank() == 1) {
-    if (ord == "inf") return reduce_max(size);
-    if (ord == "-inf") return reduce_min(size);
-    if (ord == "0") return as_type(sum(x != 0), x.dtype());
-    double p = 0;
-    const auto [end, failed] = std::from_chars(ord.data(), ord.data() + ord.size(), p);
-    if (failed != std::errc{} || end != ord.data() + ord.size()) throw refuse();
-    return pow(sum(pow(size, p)), 1 / p);
-  }
-  if (x.rank() != 2) throw refuse();
-  if (ord == "1") return reduce_max(sum(size, {Axes{0}}));
-  if (ord == "-1") return reduce_min(sum(size, {Axes{0}}));
-  if (ord == "inf") return reduce_max(sum(size, {Axes{1}}));
-  if (ord == "-inf") return reduce_min(sum(size, {Axes{1}}));
-  if (ord == "2") return reduce_max(svd(x, false).s);
-  if (ord == "-2") return reduce_min(svd(x, false).s);
-  if (ord == "nuc") return sum(svd(x, false).s);
-  throw refuse();
-}
 
 }  // namespace stoker::linalg

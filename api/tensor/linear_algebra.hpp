@@ -1,7 +1,7 @@
 // Linear algebra of the last two axes, for each entry of those before. Integers and 16-bit floats are
 // computed as f32.
 //
-// Rows of ../shared/op-checklist.md: L-001, L-002, L-003 (without axes), L-004 to L-015. The
+// Rows of ../shared/op-checklist.md: L-001, L-002, L-003, L-004 to L-015. The
 // factorizations run on the CPU device.
 //
 // Threads: any. Errors are thrown: shape_mismatch, invalid_parameter. A matrix that has no factors gives
@@ -10,6 +10,7 @@
 
 #include <string_view>
 
+#include "stoker/api/tensor/reductions.hpp"
 #include "stoker/api/tensor/tensor.hpp"
 
 namespace stoker::linalg {
@@ -57,8 +58,9 @@ struct Triangle {
 /// x for which a·x is nearest to b.
 [[nodiscard]] Tensor least_squares(const Tensor& a, const Tensor& b);
 
-/// Of a vector or a matrix. `ord`: "" (of the squares), "1", "-1", "2", "-2", "inf", "-inf", "fro",
-/// "nuc"; for a vector also "0" (how many are not 0) and any number p.
-[[nodiscard]] Tensor norm(const Tensor& x, std::string_view ord = {});
+/// Of vectors (one axis) or matrices (two), the whole tensor's or along axes. `ord`: "" (the root of the
+/// sum of squares, of any axes), "1", "-1", "2", "-2", "inf", "-inf", "fro", "nuc"; for vectors also "0"
+/// (how many are not 0) and any number p.
+[[nodiscard]] Tensor norm(const Tensor& x, std::string_view ord = {}, const Reduce& over = {});
 
 }  // namespace stoker::linalg

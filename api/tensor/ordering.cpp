@@ -9,16 +9,19 @@ namespace {
 
 Tensor ordered(std::string_view op, const Tensor& x, std::int64_t axis, Direction direction) {
   const auto which = static_cast<std::int64_t>(detail::checked_axis(op, axis, x.rank()));
-  return Tensor{expr::apply_one(
-      expr::find_op(op), {x.value()},
-      {{"axis", which},
-       {"direction", std::string{direction == Direction::ascending ? "asc" : "desc"}}})};
+  return Tensor{
+      expr::apply_one(
+          expr::find_op(op), {x.value()},
+          {{"axis", which},
+           {"direction", std::string{direction == Direction::ascending ? "asc" : "desc"}}}),
+      x.names()};
 }
 
 Tensor scan(std::string_view op, const Tensor& x, DType dtype, std::int64_t axis, bool reverse) {
   const auto which = static_cast<std::int64_t>(detail::checked_axis(op, axis, x.rank()));
   return Tensor{expr::apply_one(expr::find_op(op), {expr::cast(x.value(), dtype)},
-                                {{"axis", which}, {"reverse", reverse}})};
+                                {{"axis", which}, {"reverse", reverse}}),
+                x.names()};
 }
 
 }  // namespace
@@ -32,7 +35,7 @@ Tensor argsort(const Tensor& x, std::int64_t axis, Direction direction) {
 
 TopK top_k(const Tensor& x, std::int64_t k) {
   const expr::Values both = expr::apply(expr::find_op("top_k"), {x.value()}, {{"k", k}});
-  return {Tensor{both[0]}, Tensor{both[1]}};
+  return {Tensor{both[0], x.names()}, Tensor{both[1], x.names()}};
 }
 
 Tensor cumulative_sum(const Tensor& x, std::int64_t axis, bool reverse) {

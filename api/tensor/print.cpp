@@ -32,8 +32,8 @@ class Printer {
     measure();
   }
 
-  [[nodiscard]] std::string text() {
-    std::string out = spec_.to_string();
+  [[nodiscard]] std::string text(const AxisNames& names) {
+    std::string out = names.none() ? spec_.to_string() : named(names);
     if (spec_.elements() == 0) return out + " []";
     out += spec_.shape.rank() < 2 ? " " : "\n";
     append(out, 0, 0);
@@ -41,6 +41,16 @@ class Printer {
   }
 
  private:
+  /// "f32[rows 2,3]".
+  [[nodiscard]] std::string named(const AxisNames& names) const {
+    std::string out = std::string{to_string(spec_.dtype)} + "[";
+    for (std::size_t axis = 0; axis < spec_.shape.rank(); ++axis) {
+      if (axis > 0) out += ",";
+      if (!names[axis].empty()) out += names[axis] + " ";
+      out += std::to_string(spec_.shape[axis]);
+    }
+    return out + "]";
+  }
   /// Of complex numbers, as an array of their parts.
   [[nodiscard]] double part(std::size_t index) const {
     return detail::element_as_double(bytes_, component_of(spec_.dtype), index);
@@ -154,7 +164,7 @@ double element_as_double(std::span<const std::byte> bytes, DType dtype, std::siz
 
 std::string to_string(const Tensor& tensor) {
   if (!tensor.has_value()) return "no tensor";
-  return Printer{tensor.spec(), tensor.to_bytes()}.text();
+  return Printer{tensor.spec(), tensor.to_bytes()}.text(tensor.names());
 }
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {

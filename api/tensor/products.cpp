@@ -20,6 +20,8 @@ Error mismatch(const char* op, const Tensor& a, const Tensor& b) {
 /// An operand of dot: its axes in the order batch, free, contract (or batch, contract, free).
 struct Arranged {
   Tensor matrices;  ///< [batch, rows, columns]
+  Axes batch_axes;
+  Axes free_axes;
   std::vector<std::int64_t> batch;
   std::vector<std::int64_t> free;
   std::int64_t contracted = 1;
@@ -58,10 +60,29 @@ Arranged arranged(const Tensor& x, const DotAxes& axes, bool contract_last) {
     frees *= extent(axis);
   }
   for (const std::int64_t axis : contract) made.contracted *= extent(axis);
+  made.batch_axes = batch;
+  made.free_axes = free;
   made.matrices =
       reshape(transpose(x, order), contract_last ? Shape{batches, frees, made.contracted}
                                                  : Shape{batches, made.contracted, frees});
   return made;
+}
+
+/// Of the batch axes, the left operand's free ones and the right one's.
+AxisNames dot_names(const Tensor& a, const Arranged& left, const Tensor& b, const Arranged& right) {
+  if (a.names().none() && b.names().none()) return {};
+  const auto padded = [&](const Axes& batch, const Axes& free, std::size_t before,
+                          std::size_t after) {
+    Axes axes = batch;
+    axes.insert(axes.end(), before, -1);
+    axes.insert(axes.end(), free.begin(), free.end());
+    axes.insert(axes.end(), after, -1);
+    return axes;
+  };
+  const Axes of_a = padded(left.batch_axes, left.free_axes, 0, right.free_axes.size());
+  const Axes of_b = padded(right.batch_axes, right.free_axes, left.free_axes.size(), 0);
+  return AxisNames::merged("dot", a.names().chosen(of_a), of_a.size(), b.names().chosen(of_b),
+                           of_b.size());
 }
 
 DType product_dtype(const Tensor& a, const Tensor& b) {
@@ -84,6 +105,19 @@ Tensor matrices(const Tensor& a, const Tensor& b) {
   return Tensor{expr::cast(product, dtype)};
 }
 
+/// [..., i, t] with [..., t, j]: of i the left one's, of j the right one's.
+AxisNames product_names(const Tensor& a, const Tensor& b) {
+  if (a.names().none() && b.names().none()) return {};
+  Axes left(a.rank());
+  std::iota(left.begin(), left.end(), 0);
+  Axes right(b.rank());
+  std::iota(right.begin(), right.end(), 0);
+  left.back() = -1;
+  *(right.end() - 2) = -1;
+  return AxisNames::merged("matmul", a.names().chosen(left), a.rank(), b.names().chosen(right),
+                           b.rank());
+}
+
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
@@ -99,7 +133,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
     fits = x == y || x == 1 || y == 1;
   }
   if (!fits) throw mismatch("matmul", a, b);
-  Tensor product = matrices(left, right);
+  Tensor product{matrices(left, right).value(), product_names(left, right)};
   if (b.rank() == 1) product = squeeze(product, Axes{-1});
   if (a.rank() == 1) product = squeeze(product, Axes{b.rank() == 1 ? -1 : -2});
   return product;
@@ -124,7 +158,9 @@ Tensor dot(const Tensor& a, const DotAxes& a_axes, const Tensor& b, const DotAxe
   std::vector<std::int64_t> extents = left.batch;
   extents.insert(extents.end(), left.free.begin(), left.free.end());
   extents.insert(extents.end(), right.free.begin(), right.free.end());
-  return reshape(matrices(left.matrices, right.matrices), Shape::make(extents, "dot").value());
+  const Tensor product =
+      reshape(matrices(left.matrices, right.matrices), Shape::make(extents, "dot").value());
+  return Tensor{product.value(), dot_names(a, left, b, right)};
 }
 
 Tensor outer(const Tensor& a, const Tensor& b) {

@@ -104,10 +104,23 @@ Tensor fold_in(const Tensor& key, std::uint32_t data) {
   return Tensor{expr::apply_one(expr::find_op("threefry2x32"), {key.value(), counter.value()})};
 }
 
-Drawn uniform(const Tensor& key, const Shape& shape, double low, double high, DType dtype) {
+Tensor uniform_split(const Tensor& key, const Shape& shape, double low, double high, DType dtype) {
   check_float("uniform", dtype);
+  return between(key, shape, low, high, dtype);
+}
+
+Drawn uniform(const Tensor& key, const Shape& shape, double low, double high, DType dtype) {
   const auto [mine, next] = parted(key);
-  return {between(mine, shape, low, high, dtype), next};
+  return {uniform_split(mine, shape, low, high, dtype), next};
+}
+
+Tensor normal_split(const Tensor& key, const Shape& shape, double mean, double deviation,
+                    DType dtype) {
+  check_float("normal", dtype);
+  // Just above -1, where the inverse of erf is finite.
+  const double lowest = -1 + std::ldexp(1.0, -mantissa(dtype) - 1);
+  const Tensor flat = between(key, shape, lowest, 1, dtype);
+  return erf_inv(flat) * (std::numbers::sqrt2 * deviation) + mean;
 }
 
 Drawn normal(const Tensor& key, const Shape& shape, double mean, double deviation, DType dtype) {
@@ -117,16 +130,12 @@ Drawn normal(const Tensor& key, const Shape& shape, double mean, double deviatio
     const Drawn im = normal(re.next, shape, 0, each, component_of(dtype));
     return {complex(re.values, im.values), im.next};
   }
-  check_float("normal", dtype);
   const auto [mine, next] = parted(key);
-  // Just above -1, where the inverse of erf is finite.
-  const double lowest = -1 + std::ldexp(1.0, -mantissa(dtype) - 1);
-  const Tensor flat = between(mine, shape, lowest, 1, dtype);
-  return {erf_inv(flat) * (std::numbers::sqrt2 * deviation) + mean, next};
+  return {normal_split(mine, shape, mean, deviation, dtype), next};
 }
 
-Drawn randint(const Tensor& key, std::int64_t low, std::int64_t high, const Shape& shape,
-              DType dtype) {
+Tensor randint_split(const Tensor& key, std::int64_t low, std::int64_t high, const Shape& shape,
+                     DType dtype) {
   if (!is_integer(dtype) || low >= high)
     throw Error{"randint",
                 ErrorCode::invalid_parameter,
@@ -134,18 +143,33 @@ Drawn randint(const Tensor& key, std::int64_t low, std::int64_t high, const Shap
                 {{"dtype", std::string{to_string(dtype)}},
                  {"low", std::to_string(low)},
                  {"high", std::to_string(high)}}};
+  return integers(key, low, high, shape, dtype);
+}
+
+Drawn randint(const Tensor& key, std::int64_t low, std::int64_t high, const Shape& shape,
+              DType dtype) {
   const auto [mine, next] = parted(key);
-  return {integers(mine, low, high, shape, dtype), next};
+  return {randint_split(mine, low, high, shape, dtype), next};
+}
+
+Tensor gumbel_split(const Tensor& key, const Shape& shape, DType dtype) {
+  check_float("gumbel", dtype);
+  return gumbel_of(key, shape, dtype);
 }
 
 Drawn gumbel(const Tensor& key, const Shape& shape, DType dtype) {
-  check_float("gumbel", dtype);
   const auto [mine, next] = parted(key);
-  return {gumbel_of(mine, shape, dtype), next};
+  return {gumbel_split(mine, shape, dtype), next};
 }
 
-Drawn shuffle(const Tensor& key, const Tensor& x, std::int64_t axis) {
+Drawn shuffle(const Tensor& key, const Tensor& x, std::int64_t axis, bool independent) {
   const std::size_t which = detail::checked_axis("shuffle", axis, x.rank());
+  if (independent) {
+    // 64 bits: among as many as fit in memory equal ones are rare.
+    const auto [mine, next] = parted(key);
+    const auto along = static_cast<std::int64_t>(which);
+    return {take_along_axis(x, argsort(bits(mine, x.shape(), DType::u64), along), along), next};
+  }
   const std::int64_t n = x.shape()[which];
   // As often as it takes that equal sort keys do not favour an order.
   const int rounds = n < 2 ? 1

@@ -38,8 +38,9 @@ struct Drawn {
                             const Shape& shape = {}, DType dtype = DType::s32);
 /// -log(-log(u)).
 [[nodiscard]] Drawn gumbel(const Tensor& key, const Shape& shape = {}, DType dtype = DType::f32);
-/// The slices along an axis in another order.
-[[nodiscard]] Drawn shuffle(const Tensor& key, const Tensor& x, std::int64_t axis = 0);
+/// The slices along an axis in another order; `independent`: each of its lines in an order of its own.
+[[nodiscard]] Drawn shuffle(const Tensor& key, const Tensor& x, std::int64_t axis = 0,
+                            bool independent = false);
 /// `samples` slices along an axis: any as often as it comes, or each at most once. `weights` says how
 /// likely each is; they need not add up to 1.
 struct Choice {
@@ -49,5 +50,15 @@ struct Choice {
   Tensor weights = {};
 };
 [[nodiscard]] Drawn choice(const Tensor& key, const Tensor& x, const Choice& how = {});
+
+// With a key that split() gave and that is used for nothing else: the values alone --------------------
+[[nodiscard]] Tensor uniform_split(const Tensor& key, const Shape& shape = {}, double low = 0,
+                                   double high = 1, DType dtype = DType::f32);
+[[nodiscard]] Tensor normal_split(const Tensor& key, const Shape& shape = {}, double mean = 0,
+                                  double deviation = 1, DType dtype = DType::f32);
+[[nodiscard]] Tensor randint_split(const Tensor& key, std::int64_t low, std::int64_t high,
+                                   const Shape& shape = {}, DType dtype = DType::s32);
+[[nodiscard]] Tensor gumbel_split(const Tensor& key, const Shape& shape = {},
+                                  DType dtype = DType::f32);
 
 }  // namespace stoker::random

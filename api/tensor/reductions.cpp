@@ -13,7 +13,8 @@ Tensor reduced(std::string_view op, const Tensor& x, const Reduce& over, DType r
   const Axes axes = detail::checked_axes(op, over.axes, x.rank());
   if (axes.empty() && x.rank() > 0) return as_type(x, result);
   return Tensor{
-      expr::apply_one(expr::find_op(op), {x.value()}, {{"axes", axes}, {"keepdims", over.keep}})};
+      expr::apply_one(expr::find_op(op), {x.value()}, {{"axes", axes}, {"keepdims", over.keep}}),
+      over.keep ? x.names() : x.names().without(axes, x.rank())};
 }
 
 Tensor number(const Tensor& x) { return x.dtype() == DType::boolean ? as_type(x, DType::u8) : x; }
@@ -41,7 +42,9 @@ Tensor arg(std::string_view op, const Tensor& given, const Arg& over) {
       expr::apply_one(expr::find_op(op), {x.value()},
                       {{"axis", static_cast<std::int64_t>(axis)},
                        {"keep_axis", over.axis && over.keep},
-                       {"tie_break", std::string{over.ties == TieBreak::low ? "low" : "high"}}})};
+                       {"tie_break", std::string{over.ties == TieBreak::low ? "low" : "high"}}}),
+      over.axis && over.keep ? x.names()
+                             : x.names().without(Axes{static_cast<std::int64_t>(axis)}, x.rank())};
   if (!over.axis && over.keep) return reshape(found, std::vector<std::int64_t>(given.rank(), 1));
   return found;
 }
@@ -90,7 +93,8 @@ Tensor logsumexp(const Tensor& x, const Reduce& over) {
   const Tensor largest = reduce_max(value, kept(over));
   // An infinite one would make inf - inf; what it shifts by does not change the result.
   const Tensor shift{expr::apply_one(expr::find_op("stop_gradient"),
-                                     {select(is_infinity(largest), 0, largest).value()})};
+                                     {select(is_infinity(largest), 0, largest).value()}),
+                     x.names()};
   const Tensor whole = log(sum(exp(value - shift), kept(over))) + shift;
   return dropped(whole, over, "logsumexp");
 }
@@ -115,7 +119,8 @@ Tensor softmax(const Tensor& x, std::int64_t axis) {
   const Tensor value = as_type(x, expr::floating(x.dtype()));
   const std::size_t which = detail::checked_axis("softmax", axis, x.rank());
   return Tensor{expr::apply_one(expr::find_op("softmax"), {value.value()},
-                                {{"axis", static_cast<std::int64_t>(which)}})};
+                                {{"axis", static_cast<std::int64_t>(which)}}),
+                x.names()};
 }
 
 Tensor log_softmax(const Tensor& x, std::int64_t axis) {
@@ -136,9 +141,9 @@ Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, std:
                                        : expr::constant(1, value.dtype(), normalized));
   }
   if (beta.has_value()) inputs.push_back(expr::cast(beta.value(), value.dtype()));
-  return Tensor{
-      expr::apply_one(expr::find_op("layer_norm"), std::move(inputs),
-                      {{"axis", static_cast<std::int64_t>(which)}, {"epsilon", epsilon}})};
+  return Tensor{expr::apply_one(expr::find_op("layer_norm"), std::move(inputs),
+                                {{"axis", static_cast<std::int64_t>(which)}, {"epsilon", epsilon}}),
+                x.names()};
 }
 
 }  // namespace stoker

@@ -10,8 +10,6 @@
 namespace stoker {
 namespace {
 
-std::size_t at(std::int64_t axis) { return static_cast<std::size_t>(axis); }
-
 std::span<const std::int64_t> as_span(std::initializer_list<std::int64_t> list) {
   return {list.begin(), list.size()};
 }
@@ -28,7 +26,7 @@ void check_count(const char* op, const char* what, std::size_t got, std::size_t 
 }  // namespace
 
 Tensor reshape(const Tensor& x, const Shape& shape) {
-  return Tensor{expr::reshape(x.value(), shape)};
+  return Tensor{expr::reshape(x.value(), shape), shape == x.shape() ? x.names() : AxisNames{}};
 }
 
 Tensor reshape(const Tensor& x, std::span<const std::int64_t> extents) {
@@ -56,6 +54,7 @@ Tensor flatten(const Tensor& x) { return reshape(x, Shape{x.shape().elements()})
 Tensor squeeze(const Tensor& x, const std::optional<Axes>& axes) {
   const Axes named = detail::checked_axes("squeeze", axes, x.rank());
   std::vector<std::int64_t> extents;
+  Axes dropped;
   for (std::size_t axis = 0; axis < x.rank(); ++axis) {
     const std::int64_t extent = x.shape()[axis];
     const bool goes = std::ranges::binary_search(named, static_cast<std::int64_t>(axis));
@@ -65,15 +64,21 @@ Tensor squeeze(const Tensor& x, const std::optional<Axes>& axes) {
                   "axis " + std::to_string(axis) + " has extent " + std::to_string(extent),
                   {{"input", x.spec().to_string()}, {"axis", std::to_string(axis)}}};
     if (!goes || extent != 1) extents.push_back(extent);
+    if (goes && extent == 1) dropped.push_back(static_cast<std::int64_t>(axis));
   }
-  return reshape(x, Shape::make(extents, "squeeze").value());
+  return Tensor{expr::reshape(x.value(), Shape::make(extents, "squeeze").value()),
+                x.names().without(dropped, x.rank())};
 }
 
 Tensor new_axis(const Tensor& x, std::int64_t axis) {
   const std::size_t place = detail::checked_axis("new_axis", axis, x.rank() + 1);
   std::vector<std::int64_t> extents(x.shape().begin(), x.shape().end());
   extents.insert(extents.begin() + static_cast<std::ptrdiff_t>(place), 1);
-  return reshape(x, Shape::make(extents, "new_axis").value());
+  Axes kept(x.rank());
+  std::iota(kept.begin(), kept.end(), 0);
+  kept.insert(kept.begin() + static_cast<std::ptrdiff_t>(place), -1);
+  return Tensor{expr::reshape(x.value(), Shape::make(extents, "new_axis").value()),
+                x.names().chosen(kept)};
 }
 
 Tensor broadcast(const Tensor& x, const Shape& shape) {
@@ -83,14 +88,18 @@ Tensor broadcast(const Tensor& x, const Shape& shape) {
         ErrorCode::shape_mismatch,
         "shape mismatch: " + x.shape().to_string() + " does not broadcast to " + shape.to_string(),
         {{"input", x.spec().to_string()}, {"shape", shape.to_string()}}};
-  return Tensor{expr::broadcast_to(x.value(), shape)};
+  return Tensor{expr::broadcast_to(x.value(), shape),
+                AxisNames::merged("broadcast", x.names(), x.rank(), {}, shape.rank())};
 }
 
 Tensor broadcast(const Tensor& x, const Shape& shape, const Axes& axes) {
   Axes checked;
   for (const std::int64_t axis : axes)
     checked.push_back(static_cast<std::int64_t>(detail::checked_axis("broadcast", axis, shape)));
-  return Tensor{expr::broadcast_axes(x.value(), shape, checked)};
+  Axes from(shape.rank(), -1);
+  for (std::size_t i = 0; i < checked.size(); ++i)
+    from[static_cast<std::size_t>(checked[i])] = static_cast<std::int64_t>(i);
+  return Tensor{expr::broadcast_axes(x.value(), shape, checked), x.names().chosen(from)};
 }
 
 Tensor transpose(const Tensor& x, const std::optional<Axes>& axes) {
@@ -102,11 +111,12 @@ Tensor transpose(const Tensor& x, const std::optional<Axes>& axes) {
   } else {
     std::iota(order.rbegin(), order.rend(), 0);
   }
-  return Tensor{expr::transpose(x.value(), order)};
+  return Tensor{expr::transpose(x.value(), order), x.names().chosen(order)};
 }
 
 Tensor reverse(const Tensor& x, const std::optional<Axes>& axes) {
-  return Tensor{expr::reverse(x.value(), detail::checked_axes("reverse", axes, x.rank()))};
+  return Tensor{expr::reverse(x.value(), detail::checked_axes("reverse", axes, x.rank())),
+                x.names()};
 }
 
 Tensor tile(const Tensor& x, std::span<const std::int64_t> repetitions) {
@@ -130,7 +140,8 @@ Tensor tile(const Tensor& x, std::span<const std::int64_t> repetitions) {
     repeated.push_back(extent);
   }
   const Tensor spread = broadcast(reshape(x, apart), Shape::make(repeated, "tile").value());
-  return reshape(spread, Shape::make(joined, "tile").value());
+  return Tensor{reshape(spread, Shape::make(joined, "tile").value()).value(),
+                AxisNames::merged("tile", x.names(), x.rank(), {}, rank)};
 }
 
 Tensor tile(const Tensor& x, std::initializer_list<std::int64_t> repetitions) {
@@ -149,7 +160,7 @@ Tensor slice(const Tensor& x, const Axes& starts, const Axes& lengths,
     if (lengths[axis] <= extent)
       moved[axis] = std::clamp<std::int64_t>(moved[axis], 0, extent - lengths[axis]);
   }
-  return Tensor{expr::slice(x.value(), moved, lengths, steps)};
+  return Tensor{expr::slice(x.value(), moved, lengths, steps), x.names()};
 }
 
 Tensor slice_along_axis(const Tensor& x, std::int64_t start, std::int64_t length, std::int64_t axis,
@@ -176,7 +187,8 @@ Tensor pad(const Tensor& x, const TensorLike& value, const std::vector<Padding>&
     high.push_back(one.high);
     interior.push_back(one.interior);
   }
-  return Tensor{expr::pad(expr::cast(x.value(), dtype), value.as(dtype), low, high, interior)};
+  return Tensor{expr::pad(expr::cast(x.value(), dtype), value.as(dtype), low, high, interior),
+                x.names()};
 }
 
 Tensor concatenate(std::span<const Tensor> tensors, std::int64_t axis) {
@@ -186,8 +198,13 @@ Tensor concatenate(std::span<const Tensor> tensors, std::int64_t axis) {
   for (const Tensor& tensor : tensors) dtype = expr::merged(dtype, tensor.dtype());
   const std::size_t which = detail::checked_axis("concatenate", axis, tensors[0].rank());
   std::vector<expr::Value> values;
-  for (const Tensor& tensor : tensors) values.push_back(expr::cast(tensor.value(), dtype));
-  return Tensor{expr::concatenate(values, static_cast<std::int64_t>(which))};
+  AxisNames names = tensors[0].names();
+  for (const Tensor& tensor : tensors) {
+    values.push_back(expr::cast(tensor.value(), dtype));
+    names =
+        AxisNames::merged("concatenate", names, tensors[0].rank(), tensor.names(), tensor.rank());
+  }
+  return Tensor{expr::concatenate(values, static_cast<std::int64_t>(which)), std::move(names)};
 }
 
 Tensor concatenate(std::initializer_list<Tensor> tensors, std::int64_t axis) {

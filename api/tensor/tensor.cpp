@@ -26,6 +26,33 @@ void start(std::span<const expr::Value> values) {
 
 Tensor::Tensor(const Buffer& buffer) : value_{expr::from_buffer(buffer.handle())} {}
 
+Tensor Tensor::named(std::vector<std::string> names) const {
+  if (names.size() != rank())
+    throw Error{"named",
+                ErrorCode::invalid_argument,
+                std::to_string(names.size()) + " names for " + std::to_string(rank()) + " axes",
+                {{"names", std::to_string(names.size())}, {"tensor", spec().to_string()}}};
+  return Tensor{value_, AxisNames{std::move(names)}};
+}
+
+std::int64_t Tensor::axis(std::string_view name) const {
+  std::string known;
+  for (std::size_t i = 0; i < rank(); ++i) {
+    if (!name.empty() && names_[i] == name) return static_cast<std::int64_t>(i);
+    known += (i == 0 ? "" : ", ") + (names_[i].empty() ? "unnamed" : names_[i]);
+  }
+  throw Error{"axis",
+              ErrorCode::not_found,
+              "no axis is called '" + std::string{name} + "'; there are: " + known,
+              {{"name", std::string{name}}, {"names", known}}};
+}
+
+Axes Tensor::axes(std::initializer_list<std::string_view> names) const {
+  Axes found;
+  for (const std::string_view name : names) found.push_back(axis(name));
+  return found;
+}
+
 const Tensor& Tensor::eval() const {
   start({&value_, 1});
   return *this;
@@ -43,7 +70,7 @@ Tensor Tensor::to(const Device& device) const {
   if (here.device() == device) return *this;
   const Buffer there = device.buffer(spec());
   here.copy_to(there);
-  return Tensor{there};
+  return Tensor{Tensor{there}.value(), names_};
 }
 
 void Tensor::check_one_element() const {

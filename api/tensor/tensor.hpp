@@ -27,16 +27,21 @@
 
 #include "stoker/api/buffer.hpp"
 #include "stoker/api/device.hpp"
+#include "stoker/api/tensor/axes.hpp"
+#include "stoker/api/tensor/names.hpp"
 #include "stoker/pipeline/tensor/promotion.hpp"
 #include "stoker/pipeline/tensor/value.hpp"
 
 namespace stoker {
 
+class Index;
+
 class Tensor {
  public:
   /// Without a value: may only be assigned, destroyed and asked whether it has one.
   Tensor() = default;
-  explicit Tensor(expr::Value value) noexcept : value_{std::move(value)} {}
+  explicit Tensor(expr::Value value, AxisNames names = {}) noexcept
+      : value_{std::move(value)}, names_{std::move(names)} {}
   /// What a buffer holds. Later writes to the buffer are seen by what is computed after them: better
   /// leave it alone.
   explicit Tensor(const Buffer& buffer);
@@ -48,10 +53,20 @@ class Tensor {
   [[nodiscard]] std::size_t size() const noexcept { return spec().elements(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return spec().bytes(); }
 
+  /// The same with names for its axes, "" for none. Throws invalid_argument unless there is one for
+  /// each axis, and all differ.
+  [[nodiscard]] Tensor named(std::vector<std::string> names) const;
+  [[nodiscard]] const AxisNames& names() const noexcept { return names_; }
+  /// The axis of that name, or axes. Throws not_found, which says what there is.
+  [[nodiscard]] std::int64_t axis(std::string_view name) const;
+  [[nodiscard]] Axes axes(std::initializer_list<std::string_view> names) const;
+
   /// Starts what is missing and returns this tensor. Does not wait.
   const Tensor& eval() const;
   /// Whether it was started.
   [[nodiscard]] bool evaluated() const { return static_cast<bool>(value_.buffer()); }
+  /// Starts it if need be. Ready when it is computed; fails with what failed on the way.
+  [[nodiscard]] Future<> computed() const { return buffer().written(); }
   /// Its memory; starts it if need be.
   [[nodiscard]] Buffer buffer() const;
   /// The elements, row-major; starts it if need be. bool and u8 are read as std::uint8_t. Throws
@@ -67,6 +82,10 @@ class Tensor {
   /// A copy on another device; this one if it is there.
   [[nodiscard]] Tensor to(const Device& device) const;
 
+  /// A part: x[0], x[{0, Range{1, 3}}]; see ranges.hpp.
+  [[nodiscard]] Tensor operator[](const Index& index) const;
+  [[nodiscard]] Tensor operator[](std::initializer_list<Index> indices) const;
+
   /// The bytes as the device stores them, waited for.
   [[nodiscard]] std::vector<std::byte> to_bytes() const;
 
@@ -78,6 +97,7 @@ class Tensor {
  private:
   void check_one_element() const;
   expr::Value value_;
+  AxisNames names_;
 };
 
 /// Starts several at once, which computes what they share once.

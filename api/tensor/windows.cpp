@@ -4,16 +4,12 @@
 #include "stoker/pipeline/tensor/primitives.hpp"
 
 namespace stoker {
-namespace {
 
-struct Complete {
-  Axes window, strides, low, high, dilations;
-};
-
-Complete complete(const char* op, const Tensor& x, const Window& window) {
+detail::CompleteWindow detail::complete_window(const char* op, const Tensor& x,
+                                               const Window& window) {
   const std::size_t rank = x.rank();
-  Complete all{window.dimensions, window.strides.value_or(Axes(rank, 1)), Axes(rank, 0),
-               Axes(rank, 0), window.dilations.value_or(Axes(rank, 1))};
+  CompleteWindow all{window.dimensions, window.strides.value_or(Axes(rank, 1)), Axes(rank, 0),
+                     Axes(rank, 0), window.dilations.value_or(Axes(rank, 1))};
   for (const Axes* one : {&all.window, &all.strides, &all.dilations})
     if (one->size() != rank)
       throw Error{op, ErrorCode::invalid_parameter,
@@ -43,8 +39,10 @@ Complete complete(const char* op, const Tensor& x, const Window& window) {
   return all;
 }
 
+namespace {
+
 Tensor reduced(const char* op, const Tensor& x, const Window& window, DType dtype) {
-  const Complete all = complete(op, x, window);
+  const detail::CompleteWindow all = detail::complete_window(op, x, window);
   return Tensor{expr::apply_one(expr::find_op(op), {expr::cast(x.value(), dtype)},
                                 {{"window", all.window},
                                  {"strides", all.strides},
@@ -56,7 +54,7 @@ Tensor reduced(const char* op, const Tensor& x, const Window& window, DType dtyp
 
 Tensor scattered(const char* op, const Tensor& x, const Tensor& source, const TensorLike& init,
                  const Window& window) {
-  const Complete all = complete(op, x, window);
+  const detail::CompleteWindow all = detail::complete_window(op, x, window);
   const DType dtype = expr::merged(x.dtype(), source.dtype());
   return Tensor{expr::apply_one(
       expr::find_op(op),

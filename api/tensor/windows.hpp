@@ -21,6 +21,14 @@ struct Window {
   std::optional<Axes> dilations = {};  ///< default 1
 };
 
+namespace detail {
+/// What a window says, with every default in its place.
+struct CompleteWindow {
+  Axes window, strides, low, high, dilations;
+};
+[[nodiscard]] CompleteWindow complete_window(const char* op, const Tensor& x, const Window& window);
+}  // namespace detail
+
 /// Padding counts as 0 and 1. Integers widen as sum() does.
 [[nodiscard]] Tensor window_sum(const Tensor& x, const Window& window);
 [[nodiscard]] Tensor window_product(const Tensor& x, const Window& window);

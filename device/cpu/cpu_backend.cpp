@@ -97,6 +97,10 @@ Result<std::shared_ptr<const Executable>> CpuBackend::prepare(std::shared_ptr<co
                   kernel->cpu ? kernel->cpu(call, outputs) : planner(call, outputs));
     if (executable->plan.scratch_bytes)
       executable->scratch_bytes = {executable->plan.scratch_bytes};
+    // A plan without a guess is a user's kernel: it may take any time.
+    if (executable->plan.cost_ns > 0) executable->cost_ns = executable->plan.cost_ns;
+  } else {
+    executable->cost_ns = 0;
   }
   return std::shared_ptr<const Executable>{std::move(executable)};
 }
@@ -112,6 +116,27 @@ Result<void> CpuBackend::submit(const Submission& submission) {
                                       : queue_->make_job(submission.steps),
                  submission);
   return {};
+}
+
+bool CpuBackend::run_at_once(std::span<const Step> steps, std::optional<Error>& failure) {
+  submissions_.fetch_add(1, std::memory_order_relaxed);
+  boost::container::small_vector<void*, 16> pointers;
+  for (const Step& step : steps) {
+    pointers.clear();
+    for (const MemoryView& view : step.inputs) pointers.push_back(view.host());
+    for (const MemoryView& view : step.outputs) pointers.push_back(view.host());
+    const auto& executable = static_cast<const CpuExecutable&>(*step.executable);
+    const CpuArgs args{pointers.data(), pointers.data() + step.inputs.size(),
+                       step.scratch.empty() ? nullptr : step.scratch[0].host()};
+    try {
+      for (const CpuStage& stage : executable.plan.stages)
+        for (std::uint32_t slice = 0; slice < stage.slices; ++slice) stage.run(args, slice);
+    } catch (...) {
+      failure = error_from_current_exception(executable.kernel);
+      return true;
+    }
+  }
+  return true;
 }
 
 bool CpuBackend::wait(QueuePoint point, std::chrono::steady_clock::time_point deadline) noexcept {

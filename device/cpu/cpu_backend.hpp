@@ -31,6 +31,8 @@ class CpuBackend final : public Backend {
       std::span<const TensorSpec> outputs) override;
   [[nodiscard]] Result<std::unique_ptr<Recording>> record(std::span<const Step> steps) override;
   [[nodiscard]] Result<void> submit(const Submission& submission) override;
+  [[nodiscard]] bool run_at_once(std::span<const Step> steps,
+                                 std::optional<Error>& failure) override;
   bool wait(QueuePoint point, std::chrono::steady_clock::time_point deadline) noexcept override;
   [[nodiscard]] BackendCounters counters() const noexcept override;
 

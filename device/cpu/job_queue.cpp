@@ -4,12 +4,6 @@
 #include <utility>
 
 namespace stoker::device::cpu {
-namespace {
-
-constexpr double at_once_ns = 4000;
-
-}  // namespace
-
 JobQueue::JobQueue(CompletionSink& sink, std::shared_ptr<ComputePool> pool)
     : sink_{sink}, pool_{std::move(pool)} {}
 

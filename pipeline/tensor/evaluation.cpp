@@ -91,10 +91,10 @@ Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
 
 namespace {
 
-std::shared_ptr<DeviceClient> device_of_leaves(std::span<const Value> leaves) {
+std::shared_ptr<DeviceClient> device_of_leaves(std::span<const Buffers> leaves) {
   std::shared_ptr<DeviceClient> device;
-  for (const Value& leaf : leaves)
-    for (const DeviceBuffer& buffer : leaf.node()->buffers()) {
+  for (const Buffers& leaf : leaves)
+    for (const DeviceBuffer& buffer : leaf) {
       if (!device) device = buffer.device();
       if (buffer.device() != device)
         throw Error{"evaluate",
@@ -108,7 +108,16 @@ std::shared_ptr<DeviceClient> device_of_leaves(std::span<const Value> leaves) {
 }  // namespace
 
 std::shared_ptr<DeviceClient> device_of(std::span<const Value> values) {
-  return device_of_leaves(extract(values).leaves);
+  return device_of_leaves(extract(values).buffers);
+}
+
+std::shared_ptr<const LoweredProgram> plan_of(
+    std::span<const Value> values,
+    const std::function<std::shared_ptr<DeviceClient>()>& otherwise) {
+  Extracted extracted = extract(values);
+  std::shared_ptr<DeviceClient> where = device_of_leaves(extracted.buffers);
+  if (!where) where = otherwise();
+  return prepare(std::move(extracted.program), where).value();
 }
 
 void evaluate(std::span<const Value> values,
@@ -124,18 +133,15 @@ void evaluate(std::span<const Value> values,
       results.emplace_back(value.node(), output);
 
   Extracted extracted = extract(results);
-  std::vector<Buffers> leaves;
-  for (const Value& leaf : extracted.leaves) {
-    leaves.push_back(leaf.node()->buffers());
-    if (leaves.back().empty())
+  for (const Buffers& leaf : extracted.buffers)
+    if (leaf.empty())
       throw Error{"evaluate", ErrorCode::invalid_argument,
                   "the value depends on a parameter of a function that is being traced, and is not "
                   "known before it runs"};
-  }
-  std::shared_ptr<DeviceClient> where = device_of_leaves(extracted.leaves);
+  std::shared_ptr<DeviceClient> where = device_of_leaves(extracted.buffers);
   if (!where) where = otherwise();
   const auto program = prepare(std::move(extracted.program), where).value();
-  const std::vector<DeviceBuffer> made = run(*program, where, leaves).value();
+  const std::vector<DeviceBuffer> made = run(*program, where, extracted.buffers).value();
   std::size_t next = 0;
   for (const Value& value : wanted) {
     Buffers buffers;

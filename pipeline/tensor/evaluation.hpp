@@ -65,6 +65,11 @@ class ProgramCache {
 void evaluate(std::span<const Value> values,
               const std::function<std::shared_ptr<DeviceClient>()>& otherwise);
 
+/// The program that would compute these values as prepare() makes it; null if they stand on parameters
+/// or nothing. Throws as evaluate().
+[[nodiscard]] std::shared_ptr<const LoweredProgram> plan_of(
+    std::span<const Value> values, const std::function<std::shared_ptr<DeviceClient>()>& otherwise);
+
 /// The device that the known values below these live on; null if there are none. Throws wrong_device.
 [[nodiscard]] std::shared_ptr<DeviceClient> device_of(std::span<const Value> values);
 

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "stoker/actors/device_client.hpp"
@@ -15,6 +16,8 @@ namespace stoker::expr {
 class HostStep {
  public:
   virtual ~HostStep() = default;
+  /// For people: "while_loop".
+  [[nodiscard]] virtual std::string name() const = 0;
   /// Returns as soon as the work is under way, without waiting. From then on whoever uses one of
   /// `outputs` is ordered behind it, and hears of its failure. Errors: what the device refuses.
   [[nodiscard]] virtual Result<void> start(const std::shared_ptr<DeviceClient>& device,

@@ -212,11 +212,26 @@ class Lowering {
     } else if (one.op->kind == OpKind::reshape) {
       STOKER_ASSIGN(const ValueId base, stored(one.inputs[0]));
       value = now().graph.alias(name_of(ref), base, one.specs[0].shape);
+    } else if (one.op->kind == OpKind::barrier) {
+      STOKER_ASSIGN(const ValueId base, stored(one.inputs[0]));
+      value = now().graph.alias(name_of(ref), base, one.specs[0].shape, made_here(one));
     } else {
       STOKER_ASSIGN(value, copied(ref, name_of(ref)));
     }
     now().stored[key(ref)] = value;
     return value;
+  }
+
+  /// What this segment computes of what a barrier waits for; the rest is there before the segment runs.
+  std::vector<ValueId> made_here(const Instruction& barrier) {
+    std::vector<ValueId> made;
+    for (std::size_t i = 1; i < barrier.inputs.size(); ++i) {
+      const Access access = access_of(program_, barrier.inputs[i]);
+      const auto known = now().stored.find(key(access.base));
+      if (access.source == Access::Source::stored && known != now().stored.end())
+        made.push_back(known->second);
+    }
+    return made;
   }
 
   /// Its elements, read one by one into memory of their own.

@@ -32,6 +32,10 @@ struct LoweredProgram {
   std::vector<Step> steps;       ///< in order; none: there is nothing to compute
   std::vector<TensorSpec> made;  ///< the buffers that a run makes
   std::vector<Slot> results;     ///< one for each of the program's
+
+  /// For people: the kernels of each pipeline in their order with what they read and write, its memory,
+  /// and the host's steps between.
+  [[nodiscard]] std::string to_text() const;
 };
 
 /// `compile` makes the shaders of fused kernels, also later. Kernels that the device lacks run on its

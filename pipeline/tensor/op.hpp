@@ -57,6 +57,20 @@ struct Backward {
   [[nodiscard]] const Value& g(std::size_t i = 0) const noexcept { return gradients[i]; }
 };
 
+/// What a batching rule sees: one call of the operation for each of `size` elements. Inputs that differ
+/// from element to element are mapped and have the elements along a leading axis; the others are as the
+/// operation knows them. Attributes and payload are those of one element's call.
+struct Batch {
+  const Op& op;
+  std::span<const Value> inputs;
+  std::span<const std::uint8_t> mapped;  ///< one for each input, 0 or 1; one of them is 1
+  std::int64_t size;
+  const Attributes& attributes;
+  const std::shared_ptr<const Payload>& payload;
+  [[nodiscard]] const Value& x(std::size_t i = 0) const noexcept { return inputs[i]; }
+  [[nodiscard]] bool is_mapped(std::size_t i = 0) const noexcept { return mapped[i] != 0; }
+};
+
 enum class OpKind : std::uint8_t {
   known,      ///< a leaf that holds a buffer
   parameter,  ///< a leaf that is given a value later
@@ -65,6 +79,7 @@ enum class OpKind : std::uint8_t {
   scalar,     ///< a function of one element of each input; fuses with its neighbours
   view,       ///< its input read in another order; fuses into whoever reads it
   reshape,    ///< its input under another shape: the same elements in the same order
+  barrier,    ///< its first input, when the others are there; nothing is read through it
   kernel,     ///< a kernel call
   host,       ///< work that the host drives: loops, branches, calls of the program
 };
@@ -92,6 +107,9 @@ struct Op {
   /// whether the gradient is zero (a step function, an integer result) or an error.
   std::function<Values(const Backward&)> gradient = {};
   bool zero_gradient = false;
+  /// The outputs of all elements' calls, along a leading axis. Without a rule the calls are made one by
+  /// one; see batching.hpp.
+  std::function<Values(const Batch&)> batch = {};
   /// What depends on it keeps its history.
   bool tracks = false;
 };

@@ -38,18 +38,48 @@ void Program::drop_dead() {
   for (Ref& result : results) result.instruction = moved[result.instruction];
 }
 
+namespace {
+
+/// Where nodes stand in a program. Most programs that are not traced have a few only.
+class Places {
+ public:
+  [[nodiscard]] const std::uint32_t* find(const Node* node) const {
+    if (many_.empty()) {
+      for (const auto& [known, place] : few_)
+        if (known == node) return &place;
+      return nullptr;
+    }
+    const auto known = many_.find(node);
+    return known == many_.end() ? nullptr : &known->second;
+  }
+  void add(const Node* node, std::uint32_t place) {
+    if (many_.empty() && few_.size() < 24) {
+      few_.emplace_back(node, place);
+      return;
+    }
+    if (many_.empty()) many_.insert(few_.begin(), few_.end());
+    many_.emplace(node, place);
+  }
+
+ private:
+  boost::container::small_vector<std::pair<const Node*, std::uint32_t>, 24> few_;
+  std::unordered_map<const Node*, std::uint32_t> many_;
+};
+
+}  // namespace
+
 Extracted extract(std::span<const Value> results) {
   Extracted made;
-  std::unordered_map<const Node*, std::uint32_t> place;
+  Places place;
   struct Visit {
     std::shared_ptr<Node> node;
     Values inputs;
     std::size_t next = 0;
   };
   // By hand, because a chain may be longer than the stack is deep.
-  std::vector<Visit> path;
+  boost::container::small_vector<Visit, 4> path;
   const auto enter = [&](const std::shared_ptr<Node>& node) {
-    if (place.contains(node.get())) return;
+    if (place.find(node.get())) return;
     Node::State state = node->state();
     if (state.buffers.empty() && node->op().kind != OpKind::parameter) {
       path.push_back({node, std::move(state.inputs), 0});
@@ -57,11 +87,12 @@ Extracted extract(std::span<const Value> results) {
     }
     static const Op& parameter = find_op("parameter");
     const auto at = static_cast<std::uint32_t>(made.program.code.size());
-    place.emplace(node.get(), at);
+    place.add(node.get(), at);
     made.program.code.push_back(
         {&parameter, {}, {}, Specs(node->specs().begin(), node->specs().end()), nullptr});
     made.program.parameters.push_back(at);
     made.leaves.emplace_back(node);
+    made.buffers.push_back(std::move(state.buffers));
   };
   const auto visit = [&](const Value& root) {
     enter(root.node());
@@ -74,21 +105,21 @@ Extracted extract(std::span<const Value> results) {
       }
       Visit done = std::move(path.back());
       path.pop_back();
-      if (place.contains(done.node.get())) continue;
+      if (place.find(done.node.get())) continue;
       Instruction one;
       one.op = &done.node->op();
       one.attributes = done.node->attributes();
       one.payload = done.node->payload();
       one.specs.assign(done.node->specs().begin(), done.node->specs().end());
       for (const Value& input : done.inputs)
-        one.inputs.push_back({place.at(input.node().get()), input.output()});
-      place.emplace(done.node.get(), static_cast<std::uint32_t>(made.program.code.size()));
+        one.inputs.push_back({*place.find(input.node().get()), input.output()});
+      place.add(done.node.get(), static_cast<std::uint32_t>(made.program.code.size()));
       made.program.code.push_back(std::move(one));
     }
   };
   for (const Value& result : results) {
     visit(result);
-    made.program.results.push_back({place.at(result.node().get()), result.output()});
+    made.program.results.push_back({*place.find(result.node().get()), result.output()});
   }
   return made;
 }

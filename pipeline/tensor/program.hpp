@@ -52,7 +52,8 @@ struct Program {
 /// A program with the leaves that it stands on: what is known or a parameter.
 struct Extracted {
   Program program;
-  std::vector<Value> leaves;  ///< one for each of program.parameters
+  std::vector<Value> leaves;     ///< one for each of program.parameters
+  std::vector<Buffers> buffers;  ///< what each holds; of a placeholder nothing
 };
 
 /// What computes `results` from what is known, and from the parameters. Known values are not computed

@@ -31,6 +31,8 @@ class StandInStep final : public HostStep {
               std::shared_ptr<DeviceClient> other)
       : kernel_{std::move(kernel)}, params_{std::move(params)}, other_{std::move(other)} {}
 
+  std::string name() const override { return kernel_->name + " on " + other_->info().name; }
+
   Result<void> start(const std::shared_ptr<DeviceClient>& device,
                      std::span<const DeviceBuffer> inputs,
                      std::span<const DeviceBuffer> outputs) const override {

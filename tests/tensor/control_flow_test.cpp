@@ -345,7 +345,7 @@ TEST_P(ControlFlow, what_a_host_call_throws_reaches_who_reads_its_result) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, ControlFlow, testing::Values("cpu", "vulkan"),
-                         [](const auto& info) { return std::string{info.param}; });
+                         [](const auto& one) { return std::string{one.param}; });
 
 // Kernels that a device lacks -------------------------------------------------------------------------
 

@@ -9,6 +9,8 @@ class CondStep final : public HostStep {
   CondStep(std::shared_ptr<const PreparedFunction> yes, std::shared_ptr<const PreparedFunction> no)
       : yes_{std::move(yes)}, no_{std::move(no)} {}
 
+  std::string name() const override { return "cond"; }
+
   Result<void> start(const std::shared_ptr<DeviceClient>& device,
                      std::span<const DeviceBuffer> inputs,
                      std::span<const DeviceBuffer> outputs) const override {

@@ -108,6 +108,8 @@ class ScanStep final : public HostStep {
  public:
   explicit ScanStep(std::shared_ptr<const ScanProgram> program) : program_{std::move(program)} {}
 
+  std::string name() const override { return "scan"; }
+
   Result<void> start(const std::shared_ptr<DeviceClient>& device,
                      std::span<const DeviceBuffer> inputs,
                      std::span<const DeviceBuffer> outputs) const override {

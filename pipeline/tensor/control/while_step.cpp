@@ -64,6 +64,8 @@ class WhileStep final : public HostStep {
  public:
   explicit WhileStep(WhilePrograms programs) : programs_{std::move(programs)} {}
 
+  std::string name() const override { return "while_loop"; }
+
   Result<void> start(const std::shared_ptr<DeviceClient>& device,
                      std::span<const DeviceBuffer> inputs,
                      std::span<const DeviceBuffer> outputs) const override {

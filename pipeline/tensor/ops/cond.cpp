@@ -1,4 +1,5 @@
 // Branches: one of two functions, chosen when the condition is known.
+#include "stoker/pipeline/tensor/batching.hpp"
 #include "stoker/pipeline/tensor/control/control.hpp"
 #include "stoker/pipeline/tensor/control/steps.hpp"
 #include "stoker/pipeline/tensor/gradient.hpp"
@@ -45,6 +46,24 @@ Values of_cond(const Backward& b) {
   return gradients;
 }
 
+/// Where all take the same branch that one is computed for all; else both are, and each element chooses.
+Values batch_cond(const Batch& b) {
+  const Function& yes = branches(b.payload.get())[0];
+  const Function& no = branches(b.payload.get())[1];
+  const auto mapped = b.mapped.subspan(1);
+  if (!b.is_mapped(0))
+    return apply(b.op, Values(b.inputs.begin(), b.inputs.end()), b.attributes,
+                 std::make_shared<FunctionPayload>(
+                     std::vector{batched(yes, mapped, b.size), batched(no, mapped, b.size)}));
+  const auto captures = b.inputs.subspan(1);
+  const std::vector<Value> one = batched(yes, captures, mapped, b.size);
+  const std::vector<Value> other = batched(no, captures, mapped, b.size);
+  Values chosen;
+  for (std::size_t k = 0; k < one.size(); ++k)
+    chosen.push_back(select(behind_leading(b.x(0), one[k]), one[k], other[k]));
+  return chosen;
+}
+
 }  // namespace
 
 std::vector<Value> cond(const Value& condition, const Function& yes, const Function& no,
@@ -69,8 +88,9 @@ void define(OpTable& table) {
   op.inputs = {1, any_number};
   op.summary = "one of two functions, by a condition";
   op.infer = [](const OpCall& call) -> Result<Specs> {
-    Specs specs;
-    for (const Value& result : branches(call.payload)[0].results) specs.push_back(result.spec());
+    const std::vector<Value>& results = branches(call.payload)[0].results;
+    Specs specs(results.size());
+    for (std::size_t i = 0; i < results.size(); ++i) specs[i] = results[i].spec();
     return specs;
   };
   op.host = [](const OpCall& call, const std::shared_ptr<DeviceClient>& device) {
@@ -78,6 +98,7 @@ void define(OpTable& table) {
     return cond_step(functions[0], functions[1], device);
   };
   op.gradient = &of_cond;
+  op.batch = &batch_cond;
   table.add(std::move(op));
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "stoker/pipeline/tensor/batching.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
 
 namespace stoker::expr::ops::elementwise {
@@ -90,6 +91,7 @@ class Definer {
       return infer(name, takes, gives, call);
     };
     op.zero_gradient = !gradient;
+    op.batch = &batch_elements;
     if (gradient) op.gradient = summed(std::move(gradient));
     table_->add(std::move(op));
   }
@@ -284,6 +286,7 @@ void choices(OpTable& table) {
   cast.inputs = {1, 1};
   cast.summary = "as another dtype; floats to integers truncate and saturate, NaN gives 0";
   cast.infer = &infer_cast;
+  cast.batch = &batch_elements;
   cast.gradient = [](const Backward& b) {
     if (!is_float(b.x().dtype())) return Values{Value{}};
     return Values{expr::cast(b.g(), b.x().dtype())};
@@ -296,6 +299,7 @@ void choices(OpTable& table) {
   select.inputs = {3, 3};
   select.summary = "b where a is not 0, else c";
   select.infer = &infer_select;
+  select.batch = &batch_elements;
   select.gradient = summed([](const Backward& b) {
     const Value zero = constant(0, b.g().dtype());
     return Values{Value{}, expr::select(b.x(0), b.g(), zero), expr::select(b.x(0), zero, b.g())};
@@ -321,6 +325,7 @@ void define(OpTable& table) {
   quotient.infer = [](const OpCall& call) {
     return infer("quotient", Takes::integers, Gives::same, call);
   };
+  quotient.batch = &batch_elements;
   table.add(std::move(quotient));
 }
 

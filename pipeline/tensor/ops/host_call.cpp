@@ -43,6 +43,8 @@ class HookStep final : public HostStep {
   explicit HookStep(std::shared_ptr<const Callback<Look>> callback)
       : callback_{std::move(callback)} {}
 
+  std::string name() const override { return "hook"; }
+
   Result<void> start(const std::shared_ptr<DeviceClient>& device,
                      std::span<const DeviceBuffer> inputs,
                      std::span<const DeviceBuffer> outputs) const override {
@@ -67,6 +69,8 @@ class HostCallStep final : public HostStep {
  public:
   explicit HostCallStep(std::shared_ptr<const Callback<HostFunction>> callback)
       : callback_{std::move(callback)} {}
+
+  std::string name() const override { return "host_call"; }
 
   Result<void> start(const std::shared_ptr<DeviceClient>& device,
                      std::span<const DeviceBuffer> inputs,

@@ -1,6 +1,7 @@
 // Elements chosen, joined and put by position.
 #include <algorithm>
 
+#include "stoker/pipeline/tensor/batching.hpp"
 #include "stoker/pipeline/tensor/kernel_op.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
 
@@ -156,18 +157,118 @@ Values of_put_slice(const Backward& b) {
   return {put_slice(b.g(), zeros_like(b.x(1)), b.x(2)), piece, Value{}};
 }
 
+// --- of all elements at once ---------------------------------------------------------------------
+
+/// Which element they are of, as one more coordinate before those of `indices` [size, …, k].
+Value with_element(const Value& indices) {
+  const Shape& shape = indices.shape();
+  const TensorSpec own{DType::s32, shape.with(shape.rank() - 1, 1)};
+  const std::array parts{iota(own, 0), cast(indices, DType::s32)};
+  return concatenate(parts, static_cast<std::int64_t>(shape.rank()) - 1);
+}
+
+/// The axes of one element's coordinates; none given are the leading ones.
+std::vector<std::int64_t> coordinate_axes(const Batch& b) {
+  const auto& given = b.attributes.integers("axes");
+  const Shape indices = element_spec(b, 1).shape;
+  const auto k = static_cast<std::size_t>(indices[indices.rank() - 1]);
+  return shifted(given.empty() ? all_axes(k) : given, element_spec(b).shape.rank());
+}
+
+Values batch_gather(const Batch& b) {
+  if (!b.is_mapped(0)) return apply(b.op, {b.x(0), b.x(1)}, b.attributes);
+  const std::vector<std::int64_t> axes = coordinate_axes(b);
+  if (b.is_mapped(1)) return {gather(b.x(0), with_element(b.x(1)), prefixed(0, axes))};
+  // Without coordinates no axes are named, and that would mean the leading ones.
+  if (axes.empty()) return {gather(b.x(0), with_element(spread(b, 1)), prefixed(0, axes))};
+  return {moved_to_front(gather(b.x(0), b.x(1), axes), b.x(1).shape().rank() - 1)};
+}
+
+Values batch_take(const Batch& b) {
+  const std::size_t rank = element_spec(b).shape.rank();
+  const std::int64_t axis = shifted(b.attributes.integer("axis"), rank);
+  if (!b.is_mapped(1)) return apply(b.op, {b.x(0), b.x(1)}, {{"axis", axis}});
+  const auto taken = static_cast<std::int64_t>(b.x(1).shape().rank());
+  if (!b.is_mapped(0)) {
+    const Value y = apply_one(b.op, {b.x(0), b.x(1)}, {{"axis", axis - 1}});
+    return {moved_to_front(y, at(axis - 1))};
+  }
+  const Shape columns = b.x(1).shape().appended(1);
+  const std::array<std::int64_t, 2> axes{0, axis};
+  const Value y = gather(b.x(0), with_element(reshape(b.x(1), columns)), axes);
+  // [size, indices…, rest…]: the indices' axes go where the axis was.
+  std::vector<std::int64_t> order{0};
+  const auto all = static_cast<std::int64_t>(y.shape().rank());
+  for (std::int64_t i = taken; i < taken + axis - 1; ++i) order.push_back(i);
+  for (std::int64_t i = 1; i < taken; ++i) order.push_back(i);
+  for (std::int64_t i = taken + axis - 1; i < all; ++i) order.push_back(i);
+  return {transpose(y, order)};
+}
+
+/// All rows one below the other, each with its element's number.
+Values batch_indexed(const Batch& b) {
+  const Value indices = with_element(spread(b, 1));
+  const Value updates = spread(b, 2);
+  const std::vector<std::int64_t> axes = prefixed(0, coordinate_axes(b));
+  const auto k = static_cast<std::int64_t>(axes.size());
+  const std::int64_t rows = indices.shape().elements() / k;
+  const Shape wanted = update_shape(rows, spread(b, 0).shape(), axes);
+  return apply(b.op, {spread(b, 0), reshape(indices, Shape{rows, k}), reshape(updates, wanted)},
+               {{"axes", axes}});
+}
+
+/// The starts of a box of all elements, where they do not differ.
+Value starts_of_all(const Value& starts) {
+  const std::array parts{constant(0, starts.dtype(), Shape{1}), starts};
+  return concatenate(parts, 0);
+}
+
+Values batch_dynamic_slice(const Batch& b) {
+  if (b.is_mapped(1)) return batch_one_by_one(b);
+  return apply(b.op, {b.x(0), starts_of_all(b.x(1))},
+               {{"lengths", prefixed(b.size, b.attributes.integers("lengths"))},
+                {"strides", prefixed(1, b.attributes.integers("strides"))}});
+}
+
+Values batch_put_slice(const Batch& b) {
+  if (b.is_mapped(2)) return batch_one_by_one(b);
+  return apply(b.op, {spread(b, 0), spread(b, 1), starts_of_all(b.x(2))});
+}
+
+/// What is put around is one number; where that differs, it is chosen afterwards.
+Values batch_pad(const Batch& b) {
+  const std::vector<std::int64_t> low = prefixed(0, b.attributes.integers("low"));
+  const std::vector<std::int64_t> high = prefixed(0, b.attributes.integers("high"));
+  const std::vector<std::int64_t> interior = prefixed(0, b.attributes.integers("interior"));
+  if (!b.is_mapped(1)) return {pad(b.x(0), b.x(1), low, high, interior)};
+  const Value x = spread(b, 0);
+  const Value y = pad(x, constant(0, x.dtype()), low, high, interior);
+  const Value inside =
+      pad(constant(1, DType::u8, x.shape()), constant(0, DType::u8), low, high, interior);
+  std::vector<std::int64_t> extents(y.shape().rank(), 1);
+  extents[0] = b.size;
+  return {select(inside, y, reshape(b.x(1), Shape::make(extents, "vmap").value()))};
+}
+
+Op indexing_op(const char* name, Values (*gradient)(const Backward&),
+               Values (*batch)(const Batch&)) {
+  Op op = kernel_op(name, name, gradient);
+  op.batch = batch;
+  return op;
+}
+
 }  // namespace
 
 void define(OpTable& table) {
-  table.add(kernel_op("take", "take", &of_take));
-  table.add(kernel_op("take_along_axis", "take_along_axis", &of_take_along_axis));
-  table.add(kernel_op("gather", "gather", &of_gather));
-  table.add(kernel_op("indexed_add", "indexed_add", &of_indexed_add));
-  table.add(kernel_op("indexed_put", "indexed_put", &of_indexed_put));
-  table.add(kernel_op("dynamic_slice", "dynamic_slice", &of_dynamic_slice));
-  table.add(kernel_op("put_slice", "put_slice", &of_put_slice));
-  table.add(kernel_op("concatenate", "concatenate", &of_concatenate));
-  table.add(kernel_op("pad", "pad", &of_pad));
+  table.add(indexing_op("take", &of_take, &batch_take));
+  table.add(indexing_op("take_along_axis", &of_take_along_axis, &batch_axis));
+  table.add(indexing_op("gather", &of_gather, &batch_gather));
+  table.add(indexing_op("indexed_add", &of_indexed_add, &batch_indexed));
+  table.add(indexing_op("indexed_put", &of_indexed_put, &batch_indexed));
+  table.add(indexing_op("dynamic_slice", &of_dynamic_slice, &batch_dynamic_slice));
+  table.add(indexing_op("put_slice", &of_put_slice, &batch_put_slice));
+  table.add(indexing_op("concatenate", &of_concatenate, &batch_axis));
+  table.add(indexing_op("pad", &of_pad, &batch_pad));
 }
 
 }  // namespace stoker::expr::ops::indexing

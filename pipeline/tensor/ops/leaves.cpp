@@ -1,4 +1,5 @@
 // Values without inputs.
+#include "stoker/pipeline/tensor/batching.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
 
 namespace stoker::expr::ops::leaves {
@@ -25,6 +26,7 @@ Op identity(const char* name, const char* summary) {
   op.kind = OpKind::reshape;
   op.summary = summary;
   op.infer = [](const OpCall& call) -> Result<Specs> { return Specs{call.input()}; };
+  op.batch = &batch_leading;
   return op;
 }
 

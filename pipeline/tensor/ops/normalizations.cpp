@@ -1,4 +1,5 @@
 // Rows brought to a common scale, computed in one pass by kernels of their own.
+#include "stoker/pipeline/tensor/batching.hpp"
 #include "stoker/pipeline/tensor/kernel_op.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
 
@@ -43,11 +44,35 @@ Values of_layer_norm(const Backward& b) {
   return gradients;
 }
 
+/// Scales and offsets that differ from element to element are applied afterwards.
+Values batch_layer_norm(const Batch& b) {
+  const std::size_t rank = element_spec(b).shape.rank();
+  const Attributes moved =
+      with(b.attributes, {{"axis", shifted(b.attributes.integer("axis"), rank)}});
+  Values inputs{spread(b)};
+  std::size_t plain = 1;
+  while (plain < b.inputs.size() && !b.is_mapped(plain)) inputs.push_back(b.x(plain++));
+  Value y = apply_one(b.op, std::move(inputs), moved);
+  for (std::size_t i = plain; i < b.inputs.size(); ++i) {
+    const Shape own = element_spec(b, i).shape;
+    std::vector<std::int64_t> extents(1 + rank - own.rank(), 1);
+    extents[0] = b.is_mapped(i) ? b.size : 1;
+    extents.insert(extents.end(), own.begin(), own.end());
+    const Value aligned = reshape(b.x(i), Shape::make(extents, "vmap").value());
+    y = i == 1 ? y * aligned : y + aligned;
+  }
+  return {y};
+}
+
 }  // namespace
 
 void define(OpTable& table) {
-  table.add(kernel_op("softmax", "softmax", &of_softmax));
-  table.add(kernel_op("layer_norm", "layer_norm", &of_layer_norm));
+  Op softmax = kernel_op("softmax", "softmax", &of_softmax);
+  softmax.batch = &batch_axis;
+  table.add(std::move(softmax));
+  Op layer_norm = kernel_op("layer_norm", "layer_norm", &of_layer_norm);
+  layer_norm.batch = &batch_layer_norm;
+  table.add(std::move(layer_norm));
 }
 
 }  // namespace stoker::expr::ops::normalizations

@@ -1,4 +1,5 @@
 // Matrix products.
+#include "stoker/pipeline/tensor/batching.hpp"
 #include "stoker/pipeline/tensor/kernel_op.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
 
@@ -33,6 +34,7 @@ void define(OpTable& table) {
       return refuse(ErrorCode::shape_mismatch, "shape");
     return made;
   };
+  matmul.batch = &batch_elements;  // its leading axes broadcast as those of elements do
   table.add(std::move(matmul));
 }
 

@@ -1,4 +1,5 @@
 // Fewer elements out of many.
+#include "stoker/pipeline/tensor/batching.hpp"
 #include "stoker/pipeline/tensor/kernel_op.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
 
@@ -48,24 +49,46 @@ Values of_product(const Backward& b) {
   return {spread(b, b.g()) * others};
 }
 
+/// No axes are all of an element's. A scalar is reduced along an axis of its own.
+Values batch_reduction(const Batch& b) {
+  const std::size_t rank = element_spec(b).shape.rank();
+  if (rank == 0)
+    return apply(b.op, {reshape(b.x(), Shape{b.size, 1})},
+                 with(b.attributes, {{"axes", std::vector<std::int64_t>{1}}, {"keepdims", false}}));
+  const auto& given = b.attributes.integers("axes");
+  const auto axes = shifted(given.empty() ? all_axes(rank) : given, rank);
+  return apply(b.op, {b.x()}, with(b.attributes, {{"axes", axes}}));
+}
+
+Op reduction(std::string name, std::string_view kernel,
+             std::function<Values(const Backward&)> gradient) {
+  Op op = kernel_op(std::move(name), kernel, std::move(gradient));
+  op.batch = &batch_reduction;
+  return op;
+}
+
 Op without_gradient(std::string name, std::string_view kernel) {
   Op op = kernel_op(std::move(name), kernel);
   op.zero_gradient = true;
+  op.batch = &batch_reduction;
   return op;
 }
 
 }  // namespace
 
 void define(OpTable& table) {
-  table.add(kernel_op("sum", "reduce_sum", &of_sum));
-  table.add(kernel_op("mean", "reduce_mean", &of_mean));
-  table.add(kernel_op("reduce_max", "reduce_max", &of_extreme));
-  table.add(kernel_op("reduce_min", "reduce_min", &of_extreme));
-  table.add(kernel_op("product", "reduce_product", &of_product));
+  table.add(reduction("sum", "reduce_sum", &of_sum));
+  table.add(reduction("mean", "reduce_mean", &of_mean));
+  table.add(reduction("reduce_max", "reduce_max", &of_extreme));
+  table.add(reduction("reduce_min", "reduce_min", &of_extreme));
+  table.add(reduction("product", "reduce_product", &of_product));
   table.add(without_gradient("all", "reduce_all"));
   table.add(without_gradient("any", "reduce_any"));
-  table.add(without_gradient("argmax", "argmax"));
-  table.add(without_gradient("argmin", "argmin"));
+  for (const char* name : {"argmax", "argmin"}) {
+    Op op = without_gradient(name, name);
+    op.batch = &batch_axis;
+    table.add(std::move(op));
+  }
 }
 
 }  // namespace stoker::expr::ops::reductions

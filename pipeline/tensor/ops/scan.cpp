@@ -1,4 +1,5 @@
 // Loops of known length: a body for each position, states carried on, results collected.
+#include "stoker/pipeline/tensor/batching.hpp"
 #include "stoker/pipeline/tensor/control/control.hpp"
 #include "stoker/pipeline/tensor/control/steps.hpp"
 #include "stoker/pipeline/tensor/gradient.hpp"
@@ -170,6 +171,26 @@ class ScanGradient {
   std::vector<Value> captures_;
 };
 
+/// The same rounds for all elements: carries and results have all of them, and sequences come by rounds.
+Values batch_scan(const Batch& b) {
+  const ScanShape shape = shape_of(b.attributes);
+  std::vector<std::uint8_t> mapped{0};  // the position
+  Values inputs;
+  for (std::size_t i = 0; i < b.inputs.size(); ++i) {
+    const bool is_carry = i < shape.carries;
+    const bool is_sequence = !is_carry && i < shape.carries + shape.sequences;
+    mapped.push_back(is_carry || b.is_mapped(i) ? 1 : 0);
+    inputs.push_back(is_carry                        ? spread(b, i)
+                     : is_sequence && b.is_mapped(i) ? moved_to_front(b.x(i), 1)
+                                                     : b.x(i));
+  }
+  const Function body = batched(body_of(b.payload.get()), mapped, b.size);
+  Values made = apply(b.op, std::move(inputs), b.attributes,
+                      std::make_shared<FunctionPayload>(std::vector{body}));
+  for (std::size_t k = shape.carries; k < made.size(); ++k) made[k] = moved_to_front(made[k], 1);
+  return made;
+}
+
 }  // namespace
 
 std::vector<Value> scan(std::span<const Value> carries, std::span<const Value> sequences,
@@ -210,6 +231,7 @@ void define(OpTable& table) {
     return scan_step(body_of(call.payload), shape_of(call.attributes), device);
   };
   op.gradient = [](const Backward& b) { return ScanGradient{b}.run(); };
+  op.batch = &batch_scan;
   table.add(std::move(op));
 }
 

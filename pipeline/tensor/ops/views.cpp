@@ -1,6 +1,8 @@
 // An input read in another order: nothing is computed, so whoever uses a view reads through it.
 #include <algorithm>
 
+#include "stoker/pipeline/tensor/batching.hpp"
+#include "stoker/pipeline/tensor/kernel_op.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
 
 namespace stoker::expr::ops::views {
@@ -194,8 +196,41 @@ View view_reverse(const OpCall& call, const Shape& output) {
 
 Values reverse_back(const Backward& b) { return {reverse(b.g(), b.attributes.integers("axes"))}; }
 
+// --- of all elements at once ---------------------------------------------------------------------
+
+Values batch_reshape(const Batch& b) {
+  const auto& extents = b.attributes.integers("shape");
+  return apply(b.op, {b.x()}, {{"shape", prefixed(b.size, extents)}});
+}
+
+Values batch_broadcast(const Batch& b) {
+  const auto& extents = b.attributes.integers("shape");
+  const auto& axes = b.attributes.integers("axes");
+  return apply(
+      b.op, {b.x()},
+      {{"shape", prefixed(b.size, extents)}, {"axes", prefixed(0, shifted(axes, extents.size()))}});
+}
+
+Values batch_transpose(const Batch& b) {
+  const auto& axes = b.attributes.integers("axes");
+  return apply(b.op, {b.x()}, {{"axes", prefixed(0, shifted(axes, axes.size()))}});
+}
+
+Values batch_slice(const Batch& b) {
+  return apply(b.op, {b.x()},
+               {{"starts", prefixed(0, b.attributes.integers("starts"))},
+                {"lengths", prefixed(b.size, b.attributes.integers("lengths"))},
+                {"strides", prefixed(1, b.attributes.integers("strides"))}});
+}
+
+Values batch_reverse(const Batch& b) {
+  return apply(b.op, {b.x()},
+               {{"axes", shifted(b.attributes.integers("axes"), b.x().shape().rank() - 1)}});
+}
+
 Op view_op(const char* name, const char* summary, Result<Specs> (*infer)(const OpCall&),
-           View (*view)(const OpCall&, const Shape&), Values (*gradient)(const Backward&)) {
+           View (*view)(const OpCall&, const Shape&), Values (*gradient)(const Backward&),
+           Values (*batch)(const Batch&)) {
   Op op;
   op.name = name;
   op.kind = view ? OpKind::view : OpKind::reshape;
@@ -203,6 +238,7 @@ Op view_op(const char* name, const char* summary, Result<Specs> (*infer)(const O
   op.infer = infer;
   if (view) op.view = view;
   op.gradient = gradient;
+  op.batch = batch;
   return op;
 }
 
@@ -210,15 +246,19 @@ Op view_op(const char* name, const char* summary, Result<Specs> (*infer)(const O
 
 void define(OpTable& table) {
   table.add(view_op("reshape", "the same elements in another shape", &infer_reshape, nullptr,
-                    &reshape_back));
+                    &reshape_back, &batch_reshape));
   table.add(view_op("broadcast", "repeated along new axes and along those of extent 1",
-                    &infer_broadcast, &view_broadcast, &sum_back));
+                    &infer_broadcast, &view_broadcast, &sum_back, &batch_broadcast));
   table.add(view_op("transpose", "axes in another order", &infer_transpose, &view_transpose,
-                    &transpose_back));
-  table.add(
-      view_op("slice", "every stride-th element of a box", &infer_slice, &view_slice, &pad_back));
-  table.add(
-      view_op("reverse", "backwards along axes", &infer_reverse, &view_reverse, &reverse_back));
+                    &transpose_back, &batch_transpose));
+  Op copied = kernel_op("transpose_copy", "transpose", &transpose_back);
+  copied.summary = "axes in another order, in memory of their own";
+  copied.batch = &batch_transpose;
+  table.add(std::move(copied));
+  table.add(view_op("slice", "every stride-th element of a box", &infer_slice, &view_slice,
+                    &pad_back, &batch_slice));
+  table.add(view_op("reverse", "backwards along axes", &infer_reverse, &view_reverse, &reverse_back,
+                    &batch_reverse));
 }
 
 }  // namespace stoker::expr::ops::views

@@ -1,4 +1,7 @@
 // Loops that a condition ends.
+#include <algorithm>
+
+#include "stoker/pipeline/tensor/batching.hpp"
 #include "stoker/pipeline/tensor/control/control.hpp"
 #include "stoker/pipeline/tensor/control/steps.hpp"
 #include "stoker/pipeline/tensor/gradient.hpp"
@@ -57,6 +60,32 @@ Values of_while(const Backward& b) {
   return by_input;
 }
 
+/// As long as one element goes on; the states of the others stay.
+Values batch_while(const Batch& b) {
+  const auto states = static_cast<std::size_t>(b.attributes.integer("states"));
+  std::vector<std::uint8_t> mapped(b.mapped.begin(), b.mapped.end());
+  std::fill_n(mapped.begin(), states, std::uint8_t{1});
+  Values inputs;
+  for (std::size_t i = 0; i < b.inputs.size(); ++i)
+    inputs.push_back(i < states ? spread(b, i) : b.x(i));
+  const auto& functions = functions_of(b.payload.get());
+
+  Function condition;
+  condition.parameters = placeholders_like(inputs);
+  const Value each = batched(functions[0], condition.parameters, mapped, b.size)[0];
+  condition.results.push_back(apply_one(
+      find_op("any"), {each}, {{"axes", std::vector<std::int64_t>{0}}, {"keepdims", false}}));
+  Function body;
+  body.parameters = placeholders_like(inputs);
+  const Value goes_on = batched(functions[0], body.parameters, mapped, b.size)[0];
+  body.results = batched(functions[1], body.parameters, mapped, b.size);
+  for (std::size_t k = 0; k < states; ++k)
+    body.results[k] =
+        select(behind_leading(goes_on, body.results[k]), body.results[k], body.parameters[k]);
+  return apply(b.op, std::move(inputs), b.attributes,
+               std::make_shared<FunctionPayload>(std::vector{condition, body}));
+}
+
 }  // namespace
 
 std::vector<Value> while_loop(std::span<const Value> states, const Function& condition,
@@ -92,6 +121,7 @@ void define(OpTable& table) {
                       call.attributes.integer("most"), device);
   };
   op.gradient = &of_while;
+  op.batch = &batch_while;
   table.add(std::move(op));
 }
 

@@ -1,4 +1,5 @@
 // Reductions over windows that slide.
+#include "stoker/pipeline/tensor/batching.hpp"
 #include "stoker/pipeline/tensor/kernel_op.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
 
@@ -49,15 +50,44 @@ template <bool largest> Values of_window_extreme(const Backward& b) {
                      {"padding_high", b.attributes.integers("padding_high")}})};
 }
 
+/// One more axis in front, with windows of one.
+Attributes one_more_axis(const Attributes& attributes) {
+  Attributes made = attributes;
+  for (const Params::Entry& entry : attributes.params().entries())
+    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&entry.value))
+      made = with(made, {{entry.name, prefixed(entry.name.starts_with("padding") ? 0 : 1, *list)}});
+  return made;
+}
+
+Values batch_window(const Batch& b) { return apply(b.op, {b.x()}, one_more_axis(b.attributes)); }
+
+/// What is added onto is one number; where that differs, it is added afterwards.
+Values batch_scatter(const Batch& b) {
+  const Value init = b.is_mapped(2) ? constant(0, b.x().dtype()) : b.x(2);
+  const Value added =
+      apply_one(b.op, {spread(b, 0), spread(b, 1), init}, one_more_axis(b.attributes));
+  if (!b.is_mapped(2)) return {added};
+  std::vector<std::int64_t> extents(added.shape().rank(), 1);
+  extents[0] = b.size;
+  return {added + reshape(b.x(2), Shape::make(extents, "vmap").value())};
+}
+
+Op window_op(const char* name, std::function<Values(const Backward&)> gradient,
+             Values (*batch)(const Batch&)) {
+  Op op = kernel_op(name, name, std::move(gradient));
+  op.batch = batch;
+  return op;
+}
+
 }  // namespace
 
 void define(OpTable& table) {
-  table.add(kernel_op("window_sum", "window_sum", &of_window_sum));
-  table.add(kernel_op("window_product", "window_product"));
-  table.add(kernel_op("window_max", "window_max", &of_window_extreme<true>));
-  table.add(kernel_op("window_min", "window_min", &of_window_extreme<false>));
-  table.add(kernel_op("window_scatter_max", "window_scatter_max"));
-  table.add(kernel_op("window_scatter_min", "window_scatter_min"));
+  table.add(window_op("window_sum", &of_window_sum, &batch_window));
+  table.add(window_op("window_product", {}, &batch_window));
+  table.add(window_op("window_max", &of_window_extreme<true>, &batch_window));
+  table.add(window_op("window_min", &of_window_extreme<false>, &batch_window));
+  table.add(window_op("window_scatter_max", {}, &batch_scatter));
+  table.add(window_op("window_scatter_min", {}, &batch_scatter));
 }
 
 }  // namespace stoker::expr::ops::windows

@@ -3,12 +3,14 @@
 namespace stoker::expr {
 
 void optimize(Program& program) {
-  program.drop_dead();
+  inline_custom_gradients(program);
   simplify(program);
   fold_constants(program);
   // Folding makes constants that simplify further.
   simplify(program);
   share_equals(program);
+  // The last: what a transposition can be folded into has taken it by now.
+  copy_transposes(program);
 }
 
 }  // namespace stoker::expr

@@ -7,6 +7,9 @@
 
 namespace stoker::expr {
 
+/// Takes out custom_gradient, which has done its work when there is a program.
+void inline_custom_gradients(Program& program);
+
 /// Removes what changes nothing: x + 0, x · 1, casts and shapes that are there already, a transposition
 /// of a transposition. Nothing that could change a NaN, an infinity or the sign of a zero.
 void simplify(Program& program);
@@ -16,6 +19,10 @@ void fold_constants(Program& program);
 
 /// Computes equal things once.
 void share_equals(Program& program);
+
+/// Gives large transpositions memory of their own, by a kernel that goes tile by tile: reading through
+/// them costs more than that, because neighbours are far apart.
+void copy_transposes(Program& program);
 
 /// All of them in their order.
 void optimize(Program& program);

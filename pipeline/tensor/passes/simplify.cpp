@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -127,6 +128,29 @@ std::optional<Ref> of_matmul(const Site& site) {
   return std::nullopt;
 }
 
+/// Reducing what is transposed is reducing other axes, as long as those that are left keep their order.
+std::optional<Ref> of_reduction(const Site& site) {
+  const Instruction& inner = site.input();
+  if (inner.op->name != "transpose") return std::nullopt;
+  const auto& order = inner.attributes.integers("axes");
+  const auto& axes = site.one().attributes.integers("axes");
+  const bool keeps = site.one().attributes.flag("keepdims");
+  if (axes.empty() || *std::ranges::min_element(axes) < 0) return std::nullopt;
+  std::vector<std::int64_t> reduced;
+  for (const std::int64_t axis : axes) reduced.push_back(order[static_cast<std::size_t>(axis)]);
+  std::int64_t last = -1;
+  for (std::size_t axis = 0; axis < order.size(); ++axis) {
+    const bool goes = std::ranges::find(axes, static_cast<std::int64_t>(axis)) != axes.end();
+    if (goes && !keeps) continue;
+    if (order[axis] < last) return std::nullopt;
+    last = order[axis];
+  }
+  std::ranges::sort(reduced);
+  site.one().inputs[0] = Ref{inner.inputs[0]};
+  site.one().attributes = Attributes{{"axes", reduced}, {"keepdims", keeps}};
+  return std::nullopt;
+}
+
 const std::map<std::string, Rule, std::less<>>& rules() {
   static const std::map<std::string, Rule, std::less<>> rules = {
       {"add", neutral(0, true, false)},
@@ -144,6 +168,13 @@ const std::map<std::string, Rule, std::less<>>& rules() {
       {"broadcast", &unchanged},
       {"transpose", &of_transpose},
       {"matmul", &of_matmul},
+      {"sum", &of_reduction},
+      {"mean", &of_reduction},
+      {"product", &of_reduction},
+      {"reduce_max", &of_reduction},
+      {"reduce_min", &of_reduction},
+      {"all", &of_reduction},
+      {"any", &of_reduction},
   };
   return rules;
 }

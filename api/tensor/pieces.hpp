@@ -1,0 +1,21 @@
+// A tensor cut into several, and neighbouring axes made one.
+//
+// Rows of ../shared/op-checklist.md: N-073 (axes), N-083 (fractions).
+//
+// Threads: any. Errors are thrown: invalid_parameter, shape_mismatch.
+#pragma once
+
+#include <utility>
+
+#include "stoker/api/tensor/axes.hpp"
+#include "stoker/api/tensor/tensor.hpp"
+
+namespace stoker {
+
+/// The first ceil(extent · fraction) along an axis, and the rest. Both have at least one.
+[[nodiscard]] std::pair<Tensor, Tensor> split_at(const Tensor& x, double fraction,
+                                                 std::int64_t axis = 0);
+/// Axes that stand side by side as one.
+[[nodiscard]] Tensor flatten(const Tensor& x, const Axes& axes);
+
+}  // namespace stoker

@@ -1,0 +1,27 @@
+#include "stoker/device/adopted_memory.hpp"
+
+#include <utility>
+
+namespace stoker {
+namespace {
+
+struct Adopted {
+  Adopted(std::span<std::byte> bytes, std::shared_ptr<const void> keeper)
+      : owner{std::move(keeper)},
+        block{bytes.data(), bytes.size()},
+        lease{nullptr, MemoryView{&block, 0, bytes.size()}, bytes.size()} {}
+
+  const std::shared_ptr<const void> owner;
+  HostBlock block;
+  MemoryLease lease;
+};
+
+}  // namespace
+
+std::shared_ptr<MemoryLease> adopt_memory(std::span<std::byte> bytes,
+                                          std::shared_ptr<const void> owner) {
+  const auto adopted = std::make_shared<Adopted>(bytes, std::move(owner));
+  return {adopted, &adopted->lease};
+}
+
+}  // namespace stoker

@@ -1,0 +1,149 @@
+#include "stoker/pipeline/tensor/files/byte_source.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+namespace stoker::files {
+namespace {
+
+Result<void> check_range(const ByteSource& source, std::uint64_t offset, std::size_t bytes) {
+  if (offset <= source.size() && bytes <= source.size() - offset) return {};
+  return damaged("read", source.name(), "the file ends too early");
+}
+
+class MemorySource final : public ByteSource {
+ public:
+  explicit MemorySource(std::span<const std::byte> bytes) noexcept : bytes_{bytes} {}
+  [[nodiscard]] std::uint64_t size() const noexcept override { return bytes_.size(); }
+  [[nodiscard]] Result<void> read(std::uint64_t offset,
+                                  std::span<std::byte> target) const override {
+    STOKER_TRY(check_range(*this, offset, target.size()));
+    if (!target.empty()) std::memcpy(target.data(), bytes_.data() + offset, target.size());
+    return {};
+  }
+  [[nodiscard]] std::string name() const override { return "bytes in memory"; }
+
+ private:
+  const std::span<const std::byte> bytes_;
+};
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) noexcept : number_{number} {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int get() const noexcept { return number_; }
+
+ private:
+  const int number_;
+};
+
+class PlainFile final : public ByteSource {
+ public:
+  PlainFile(std::filesystem::path path, std::unique_ptr<Descriptor> file, std::uint64_t size)
+      : path_{std::move(path)}, file_{std::move(file)}, size_{size} {}
+  [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
+  [[nodiscard]] Result<void> read(std::uint64_t offset,
+                                  std::span<std::byte> target) const override {
+    STOKER_TRY(check_range(*this, offset, target.size()));
+    while (!target.empty()) {
+      const ssize_t got =
+          ::pread(file_->get(), target.data(), target.size(), static_cast<off_t>(offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return file_error("read", path_, errno);
+      if (got == 0) return damaged("read", name(), "the file ends too early");
+      target = target.subspan(static_cast<std::size_t>(got));
+      offset += static_cast<std::uint64_t>(got);
+    }
+    return {};
+  }
+  [[nodiscard]] std::string name() const override { return path_.string(); }
+
+ private:
+  const std::filesystem::path path_;
+  const std::unique_ptr<Descriptor> file_;
+  const std::uint64_t size_;
+};
+
+class MappedFile final : public ByteSource {
+ public:
+  MappedFile(std::filesystem::path path, void* area, std::size_t size) noexcept
+      : path_{std::move(path)}, area_{static_cast<std::byte*>(area)}, size_{size} {}
+  ~MappedFile() override { ::munmap(area_, size_); }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
+  [[nodiscard]] Result<void> read(std::uint64_t offset,
+                                  std::span<std::byte> target) const override {
+    STOKER_TRY(check_range(*this, offset, target.size()));
+    if (!target.empty()) std::memcpy(target.data(), area_ + offset, target.size());
+    return {};
+  }
+  void forget(std::uint64_t offset, std::uint64_t bytes) const noexcept override {
+    // Whole pages only: the neighbours may still be read. The page cache keeps what it likes.
+    const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    const std::uint64_t begin = (offset + page - 1) / page * page;
+    const std::uint64_t end = (offset + bytes) / page * page;
+    if (begin < end) ::madvise(area_ + begin, end - begin, MADV_DONTNEED);
+  }
+  [[nodiscard]] std::string name() const override { return path_.string(); }
+
+ private:
+  const std::filesystem::path path_;
+  std::byte* const area_;
+  const std::size_t size_;
+};
+
+}  // namespace
+
+Pull ByteSource::from(std::uint64_t offset) const {
+  return [this, offset](std::span<std::byte> target) mutable -> Result<void> {
+    STOKER_TRY(read(offset, target));
+    offset += target.size();
+    return {};
+  };
+}
+
+Result<std::shared_ptr<const ByteSource>> open_source(const std::filesystem::path& path,
+                                                      bool mapped, std::string_view op) {
+  auto file = std::make_unique<Descriptor>(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file->get() < 0) return file_error(op, path, errno);
+  struct stat about {};
+  if (::fstat(file->get(), &about) != 0) return file_error(op, path, errno);
+  if (!S_ISREG(about.st_mode)) return damaged(op, path.string(), "not a regular file");
+  const auto size = static_cast<std::uint64_t>(about.st_size);
+  if (mapped && size > 0) {
+    void* const area = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file->get(), 0);
+    if (area == MAP_FAILED) return file_error(op, path, errno);
+    return std::shared_ptr<const ByteSource>{std::make_shared<MappedFile>(path, area, size)};
+  }
+  return std::shared_ptr<const ByteSource>{
+      std::make_shared<PlainFile>(path, std::move(file), size)};
+}
+
+std::shared_ptr<const ByteSource> memory_source(std::span<const std::byte> bytes) {
+  return std::make_shared<MemorySource>(bytes);
+}
+
+Error damaged(std::string_view op, std::string_view name, std::string reason) {
+  return Error{
+      std::string{op}, ErrorCode::io_error, std::move(reason), {{"file", std::string{name}}}};
+}
+
+Error file_error(std::string_view op, const std::filesystem::path& path, int error) {
+  return Error{std::string{op},
+               error == ENOENT ? ErrorCode::not_found : ErrorCode::io_error,
+               std::generic_category().message(error),
+               {{"file", path.string()}}};
+}
+
+}  // namespace stoker::files

@@ -1,0 +1,52 @@
+// Where the bytes of tensors are read from: a file, mapped or not, or memory.
+//
+// Threads: a source is immutable and read from any thread at once. Lifetime: whoever reads shares it;
+// a memory source's bytes outlive it. Units: bytes. Errors: not_found, io_error (with the path).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "stoker/runtime/error.hpp"
+
+namespace stoker::files {
+
+/// Fills the span with the bytes that come next, or fails.
+using Pull = std::function<Result<void>(std::span<std::byte>)>;
+/// Takes the bytes that come next.
+using Push = std::function<Result<void>(std::span<const std::byte>)>;
+
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
+  /// Bytes from `offset` on; io_error beyond the end.
+  [[nodiscard]] virtual Result<void> read(std::uint64_t offset,
+                                          std::span<std::byte> target) const = 0;
+  /// What was read here is not wanted again soon.
+  virtual void forget(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) const noexcept {}
+  /// What a failure calls it.
+  [[nodiscard]] virtual std::string name() const = 0;
+
+  /// Reads on from `offset`, each time what follows. Precondition: the source outlives it.
+  [[nodiscard]] Pull from(std::uint64_t offset) const;
+};
+
+/// A regular file. Mapped: pages are read when they are touched and belong to the page cache; a file
+/// that is shortened meanwhile ends the process with SIGBUS. Not mapped: read() copies.
+[[nodiscard]] Result<std::shared_ptr<const ByteSource>> open_source(
+    const std::filesystem::path& path, bool mapped, std::string_view op);
+[[nodiscard]] std::shared_ptr<const ByteSource> memory_source(std::span<const std::byte> bytes);
+
+/// io_error: the bytes of `name` are not what `op` reads.
+[[nodiscard]] Error damaged(std::string_view op, std::string_view name, std::string reason);
+/// not_found or io_error for errno.
+[[nodiscard]] Error file_error(std::string_view op, const std::filesystem::path& path, int error);
+
+}  // namespace stoker::files

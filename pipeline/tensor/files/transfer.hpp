@@ -1,0 +1,45 @@
+// Bytes into a device's memory and out of it, piece by piece: the host never holds more than a few
+// pieces of a tensor beside the tensor itself.
+//
+// Threads: any; each call waits, so not on a host's event loop. Errors: what the device and the other
+// end say.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "stoker/actors/device_client.hpp"
+#include "stoker/pipeline/tensor/files/byte_source.hpp"
+
+namespace stoker::files {
+
+/// Bytes of one piece; a multiple of every element size.
+inline constexpr std::size_t piece_bytes = std::size_t{16} << 20;
+
+/// A new buffer with the bytes that `pull` gives, from first to last. bool becomes 0 or 1 whatever
+/// was stored. A device that the host can address is filled in place.
+[[nodiscard]] Result<DeviceBuffer> upload(DeviceClient& device, const TensorSpec& spec,
+                                          const Pull& pull);
+
+/// A buffer's bytes in order. The piece after the current one is read meanwhile.
+class Download {
+ public:
+  explicit Download(DeviceBuffer buffer) noexcept : buffer_{std::move(buffer)} {}
+  /// The next piece, good until the next call; empty at the end.
+  [[nodiscard]] Result<std::span<const std::byte>> next();
+
+ private:
+  [[nodiscard]] Result<void> ask();
+
+  const DeviceBuffer buffer_;
+  std::uint64_t asked_ = 0;  // bytes
+  Future<std::vector<std::byte>> coming_;
+  std::vector<std::byte> piece_;
+};
+
+[[nodiscard]] Result<void> download(const DeviceBuffer& buffer, const Push& push);
+
+}  // namespace stoker::files

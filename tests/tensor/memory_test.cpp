@@ -1,0 +1,57 @@
+// Memory of tensors: bounded, given back early, told.
+#include "fixture.hpp"
+
+namespace stoker {
+namespace {
+
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+
+SystemOptions with_budget(std::uint64_t bytes) {
+  SystemOptions options;
+  options.device.memory.budget = bytes;
+  return options;
+}
+
+TEST(TensorMemory, what_exceeds_the_budget_is_refused_and_nothing_else_suffers) {
+  const System system{with_budget(8 * mebibyte)};
+  const DeviceScope scope{system.device("cpu")};
+  const Tensor small = ones({1000});
+  const Tensor large = ones({4 << 20}) + 1;  // 16 MiB
+  const Error error = error_of([&] { return large.eval(); });
+  EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+  expect_near(sum(small), {1000});
+}
+
+TEST(TensorMemory, intermediate_values_are_given_back_as_soon_as_nobody_needs_them) {
+  const System system{with_budget(16 * mebibyte)};
+  const DeviceScope scope{system.device("cpu")};
+  const Tensor rows = (ones({512, 512}) / 512).eval();  // 1 MiB
+  Tensor x = rows;
+  for (int i = 0; i < 100; ++i) x = matmul(x, rows);
+  expect_near(sum(x), {512}, 1e-3);
+  EXPECT_LE(current_device().stats().memory.peak, 8 * mebibyte);
+}
+
+TEST(TensorMemory, a_loop_that_evaluates_each_step_does_not_drag_its_history_along) {
+  const System system;
+  const DeviceScope scope{system.device("cpu")};
+  Tensor x = zeros({1 << 16});  // 256 KiB
+  for (int i = 0; i < 200; ++i) x = (x + 1).eval();
+  expect_near(sum(x), {200.0 * (1 << 16)});
+  EXPECT_LE(current_device().stats().memory.peak, 4 * mebibyte);
+}
+
+TEST(TensorMemory, all_of_it_comes_back_when_the_tensors_go) {
+  const System system;
+  const DeviceScope scope{system.device("cpu")};
+  {
+    const Tensor x = sin(iota({1 << 18}, DType::f32));
+    expect_near(sum(x * 0), {0});
+    EXPECT_GT(current_device().stats().memory.in_use, 0U);
+  }
+  current_device().trim();
+  EXPECT_LE(current_device().stats().memory.cached, mebibyte);
+}
+
+}  // namespace
+}  // namespace stoker

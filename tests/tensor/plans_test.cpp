@@ -1,0 +1,96 @@
+// What programs of tensors come to: kernels, memory, and what runs at once.
+#include "fixture.hpp"
+
+namespace stoker {
+namespace {
+
+class Plans : public Tensors {
+ protected:
+  static std::size_t count(const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  }
+};
+
+TEST_F(Plans, a_chain_of_elements_is_one_kernel) {
+  const Tensor x = ones({100}).eval();
+  const std::string plan = plan_text(std::array{exp(x * 2 + 1) / (x + 3)});
+  EXPECT_EQ(count(plan, "  fused "), 1U) << plan;
+  EXPECT_NE(plan.find("pipeline of 1 kernels"), std::string::npos) << plan;
+}
+
+TEST_F(Plans, large_transpositions_are_made_by_a_kernel_and_small_ones_read_through) {
+  const auto plan_for = [](std::int64_t n) {
+    const Tensor x = ones({n, n}).eval();
+    return plan_text(std::array{x + transpose(x)});
+  };
+  EXPECT_EQ(count(plan_for(300), "  transpose "), 1U);
+  EXPECT_EQ(count(plan_for(30), "  transpose "), 0U);
+  const Tensor x = reshape(iota({300 * 301}, DType::f32), {300, 301});
+  const Tensor y = (transpose(x) * 2).eval();
+  EXPECT_EQ(y.shape(), (Shape{301, 300}));
+  const auto values = y.to_vector<float>();
+  for (const auto& [i, j] : {std::pair{0, 0}, {300, 0}, {0, 299}, {17, 123}})
+    EXPECT_EQ(values[static_cast<std::size_t>(i * 300 + j)], static_cast<float>(2 * (j * 301 + i)));
+}
+
+TEST_F(Plans, axes_of_one_element_make_no_transposition) {
+  const Tensor x = ones({300, 1, 300}).eval();
+  EXPECT_EQ(count(plan_text(std::array{transpose(x, Axes{1, 0, 2}) + 1}), "  transpose "), 0U);
+  EXPECT_EQ(count(plan_text(std::array{transpose(x, Axes{2, 1, 0}) + 1}), "  transpose "), 1U);
+}
+
+TEST_F(Plans, reducing_what_is_transposed_reduces_other_axes) {
+  const Tensor x = reshape(iota({2 * 300 * 400}, DType::f32), {2, 300, 400});
+  x.eval();
+  const Tensor turned = transpose(x, Axes{0, 2, 1});
+  const Tensor rows = sum(turned, {Axes{1}});
+  EXPECT_EQ(count(plan_text(std::array{rows}), "transpose"), 0U);
+  expect_near(rows, sum(x, {Axes{2}}).to_vector<double>());
+  const Tensor kept = reduce_max(turned, {Axes{2}, true});
+  EXPECT_EQ(kept.shape(), (Shape{2, 400, 1}));
+  expect_near(kept, reduce_max(x, {Axes{1}}).to_vector<double>());
+  const Tensor other = sum(transpose(x, Axes{2, 1, 0}), {Axes{0}});
+  EXPECT_EQ(other.shape(), (Shape{300, 2})) << "what is left has changed its order";
+  expect_near(other, transpose(sum(x, {Axes{2}})).to_vector<double>());
+}
+
+TEST_F(Plans, values_between_kernels_share_memory) {
+  const Tensor x = ones({64, 64}).eval();
+  Tensor y = x;
+  for (int i = 0; i < 6; ++i) y = matmul(y, x);
+  const std::string plan = plan_text(std::array{y});
+  EXPECT_NE(plan.find("arena of 32768 bytes (81920 without sharing)"), std::string::npos) << plan;
+}
+
+TEST_F(Plans, what_the_host_drives_stands_between_pipelines) {
+  const auto f = jit([](const Tensor& x) {
+    return for_loop(3, x + 1, [](const Tensor&, const Tensor& v) { return v * 2; }) - 1;
+  });
+  const std::string plan = f.plan(tensor({1.0, 2.0}));
+  EXPECT_NE(plan.find("host scan b0 -> b1"), std::string::npos) << plan;
+  EXPECT_EQ(count(plan, "pipeline of"), 2U) << plan;
+}
+
+// Small work ----------------------------------------------------------------------------------------
+
+TEST_F(Plans, small_work_on_an_idle_cpu_is_neither_recorded_nor_handed_over) {
+  const Device device = current_device();
+  const auto recordings = [&] {
+    return device.client()->shell().backend()->counters().recordings;
+  };
+  Pipeline pipeline = system.pipeline(device);
+  pipeline.input("x", {DType::f32, Shape{16}}).add("relu", {"x"}, "a").add("exp", {"a"}, "y");
+  pipeline.output("y");
+  const Buffer x = device.buffer(DType::f32, Shape{16});
+  const Buffer y = device.buffer(DType::f32, Shape{16});
+  x.write(std::vector<float>(16, -1.0F)).get();
+  const auto before = recordings();
+  for (int i = 0; i < 3; ++i) pipeline.run({{"x", x}, {"y", y}}).get();
+  EXPECT_EQ(recordings(), before);
+  EXPECT_EQ(y.read<float>().get(), std::vector<float>(16, 1.0F));
+}
+
+}  // namespace
+}  // namespace stoker
