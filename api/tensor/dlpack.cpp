@@ -20,13 +20,14 @@ DLDataType code_of(DType dtype) {
   const auto bits = static_cast<std::uint8_t>(size_of(dtype) * 8);
   if (dtype == DType::boolean) return {bool_code, bits, 1};
   if (dtype == DType::bf16) return {kDLBfloat, bits, 1};
+  if (is_complex(dtype)) return {kDLComplex, bits, 1};
   if (is_float(dtype)) return {kDLFloat, bits, 1};
   const auto code = static_cast<std::uint8_t>(is_signed(dtype) ? kDLInt : kDLUInt);
   return {code, bits, 1};
 }
 
 DType dtype_of_code(const DLDataType& type) {
-  for (std::size_t i = 0; i < dtype_count; ++i) {
+  for (std::size_t i = 0; i < stored_dtype_count; ++i) {
     const auto dtype = static_cast<DType>(i);
     const DLDataType code = code_of(dtype);
     if (code.code == type.code && code.bits == type.bits && type.lanes == 1) return dtype;

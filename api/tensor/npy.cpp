@@ -42,9 +42,10 @@ Result<Tensor> read_array(const files::Pull& pull, std::uint64_t bytes, std::str
     std::ranges::reverse(extents);
     STOKER_ASSIGN(stored.shape, Shape::make(extents, op));
   }
-  STOKER_ASSIGN(DeviceBuffer buffer,
-                files::upload(*current_device().client(), stored,
-                              header.swapped ? turned(pull, size_of(stored.dtype)) : pull));
+  STOKER_ASSIGN(
+      DeviceBuffer buffer,
+      files::upload(*current_device().client(), stored,
+                    header.swapped ? turned(pull, size_of(component_of(stored.dtype))) : pull));
   const Tensor tensor{Buffer{std::move(buffer)}};
   return reversed ? transpose(tensor) : tensor;
 }

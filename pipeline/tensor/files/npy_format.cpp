@@ -20,11 +20,11 @@ struct Named {
   DType dtype;
 };
 constexpr std::array names{
-    Named{"f4", DType::f32},    Named{"f8", DType::f64}, Named{"f2", DType::f16},
-    Named{"V2", DType::bf16},   Named{"i1", DType::s8},  Named{"i2", DType::s16},
-    Named{"i4", DType::s32},    Named{"i8", DType::s64}, Named{"u1", DType::u8},
-    Named{"u2", DType::u16},    Named{"u4", DType::u32}, Named{"u8", DType::u64},
-    Named{"b1", DType::boolean}};
+    Named{"f4", DType::f32},     Named{"f8", DType::f64}, Named{"f2", DType::f16},
+    Named{"V2", DType::bf16},    Named{"i1", DType::s8},  Named{"i2", DType::s16},
+    Named{"i4", DType::s32},     Named{"i8", DType::s64}, Named{"u1", DType::u8},
+    Named{"u2", DType::u16},     Named{"u4", DType::u32}, Named{"u8", DType::u64},
+    Named{"b1", DType::boolean}, Named{"c8", DType::c64}, Named{"c16", DType::c128}};
 
 /// What NumPy calls the kinds that are not read.
 std::string_view kind_of(char code) {
