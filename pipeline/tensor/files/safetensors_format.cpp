@@ -22,12 +22,13 @@ struct Named {
   std::string_view name;
   DType dtype;
 };
+// C128 is ours: other readers refuse a file with it.
 constexpr std::array names{
-    Named{"F32", DType::f32},     Named{"F64", DType::f64}, Named{"F16", DType::f16},
-    Named{"BF16", DType::bf16},   Named{"I8", DType::s8},   Named{"I16", DType::s16},
-    Named{"I32", DType::s32},     Named{"I64", DType::s64}, Named{"U8", DType::u8},
-    Named{"U16", DType::u16},     Named{"U32", DType::u32}, Named{"U64", DType::u64},
-    Named{"BOOL", DType::boolean}};
+    Named{"F32", DType::f32},      Named{"F64", DType::f64}, Named{"F16", DType::f16},
+    Named{"BF16", DType::bf16},    Named{"I8", DType::s8},   Named{"I16", DType::s16},
+    Named{"I32", DType::s32},      Named{"I64", DType::s64}, Named{"U8", DType::u8},
+    Named{"U16", DType::u16},      Named{"U32", DType::u32}, Named{"U64", DType::u64},
+    Named{"BOOL", DType::boolean}, Named{"C64", DType::c64}, Named{"C128", DType::c128}};
 
 /// Parses, and refuses keys that occur twice, of which a parser would quietly take one.
 Result<Json> parse_strictly(std::string_view text, std::string_view op, std::string_view file) {
