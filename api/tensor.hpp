@@ -1,6 +1,7 @@
 // Tensors: everything of api/tensor. Component Stoker::tensor.
 #pragma once
 
+#include "stoker/api/tensor/convolution.hpp"
 #include "stoker/api/tensor/creation.hpp"
 #include "stoker/api/tensor/elementwise.hpp"
 #include "stoker/api/tensor/grad.hpp"

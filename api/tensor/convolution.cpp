@@ -101,7 +101,7 @@ Tensor conv(const Tensor& input, const Tensor& kernel, const ConvOptions& option
     }
   }
   const DType dtype = expr::floating(expr::merged(input.dtype(), kernel.dtype()));
-  return Tensor{expr::apply_one(
+  const expr::Value result = expr::apply_one(
       expr::find_op("conv"), {expr::cast(input.value(), dtype), expr::cast(kernel.value(), dtype)},
       {{"strides", strides},
        {"padding_low", low},
@@ -113,7 +113,10 @@ Tensor conv(const Tensor& input, const Tensor& kernel, const ConvOptions& option
        {"input_axes", x_axes},
        {"kernel_axes", k_axes},
        {"output_axes", y_axes},
-       {"flip", false}})};
+       {"flip", false}});
+  // Sums without terms need no kernel.
+  const bool terms = !input.shape().empty() && !kernel.shape().empty();
+  return Tensor{terms ? result : expr::zeros_like(result)};
 }
 
 }  // namespace stoker

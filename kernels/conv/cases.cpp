@@ -248,11 +248,14 @@ std::vector<std::vector<double>> reference(const KernelCall& call,
                                            const std::vector<std::vector<double>>& inputs) {
   const Seen x{call, call.shape(), "input_axes"}, k{call, call.shape(1), "kernel_axes"};
   const Seen y{call, outputs[0].shape, "output_axes"};
-  const auto number = [&](const char* name, std::size_t axis, std::int64_t fallback) {
-    const List& list = call.params.integers(name);
-    return list.empty() ? fallback : list[axis];
-  };
   const std::size_t spatial = call.shape().rank() - 2;
+  const auto numbers = [&](const char* name, std::int64_t fallback) {
+    const List& list = call.params.integers(name);
+    return list.empty() ? List(spatial, fallback) : list;
+  };
+  const List strides = numbers("strides", 1), dilation = numbers("kernel_dilation", 1);
+  const List spreads = numbers("input_dilation", 1), low = numbers("padding_low", 0);
+  const bool flip = call.params.flag("flip");
   const std::int64_t features = call.params.integer("feature_groups");
   const std::int64_t batches = call.params.integer("batch_groups");
   const std::int64_t taken = k.extents[1];
@@ -272,14 +275,12 @@ std::vector<std::vector<double>> reference(const KernelCall& call,
           std::int64_t from = image * x.steps[0], at = o * k.steps[0];
           bool met = true;
           for (std::size_t axis = 0; axis < spatial && met; ++axis) {
-            const std::int64_t place = i[axis] * number("strides", axis, 1) +
-                                       t[axis] * number("kernel_dilation", axis, 1) -
-                                       number("padding_low", axis, 0);
-            const std::int64_t spread = number("input_dilation", axis, 1);
+            const std::int64_t place =
+                i[axis] * strides[axis] + t[axis] * dilation[axis] - low[axis];
+            const std::int64_t spread = spreads[axis];
             met = place >= 0 && place % spread == 0 && place / spread < x.extents[axis + 2];
             from += place / spread * x.steps[axis + 2];
-            at += (call.params.flag("flip") ? k.extents[axis + 2] - 1 - t[axis] : t[axis]) *
-                  k.steps[axis + 2];
+            at += (flip ? k.extents[axis + 2] - 1 - t[axis] : t[axis]) * k.steps[axis + 2];
           }
           for (std::int64_t c = 0; met && c < taken; ++c)
             sum += inputs[0][static_cast<std::size_t>(from + (channel + c) * x.steps[1])] *

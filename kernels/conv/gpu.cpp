@@ -191,10 +191,10 @@ GpuPlan tiled_plan(const GpuShaders& shaders, const Problem& p, DType dtype,
 GpuShaders GpuShaders::make() { return {direct_shader(), tiled_shader(), sums_shader()}; }
 
 Result<GpuPlan> gpu_plan(const GpuShaders& shaders, const KernelCall& call,
-                         const TensorSpec& output, const GpuTraits& traits) {
+                         const TensorSpec& result, const GpuTraits& traits) {
   STOKER_TRY(rules::gpu_indexable("conv", call.inputs));
-  STOKER_TRY(rules::gpu_indexable("conv", std::vector{output}));
-  const Problem p = describe(call, output.shape);
+  STOKER_TRY(rules::gpu_indexable("conv", std::vector{result}));
+  const Problem p = describe(call, result.shape);
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
   for (const Axis& axis : p.axes)
     if (axis.out * axis.stride + axis.reach() + std::abs(axis.low) > most ||

@@ -21,6 +21,6 @@ struct GpuShaders {
 
 /// limit_exceeded if indices or extents do not fit into 32 bits. Threads: any; no state.
 [[nodiscard]] Result<GpuPlan> gpu_plan(const GpuShaders& shaders, const KernelCall& call,
-                                       const TensorSpec& output, const GpuTraits& traits);
+                                       const TensorSpec& result, const GpuTraits& traits);
 
 }  // namespace stoker::kernels::conv
