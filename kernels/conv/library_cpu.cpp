@@ -16,11 +16,6 @@ constexpr auto f32 = dnnl::memory::data_type::f32;
 
 enum class Way { forward, data, weights };
 
-const dnnl::engine& engine() {
-  static const dnnl::engine cpu{dnnl::engine::kind::cpu, 0};
-  return cpu;
-}
-
 std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /// The least divisor of n that is at least `least`.
@@ -70,19 +65,20 @@ struct Operand {
   std::shared_ptr<const dnnl::reorder> move;  ///< if those differ
   bool written = false;
 
-  void settle(Desc wanted, bool writes) {
+  void settle(const dnnl::engine& engine, Desc wanted, bool writes) {
     used = std::move(wanted);
     written = writes;
     if (used == own) return;
     move = std::make_shared<const dnnl::reorder>(
-        writes ? dnnl::reorder::primitive_desc(engine(), used, engine(), own)
-               : dnnl::reorder::primitive_desc(engine(), own, engine(), used));
+        writes ? dnnl::reorder::primitive_desc(engine, used, engine, own)
+               : dnnl::reorder::primitive_desc(engine, own, engine, used));
   }
   [[nodiscard]] std::size_t scratch() const { return move ? aligned(used.get_size()) : 0; }
 };
 
 struct Library {
   Problem p;
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   Way way = Way::forward;
   mm::LibraryThreads threads = mm::LibraryThreads::find();
   Strided weights;         ///< forward, data: the kernel; weights: the output
@@ -130,7 +126,10 @@ bool Library::choose_way() {
         : p.batch_groups || (long_kernel && !p.flipped && !grouped) ? Way::weights
                                                                     : Way::forward;
   if (way == Way::weights && p.flipped) return false;
-  if (p.rank == 0) p.rank = 1;  // one axis of one entry
+  if (p.rank == 0) {  // one axis of one entry
+    p.rank = 1;
+    p.axes[0].x_step = p.axes[0].k_step = p.axes[0].y_step = 1;
+  }
   for (std::size_t i = 0; i < p.rank; ++i) {
     Axis& a = p.axes[i];
     if (way == Way::data) {
@@ -256,33 +255,33 @@ bool Library::make(bool in_place) {
   const dnnl::convolution_forward::desc forward(
       dnnl::prop_kind::forward_training, direct, back ? y_wanted : x_wanted, any(k_dims),
       back ? x_wanted : y_wanted, strides, dilations, low, high);
-  const dnnl::convolution_forward::primitive_desc hint(forward, attributes, engine(), true);
+  const dnnl::convolution_forward::primitive_desc hint(forward, attributes, engine, true);
   if (!hint) return false;
   if (way == Way::forward) {
     if (!fast(hint)) return false;
-    x.settle(hint.src_desc(), false);
-    k.settle(hint.weights_desc(), false);
-    y.settle(hint.dst_desc(), true);
+    x.settle(engine, hint.src_desc(), false);
+    k.settle(engine, hint.weights_desc(), false);
+    y.settle(engine, hint.dst_desc(), true);
     scratchpad = hint.scratchpad_desc().get_size();
     main = dnnl::convolution_forward(hint);
   } else if (back) {
     const dnnl::convolution_backward_data::primitive_desc found(
         {direct, y_wanted, any(k_dims), x_wanted, strides, dilations, low, high}, attributes,
-        engine(), hint, true);
+        engine, hint, true);
     if (!found || !fast(found)) return false;
-    x.settle(found.diff_dst_desc(), false);
-    k.settle(found.weights_desc(), false);
-    y.settle(found.diff_src_desc(), true);
+    x.settle(engine, found.diff_dst_desc(), false);
+    k.settle(engine, found.weights_desc(), false);
+    y.settle(engine, found.diff_src_desc(), true);
     scratchpad = found.scratchpad_desc().get_size();
     main = dnnl::convolution_backward_data(found);
   } else {
     const dnnl::convolution_backward_weights::primitive_desc found(
         {direct, x_wanted, any(k_dims), y_wanted, strides, dilations, low, high}, attributes,
-        engine(), hint, true);
+        engine, hint, true);
     if (!found || !fast(found)) return false;
-    x.settle(found.src_desc(), false);
-    k.settle(found.diff_weights_desc(), true);
-    y.settle(found.diff_dst_desc(), false);
+    x.settle(engine, found.src_desc(), false);
+    k.settle(engine, found.diff_weights_desc(), true);
+    y.settle(engine, found.diff_dst_desc(), false);
     scratchpad = found.scratchpad_desc().get_size();
     main = dnnl::convolution_backward_weights(found);
   }
@@ -306,9 +305,9 @@ bool Library::prepare() {
 /// `kernel`: as the library wants it. `partial`: where the sums of a job go that computes weights.
 void Library::run(const CpuArgs& args, const float* kernel, std::int64_t job, std::byte* scratch,
                   float* partial) const {
-  dnnl::stream stream{engine()};
-  const auto hold = [](const Desc& desc, const void* at) {
-    return dnnl::memory(desc, engine(), const_cast<void*>(at));
+  dnnl::stream stream{engine};
+  const auto hold = [this](const Desc& desc, const void* at) {
+    return dnnl::memory(desc, engine, const_cast<void*>(at));
   };
   const auto take = [&](const Operand& of) {
     std::byte* at = scratch;
@@ -335,7 +334,7 @@ void Library::run(const CpuArgs& args, const float* kernel, std::int64_t job, st
     const dnnl::memory k_held = sums ? bring(k, partial) : hold(k.used, kernel);
     const dnnl::memory pad(Desc({static_cast<std::int64_t>(scratchpad)},
                                 dnnl::memory::data_type::u8, dnnl::memory::format_tag::x),
-                           engine(), scratch);
+                           engine, scratch);
     const int x_name = way == Way::data ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC;
     const int y_name = sums                  ? DNNL_ARG_DIFF_DST
                        : way == Way::forward ? DNNL_ARG_DST
@@ -384,16 +383,16 @@ void add_kernel_stages(const std::shared_ptr<const Library>& library, std::size_
   plan.stages.push_back(
       {static_cast<std::uint32_t>(library->parts), [=](const CpuArgs& args, std::uint32_t part) {
          const mm::OneThread one(library->threads);
-         dnnl::stream stream{engine()};
+         dnnl::stream stream{library->engine};
          const Operand& k = library->k;
          const auto* from =
              dense ? args.in<std::byte>(1) : static_cast<const std::byte*>(args.scratch);
          library->k.move->execute(
              stream,
-             {{DNNL_ARG_FROM, dnnl::memory(k.own, engine(),
+             {{DNNL_ARG_FROM, dnnl::memory(k.own, library->engine,
                                            const_cast<std::byte*>(from + part * k.own.get_size()))},
-              {DNNL_ARG_TO,
-               dnnl::memory(k.used, engine(), args.scratch + blocked_at + part * k.scratch())}});
+              {DNNL_ARG_TO, dnnl::memory(k.used, library->engine,
+                                         args.scratch + blocked_at + part * k.scratch())}});
          stream.wait();
        }});
 }
