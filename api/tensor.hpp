@@ -7,6 +7,7 @@
 #include "stoker/api/tensor/complex.hpp"
 #include "stoker/api/tensor/constants.hpp"
 #include "stoker/api/tensor/control_flow.hpp"
+#include "stoker/api/tensor/convolution.hpp"
 #include "stoker/api/tensor/creation.hpp"
 #include "stoker/api/tensor/custom_grad.hpp"
 #include "stoker/api/tensor/diagonals.hpp"

@@ -63,6 +63,18 @@ TEST_F(TensorGuide, memory) {
   EXPECT_LE(memory.peak, memory.budget);
 }
 
+TEST_F(TensorGuide, convolutions) {
+  const stoker::Tensor images = stoker::ones({8, 28, 28, 3});  // channels last
+  const stoker::Tensor kernel = stoker::ones({3, 3, 3, 16});
+  const stoker::Tensor maps = stoker::conv(images, kernel,
+                                           {.strides = stoker::Axes{2, 2},
+                                            .padding = stoker::Pad::same,
+                                            .input_permutation = stoker::Axes{0, 3, 1, 2},
+                                            .kernel_permutation = stoker::Axes{3, 2, 0, 1},
+                                            .output_permutation = stoker::Axes{0, 3, 1, 2}});
+  EXPECT_EQ(maps.shape(), (stoker::Shape{8, 14, 14, 16}));
+}
+
 TEST_F(TensorGuide, gradients) {
   const auto loss = [](const stoker::Tensor& w, const stoker::Tensor& x) {
     return stoker::sum(stoker::pow(stoker::matmul(x, w), 2));

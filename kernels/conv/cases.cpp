@@ -1,0 +1,316 @@
+#include "stoker/kernels/case_grid.hpp"
+#include "stoker/kernels/conv/problem.hpp"
+#include "stoker/kernels/rules.hpp"
+
+namespace stoker::kernels::conv {
+namespace {
+
+using List = std::vector<std::int64_t>;
+
+struct Setup {
+  std::string label;
+  Shape x;
+  Shape k;
+  List strides = {}, low = {}, high = {}, spread = {}, dilation = {};
+  std::int64_t feature_groups = 1, batch_groups = 1;
+  List x_axes = {}, k_axes = {}, y_axes = {};
+  bool flip = false;
+  bool every_dtype = false;
+};
+
+const List last_2d{0, 3, 1, 2}, last_kernel_2d{3, 2, 0, 1};
+
+// Those of a few million multiply-adds and more run by oneDNN on the CPU, smaller ones do not.
+std::vector<Setup> setups() {
+  return {
+      {.label = "one", .x = {1, 1, 1}, .k = {1, 1, 1}, .every_dtype = true},
+      {.label = "row", .x = {2, 3, 37}, .k = {5, 3, 4}, .low = {2}, .high = {1}},
+      {.label = "image",
+       .x = {2, 3, 13, 17},
+       .k = {20, 3, 3, 3},
+       .low = {1, 1},
+       .high = {1, 1},
+       .every_dtype = true},
+      {.label = "everything_at_once",
+       .x = {2, 6, 9, 11},
+       .k = {8, 3, 3, 2},
+       .strides = {2, 3},
+       .low = {3, -1},
+       .high = {-2, 4},
+       .spread = {2, 3},
+       .dilation = {3, 2},
+       .feature_groups = 2,
+       .flip = true,
+       .every_dtype = true},
+      {.label = "batch_groups",
+       .x = {6, 4, 8, 9},
+       .k = {9, 4, 3, 3},
+       .strides = {2, 1},
+       .batch_groups = 3,
+       .every_dtype = true},
+      {.label = "cropped", .x = {1, 2, 9, 9}, .k = {17, 2, 3, 3}, .low = {-2, -3}, .high = {-1, 0}},
+      {.label = "cropped_to_nothing", .x = {1, 2, 9}, .k = {3, 2, 1}, .low = {-4}, .high = {-5}},
+      {.label = "window_too_long", .x = {1, 2, 3, 9}, .k = {3, 2, 4, 1}},
+      {.label = "padding_beyond",
+       .x = {1, 2, 2, 3},
+       .k = {4, 2, 3, 3},
+       .low = {5, 4},
+       .high = {4, 7}},
+      {.label = "no_batch", .x = {0, 2, 5}, .k = {3, 2, 2}},
+      {.label = "no_channels", .x = {2, 0, 5}, .k = {3, 0, 2}},
+      {.label = "no_outputs", .x = {2, 2, 5}, .k = {0, 2, 2}},
+      {.label = "no_entries", .x = {2, 2, 0, 4}, .k = {3, 2, 2, 2}, .low = {2, 0}, .high = {1, 0}},
+      {.label = "no_taps", .x = {2, 2, 4}, .k = {3, 2, 0}},
+      {.label = "volume",
+       .x = {2, 3, 5, 6, 7},
+       .k = {18, 3, 2, 3, 2},
+       .strides = {1, 2, 1},
+       .low = {1, 0, 1},
+       .every_dtype = true},
+      {.label = "six_axes",
+       .x = {2, 2, 3, 2, 4, 3, 2, 3},
+       .k = {3, 2, 2, 1, 2, 2, 2, 3},
+       .strides = {1, 1, 2, 1, 1, 2},
+       .high = {0, 1, 0, 0, 1, 2}},
+      {.label = "channels_last",
+       .x = {2, 9, 10, 20},
+       .k = {3, 3, 20, 24},
+       .low = {1, 1},
+       .high = {1, 1},
+       .x_axes = last_2d,
+       .k_axes = last_kernel_2d,
+       .y_axes = last_2d,
+       .every_dtype = true},
+      {.label = "axes_in_disorder",
+       .x = {7, 3, 9, 2},
+       .k = {3, 18, 2, 3},
+       .x_axes = {3, 1, 2, 0},
+       .k_axes = {1, 3, 0, 2},
+       .y_axes = {2, 3, 1, 0}},
+      {.label = "flipped", .x = {1, 18, 8, 9}, .k = {18, 18, 2, 3}, .flip = true},
+      {.label = "depthwise",
+       .x = {2, 19, 14, 15},
+       .k = {38, 1, 3, 3},
+       .low = {1, 1},
+       .feature_groups = 19,
+       .every_dtype = true},
+      {.label = "past_a_tile",
+       .x = {3, 70, 9, 9},
+       .k = {67, 70, 3, 3},
+       .low = {1, 1},
+       .high = {1, 1}},
+      {.label = "long_kernel", .x = {5, 3, 40, 41}, .k = {20, 3, 38, 38}, .every_dtype = true},
+      // Larger ones.
+      {.label = "large",
+       .x = {4, 32, 28, 28},
+       .k = {48, 32, 3, 3},
+       .low = {1, 1},
+       .high = {1, 1},
+       .every_dtype = true},
+      {.label = "large_last",
+       .x = {4, 20, 20, 32},
+       .k = {3, 3, 32, 48},
+       .strides = {2, 2},
+       .low = {1, 1},
+       .high = {1, 1},
+       .x_axes = last_2d,
+       .k_axes = last_kernel_2d,
+       .y_axes = last_2d},
+      {.label = "large_one_image", .x = {1, 64, 22, 22}, .k = {128, 64, 3, 3}, .dilation = {2, 1}},
+      {.label = "large_cropped",
+       .x = {4, 32, 26, 31},
+       .k = {32, 32, 3, 3},
+       .strides = {2, 3},
+       .low = {-3, 1},
+       .high = {0, -4}},
+      {.label = "large_flipped",
+       .x = {2, 32, 12, 12},
+       .k = {32, 32, 3, 3},
+       .low = {2, 1},
+       .high = {2, 1},
+       .flip = true},
+      {.label = "large_groups",
+       .x = {2, 64, 15, 14},
+       .k = {64, 16, 3, 3},
+       .low = {1, 1},
+       .feature_groups = 4},
+      {.label = "large_depthwise",
+       .x = {4, 64, 57, 56},
+       .k = {64, 1, 3, 3},
+       .strides = {2, 1},
+       .low = {1, 1},
+       .high = {1, 1},
+       .feature_groups = 64},
+      {.label = "large_row", .x = {3, 32, 200}, .k = {32, 32, 5}, .low = {2}, .high = {2}},
+      {.label = "large_volume", .x = {2, 16, 6, 7, 9}, .k = {32, 16, 3, 3, 3}},
+      {.label = "large_spread",
+       .x = {2, 32, 8, 9},
+       .k = {48, 32, 3, 3},
+       .low = {1, 1},
+       .high = {2, 2},
+       .spread = {2, 2},
+       .flip = true},
+      {.label = "large_spread_plain",
+       .x = {2, 8, 9, 32},
+       .k = {4, 3, 32, 48},
+       .low = {2, 1},
+       .high = {2, 3},
+       .spread = {2, 3},
+       .x_axes = last_2d,
+       .k_axes = last_kernel_2d,
+       .y_axes = last_2d},
+      {.label = "large_spread_groups",
+       .x = {4, 32, 14, 13},
+       .k = {32, 8, 3, 3},
+       .low = {1, 1},
+       .high = {1, 1},
+       .spread = {2, 2},
+       .feature_groups = 4},
+      {.label = "large_kernel_gradient",
+       .x = {8, 32, 30, 30},
+       .k = {8, 48, 28, 28},
+       .x_axes = {1, 0, 2, 3},
+       .k_axes = {1, 0, 2, 3},
+       .y_axes = {1, 0, 2, 3}},
+      {.label = "large_kernel_gradient_strided",
+       .x = {8, 32, 31, 30},
+       .k = {8, 48, 15, 28},
+       .low = {0, 1},
+       .high = {0, 1},
+       .dilation = {2, 1},
+       .x_axes = {1, 0, 2, 3},
+       .k_axes = {1, 0, 2, 3},
+       .y_axes = {1, 0, 2, 3}},
+      {.label = "large_kernel_gradient_last",
+       .x = {8, 30, 30, 32},
+       .k = {8, 28, 28, 48},
+       .x_axes = {3, 0, 1, 2},
+       .k_axes = {3, 0, 1, 2},
+       .y_axes = {2, 3, 0, 1}},
+      {.label = "large_kernel_gradient_groups",
+       .x = {8, 32, 30, 30},
+       .k = {8, 64, 28, 28},
+       .batch_groups = 4,
+       .x_axes = {1, 0, 2, 3},
+       .k_axes = {1, 0, 2, 3},
+       .y_axes = {1, 0, 2, 3}},
+  };
+}
+
+std::vector<KernelCase> all_cases() {
+  std::vector<KernelCase> cases;
+  for (const DType dtype : rules::float_dtypes())
+    for (const Setup& s : setups()) {
+      if (dtype != DType::f32 && !s.every_dtype) continue;
+      cases.push_back({.label = std::string{to_string(dtype)} + "_" + s.label,
+                       .inputs = {{dtype, s.x}, {dtype, s.k}},
+                       .params = {{"strides", s.strides},
+                                  {"padding_low", s.low},
+                                  {"padding_high", s.high},
+                                  {"input_dilation", s.spread},
+                                  {"kernel_dilation", s.dilation},
+                                  {"feature_groups", s.feature_groups},
+                                  {"batch_groups", s.batch_groups},
+                                  {"input_axes", s.x_axes},
+                                  {"kernel_axes", s.k_axes},
+                                  {"output_axes", s.y_axes},
+                                  {"flip", s.flip}}});
+    }
+  return cases;
+}
+
+/// An array seen through an order of its axes.
+struct Seen {
+  List extents, steps;
+  Seen(const KernelCall& call, const Shape& shape, const char* name) {
+    const List& order = call.params.integers(name);
+    const auto strides = shape.strides();
+    for (std::size_t i = 0; i < shape.rank(); ++i) {
+      const std::size_t at = order.empty() ? i : static_cast<std::size_t>(order[i]);
+      extents.push_back(shape[at]);
+      steps.push_back(strides[at]);
+    }
+  }
+};
+
+/// Counts through the spatial `extents`, the last fastest; false after the end.
+bool next(List& at, const List& extents) {
+  for (std::size_t axis = at.size(); axis-- > 0;) {
+    if (++at[axis] < extents[axis + 2]) return true;
+    at[axis] = 0;
+  }
+  return false;
+}
+
+/// Straight from the definition. Groups are told apart by arithmetic on channels and batch entries.
+std::vector<std::vector<double>> reference(const KernelCall& call,
+                                           std::span<const TensorSpec> outputs,
+                                           const std::vector<std::vector<double>>& inputs) {
+  const Seen x{call, call.shape(), "input_axes"}, k{call, call.shape(1), "kernel_axes"};
+  const Seen y{call, outputs[0].shape, "output_axes"};
+  const std::size_t spatial = call.shape().rank() - 2;
+  const auto numbers = [&](const char* name, std::int64_t fallback) {
+    const List& list = call.params.integers(name);
+    return list.empty() ? List(spatial, fallback) : list;
+  };
+  const List strides = numbers("strides", 1), dilation = numbers("kernel_dilation", 1);
+  const List spreads = numbers("input_dilation", 1), low = numbers("padding_low", 0);
+  const bool flip = call.params.flag("flip");
+  const std::int64_t features = call.params.integer("feature_groups");
+  const std::int64_t batches = call.params.integer("batch_groups");
+  const std::int64_t taken = k.extents[1];
+  std::vector<double> result(outputs[0].elements());
+  if (result.empty()) return {result};
+  const bool empty = call.shape(1).elements() == 0;
+  for (std::int64_t n = 0; n < y.extents[0]; ++n)
+    for (std::int64_t o = 0; o < y.extents[1]; ++o) {
+      const std::int64_t image = o / (y.extents[1] / batches) * y.extents[0] + n;
+      const std::int64_t channel = o / (y.extents[1] / features) * taken;
+      List i(spatial);
+      do {
+        double sum = 0;
+        List t(spatial);
+        do {
+          if (empty) break;
+          std::int64_t from = image * x.steps[0], at = o * k.steps[0];
+          bool met = true;
+          for (std::size_t axis = 0; axis < spatial && met; ++axis) {
+            const std::int64_t place =
+                i[axis] * strides[axis] + t[axis] * dilation[axis] - low[axis];
+            const std::int64_t spread = spreads[axis];
+            met = place >= 0 && place % spread == 0 && place / spread < x.extents[axis + 2];
+            from += place / spread * x.steps[axis + 2];
+            at += (flip ? k.extents[axis + 2] - 1 - t[axis] : t[axis]) * k.steps[axis + 2];
+          }
+          for (std::int64_t c = 0; met && c < taken; ++c)
+            sum += inputs[0][static_cast<std::size_t>(from + (channel + c) * x.steps[1])] *
+                   inputs[1][static_cast<std::size_t>(at + c * k.steps[1])];
+        } while (next(t, k.extents));
+        std::int64_t to = n * y.steps[0] + o * y.steps[1];
+        for (std::size_t axis = 0; axis < spatial; ++axis) to += i[axis] * y.steps[axis + 2];
+        result[static_cast<std::size_t>(to)] = sum;
+      } while (next(i, y.extents));
+    }
+  return {std::move(result)};
+}
+
+}  // namespace
+
+void suites(std::vector<KernelSuite>& suites) {
+  KernelSuite suite;
+  suite.kernel = "conv";
+  suite.cases = all_cases();
+  suite.reference = reference;
+  // As for matmul: each of `terms` additions may round a sum that stays near 1.3·sqrt(terms).
+  suite.bound = [](const KernelCall& call) {
+    const DType dtype = call.dtype();
+    const Shape shape = infer(call).value().shape;
+    const Problem p = describe(call, shape);
+    const double terms = static_cast<double>(p.channels * p.taps()) + 1;
+    return ErrorBound{8 * terms * cases::compute_rounding(dtype) + cases::subnormal(dtype),
+                      2 * cases::rounding(dtype)};
+  };
+  suites.push_back(std::move(suite));
+}
+
+}  // namespace stoker::kernels::conv

@@ -1,0 +1,20 @@
+// Convolutions of f32 by oneDNN, cut into jobs that our own threads share.
+//
+// oneDNN knows three ways, which are one formula with the roles of its operands exchanged:
+//     forward          y from x and k
+//     backward data    x from y and k: here, an input spread out by `spread` and strides of 1
+//     backward weights k from x and y: here, kernels longer than the output, and batch groups
+// How the jobs are cut depends on shapes only, so results do not depend on the number of threads.
+#pragma once
+
+#include <optional>
+
+#include "stoker/kernels/conv/problem.hpp"
+#include "stoker/kernels/cpu_plan.hpp"
+
+namespace stoker::kernels::conv::STOKER_ISA {
+
+/// Nothing where oneDNN has no fast way. Running may throw Error{out_of_memory} or internal.
+[[nodiscard]] std::optional<CpuPlan> library_plan(const Problem& p);
+
+}  // namespace stoker::kernels::conv::STOKER_ISA

@@ -1,0 +1,172 @@
+#include "stoker/kernels/conv/problem.hpp"
+
+#include <algorithm>
+
+namespace stoker::kernels::conv {
+namespace {
+
+using Order = std::array<std::size_t, Shape::max_rank>;
+
+Error refuse(const KernelCall& call, ErrorCode code, std::string reason) {
+  return Error{"conv",
+               code,
+               std::move(reason),
+               {{"input", call.inputs[0].to_string()}, {"kernel", call.inputs[1].to_string()}}};
+}
+
+/// Where in memory each canonical axis lies. Empty: in that order.
+Result<Order> order(const KernelCall& call, const char* name) {
+  const std::size_t rank = call.shape().rank();
+  const std::vector<std::int64_t>& given = call.params.integers(name);
+  Order result{};
+  for (std::size_t i = 0; i < rank; ++i) result[i] = i;
+  if (given.empty()) return result;
+  std::array<bool, Shape::max_rank> seen{};
+  bool fits = given.size() == rank;
+  for (std::size_t i = 0; fits && i < rank; ++i) {
+    fits = given[i] >= 0 && given[i] < static_cast<std::int64_t>(rank) &&
+           !std::exchange(seen[static_cast<std::size_t>(given[i])], true);
+    if (fits) result[i] = static_cast<std::size_t>(given[i]);
+  }
+  if (!fits)
+    return refuse(call, ErrorCode::invalid_parameter,
+                  std::string{name} + ": expected each axis from 0 to " + std::to_string(rank - 1) +
+                      " once, got " + to_string(ParamValue{given}));
+  return result;
+}
+
+/// The parameter of spatial axis `axis`.
+std::int64_t entry(const KernelCall& call, const char* name, std::size_t axis,
+                   std::int64_t fallback) {
+  const std::vector<std::int64_t>& all = call.params.integers(name);
+  return all.empty() ? fallback : all[axis];
+}
+
+Axis axis_of(const KernelCall& call, std::size_t axis, std::int64_t in, std::int64_t taps) {
+  Axis result;
+  result.in = in;
+  result.taps = taps;
+  result.stride = entry(call, "strides", axis, 1);
+  result.tap_step = entry(call, "kernel_dilation", axis, 1);
+  result.spread = entry(call, "input_dilation", axis, 1);
+  result.low = entry(call, "padding_low", axis, 0);
+  return result;
+}
+
+Result<std::int64_t> out_extent(const KernelCall& call, std::size_t axis, const Axis& of) {
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  if (of.in > most / of.spread || of.taps > most / of.tap_step)
+    return refuse(call, ErrorCode::limit_exceeded,
+                  "spatial axis " + std::to_string(axis) + " would become too long by dilation");
+  const std::int64_t wide = of.in == 0 ? 0 : (of.in - 1) * of.spread + 1;
+  const std::int64_t padded = wide + of.low + entry(call, "padding_high", axis, 0);
+  if (padded < 0)
+    return refuse(call, ErrorCode::invalid_parameter,
+                  "padding: spatial axis " + std::to_string(axis) + " is cropped to " +
+                      std::to_string(padded) + " entries");
+  const std::int64_t room = padded - (of.taps == 0 ? 0 : of.reach());
+  return room < 0 ? 0 : room / of.stride + 1;
+}
+
+}  // namespace
+
+Result<TensorSpec> infer(const KernelCall& call) {
+  const std::size_t rank = call.shape().rank();
+  if (call.dtype(0) != call.dtype(1))
+    return refuse(call, ErrorCode::dtype_mismatch,
+                  "dtype mismatch: input " + call.inputs[0].to_string() + ", kernel " +
+                      call.inputs[1].to_string());
+  if (rank != call.shape(1).rank() || rank < 3)
+    return refuse(call, ErrorCode::shape_mismatch,
+                  "input and kernel have batch (or output), channels and the same one to six "
+                  "spatial axes: input " +
+                      call.shape().to_string() + ", kernel " + call.shape(1).to_string());
+  for (const char* name :
+       {"strides", "padding_low", "padding_high", "input_dilation", "kernel_dilation"}) {
+    const std::size_t entries = call.params.integers(name).size();
+    if (entries != 0 && entries != rank - 2)
+      return refuse(call, ErrorCode::invalid_parameter,
+                    std::string{name} + ": expected one entry for each of " +
+                        std::to_string(rank - 2) + " spatial axes, got " + std::to_string(entries));
+  }
+  STOKER_ASSIGN(const Order x, order(call, "input_axes"));
+  STOKER_ASSIGN(const Order k, order(call, "kernel_axes"));
+  STOKER_ASSIGN(const Order y, order(call, "output_axes"));
+  const std::int64_t features = call.params.integer("feature_groups");
+  const std::int64_t batches = call.params.integer("batch_groups");
+  const std::int64_t batch = call.shape()[x[0]], channels = call.shape()[x[1]];
+  const std::int64_t outputs = call.shape(1)[k[0]], taken = call.shape(1)[k[1]];
+  if (features != 1 && batches != 1)
+    return refuse(call, ErrorCode::invalid_parameter,
+                  "feature groups (" + std::to_string(features) + ") and batch groups (" +
+                      std::to_string(batches) + ") exclude each other");
+  if (channels % features != 0 || channels / features != taken)
+    return refuse(call, ErrorCode::shape_mismatch,
+                  "shape mismatch: the input has " + std::to_string(channels) + " channels in " +
+                      std::to_string(features) + " groups, the kernel takes " +
+                      std::to_string(taken) + ": input " + call.shape().to_string() + ", kernel " +
+                      call.shape(1).to_string());
+  if (outputs % (features * batches) != 0)
+    return refuse(call, ErrorCode::shape_mismatch,
+                  "shape mismatch: " + std::to_string(outputs) + " outputs do not divide into " +
+                      std::to_string(features * batches) + " groups: kernel " +
+                      call.shape(1).to_string());
+  if (batch % batches != 0)
+    return refuse(call, ErrorCode::shape_mismatch,
+                  "shape mismatch: a batch of " + std::to_string(batch) + " does not divide into " +
+                      std::to_string(batches) + " groups: input " + call.shape().to_string());
+  std::array<std::int64_t, Shape::max_rank> extents{};
+  extents[y[0]] = batch / batches;
+  extents[y[1]] = outputs;
+  for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
+    const Axis of = axis_of(call, axis, call.shape()[x[axis + 2]], call.shape(1)[k[axis + 2]]);
+    STOKER_ASSIGN(extents[y[axis + 2]], out_extent(call, axis, of));
+  }
+  STOKER_ASSIGN(const Shape shape, Shape::make(std::span{extents}.first(rank), "conv"));
+  return TensorSpec{call.dtype(), shape};
+}
+
+Problem describe(const KernelCall& call, const Shape& output) {
+  const Order x = order(call, "input_axes").value();
+  const Order k = order(call, "kernel_axes").value();
+  const Order y = order(call, "output_axes").value();
+  const auto in = call.shape().strides(), taps = call.shape(1).strides(), out = output.strides();
+  Problem p;
+  const std::int64_t batches = call.params.integer("batch_groups");
+  p.batch_groups = batches > 1;
+  p.groups = std::max(batches, call.params.integer("feature_groups"));
+  p.images = output[y[0]];
+  p.channels = call.shape(1)[k[1]];
+  p.outputs = call.shape(1)[k[0]] / p.groups;
+  p.x_image = in[x[0]];
+  p.x_channel = in[x[1]];
+  p.x_group = p.batch_groups ? p.images * p.x_image : p.channels * p.x_channel;
+  p.k_output = taps[k[0]];
+  p.k_channel = taps[k[1]];
+  p.k_group = p.outputs * p.k_output;
+  p.y_image = out[y[0]];
+  p.y_output = out[y[1]];
+  p.y_group = p.outputs * p.y_output;
+  const bool flip = call.params.flag("flip");
+  for (std::size_t axis = 0; axis + 2 < output.rank(); ++axis) {
+    Axis of = axis_of(call, axis, call.shape()[x[axis + 2]], call.shape(1)[k[axis + 2]]);
+    of.out = output[y[axis + 2]];
+    of.x_step = in[x[axis + 2]];
+    of.k_step = taps[k[axis + 2]];
+    of.y_step = out[y[axis + 2]];
+    // What is not stepped over has no step.
+    if (of.out == 1) of.stride = 1;
+    if (of.taps == 1) of.tap_step = 1;
+    if (of.in <= 1) of.spread = 1;
+    if (of.out == 1 && of.taps == 1 && of.in == 1 && of.low == 0) continue;
+    if (flip && of.taps > 1) {
+      p.flipped = true;
+      p.k_first += (of.taps - 1) * of.k_step;
+      of.k_step = -of.k_step;
+    }
+    p.axes[p.rank++] = of;
+  }
+  return p;
+}
+
+}  // namespace stoker::kernels::conv

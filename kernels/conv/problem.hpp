@@ -1,0 +1,74 @@
+// What one general convolution has to do, worked out once from shapes and parameters.
+#pragma once
+
+#include <array>
+
+#include "stoker/kernels/call.hpp"
+
+namespace stoker::kernels::conv {
+
+/// One spatial axis. Output entry i and tap t meet the input's entry a / spread with
+///     a = i · stride + t · tap_step − low
+/// if a is a multiple of `spread` and the entry exists; else they meet a 0.
+struct Axis {
+  std::int64_t out = 1;
+  std::int64_t in = 1;
+  std::int64_t taps = 1;
+  std::int64_t stride = 1;
+  std::int64_t tap_step = 1;  ///< the kernel's dilation
+  std::int64_t spread = 1;    ///< the input's dilation
+  std::int64_t low = 0;       ///< negative: entries cropped
+  // Steps in memory from one entry to the next, in elements; negative for a kernel read backwards.
+  std::int64_t x_step = 0;
+  std::int64_t k_step = 0;
+  std::int64_t y_step = 0;
+
+  /// Entries of the input between the first and the last one that a window covers, spread out.
+  [[nodiscard]] std::int64_t reach() const noexcept { return (taps - 1) * tap_step + 1; }
+};
+
+/// y[n, g, o, i…] = sum over c < channels and taps t… of x[n, g, c, (i…, t…)] · k[g, o, c, t…]
+/// where n < images, g < groups, o < outputs. Where things lie is said by steps alone, so every order
+/// of axes is read and written in place. Batch groups differ from feature groups in x_group only.
+struct Problem {
+  static constexpr std::size_t max_axes = Shape::max_rank - 2;
+
+  std::int64_t images = 1;
+  std::int64_t groups = 1;
+  std::int64_t channels = 1;  ///< of one group
+  std::int64_t outputs = 1;   ///< of one group
+  bool batch_groups = false;  ///< groups are parts of the input's batch
+  bool flipped = false;       ///< the kernel is read backwards along its spatial axes
+
+  std::int64_t x_image = 0, x_group = 0, x_channel = 0;
+  std::int64_t k_group = 0, k_output = 0, k_channel = 0;
+  std::int64_t y_image = 0, y_group = 0, y_output = 0;
+  std::int64_t k_first = 0;  ///< where the kernel's first tap lies
+
+  std::size_t rank = 0;  ///< axes that matter: one entry met by one tap is left out
+  std::array<Axis, max_axes> axes;
+
+  [[nodiscard]] std::int64_t pixels() const noexcept {
+    std::int64_t product = 1;
+    for (std::size_t i = 0; i < rank; ++i) product *= axes[i].out;
+    return product;
+  }
+  [[nodiscard]] std::int64_t taps() const noexcept {
+    std::int64_t product = 1;
+    for (std::size_t i = 0; i < rank; ++i) product *= axes[i].taps;
+    return product;
+  }
+  /// Multiply-adds in all.
+  [[nodiscard]] double work() const noexcept {
+    return static_cast<double>(images * groups * outputs) * static_cast<double>(pixels()) *
+           static_cast<double>(channels) * static_cast<double>(taps());
+  }
+};
+
+/// The output's spec, or why the inputs do not fit.
+[[nodiscard]] Result<TensorSpec> infer(const KernelCall& call);
+
+/// For a call that infer() has accepted and whose output is `output`.
+[[nodiscard]] Problem describe(const KernelCall& call, const Shape& output);
+
+}  // namespace stoker::kernels::conv
