@@ -86,16 +86,10 @@ Tensor conv(const Tensor& input, const Tensor& kernel, const ConvOptions& option
       std::tie(low[axis], high[axis]) = (*pairs)[axis];
   } else if (std::get<Pad>(options.padding) == Pad::same) {
     for (std::size_t axis = 0; axis < spatial; ++axis) {
-      const auto extent = [&](const Tensor& x, const Axes& axes) {
-        return x.shape()[axes.empty() ? axis + 2 : static_cast<std::size_t>(axes[axis + 2])];
-      };
-      // Of the input spread out and the kernel dilated, as Nx counts.
-      const std::int64_t in = extent(input, x_axes);
-      const std::int64_t wide = in == 0 ? 0 : (in - 1) * spread[axis] + 1;
-      const std::int64_t reach = (extent(kernel, k_axes) - 1) * dilation[axis] + 1;
-      const std::int64_t out = (wide + strides[axis] - 1) / strides[axis];
+      // As Nx counts: whatever the strides are, ceil(extent / stride) entries come out.
+      const auto place = k_axes.empty() ? axis + 2 : static_cast<std::size_t>(k_axes[axis + 2]);
       const std::int64_t total =
-          std::max<std::int64_t>((out - 1) * strides[axis] + reach - wide, 0);
+          std::max<std::int64_t>((kernel.shape()[place] - 1) * dilation[axis], 0);
       low[axis] = total / 2;
       high[axis] = total - low[axis];
     }

@@ -25,13 +25,8 @@ detail::CompleteWindow detail::complete_window(const char* op, const Tensor& x,
     }
   } else if (std::get<Pad>(window.padding) == Pad::same) {
     for (std::size_t axis = 0; axis < rank; ++axis) {
-      // So many that the result has ceil(extent / stride) elements.
-      const std::int64_t extent = x.shape()[axis];
-      const std::int64_t out =
-          (extent + all.strides[axis] - 1) / std::max<std::int64_t>(all.strides[axis], 1);
-      const std::int64_t reach = (all.window[axis] - 1) * all.dilations[axis] + 1;
-      const std::int64_t total =
-          std::max<std::int64_t>((out - 1) * all.strides[axis] + reach - extent, 0);
+      // As Nx counts: whatever the strides are, the result has ceil(extent / stride) elements.
+      const std::int64_t total = (all.window[axis] - 1) * all.dilations[axis];
       all.low[axis] = total / 2;
       all.high[axis] = total - all.low[axis];
     }
