@@ -1,9 +1,8 @@
-#include <dnnl.hpp>
 #include <memory>
-#include <numeric>
 #include <string_view>
 
 #include "stoker/kernels/conv/library.hpp"
+#include "stoker/kernels/conv/library_operands.hpp"
 #include "stoker/kernels/matmul/sgemm.hpp"
 
 namespace stoker::kernels::conv::STOKER_ISA {
@@ -11,12 +10,9 @@ namespace {
 
 namespace mm = stoker::kernels::matmul::STOKER_ISA;
 using Dims = dnnl::memory::dims;
-using Desc = dnnl::memory::desc;
 constexpr auto f32 = dnnl::memory::data_type::f32;
 
 enum class Way { forward, data, weights };
-
-std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /// The least divisor of n that is at least `least`.
 std::int64_t divisor_from(std::int64_t n, double least) {
@@ -30,51 +26,6 @@ std::int64_t divisor_to(std::int64_t n, double most) {
   while (n % d != 0) --d;
   return d;
 }
-
-/// A dense array [groups, a, b, spatial…] that is read from, or added up into, memory with steps.
-struct Strided {
-  std::array<std::int64_t, 6> extents{1, 1, 1, 1, 1, 1};
-  std::array<std::int64_t, 6> steps{};
-  std::int64_t first = 0;
-
-  [[nodiscard]] std::int64_t rows() const noexcept { return extents[0] * extents[1] * extents[2]; }
-  [[nodiscard]] std::int64_t row() const noexcept { return extents[3] * extents[4] * extents[5]; }
-  [[nodiscard]] bool dense() const noexcept {
-    std::int64_t step = 1;
-    for (std::size_t i = 6; i-- > 0; step *= extents[i])
-      if (extents[i] > 1 && steps[i] != step) return false;
-    return first == 0;
-  }
-  /// visit(dense index, index in memory) for every element of some rows.
-  template <class Visit> void walk(std::int64_t begin, std::int64_t end, Visit&& visit) const {
-    const auto [groups, a, b, z, y, x] = extents;
-    for (std::int64_t r = begin, i = begin * row(); r < end; ++r) {
-      const std::int64_t at =
-          first + r / (a * b) * steps[0] + r / b % a * steps[1] + r % b * steps[2];
-      for (std::int64_t d = 0; d < z; ++d)
-        for (std::int64_t h = 0; h < y; ++h)
-          for (std::int64_t w = 0; w < x; ++w)
-            visit(i++, at + d * steps[3] + h * steps[4] + w * steps[5]);
-    }
-  }
-};
-
-/// An operand as it lies in memory and as the library wants it.
-struct Operand {
-  Desc own, used;
-  std::shared_ptr<const dnnl::reorder> move;  ///< if those differ
-  bool written = false;
-
-  void settle(const dnnl::engine& engine, Desc wanted, bool writes) {
-    used = std::move(wanted);
-    written = writes;
-    if (used == own) return;
-    move = std::make_shared<const dnnl::reorder>(
-        writes ? dnnl::reorder::primitive_desc(engine, used, engine, own)
-               : dnnl::reorder::primitive_desc(engine, own, engine, used));
-  }
-  [[nodiscard]] std::size_t scratch() const { return move ? aligned(used.get_size()) : 0; }
-};
 
 struct Library {
   Problem p;

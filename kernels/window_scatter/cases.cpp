@@ -35,6 +35,7 @@ std::vector<KernelCase> all_cases() {
     add(name + "_pool", dtype, Shape{2, 3, 14, 18}, {{1, 1, 2, 2}, {1, 1, 2, 2}});
     add(name + "_overlaps", dtype, Shape{2, 13, 17, 8},
         {{1, 3, 3, 1}, {1, 2, 2, 1}, {0, 1, 1, 0}, {0, 1, 1, 0}});
+    add(name + "_pool_channels_last", dtype, Shape{2, 15, 19, 8}, {{1, 2, 3, 1}, {1, 2, 3, 1}});
     add(name + "_row", dtype, Shape{3, 1031}, {{1, 5}, {}, {0, 3}, {0, 1}});
   }
   const DType f32 = DType::f32;
@@ -44,6 +45,8 @@ std::vector<KernelCase> all_cases() {
   add("stride_leaves_gaps", f32, Shape{19, 23}, {{1, 2}, {3, 4}});
   add("windows_of_padding", f32, Shape{9, 11}, {{2, 2}, {}, {4, 3}, {0, 3}});
   add("three_axes", f32, Shape{6, 9, 10, 11}, {{1, 3, 2, 4}, {1, 2, 1, 3}, {0, 1, 0, 2}});
+  add("windows_apart", f32, Shape{3, 20, 700}, {{1, 2, 1}, {1, 3, 2}});
+  add("windows_of_three", f32, Shape{5, 12, 803}, {{1, 3, 3}, {1, 3, 3}});
   add("first_axis", f32, Shape{40, 700}, {{7, 1}, {2, 1}});
   add("many_planes", f32, Shape{16, 16, 30, 30}, {{1, 1, 3, 3}, {1, 1, 2, 2}, {0, 0, 1, 1}});
   add("every_other_axis", f32, Shape{2, 3, 2, 3, 2, 3, 2, 3}, {{1, 1, 1, 2, 1, 3, 2, 2}});

@@ -4,11 +4,11 @@
 #include "stoker/kernels/cpu/convert.hpp"
 #include "stoker/kernels/cpu_plan.hpp"
 #include "stoker/kernels/window_scatter/scatter.hpp"
+#include "stoker/kernels/window_scatter/side_by_side.hpp"
 
 namespace stoker::kernels::window_scatter::STOKER_ISA {
 namespace {
 
-namespace cpu = stoker::kernels::cpu::STOKER_ISA;
 using window_reduce::WindowAxis;
 
 // Elements that pay for a slice.
@@ -208,6 +208,8 @@ template <bool Smallest> Result<CpuPlan> plan(const KernelCall& call, std::span<
   return visit_dtype(call.dtype(), [&]<class T>() -> CpuPlan {
     if constexpr (std::is_same_v<T, bool>)
       return {};
+    else if (SideBySide<Smallest, T>::fits(axes))
+      return side_by_side_plan<Smallest, T>(axes);
     else
       return make_plan<Smallest, T>(p);
   });
