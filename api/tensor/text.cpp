@@ -13,7 +13,7 @@
 namespace stoker {
 namespace {
 
-using Number = std::variant<std::int64_t, std::uint64_t, double>;
+using WrittenNumber = std::variant<std::int64_t, std::uint64_t, double>;
 
 constexpr std::string_view separators = " \t\r,";
 
@@ -24,13 +24,13 @@ constexpr std::string_view separators = " \t\r,";
               {{"got", std::string{word.substr(0, 64)}}}};
 }
 
-Number parse(std::string_view word, std::string_view op) {
+WrittenNumber parse(std::string_view word, std::string_view op) {
   const std::string_view digits =
       word.starts_with('+') && !word.starts_with("+-") ? word.substr(1) : word;
   const char* const end = digits.data() + digits.size();
-  const auto take = [&]<class T>(T value) -> std::optional<Number> {
+  const auto take = [&]<class T>(T value) -> std::optional<WrittenNumber> {
     const auto [at, failure] = std::from_chars(digits.data(), end, value);
-    if (at == end && failure == std::errc{}) return Number{value};
+    if (at == end && failure == std::errc{}) return WrittenNumber{value};
     return std::nullopt;
   };
   if (auto number = take(std::int64_t{})) return *number;
@@ -39,8 +39,8 @@ Number parse(std::string_view word, std::string_view op) {
   refuse(op, word, "not a number");
 }
 
-std::vector<Number> numbers_of(std::string_view line, std::string_view op) {
-  std::vector<Number> numbers;
+std::vector<WrittenNumber> numbers_of(std::string_view line, std::string_view op) {
+  std::vector<WrittenNumber> numbers;
   for (;;) {
     line.remove_prefix(std::min(line.find_first_not_of(separators), line.size()));
     if (line.empty()) return numbers;
@@ -50,7 +50,7 @@ std::vector<Number> numbers_of(std::string_view line, std::string_view op) {
   }
 }
 
-template <class T> T element_of(const Number& number, std::string_view op) {
+template <class T> T element_of(const WrittenNumber& number, std::string_view op) {
   return std::visit(
       [&]<class N>(N value) -> T {
         if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
@@ -70,10 +70,10 @@ template <class T> T element_of(const Number& number, std::string_view op) {
       number);
 }
 
-Tensor tensor_of(const std::vector<Number>& numbers, const Shape& shape, std::optional<DType> dtype,
-                 std::string_view op) {
+Tensor tensor_of(const std::vector<WrittenNumber>& numbers, const Shape& shape,
+                 std::optional<DType> dtype, std::string_view op) {
   const bool whole = std::ranges::none_of(
-      numbers, [](const Number& one) { return std::holds_alternative<double>(one); });
+      numbers, [](const WrittenNumber& one) { return std::holds_alternative<double>(one); });
   const DType chosen = dtype.value_or(whole ? DType::s32 : DType::f32);
   return visit_dtype(chosen, [&]<class T>() {
     std::vector<std::byte> bytes(numbers.size() * sizeof(T));
@@ -95,19 +95,19 @@ template <class F> void for_each_line(std::string_view text, F&& function) {
 }  // namespace
 
 Tensor vector_of(std::string_view text, std::optional<DType> dtype) {
-  std::vector<Number> all;
+  std::vector<WrittenNumber> all;
   for_each_line(text, [&](std::string_view line) {
-    for (const Number& one : numbers_of(line, "vector_of")) all.push_back(one);
+    for (const WrittenNumber& one : numbers_of(line, "vector_of")) all.push_back(one);
   });
   return tensor_of(all, Shape{static_cast<std::int64_t>(all.size())}, dtype, "vector_of");
 }
 
 Tensor matrix_of(std::string_view text, std::optional<DType> dtype) {
-  std::vector<Number> all;
+  std::vector<WrittenNumber> all;
   std::size_t rows = 0;
   std::size_t columns = 0;
   for_each_line(text, [&](std::string_view line) {
-    const std::vector<Number> row = numbers_of(line, "matrix_of");
+    const std::vector<WrittenNumber> row = numbers_of(line, "matrix_of");
     if (row.empty()) return;
     if (rows++ == 0) columns = row.size();
     detail::check_row(row.size(), columns);

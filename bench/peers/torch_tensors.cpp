@@ -17,7 +17,7 @@ constexpr std::int64_t chain_elements = std::int64_t{1} << 24;
 Call chain() {
   const auto x = torch::rand({chain_elements});
   const auto y = torch::rand({chain_elements}) + 0.5;
-  const auto out = torch::empty({chain_elements});
+  auto out = torch::empty({chain_elements});
   return [=]() mutable {
     torch::add_out(out, x, y);
     out.relu_().mul_(y).sigmoid_().sub_(x).tanh_().mul_(x).abs_();
@@ -44,8 +44,8 @@ Call forward_backward() {
   const auto a = torch::rand({16}, torch::requires_grad());
   const auto b = torch::rand({16}, torch::requires_grad());
   return [=]() mutable {
-    a.mutable_grad() = {};
-    b.mutable_grad() = {};
+    a.mutable_grad() = torch::Tensor{};
+    b.mutable_grad() = torch::Tensor{};
     (a + b).sum().backward();
   };
 }
