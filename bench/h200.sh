@@ -93,7 +93,7 @@ shift
 exec "$home/bin/$program" "$@"
 RUN
 
-groups="overhead actors vulkan_latency gpu_kernels server memory"
+groups="overhead actors vulkan_latency gpu_kernels gpu_tensors tensors_first_call server memory"
 cat <<END
 Packed $(du -sh "$folder" | cut -f1) into $folder. Carry that folder; from the checkout's root run there:
 
