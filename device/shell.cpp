@@ -120,7 +120,12 @@ std::optional<Result<void>> DeviceShell::run_at_once(
   if (!usable || command.cancel_reason()) return std::nullopt;
   std::optional<Error> failure;
   if (!backend_->run_at_once(steps, failure)) return std::nullopt;
-  if (failure) return Result<void>{std::move(*failure)};
+  if (failure) {
+    const auto step = static_cast<std::uint32_t>(std::stoul(std::string{failure->detail("step")}));
+    command.progress()->store(step, std::memory_order_relaxed);
+    command.set_failed_step(step);
+    return Result<void>{std::move(*failure)};
+  }
   ++sequence_;
   count_submitted_.fetch_add(1, std::memory_order_relaxed);
   count_completed_.fetch_add(1, std::memory_order_relaxed);

@@ -65,7 +65,9 @@ struct CppKernelSpec {
   std::function<void(const CppCall&, std::size_t begin, std::size_t end)> run;
   /// Fewest elements worth a range of their own. 0: one range, so one call for the whole output.
   std::size_t grain = 16384;
-  double ns_per_element = 1;  ///< a guess, on one thread; tiny runs may happen on the caller's
+  /// A guess, on one thread. With one, runs of a few microseconds may happen on the thread of a caller;
+  /// 0: never.
+  double ns_per_element = 0;
 };
 
 /// invalid_argument if the definition is incomplete.

@@ -121,7 +121,8 @@ Result<void> CpuBackend::submit(const Submission& submission) {
 bool CpuBackend::run_at_once(std::span<const Step> steps, std::optional<Error>& failure) {
   submissions_.fetch_add(1, std::memory_order_relaxed);
   boost::container::small_vector<void*, 16> pointers;
-  for (const Step& step : steps) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Step& step = steps[i];
     pointers.clear();
     for (const MemoryView& view : step.inputs) pointers.push_back(view.host());
     for (const MemoryView& view : step.outputs) pointers.push_back(view.host());
@@ -132,7 +133,7 @@ bool CpuBackend::run_at_once(std::span<const Step> steps, std::optional<Error>& 
       for (const CpuStage& stage : executable.plan.stages)
         for (std::uint32_t slice = 0; slice < stage.slices; ++slice) stage.run(args, slice);
     } catch (...) {
-      failure = error_from_current_exception(executable.kernel);
+      failure = error_from_current_exception(executable.kernel).with("step", std::to_string(i));
       return true;
     }
   }
