@@ -121,14 +121,13 @@ TEST_F(TensorGuide, branches_and_loops) {
 
 TEST_F(TensorGuide, host_calls) {
   const auto sorted = stoker::jit([](const stoker::Tensor& x) {
-    return stoker::host_call(
-        x.spec(),
-        [](const std::vector<stoker::Tensor>& in) {
-          auto numbers = in[0].to_vector<float>();
-          std::ranges::sort(numbers);
-          return stoker::tensor(numbers, in[0].shape());
-        },
-        {x});
+    return stoker::host_call(x.spec(),
+                             [](const std::vector<stoker::Tensor>& in) {
+                               auto numbers = in[0].to_vector<float>();
+                               std::ranges::sort(numbers);
+                               return stoker::tensor(numbers, in[0].shape());
+                             },
+                             {x});
   });
   EXPECT_EQ(sorted(stoker::tensor({3.0, 1.0, 2.0})).to_vector<float>(),
             (std::vector{1.0F, 2.0F, 3.0F}));
