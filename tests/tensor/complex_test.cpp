@@ -36,7 +36,7 @@ TEST_P(ComplexTensors, are_written_read_and_taken_apart) {
   EXPECT_EQ(z.read<std::complex<float>>().get(), values);
   expect_values<float>(real(z), {2}, {1, 3});
   expect_values<float>(imag(z), {2}, {2, -4});
-  expect_values<float>(abs(z), {2}, {std::sqrt(5.0F), 5});
+  expect_near(abs(z), {std::sqrt(5.0), 5});  // GPUs round a square root as they like
   expect_near(phase(z), {std::atan2(2, 1), std::atan2(-4, 3)});
   expect_numbers(conjugate(z), {{1, -2}, {3, 4}});
   expect_values<float>(view_as_real(z), {2, 2}, {1, 2, 3, -4});
