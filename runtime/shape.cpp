@@ -4,8 +4,20 @@
 
 namespace stoker {
 namespace {
-constexpr std::int64_t max_elements = std::int64_t{1} << 62;
+/// The bytes of as many elements of the widest dtype still are a number.
+constexpr std::int64_t max_elements = std::int64_t{1} << 58;
+
+/// Extents of zero are skipped here, so [0, 2^40, 2^40] counts as its non-empty sibling.
+bool too_many(std::span<const std::int64_t> extents) noexcept {
+  std::int64_t product = 1;
+  for (const std::int64_t extent : extents) {
+    if (extent > 0 && product > max_elements / extent) return true;
+    product *= std::max<std::int64_t>(extent, 1);
+  }
+  return false;
 }
+
+}  // namespace
 
 Shape::Shape(std::initializer_list<std::int64_t> extents) {
   *this = make(std::span{extents.begin(), extents.size()}).value();
@@ -18,19 +30,19 @@ Result<Shape> Shape::make(std::span<const std::int64_t> extents, std::string_vie
                  "rank is beyond the maximum",
                  {{"rank", std::to_string(extents.size())}, {"max", std::to_string(max_rank)}}};
   Shape shape;
-  // Zero extents are skipped here, so [0, 2^40, 2^40] is refused like its non-empty sibling.
-  std::int64_t product = 1;
   for (const std::int64_t extent : extents) {
     if (extent < 0)
       return Error{std::string{op},
                    ErrorCode::invalid_argument,
                    "an extent is negative",
                    {{"extent", std::to_string(extent)}}};
-    if (extent > 0 && product > max_elements / extent)
-      return Error{std::string{op}, ErrorCode::invalid_argument, "too many elements"};
-    product *= std::max<std::int64_t>(extent, 1);
     shape.extents_[shape.rank_++] = extent;
   }
+  if (too_many(extents))
+    return Error{std::string{op},
+                 ErrorCode::invalid_argument,
+                 "too many elements: " + shape.to_string(),
+                 {{"shape", shape.to_string()}, {"max", std::to_string(max_elements)}}};
   return shape;
 }
 
@@ -94,6 +106,7 @@ std::optional<Shape> broadcast(const Shape& a, const Shape& b) noexcept {
     if (x != y && x != 1 && y != 1) return std::nullopt;
     result = result.with(offset + axis, x == 1 ? y : x);
   }
+  if (too_many(result.extents())) return std::nullopt;
   return result;
 }
 

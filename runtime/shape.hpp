@@ -35,7 +35,7 @@ class Shape {
   }
   [[nodiscard]] const std::int64_t* begin() const noexcept { return extents_.data(); }
   [[nodiscard]] const std::int64_t* end() const noexcept { return extents_.data() + rank_; }
-  /// Product of the extents; make() has refused products beyond 2^62.
+  /// Product of the extents; make() has refused products beyond 2^58.
   [[nodiscard]] std::int64_t elements() const noexcept;
   [[nodiscard]] bool empty() const noexcept { return elements() == 0; }
 
@@ -58,7 +58,8 @@ class Shape {
   std::uint8_t rank_ = 0;
 };
 
-/// The shape both broadcast to by NumPy's rule (align right, 1 stretches), or nothing.
+/// The shape both broadcast to by NumPy's rule (align right, 1 stretches), or nothing; nothing, too, if it
+/// had more elements than a shape may have.
 [[nodiscard]] std::optional<Shape> broadcast(const Shape& a, const Shape& b) noexcept;
 
 /// What a buffer holds: `shape.elements()` elements of `dtype`, dense, row-major.

@@ -25,6 +25,8 @@ TEST(Shape, refuses_what_is_no_shape) {
   EXPECT_EQ(Shape::make(many, "here").error().op(), "here");
   const std::vector<std::int64_t> huge{std::int64_t{1} << 40, std::int64_t{1} << 40};
   EXPECT_TRUE(Shape::make(huge).has_error());
+  EXPECT_THROW((Shape{std::int64_t{1} << 61}), Error) << "its bytes are not a number any more";
+  EXPECT_TRUE(Shape::make(std::vector{std::int64_t{1} << 58}).has_value());
 }
 
 TEST(Shape, can_be_changed_axis_by_axis) {
@@ -41,6 +43,7 @@ TEST(Shape, broadcasts_as_numpy_does) {
   EXPECT_EQ(broadcast({}, {2, 2}), (Shape{2, 2}));
   EXPECT_EQ(broadcast({0}, {1}), (Shape{0}));
   EXPECT_FALSE(broadcast({2}, {3}));
+  EXPECT_FALSE(broadcast({std::int64_t{1} << 40, 1}, {std::int64_t{1} << 40})) << "too many";
 }
 
 TEST(TensorSpec, knows_its_bytes) {

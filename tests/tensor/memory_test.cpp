@@ -22,6 +22,20 @@ TEST(TensorMemory, what_exceeds_the_budget_is_refused_and_nothing_else_suffers) 
   expect_near(sum(small), {1000});
 }
 
+TEST(TensorMemory, what_no_memory_holds_is_refused_at_the_call_or_when_it_is_asked_for) {
+  const System system;
+  const DeviceScope scope{system.device("cpu")};
+  const std::int64_t huge = std::int64_t{1} << 40;
+  EXPECT_EQ(error_of([&] { return zeros({huge, huge}); }).code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(error_of([&] {
+              return zeros({huge, 1}) + zeros({huge});
+            }).code(),
+            ErrorCode::shape_mismatch);
+  EXPECT_NE(error_of([&] { return zeros({huge << 10}, DType::f64).eval(); }).code(),
+            ErrorCode::internal);
+  expect_near(ones({2}) + 1, {2, 2});
+}
+
 TEST(TensorMemory, intermediate_values_are_given_back_as_soon_as_nobody_needs_them) {
   const System system{with_budget(16 * mebibyte)};
   const DeviceScope scope{system.device("cpu")};
