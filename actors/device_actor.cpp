@@ -74,6 +74,12 @@ BufferCell::BufferCell(std::shared_ptr<Strand> strand, std::shared_ptr<DeviceCli
 BufferCell::~BufferCell() {
   buffer_.device()->buffers().remove(*this);
   end_unreachable();
+  // Work that was sent before may still use the buffer; its memory is not kept for it alone.
+  if (!buffer_.state()->late || buffer_.state().use_count() == 1) return;
+  try {
+    static_cast<void>(buffer_.device()->actor().cast(DropBuffer{buffer_.state()}));
+  } catch (const std::bad_alloc&) {  // then it goes when the work has ended
+  }
 }
 
 void LiveBuffers::add(BufferCell& buffer) noexcept {
@@ -107,6 +113,10 @@ std::size_t LiveBuffers::size() const noexcept {
 }
 
 void BufferActor::on(ReleaseBuffer) { device_->shell().release(state_); }
+
+std::shared_ptr<MemoryLease> BufferActor::on(ShareMemory) const {
+  return device_->shell().share(*state_);
+}
 
 BufferDescription BufferActor::on(DescribeBuffer) const {
   BufferDescription description{

@@ -43,6 +43,10 @@ struct CheckHung {
 struct CloseDevice {
   Error why;
 };
+/// Nobody can reach the buffer any more but the commands that were sent before.
+struct DropBuffer {
+  std::shared_ptr<BufferState> buffer;
+};
 /// Completions are waiting; sent by the backend's thread.
 struct SettleCompletions {};
 
@@ -56,6 +60,7 @@ class DeviceActor final : public Actor {
   void on(const CancelCommand& message);
   void on(const CheckHung& message);
   [[nodiscard]] std::array<QueuePoint, queue_kinds> on(const CloseDevice& message);
+  void on(const DropBuffer& message) { shell_->release(message.buffer); }
   void on(SettleCompletions) {}  // the end of the turn does it
 
   void terminate(const ExitReason& why) override;
@@ -68,7 +73,7 @@ class DeviceActor final : public Actor {
 /// Drops the buffer's memory once nobody in flight uses it; commands queued before still run.
 struct ReleaseBuffer {};
 struct DescribeBuffer {};
-/// The memory itself, to be kept beyond a release; null if that has been.
+/// The memory itself, as DeviceShell::share().
 struct ShareMemory {};
 struct BufferDescription {
   std::uint64_t id = 0;
@@ -84,7 +89,7 @@ class BufferActor final : public Actor {
 
   void on(ReleaseBuffer);
   [[nodiscard]] BufferDescription on(DescribeBuffer) const;
-  [[nodiscard]] std::shared_ptr<MemoryLease> on(ShareMemory) const { return state_->memory; }
+  [[nodiscard]] std::shared_ptr<MemoryLease> on(ShareMemory) const;
 
   [[nodiscard]] const std::shared_ptr<DeviceClient>& device() const noexcept { return device_; }
   [[nodiscard]] const std::shared_ptr<BufferState>& state() const noexcept { return state_; }

@@ -167,6 +167,14 @@ Result<DeviceBuffer> DeviceClient::make_buffer(const TensorSpec& spec) {
       std::make_shared<BufferCell>(actor_.strand(), shared_from_this(), std::move(state))};
 }
 
+Result<DeviceBuffer> DeviceClient::make_result(const TensorSpec& spec) {
+  if (spec.bytes() < MemoryPool::large_bytes) return make_buffer(spec);
+  STOKER_TRY(admit(0, "buffer"));
+  STOKER_ASSIGN(auto state, shell_->make_late_buffer(spec, "buffer"));
+  return DeviceBuffer{
+      std::make_shared<BufferCell>(actor_.strand(), shared_from_this(), std::move(state))};
+}
+
 Result<DeviceBuffer> DeviceClient::make_buffer(const TensorSpec& spec,
                                                std::span<const std::byte> data) {
   if (data.size() != spec.bytes())
@@ -330,6 +338,8 @@ Result<CommandPtr> DeviceClient::copy_between(const DeviceBuffer& from, std::uin
 
 Result<void> DeviceClient::hold(const DeviceBuffer& buffer, const TimelinePoint& open) {
   STOKER_TRY(check_buffer(buffer, "hold"));
+  if (buffer.state()->late)
+    return Error{"hold", ErrorCode::invalid_argument, "the buffer has no memory of its own yet"};
   // A write of nothing: it takes its place among the hazards and leaves the bytes alone.
   CommandPtr command = new_command("hold");
   CommandWork& work = command->work;

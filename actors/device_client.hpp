@@ -108,6 +108,10 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   // Buffers ---------------------------------------------------------------------------------------
   /// Contents undefined.
   [[nodiscard]] Result<DeviceBuffer> make_buffer(const TensorSpec& spec);
+  /// One that a command will write. If it is large it gets its memory when that goes to the device, so
+  /// that what has been computed ahead takes none. Then a lack of memory is the command's failure;
+  /// refused here is only what could never be had.
+  [[nodiscard]] Result<DeviceBuffer> make_result(const TensorSpec& spec);
   /// Contents copied from `data` before the call returns. invalid_argument if the sizes differ.
   [[nodiscard]] Result<DeviceBuffer> make_buffer(const TensorSpec& spec,
                                                  std::span<const std::byte> data);
@@ -142,7 +146,8 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
                                         std::span<const std::byte> pattern,
                                         const CommandOptions& options = {});
   /// Takes a buffer out of use for work that goes on: whatever is sent after this and uses it waits
-  /// until `open` is reached, and fails with it. Meanwhile write_held() fills the buffer.
+  /// until `open` is reached, and fails with it. Meanwhile write_held() fills the buffer. Not one of
+  /// make_result().
   [[nodiscard]] Result<void> hold(const DeviceBuffer& buffer, const TimelinePoint& open);
   /// Copies the whole of `from` to byte `offset` of a buffer that hold() took, past all that waits for
   /// it. Ready before the timeline is advanced, if the copy shall be seen.

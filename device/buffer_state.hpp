@@ -1,12 +1,13 @@
-// What a device knows of one buffer: its spec, its memory, and who may touch it when.
+// What a device knows of one buffer: its spec, its memory, and who uses it.
 //
 // Ownership: handles and commands that have not ended share a BufferState, so memory returns to the
-// pool when the last handle is gone, or release() was called, and the device is done.
+// pool when the last handle is gone, or release() was called, and the device is done. A *late*
+// buffer gets its memory when the first command that uses it goes to the device, and gives it to the
+// next one as soon as the last that uses it has gone there.
 // Threads: the spec, the id and `released` from any thread; everything under `strand only` is
 // touched by the turns of the device's strand alone.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -19,28 +20,22 @@
 namespace stoker {
 
 struct BufferState {
+  /// Without memory it is a late one.
   BufferState(std::uint64_t number, TensorSpec what, std::shared_ptr<MemoryLease> where)
-      : id{number}, spec{what}, memory{std::move(where)} {}
+      : id{number}, spec{what}, late{!where}, memory{std::move(where)} {}
 
   const std::uint64_t id;  ///< unique on its device, from 1
   const TensorSpec spec;
+  const bool late;
   std::atomic<bool> released{false};
 
   // --- strand only -----------------------------------------------------------------------------
-  std::shared_ptr<MemoryLease> memory;  ///< null once nobody may use it again
-  std::uint32_t users = 0;              ///< uses by commands that have not ended
-  bool dropped = false;                 ///< the memory goes with the last of them
-
-  /// The highest value of each queue at which somebody writes or reads the buffer.
-  std::array<std::uint64_t, queue_kinds> written{};
-  std::array<std::uint64_t, queue_kinds> read{};
-  /// Of the queue that read it last: the highest value of the reads before that one.
-  std::uint64_t read_before = 0;
-
-  /// Uses within the submission that is being put together (`batch` tells which one).
-  std::uint64_t batch = 0;
-  std::optional<std::uint32_t> batch_writer;
-  boost::container::small_vector<std::uint32_t, 4> batch_readers;
+  /// Null once nobody may use it again; of a late buffer also before its first use.
+  std::shared_ptr<MemoryLease> memory;
+  std::uint32_t users = 0;    ///< uses by commands that have not ended
+  std::uint32_t waiting = 0;  ///< of these, by commands that still queue
+  bool dropped = false;       ///< the memory goes with the last of them
+  bool shared = false;        ///< somebody beside the device uses the memory
 
   /// The scan of the queue that found a waiting command on this buffer: later ones must not
   /// overtake it.

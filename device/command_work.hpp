@@ -94,6 +94,7 @@ class HostWait final : private TimelineWaiter {
 /// Part of a CommandState, so that a command is one piece of memory from submit to completion.
 struct CommandWork {
   std::uint64_t sequence = 0;  ///< order of submission on its device; the shell sets it
+  bool handed_over = false;    ///< it queues no more; the shell sets it
   CommandStep step;
   std::shared_ptr<Replay> replay;  ///< if set, runs instead of `step`
   QueueKind queue = QueueKind::compute;

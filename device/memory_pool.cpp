@@ -8,8 +8,6 @@ namespace stoker {
 namespace {
 
 constexpr std::uint64_t smallest = 256;  // also the alignment of every piece
-constexpr std::uint64_t small_limit = std::uint64_t{256}
-                                      << 10;  // larger pieces get a block of their own
 constexpr std::uint64_t slab_bytes = std::uint64_t{2} << 20;
 constexpr std::uint64_t first_slab_bytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t largest_step = std::uint64_t{1} << 20;  // rounding never costs more
@@ -42,22 +40,52 @@ MemoryPool::MemoryPool(std::shared_ptr<Backend> backend, Options options)
   stats_.budget = budget_;
 }
 
+Result<void> MemoryPool::check(std::uint64_t bytes, std::string_view op) const {
+  const std::uint64_t limit = backend_->info().limits.max_allocation;
+  if (bytes <= std::min(limit, budget_)) return {};
+  const bool too_long = bytes > limit;
+  return Error{
+      std::string{op},
+      too_long ? ErrorCode::limit_exceeded : ErrorCode::out_of_memory,
+      too_long ? "larger than one buffer may be on this device" : "larger than the memory budget",
+      {{"requested", std::to_string(bytes)},
+       {"limit", std::to_string(too_long ? limit : budget_)},
+       {"which_limit", too_long ? "max_allocation" : "budget"},
+       {"in_use", std::to_string(stats().in_use)},
+       {"device", backend_->info().name}}};
+}
+
 Result<std::shared_ptr<MemoryLease>> MemoryPool::lease(std::uint64_t bytes, MemoryKind kind,
                                                        std::string_view op) {
-  const std::uint64_t limit = backend_->info().limits.max_allocation;
+  if (bytes > backend_->info().limits.max_allocation) return check(bytes, op).error();
   const std::scoped_lock lock{mutex_};
-  if (bytes > limit)
-    return Error{std::string{op},
-                 ErrorCode::limit_exceeded,
-                 "larger than one buffer may be on this device",
-                 {{"requested", std::to_string(bytes)},
-                  {"limit", std::to_string(limit)},
-                  {"which_limit", "max_allocation"},
-                  {"in_use", std::to_string(stats_.in_use)}}};
+  return lease_locked(bytes, kind, op);
+}
+
+std::shared_ptr<MemoryLease> MemoryPool::lease_free(std::uint64_t bytes, MemoryKind kind) {
+  if (bytes > backend_->info().limits.max_allocation) return nullptr;
+  const std::scoped_lock lock{mutex_};
+  if (!has_free(shelves_[static_cast<std::size_t>(kind)], round_up(bytes))) return nullptr;
+  auto found = lease_locked(bytes, kind, "lease");
+  return found ? *std::move(found) : nullptr;
+}
+
+bool MemoryPool::has_free(const Shelf& shelf, std::uint64_t rounded) const {
+  if (rounded < large_bytes) {
+    const auto size_class = shelf.small.find(rounded);
+    return size_class != shelf.small.end() && !size_class->second.open.empty();
+  }
+  const auto fit = shelf.large.lower_bound(rounded);
+  return fit != shelf.large.end() && fits(fit->first, rounded);
+}
+
+Result<std::shared_ptr<MemoryLease>> MemoryPool::lease_locked(std::uint64_t bytes, MemoryKind kind,
+                                                              std::string_view op) {
   Shelf& shelf = shelves_[static_cast<std::size_t>(kind)];
-  const bool small = bytes <= small_limit;
+  const std::uint64_t limit = backend_->info().limits.max_allocation;
   std::uint64_t rounded = std::min(round_up(bytes), std::max(limit, bytes));
-  auto taken = small ? take_small(shelf, rounded, kind, op) : take_large(shelf, rounded, kind, op);
+  auto taken = bytes < large_bytes ? take_small(shelf, rounded, kind, op)
+                                   : take_large(shelf, rounded, kind, op);
   if (!taken) return taken.error();
   MemoryView view = *taken;
   view.bytes = bytes;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "stoker/device/backend.hpp"
+#include "stoker/device/hazards.hpp"
 #include "stoker/runtime/fork_guard.hpp"
 
 namespace stoker {
@@ -46,13 +47,19 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
     [[nodiscard]] const MemoryView& view() const noexcept { return view_; }
     /// Bytes really held, at least view().bytes: a buffer may grow up to here in place.
     [[nodiscard]] std::uint64_t capacity() const noexcept { return rounded_; }
+    /// The device's strand only.
+    [[nodiscard]] Hazards& hazards() noexcept { return hazards_; }
 
    private:
     friend class MemoryPool;
     std::shared_ptr<MemoryPool> pool_;
     MemoryView view_;
     std::uint64_t rounded_;
+    Hazards hazards_;
   };
+
+  /// Pieces of at least so many bytes are blocks of their own.
+  static constexpr std::uint64_t large_bytes = (std::uint64_t{256} << 10) + 1;
 
   /// Owned by a shared_ptr always: leases hold on to it.
   MemoryPool(std::shared_ptr<Backend> backend, Options options);
@@ -61,6 +68,10 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   /// out_of_memory; both with requested, limit and in_use. `op` names the caller.
   [[nodiscard]] Result<std::shared_ptr<Lease>> lease(std::uint64_t bytes, MemoryKind kind,
                                                      std::string_view op);
+  /// The same out of what is free already; null rather than to ask the device.
+  [[nodiscard]] std::shared_ptr<Lease> lease_free(std::uint64_t bytes, MemoryKind kind);
+  /// The error of a lease() of so many bytes that no pause and no release could mend.
+  [[nodiscard]] Result<void> check(std::uint64_t bytes, std::string_view op) const;
 
   [[nodiscard]] MemoryStats stats() const;
   /// Gives all cached memory back to the device; bytes given back.
@@ -88,6 +99,9 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
                                               std::string_view op);
   [[nodiscard]] Result<MemoryView> take_large(Shelf& shelf, std::uint64_t& rounded, MemoryKind kind,
                                               std::string_view op);
+  [[nodiscard]] bool has_free(const Shelf& shelf, std::uint64_t rounded) const;
+  [[nodiscard]] Result<std::shared_ptr<Lease>> lease_locked(std::uint64_t bytes, MemoryKind kind,
+                                                            std::string_view op);
   /// Asks the device, giving cached memory back first where the budget or the device wants it.
   [[nodiscard]] Result<std::unique_ptr<MemoryBlock>> grow(std::uint64_t bytes, MemoryKind kind,
                                                           std::string_view op);

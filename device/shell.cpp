@@ -37,6 +37,7 @@ Result<std::shared_ptr<DeviceShell>> DeviceShell::open(Driver& driver, std::size
 DeviceShell::DeviceShell(const ShellOptions& options)
     : options_{options}, reports_{queue_kinds * options.submissions_in_flight} {}
 DeviceShell::~DeviceShell() {
+  left_.clear();
   // The backend reports to what is declared after it, up to its end.
   executables_.reset();
   pool_.reset();
@@ -69,6 +70,12 @@ Result<std::shared_ptr<BufferState>> DeviceShell::make_buffer(const TensorSpec& 
   return make_buffer(spec, std::move(memory));
 }
 
+Result<std::shared_ptr<BufferState>> DeviceShell::make_late_buffer(const TensorSpec& spec,
+                                                                   std::string_view op) {
+  STOKER_TRY(pool_->check(spec.bytes(), op));
+  return make_buffer(spec, std::shared_ptr<MemoryLease>{});
+}
+
 std::shared_ptr<BufferState> DeviceShell::make_buffer(const TensorSpec& spec,
                                                       std::shared_ptr<MemoryLease> memory) {
   return std::make_shared<BufferState>(next_buffer_.fetch_add(1, std::memory_order_relaxed), spec,
@@ -88,6 +95,7 @@ void DeviceShell::submit(CommandPtr command, std::optional<Error> refused) {
   const BufferState* dropped = nullptr;
   for_each_use(work, [&](BufferState& buffer, bool, bool) {
     ++buffer.users;
+    ++buffer.waiting;
     if (buffer.dropped) dropped = &buffer;
   });
   if (closed_) {
@@ -183,7 +191,7 @@ std::optional<Error> DeviceShell::refusal(const CommandWork& work) const {
   for_each_use(work, [&](const BufferState& buffer, bool writes, bool overwrites) {
     if (reason) return;
     // A writer in flight may still overwrite the poison; then its settling decides.
-    const bool settled = buffer.written[0] <= settled_[0] && buffer.written[1] <= settled_[1];
+    const bool settled = !buffer.memory || is_written(*buffer.memory);
     const Error* poison = buffer.poison_for(work.sequence);
     if (!overwrites && poison && settled && !(writes && work.replay)) reason = *poison;
   });
@@ -223,8 +231,15 @@ bool DeviceShell::submit_batch() {
       if (!flight.commands.empty() && *queue != wanted) break;
       if (flights_[index_of(wanted)].size() >= options_.submissions_in_flight) break;
       if (work.replay && !steps_.empty()) break;
-      queue = wanted;
-      flight.value = submitted_[index_of(wanted)] + 1;
+      if (const auto provided = provide(work); !provided) {
+        const bool may_come = !flight.commands.empty() ||
+                              std::ranges::any_of(flights_, [](auto& q) { return !q.empty(); });
+        if (may_come && provided.error().code() == ErrorCode::out_of_memory) break;
+        reason = provided.error();
+      } else {
+        queue = wanted;
+        flight.value = submitted_[index_of(wanted)] + 1;
+      }
     }
     CommandPtr command = std::move(*next);
     next = queue_.erase(next);
@@ -238,6 +253,7 @@ bool DeviceShell::submit_batch() {
       settle(*command, std::move(reason), {});
       continue;
     }
+    mark_handed_over(command->work);
     if (work.replay) replay = work.replay.get();
     command->set_running();
     flight.commands.push_back(std::move(command));
@@ -261,40 +277,41 @@ Result<void> DeviceShell::add_step(CommandWork& work, QueueKind queue, Flight& f
   return {};
 }
 
-void DeviceShell::note_use(BufferState& buffer, bool writes, QueueKind queue, Step* step,
+void DeviceShell::note_use(const BufferState& buffer, bool writes, QueueKind queue, Step* step,
                            Flight& flight) {
+  Hazards& at = buffer.memory->hazards();
   const std::size_t own = index_of(queue);
-  const bool read_here = buffer.read[own] == flight.value;
-  if (buffer.written[own] != flight.value) {  // else its writer here waits for all that came before
+  const bool read_here = at.read[own] == flight.value;
+  if (at.written[own] != flight.value) {  // else its writer here waits for all that came before
     for (std::size_t q = 0; q < queue_kinds; ++q) {
-      const std::uint64_t read = q == own && read_here ? buffer.read_before : buffer.read[q];
-      const std::uint64_t earlier = writes ? std::max(buffer.written[q], read) : buffer.written[q];
+      const std::uint64_t read = q == own && read_here ? at.read_before : at.read[q];
+      const std::uint64_t earlier = writes ? std::max(at.written[q], read) : at.written[q];
       if (earlier > settled_[q]) flight.waits[q] = std::max(flight.waits[q], earlier);
     }
   }
   if (writes) {
-    buffer.written[own] = flight.value;
+    at.written[own] = flight.value;
   } else if (!read_here) {
-    buffer.read_before = buffer.read[own];
-    buffer.read[own] = flight.value;
+    at.read_before = at.read[own];
+    at.read[own] = flight.value;
   }
   if (!step) return;
 
   const auto index = static_cast<std::uint32_t>(steps_.size() - 1);
-  if (buffer.batch != batch_) {
-    buffer.batch = batch_;
-    buffer.batch_writer.reset();
-    buffer.batch_readers.clear();
+  if (at.batch != batch_) {
+    at.batch = batch_;
+    at.batch_writer.reset();
+    at.batch_readers.clear();
   }
-  if (buffer.batch_writer && *buffer.batch_writer != index) add_edge(*step, *buffer.batch_writer);
+  if (at.batch_writer && *at.batch_writer != index) add_edge(*step, *at.batch_writer);
   if (!writes) {
-    buffer.batch_readers.push_back(index);
+    at.batch_readers.push_back(index);
     return;
   }
-  for (const std::uint32_t reader : buffer.batch_readers)
+  for (const std::uint32_t reader : at.batch_readers)
     if (reader != index) add_edge(*step, reader);
-  buffer.batch_readers.clear();
-  buffer.batch_writer = index;
+  at.batch_readers.clear();
+  at.batch_writer = index;
 }
 
 Result<void> DeviceShell::resolve(const CommandStep& from, Step& step, Flight& flight) {
@@ -384,11 +401,6 @@ void DeviceShell::cancel(CommandState& command, const Error& why) {
   // In flight: whoever waits hears now, the outputs are poisoned when the work has ended.
   if (command.work.on_result) command.work.on_result(&why);
   command.finish(why);
-}
-
-void DeviceShell::release(const std::shared_ptr<BufferState>& buffer) {
-  buffer->dropped = true;
-  if (buffer->users == 0) buffer->memory.reset();
 }
 
 void DeviceShell::close(const Error& why) {

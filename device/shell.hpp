@@ -5,9 +5,14 @@
 //                   │                                                     ▲
 //                   └── cancelled, expired, poisoned input ───────────────┘
 //
-// Hazards: a buffer remembers, per queue, the highest value that writes and that reads it. A
+// Hazards: a piece of memory remembers, per queue, the highest value that writes and that reads it. A
 // command waits for exactly the writers of what it reads and the users of what it writes; commands
 // of one submission are ordered by edges between steps, so independent ones overlap.
+//
+// Memory: late buffers get theirs when the first command that uses them goes to the backend: what is
+// free, else what a dropped buffer will leave that only work in flight still uses (the hazards order
+// the two), else new. If there is none, commands wait for as long as something in flight may give some
+// back. So however far a program runs ahead, memory follows what is alive and in flight.
 //
 // Failure: what a failed command would have written is poisoned; whoever reads it before it is
 // overwritten fails with the same Error, and nobody else does.
@@ -101,6 +106,9 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   /// Memory for a new buffer with undefined contents.
   [[nodiscard]] Result<std::shared_ptr<BufferState>> make_buffer(const TensorSpec& spec,
                                                                  std::string_view op);
+  /// A new buffer that gets its memory when it is needed. The errors of MemoryPool::check().
+  [[nodiscard]] Result<std::shared_ptr<BufferState>> make_late_buffer(const TensorSpec& spec,
+                                                                      std::string_view op);
   /// A new buffer in memory that is there already.
   [[nodiscard]] std::shared_ptr<BufferState> make_buffer(const TensorSpec& spec,
                                                          std::shared_ptr<MemoryLease> memory);
@@ -125,6 +133,9 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   /// Drops the buffer's memory once the commands submitted before have ended; later ones get
   /// `released`.
   void release(const std::shared_ptr<BufferState>& buffer);
+  /// The buffer's memory for somebody who uses it beside the device, to be kept beyond a release;
+  /// nobody else gets it meanwhile. Null if it was released or there is none to be had.
+  [[nodiscard]] std::shared_ptr<MemoryLease> share(BufferState& buffer);
   /// Fails everything that queues with `why` and accepts no more.
   void close(const Error& why);
   /// The device does not come back from what it runs: it counts as lost from now on. What it may
@@ -166,13 +177,27 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   bool submit_batch();
   /// Why the work must not run at all, if so.
   [[nodiscard]] std::optional<Error> refusal(const CommandWork& work) const;
+  /// Whether everybody who has been handed over as a writer of the memory has settled.
+  [[nodiscard]] bool is_written(MemoryLease& memory) const noexcept {
+    const Hazards& at = memory.hazards();
+    return at.written[0] <= settled_[0] && at.written[1] <= settled_[1];
+  }
   /// Whether the work waits for the outside, or for one queued before it that does.
   [[nodiscard]] bool must_wait(const CommandWork& work);
   Result<void> add_step(CommandWork& work, QueueKind queue, Flight& flight);
+  /// Finds memory for the late buffers of a work.
+  Result<void> provide(const CommandWork& work);
+  Result<void> provide(BufferState& buffer);
+  /// The work queues no more: late buffers that were dropped may leave their memory to others.
+  void mark_handed_over(CommandWork& work);
+  void leave_memory(BufferState& buffer);
+  /// Gives back what was left and nobody uses any more.
+  void sweep_left();
   /// Looks up the memory of a step.
   Result<void> resolve(const CommandStep& from, Step& step, Flight& flight);
   Result<void> record(Replay& replay, QueueKind queue, Flight& flight);
-  void note_use(BufferState& buffer, bool writes, QueueKind queue, Step* step, Flight& flight);
+  void note_use(const BufferState& buffer, bool writes, QueueKind queue, Step* step,
+                Flight& flight);
   void hand_over(QueueKind queue, Flight flight, Replay* replay);
 
   void settle_completed();
@@ -209,6 +234,8 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   std::size_t held_works_ = 0;  // host waits of queued works
   bool any_poison_ = false;     // a command has failed: buffers are looked at from then on
   std::vector<Flight> spare_flights_;
+  /// Of dropped buffers that work in flight still uses; oldest first.
+  std::vector<std::shared_ptr<MemoryLease>> left_;
   std::vector<Report> early_reports_;  // of flights that wait for another queue's
   std::vector<Step> steps_;
   bool closed_ = false;

@@ -32,6 +32,7 @@ void DeviceShell::settle_completed() {
         again = true;
       }
   }
+  if (!left_.empty()) sweep_left();
 }
 
 void DeviceShell::settle_flight(QueueKind queue, Flight& flight) {
@@ -78,6 +79,7 @@ void DeviceShell::settle(CommandState& command, std::optional<Error> failure, St
   CommandWork& work = command.work;
   if (work.replay) work.replay->busy = false;
   for_each_use(work, [&](BufferState& buffer, bool writes, bool overwrites) {
+    if (!work.handed_over) --buffer.waiting;
     if (--buffer.users == 0 && buffer.dropped) buffer.memory.reset();
     if (!writes) return;
     auto& poison = buffer.poison;

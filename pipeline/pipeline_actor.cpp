@@ -16,7 +16,7 @@ std::optional<Result<void>> PipelineActor::run_at_once(const RunPipeline& run) {
 void PipelineActor::on(RunPipeline run) {
   const std::optional<Result<void>> ran = run_at_once(run);
   if (ran && *ran) return;
-  auto replay = [&]() -> Result<std::shared_ptr<Replay>> {
+  auto chosen = [&]() -> Result<Chosen> {
     if (ran) return ran->error();
     try {
       return replay_for(run);
@@ -25,16 +25,17 @@ void PipelineActor::on(RunPipeline run) {
     }
   }();
   std::optional<Error> refused;
-  if (replay) {
-    run.command->work.replay = *std::move(replay);
+  if (chosen) {
+    run.command->work.replay = std::move(chosen->replay);
     run.command->work.replay->busy = true;
   } else {
     // Whoever reads what it would have written fails with it.
     run.command->work.replay = std::make_shared<Replay>();
     run.command->work.replay->uses = uses_of(*run.binding);
-    refused = replay.error();
+    refused = chosen.error();
   }
   device_->shell().submit(std::move(run.command), std::move(refused));
+  if (chosen && chosen->passing_arena) device_->shell().release(chosen->passing_arena);
 }
 
 std::vector<BufferUse> PipelineActor::uses_of(const Binding& binding) const {
@@ -48,32 +49,35 @@ std::vector<BufferUse> PipelineActor::uses_of(const Binding& binding) const {
   return uses;
 }
 
-Result<std::shared_ptr<Replay>> PipelineActor::replay_for(const RunPipeline& run) {
+Result<PipelineActor::Chosen> PipelineActor::replay_for(const RunPipeline& run) {
   const auto is_idle = [](const Instance& instance) { return !instance.replay->busy; };
   auto chosen = std::ranges::find_if(instances_, [&](const Instance& instance) {
     return is_idle(instance) && instance.binding == run.binding;
   });
-  if (chosen != instances_.end()) return chosen->replay;
+  if (chosen != instances_.end()) return Chosen{chosen->replay, nullptr};
   // Better to record anew in an idle arena than to hold one more of them.
   const bool full = instances_.size() >= max_idle;
   if (run.keep && full) chosen = std::ranges::find_if(instances_, is_idle);
   if (chosen != instances_.end()) {
     bind(*chosen, run.binding);
-    return chosen->replay;
+    return Chosen{chosen->replay, nullptr};
   }
-  STOKER_ASSIGN(Instance fresh, make_instance(run.binding));
-  auto replay = fresh.replay;
-  // Otherwise it lives just as long as its run.
-  if (run.keep && !full) instances_.push_back(std::move(fresh));
-  return replay;
+  const bool keep = run.keep && !full;
+  STOKER_ASSIGN(Instance fresh, make_instance(run.binding, keep));
+  Chosen made{fresh.replay, keep ? nullptr : fresh.arena};
+  if (keep) instances_.push_back(std::move(fresh));
+  return made;
 }
 
-Result<PipelineActor::Instance> PipelineActor::make_instance(
-    std::shared_ptr<const Binding> binding) {
+Result<PipelineActor::Instance> PipelineActor::make_instance(std::shared_ptr<const Binding> binding,
+                                                             bool keep) {
   Instance instance;
-  if (plan_->arena.bytes > 0) {
-    STOKER_ASSIGN(instance.arena, device_->shell().pool().lease(plan_->arena.bytes,
-                                                                MemoryKind::device, "pipeline"));
+  if (const auto bytes = plan_->arena.bytes; bytes > 0) {
+    const TensorSpec spec{DType::u8, Shape{static_cast<std::int64_t>(bytes)}};
+    DeviceShell& shell = device_->shell();
+    const bool late = !keep && bytes >= MemoryPool::large_bytes;
+    STOKER_ASSIGN(instance.arena, late ? shell.make_late_buffer(spec, "pipeline")
+                                       : shell.make_buffer(spec, "pipeline"));
   }
   bind(instance, std::move(binding));
   return instance;
@@ -85,6 +89,7 @@ void PipelineActor::bind(Instance& instance, std::shared_ptr<const Binding> bind
   std::vector<std::shared_ptr<BufferState>> buffer_of(plan_->graph.values().size());
   auto replay = std::make_shared<Replay>();
   replay->uses = uses_of(bound);
+  if (instance.arena) replay->uses.push_back({instance.arena, true, true});
   for (std::size_t i = 0; i < bound.size(); ++i) buffer_of[plan_->externals[i]] = bound[i];
   const auto operand_of = [&](ValueId value) {
     Operand operand;

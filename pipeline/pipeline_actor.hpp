@@ -48,14 +48,19 @@ class PipelineActor final : public Actor {
   /// An arena with the recording that uses it.
   struct Instance {
     std::shared_ptr<const Binding> binding;
-    std::shared_ptr<MemoryLease> arena;
+    std::shared_ptr<BufferState> arena;  ///< null if there are no internal values
     std::shared_ptr<Replay> replay;
   };
 
   /// As DeviceShell::run_at_once().
   [[nodiscard]] std::optional<Result<void>> run_at_once(const RunPipeline& run);
-  [[nodiscard]] Result<std::shared_ptr<Replay>> replay_for(const RunPipeline& run);
-  [[nodiscard]] Result<Instance> make_instance(std::shared_ptr<const Binding> binding);
+  /// What a run replays, with its arena if that lives just as long.
+  struct Chosen {
+    std::shared_ptr<Replay> replay;
+    std::shared_ptr<BufferState> passing_arena;
+  };
+  [[nodiscard]] Result<Chosen> replay_for(const RunPipeline& run);
+  [[nodiscard]] Result<Instance> make_instance(std::shared_ptr<const Binding> binding, bool keep);
   [[nodiscard]] std::vector<BufferUse> uses_of(const Binding& binding) const;
   void bind(Instance& instance, std::shared_ptr<const Binding> binding);
 

@@ -44,11 +44,12 @@ ProgramCache::Counters ProgramCache::counters() const {
   return counters;
 }
 
-Result<std::shared_ptr<const LoweredProgram>> prepare(Program program,
+Result<std::shared_ptr<const LoweredProgram>> prepare(const Extracted& extracted,
                                                       const std::shared_ptr<DeviceClient>& device) {
   const auto cache = device->services().get<ProgramCache>();
-  const std::string key = key_of(program);
+  const std::string key = extracted.key();
   if (auto known = cache->find(key)) return known;
+  Program program = extracted.program();
   optimize(program);
   STOKER_ASSIGN(std::shared_ptr<const LoweredProgram> made,
                 lower(program, device, cache->shader_compiler()));
@@ -59,10 +60,18 @@ Result<std::shared_ptr<const LoweredProgram>> prepare(Program program,
 Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                                       const std::shared_ptr<DeviceClient>& device,
                                       std::span<const Buffers> leaves) {
+  // A host step fills its results while they are held, so they need memory from the start.
+  std::vector<bool> held(program.made.size());
+  for (const LoweredProgram::Step& step : program.steps)
+    if (!step.pipeline)
+      for (const LoweredProgram::Slot& slot : step.outputs)
+        if (slot.made) held[slot.index] = true;
   Buffers made;
   made.reserve(program.made.size());
-  for (const TensorSpec& spec : program.made) {
-    STOKER_ASSIGN(DeviceBuffer buffer, device->make_buffer(spec));
+  for (std::size_t i = 0; i < program.made.size(); ++i) {
+    const TensorSpec& spec = program.made[i];
+    STOKER_ASSIGN(DeviceBuffer buffer,
+                  held[i] ? device->make_buffer(spec) : device->make_result(spec));
     made.push_back(std::move(buffer));
   }
   const auto at = [&](const LoweredProgram::Slot& slot) -> const DeviceBuffer& {
@@ -108,40 +117,40 @@ std::shared_ptr<DeviceClient> device_of_leaves(std::span<const Buffers> leaves) 
 }  // namespace
 
 std::shared_ptr<DeviceClient> device_of(std::span<const Value> values) {
-  return device_of_leaves(extract(values).buffers);
+  return device_of_leaves(extract(values).buffers());
 }
 
 std::shared_ptr<const LoweredProgram> plan_of(
     std::span<const Value> values,
     const std::function<std::shared_ptr<DeviceClient>()>& otherwise) {
-  Extracted extracted = extract(values);
-  std::shared_ptr<DeviceClient> where = device_of_leaves(extracted.buffers);
+  const Extracted extracted = extract(values);
+  std::shared_ptr<DeviceClient> where = device_of_leaves(extracted.buffers());
   if (!where) where = otherwise();
-  return prepare(std::move(extracted.program), where).value();
+  return prepare(extracted, where).value();
 }
 
 void evaluate(std::span<const Value> values,
               const std::function<std::shared_ptr<DeviceClient>()>& otherwise) {
-  std::vector<Value> wanted;
+  Values wanted;
   for (const Value& value : values)
-    if (value.node()->buffers().empty()) wanted.push_back(value);
+    if (!value.node()->is_known()) wanted.push_back(value);
   if (wanted.empty()) return;
   // A node is known as a whole.
-  std::vector<Value> results;
+  Values results;
   for (const Value& value : wanted)
     for (std::uint32_t output = 0; output < value.node()->specs().size(); ++output)
       results.emplace_back(value.node(), output);
 
-  Extracted extracted = extract(results);
-  for (const Buffers& leaf : extracted.buffers)
+  const Extracted extracted = extract(results);
+  for (const Buffers& leaf : extracted.buffers())
     if (leaf.empty())
       throw Error{"evaluate", ErrorCode::invalid_argument,
                   "the value depends on a parameter of a function that is being traced, and is not "
                   "known before it runs"};
-  std::shared_ptr<DeviceClient> where = device_of_leaves(extracted.buffers);
+  std::shared_ptr<DeviceClient> where = device_of_leaves(extracted.buffers());
   if (!where) where = otherwise();
-  const auto program = prepare(std::move(extracted.program), where).value();
-  const std::vector<DeviceBuffer> made = run(*program, where, extracted.buffers).value();
+  const auto program = prepare(extracted, where).value();
+  const std::vector<DeviceBuffer> made = run(*program, where, extracted.buffers()).value();
   std::size_t next = 0;
   for (const Value& value : wanted) {
     Buffers buffers;
