@@ -2,21 +2,12 @@
 
 #include <algorithm>
 
+#include "stoker/api/tensor/values.hpp"
 #include "stoker/pipeline/tensor/evaluation.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
 
 namespace stoker {
 namespace detail {
-namespace {
-
-std::vector<expr::Value> values_of(std::span<const Tensor> tensors) {
-  std::vector<expr::Value> values;
-  for (const Tensor& tensor : tensors) values.push_back(tensor.value());
-  return values;
-}
-
-}  // namespace
-
 struct TracedProgram::State {
   struct Source {
     std::optional<std::size_t> argument;
@@ -34,9 +25,9 @@ TracedProgram::TracedProgram(std::span<const Tensor> results, std::span<const Te
     : state_{std::make_unique<State>()} {
   state_->device = device;
   for (const Tensor& result : results) state_->names.push_back(result.names());
-  expr::Extracted extracted = expr::extract(values_of(results));
-  state_->text = extracted.program.to_text();
-  for (const expr::Value& leaf : extracted.leaves) {
+  const expr::Extracted extracted = expr::extract(values_of(results));
+  state_->text = extracted.program().to_text();
+  for (const expr::Value& leaf : extracted.leaves()) {
     State::Source source;
     const auto found = std::ranges::find_if(
         parameters, [&](const Tensor& one) { return one.value().node() == leaf.node(); });
@@ -49,7 +40,7 @@ TracedProgram::TracedProgram(std::span<const Tensor> results, std::span<const Te
                   "the function returns a placeholder of another function"};
     state_->sources.push_back(std::move(source));
   }
-  state_->program = expr::prepare(std::move(extracted.program), device.client()).value();
+  state_->program = expr::prepare(extracted, device.client()).value();
 }
 
 TracedProgram::~TracedProgram() = default;
@@ -115,7 +106,7 @@ std::string signature(std::span<const Tensor> tensors, const Device& device) {
 }  // namespace detail
 
 std::string graph_text(std::span<const Tensor> tensors) {
-  return expr::extract(detail::values_of(tensors)).program.to_text();
+  return expr::extract(detail::values_of(tensors)).program().to_text();
 }
 
 std::string plan_text(std::span<const Tensor> tensors) {
@@ -124,7 +115,7 @@ std::string plan_text(std::span<const Tensor> tensors) {
 }
 
 std::string graph_dot(std::span<const Tensor> tensors) {
-  return expr::extract(detail::values_of(tensors)).program.to_dot();
+  return expr::extract(detail::values_of(tensors)).program().to_dot();
 }
 
 }  // namespace stoker

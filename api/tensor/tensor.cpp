@@ -1,6 +1,7 @@
 #include "stoker/api/tensor/tensor.hpp"
 
 #include "stoker/api/system.hpp"
+#include "stoker/api/tensor/values.hpp"
 #include "stoker/pipeline/tensor/complex.hpp"
 #include "stoker/pipeline/tensor/evaluation.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
@@ -18,7 +19,7 @@ const System& default_system() {
 
 void start(std::span<const expr::Value> values) {
   bool missing = false;
-  for (const expr::Value& value : values) missing |= !value.buffer();
+  for (const expr::Value& value : values) missing |= !value.node()->is_known();
   if (missing) expr::evaluate(values, [] { return current_device().client(); });
 }
 
@@ -81,11 +82,7 @@ void Tensor::check_one_element() const {
                 {{"got", spec().to_string()}}};
 }
 
-void eval(std::span<const Tensor> tensors) {
-  std::vector<expr::Value> values;
-  for (const Tensor& tensor : tensors) values.push_back(tensor.value());
-  start(values);
-}
+void eval(std::span<const Tensor> tensors) { start(detail::values_of(tensors)); }
 
 void eval(std::initializer_list<Tensor> tensors) {
   eval(std::span<const Tensor>{tensors.begin(), tensors.size()});

@@ -13,6 +13,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "stoker/pipeline/tensor/extraction.hpp"
 #include "stoker/pipeline/tensor/lowering.hpp"
 
 namespace stoker::expr {
@@ -49,9 +50,9 @@ class ProgramCache {
   Counters counters_;
 };
 
-/// A program that was compiled for a device, and what its parameters are given in a run.
+/// The program as it was compiled for the device, now or before.
 [[nodiscard]] Result<std::shared_ptr<const LoweredProgram>> prepare(
-    Program program, const std::shared_ptr<DeviceClient>& device);
+    const Extracted& extracted, const std::shared_ptr<DeviceClient>& device);
 
 /// Starts a run. `leaves` has the buffers of each parameter's outputs. The results' buffers, in order.
 [[nodiscard]] Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,

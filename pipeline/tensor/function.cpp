@@ -4,9 +4,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "stoker/pipeline/tensor/extraction.hpp"
 #include "stoker/pipeline/tensor/op.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
-#include "stoker/pipeline/tensor/program.hpp"
 #include "stoker/pipeline/tensor/walk.hpp"
 
 namespace stoker::expr {
@@ -96,9 +96,9 @@ std::string key_of(const std::vector<Function>& functions) {
   std::string key;
   for (const Function& function : functions) {
     const Extracted extracted = extract(function.results);
-    const std::string program = key_of(extracted.program);
+    const std::string program = extracted.key();
     key += std::to_string(program.size()) + ':' + program;
-    for (const Value& leaf : extracted.leaves)
+    for (const Value& leaf : extracted.leaves())
       key += std::to_string(std::ranges::find(function.parameters, leaf) -
                             function.parameters.begin()) +
              ',';

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "stoker/pipeline/tensor/primitives.hpp"
+#include "stoker/pipeline/tensor/walk.hpp"
 
 namespace stoker::expr {
 namespace {
@@ -14,43 +15,20 @@ class Between {
  public:
   Between(std::span<const Value> outputs, std::span<const Value> inputs) {
     for (const Value& input : inputs) needed_.insert(input.node().get());
-    for (const Value& output : outputs) visit(output.node());
+    const auto stop = [](const Node&) { return false; };
+    walk(outputs, stop, [&](const std::shared_ptr<Node>& node, const Values& from) {
+      const bool depends = std::ranges::any_of(
+          from, [&](const Value& input) { return needed_.contains(input.node().get()); });
+      if (!depends) return;
+      needed_.insert(node.get());
+      order_.push_back(node);
+    });
   }
   /// Whether it is one of the inputs or depends on one.
   [[nodiscard]] bool depends(const Node* node) const { return needed_.contains(node); }
   [[nodiscard]] const std::vector<std::shared_ptr<Node>>& order() const noexcept { return order_; }
 
  private:
-  struct Visit {
-    std::shared_ptr<Node> node;
-    Values inputs;
-    std::size_t next = 0;
-  };
-  void visit(const std::shared_ptr<Node>& root) {
-    std::vector<Visit> path;
-    const auto enter = [&](const std::shared_ptr<Node>& node) {
-      if (seen_.insert(node.get()).second) path.push_back({node, node->inputs(), 0});
-    };
-    enter(root);
-    while (!path.empty()) {
-      Visit& top = path.back();
-      if (top.next < top.inputs.size()) {
-        // By value: entering may move the path.
-        const std::shared_ptr<Node> input = top.inputs[top.next++].node();
-        enter(input);
-        continue;
-      }
-      const Visit done = std::move(path.back());
-      path.pop_back();
-      const bool depends = std::ranges::any_of(
-          done.inputs, [&](const Value& input) { return needed_.contains(input.node().get()); });
-      if (!depends) continue;
-      needed_.insert(done.node.get());
-      order_.push_back(done.node);
-    }
-  }
-
-  std::unordered_set<const Node*> seen_;
   std::unordered_set<const Node*> needed_;
   std::vector<std::shared_ptr<Node>> order_;
 };

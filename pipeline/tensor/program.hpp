@@ -49,20 +49,20 @@ struct Program {
   [[nodiscard]] std::string to_dot() const;
 };
 
-/// A program with the leaves that it stands on: what is known or a parameter.
-struct Extracted {
-  Program program;
-  std::vector<Value> leaves;     ///< one for each of program.parameters
-  std::vector<Buffers> buffers;  ///< what each holds; of a placeholder nothing
+/// What one instruction does, to write keys from.
+struct InstructionView {
+  const Op& op;
+  std::span<const Ref> inputs;
+  std::span<const TensorSpec> specs;
+  const Attributes& attributes;
+  const Payload* payload;
 };
+[[nodiscard]] inline InstructionView view_of(const Instruction& one) noexcept {
+  return {*one.op, one.inputs, one.specs, one.attributes, one.payload.get()};
+}
 
-/// What computes `results` from what is known, and from the parameters. Known values are not computed
-/// anew.
-[[nodiscard]] Extracted extract(std::span<const Value> results);
-
-/// Everything that says what a program does, to compare programs by: equal keys, equal programs.
-[[nodiscard]] std::string key_of(const Program& program);
-/// The part of one instruction.
-void append_key(std::string& key, const Instruction& one);
+/// Appends everything that says what the instruction does: equal keys, equal meaning.
+void append_key(std::string& key, const InstructionView& one);
+void append_key(std::string& key, Ref ref);
 
 }  // namespace stoker::expr

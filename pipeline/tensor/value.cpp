@@ -10,8 +10,8 @@ namespace stoker::expr {
 const TensorSpec& Value::spec() const noexcept { return node_->specs()[output_]; }
 
 DeviceBuffer Value::buffer() const {
-  Buffers buffers = node_->buffers();
-  return buffers.empty() ? DeviceBuffer{} : std::move(buffers[output_]);
+  const Buffers& buffers = node_->buffers();
+  return buffers.empty() ? DeviceBuffer{} : buffers[output_];
 }
 
 std::uint64_t Node::next_serial() noexcept {
@@ -35,6 +35,11 @@ Node::~Node() {
   }
 }
 
+const Buffers& Node::none() noexcept {
+  static const Buffers none;
+  return none;
+}
+
 Node::State Node::state() const {
   const std::scoped_lock lock{mutex_};
   return {buffers_, inputs_};
@@ -45,6 +50,7 @@ void Node::set_buffers(Buffers buffers) {
   const std::scoped_lock lock{mutex_};
   if (!buffers_.empty()) return;
   buffers_ = std::move(buffers);
+  known_.store(!buffers_.empty(), std::memory_order_release);
   if (!tracked_) released.swap(inputs_);
 }
 

@@ -9,6 +9,7 @@
 // Threads: a Value is a shared handle; nodes may be used, evaluated and dropped from any thread.
 #pragma once
 
+#include <atomic>
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <memory>
@@ -94,7 +95,9 @@ class Node {
     Values inputs;    ///< none once it is known, unless it is tracked
   };
   [[nodiscard]] State state() const;
-  [[nodiscard]] Buffers buffers() const { return state().buffers; }
+  /// Once it is, its buffers never change.
+  [[nodiscard]] bool is_known() const noexcept { return known_.load(std::memory_order_acquire); }
+  [[nodiscard]] const Buffers& buffers() const noexcept { return is_known() ? buffers_ : none(); }
   [[nodiscard]] Values inputs() const { return state().inputs; }
   /// Makes it known. The first call counts.
   void set_buffers(Buffers buffers);
@@ -106,9 +109,12 @@ class Node {
   const Specs specs_;
   const bool tracked_;
   const std::uint64_t serial_;
-  mutable std::mutex mutex_;  // of what follows
+  [[nodiscard]] static const Buffers& none() noexcept;
+
+  mutable std::mutex mutex_;  // of what follows, of `buffers_` until it is known
   Values inputs_;
   Buffers buffers_;
+  std::atomic<bool> known_{false};
 };
 
 /// A value that is known from the start.

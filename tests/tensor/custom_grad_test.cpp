@@ -121,8 +121,8 @@ TEST_P(Checkpoint, changes_neither_values_nor_gradients) {
 
 /// The memory between the kernels of a program, in bytes.
 std::size_t arena_bytes(const Tensor& result) {
-  auto extracted = expr::extract(std::vector{result.value()});
-  const auto program = expr::prepare(std::move(extracted.program), current_device().client());
+  const auto extracted = expr::extract(std::vector{result.value()});
+  const auto program = expr::prepare(extracted, current_device().client());
   std::size_t bytes = 0;
   for (const auto& step : (*program)->steps)
     if (step.pipeline) bytes += step.pipeline->plan().arena.bytes;

@@ -132,7 +132,7 @@ TEST_F(Traced, values_cross_threads_and_may_be_dropped_at_any_time) {
 // --- passes --------------------------------------------------------------------------------------
 
 expr::Program optimized(const Tensor& tensor) {
-  expr::Program program = expr::extract(std::vector{tensor.value()}).program;
+  expr::Program program = expr::extract(std::vector{tensor.value()}).program();
   expr::optimize(program);
   return program;
 }

@@ -7,14 +7,14 @@ namespace stoker::expr {
 Result<std::shared_ptr<const PreparedFunction>> PreparedFunction::make(
     const Function& function, const std::shared_ptr<DeviceClient>& device) {
   auto made = std::make_shared<PreparedFunction>();
-  Extracted extracted = extract(function.results);
-  for (const Value& leaf : extracted.leaves) {
+  const Extracted extracted = extract(function.results);
+  for (const Value& leaf : extracted.leaves()) {
     const auto found = std::ranges::find(function.parameters, leaf);
     if (found == function.parameters.end())
       return Error{"function", ErrorCode::internal, "a traced function is not closed"};
     made->arguments_.push_back(static_cast<std::size_t>(found - function.parameters.begin()));
   }
-  STOKER_ASSIGN(made->program_, prepare(std::move(extracted.program), device));
+  STOKER_ASSIGN(made->program_, prepare(extracted, device));
   return std::shared_ptr<const PreparedFunction>{std::move(made)};
 }
 

@@ -12,7 +12,7 @@ void share_equals(Program& program) {
     const Instruction& one = program.code[i];
     if (one.op->kind == OpKind::parameter) return;
     std::string key;
-    append_key(key, one);
+    append_key(key, view_of(one));
     const auto [known, fresh] = seen.try_emplace(std::move(key), i);
     if (!fresh) rewriter.replace_all(i, known->second);
   });
