@@ -9,12 +9,6 @@
 namespace stoker::bench {
 namespace {
 
-/// Until it has been computed; nothing is copied.
-void wait_for(const Tensor& x) {
-  const DeviceBuffer& buffer = x.buffer().handle();
-  buffer.device()->read(buffer, 0, 0).value().get();
-}
-
 struct Gpu {
   Device device;
   bool large = false;  ///< a real GPU: sizes that fill it
@@ -33,7 +27,7 @@ struct Gpu {
 void row(Context& context, const Gpu& gpu, const std::string& name, double bytes_per_element,
          const std::function<Tensor()>& call) {
   // As many as the pool keeps memory for: each call makes a new result.
-  const int calls = std::clamp(calls_to_fill(0.03, [&] { wait_for(call()); }), 4, 8);
+  const int calls = std::clamp(calls_to_fill(0.03, [&] { call().computed().get(); }), 4, 8);
   const double bytes = bytes_per_element * gpu.elements();
   const Duel both = duel(
       context.repeats(20),
@@ -41,7 +35,7 @@ void row(Context& context, const Gpu& gpu, const std::string& name, double bytes
         Tensor last;
         const double seconds = seconds_of([&] {
           for (int i = 0; i < calls; ++i) last = call().eval();
-          wait_for(last);
+          last.computed().get();
         });
         return bytes * calls / seconds * 1e-9;
       },

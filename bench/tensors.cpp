@@ -26,12 +26,6 @@ Tensor noise_tensor(const Shape& shape, float low = -1, float high = 1) {
   return tensor(noise(static_cast<std::size_t>(shape.elements()), low, high), shape).eval();
 }
 
-/// Until it has been computed; nothing is copied.
-void wait_for(const Tensor& x) {
-  const DeviceBuffer& buffer = x.buffer().handle();
-  buffer.device()->read(buffer, 0, 0).value().get();
-}
-
 /// Eight operations, two inputs, one output.
 Tensor chain(const Tensor& x, const Tensor& y) {
   return abs(tanh(sigmoid(relu(x + y) * y) - x) * x);
@@ -42,7 +36,7 @@ double seconds_a_call(int calls, const std::function<Tensor()>& call) {
   Tensor last;
   const double all = seconds_of([&] {
     for (int i = 0; i < calls; ++i) last = call().eval();
-    wait_for(last);
+    last.computed().get();
   });
   return all / calls;
 }
@@ -54,7 +48,7 @@ class Rows {
   /// `aim`: ours to theirs in time, at most.
   void against_torch(const std::string& name, const std::string& row, double factor,
                      const std::string& unit, double aim, const std::function<Tensor()>& call) {
-    const int calls = calls_to_fill(0.04, [&] { wait_for(call()); });
+    const int calls = calls_to_fill(0.04, [&] { call().computed().get(); });
     Samples ours;
     Samples theirs;
     for (int turn = 0; turn < context_.repeats(turns * 2) / 2 + 1; ++turn) {
@@ -69,7 +63,7 @@ class Rows {
 
   void against_triad(const std::string& name, MemoryFloor& floor, double bytes, double aim,
                      const std::function<Tensor()>& call) {
-    const int calls = calls_to_fill(0.04, [&] { wait_for(call()); });
+    const int calls = calls_to_fill(0.04, [&] { call().computed().get(); });
     const Duel both = duel(
         context_.repeats(20), [&] { return bytes / seconds_a_call(calls, call) * 1e-9; },
         [&] { return floor.triad() * 1e-9; });
@@ -94,8 +88,8 @@ void small(Context& context, Rows& rows) {
     for (int i = 0; i < adds; ++i) sum = sum + y;
     return sum;
   });
-  wait_for(many(a, b));
-  const int calls = calls_to_fill(0.02, [&] { wait_for(many(a, b)); });
+  many(a, b).computed().get();
+  const int calls = calls_to_fill(0.02, [&] { many(a, b).computed().get(); });
   const Samples inside = sample(context.repeats(20), [&] {
     return seconds_a_call(calls, [&] { return many(a, b); }) / adds * 1e9;
   });
@@ -153,10 +147,10 @@ double first_call_ms(const std::string& device, const std::filesystem::path& cac
   const System system{options};
   const DeviceScope scope{system.device(device)};
   const Tensor x = noise_tensor({1024});
-  wait_for((x * 2));  // the device is awake
+  (x * 2).computed().get();  // the device is awake
   return seconds_of([&] {
            const Tensor y = tanh(exp(x * seed) + x) * sigmoid(x - seed);
-           wait_for(y);
+           y.computed().get();
          }) *
          1e3;
 }

@@ -101,12 +101,30 @@ void write_extensions(Text& text, const Shader& shader, const ShaderVariant& var
       text.line({"#extension GL_KHR_shader_subgroup_", part, " : require"});
 }
 
+struct Extremes {
+  const char* least;
+  const char* most;
+};
+
+/// Of the type that a dtype is computed in, infinities included.
+Extremes extremes_of(DType dtype) noexcept {
+  if (dtype == DType::f64)
+    return {"double(uintBitsToFloat(0xff800000u))", "double(uintBitsToFloat(0x7f800000u))"};
+  if (is_float(dtype)) return {"uintBitsToFloat(0xff800000u)", "uintBitsToFloat(0x7f800000u)"};
+  if (dtype == DType::s64) return {"int64_t(0x8000000000000000L)", "int64_t(0x7fffffffffffffffL)"};
+  if (dtype == DType::u64) return {"uint64_t(0)", "uint64_t(0xffffffffffffffffUL)"};
+  return is_signed(dtype) ? Extremes{"int(0x80000000)", "2147483647"}
+                          : Extremes{"0u", "4294967295u"};
+}
+
 void write_types(Text& text, const ShaderVariant& variant) {
   for (const auto& [letter, dtype] : variant.types) {
     const GlslType& type = glsl_type(dtype);
     text.line({"#define ", letter, " ", type.compute});
     text.line({"#define ", letter, "4 ", type.compute4});
     text.line({"#define ", letter, "_IS_FLOAT ", is_float(dtype) ? "1" : "0"});
+    text.line({"#define ", letter, "_LEAST ", extremes_of(dtype).least});
+    text.line({"#define ", letter, "_MOST ", extremes_of(dtype).most});
     for (const GlslType& other : glsl_types)
       text.line(
           {"#define ", letter, "_IS_", to_string(other.dtype), other.dtype == dtype ? " 1" : " 0"});

@@ -9,6 +9,7 @@
 //   TILE, …            spec constants, as plain names
 //   T, T4              for each type letter: the type to compute in, and its 4-vector
 //   T_IS_FLOAT         1 for f16, bf16, f32 and f64, else 0
+//   T_LEAST, T_MOST    the ends of what it is computed in: infinities, of integers the wide type's
 //   T_IS_f16, …        1 for the letter's dtype, 0 for the other twelve
 //
 // and for each binding `x`:

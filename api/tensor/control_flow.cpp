@@ -2,17 +2,12 @@
 
 #include <numeric>
 
+#include "stoker/api/tensor/values.hpp"
 #include "stoker/pipeline/tensor/control/control.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
 
 namespace stoker::detail {
 namespace {
-
-std::vector<expr::Value> values_of(std::span<const Tensor> tensors) {
-  std::vector<expr::Value> values;
-  for (const Tensor& tensor : tensors) values.push_back(tensor.value());
-  return values;
-}
 
 /// With the names of `like`, as far as that goes; what is stacked on it has one axis more in front.
 std::vector<Tensor> tensors_around(const std::vector<expr::Value>& values,

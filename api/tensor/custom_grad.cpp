@@ -1,22 +1,11 @@
 #include "stoker/api/tensor/custom_grad.hpp"
 
+#include "stoker/api/tensor/values.hpp"
 #include "stoker/pipeline/tensor/custom_gradient.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
 
 namespace stoker::detail {
 namespace {
-
-std::vector<expr::Value> values_of(std::span<const Tensor> tensors) {
-  std::vector<expr::Value> values;
-  for (const Tensor& tensor : tensors) values.push_back(tensor.value());
-  return values;
-}
-
-std::vector<Tensor> tensors_around(std::span<const expr::Value> values) {
-  std::vector<Tensor> tensors;
-  for (const expr::Value& value : values) tensors.emplace_back(value);
-  return tensors;
-}
 
 /// What a rule gave, in the dtypes of the inputs.
 expr::Values checked(std::span<const expr::Value> inputs, const std::vector<Tensor>& given) {
@@ -49,9 +38,9 @@ std::vector<Tensor> with_rule(std::span<const Tensor> inputs, std::span<const Te
   const auto in_values = [rule = std::move(rule)](std::span<const expr::Value> x,
                                                   std::span<const expr::Value> y,
                                                   std::span<const expr::Value> g) {
-    return checked(x, rule(tensors_around(x), tensors_around(y), tensors_around(g)));
+    return checked(x, rule(tensors_of_values(x), tensors_of_values(y), tensors_of_values(g)));
   };
-  return tensors_around(expr::custom_gradient(values_of(inputs), values_of(outputs), in_values));
+  return tensors_of_values(expr::custom_gradient(values_of(inputs), values_of(outputs), in_values));
 }
 
 Traced trace_of(std::span<const Tensor> tensors) {
@@ -64,7 +53,7 @@ Traced trace_of(std::span<const Tensor> tensors) {
 std::vector<Tensor> checkpointed(const Traced& traced, std::span<const Tensor> results,
                                  std::span<const Tensor> arguments) {
   const expr::Function function{values_of(traced.parameters), values_of(results)};
-  return tensors_around(expr::checkpoint(function, values_of(arguments), traced.mark));
+  return tensors_of_values(expr::checkpoint(function, values_of(arguments), traced.mark));
 }
 
 }  // namespace stoker::detail

@@ -1,17 +1,12 @@
 #include "stoker/api/tensor/grad.hpp"
 
+#include "stoker/api/tensor/values.hpp"
 #include "stoker/pipeline/tensor/gradient.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
 
 namespace stoker {
 namespace detail {
 namespace {
-
-std::vector<expr::Value> values_of(std::span<const Tensor> tensors) {
-  std::vector<expr::Value> values;
-  for (const Tensor& tensor : tensors) values.push_back(tensor.value());
-  return values;
-}
 
 /// A gradient has its variable's dtype and names; an integer's is a float zero.
 std::vector<Tensor> finished(std::vector<expr::Value> gradients, std::span<const Tensor> like) {

@@ -100,7 +100,8 @@ Tensor split(const Tensor& key, std::int64_t parts) {
 }
 
 Tensor fold_in(const Tensor& key, std::uint32_t data) {
-  const Tensor counter = tensor<std::uint32_t>({0U, data});
+  // {0, data}, made where the key lives.
+  const Tensor counter = iota({2}, DType::u32) * full({}, data, DType::u32);
   return Tensor{expr::apply_one(expr::find_op("threefry2x32"), {key.value(), counter.value()})};
 }
 

@@ -3,17 +3,12 @@
 #include <algorithm>
 
 #include "stoker/api/tensor/axes.hpp"
+#include "stoker/api/tensor/values.hpp"
 #include "stoker/pipeline/tensor/batching.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
 
 namespace stoker::detail {
 namespace {
-
-std::vector<expr::Value> values_of(std::span<const Tensor> tensors) {
-  std::vector<expr::Value> values;
-  for (const Tensor& tensor : tensors) values.push_back(tensor.value());
-  return values;
-}
 
 /// The first axis at `to`.
 expr::Value moved_from_front(const expr::Value& x, std::size_t to) {

@@ -3,29 +3,10 @@
 // multiple of the row's length, so that each meets one column only.
 //
 // D's compute type carries the arithmetic. `count` divides the result: 1 for all but a mean.
-#if D_IS_f32 || D_IS_f16 || D_IS_bf16
-#define LEAST uintBitsToFloat(0xff800000u)
-#define MOST uintBitsToFloat(0x7f800000u)
-#elif D_IS_f64
-#define LEAST double(uintBitsToFloat(0xff800000u))
-#define MOST double(uintBitsToFloat(0x7f800000u))
-#elif D_IS_s64
-#define LEAST int64_t(0x8000000000000000L)
-#define MOST int64_t(0x7fffffffffffffffL)
-#elif D_IS_u64
-#define LEAST uint64_t(0)
-#define MOST uint64_t(0xffffffffffffffffUL)
-#elif D_IS_s8 || D_IS_s16 || D_IS_s32
-#define LEAST int(0x80000000)
-#define MOST 2147483647
-#else
-#define LEAST 0u
-#define MOST 4294967295u
-#endif
 
 D identity() {
-  if (operation == 1) return LEAST;
-  if (operation == 2) return MOST;
+  if (operation == 1) return D_LEAST;
+  if (operation == 2) return D_MOST;
   return operation == 4 || operation == 5 ? D(1) : D(0);
 }
 

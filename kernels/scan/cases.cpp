@@ -99,7 +99,7 @@ ErrorBound bound(Operation operation, const KernelCall& call) {
   // reference do too. Of factors near 1 the roundings lean to one side: (1 - i·u)(1 - j·u) is
   // 1 - (i + j)·u + i·j·u², and its last term, mostly below half a unit, is lost.
   if (operation == Operation::product) {
-    const double roundings = std::min(count + 1, 16 * std::sqrt(count) + count / 50);
+    const double roundings = std::min(count + 1, std::max(16 * std::sqrt(count), count / 100));
     return {cases::subnormal(dtype), cases::rounding(dtype) + 2 * roundings * unit};
   }
   return {chain * unit * 2 * std::sqrt(count), cases::rounding(dtype) + 4 * unit};

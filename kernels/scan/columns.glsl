@@ -1,25 +1,6 @@
 // y[outer][row][column] = the combination of all x above it (below it with `reverse`), one thread for
 // each column of each piece of rows. With `totals`, y[outer][piece][column] is the piece's whole
 // instead. With `carried`, a piece begins with what carry[outer][piece before][column] holds.
-#if P_IS_f32
-#define LEAST uintBitsToFloat(0xff800000u)
-#define MOST uintBitsToFloat(0x7f800000u)
-#elif P_IS_f64
-#define LEAST double(uintBitsToFloat(0xff800000u))
-#define MOST double(uintBitsToFloat(0x7f800000u))
-#elif P_IS_s64
-#define LEAST int64_t(0x8000000000000000L)
-#define MOST int64_t(0x7fffffffffffffffL)
-#elif P_IS_u64
-#define LEAST uint64_t(0)
-#define MOST uint64_t(0xffffffffffffffffUL)
-#elif P_IS_s8 || P_IS_s16 || P_IS_s32
-#define LEAST int(0x80000000)
-#define MOST 2147483647
-#else
-#define LEAST 0u
-#define MOST 4294967295u
-#endif
 
 // Comparisons rather than min and max: those may drop a NaN.
 P combine(P a, P b) {
@@ -40,7 +21,7 @@ void main() {
   uint first = at_piece * piece;
   uint end = min(first + piece, length);
 
-  P sum = operation == 0 ? P(0) : operation == 1 ? P(1) : operation == 2 ? LEAST : MOST;
+  P sum = operation == 0 ? P(0) : operation == 1 ? P(1) : operation == 2 ? P_LEAST : P_MOST;
   // In the order of walking, the piece before is the one after in memory if the walk is reversed.
   if (carried != 0 && at_piece != (reverse != 0 ? pieces - 1 : 0))
     sum = carry_load(reverse != 0 ? item + inner : item - inner);

@@ -5,28 +5,9 @@
 //
 // With `totals`, y[row][piece] is the piece's whole instead. With `carried`, a piece begins with
 // what carry[row][piece before] holds. `wide`: rows begin at multiples of four.
-#if P_IS_f32
-#define LEAST uintBitsToFloat(0xff800000u)
-#define MOST uintBitsToFloat(0x7f800000u)
-#elif P_IS_f64
-#define LEAST double(uintBitsToFloat(0xff800000u))
-#define MOST double(uintBitsToFloat(0x7f800000u))
-#elif P_IS_s64
-#define LEAST int64_t(0x8000000000000000L)
-#define MOST int64_t(0x7fffffffffffffffL)
-#elif P_IS_u64
-#define LEAST uint64_t(0)
-#define MOST uint64_t(0xffffffffffffffffUL)
-#elif P_IS_s8 || P_IS_s16 || P_IS_s32
-#define LEAST int(0x80000000)
-#define MOST 2147483647
-#else
-#define LEAST 0u
-#define MOST 4294967295u
-#endif
 
 P identity() {
-  return operation == 0 ? P(0) : operation == 1 ? P(1) : operation == 2 ? LEAST : MOST;
+  return operation == 0 ? P(0) : operation == 1 ? P(1) : operation == 2 ? P_LEAST : P_MOST;
 }
 
 // Comparisons rather than min and max: those may drop a NaN.

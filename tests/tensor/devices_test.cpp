@@ -56,6 +56,15 @@ TEST_P(OnDevice, random_numbers_are_the_same_everywhere) {
             random::uniform(random::key(11), {33}).values.to_vector<float>());
 }
 
+TEST_P(OnDevice, a_key_is_folded_where_it_lies) {
+  const Tensor key = random::key(11).eval();
+  const Tensor folded = random::fold_in(key, 5).eval();
+  System own;
+  const DeviceScope elsewhere{own.device("cpu")};  // where new constants go from here on
+  EXPECT_EQ(random::fold_in(key, 5).to_vector<std::uint32_t>(),
+            folded.to_vector<std::uint32_t>());
+}
+
 TEST_P(OnDevice, positions_and_order_work) {
   const Tensor x = tensor({5, 3, 9, 1});
   expect_values<int>(take(x, argsort(x)), {4}, {1, 3, 5, 9});
