@@ -24,6 +24,12 @@ Operand part(const DeviceBuffer& buffer, std::uint64_t offset, std::uint64_t byt
   return {buffer.state(), offset, bytes};
 }
 
+DeviceBuffer handle(const std::shared_ptr<DeviceClient>& device,
+                    std::shared_ptr<BufferState> state) {
+  return DeviceBuffer{
+      std::make_shared<BufferCell>(device->actor().strand(), device, std::move(state))};
+}
+
 }  // namespace
 
 std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<DeviceShell> shell,
@@ -163,16 +169,14 @@ void DeviceClient::cancel(const CommandPtr& command, Error why) {
 Result<DeviceBuffer> DeviceClient::make_buffer(const TensorSpec& spec) {
   STOKER_TRY(admit(0, "buffer"));
   STOKER_ASSIGN(auto state, shell_->make_buffer(spec, "buffer"));
-  return DeviceBuffer{
-      std::make_shared<BufferCell>(actor_.strand(), shared_from_this(), std::move(state))};
+  return handle(shared_from_this(), std::move(state));
 }
 
 Result<DeviceBuffer> DeviceClient::make_result(const TensorSpec& spec) {
   if (spec.bytes() < MemoryPool::large_bytes) return make_buffer(spec);
   STOKER_TRY(admit(0, "buffer"));
   STOKER_ASSIGN(auto state, shell_->make_late_buffer(spec, "buffer"));
-  return DeviceBuffer{
-      std::make_shared<BufferCell>(actor_.strand(), shared_from_this(), std::move(state))};
+  return handle(shared_from_this(), std::move(state));
 }
 
 Result<DeviceBuffer> DeviceClient::make_buffer(const TensorSpec& spec,
@@ -214,9 +218,8 @@ Result<DeviceBuffer> DeviceClient::adopt_buffer(const TensorSpec& spec, std::spa
                  {{"expected_bytes", std::to_string(spec.bytes())},
                   {"got_bytes", std::to_string(memory.size())},
                   {"alignment", std::to_string(host_alignment)}}};
-  return DeviceBuffer{std::make_shared<BufferCell>(
-      actor_.strand(), shared_from_this(),
-      shell_->make_buffer(spec, adopt_memory(memory, std::move(owner))))};
+  return handle(shared_from_this(),
+                shell_->make_buffer(spec, adopt_memory(memory, std::move(owner))));
 }
 
 Result<CommandPtr> DeviceClient::write(const DeviceBuffer& buffer, std::uint64_t offset,

@@ -61,8 +61,7 @@ TEST_P(OnDevice, a_key_is_folded_where_it_lies) {
   const Tensor folded = random::fold_in(key, 5).eval();
   System own;
   const DeviceScope elsewhere{own.device("cpu")};  // where new constants go from here on
-  EXPECT_EQ(random::fold_in(key, 5).to_vector<std::uint32_t>(),
-            folded.to_vector<std::uint32_t>());
+  EXPECT_EQ(random::fold_in(key, 5).to_vector<std::uint32_t>(), folded.to_vector<std::uint32_t>());
 }
 
 TEST_P(OnDevice, positions_and_order_work) {
