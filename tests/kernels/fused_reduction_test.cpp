@@ -276,6 +276,13 @@ TEST_P(FusedReductions, elements_may_be_reduced_under_another_shape) {
   const std::vector<Bytes> inputs{stored(DType::s32, some_values(120, random, DType::s32)),
                                   stored(DType::s32, some_values(120, random, DType::s32))};
   expect_same(program, reduction_of(Operation::sum, Shape{3, 8, 5}, {1}), inputs);
+
+  // What repeats in the program's shape begins anywhere in the rows of the other.
+  FusedProgram repeats = product_of(DType::s32, Shape{300, 8});
+  repeats.inputs[1].strides[0] = 0;
+  expect_same(repeats, reduction_of(Operation::sum, Shape{240, 10}, {1}),
+              {stored(DType::s32, some_values(2400, random, DType::s32)),
+               stored(DType::s32, some_values(2400, random, DType::s32))});
 }
 
 TEST_P(FusedReductions, nothing_is_reduced_to_what_changes_nothing) {
