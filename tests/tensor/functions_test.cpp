@@ -10,6 +10,7 @@ namespace stoker {
 namespace {
 
 using Functions = TensorsOnDevices;
+using FunctionsOnCpu = Tensors;
 
 // Tracing -------------------------------------------------------------------------------------------
 
@@ -108,7 +109,7 @@ TEST_P(Functions, refuse_gradients_of_what_is_no_float) {
   EXPECT_EQ(called.op(), "host_call");
 }
 
-TEST_P(Functions, have_gradients_of_gradients_through_loops_and_branches) {
+TEST_F(FunctionsOnCpu, have_gradients_of_gradients_through_loops_and_branches) {
   const Function f = [](const auto& x) {
     const Tensor y = while_loop(
         x[0], [](const Tensor& v) { return sum(v * v) < 40; },
