@@ -7,6 +7,7 @@
 #include <memory>
 #include <semaphore>
 
+#include "owner.hpp"
 #include "stoker/device/cpu/cpu_backend.hpp"
 
 namespace stoker::device::cpu {
@@ -169,52 +170,14 @@ TEST_F(OutlastingKernel, leaves_a_new_device_on_the_same_pool_alone) {
   EXPECT_EQ(sink.completions, 1);
 }
 
-/// Owns a device, as a shell does. The first report lasts until nobody else owns this.
-class Owner final : public CompletionSink, public std::enable_shared_from_this<Owner> {
- public:
-  struct Signals {
-    std::binary_semaphore told{0};
-    std::binary_semaphore alone{0};
-    std::binary_semaphore gone{0};
-  };
-  explicit Owner(std::shared_ptr<Signals> signals) : signals_{std::move(signals)} {}
-  ~Owner() {
-    device.reset();
-    signals_->gone.release();
-  }
-  Owner(const Owner&) = delete;
-  Owner& operator=(const Owner&) = delete;
-  void on_completed(Completion) noexcept override {
-    const auto self = weak_from_this().lock();
-    ASSERT_TRUE(self) << "told after its end";
-    signals_->told.release();
-    EXPECT_TRUE(signals_->alone.try_acquire_for(for_ever));
-  }
-  void on_lost(Error) noexcept override {}
-
-  std::shared_ptr<Backend> device;
-
- private:
-  const std::shared_ptr<Signals> signals_;
-};
-
-class LastOwner : public testing::Test {
+class LastOwner : public testing::Test, public LettingGo {
  protected:
   void SetUp() override {
-    owner->device = std::make_shared<CpuBackend>(*owner, std::make_shared<ComputePool>(2));
-    memory = owner->device->allocate(bytes, MemoryKind::device).value();
-    run_on(*owner->device, 1, kernel, memory);
-  }
-  /// Leaves the device to the thread that reports the first kernel.
-  void let_go() {
-    EXPECT_TRUE(signals->told.try_acquire_for(for_ever));
-    owner.reset();
-    signals->alone.release();
-    EXPECT_TRUE(signals->gone.try_acquire_for(for_ever));
+    owner->backend = std::make_shared<CpuBackend>(*owner, std::make_shared<ComputePool>(2));
+    memory = owner->backend->allocate(bytes, MemoryKind::device).value();
+    run_on(*owner->backend, 1, kernel, memory);
   }
 
-  std::shared_ptr<Owner::Signals> signals = std::make_shared<Owner::Signals>();
-  std::shared_ptr<Owner> owner = std::make_shared<Owner>(signals);
   std::unique_ptr<MemoryBlock> memory;
   HeldKernel kernel;
 };
@@ -227,7 +190,7 @@ TEST_F(LastOwner, may_let_go_inside_a_report) {
 
 TEST_F(LastOwner, waits_inside_the_report_for_what_runs_behind_it) {
   HeldKernel behind;
-  run_on(*owner->device, 2, behind, memory);
+  run_on(*owner->backend, 2, behind, memory);
   kernel.let_end();
   behind.let_end();
   let_go();

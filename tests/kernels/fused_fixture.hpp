@@ -1,16 +1,14 @@
 // Running fused programs in tests: values in and out as doubles, on the CPU or on any device.
 #pragma once
 
-#include <cstdlib>
-#include <memory>
+#include <cmath>
 #include <string>
 #include <vector>
 
+#include "cpu_run.hpp"
 #include "stoker/kernels/fused/program.hpp"
 
 namespace stoker::fused_test {
-
-using Bytes = std::vector<std::byte>;
 
 inline const ScalarFunction* function(std::string_view name) {
   return find_scalar_function(name).value();
@@ -49,44 +47,29 @@ inline std::vector<double> doubles(DType dtype, const Bytes& bytes) {
   return values;
 }
 
-/// Memory as the shell gives it: aligned to 64 bytes.
-class Block {
- public:
-  explicit Block(std::size_t size, const Bytes& bytes = {})
-      : memory_{static_cast<std::byte*>(std::aligned_alloc(64, (size + 127) / 64 * 64)),
-                &std::free} {
-    std::copy(bytes.begin(), bytes.end(), memory_.get());
-  }
-  [[nodiscard]] std::byte* get() const { return memory_.get(); }
-
- private:
-  std::unique_ptr<std::byte, decltype(&std::free)> memory_;
-};
-
-/// The outputs of a program on the CPU. The slices run last to first: their order must not matter.
+/// The outputs of a program on the CPU.
 inline std::vector<Bytes> run(const FusedProgram& program, const std::vector<Bytes>& inputs) {
   const auto kernel = fused_kernel(program).value();
   const ParamSet params = ParamSet::resolve("fused", {}, {}).value();
   const std::vector<TensorSpec> specs = program.buffers();
   const auto outputs = kernel->check(specs, params).value();
-  std::vector<Bytes> results;
   if (program.shape.empty()) return std::vector<Bytes>(outputs.size());
-  const CpuPlan plan = kernel->cpu(KernelCall{specs, params}, outputs).value();
-  std::vector<Block> memory;
-  std::vector<const void*> in;
-  std::vector<void*> out;
-  memory.reserve(inputs.size() + outputs.size());
-  for (const Bytes& bytes : inputs) in.push_back(memory.emplace_back(bytes.size(), bytes).get());
-  for (const TensorSpec& spec : outputs) out.push_back(memory.emplace_back(spec.bytes()).get());
-  const Block scratch{plan.scratch_bytes};
-  for (const CpuStage& stage : plan.stages)
-    for (std::uint32_t slice = stage.slices; slice-- > 0;)
-      stage.run(CpuArgs{in.data(), out.data(), scratch.get()}, slice);
-  for (std::size_t o = 0; o < outputs.size(); ++o) {
-    const auto* bytes = static_cast<const std::byte*>(out[o]);
-    results.emplace_back(bytes, bytes + outputs[o].bytes());
+  return run_plan(kernel->cpu(KernelCall{specs, params}, outputs).value(), inputs, outputs);
+}
+
+/// Whether `got` is as near to `want` as the relative bound, or nearer than what counts as nothing. A result
+/// too large for its dtype is infinite, and so may be one within the bound of that.
+inline bool near(double got, double want, double bound, double nothing, DType dtype) {
+  if (got == want || (std::isnan(got) && std::isnan(want))) return true;
+  if (std::isinf(want)) std::swap(got, want);
+  if (std::isinf(got)) {
+    const double largest = dtype == DType::f16    ? 65504
+                           : dtype == DType::bf16 ? 0x1.fep127
+                           : dtype == DType::f32  ? 0x1.fffffep127
+                                                  : 0x1.fffffffffffffp1023;
+    return std::signbit(got) == std::signbit(want) && std::abs(want) >= (1 - bound) * largest;
   }
-  return results;
+  return std::abs(got - want) <= bound * std::abs(want) + nothing;
 }
 
 /// A dense input of the program's shape.

@@ -126,9 +126,7 @@ TEST(Fused, every_function_of_every_dtype_is_within_its_bound) {
       for (std::size_t k = 0; k < values.size(); ++k) x[k] = values[k][i];
       double want = wanted_value(use, x);
       if (is_float(use.result)) want = doubles(use.result, stored(use.result, {want}))[0];
-      if (std::isnan(want) ? std::isnan(got[i]) : want == got[i]) continue;
-      const double most = bound * std::abs(want) + cases::subnormal(use.result) * 1e-3;
-      if (std::abs(got[i] - want) <= most) continue;
+      if (near(got[i], want, bound, cases::subnormal(use.result) * 1e-3, use.result)) continue;
       ++wrong;
       ADD_FAILURE() << use.name() << " at " << x[0] << ", " << x[1] << ", " << x[2] << ": got "
                     << got[i] << ", want " << want << ", relative error "

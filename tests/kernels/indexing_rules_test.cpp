@@ -1,16 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "stoker/kernels/kernel.hpp"
+#include "cpu_run.hpp"
 
 namespace stoker {
 namespace {
-
-Result<std::vector<TensorSpec>> infer(std::string_view name, const std::vector<TensorSpec>& inputs,
-                                      const Params& params = {}) {
-  STOKER_ASSIGN(const auto kernel, KernelRegistry::builtin().find(name));
-  STOKER_ASSIGN(const auto set, ParamSet::resolve(name, kernel->params, params));
-  return kernel->check(inputs, set);
-}
 
 TensorSpec f32(const Shape& shape) { return {DType::f32, shape}; }
 TensorSpec s32(const Shape& shape) { return {DType::s32, shape}; }

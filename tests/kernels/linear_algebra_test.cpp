@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "stoker/kernels/kernel.hpp"
+#include "cpu_run.hpp"
 
 namespace stoker {
 namespace {
@@ -16,44 +16,21 @@ struct Tensor {
   std::vector<double> values;
 };
 
-template <class T> struct Memory {
-  explicit Memory(std::size_t n) : elements(n + 64 / sizeof(T)) {
-    std::size_t space = elements.size() * sizeof(T);
-    void* begin = elements.data();
-    data = static_cast<T*>(std::align(64, n * sizeof(T), begin, space));
-  }
-  std::vector<T> elements;
-  T* data;
-};
-
 template <class T>
 std::vector<Tensor> run(std::string_view name, const std::vector<Tensor>& inputs,
                         const Params& params = {}) {
-  const auto kernel = KernelRegistry::builtin().find(name).value();
-  const ParamSet set = ParamSet::resolve(name, kernel->params, params).value();
   std::vector<TensorSpec> specs;
-  std::vector<Memory<T>> memory;
+  std::vector<Bytes> bytes;
   for (const Tensor& tensor : inputs) {
     specs.push_back({dtype_of<T>, tensor.shape});
-    memory.emplace_back(tensor.values.size());
-    for (std::size_t i = 0; i < tensor.values.size(); ++i)
-      memory.back().data[i] = static_cast<T>(tensor.values[i]);
+    const std::vector<T> elements(tensor.values.begin(), tensor.values.end());
+    bytes.push_back(bytes_of(std::span{elements}));
   }
-  const std::vector<TensorSpec> outputs = kernel->check(specs, set).value();
-  for (const TensorSpec& output : outputs) memory.emplace_back(output.elements());
-  std::vector<const void*> in;
-  std::vector<void*> out;
-  for (std::size_t i = 0; i < memory.size(); ++i)
-    i < inputs.size() ? in.push_back(memory[i].data) : out.push_back(memory[i].data);
-  const CpuPlan plan = cpu_table().find(name)(KernelCall{specs, set}, outputs).value();
-  std::vector<std::byte> scratch(plan.scratch_bytes);
-  const CpuArgs args{in.data(), out.data(), scratch.data()};
-  for (const CpuStage& stage : plan.stages)
-    for (std::uint32_t i = stage.slices; i-- > 0;) stage.run(args, i);
+  const KernelOutputs made = run_kernel(name, specs, bytes, params);
   std::vector<Tensor> results;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const T* data = memory[inputs.size() + i].data;
-    results.push_back({outputs[i].shape, {data, data + outputs[i].elements()}});
+  for (std::size_t i = 0; i < made.specs.size(); ++i) {
+    const std::vector<T> elements = values_in<T>(made.bytes[i]);
+    results.push_back({made.specs[i].shape, {elements.begin(), elements.end()}});
   }
   return results;
 }
@@ -307,13 +284,6 @@ TYPED_TEST(LinearAlgebra, svd_takes_matrices_of_lower_rank) {
     EXPECT_NEAR(f[1].values[0], value * std::sqrt(480.0), 1000 * this->unit);
     EXPECT_NEAR(f[1].values[1], 0, 1000 * this->unit);
   }
-}
-
-Result<std::vector<TensorSpec>> infer(std::string_view name, const std::vector<TensorSpec>& inputs,
-                                      const Params& params = {}) {
-  STOKER_ASSIGN(const auto kernel, KernelRegistry::builtin().find(name));
-  STOKER_ASSIGN(const auto set, ParamSet::resolve(name, kernel->params, params));
-  return kernel->check(inputs, set);
 }
 
 TEST(LinearAlgebraRules, say_what_does_not_fit) {

@@ -1,7 +1,7 @@
 // Known answers: Random123's kat_vectors, and values that the documentation of Nx prints.
 #include <gtest/gtest.h>
 
-#include "stoker/kernels/kernel.hpp"
+#include "cpu_run.hpp"
 
 namespace stoker {
 namespace {
@@ -11,23 +11,15 @@ using Words = std::vector<std::uint32_t>;
 template <class T>
 std::vector<T> run(std::string_view name, const std::vector<Words>& inputs,
                    const std::vector<Shape>& shapes, const Params& params = {}) {
-  const auto kernel = KernelRegistry::builtin().find(name).value();
-  const ParamSet set = ParamSet::resolve(name, kernel->params, params).value();
   std::vector<TensorSpec> specs;
-  std::vector<const void*> in;
+  std::vector<Bytes> bytes;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     specs.push_back({DType::u32, shapes[i]});
-    in.push_back(inputs[i].data());
+    bytes.push_back(bytes_of(std::span{inputs[i]}));
   }
-  const std::vector<TensorSpec> outputs = kernel->check(specs, set).value();
-  EXPECT_EQ(outputs[0].dtype, dtype_of<T>);
-  std::vector<T> result(outputs[0].elements());
-  void* out = result.data();
-  const CpuPlan plan = cpu_table().find(name)(KernelCall{specs, set}, outputs).value();
-  for (const CpuStage& stage : plan.stages)
-    for (std::uint32_t i = 0; i < stage.slices; ++i)
-      stage.run(CpuArgs{in.data(), &out, nullptr}, i);
-  return result;
+  const KernelOutputs made = run_kernel(name, specs, bytes, params);
+  EXPECT_EQ(made.specs[0].dtype, dtype_of<T>);
+  return values_in<T>(made.bytes[0]);
 }
 
 TEST(Threefry, gives_the_known_answers_of_random123) {
@@ -63,13 +55,6 @@ TEST(RandomBits, elements_of_u64_join_both_halves_of_the_words) {
       run<std::uint64_t>("random_bits", {{7, 9}}, {Shape{2}}, {{"shape", {13}}, {"dtype", "u64"}});
   for (std::size_t i = 0; i < wide.size(); ++i)
     ASSERT_EQ(wide[i], std::uint64_t{words[i]} << 32 | words[13 + i]);
-}
-
-Result<std::vector<TensorSpec>> infer(std::string_view name, const std::vector<TensorSpec>& inputs,
-                                      const Params& params = {}) {
-  STOKER_ASSIGN(const auto kernel, KernelRegistry::builtin().find(name));
-  STOKER_ASSIGN(const auto set, ParamSet::resolve(name, kernel->params, params));
-  return kernel->check(inputs, set);
 }
 
 TEST(RandomBits, say_what_does_not_fit) {

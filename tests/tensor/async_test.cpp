@@ -91,7 +91,7 @@ TEST_P(Async, structures_move_between_devices) {
   expect_values<int>(q, {3}, {3, 4, 5});
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Async, testing::Values("cpu", "vulkan"), device_name);
+INSTANTIATE_TEST_SUITE_P(Devices, Async, every_device(), device_name);
 
 }  // namespace
 }  // namespace stoker

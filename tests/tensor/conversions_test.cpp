@@ -34,12 +34,11 @@ TEST_P(Conversions, text_becomes_vectors_and_matrices) {
                         {18446744073709551615.0});
   EXPECT_EQ(vector_of("").shape(), (Shape{0}));
   EXPECT_EQ(matrix_of(" \n").shape(), (Shape{0, 0}));
-  const auto code = [](auto&& call) { return error_of(call).code(); };
-  EXPECT_EQ(code([] { return vector_of("1 two"); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code([] { return vector_of("+-1"); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code([] { return vector_of("300", DType::u8); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code([] { return vector_of("1.5", DType::s32); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code([] { return matrix_of("1 2\n3"); }), ErrorCode::shape_mismatch);
+  EXPECT_EQ(code_of([] { return vector_of("1 two"); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([] { return vector_of("+-1"); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([] { return vector_of("300", DType::u8); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([] { return vector_of("1.5", DType::s32); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([] { return matrix_of("1 2\n3"); }), ErrorCode::shape_mismatch);
 }
 
 TEST_P(Conversions, full_like_keeps_shape_and_dtype) {
@@ -49,7 +48,7 @@ TEST_P(Conversions, full_like_keeps_shape_and_dtype) {
   EXPECT_EQ(full_like(x, 0.5, DType::f32).dtype(), DType::f32);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Conversions, testing::Values("cpu", "vulkan"), device_name);
+INSTANTIATE_TEST_SUITE_P(Devices, Conversions, every_device(), device_name);
 
 }  // namespace
 }  // namespace stoker

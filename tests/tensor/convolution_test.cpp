@@ -1,19 +1,14 @@
 // Convolutions: what they compute, what they refuse, and their gradients against central differences.
-#include "fixture.hpp"
+#include "differences.hpp"
 
 namespace stoker {
 namespace {
 
-class Convolutions : public testing::TestWithParam<const char*> {
- protected:
-  System system;
-  DeviceScope scope{system.device(GetParam())};
-};
-INSTANTIATE_TEST_SUITE_P(devices, Convolutions, testing::Values("cpu", "vulkan"),
-                         [](const auto& one) { return std::string{one.param}; });
+using Convolutions = TensorsOnDevices;
+INSTANTIATE_TEST_SUITE_P(Devices, Convolutions, every_device(), device_name);
 
-/// Numbers without a pattern that an operation could follow.
-Tensor sample(const Shape& shape, double seed, DType dtype = DType::f64) {
+/// The same numbers for every dtype that holds an f32's.
+Tensor floats(const Shape& shape, double seed, DType dtype = DType::f64) {
   return as_type(sin(iota(shape, DType::f32) * 2.7 + seed), dtype);
 }
 
@@ -55,8 +50,8 @@ TEST_P(Convolutions, divide_into_groups) {
 }
 
 TEST_P(Convolutions, read_and_write_axes_where_they_lie) {
-  const Tensor x = sample({2, 5, 7, 6}, 0, DType::f32);
-  const Tensor k = sample({18, 5, 3, 2}, 1, DType::f32);
+  const Tensor x = floats({2, 5, 7, 6}, 0, DType::f32);
+  const Tensor k = floats({18, 5, 3, 2}, 1, DType::f32);
   const Tensor want = conv(x, k, {.strides = Axes{2, 1}, .padding = Pad::same});
   const Axes last{0, 3, 1, 2};
   const Tensor got = conv(transpose(x, Axes{0, 2, 3, 1}), transpose(k, Axes{2, 3, 1, 0}),
@@ -189,33 +184,6 @@ std::vector<Case> cases() {
   };
 }
 
-/// Different weights for different elements, so that a gradient in the wrong place shows.
-Tensor weighed(const Tensor& y) { return sum(y * cos(iota(y.shape(), DType::f64) + 0.3)); }
-
-/// d(loss)/d(at[k]) against (loss(x + h) − loss(x − h)) / 2h, element by element.
-template <class Loss>
-void expect_differences(const Loss& loss, const std::vector<Tensor>& at,
-                        const std::vector<Tensor>& got, double tolerance) {
-  constexpr double h = 1e-5;
-  for (std::size_t k = 0; k < at.size(); ++k) {
-    ASSERT_EQ(got[k].spec(), at[k].spec());
-    const std::vector<double> x = at[k].template to_vector<double>();
-    const std::vector<double> gradient = got[k].template to_vector<double>();
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const auto moved = [&](double by) {
-        std::vector<double> y = x;
-        y[i] += by;
-        std::vector<Tensor> arguments = at;
-        arguments[k] = tensor(y, at[k].shape());
-        return loss(arguments).template item<double>();
-      };
-      const double want = (moved(h) - moved(-h)) / (2 * h);
-      EXPECT_NEAR(gradient[i], want, tolerance * std::max(1.0, std::abs(want)))
-          << "argument " << k << ", element " << i;
-    }
-  }
-}
-
 using Gradients = Tensors;
 
 TEST_F(Gradients, of_convolutions) {
@@ -224,8 +192,8 @@ TEST_F(Gradients, of_convolutions) {
     const auto loss = [&](const std::vector<Tensor>& x) {
       return weighed(conv(x[0], x[1], one.options));
     };
-    const std::vector<Tensor> at{sample(one.x, 0), sample(one.k, 1)};
-    expect_differences(loss, at, grad(loss)(at), 1e-7);
+    const std::vector<Tensor> at{floats(one.x, 0), floats(one.k, 1)};
+    expect_differences(loss, at, grad(loss)(at), {1e-7});
   }
 }
 
@@ -240,8 +208,8 @@ TEST_F(Gradients, of_gradients_of_convolutions) {
       const std::vector<Tensor> gradients = grad(loss)(x);
       return weighed(gradients[0]) + weighed(gradients[1]);
     };
-    const std::vector<Tensor> at{sample(one.x, 0), sample(one.k, 1)};
-    expect_differences(slope, at, grad(slope)(at), 1e-6);
+    const std::vector<Tensor> at{floats(one.x, 0), floats(one.k, 1)};
+    expect_differences(slope, at, grad(slope)(at), {1e-6});
   }
 }
 
@@ -288,8 +256,8 @@ TEST_P(Convolutions, have_the_same_gradients_in_f32_where_faster_ways_serve) {
       return sum(y * as_type(sin(iota(y.shape(), DType::f32)), y.dtype()));
     };
     const auto got =
-        grad(loss)(std::vector<Tensor>{sample(one.x, 0, DType::f32), sample(one.k, 1, DType::f32)});
-    const auto want = grad(loss)(std::vector<Tensor>{sample(one.x, 0), sample(one.k, 1)});
+        grad(loss)(std::vector<Tensor>{floats(one.x, 0, DType::f32), floats(one.k, 1, DType::f32)});
+    const auto want = grad(loss)(std::vector<Tensor>{floats(one.x, 0), floats(one.k, 1)});
     for (std::size_t i = 0; i < 2; ++i)
       EXPECT_LE(largest_difference(as_type(got[i], DType::f64), want[i]), 2e-3) << i;
   }

@@ -5,12 +5,8 @@
 namespace stoker {
 namespace {
 
-class CustomGrad : public testing::TestWithParam<const char*> {
- protected:
-  System system;
-  DeviceScope scope{system.device(GetParam())};
-};
-class Checkpoint : public CustomGrad {};
+using CustomGrad = TensorsOnDevices;
+using Checkpoint = TensorsOnDevices;
 
 const auto clipped =
     custom_grad([](const Tensor& x) { return x * x; },
@@ -161,10 +157,8 @@ TEST_P(Checkpoint, is_for_many_elements_and_of_higher_order_too) {
   expect_near(twice(saved)(x), twice(plain)(x).to_vector<double>(), 1e-12);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, CustomGrad, testing::Values("cpu", "vulkan"),
-                         [](const auto& one) { return std::string{one.param}; });
-INSTANTIATE_TEST_SUITE_P(Devices, Checkpoint, testing::Values("cpu", "vulkan"),
-                         [](const auto& one) { return std::string{one.param}; });
+INSTANTIATE_TEST_SUITE_P(Devices, CustomGrad, every_device(), device_name);
+INSTANTIATE_TEST_SUITE_P(Devices, Checkpoint, every_device(), device_name);
 
 }  // namespace
 }  // namespace stoker

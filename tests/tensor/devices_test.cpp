@@ -4,11 +4,7 @@
 namespace stoker {
 namespace {
 
-class OnDevice : public testing::TestWithParam<const char*> {
- protected:
-  System system;
-  DeviceScope scope{system.device(GetParam())};
-};
+using OnDevice = TensorsOnDevices;
 
 TEST_P(OnDevice, chains_of_elements_and_views_give_the_same) {
   const Tensor x = iota({6, 5}, DType::f32) / 7;
@@ -72,8 +68,7 @@ TEST_P(OnDevice, positions_and_order_work) {
   EXPECT_EQ(argmax(x).item<int>(), 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, OnDevice, testing::Values("cpu", "vulkan"),
-                         [](const auto& info) { return std::string{info.param}; });
+INSTANTIATE_TEST_SUITE_P(Devices, OnDevice, every_device(), device_name);
 
 }  // namespace
 }  // namespace stoker

@@ -197,7 +197,7 @@ TEST_P(Dlpack, refuses_by_name_and_gives_back) {
             ErrorCode::invalid_argument);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Dlpack, testing::Values("cpu", "vulkan"), device_name);
+INSTANTIATE_TEST_SUITE_P(Devices, Dlpack, every_device(), device_name);
 
 }  // namespace
 }  // namespace stoker

@@ -58,22 +58,21 @@ TEST_P(EigenOn, tensors_become_matrices) {
 }
 
 TEST_P(EigenOn, what_does_not_fit_is_refused) {
-  const auto code = [](auto&& call) { return error_of(call).code(); };
-  EXPECT_EQ(code([] {
+  EXPECT_EQ(code_of([] {
               return to_eigen<Eigen::Matrix2f>(zeros({2, 3}));
             }),
             ErrorCode::shape_mismatch);
-  EXPECT_EQ(code([] {
+  EXPECT_EQ(code_of([] {
               return to_eigen<Eigen::VectorXf>(zeros({2, 3}));
             }),
             ErrorCode::shape_mismatch);
-  EXPECT_EQ(code([] {
+  EXPECT_EQ(code_of([] {
               return to_eigen<Eigen::MatrixXf>(zeros({1, 2, 3}));
             }),
             ErrorCode::shape_mismatch);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, EigenOn, testing::Values("cpu", "vulkan"), device_name);
+INSTANTIATE_TEST_SUITE_P(Devices, EigenOn, every_device(), device_name);
 
 class EigenViews : public Tensors {};
 

@@ -1,36 +1,22 @@
 // Gradients of factorizations and of scans, against central differences in f64.
-#include <functional>
-
-#include "fixture.hpp"
+#include "differences.hpp"
 
 namespace stoker {
 namespace {
 
 using FactorGradients = Tensors;
 using ScanGradients = Tensors;
-using Function = std::function<Tensor(const Tensor&)>;
 
-Tensor weighed(const Tensor& y) { return sum(y * cos(iota(y.shape(), DType::f64) + 0.3)); }
-
-Tensor sample(const Shape& shape, double seed = 0) {
+/// Of full rank, with singular values apart from each other.
+Tensor matrix(const Shape& shape, double seed = 0) {
   return sin(iota(shape, DType::f64) * 2.7 + seed) + 0.3 * cos(iota(shape, DType::f64) * 5.1);
 }
 
-void check(const char* name, const Function& function, const Tensor& at, double tolerance = 2e-6) {
+void check(const char* name, const std::function<Tensor(const Tensor&)>& function, const Tensor& at,
+           double tolerance = 2e-6) {
   SCOPED_TRACE(name);
-  const auto loss = [&](const Tensor& x) { return weighed(function(x)); };
-  const std::vector<double> x = at.to_vector<double>();
-  const std::vector<double> got = grad(loss)(at).to_vector<double>();
-  constexpr double h = 1e-6;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const auto moved = [&](double by) {
-      std::vector<double> y = x;
-      y[i] += by;
-      return loss(tensor(y, at.shape())).item<double>();
-    };
-    const double want = (moved(h) - moved(-h)) / (2 * h);
-    EXPECT_NEAR(got[i], want, tolerance * std::max(1.0, std::abs(want))) << "element " << i;
-  }
+  expect_gradient([&](const std::vector<Tensor>& x) { return function(x[0]); }, {at},
+                  {tolerance, 1e-6});
 }
 
 const std::vector<Shape> shapes{{3, 3}, {4, 3}, {3, 5}, {2, 3, 3}, {2, 4, 2}, {2, 2, 4}, {1, 1}};
@@ -39,16 +25,16 @@ TEST_F(FactorGradients, of_lu) {
   for (const Shape& shape : shapes) {
     SCOPED_TRACE(shape.to_string());
     check(
-        "l", [](const Tensor& a) { return linalg::lu(a).l; }, sample(shape));
+        "l", [](const Tensor& a) { return linalg::lu(a).l; }, matrix(shape));
     check(
-        "u", [](const Tensor& a) { return linalg::lu(a).u; }, sample(shape));
+        "u", [](const Tensor& a) { return linalg::lu(a).u; }, matrix(shape));
     check(
         "all",
         [](const Tensor& a) {
           const auto [p, l, u] = linalg::lu(a);
           return sin(l) * sum(u * u);
         },
-        sample(shape, 1), 1e-5);
+        matrix(shape, 1), 1e-5);
   }
 }
 
@@ -56,23 +42,23 @@ TEST_F(FactorGradients, of_qr) {
   for (const Shape& shape : shapes) {
     SCOPED_TRACE(shape.to_string());
     check(
-        "q", [](const Tensor& a) { return linalg::qr(a).q; }, sample(shape), 1e-5);
+        "q", [](const Tensor& a) { return linalg::qr(a).q; }, matrix(shape), 1e-5);
     check(
-        "r", [](const Tensor& a) { return linalg::qr(a).r; }, sample(shape), 1e-5);
+        "r", [](const Tensor& a) { return linalg::qr(a).r; }, matrix(shape), 1e-5);
     check(
         "both",
         [](const Tensor& a) {
           const auto [q, r] = linalg::qr(a);
           return sin(q) * sum(r * r);
         },
-        sample(shape, 1), 1e-5);
+        matrix(shape, 1), 1e-5);
   }
   check(
       "a complete one that is square", [](const Tensor& a) { return linalg::qr(a, true).q; },
-      sample({3, 3}), 1e-5);
+      matrix({3, 3}), 1e-5);
   EXPECT_EQ(
       error_of([] {
-        return grad([](const Tensor& a) { return sum(linalg::qr(a, true).q); })(sample({4, 2}));
+        return grad([](const Tensor& a) { return sum(linalg::qr(a, true).q); })(matrix({4, 2}));
       }).code(),
       ErrorCode::unsupported);
 }
@@ -81,25 +67,25 @@ TEST_F(FactorGradients, of_svd) {
   for (const Shape& shape : shapes) {
     SCOPED_TRACE(shape.to_string());
     check(
-        "u", [](const Tensor& a) { return linalg::svd(a, false).u; }, sample(shape), 1e-5);
+        "u", [](const Tensor& a) { return linalg::svd(a, false).u; }, matrix(shape), 1e-5);
     check(
-        "s", [](const Tensor& a) { return linalg::svd(a, false).s; }, sample(shape), 1e-5);
+        "s", [](const Tensor& a) { return linalg::svd(a, false).s; }, matrix(shape), 1e-5);
     check(
-        "vt", [](const Tensor& a) { return linalg::svd(a, false).vt; }, sample(shape), 1e-5);
+        "vt", [](const Tensor& a) { return linalg::svd(a, false).vt; }, matrix(shape), 1e-5);
     check(
-        "values of the full one", [](const Tensor& a) { return linalg::svd(a).s; }, sample(shape),
+        "values of the full one", [](const Tensor& a) { return linalg::svd(a).s; }, matrix(shape),
         1e-5);
   }
   EXPECT_EQ(error_of([] {
-              return grad([](const Tensor& a) { return sum(linalg::svd(a).u); })(sample({4, 2}));
+              return grad([](const Tensor& a) { return sum(linalg::svd(a).u); })(matrix({4, 2}));
             }).code(),
             ErrorCode::unsupported);
 }
 
 TEST_F(FactorGradients, of_what_is_made_of_factors) {
-  const Tensor a = sample({3, 3}) + 3.0 * as_type(eye(3), DType::f64);
+  const Tensor a = matrix({3, 3}) + 3.0 * as_type(eye(3), DType::f64);
   check(
-      "pinv", [](const Tensor& x) { return linalg::pinv(x); }, sample({4, 3}), 1e-5);
+      "pinv", [](const Tensor& x) { return linalg::pinv(x); }, matrix({4, 3}), 1e-5);
   check(
       "nuclear norm", [](const Tensor& x) { return linalg::norm(x, "nuc"); }, a, 1e-5);
   check(
@@ -109,13 +95,13 @@ TEST_F(FactorGradients, of_what_is_made_of_factors) {
   check(
       "least_squares",
       [](const Tensor& x) {
-        return linalg::least_squares(x, sample({4, 2}, 2));
+        return linalg::least_squares(x, matrix({4, 2}, 2));
       },
-      sample({4, 3}), 1e-5);
+      matrix({4, 3}), 1e-5);
   check(
       "solve",
       [](const Tensor& x) {
-        return linalg::solve(x, sample({3, 2}, 2));
+        return linalg::solve(x, matrix({3, 2}, 2));
       },
       a, 1e-5);
   check(
@@ -124,18 +110,18 @@ TEST_F(FactorGradients, of_what_is_made_of_factors) {
         return linalg::cholesky(matmul(x, transpose(x, Axes{0, 2, 1})) +
                                 as_type(eye(3), DType::f64));
       },
-      sample({2, 3, 3}), 1e-5);
+      matrix({2, 3, 3}), 1e-5);
   check(
       "batches of eigh",
       [](const Tensor& x) {
         return linalg::eigh(x + transpose(x, Axes{0, 2, 1})).vectors;
       },
-      sample({2, 3, 3}), 1e-4);
+      matrix({2, 3, 3}), 1e-4);
   check(
       "batches of determinants", [](const Tensor& x) { return linalg::determinant(x); },
-      sample({2, 3, 3}), 1e-5);
+      matrix({2, 3, 3}), 1e-5);
   check(
-      "covariance", [](const Tensor& x) { return covariance(x, 1); }, sample({4, 3}));
+      "covariance", [](const Tensor& x) { return covariance(x, 1); }, matrix({4, 3}));
 }
 
 TEST_F(FactorGradients,
@@ -165,7 +151,7 @@ TEST_F(ScanGradients, of_cumulative_products) {
     for (const std::int64_t axis : {0, 1})
       check(
           "product", [&](const Tensor& x) { return cumulative_product(x, axis, reverse); },
-          sample({3, 4}));
+          matrix({3, 4}));
   // One zero, and two.
   const Tensor one = tensor<double>({2.0, 0.0, 3.0, -1.5});
   const Tensor two = tensor<double>({2.0, 0.0, 3.0, 0.0, 5.0});
@@ -178,16 +164,16 @@ TEST_F(ScanGradients, of_cumulative_products) {
   const auto first = [](const Tensor& x) {
     return grad([](const Tensor& v) { return weighed(cumulative_product(v)); })(x);
   };
-  check("of higher order", first, sample({4}));
+  check("of higher order", first, matrix({4}));
 }
 
 TEST_F(ScanGradients, of_cumulative_extremes_go_to_where_they_came_from) {
   for (const bool reverse : {false, true})
     for (const std::int64_t axis : {0, 1}) {
       check(
-          "max", [&](const Tensor& x) { return cumulative_max(x, axis, reverse); }, sample({3, 4}));
+          "max", [&](const Tensor& x) { return cumulative_max(x, axis, reverse); }, matrix({3, 4}));
       check(
-          "min", [&](const Tensor& x) { return cumulative_min(x, axis, reverse); }, sample({3, 4}));
+          "min", [&](const Tensor& x) { return cumulative_min(x, axis, reverse); }, matrix({3, 4}));
     }
   const auto of_max = grad([](const Tensor& x) { return sum(cumulative_max(x)); });
   expect_near(of_max(tensor({0.0, 2.0, 2.0, 1.0, 3.0})), {1, 3, 0, 0, 1});
@@ -196,23 +182,23 @@ TEST_F(ScanGradients, of_cumulative_extremes_go_to_where_they_came_from) {
 
 TEST_F(ScanGradients, of_other_orders) {
   check(
-      "median", [](const Tensor& x) { return median(x, 1); }, sample({3, 4}));
+      "median", [](const Tensor& x) { return median(x, 1); }, matrix({3, 4}));
   check(
-      "diff", [](const Tensor& x) { return diff(x, 2); }, sample({2, 5}));
+      "diff", [](const Tensor& x) { return diff(x, 2); }, matrix({2, 5}));
   check(
-      "top_k", [](const Tensor& x) { return top_k(x, 2).values; }, sample({3, 4}));
+      "top_k", [](const Tensor& x) { return top_k(x, 2).values; }, matrix({3, 4}));
   check(
       "reflect",
       [](const Tensor& x) {
         return reflect(x, {{2, 3}});
       },
-      sample({4}));
+      matrix({4}));
   check(
       "diagonals", [](const Tensor& x) { return put_diagonal(x, take_diagonal(x, 1) * 2, -1); },
-      sample({3, 3}));
+      matrix({3, 3}));
   check(
       "weighted_mean", [](const Tensor& x) { return weighted_mean(x, abs(x) + 1, {Axes{1}}); },
-      sample({3, 4}));
+      matrix({3, 4}));
 }
 
 }  // namespace

@@ -15,23 +15,17 @@
 namespace stoker {
 
 /// Tests that run on every device, each with an empty folder.
-class Files : public testing::TestWithParam<const char*> {
+class Files : public TensorsOnDevices {
  protected:
   Files() { std::filesystem::create_directories(folder); }
   ~Files() override { std::filesystem::remove_all(folder); }
 
   [[nodiscard]] std::filesystem::path path(const std::string& name) const { return folder / name; }
 
-  System system;
-  DeviceScope scope{system.device(GetParam())};
   // Tests run in processes of their own, side by side, or one after the other in one.
   std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("stoker-files-" + std::to_string(::getpid()));
 };
-
-inline std::string device_name(const testing::TestParamInfo<const char*>& info) {
-  return info.param;
-}
 
 /// Different bytes for each dtype; bools are 0 and 1.
 inline Tensor sample(DType dtype, const Shape& shape) {
@@ -48,13 +42,30 @@ inline void expect_same(const Tensor& got, const Tensor& want) {
   EXPECT_TRUE(got.to_bytes() == want.to_bytes()) << got.spec().to_string();
 }
 
+inline std::vector<std::byte> bytes_in(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span{text});
+  return {bytes.begin(), bytes.end()};
+}
+
 inline std::vector<std::byte> bytes_of(const std::filesystem::path& path) {
   std::ifstream file{path, std::ios::binary};
   std::stringstream text;
   text << file.rdbuf();
-  const std::string all = text.str();
-  const auto bytes = std::as_bytes(std::span{all});
-  return {bytes.begin(), bytes.end()};
+  return bytes_in(text.str());
+}
+
+/// A length as formats write it: the low byte first.
+inline std::string low_first(std::size_t number, std::size_t width) {
+  std::string text;
+  for (std::size_t i = 0; i < width; ++i) text += static_cast<char>(number >> (8 * i) & 0xff);
+  return text;
+}
+
+/// 0, 1, 2, …
+inline std::string counting(std::size_t bytes) {
+  std::string text;
+  for (std::size_t i = 0; i < bytes; ++i) text += static_cast<char>(i);
+  return text;
 }
 
 inline void write_file(const std::filesystem::path& path, std::string_view text) {

@@ -16,13 +16,9 @@ std::vector<std::byte> npy(std::string_view dictionary, std::size_t data, int ve
   std::string file = "\x93NUMPY";
   file += static_cast<char>(version);
   file += '\0';
-  const std::size_t width = version == 1 ? 2 : 4;
-  for (std::size_t i = 0; i < width; ++i)
-    file += static_cast<char>(dictionary.size() >> (8 * i) & 0xff);
+  file += low_first(dictionary.size(), version == 1 ? 2 : 4);
   file += dictionary;
-  for (std::size_t i = 0; i < data; ++i) file += static_cast<char>(i);
-  const auto bytes = std::as_bytes(std::span{file});
-  return {bytes.begin(), bytes.end()};
+  return bytes_in(file + counting(data));
 }
 
 TEST_P(Files, npy_brings_back_every_dtype_and_shape) {
@@ -266,7 +262,7 @@ TEST_P(Files, damaged_npz_is_an_error_or_tensors) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Files, testing::Values("cpu", "vulkan"), device_name);
+INSTANTIATE_TEST_SUITE_P(Devices, Files, every_device(), device_name);
 
 }  // namespace
 }  // namespace stoker

@@ -1,45 +1,10 @@
 // Gradients against central differences in f64, of every operation that has one.
-#include "fixture.hpp"
-#include "stoker/pipeline/tensor/op.hpp"
+#include "differences.hpp"
 
 namespace stoker {
 namespace {
 
 using Gradients = Tensors;
-using Function = std::function<Tensor(const std::vector<Tensor>&)>;
-
-/// Different weights for different elements, so that a gradient in the wrong place shows.
-Tensor weighed(const Tensor& y) { return sum(y * cos(iota(y.shape(), DType::f64) + 0.3)); }
-
-/// Compares the gradient by every element of every argument with (f(x + h) - f(x - h)) / 2h.
-void check_gradient(const Function& function, const std::vector<Tensor>& at,
-                    double tolerance = 2e-6) {
-  const auto loss = [&](const std::vector<Tensor>& x) { return weighed(function(x)); };
-  const std::vector<Tensor> got = grad(loss)(at);
-  constexpr double h = 1e-5;
-  for (std::size_t k = 0; k < at.size(); ++k) {
-    const std::vector<double> x = at[k].to_vector<double>();
-    const std::vector<double> gradient = got[k].to_vector<double>();
-    ASSERT_EQ(got[k].spec(), at[k].spec());
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const auto moved = [&](double by) {
-        std::vector<double> y = x;
-        y[i] += by;
-        std::vector<Tensor> arguments = at;
-        arguments[k] = tensor(y, at[k].shape());
-        return loss(arguments).item<double>();
-      };
-      const double want = (moved(h) - moved(-h)) / (2 * h);
-      EXPECT_NEAR(gradient[i], want, tolerance * std::max(1.0, std::abs(want)))
-          << "argument " << k << ", element " << i;
-    }
-  }
-}
-
-/// Numbers within (low, high) without a pattern that an operation could follow.
-Tensor sample(const Shape& shape, double low, double high, double seed = 0) {
-  return low + (high - low) * (0.5 + 0.49 * sin(iota(shape, DType::f64) * 2.7 + seed));
-}
 
 TEST_F(Gradients, of_functions_of_one_element) {
   struct Case {
@@ -74,8 +39,8 @@ TEST_F(Gradients, of_functions_of_one_element) {
                                            {"abs", &abs, 0.2, 2},
                                            {"relu", &relu, 0.2, 2}}) {
     SCOPED_TRACE(one.name);
-    check_gradient([&](const auto& x) { return one.function(x[0]); },
-                   {sample({5}, one.low, one.high)});
+    expect_gradient([&](const auto& x) { return one.function(x[0]); },
+                    {sample({5}, one.low, one.high)});
   }
 }
 
@@ -94,22 +59,22 @@ TEST_F(Gradients, of_functions_of_two_elements_with_broadcasting) {
                                            {"min", &min},
                                            {"remainder", &remainder}}) {
     SCOPED_TRACE(one.name);
-    check_gradient([&](const auto& x) { return one.function(x[0], x[1]); },
-                   {sample({2, 3}, 0.5, 3), sample({3}, 0.7, 2, 1)});
-    check_gradient([&](const auto& x) { return one.function(x[0], x[1]); },
-                   {sample({3}, 0.5, 3), sample({2, 1}, 0.7, 2, 1)});
+    expect_gradient([&](const auto& x) { return one.function(x[0], x[1]); },
+                    {sample({2, 3}, 0.5, 3), sample({3}, 0.7, 2, 1)});
+    expect_gradient([&](const auto& x) { return one.function(x[0], x[1]); },
+                    {sample({3}, 0.5, 3), sample({2, 1}, 0.7, 2, 1)});
   }
-  check_gradient([](const auto& x) { return x[0] % x[1]; },
-                 {-1 * sample({4}, 2.1, 2.9), sample({4}, 0.9, 1.1, 1)});
+  expect_gradient([](const auto& x) { return x[0] % x[1]; },
+                  {-1 * sample({4}, 2.1, 2.9), sample({4}, 0.9, 1.1, 1)});
 }
 
 TEST_F(Gradients, of_choices) {
-  check_gradient(
+  expect_gradient(
       [](const auto& x) {
         return select(tensor({1, 0, 1}), x[0], x[1]);
       },
       {sample({3}, -1, 1), sample({3}, -1, 1, 2)});
-  check_gradient([](const auto& x) { return clip(x[0], -0.5, 0.5); }, {sample({6}, -1, 1)});
+  expect_gradient([](const auto& x) { return clip(x[0], -0.5, 0.5); }, {sample({6}, -1, 1)});
   const auto at_limit = grad([](const Tensor& x) { return sum(clip(x, 0, 1)); });
   expect_near(at_limit(tensor({0.0, 1.0, 2.0, -1.0})), {1, 1, 0, 0});
 }
@@ -167,9 +132,9 @@ TEST_F(Gradients, of_shapes) {
       {"cast", [](const auto& v) { return as_type(v[0], DType::f64) * 2; }}};
   for (const auto& [name, function] : cases) {
     SCOPED_TRACE(name);
-    check_gradient(function, x);
+    expect_gradient(function, x);
   }
-  check_gradient(
+  expect_gradient(
       [](const auto& v) {
         return pad(v[0], v[1], {{1, 1, 1}});
       },
@@ -195,10 +160,10 @@ TEST_F(Gradients, of_reductions) {
       {"log_softmax", [](const auto& v) { return log_softmax(v[0]); }}};
   for (const auto& [name, function] : cases) {
     SCOPED_TRACE(name);
-    check_gradient(function, x);
+    expect_gradient(function, x);
   }
-  check_gradient([](const auto& v) { return layer_norm(v[0], v[1], v[2]); },
-                 {sample({3, 4}, -1, 1), sample({4}, 0.5, 1.5, 1), sample({4}, -1, 1, 2)});
+  expect_gradient([](const auto& v) { return layer_norm(v[0], v[1], v[2]); },
+                  {sample({3, 4}, -1, 1), sample({4}, 0.5, 1.5, 1), sample({4}, -1, 1, 2)});
 }
 
 TEST_F(Gradients, of_extremes_are_shared_by_equals) {
@@ -223,13 +188,13 @@ TEST_F(Gradients, of_powers_at_zero_are_no_nan) {
 
 TEST_F(Gradients, of_matrix_products) {
   const Function product = [](const auto& x) { return matmul(x[0], x[1]); };
-  check_gradient(product, {sample({2, 3}, -1, 1), sample({3, 4}, -1, 1, 1)});
-  check_gradient(product, {sample({3}, -1, 1), sample({3, 4}, -1, 1, 1)});
-  check_gradient(product, {sample({2, 3}, -1, 1), sample({3}, -1, 1, 1)});
-  check_gradient(product, {sample({2, 2, 3}, -1, 1), sample({3, 2}, -1, 1, 1)});
-  check_gradient([](const auto& x) { return matmul(transpose(x[0]), transpose(x[1])); },
-                 {sample({3, 2}, -1, 1), sample({4, 3}, -1, 1, 1)});
-  check_gradient(
+  expect_gradient(product, {sample({2, 3}, -1, 1), sample({3, 4}, -1, 1, 1)});
+  expect_gradient(product, {sample({3}, -1, 1), sample({3, 4}, -1, 1, 1)});
+  expect_gradient(product, {sample({2, 3}, -1, 1), sample({3}, -1, 1, 1)});
+  expect_gradient(product, {sample({2, 2, 3}, -1, 1), sample({3, 2}, -1, 1, 1)});
+  expect_gradient([](const auto& x) { return matmul(transpose(x[0]), transpose(x[1])); },
+                  {sample({3, 2}, -1, 1), sample({4, 3}, -1, 1, 1)});
+  expect_gradient(
       [](const auto& x) {
         return dot(x[0], {.contract = {1}, .batch = {0}}, x[1], {.contract = {2}, .batch = {0}});
       },
@@ -273,13 +238,6 @@ TEST_F(Gradients, of_what_does_not_depend_are_zero) {
 TEST_F(Gradients, are_refused_where_there_are_none) {
   EXPECT_EQ(error_of([] { return grad([](const Tensor& x) { return x * 2; })(ones({3})); }).code(),
             ErrorCode::invalid_argument);
-  const Error error = error_of([] {
-    return grad([](const Tensor& x) {
-      return sum(as_type(quotient(as_type(x, DType::s32), 2), DType::f32));
-    })(ones({3}));
-  });
-  // Through integers nothing flows: the cast before the quotient ends it.
-  EXPECT_TRUE(error.code() == ErrorCode::internal || error.code() == ErrorCode::unsupported);
 }
 
 TEST_F(Gradients, come_forwards_and_backwards) {

@@ -9,7 +9,7 @@
 namespace stoker {
 namespace {
 
-class Laws : public testing::TestWithParam<const char*> {
+class Laws : public TensorsOnDevices {
  protected:
   /// Calls `law` for one drawing after the other; a failure names its number.
   void for_drawings(const std::function<void()>& law) {
@@ -47,8 +47,6 @@ class Laws : public testing::TestWithParam<const char*> {
     EXPECT_EQ(a.to_vector<float>(), b.to_vector<float>());
   }
 
-  System system;
-  DeviceScope scope{system.device(GetParam())};
   std::mt19937 random_;
 };
 
@@ -139,8 +137,7 @@ TEST_P(Laws, gradients_are_linear_in_what_is_differentiated) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Laws, testing::Values("cpu", "vulkan"),
-                         [](const auto& one) { return std::string{one.param}; });
+INSTANTIATE_TEST_SUITE_P(Devices, Laws, every_device(), device_name);
 
 }  // namespace
 }  // namespace stoker

@@ -4,11 +4,7 @@
 namespace stoker {
 namespace {
 
-class Rows : public testing::TestWithParam<const char*> {
- protected:
-  System system;
-  DeviceScope scope{system.device(GetParam())};
-};
+using Rows = TensorsOnDevices;
 
 TEST_P(Rows, diagonals_are_made_taken_and_put) {
   expect_values<int>(make_diagonal(tensor({1, 2})), {2, 2}, {1, 0, 0, 2});
@@ -235,8 +231,7 @@ TEST_P(Rows, keys_that_are_split_already_give_the_same_numbers) {
   EXPECT_NE(mixed[0].to_vector<int>(), mixed[1].to_vector<int>());
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Rows, testing::Values("cpu", "vulkan"),
-                         [](const auto& one) { return std::string{one.param}; });
+INSTANTIATE_TEST_SUITE_P(Devices, Rows, every_device(), device_name);
 
 }  // namespace
 }  // namespace stoker

@@ -9,12 +9,7 @@ namespace {
 using Safetensors = Files;
 
 std::vector<std::byte> file_of(std::string_view json, std::size_t data) {
-  std::string file;
-  for (std::size_t i = 0; i < 8; ++i) file += static_cast<char>(json.size() >> (8 * i) & 0xff);
-  file += json;
-  for (std::size_t i = 0; i < data; ++i) file += static_cast<char>(i);
-  const auto bytes = std::as_bytes(std::span{file});
-  return {bytes.begin(), bytes.end()};
+  return bytes_in(low_first(json.size(), 8) + std::string{json} + counting(data));
 }
 
 TensorMap every_dtype() {
@@ -227,7 +222,7 @@ TEST_P(Safetensors, with_damaged_structures_are_an_error_or_a_structure) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Safetensors, testing::Values("cpu", "vulkan"), device_name);
+INSTANTIATE_TEST_SUITE_P(Devices, Safetensors, every_device(), device_name);
 
 }  // namespace
 }  // namespace stoker

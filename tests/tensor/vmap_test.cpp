@@ -1,22 +1,10 @@
 // vmap(f)(x) is f of each element, stacked.
-#include <functional>
-
-#include "fixture.hpp"
+#include "differences.hpp"
 
 namespace stoker {
 namespace {
 
-class Vmap : public testing::TestWithParam<const char*> {
- protected:
-  System system;
-  DeviceScope scope{system.device(GetParam())};
-};
-using Function = std::function<Tensor(const std::vector<Tensor>&)>;
-using Options = std::vector<std::optional<std::int64_t>>;
-
-Tensor sample(const Shape& shape, double low = -1, double high = 1, double seed = 0) {
-  return low + (high - low) * (0.5 + 0.49 * sin(iota(shape, DType::f64) * 2.7 + seed));
-}
+using Vmap = TensorsOnDevices;
 
 Tensor element(const Tensor& x, std::int64_t i) {
   return squeeze(slice_along_axis(x, i, 1), Axes{0});
@@ -351,8 +339,7 @@ TEST_P(Vmap, refuses_what_does_not_fit) {
             ErrorCode::invalid_argument);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Vmap, testing::Values("cpu", "vulkan"),
-                         [](const auto& one) { return std::string{one.param}; });
+INSTANTIATE_TEST_SUITE_P(Devices, Vmap, every_device(), device_name);
 
 }  // namespace
 }  // namespace stoker

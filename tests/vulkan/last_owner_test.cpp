@@ -7,46 +7,12 @@
 #include "intercept.hpp"
 #include "stoker/device/vulkan/exit_watch.hpp"
 #include "stoker/runtime/log.hpp"
+#include "stoker/tests/device/owner.hpp"
 
 namespace stoker::device::vulkan::testing {
 namespace {
 
 constexpr auto for_ever = std::chrono::minutes{1};
-
-/// Owns a device, as a shell does. The first report lasts until nobody else owns this.
-class Owner final : public CompletionSink, public std::enable_shared_from_this<Owner> {
- public:
-  struct Signals {
-    std::binary_semaphore told{0};
-    std::binary_semaphore alone{0};
-    std::binary_semaphore gone{0};
-    std::thread::id ended_by;
-    int reports = 0;
-  };
-  explicit Owner(std::shared_ptr<Signals> signals) : signals_{std::move(signals)} {}
-  ~Owner() {
-    signals_->ended_by = std::this_thread::get_id();
-    backend.reset();
-    signals_->gone.release();
-  }
-  Owner(const Owner&) = delete;
-  Owner& operator=(const Owner&) = delete;
-  void on_completed(Completion) noexcept override { told(); }
-  void on_lost(Error) noexcept override { told(); }
-
-  std::shared_ptr<Backend> backend;
-
- private:
-  void told() noexcept {
-    const auto self = weak_from_this().lock();
-    ASSERT_TRUE(self) << "told after its end";
-    ++signals_->reports;
-    signals_->told.release();
-    EXPECT_TRUE(signals_->alone.try_acquire_for(for_ever));
-  }
-
-  const std::shared_ptr<Signals> signals_;
-};
 
 /// Says when the driver has destroyed a device.
 std::counting_semaphore<> devices_destroyed{0};
@@ -65,7 +31,7 @@ ApiFilter watching_filter() {
   };
 }
 
-class LastOwner : public ::testing::Test {
+class LastOwner : public ::testing::Test, public LettingGo {
  protected:
   void SetUp() override {
     Faults::instance().reset();
@@ -93,20 +59,9 @@ class LastOwner : public ::testing::Test {
     const QueuePoint before{QueueKind::compute, value - 1};
     EXPECT_TRUE(owner->backend->submit({QueueKind::compute, value, {&before, 1}, {&step, 1}}));
   }
-  /// Leaves the device to its own thread.
-  void let_go() {
-    EXPECT_TRUE(signals->told.try_acquire_for(for_ever));
-    owner.reset();
-    signals->alone.release();
-    EXPECT_TRUE(signals->gone.try_acquire_for(for_ever));
-    EXPECT_NE(signals->ended_by, std::this_thread::get_id());
-    EXPECT_EQ(signals->reports, 1);
-  }
   static void await_destruction() { EXPECT_TRUE(devices_destroyed.try_acquire_for(for_ever)); }
 
   std::unique_ptr<Driver> driver;
-  std::shared_ptr<Owner::Signals> signals = std::make_shared<Owner::Signals>();
-  std::shared_ptr<Owner> owner = std::make_shared<Owner>(signals);
   std::optional<LogCapture> log;
 };
 
