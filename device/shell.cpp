@@ -202,9 +202,16 @@ bool DeviceShell::must_wait(const CommandWork& work) {
   // While nothing waits for the outside, nothing can be overtaken.
   if (held_works_ == 0) return false;
   bool waits = std::ranges::any_of(work.waits, [](const auto& wait) { return !wait->done(); });
-  for_each_use(
-      work, [&](const BufferState& buffer, bool, bool) { waits = waits || buffer.held == scan_; });
-  if (waits) for_each_use(work, [&](BufferState& buffer, bool, bool) { buffer.held = scan_; });
+  // Who waits to read holds back writers only: what it waits for may be made by another reader.
+  const std::uint64_t by_reader = 2 * scan_;
+  const std::uint64_t by_writer = by_reader + 1;
+  for_each_use(work, [&](const BufferState& buffer, bool writes, bool) {
+    waits = waits || buffer.held >= (writes ? by_reader : by_writer);
+  });
+  if (waits)
+    for_each_use(work, [&](BufferState& buffer, bool writes, bool) {
+      buffer.held = std::max(buffer.held, writes ? by_writer : by_reader);
+    });
   return waits;
 }
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <sstream>
 
-#include "fixture.hpp"
+#include "differences.hpp"
 
 namespace stoker {
 namespace {
@@ -106,6 +106,35 @@ TEST_P(Functions, refuse_gradients_of_what_is_no_float) {
   });
   EXPECT_EQ(called.code(), ErrorCode::unsupported);
   EXPECT_EQ(called.op(), "host_call");
+}
+
+TEST_P(Functions, have_gradients_of_gradients_through_loops_and_branches) {
+  const Function f = [](const auto& x) {
+    const Tensor y = while_loop(
+        x[0], [](const Tensor& v) { return sum(v * v) < 40; },
+        [&](const Tensor& v) { return v * x[1] + sin(v); }, {.max_iterations = 8});
+    return cond(
+        sum(y) > 0, [&] { return y * y * x[1]; }, [&] { return y * 3; });
+  };
+  const std::vector<Tensor> at{sample({3}, 0.5, 2), sample({3}, 1.2, 1.6, 1)};
+  expect_gradient(f, at);
+  const auto slope = [&](const std::vector<Tensor>& x) {
+    const std::vector<Tensor> gradients =
+        grad([&](const std::vector<Tensor>& v) { return weighed(f(v)); })(x);
+    return weighed(gradients[0]) + weighed(gradients[1] * gradients[1]);
+  };
+  expect_differences(slope, at, grad(slope)(at), {1e-5});
+  expect_differences(slope, at, jit(grad(slope))(at), {1e-5});
+}
+
+TEST_P(Functions, may_use_a_result_beside_a_branch_that_takes_it_too) {
+  const Tensor x = tensor({1.0, 1.5});
+  const auto twice = [&](const Tensor& v) {
+    return cond(
+        sum(x) > 0, [&] { return v * 2; }, [&] { return v - 2; });
+  };
+  const Tensor w = twice(x);
+  expect_near(twice(w) * w, {8, 18});
 }
 
 // Conditions ----------------------------------------------------------------------------------------
