@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "stoker/kernels/cpu/stream.hpp"
+#include "stoker/kernels/fused/evaluator.hpp"
 #include "stoker/kernels/fused/schedule.hpp"
 #include "stoker/kernels/scalar/loops.hpp"
 
@@ -131,12 +132,26 @@ Result<Ready> ready(const Step& step) {
   return result;
 }
 
-struct Interpreter {
+struct Interpreter final : Evaluator {
   Schedule schedule;  // its steps have become `before` and `steps`
   std::vector<Ready> before;
   std::vector<Ready> steps;
   std::vector<Place> streams_in;  // the inputs that are read from front to back
   std::uint32_t slices = 1;
+
+  [[nodiscard]] const Schedule& plan() const noexcept override { return schedule; }
+
+  void begin(const CpuArgs& args, std::byte* registers) const noexcept override {
+    for (const Ready& one : before) take(one, args, registers, 0, schedule.block);
+  }
+
+  void evaluate(const CpuArgs& args, std::byte* registers, std::size_t first, std::size_t n,
+                std::size_t next) const noexcept override {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (next < schedule.elements) prefetch(args, next, i);
+      take(steps[i], args, registers, first, n);
+    }
+  }
 
   void run(const CpuArgs& args, std::uint32_t index) const noexcept {
     const auto [begin, end] = slice_range(schedule.elements, slices, index, schedule.block);
@@ -152,14 +167,11 @@ struct Interpreter {
   void run_range(const CpuArgs& args, std::byte* registers, std::size_t begin,
                  std::size_t end) const noexcept {
     // A slice begins at a whole block, and so at a whole period of what is gathered here.
-    for (const Ready& one : before) take(one, args, registers, 0, schedule.block);
+    this->begin(args, registers);
     for (std::size_t first = begin; first < end; first += schedule.block) {
       const std::size_t n = std::min(schedule.block, end - first);
       const bool ahead = schedule.streams && first + 2 * schedule.block <= end;
-      for (std::size_t i = 0; i < steps.size(); ++i) {
-        if (ahead) prefetch(args, first + schedule.block, i);
-        take(steps[i], args, registers, first, n);
-      }
+      evaluate(args, registers, first, n, ahead ? first + schedule.block : nothing);
     }
     if (schedule.streams) cpu::stream_fence();
   }
@@ -217,10 +229,9 @@ struct Interpreter {
   }
 };
 
-Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
+Result<std::shared_ptr<Interpreter>> make_interpreter(Schedule made) {
   const auto interpreter = std::make_shared<Interpreter>();
-  interpreter->schedule =
-      make_schedule(static_cast<const FusedCall&>(call).program, cpu::stream_from_bytes);
+  interpreter->schedule = std::move(made);
   Schedule& schedule = interpreter->schedule;
   for (const Step& step : schedule.before) {
     STOKER_ASSIGN(Ready one, ready(step));
@@ -236,6 +247,14 @@ Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
         interpreter->streams_in.push_back(place);
     }
   }
+  return interpreter;
+}
+
+Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
+  STOKER_ASSIGN(const std::shared_ptr<Interpreter> interpreter,
+                make_interpreter(make_schedule(static_cast<const FusedCall&>(call).program,
+                                               cpu::stream_from_bytes)));
+  const Schedule& schedule = interpreter->schedule;
   const auto grain =
       static_cast<std::size_t>(std::clamp(10000 / schedule.ns_per_element, 2048.0, 32768.0));
   interpreter->slices = slice_count(schedule.elements, grain);
@@ -252,6 +271,14 @@ Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
 
 }  // namespace
 
-void implement(CpuTable& table) { table.set(planner_name, &plan); }
+Result<std::shared_ptr<const Evaluator>> make_evaluator(Schedule schedule) {
+  STOKER_ASSIGN(std::shared_ptr<Interpreter> made, make_interpreter(std::move(schedule)));
+  return std::shared_ptr<const Evaluator>{std::move(made)};
+}
+
+void implement(CpuTable& table) {
+  table.set(planner_name, &plan);
+  implement_reductions(table);
+}
 
 }  // namespace stoker::kernels::fused::STOKER_ISA

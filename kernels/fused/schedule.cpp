@@ -16,7 +16,9 @@ std::size_t compute_bytes(DType dtype) noexcept { return converts(dtype) ? 4 : s
 
 class Scheduler {
  public:
-  Scheduler(const FusedProgram& program, std::size_t stream_from, std::size_t block)
+  /// `row` is 0, or that of a tile schedule.
+  Scheduler(const FusedProgram& program, std::size_t stream_from, std::size_t block,
+            std::size_t row = 0)
       : program_{program},
         dtypes_{program.dtypes()},
         needed_{needed_values(program)},
@@ -25,10 +27,13 @@ class Scheduler {
     schedule_.layout = layout_of(program, needed_);
     schedule_.elements = static_cast<std::size_t>(program.shape.elements());
     schedule_.buffers = program.buffers().size();
+    schedule_.tiled = row > 0;
     schedule_.block = block_length(std::min(block, (schedule_.elements + 63) / 64 * 64));
+    start_ = row <= schedule_.block ? row : std::gcd(row, schedule_.block);
     for (const auto& input : program.inputs) schedule_.offsets.push_back(input.offset);
     for (const auto output : program.outputs)
-      streams_.push_back(schedule_.elements * size_of(dtypes_[output]) >= stream_from);
+      streams_.push_back(!schedule_.tiled &&
+                         schedule_.elements * size_of(dtypes_[output]) >= stream_from);
     for (std::size_t i = 0; i < program.code.size(); ++i)
       if (needed_[program.first_result() + i])
         for (std::size_t k = 0; k < program.code[i].function->arity; ++k)
@@ -57,7 +62,7 @@ class Scheduler {
   /// are then gathered once for each slice.
   [[nodiscard]] std::size_t block_length(std::size_t most) const {
     std::size_t unit = 64;
-    for (std::size_t k = 0; k < program_.inputs.size(); ++k) {
+    for (std::size_t k = 0; k < program_.inputs.size() && !schedule_.tiled; ++k) {
       if (!needed_[k] || schedule_.layout.dense(k)) continue;
       const auto period = static_cast<std::size_t>(schedule_.layout.period(k));
       if (period == 0 || period > most) continue;
@@ -69,7 +74,7 @@ class Scheduler {
 
   [[nodiscard]] bool repeats(std::size_t input) const {
     const auto period = static_cast<std::size_t>(schedule_.layout.period(input));
-    return period != 0 && schedule_.block % period == 0;
+    return period != 0 && (schedule_.tiled ? start_ : schedule_.block) % period == 0;
   }
 
   // Registers are numbered in Place::offset until finish() knows their size.
@@ -143,13 +148,15 @@ class Scheduler {
   }
 
   [[nodiscard]] Place output_place(std::size_t output) const {
-    const auto bytes = static_cast<std::uint32_t>(size_of(dtypes_[program_.outputs[output]]));
+    const auto bytes = schedule_.tiled
+                           ? 0U
+                           : static_cast<std::uint32_t>(size_of(dtypes_[program_.outputs[output]]));
     return {static_cast<std::uint32_t>(1 + schedule_.buffers + output), bytes, 0};
   }
 
   /// The first output that `value` can be computed into.
   [[nodiscard]] std::optional<std::size_t> direct_output(std::size_t value) const {
-    if (converts(dtypes_[value])) return std::nullopt;
+    if (converts(dtypes_[value]) && !schedule_.tiled) return std::nullopt;
     for (std::size_t o = 0; o < program_.outputs.size(); ++o)
       if (program_.outputs[o] == value && !streams_[o]) return o;
     return std::nullopt;
@@ -196,7 +203,7 @@ class Scheduler {
     Step step{.dtype = dtype, .result = dtype};
     step.from[0] = *places_[value];
     Place staged;
-    if (converts(dtype)) {
+    if (converts(dtype) && !schedule_.tiled) {
       step.kind = Step::Kind::store;
       step.to = streams_[output] ? staged = allocate(4) : output_place(output);
       schedule_.steps.push_back(step);
@@ -231,7 +238,7 @@ class Scheduler {
     for (std::size_t k = 0; k < program_.inputs.size(); ++k)
       if (needed_[k]) moved += static_cast<double>(size_of(dtypes_[k]));
     for (const auto output : program_.outputs)
-      moved += static_cast<double>(size_of(dtypes_[output]));
+      moved += schedule_.tiled ? 0 : static_cast<double>(size_of(dtypes_[output]));
     schedule_.ns_per_element += 0.03 * moved;
   }
 
@@ -244,19 +251,28 @@ class Scheduler {
   std::vector<std::uint32_t> sources_;
   std::vector<std::int64_t> free_;
   std::int64_t registers_ = 0;
+  std::size_t start_ = 0;  // blocks of a tile schedule begin at multiples of it
   std::size_t widest_ = 0;
   Schedule schedule_;
 };
 
-}  // namespace
-
-Schedule make_schedule(const FusedProgram& program, std::size_t stream_from) {
+Schedule smallest_fitting(const FusedProgram& program, std::size_t stream_from, std::size_t row) {
   Schedule schedule;
   for (const std::size_t block : {1024, 512, 256}) {
-    schedule = Scheduler{program, stream_from, block}.run();
+    schedule = Scheduler{program, stream_from, block, row}.run();
     if (schedule.register_bytes <= register_budget) break;
   }
   return schedule;
+}
+
+}  // namespace
+
+Schedule make_schedule(const FusedProgram& program, std::size_t stream_from) {
+  return smallest_fitting(program, stream_from, 0);
+}
+
+Schedule make_tile_schedule(const FusedProgram& program, std::size_t row) {
+  return smallest_fitting(program, 0, std::max<std::size_t>(row, 1));
 }
 
 }  // namespace stoker::kernels::fused

@@ -50,6 +50,7 @@ struct Schedule {
   std::size_t register_bytes = 0;
   std::size_t buffers = 0;  ///< inputs that have one
   bool streams = false;
+  bool tiled = false;  ///< made by make_tile_schedule()
   double ns_per_element = 0;
   Layout layout;
   std::vector<std::int64_t> offsets;  ///< of the inputs, in elements
@@ -59,5 +60,11 @@ struct Schedule {
 
 /// `stream_from` is the size from which outputs are written past the cache.
 [[nodiscard]] Schedule make_schedule(const FusedProgram& program, std::size_t stream_from);
+
+/// Of a program with one output, for who takes its values a block at a time: a block's values are left
+/// at the front of output 0, as the compute type, which is a tile of the caller's. Elements come in
+/// rows of `row`: a block is at most Schedule::block elements, and begins at one that is a multiple of
+/// that into its row; rows that fit into a block are taken whole, one or several of them.
+[[nodiscard]] Schedule make_tile_schedule(const FusedProgram& program, std::size_t row);
 
 }  // namespace stoker::kernels::fused

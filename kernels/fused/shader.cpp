@@ -103,6 +103,25 @@ class Writer {
         needed_{needed_values(program)},
         layout_{layout_of(program, needed_)} {}
 
+  /// Functions instead of a main.
+  Result<FusedShader> run_values() {
+    stores_ = false;
+    STOKER_TRY(declare());
+    text_ = prelude;
+    STOKER_TRY(write_compute());
+    const GlslNames names = names_of(dtypes_[program_.outputs[0]]);
+    text_ += std::string{names.scalar} + " fused_value(uint i) {\n";
+    write_one();
+    text_ += "}\n";
+    if (result_.unit == 4) {
+      text_ += std::string{names.four} + " fused_values(uint i) {\n";
+      write_four();
+      text_ += "}\n";
+    }
+    finish();
+    return std::move(result_);
+  }
+
   Result<FusedShader> run() {
     STOKER_TRY(declare());
     text_ = prelude;
@@ -154,7 +173,7 @@ class Writer {
       result_.inputs.push_back(here);
       add_binding("in" + std::to_string(k), input.spec.dtype, false);
     }
-    for (std::size_t o = 0; o < program_.outputs.size(); ++o) {
+    for (std::size_t o = 0; stores_ && o < program_.outputs.size(); ++o) {
       const DType dtype = dtypes_[program_.outputs[o]];
       wide = wide || size_of(dtype) == 8;
       add_binding("out" + std::to_string(o), dtype, true);
@@ -330,7 +349,8 @@ class Writer {
     for (std::size_t o = 0; o < program_.outputs.size(); ++o)
       text_ += "    " + type_of(program_.outputs[o]) + " b" + std::to_string(o) + ";\n";
     write_call("");
-    for (std::size_t o = 0; o < program_.outputs.size(); ++o)
+    if (!stores_) text_ += "    return b0;\n";
+    for (std::size_t o = 0; stores_ && o < program_.outputs.size(); ++o)
       text_ += "    out" + std::to_string(o) + "_store(i, b" + std::to_string(o) + ");\n";
   }
 
@@ -367,7 +387,8 @@ class Writer {
       text_ += "    " + std::string{names_of(dtypes_[program_.outputs[o]]).four} + " b" +
                std::to_string(o) + ";\n";
     for (const char* component : {".x", ".y", ".z", ".w"}) write_call(component);
-    for (std::size_t o = 0; o < program_.outputs.size(); ++o)
+    if (!stores_) text_ += "    return b0;\n";
+    for (std::size_t o = 0; stores_ && o < program_.outputs.size(); ++o)
       text_ += "    out" + std::to_string(o) + "_store4(i / 4u, b" + std::to_string(o) + ");\n";
   }
 
@@ -382,19 +403,10 @@ class Writer {
                             variant.types, [&](const auto& type) { return type.first == letter; }))
         variant.types.emplace_back(letter, dtypes_[v]);
     }
-    std::uint64_t hash = 0xcbf29ce484222325U;
-    const auto mix = [&](std::string_view bytes) {
-      for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-    };
-    mix(text_);
-    for (const ShaderBinding& binding : shader.bindings) mix(binding.type);
-    char name[32];
-    std::snprintf(name, sizeof name, "fused_%016llx", static_cast<unsigned long long>(hash));
-    shader.name = name;
-    shader.file = shader.name + ".glsl";
     shader.push = {{"n"}};
     shader.variants = {std::move(variant)};
     shader.source = std::move(text_);
+    name_by_text(shader);
   }
 
   const FusedProgram& program_;
@@ -402,12 +414,30 @@ class Writer {
   std::vector<bool> needed_;
   Layout layout_;
   bool flat_ = true;
+  bool stores_ = true;  // the outputs; else there is one, and functions return it
   std::string text_;
   std::vector<std::string> texts_;
   FusedShader result_{.shader = {}, .inputs = {}, .unit = 4};
 };
 
 }  // namespace
+
+void name_by_text(Shader& shader) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  const auto mix = [&](std::string_view bytes) {
+    for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  };
+  mix(shader.source);
+  for (const ShaderBinding& binding : shader.bindings) mix(binding.type);
+  char name[32];
+  std::snprintf(name, sizeof name, "fused_%016llx", static_cast<unsigned long long>(hash));
+  shader.name = name;
+  shader.file = shader.name + ".glsl";
+}
+
+Result<FusedShader> make_values(const FusedProgram& program) {
+  return Writer{program}.run_values();
+}
 
 Result<FusedShader> make_shader(const FusedProgram& program) { return Writer{program}.run(); }
 

@@ -19,4 +19,13 @@ struct FusedShader {
 /// too many buffers, or positions beyond 32 bits.
 [[nodiscard]] Result<FusedShader> make_shader(const FusedProgram& program);
 
+/// The program as GLSL functions for a shader that goes on with its values; the program has one output.
+/// The text, `shader.source`, has no main: `R fused_value(uint i)` gives element i in its compute type
+/// R, and where unit is 4, `R4 fused_values(uint i)` the elements from i on, a multiple of four, in one
+/// row. Bound are the inputs; letters are declared for the dtypes that the text needs.
+[[nodiscard]] Result<FusedShader> make_values(const FusedProgram& program);
+
+/// Names a shader after its text and the dtypes of its bindings.
+void name_by_text(Shader& shader);
+
 }  // namespace stoker::kernels::fused

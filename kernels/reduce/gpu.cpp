@@ -62,64 +62,52 @@ std::uint32_t code(Operation operation) {
   return static_cast<std::uint32_t>(operation == Operation::mean ? Operation::sum : operation);
 }
 
-/// One pass, without bindings, variant and divisor; `cut` says what it leaves for the next.
-struct Planned {
-  GpuPass pass;
-  Cut cut;
-};
-
-Planned plan_rows(const Shader& shader, Operation operation, const Step& step) {
+Planned plan_rows(const Shader& shader, Operation operation, const Step& step, bool four) {
   Planned result;
-  result.cut = cut(step.reduced, step.outer, 1);
-  const std::int64_t length = result.cut.length;
+  const auto [pieces, length] = cut(step.reduced, step.outer, 1);
+  result.pieces = pieces;
   const auto lanes = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(
       std::clamp<std::int64_t>(ceil_div(length, elements_per_member), 1, group_size))));
-  const std::int64_t items = step.outer * result.cut.pieces;
+  const std::int64_t items = step.outer * pieces;
   result.pass.shader = &shader;
-  for (const std::int64_t value : {items, step.reduced, length, result.cut.pieces})
+  for (const std::int64_t value : {items, step.reduced, length, pieces})
     result.pass.push.u32(static_cast<std::uint64_t>(value));
   result.pass.groups =
       linear_groups(static_cast<std::uint64_t>(ceil_div(items, group_size / lanes)));
   result.pass.constants = {code(operation), static_cast<std::uint32_t>(lanes),
-                           step.reduced % 4 == 0};
+                           four && step.reduced % 4 == 0};
   return result;
 }
 
 Planned plan_narrow(const Shader& shader, Operation operation, const Step& step) {
   Planned result;
-  result.cut = cut(step.reduced, step.outer, step.inner);
-  const std::int64_t items = step.outer * result.cut.pieces;
+  const auto [pieces, length] = cut(step.reduced, step.outer, step.inner);
+  result.pieces = pieces;
+  const std::int64_t items = step.outer * pieces;
   result.pass.shader = &shader;
-  for (const std::int64_t value :
-       {items, step.reduced, result.cut.length, result.cut.pieces, step.inner})
+  for (const std::int64_t value : {items, step.reduced, length, pieces, step.inner})
     result.pass.push.u32(static_cast<std::uint64_t>(value));
   result.pass.groups = linear_groups(static_cast<std::uint64_t>(items));
   result.pass.constants = {code(operation)};
   return result;
 }
 
-Planned plan_columns(const Shader& shader, Operation operation, const Step& step) {
+Planned plan_columns(const Shader& shader, Operation operation, const Step& step, bool four) {
   Planned result;
-  const bool wide = step.inner % 4 == 0;
+  const bool wide = four && step.inner % 4 == 0;
   const std::int64_t row_lanes = step.reduced > 16 ? 8 : 1;
   const std::int64_t across = group_size / row_lanes;  // threads side by side
   const std::int64_t threads = step.outer * step.inner / (wide ? 4 : 1);
-  result.cut = cut(step.reduced, ceil_div(threads, across), across * (wide ? 4 : 1));
-  const std::int64_t items = threads * result.cut.pieces;
+  const auto [pieces, length] =
+      cut(step.reduced, ceil_div(threads, across), across * (wide ? 4 : 1));
+  result.pieces = pieces;
+  const std::int64_t items = threads * pieces;
   result.pass.shader = &shader;
-  for (const std::int64_t value :
-       {items, step.reduced, result.cut.length, result.cut.pieces, step.inner})
+  for (const std::int64_t value : {items, step.reduced, length, pieces, step.inner})
     result.pass.push.u32(static_cast<std::uint64_t>(value));
   result.pass.groups = linear_groups(static_cast<std::uint64_t>(ceil_div(items, across)));
   result.pass.constants = {code(operation), static_cast<std::uint32_t>(row_lanes), wide};
   return result;
-}
-
-Planned plan_step(const Shaders& shaders, Operation operation, const Step& step) {
-  if (step.inner == 1) return plan_rows(*shaders.rows, operation, step);
-  if (step.inner <= narrow_inner && step.reduced * step.inner >= 2 * group_size)
-    return plan_narrow(*shaders.narrow, operation, step);
-  return plan_columns(*shaders.columns, operation, step);
 }
 
 std::shared_ptr<const Shader> make_shader(const char* name, std::vector<PushField> push,
@@ -146,41 +134,59 @@ Shaders make_shaders() {
                       {{"operation"}})};
 }
 
+Walk walk_of(const Step& step) noexcept {
+  if (step.inner == 1) return Walk::rows;
+  const bool narrow = step.inner <= narrow_inner && step.reduced * step.inner >= 2 * group_size;
+  return narrow ? Walk::narrow : Walk::columns;
+}
+
+const std::shared_ptr<const Shader>& shader_for(const Shaders& shaders, Walk walk) noexcept {
+  if (walk == Walk::rows) return shaders.rows;
+  return walk == Walk::narrow ? shaders.narrow : shaders.columns;
+}
+
+Planned plan_step(const Shader& shader, Operation operation, const Step& step, bool four) {
+  const Walk walk = walk_of(step);
+  if (walk == Walk::rows) return plan_rows(shader, operation, step, four);
+  if (walk == Walk::narrow) return plan_narrow(shader, operation, step);
+  return plan_columns(shader, operation, step, four);
+}
+
+void add_passes(GpuPlan& plan, Operation operation, const Shaders& shaders, Stored from,
+                std::span<const Step> steps, DType partial, DType result, std::int64_t count) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    // A step that was cut leaves its pieces as the reduced axis of a smaller step.
+    Step step = steps[i];
+    for (bool done = false; !done;) {
+      Planned planned = plan_step(*shader_for(shaders, walk_of(step)), operation, step);
+      done = planned.pieces == 1;
+      const bool last = done && i + 1 == steps.size();
+      const DType to = last ? result : partial;
+      planned.pass.variant = variant_name(from.dtype, to);
+      planned.pass.push.u32(
+          static_cast<std::uint64_t>(last && operation == Operation::mean ? count : 1));
+      PassBinding target = output();
+      if (!last) {
+        target = scratch(static_cast<std::uint32_t>(plan.scratch_bytes.size()));
+        plan.scratch_bytes.push_back(
+            static_cast<std::size_t>(step.outer * planned.pieces * step.inner) * size_of(partial));
+      }
+      planned.pass.bindings = {from.where, target};
+      plan.passes.push_back(std::move(planned.pass));
+      from = {target, to};
+      step.reduced = planned.pieces;
+    }
+  }
+}
+
 Result<GpuPlan> gpu_plan(std::string_view op, Operation operation, const Shaders& shaders,
                          const KernelCall& call, const TensorSpec& result) {
   STOKER_TRY(rules::gpu_indexable(op, call.inputs));
   STOKER_ASSIGN(const std::vector<bool> reduced, reduced_axes(op, call));
   const Steps all = steps(call.shape(), reduced);
-  const DType partial = partial_dtype(operation, call.dtype());
-
   GpuPlan plan;
-  DType from = call.dtype();
-  PassBinding source = input(0);
-  for (std::size_t i = 0; i < all.steps.size(); ++i) {
-    // A step that was cut leaves its pieces as the reduced axis of a smaller step.
-    Step step = all.steps[i];
-    for (bool done = false; !done;) {
-      Planned planned = plan_step(shaders, operation, step);
-      const std::int64_t pieces = planned.cut.pieces;
-      done = pieces == 1;
-      const bool last = done && i + 1 == all.steps.size();
-      const DType to = last ? result.dtype : partial;
-      planned.pass.variant = variant_name(from, to);
-      planned.pass.push.u32(
-          static_cast<std::uint64_t>(last && operation == Operation::mean ? all.count : 1));
-      PassBinding target = output();
-      if (!last) {
-        target = scratch(static_cast<std::uint32_t>(plan.scratch_bytes.size()));
-        plan.scratch_bytes.push_back(static_cast<std::size_t>(step.outer * pieces * step.inner) *
-                                     size_of(partial));
-      }
-      planned.pass.bindings = {source, target};
-      plan.passes.push_back(std::move(planned.pass));
-      source = target;
-      from = to;
-      step.reduced = pieces;
-    }
-  }
+  add_passes(plan, operation, shaders, {input(0), call.dtype()}, all.steps,
+             partial_dtype(operation, call.dtype()), result.dtype, all.count);
   return plan;
 }
 

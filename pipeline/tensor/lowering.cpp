@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "stoker/pipeline/tensor/clusters.hpp"
 #include "stoker/pipeline/tensor/fused_builder.hpp"
+#include "stoker/pipeline/tensor/reduction_fusion.hpp"
 #include "stoker/pipeline/tensor/stand_in.hpp"
 
 namespace stoker::expr {
@@ -20,7 +22,11 @@ class Lowering {
       : program_{program},
         device_{std::move(device)},
         compile_{compile},
-        clusters_{find_clusters(program)} {}
+        clusters_{find_clusters(program)},
+        reductions_{find_fused_reductions(program, clusters_)} {
+    for (const auto& [reader, fusion] : reductions_)
+      if (fusion.cluster != Clusters::none) reduced_.insert(fusion.cluster);
+  }
 
   Result<std::shared_ptr<const LoweredProgram>> run() {
     for (std::uint32_t i = 0; i < program_.parameters.size(); ++i)
@@ -59,11 +65,14 @@ class Lowering {
 
   Result<void> emit(std::uint32_t i) {
     const Instruction& one = program_.code[i];
+    if (const auto fusion = reductions_.find(i); fusion != reductions_.end())
+      return emit_reduction(i, fusion->second);
     if (one.op->kind == OpKind::kernel) return emit_kernel(i);
     if (one.op->kind == OpKind::host) return emit_host(i);
     if (one.op->kind != OpKind::scalar) return {};
     const Cluster& cluster = clusters_.all[clusters_.of[i]];
-    return cluster.members.back() == i ? emit_cluster(cluster) : Result<void>{};
+    if (cluster.members.back() != i || reduced_.contains(clusters_.of[i])) return {};
+    return emit_cluster(cluster);
   }
 
   Result<void> emit_kernel(std::uint32_t i) {
@@ -77,11 +86,7 @@ class Lowering {
 
   Result<void> emit_cluster(const Cluster& cluster) {
     FusedBuilder builder{program_, cluster.shape};
-    for (const std::uint32_t member : cluster.members)
-      for (const Ref input : program_.code[member].inputs)
-        if (clusters_.of[input.instruction] != clusters_.of[member]) builder.read(input);
-    builder.begin_code();
-    for (const std::uint32_t member : cluster.members) STOKER_TRY(builder.compute(member));
+    STOKER_TRY(compute(cluster, builder));
     std::vector<Ref> outputs;
     for (const std::uint32_t member : cluster.outputs) {
       builder.output({member, 0});
@@ -90,6 +95,31 @@ class Lowering {
     const std::vector<Ref> inputs = builder.buffers();
     STOKER_ASSIGN(std::shared_ptr<const Kernel> kernel, fused_kernel(builder.take(), compile_));
     return add_stage(std::move(kernel), inputs, outputs, {});
+  }
+
+  /// A reduction with what it reduces.
+  Result<void> emit_reduction(std::uint32_t i, const ReductionFusion& fusion) {
+    FusedBuilder builder{program_, program_.spec(fusion.values).shape};
+    if (fusion.cluster != Clusters::none) {
+      STOKER_TRY(compute(clusters_.all[fusion.cluster], builder));
+    } else {
+      builder.read(fusion.values);
+      builder.begin_code();
+    }
+    builder.output(fusion.values);
+    const std::vector<Ref> inputs = builder.buffers();
+    STOKER_ASSIGN(std::shared_ptr<const Kernel> kernel,
+                  fused_reduction_kernel(builder.take(), fusion.reduction, compile_));
+    return add_stage(std::move(kernel), inputs, outputs_of(i), {});
+  }
+
+  Result<void> compute(const Cluster& cluster, FusedBuilder& builder) {
+    for (const std::uint32_t member : cluster.members)
+      for (const Ref input : program_.code[member].inputs)
+        if (clusters_.of[input.instruction] != clusters_.of[member]) builder.read(input);
+    builder.begin_code();
+    for (const std::uint32_t member : cluster.members) STOKER_TRY(builder.compute(member));
+    return {};
   }
 
   Result<void> emit_host(std::uint32_t i) {
@@ -283,6 +313,8 @@ class Lowering {
   const std::shared_ptr<DeviceClient> device_;
   const ShaderCompiler& compile_;
   const Clusters clusters_;
+  const std::map<std::uint32_t, ReductionFusion> reductions_;
+  std::set<std::uint32_t> reduced_;  // the clusters in them
   std::shared_ptr<LoweredProgram> lowered_ = std::make_shared<LoweredProgram>();
   std::vector<Segment> segments_ = std::vector<Segment>(1);
   std::vector<Stop> stops_;

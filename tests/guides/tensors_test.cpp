@@ -246,4 +246,13 @@ TEST_F(TensorGuide, elements) {
             (std::vector{2.0F, 0.0F, 0.0F, 0.0F, 4.0F, 4.0F}));
 }
 
+TEST_F(TensorGuide, kernels) {
+  const stoker::Tensor p = stoker::iota({64, 64}, stoker::DType::f32).eval();
+  const stoker::Tensor q = stoker::ones({64, 64}).eval();
+  const std::string plan = stoker::plan_text(std::array{stoker::sum(p * q, {stoker::Axes{1}})});
+  EXPECT_NE(plan.find("pipeline of 1 kernels"), std::string::npos);
+  EXPECT_NE(plan.find("fused_reduce_sum f32[64,64]:in0 f32[64,64]:in1 -> f32[64]"),
+            std::string::npos);
+}
+
 }  // namespace

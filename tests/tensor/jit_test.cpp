@@ -186,7 +186,7 @@ TEST_F(Traced, fused_programs_equal_their_operations_one_by_one) {
     for (int step = 0; step < 12; ++step) {
       const std::size_t a = pick(lazy.size());
       const std::size_t b = pick(lazy.size());
-      const std::size_t what = pick(9);
+      const std::size_t what = pick(13);
       const auto apply = [&](const std::vector<Tensor>& x) -> Tensor {
         switch (what) {
           case 0: return x[a] + x[b];
@@ -197,6 +197,11 @@ TEST_F(Traced, fused_programs_equal_their_operations_one_by_one) {
           case 5: return x[a] - mean(x[b]);
           case 6: return reshape(transpose(x[a]), shape);
           case 7: return exp(-abs(x[a])) / 2;
+          case 8: return x[b] - sum(x[a] * x[b], {Axes{-1}, true}) / 8;
+          case 9: return x[b] + reduce_max(abs(x[a] - x[b]));
+          case 10: return x[a] * mean((x[a] - x[b]) * x[b], {Axes{0}, true});
+          case 11:
+            return reduce_min(reshape(reverse(x[a]), {5, 4}), {Axes{0}, true})[{0, 3}] - x[b];
           default: return max(x[a], sum(x[b], {Axes{0}, true}));
         }
       };

@@ -56,6 +56,56 @@ TEST_F(Plans, reducing_what_is_transposed_reduces_other_axes) {
   expect_near(other, transpose(sum(x, {Axes{2}})).to_vector<double>());
 }
 
+TEST_F(Plans, reductions_compute_what_they_reduce) {
+  const Tensor x = (iota({30, 40}, DType::f32) * 0.01).eval();
+  const Tensor y = (iota({30, 40}, DType::f32) * 0.02).eval();
+  const auto kernels = [](const Tensor& t) {
+    const std::string plan = plan_text(std::array{t});
+    EXPECT_NE(plan.find("  fused_reduce_"), std::string::npos) << plan;
+    return plan.substr(0, plan.find(','));
+  };
+  const std::string one = "pipeline of 1 kernels";
+  for (const Axes& axes : {Axes{0}, Axes{1}, Axes{0, 1}})
+    EXPECT_EQ(kernels(sum(x * y, {axes})), one);
+  EXPECT_EQ(kernels(mean((x - 3) * (x - 3))), one);
+  EXPECT_EQ(kernels(reduce_max(abs(x - y), {Axes{1}, true})), one);
+  EXPECT_EQ(kernels(all(x < y)), one);
+  EXPECT_EQ(kernels(sum(as_type(x, DType::s32))), one);
+  EXPECT_EQ(kernels(sum(reshape(x * y, {20, 60}), {Axes{0}})), one) << "reshapes change nothing";
+  EXPECT_EQ(kernels(sum(reverse(x), {Axes{1}})), one) << "nor need views memory";
+  EXPECT_EQ(kernels(sum(broadcast(x, {5, 30, 40}), {Axes{0}})), one);
+  expect_near(sum(x * y), {0.0002 * 1199 * 1200 * 2399 / 6}, 1e-5);
+  expect_near(sum(reverse(x), {Axes{1}}), reverse(sum(x, {Axes{1}})).to_vector<double>(), 1e-5);
+}
+
+TEST_F(Plans, what_others_need_too_is_stored_before_it_is_reduced) {
+  const Tensor x = ones({30, 40}).eval();
+  const Tensor y = exp(x);
+  EXPECT_EQ(count(plan_text(std::array{y, sum(y)}), "  fused_reduce_"), 0U) << "it is a result";
+  EXPECT_EQ(count(plan_text(std::array{sum(y) + reduce_max(y)}), "  reduce_"), 2U);
+  const std::string centred = plan_text(std::array{mean((y - mean(y)) * (y - mean(y)))});
+  EXPECT_EQ(count(centred, "  reduce_mean "), 1U) << centred;
+  EXPECT_EQ(count(centred, "  fused_reduce_mean "), 1U) << centred;
+  EXPECT_EQ(count(plan_text(std::array{sum(x)}), "  reduce_sum "), 1U) << "it lies in memory";
+}
+
+TEST_F(Plans, a_loss_and_its_gradient_share_the_difference) {
+  const Tensor x = ones({32, 8}).eval();
+  const Tensor y = ones({32, 4}).eval();
+  const Tensor w = ones({8, 4}).eval();
+  const auto loss = [&](const Tensor& v) {
+    const Tensor difference = matmul(x, v) - y;
+    return mean(difference * difference);
+  };
+  const std::string forward = plan_text(std::array{loss(w)});
+  EXPECT_EQ(count(forward, "pipeline of 2 kernels"), 1U) << forward;
+  const auto [value, gradient] = value_and_grad(loss)(w);
+  const std::string both = plan_text(std::array{value, gradient});
+  EXPECT_EQ(count(both, "pipeline of 5 kernels"), 1U) << both;
+  expect_near(value, {49});
+  expect_near(gradient, std::vector<double>(32, 3.5));
+}
+
 TEST_F(Plans, values_between_kernels_share_memory) {
   const Tensor x = ones({64, 64}).eval();
   Tensor y = x;

@@ -1,0 +1,406 @@
+#include <numeric>
+#include <utility>
+
+#include "stoker/kernels/cpu/accumulate.hpp"
+#include "stoker/kernels/fused/evaluator.hpp"
+#include "stoker/kernels/fused/reduction.hpp"
+#include "stoker/kernels/scalar/loops.hpp"
+
+namespace stoker::kernels::fused::STOKER_ISA {
+namespace {
+
+namespace cpu = stoker::kernels::cpu::STOKER_ISA;
+namespace scalar = stoker::kernels::scalar::STOKER_ISA;
+using reduce::Operation;
+
+// The widest block of columns (or rows) that one unit of work reduces: its sums stay in the cache.
+constexpr std::size_t result_block = 4096;
+// Rows whose sums are added up before they join the total, which bounds the length of a chain.
+constexpr std::size_t rows_per_chain = 256;
+// Columns up to which several rows are taken as one long one, and how long.
+constexpr std::size_t narrow_inner = 64;
+constexpr std::size_t narrow_width = 1024;
+// Units of work that keep the threads of a large machine busy. A fixed number: the order of a sum
+// must not depend on the machine.
+constexpr std::size_t enough_units = 64;
+// Elements that pay for a slice of what lies in memory.
+constexpr std::size_t memory_grain = std::size_t{64} << 10;
+
+constexpr std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+constexpr std::size_t lines(std::size_t bytes) { return ceil_div(bytes, 64) * 64; }
+
+/// A step whose reduced axis is cut into pieces: [outer, pieces × length, inner] to
+/// [outer, pieces, inner].
+struct Pass {
+  std::size_t outer;
+  std::size_t reduced;
+  std::size_t inner;
+  std::size_t pieces;
+  std::size_t length;
+
+  [[nodiscard]] std::size_t results() const noexcept { return outer * pieces * inner; }
+  [[nodiscard]] std::size_t elements() const noexcept { return outer * reduced * inner; }
+};
+
+/// Pieces are wanted where the results alone do not feed enough threads. Their length is a multiple of
+/// every block, so that blocks begin where the schedule wants them.
+Pass cut(const reduce::Step& step, std::size_t grain) {
+  Pass pass{static_cast<std::size_t>(step.outer), static_cast<std::size_t>(step.reduced),
+            static_cast<std::size_t>(step.inner), 1, static_cast<std::size_t>(step.reduced)};
+  const std::size_t across = std::min(pass.inner, result_block);
+  const std::size_t independent = pass.outer * ceil_div(pass.inner, result_block);
+  const std::size_t wanted = std::min(ceil_div(enough_units, std::max<std::size_t>(independent, 1)),
+                                      pass.reduced * across / grain);
+  if (wanted <= 1) return pass;
+  const std::size_t unit = pass.inner == 1 ? 1024 : 4;
+  pass.length = ceil_div(ceil_div(pass.reduced, wanted), unit) * unit;
+  pass.pieces = ceil_div(pass.reduced, pass.length);
+  return pass;
+}
+
+/// Converts sums to what the pass leaves: partial results, or the final ones divided by `count`.
+template <class A>
+using Finish = void (*)(const A* sums, std::size_t n, double count, void* to, std::size_t first);
+
+template <class A, class D>
+void finish(const A* sums, std::size_t n, double count, void* to, std::size_t first) {
+  D* out = static_cast<D*>(to) + first;
+  if constexpr (std::is_floating_point_v<A>) {
+    constexpr std::size_t block = 256;
+    A scaled[block];
+    for (std::size_t i = 0; i < n; i += block) {
+      const std::size_t m = std::min(block, n - i);
+      for (std::size_t k = 0; k < m; ++k)
+        scaled[k] = count == 1 ? sums[i + k] : static_cast<A>(sums[i + k] / count);
+      cpu::store_block<D>(scaled, out + i, m);
+    }
+  } else {
+    std::copy_n(sums, n, out);
+  }
+}
+
+/// Elements in the order of the reduction, a block at a time: of a program, computed into a tile, or of
+/// partial results, where they lie. One for each slice.
+template <class S> class Source {
+ public:
+  Source(const Evaluator* program, const CpuArgs& args, const std::byte* stored,
+         std::byte* registers)
+      : program_{program},
+        inputs_{args.inputs},
+        stored_{reinterpret_cast<const S*>(stored)},
+        registers_{registers} {
+    if (program_) program_->begin({inputs_, nullptr, nullptr}, registers_);
+  }
+
+  [[nodiscard]] bool computes() const noexcept { return program_ != nullptr; }
+  /// Elements [first, first + n), in `tile` if they are computed; the block at `next` is fetched.
+  const S* block(std::size_t first, std::size_t n, std::size_t next, S* tile) const noexcept {
+    if (!program_) return stored_ + first;
+    void* const out[1] = {tile};
+    program_->evaluate({inputs_, out, nullptr}, registers_, first, n, next);
+    return tile;
+  }
+
+ private:
+  const Evaluator* program_;
+  const void* const* inputs_;
+  const S* stored_;
+  std::byte* registers_;
+};
+
+/// Where a pass reads, if it is not the first one, and writes: bytes into the scratch memory.
+struct Route {
+  bool to_scratch = false;
+  std::size_t source = 0;
+  std::size_t target = 0;
+};
+
+template <class Op, class A, class S> struct Body {
+  Pass pass;
+  std::shared_ptr<const Evaluator> program;  // null: the pass reads scratch memory
+  Finish<A> finish;
+  double count;
+  Route route;
+  std::size_t block = narrow_width;  // elements at a time
+  std::size_t columns = 0;           // results of one unit of work: a block of columns, or of rows
+  std::size_t units = 0;
+  std::uint32_t slices = 1;
+  std::size_t work = 0;  // bytes into the scratch memory: each slice's memory
+
+  /// Results, wide rows, chains; then the tile, four blocks, and the registers.
+  [[nodiscard]] std::size_t results_bytes() const noexcept {
+    return lines(std::max(columns, narrow_width) * sizeof(A));
+  }
+  [[nodiscard]] std::size_t slice_bytes() const noexcept {
+    return 3 * results_bytes() + lines(4 * block * sizeof(S)) +
+           (program ? lines(program->plan().register_bytes) : 0);
+  }
+
+  void operator()(const CpuArgs& args, std::uint32_t index) const {
+    std::byte* const memory = args.scratch + work + index * slice_bytes();
+    std::byte* const tile = memory + 3 * results_bytes();
+    const Slice slice{Source<S>{program.get(), args, args.scratch + route.source,
+                                tile + lines(4 * block * sizeof(S))},
+                      reinterpret_cast<A*>(memory), reinterpret_cast<A*>(memory + results_bytes()),
+                      reinterpret_cast<A*>(memory + 2 * results_bytes()),
+                      reinterpret_cast<S*>(tile)};
+    void* to = route.to_scratch ? static_cast<void*>(args.scratch + route.target) : args.outputs[0];
+    const SliceRange range = slice_range(units, slices, index, 1);
+    for (std::size_t unit = range.begin; unit < range.end; ++unit) run(slice, to, unit);
+  }
+
+ private:
+  struct Slice {
+    Source<S> source;
+    A* sums;
+    A* wide;
+    A* chain;
+    S* tile;
+  };
+
+  void run(const Slice& slice, void* to, std::size_t unit) const {
+    if (pass.inner == 1) {
+      const std::size_t first = unit * columns;
+      const std::size_t n = std::min(columns, pass.results() - first);
+      reduce_rows(slice, first, n);
+      finish(slice.sums, n, count, to, first);
+      return;
+    }
+    const std::size_t blocks = ceil_div(pass.inner, columns);
+    const std::size_t column = unit % blocks * columns;
+    const std::size_t item = unit / blocks;  // (outer, piece)
+    const std::size_t begin = item % pass.pieces * pass.length;
+    const std::size_t rows = std::min(pass.length, pass.reduced - begin);
+    const std::size_t n = std::min(columns, pass.inner - column);
+    const std::size_t first = (item / pass.pieces * pass.reduced + begin) * pass.inner + column;
+    if (pass.inner <= narrow_inner && rows > 1)
+      reduce_narrow(slice, first, rows);
+    else
+      reduce_columns(slice, first, pass.inner, rows, n, slice.sums);
+    finish(slice.sums, n, count, to, item * pass.inner + column);
+  }
+
+  /// Result r is (outer, piece) = (r / pieces, r % pieces).
+  void reduce_rows(const Slice& slice, std::size_t first, std::size_t n) const {
+    if (pass.pieces == 1 && pass.reduced > 0 && pass.reduced <= block)
+      return reduce_short_rows(slice, first, n);
+    using Wide = cpu::Total<Op, A>;
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::size_t begin = (first + k) % pass.pieces * pass.length;
+      const std::size_t length = std::min(pass.length, pass.reduced - begin);
+      const std::size_t row = (first + k) / pass.pieces * pass.reduced + begin;
+      auto total = static_cast<Wide>(Op::template identity<A>());
+      for (std::size_t i = 0; i < length; i += block) {
+        const std::size_t m = std::min(block, length - i);
+        const S* const x = slice.source.block(row + i, m, row + i + m, slice.tile);
+        total = Op::combine(total, static_cast<Wide>(cpu::accumulate<Op, A>(x, m)));
+      }
+      slice.sums[k] = static_cast<A>(total);
+    }
+  }
+
+  /// Several in one block.
+  void reduce_short_rows(const Slice& slice, std::size_t first, std::size_t n) const {
+    const std::size_t together = block / pass.reduced;
+    for (std::size_t k = 0; k < n; k += together) {
+      const std::size_t rows = std::min(together, n - k);
+      const std::size_t m = rows * pass.reduced;
+      const std::size_t at = (first + k) * pass.reduced;
+      const S* const x = slice.source.block(at, m, at + m, slice.tile);
+      if constexpr (cpu::takes_stored<Op, A, S>) {
+        cpu::accumulate_rows<Op>(x, rows, pass.reduced, slice.sums + k);
+      } else {
+        cpu::operands<Op>(x, slice.wide, m);
+        cpu::accumulate_rows<Op, A>(slice.wide, rows, pass.reduced, slice.sums + k);
+      }
+    }
+  }
+
+  /// `n` ≤ result_block columns from element `first` on, of rows `inner` apart; the chains of what
+  /// rounds are cut.
+  void reduce_columns(const Slice& slice, std::size_t first, std::size_t inner, std::size_t rows,
+                      std::size_t n, A* sums) const {
+    std::fill_n(sums, n, Op::template identity<A>());
+    if (!cpu::rounds<Op, A> || rows <= rows_per_chain)
+      return add_rows(slice, first, inner, rows, n, sums);
+    for (std::size_t row = 0; row < rows; row += rows_per_chain) {
+      std::fill_n(slice.chain, n, Op::template identity<A>());
+      add_rows(slice, first + row * inner, inner, std::min(rows_per_chain, rows - row), n,
+               slice.chain);
+      for (std::size_t j = 0; j < n; ++j) sums[j] = Op::combine(sums[j], slice.chain[j]);
+    }
+  }
+
+  /// Adds rows to `into`.
+  void add_rows(const Slice& slice, std::size_t first, std::size_t inner, std::size_t rows,
+                std::size_t n, A* into) const {
+    if (!slice.source.computes()) {
+      const S* const x = slice.source.block(first, rows * inner, Evaluator::nothing, nullptr);
+      cpu::accumulate_columns<Op, A>(x, inner, rows, n, into);
+      return;
+    }
+    // Rows of few elements are computed many at a time, others by four, column block by column block.
+    const std::size_t together = n == inner && n <= block / 4 ? block / n / 4 * 4 : 4;
+    for (std::size_t row = 0; row < rows; row += together) {
+      const std::size_t height = std::min(together, rows - row);
+      const std::size_t from = first + row * inner;
+      if (n == inner && height * n <= block) {
+        const std::size_t m = height * n;
+        const S* const x = slice.source.block(from, m, from + m, slice.tile);
+        cpu::accumulate_columns<Op, A>(x, n, height, n, into);
+        continue;
+      }
+      for (std::size_t j = 0; j < n; j += block) {
+        const std::size_t m = std::min(block, n - j);
+        for (std::size_t k = 0; k < height; ++k) {
+          const std::size_t at = from + k * inner + j;
+          const std::size_t next = k + 1 < height ? at + inner
+                                   : j + m < n    ? from + j + m
+                                                  : from + height * inner;
+          slice.source.block(at, m, next, slice.tile + k * block);
+        }
+        cpu::accumulate_columns<Op, A>(slice.tile, block, height, m, into + j);
+      }
+    }
+  }
+
+  /// As reduce_columns for whole rows of few elements: several of them are taken as one long row.
+  void reduce_narrow(const Slice& slice, std::size_t first, std::size_t rows) const {
+    const std::size_t inner = pass.inner;
+    const std::size_t together = std::min(block, narrow_width) / inner;
+    const std::size_t width = together * inner;
+    reduce_columns(slice, first, width, rows / together, width, slice.wide);
+    if (const std::size_t left = rows % together * inner; left > 0) {
+      const S* const x =
+          slice.source.block(first + rows * inner - left, left, Evaluator::nothing, slice.tile);
+      cpu::accumulate_columns<Op, A>(x, width, 1, left, slice.wide);
+    }
+    std::copy_n(slice.wide, inner, slice.sums);
+    for (std::size_t k = 1; k < together; ++k)
+      for (std::size_t j = 0; j < inner; ++j)
+        slice.sums[j] = static_cast<A>(Op::combine(slice.sums[j], slice.wide[k * inner + j]));
+  }
+};
+
+/// Adds the pass to the plan, and its working memory. `grain`: elements that pay for a slice.
+template <class Op, class A, class S>
+void add_stage(CpuPlan& plan, Body<Op, A, S> body, std::size_t grain) {
+  const Pass& pass = body.pass;
+  if (body.program) body.block = body.program->plan().block;
+  if (pass.inner == 1) {
+    const std::size_t row = std::max<std::size_t>(pass.length, 1);
+    body.columns = std::clamp<std::size_t>(grain / 4 / row, 1, result_block);
+    body.units = ceil_div(pass.results(), body.columns);
+  } else {
+    body.columns = std::min(pass.inner, result_block);
+    body.units = pass.outer * pass.pieces * ceil_div(pass.inner, body.columns);
+  }
+  body.slices = slice_count(pass.elements(), grain);
+  body.slices = static_cast<std::uint32_t>(std::min<std::size_t>(body.slices, body.units));
+  body.work = plan.scratch_bytes;
+  plan.scratch_bytes += body.slices * body.slice_bytes();
+  plan.stages.push_back({body.slices, body});
+}
+
+/// What is planned: the values and how they are reduced.
+struct Job {
+  std::shared_ptr<const Evaluator> program;
+  reduce::Steps all;
+};
+
+/// D is the result's type, A the type of sums and of partial results.
+template <class Op, class A, class D, class S> CpuPlan make_plan(const Job& job, double count) {
+  CpuPlan plan;
+  const double ns = job.program->plan().ns_per_element;
+  std::size_t grain = static_cast<std::size_t>(std::clamp(10000 / (ns + 0.1), 4096.0, 65536.0));
+  plan.cost_ns = 60 + 10 * static_cast<double>(job.program->plan().steps.size()) +
+                 static_cast<double>(job.program->plan().elements) * ns;
+  Route route;
+  bool first = true;
+  for (std::size_t i = 0; i < job.all.steps.size(); ++i) {
+    reduce::Step step = job.all.steps[i];
+    for (bool done = false; !done;) {
+      const Pass pass = cut(step, grain);
+      done = pass.pieces == 1;
+      route.to_scratch = !(done && i + 1 == job.all.steps.size());
+      route.target = plan.scratch_bytes;
+      if (route.to_scratch) plan.scratch_bytes += lines(pass.results() * sizeof(A));
+      const Finish<A> finisher = route.to_scratch ? &finish<A, A> : &finish<A, D>;
+      const double divisor = route.to_scratch ? 1 : count;
+      if (first)
+        add_stage(plan, Body<Op, A, S>{pass, job.program, finisher, divisor, route}, grain);
+      else
+        add_stage(plan, Body<Op, A, A>{pass, nullptr, finisher, divisor, route}, grain);
+      plan.cost_ns += static_cast<double>(pass.elements()) * 0.1;
+      route.source = route.target;
+      step.reduced = static_cast<std::int64_t>(pass.pieces);
+      first = false;
+      grain = memory_grain;
+    }
+  }
+  return plan;
+}
+
+/// The combining of an operation; a mean is a sum.
+template <Operation operation>
+using Combining = std::conditional_t<
+    operation == Operation::product, cpu::Product,
+    std::conditional_t<
+        operation == Operation::all, cpu::All,
+        std::conditional_t<operation == Operation::any, cpu::Any,
+                           std::conditional_t<operation == Operation::max, cpu::Max,
+                                              std::conditional_t<operation == Operation::min,
+                                                                 cpu::Min, cpu::Sum>>>>>;
+
+/// T is the dtype of the values. Which types sums and results have is as in kernels/reduce/cpu.cpp.
+template <Operation operation, class T> CpuPlan plan_values(const Job& job) {
+  using Op = Combining<operation>;
+  using S = scalar::Element<T>;
+  const auto count = static_cast<double>(job.all.count);
+  if constexpr (cpu::takes_truths<Op>) {
+    return make_plan<Op, std::uint8_t, std::uint8_t, S>(job, 1);
+  } else if constexpr (operation == Operation::max || operation == Operation::min) {
+    if constexpr (std::is_same_v<T, bool>)
+      return {};
+    else
+      return make_plan<Op, S, T, S>(job, 1);
+  } else if constexpr (std::is_floating_point_v<S>) {
+    return make_plan<Op, S, T, S>(job, operation == Operation::mean ? count : 1);
+  } else if constexpr (operation == Operation::mean) {
+    return make_plan<Op, float, float, S>(job, count);
+  } else {
+    // Sums and products wrap, so signed ones are formed unsigned.
+    using Result = std::conditional_t<sizeof(S) == 8, std::uint64_t, std::uint32_t>;
+    return make_plan<Op, Result, Result, S>(job, 1);
+  }
+}
+
+template <Operation operation> CpuPlan plan_operation(DType dtype, const Job& job) {
+  return visit_dtype(dtype, [&]<class T>() -> CpuPlan { return plan_values<operation, T>(job); });
+}
+
+/// By Operation.
+constexpr CpuPlan (*planners[])(DType, const Job&) = {
+    &plan_operation<Operation::sum>,     &plan_operation<Operation::max>,
+    &plan_operation<Operation::min>,     &plan_operation<Operation::mean>,
+    &plan_operation<Operation::product>, &plan_operation<Operation::all>,
+    &plan_operation<Operation::any>,
+};
+
+Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
+  const auto& given = static_cast<const FusedReductionCall&>(call);
+  const FusedReduction& reduction = given.reduction;
+  Job job;
+  job.all = reduce::steps(reduction.shape, reduction.reduced);
+  const reduce::Step& step = job.all.steps[0];
+  const auto row = static_cast<std::size_t>(step.inner == 1 ? step.reduced : step.inner);
+  STOKER_ASSIGN(job.program, make_evaluator(make_tile_schedule(given.program, row)));
+  const DType dtype = given.program.dtypes()[given.program.outputs[0]];
+  return planners[static_cast<std::size_t>(reduction.operation)](dtype, job);
+}
+
+}  // namespace
+
+void implement_reductions(CpuTable& table) { table.set(reduction_planner_name, &plan); }
+
+}  // namespace stoker::kernels::fused::STOKER_ISA
