@@ -4,6 +4,9 @@
 # that uses them, and the linker keeps any one copy for the whole program. A copy compiled for
 # AVX-512 would then run on every machine. So the objects of one instruction set are first linked
 # into one relocatable object, and all of its symbols but the entry are made local to it.
+#
+# A kernel for which the widest set wins nothing says so in its definition.cpp ("// CPU versions: v1 v3");
+# a processor takes each kernel in the best set that has it.
 # tests/kernels/isa_test.cpp looks at the result.
 
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -29,11 +32,30 @@ foreach(isa ${STOKER_ISAS})
 endforeach()
 file(CONFIGURE OUTPUT "${STOKER_GENERATED_DIR}/stoker/kernels/cpu_isas.inc" CONTENT "${entries}")
 
+# Whether a kernel's folder has a version for an instruction set.
+function(stoker_has_isa folder isa out)
+  set(${out} TRUE PARENT_SCOPE)
+  set(definition "${CMAKE_CURRENT_SOURCE_DIR}/kernels/${folder}/definition.cpp")
+  if(NOT EXISTS "${definition}")
+    return()
+  endif()
+  file(STRINGS "${definition}" listed REGEX "^// CPU versions:")
+  if(listed AND NOT listed MATCHES "${isa}")
+    set(${out} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
 set(STOKER_CPU_OBJECTS "")
 foreach(isa ${STOKER_ISAS})
   set(declarations "")
   set(calls "")
+  set(sources ${STOKER_CPU_SOURCES})
   foreach(folder ${STOKER_CPU_FOLDERS})
+    stoker_has_isa(${folder} ${isa} present)
+    if(NOT present)
+      list(FILTER sources EXCLUDE REGEX "/kernels/${folder}/")
+      continue()
+    endif()
     string(APPEND declarations
            "namespace stoker::kernels::${folder}::isa_${isa} { void implement(CpuTable&); }\n")
     string(APPEND calls "  stoker::kernels::${folder}::isa_${isa}::implement(table);\n")
@@ -48,7 +70,7 @@ extern \"C\" void stoker_cpu_table_@isa@([[maybe_unused]] stoker::CpuTable& tabl
 ")
 
   set(target stoker_cpu_${isa})
-  add_library(${target} OBJECT ${STOKER_CPU_SOURCES} "${STOKER_GENERATED_DIR}/cpu_table_${isa}.cpp")
+  add_library(${target} OBJECT ${sources} "${STOKER_GENERATED_DIR}/cpu_table_${isa}.cpp")
   target_link_libraries(${target} PRIVATE stoker_settings Boost::headers Eigen3::Eigen DNNL::dnnl)
   target_compile_definitions(${target} PRIVATE STOKER_ISA=isa_${isa})
   stoker_precompile(${target})

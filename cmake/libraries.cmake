@@ -36,6 +36,8 @@ add_library(stoker_definitions OBJECT ${kernel_sources} ${base_sources}
                                       "${STOKER_GENERATED_DIR}/kernel_list.cpp")
 target_link_libraries(stoker_definitions PRIVATE stoker_settings Boost::headers)
 stoker_precompile(stoker_definitions)
+# Small files that include much.
+set_target_properties(stoker_definitions PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
 
 stoker_glob(core_sources runtime/*.cpp device/*.cpp device/*/*.cpp actors/*.cpp pipeline/*.cpp
             api/*.cpp kernels/cpu_table.cpp kernels/spirv.cpp kernels/fused/kernel.cpp)

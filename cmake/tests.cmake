@@ -8,6 +8,7 @@ stoker_glob(case_sources kernels/*/cases.cpp)
 add_library(stoker_kernel_cases STATIC ${case_sources} "${STOKER_GENERATED_DIR}/suite_list.cpp")
 target_link_libraries(stoker_kernel_cases PRIVATE stoker_settings PUBLIC stoker_core)
 stoker_precompile(stoker_kernel_cases)
+set_target_properties(stoker_kernel_cases PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
 
 set(first_tests "")
 

@@ -37,8 +37,8 @@ struct BufferState {
   bool dropped = false;       ///< the memory goes with the last of them
   bool shared = false;        ///< somebody beside the device uses the memory
 
-  /// The scan of the queue that found a waiting command on this buffer: later ones must not
-  /// overtake it.
+  /// Twice the scan of the queue that found a command waiting on this buffer, and one more if it
+  /// writes: later writers must not overtake it, later readers only if it reads.
   std::uint64_t held = 0;
 
   /// Failed or cancelled writers, oldest first, until a later command overwrites everything. Only

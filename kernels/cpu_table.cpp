@@ -74,7 +74,11 @@ struct Chosen {
   CpuTable table;
   Chosen() noexcept {
     try {
-      if (set) set->fill(table);
+      // Each kernel in the best set that has it: a set need not have all.
+      for (const InstructionSet& one : built) {
+        if (!set || &one > set) break;
+        if (one.present()) one.fill(table);
+      }
     } catch (...) {  // no memory for a few dozen names: no CPU versions, but no end of the process
       set = nullptr;
     }

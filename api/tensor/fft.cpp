@@ -4,6 +4,7 @@
 
 #include "stoker/api/tensor/complex.hpp"
 #include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/tensor/grad.hpp"
 #include "stoker/api/tensor/shapes.hpp"
 #include "stoker/pipeline/tensor/complex.hpp"
 
@@ -49,7 +50,10 @@ Tensor transformed(const char* op, const Tensor& x, std::size_t axis) {
   return swapped(made, axis, x.rank() - 1);
 }
 
-Tensor without_tiny(const Tensor& x, double eps) { return select(abs(x) <= eps, 0, x); }
+/// The gradient passes as if nothing were taken away: a value at 0 still moves with its input.
+Tensor without_tiny(const Tensor& x, double eps) {
+  return x - stop_gradient(select(abs(x) <= eps, x, 0));
+}
 
 /// Part by part: on the pairs, so that it runs in one sweep behind the transform.
 Tensor rounded(const Tensor& x, double eps) {

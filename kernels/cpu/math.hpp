@@ -150,6 +150,14 @@ template <class F> inline F tanh(F x) noexcept {
   return std::bit_cast<F>(std::bit_cast<Bits>(result) | (bits & sign));
 }
 
-template <class F> inline F sigmoid(F x) noexcept { return 1 / (1 + exp(-x)); }
+template <class F> inline F sigmoid(F x) noexcept {
+  using I = Ieee<F>;
+  // e^-x in one factor, a half of 2^n: what is too small for that is nothing beside 1.
+  constexpr F least = 2 - I::exp_most;
+  F bounded = -x < least ? least : -x;
+  bounded = bounded > I::exp_most ? I::exp_most : bounded;
+  const auto [p, n] = exponential(bounded);
+  return 1 / (1 + (2 + 2 * p) * power_of_two<F>(n - 1));
+}
 
 }  // namespace stoker::kernels::cpu::STOKER_ISA

@@ -1,3 +1,4 @@
+// CPU versions: v1 v3. Wider vectors win nothing here and take long to compile.
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/linear_algebra/matrices.hpp"
 

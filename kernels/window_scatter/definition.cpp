@@ -1,3 +1,4 @@
+// CPU versions: v1 v3. Wider vectors win nothing here and take long to compile.
 #include <algorithm>
 
 #include "stoker/kernels/kernel.hpp"

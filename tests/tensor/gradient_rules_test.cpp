@@ -43,6 +43,7 @@ TEST_P(GradientRules, steps_have_none) {
            {"argmax", [](const Tensor& v) { return argmax(v); }},
            {"argmin", [](const Tensor& v) { return argmin(v); }},
            {"argsort", [](const Tensor& v) { return argsort(v); }},
+           {"to integers", [](const Tensor& v) { return as_type(v, DType::s32); }},
            {"iota", [](const Tensor& v) { return iota(v.shape(), DType::f32); }},
            {"eye", [](const Tensor&) { return eye(4); }},
            {"a constant", [](const Tensor&) { return full({4}, 2.0); }}}) {

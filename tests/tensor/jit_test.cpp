@@ -151,6 +151,18 @@ TEST_F(Traced, programs_lose_what_changes_nothing) {
   EXPECT_EQ(count_of(optimized(matmul(transpose(x), x)), "transpose"), 0U);
 }
 
+TEST_F(Traced, squares_are_products) {
+  const Tensor x = tensor({1.5, -2.0});
+  EXPECT_EQ(count_of(optimized(pow(x, 2.0)), "multiply"), 1U);
+  EXPECT_EQ(count_of(optimized(pow(x, 2.0)), "pow"), 0U);
+  EXPECT_EQ(optimized(pow(x, 1.0)).code.size(), 1U);
+  EXPECT_EQ(count_of(optimized(pow(x, 3.0)), "pow"), 1U);
+  expect_near(pow(x, 2.0), {2.25, 4}, 0);
+  const Tensor spread =
+      pow(tensor({2.0}), tensor({{2.0}, {2.0}}));  // another shape than its base's
+  expect_near(spread, {4, 4});
+}
+
 TEST_F(Traced, programs_compute_equal_things_once) {
   const Tensor x = tensor({1.0, 2.0});
   EXPECT_EQ(count_of(optimized(exp(x) + exp(x) * exp(x)), "exp"), 1U);

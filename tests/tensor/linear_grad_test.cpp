@@ -129,6 +129,11 @@ TEST_F(LinearGradients, of_parts_of_complex_numbers) {
         at);
 }
 
+TEST_F(LinearGradients, of_transforms_whose_results_were_rounded_to_zero) {
+  const Tensor g = grad([](const Tensor& x) { return sum(real(fft(x))); })(zeros({4}, DType::f64));
+  expect_near(g, {4, 0, 0, 0}, 1e-12);
+}
+
 TEST_F(LinearGradients, of_what_is_solved) {
   const Tensor a = sample({3, 3}) + 4.0 * as_type(eye(3), DType::f64);
   const Tensor b = sample({3, 2}, -1, 1, 1);

@@ -288,7 +288,7 @@ void choices(OpTable& table) {
   cast.infer = &infer_cast;
   cast.batch = &batch_elements;
   cast.gradient = [](const Backward& b) {
-    if (!is_float(b.x().dtype())) return Values{Value{}};
+    if (!is_float(b.x().dtype()) || !is_float(b.y().dtype())) return Values{Value{}};
     return Values{expr::cast(b.g(), b.x().dtype())};
   };
   table.add(std::move(cast));

@@ -128,6 +128,17 @@ std::optional<Ref> of_matmul(const Site& site) {
   return std::nullopt;
 }
 
+/// A square is a product, which costs a fraction of a general power.
+std::optional<Ref> of_pow(const Site& site) {
+  if (!site.keeps_spec(0)) return std::nullopt;
+  if (site.is_constant(1, 1)) return site.one().inputs[0];
+  if (!site.is_constant(1, 2)) return std::nullopt;
+  static const Op& multiply = find_op("multiply");
+  site.one().op = &multiply;
+  site.one().inputs[1] = Ref{site.one().inputs[0]};
+  return std::nullopt;
+}
+
 /// Reducing what is transposed is reducing other axes, as long as those that are left keep their order.
 std::optional<Ref> of_reduction(const Site& site) {
   const Instruction& inner = site.input();
@@ -156,6 +167,7 @@ const std::map<std::string, Rule, std::less<>>& rules() {
       {"add", neutral(0, true, false)},
       {"subtract", neutral(0, false, true)},
       {"multiply", neutral(1, true, true)},
+      {"pow", &of_pow},
       {"divide", neutral(1, false, true)},
       {"negate", &twice},
       {"bitwise_not", &twice},
