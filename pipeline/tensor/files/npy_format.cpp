@@ -125,7 +125,10 @@ class Literal {
       if (extents.size() > Shape::max_rank) break;  // refused below
       if (!next_is(',') && !peek_is(')')) return wrong("expected , or )");
     }
-    STOKER_ASSIGN(shape_, Shape::make(extents, op_));
+    const auto made = Shape::make(extents, op_);
+    if (!made && extents.size() <= Shape::max_rank) return wrong("no memory holds this shape");
+    if (!made) return made.error();
+    shape_ = *made;
     return {};
   }
 

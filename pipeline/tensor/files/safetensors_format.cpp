@@ -90,8 +90,10 @@ Result<Placed> parse_entry(const std::string& name, const Json& json, std::strin
     extents.push_back(static_cast<std::int64_t>(*extent));
   }
   Placed placed;
-  STOKER_ASSIGN(const Shape made, Shape::make(extents, op));
-  placed.entry = {name, {known->dtype, made}, 0};
+  const auto made = Shape::make(extents, op);
+  if (!made && extents.size() <= Shape::max_rank) return wrong("no memory holds a tensor's shape");
+  if (!made) return made.error();
+  placed.entry = {name, {known->dtype, *made}, 0};
   const auto begin = number(offsets[0]);
   const auto end = number(offsets[1]);
   if (!begin || !end || *begin > *end) return wrong("data_offsets are no range");

@@ -88,9 +88,8 @@ void define(OpTable& table) {
   op.inputs = {1, any_number};
   op.summary = "one of two functions, by a condition";
   op.infer = [](const OpCall& call) -> Result<Specs> {
-    const std::vector<Value>& results = branches(call.payload)[0].results;
-    Specs specs(results.size());
-    for (std::size_t i = 0; i < results.size(); ++i) specs[i] = results[i].spec();
+    Specs specs;
+    for (const Value& result : branches(call.payload)[0].results) specs.push_back(result.spec());
     return specs;
   };
   op.host = [](const OpCall& call, const std::shared_ptr<DeviceClient>& device) {
