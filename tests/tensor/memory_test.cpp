@@ -58,6 +58,33 @@ TEST(TensorMemory, a_loop_that_evaluates_each_step_does_not_drag_its_history_alo
   EXPECT_LE(current_device().stats().memory.peak, 4 * mebibyte);
 }
 
+class TensorsAhead : public TensorsOnDevices {};
+
+TEST_P(TensorsAhead, need_no_more_memory_than_what_is_alive_and_in_flight) {
+  constexpr std::int64_t n = 1 << 19;  // 2 MiB
+  Tensor x = zeros({n});
+  for (int i = 0; i < 100; ++i) x = (sin(x) + 1).eval();  // nobody waits
+  EXPECT_EQ(sum(x * 0 + 1).item<float>(), n);
+  EXPECT_LE(current_device().stats().memory.peak, 12 * mebibyte);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, TensorsAhead, every_device(), device_name);
+
+TEST(TensorMemory, memory_that_the_host_looks_into_is_left_alone) {
+  const System system;
+  const DeviceScope scope{system.device("cpu")};
+  constexpr std::int64_t n = 1 << 19;
+  HostView view;
+  {
+    const Tensor seen = (ones({n}) * 3).eval();
+    view = seen.buffer().host_view();
+  }
+  for (int i = 0; i < 4; ++i) (iota({n}, DType::f32) + i).computed().get();
+  const std::span<const float> values{reinterpret_cast<const float*>(view.bytes.data()),
+                                      static_cast<std::size_t>(n)};
+  EXPECT_TRUE(std::ranges::all_of(values, [](float value) { return value == 3; }));
+}
+
 TEST(TensorMemory, all_of_it_comes_back_when_the_tensors_go) {
   const System system;
   const DeviceScope scope{system.device("cpu")};
