@@ -74,6 +74,8 @@ void gpu_tensors(Context& context) {
   row(context, gpu, "add", 12, [&] { return x + y; });
   row(context, gpu, "sum, axis 0", 4, [&] { return sum(x, {Axes{0}}); });
   row(context, gpu, "sum, axis 1", 4, [&] { return sum(x, {Axes{1}}); });
+  row(context, gpu, "sum of x·y, axis 0", 8, [&] { return sum(x * y, {Axes{0}}); });
+  row(context, gpu, "sum of x·y, axis 1", 8, [&] { return sum(x * y, {Axes{1}}); });
   row(context, gpu, "softmax", 8, [&] { return softmax(x); });
   row(context, gpu, "layer_norm", 8, [&] { return layer_norm(x, gamma, beta); });
   row(context, gpu, "transpose", 8, [&] { return transpose(x); });

@@ -111,6 +111,14 @@ template <class F> inline F exp(F x) noexcept {
   return (1 + p) * power_of_two<F>(half) * power_of_two<F>(n - half);
 }
 
+/// e^x for x ≤ 0, with 0 instead of subnormal results: two thirds of the work of exp().
+template <class F> inline F exp_decaying(F x) noexcept {
+  constexpr F least = 2 - Ieee<F>::exp_most;
+  const auto [p, n] = exponential(x < least ? least : x);
+  const F result = (1 + p) * power_of_two<F>(n);
+  return x < least ? F{0} : result;
+}
+
 template <class F> inline F log(F x) noexcept {
   using I = Ieee<F>;
   using Bits = typename I::Bits;

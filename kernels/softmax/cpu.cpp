@@ -15,10 +15,10 @@ constexpr std::size_t column_block = 512;
 // Exponentials added in one chain.
 constexpr std::size_t chain = 256;
 
-/// to[j] = e^(x[j] - m).
+/// to[j] = e^(x[j] - m), none of which is above 1.
 template <class C> void exponentials(const C* x, C m, C* to, std::size_t n) noexcept {
 #pragma GCC ivdep
-  for (std::size_t j = 0; j < n; ++j) to[j] = cpu::exp(x[j] - m);
+  for (std::size_t j = 0; j < n; ++j) to[j] = cpu::exp_decaying(x[j] - m);
 }
 
 template <class C> void scale(const C* x, C factor, C* to, std::size_t n) noexcept {
@@ -112,7 +112,7 @@ void columns(const T* x, T* y, std::size_t length, std::size_t inner, std::size_
     for (std::size_t i = first; i < std::min(length, first + chain); ++i) {
       const C* row = cpu::loaded(x + i * inner, buffer, n);
 #pragma GCC ivdep
-      for (std::size_t j = 0; j < n; ++j) part[j] += cpu::exp(row[j] - largest[j]);
+      for (std::size_t j = 0; j < n; ++j) part[j] += cpu::exp_decaying(row[j] - largest[j]);
     }
     for (std::size_t j = 0; j < n; ++j) sums[j] += part[j];
   }
@@ -120,7 +120,7 @@ void columns(const T* x, T* y, std::size_t length, std::size_t inner, std::size_
   for (std::size_t i = 0; i < length; ++i) {
     const C* row = cpu::loaded(x + i * inner, buffer, n);
 #pragma GCC ivdep
-    for (std::size_t j = 0; j < n; ++j) part[j] = cpu::exp(row[j] - largest[j]) * sums[j];
+    for (std::size_t j = 0; j < n; ++j) part[j] = cpu::exp_decaying(row[j] - largest[j]) * sums[j];
     cpu::store_block(part, y + i * inner, n);
   }
 }
