@@ -41,7 +41,8 @@ class Samples {
   }
   [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
   /// In no particular order.
-  [[nodiscard]] std::span<const double> values() const noexcept { return values_; }
+  [[nodiscard]] std::span<const double> values() const& noexcept { return values_; }
+  void values() const&& = delete;  // they would be gone
   /// The value below which `share` (0 to 1) of the samples lie, interpolated; 0 if there are none.
   [[nodiscard]] double quantile(double share) const;
   [[nodiscard]] double median() const { return quantile(0.5); }

@@ -59,7 +59,8 @@ class Rows {
     for (int turn = 0; turn < context_.repeats(turns * 2) / 2 + 1; ++turn) {
       for (int i = 0; i < 4; ++i) ours.add(seconds_a_call(calls, call) * factor);
       if (!torch_.why_absent().empty()) continue;
-      for (const double seconds : torch_.run(row, 4).values()) theirs.add(seconds * factor);
+      const Samples run = torch_.run(row, 4);
+      for (const double seconds : run.values()) theirs.add(seconds * factor);
     }
     Row made{name, ours, unit, Better::lower};
     if (theirs.size() > 0) made.against(torch_.name(), theirs).aim_ratio(aim);
