@@ -30,7 +30,7 @@ include(GNUInstallDirs)
 # before core is complete, needs them too.
 stoker_glob(kernel_sources kernels/*.cpp kernels/*/*.cpp)
 list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(glsl|shader_tool)/|/(cases|cpu|[^/]*_cpu)\\.cpp$")
-list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(cpu_table|spirv|fused/(kernel|reduction))\\.cpp$")
+list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(cpu_table|spirv|fused/(kernel|reduction|product))\\.cpp$")
 stoker_glob(base_sources runtime/cores.cpp runtime/error.cpp runtime/dtype.cpp runtime/shape.cpp)
 add_library(stoker_definitions OBJECT ${kernel_sources} ${base_sources}
                                       "${STOKER_GENERATED_DIR}/kernel_list.cpp")
@@ -40,10 +40,16 @@ stoker_precompile(stoker_definitions)
 set_target_properties(stoker_definitions PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
 stoker_glob(scalar_sources kernels/scalar/*.cpp)
 set_source_files_properties(${scalar_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# Takes in the texts of shaders.
+stoker_glob(product_texts kernels/matmul/*.glsl)
+set_source_files_properties(
+  kernels/matmul/texts.cpp
+  PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON OBJECT_DEPENDS "${product_texts}"
+             COMPILE_DEFINITIONS "STOKER_MATMUL=\"${CMAKE_CURRENT_SOURCE_DIR}/kernels/matmul\"")
 
 stoker_glob(core_sources runtime/*.cpp device/*.cpp device/*/*.cpp actors/*.cpp pipeline/*.cpp
             api/*.cpp kernels/cpu_table.cpp kernels/spirv.cpp kernels/fused/kernel.cpp
-            kernels/fused/reduction.cpp)
+            kernels/fused/reduction.cpp kernels/fused/product.cpp)
 list(REMOVE_ITEM core_sources ${base_sources} "${CMAKE_CURRENT_SOURCE_DIR}/runtime/fiber_adaptor.cpp")
 stoker_objects(stoker_definitions definition_objects)
 stoker_library(core ${core_sources} ${definition_objects} ${STOKER_CPU_OBJECTS}

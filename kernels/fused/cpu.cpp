@@ -279,6 +279,7 @@ Result<std::shared_ptr<const Evaluator>> make_evaluator(Schedule schedule) {
 void implement(CpuTable& table) {
   table.set(planner_name, &plan);
   implement_reductions(table);
+  implement_products(table);
 }
 
 }  // namespace stoker::kernels::fused::STOKER_ISA

@@ -27,10 +27,12 @@ class Evaluator {
                         std::size_t next) const noexcept = 0;
 };
 
-/// `schedule` is one of make_tile_schedule().
+/// `schedule` is one of make_tile_schedule(), or of make_part_schedule(): then evaluate() leaves the
+/// elements where they belong in args.outputs.
 [[nodiscard]] Result<std::shared_ptr<const Evaluator>> make_evaluator(Schedule schedule);
 
-/// The planner of fused reductions (reduction_cpu.cpp).
+/// The planners of fused reductions (reduction_cpu.cpp) and products (product_cpu.cpp).
 void implement_reductions(CpuTable& table);
+void implement_products(CpuTable& table);
 
 }  // namespace stoker::kernels::fused::STOKER_ISA

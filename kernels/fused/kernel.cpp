@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <mutex>
 
 #include "stoker/kernels/fused/program.hpp"
+#include "stoker/kernels/fused/run_time_shader.hpp"
 #include "stoker/kernels/fused/schedule.hpp"
 #include "stoker/kernels/fused/shader.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -11,68 +11,36 @@ namespace {
 
 namespace fused = kernels::fused;
 
-/// The shader, compiled when a GPU first asks for it.
+/// The shader and how a plan uses it.
 class GpuVersion {
  public:
   GpuVersion(fused::FusedShader made, ShaderCompiler compile)
-      : shader_{std::make_shared<Shader>(std::move(made.shader))},
+      : shader_{std::move(made.shader), std::move(compile)},
         inputs_{std::move(made.inputs)},
-        unit_{made.unit},
-        compile_{std::move(compile)} {}
+        unit_{made.unit} {}
 
-  [[nodiscard]] std::shared_ptr<const Shader> shader() const { return shader_; }
+  [[nodiscard]] std::shared_ptr<const Shader> shader() const { return shader_.shader(); }
 
   [[nodiscard]] Result<GpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs) {
     STOKER_TRY(rules::gpu_indexable("fused", call.inputs));
     STOKER_TRY(rules::gpu_indexable("fused", outputs));
-    STOKER_TRY(compiled());
+    STOKER_TRY(shader_.compiled("fused"));
     const std::size_t n = outputs[0].elements();
     GpuPass pass;
-    pass.shader = shader_.get();
-    pass.variant = shader_->variants[0].name;
+    pass.shader = shader().get();
+    pass.variant = shader_.variant();
     for (const std::uint32_t number : inputs_) pass.bindings.push_back(input(number));
     for (std::uint32_t o = 0; o < outputs.size(); ++o) pass.bindings.push_back(output(o));
     pass.push.u32(n);
-    pass.groups = linear_groups_for((n + unit_ - 1) / unit_, shader_->local_size[0]);
+    pass.groups = linear_groups_for((n + unit_ - 1) / unit_, pass.shader->local_size[0]);
     return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};
   }
 
  private:
-  /// Devices read the SPIR-V only after a plan was made, so nobody sees it half written.
-  Result<void> compiled() {
-    if (!compile_)
-      return Error{
-          "fused",
-          ErrorCode::unsupported,
-          "no compiler of shaders was given to fused_kernel(); the CPU device computes this",
-          {{"feature", "GLSL compiler"}}};
-    const std::scoped_lock lock{mutex_};
-    ShaderVariant& variant = shader_->variants[0];
-    if (!variant.spirv.empty()) return {};
-    STOKER_ASSIGN(variant.spirv, compile_(*shader_, variant));
-    return {};
-  }
-
-  const std::shared_ptr<Shader> shader_;
+  fused::RunTimeShader shader_;
   const std::vector<std::uint32_t> inputs_;
   const std::uint32_t unit_;
-  const ShaderCompiler compile_;
-  std::mutex mutex_;
 };
-
-Result<std::vector<TensorSpec>> infer(const std::vector<TensorSpec>& expected,
-                                      const std::vector<TensorSpec>& outputs,
-                                      const KernelCall& call) {
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    if (call.inputs[i] != expected[i])
-      return Error{"fused",
-                   call.dtype(i) != expected[i].dtype ? ErrorCode::dtype_mismatch
-                                                      : ErrorCode::shape_mismatch,
-                   "input " + std::to_string(i) + " is " + call.inputs[i].to_string() +
-                       ", the program was made for " + expected[i].to_string(),
-                   {{"expected", expected[i].to_string()}, {"got", call.inputs[i].to_string()}}};
-  return outputs;
-}
 
 /// Whether the output may be the memory of input 0: each element is written after everything that
 /// could lie there has been read. Another input may be the same buffer, read elsewhere.
@@ -106,8 +74,10 @@ Result<std::shared_ptr<const Kernel>> fused_kernel(FusedProgram given, ShaderCom
   kernel->inputs = {buffers.size(), buffers.size()};
   if (!buffers.empty()) kernel->dtypes = {buffers[0].dtype};
   kernel->in_place = in_place(*program, buffers, outputs);
-  kernel->infer = [buffers, outputs](const KernelCall& call) {
-    return infer(buffers, outputs, call);
+  kernel->infer = [buffers,
+                   outputs](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+    STOKER_TRY(fused::check_inputs("fused", buffers, call));
+    return outputs;
   };
   kernel->cpu = [program](const KernelCall& call,
                           std::span<const TensorSpec> results) -> Result<CpuPlan> {

@@ -1,9 +1,9 @@
 #include "stoker/kernels/fused/reduction.hpp"
 
 #include <algorithm>
-#include <mutex>
 
 #include "stoker/kernels/fused/reduction_shader.hpp"
+#include "stoker/kernels/fused/run_time_shader.hpp"
 #include "stoker/kernels/rules.hpp"
 
 namespace stoker {
@@ -19,7 +19,7 @@ std::string name_of(Operation operation) {
   return "fused_" + std::string{entry->kernel};
 }
 
-/// The shader, compiled when a GPU first asks for it, and those of kernels/reduce for what it leaves.
+/// The shader, and those of kernels/reduce for what it leaves.
 class GpuVersion {
  public:
   GpuVersion(FusedReduction reduction, reduce::Steps steps, DType dtype,
@@ -27,24 +27,23 @@ class GpuVersion {
       : reduction_{std::move(reduction)},
         steps_{std::move(steps)},
         dtype_{dtype},
-        shader_{std::make_shared<Shader>(std::move(first.made.shader))},
+        shader_{std::move(first.made.shader), std::move(compile)},
         inputs_{std::move(first.made.inputs)},
         four_{first.made.unit == 4},
-        last_{first.last},
-        compile_{std::move(compile)} {}
+        last_{first.last} {}
 
   [[nodiscard]] std::vector<std::shared_ptr<const Shader>> shaders() const {
-    return {shader_, rest().rows, rest().columns, rest().narrow};
+    return {shader_.shader(), rest().rows, rest().columns, rest().narrow};
   }
 
   [[nodiscard]] Result<GpuPlan> plan(const KernelCall& call, const TensorSpec& result) {
     const std::string name = name_of(reduction_.operation);
     STOKER_TRY(rules::gpu_indexable(name, call.inputs));
     STOKER_TRY(rules::gpu_indexable(name, std::array{TensorSpec{dtype_, reduction_.shape}}));
-    STOKER_TRY(compiled());
+    STOKER_TRY(shader_.compiled(name));
     const DType partial = reduce::partial_dtype(reduction_.operation, dtype_);
     const reduce::Step& step = steps_.steps[0];
-    reduce::Planned planned = reduce::plan_step(*shader_, reduction_.operation, step, four_);
+    reduce::Planned planned = reduce::plan_step(*shader_.shader(), reduction_.operation, step, four_);
     GpuPlan plan;
     PassBinding target = output();
     if (!last_) {
@@ -53,7 +52,7 @@ class GpuVersion {
           static_cast<std::size_t>(step.outer * planned.pieces * step.inner) * size_of(partial));
     }
     GpuPass& pass = planned.pass;
-    pass.variant = shader_->variants[0].name;
+    pass.variant = shader_.variant();
     pass.push.u32(static_cast<std::uint64_t>(divisor()));
     for (const std::uint32_t number : inputs_) pass.bindings.push_back(input(number));
     pass.bindings.push_back(target);
@@ -78,45 +77,14 @@ class GpuVersion {
     return last_ && reduction_.operation == Operation::mean ? steps_.count : 1;
   }
 
-  /// Devices read the SPIR-V only after a plan was made, so nobody sees it half written.
-  Result<void> compiled() {
-    if (!compile_)
-      return Error{name_of(reduction_.operation),
-                   ErrorCode::unsupported,
-                   "no compiler of shaders was given to fused_reduction_kernel(); the CPU device "
-                   "computes this",
-                   {{"feature", "GLSL compiler"}}};
-    const std::scoped_lock lock{mutex_};
-    ShaderVariant& variant = shader_->variants[0];
-    if (!variant.spirv.empty()) return {};
-    STOKER_ASSIGN(variant.spirv, compile_(*shader_, variant));
-    return {};
-  }
-
   const FusedReduction reduction_;
   const reduce::Steps steps_;
   const DType dtype_;
-  const std::shared_ptr<Shader> shader_;
+  fused::RunTimeShader shader_;
   const std::vector<std::uint32_t> inputs_;
   const bool four_;
   const bool last_;  // nothing comes after the shader
-  const ShaderCompiler compile_;
-  std::mutex mutex_;
 };
-
-Result<std::vector<TensorSpec>> infer(const std::string& name,
-                                      const std::vector<TensorSpec>& expected,
-                                      const TensorSpec& result, const KernelCall& call) {
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    if (call.inputs[i] != expected[i])
-      return Error{name,
-                   call.dtype(i) != expected[i].dtype ? ErrorCode::dtype_mismatch
-                                                      : ErrorCode::shape_mismatch,
-                   "input " + std::to_string(i) + " is " + call.inputs[i].to_string() +
-                       ", the program was made for " + expected[i].to_string(),
-                   {{"expected", expected[i].to_string()}, {"got", call.inputs[i].to_string()}}};
-  return std::vector{result};
-}
 
 Result<void> check(const FusedProgram& program, const FusedReduction& reduction) {
   const std::string name = name_of(reduction.operation);
@@ -183,8 +151,10 @@ Result<std::shared_ptr<const Kernel>> fused_reduction_kernel(FusedProgram given,
       "a chain of scalar functions over strided inputs, and what it comes to over axes";
   kernel->inputs = {buffers.size(), buffers.size()};
   if (!buffers.empty()) kernel->dtypes = {buffers[0].dtype};
-  kernel->infer = [name = kernel->name, buffers, result](const KernelCall& call) {
-    return infer(name, buffers, result, call);
+  kernel->infer = [name = kernel->name, buffers,
+                   result](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+    STOKER_TRY(fused::check_inputs(name, buffers, call));
+    return std::vector{result};
   };
   kernel->cpu = [name = kernel->name, program, reduction](
                     const KernelCall& call,

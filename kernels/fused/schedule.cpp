@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -14,12 +15,18 @@ constexpr std::size_t register_budget = std::size_t{24} << 10;
 bool converts(DType dtype) noexcept { return dtype == DType::f16 || dtype == DType::bf16; }
 std::size_t compute_bytes(DType dtype) noexcept { return converts(dtype) ? 4 : size_of(dtype); }
 
+/// Which schedule is wanted.
+struct Form {
+  std::size_t stream_from = std::numeric_limits<std::size_t>::max();
+  std::size_t row = 0;  ///< of a tile or part schedule; 0: blocks follow each other
+  bool tiled = false;
+};
+
 class Scheduler {
  public:
-  /// `row` is 0, or that of a tile schedule.
-  Scheduler(const FusedProgram& program, std::size_t stream_from, std::size_t block,
-            std::size_t row = 0)
+  Scheduler(const FusedProgram& program, const Form& form, std::size_t block)
       : program_{program},
+        in_rows_{form.row > 0},
         dtypes_{program.dtypes()},
         needed_{needed_values(program)},
         places_(dtypes_.size()),
@@ -27,13 +34,13 @@ class Scheduler {
     schedule_.layout = layout_of(program, needed_);
     schedule_.elements = static_cast<std::size_t>(program.shape.elements());
     schedule_.buffers = program.buffers().size();
-    schedule_.tiled = row > 0;
+    schedule_.tiled = form.tiled;
     schedule_.block = block_length(std::min(block, (schedule_.elements + 63) / 64 * 64));
-    start_ = row <= schedule_.block ? row : std::gcd(row, schedule_.block);
+    start_ = form.row <= schedule_.block ? form.row : std::gcd(form.row, schedule_.block);
     for (const auto& input : program.inputs) schedule_.offsets.push_back(input.offset);
     for (const auto output : program.outputs)
       streams_.push_back(!schedule_.tiled &&
-                         schedule_.elements * size_of(dtypes_[output]) >= stream_from);
+                         schedule_.elements * size_of(dtypes_[output]) >= form.stream_from);
     for (std::size_t i = 0; i < program.code.size(); ++i)
       if (needed_[program.first_result() + i])
         for (std::size_t k = 0; k < program.code[i].function->arity; ++k)
@@ -62,7 +69,7 @@ class Scheduler {
   /// are then gathered once for each slice.
   [[nodiscard]] std::size_t block_length(std::size_t most) const {
     std::size_t unit = 64;
-    for (std::size_t k = 0; k < program_.inputs.size() && !schedule_.tiled; ++k) {
+    for (std::size_t k = 0; k < program_.inputs.size() && !in_rows_; ++k) {
       if (!needed_[k] || schedule_.layout.dense(k)) continue;
       const auto period = static_cast<std::size_t>(schedule_.layout.period(k));
       if (period == 0 || period > most) continue;
@@ -74,7 +81,7 @@ class Scheduler {
 
   [[nodiscard]] bool repeats(std::size_t input) const {
     const auto period = static_cast<std::size_t>(schedule_.layout.period(input));
-    return period != 0 && (schedule_.tiled ? start_ : schedule_.block) % period == 0;
+    return period != 0 && (in_rows_ ? start_ : schedule_.block) % period == 0;
   }
 
   // Registers are numbered in Place::offset until finish() knows their size.
@@ -243,6 +250,7 @@ class Scheduler {
   }
 
   const FusedProgram& program_;
+  const bool in_rows_;
   std::vector<DType> dtypes_;
   std::vector<bool> needed_;
   std::vector<std::optional<Place>> places_;
@@ -251,15 +259,15 @@ class Scheduler {
   std::vector<std::uint32_t> sources_;
   std::vector<std::int64_t> free_;
   std::int64_t registers_ = 0;
-  std::size_t start_ = 0;  // blocks of a tile schedule begin at multiples of it
+  std::size_t start_ = 0;  // blocks in rows begin at multiples of it
   std::size_t widest_ = 0;
   Schedule schedule_;
 };
 
-Schedule smallest_fitting(const FusedProgram& program, std::size_t stream_from, std::size_t row) {
+Schedule smallest_fitting(const FusedProgram& program, const Form& form) {
   Schedule schedule;
   for (const std::size_t block : {1024, 512, 256}) {
-    schedule = Scheduler{program, stream_from, block, row}.run();
+    schedule = Scheduler{program, form, block}.run();
     if (schedule.register_bytes <= register_budget) break;
   }
   return schedule;
@@ -268,11 +276,15 @@ Schedule smallest_fitting(const FusedProgram& program, std::size_t stream_from, 
 }  // namespace
 
 Schedule make_schedule(const FusedProgram& program, std::size_t stream_from) {
-  return smallest_fitting(program, stream_from, 0);
+  return smallest_fitting(program, {.stream_from = stream_from});
+}
+
+Schedule make_part_schedule(const FusedProgram& program, std::size_t row) {
+  return smallest_fitting(program, {.row = std::max<std::size_t>(row, 1)});
 }
 
 Schedule make_tile_schedule(const FusedProgram& program, std::size_t row) {
-  return smallest_fitting(program, 0, std::max<std::size_t>(row, 1));
+  return smallest_fitting(program, {.row = std::max<std::size_t>(row, 1), .tiled = true});
 }
 
 }  // namespace stoker::kernels::fused

@@ -61,6 +61,10 @@ struct Schedule {
 /// `stream_from` is the size from which outputs are written past the cache.
 [[nodiscard]] Schedule make_schedule(const FusedProgram& program, std::size_t stream_from);
 
+/// For who takes a program's elements in parts of rows of `row`: blocks begin where they do in a tile
+/// schedule, and outputs are written where they belong, through the cache.
+[[nodiscard]] Schedule make_part_schedule(const FusedProgram& program, std::size_t row);
+
 /// Of a program with one output, for who takes its values a block at a time: a block's values are left
 /// at the front of output 0, as the compute type, which is a tile of the caller's. Elements come in
 /// rows of `row`: a block is at most Schedule::block elements, and begins at one that is a multiple of

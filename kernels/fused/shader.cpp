@@ -103,6 +103,25 @@ class Writer {
         needed_{needed_values(program)},
         layout_{layout_of(program, needed_)} {}
 
+  /// Functions that take input `given` instead of reading it, and no main.
+  Result<FusedShader> run_stores(std::size_t given) {
+    given_ = given;
+    STOKER_TRY(declare());
+    text_ = prelude;
+    STOKER_TRY(write_compute());
+    const GlslNames names = names_of(dtypes_[given]);
+    text_ += std::string{"void fused_store(uint i, "} + names.scalar + " given) {\n";
+    write_one();
+    text_ += std::string{"}\nvoid fused_store4(uint i, "} + names.four + " given) {\n";
+    if (result_.unit == 4)
+      write_four();
+    else
+      text_ += "    for (uint j = 0u; j < 4u; ++j) fused_store(i + j, given[j]);\n";
+    text_ += "}\n";
+    finish();
+    return std::move(result_);
+  }
+
   /// Functions instead of a main.
   Result<FusedShader> run_values() {
     stores_ = false;
@@ -167,7 +186,7 @@ class Writer {
                      "an input has positions that a GPU kernel cannot address",
                      {{"input", number(static_cast<std::int64_t>(k))}, {"limit", number(most)}}};
       flat_ = flat_ && (layout_.rank <= 1 || single(k));
-      if (input.index) continue;
+      if (input.index || k == given_) continue;
       flat_ = flat_ && (single(k) || (dense(k) && input.offset % 4 == 0));
       wide = wide || size_of(input.spec.dtype) == 8;
       result_.inputs.push_back(here);
@@ -311,7 +330,7 @@ class Writer {
   void write_positions() {
     if (!flat_ || has_index()) write_coordinates();
     for (std::size_t k = 0; k < program_.inputs.size(); ++k)
-      if (needed_[k]) text_ += "    int p" + std::to_string(k) + " = " + position(k) + ";\n";
+      if (needed_[k] && k != given_) text_ += "    int p" + std::to_string(k) + " = " + position(k) + ";\n";
   }
 
   [[nodiscard]] bool has_index() const {
@@ -323,6 +342,7 @@ class Writer {
   /// A position, or what lies there, in the input's compute type.
   [[nodiscard]] std::string element(std::size_t k, const std::string& at) const {
     const DType dtype = dtypes_[k];
+    if (k == given_) return narrowed(dtype, at);
     if (!program_.inputs[k].index) return "in" + std::to_string(k) + "_load(uint(" + at + "))";
     return narrowed(dtype, type_of(k) + "(" + at + ")");
   }
@@ -345,7 +365,7 @@ class Writer {
     for (std::size_t k = 0; k < program_.inputs.size(); ++k)
       if (needed_[k])
         text_ += "    " + type_of(k) + " a" + std::to_string(k) + " = " +
-                 element(k, "p" + std::to_string(k)) + ";\n";
+                 element(k, k == given_ ? "given" : "p" + std::to_string(k)) + ";\n";
     for (std::size_t o = 0; o < program_.outputs.size(); ++o)
       text_ += "    " + type_of(program_.outputs[o]) + " b" + std::to_string(o) + ";\n";
     write_call("");
@@ -372,7 +392,10 @@ class Writer {
       const std::string four = names_of(dtypes_[k]).four;
       text_ += "    " + four + " a" + std::to_string(k) + " = ";
       const std::int64_t stride = layout_.rank == 0 ? 0 : layout_.strides[k][layout_.rank - 1];
-      if (adjacent(k)) {
+      if (k == given_) {
+        text_ += four + "(" + element(k, "given.x") + ", " + element(k, "given.y") + ", " +
+                 element(k, "given.z") + ", " + element(k, "given.w") + ");\n";
+      } else if (adjacent(k)) {
         text_ += "in" + std::to_string(k) + "_load4(uint(" + p + ") / 4u);\n";
       } else if (stride == 0) {
         text_ += four + "(" + element(k, p) + ");\n";
@@ -415,6 +438,7 @@ class Writer {
   Layout layout_;
   bool flat_ = true;
   bool stores_ = true;  // the outputs; else there is one, and functions return it
+  std::size_t given_ = std::numeric_limits<std::size_t>::max();  // the input that is an argument
   std::string text_;
   std::vector<std::string> texts_;
   FusedShader result_{.shader = {}, .inputs = {}, .unit = 4};
@@ -437,6 +461,10 @@ void name_by_text(Shader& shader) {
 
 Result<FusedShader> make_values(const FusedProgram& program) {
   return Writer{program}.run_values();
+}
+
+Result<FusedShader> make_stores(const FusedProgram& program, std::size_t given) {
+  return Writer{program}.run_stores(given);
 }
 
 Result<FusedShader> make_shader(const FusedProgram& program) { return Writer{program}.run(); }

@@ -25,6 +25,12 @@ struct FusedShader {
 /// row. Bound are the inputs; letters are declared for the dtypes that the text needs.
 [[nodiscard]] Result<FusedShader> make_values(const FusedProgram& program);
 
+/// The program as GLSL functions for a shader that makes the values of input `given`, which is needed
+/// and dense: `void fused_store(uint i, T v)` stores the outputs of element i, of which v is that
+/// input in its compute type T, and `void fused_store4(uint i, T4 v)` those from i on, a multiple of
+/// four, in one row. The rest is as with make_values(), but that the outputs are bound, too.
+[[nodiscard]] Result<FusedShader> make_stores(const FusedProgram& program, std::size_t given);
+
 /// Names a shader after its text and the dtypes of its bindings.
 void name_by_text(Shader& shader);
 

@@ -2,6 +2,7 @@
 
 #include "stoker/kernels/cpu_plan.hpp"
 #include "stoker/kernels/matmul/blocks.hpp"
+#include "stoker/kernels/matmul/finish.hpp"
 #include "stoker/kernels/matmul/row.hpp"
 #include "stoker/kernels/matmul/sgemm.hpp"
 
@@ -19,13 +20,42 @@ std::uint32_t wanted_slices(double work) noexcept {
   return std::max(1U, static_cast<std::uint32_t>(std::lround(slices)));
 }
 
+/// Where C lies, and what becomes of it: usually output 0, and nothing.
+struct Target {
+  std::shared_ptr<const Finish> finish;
+  std::size_t c = 0;       // where C begins in the scratch memory, if no output is its home
+  std::size_t slices = 0;  // where the memory of `finish` begins, of one slice after the other
+
+  Target(std::shared_ptr<const Finish> what, CpuPlan& plan, std::size_t c_bytes,
+         std::uint32_t all_slices)
+      : finish{std::move(what)} {
+    if (!finish) return;
+    const auto line = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };
+    c = line(plan.scratch_bytes);
+    slices = c + (finish->home() ? 0 : line(c_bytes));
+    plan.scratch_bytes = slices + all_slices * line(finish->scratch_bytes());
+  }
+  [[nodiscard]] std::byte* of(const CpuArgs& args) const noexcept {
+    if (!finish) return args.out<std::byte>();
+    const std::optional<std::size_t> home = finish->home();
+    return home ? args.out<std::byte>(*home) : args.scratch + c;
+  }
+  void done(const CpuArgs& args, std::uint32_t slice, const Elements& elements) const noexcept {
+    if (!finish) return;
+    const std::size_t each = (finish->scratch_bytes() + 63) / 64 * 64;
+    finish->run(args, of(args), args.scratch + slices + slice * each, elements);
+  }
+};
+
 /// The operands of a run, in the order of the problem.
 template <class S> struct Operands {
   const S* a;
   const S* b;
   S* c;
-  Operands(const Problem& p, const CpuArgs& args) noexcept
-      : a{args.in<S>(p.swapped ? 1 : 0)}, b{args.in<S>(p.swapped ? 0 : 1)}, c{args.out<S>()} {}
+  Operands(const Problem& p, const CpuArgs& args, const Target& target) noexcept
+      : a{args.in<S>(p.swapped ? 1 : 0)},
+        b{args.in<S>(p.swapped ? 0 : 1)},
+        c{reinterpret_cast<S*>(target.of(args))} {}
   [[nodiscard]] const S* a_of(const Problem& p, std::int64_t batch) const noexcept {
     return a + p.matrices(batch).a * p.m * p.k;
   }
@@ -63,7 +93,12 @@ std::uint32_t parts(std::int64_t elements, std::int64_t grain, std::int64_t want
       std::clamp<std::int64_t>(elements / grain, 1, std::max<std::int64_t>(wanted, 1)));
 }
 
-template <class S> CpuPlan row_plan(const Problem& p, std::uint32_t wanted) {
+template <class S> std::size_t c_bytes(const Problem& p) noexcept {
+  return static_cast<std::size_t>(p.batches * p.m * p.n) * sizeof(S);
+}
+
+template <class S>
+CpuPlan row_plan(const Problem& p, std::uint32_t wanted, std::shared_ptr<const Finish> finish) {
   using C = Compute<S>;
   CpuPlan plan;
   // The row in the compute type, one for each batch; only the 16-bit floats need it.
@@ -71,7 +106,7 @@ template <class S> CpuPlan row_plan(const Problem& p, std::uint32_t wanted) {
     plan.scratch_bytes = static_cast<std::size_t>(p.a_matrices * p.k) * sizeof(C);
     plan.stages.push_back({1, [p](const CpuArgs& args, std::uint32_t) {
                              cpu::STOKER_ISA::load_block(
-                                 Operands<S>(p, args).a, reinterpret_cast<C*>(args.scratch),
+                                 args.in<S>(p.swapped ? 1 : 0), reinterpret_cast<C*>(args.scratch),
                                  static_cast<std::size_t>(p.a_matrices * p.k));
                            }});
   }
@@ -82,9 +117,10 @@ template <class S> CpuPlan row_plan(const Problem& p, std::uint32_t wanted) {
                     : std::clamp(round_up(p.n * p.batches / wanted, 256), std::int64_t{64}, unit);
   const std::int64_t units = (p.n + width - 1) / width;
   const auto slices = parts(units * p.batches, 1, wanted);
+  const Target target{std::move(finish), plan, c_bytes<S>(p), slices};
   plan.stages.push_back(
-      {slices, [p, width, units, slices](const CpuArgs& args, std::uint32_t index) {
-         const Operands<S> run(p, args);
+      {slices, [p, width, units, slices, target](const CpuArgs& args, std::uint32_t index) {
+         const Operands<S> run(p, args, target);
          const SliceRange range =
              slice_range(static_cast<std::size_t>(units * p.batches), slices, index, 1);
          for (std::size_t i = range.begin; i < range.end; ++i) {
@@ -100,11 +136,14 @@ template <class S> CpuPlan row_plan(const Problem& p, std::uint32_t wanted) {
            S* to = run.c_of(p, batch);
            if (!p.transpose_b) {
              weighted_rows(x, matrix + first, p.n, p.k, last - first, to + first);
-             continue;
+           } else {
+             std::int64_t j = first;
+             for (; j + 4 <= last; j += 4) dots<4>(x, matrix + j * p.k, p.k, p.k, to + j);
+             for (; j < last; ++j) dots<1>(x, matrix + j * p.k, p.k, p.k, to + j);
            }
-           std::int64_t j = first;
-           for (; j + 4 <= last; j += 4) dots<4>(x, matrix + j * p.k, p.k, p.k, to + j);
-           for (; j < last; ++j) dots<1>(x, matrix + j * p.k, p.k, p.k, to + j);
+           target.done(args, index,
+                       {static_cast<std::size_t>(batch * p.n + first), 1,
+                        static_cast<std::size_t>(last - first), static_cast<std::size_t>(p.n)});
          }
        }});
   return plan;
@@ -140,7 +179,17 @@ template <class S> Method method_of(const Problem& p) noexcept {
   return direct<S>(p) ? Method::direct : Method::packed;
 }
 
-template <class S> CpuPlan tiled_plan(const Problem& p, std::uint32_t wanted) {
+/// Rows of a part that are finished together: few enough that they are still in the cache, enough that
+/// what each call of the library packs anew is little beside what it computes.
+template <class S> std::int64_t rows_at_once(const Part& part) noexcept {
+  constexpr std::int64_t second_level = std::int64_t{1} << 20;
+  const std::int64_t fit =
+      second_level / (static_cast<std::int64_t>(sizeof(S)) * (part.n1 - part.n0));
+  return std::max<std::int64_t>(256, fit / tile_rows * tile_rows);
+}
+
+template <class S>
+CpuPlan tiled_plan(const Problem& p, std::uint32_t wanted, std::shared_ptr<const Finish> finish) {
   using C = Compute<S>;
   const Method method = method_of<S>(p);
   const Grid grid = grid_of(p, wanted);
@@ -154,68 +203,79 @@ template <class S> CpuPlan tiled_plan(const Problem& p, std::uint32_t wanted) {
   const LibraryThreads threads = LibraryThreads::find();
   CpuPlan plan;
   plan.scratch_bytes = static_cast<std::size_t>(each) * slices * sizeof(C);
+  const Target target{std::move(finish), plan, c_bytes<S>(p), slices};
   plan.stages.push_back(
       {slices, [=](const CpuArgs& args, std::uint32_t index) {
-         const Operands<S> run(p, args);
+         const Operands<S> run(p, args, target);
          const SliceRange range = slice_range(all, slices, index, 1);
-         for (auto i = static_cast<std::uint32_t>(range.begin); i < range.end; ++i) {
-           const std::uint32_t parts_of_batch = grid.rows * grid.columns;
-           const std::int64_t batch = i / parts_of_batch;
-           const Part part = grid.part(p, i % parts_of_batch, tile_rows, Simd<C>::lanes);
+         const auto compute = [&](std::int64_t batch, const Part& part) {
            const S* a = run.a_of(p, batch);
            const S* b = run.b_of(p, batch);
            S* c = run.c_of(p, batch);
            if constexpr (std::is_same_v<S, float>)
-             if (method == Method::library) {
-               sgemm(p, a, b, c, part, threads);
-               continue;
-             }
+             if (method == Method::library) return sgemm(p, a, b, c, part, threads);
            if constexpr (std::is_same_v<S, C>)
-             if (method == Method::direct) {
-               multiply_directly(p, a, b, c, part);
-               continue;
-             }
+             if (method == Method::direct) return multiply_directly(p, a, b, c, part);
            multiply(p, a, b, c, part, reinterpret_cast<C*>(args.scratch) + index * each);
+         };
+         for (auto i = static_cast<std::uint32_t>(range.begin); i < range.end; ++i) {
+           const std::uint32_t parts_of_batch = grid.rows * grid.columns;
+           const std::int64_t batch = i / parts_of_batch;
+           const Part part = grid.part(p, i % parts_of_batch, tile_rows, Simd<C>::lanes);
+           const std::int64_t rows = target.finish ? rows_at_once<S>(part) : part.m1 - part.m0;
+           for (std::int64_t m0 = part.m0; m0 < part.m1; m0 += rows) {
+             const std::int64_t m1 = std::min(part.m1, m0 + rows);
+             compute(batch, {m0, m1, part.n0, part.n1});
+             target.done(args, index,
+                         {static_cast<std::size_t>((batch * p.m + m0) * p.n + part.n0),
+                          static_cast<std::size_t>(m1 - m0),
+                          static_cast<std::size_t>(part.n1 - part.n0),
+                          static_cast<std::size_t>(p.n)});
+           }
          }
        }});
   return plan;
 }
 
-template <class S> CpuPlan plan_for(const Problem& p) {
-  if (p.k == 0) {
+template <class S> CpuPlan plan_for(const Problem& p, std::shared_ptr<const Finish> finish) {
+  if (p.k == 0) {  // never of one that is finished
     CpuPlan plan;
-    const auto bytes = static_cast<std::size_t>(p.batches * p.m * p.n) * sizeof(S);
-    plan.stages.push_back({1, [bytes](const CpuArgs& args, std::uint32_t) {
+    plan.stages.push_back({1, [bytes = c_bytes<S>(p)](const CpuArgs& args, std::uint32_t) {
                              std::fill_n(args.out<std::byte>(), bytes, std::byte{0});
                            }});
     return plan;
   }
-  if (p.m == 1) return row_plan<S>(p, slice_count(static_cast<std::size_t>(p.work()), 1 << 17));
-  return tiled_plan<S>(p, wanted_slices(p.work()));
+  if (p.m == 1)
+    return row_plan<S>(p, slice_count(static_cast<std::size_t>(p.work()), 1 << 17),
+                       std::move(finish));
+  return tiled_plan<S>(p, wanted_slices(p.work()), std::move(finish));
 }
 
 // Signed integers are multiplied as unsigned ones: the bits are the same, and overflow wraps.
-CpuPlan plan_of(DType dtype, const Problem& p) {
+CpuPlan plan_of(DType dtype, const Problem& p, std::shared_ptr<const Finish> finish) {
   switch (dtype) {
-    case DType::f64: return plan_for<double>(p);
-    case DType::f16: return plan_for<Half>(p);
-    case DType::bf16: return plan_for<BFloat16>(p);
-    case DType::s64: return plan_for<std::uint64_t>(p);
+    case DType::f64: return plan_for<double>(p, std::move(finish));
+    case DType::f16: return plan_for<Half>(p, std::move(finish));
+    case DType::bf16: return plan_for<BFloat16>(p, std::move(finish));
+    case DType::s64: return plan_for<std::uint64_t>(p, std::move(finish));
     case DType::s32:
-    case DType::u32: return plan_for<std::uint32_t>(p);
-    default: return plan_for<float>(p);
+    case DType::u32: return plan_for<std::uint32_t>(p, std::move(finish));
+    default: return plan_for<float>(p, std::move(finish));
   }
 }
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
-  const Problem problem = describe(call);
-  CpuPlan result = plan_of(call.dtype(), problem);
+  return plan_finished(call.dtype(), describe(call), nullptr);
+}
+
+}  // namespace
+
+CpuPlan plan_finished(DType dtype, const Problem& problem, std::shared_ptr<const Finish> finish) {
+  CpuPlan result = plan_of(dtype, problem, std::move(finish));
   // Lanes of one AVX2 core, or the memory that a single row has to read.
   result.cost_ns = problem.m == 1 ? problem.work() * 0.3 + 50 : problem.work() * 0.015 + 50;
   return result;
 }
-
-}  // namespace
 
 void implement(CpuTable& table) { table.set("matmul", plan); }
 

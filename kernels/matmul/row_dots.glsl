@@ -1,4 +1,10 @@
-// c[j] = sum over t of a[t] · b[j][t]: 32 threads for each of 8 columns.
+// c[j] = sum over t of a[t] · b[j][t]: 32 threads for each of 8 columns. FUSED: see tiled.glsl.
+
+#ifdef FUSED
+#define STORE(at, value) fused_store(at, value)
+#else
+#define STORE(at, value) c_store(at, value)
+#endif
 
 const uint WIDTH = 32u;
 shared T sums[8][WIDTH];
@@ -35,5 +41,5 @@ void main() {
     barrier();
     if (lane < step_) sums[line][lane] += sums[line][lane + step_];
   }
-  if (lane == 0u && column < n) c_store(batch * n + column, sums[line][0]);
+  if (lane == 0u && column < n) STORE(batch * n + column, sums[line][0]);
 }

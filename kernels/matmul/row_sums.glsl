@@ -1,5 +1,13 @@
 // c[j] = sum over t of a[t] · b[t][j]: 64 columns, four to a thread, and 16 threads that share the
-// rows of b.
+// rows of b. FUSED: see tiled.glsl.
+
+#ifdef FUSED
+#define STORE(at, value) fused_store(at, value)
+#define STORE4(at, value) fused_store4(at, value)
+#else
+#define STORE(at, value) c_store(at, value)
+#define STORE4(at, value) c_store4((at) / 4u, value)
+#endif
 
 const uint COLUMN_THREADS = 16u;
 const uint ROW_THREADS = 16u;
@@ -40,9 +48,9 @@ void main() {
   if (y != 0u || column >= n) return;
   uint at = batch * n + column;
   if (VECTOR != 0u) {
-    c_store4(at / 4u, sums[0][x]);
+    STORE4(at, sums[0][x]);
   } else {
     [[unroll]] for (uint j = 0u; j < 4u; ++j)
-      if (column + j < n) c_store(at + j, sums[0][x][j]);
+      if (column + j < n) STORE(at + j, sums[0][x][j]);
   }
 }

@@ -4,6 +4,17 @@
 // A and B pass through shared memory in steps of DEPTH along k, as DEPTH lines of 4-vectors across
 // the tile. While one step is multiplied, the next one is on its way from memory in registers.
 // Past the edges A and B read as 0.
+//
+// FUSED: what becomes of C's elements is said by functions that stand before this text
+// (kernels/fused/product_shader.cpp).
+
+#ifdef FUSED
+#define STORE(at, value) fused_store(at, value)
+#define STORE4(at, value) fused_store4(at, value)
+#else
+#define STORE(at, value) c_store(at, value)
+#define STORE4(at, value) c_store4((at) / 4u, value)
+#endif
 
 const uint THREADS = gl_WorkGroupSize.x;
 const uint LINES_A = ROWS / 4;
@@ -190,10 +201,10 @@ void finish(uint row, uint column, T4 v) {
 #else
   uint at = base_c + row * n + column;
   if (VECTOR_C != 0u) {
-    c_store4(at / 4u, v);
+    STORE4(at, v);
   } else {
     [[unroll]] for (uint j = 0u; j < 4u; ++j)
-      if (column + j < n) c_store(at + j, v[j]);
+      if (column + j < n) STORE(at + j, v[j]);
   }
 #endif
 }

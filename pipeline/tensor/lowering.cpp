@@ -6,7 +6,9 @@
 #include <set>
 
 #include "stoker/pipeline/tensor/clusters.hpp"
+#include "stoker/kernels/fused/product.hpp"
 #include "stoker/pipeline/tensor/fused_builder.hpp"
+#include "stoker/pipeline/tensor/product_fusion.hpp"
 #include "stoker/pipeline/tensor/reduction_fusion.hpp"
 #include "stoker/pipeline/tensor/stand_in.hpp"
 
@@ -23,9 +25,12 @@ class Lowering {
         device_{std::move(device)},
         compile_{compile},
         clusters_{find_clusters(program)},
-        reductions_{find_fused_reductions(program, clusters_)} {
+        reductions_{find_fused_reductions(program, clusters_)},
+        products_{find_fused_products(program, clusters_)} {
     for (const auto& [reader, fusion] : reductions_)
       if (fusion.cluster != Clusters::none) reduced_.insert(fusion.cluster);
+    std::erase_if(products_, [&](const auto& one) { return reduced_.contains(one.first); });
+    for (const auto& [cluster, fusion] : products_) left_to_cluster_.insert(fusion.product.instruction);
   }
 
   Result<std::shared_ptr<const LoweredProgram>> run() {
@@ -67,11 +72,18 @@ class Lowering {
     const Instruction& one = program_.code[i];
     if (const auto fusion = reductions_.find(i); fusion != reductions_.end())
       return emit_reduction(i, fusion->second);
-    if (one.op->kind == OpKind::kernel) return emit_kernel(i);
+    if (one.op->kind == OpKind::kernel)
+      return left_to_cluster_.contains(i) ? Result<void>{} : emit_kernel(i);
     if (one.op->kind == OpKind::host) return emit_host(i);
     if (one.op->kind != OpKind::scalar) return {};
-    const Cluster& cluster = clusters_.all[clusters_.of[i]];
-    if (cluster.members.back() != i || reduced_.contains(clusters_.of[i])) return {};
+    const std::uint32_t number = clusters_.of[i];
+    const Cluster& cluster = clusters_.all[number];
+    if (cluster.members.back() != i || reduced_.contains(number)) return {};
+    if (const auto fusion = products_.find(number); fusion != products_.end()) {
+      STOKER_ASSIGN(const bool emitted, emit_product(cluster, fusion->second));
+      if (emitted) return {};
+      STOKER_TRY(emit_kernel(fusion->second.product.instruction));
+    }
     return emit_cluster(cluster);
   }
 
@@ -95,6 +107,45 @@ class Lowering {
     const std::vector<Ref> inputs = builder.buffers();
     STOKER_ASSIGN(std::shared_ptr<const Kernel> kernel, fused_kernel(builder.take(), compile_));
     return add_stage(std::move(kernel), inputs, outputs, {});
+  }
+
+  /// A product with what is made of it. False where that cannot be one kernel: the cluster reads the
+  /// product elsewhere, too, or there is no such kernel.
+  Result<bool> emit_product(const Cluster& cluster, const ProductFusion& fusion) {
+    const Instruction& product = program_.code[fusion.product.instruction];
+    const auto specs = program_.input_specs(product);
+    const KernelUse use = product.op->kernel({specs, product.attributes, product.payload.get()});
+    FusedProduct operands{specs[0], specs[1]};
+    const auto flag = [&](const char* name) {
+      const ParamValue* value = use.params.find(name);
+      return value && std::get<bool>(*value);
+    };
+    operands.transpose_a = flag("transpose_a");
+    operands.transpose_b = flag("transpose_b");
+
+    FusedBuilder builder{program_, cluster.shape};
+    builder.read(fusion.read);
+    STOKER_TRY(compute(cluster, builder));
+    std::vector<Ref> outputs;
+    for (const std::uint32_t member : cluster.outputs) {
+      builder.output({member, 0});
+      outputs.push_back({member, 0});
+    }
+    std::vector<Ref> inputs{product.inputs.begin(), product.inputs.end()};
+    for (std::size_t i = 1; i < builder.buffers().size(); ++i) {
+      if (key(builder.buffers()[i]) == key(fusion.product)) return false;
+      inputs.push_back(builder.buffers()[i]);
+    }
+    auto kernel = fused_product_kernel(builder.take(), operands, compile_);
+    if (kernel.has_error()) {
+      const ErrorCode code = kernel.error().code();
+      if (code == ErrorCode::unsupported || code == ErrorCode::limit_exceeded ||
+          code == ErrorCode::invalid_argument)
+        return false;
+      return kernel.error();
+    }
+    STOKER_TRY(add_stage(std::move(*kernel), inputs, outputs, {}));
+    return true;
   }
 
   /// A reduction with what it reduces.
@@ -315,6 +366,8 @@ class Lowering {
   const Clusters clusters_;
   const std::map<std::uint32_t, ReductionFusion> reductions_;
   std::set<std::uint32_t> reduced_;  // the clusters in them
+  std::map<std::uint32_t, ProductFusion> products_;
+  std::set<std::uint32_t> left_to_cluster_;  // the products in them
   std::shared_ptr<LoweredProgram> lowered_ = std::make_shared<LoweredProgram>();
   std::vector<Segment> segments_ = std::vector<Segment>(1);
   std::vector<Stop> stops_;

@@ -5,10 +5,9 @@
 #include <limits>
 #include <random>
 
+#include "device_run.hpp"
 #include "fused_fixture.hpp"
-#include "stoker/api/system.hpp"
 #include "stoker/kernels/fused/reduction.hpp"
-#include "stoker/kernels/glsl/compiler.hpp"
 
 namespace stoker {
 namespace {
@@ -41,35 +40,8 @@ std::vector<double> some_values(std::size_t n, std::mt19937& random, DType dtype
   return values;
 }
 
-class FusedReductions : public testing::TestWithParam<const char*> {
+class FusedReductions : public KernelsOnDevices {
  protected:
-  void SetUp() override {
-    try {
-      device_ = system_.device(GetParam());
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-
-  [[nodiscard]] bool on_gpu() const { return std::string_view{GetParam()} == "vulkan"; }
-
-  Bytes run(const std::shared_ptr<const Kernel>& kernel, const std::vector<TensorSpec>& specs,
-            const std::vector<Bytes>& inputs, const Params& params = {}) {
-    const ParamSet resolved = ParamSet::resolve(kernel->name, kernel->params, params).value();
-    const TensorSpec spec = kernel->check(specs, resolved).value()[0];
-    std::vector<Buffer> buffers;
-    for (std::size_t i = 0; i < specs.size(); ++i)
-      buffers.push_back(device_.buffer(specs[i], inputs[i]));
-    buffers.push_back(device_.buffer(spec));
-    std::vector<const DeviceBuffer*> all;
-    for (const Buffer& buffer : buffers) all.push_back(&buffer.handle());
-    const std::span<const DeviceBuffer* const> list{all};
-    const auto sent = device_.client()->submit(
-        {kernel, list.first(specs.size()), list.subspan(specs.size()), &params});
-    sent.value()->observe();
-    return buffers.back().read_bytes().get();
-  }
-
   Bytes fused(const FusedProgram& program, const FusedReduction& reduction,
               const std::vector<Bytes>& inputs) {
     return run(fused_reduction_kernel(program, reduction, compile_).value(), program.buffers(),
@@ -126,12 +98,6 @@ class FusedReductions : public testing::TestWithParam<const char*> {
     }
   }
 
-  System system_;
-  Device device_;
-  GlslCompiler compiler_;
-  ShaderCompiler compile_ = [this](const Shader& shader, const ShaderVariant& variant) {
-    return compiler_.compile(shader, variant);
-  };
   Bytes values_;  // what the latest program stored
 };
 

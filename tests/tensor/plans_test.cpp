@@ -78,6 +78,54 @@ TEST_F(Plans, reductions_compute_what_they_reduce) {
   expect_near(sum(reverse(x), {Axes{1}}), reverse(sum(x, {Axes{1}})).to_vector<double>(), 1e-5);
 }
 
+TEST_F(Plans, products_hand_their_elements_to_what_reads_them) {
+  const Tensor x = (iota({6, 5}, DType::f32) * 0.1).eval();
+  const Tensor w = (iota({5, 4}, DType::f32) * 0.2 - 1).eval();
+  const Tensor b = (iota({4}, DType::f32) - 1).eval();
+  const auto one_kernel = [&](const Tensor& y) {
+    const std::string plan = plan_text(std::array{y});
+    EXPECT_NE(plan.find("pipeline of 1 kernels"), std::string::npos) << plan;
+    EXPECT_EQ(count(plan, "  fused_matmul "), 1U) << plan;
+  };
+  const Tensor p = matmul(x, w).eval();
+  one_kernel(relu(matmul(x, w) + b));
+  expect_near(relu(matmul(x, w) + b), relu(p + b).to_vector<double>());
+  one_kernel(reshape(matmul(x, w), {3, 2, 4}) * b);
+  const Tensor z = matmul(x, w) + b;
+  one_kernel(z * sigmoid(z));
+  expect_near(z * sigmoid(z), ((p + b) * sigmoid(p + b)).to_vector<double>());
+  const Tensor turned = matmul(transpose(w), transpose(x)) + 1;
+  one_kernel(turned);
+  expect_near(turned, (transpose(p) + 1).to_vector<double>());
+}
+
+TEST_F(Plans, products_that_others_read_or_in_another_order_are_stored) {
+  const Tensor x = (iota({4, 5}, DType::f32) * 0.1).eval();
+  const Tensor w = (iota({5, 4}, DType::f32) * 0.2 - 1).eval();
+  const auto stored = [&](const std::vector<Tensor>& results) {
+    const std::string plan = plan_text(results);
+    EXPECT_EQ(count(plan, "  matmul "), 1U) << plan;
+    EXPECT_EQ(count(plan, "fused_matmul"), 0U) << plan;
+  };
+  const Tensor p = matmul(x, w);
+  stored({p, p + 1});
+  stored({p + transpose(p)});
+  stored({p + 1, matmul(p, p).eval() + p});
+  const Tensor q = matmul(x, w).eval();
+  expect_near(p + transpose(p), (q + transpose(q)).to_vector<double>());
+}
+
+TEST_F(Plans, of_two_products_that_are_added_one_adds_the_other) {
+  const Tensor x = (iota({3, 5}, DType::f32) * 0.1).eval();
+  const Tensor w = (iota({5, 4}, DType::f32) * 0.2 - 1).eval();
+  const Tensor y = tanh(matmul(x, w) + matmul(x * 2, w));
+  const std::string plan = plan_text(std::array{y});
+  EXPECT_EQ(count(plan, "  matmul "), 1U) << plan;
+  EXPECT_EQ(count(plan, "  fused_matmul "), 1U) << plan;
+  const Tensor p = matmul(x, w).eval();
+  expect_near(y, tanh(p * 3).to_vector<double>());
+}
+
 TEST_F(Plans, what_others_need_too_is_stored_before_it_is_reduced) {
   const Tensor x = ones({30, 40}).eval();
   const Tensor y = exp(x);

@@ -1,0 +1,70 @@
+#include "stoker/pipeline/tensor/product_fusion.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace stoker::expr {
+namespace {
+
+class Finder {
+ public:
+  Finder(const Program& program, const Clusters& clusters)
+      : program_{program},
+        clusters_{clusters},
+        readers_{program.readers()},
+        results_(program.code.size()) {
+    for (const Ref result : program.results) results_[result.instruction] = true;
+  }
+
+  std::map<std::uint32_t, ProductFusion> find() const {
+    std::map<std::uint32_t, ProductFusion> found;
+    for (std::uint32_t i = 0; i < program_.code.size(); ++i) {
+      const OpKind kind = program_.code[i].op->kind;
+      if (kind != OpKind::kernel || program_.code[i].op->computed_by != "matmul") continue;
+      Ref read{i, 0};
+      const std::uint32_t cluster = reader_of(read);
+      // The program's order makes a later product replace an earlier one.
+      if (cluster != Clusters::none && fits(program_.spec({i, 0}), clusters_.all[cluster]))
+        found[cluster] = {{i, 0}, read};
+    }
+    return found;
+  }
+
+ private:
+  /// The one cluster that alone reads it, through reshapes, which `read` then goes through; or none.
+  std::uint32_t reader_of(Ref& read) const {
+    while (true) {
+      const auto& readers = readers_[read.instruction];
+      if (readers.empty() || results_[read.instruction]) return Clusters::none;
+      const std::uint32_t cluster = clusters_.of[readers[0]];
+      if (cluster != Clusters::none) {
+        const bool alone = std::ranges::all_of(
+            readers, [&](std::uint32_t reader) { return clusters_.of[reader] == cluster; });
+        return alone ? cluster : Clusters::none;
+      }
+      const Instruction& one = program_.code[readers[0]];
+      if (readers.size() > 1 || one.op->kind != OpKind::reshape || is_complex(one.specs[0].dtype))
+        return Clusters::none;
+      read = {readers[0], 0};
+    }
+  }
+
+  /// Whether each element of the cluster has one of the product.
+  static bool fits(const TensorSpec& product, const Cluster& cluster) {
+    return product.elements() > 0 && product.shape.elements() == cluster.shape.elements();
+  }
+
+  const Program& program_;
+  const Clusters& clusters_;
+  const std::vector<std::vector<std::uint32_t>> readers_;
+  std::vector<bool> results_;
+};
+
+}  // namespace
+
+std::map<std::uint32_t, ProductFusion> find_fused_products(const Program& program,
+                                                           const Clusters& clusters) {
+  return Finder{program, clusters}.find();
+}
+
+}  // namespace stoker::expr

@@ -1,0 +1,246 @@
+// Products whose elements go into a program: the same as storing and then reading them.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "device_run.hpp"
+#include "fused_fixture.hpp"
+#include "stoker/kernels/fused/product.hpp"
+
+namespace stoker {
+namespace {
+
+using namespace fused_test;
+using Value = FusedProgram::Value;
+
+/// Small whole numbers: their products and sums are exact in every dtype, in any order.
+std::vector<double> whole_values(std::size_t n, std::mt19937& random, DType dtype) {
+  std::uniform_int_distribution<int> any{is_signed(dtype) || is_float(dtype) ? -2 : 0, 2};
+  std::vector<double> values(n);
+  for (double& value : values) value = any(random);
+  return values;
+}
+
+class FusedProducts : public KernelsOnDevices {
+ protected:
+  Bytes some(const TensorSpec& spec) {
+    return stored(spec.dtype, whole_values(spec.elements(), random_, spec.dtype));
+  }
+
+  static TensorSpec product_spec(const FusedProduct& product) {
+    const std::vector<TensorSpec> inputs{product.a, product.b};
+    return infer("matmul", inputs,
+                 {{"transpose_a", product.transpose_a}, {"transpose_b", product.transpose_b}})
+        .value()[0];
+  }
+
+  /// max(product + bias, 0), with a bias for each column.
+  static FusedProgram relu_of(const TensorSpec& product) {
+    FusedProgram program{.shape = product.shape,
+                         .inputs = {dense(product.dtype, product.shape)},
+                         .constants = {},
+                         .code = {},
+                         .outputs = {4}};
+    const std::size_t last = product.shape.rank() - 1;
+    FusedProgram::Input bias{.spec = {product.dtype, Shape{product.shape[last]}}};
+    bias.strides[last] = 1;
+    program.inputs.push_back(bias);
+    program.constants = {{product.dtype, 0}};
+    program.code = {{function("add"), product.dtype, {0, 1}},
+                    {function("max"), product.dtype, {3, 2}}};
+    return program;
+  }
+
+  /// In one kernel and in two.
+  void expect_same(const FusedProduct& product, const FusedProgram& program) {
+    const TensorSpec result = product_spec(product);
+    const Bytes a = some(product.a);
+    const Bytes b = some(product.b);
+    std::vector<TensorSpec> specs{product.a, product.b};
+    std::vector<Bytes> inputs{a, b};
+    std::vector<Bytes> of_program;
+    const std::vector<TensorSpec> buffers = program.buffers();
+    for (std::size_t i = 1; i < buffers.size(); ++i) {
+      specs.push_back(buffers[i]);
+      inputs.push_back(some(buffers[i]));
+      of_program.push_back(inputs.back());
+    }
+    const auto one =
+        run_all(fused_product_kernel(program, product, compile_).value(), specs, inputs);
+    of_program.insert(of_program.begin(),
+                      run(KernelRegistry::builtin().find("matmul").value(), {product.a, product.b},
+                          {a, b},
+                          {{"transpose_a", product.transpose_a},
+                           {"transpose_b", product.transpose_b}}));
+    const auto two = run_all(fused_kernel(program, compile_).value(), buffers, of_program);
+    ASSERT_EQ(one.size(), two.size());
+    for (std::size_t o = 0; o < one.size(); ++o)
+      EXPECT_EQ(one[o], two[o]) << "output " << o << " of " << product.a.to_string() << " · "
+                                << product.b.to_string() << "\n"
+                                << program.to_string();
+    EXPECT_TRUE(std::ranges::any_of(one[0], [](std::byte byte) { return byte != std::byte{0}; }))
+        << "nothing but zeros proves little: " << result.to_string();
+  }
+
+  std::mt19937 random_{7};
+};
+
+TEST_P(FusedProducts, equal_two_kernels_for_all_shapes_of_operands) {
+  const std::vector<std::array<std::int64_t, 3>> shapes{
+      {1, 7, 9},     {1, 300, 64},  {1, 64, 1030}, {5, 1, 3},      {33, 65, 17},
+      {64, 64, 64},  {130, 70, 250}, {257, 31, 300}, {3, 12, 1500}, {700, 40, 1}};
+  for (const auto& [m, k, n] : shapes)
+    for (const bool transpose_a : {false, true})
+      for (const bool transpose_b : {false, true}) {
+        const Shape a = transpose_a ? Shape{k, m} : Shape{m, k};
+        const Shape b = transpose_b ? Shape{n, k} : Shape{k, n};
+        const FusedProduct product{{DType::f32, a}, {DType::f32, b}, transpose_a, transpose_b};
+        expect_same(product, relu_of(product_spec(product)));
+      }
+}
+
+TEST_P(FusedProducts, equal_two_kernels_for_every_dtype) {
+  for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::s32,
+                            DType::s64, DType::u32})
+    for (const std::int64_t m : {1, 37}) {
+      const FusedProduct product{{dtype, Shape{m, 20}}, {dtype, Shape{20, 44}}};
+      expect_same(product, relu_of(product_spec(product)));
+    }
+}
+
+TEST_P(FusedProducts, large_ones_are_finished_in_parts) {
+  const FusedProduct product{{DType::f32, Shape{1100, 130}}, {DType::f32, Shape{130, 1300}}};
+  expect_same(product, relu_of(product_spec(product)));
+}
+
+TEST_P(FusedProducts, batches_broadcast_as_in_a_product) {
+  for (const auto& [a, b] : std::vector<std::pair<Shape, Shape>>{
+           {Shape{3, 2, 6, 5}, Shape{2, 5, 8}},
+           {Shape{4, 6, 5}, Shape{5, 8}},
+           {Shape{6, 5}, Shape{3, 5, 8}},
+           {Shape{3, 1, 5}, Shape{3, 5, 68}}}) {
+    const FusedProduct product{{DType::f32, a}, {DType::f32, b}};
+    expect_same(product, relu_of(product_spec(product)));
+  }
+}
+
+TEST_P(FusedProducts, a_program_may_see_them_in_another_shape) {
+  const FusedProduct product{{DType::f32, Shape{12, 6}}, {DType::f32, Shape{6, 10}}};
+  FusedProgram program{.shape = Shape{3, 4, 10}, .inputs = {}, .code = {}, .outputs = {2}};
+  program.inputs = {dense(DType::f32, program.shape), {.spec = {DType::f32, Shape{4}}}};
+  program.inputs[0].spec.shape = Shape{12, 10};
+  program.inputs[1].strides[1] = 1;
+  program.code = {{function("multiply"), DType::f32, {0, 1}}};
+  expect_same(product, program);
+}
+
+TEST_P(FusedProducts, several_outputs_and_dtypes_are_written) {
+  const FusedProduct product{{DType::f32, Shape{40, 16}}, {DType::f32, Shape{16, 36}}};
+  const TensorSpec result = product_spec(product);
+  const FusedProgram base = relu_of(result);
+  // z = p + b, relu(z), z > 0, p · z: p is read after z was made.
+  FusedProgram program = base;
+  program.code.push_back({function("greater"), DType::u8, {3, 2}});
+  program.code.push_back({function("multiply"), DType::f32, {0, 3}});
+  program.code.push_back({function("cast"), DType::bf16, {4}});
+  program.outputs = {3, 4, 5, 7};
+  expect_same(product, program);
+  program.outputs = {3, 6};
+  expect_same(product, program);
+  program.outputs = {0, 3, 4};
+  expect_same(product, program);
+}
+
+TEST_P(FusedProducts, other_inputs_may_be_transposed_or_single) {
+  const FusedProduct product{{DType::f32, Shape{24, 16}}, {DType::f32, Shape{16, 20}}};
+  FusedProgram program{.shape = Shape{24, 20}, .inputs = {}, .code = {}, .outputs = {4}};
+  program.inputs = {dense(DType::f32, program.shape),
+                    {.spec = {DType::f32, Shape{20, 24}}},
+                    {.spec = {DType::f32, Shape{}}}};
+  program.inputs[1].strides[0] = 1;
+  program.inputs[1].strides[1] = 24;
+  program.code = {{function("multiply"), DType::f32, {0, 2}},
+                  {function("add"), DType::f32, {3, 1}}};
+  expect_same(product, program);
+}
+
+TEST(FusedProduct, refuses_what_does_not_fit) {
+  const FusedProduct product{{DType::f32, Shape{4, 3}}, {DType::f32, Shape{3, 5}}};
+  const auto code_for = [&](const FusedProgram& program) {
+    const auto made = fused_product_kernel(program, product);
+    return made.has_error() ? made.error().code() : ErrorCode::internal;
+  };
+  FusedProgram program{.shape = Shape{4, 5},
+                       .inputs = {dense(DType::f32, Shape{4, 5})},
+                       .constants = {},
+                       .code = {{function("negate"), DType::f32, {0}}},
+                       .outputs = {1}};
+  EXPECT_TRUE(fused_product_kernel(program, product).has_value());
+
+  FusedProgram other = program;
+  other.inputs[0].spec.dtype = DType::s32;
+  EXPECT_EQ(code_for(other), ErrorCode::dtype_mismatch);
+  other = program;
+  other.shape = Shape{5, 4};
+  other.inputs[0].strides[0] = 1;  // transposed
+  other.inputs[0].strides[1] = 5;
+  EXPECT_EQ(code_for(other), ErrorCode::invalid_argument);
+  other = program;
+  other.shape = Shape{2, 5};
+  EXPECT_EQ(code_for(other), ErrorCode::invalid_argument) << "half of the product";
+  other = program;
+  other.inputs.push_back(dense(DType::f32, Shape{4, 5}));
+  other.code[0].operands[0] = 1;
+  other.outputs = {2};
+  EXPECT_EQ(code_for(other), ErrorCode::invalid_argument) << "nobody needs the product";
+
+  const auto wrong = fused_product_kernel(
+      program, FusedProduct{{DType::f32, Shape{4, 3}}, {DType::f32, Shape{4, 5}}});
+  EXPECT_EQ(wrong.error().code(), ErrorCode::shape_mismatch);
+}
+
+// A shader is the texts of the functions and that of the product: no name may be in both.
+TEST(FusedProduct, every_function_that_a_gpu_has_may_follow_a_product) {
+  GlslCompiler compiler;
+  const auto compile = [&](const Shader& shader, const ShaderVariant& variant) {
+    return compiler.compile(shader, variant);
+  };
+  const ParamSet params = ParamSet::resolve("fused", {}, {}).value();
+  std::size_t compiled = 0;
+  for (const ScalarFunction* each : scalar_functions())
+    for (const DType dtype : {DType::f32, DType::s32}) {
+      if (each->condition) continue;  // their first operand is no element of a product
+      const std::vector<DType> operands(each->arity, dtype);
+      const auto result = scalar_result(*each, operands, DType::f32);
+      if (result.has_error()) continue;
+      // Tiles, and a row times either form of a matrix, in turn.
+      const bool row = compiled % 3 != 0;
+      const bool turned = compiled % 3 == 2;
+      const FusedProduct product{{dtype, Shape{row ? 1 : 40, 8}},
+                                 {dtype, turned ? Shape{36, 8} : Shape{8, 36}},
+                                 false,
+                                 turned};
+      const FusedProgram program = single(*each, operands, *result, Shape{row ? 1 : 40, 36});
+      const auto made = fused_product_kernel(program, product, compile);
+      const bool has_text = !each->glsl(operands.back(), *result).expression.empty();
+      ASSERT_EQ(made.has_value(), has_text) << each->name;
+      if (!has_text) {
+        EXPECT_EQ(made.error().code(), ErrorCode::unsupported);
+        continue;
+      }
+      std::vector<TensorSpec> specs{product.a, product.b};
+      const auto buffers = program.buffers();
+      specs.insert(specs.end(), buffers.begin() + 1, buffers.end());
+      const auto outputs = (*made)->check(specs, params).value();
+      const auto plan = (*made)->gpu(KernelCall{specs, params}, outputs, {});
+      EXPECT_TRUE(plan.has_value()) << each->name << plan.error().what();
+      ++compiled;
+    }
+  EXPECT_GT(compiled, 50U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, FusedProducts, testing::Values("cpu", "vulkan"),
+                         [](const auto& info) { return std::string{info.param}; });
+
+}  // namespace
+}  // namespace stoker
