@@ -89,7 +89,9 @@ std::string literal(const FusedProgram::Constant& constant) {
     case DType::u8: word = low & 255U; break;
     case DType::u16: word = low & 65535U; break;
     case DType::boolean: word = (low & 255U) != 0; break;
-    case DType::u32: break;
+    case DType::u32:
+    case DType::c64:
+    case DType::c128: break;
   }
   std::snprintf(text, sizeof text, form, word);
   return text;

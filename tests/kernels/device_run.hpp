@@ -7,6 +7,7 @@
 
 #include "cpu_run.hpp"
 #include "stoker/api/system.hpp"
+#include "stoker/kernels/fused/program.hpp"
 #include "stoker/kernels/glsl/compiler.hpp"
 
 namespace stoker {

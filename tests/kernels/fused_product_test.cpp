@@ -89,9 +89,12 @@ TEST_P(FusedProducts, equal_two_kernels_for_all_shapes_of_operands) {
   const std::vector<std::array<std::int64_t, 3>> shapes{
       {1, 7, 9},     {1, 300, 64},  {1, 64, 1030}, {5, 1, 3},      {33, 65, 17},
       {64, 64, 64},  {130, 70, 250}, {257, 31, 300}, {3, 12, 1500}, {700, 40, 1}};
+  int turn = 0;
   for (const auto& [m, k, n] : shapes)
     for (const bool transpose_a : {false, true})
       for (const bool transpose_b : {false, true}) {
+        // Each is a shader of its own, and takes a software device half a second.
+        if (on_gpu() && ++turn % 3 != 0) continue;
         const Shape a = transpose_a ? Shape{k, m} : Shape{m, k};
         const Shape b = transpose_b ? Shape{n, k} : Shape{k, n};
         const FusedProduct product{{DType::f32, a}, {DType::f32, b}, transpose_a, transpose_b};
@@ -126,7 +129,7 @@ TEST_P(FusedProducts, batches_broadcast_as_in_a_product) {
 
 TEST_P(FusedProducts, a_program_may_see_them_in_another_shape) {
   const FusedProduct product{{DType::f32, Shape{12, 6}}, {DType::f32, Shape{6, 10}}};
-  FusedProgram program{.shape = Shape{3, 4, 10}, .inputs = {}, .code = {}, .outputs = {2}};
+  FusedProgram program{.shape = Shape{3, 4, 10}, .inputs = {}, .constants = {}, .code = {}, .outputs = {2}};
   program.inputs = {dense(DType::f32, program.shape), {.spec = {DType::f32, Shape{4}}}};
   program.inputs[0].spec.shape = Shape{12, 10};
   program.inputs[1].strides[1] = 1;
@@ -153,7 +156,7 @@ TEST_P(FusedProducts, several_outputs_and_dtypes_are_written) {
 
 TEST_P(FusedProducts, other_inputs_may_be_transposed_or_single) {
   const FusedProduct product{{DType::f32, Shape{24, 16}}, {DType::f32, Shape{16, 20}}};
-  FusedProgram program{.shape = Shape{24, 20}, .inputs = {}, .code = {}, .outputs = {4}};
+  FusedProgram program{.shape = Shape{24, 20}, .inputs = {}, .constants = {}, .code = {}, .outputs = {4}};
   program.inputs = {dense(DType::f32, program.shape),
                     {.spec = {DType::f32, Shape{20, 24}}},
                     {.spec = {DType::f32, Shape{}}}};
