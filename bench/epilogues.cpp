@@ -1,0 +1,59 @@
+// relu(x · w + b) as one kernel, beside a program that stores the product first: what it saves that a
+// product hands its elements on while they are in the cache or in registers.
+#include "stoker/api/tensor.hpp"
+#include "stoker/bench/groups.hpp"
+#include "stoker/bench/inputs.hpp"
+
+namespace stoker::bench {
+namespace {
+
+void row(Context& context, std::int64_t m, std::int64_t k, std::int64_t n) {
+  const auto noise_of = [](const Shape& shape) {
+    return tensor(noise(static_cast<std::size_t>(shape.elements())), shape).eval();
+  };
+  const Tensor x = noise_of({m, k});
+  const Tensor w = noise_of({k, n});
+  const Tensor b = noise_of({n});
+  const auto one = jit([](const Tensor& in, const Tensor& kernel, const Tensor& bias) {
+    return relu(matmul(in, kernel) + bias);
+  });
+  // A result is stored.
+  const auto two = jit([](const Tensor& in, const Tensor& kernel, const Tensor& bias) {
+    const Tensor product = matmul(in, kernel);
+    return std::pair{relu(product + bias), product};
+  });
+  const auto in_one = [&] { return one(x, w, b); };
+  const auto in_two = [&] { return two(x, w, b).first; };
+  const int calls = std::min(calls_to_fill(0.03, [&] { in_two().computed().get(); }), 2000);
+  const auto seconds = [&](const std::function<Tensor()>& call) {
+    Tensor last;
+    return seconds_of([&] {
+             for (int i = 0; i < calls; ++i) last = call().eval();
+             last.computed().get();
+           }) /
+           calls;
+  };
+  const Duel both = duel(
+      context.repeats(20), [&] { return seconds(in_one) * 1e6; },
+      [&] { return seconds(in_two) * 1e6; });
+  const std::string name = "relu(x·w + b), [" + std::to_string(m) + "," + std::to_string(k) +
+                           "]·[" + std::to_string(k) + "," + std::to_string(n) + "]";
+  context.report.add(
+      Row{name, both.ours, "µs", Better::lower}.against("stored first", both.peer));
+}
+
+}  // namespace
+
+void epilogues(Context& context) {
+  const System system;
+  const Device device = system.device(context.device.empty() ? "cpu" : context.device);
+  const DeviceScope scope{device};
+  row(context, 1, 256, 128);
+  row(context, 32, 784, 128);
+  row(context, 256, 1024, 1024);
+  row(context, 4096, 64, 2048);
+  row(context, 1024, 1024, 1024);
+  if (device.info().type == DeviceType::discrete_gpu) row(context, 4096, 4096, 4096);
+}
+
+}  // namespace stoker::bench
