@@ -10,7 +10,10 @@
 namespace stoker::device::cpu {
 namespace {
 
-constexpr auto spin_time = std::chrono::microseconds{20};
+// The next submission of a busy program comes within microseconds; a wake-up costs more, in a virtual
+// machine up to milliseconds. While others compute, what they make ready is waited for longer.
+constexpr auto spin_idle = std::chrono::microseconds{20};
+constexpr auto spin_beside_others = std::chrono::microseconds{200};
 constexpr auto stop_patience = std::chrono::seconds{2};
 
 void relax() noexcept { __builtin_ia32_pause(); }
@@ -32,9 +35,13 @@ struct ComputePool::State {
   Ring<Node*> ready;    // each has a slice to give
   unsigned active = 0;  // threads that hold a claim
   unsigned sleeping = 0;
+  unsigned woken = 0;  // of the sleepers: notified, and not awake yet
   unsigned running_workers = 0;
   std::condition_variable ended;
-  std::atomic<std::uint32_t> waiting_nodes{0};  // ready.size(), for those who spin
+  // For those who spin, and how many do.
+  std::atomic<std::uint32_t> waiting_nodes{0};  // ready.size()
+  std::atomic<std::uint32_t> busy{0};           // active
+  std::atomic<std::uint32_t> spinning{0};
 
   bool claim_locked(Claim& claim) {
     if (ready.empty() || active >= threads) return false;
@@ -45,27 +52,62 @@ struct ComputePool::State {
       ready.pop_front();
       waiting_nodes.store(static_cast<std::uint32_t>(ready.size()), std::memory_order_relaxed);
     }
-    ++active;
+    busy.store(++active, std::memory_order_relaxed);
     return true;
   }
+
+  void unclaim_locked() { busy.store(--active, std::memory_order_relaxed); }
 
   void push_locked(std::span<Node* const> nodes) {
     for (Node* node : nodes) ready.push_back(node);
     waiting_nodes.store(static_cast<std::uint32_t>(ready.size()), std::memory_order_relaxed);
   }
 
-  /// How many sleepers are worth waking: one per slice that waits for a thread.
-  unsigned wanted_locked() const {
-    if (sleeping == 0 || ready.empty()) return 0;
-    const unsigned room = threads - std::min(threads, active);
+  /// How many sleepers are worth waking, whom the caller then notifies: one for each slice that waits for
+  /// a thread, beside those who are awake and will claim one: who spins, and `claiming` others.
+  unsigned wake_locked(unsigned claiming) {
+    if (sleeping <= woken || ready.empty()) return 0;
     const Node* front = ready.front();
     const std::size_t slices =
         front->plan->stages.empty() ? 1 : front->slices() - front->claimed + ready.size() - 1;
-    return static_cast<unsigned>(std::min<std::size_t>({sleeping, room, slices}));
+    const std::size_t room = threads - std::min(threads, active);
+    const std::size_t awake = claiming + woken + spinning.load(std::memory_order_relaxed);
+    const std::size_t wanted = std::min(slices, room);
+    if (wanted <= awake) return 0;
+    const auto count =
+        static_cast<unsigned>(std::min<std::size_t>(sleeping - woken, wanted - awake));
+    woken += count;
+    return count;
   }
 
   void wake_some(unsigned count) {
     for (; count > 0; --count) wake.notify_one();
+  }
+
+  /// The lock is held for tens of nanoseconds: less than it takes to sleep and be woken.
+  std::unique_lock<std::mutex> lock_soon() {
+    constexpr int attempts = 64;
+    for (int i = 0; i < attempts; ++i) {
+      std::unique_lock lock{mutex, std::try_to_lock};
+      if (lock) return lock;
+      relax();
+    }
+    return std::unique_lock{mutex};
+  }
+
+  /// Waits for a node, for a while, unless as many threads as there are cores are busy.
+  template <class Stop> void spin(const Stop& stop) {
+    const auto begin = std::chrono::steady_clock::now();
+    spinning.fetch_add(1, std::memory_order_relaxed);
+    while (waiting_nodes.load(std::memory_order_relaxed) == 0 && !stop()) {
+      const std::uint32_t others = busy.load(std::memory_order_relaxed);
+      if (others + spinning.load(std::memory_order_relaxed) > threads) break;
+      const auto waited = std::chrono::steady_clock::now() - begin;
+      if (waited > (others > 0 ? spin_beside_others : spin_idle)) break;
+      // Those who compute may be on this core.
+      waited > spin_idle ? std::this_thread::yield() : relax();
+    }
+    spinning.fetch_sub(1, std::memory_order_relaxed);
   }
 
   /// Runs the claimed slice, then what it made ready and can be kept. Returns without a claim.
@@ -89,10 +131,10 @@ struct ComputePool::State {
       }
       unsigned wanted = 0;
       {
-        const std::scoped_lock lock{mutex};
+        const auto lock = lock_soon();
         push_locked(ready_now);
-        if (!mine) --active;
-        wanted = wanted_locked();
+        if (!mine) unclaim_locked();
+        wanted = wake_locked(mine ? 0 : 1);
       }
       wake_some(wanted);
       if (!mine) return;
@@ -147,46 +189,61 @@ unsigned ComputePool::threads() const noexcept { return state_->threads; }
 void ComputePool::push(std::span<Node* const> ready) {
   unsigned wanted = 0;
   {
-    const std::scoped_lock lock{state_->mutex};
+    const auto lock = state_->lock_soon();
     state_->push_locked(ready);
-    wanted = state_->wanted_locked();
+    wanted = state_->wake_locked(0);
   }
   state_->wake_some(wanted);
 }
 
 bool ComputePool::help(const std::function<bool()>& done) {
   ReadyNodes ready_now;
+  bool spun = false;
   while (!done()) {
     Claim claim;
+    bool claimed = false;
     {
-      const std::scoped_lock lock{state_->mutex};
-      if (!state_->claim_locked(claim)) return false;
+      const auto lock = state_->lock_soon();
+      claimed = state_->claim_locked(claim);
     }
-    state_->run(claim, ready_now);
+    if (!claimed && spun) return false;
+    if (claimed)
+      state_->run(claim, ready_now);
+    else
+      state_->spin(done);
+    spun = !claimed;
   }
+  // What it left to itself is for others.
+  unsigned wanted = 0;
+  {
+    const auto lock = state_->lock_soon();
+    wanted = state_->wake_locked(0);
+  }
+  state_->wake_some(wanted);
   return true;
 }
 
 void ComputePool::work(const std::shared_ptr<State>& state, const std::stop_token& stop) {
   ReadyNodes ready_now;
-  std::unique_lock lock{state->mutex};
+  bool spun = true;  // since it last had or heard of work
+  auto lock = state->lock_soon();
   while (!stop.stop_requested()) {
     Claim claim;
-    if (state->claim_locked(claim)) {
+    const bool claimed = state->claim_locked(claim);
+    if (claimed || !spun) {
+      // Who was woken too late, when others had taken what there was, waits for what they make ready.
       lock.unlock();
-      state->run(claim, ready_now);
-      // The next submission of a busy program comes within microseconds; a wake-up costs more.
-      const auto until = std::chrono::steady_clock::now() + spin_time;
-      while (state->waiting_nodes.load(std::memory_order_relaxed) == 0 && !stop.stop_requested() &&
-             std::chrono::steady_clock::now() < until)
-        relax();
-      lock.lock();
+      if (claimed) state->run(claim, ready_now);
+      state->spin([&] { return stop.stop_requested(); });
+      lock = state->lock_soon();
+      spun = true;
       continue;
     }
     ++state->sleeping;
-    state->wake.wait(lock, stop,
-                     [&] { return !state->ready.empty() && state->active < state->threads; });
+    state->wake.wait(lock, stop, [&] { return state->woken > 0; });
     --state->sleeping;
+    if (state->woken > 0) --state->woken;
+    spun = false;
   }
   --state->running_workers;
   state->ended.notify_all();
