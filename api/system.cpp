@@ -7,6 +7,7 @@
 
 #include "stoker/actors/device_trace.hpp"
 #include "stoker/api/observe_server.hpp"
+#include "stoker/runtime/asio_clock.hpp"
 #include "stoker/runtime/fork_guard.hpp"
 #include "stoker/runtime/log.hpp"
 #include "stoker/runtime/thread_pool.hpp"
@@ -43,14 +44,18 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
         executor{options.executor ? options.executor
                                   : make_thread_pool(clock, {options.config.threads, "stoker"})},
         drivers{options.drivers.empty() ? builtin_drivers() : options.drivers} {
-    if (options.hog_limit > std::chrono::nanoseconds::zero())
+    if (options.hog_limit > std::chrono::nanoseconds::zero()) {
+      // A clock on the host's loop would keep its run() from returning, and stand still with it.
+      if (dynamic_cast<AsioClock*>(&executor->clock()) != nullptr)
+        watch_clock = std::make_unique<SystemClock>();
       executor->turn_watch().start(
-          executor->clock(), options.hog_limit, [](const HoggedThread& hog) {
+          watch_clock ? *watch_clock : executor->clock(), options.hog_limit, [](const HoggedThread& hog) {
             log_warn(
                 "a handler hogs its thread",
                 {{"actor", hog.who},
                  {"at_least_ms", std::to_string(hog.at_least / std::chrono::milliseconds{1})}});
           });
+    }
   }
   ~SystemState() { stop(); }
   SystemState(const SystemState&) = delete;
@@ -164,6 +169,7 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
   const std::shared_ptr<TraceRecorder> trace = std::make_shared<TraceRecorder>();
   const std::shared_ptr<MetricRegistry> metrics = std::make_shared<MetricRegistry>();
   const std::shared_ptr<KernelCatalog> kernels = std::make_shared<KernelCatalog>();
+  std::unique_ptr<SystemClock> watch_clock;  // of the turn watch, where the executor's cannot be
   const std::shared_ptr<Executor> executor;
   const std::vector<std::shared_ptr<Driver>> drivers;
   const std::shared_ptr<std::mutex> asking_drivers = std::make_shared<std::mutex>();
