@@ -95,6 +95,9 @@ TEST_F(LinearGradients, of_windows_and_scans) {
            {.dimensions = {2, 2}, .strides = Axes{3, 2}, .dilations = Axes{2, 3}}}) {
     check("window_sum", [&](const auto& v) { return window_sum(v[0], window); }, {x});
     check("window_mean", [&](const auto& v) { return window_mean(v[0], window); }, {x});
+    // A window of nothing but padding gives an infinity.
+    check("window_max", [&](const auto& v) { return max(window_max(v[0], window), -9); }, {x});
+    check("window_min", [&](const auto& v) { return min(window_min(v[0], window), 9); }, {x});
     check("window_reduce",
           [&](const auto& v) {
             return window_reduce(v[0], 0, window,

@@ -1,4 +1,7 @@
 // Reductions over windows that slide.
+#include <algorithm>
+#include <limits>
+
 #include "stoker/pipeline/tensor/batching.hpp"
 #include "stoker/pipeline/tensor/kernel_op.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
@@ -36,13 +39,57 @@ Values of_window_sum(const Backward& b) {
                      {"base_dilations", ones}})};
 }
 
+/// What window_scatter does, for windows with holes: one place in the window after the other, in the
+/// order in which the first extreme is looked for, each over all windows at once.
+template <bool largest> Value scatter_dilated(const Backward& b) {
+  const auto& window = b.attributes.integers("window");
+  const auto& strides = b.attributes.integers("strides");
+  const auto& low = b.attributes.integers("padding_low");
+  const auto& high = b.attributes.integers("padding_high");
+  const auto& dilations = b.attributes.integers("window_dilations");
+  const std::size_t rank = window.size();
+  const Shape& results = b.g().shape();
+  const std::vector<std::int64_t> none(rank, 0);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Value outside = constant(largest ? -infinity : infinity, b.x().dtype());
+  const Value padded = pad(b.x(), outside, low, high, none);
+  const Value zero = constant(0, b.g().dtype());
+  std::vector<std::int64_t> back_low(rank), back_high(rank), interior(rank);
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    back_low[axis] = -low[axis];
+    back_high[axis] = -high[axis];
+    interior[axis] = strides[axis] - 1;
+  }
+
+  Value left = b.g();  // of windows whose extreme is not found yet
+  Value sum;
+  std::vector<std::int64_t> place(rank, 0);
+  for (bool more = results.elements() > 0; more;) {
+    std::vector<std::int64_t> begin(rank), extent(rank), after(rank);
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+      begin[axis] = place[axis] * dilations[axis];
+      extent[axis] = (results[axis] - 1) * strides[axis] + 1;
+      after[axis] = padded.shape()[axis] - begin[axis] - extent[axis];
+    }
+    const Value hit = scalar("equal", {slice(padded, begin, extent, strides), b.y()});
+    const Value here = pad(select(hit, left, zero), zero, begin, after, interior);
+    sum = sum ? sum + here : here;
+    left = select(hit, zero, left);
+    more = false;
+    for (std::size_t axis = rank; axis-- > 0 && !more;) {
+      more = ++place[axis] < window[axis];
+      if (!more) place[axis] = 0;
+    }
+  }
+  return sum ? pad(sum, zero, back_low, back_high, none) : Value{};
+}
+
 /// To the first extreme of each window.
 template <bool largest> Values of_window_extreme(const Backward& b) {
   static const Op& scatter = find_op(largest ? "window_scatter_max" : "window_scatter_min");
-  for (const std::int64_t dilation : b.attributes.integers("window_dilations"))
-    if (dilation != 1)
-      throw Error{largest ? "window_max" : "window_min", ErrorCode::unsupported,
-                  "there is no gradient of dilated windows"};
+  const auto& dilations = b.attributes.integers("window_dilations");
+  if (std::ranges::any_of(dilations, [](std::int64_t dilation) { return dilation != 1; }))
+    return {scatter_dilated<largest>(b)};
   return {apply_one(scatter, {b.x(), b.g(), constant(0, b.g().dtype())},
                     {{"window", b.attributes.integers("window")},
                      {"strides", b.attributes.integers("strides")},
