@@ -49,7 +49,8 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
       if (dynamic_cast<AsioClock*>(&executor->clock()) != nullptr)
         watch_clock = std::make_unique<SystemClock>();
       executor->turn_watch().start(
-          watch_clock ? *watch_clock : executor->clock(), options.hog_limit, [](const HoggedThread& hog) {
+          watch_clock ? *watch_clock : executor->clock(), options.hog_limit,
+          [](const HoggedThread& hog) {
             log_warn(
                 "a handler hogs its thread",
                 {{"actor", hog.who},

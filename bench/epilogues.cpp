@@ -38,8 +38,7 @@ void row(Context& context, std::int64_t m, std::int64_t k, std::int64_t n) {
       [&] { return seconds(in_two) * 1e6; });
   const std::string name = "relu(x·w + b), [" + std::to_string(m) + "," + std::to_string(k) +
                            "]·[" + std::to_string(k) + "," + std::to_string(n) + "]";
-  context.report.add(
-      Row{name, both.ours, "µs", Better::lower}.against("stored first", both.peer));
+  context.report.add(Row{name, both.ours, "µs", Better::lower}.against("stored first", both.peer));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "stoker/api/tensor/ranges.hpp"
+#include "stoker/api/tensor/shapes.hpp"
 #include "stoker/api/tensor/values.hpp"
 #include "stoker/pipeline/tensor/control/control.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
@@ -45,6 +47,8 @@ void check_count(const char* op, const char* what, std::size_t expected, std::si
               {{"expected", expected.to_string()}, {"got", got.to_string()}}};
 }
 
+}  // namespace
+
 void check_states(const char* op, std::span<const Tensor> states, std::span<const Tensor> next) {
   check_count(op, "the next state", states.size(), next.size());
   for (std::size_t k = 0; k < states.size(); ++k)
@@ -52,7 +56,35 @@ void check_states(const char* op, std::span<const Tensor> states, std::span<cons
       refuse(op, "the next state is not like the state", states[k].spec(), next[k].spec());
 }
 
-}  // namespace
+std::int64_t loop_rounds(std::int64_t count, std::int64_t unroll) {
+  if (count < 0)
+    throw Error{"for_loop",
+                ErrorCode::invalid_argument,
+                "the number of rounds must not be negative",
+                {{"count", std::to_string(count)}}};
+  if (unroll < 1)
+    throw Error{"for_loop",
+                ErrorCode::invalid_argument,
+                "unroll: expected 1 or more, got " + std::to_string(unroll),
+                {{"unroll", std::to_string(unroll)}}};
+  return unroll >= count && unroll > 1 ? 0 : count / unroll;
+}
+
+std::vector<Tensor> elements_at(std::span<const Tensor> sequences, std::int64_t at) {
+  std::vector<Tensor> elements;
+  for (const Tensor& sequence : sequences) elements.push_back(sequence[Index{at}]);
+  return elements;
+}
+
+std::vector<Tensor> stacked(std::span<const std::vector<Tensor>> elements) {
+  std::vector<Tensor> sequences;
+  for (std::size_t k = 0; k < elements[0].size(); ++k) {
+    std::vector<Tensor> one;
+    for (const std::vector<Tensor>& each : elements) one.push_back(each[k]);
+    sequences.push_back(stack(one));
+  }
+  return sequences;
+}
 
 std::uint64_t trace_mark() { return expr::Node::next_serial(); }
 

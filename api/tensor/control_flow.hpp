@@ -20,6 +20,8 @@
 
 #include <cstdint>
 
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
 #include "stoker/api/tensor/jit.hpp"
 #include "stoker/api/tensor/structure.hpp"
 
@@ -52,6 +54,14 @@ struct ScanParameters {
                                           const ScanParameters& parameters,
                                           std::span<const Tensor> next,
                                           std::span<const Tensor> results, bool reverse);
+/// Throws unless the next states are like the last.
+void check_states(const char* op, std::span<const Tensor> states, std::span<const Tensor> next);
+/// How many rounds of `unroll` each a loop of `count` has; what is left comes after it. 0: it is all
+/// that is left. Throws for numbers that make no loop.
+[[nodiscard]] std::int64_t loop_rounds(std::int64_t count, std::int64_t unroll);
+/// The elements at one place of the sequences; those of all places as sequences.
+[[nodiscard]] std::vector<Tensor> elements_at(std::span<const Tensor> sequences, std::int64_t at);
+[[nodiscard]] std::vector<Tensor> stacked(std::span<const std::vector<Tensor>> elements);
 }  // namespace detail
 
 /// What `yes()` gives where the condition is not 0, else what `no()` gives: alike but for dtypes, which
@@ -88,18 +98,38 @@ template <class State, class Condition, class Body>
                               options.max_iterations, mark));
 }
 
+struct ForOptions {
+  /// So many rounds are one: a longer program, fewer of them. `count` or more: no loop is left.
+  std::int64_t unroll = 1;
+};
+
 /// The state after `body(i, state)` for i = 0 … count - 1; i is a scalar s32 tensor.
 template <class State, class Body>
-[[nodiscard]] State for_loop(std::int64_t count, const State& state, const Body& body) {
+[[nodiscard]] State for_loop(std::int64_t count, const State& state, const Body& body,
+                             ForOptions options = {}) {
+  const std::int64_t each = options.unroll;
+  const std::int64_t rounds = detail::loop_rounds(count, each);
   const std::vector<Tensor> states = detail::tensors_of(state);
-  const auto parameters = detail::scan_parameters("for_loop", states, {}, count);
-  const State next = body(parameters.index, detail::with_tensors(state, parameters.carries));
-  return detail::with_tensors(state, detail::scan_of("for_loop", states, {}, parameters,
-                                                     detail::tensors_of(next), {}, false));
+  State now = state;
+  if (rounds > 0) {
+    const auto parameters = detail::scan_parameters("for_loop", states, {}, rounds);
+    State next = detail::with_tensors(state, parameters.carries);
+    for (std::int64_t i = 0; i < each; ++i)
+      next = body(each == 1 ? parameters.index : parameters.index * each + i, next);
+    now = detail::with_tensors(state, detail::scan_of("for_loop", states, {}, parameters,
+                                                      detail::tensors_of(next), {}, false));
+  }
+  for (std::int64_t i = rounds * each; i < count; ++i) {
+    now = body(full(Shape{}, i, DType::s32), now);
+    detail::check_states("for_loop", states, detail::tensors_of(now));
+  }
+  return now;
 }
 
 struct ScanOptions {
   bool reverse = false;  ///< from the last element to the first
+  /// No loop is left: a program as long as the sequences, in which everything can be fused.
+  bool unroll = false;
 };
 
 /// {last state, results}: `body(state, element)` gives {next state, result} for each element along the
@@ -110,6 +140,20 @@ template <class State, class Xs, class Body>
   const std::vector<Tensor> states = detail::tensors_of(state);
   const std::vector<Tensor> sequences = detail::tensors_of(xs);
   const auto parameters = detail::scan_parameters("scan", states, sequences, -1);
+  if (options.unroll && parameters.length > 0) {
+    State now = state;
+    std::vector<std::vector<Tensor>> made(static_cast<std::size_t>(parameters.length));
+    for (std::int64_t round = 0; round < parameters.length; ++round) {
+      const std::int64_t at = options.reverse ? parameters.length - 1 - round : round;
+      auto [next, result] = body(now, detail::with_tensors(xs, detail::elements_at(sequences, at)));
+      detail::check_states("scan", states, detail::tensors_of(next));
+      now = std::move(next);
+      made[static_cast<std::size_t>(at)] = detail::tensors_of(result);
+      if (round == parameters.length - 1)
+        return std::pair{std::move(now),
+                         detail::with_tensors(std::move(result), detail::stacked(made))};
+    }
+  }
   auto [next, result] = body(detail::with_tensors(state, parameters.carries),
                              detail::with_tensors(xs, parameters.elements));
   const std::vector<Tensor> made =

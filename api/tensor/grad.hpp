@@ -10,6 +10,8 @@
 // (structure.hpp), and the gradient then has the same structure. Integers in it get float gradients of
 // zero.
 //
+// Rows of ../shared/op-checklist.md: F-007 to F-009, F-011.
+//
 // Threads: any. Errors are thrown: invalid_argument if the result is no scalar, unsupported, naming the
 // operation, where there is no gradient, and what the function throws.
 #pragma once
@@ -42,6 +44,19 @@ template <class F> [[nodiscard]] auto value_and_grad(F function) {
     const std::vector<Tensor> variables = detail::variables(detail::tensors_of(x));
     const Tensor result = function(detail::with_tensors(x, variables), rest...);
     return std::pair{result, detail::with_tensors(x, detail::gradients_of(result, variables))};
+  };
+}
+
+/// The same of a function with more results than the one that is differentiated: `pick` takes that scalar
+/// out of them. Gives {f(x, rest…), d pick(f)/dx}.
+template <class F, class Pick> [[nodiscard]] auto value_and_grad(F function, Pick pick) {
+  return [function = std::move(function), pick = std::move(pick)]<class X, class... Rest>(
+             const X& x, const Rest&... rest) {
+    const std::vector<Tensor> variables = detail::variables(detail::tensors_of(x));
+    auto result = function(detail::with_tensors(x, variables), rest...);
+    const Tensor scalar = pick(result);
+    auto gradient = detail::with_tensors(x, detail::gradients_of(scalar, variables));
+    return std::pair{std::move(result), std::move(gradient)};
   };
 }
 

@@ -3,6 +3,24 @@
 #include "stoker/pipeline/tensor/control/host_call.hpp"
 
 namespace stoker {
+namespace {
+
+thread_local const HookScope* innermost = nullptr;
+
+}  // namespace
+
+HookScope::HookScope(const NamedHooks& hooks) : hooks_{hooks}, outer_{innermost} {
+  innermost = this;
+}
+
+HookScope::~HookScope() { innermost = outer_; }
+
+Tensor hook(const std::string& name, const Tensor& x, std::function<void(const Tensor&)> look) {
+  for (const HookScope* scope = innermost; scope; scope = scope->outer_)
+    if (const auto found = scope->hooks_.find(name); found != scope->hooks_.end())
+      return found->second ? hook(x, found->second) : x;
+  return look ? hook(x, std::move(look)) : x;
+}
 
 Tensor hook(const Tensor& x, std::function<void(const Tensor&)> look) {
   return Tensor{expr::hook(

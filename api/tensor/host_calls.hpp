@@ -12,6 +12,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <string>
 
 #include "stoker/api/tensor/tensor.hpp"
 
@@ -20,6 +22,29 @@ namespace stoker {
 /// `x` itself; `look` is shown it when it is known. The gradient passes. A result that nobody uses is
 /// not computed, and then nothing is shown: go on with what this returns.
 [[nodiscard]] Tensor hook(const Tensor& x, std::function<void(const Tensor&)> look);
+
+/// The same under a name, by which jit() and HookScope can put another function in its place, or
+/// nothing. Without a function and without another one this is `x`.
+[[nodiscard]] Tensor hook(const std::string& name, const Tensor& x,
+                          std::function<void(const Tensor&)> look = {});
+
+using NamedHooks = std::map<std::string, std::function<void(const Tensor&)>>;
+
+/// While it lives, hooks that are asked for on this thread by one of these names call these functions.
+/// Scopes nest; of equal names the innermost counts. `hooks` outlives it.
+class HookScope {
+ public:
+  explicit HookScope(const NamedHooks& hooks);
+  ~HookScope();
+  HookScope(const HookScope&) = delete;
+  HookScope& operator=(const HookScope&) = delete;
+
+ private:
+  friend Tensor hook(const std::string& name, const Tensor& x,
+                     std::function<void(const Tensor&)> look);
+  const NamedHooks& hooks_;
+  const HookScope* const outer_;
+};
 
 /// What `function` makes of the inputs, of the spec promised here. It has no gradient.
 [[nodiscard]] Tensor host_call(const TensorSpec& spec,

@@ -61,6 +61,40 @@ const std::string& TracedProgram::text() const noexcept { return state_->text; }
 
 std::string TracedProgram::plan() const { return state_->program->to_text(); }
 
+void TracedProgram::check_device(const Device& device) const {
+  if (device == state_->device) return;
+  throw Error{"jit",
+              ErrorCode::wrong_device,
+              "the function was compiled for another device than its operands live on",
+              {{"compiled for", state_->device.name()}, {"operands", device.name()}}};
+}
+
+void check_compiled(std::span<const Tensor> given, std::span<const TensorSpec> expected,
+                    bool same_structure) {
+  if (any_tracked(given)) refuse_nesting("a compiled function");
+  if (!same_structure || given.size() != expected.size())
+    throw Error{"jit",
+                ErrorCode::shape_mismatch,
+                "the operands have another structure than the function was compiled for",
+                {{"expected", std::to_string(expected.size()) + " tensors"},
+                 {"got", std::to_string(given.size()) + " tensors"}}};
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (given[i].spec() != expected[i])
+      throw Error{"jit",
+                  given[i].shape() != expected[i].shape ? ErrorCode::shape_mismatch
+                                                        : ErrorCode::dtype_mismatch,
+                  "operand " + std::to_string(i) + ": the function was compiled for " +
+                      expected[i].to_string() + ", got " + given[i].spec().to_string(),
+                  {{"operand", std::to_string(i)},
+                   {"expected", expected[i].to_string()},
+                   {"got", given[i].spec().to_string()}}};
+}
+
+void refuse_nesting(const char* what) {
+  throw Error{"jit", ErrorCode::invalid_argument,
+              std::string{what} + " is called inside of grad() or of another traced function"};
+}
+
 bool any_tracked(std::span<const Tensor> tensors) {
   return std::ranges::any_of(tensors,
                              [](const Tensor& tensor) { return tensor.value().node()->tracked(); });

@@ -11,7 +11,12 @@
 // invalid_argument. Arguments and results are structures of tensors (structure.hpp).
 //
 // Called with variables of grad() or with the placeholders of another traced function it is called as
-// it is, so both ways of nesting work.
+// it is, so both ways of nesting work; JitOptions::on_conflict may refuse it.
+//
+//     auto ready = step.compile(current_device(), zeros({4}), zeros({4}));   // compiled here and now
+//     w = ready(w, g);       // nothing but this: other shapes and dtypes are refused
+//
+// Rows of ../shared/op-checklist.md: F-001, F-003 (on_conflict, hooks), F-004, F-006, F-014.
 //
 // Threads: any, also at the same time. A copy shares the programs. Errors are thrown: what the function
 // throws, wrong_device, and what the device refuses.
@@ -23,6 +28,7 @@
 #include <string>
 #include <tuple>
 
+#include "stoker/api/tensor/host_calls.hpp"
 #include "stoker/api/tensor/structure.hpp"
 
 namespace stoker {
@@ -41,10 +47,21 @@ class TracedProgram {
   [[nodiscard]] std::vector<Tensor> run(std::span<const Tensor> arguments) const;
   [[nodiscard]] const std::string& text() const noexcept;
   [[nodiscard]] std::string plan() const;
+  /// Throws wrong_device unless it is this one.
+  void check_device(const Device& device) const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
+};
+
+/// A program and the structure of its results.
+template <class Out> struct TracedFunction {
+  TracedFunction(std::span<const Tensor> results, std::span<const Tensor> parameters,
+                 const Device& device, Out made)
+      : program{results, parameters, device}, form{std::move(made)} {}
+  TracedProgram program;
+  Out form;
 };
 
 [[nodiscard]] bool any_tracked(std::span<const Tensor> tensors);
@@ -52,75 +69,138 @@ class TracedProgram {
 /// Starts what is missing; the device that they live on, or the current one.
 [[nodiscard]] Device started(std::span<const Tensor> tensors);
 [[nodiscard]] std::string signature(std::span<const Tensor> tensors, const Device& device);
+/// Throws what a compiled function says to operands unlike those that it was compiled for.
+void check_compiled(std::span<const Tensor> given, std::span<const TensorSpec> expected,
+                    bool same_structure);
+[[noreturn]] void refuse_nesting(const char* what);
 
 }  // namespace detail
 
+/// What becomes of a traced function that is called while another is traced or differentiated.
+enum class OnConflict : std::uint8_t {
+  reuse,  ///< it becomes a part of the other
+  raise   ///< invalid_argument
+};
+
+struct JitOptions {
+  OnConflict on_conflict = OnConflict::reuse;
+  /// In the place of what hooks of these names were given (host_calls.hpp); an empty one: nothing.
+  NamedHooks hooks = {};
+};
+
+template <class Out, class... Args> class Compiled;
+
 template <class F> class Jitted {
  public:
-  explicit Jitted(F function) : state_{std::make_shared<State>(std::move(function))} {}
+  explicit Jitted(F function, JitOptions options = {})
+      : state_{std::make_shared<State>(std::move(function), std::move(options))} {}
 
   template <class... Args> auto operator()(const Args&... args) const {
     using Out = std::remove_cvref_t<decltype(state_->function(args...))>;
-    const std::tuple<Args...> given{args...};
-    const std::vector<Tensor> tensors = detail::tensors_of(given);
-    if (detail::any_tracked(tensors)) return Out{state_->function(args...)};
-    const auto traced = trace<Out>(given, tensors);
+    const std::vector<Tensor> tensors = detail::tensors_of(args...);
+    if (detail::any_tracked(tensors)) {
+      if (state_->options.on_conflict == OnConflict::raise)
+        detail::refuse_nesting("a function that was made with OnConflict::raise");
+      const HookScope hooks{state_->options.hooks};
+      return Out{state_->function(args...)};
+    }
+    const auto traced = trace<Out>(tensors, args...);
     return Out{detail::with_tensors(traced->form, traced->program.run(tensors))};
+  }
+
+  /// The program for operands like these, of which only shapes, dtypes, names and structure count: they
+  /// need no value, and get none. Compiled before this returns.
+  template <class... Args>
+  [[nodiscard]] auto compile(const Device& device, const Args&... like) const {
+    using Out = std::remove_cvref_t<decltype(state_->function(like...))>;
+    const std::vector<Tensor> tensors = detail::tensors_of(like...);
+    std::vector<TensorSpec> specs;
+    for (const Tensor& tensor : tensors) specs.push_back(tensor.spec());
+    return Compiled<Out, Args...>{trace_on<Out>(device, tensors, like...), std::move(specs),
+                                  detail::description_of(like...)};
   }
 
   /// The program that these operands run, for people: before it is optimised.
   template <class... Args> [[nodiscard]] std::string text(const Args&... args) const {
     using Out = std::remove_cvref_t<decltype(state_->function(args...))>;
-    const std::tuple<Args...> given{args...};
-    return trace<Out>(given, detail::tensors_of(given))->program.text();
+    return trace<Out>(detail::tensors_of(args...), args...)->program.text();
   }
   /// What it comes to on their device: kernels, memory, what the host drives.
   template <class... Args> [[nodiscard]] std::string plan(const Args&... args) const {
     using Out = std::remove_cvref_t<decltype(state_->function(args...))>;
-    const std::tuple<Args...> given{args...};
-    return trace<Out>(given, detail::tensors_of(given))->program.plan();
+    return trace<Out>(detail::tensors_of(args...), args...)->program.plan();
   }
 
  private:
-  template <class Out> struct Traced {
-    Traced(std::span<const Tensor> results, std::span<const Tensor> parameters,
-           const Device& device, Out made)
-        : program{results, parameters, device}, form{std::move(made)} {}
-    detail::TracedProgram program;
-    Out form;
-  };
   struct State {
-    explicit State(F made) : function{std::move(made)} {}
+    State(F made, JitOptions chosen) : function{std::move(made)}, options{std::move(chosen)} {}
     F function;
+    JitOptions options;
     std::mutex mutex;
     std::map<std::string, std::shared_ptr<void>> programs;
   };
 
-  template <class Out, class Given>
-  std::shared_ptr<Traced<Out>> trace(const Given& given, const std::vector<Tensor>& tensors) const {
-    const Device device = detail::started(tensors);
-    const std::string key = detail::signature(tensors, device) + typeid(Given).name();
+  template <class Out, class... Args>
+  std::shared_ptr<detail::TracedFunction<Out>> trace(const std::vector<Tensor>& tensors,
+                                                     const Args&... args) const {
+    return trace_on<Out>(detail::started(tensors), tensors, args...);
+  }
+
+  template <class Out, class... Args>
+  std::shared_ptr<detail::TracedFunction<Out>> trace_on(const Device& device,
+                                                        const std::vector<Tensor>& tensors,
+                                                        const Args&... args) const {
+    const std::string key = detail::signature(tensors, device) + detail::description_of(args...) +
+                            typeid(std::tuple<Args...>).name();
     {
       const std::scoped_lock lock{state_->mutex};
       if (const auto known = state_->programs.find(key); known != state_->programs.end())
-        return std::static_pointer_cast<Traced<Out>>(known->second);
+        return std::static_pointer_cast<detail::TracedFunction<Out>>(known->second);
     }
     const std::vector<Tensor> parameters = detail::placeholders(tensors);
-    Out out = std::apply(state_->function, detail::with_tensors(given, parameters));
+    const HookScope hooks{state_->options.hooks};
+    const DeviceScope scope{device};
+    Out out = std::apply(state_->function,
+                         detail::with_tensors(std::tuple<Args...>{args...}, parameters));
     const std::vector<Tensor> results = detail::tensors_of(out);
-    auto made = std::make_shared<Traced<Out>>(
+    auto made = std::make_shared<detail::TracedFunction<Out>>(
         results, parameters, device,
         detail::with_tensors(std::move(out), std::vector<Tensor>(results.size())));
     const std::scoped_lock lock{state_->mutex};
     const auto [kept, fresh] = state_->programs.try_emplace(key, made);
-    return std::static_pointer_cast<Traced<Out>>(kept->second);
+    return std::static_pointer_cast<detail::TracedFunction<Out>>(kept->second);
   }
 
   std::shared_ptr<State> state_;
 };
 
-template <class F> [[nodiscard]] Jitted<F> jit(F function) {
-  return Jitted<F>{std::move(function)};
+/// One program, for operands of given shapes and dtypes on one device. A shared handle. Errors: beside
+/// those of traced functions shape_mismatch and dtype_mismatch for other operands, wrong_device for those
+/// that live elsewhere, and invalid_argument inside of grad() and other traced functions.
+template <class Out, class... Args> class Compiled {
+ public:
+  Compiled(std::shared_ptr<detail::TracedFunction<Out>> traced, std::vector<TensorSpec> specs,
+           std::string structure)
+      : traced_{std::move(traced)}, specs_{std::move(specs)}, structure_{std::move(structure)} {}
+
+  Out operator()(const Args&... args) const {
+    const std::vector<Tensor> tensors = detail::tensors_of(args...);
+    detail::check_compiled(tensors, specs_, structure_ == detail::description_of(args...));
+    traced_->program.check_device(detail::started(tensors));
+    return detail::with_tensors(traced_->form, traced_->program.run(tensors));
+  }
+  /// As of a traced function.
+  [[nodiscard]] const std::string& text() const noexcept { return traced_->program.text(); }
+  [[nodiscard]] std::string plan() const { return traced_->program.plan(); }
+
+ private:
+  std::shared_ptr<detail::TracedFunction<Out>> traced_;
+  std::vector<TensorSpec> specs_;
+  std::string structure_;
+};
+
+template <class F> [[nodiscard]] Jitted<F> jit(F function, JitOptions options = {}) {
+  return Jitted<F>{std::move(function), std::move(options)};
 }
 
 /// What computes these tensors, for people: one line for each operation; for Graphviz.

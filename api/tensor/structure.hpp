@@ -9,7 +9,9 @@
 
 #include <array>
 #include <map>
+#include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,21 +19,33 @@
 
 namespace stoker::detail {
 
+/// `visit` calls a visitor with each tensor, in order; `describe` writes what tells values of the type
+/// apart beside their tensors: how many there are, and the keys of maps.
 template <class T> struct Structure {
   template <class V> static void visit(T& value, V& visitor) {
     visit_tensors(value, [&](auto& member) {
       Structure<std::remove_cvref_t<decltype(member)>>::visit(member, visitor);
     });
   }
+  static void describe(T& value, std::string& text) {
+    visit_tensors(value, [&](auto& member) {
+      Structure<std::remove_cvref_t<decltype(member)>>::describe(member, text);
+    });
+  }
 };
 
 template <> struct Structure<Tensor> {
   template <class V> static void visit(Tensor& value, V& visitor) { visitor(value); }
+  static void describe(Tensor&, std::string&) {}
 };
 
 template <class List> struct StructureList {
   template <class V> static void visit(List& list, V& visitor) {
     for (auto& one : list) Structure<typename List::value_type>::visit(one, visitor);
+  }
+  static void describe(List& list, std::string& text) {
+    text += '[' + std::to_string(list.size());
+    for (auto& one : list) Structure<typename List::value_type>::describe(one, text);
   }
 };
 template <class T> struct Structure<std::vector<T>> : StructureList<std::vector<T>> {};
@@ -42,11 +56,25 @@ template <class K, class T> struct Structure<std::map<K, T>> {
   template <class V> static void visit(std::map<K, T>& map, V& visitor) {
     for (auto& [key, one] : map) Structure<T>::visit(one, visitor);
   }
+  static void describe(std::map<K, T>& map, std::string& text) {
+    text += '{' + std::to_string(map.size());
+    for (auto& [key, one] : map) {
+      text += ' ';
+      if constexpr (std::is_arithmetic_v<K>)
+        text += std::to_string(key);
+      else
+        text += key;
+      Structure<T>::describe(one, text);
+    }
+  }
 };
 
 template <class... Ts> struct Structure<std::tuple<Ts...>> {
   template <class V> static void visit(std::tuple<Ts...>& tuple, V& visitor) {
     std::apply([&](Ts&... one) { (Structure<Ts>::visit(one, visitor), ...); }, tuple);
+  }
+  static void describe(std::tuple<Ts...>& tuple, std::string& text) {
+    std::apply([&](Ts&... one) { (Structure<Ts>::describe(one, text), ...); }, tuple);
   }
 };
 template <class A, class B> struct Structure<std::pair<A, B>> {
@@ -54,15 +82,26 @@ template <class A, class B> struct Structure<std::pair<A, B>> {
     Structure<A>::visit(pair.first, visitor);
     Structure<B>::visit(pair.second, visitor);
   }
+  static void describe(std::pair<A, B>& pair, std::string& text) {
+    Structure<A>::describe(pair.first, text);
+    Structure<B>::describe(pair.second, text);
+  }
 };
 
-/// The tensors inside, in order.
-template <class T> [[nodiscard]] std::vector<Tensor> tensors_of(const T& value) {
+/// The tensors inside of all of them, in order.
+template <class... Ts> [[nodiscard]] std::vector<Tensor> tensors_of(const Ts&... values) {
   std::vector<Tensor> found;
   auto collect = [&](Tensor& tensor) { found.push_back(tensor); };
-  T copy = value;
-  Structure<T>::visit(copy, collect);
+  // Visitors take what may be changed, for with_tensors(); this one only reads.
+  (Structure<Ts>::visit(const_cast<Ts&>(values), collect), ...);
   return found;
+}
+
+/// What tells structures of these types apart beside their tensors.
+template <class... Ts> [[nodiscard]] std::string description_of(const Ts&... values) {
+  std::string text;
+  (Structure<Ts>::describe(const_cast<Ts&>(values), text), ...);
+  return text;
 }
 
 /// The same structure around other tensors.

@@ -74,8 +74,7 @@ Result<std::shared_ptr<const Kernel>> fused_kernel(FusedProgram given, ShaderCom
   kernel->inputs = {buffers.size(), buffers.size()};
   if (!buffers.empty()) kernel->dtypes = {buffers[0].dtype};
   kernel->in_place = in_place(*program, buffers, outputs);
-  kernel->infer = [buffers,
-                   outputs](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+  kernel->infer = [buffers, outputs](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
     STOKER_TRY(fused::check_inputs("fused", buffers, call));
     return outputs;
   };

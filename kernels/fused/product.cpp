@@ -76,11 +76,10 @@ class GpuVersion {
 
 Result<void> check_product(const FusedProgram& program, const TensorSpec& product) {
   const auto refuse = [&](const char* why) {
-    return Error{
-        kernel_name,
-        ErrorCode::invalid_argument,
-        why,
-        {{"product", product.to_string()}, {"program", program.shape.to_string()}}};
+    return Error{kernel_name,
+                 ErrorCode::invalid_argument,
+                 why,
+                 {{"product", product.to_string()}, {"program", program.shape.to_string()}}};
   };
   if (program.inputs.empty() || program.inputs[0].index || program.inputs[0].spec != product)
     return refuse("input 0 of the program is not the product");
@@ -89,8 +88,7 @@ Result<void> check_product(const FusedProgram& program, const TensorSpec& produc
   const Strides dense = program.shape.strides();
   bool same = program.inputs[0].offset == 0;
   for (std::size_t axis = 0; axis < program.shape.rank(); ++axis)
-    same = same &&
-           (program.shape[axis] == 1 || program.inputs[0].strides[axis] == dense[axis]);
+    same = same && (program.shape[axis] == 1 || program.inputs[0].strides[axis] == dense[axis]);
   if (!same) return refuse("the program does not read the product in its order");
   if (!fused::needed_values(program)[0]) return refuse("no output needs the product");
   return {};
@@ -101,10 +99,9 @@ Result<std::shared_ptr<const Made>> make(FusedProgram program, const FusedProduc
   STOKER_TRY(program.check());
   STOKER_ASSIGN(const std::shared_ptr<const Kernel> kernel,
                 KernelRegistry::builtin().find("matmul"));
-  STOKER_ASSIGN(made->of_product,
-                ParamSet::resolve("matmul", kernel->params,
-                                  Params{{"transpose_a", product.transpose_a},
-                                         {"transpose_b", product.transpose_b}}));
+  STOKER_ASSIGN(made->of_product, ParamSet::resolve("matmul", kernel->params,
+                                                    Params{{"transpose_a", product.transpose_a},
+                                                           {"transpose_b", product.transpose_b}}));
   made->inputs = {product.a, product.b};
   STOKER_ASSIGN(const std::vector<TensorSpec> result,
                 kernel->check(made->inputs, made->of_product));
@@ -155,9 +152,7 @@ Result<std::shared_ptr<const Kernel>> fused_product_kernel(FusedProgram program,
   };
   kernel->shaders = version->shaders();
   kernel->gpu = [version](const KernelCall& call, std::span<const TensorSpec> results,
-                          const GpuTraits& traits) {
-    return version->plan(call, results, traits);
-  };
+                          const GpuTraits& traits) { return version->plan(call, results, traits); };
   return std::shared_ptr<const Kernel>{std::move(kernel)};
 }
 

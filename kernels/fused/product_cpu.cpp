@@ -78,8 +78,7 @@ class Epilogue final : public product::Finish {
 
 Result<CpuPlan> plan(const KernelCall& given, std::span<const TensorSpec>) {
   const auto& call = static_cast<const FusedProductCall&>(given);
-  const matmul::Problem problem =
-      matmul::describe({call.inputs.first(2), call.of_product});
+  const matmul::Problem problem = matmul::describe({call.inputs.first(2), call.of_product});
   if (const std::size_t buffers = call.program.buffers().size(); buffers > most_buffers)
     return Error{"fused_matmul",
                  ErrorCode::limit_exceeded,

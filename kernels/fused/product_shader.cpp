@@ -35,7 +35,8 @@ std::string extents_text(const Problem& p, const Tiling* tiling) {
             constant("TRANSPOSE_A", p.transpose_a ? 1 : 0) +
             constant("TRANSPOSE_B", p.transpose_b ? 1 : 0) +
             constant("VECTOR_A", fours(p.transpose_a ? p.m : p.k)) +
-            constant("VECTOR_B", fours(p.transpose_b ? p.k : p.n)) + constant("VECTOR_C", fours(p.n));
+            constant("VECTOR_B", fours(p.transpose_b ? p.k : p.n)) +
+            constant("VECTOR_C", fours(p.n));
   } else {
     text += constant("groups", ceil_div(p.n, columns_of_row(p))) +
             constant("VECTOR", fours(p.transpose_b ? p.k : p.n));
@@ -92,9 +93,9 @@ Result<std::vector<ProductShader>> make_product_shaders(const FusedProgram& prog
 }
 
 std::uint64_t product_groups(const ProductShader& shader, const Problem& p) noexcept {
-  const std::int64_t each = shader.tiling ? ceil_div(p.m, shader.tiling->rows) *
-                                                ceil_div(p.n, shader.tiling->columns)
-                                          : ceil_div(p.n, columns_of_row(p));
+  const std::int64_t each =
+      shader.tiling ? ceil_div(p.m, shader.tiling->rows) * ceil_div(p.n, shader.tiling->columns)
+                    : ceil_div(p.n, columns_of_row(p));
   return static_cast<std::uint64_t>(each * p.batches);
 }
 

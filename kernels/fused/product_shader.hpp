@@ -9,7 +9,8 @@ namespace stoker::kernels::fused {
 
 /// One way to compute a product: its extents stand in the text, so it has no push fields.
 struct ProductShader {
-  FusedShader made;  ///< bound are a, b in the order of the problem, then the program's inputs, outputs
+  FusedShader
+      made;  ///< bound are a, b in the order of the problem, then the program's inputs, outputs
   const matmul::Tiling* tiling = nullptr;  ///< null: for a single row
 };
 

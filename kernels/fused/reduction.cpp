@@ -43,7 +43,8 @@ class GpuVersion {
     STOKER_TRY(shader_.compiled(name));
     const DType partial = reduce::partial_dtype(reduction_.operation, dtype_);
     const reduce::Step& step = steps_.steps[0];
-    reduce::Planned planned = reduce::plan_step(*shader_.shader(), reduction_.operation, step, four_);
+    reduce::Planned planned =
+        reduce::plan_step(*shader_.shader(), reduction_.operation, step, four_);
     GpuPlan plan;
     PassBinding target = output();
     if (!last_) {

@@ -332,7 +332,8 @@ class Writer {
   void write_positions() {
     if (!flat_ || has_index()) write_coordinates();
     for (std::size_t k = 0; k < program_.inputs.size(); ++k)
-      if (needed_[k] && k != given_) text_ += "    int p" + std::to_string(k) + " = " + position(k) + ";\n";
+      if (needed_[k] && k != given_)
+        text_ += "    int p" + std::to_string(k) + " = " + position(k) + ";\n";
   }
 
   [[nodiscard]] bool has_index() const {

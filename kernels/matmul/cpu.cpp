@@ -226,11 +226,11 @@ CpuPlan tiled_plan(const Problem& p, std::uint32_t wanted, std::shared_ptr<const
            for (std::int64_t m0 = part.m0; m0 < part.m1; m0 += rows) {
              const std::int64_t m1 = std::min(part.m1, m0 + rows);
              compute(batch, {m0, m1, part.n0, part.n1});
-             target.done(args, index,
-                         {static_cast<std::size_t>((batch * p.m + m0) * p.n + part.n0),
-                          static_cast<std::size_t>(m1 - m0),
-                          static_cast<std::size_t>(part.n1 - part.n0),
-                          static_cast<std::size_t>(p.n)});
+             target.done(
+                 args, index,
+                 {static_cast<std::size_t>((batch * p.m + m0) * p.n + part.n0),
+                  static_cast<std::size_t>(m1 - m0), static_cast<std::size_t>(part.n1 - part.n0),
+                  static_cast<std::size_t>(p.n)});
            }
          }
        }});

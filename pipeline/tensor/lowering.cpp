@@ -5,8 +5,8 @@
 #include <optional>
 #include <set>
 
-#include "stoker/pipeline/tensor/clusters.hpp"
 #include "stoker/kernels/fused/product.hpp"
+#include "stoker/pipeline/tensor/clusters.hpp"
 #include "stoker/pipeline/tensor/fused_builder.hpp"
 #include "stoker/pipeline/tensor/product_fusion.hpp"
 #include "stoker/pipeline/tensor/reduction_fusion.hpp"
@@ -30,7 +30,8 @@ class Lowering {
     for (const auto& [reader, fusion] : reductions_)
       if (fusion.cluster != Clusters::none) reduced_.insert(fusion.cluster);
     std::erase_if(products_, [&](const auto& one) { return reduced_.contains(one.first); });
-    for (const auto& [cluster, fusion] : products_) left_to_cluster_.insert(fusion.product.instruction);
+    for (const auto& [cluster, fusion] : products_)
+      left_to_cluster_.insert(fusion.product.instruction);
   }
 
   Result<std::shared_ptr<const LoweredProgram>> run() {

@@ -26,8 +26,8 @@ class KernelsOnDevices : public testing::TestWithParam<const char*> {
   [[nodiscard]] bool on_gpu() const { return std::string_view{GetParam()} == "vulkan"; }
 
   std::vector<Bytes> run_all(const std::shared_ptr<const Kernel>& kernel,
-                             const std::vector<TensorSpec>& specs,
-                             const std::vector<Bytes>& inputs, const Params& params = {}) {
+                             const std::vector<TensorSpec>& specs, const std::vector<Bytes>& inputs,
+                             const Params& params = {}) {
     const ParamSet resolved = ParamSet::resolve(kernel->name, kernel->params, params).value();
     std::vector<Buffer> buffers;
     for (std::size_t i = 0; i < specs.size(); ++i)

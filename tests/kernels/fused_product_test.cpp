@@ -67,11 +67,10 @@ class FusedProducts : public KernelsOnDevices {
     }
     const auto one =
         run_all(fused_product_kernel(program, product, compile_).value(), specs, inputs);
-    of_program.insert(of_program.begin(),
-                      run(KernelRegistry::builtin().find("matmul").value(), {product.a, product.b},
-                          {a, b},
-                          {{"transpose_a", product.transpose_a},
-                           {"transpose_b", product.transpose_b}}));
+    of_program.insert(
+        of_program.begin(),
+        run(KernelRegistry::builtin().find("matmul").value(), {product.a, product.b}, {a, b},
+            {{"transpose_a", product.transpose_a}, {"transpose_b", product.transpose_b}}));
     const auto two = run_all(fused_kernel(program, compile_).value(), buffers, of_program);
     ASSERT_EQ(one.size(), two.size());
     for (std::size_t o = 0; o < one.size(); ++o)
@@ -87,8 +86,8 @@ class FusedProducts : public KernelsOnDevices {
 
 TEST_P(FusedProducts, equal_two_kernels_for_all_shapes_of_operands) {
   const std::vector<std::array<std::int64_t, 3>> shapes{
-      {1, 7, 9},     {1, 300, 64},  {1, 64, 1030}, {5, 1, 3},      {33, 65, 17},
-      {64, 64, 64},  {130, 70, 250}, {257, 31, 300}, {3, 12, 1500}, {700, 40, 1}};
+      {1, 7, 9},    {1, 300, 64},   {1, 64, 1030},  {5, 1, 3},     {33, 65, 17},
+      {64, 64, 64}, {130, 70, 250}, {257, 31, 300}, {3, 12, 1500}, {700, 40, 1}};
   int turn = 0;
   for (const auto& [m, k, n] : shapes)
     for (const bool transpose_a : {false, true})
@@ -103,8 +102,8 @@ TEST_P(FusedProducts, equal_two_kernels_for_all_shapes_of_operands) {
 }
 
 TEST_P(FusedProducts, equal_two_kernels_for_every_dtype) {
-  for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::s32,
-                            DType::s64, DType::u32})
+  for (const DType dtype :
+       {DType::f32, DType::f64, DType::f16, DType::bf16, DType::s32, DType::s64, DType::u32})
     for (const std::int64_t m : {1, 37}) {
       const FusedProduct product{{dtype, Shape{m, 20}}, {dtype, Shape{20, 44}}};
       expect_same(product, relu_of(product_spec(product)));
@@ -117,11 +116,11 @@ TEST_P(FusedProducts, large_ones_are_finished_in_parts) {
 }
 
 TEST_P(FusedProducts, batches_broadcast_as_in_a_product) {
-  for (const auto& [a, b] : std::vector<std::pair<Shape, Shape>>{
-           {Shape{3, 2, 6, 5}, Shape{2, 5, 8}},
-           {Shape{4, 6, 5}, Shape{5, 8}},
-           {Shape{6, 5}, Shape{3, 5, 8}},
-           {Shape{3, 1, 5}, Shape{3, 5, 68}}}) {
+  for (const auto& [a, b] :
+       std::vector<std::pair<Shape, Shape>>{{Shape{3, 2, 6, 5}, Shape{2, 5, 8}},
+                                            {Shape{4, 6, 5}, Shape{5, 8}},
+                                            {Shape{6, 5}, Shape{3, 5, 8}},
+                                            {Shape{3, 1, 5}, Shape{3, 5, 68}}}) {
     const FusedProduct product{{DType::f32, a}, {DType::f32, b}};
     expect_same(product, relu_of(product_spec(product)));
   }
@@ -129,7 +128,8 @@ TEST_P(FusedProducts, batches_broadcast_as_in_a_product) {
 
 TEST_P(FusedProducts, a_program_may_see_them_in_another_shape) {
   const FusedProduct product{{DType::f32, Shape{12, 6}}, {DType::f32, Shape{6, 10}}};
-  FusedProgram program{.shape = Shape{3, 4, 10}, .inputs = {}, .constants = {}, .code = {}, .outputs = {2}};
+  FusedProgram program{
+      .shape = Shape{3, 4, 10}, .inputs = {}, .constants = {}, .code = {}, .outputs = {2}};
   program.inputs = {dense(DType::f32, program.shape), {.spec = {DType::f32, Shape{4}}}};
   program.inputs[0].spec.shape = Shape{12, 10};
   program.inputs[1].strides[1] = 1;
@@ -156,7 +156,8 @@ TEST_P(FusedProducts, several_outputs_and_dtypes_are_written) {
 
 TEST_P(FusedProducts, other_inputs_may_be_transposed_or_single) {
   const FusedProduct product{{DType::f32, Shape{24, 16}}, {DType::f32, Shape{16, 20}}};
-  FusedProgram program{.shape = Shape{24, 20}, .inputs = {}, .constants = {}, .code = {}, .outputs = {4}};
+  FusedProgram program{
+      .shape = Shape{24, 20}, .inputs = {}, .constants = {}, .code = {}, .outputs = {4}};
   program.inputs = {dense(DType::f32, program.shape),
                     {.spec = {DType::f32, Shape{20, 24}}},
                     {.spec = {DType::f32, Shape{}}}};

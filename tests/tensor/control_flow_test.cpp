@@ -341,6 +341,35 @@ TEST_P(ControlFlow, what_a_host_call_throws_reaches_who_reads_its_result) {
   EXPECT_EQ(error_of([&] { return other.to_vector<float>(); }).code(), ErrorCode::shape_mismatch);
 }
 
+TEST_P(ControlFlow, loops_may_be_unrolled) {
+  const auto body = [](const Tensor& i, const Tensor& x) { return x * 2 + i; };
+  const Tensor x = tensor({1, -3});
+  const std::vector<int> want = for_loop(7, x, body).to_vector<int>();
+  for (const std::int64_t unroll : {2, 3, 7, 100}) {
+    const Tensor y = for_loop(7, x, body, {.unroll = unroll});
+    EXPECT_EQ(y.to_vector<int>(), want) << unroll;
+    const bool loop =
+        plan_text(std::array{for_loop(7, x, body, {.unroll = unroll})}).find("scan") !=
+        std::string::npos;
+    EXPECT_EQ(loop, unroll < 7) << unroll;
+  }
+  EXPECT_EQ(for_loop(0, x, body, {.unroll = 2}).to_vector<int>(), x.to_vector<int>());
+  EXPECT_THROW((void)for_loop(3, x, body, {.unroll = 0}), Error);
+  EXPECT_THROW((void)for_loop(-1, x, body), Error);
+
+  const auto step = [](const Tensor& sum, const Tensor& one) {
+    return std::pair{sum + one, sum * one};
+  };
+  const Tensor xs = reshape(iota({8}), {4, 2});
+  for (const bool reverse : {false, true}) {
+    const auto [last, rows] = scan(step, x, xs, {.reverse = reverse});
+    const auto [flat_last, flat_rows] = scan(step, x, xs, {.reverse = reverse, .unroll = true});
+    EXPECT_EQ(flat_last.to_vector<int>(), last.to_vector<int>());
+    EXPECT_EQ(flat_rows.shape(), rows.shape());
+    EXPECT_EQ(flat_rows.to_vector<int>(), rows.to_vector<int>());
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, ControlFlow, every_device(), device_name);
 
 // Kernels that a device lacks -------------------------------------------------------------------------

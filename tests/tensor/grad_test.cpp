@@ -250,5 +250,14 @@ TEST_F(Gradients, come_forwards_and_backwards) {
   EXPECT_EQ(error_of([&] { return pull(tensor({1.0})); }).code(), ErrorCode::shape_mismatch);
 }
 
+TEST_F(Gradients, of_one_result_among_several) {
+  const auto f = [](const Tensor& x) { return std::pair{sum(x * x), x + 1}; };
+  const auto [both, gradient] =
+      value_and_grad(f, [](const auto& result) { return result.first; })(tensor({1.0, 2.0}));
+  EXPECT_EQ(both.first.item<float>(), 5);
+  expect_near(both.second, {2, 3});
+  expect_near(gradient, {2, 4});
+}
+
 }  // namespace
 }  // namespace stoker

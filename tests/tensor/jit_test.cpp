@@ -238,5 +238,96 @@ TEST_F(Traced, tensors_are_printed_as_people_know_them) {
   EXPECT_EQ(to_string(zeros({0, 2})), "f32[0,2] []");
 }
 
+TEST_F(Traced, structures_of_other_keys_or_lengths_are_other_programs) {
+  using Named = std::map<std::string, Tensor>;
+  int calls = 0;
+  const auto f = jit([&](const Named& x) {
+    ++calls;
+    Named y;
+    for (const auto& [name, one] : x) y[name + "!"] = one * 2;
+    return y;
+  });
+  EXPECT_EQ(f(Named{{"a", tensor({1.0})}}).begin()->first, "a!");
+  EXPECT_EQ(f(Named{{"b", tensor({1.0})}}).begin()->first, "b!") << "of the same shape";
+  EXPECT_EQ(f(Named{{"b", tensor({3.0})}}).at("b!").item<float>(), 6);
+  EXPECT_EQ(calls, 2);
+  using Lists = std::pair<std::vector<Tensor>, std::vector<Tensor>>;
+  const auto g = jit([](const Lists& x) { return x.first; });
+  const Tensor one = tensor({1.0});
+  EXPECT_EQ(g(Lists{{one, one}, {one}}).size(), 2U);
+  EXPECT_EQ(g(Lists{{one}, {one, one}}).size(), 1U);
+}
+
+TEST_F(Traced, functions_can_be_compiled_before_there_are_operands) {
+  int calls = 0;
+  const auto f = jit([&](const Tensor& x, const std::vector<Tensor>& more) {
+    ++calls;
+    return std::pair{x + more.at(0), more.at(0) * 2};
+  });
+  const Tensor like = zeros({3});
+  const auto ready = f.compile(current_device(), like, std::vector<Tensor>{zeros({3})});
+  EXPECT_EQ(calls, 1);
+  EXPECT_FALSE(like.evaluated()) << "of what it is like nobody needs the values";
+  const auto [total, twice] = ready(tensor({1.0, 2.0, 3.0}), {tensor({4.0, 5.0, 6.0})});
+  expect_values<float>(total, {3}, {5, 7, 9});
+  expect_values<float>(twice, {3}, {8, 10, 12});
+  (void)f(tensor({1.0, 2.0, 3.0}), std::vector<Tensor>{tensor({4.0, 5.0, 6.0})});
+  EXPECT_EQ(calls, 1) << "the function finds the program, too";
+
+  const auto refused = [&](const auto& call) {
+    try {
+      (void)call();
+    } catch (const Error& error) {
+      return std::pair{error.code(), std::string{error.reason()}};
+    }
+    return std::pair{ErrorCode::internal, std::string{"nothing was refused"}};
+  };
+  const auto shape = refused([&] { return ready(ones({4}), {ones({3})}); });
+  EXPECT_EQ(shape.first, ErrorCode::shape_mismatch);
+  EXPECT_EQ(shape.second, "operand 0: the function was compiled for f32[3], got f32[4]");
+  EXPECT_EQ(refused([&] { return ready(ones({3}), {ones({3}, DType::s32)}); }).first,
+            ErrorCode::dtype_mismatch);
+  EXPECT_EQ(refused([&] {
+              return ready(ones({3}), {ones({3}), ones({3})});
+            }).first,
+            ErrorCode::shape_mismatch);
+  EXPECT_EQ(
+      refused([&] {
+        return grad([&](const Tensor& x) { return sum(ready(x, {ones({3})}).first); })(ones({3}));
+      }).first,
+      ErrorCode::invalid_argument);
+}
+
+TEST_F(Traced, functions_may_refuse_to_become_a_part_of_another) {
+  const auto alone = jit([](const Tensor& x) { return x * 2; }, {.on_conflict = OnConflict::raise});
+  EXPECT_EQ(alone(tensor(3.0)).item<float>(), 6);
+  try {
+    (void)jit([&](const Tensor& x) { return alone(x) + 1; })(tensor(3.0));
+    FAIL() << "it was traced";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  }
+}
+
+TEST_F(Traced, hooks_with_a_name_can_be_replaced_for_one_function) {
+  // A hook is called some time: each is waited for.
+  Promise<int> own;
+  Promise<int> other;
+  Promise<int> plain;
+  const auto into = [](Promise<int>& promise) {
+    return [&promise](const Tensor& x) { promise.set(x.item<int>()); };
+  };
+  const auto f = [&](const Tensor& x) { return hook("plain", hook("twice", x, into(own)) * 2); };
+  EXPECT_EQ(jit(f)(tensor(4)).item<int>(), 8);
+  EXPECT_EQ(own.future().get(), 4);
+  const auto replaced = jit(f, {.hooks = {{"twice", into(other)}, {"plain", into(plain)}}});
+  EXPECT_EQ(replaced(tensor(5)).item<int>(), 10);
+  EXPECT_EQ(other.future().get(), 5);
+  EXPECT_EQ(plain.future().get(), 10);
+  const auto silent = jit(f, {.hooks = {{"twice", {}}}});
+  EXPECT_EQ(silent.text(tensor(4)).find("hook"), std::string::npos) << silent.text(tensor(4));
+  EXPECT_NE(jit(f).text(tensor(4)).find("hook"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace stoker
