@@ -17,6 +17,7 @@ void tensors_first_call(Context& context);  ///< the first call of a fused kerne
 void photo(Context& context);               ///< image kernels and the photo pipeline against OpenCV
 void gpu_kernels(Context& context);         ///< kernels on a GPU against its memory and arithmetic
 void gpu_tensors(Context& context);         ///< tensors on a GPU against copies
+void training(Context& context);            ///< steps of training against LibTorch
 void epilogues(Context& context);           ///< products with what follows them
 void server(Context& context);              ///< an event loop that shares its thread with Stoker
 void soak(Context& context);                ///< a minute of crashes and lost devices

@@ -4,23 +4,13 @@
 #include "stoker/bench/floors.hpp"
 #include "stoker/bench/groups.hpp"
 #include "stoker/bench/inputs.hpp"
-#include "stoker/bench/peer_program.hpp"
+#include "stoker/bench/torch_peer.hpp"
 
 namespace stoker::bench {
 namespace {
 
 constexpr std::int64_t chain_elements = std::int64_t{1} << 24;
 constexpr int turns = 5;
-
-PeerProgram find_torch() {
-  const auto program = own_program().parent_path() / "bench_torch_tensors";
-  if (!std::filesystem::exists(program))
-    return PeerProgram::absent("LibTorch 1.13", "bench_torch_tensors is built only where it is");
-  // As bench/README.md says: untuned it picks kernels for a smaller processor and returns its pages.
-  return {"LibTorch 1.13, tuned",
-          {"/usr/bin/env", "OPENBLAS_CORETYPE=SkylakeX", "MALLOC_MMAP_MAX_=0",
-           "MALLOC_TRIM_THRESHOLD_=17179869184", "OMP_NUM_THREADS=2", program}};
-}
 
 Tensor noise_tensor(const Shape& shape, float low = -1, float high = 1) {
   return tensor(noise(static_cast<std::size_t>(shape.elements()), low, high), shape).eval();

@@ -37,6 +37,11 @@ if(STOKER_BUILD_TESTS AND NOT STOKER_SANITIZE)
   stoker_example_test(supervised_workers "8 restarts, 4 workers.*64 chunks answered, sum 204800320000"
                       example_supervised_workers)
   stoker_example_test(test_an_actor "all orders that were tried are right" example_test_an_actor)
+  foreach(kind mlp cnn)
+    stoker_example_test(digits_${kind} "test accuracy: 0.9(7[5-9]|[89])" example_digits
+                        examples/data/digits.csv.gz ${kind}
+                        ${CMAKE_CURRENT_BINARY_DIR}/digits_${kind}.svg)
+  endforeach()
   if(TARGET stoker_command)
     foreach(device cpu vulkan)
       stoker_example_test(edges_on_${device} "saved .*edges_${device}.png" stoker_command run

@@ -4,6 +4,7 @@
 #   Stoker::glsl     run-time GLSL compiler, for user kernels
 #   Stoker::fiber    for callers who live in Boost.Fiber
 #   Stoker::tensor   tensors: lazy, fused, differentiable
+#   Stoker::nn       layers, networks, optimizers
 #   Stoker::script   Lua scripts
 #   Stoker::stoker   all of them
 
@@ -89,6 +90,12 @@ target_link_libraries(
 target_include_directories(stoker_tensor PRIVATE "${STOKER_DLPACK_INCLUDE}")
 stoker_precompile(stoker_tensor <boost/asio/any_io_executor.hpp>)
 list(APPEND STOKER_COMPONENTS tensor)
+stoker_glob(nn_sources api/nn/*.cpp api/nn/*/*.cpp)
+stoker_library(nn ${nn_sources} "${STOKER_GENERATED_DIR}/layer_list.cpp")
+target_link_libraries(stoker_nn PUBLIC stoker_tensor
+                      PRIVATE ZLIB::ZLIB $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
+stoker_precompile(stoker_nn <boost/asio/any_io_executor.hpp>)
+list(APPEND STOKER_COMPONENTS nn)
 stoker_glob(script_sources pipeline/script/*.cpp)
 if(script_sources)
   stoker_library(script ${script_sources})

@@ -21,11 +21,15 @@ foreach(folder ${test_folders})
   endif()
   # Other sources in the folder are helpers of its tests.
   stoker_glob(test_sources tests/${folder}/*.cpp)
+  if(folder STREQUAL "nn")
+    stoker_glob(shared_helpers tests/tensor/differences.cpp)  # gradients are compared here, too
+    list(APPEND test_sources ${shared_helpers})
+  endif()
   add_executable(tests_${folder} ${test_sources})
   target_link_libraries(
     tests_${folder} PRIVATE stoker_settings stoker_stoker stoker_kernel_cases GTest::gtest
                             GTest::gtest_main spdlog::spdlog nlohmann_json::nlohmann_json
-                            DNNL::dnnl Boost::context PkgConfig::LUA Eigen3::Eigen
+                            DNNL::dnnl Boost::context PkgConfig::LUA Eigen3::Eigen ZLIB::ZLIB
                             ${CMAKE_DL_LIBS})
   target_include_directories(tests_${folder} PRIVATE "${STOKER_VULKAN_INCLUDE}"
                                                      "${STOKER_CONCURRENTQUEUE_INCLUDE}"

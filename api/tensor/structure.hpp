@@ -52,11 +52,11 @@ template <class T> struct Structure<std::vector<T>> : StructureList<std::vector<
 template <class T, std::size_t N>
 struct Structure<std::array<T, N>> : StructureList<std::array<T, N>> {};
 
-template <class K, class T> struct Structure<std::map<K, T>> {
-  template <class V> static void visit(std::map<K, T>& map, V& visitor) {
+template <class K, class T, class C> struct Structure<std::map<K, T, C>> {
+  template <class V> static void visit(std::map<K, T, C>& map, V& visitor) {
     for (auto& [key, one] : map) Structure<T>::visit(one, visitor);
   }
-  static void describe(std::map<K, T>& map, std::string& text) {
+  static void describe(std::map<K, T, C>& map, std::string& text) {
     text += '{' + std::to_string(map.size());
     for (auto& [key, one] : map) {
       text += ' ';

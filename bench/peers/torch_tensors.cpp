@@ -1,4 +1,4 @@
-// LibTorch 1.13 at the rows of bench/tensors.cpp: `bench_torch_tensors ROW SAMPLES` prints seconds a
+// LibTorch 1.13 at the rows of bench/tensors.cpp and bench/training.cpp: `bench_torch_tensors ROW SAMPLES` prints seconds a
 // call, one sample a line. Started with the settings that make it fast on this kind of machine
 // (OPENBLAS_CORETYPE, an allocator that keeps its pages), see bench/tensors.cpp.
 #include <torch/torch.h>
@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -64,6 +66,23 @@ Call forward_backward() {
   };
 }
 
+/// A step of training: batch 32, ReLU between, cross-entropy, Adam.
+Call train(const std::vector<std::int64_t>& sizes) {
+  torch::nn::Sequential net;
+  for (std::size_t i = 1; i < sizes.size(); ++i) {
+    net->push_back(torch::nn::Linear(sizes[i - 1], sizes[i]));
+    if (i + 1 < sizes.size()) net->push_back(torch::nn::ReLU());
+  }
+  const auto adam = std::make_shared<torch::optim::Adam>(net->parameters(), 1e-3);
+  const auto x = torch::randn({32, sizes.front()});
+  const auto labels = torch::randint(0, sizes.back(), {32}, torch::kLong);
+  return [=]() mutable {
+    adam->zero_grad();
+    torch::nn::functional::cross_entropy(net->forward(x), labels).backward();
+    adam->step();
+  };
+}
+
 double seconds(const Call& call, int calls) {
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < calls; ++i) call();
@@ -83,9 +102,26 @@ int main(int argc, char** argv) {
       {"sum axis 1", [] { return square([](const torch::Tensor& x) { return x.sum(1); }); }},
       {"add of 16", add_new},
       {"forward and backward", forward_backward},
+      {"train 10-64-5",
+       [] {
+         return train({10, 64, 5});
+       }},
+      {"train 50-128-32",
+       [] {
+         return train({50, 128, 32});
+       }},
+      {"train 784-128-10",
+       [] {
+         return train({784, 128, 10});
+       }},
+      {"train 784-1024-256-10",
+       [] {
+         return train({784, 1024, 256, 10});
+       }},
   };
   if (argc != 3 || !all.count(argv[1])) return 2;
   torch::set_num_threads(2);
+  at::globalContext().setFlushDenormal(true);  // a batch that has been learnt has such gradients
   const Call call = all.at(argv[1])();
   const int samples = std::stoi(argv[2]);
   call();

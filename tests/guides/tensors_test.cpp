@@ -106,8 +106,7 @@ TEST_F(TensorGuide, tracing) {
   stoker::Tensor p = stoker::tensor({1.0, 2.0});
   for (int i = 0; i < 3; ++i) p = step(p, stoker::ones({2}));  // traced once
   EXPECT_NEAR(p.to_vector<float>()[0], 0.7F, 1e-6F);
-  const auto ready =
-      step.compile(stoker::current_device(), stoker::zeros({2}), stoker::zeros({2}));
+  const auto ready = step.compile(stoker::current_device(), stoker::zeros({2}), stoker::zeros({2}));
   EXPECT_EQ(ready(stoker::ones({2}), stoker::ones({2})).to_vector<float>(),
             (std::vector{0.9F, 0.9F}));
   EXPECT_THROW((void)ready(stoker::ones({3}), stoker::ones({3})), stoker::Error);
@@ -258,8 +257,7 @@ TEST_F(TensorGuide, kernels) {
   EXPECT_NE(plan.find("pipeline of 1 kernels"), std::string::npos);
   EXPECT_NE(plan.find("fused_reduce_sum f32[64,64]:in0 f32[64,64]:in1 -> f32[64]"),
             std::string::npos);
-  const std::string layer =
-      stoker::plan_text(std::array{stoker::relu(stoker::matmul(p, q) + 0.5)});
+  const std::string layer = stoker::plan_text(std::array{stoker::relu(stoker::matmul(p, q) + 0.5)});
   EXPECT_NE(layer.find("pipeline of 1 kernels"), std::string::npos);
   EXPECT_NE(layer.find("fused_matmul f32[64,64]:in0 f32[64,64]:in1 -> f32[64,64]"),
             std::string::npos);

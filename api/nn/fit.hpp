@@ -1,0 +1,84 @@
+// Training by whole epochs.
+//
+//     History history = fit(model, Dataset{x, y}, {.epochs = 5, .validation = held_out});
+//
+// Batches are read in the background and steps started ahead of their results; after each epoch the losses
+// are looked at. A callback then sees what the epoch came to and may end the training, change the learning
+// rate or save the model.
+//
+// A loss that is not finite, a data set that does not fit, whatever a reader or a callback throws: all end
+// the training with the model as it was after the last whole epoch.
+//
+// Rows of ../shared/op-checklist.md: as callbacks.
+//
+// Threads: any but a host's event loop: fit() waits. Two that train one model take turns by steps.
+// Errors are thrown.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+
+#include "stoker/api/nn/model.hpp"
+
+namespace stoker::nn {
+
+/// What an epoch came to.
+struct EpochMetrics {
+  std::int64_t epoch = 0;  ///< from 1 on
+  std::int64_t epochs = 0;
+  double loss = 0;  ///< the mean over all rows, each before its step
+  std::optional<double> validation_loss = {};
+  double milliseconds = 0;
+  double total_milliseconds = 0;
+  std::optional<double> remaining_milliseconds = {};  ///< none after the last
+  double rows_per_second = 0;
+};
+using History = std::vector<EpochMetrics>;
+
+/// What a callback may do.
+class Training {
+ public:
+  explicit Training(Model& model) : model_{model} {}
+  [[nodiscard]] Model& model() noexcept { return model_; }
+  /// No further epoch.
+  void stop() noexcept { stopped_ = true; }
+  [[nodiscard]] bool stopped() const noexcept { return stopped_; }
+
+ private:
+  Model& model_;
+  bool stopped_ = false;
+};
+using Callback = std::function<void(const EpochMetrics& metrics, Training& training)>;
+
+struct FitOptions {
+  std::int64_t epochs = 10;
+  std::int64_t first_epoch = 1;  ///< of a training that goes on: the one after the last
+  std::int64_t batch_size = 32;
+  bool shuffle = true;
+  std::optional<std::uint64_t> seed = {};  ///< of the order of rows; none: the model's
+  std::int64_t prefetch = 2;
+  std::optional<Dataset> validation = {};
+  std::vector<Callback> callbacks = {};
+  std::ostream* log = nullptr;  ///< a line after each epoch
+};
+
+History fit(Model& model, const Dataset& data, const FitOptions& options = {});
+
+namespace callbacks {
+
+/// Ends the training when the validation loss (without one: the loss) has not gone below the best by
+/// more than `least` for `patience` epochs.
+[[nodiscard]] Callback early_stopping(int patience, double least = 1e-4);
+/// Saves the model every so many epochs, as "checkpoint_epoch_N.safetensors" in a folder that is made.
+[[nodiscard]] Callback checkpoint(std::int64_t every, std::filesystem::path folder);
+/// Multiplies the learning rate by `factor` whenever the loss has not gone down for `patience` epochs, to
+/// no less than `least` times what it was at first.
+[[nodiscard]] Callback reduce_on_plateau(int patience = 5, double factor = 0.5,
+                                         double least = 1e-6);
+/// The learning rate rises in a line from `start` times its value after epoch 1 to all of it after
+/// epoch `epochs`.
+[[nodiscard]] Callback warmup(std::int64_t epochs, double start = 0);
+
+}  // namespace callbacks
+
+}  // namespace stoker::nn

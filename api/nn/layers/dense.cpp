@@ -1,0 +1,44 @@
+// y = activation(x · kernel + bias) along the last axis. Row A-004 of ../shared/op-checklist.md.
+#include "stoker/api/nn/activation.hpp"
+#include "stoker/api/nn/layer.hpp"
+#include "stoker/api/nn/layer_options.hpp"
+#include "stoker/api/nn/projection.hpp"
+
+namespace stoker::nn::layers::dense {
+namespace {
+
+std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const ParamSet& options) {
+  const Shape& x = inputs[0].shape;
+  if (x.rank() < 2)
+    throw Error{"dense",
+                ErrorCode::shape_mismatch,
+                "expected [batch, …, features], got " + x.to_string(),
+                {{"input", x.to_string()}}};
+  const std::int64_t units = options.integer("units");
+  std::vector<VariableSpec> all{
+      {"kernel", Shape{x[x.rank() - 1], units}, options.text("kernel_initializer")}};
+  if (options.flag("use_bias"))
+    all.push_back({"bias", Shape{units}, options.text("bias_initializer")});
+  return all;
+}
+
+std::vector<Tensor> apply(LayerCall& call) {
+  const Tensor bias = call.has("bias") ? call.variable("bias") : Tensor{};
+  const Tensor y = projected(call.x(), call.variable("kernel"), bias);
+  return {activation(call.options().text("activation"))(y)};
+}
+
+}  // namespace
+
+void define(LayerTable& table) {
+  std::vector<ParamSpec> options{units_option()};
+  append(options, kernel_options());
+  options.push_back(activation_option());
+  table.add({.name = "dense",
+             .summary = "activation(x · kernel + bias) along the last axis",
+             .options = std::move(options),
+             .variables = &variables,
+             .apply = &apply});
+}
+
+}  // namespace stoker::nn::layers::dense

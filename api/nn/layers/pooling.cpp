@@ -1,0 +1,101 @@
+// Layers that keep one number of each window, or of all of space. Rows of
+// ../shared/op-checklist.md.
+#include "stoker/api/nn/image_axes.hpp"
+#include "stoker/api/nn/layer.hpp"
+
+namespace stoker::nn::layers::pooling {
+namespace {
+
+constexpr const char* size_doc = "one for each axis of space, or one for all";
+
+Window window_of(const char* op, const LayerCall& call) {
+  const ParamSet& options = call.options();
+  const ImageAxes axes = ImageAxes::of(op, call.x().shape(), options);
+  const Axes size = axes.list(op, options, "kernel_size");
+  Window window;
+  window.dimensions = axes.spread(size, 1);
+  window.strides = axes.spread(
+      options.integers("strides").empty() ? size : axes.list(op, options, "strides"), 1);
+  window.dilations = axes.spread(axes.list(op, options, "window_dilations"), 1);
+  const ImageAxes::Padding padding = axes.padding(op, options);
+  if (const auto* pairs =
+          std::get_if<std::vector<std::pair<std::int64_t, std::int64_t>>>(&padding)) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> all(call.x().rank());
+    const Axes at = axes.space_axes();
+    for (std::size_t i = 0; i < pairs->size(); ++i)
+      all[static_cast<std::size_t>(at[i])] = (*pairs)[i];
+    window.padding = all;
+  } else {
+    window.padding = std::get<Pad>(padding);
+  }
+  return window;
+}
+
+/// (Σ |x|^norm)^(1/norm).
+Tensor power_mean(const Tensor& sum, double norm) { return pow(sum, 1 / norm); }
+
+void add_window(LayerTable& table, const char* name, const char* summary,
+                Tensor (*compute)(const LayerCall& call, const Window& window)) {
+  std::vector<ParamSpec> options{space_option("kernel_size", {1}, size_doc),
+                                 space_option("strides", {}, "default: the kernel's size"),
+                                 padding_option(),
+                                 pads_option(),
+                                 space_option("window_dilations", {1}, size_doc),
+                                 channels_option()};
+  if (std::string_view{name} == "lp_pool")
+    options.push_back(
+        {.name = "norm", .type = ParamType::real, .fallback = 2.0, .doc = "p", .min = 1});
+  table.add({.name = name,
+             .summary = summary,
+             .options = std::move(options),
+             .apply = [name, compute](LayerCall& call) {
+               return std::vector<Tensor>{compute(call, window_of(name, call))};
+             }});
+}
+
+void add_global(LayerTable& table, const char* name, const char* summary,
+                Tensor (*compute)(const LayerCall& call, const Reduce& over)) {
+  std::vector<ParamSpec> options{{.name = "keep_axes",
+                                  .type = ParamType::boolean,
+                                  .fallback = false,
+                                  .doc = "whether space stays, with extents of 1"},
+                                 channels_option()};
+  if (std::string_view{name} == "global_lp_pool")
+    options.push_back(
+        {.name = "norm", .type = ParamType::real, .fallback = 2.0, .doc = "p", .min = 1});
+  table.add({.name = name,
+             .summary = summary,
+             .options = std::move(options),
+             .apply = [name, compute](LayerCall& call) {
+               const ImageAxes axes = ImageAxes::of(name, call.x().shape(), call.options());
+               return std::vector<Tensor>{
+                   compute(call, {axes.space_axes(), call.options().flag("keep_axes")})};
+             }});
+}
+
+}  // namespace
+
+void define(LayerTable& table) {
+  add_window(
+      table, "max_pool", "the largest of each window",
+      [](const LayerCall& call, const Window& window) { return window_max(call.x(), window); });
+  add_window(
+      table, "avg_pool", "the mean of each window, zeros around included",
+      [](const LayerCall& call, const Window& window) { return window_mean(call.x(), window); });
+  add_window(table, "lp_pool", "(sum of |x|^norm)^(1/norm) of each window",
+             [](const LayerCall& call, const Window& window) {
+               const double norm = call.options().real("norm");
+               return power_mean(window_sum(pow(abs(call.x()), norm), window), norm);
+             });
+  add_global(table, "global_max_pool", "the largest of each channel",
+             [](const LayerCall& call, const Reduce& over) { return reduce_max(call.x(), over); });
+  add_global(table, "global_avg_pool", "the mean of each channel",
+             [](const LayerCall& call, const Reduce& over) { return mean(call.x(), over); });
+  add_global(table, "global_lp_pool", "(sum of |x|^norm)^(1/norm) of each channel",
+             [](const LayerCall& call, const Reduce& over) {
+               const double norm = call.options().real("norm");
+               return power_mean(sum(pow(abs(call.x()), norm), over), norm);
+             });
+}
+
+}  // namespace stoker::nn::layers::pooling

@@ -1,0 +1,136 @@
+// A network with its numbers, and what it takes to train it.
+//
+//     Model model{Network{y}, {.loss = "cross_entropy", .optimizer = "adam", .seed = 1}};
+//     History history = fit(model, {x, labels}, {.epochs = 5});        // fit.hpp
+//     Tensor logits = model.predict(x);
+//     model.save("digits.safetensors");
+//
+// Numbers live on one device, which the options choose; what is given lives there, too, or is copied
+// there. Everything that draws numbers follows from the seed: on one device the same model trained on the
+// same data is the same to the bit.
+//
+// Rows of ../shared/op-checklist.md,
+//
+//
+// Threads: any, also at the same time; each call sees the model before or after another, never between.
+// A step takes the model from one state to the next, so two threads that train one model wait for each
+// other. Nothing waits for the device but what is said to. Errors are thrown; a call that throws has
+// changed nothing.
+#pragma once
+
+#include <filesystem>
+#include <iosfwd>
+#include <optional>
+
+#include "stoker/api/nn/data/loader.hpp"
+#include "stoker/api/nn/training_step.hpp"
+
+namespace stoker::nn {
+
+struct ModelOptions {
+  std::vector<Named> losses = {};  ///< one for each output; instead of `loss`
+  Named loss = "cross_entropy";    ///< of every output
+  Named optimizer = "adam";
+  std::optional<double> learning_rate = {};  ///< instead of the optimizer's own
+  std::int64_t accumulate_gradients = 1;
+  double weight_decay = 0;
+  std::optional<double> clip_norm = {};
+  std::optional<double> clip_value = {};
+  Schedule schedule = {};             ///< of the learning rate, by steps
+  std::optional<Device> device = {};  ///< current_device() if none is given
+  std::uint64_t seed = 0;
+};
+
+struct ModelInfo {
+  std::size_t parameters = 0;
+  std::size_t trainable = 0;
+  std::size_t layers = 0;
+  std::size_t frozen_layers = 0;
+  std::size_t bytes = 0;  ///< of all variables
+  std::string loss;
+  std::string optimizer;
+  std::string device;
+};
+
+/// Of one call, in milliseconds.
+struct Timing {
+  double average = 0, least = 0, most = 0, median = 0, deviation = 0;
+  int runs = 0;
+};
+
+/// Of one step, in milliseconds, each measured by itself and waited for.
+struct StepProfile {
+  double forward = 0, backward = 0, optimizer = 0, total = 0;
+  double loss = 0;
+};
+
+class Model {
+ public:
+  explicit Model(Network network, ModelOptions options = {});
+  /// Handles to the same model; clone() makes another.
+  Model(const Model&) = default;
+  Model& operator=(const Model&) = default;
+
+  [[nodiscard]] const Network& network() const noexcept;
+  [[nodiscard]] const ModelOptions& options() const noexcept;
+  [[nodiscard]] Device device() const;
+
+  /// The network's outputs in inference mode. One input, one output; or all of them.
+  [[nodiscard]] Tensor predict(const Tensor& x) const;
+  [[nodiscard]] std::vector<Tensor> predict(const std::vector<Tensor>& inputs) const;
+
+  /// Starts one step; its loss.
+  Tensor train_step(const Batch& batch);
+  /// What a step would follow, and its loss.
+  [[nodiscard]] TrainingStep::Gradients compute_gradients(const Batch& batch) const;
+  /// Waits. The mean loss over all rows, in inference mode; `batch_size` at a time.
+  [[nodiscard]] double evaluate(const Dataset& data, std::int64_t batch_size = 256) const;
+  /// Waits. Takes the parts of a step apart; the model stays as it is.
+  [[nodiscard]] StepProfile profile_step(const Batch& batch, int runs = 10) const;
+  /// Waits. How long predict() takes.
+  [[nodiscard]] Timing benchmark(const std::vector<Tensor>& inputs, int warmup = 3,
+                                 int runs = 10) const;
+
+  /// All variables by "layer.variable", and others in their place: throws as Network::check() does. The
+  /// optimizer begins anew.
+  [[nodiscard]] Variables variables() const;
+  void update_variables(Variables variables);
+
+  /// Layers by name that training leaves alone; not_found names the nearest. The optimizer goes on with
+  /// what it knows of the others.
+  void freeze(const std::vector<std::string>& layers);
+  void unfreeze(const std::vector<std::string>& layers);
+  [[nodiscard]] std::set<std::string> frozen() const;
+
+  /// What the learning rate is multiplied by, 1 at first.
+  void set_learning_rate_scale(double scale);
+  [[nodiscard]] double learning_rate_scale() const;
+
+  /// A copy that goes its own way.
+  [[nodiscard]] Model clone() const;
+  /// The same with its numbers on another device; this one if it is there.
+  [[nodiscard]] Model to_device(const Device& device) const;
+
+  /// A table of the layers with shapes and parameters, as Keras prints it.
+  [[nodiscard]] std::string summary() const;
+  [[nodiscard]] ModelInfo info() const;
+
+  /// Everything, so that training can go on: graph, variables, optimizer, options. One safetensors file,
+  /// written under another name and renamed. Waits. unsupported where the network cannot be written.
+  void save(const std::filesystem::path& path) const;
+  /// invalid_argument for a file that save() has not written; what Network::check() says for one whose
+  /// numbers do not fit. A schedule is not in a file: give it again.
+  [[nodiscard]] static Model load(const std::filesystem::path& path,
+                                  std::optional<Device> device = {}, Schedule schedule = {});
+
+  /// All that a step changes, for whoever wants to go back to it.
+  [[nodiscard]] TrainingState state() const;
+  void restore(TrainingState state);
+
+ private:
+  struct Data;
+  [[nodiscard]] Model to_device(const Device& device, bool always) const;
+  std::shared_ptr<Data> data_;
+};
+
+}  // namespace stoker::nn

@@ -1,0 +1,133 @@
+// A model as one safetensors file: variables, slots and the key as tensors, the rest as metadata.
+#include <nlohmann/json.hpp>
+
+#include "stoker/api/nn/model_data.hpp"
+
+namespace stoker::nn {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* format = "stoker.model/1";
+constexpr const char* variable_prefix = "variables/";
+constexpr const char* slot_prefix = "slots/";
+constexpr const char* key_name = "key";
+
+json options_json(const ModelOptions& options) {
+  json text{{"loss", options.loss.text()},
+            {"optimizer", options.optimizer.text()},
+            {"accumulate_gradients", options.accumulate_gradients},
+            {"weight_decay", options.weight_decay},
+            {"seed", options.seed},
+            {"losses", json::array()}};
+  for (const Named& one : options.losses) text["losses"].push_back(one.text());
+  const auto put = [&](const char* name, const std::optional<double>& value) {
+    if (value) text[name] = *value;
+  };
+  put("learning_rate", options.learning_rate);
+  put("clip_norm", options.clip_norm);
+  put("clip_value", options.clip_value);
+  return text;
+}
+
+ModelOptions options_of(const json& text) {
+  ModelOptions options;
+  options.loss = text.at("loss").get<std::string>();
+  options.optimizer = text.at("optimizer").get<std::string>();
+  options.accumulate_gradients = text.at("accumulate_gradients").get<std::int64_t>();
+  options.weight_decay = text.at("weight_decay").get<double>();
+  options.seed = text.at("seed").get<std::uint64_t>();
+  for (const json& one : text.at("losses")) options.losses.emplace_back(one.get<std::string>());
+  const auto take = [&](const char* name, std::optional<double>& value) {
+    if (text.contains(name)) value = text[name].get<double>();
+  };
+  take("learning_rate", options.learning_rate);
+  take("clip_norm", options.clip_norm);
+  take("clip_value", options.clip_value);
+  return options;
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& why) {
+  throw Error{"load",
+              ErrorCode::invalid_argument,
+              path.string() + " is no saved model: " + why,
+              {{"file", path.string()}}};
+}
+
+const std::string& entry(const std::filesystem::path& path, const TensorMetadata& metadata,
+                         const char* name) {
+  const auto found = metadata.find(name);
+  if (found == metadata.end()) refuse(path, std::string{"it does not say its "} + name);
+  return found->second;
+}
+
+/// Exactly the tensors that are wanted, of their shapes: in the place of those in `wanted`.
+template <class Map>
+void take_all(const std::filesystem::path& path, const TensorMap& tensors, const char* prefix,
+              Map& wanted) {
+  for (auto& [name, tensor] : wanted) {
+    const auto found = tensors.find(prefix + name);
+    if (found == tensors.end()) refuse(path, "'" + name + "' is missing");
+    if (found->second.spec() != tensor.spec())
+      refuse(path, "'" + name + "' is " + found->second.spec().to_string() + ", expected " +
+                       tensor.spec().to_string());
+    tensor = found->second;
+  }
+}
+
+}  // namespace
+
+void Model::save(const std::filesystem::path& path) const {
+  TrainingState now;
+  std::set<std::string> frozen;
+  {
+    const std::scoped_lock lock{data_->mutex};
+    now = data_->state;
+    frozen = data_->step.frozen();
+  }
+  TensorMap tensors{{key_name, now.key}};
+  for (const auto& [name, tensor] : now.variables())
+    tensors.emplace(variable_prefix + name, tensor);
+  for (const auto& [name, tensor] : now.slots) tensors.emplace(slot_prefix + name, tensor);
+  save_safetensors(path, tensors,
+                   {{"format", format},
+                    {"network", network().to_json()},
+                    {"options", options_json(options()).dump()},
+                    {"frozen", json(frozen).dump()}});
+}
+
+Model Model::load(const std::filesystem::path& path, std::optional<Device> device,
+                  Schedule schedule) {
+  const SafetensorsFile file = open_safetensors(path);
+  const TensorMetadata& metadata = file.metadata();
+  if (entry(path, metadata, "format") != format)
+    refuse(path, "its format is '" + metadata.at("format") + "'");
+  std::optional<Model> made;
+  try {
+    ModelOptions options = options_of(json::parse(entry(path, metadata, "options")));
+    options.device = device;
+    options.schedule = std::move(schedule);
+    made.emplace(Network::from_json(entry(path, metadata, "network")), std::move(options));
+    const auto frozen =
+        json::parse(entry(path, metadata, "frozen")).get<std::vector<std::string>>();
+    if (!frozen.empty()) made->freeze(frozen);
+  } catch (const json::exception& error) {
+    refuse(path, error.what());
+  }
+  const DeviceScope scope{made->device()};
+  const TensorMap tensors = file.load_all();
+  TrainingState state = made->state();
+  take_all(path, tensors, variable_prefix, state.trained);
+  take_all(path, tensors, variable_prefix, state.kept);
+  take_all(path, tensors, slot_prefix, state.slots);
+  const auto key = tensors.find(key_name);
+  if (key == tensors.end() || key->second.spec() != state.key.spec())
+    refuse(path, "its key is missing");
+  state.key = key->second;
+  const std::size_t known = state.trained.size() + state.kept.size() + state.slots.size() + 1;
+  if (tensors.size() != known) refuse(path, "it holds tensors that the model does not have");
+  made->restore(std::move(state));
+  return *made;
+}
+
+}  // namespace stoker::nn

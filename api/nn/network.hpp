@@ -1,0 +1,103 @@
+// A graph of layers made ready: ordered, named, with the shapes of everything known.
+//
+//     Network network{y};
+//     Variables variables = network.initialize(random::key(0));
+//     Network::Result result = network.forward(variables, {batch}, Mode::inference);
+//
+// Making one applies every layer to placeholders, twice, with different batches: what differs in the
+// results is the batch. So whatever does not fit is said here, with the layer's name, and a layer needs no
+// rule of its own for shapes. Nothing is computed.
+//
+// A network is immutable and holds no numbers: those are Variables, by "layer.variable". forward() is
+// pure, so it can be traced, differentiated and mapped.
+//
+// Rows of ../shared/op-checklist.md, A-063 (names, counts, outputs), A-065.
+//
+// Threads: any. Errors are thrown: what layers throw, with details "layer" and "kind"; already_exists for
+// two layers of one name; invalid_argument without outputs or with outputs that are inputs only;
+// not_found for variables or inputs that are missing, shape_mismatch and dtype_mismatch for wrong ones.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stoker/api/nn/node.hpp"
+
+namespace stoker::nn {
+
+namespace detail {
+struct NetworkData;
+}
+
+enum class Mode : std::uint8_t { inference, training };
+
+/// One row of something that comes in batches. Where the batch does not lead, the whole.
+struct RowSpec {
+  DType dtype = DType::f32;
+  Shape shape;
+  bool batched = true;
+  /// "[batch, 28, 28]".
+  [[nodiscard]] std::string to_string() const;
+};
+
+/// What is known about one layer of a network.
+struct LayerInfo {
+  std::string name;
+  std::string kind;
+  std::string options = {};  ///< as given, "units=10, activation=relu"
+  std::vector<std::string> inputs =
+      {};                             ///< names of layers and inputs; "name:1" for a further output
+  std::vector<RowSpec> outputs = {};  ///< at its first application
+  std::vector<VariableSpec> variables = {};
+  std::size_t applications = 1;
+
+  /// Elements of its parameters; states do not count.
+  [[nodiscard]] std::size_t parameters() const;
+};
+
+class Network {
+ public:
+  explicit Network(const Node& output);
+  explicit Network(std::vector<Node> outputs);
+
+  struct Input {
+    std::string name;
+    RowSpec row;
+  };
+  [[nodiscard]] std::span<const Input> inputs() const noexcept;
+  [[nodiscard]] std::span<const RowSpec> outputs() const noexcept;
+  /// In the order in which they run.
+  [[nodiscard]] std::span<const LayerInfo> layers() const noexcept;
+  /// Throws not_found, with the nearest name.
+  [[nodiscard]] const LayerInfo& layer(std::string_view name) const;
+
+  /// Every variable, by its initializer. The same key gives the same numbers on every device, and a
+  /// layer's do not depend on which other layers there are, but for its place among them.
+  [[nodiscard]] Variables initialize(const Tensor& key) const;
+  /// Whether `variables` are those of this network, of the right shapes; other dtypes are welcome.
+  void check(const Variables& variables) const;
+  /// Whether the variable is one that training changes; of "layer.variable".
+  [[nodiscard]] bool is_parameter(std::string_view variable) const;
+
+  struct Result {
+    std::vector<Tensor> outputs;
+    Variables states;  ///< those that changed, "layer.variable"
+  };
+  /// `inputs` in the order of inputs(), all with the same batch. `key` is for layers that draw numbers;
+  /// without one, a training network with such layers draws the same ones at each call.
+  [[nodiscard]] Result forward(const Variables& variables, std::span<const Tensor> inputs,
+                               Mode mode = Mode::inference, const Tensor& key = {}) const;
+
+  /// The graph as JSON, without numbers, and back: unsupported, naming the layer, where a function of
+  /// the program's is in it; invalid_argument for text that is none.
+  [[nodiscard]] std::string to_json() const;
+  [[nodiscard]] static Network from_json(std::string_view text);
+  /// For Graphviz.
+  [[nodiscard]] std::string to_dot() const;
+
+ private:
+  std::shared_ptr<const detail::NetworkData> data_;
+};
+
+}  // namespace stoker::nn

@@ -1,0 +1,142 @@
+// A network as text: JSON that makes it again, Graphviz for people.
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "stoker/api/nn/network_data.hpp"
+
+namespace stoker::nn {
+namespace {
+
+using detail::NetworkData;
+using nlohmann::json;
+
+constexpr int format = 1;
+
+json source_json(const NetworkData::Source& source) {
+  return json::array({source.input ? "input" : "step", source.index, source.output});
+}
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error{"network", ErrorCode::invalid_argument, "this is no network: " + why};
+}
+
+/// Rebuilds nodes from what to_json() wrote.
+class Reader {
+ public:
+  explicit Reader(const json& text) : text_{text} {
+    if (!text.is_object() || text.value("format", 0) != format)
+      refuse("expected an object with \"format\": " + std::to_string(format));
+  }
+
+  std::vector<Node> outputs() {
+    for (const json& one : text_.at("inputs"))
+      inputs_.push_back(
+          input(one.at("name").get<std::string>(),
+                Shape::make(one.at("shape").get<std::vector<std::int64_t>>(), "network").value(),
+                dtype_named(one.at("dtype").get<std::string>())));
+    for (const json& one : text_.at("layers")) {
+      const Named named{one.at("options").get<std::string>()};
+      layers_.emplace_back(one.at("kind").get<std::string>(), named.options,
+                           one.at("name").get<std::string>());
+    }
+    for (const json& one : text_.at("steps")) {
+      std::vector<Node> given;
+      for (const json& source : one.at("inputs")) given.push_back(node_at(source));
+      const auto layer = one.at("layer").get<std::size_t>();
+      if (layer >= layers_.size()) refuse("a step of a layer that is not there");
+      steps_.push_back(layers_[layer].outputs(std::move(given)));
+    }
+    std::vector<Node> made;
+    for (const json& source : text_.at("outputs")) made.push_back(node_at(source));
+    return made;
+  }
+
+ private:
+  static DType dtype_named(const std::string& name) {
+    for (std::size_t i = 0; i < dtype_count; ++i)
+      if (to_string(static_cast<DType>(i)) == name) return static_cast<DType>(i);
+    refuse("there is no dtype '" + name + "'");
+  }
+
+  [[nodiscard]] Node node_at(const json& source) const {
+    const bool of_input = source.at(0).get<std::string>() == "input";
+    const auto index = source.at(1).get<std::size_t>();
+    const auto output = source.at(2).get<std::size_t>();
+    if (of_input ? index >= inputs_.size() : index >= steps_.size())
+      refuse("something reads what is not there");
+    if (of_input) return inputs_[index];
+    if (output >= steps_[index].size()) refuse("a layer has no such output");
+    return steps_[index][output];
+  }
+
+  const json& text_;
+  std::vector<Node> inputs_;
+  std::vector<Layer> layers_;
+  std::vector<std::vector<Node>> steps_;
+};
+
+}  // namespace
+
+std::string Network::to_json() const {
+  json text{{"format", format},
+            {"inputs", json::array()},
+            {"layers", json::array()},
+            {"steps", json::array()},
+            {"outputs", json::array()}};
+  for (const Input& one : data_->inputs)
+    text["inputs"].push_back(
+        {{"name", one.name},
+         {"dtype", std::string{to_string(one.row.dtype)}},
+         {"shape", std::vector<std::int64_t>(one.row.shape.begin(), one.row.shape.end())}});
+  for (std::size_t i = 0; i < data_->layers.size(); ++i) {
+    const Layer& layer = data_->layers[i];
+    if (!layer.in_table())
+      throw Error{"network",
+                  ErrorCode::unsupported,
+                  "layer '" + data_->infos[i].name +
+                      "' is a function of the program's: a network " + "with it cannot be written",
+                  {{"layer", data_->infos[i].name}}};
+    text["layers"].push_back({{"name", data_->infos[i].name},
+                              {"kind", layer.kind()},
+                              {"options", Named{"options", layer.given()}.text()}});
+  }
+  for (const NetworkData::Step& step : data_->steps) {
+    json inputs = json::array();
+    for (const NetworkData::Source& source : step.inputs) inputs.push_back(source_json(source));
+    text["steps"].push_back({{"layer", step.layer}, {"inputs", std::move(inputs)}});
+  }
+  for (const NetworkData::Source& source : data_->outputs)
+    text["outputs"].push_back(source_json(source));
+  return text.dump();
+}
+
+Network Network::from_json(std::string_view text) {
+  const json parsed = json::parse(text, nullptr, false);
+  if (parsed.is_discarded()) refuse("it is not JSON");
+  try {
+    return Network{Reader{parsed}.outputs()};
+  } catch (const json::exception& error) {
+    refuse(error.what());
+  }
+}
+
+std::string Network::to_dot() const {
+  std::string dot = "digraph network {\n  node [shape=box];\n";
+  for (const Input& one : data_->inputs)
+    dot += "  \"" + one.name + "\" [label=\"" + one.name + "\\n" + one.row.to_string() +
+           "\", shape=oval];\n";
+  for (const LayerInfo& info : data_->infos) {
+    dot += "  \"" + info.name + "\" [label=\"" + info.name + " (" + info.kind + ")";
+    for (const RowSpec& row : info.outputs) dot += "\\n" + row.to_string();
+    dot += "\"];\n";
+  }
+  for (const NetworkData::Step& step : data_->steps)
+    for (const NetworkData::Source& source : step.inputs)
+      dot += "  \"" +
+             (source.input ? data_->inputs[source.index].name
+                           : data_->infos[data_->steps[source.index].layer].name) +
+             "\" -> \"" + data_->infos[step.layer].name + "\";\n";
+  return dot + "}\n";
+}
+
+}  // namespace stoker::nn

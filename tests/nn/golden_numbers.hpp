@@ -1,0 +1,25 @@
+// Numbers that the NumPy scripts of tests/nn/golden computed: lists of f64 by name.
+#pragma once
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace stoker::nn {
+
+class GoldenNumbers {
+ public:
+  /// `file`: without folder and ".json".
+  explicit GoldenNumbers(const std::string& file)
+      : numbers_(nlohmann::json::parse(
+            std::ifstream{STOKER_SOURCE_DIR "/tests/nn/golden/" + file + ".json"})) {}
+  [[nodiscard]] std::vector<double> operator[](const std::string& name) const {
+    return numbers_.at(name).get<std::vector<double>>();
+  }
+
+ private:
+  nlohmann::json numbers_;
+};
+
+}  // namespace stoker::nn
