@@ -41,6 +41,43 @@ void row(Context& context, std::int64_t m, std::int64_t k, std::int64_t n) {
   context.report.add(Row{name, both.ours, "µs", Better::lower}.against("stored first", both.peer));
 }
 
+/// What a bias and relu() after a convolution cost, which are kernels of their own: all that handing its
+/// elements on could save.
+void convolution_row(Context& context, std::int64_t channels, std::int64_t units, std::int64_t side,
+                     std::int64_t size) {
+  const auto noise_of = [](const Shape& shape) {
+    return tensor(noise(static_cast<std::size_t>(shape.elements())), shape).eval();
+  };
+  const Tensor x = noise_of({8, side, side, channels});
+  const Tensor w = noise_of({units, channels, size, size});
+  const Tensor b = noise_of({units});
+  const ConvOptions how{.padding = Pad::same,
+                        .input_permutation = Axes{0, 3, 1, 2},
+                        .output_permutation = Axes{0, 3, 1, 2}};
+  const auto with = jit([how](const Tensor& in, const Tensor& kernel, const Tensor& bias) {
+    return relu(conv(in, kernel, how) + bias);
+  });
+  const auto without =
+      jit([how](const Tensor& in, const Tensor& kernel) { return conv(in, kernel, how); });
+  const int calls = std::min(calls_to_fill(0.03, [&] { with(x, w, b).computed().get(); }), 2000);
+  const auto seconds = [&](const std::function<Tensor()>& call) {
+    Tensor last;
+    return seconds_of([&] {
+             for (int i = 0; i < calls; ++i) last = call().eval();
+             last.computed().get();
+           }) /
+           calls;
+  };
+  const Duel both = duel(
+      context.repeats(20), [&] { return seconds([&] { return with(x, w, b); }) * 1e6; },
+      [&] { return seconds([&] { return without(x, w); }) * 1e6; });
+  const std::string name = "relu(conv + b), 8 of " + std::to_string(side) + "², " +
+                           std::to_string(channels) + " to " + std::to_string(units) + ", " +
+                           std::to_string(size) + "×" + std::to_string(size);
+  context.report.add(
+      Row{name, both.ours, "µs", Better::lower}.against("the convolution alone", both.peer));
+}
+
 }  // namespace
 
 void epilogues(Context& context) {
@@ -53,6 +90,9 @@ void epilogues(Context& context) {
   row(context, 4096, 64, 2048);
   row(context, 1024, 1024, 1024);
   if (device.info().type == DeviceType::discrete_gpu) row(context, 4096, 4096, 4096);
+  convolution_row(context, 64, 64, 56, 3);
+  convolution_row(context, 128, 128, 28, 3);
+  convolution_row(context, 256, 256, 14, 1);
 }
 
 }  // namespace stoker::bench

@@ -44,17 +44,6 @@ Confusion confusion(const nn::Model& model, const nn::Dataset& data) {
   return counts;
 }
 
-double accuracy(const Confusion& counts) {
-  int right = 0;
-  int all = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i)
-    for (std::size_t j = 0; j < counts.size(); ++j) {
-      all += counts[i][j];
-      if (i == j) right += counts[i][j];
-    }
-  return static_cast<double>(right) / all;
-}
-
 void plot(const nn::History& history, const Confusion& counts, const char* path) {
   std::ofstream svg{path};
   svg << "<svg xmlns='http://www.w3.org/2000/svg' width='720' height='360' "
@@ -101,13 +90,15 @@ int main(int count, char** arguments) try {
 
   nn::Model model{network(images), {.optimizer = "adam", .learning_rate = 0.002, .seed = 1}};
   std::cout << model.summary();
-  const nn::History history =
-      nn::fit(model, parts.train,
-              {.epochs = images ? 15 : 30, .validation = parts.validation, .log = &std::cout});
+  const nn::History history = nn::fit(model, parts.train,
+                                      {.epochs = images ? 15 : 30,
+                                       .validation = parts.validation,
+                                       .metrics = {"accuracy"},
+                                       .log = &std::cout});
   const Confusion counts = confusion(model, parts.validation);
   plot(history, counts, count > 3 ? arguments[3] : "digits.svg");
   std::cout << "trained in " << history.back().total_milliseconds / 1000 << " s\n"
-            << "test accuracy: " << accuracy(counts) << '\n';
+            << "test accuracy: " << history.back().validation_metrics.at("accuracy") << '\n';
 } catch (const std::exception& error) {
   std::cerr << error.what() << '\n';
   return 1;

@@ -88,6 +88,7 @@ void write(std::ostream& out, const EpochMetrics& metrics) {
   line << "epoch " << metrics.epoch << '/' << metrics.epochs << std::fixed << std::setprecision(4)
        << "  loss " << metrics.loss;
   if (metrics.validation_loss) line << "  validation loss " << *metrics.validation_loss;
+  for (const auto& [name, value] : metrics.validation_metrics) line << "  " << name << ' ' << value;
   line << std::setprecision(0) << "  " << metrics.rows_per_second << " rows/s  "
        << metrics.milliseconds << " ms";
   if (metrics.remaining_milliseconds)
@@ -104,6 +105,7 @@ double watched(const EpochMetrics& metrics) {
 History fit(Model& model, const Dataset& data, const FitOptions& options) {
   check(model, data, options);
   if (options.validation) check(model, *options.validation, options);
+  for (const Named& one : options.metrics) (void)metric(one);
   const DeviceScope scope{model.device()};
   const Loader loader{data,
                       {.batch_size = options.batch_size,
@@ -124,7 +126,11 @@ History fit(Model& model, const Dataset& data, const FitOptions& options) {
       for (const Batch& batch : loader.epoch(epoch))
         losses.add(model.train_step(batch), batch.rows, number++);
       metrics.loss = losses.mean();
-      if (options.validation) metrics.validation_loss = model.evaluate(*options.validation);
+      if (options.validation) {
+        Evaluation found = model.evaluate(*options.validation, options.metrics);
+        metrics.validation_loss = found.loss;
+        metrics.validation_metrics = std::move(found.metrics);
+      }
     } catch (...) {
       model.restore(before);
       throw;

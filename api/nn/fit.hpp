@@ -28,6 +28,7 @@ struct EpochMetrics {
   std::int64_t epochs = 0;
   double loss = 0;  ///< the mean over all rows, each before its step
   std::optional<double> validation_loss = {};
+  std::map<std::string, double> validation_metrics = {};  ///< FitOptions::metrics
   double milliseconds = 0;
   double total_milliseconds = 0;
   std::optional<double> remaining_milliseconds = {};  ///< none after the last
@@ -58,6 +59,7 @@ struct FitOptions {
   std::optional<std::uint64_t> seed = {};  ///< of the order of rows; none: the model's
   std::int64_t prefetch = 2;
   std::optional<Dataset> validation = {};
+  std::vector<Named> metrics = {};  ///< of the validation data: "accuracy"
   std::vector<Callback> callbacks = {};
   std::ostream* log = nullptr;  ///< a line after each epoch
 };

@@ -13,6 +13,19 @@ using Table = NamedTable<Loss>;
 ParamSpec real(const char* name, double fallback) {
   return {.name = name, .type = ParamType::real, .fallback = fallback, .doc = "see losses.hpp"};
 }
+ParamSpec within(const char* name, double fallback, double low, std::optional<double> high = {}) {
+  ParamSpec spec = real(name, fallback);
+  spec.min = low;
+  spec.max = high;
+  return spec;
+}
+ParamSpec integer(const char* name, std::int64_t fallback) {
+  return {.name = name,
+          .type = ParamType::integer,
+          .fallback = fallback,
+          .doc = "see losses.hpp",
+          .min = 0};
+}
 ParamSpec flag(const char* name, bool fallback) {
   return {.name = name, .type = ParamType::boolean, .fallback = fallback, .doc = "see losses.hpp"};
 }
@@ -25,10 +38,10 @@ Table::Entry entry(const char* name, std::vector<ParamSpec> options,
                      .doc = "over rows",
                      .choices = {"mean", "sum"}});
   return {name, std::move(options), [make = std::move(make)](const ParamSet& given) {
-            const bool summed = given.text("reduction") == "sum";
-            return Loss{{}, [rows = make(given), summed](const Tensor& t, const Tensor& p) {
-                          const Tensor each = rows(t, p);
-                          return summed ? sum(each) : mean(each);
+            const auto how =
+                given.text("reduction") == "sum" ? losses::Reduction::sum : losses::Reduction::mean;
+            return Loss{{}, [rows = make(given), how](const Tensor& t, const Tensor& p) {
+                          return losses::reduced(rows(t, p), how);
                         }};
           }};
 }
@@ -38,7 +51,7 @@ Table::Entry plain(const char* name, Tensor (*function)(const Tensor&, const Ten
 }
 
 Table::Entry categorical(const char* name, bool from_logits) {
-  return entry(name, {flag("from_logits", from_logits), real("label_smoothing", 0)},
+  return entry(name, {flag("from_logits", from_logits), within("label_smoothing", 0, 0, 1)},
                [](const ParamSet& options) -> Rows {
                  losses::CategoricalOptions how;
                  how.from_logits = options.flag("from_logits");
@@ -58,8 +71,40 @@ Rows make_binary(const ParamSet& options) {
 }
 
 Rows make_huber(const ParamSet& options) {
-  return [delta = options.real("delta")](const Tensor& t, const Tensor& p) {
-    return losses::huber(t, p, delta);
+  const double delta = options.real("delta");
+  if (delta == 0)
+    throw Error{"huber",
+                ErrorCode::invalid_parameter,
+                "delta: expected more than 0, got 0",
+                {{"parameter", "delta"}}};
+  return [delta](const Tensor& t, const Tensor& p) { return losses::huber(t, p, delta); };
+}
+
+Rows make_cosine(const ParamSet& options) {
+  const losses::CosineOptions how{.axes = options.integers("axes"), .epsilon = options.real("eps")};
+  return [how](const Tensor& t, const Tensor& p) { return losses::cosine_similarity(t, p, how); };
+}
+
+Rows make_margin_ranking(const ParamSet& options) {
+  return [margin = options.real("margin")](const Tensor& t, const Tensor& p) {
+    if (p.rank() == 0 || p.shape()[p.rank() - 1] != 2)
+      throw Error{"margin_ranking",
+                  ErrorCode::shape_mismatch,
+                  "expected both scores in a last axis of 2, got " + p.shape().to_string(),
+                  {{"prediction", p.shape().to_string()}}};
+    const auto score = [&](std::int64_t i) {
+      return squeeze(slice_along_axis(p, i, 1, -1), Axes{-1});
+    };
+    return losses::margin_ranking(t, score(0), score(1), margin);
+  };
+}
+
+Rows make_ctc(const ParamSet& options) {
+  losses::CtcOptions how;
+  how.blank = options.integer("blank");
+  how.from_logits = options.flag("from_logits");
+  return [how](const Tensor& t, const Tensor& p) {
+    return losses::connectionist_temporal_classification(t, p, how);
   };
 }
 
@@ -73,12 +118,21 @@ const Table& table() {
                              categorical("categorical_cross_entropy", false),
                              categorical("cross_entropy", true),
                              plain("categorical_hinge", &losses::categorical_hinge),
-                             plain("cosine_similarity", &losses::cosine_similarity),
+                             entry("connectionist_temporal_classification",
+                                   {integer("blank", 0), flag("from_logits", false)}, &make_ctc),
+                             entry("cosine_similarity",
+                                   {{.name = "axes",
+                                     .type = ParamType::integers,
+                                     .fallback = std::vector<std::int64_t>{1},
+                                     .doc = "see losses.hpp"},
+                                    within("eps", 1e-6, 0)},
+                                   &make_cosine),
                              plain("hinge", &losses::hinge),
-                             entry("huber", {real("delta", 1)}, &make_huber),
+                             entry("huber", {within("delta", 1, 0)}, &make_huber),
                              plain("kl_divergence", &losses::kl_divergence),
                              plain("log_cosh", &losses::log_cosh),
                              plain("mae", &losses::mean_absolute_error),
+                             entry("margin_ranking", {real("margin", 0)}, &make_margin_ranking),
                              plain("mean_absolute_error", &losses::mean_absolute_error),
                              plain("mean_squared_error", &losses::mean_squared_error),
                              plain("mse", &losses::mean_squared_error),

@@ -127,7 +127,14 @@ TrainingStep::Gradients Model::compute_gradients(const Batch& batch) const {
 }
 
 double Model::evaluate(const Dataset& data, std::int64_t batch_size) const {
+  return evaluate(data, {}, batch_size).loss;
+}
+
+Evaluation Model::evaluate(const Dataset& data, const std::vector<Named>& metrics,
+                           std::int64_t batch_size) const {
   const DeviceScope scope{data_->device};
+  std::vector<MetricTotal> totals;
+  for (const Named& one : metrics) totals.emplace_back(metric(one));
   std::optional<TrainingStep> step;
   Variables variables;
   {
@@ -135,13 +142,42 @@ double Model::evaluate(const Dataset& data, std::int64_t batch_size) const {
     step = data_->step;
     variables = data_->state.variables();
   }
+  // Of one batch: the loss, then the counts of each metric.
+  struct Part {
+    std::vector<Tensor> values;
+    std::vector<std::size_t> counts;
+    std::int64_t rows;
+  };
   const Loader loader{data, {.batch_size = batch_size, .shuffle = false, .seed = 0}};
-  std::vector<std::pair<Tensor, std::int64_t>> parts;
-  for (const Batch& batch : loader.epoch(0))
-    parts.emplace_back(step->loss(variables, batch.inputs, batch.targets), batch.rows);
-  double sum = 0;
-  for (const auto& [loss, rows] : parts) sum += loss.item<double>() * static_cast<double>(rows);
-  return sum / static_cast<double>(data.size());
+  std::vector<Part> parts;
+  for (const Batch& batch : loader.epoch(0)) {
+    Part part{{step->loss(variables, batch.inputs, batch.targets)}, {}, batch.rows};
+    if (!totals.empty()) {
+      const Tensor prediction = network().forward(variables, batch.inputs).outputs[0];
+      for (const MetricTotal& total : totals) {
+        const auto counts = total.metric().counts(batch.targets[0], prediction);
+        part.counts.push_back(counts.size());
+        part.values.insert(part.values.end(), counts.begin(), counts.end());
+      }
+    }
+    eval(part.values);
+    parts.push_back(std::move(part));
+  }
+  Evaluation found;
+  for (const Part& part : parts) {
+    found.loss += part.values[0].item<double>() * static_cast<double>(part.rows);
+    std::size_t at = 1;
+    for (std::size_t i = 0; i < totals.size(); ++i) {
+      std::vector<double> counts;
+      for (std::size_t k = 0; k < part.counts[i]; ++k)
+        counts.push_back(part.values[at++].item<double>());
+      totals[i].add(counts);
+    }
+  }
+  found.loss /= static_cast<double>(data.size());
+  for (std::size_t i = 0; i < totals.size(); ++i)
+    found.metrics.emplace(metrics[i].text(), totals[i].value());
+  return found;
 }
 
 StepProfile Model::profile_step(const Batch& batch, int runs) const {

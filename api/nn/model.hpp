@@ -23,6 +23,7 @@
 #include <optional>
 
 #include "stoker/api/nn/data/loader.hpp"
+#include "stoker/api/nn/metric.hpp"
 #include "stoker/api/nn/training_step.hpp"
 
 namespace stoker::nn {
@@ -58,6 +59,12 @@ struct Timing {
   int runs = 0;
 };
 
+/// What evaluate() finds.
+struct Evaluation {
+  double loss = 0;
+  std::map<std::string, double> metrics;  ///< by what they were asked for as
+};
+
 /// Of one step, in milliseconds, each measured by itself and waited for.
 struct StepProfile {
   double forward = 0, backward = 0, optimizer = 0, total = 0;
@@ -85,6 +92,9 @@ class Model {
   [[nodiscard]] TrainingStep::Gradients compute_gradients(const Batch& batch) const;
   /// Waits. The mean loss over all rows, in inference mode; `batch_size` at a time.
   [[nodiscard]] double evaluate(const Dataset& data, std::int64_t batch_size = 256) const;
+  /// The same, and metrics of the first output, which are those of all rows at once.
+  [[nodiscard]] Evaluation evaluate(const Dataset& data, const std::vector<Named>& metrics,
+                                    std::int64_t batch_size = 256) const;
   /// Waits. Takes the parts of a step apart; the model stays as it is.
   [[nodiscard]] StepProfile profile_step(const Batch& batch, int runs = 10) const;
   /// Waits. How long predict() takes.

@@ -184,9 +184,11 @@ TEST_F(Models, tell_callbacks_and_obey_them) {
       fit(model, exclusive_or(),
           {.epochs = 10,
            .validation = exclusive_or(),
+           .metrics = {"accuracy"},
            .callbacks = {[&](const EpochMetrics& metrics, Training& training) {
              epochs.push_back(metrics.epoch);
              EXPECT_TRUE(metrics.validation_loss.has_value());
+             EXPECT_EQ(metrics.validation_metrics.count("accuracy"), 1U);
              EXPECT_EQ(metrics.remaining_milliseconds.has_value(), metrics.epoch < 10);
              if (metrics.epoch == 3) training.stop();
            }},
@@ -235,6 +237,19 @@ TEST_F(Models, train_towards_several_targets) {
               return Model{model.network(), {.losses = {"mse"}}};
             }).code(),
             ErrorCode::arity_mismatch);
+}
+
+TEST_F(Models, are_measured_over_all_rows_at_once) {
+  // Always the first class: right for one row of the first batch and none of the second.
+  const Network network{dense(input({1}), 2, {}, "d")};
+  Model model{network, {.seed = 2}};
+  model.update_variables({{"d.kernel", zeros({1, 2})}, {"d.bias", tensor({1.0, 0.0})}});
+  const Dataset data{zeros({3, 1}), tensor({0, 1, 1})};
+  const Evaluation found = model.evaluate(data, {"accuracy"}, 2);
+  EXPECT_NEAR(found.metrics.at("accuracy"), 1.0 / 3, 1e-6);
+  EXPECT_NEAR(found.loss, std::log(1 + std::exp(-1)) / 3 + std::log(1 + std::exp(1)) * 2 / 3, 1e-6);
+  EXPECT_EQ(error_of([&] { return model.evaluate(data, {"acuracy"}).loss; }).code(),
+            ErrorCode::not_found);
 }
 
 TEST_F(Models, copies_go_their_own_way) {
