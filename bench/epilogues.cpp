@@ -7,10 +7,21 @@
 namespace stoker::bench {
 namespace {
 
+Tensor noise_of(const Shape& shape) {
+  return tensor(noise(static_cast<std::size_t>(shape.elements())), shape).eval();
+}
+
+/// Of each of some calls in a row, the last of which is waited for.
+double microseconds(int calls, const std::function<Tensor()>& call) {
+  Tensor last;
+  return seconds_of([&] {
+           for (int i = 0; i < calls; ++i) last = call().eval();
+           last.computed().get();
+         }) /
+         calls * 1e6;
+}
+
 void row(Context& context, std::int64_t m, std::int64_t k, std::int64_t n) {
-  const auto noise_of = [](const Shape& shape) {
-    return tensor(noise(static_cast<std::size_t>(shape.elements())), shape).eval();
-  };
   const Tensor x = noise_of({m, k});
   const Tensor w = noise_of({k, n});
   const Tensor b = noise_of({n});
@@ -25,17 +36,9 @@ void row(Context& context, std::int64_t m, std::int64_t k, std::int64_t n) {
   const auto in_one = [&] { return one(x, w, b); };
   const auto in_two = [&] { return two(x, w, b).first; };
   const int calls = std::min(calls_to_fill(0.03, [&] { in_two().computed().get(); }), 2000);
-  const auto seconds = [&](const std::function<Tensor()>& call) {
-    Tensor last;
-    return seconds_of([&] {
-             for (int i = 0; i < calls; ++i) last = call().eval();
-             last.computed().get();
-           }) /
-           calls;
-  };
   const Duel both = duel(
-      context.repeats(20), [&] { return seconds(in_one) * 1e6; },
-      [&] { return seconds(in_two) * 1e6; });
+      context.repeats(20), [&] { return microseconds(calls, in_one); },
+      [&] { return microseconds(calls, in_two); });
   const std::string name = "relu(x·w + b), [" + std::to_string(m) + "," + std::to_string(k) +
                            "]·[" + std::to_string(k) + "," + std::to_string(n) + "]";
   context.report.add(Row{name, both.ours, "µs", Better::lower}.against("stored first", both.peer));
@@ -45,9 +48,6 @@ void row(Context& context, std::int64_t m, std::int64_t k, std::int64_t n) {
 /// elements on could save.
 void convolution_row(Context& context, std::int64_t channels, std::int64_t units, std::int64_t side,
                      std::int64_t size) {
-  const auto noise_of = [](const Shape& shape) {
-    return tensor(noise(static_cast<std::size_t>(shape.elements())), shape).eval();
-  };
   const Tensor x = noise_of({8, side, side, channels});
   const Tensor w = noise_of({units, channels, size, size});
   const Tensor b = noise_of({units});
@@ -60,17 +60,9 @@ void convolution_row(Context& context, std::int64_t channels, std::int64_t units
   const auto without =
       jit([how](const Tensor& in, const Tensor& kernel) { return conv(in, kernel, how); });
   const int calls = std::min(calls_to_fill(0.03, [&] { with(x, w, b).computed().get(); }), 2000);
-  const auto seconds = [&](const std::function<Tensor()>& call) {
-    Tensor last;
-    return seconds_of([&] {
-             for (int i = 0; i < calls; ++i) last = call().eval();
-             last.computed().get();
-           }) /
-           calls;
-  };
   const Duel both = duel(
-      context.repeats(20), [&] { return seconds([&] { return with(x, w, b); }) * 1e6; },
-      [&] { return seconds([&] { return without(x, w); }) * 1e6; });
+      context.repeats(20), [&] { return microseconds(calls, [&] { return with(x, w, b); }); },
+      [&] { return microseconds(calls, [&] { return without(x, w); }); });
   const std::string name = "relu(conv + b), 8 of " + std::to_string(side) + "², " +
                            std::to_string(channels) + " to " + std::to_string(units) + ", " +
                            std::to_string(size) + "×" + std::to_string(size);

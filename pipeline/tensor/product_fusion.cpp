@@ -3,18 +3,15 @@
 #include <algorithm>
 #include <string_view>
 
+#include "stoker/pipeline/tensor/uses.hpp"
+
 namespace stoker::expr {
 namespace {
 
 class Finder {
  public:
   Finder(const Program& program, const Clusters& clusters)
-      : program_{program},
-        clusters_{clusters},
-        readers_{program.readers()},
-        results_(program.code.size()) {
-    for (const Ref result : program.results) results_[result.instruction] = true;
-  }
+      : program_{program}, clusters_{clusters}, uses_{program} {}
 
   std::map<std::uint32_t, ProductFusion> find() const {
     std::map<std::uint32_t, ProductFusion> found;
@@ -34,8 +31,8 @@ class Finder {
   /// The one cluster that alone reads it, through reshapes, which `read` then goes through; or none.
   std::uint32_t reader_of(Ref& read) const {
     while (true) {
-      const auto& readers = readers_[read.instruction];
-      if (readers.empty() || results_[read.instruction]) return Clusters::none;
+      const auto& readers = uses_.readers(read);
+      if (readers.empty() || uses_.is_result(read)) return Clusters::none;
       const std::uint32_t cluster = clusters_.of[readers[0]];
       if (cluster != Clusters::none) {
         const bool alone = std::ranges::all_of(
@@ -56,8 +53,7 @@ class Finder {
 
   const Program& program_;
   const Clusters& clusters_;
-  const std::vector<std::vector<std::uint32_t>> readers_;
-  std::vector<bool> results_;
+  const Uses uses_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "stoker/pipeline/tensor/access.hpp"
+#include "stoker/pipeline/tensor/uses.hpp"
 
 namespace stoker::expr {
 namespace {
@@ -11,12 +12,7 @@ namespace {
 class Finder {
  public:
   Finder(const Program& program, const Clusters& clusters)
-      : program_{program},
-        clusters_{clusters},
-        readers_{program.readers()},
-        results_(program.code.size()) {
-    for (const Ref result : program.results) results_[result.instruction] = true;
-  }
+      : program_{program}, clusters_{clusters}, uses_{program} {}
 
   std::map<std::uint32_t, ReductionFusion> find() const {
     std::map<std::uint32_t, ReductionFusion> found;
@@ -51,7 +47,7 @@ class Finder {
   /// What is reduced; false if it lies in memory anyway.
   bool find_values(Ref from, ReductionFusion& fusion) const {
     while (true) {
-      if (!read_once(from)) return false;
+      if (!uses_.read_once(from)) return false;
       const Instruction& one = program_.code[from.instruction];
       if (one.op->kind != OpKind::reshape || is_complex(program_.spec(one.inputs[0]).dtype)) break;
       from = one.inputs[0];
@@ -66,14 +62,9 @@ class Finder {
     return kind == OpKind::view || kind == OpKind::constant || kind == OpKind::index;
   }
 
-  [[nodiscard]] bool read_once(Ref ref) const {
-    return readers_[ref.instruction].size() == 1 && !results_[ref.instruction];
-  }
-
   const Program& program_;
   const Clusters& clusters_;
-  const std::vector<std::vector<std::uint32_t>> readers_;
-  std::vector<bool> results_;
+  const Uses uses_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "stoker/api/nn/initializer.hpp"
 
 #include "../tensor/fixture.hpp"
+#include "refused.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -100,14 +101,6 @@ TEST_P(Initializers, depend_on_the_key_alone) {
 }
 
 TEST_P(Initializers, refuse_shapes_and_names_that_do_not_fit) {
-  const auto code_of = [](const auto& call) {
-    try {
-      (void)call();
-    } catch (const Error& error) {
-      return error.code();
-    }
-    return ErrorCode::internal;
-  };
   EXPECT_EQ(code_of([] { return make("identity", {2, 3}); }), ErrorCode::shape_mismatch);
   EXPECT_EQ(code_of([] { return make("orthogonal", {3}); }), ErrorCode::shape_mismatch);
   EXPECT_EQ(code_of([] { return make("glorot", {3}); }), ErrorCode::not_found);

@@ -2,21 +2,13 @@
 // differences.
 #include "../tensor/differences.hpp"
 #include "layer_fixture.hpp"
+#include "refused.hpp"
 
 namespace stoker::nn {
 namespace {
 
 class Layers : public Tensors {
  protected:
-  template <class F> static ErrorCode code_of(const F& call) {
-    try {
-      (void)call();
-    } catch (const Error& error) {
-      return error.code();
-    }
-    return ErrorCode::internal;
-  }
-
   /// By the inputs and all variables, which have f64 numbers here.
   static void expect_layer_gradient(std::string_view kind, const Params& options,
                                     const std::vector<Tensor>& inputs, bool training = false) {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "../tensor/fixture.hpp"
+#include "refused.hpp"
 #include "stoker/api/nn/fit.hpp"
 
 namespace stoker::nn {
@@ -15,16 +16,6 @@ namespace {
 class Models : public Tensors {
  protected:
   void TearDown() override { std::filesystem::remove_all(folder); }
-
-  template <class F> static Error error_of(const F& call) {
-    try {
-      (void)call();
-    } catch (const Error& error) {
-      return error;
-    }
-    ADD_FAILURE() << "nothing was refused";
-    return {};
-  }
 
   static Network two_layers() {
     const Node x = input({2});

@@ -3,20 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "refused.hpp"
 #include "stoker/api/nn/named_table.hpp"
 
 namespace stoker::nn {
 namespace {
-
-template <class F> Error error_of(const F& call) {
-  try {
-    (void)call();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "nothing was refused";
-  return {};
-}
 
 TEST(NamedText, is_read_with_every_kind_of_value) {
   const Named named{

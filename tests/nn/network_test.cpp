@@ -2,21 +2,13 @@
 #include "stoker/api/nn/network.hpp"
 
 #include "../tensor/fixture.hpp"
+#include "refused.hpp"
 
 namespace stoker::nn {
 namespace {
 
 class Networks : public Tensors {
  protected:
-  template <class F> static Error error_of(const F& call) {
-    try {
-      (void)call();
-    } catch (const Error& error) {
-      return error;
-    }
-    ADD_FAILURE() << "nothing was refused";
-    return {};
-  }
   static std::vector<std::string> names(const Network& network) {
     std::vector<std::string> all;
     for (const LayerInfo& layer : network.layers()) all.push_back(layer.name);
