@@ -41,12 +41,14 @@ stoker_precompile(stoker_definitions)
 set_target_properties(stoker_definitions PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
 stoker_glob(scalar_sources kernels/scalar/*.cpp)
 set_source_files_properties(${scalar_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-# Takes in the texts of shaders.
-stoker_glob(product_texts kernels/matmul/*.glsl)
-set_source_files_properties(
-  kernels/matmul/texts.cpp
-  PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON OBJECT_DEPENDS "${product_texts}"
-             COMPILE_DEFINITIONS "STOKER_MATMUL=\"${CMAKE_CURRENT_SOURCE_DIR}/kernels/matmul\"")
+# Take in the texts of shaders (kernels/shader_text.hpp).
+foreach(folder matmul conv)
+  stoker_glob(shader_texts kernels/${folder}/*.glsl)
+  set_source_files_properties(
+    kernels/${folder}/texts.cpp
+    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON OBJECT_DEPENDS "${shader_texts}"
+               COMPILE_DEFINITIONS "STOKER_KERNELS=\"${CMAKE_CURRENT_SOURCE_DIR}/kernels\"")
+endforeach()
 
 stoker_glob(core_sources runtime/*.cpp device/*.cpp device/*/*.cpp actors/*.cpp pipeline/*.cpp
             api/*.cpp kernels/cpu_table.cpp kernels/spirv.cpp kernels/fused/kernel.cpp

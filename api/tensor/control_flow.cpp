@@ -70,6 +70,16 @@ std::int64_t loop_rounds(std::int64_t count, std::int64_t unroll) {
   return unroll >= count && unroll > 1 ? 0 : count / unroll;
 }
 
+void check_stackable(const char* op, std::span<const Tensor> results) {
+  for (const Tensor& result : results)
+    if (result.rank() == Shape::max_rank)
+      throw Error{op,
+                  ErrorCode::shape_mismatch,
+                  "the results cannot be stacked: " + result.spec().to_string() +
+                      " has as many axes as there may be",
+                  {{"got", result.spec().to_string()}}};
+}
+
 std::vector<Tensor> elements_at(std::span<const Tensor> sequences, std::int64_t at) {
   std::vector<Tensor> elements;
   for (const Tensor& sequence : sequences) elements.push_back(sequence[Index{at}]);
@@ -162,13 +172,7 @@ std::vector<Tensor> scan_of(const char* op, std::span<const Tensor> carries,
                             std::span<const Tensor> next, std::span<const Tensor> results,
                             bool reverse) {
   check_states(op, carries, next);
-  for (const Tensor& result : results)
-    if (result.rank() == Shape::max_rank)
-      throw Error{op,
-                  ErrorCode::shape_mismatch,
-                  "the results cannot be stacked: " + result.spec().to_string() +
-                      " has as many axes as there may be",
-                  {{"got", result.spec().to_string()}}};
+  check_stackable(op, results);
   expr::Function body;
   body.parameters.push_back(parameters.index.value());
   for (const Tensor& carry : parameters.carries) body.parameters.push_back(carry.value());

@@ -49,6 +49,8 @@ struct ScanParameters {
 [[nodiscard]] ScanParameters scan_parameters(const char* op, std::span<const Tensor> carries,
                                              std::span<const Tensor> sequences,
                                              std::int64_t length);
+/// shape_mismatch for results that have as many axes as there may be.
+void check_stackable(const char* op, std::span<const Tensor> results);
 [[nodiscard]] std::vector<Tensor> scan_of(const char* op, std::span<const Tensor> carries,
                                           std::span<const Tensor> sequences,
                                           const ScanParameters& parameters,
@@ -149,6 +151,7 @@ template <class State, class Xs, class Body>
       detail::check_states("scan", states, detail::tensors_of(next));
       now = std::move(next);
       made[static_cast<std::size_t>(at)] = detail::tensors_of(result);
+      detail::check_stackable("scan", made[static_cast<std::size_t>(at)]);
       if (round == parameters.length - 1)
         return std::pair{std::move(now),
                          detail::with_tensors(std::move(result), detail::stacked(made))};

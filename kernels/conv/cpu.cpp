@@ -1,4 +1,5 @@
 #include "stoker/kernels/conv/direct.hpp"
+#include "stoker/kernels/conv/finished.hpp"
 #include "stoker/kernels/conv/library.hpp"
 #include "stoker/kernels/cpu/convert.hpp"
 
@@ -7,20 +8,56 @@ namespace {
 
 namespace convert = stoker::kernels::cpu::STOKER_ISA;
 
-CpuPlan f32_plan(const Problem& p) {
-  // Below, making and calling the library's code costs more than it gains.
-  constexpr double library_work = 1 << 20;
-  if (p.work() >= library_work)
-    if (auto plan = library_plan(p)) return *std::move(plan);
-  return direct_plan<float>(p);
-}
+using Finish = std::shared_ptr<const mm::Finish>;
 
 constexpr std::size_t grain = std::size_t{64} << 10;
+
+std::size_t elements_of(const Problem& p) noexcept {
+  return static_cast<std::size_t>(p.y_elements());
+}
+
+/// Rows of the output that slice `index` of `slices` covers.
+mm::Elements rows_of_slice(const Problem& p, std::uint32_t slices, std::uint32_t index) noexcept {
+  const auto row = static_cast<std::size_t>(row_of(p));
+  const SliceRange rows = slice_range(elements_of(p) / row, slices, index, 1);
+  return {rows.begin * row, rows.end - rows.begin, row, row};
+}
+
+/// `plan` with C in the place of its output, and a last stage in which `finish` takes all of it.
+CpuPlan finished_after(CpuPlan plan, const Problem& p, std::size_t bytes, Finish finish) {
+  if (!finish) return plan;
+  const std::uint32_t slices = slice_count(elements_of(p), grain);
+  const mm::Target target{std::move(finish), plan, elements_of(p) * bytes, slices};
+  for (CpuStage& stage : plan.stages)
+    stage.run = [target, run = std::move(stage.run)](const CpuArgs& args, std::uint32_t index) {
+      void* outputs[] = {target.of(args)};
+      run(CpuArgs{args.inputs, outputs, args.scratch}, index);
+    };
+  plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
+                           target.done(args, index, rows_of_slice(p, slices, index));
+                         }});
+  return plan;
+}
+
+CpuPlan f32_plan(const Problem& p, const Finish& finish) {
+  // Below, making and calling the library's code costs more than it gains.
+  constexpr double library_work = 1 << 20;
+  if (p.work() >= library_work) {
+    if (auto plan = library_plan(p, finish)) return *std::move(plan);
+    if (auto plan = finish ? library_plan(p, nullptr) : std::nullopt)
+      return finished_after(*std::move(plan), p, sizeof(float), finish);
+  }
+  return finished_after(direct_plan<float>(p), p, sizeof(float), finish);
+}
 
 std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /// A plan for f32 between conversions: the 16-bit floats are summed in f32.
-template <class S> CpuPlan widened(CpuPlan inner, std::size_t x, std::size_t k, std::size_t y) {
+template <class S> CpuPlan widened(const Problem& p, Finish finish) {
+  CpuPlan inner = f32_plan(p, nullptr);
+  const auto x = static_cast<std::size_t>(p.x_elements());
+  const auto k = static_cast<std::size_t>(p.k_elements());
+  const std::size_t y = elements_of(p);
   const std::size_t k_at = aligned(x * sizeof(float));
   const std::size_t y_at = k_at + aligned(k * sizeof(float));
   const std::size_t rest_at = y_at + aligned(y * sizeof(float));
@@ -47,33 +84,47 @@ template <class S> CpuPlan widened(CpuPlan inner, std::size_t x, std::size_t k, 
            run(CpuArgs{inputs, outputs, args.scratch + rest_at}, index);
          }});
   const std::uint32_t stores = slice_count(y, grain);
+  const mm::Target target{std::move(finish), plan, y * sizeof(S), stores};
   plan.stages.push_back({stores, [=](const CpuArgs& args, std::uint32_t index) {
-                           const SliceRange range = slice_range(y, stores, index);
+                           const mm::Elements rows = rows_of_slice(p, stores, index);
                            convert::store_block(
-                               static_cast<const float*>(floats(args, y_at)) + range.begin,
-                               args.out<S>() + range.begin, range.end - range.begin);
+                               static_cast<const float*>(floats(args, y_at)) + rows.first,
+                               reinterpret_cast<S*>(target.of(args)) + rows.first,
+                               rows.rows * rows.columns);
+                           target.done(args, index, rows);
                          }});
   return plan;
 }
 
-Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs) {
-  const Problem p = describe(call, outputs[0].shape);
-  const auto wide = [&]<class S>() {
-    return widened<S>(f32_plan(p), call.inputs[0].elements(), call.inputs[1].elements(),
-                      outputs[0].elements());
-  };
-  CpuPlan result;
-  switch (call.dtype()) {
-    case DType::f64: result = direct_plan<double>(p); break;
-    case DType::f16: result = wide.template operator()<Half>(); break;
-    case DType::bf16: result = wide.template operator()<BFloat16>(); break;
-    default: result = f32_plan(p); break;
+CpuPlan plan_of(DType dtype, const Problem& p, Finish finish) {
+  switch (dtype) {
+    case DType::f64: return finished_after(direct_plan<double>(p), p, sizeof(double), finish);
+    case DType::f16: return widened<Half>(p, std::move(finish));
+    case DType::bf16: return widened<BFloat16>(p, std::move(finish));
+    default: return f32_plan(p, finish);
   }
-  result.cost_ns = p.work() * 0.03 + static_cast<double>(outputs[0].elements()) + 500;
-  return result;
+}
+
+Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs) {
+  return plan_finished(call.dtype(), describe(call, outputs[0].shape), nullptr);
 }
 
 }  // namespace
+
+std::int64_t row_of(const Problem& p) noexcept {
+  if (p.y_output == 1 && p.outputs > 1 && (p.groups == 1 || p.y_group == p.outputs))
+    return p.groups * p.outputs;
+  std::int64_t dense = 1;
+  for (std::size_t axis = p.rank; axis-- > 0; dense *= p.axes[axis].out)
+    if (p.axes[axis].y_step != dense) return 1;
+  return dense;
+}
+
+CpuPlan plan_finished(DType dtype, const Problem& p, std::shared_ptr<const mm::Finish> finish) {
+  CpuPlan result = plan_of(dtype, p, std::move(finish));
+  result.cost_ns = p.work() * 0.03 + static_cast<double>(elements_of(p)) + 500;
+  return result;
+}
 
 void implement(CpuTable& table) { table.set("conv", &plan); }
 

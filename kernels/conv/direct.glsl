@@ -1,5 +1,13 @@
 // One output of a convolution for each thread, whatever its axes. Neighbouring threads compute
 // neighbours in memory. Steps may be negative: as unsigned numbers they wrap, and so do the sums.
+//
+// FUSED: as in tiled.glsl.
+
+#ifdef FUSED
+#define STORE(at, value) fused_store(at, value)
+#else
+#define STORE(at, value) y_store(at, value)
+#endif
 
 void main() {
   uint at = stoker_index();
@@ -54,5 +62,5 @@ void main() {
     for (uint c = 0u; c < channels; ++c, x_at += x_channel, k_at += k_channel)
       sum += x_load(x_at) * k_load(k_at);
   }
-  y_store(to, sum);
+  STORE(to, sum);
 }

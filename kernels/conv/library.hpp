@@ -9,12 +9,13 @@
 
 #include <optional>
 
-#include "stoker/kernels/conv/problem.hpp"
-#include "stoker/kernels/cpu_plan.hpp"
+#include "stoker/kernels/conv/finished.hpp"
 
 namespace stoker::kernels::conv::STOKER_ISA {
 
-/// Nothing where oneDNN has no fast way. Running may throw Error{out_of_memory} or internal.
-[[nodiscard]] std::optional<CpuPlan> library_plan(const Problem& p);
+/// Nothing where oneDNN has no fast way, or where the jobs that it is cut into are no rows of the output
+/// that `finish`, unless it is null, could take. Running may throw Error{out_of_memory} or internal.
+[[nodiscard]] std::optional<CpuPlan> library_plan(const Problem& p,
+                                                  std::shared_ptr<const mm::Finish> finish);
 
 }  // namespace stoker::kernels::conv::STOKER_ISA

@@ -8,7 +8,6 @@
 namespace stoker::kernels::conv::STOKER_ISA {
 namespace {
 
-namespace mm = stoker::kernels::matmul::STOKER_ISA;
 using Dims = dnnl::memory::dims;
 constexpr auto f32 = dnnl::memory::data_type::f32;
 
@@ -50,6 +49,8 @@ struct Library {
            aligned(scratchpad);
   }
   bool prepare();
+  /// What a job writes of the output.
+  [[nodiscard]] std::optional<mm::Elements> written(std::int64_t job) const noexcept;
   void run(const CpuArgs& args, const float* kernel, std::int64_t job, std::byte* scratch,
            float* partial) const;
 
@@ -253,6 +254,25 @@ bool Library::prepare() {
   }
 }
 
+std::optional<mm::Elements> Library::written(std::int64_t job) const noexcept {
+  const auto count = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+  const std::int64_t image = job / parts * chunk, part = job % parts, row = row_of(p);
+  const std::int64_t per_image = p.y_elements() / p.images;
+  // What adds up weights comes out at the end; images that do not follow each other are no rows.
+  if (way == Way::weights || (p.images > 1 && p.y_image != per_image)) return std::nullopt;
+  if (parts == 1)
+    return mm::Elements{count(image * per_image), count(chunk * per_image / row), count(row),
+                        count(row)};
+  const std::int64_t each = p.outputs / parts;
+  const std::int64_t first = image * per_image + part * each * p.y_output;
+  if (p.y_output == 1 && row == p.outputs)
+    return mm::Elements{count(first), count(chunk * p.pixels()), count(each), count(row)};
+  if (p.y_output != p.pixels()) return std::nullopt;
+  if (chunk == 1)
+    return mm::Elements{count(first), count(each * p.pixels() / row), count(row), count(row)};
+  return mm::Elements{count(first), count(chunk), count(each * p.pixels()), count(per_image)};
+}
+
 /// `kernel`: as the library wants it. `partial`: where the sums of a job go that computes weights.
 void Library::run(const CpuArgs& args, const float* kernel, std::int64_t job, std::byte* scratch,
                   float* partial) const {
@@ -350,12 +370,14 @@ void add_kernel_stages(const std::shared_ptr<const Library>& library, std::size_
 
 }  // namespace
 
-std::optional<CpuPlan> library_plan(const Problem& problem) {
+std::optional<CpuPlan> library_plan(const Problem& problem,
+                                    std::shared_ptr<const mm::Finish> finish) {
   const auto made = std::make_shared<Library>();
   made->p = problem;
   if (!made->prepare()) return std::nullopt;
   const std::shared_ptr<const Library> library = made;
   const bool sums = library->way == Way::weights;
+  if (finish && !library->written(0)) return std::nullopt;
   CpuPlan plan;
   // Scratch: dense weights (for each job, if those are the result), blocked ones, each slice's own.
   const std::size_t dense = library->dense_bytes();
@@ -367,6 +389,8 @@ std::optional<CpuPlan> library_plan(const Problem& problem) {
   const bool straight = library->weights.dense();
   const std::uint32_t slices = slices_of(library->jobs(), problem.work(), std::size_t{1} << 20);
   plan.scratch_bytes = own_at + own * slices;
+  const mm::Target target{std::move(finish), plan,
+                          static_cast<std::size_t>(problem.y_elements()) * sizeof(float), slices};
   plan.stages.push_back(
       {slices, [=](const CpuArgs& args, std::uint32_t index) {
          const mm::OneThread one(library->threads);
@@ -378,9 +402,13 @@ std::optional<CpuPlan> library_plan(const Problem& problem) {
                library->k.move ? args.scratch + blocked_at + part * library->k.scratch()
                : straight      ? args.in<std::byte>(1) + part * library->k.own.get_size()
                                : args.scratch + part * library->k.own.get_size();
-           library->run(args, reinterpret_cast<const float*>(kernel),
-                        static_cast<std::int64_t>(job), args.scratch + own_at + own * index,
+           void* outputs[] = {target.of(args)};
+           library->run(CpuArgs{args.inputs, outputs, args.scratch},
+                        reinterpret_cast<const float*>(kernel), static_cast<std::int64_t>(job),
+                        args.scratch + own_at + own * index,
                         reinterpret_cast<float*>(args.scratch + dense * job));
+           if (target.finishes())
+             target.done(args, index, *library->written(static_cast<std::int64_t>(job)));
          }
        }});
   if (!sums) return plan;

@@ -58,6 +58,18 @@ struct Problem {
     for (std::size_t i = 0; i < rank; ++i) product *= axes[i].taps;
     return product;
   }
+  /// Of the operands and the output.
+  [[nodiscard]] std::int64_t x_elements() const noexcept {
+    std::int64_t product = images * groups * channels;
+    for (std::size_t i = 0; i < rank; ++i) product *= axes[i].in;
+    return product;
+  }
+  [[nodiscard]] std::int64_t k_elements() const noexcept {
+    return groups * outputs * channels * taps();
+  }
+  [[nodiscard]] std::int64_t y_elements() const noexcept {
+    return images * groups * outputs * pixels();
+  }
   /// Multiply-adds in all.
   [[nodiscard]] double work() const noexcept {
     return static_cast<double>(images * groups * outputs) * static_cast<double>(pixels()) *

@@ -1,4 +1,12 @@
 // Adds up the parts of a product that tiled.glsl left as [part, output, pixel].
+//
+// FUSED: as in tiled.glsl.
+
+#ifdef FUSED
+#define STORE(at, value) fused_store(at, value)
+#else
+#define STORE(at, value) y_store(at, value)
+#endif
 
 void main() {
   uint at = stoker_index();
@@ -9,5 +17,5 @@ void main() {
   uint rest = pixel - image * out_h * out_w;
   float sum = 0.0;
   for (uint part = 0u; part < parts; ++part) sum += x_load(part * m * n + at);
-  y_store(image * y_image + o * y_output + rest / out_w * y_h + rest % out_w * y_w, sum);
+  STORE(image * y_image + o * y_output + rest / out_w * y_h + rest % out_w * y_w, sum);
 }

@@ -5,6 +5,15 @@
 //
 // t counts channels within taps if the input's channels are neighbours in memory, else taps within
 // channels. Past the edges everything reads as 0.
+//
+// FUSED: what becomes of the elements is said by functions that stand before this text
+// (kernels/fused/convolution_gpu.cpp).
+
+#ifdef FUSED
+#define STORE(at, value) fused_store(at, value)
+#else
+#define STORE(at, value) y_store(at, value)
+#endif
 
 const uint SIDE = 64u, DEPTH = 16u, LOADS = 4u;
 
@@ -122,9 +131,16 @@ void main() {
     uint image = pixel / (out_h * out_w);
     uint rest = pixel - image * out_h * out_w;
     uint at = part * m * n + image * y_image + rest / out_w * y_h + rest % out_w * y_w;
+#ifdef FUSED
+    if (Y_OUTPUTS_LAST != 0u && m % 4u == 0u) {
+      uint o = row + y_ * 4u;
+      if (o < m) fused_store4(at + o, vec4(sum[0][j], sum[1][j], sum[2][j], sum[3][j]));
+      continue;
+    }
+#endif
     for (uint i = 0u; i < 4u; ++i) {
       uint o = row + y_ * 4u + i;
-      if (o < m) y_store(at + o * y_output, sum[i][j]);
+      if (o < m) STORE(at + o * y_output, sum[i][j]);
     }
   }
 }

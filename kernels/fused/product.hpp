@@ -1,9 +1,9 @@
-// A product of matrices whose elements are not stored but worked on: relu(a·b + bias) as one kernel,
-// which leaves what the program makes of each element, on the CPU while it is in the cache, on a GPU
-// while it is in registers.
+// A product of matrices, or a convolution, whose elements are not stored but worked on:
+// relu(a·b + bias) as one kernel, which leaves what the program makes of each element, on the CPU while
+// it is in the cache, on a GPU while it is in registers.
 //
-// The elements are those of kernels/matmul, rounded to its dtype as if they had been stored, so
-// results are the same as in two kernels.
+// The elements are those of kernels/matmul or kernels/conv, rounded to its dtype as if they had been
+// stored, so results are the same as in two kernels.
 //
 // Values. Threads: any, as with every value.
 #pragma once
@@ -12,19 +12,20 @@
 
 namespace stoker {
 
-/// The operands of a product, as kernels/matmul takes them.
+/// The operands, as the kernel that is named takes them.
 struct FusedProduct {
   TensorSpec a;
   TensorSpec b;
-  bool transpose_a = false;
-  bool transpose_b = false;
+  Params params = {};
+  std::string kernel = "matmul";  ///< or "conv"
 };
 
-/// The kernel of both, "fused_matmul". Input 0 of the program is the product, of which its buffer 0
-/// has the spec; element i of the program meets element i of the product. The kernel takes a, b and
-/// the other buffers of the program, and gives the program's outputs. Fails as FusedProgram::check()
-/// and matmul do; invalid_argument where input 0 is another or lies otherwise; unsupported where GPUs
-/// have no version of it: then two kernels are better than one.
+/// The kernel of both, "fused_matmul" or "fused_conv". Input 0 of the program is the product, of which
+/// its buffer 0 has the spec; element i of the program meets element i of the product. The kernel takes
+/// a, b and the other buffers of the program, and gives the program's outputs. Fails as
+/// FusedProgram::check() and the product's kernel do; invalid_argument where input 0 is another or lies
+/// otherwise, or the product is of another kernel; unsupported where GPUs have no version of it: then
+/// two kernels are better than one.
 [[nodiscard]] Result<std::shared_ptr<const Kernel>> fused_product_kernel(
     FusedProgram program, FusedProduct product, ShaderCompiler compile = {});
 
@@ -32,12 +33,13 @@ struct FusedProduct {
 
 namespace stoker::kernels::fused {
 
-/// What the planner in product_cpu.cpp is called with. Only Kernel::cpu of a fused product makes one.
+/// What the planners in product_cpu.cpp are called with. Only Kernel::cpu of a fused product makes one.
 struct FusedProductCall : KernelCall {
   const FusedProgram& program;
-  const ParamSet& of_product;  ///< matmul's parameters
+  const ParamSet& of_product;  ///< the parameters of matmul or conv
 };
-/// The name of that planner: no kernel can be called so.
-inline constexpr std::string_view product_planner_name = "fused product";
+/// The names of those planners: no kernel can be called so.
+inline constexpr std::string_view matmul_planner_name = "fused product";
+inline constexpr std::string_view conv_planner_name = "fused convolution";
 
 }  // namespace stoker::kernels::fused

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "stoker/kernels/conv/finished.hpp"
 #include "stoker/kernels/fused/evaluator.hpp"
 #include "stoker/kernels/fused/product.hpp"
 #include "stoker/kernels/matmul/finish.hpp"
@@ -8,6 +9,7 @@ namespace stoker::kernels::fused::STOKER_ISA {
 namespace {
 
 namespace product = stoker::kernels::matmul::STOKER_ISA;
+namespace convolution = stoker::kernels::conv::STOKER_ISA;
 
 /// Input buffers of a program that are bound on the stack of a slice; nothing fuses more.
 constexpr std::size_t most_buffers = 64;
@@ -76,29 +78,50 @@ class Epilogue final : public product::Finish {
   std::optional<std::size_t> home_;
 };
 
-Result<CpuPlan> plan(const KernelCall& given, std::span<const TensorSpec>) {
-  const auto& call = static_cast<const FusedProductCall&>(given);
-  const matmul::Problem problem = matmul::describe({call.inputs.first(2), call.of_product});
+/// The plan that `make` gives for an epilogue; rows of the product have `row` elements.
+template <class Make>
+Result<CpuPlan> plan_with(const FusedProductCall& call, std::size_t row, Make&& make) {
   if (const std::size_t buffers = call.program.buffers().size(); buffers > most_buffers)
-    return Error{"fused_matmul",
+    return Error{"fused_product",
                  ErrorCode::limit_exceeded,
                  "more buffers than the CPU binds",
                  {{"requested", std::to_string(buffers)}, {"limit", std::to_string(most_buffers)}}};
-  Schedule rows = make_part_schedule(call.program, static_cast<std::size_t>(problem.n));
+  Schedule rows = make_part_schedule(call.program, row);
   const double work = rows.ns_per_element * static_cast<double>(rows.elements);
   STOKER_ASSIGN(std::shared_ptr<const Evaluator> whole_rows, make_evaluator(std::move(rows)));
   STOKER_ASSIGN(std::shared_ptr<const Evaluator> anywhere,
                 make_evaluator(make_part_schedule(call.program, 1)));
-  CpuPlan plan = product::plan_finished(
-      call.dtype(), problem,
-      std::make_shared<const Epilogue>(std::move(whole_rows), std::move(anywhere),
-                                       home_of(call.program)));
+  CpuPlan plan = make(std::make_shared<const Epilogue>(std::move(whole_rows), std::move(anywhere),
+                                                       home_of(call.program)));
   plan.cost_ns += work;
   return plan;
 }
 
+Result<CpuPlan> plan_matmul(const KernelCall& given, std::span<const TensorSpec>) {
+  const auto& call = static_cast<const FusedProductCall&>(given);
+  const matmul::Problem problem = matmul::describe({call.inputs.first(2), call.of_product});
+  return plan_with(call, static_cast<std::size_t>(problem.n),
+                   [&](std::shared_ptr<const product::Finish> finish) {
+                     return product::plan_finished(call.dtype(), problem, std::move(finish));
+                   });
+}
+
+Result<CpuPlan> plan_conv(const KernelCall& given, std::span<const TensorSpec>) {
+  const auto& call = static_cast<const FusedProductCall&>(given);
+  const TensorSpec& result = call.program.inputs[0].spec;
+  const conv::Problem problem =
+      conv::describe({call.inputs.first(2), call.of_product}, result.shape);
+  return plan_with(call, static_cast<std::size_t>(convolution::row_of(problem)),
+                   [&](std::shared_ptr<const product::Finish> finish) {
+                     return convolution::plan_finished(call.dtype(), problem, std::move(finish));
+                   });
+}
+
 }  // namespace
 
-void implement_products(CpuTable& table) { table.set(product_planner_name, &plan); }
+void implement_products(CpuTable& table) {
+  table.set(matmul_planner_name, &plan_matmul);
+  table.set(conv_planner_name, &plan_conv);
+}
 
 }  // namespace stoker::kernels::fused::STOKER_ISA

@@ -1,5 +1,6 @@
 #include "stoker/kernels/fused/product_shader.hpp"
 
+#include "stoker/kernels/fused/product_gpu.hpp"
 #include "stoker/kernels/matmul/texts.hpp"
 
 namespace stoker::kernels::fused {
@@ -76,11 +77,7 @@ Result<std::vector<ProductShader>> make_product_shaders(const FusedProgram& prog
                                                         const Problem& problem) {
   STOKER_ASSIGN(const FusedShader stores, make_stores(program, 0));
   const DType dtype = program.inputs[0].spec.dtype;
-  if (const std::size_t bound = stores.shader.bindings.size() + 2; bound > 15)
-    return Error{"fused_matmul",
-                 ErrorCode::limit_exceeded,
-                 "more buffers than a GPU kernel can bind",
-                 {{"requested", std::to_string(bound)}, {"limit", "15"}}};
+  STOKER_TRY(check_bindings("fused_matmul", stores.shader.bindings.size()));
   std::vector<ProductShader> shaders;
   if (problem.m == 1) {
     shaders.push_back(around(stores, problem, dtype, nullptr));

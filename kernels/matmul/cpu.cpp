@@ -20,33 +20,6 @@ std::uint32_t wanted_slices(double work) noexcept {
   return std::max(1U, static_cast<std::uint32_t>(std::lround(slices)));
 }
 
-/// Where C lies, and what becomes of it: usually output 0, and nothing.
-struct Target {
-  std::shared_ptr<const Finish> finish;
-  std::size_t c = 0;       // where C begins in the scratch memory, if no output is its home
-  std::size_t slices = 0;  // where the memory of `finish` begins, of one slice after the other
-
-  Target(std::shared_ptr<const Finish> what, CpuPlan& plan, std::size_t c_bytes,
-         std::uint32_t all_slices)
-      : finish{std::move(what)} {
-    if (!finish) return;
-    const auto line = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };
-    c = line(plan.scratch_bytes);
-    slices = c + (finish->home() ? 0 : line(c_bytes));
-    plan.scratch_bytes = slices + all_slices * line(finish->scratch_bytes());
-  }
-  [[nodiscard]] std::byte* of(const CpuArgs& args) const noexcept {
-    if (!finish) return args.out<std::byte>();
-    const std::optional<std::size_t> home = finish->home();
-    return home ? args.out<std::byte>(*home) : args.scratch + c;
-  }
-  void done(const CpuArgs& args, std::uint32_t slice, const Elements& elements) const noexcept {
-    if (!finish) return;
-    const std::size_t each = (finish->scratch_bytes() + 63) / 64 * 64;
-    finish->run(args, of(args), args.scratch + slices + slice * each, elements);
-  }
-};
-
 /// The operands of a run, in the order of the problem.
 template <class S> struct Operands {
   const S* a;
@@ -222,7 +195,7 @@ CpuPlan tiled_plan(const Problem& p, std::uint32_t wanted, std::shared_ptr<const
            const std::uint32_t parts_of_batch = grid.rows * grid.columns;
            const std::int64_t batch = i / parts_of_batch;
            const Part part = grid.part(p, i % parts_of_batch, tile_rows, Simd<C>::lanes);
-           const std::int64_t rows = target.finish ? rows_at_once<S>(part) : part.m1 - part.m0;
+           const std::int64_t rows = target.finishes() ? rows_at_once<S>(part) : part.m1 - part.m0;
            for (std::int64_t m0 = part.m0; m0 < part.m1; m0 += rows) {
              const std::int64_t m1 = std::min(part.m1, m0 + rows);
              compute(batch, {m0, m1, part.n0, part.n1});

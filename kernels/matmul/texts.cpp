@@ -1,23 +1,10 @@
 #include "stoker/kernels/matmul/texts.hpp"
 
-// The files themselves, taken in by the assembler. STOKER_MATMUL is their folder (cmake/libraries.cmake).
-#define STOKER_TEXT(name)                  \
-  asm(".pushsection .rodata\n"             \
-      ".hidden stoker_matmul_" #name       \
-      "\n"                                 \
-      ".global stoker_matmul_" #name       \
-      "\n"                                 \
-      "stoker_matmul_" #name               \
-      ":\n"                                \
-      ".incbin \"" STOKER_MATMUL "/" #name \
-      ".glsl\"\n"                          \
-      ".byte 0\n"                          \
-      ".popsection\n");                    \
-  extern "C" const char stoker_matmul_##name[] __attribute__((visibility("hidden")))
+#include "stoker/kernels/shader_text.hpp"
 
-STOKER_TEXT(tiled);
-STOKER_TEXT(row_dots);
-STOKER_TEXT(row_sums);
+STOKER_SHADER_TEXT(stoker_matmul_tiled, "matmul/tiled.glsl");
+STOKER_SHADER_TEXT(stoker_matmul_row_dots, "matmul/row_dots.glsl");
+STOKER_SHADER_TEXT(stoker_matmul_row_sums, "matmul/row_sums.glsl");
 
 namespace stoker::kernels::matmul {
 

@@ -116,13 +116,7 @@ class Lowering {
     const Instruction& product = program_.code[fusion.product.instruction];
     const auto specs = program_.input_specs(product);
     const KernelUse use = product.op->kernel({specs, product.attributes, product.payload.get()});
-    FusedProduct operands{specs[0], specs[1]};
-    const auto flag = [&](const char* name) {
-      const ParamValue* value = use.params.find(name);
-      return value && std::get<bool>(*value);
-    };
-    operands.transpose_a = flag("transpose_a");
-    operands.transpose_b = flag("transpose_b");
+    FusedProduct operands{specs[0], specs[1], use.params, std::string{use.kernel}};
 
     FusedBuilder builder{program_, cluster.shape};
     builder.read(fusion.read);

@@ -17,7 +17,8 @@ class Finder {
     std::map<std::uint32_t, ProductFusion> found;
     for (std::uint32_t i = 0; i < program_.code.size(); ++i) {
       const OpKind kind = program_.code[i].op->kind;
-      if (kind != OpKind::kernel || program_.code[i].op->computed_by != "matmul") continue;
+      const std::string_view kernel = program_.code[i].op->computed_by;
+      if (kind != OpKind::kernel || (kernel != "matmul" && kernel != "conv")) continue;
       Ref read{i, 0};
       const std::uint32_t cluster = reader_of(read);
       // The program's order makes a later product replace an earlier one.

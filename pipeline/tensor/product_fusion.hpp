@@ -1,4 +1,4 @@
-// Which products hand their elements to a cluster instead of storing them: those that nothing but that
+// Which products and convolutions hand their elements to a cluster instead of storing them: those that nothing but that
 // cluster reads, in their order. A cluster takes one, the last of the program: relu(x·w + b), or of
 // x·w + h·u + b the second.
 //

@@ -29,9 +29,7 @@ class FusedProducts : public KernelsOnDevices {
 
   static TensorSpec product_spec(const FusedProduct& product) {
     const std::vector<TensorSpec> inputs{product.a, product.b};
-    return infer("matmul", inputs,
-                 {{"transpose_a", product.transpose_a}, {"transpose_b", product.transpose_b}})
-        .value()[0];
+    return infer(product.kernel, inputs, product.params).value()[0];
   }
 
   /// max(product + bias, 0), with a bias for each column.
@@ -67,10 +65,9 @@ class FusedProducts : public KernelsOnDevices {
     }
     const auto one =
         run_all(fused_product_kernel(program, product, compile_).value(), specs, inputs);
-    of_program.insert(
-        of_program.begin(),
-        run(KernelRegistry::builtin().find("matmul").value(), {product.a, product.b}, {a, b},
-            {{"transpose_a", product.transpose_a}, {"transpose_b", product.transpose_b}}));
+    of_program.insert(of_program.begin(),
+                      run(KernelRegistry::builtin().find(product.kernel).value(),
+                          {product.a, product.b}, {a, b}, product.params));
     const auto two = run_all(fused_kernel(program, compile_).value(), buffers, of_program);
     ASSERT_EQ(one.size(), two.size());
     for (std::size_t o = 0; o < one.size(); ++o)
@@ -96,7 +93,9 @@ TEST_P(FusedProducts, equal_two_kernels_for_all_shapes_of_operands) {
         if (on_gpu() && ++turn % 3 != 0) continue;
         const Shape a = transpose_a ? Shape{k, m} : Shape{m, k};
         const Shape b = transpose_b ? Shape{n, k} : Shape{k, n};
-        const FusedProduct product{{DType::f32, a}, {DType::f32, b}, transpose_a, transpose_b};
+        const FusedProduct product{{DType::f32, a},
+                                   {DType::f32, b},
+                                   {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}}};
         expect_same(product, relu_of(product_spec(product)));
       }
 }
@@ -168,6 +167,94 @@ TEST_P(FusedProducts, other_inputs_may_be_transposed_or_single) {
   expect_same(product, program);
 }
 
+/// One way through kernels/conv.
+struct Convolved {
+  const char* what;
+  Shape x, k;
+  Params params;
+};
+
+using List = std::vector<std::int64_t>;
+const Params channels_last = {{"input_axes", List{0, 3, 1, 2}},
+                              {"kernel_axes", List{3, 2, 0, 1}},
+                              {"output_axes", List{0, 3, 1, 2}}};
+
+std::vector<Convolved> convolutions() {
+  return {
+      {"a few taps", Shape{2, 3, 5, 6}, Shape{4, 3, 2, 2}, {}},
+      {"in tiles", Shape{2, 8, 9, 7}, Shape{20, 8, 3, 3}, {{"padding_low", List{1, 1}}}},
+      {"in tiles, channels last", Shape{2, 9, 7, 8}, Shape{3, 3, 8, 20}, channels_last},
+      {"in tiles, an odd number of channels", Shape{2, 9, 7, 8}, Shape{3, 3, 8, 19}, channels_last},
+      {"the library, images in order", Shape{8, 16, 14, 14}, Shape{32, 16, 3, 3}, {}},
+      {"the library, channels last", Shape{9, 14, 14, 16}, Shape{3, 3, 16, 24}, channels_last},
+      {"few images, outputs in parts", Shape{1, 32, 30, 30}, Shape{64, 32, 3, 3}, {}},
+      {"few images, parts, channels last", Shape{2, 30, 30, 32}, Shape{3, 3, 32, 64},
+       channels_last},
+      {"strides and dilations",
+       Shape{3, 4, 21, 20},
+       Shape{16, 4, 3, 3},
+       {{"strides", List{2, 3}}, {"kernel_dilation", List{2, 1}}}},
+      {"groups", Shape{3, 8, 16, 16}, Shape{32, 4, 3, 3}, {{"feature_groups", std::int64_t{2}}}},
+      {"groups of the batch",
+       Shape{4, 8, 24, 24},
+       Shape{16, 8, 5, 5},
+       {{"batch_groups", std::int64_t{2}}}},
+      {"a gradient by the input",
+       Shape{2, 16, 12, 12},
+       Shape{16, 16, 3, 3},
+       {{"input_dilation", List{2, 2}},
+        {"padding_low", List{2, 2}},
+        {"padding_high", List{2, 2}},
+        {"flip", true}}},
+      {"a gradient by the kernel: long sums", Shape{8, 16, 34, 34}, Shape{16, 16, 32, 32}, {}},
+      {"outputs before the batch",
+       Shape{3, 4, 12, 10},
+       Shape{18, 4, 3, 3},
+       {{"output_axes", List{1, 0, 2, 3}}}},
+      {"outputs between pixels",
+       Shape{3, 4, 12, 10},
+       Shape{18, 4, 3, 3},
+       {{"output_axes", List{0, 2, 1, 3}}}},
+      {"one axis of space", Shape{3, 4, 40}, Shape{17, 4, 5}, {}},
+      {"three axes of space", Shape{2, 3, 6, 5, 7}, Shape{4, 3, 2, 2, 2}, {}},
+      {"no channels meet: a sum of nothing", Shape{2, 0, 5, 9}, Shape{3, 0, 2, 2}, {}},
+  };
+}
+
+TEST_P(FusedProducts, convolutions_equal_two_kernels_whatever_their_way) {
+  for (const Convolved& one : convolutions()) {
+    SCOPED_TRACE(one.what);
+    const FusedProduct product{{DType::f32, one.x}, {DType::f32, one.k}, one.params, "conv"};
+    expect_same(product, relu_of(product_spec(product)));
+  }
+}
+
+TEST_P(FusedProducts, convolutions_equal_two_kernels_for_every_dtype) {
+  for (const DType dtype : {DType::f64, DType::f16, DType::bf16}) {
+    const FusedProduct direct{{dtype, Shape{2, 3, 5, 6}}, {dtype, Shape{4, 3, 2, 2}}, {}, "conv"};
+    expect_same(direct, relu_of(product_spec(direct)));
+    const FusedProduct tiled{{dtype, Shape{2, 8, 9, 10}}, {dtype, Shape{20, 8, 3, 3}}, {}, "conv"};
+    expect_same(tiled, relu_of(product_spec(tiled)));
+  }
+}
+
+TEST_P(FusedProducts, of_a_convolution_several_outputs_are_written) {
+  for (const Params& params : {Params{}, channels_last}) {
+    const bool last = params.find("input_axes") != nullptr;
+    const FusedProduct product{{DType::f32, last ? Shape{9, 14, 14, 16} : Shape{9, 16, 14, 14}},
+                               {DType::f32, last ? Shape{3, 3, 16, 24} : Shape{24, 16, 3, 3}},
+                               params,
+                               "conv"};
+    FusedProgram program = relu_of(product_spec(product));
+    program.code.push_back({function("greater"), DType::u8, {3, 2}});
+    program.code.push_back({function("cast"), DType::bf16, {4}});
+    program.outputs = {3, 5, 6};  // none is a home for the sums
+    expect_same(product, program);
+    program.outputs = {0, 4};
+    expect_same(product, program);
+  }
+}
+
 TEST(FusedProduct, refuses_what_does_not_fit) {
   const FusedProduct product{{DType::f32, Shape{4, 3}}, {DType::f32, Shape{3, 5}}};
   const auto code_for = [&](const FusedProgram& program) {
@@ -201,6 +288,23 @@ TEST(FusedProduct, refuses_what_does_not_fit) {
   const auto wrong = fused_product_kernel(
       program, FusedProduct{{DType::f32, Shape{4, 3}}, {DType::f32, Shape{4, 5}}});
   EXPECT_EQ(wrong.error().code(), ErrorCode::shape_mismatch);
+  const auto other_kernel =
+      fused_product_kernel(program, FusedProduct{product.a, product.b, {}, "softmax"});
+  EXPECT_EQ(other_kernel.error().code(), ErrorCode::invalid_argument);
+  const auto other_params =
+      fused_product_kernel(program, FusedProduct{product.a, product.b, {{"strides", 2}}});
+  EXPECT_EQ(other_params.error().code(), ErrorCode::invalid_parameter);
+}
+
+/// One for each text that a GPU computes them with.
+std::vector<FusedProduct> products(DType dtype) {
+  const auto of = [&](Shape a, Shape b, Params params = {}, std::string kernel = "matmul") {
+    return FusedProduct{{dtype, a}, {dtype, b}, std::move(params), std::move(kernel)};
+  };
+  return {of(Shape{40, 8}, Shape{8, 36}), of(Shape{1, 8}, Shape{8, 36}),
+          of(Shape{1, 8}, Shape{36, 8}, {{"transpose_b", true}}),
+          of(Shape{1, 4, 5, 5}, Shape{16, 4, 2, 2}, {}, "conv"),
+          of(Shape{1, 4, 5, 5}, Shape{3, 4, 2, 2}, {}, "conv")};
 }
 
 // A shader is the texts of the functions and that of the product: no name may be in both.
@@ -210,21 +314,20 @@ TEST(FusedProduct, every_function_that_a_gpu_has_may_follow_a_product) {
     return compiler.compile(shader, variant);
   };
   const ParamSet params = ParamSet::resolve("fused", {}, {}).value();
-  std::size_t compiled = 0;
+  std::size_t compiled = 0, turn = 0;
   for (const ScalarFunction* each : scalar_functions())
     for (const DType dtype : {DType::f32, DType::s32}) {
       if (each->condition) continue;  // their first operand is no element of a product
       const std::vector<DType> operands(each->arity, dtype);
       const auto result = scalar_result(*each, operands, DType::f32);
       if (result.has_error()) continue;
-      // Tiles, and a row times either form of a matrix, in turn.
-      const bool row = compiled % 3 != 0;
-      const bool turned = compiled % 3 == 2;
-      const FusedProduct product{{dtype, Shape{row ? 1 : 40, 8}},
-                                 {dtype, turned ? Shape{36, 8} : Shape{8, 36}},
-                                 false,
-                                 turned};
-      const FusedProgram program = single(*each, operands, *result, Shape{row ? 1 : 40, 36});
+      const std::size_t way = turn++ % (is_float(dtype) ? 5 : 3);  // convolutions are of floats
+      const FusedProduct product = products(dtype)[way];
+      const FusedProgram program =
+          single(*each, operands, *result,
+                 infer(product.kernel, std::vector{product.a, product.b}, product.params)
+                     .value()[0]
+                     .shape);
       const auto made = fused_product_kernel(program, product, compile);
       const bool has_text = !each->glsl(operands.back(), *result).expression.empty();
       ASSERT_EQ(made.has_value(), has_text) << each->name;

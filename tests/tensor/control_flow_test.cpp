@@ -370,6 +370,26 @@ TEST_P(ControlFlow, loops_may_be_unrolled) {
   }
 }
 
+TEST_P(ControlFlow, results_with_too_many_axes_to_be_stacked_are_refused) {
+  const Tensor most =
+      ones(Shape::make(std::vector<std::int64_t>(Shape::max_rank, 1), "test").value());
+  const auto step = [&](const Tensor& sum, const Tensor& one) {
+    return std::pair{sum + one, most};
+  };
+  for (const bool unroll : {false, true}) {
+    const Error error = error_of([&] {
+      return scan(step, tensor(1.0), tensor({1.0, 2.0}), {.unroll = unroll}).second;
+    });
+    EXPECT_EQ(error.op(), "scan");
+    EXPECT_EQ(error.code(), ErrorCode::shape_mismatch);
+  }
+  const auto sums = [](const Tensor& total, const Tensor& one) {
+    return std::pair{total + sum(one), sum(one)};
+  };
+  for (const bool unroll : {false, true})
+    EXPECT_EQ(scan(sums, tensor(1.0), most, {.unroll = unroll}).first.to_vector<float>().at(0), 2);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, ControlFlow, every_device(), device_name);
 
 // Kernels that a device lacks -------------------------------------------------------------------------

@@ -84,6 +84,18 @@ TEST_P(GradientRules, windows_with_holes_give_theirs_to_the_first_extreme) {
                        {1, 1, 0, 0, 1, 1});
 }
 
+TEST_P(GradientRules, windows_give_theirs_to_the_first_nan) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const std::int64_t dilation : {1, 2}) {
+    const Window window{.dimensions = {3}, .dilations = Axes{dilation}};
+    const auto largest = [&](const Tensor& v) { return sum(window_max(v, window)); };
+    const Tensor x = dilation == 1 ? tensor({1.0, nan, nan}) : tensor({1.0, 5.0, nan, 5.0, nan});
+    const std::vector<float> want =
+        dilation == 1 ? std::vector<float>{0, 1, 0} : std::vector<float>{0, 0, 1, 0, 0};
+    EXPECT_EQ(grad(largest)(x).to_vector<float>(), want) << dilation;
+  }
+}
+
 TEST_P(GradientRules, what_has_no_rule_is_refused_by_name) {
   const Error quotients =
       error_of([] { return pulled([](const Tensor& v) { return quotient(v, 2); }, tensor({7})); });

@@ -99,6 +99,28 @@ TEST_F(Plans, products_hand_their_elements_to_what_reads_them) {
   expect_near(turned, (transpose(p) + 1).to_vector<double>());
 }
 
+TEST_F(Plans, convolutions_hand_their_elements_to_what_reads_them) {
+  const Tensor x = (iota({2, 6, 7, 3}, DType::f32) * 0.1).eval();
+  const Tensor w = (iota({4, 3, 2, 2}, DType::f32) * 0.02 - 0.3).eval();
+  const Tensor b = (iota({4}, DType::f32) - 1).eval();
+  const auto of = [&](Axes output) {
+    return conv(x, w, {.input_permutation = Axes{0, 3, 1, 2}, .output_permutation = output});
+  };
+  for (const Axes& output : {Axes{0, 3, 1, 2}, Axes{0, 1, 2, 3}}) {
+    const bool last = output[1] == 3;
+    const Tensor bias = last ? b : reshape(b, {4, 1, 1});
+    const Tensor stored = of(output).eval();
+    const Tensor y = relu(of(output) + bias);
+    const std::string plan = plan_text(std::array{y});
+    EXPECT_NE(plan.find("pipeline of 1 kernels"), std::string::npos) << plan;
+    EXPECT_EQ(count(plan, "  fused_conv "), 1U) << plan;
+    expect_near(y, relu(stored + bias).to_vector<double>());
+  }
+  const Tensor both = of({0, 3, 1, 2});
+  const std::string plan = plan_text(std::vector{both, both + 1});
+  EXPECT_EQ(count(plan, "fused_conv"), 0U) << plan;
+}
+
 TEST_F(Plans, products_that_others_read_or_in_another_order_are_stored) {
   const Tensor x = (iota({4, 5}, DType::f32) * 0.1).eval();
   const Tensor w = (iota({5, 4}, DType::f32) * 0.2 - 1).eval();

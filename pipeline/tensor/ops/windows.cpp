@@ -71,7 +71,10 @@ template <bool largest> Value scatter_dilated(const Backward& b) {
       extent[axis] = (results[axis] - 1) * strides[axis] + 1;
       after[axis] = padded.shape()[axis] - begin[axis] - extent[axis];
     }
-    const Value hit = scalar("equal", {slice(padded, begin, extent, strides), b.y()});
+    const Value one = slice(padded, begin, extent, strides);
+    // The extreme of a window with a NaN in it is that.
+    const Value hit =
+        scalar("logical_or", {scalar("equal", {one, b.y()}), scalar("is_nan", {one})});
     const Value here = pad(select(hit, left, zero), zero, begin, after, interior);
     sum = sum ? sum + here : here;
     left = select(hit, zero, left);
