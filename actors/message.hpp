@@ -23,14 +23,9 @@ class Message : public Envelope {
   /// Keeps the target, unless its strand does while messages wait.
   explicit Message(const std::shared_ptr<ActorCell>& target) noexcept
       : target_{target.get()}, keep_{target->alone() ? nullptr : target} {}
-  static void* operator new(std::size_t bytes) {
-    return bytes <= small_blocks::block_bytes ? small_blocks::take() : ::operator new(bytes);
-  }
+  static void* operator new(std::size_t bytes) { return small_blocks::take(bytes); }
   static void operator delete(void* message, std::size_t bytes) noexcept {
-    if (bytes <= small_blocks::block_bytes)
-      small_blocks::give(message);
-    else
-      ::operator delete(message);
+    small_blocks::give(message, bytes);
   }
 
   [[nodiscard]] ActorCell& target() const noexcept { return *target_; }

@@ -227,6 +227,13 @@ class Backend {
   /// Records steps for replay. The memory they name outlives the recording.
   [[nodiscard]] virtual Result<std::unique_ptr<Recording>> record(std::span<const Step> steps) = 0;
 
+  /// Changes the memory of a recording that is not in flight; the steps are else those it was made of.
+  /// False: it cannot be changed, record them anew.
+  [[nodiscard]] virtual bool rebind(Recording& /*recording*/,
+                                    std::span<const Step> /*steps*/) noexcept {
+    return false;
+  }
+
   /// Hands work to a queue. A failure means that nothing of it will run. The caller keeps
   /// executables, memory and the recording alive until the point is complete, not the spans.
   [[nodiscard]] virtual Result<void> submit(const Submission& submission) = 0;

@@ -44,6 +44,10 @@ void CommandWork::clear() noexcept {
   step.outputs.clear();
   step.scratch.clear();
   step.executable.reset();
+  if (replay && replay->passing) {
+    replay->bound.reset();
+    replay->arena.reset();
+  }
   replay.reset();
   waits.clear();
   on_result = nullptr;

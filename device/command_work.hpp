@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "stoker/device/buffer_state.hpp"
+#include "stoker/runtime/small_blocks.hpp"
 #include "stoker/runtime/timeline.hpp"
 
 namespace stoker {
@@ -43,23 +44,52 @@ struct CommandStep {
   boost::container::small_vector<Operand, 1> scratch;
   std::array<std::byte, 8> pattern{};
   std::uint8_t pattern_bytes = 4;
-  std::vector<std::uint32_t> after = {};  ///< within a Replay; of a single step the shell finds out
 };
 
-/// How a command uses a buffer, for the hazards.
-struct BufferUse {
-  std::shared_ptr<BufferState> buffer;
-  bool writes = false;
-  bool overwrites = false;  ///< leaves nothing of what was there
+/// Made by whoever asks for a run, freed by the device.
+using BufferStates = std::vector<std::shared_ptr<BufferState>,
+                                 small_blocks::Allocator<std::shared_ptr<BufferState>>>;
+
+/// Steps that run many times, on memory that each run chooses: buffers are numbers here. Immutable,
+/// shared.
+struct ReplayPlan {
+  struct Operand {
+    std::uint32_t buffer = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+  };
+  struct Step {
+    std::shared_ptr<const Executable> executable;
+    boost::container::small_vector<Operand, 3> inputs;
+    boost::container::small_vector<Operand, 1> outputs;
+    boost::container::small_vector<Operand, 1> scratch;
+    std::vector<std::uint32_t> after;  ///< positions of earlier steps
+  };
+  /// How a run uses a buffer, for the hazards; readers first.
+  struct Use {
+    std::uint32_t buffer = 0;
+    bool writes = false;
+    bool overwrites = false;  ///< leaves nothing of what was there
+  };
+  std::vector<Step> steps;
+  std::vector<Use> uses;
 };
 
-/// Steps that run many times on the same memory, recorded on first use. Whoever submits it sets
-/// `busy` and does not submit it again until the shell has cleared it.  [strand]
+/// A plan on some memory, recorded on first use. Whoever submits it sets `busy`, and does not submit or
+/// change it until the shell has cleared that.  [strand]
 struct Replay {
-  std::vector<CommandStep> steps;
-  std::vector<BufferUse> uses;
+  std::shared_ptr<const ReplayPlan> plan;
+  std::shared_ptr<const BufferStates> bound;  ///< buffers 0 … of the plan
+  std::shared_ptr<BufferState> arena;         ///< the buffer after those; null: there is none
   bool busy = false;
-  std::unique_ptr<Recording> recording;
+  bool passing = false;          ///< its memory goes when the run has ended
+  bool moved = true;             ///< it is on other memory than its recording
+  std::vector<Step> steps = {};  ///< what was recorded
+  std::unique_ptr<Recording> recording = {};
+
+  [[nodiscard]] BufferState* buffer(std::uint32_t number) const noexcept {
+    return number < bound->size() ? (*bound)[number].get() : arena.get();
+  }
 };
 
 /// A point of a timeline that the host advances.
@@ -112,7 +142,9 @@ struct CommandWork {
 /// Calls `visit(buffer, writes, overwrites)` for each buffer a work touches, readers first.
 template <class Visit> void for_each_use(const CommandWork& work, Visit&& visit) {
   if (work.replay) {
-    for (const BufferUse& use : work.replay->uses) visit(*use.buffer, use.writes, use.overwrites);
+    for (const ReplayPlan::Use& use : work.replay->plan->uses)
+      if (BufferState* const buffer = work.replay->buffer(use.buffer))
+        visit(*buffer, use.writes, use.overwrites);
     return;
   }
   for (const Operand& operand : work.step.inputs)

@@ -4,6 +4,9 @@
 #include <bit>
 #include <utility>
 
+#include "stoker/runtime/lock_soon.hpp"
+#include "stoker/runtime/small_blocks.hpp"
+
 namespace stoker {
 namespace {
 
@@ -58,13 +61,13 @@ Result<void> MemoryPool::check(std::uint64_t bytes, std::string_view op) const {
 Result<std::shared_ptr<MemoryLease>> MemoryPool::lease(std::uint64_t bytes, MemoryKind kind,
                                                        std::string_view op) {
   if (bytes > backend_->info().limits.max_allocation) return check(bytes, op).error();
-  const std::scoped_lock lock{mutex_};
+  const auto lock = lock_soon(mutex_);
   return lease_locked(bytes, kind, op);
 }
 
 std::shared_ptr<MemoryLease> MemoryPool::lease_free(std::uint64_t bytes, MemoryKind kind) {
   if (bytes > backend_->info().limits.max_allocation) return nullptr;
-  const std::scoped_lock lock{mutex_};
+  const auto lock = lock_soon(mutex_);
   if (!has_free(shelves_[static_cast<std::size_t>(kind)], round_up(bytes))) return nullptr;
   auto found = lease_locked(bytes, kind, "lease");
   return found ? *std::move(found) : nullptr;
@@ -89,7 +92,8 @@ Result<std::shared_ptr<MemoryLease>> MemoryPool::lease_locked(std::uint64_t byte
   if (!taken) return taken.error();
   MemoryView view = *taken;
   view.bytes = bytes;
-  auto result = std::make_shared<Lease>(shared_from_this(), view, rounded);
+  auto result = std::allocate_shared<Lease>(small_blocks::Allocator<Lease>{}, shared_from_this(),
+                                            view, rounded);
   stats_.in_use += rounded;
   stats_.peak = std::max(stats_.peak, stats_.in_use);
   ++stats_.leases;
@@ -166,7 +170,7 @@ Result<std::unique_ptr<MemoryBlock>> MemoryPool::grow(std::uint64_t bytes, Memor
 
 void MemoryPool::give_back(const Lease& lease) noexcept {
   if (fork_.forked()) return;  // a thread of the parent may hold the lock for ever
-  const std::scoped_lock lock{mutex_};
+  const auto lock = lock_soon(mutex_);
   MemoryBlock* block = lease.view_.block;
   Shelf& shelf = shelves_[static_cast<std::size_t>(block->kind)];
   stats_.in_use -= lease.rounded_;
@@ -187,12 +191,12 @@ void MemoryPool::give_back(const Lease& lease) noexcept {
 }
 
 MemoryStats MemoryPool::stats() const {
-  const std::scoped_lock lock{mutex_};
+  const auto lock = lock_soon(mutex_);
   return stats_;
 }
 
 std::uint64_t MemoryPool::trim() {
-  const std::scoped_lock lock{mutex_};
+  const auto lock = lock_soon(mutex_);
   return trim_locked();
 }
 

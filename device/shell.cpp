@@ -78,8 +78,9 @@ Result<std::shared_ptr<BufferState>> DeviceShell::make_late_buffer(const TensorS
 
 std::shared_ptr<BufferState> DeviceShell::make_buffer(const TensorSpec& spec,
                                                       std::shared_ptr<MemoryLease> memory) {
-  return std::make_shared<BufferState>(next_buffer_.fetch_add(1, std::memory_order_relaxed), spec,
-                                       std::move(memory));
+  return std::allocate_shared<BufferState>(small_blocks::Allocator<BufferState>{},
+                                           next_buffer_.fetch_add(1, std::memory_order_relaxed),
+                                           spec, std::move(memory));
 }
 
 std::optional<Error> DeviceShell::lost() const {
@@ -339,18 +340,40 @@ Result<void> DeviceShell::resolve(const CommandStep& from, Step& step, Flight& f
 }
 
 Result<void> DeviceShell::record(Replay& replay, QueueKind queue, Flight& flight) {
-  if (!replay.recording) {
-    std::vector<Step> steps;
-    steps.reserve(replay.steps.size());
-    for (const CommandStep& from : replay.steps) {
-      Step& step = steps.emplace_back();
-      STOKER_TRY(resolve(from, step, flight));
-      step.after.assign(from.after.begin(), from.after.end());
+  if (!replay.recording || replay.moved) STOKER_TRY(record_anew(replay));
+  for (const ReplayPlan::Use& use : replay.plan->uses)
+    note_use(*replay.buffer(use.buffer), use.writes, queue, nullptr, flight);
+  return {};
+}
+
+Result<void> DeviceShell::record_anew(Replay& replay) {
+  const auto& plan = replay.plan->steps;
+  if (replay.steps.empty()) {
+    replay.steps.resize(plan.size());
+    for (std::size_t i = 0; i < plan.size(); ++i) {
+      replay.steps[i].executable = plan[i].executable;
+      replay.steps[i].after.assign(plan[i].after.begin(), plan[i].after.end());
+      replay.steps[i].inputs.resize(plan[i].inputs.size());
+      replay.steps[i].outputs.resize(plan[i].outputs.size());
+      replay.steps[i].scratch.resize(plan[i].scratch.size());
     }
-    STOKER_ASSIGN(replay.recording, backend_->record(steps));
   }
-  for (const BufferUse& use : replay.uses)
-    note_use(*use.buffer, use.writes, queue, nullptr, flight);
+  const auto view_all = [&](const auto& operands, auto& views) {
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const MemoryView& whole = replay.buffer(operands[i].buffer)->memory->view();
+      views[i] = {whole.block, whole.offset + operands[i].offset, operands[i].bytes};
+    }
+  };
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    view_all(plan[i].inputs, replay.steps[i].inputs);
+    view_all(plan[i].outputs, replay.steps[i].outputs);
+    view_all(plan[i].scratch, replay.steps[i].scratch);
+  }
+  if (!replay.recording || !backend_->rebind(*replay.recording, replay.steps)) {
+    replay.recording.reset();
+    STOKER_ASSIGN(replay.recording, backend_->record(replay.steps));
+  }
+  replay.moved = false;
   return {};
 }
 

@@ -196,6 +196,7 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   /// Looks up the memory of a step.
   Result<void> resolve(const CommandStep& from, Step& step, Flight& flight);
   Result<void> record(Replay& replay, QueueKind queue, Flight& flight);
+  Result<void> record_anew(Replay& replay);
   void note_use(const BufferState& buffer, bool writes, QueueKind queue, Step* step,
                 Flight& flight);
   void hand_over(QueueKind queue, Flight flight, Replay* replay);

@@ -149,7 +149,8 @@ void DeviceShell::mute(QueueKind queue, const Flight& flight) {
   for (const CommandPtr& command : flight.commands) {
     const CommandWork& work = command->work;
     if (work.replay) {
-      for (const CommandStep& step : work.replay->steps) keep(step);
+      for (const auto& buffer : *work.replay->bound) muted.memory.push_back(buffer->memory);
+      if (work.replay->arena) muted.memory.push_back(work.replay->arena->memory);
       muted.memory.push_back(work.replay);
     } else {
       keep(work.step);

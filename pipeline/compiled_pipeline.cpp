@@ -47,7 +47,7 @@ Result<std::shared_ptr<const Binding>> CompiledPipeline::binding_of(
       }
   }
   STOKER_TRY(plan_->check_binding(buffers, *device_));
-  auto binding = std::make_shared<Binding>();
+  auto binding = std::allocate_shared<Binding>(small_blocks::Allocator<Binding>{});
   binding->reserve(buffers.size());
   for (const DeviceBuffer* buffer : buffers) binding->push_back(buffer->state());
   if (keep == Keep::recording) {

@@ -2,7 +2,8 @@
 //
 // A run binds a buffer to every external value; internal values live in an arena that belongs to the
 // run. The arena and the recording made for it are replayed by the next run that binds the same
-// buffers; a few idle ones are kept.
+// buffers; a few idle ones are kept. Of runs that keep nothing only the recordings stay, without
+// memory: the next run puts one on its own.
 //
 // Threads: lives on its device's strand, where its runs are ordered with everything else.
 #pragma once
@@ -17,7 +18,7 @@
 namespace stoker {
 
 /// The checked buffers of a run, one for each external value. Runs on the same buffers share one.
-using Binding = std::vector<std::shared_ptr<BufferState>>;
+using Binding = BufferStates;
 
 /// Starts a run. What cannot be had (out_of_memory, a recording) fails the command.
 struct RunPipeline {
@@ -32,6 +33,7 @@ struct TrimPipeline {};
 class PipelineActor final : public Actor {
  public:
   static constexpr std::size_t max_idle = 8;
+  static constexpr std::size_t max_spare = 32;  ///< as many as a program may be ahead of its device
 
   PipelineActor(std::shared_ptr<const PipelinePlan> plan, std::shared_ptr<DeviceClient> device)
       : plan_{std::move(plan)}, device_{std::move(device)} {
@@ -45,13 +47,6 @@ class PipelineActor final : public Actor {
  private:
   void on_down(const Down& device) override { leave(device.reason); }
 
-  /// An arena with the recording that uses it.
-  struct Instance {
-    std::shared_ptr<const Binding> binding;
-    std::shared_ptr<BufferState> arena;  ///< null if there are no internal values
-    std::shared_ptr<Replay> replay;
-  };
-
   /// As DeviceShell::run_at_once().
   [[nodiscard]] std::optional<Result<void>> run_at_once(const RunPipeline& run);
   /// What a run replays, with its arena if that lives just as long.
@@ -60,14 +55,14 @@ class PipelineActor final : public Actor {
     std::shared_ptr<BufferState> passing_arena;
   };
   [[nodiscard]] Result<Chosen> replay_for(const RunPipeline& run);
-  [[nodiscard]] Result<Instance> make_instance(std::shared_ptr<const Binding> binding, bool keep);
-  [[nodiscard]] std::vector<BufferUse> uses_of(const Binding& binding) const;
-  void bind(Instance& instance, std::shared_ptr<const Binding> binding);
+  [[nodiscard]] Result<std::shared_ptr<BufferState>> make_arena(bool keep) const;
+  [[nodiscard]] std::shared_ptr<Replay> spare();
 
   const std::shared_ptr<const PipelinePlan> plan_;
   const std::shared_ptr<DeviceClient> device_;
-  std::vector<Instance> instances_;
-  bool asked_direct_ = false;  // whether the plan is small
+  std::vector<std::shared_ptr<Replay>> kept_;   // with their memory
+  std::vector<std::shared_ptr<Replay>> spare_;  // without, while they are idle
+  bool asked_direct_ = false;                   // whether the plan is small
   std::unique_ptr<DirectRun> direct_;
 };
 

@@ -72,6 +72,7 @@ Result<std::shared_ptr<const PipelinePlan>> PipelinePlan::make(Graph checked,
   auto plan = std::make_shared<PipelinePlan>();
   plan->graph = std::move(checked);
   STOKER_TRY(plan->place(order, device));
+  plan->replay = std::make_shared<const ReplayPlan>(plan->make_replay());
   return std::shared_ptr<const PipelinePlan>{std::move(plan)};
 }
 
@@ -145,6 +146,38 @@ Result<void> PipelinePlan::place(const std::vector<std::uint32_t>& order, Device
   // Values without elements need no memory but a place.
   if (!items.empty()) arena.bytes = std::max<std::uint64_t>(arena.bytes, 1);
   return {};
+}
+
+ReplayPlan PipelinePlan::make_replay() const {
+  ReplayPlan made;
+  const auto arena_number = static_cast<std::uint32_t>(externals.size());
+  std::vector<std::uint32_t> buffer_of(graph.values().size(), arena_number);
+  for (std::uint32_t i = 0; i < externals.size(); ++i) {
+    const ValueId value = externals[i];
+    buffer_of[value] = i;
+    if (read_first[value] || !written[value]) made.uses.push_back({i, false, false});
+    if (written[value]) made.uses.push_back({i, true, !read_first[value]});
+  }
+  if (arena.bytes > 0) made.uses.push_back({arena_number, true, true});
+  const auto operand_of = [&](ValueId value) {
+    const ValueId stored = graph.values()[value].memory;
+    const bool internal = buffer_of[stored] == arena_number;
+    return ReplayPlan::Operand{buffer_of[stored],
+                               internal ? arena.offsets[item_of_value[stored]] : 0,
+                               graph.values()[value].spec->bytes()};
+  };
+  for (const PlannedStage& planned : stages) {
+    const GraphStage& stage = graph.stages()[planned.stage];
+    ReplayPlan::Step& step = made.steps.emplace_back();
+    step.executable = planned.prepared->executable;
+    for (const ValueId value : stage.inputs) step.inputs.push_back(operand_of(value));
+    for (const ValueId value : stage.outputs) step.outputs.push_back(operand_of(value));
+    for (std::size_t i = 0; i < planned.scratch_items.size(); ++i)
+      step.scratch.push_back({arena_number, arena.offsets[planned.scratch_items[i]],
+                              step.executable->scratch_bytes[i]});
+    step.after = planned.after;
+  }
+  return made;
 }
 
 Result<void> PipelinePlan::check_binding(std::span<const DeviceBuffer* const> buffers,

@@ -32,6 +32,8 @@ struct PipelinePlan {
   std::vector<PlannedStage> stages;
   std::vector<std::uint32_t> item_of_value;  ///< arena item of an internal value, or no_item
   ArenaPlan arena;                           ///< memory of one run's internal values and scratch
+  /// What a run replays: buffers are the externals in their order, then the arena if there is one.
+  std::shared_ptr<const ReplayPlan> replay;
 
   /// Checks the whole graph and prepares every kernel. Errors: those of check_graph() and whatever
   /// the device cannot do.
@@ -49,6 +51,7 @@ struct PipelinePlan {
  private:
   [[nodiscard]] Error released(std::size_t external) const;
   Result<void> place(const std::vector<std::uint32_t>& order, DeviceClient& device);
+  [[nodiscard]] ReplayPlan make_replay() const;
 };
 
 }  // namespace stoker

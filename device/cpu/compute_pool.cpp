@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stoker/runtime/cores.hpp"
+#include "stoker/runtime/lock_soon.hpp"
 #include "stoker/runtime/ring.hpp"
 
 namespace stoker::device::cpu {
@@ -15,6 +16,9 @@ namespace {
 constexpr auto spin_idle = std::chrono::microseconds{20};
 constexpr auto spin_beside_others = std::chrono::microseconds{200};
 constexpr auto stop_patience = std::chrono::seconds{2};
+// Nodes that take less in all stay on the thread that made them ready: what they read is in its cache,
+// and another thread takes a microsecond to notice and to fetch it.
+constexpr double handed_on_from_ns = 2000;
 
 void relax() noexcept { __builtin_ia32_pause(); }
 
@@ -84,17 +88,6 @@ struct ComputePool::State {
     for (; count > 0; --count) wake.notify_one();
   }
 
-  /// The lock is held for tens of nanoseconds: less than it takes to sleep and be woken.
-  std::unique_lock<std::mutex> lock_soon() {
-    constexpr int attempts = 64;
-    for (int i = 0; i < attempts; ++i) {
-      std::unique_lock lock{mutex, std::try_to_lock};
-      if (lock) return lock;
-      relax();
-    }
-    return std::unique_lock{mutex};
-  }
-
   /// Waits for a node, for a while, unless as many threads as there are cores are busy.
   template <class Stop> void spin(const Stop& stop) {
     const auto begin = std::chrono::steady_clock::now();
@@ -110,36 +103,50 @@ struct ComputePool::State {
     spinning.fetch_sub(1, std::memory_order_relaxed);
   }
 
-  /// Runs the claimed slice, then what it made ready and can be kept. Returns without a claim.
+  /// Runs the claimed slice, then what it made ready and is worth keeping. Returns without a claim.
   void run(Claim claim, ReadyNodes& ready_now) {
+    ReadyNodes own;  // claimed, to be run here; the last comes next
+    double own_ns = 0;
     for (;;) {
       ready_now.clear();
       claim.node->job->run_slice(*claim.node, claim.stage, claim.slice, ready_now);
-      // A successor with a single slice stays on this thread; what is left goes to the others.
-      Node* mine = nullptr;
-      const auto small = std::ranges::find_if(ready_now, [](const Node* node) {
-        return node->plan->stages.empty() || node->slices() == 1;
-      });
-      if (small != ready_now.end()) {
-        mine = *small;
-        ready_now.erase(small);
-        mine->claimed = 1;
+      keep(ready_now, own, own_ns);
+      if (!ready_now.empty() || own.empty()) {
+        unsigned wanted = 0;
+        {
+          const auto lock = lock_soon(mutex);
+          push_locked(ready_now);
+          if (own.empty()) unclaim_locked();
+          wanted = wake_locked(own.empty() ? 1 : 0);
+        }
+        wake_some(wanted);
+        if (own.empty()) return;
       }
-      if (mine && ready_now.empty()) {
-        claim = {mine, mine->stage, 0};
-        continue;
-      }
-      unsigned wanted = 0;
-      {
-        const auto lock = lock_soon();
-        push_locked(ready_now);
-        if (!mine) unclaim_locked();
-        wanted = wake_locked(mine ? 0 : 1);
-      }
-      wake_some(wanted);
-      if (!mine) return;
-      claim = {mine, mine->stage, 0};
+      Node* const next = own.back();
+      own.pop_back();
+      own_ns -= cost_of(*next);
+      claim = {next, next->stage, 0};
     }
+  }
+
+  /// Of a node without a guess: more than is kept.
+  static double cost_of(const Node& node) noexcept {
+    if (node.plan->stages.empty()) return 0;
+    return node.plan->cost_ns > 0 ? node.plan->cost_ns : 2 * handed_on_from_ns;
+  }
+
+  /// Moves to `own` what this thread goes on with: one node, and what is short beside it.
+  static void keep(ReadyNodes& ready_now, ReadyNodes& own, double& own_ns) {
+    const auto kept = [&](Node* node) {
+      if (!node->plan->stages.empty() && node->slices() != 1) return false;
+      const double cost = cost_of(*node);
+      if (!own.empty() && own_ns + cost > handed_on_from_ns) return false;
+      own_ns += cost;
+      node->claimed = 1;
+      own.push_back(node);
+      return true;
+    };
+    ready_now.erase(std::remove_if(ready_now.begin(), ready_now.end(), kept), ready_now.end());
   }
 };
 
@@ -189,7 +196,7 @@ unsigned ComputePool::threads() const noexcept { return state_->threads; }
 void ComputePool::push(std::span<Node* const> ready) {
   unsigned wanted = 0;
   {
-    const auto lock = state_->lock_soon();
+    const auto lock = lock_soon(state_->mutex);
     state_->push_locked(ready);
     wanted = state_->wake_locked(0);
   }
@@ -203,7 +210,7 @@ bool ComputePool::help(const std::function<bool()>& done) {
     Claim claim;
     bool claimed = false;
     {
-      const auto lock = state_->lock_soon();
+      const auto lock = lock_soon(state_->mutex);
       claimed = state_->claim_locked(claim);
     }
     if (!claimed && spun) return false;
@@ -216,7 +223,7 @@ bool ComputePool::help(const std::function<bool()>& done) {
   // What it left to itself is for others.
   unsigned wanted = 0;
   {
-    const auto lock = state_->lock_soon();
+    const auto lock = lock_soon(state_->mutex);
     wanted = state_->wake_locked(0);
   }
   state_->wake_some(wanted);
@@ -226,7 +233,7 @@ bool ComputePool::help(const std::function<bool()>& done) {
 void ComputePool::work(const std::shared_ptr<State>& state, const std::stop_token& stop) {
   ReadyNodes ready_now;
   bool spun = true;  // since it last had or heard of work
-  auto lock = state->lock_soon();
+  auto lock = lock_soon(state->mutex);
   while (!stop.stop_requested()) {
     Claim claim;
     const bool claimed = state->claim_locked(claim);
@@ -235,7 +242,7 @@ void ComputePool::work(const std::shared_ptr<State>& state, const std::stop_toke
       lock.unlock();
       if (claimed) state->run(claim, ready_now);
       state->spin([&] { return stop.stop_requested(); });
-      lock = state->lock_soon();
+      lock = lock_soon(state->mutex);
       spun = true;
       continue;
     }

@@ -110,6 +110,11 @@ Result<std::unique_ptr<Recording>> CpuBackend::record(std::span<const Step> step
   return std::unique_ptr<Recording>{std::make_unique<CpuRecording>(queue_->make_job(steps))};
 }
 
+bool CpuBackend::rebind(Recording& recording, std::span<const Step> steps) noexcept {
+  static_cast<CpuRecording&>(recording).job->rebind(steps);
+  return true;
+}
+
 Result<void> CpuBackend::submit(const Submission& submission) {
   submissions_.fetch_add(1, std::memory_order_relaxed);
   queue_->submit(submission.recording ? static_cast<CpuRecording*>(submission.recording)->job

@@ -30,6 +30,7 @@ class CpuBackend final : public Backend {
       std::shared_ptr<const Kernel> kernel, const KernelCall& call,
       std::span<const TensorSpec> outputs) override;
   [[nodiscard]] Result<std::unique_ptr<Recording>> record(std::span<const Step> steps) override;
+  [[nodiscard]] bool rebind(Recording& recording, std::span<const Step> steps) noexcept override;
   [[nodiscard]] Result<void> submit(const Submission& submission) override;
   [[nodiscard]] bool run_at_once(std::span<const Step> steps,
                                  std::optional<Error>& failure) override;

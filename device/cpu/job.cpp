@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "stoker/device/cpu/memory_steps.hpp"
+#include "stoker/runtime/lock_soon.hpp"
 
 namespace stoker::device::cpu {
 namespace {
@@ -59,6 +60,15 @@ Job::Job(std::span<const Step> steps, std::weak_ptr<JobOwner> owner)
   for (std::uint32_t i = 0; i < count_; ++i) {
     nodes_[i].successors = {position, after[i].size()};
     position += after[i].size();
+  }
+}
+
+void Job::rebind(std::span<const Step> steps) noexcept {
+  void** to = pointers_.data();
+  for (std::size_t i = 0; i < count_; ++i) {
+    for (const MemoryView& view : steps[i].inputs) *to++ = view.host();
+    for (const MemoryView& view : steps[i].outputs) *to++ = view.host();
+    nodes_[i].args.scratch = steps[i].scratch.empty() ? nullptr : steps[i].scratch[0].host();
   }
 }
 
@@ -123,7 +133,7 @@ void Job::finish(Node& node, ReadyNodes& ready) noexcept {
     if (next.waiting.fetch_sub(1, std::memory_order_acq_rel) == 1) ready.push_back(&next);
   }
   if (counts_) {
-    const std::scoped_lock lock{mutex_};
+    const auto lock = lock_soon(mutex_);
     if (progress_) progress_->fetch_add(1, std::memory_order_relaxed);
   }
   if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;

@@ -69,6 +69,8 @@ class Job final {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
+  /// The same steps on other memory; while the job is idle.
+  void rebind(std::span<const Step> steps) noexcept;
   /// Back to "nothing has run"; appends the nodes without predecessors to `ready`.
   void reset(bool timed, std::atomic<std::uint32_t>* progress, ReadyNodes& ready);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "stoker/runtime/lock_soon.hpp"
+
 namespace stoker::device::cpu {
 JobQueue::JobQueue(CompletionSink& sink, std::shared_ptr<ComputePool> pool)
     : sink_{sink}, pool_{std::move(pool)} {}
@@ -20,7 +22,7 @@ void JobQueue::submit(std::shared_ptr<Job> job, const Submission& submission) {
   for (const QueuePoint& point : submission.waits)
     flight.waits_for = std::max(flight.waits_for, point.value);
   ready_.clear();
-  std::unique_lock lock{mutex_};
+  auto lock = lock_soon(mutex_);
   const std::shared_ptr<Job> own = flight.job;
   const bool idle = flights_.empty();
   flights_.push_back(std::move(flight));
@@ -64,7 +66,7 @@ void JobQueue::collect_startable(ReadyNodes& ready) {
 void JobQueue::on_job_done(Job& job) noexcept {
   ReadyNodes ready;
   Rest rest;
-  std::unique_lock lock{mutex_};
+  auto lock = lock_soon(mutex_);
   const auto own = std::ranges::find_if(flights_, [&](const Flight& flight) {
     return flight.job.get() == &job && flight.started && !flight.done;
   });

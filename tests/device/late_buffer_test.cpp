@@ -30,7 +30,7 @@ TEST_F(LateBuffers, take_no_memory_before_their_first_command_goes_to_the_device
   open(false, 1);
   const auto a = buffer();
   const std::uint64_t before = in_use();
-  std::vector<std::shared_ptr<BufferState>> results;
+  BufferStates results;
   for (int i = 0; i < 5; ++i) {
     results.push_back(late());
     submit(a, results.back());
