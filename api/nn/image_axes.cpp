@@ -26,6 +26,22 @@ Axes ImageAxes::permutation() const {
   return axes;
 }
 
+ConvOptions ImageAxes::conv_options() const {
+  ConvOptions how;
+  how.input_permutation = how.output_permutation = permutation();
+  const auto last = static_cast<std::int64_t>(space);
+  Axes kernel{last + 1, last};  // outputs, channels, space…
+  for (std::int64_t axis = 0; axis < last; ++axis) kernel.push_back(axis);
+  how.kernel_permutation = kernel;
+  return how;
+}
+
+Tensor ImageAxes::with_bias(const Tensor& y, const Tensor& bias) const {
+  std::vector<std::int64_t> extents(y.rank(), 1);
+  extents[static_cast<std::size_t>(channel_axis())] = bias.shape()[0];
+  return y + stoker::reshape(bias, extents);
+}
+
 Axes ImageAxes::spread(const Axes& of_space, std::int64_t other) const {
   Axes all(space + 2, other);
   const Axes at = space_axes();
@@ -46,18 +62,23 @@ Axes ImageAxes::list(std::string_view op, const ParamSet& options, std::string_v
   return Axes(space, given[0]);
 }
 
-ImageAxes::Padding ImageAxes::padding(std::string_view op, const ParamSet& options) const {
-  const std::vector<std::int64_t>& edges = options.integers("pads");
-  if (edges.empty()) return options.text("padding") == "same" ? Pad::same : Pad::valid;
-  if (edges.size() != 2 * space)
+ImageAxes::Edges ImageAxes::edges(std::string_view op, const ParamSet& options,
+                                  std::string_view name) const {
+  const std::vector<std::int64_t>& given = options.integers(name);
+  if (given.size() != 2 * space)
     throw Error{std::string{op},
                 ErrorCode::invalid_parameter,
-                "pads: expected " + std::to_string(2 * space) +
-                    " numbers, before and behind each axis, got " + std::to_string(edges.size()),
-                {{"parameter", "pads"}}};
-  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
-  for (std::size_t i = 0; i < space; ++i) pairs.emplace_back(edges[2 * i], edges[2 * i + 1]);
+                std::string{name} + ": expected " + std::to_string(2 * space) +
+                    " numbers, before and behind each axis, got " + std::to_string(given.size()),
+                {{"parameter", std::string{name}}}};
+  Edges pairs;
+  for (std::size_t i = 0; i < space; ++i) pairs.emplace_back(given[2 * i], given[2 * i + 1]);
   return pairs;
+}
+
+ImageAxes::Padding ImageAxes::padding(std::string_view op, const ParamSet& options) const {
+  if (!options.integers("pads").empty()) return edges(op, options, "pads");
+  return options.text("padding") == "same" ? Pad::same : Pad::valid;
 }
 
 ParamSpec channels_option() {

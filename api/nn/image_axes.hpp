@@ -24,10 +24,18 @@ struct ImageAxes {
   [[nodiscard]] std::int64_t channel_axis() const noexcept {
     return channels_last ? static_cast<std::int64_t>(space) + 1 : 1;
   }
+  /// How many channels a tensor of that shape has.
+  [[nodiscard]] std::int64_t channels(const Shape& x) const {
+    return x[static_cast<std::size_t>(channel_axis())];
+  }
   /// The axes of space, in order.
   [[nodiscard]] Axes space_axes() const;
   /// For conv(): batch, channels, space… of the input, and of the output.
   [[nodiscard]] Axes permutation() const;
+  /// conv() of such inputs with a kernel [space…, channels in one group, units]; the rest is unset.
+  [[nodiscard]] ConvOptions conv_options() const;
+  /// y + bias, one number for each channel.
+  [[nodiscard]] Tensor with_bias(const Tensor& y, const Tensor& bias) const;
   /// A list for space as one for all axes, with `other` for batch and channels.
   [[nodiscard]] Axes spread(const Axes& of_space, std::int64_t other) const;
 
@@ -35,8 +43,13 @@ struct ImageAxes {
   /// least 1.
   [[nodiscard]] Axes list(std::string_view op, const ParamSet& options,
                           std::string_view name) const;
-  /// The option "padding": "valid", "same", or before and behind each axis of space in one list.
-  using Padding = std::variant<Pad, std::vector<std::pair<std::int64_t, std::int64_t>>>;
+  /// What lies before and behind each axis of space.
+  using Edges = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  /// Of an option that has two integers for each axis of space.
+  [[nodiscard]] Edges edges(std::string_view op, const ParamSet& options,
+                            std::string_view name) const;
+  /// The option "padding": "valid" or "same"; or the edges of the option "pads", if it is not empty.
+  using Padding = std::variant<Pad, Edges>;
   [[nodiscard]] Padding padding(std::string_view op, const ParamSet& options) const;
 };
 

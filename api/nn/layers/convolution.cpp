@@ -11,10 +11,6 @@ namespace {
 
 constexpr const char* size_doc = "one for each axis of space, or one for all";
 
-std::int64_t channels_in(const ImageAxes& axes, const Shape& x) {
-  return x[static_cast<std::size_t>(axes.channel_axis())];
-}
-
 /// How many groups, and units, a layer has for so many channels.
 struct Groups {
   std::int64_t count;
@@ -44,7 +40,7 @@ std::vector<VariableSpec> variables_of(const char* op, FindGroups find,
                                        std::span<const TensorSpec> inputs,
                                        const ParamSet& options) {
   const ImageAxes axes = ImageAxes::of(op, inputs[0].shape, options);
-  const std::int64_t channels = channels_in(axes, inputs[0].shape);
+  const std::int64_t channels = axes.channels(inputs[0].shape);
   const Groups groups = find(options, channels);
   const Axes size = axes.list(op, options, "kernel_size");
   std::vector<std::int64_t> extents(size.begin(), size.end());
@@ -61,24 +57,14 @@ std::vector<Tensor> apply_of(const char* op, FindGroups find, LayerCall& call) {
   const ParamSet& options = call.options();
   const Tensor& x = call.x();
   const ImageAxes axes = ImageAxes::of(op, x.shape(), options);
-  ConvOptions how;
+  ConvOptions how = axes.conv_options();
   how.strides = axes.list(op, options, "strides");
   how.padding = axes.padding(op, options);
   how.input_dilation = axes.list(op, options, "input_dilation");
   how.kernel_dilation = axes.list(op, options, "kernel_dilation");
-  how.feature_group_size = find(options, channels_in(axes, x.shape())).count;
-  how.input_permutation = how.output_permutation = axes.permutation();
-  const auto space = static_cast<std::int64_t>(axes.space);
-  Axes kernel{space + 1, space};  // outputs, channels, space…
-  for (std::int64_t axis = 0; axis < space; ++axis) kernel.push_back(axis);
-  how.kernel_permutation = kernel;
+  how.feature_group_size = find(options, axes.channels(x.shape())).count;
   Tensor y = stoker::conv(x, call.variable("kernel"), how);
-  if (call.has("bias")) {
-    const Tensor& bias = call.variable("bias");
-    std::vector<std::int64_t> extents(x.rank(), 1);
-    extents[static_cast<std::size_t>(axes.channel_axis())] = bias.shape()[0];
-    y = y + stoker::reshape(bias, extents);
-  }
+  if (call.has("bias")) y = axes.with_bias(y, call.variable("bias"));
   return {activation(options.text("activation"))(y)};
 }
 

@@ -1,5 +1,9 @@
-// Layers that keep one number of each window, or of all of space. Rows of
+// Layers that keep one number of each window, or of all of space. Rows of
 // ../shared/op-checklist.md.
+//
+// Adaptive ones are told how many windows there shall be along each axis: of an extent n and m windows,
+// strides are floor(n / m) and windows n − (m − 1)·stride wide, so that they cover all (Axon's rule:
+// all windows are of one size).
 #include "stoker/api/nn/image_axes.hpp"
 #include "stoker/api/nn/layer.hpp"
 
@@ -31,25 +35,73 @@ Window window_of(const char* op, const LayerCall& call) {
   return window;
 }
 
+Window adaptive_window_of(const char* op, const LayerCall& call) {
+  const Shape& x = call.x().shape();
+  const ImageAxes axes = ImageAxes::of(op, x, call.options());
+  const Axes wanted = axes.list(op, call.options(), "output_size");
+  const Axes at = axes.space_axes();
+  Axes size;
+  Axes strides;
+  for (std::size_t i = 0; i < axes.space; ++i) {
+    const std::int64_t extent = x[static_cast<std::size_t>(at[i])];
+    if (wanted[i] > extent)
+      throw Error{op,
+                  ErrorCode::shape_mismatch,
+                  "expected an extent of at least " + std::to_string(wanted[i]) +
+                      " for as many windows, got " + std::to_string(extent),
+                  {{"input", x.to_string()}, {"output_size", std::to_string(wanted[i])}}};
+    strides.push_back(extent / wanted[i]);
+    size.push_back(extent - (wanted[i] - 1) * strides.back());
+  }
+  Window window;
+  window.dimensions = axes.spread(size, 1);
+  window.strides = axes.spread(strides, 1);
+  return window;
+}
+
 /// (Σ |x|^norm)^(1/norm).
 Tensor power_mean(const Tensor& sum, double norm) { return pow(sum, 1 / norm); }
 
-void add_window(LayerTable& table, const char* name, const char* summary,
-                Tensor (*compute)(const LayerCall& call, const Window& window)) {
+ParamSpec norm_option() {
+  return {.name = "norm", .type = ParamType::real, .fallback = 2.0, .doc = "p", .min = 1};
+}
+
+using Pooling = Tensor (*)(const LayerCall& call, const Window& window);
+struct Windowed {
+  const char* name;
+  const char* adaptive_name;
+  const char* summary;  // without "of each window"
+  Pooling compute;
+  bool has_norm = false;
+};
+
+void add_window(LayerTable& table, const Windowed& kind) {
   std::vector<ParamSpec> options{space_option("kernel_size", {1}, size_doc),
                                  space_option("strides", {}, "default: the kernel's size"),
                                  padding_option(),
                                  pads_option(),
                                  space_option("window_dilations", {1}, size_doc),
                                  channels_option()};
-  if (std::string_view{name} == "lp_pool")
-    options.push_back(
-        {.name = "norm", .type = ParamType::real, .fallback = 2.0, .doc = "p", .min = 1});
-  table.add({.name = name,
-             .summary = summary,
+  std::vector<ParamSpec> adaptive{{.name = "output_size",
+                                   .type = ParamType::integers,
+                                   .fallback = {},
+                                   .doc = "windows along each axis of space, or along all"},
+                                  channels_option()};
+  if (kind.has_norm) {
+    options.push_back(norm_option());
+    adaptive.push_back(norm_option());
+  }
+  table.add({.name = kind.name,
+             .summary = std::string{kind.summary} + " of each window",
              .options = std::move(options),
-             .apply = [name, compute](LayerCall& call) {
+             .apply = [name = kind.name, compute = kind.compute](LayerCall& call) {
                return std::vector<Tensor>{compute(call, window_of(name, call))};
+             }});
+  table.add({.name = kind.adaptive_name,
+             .summary = std::string{kind.summary} + " of each of so many windows",
+             .options = std::move(adaptive),
+             .apply = [name = kind.adaptive_name, compute = kind.compute](LayerCall& call) {
+               return std::vector<Tensor>{compute(call, adaptive_window_of(name, call))};
              }});
 }
 
@@ -60,9 +112,7 @@ void add_global(LayerTable& table, const char* name, const char* summary,
                                   .fallback = false,
                                   .doc = "whether space stays, with extents of 1"},
                                  channels_option()};
-  if (std::string_view{name} == "global_lp_pool")
-    options.push_back(
-        {.name = "norm", .type = ParamType::real, .fallback = 2.0, .doc = "p", .min = 1});
+  if (std::string_view{name} == "global_lp_pool") options.push_back(norm_option());
   table.add({.name = name,
              .summary = summary,
              .options = std::move(options),
@@ -76,17 +126,20 @@ void add_global(LayerTable& table, const char* name, const char* summary,
 }  // namespace
 
 void define(LayerTable& table) {
-  add_window(
-      table, "max_pool", "the largest of each window",
-      [](const LayerCall& call, const Window& window) { return window_max(call.x(), window); });
-  add_window(
-      table, "avg_pool", "the mean of each window, zeros around included",
-      [](const LayerCall& call, const Window& window) { return window_mean(call.x(), window); });
-  add_window(table, "lp_pool", "(sum of |x|^norm)^(1/norm) of each window",
-             [](const LayerCall& call, const Window& window) {
-               const double norm = call.options().real("norm");
-               return power_mean(window_sum(pow(abs(call.x()), norm), window), norm);
-             });
+  add_window(table, {"max_pool", "adaptive_max_pool", "the largest",
+                     [](const LayerCall& call, const Window& window) {
+                       return window_max(call.x(), window);
+                     }});
+  add_window(table, {"avg_pool", "adaptive_avg_pool", "the mean, zeros around included,",
+                     [](const LayerCall& call, const Window& window) {
+                       return window_mean(call.x(), window);
+                     }});
+  add_window(table, {"lp_pool", "adaptive_lp_pool", "(sum of |x|^norm)^(1/norm)",
+                     [](const LayerCall& call, const Window& window) {
+                       const double norm = call.options().real("norm");
+                       return power_mean(window_sum(pow(abs(call.x()), norm), window), norm);
+                     },
+                     true});
   add_global(table, "global_max_pool", "the largest of each channel",
              [](const LayerCall& call, const Reduce& over) { return reduce_max(call.x(), over); });
   add_global(table, "global_avg_pool", "the mean of each channel",

@@ -1,0 +1,67 @@
+// Two inputs in one product: y_u = activation(Σ a_i · kernel_uij · b_j + bias_u) along their last axes.
+// Row A-005 of ../shared/op-checklist.md.
+//
+//     a [batch, …, in1], b [batch, …, in2]: [batch, …, units];  kernel [units, in1, in2]
+#include "stoker/api/nn/activation.hpp"
+#include "stoker/api/nn/layer.hpp"
+#include "stoker/api/nn/layer_options.hpp"
+
+namespace stoker::nn::layers::bilinear {
+namespace {
+
+/// Throws unless both have the same axes before the last.
+void check(const Shape& a, const Shape& b) {
+  const bool fits =
+      a.rank() >= 2 && a.rank() == b.rank() && a.without(a.rank() - 1) == b.without(b.rank() - 1);
+  if (!fits)
+    throw Error{"bilinear",
+                ErrorCode::shape_mismatch,
+                "expected [batch, …, features] twice, the same but for features, got " +
+                    a.to_string() + " and " + b.to_string(),
+                {{"first", a.to_string()}, {"second", b.to_string()}}};
+}
+
+std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const ParamSet& options) {
+  const Shape& a = inputs[0].shape;
+  const Shape& b = inputs[1].shape;
+  check(a, b);
+  const std::int64_t units = options.integer("units");
+  std::vector<VariableSpec> all{{"kernel", Shape{units, a[a.rank() - 1], b[b.rank() - 1]},
+                                 options.text("kernel_initializer")}};
+  if (options.flag("use_bias"))
+    all.push_back({"bias", Shape{units}, options.text("bias_initializer")});
+  return all;
+}
+
+std::vector<Tensor> apply(LayerCall& call) {
+  const Shape& shape = call.x().shape();
+  check(shape, call.x(1).shape());
+  const Tensor& kernel = call.variable("kernel");
+  const std::size_t last = shape.rank() - 1;
+  const std::int64_t rows = shape.without(last).elements();
+  const Tensor a = stoker::reshape(call.x(), {rows, kernel.shape()[1]});
+  const Tensor b = stoker::reshape(call.x(1), {rows, kernel.shape()[2]});
+  // [rows, in1] with [units, in1, in2]: [rows, units, in2]; then each row with its own b.
+  const Tensor half = dot(a, {Axes{1}}, kernel, {Axes{1}});
+  Tensor y = dot(half, {Axes{2}, Axes{0}}, b, {Axes{1}, Axes{0}});
+  y = stoker::reshape(y, shape.with(last, kernel.shape()[0]));
+  if (call.has("bias")) y = y + call.variable("bias");
+  return {activation(call.options().text("activation"))(y)};
+}
+
+}  // namespace
+
+void define(LayerTable& table) {
+  std::vector<ParamSpec> options{units_option()};
+  append(options, kernel_options());
+  options.push_back(activation_option());
+  table.add({.name = "bilinear",
+             .summary = "activation(first · kernel · second + bias) along the last axes",
+             .options = std::move(options),
+             .least_inputs = 2,
+             .most_inputs = 2,
+             .variables = &variables,
+             .apply = &apply});
+}
+
+}  // namespace stoker::nn::layers::bilinear
