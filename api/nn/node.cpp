@@ -110,12 +110,30 @@ Node function(std::vector<Node> inputs, std::function<Tensor(std::span<const Ten
   return Layer{std::move(own), {}, std::move(name)}(std::move(inputs));
 }
 
+Node constant(const Tensor& value, std::string name) {
+  LayerDefinition own{.name = "constant",
+                      .summary = "a tensor of the program's",
+                      .least_inputs = 0,
+                      .most_inputs = 0,
+                      .apply = [value](LayerCall&) { return std::vector<Tensor>{value}; }};
+  return Layer{std::move(own), {}, std::move(name)}(std::vector<Node>{});
+}
+
 Node dense(const Node& x, std::int64_t units, Params more, std::string name) {
   return Layer{"dense", with(std::move(more), {{"units", units}}), std::move(name)}(x);
 }
 
 Node conv(const Node& x, std::int64_t units, Params more, std::string name) {
   return Layer{"conv", with(std::move(more), {{"units", units}}), std::move(name)}(x);
+}
+
+Node conv_transpose(const Node& x, std::int64_t units, Params more, std::string name) {
+  return Layer{"conv_transpose", with(std::move(more), {{"units", units}}), std::move(name)}(x);
+}
+
+Node bilinear(const Node& a, const Node& b, std::int64_t units, Params more, std::string name) {
+  return Layer{"bilinear", with(std::move(more), {{"units", units}}),
+               std::move(name)}(std::vector<Node>{a, b});
 }
 
 Node embedding(const Node& x, std::int64_t vocabulary, std::int64_t size, Params more,
@@ -144,6 +162,10 @@ Node max_pool(const Node& x, std::vector<std::int64_t> kernel_size, Params more,
                std::move(name)}(x);
 }
 
+Node resize(const Node& x, std::vector<std::int64_t> shape, Params more, std::string name) {
+  return Layer{"resize", with(std::move(more), {{"shape", std::move(shape)}}), std::move(name)}(x);
+}
+
 Node batch_norm(const Node& x, Params more, std::string name) {
   return Layer{"batch_norm", more, std::move(name)}(x);
 }
@@ -154,6 +176,12 @@ Node layer_norm(const Node& x, Params more, std::string name) {
 
 Node concatenate(std::vector<Node> inputs, std::int64_t axis, std::string name) {
   return Layer{"concatenate", {{"axis", axis}}, std::move(name)}(std::move(inputs));
+}
+
+std::vector<Node> split(const Node& x, std::vector<std::int64_t> splits, std::int64_t axis,
+                        std::string name) {
+  return Layer{"split", {{"splits", std::move(splits)}, {"axis", axis}}, std::move(name)}.outputs(
+      {x});
 }
 
 Node add(std::vector<Node> inputs, std::string name) {

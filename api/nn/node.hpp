@@ -95,12 +95,18 @@ class Node {
 [[nodiscard]] Node function(std::vector<Node> inputs,
                             std::function<Tensor(std::span<const Tensor>)> compute,
                             std::string name = {});
+/// A tensor that is the same for every batch, and neither a parameter nor saved.
+[[nodiscard]] Node constant(const Tensor& value, std::string name = {});
 
 // Layers that are written often. `more` are options of the kind; every other kind is written
 // Layer{"kind", options}(x).
 [[nodiscard]] Node dense(const Node& x, std::int64_t units, Params more = {},
                          std::string name = {});
 [[nodiscard]] Node conv(const Node& x, std::int64_t units, Params more = {}, std::string name = {});
+[[nodiscard]] Node conv_transpose(const Node& x, std::int64_t units, Params more = {},
+                                  std::string name = {});
+[[nodiscard]] Node bilinear(const Node& a, const Node& b, std::int64_t units, Params more = {},
+                            std::string name = {});
 [[nodiscard]] Node embedding(const Node& x, std::int64_t vocabulary, std::int64_t size,
                              Params more = {}, std::string name = {});
 [[nodiscard]] Node activation(const Node& x, const std::string& function, std::string name = {});
@@ -109,10 +115,15 @@ class Node {
 [[nodiscard]] Node reshape(const Node& x, std::vector<std::int64_t> row, std::string name = {});
 [[nodiscard]] Node max_pool(const Node& x, std::vector<std::int64_t> kernel_size, Params more = {},
                             std::string name = {});
+[[nodiscard]] Node resize(const Node& x, std::vector<std::int64_t> shape, Params more = {},
+                          std::string name = {});
 [[nodiscard]] Node batch_norm(const Node& x, Params more = {}, std::string name = {});
 [[nodiscard]] Node layer_norm(const Node& x, Params more = {}, std::string name = {});
 [[nodiscard]] Node concatenate(std::vector<Node> inputs, std::int64_t axis = -1,
                                std::string name = {});
+/// So many equal parts along an axis, or parts of these sizes.
+[[nodiscard]] std::vector<Node> split(const Node& x, std::vector<std::int64_t> splits,
+                                      std::int64_t axis = -1, std::string name = {});
 [[nodiscard]] Node add(std::vector<Node> inputs, std::string name = {});
 [[nodiscard]] inline Node operator+(const Node& a, const Node& b) { return add({a, b}); }
 

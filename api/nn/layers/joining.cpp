@@ -1,4 +1,7 @@
-// Several inputs as one: element by element, or side by side. Row A-023 of ../shared/op-checklist.md.
+// Several inputs as one: element by element, side by side, or one of two. Row A-023 of
+// ../shared/op-checklist.md.
+#include <algorithm>
+
 #include "stoker/api/nn/layer.hpp"
 
 namespace stoker::nn::layers::joining {
@@ -30,12 +33,34 @@ std::vector<Tensor> side_by_side(LayerCall& call) {
   return {stoker::concatenate(call.inputs(), axis)};
 }
 
-/// [batch, …] flattened and put side by side: [batch, all features].
+/// [batch, …] flattened and put side by side: [batch, all features]. Those that `ignore` counts, from
+/// 0 on, are left out.
 std::vector<Tensor> columns(LayerCall& call) {
+  const std::vector<std::int64_t>& ignored = call.options().integers("ignore");
   std::vector<Tensor> flat;
-  for (const Tensor& one : call.inputs())
+  for (std::size_t i = 0; i < call.inputs().size(); ++i) {
+    if (std::ranges::find(ignored, static_cast<std::int64_t>(i)) != ignored.end()) continue;
+    const Tensor& one = call.x(i);
     flat.push_back(one.rank() == 2 ? one : stoker::reshape(one, {one.shape()[0], -1}));
+  }
+  if (flat.empty())
+    throw Error{"stack_columns",
+                ErrorCode::invalid_parameter,
+                "ignore: every input is left out",
+                {{"parameter", "ignore"}, {"got", to_string(ParamValue{ignored})}}};
   return {stoker::concatenate(flat, 1)};
+}
+
+/// A condition of rank 1 is one for each row.
+std::vector<Tensor> one_of_two(LayerCall& call) {
+  Tensor condition = call.x();
+  const std::size_t rank = std::max(call.x(1).rank(), call.x(2).rank());
+  if (condition.rank() == 1 && rank > 1) {
+    std::vector<std::int64_t> extents(rank, 1);
+    extents[0] = condition.shape()[0];
+    condition = stoker::reshape(condition, extents);
+  }
+  return {select(condition, call.x(1), call.x(2))};
 }
 
 }  // namespace
@@ -57,8 +82,18 @@ void define(LayerTable& table) {
              .apply = &side_by_side});
   table.add({.name = "stack_columns",
              .summary = "the features of all inputs side by side",
+             .options = {{.name = "ignore",
+                          .type = ParamType::integers,
+                          .fallback = std::vector<std::int64_t>{},
+                          .doc = "inputs that are left out, counted from 0",
+                          .min = 0}},
              .most_inputs = any_number,
              .apply = &columns});
+  table.add({.name = "cond",
+             .summary = "the second input where the first is not 0, else the third",
+             .least_inputs = 3,
+             .most_inputs = 3,
+             .apply = &one_of_two});
 }
 
 }  // namespace stoker::nn::layers::joining

@@ -5,8 +5,8 @@
 // state's. Kernels hold all gates side by side, i f g o and r z n, so an initializer counts their
 // outputs together.
 //
-// Two of them, one with reverse=true, make a bidirectional layer: their sequences are both in the
-// order of time, so that merging is concatenate or add.
+// With reverse=true results stay in the order of time, so that both ways can be merged
+// (bidirectional.cpp).
 //
 // Row A-025 of ../shared/op-checklist.md.
 #include "stoker/api/nn/projection.hpp"
