@@ -16,7 +16,8 @@
 
 namespace stoker::nn::layers {
 
-/// The axis of channels of such an input, from the front. Throws if there is none, or it is the batch.
+/// The axis of channels of such an input, from the front. Throws if there is none, or it is the
+/// batch.
 [[nodiscard]] std::int64_t channel_axis(const char* op, const Shape& x, const ParamSet& options);
 
 /// gamma and beta.

@@ -39,8 +39,8 @@ struct ImageAxes {
   /// A list for space as one for all axes, with `other` for batch and channels.
   [[nodiscard]] Axes spread(const Axes& of_space, std::int64_t other) const;
 
-  /// An option that has one integer for each axis of space, or one for all. Throws unless each is at
-  /// least 1.
+  /// An option that has one integer for each axis of space, or one for all. Throws unless each is
+  /// at least 1.
   [[nodiscard]] Axes list(std::string_view op, const ParamSet& options,
                           std::string_view name) const;
   /// What lies before and behind each axis of space.
@@ -48,7 +48,8 @@ struct ImageAxes {
   /// Of an option that has two integers for each axis of space.
   [[nodiscard]] Edges edges(std::string_view op, const ParamSet& options,
                             std::string_view name) const;
-  /// The option "padding": "valid" or "same"; or the edges of the option "pads", if it is not empty.
+  /// The option "padding": "valid" or "same"; or the edges of the option "pads", if it is not
+  /// empty.
   using Padding = std::variant<Pad, Edges>;
   [[nodiscard]] Padding padding(std::string_view op, const ParamSet& options) const;
 };

@@ -66,7 +66,7 @@ std::vector<double> resampling_weights(std::int64_t old_extent, std::int64_t new
       weights[static_cast<std::size_t>(from) * columns + static_cast<std::size_t>(to)] = weight;
       sum += weight;
     }
-    // Some kernel always reaches its place's nearest neighbour, at most ½ away: the sum is not 0.
+    // The nearest neighbour is at most ½ away, where every kernel is high: the sum is above 0.
     for (std::size_t at = static_cast<std::size_t>(to); at < weights.size(); at += columns)
       weights[at] /= sum;
   }
@@ -85,17 +85,22 @@ Tensor resampled(const Tensor& x, std::int64_t axis, std::int64_t extent,
                     std::to_string(extent),
                 {{"input", x.shape().to_string()}, {"extent", std::to_string(extent)}}};
   const std::int64_t now = x.shape()[static_cast<std::size_t>(at)];
-  if (options.method != "nearest" && !is_float(x.dtype()))
+  if (options.method == "nearest") return now == extent ? x : nearest(x, at, now, extent);
+  (void)kernel_of(options.method);
+  if (!is_float(x.dtype()))
     throw Error{"resize",
                 ErrorCode::dtype_mismatch,
                 "only nearest resizes numbers that are not floating-point, got " +
                     std::string{to_string(x.dtype())},
                 {{"input", x.spec().to_string()}, {"method", std::string{options.method}}}};
-  if (options.method == "nearest") return now == extent ? x : nearest(x, at, now, extent);
+  if (now == extent) return x;  // every kernel is 1 at 0 and 0 at whole distances
   const DType wide = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
   const std::vector<double> weights = resampling_weights(now, extent, options);
-  if (now == extent) return x;  // every kernel is 1 at 0 and 0 at whole distances
-  const Tensor matrix = as_type(tensor(weights, Shape{now, extent}), wide);
+  // Rounded here: not every device that has f32 has f64.
+  const Shape shape{now, extent};
+  const Tensor matrix = wide == DType::f64
+                            ? tensor(weights, shape)
+                            : tensor(std::vector<float>(weights.begin(), weights.end()), shape);
   // The new axis comes out last.
   const Tensor y = dot(as_type(x, wide), {Axes{at}}, matrix, {Axes{0}});
   Axes back;

@@ -3,20 +3,21 @@
 //     Tensor y = resampled(x, 1, 40, {"bilinear"});   // axis 1 has 40 places now
 //
 // The places of an axis of n, and of m after, cover the same range: place j of m lies at
-// (j + 0.5)·n/m − 0.5 of n (half-pixel centres, as jax.image.resize and Axon have it). There it takes
-// neighbours by a kernel of their distance, with weights that add up to 1, also at the borders. If m is
-// smaller, antialiasing makes the kernel wider by n/m, so that no place is left out.
+// (j + 0.5)·n/m − 0.5 of n (half-pixel centres, as jax.image.resize and Axon have it). There it
+// takes neighbours by a kernel of their distance, with weights that add up to 1, also at the
+// borders. If m is smaller, antialiasing makes the kernel wider by n/m, so that no place is left
+// out.
 //
 //     nearest   the one place floor((j + 0.5)·n/m)
 //     bilinear  1 − |d| to 1
 //     bicubic   Keys' cubic with a = −½ to 2
 //     lanczos3  sinc(d)·sinc(d/3) to 3; lanczos5 to 5
 //
-// Keys, IEEE ASSP 29 (1981); Duchon, J. Appl. Meteorol. 18 (1979). Rows of ../shared/op-checklist.md:
-// A-022 (resize).
+// Keys, IEEE ASSP 29 (1981); Duchon, J. Appl. Meteorol. 18 (1979). Rows of
+// ../shared/op-checklist.md: A-022 (resize).
 //
-// Pure functions; any thread; differentiable by x. Errors are thrown: dtype_mismatch, invalid_parameter,
-// shape_mismatch.
+// Pure functions; any thread; differentiable by x. Errors are thrown: dtype_mismatch,
+// invalid_parameter, shape_mismatch.
 #pragma once
 
 #include <string_view>
@@ -31,7 +32,8 @@ struct ResampleOptions {
   bool antialias = true;
 };
 
-/// The weights of n old places (rows) in each of m new ones (columns), row by row. Not of "nearest".
+/// The weights of n old places (rows) in each of m new ones (columns), row by row. Not of
+/// "nearest".
 [[nodiscard]] std::vector<double> resampling_weights(std::int64_t old_extent,
                                                      std::int64_t new_extent,
                                                      const ResampleOptions& options);

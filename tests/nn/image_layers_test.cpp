@@ -1,4 +1,5 @@
-// Layers of images that change their extents: shapes, numbers worked out by hand, and what is refused.
+// Layers of images that change their extents: shapes, numbers worked out by hand, and what is
+// refused.
 #include "../tensor/differences.hpp"
 #include "layer_fixture.hpp"
 #include "refused.hpp"
@@ -24,7 +25,7 @@ class ImageLayers : public Tensors {
 /// [1, n, 1]
 Tensor line(std::initializer_list<double> numbers) { return reshape(tensor(numbers), {1, -1, 1}); }
 
-// Transposed convolutions --------------------------------------------------------------------------
+// Transposed convolutions -------------------------------------------------------------------------
 
 TEST_F(ImageLayers, a_transposed_convolution_spreads_what_it_is_given) {
   // 1 0 2 between two zeros at each end, met by 1 10 100 as it stands.
@@ -98,7 +99,7 @@ TEST_F(ImageLayers, a_transposed_convolution_that_cannot_be_is_refused_by_name) 
   EXPECT_EQ(strides.detail("parameter"), "strides");
 }
 
-// Separable convolutions ---------------------------------------------------------------------------
+// Separable convolutions --------------------------------------------------------------------------
 
 TEST_F(ImageLayers, a_separable_convolution_is_a_depthwise_one_in_parts) {
   const Tensor x = sample({2, 7, 6, 3});
@@ -147,7 +148,7 @@ TEST_F(ImageLayers, a_separable_convolution_of_other_axes_is_refused_by_name) {
   EXPECT_EQ(refused("separable_conv3d", {}, {7, 7, 3}).code(), ErrorCode::shape_mismatch);
 }
 
-// Pools --------------------------------------------------------------------------------------------
+// Pools -------------------------------------------------------------------------------------------
 
 TEST_F(ImageLayers, adaptive_pools_give_as_many_windows_as_they_are_told) {
   // Of 7 three: strides of 2, windows 3 wide.
@@ -189,7 +190,7 @@ TEST_F(ImageLayers, blur_pools_smooth_before_they_leave_out) {
   EXPECT_EQ(whole.detail("layer"), "it");
 }
 
-// Padding and resizing -----------------------------------------------------------------------------
+// Padding and resizing ----------------------------------------------------------------------------
 
 TEST_F(ImageLayers, a_pad_puts_a_border_around_space_only) {
   const Tensor x = reshape(iota({4}, DType::f32), {1, 2, 2, 1});

@@ -1,5 +1,6 @@
-// Gradients of every kind of layer by its floating-point inputs and parameters, through all of its
-// outputs, against central differences in f64. A kind without a case here fails the last test.
+// Every kind of layer: its gradients by floating-point inputs and parameters, through all of its
+// outputs, against central differences in f64; and that it gives the same as one program. A kind
+// without a case here fails the last test.
 #include <set>
 
 #include "../tensor/differences.hpp"
@@ -158,6 +159,20 @@ class LayerGradients : public Tensors, public testing::WithParamInterface<Gradie
     }
     return made;
   }
+
+  /// All outputs behind each other.
+  static Tensor outputs(const OneLayer& layer, const GradientCase& one, const Given& known,
+                        const std::vector<Tensor>& at) {
+    std::vector<Tensor> inputs = known.integers;
+    inputs.insert(inputs.end(), at.begin(), at.begin() + static_cast<std::ptrdiff_t>(known.inputs));
+    Variables variables = known.states;
+    for (std::size_t i = 0; i < known.parameters.size(); ++i)
+      variables.insert_or_assign(known.parameters[i], at[known.inputs + i]);
+    std::vector<Tensor> flat;
+    for (const Tensor& y : layer(inputs, variables, one.training).outputs)
+      flat.push_back(flatten(y));
+    return concatenate(flat);
+  }
 };
 
 TEST_P(LayerGradients, are_those_of_differences) {
@@ -165,20 +180,17 @@ TEST_P(LayerGradients, are_those_of_differences) {
   const OneLayer layer{one.kind, one.options};
   const Given known = given(layer, one);
   ASSERT_FALSE(known.at.empty());
-  const auto count = static_cast<std::ptrdiff_t>(known.inputs);
-  expect_gradient(
-      [&](const std::vector<Tensor>& at) {
-        std::vector<Tensor> inputs = known.integers;
-        inputs.insert(inputs.end(), at.begin(), at.begin() + count);
-        Variables variables = known.states;
-        for (std::size_t i = 0; i < known.parameters.size(); ++i)
-          variables.insert_or_assign(known.parameters[i], at[known.inputs + i]);
-        std::vector<Tensor> flat;
-        for (const Tensor& y : layer(inputs, variables, one.training).outputs)
-          flat.push_back(flatten(y));
-        return concatenate(flat);
-      },
-      known.at);
+  expect_gradient([&](const std::vector<Tensor>& at) { return outputs(layer, one, known, at); },
+                  known.at);
+}
+
+TEST_P(LayerGradients, come_with_the_same_numbers_from_one_program) {
+  const GradientCase& one = GetParam();
+  const OneLayer layer{one.kind, one.options};
+  const Given known = given(layer, one);
+  const auto program =
+      jit([&](const std::vector<Tensor>& at) { return outputs(layer, one, known, at); });
+  expect_near(program(known.at), outputs(layer, one, known, known.at).to_vector<double>(), 1e-12);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, LayerGradients, testing::ValuesIn(cases()),

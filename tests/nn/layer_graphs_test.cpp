@@ -128,7 +128,7 @@ TEST_F(LayerGraphs, instance_norm_looks_at_each_row_alone_and_remembers_the_mean
   EXPECT_EQ(flat.detail("layer"), "it");
 }
 
-// Both ways ----------------------------------------------------------------------------------------
+// Both ways ---------------------------------------------------------------------------------------
 
 TEST_F(LayerGraphs, bidirectional_is_two_layers_and_a_merge) {
   const Tensor x = sample({2, 4, 3});
@@ -213,7 +213,7 @@ TEST_F(LayerGraphs, bidirectional_layers_that_cannot_be_are_refused_by_name) {
             ErrorCode::invalid_parameter);
 }
 
-// Graphs -------------------------------------------------------------------------------------------
+// Graphs ------------------------------------------------------------------------------------------
 
 TEST_F(LayerGraphs, a_residual_block_adds_what_it_was_given) {
   const Node x = input({4, 4, 2});

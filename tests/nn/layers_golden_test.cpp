@@ -1,4 +1,5 @@
-// Layers against their definitions in NumPy (golden/layers.py), which has the same shapes and seeds.
+// Layers against their definitions in NumPy (golden/layers.py), which has the same shapes and
+// seeds.
 #include "../tensor/differences.hpp"
 #include "golden_numbers.hpp"
 #include "layer_fixture.hpp"

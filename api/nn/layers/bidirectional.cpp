@@ -1,9 +1,11 @@
-// A recurrent layer once from the first step to the last and once from the last to the first, and both
-// merged. Row A-026 of ../shared/op-checklist.md.
+// A recurrent layer once from the first step to the last and once from the last to the first, and
+// both merged. Row A-026 of ../shared/op-checklist.md.
 //
 //     inputs: x [batch, time, features] [, forward state…, backward state…] [, mask]
 //     {sequence, final state…}, as lstm and gru give them, each merged:
-//     concatenate puts both side by side along the last axis; add, multiply and average keep the extent
+//
+// Merging by concatenate puts both side by side along the last axis; add, multiply and average keep
+// the extent.
 //
 // Both sequences are in the order of time before they are merged. A final state is that of the last
 // step of its way: of the backward one, the first in time. Each way has variables of its own,

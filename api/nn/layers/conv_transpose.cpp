@@ -1,9 +1,10 @@
 // Convolutions that make images larger, over one to three axes of space. Row A-007 of
 // ../shared/op-checklist.md.
 //
-// A stride of s puts s − 1 zeros between neighbours, and a convolution goes over what comes out; the
-// kernel, [space…, channels, units], is not turned round (Axon's and Keras' gradient form are equal but
-// for that). Of an extent n and k = (taps − 1)·dilation + 1:
+// A stride of s puts s − 1 zeros between neighbours, and a convolution goes over what comes out;
+// the kernel, [space…, channels, units], is not turned round, as in Axon (what Keras and PyTorch
+// call so, the gradient of a convolution, has it turned). Of an extent n and
+// k = (taps − 1)·dilation + 1:
 //
 //     same   n·s
 //     valid  n·s + max(k − s, 0)

@@ -33,8 +33,8 @@ std::vector<Tensor> side_by_side(LayerCall& call) {
   return {stoker::concatenate(call.inputs(), axis)};
 }
 
-/// [batch, …] flattened and put side by side: [batch, all features]. Those that `ignore` counts, from
-/// 0 on, are left out.
+/// [batch, …] flattened and put side by side: [batch, all features]. Those that `ignore` counts,
+/// from 0 on, are left out.
 std::vector<Tensor> columns(LayerCall& call) {
   const std::vector<std::int64_t>& ignored = call.options().integers("ignore");
   std::vector<Tensor> flat;

@@ -1,9 +1,9 @@
 // Layers that keep one number of each window, or of all of space. Rows of
 // ../shared/op-checklist.md.
 //
-// Adaptive ones are told how many windows there shall be along each axis: of an extent n and m windows,
-// strides are floor(n / m) and windows n − (m − 1)·stride wide, so that they cover all (Axon's rule:
-// all windows are of one size).
+// Adaptive ones are told how many windows there shall be along each axis: of an extent n and m
+// windows, strides are floor(n / m) and windows n − (m − 1)·stride wide, so that they cover all
+// (Axon's rule: all windows are of one size).
 #include "stoker/api/nn/image_axes.hpp"
 #include "stoker/api/nn/layer.hpp"
 

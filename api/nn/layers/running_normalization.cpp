@@ -2,10 +2,13 @@
 // saw, and normalise by those afterwards. Rows of ../shared/op-checklist.md.
 //
 //     batch_norm     statistics of a channel are those of the whole batch
-//     instance_norm  each row's channels have their own; what is remembered is their mean over the batch
+//     instance_norm  each row's channels have their own; remembered is their mean over the batch
 //
-// `momentum` has Axon's meaning, how much of the old is kept: running = momentum·old + (1 − momentum)·new.
-// `running=false` normalises by what passes at inference, too, as ONNX' InstanceNormalization does.
+// `momentum` has Axon's meaning, how much of the old is kept:
+//
+//     running = momentum·old + (1 − momentum)·new
+//
+// running=false normalises by what passes at inference, too, as ONNX' InstanceNormalization does.
 //
 // Ioffe and Szegedy, arXiv:1502.03167; Ulyanov et al., arXiv:1607.08022.
 #include "stoker/api/nn/channel_statistics.hpp"

@@ -1,9 +1,10 @@
-// Depthwise convolutions in one pass for each axis of space. Row A-009 of ../shared/op-checklist.md.
+// Depthwise convolutions in one pass for each axis of space. Row A-009 of
+// ../shared/op-checklist.md.
 //
-// Pass i has a kernel along axis i only, [1…, taps, …1, 1, channels·multiplier], and strides, padding
-// and dilations of that axis only. So all passes together, without biases between, are a depthwise
-// convolution whose kernels are products of one factor for each axis, at the cost of their sum.
-// (Axon gives each pass the strides of all axes; for strides of 1 both are the same.)
+// Pass i has a kernel along axis i only, [1…, taps, …1, 1, channels·multiplier], and strides,
+// padding and dilations of that axis only. So all passes together, without biases between, are a
+// depthwise convolution whose kernels are products of one factor for each axis, at the cost of
+// their sum. (Axon gives each pass the strides of all axes; for strides of 1 both are the same.)
 //
 // The first pass multiplies the channels; each pass has a bias, and only the last the activation.
 // Chollet, arXiv:1610.02357, has the idea of separating what a kernel does.

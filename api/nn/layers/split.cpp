@@ -1,7 +1,7 @@
 // One input as several, cut along an axis. Row A-023 of ../shared/op-checklist.md (split).
 //
-//     std::vector<Node> gates = Layer{"split", {{"splits", 4}}}.outputs({x});          // equal parts
-//     std::vector<Node> parts = Layer{"split", {{"splits", {1, 6, 3}}}}.outputs({x});  // of these sizes
+//     Layer{"split", {{"splits", 4}}}.outputs({x})          // four equal parts
+//     Layer{"split", {{"splits", {1, 6, 3}}}}.outputs({x})  // three parts of these sizes
 #include <algorithm>
 #include <numeric>
 

@@ -74,7 +74,8 @@ def transposed(x, kernel, strides, crop, extents):
             place = tuple(a * s + t for a, s, t in zip(at, strides, tap))
             turned = tuple(n - 1 - t for n, t in zip(taps, tap))
             y[(slice(None), *place)] += x[(slice(None), *at)] @ kernel[turned]
-    wide = np.pad(y, [(0, 0), *[(0, max(0, c + e - f)) for c, e, f in zip(crop, extents, full)], (0, 0)])
+    behind = [(0, max(0, c + e - f)) for c, e, f in zip(crop, extents, full)]
+    wide = np.pad(y, [(0, 0), *behind, (0, 0)])
     box = tuple(slice(c, c + e) for c, e in zip(crop, extents))
     return wide[(slice(None), *box)]
 
@@ -83,8 +84,7 @@ def transposed_convolutions():
     bias = sample((2,), seed=3)
     x = images(4)
     k = sample((3, CHANNELS, 2), seed=2)
-    # same: n·s entries; the full result has (n − 1)·s + t. What goes in front is what the padding of
-    # the spread input left out, t − 1 less than all.
+    # same: n·s entries of the (n − 1)·s + t that all taps reach
     yield "conv_transpose_1d", transposed(x, k, (2,), (0,), (8,)) + bias
     x = images(3, 4)
     k = sample((3, 2, CHANNELS, 2), seed=2)
@@ -222,7 +222,8 @@ def both_ways():
     x = sample((2, 4, 3), seed=1)
 
     def weights(gates, seed):
-        return [sample(s, seed=seed + i) for i, s in enumerate([(3, 2 * gates), (2, 2 * gates), (2 * gates,)])]
+        shapes = [(3, 2 * gates), (2, 2 * gates), (2 * gates,)]
+        return [sample(shape, seed=seed + i) for i, shape in enumerate(shapes)]
 
     there, back = lstm(x, *weights(4, 2), False), lstm(x, *weights(4, 5), True)
     for name, a, b in zip(("sequence", "c", "h"), there, back):
