@@ -178,6 +178,15 @@ TEST_F(ImageLayers, adaptive_pools_cannot_give_more_than_there_is) {
             ErrorCode::invalid_parameter);
 }
 
+TEST_F(ImageLayers, powers_of_windows_of_zeros_have_slope_0) {
+  const auto slope_of = [](const char* kind, const Params& options) {
+    return grad([&](const Tensor& x) { return sum(apply(kind, options, x)); })(line({0, 0, 3, 4}));
+  };
+  expect_near(slope_of("lp_pool", {{"kernel_size", 2}}), {0, 0, 0.6, 0.8});
+  expect_near(slope_of("adaptive_lp_pool", {{"output_size", 2}}), {0, 0, 0.6, 0.8});
+  expect_near(slope_of("global_lp_pool", {}), {0, 0, 0.6, 0.8});
+}
+
 TEST_F(ImageLayers, blur_pools_smooth_before_they_leave_out) {
   expect_values<float>(apply("blur_pool", {}, line({4, 0, 0, 8})), {1, 4, 1}, {2, 1, 2, 4});
   expect_values<float>(apply("blur_pool", {{"strides", 2}}, line({4, 0, 0, 8})), {1, 2, 1}, {2, 2});

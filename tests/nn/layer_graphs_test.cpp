@@ -2,6 +2,7 @@
 #include "../tensor/differences.hpp"
 #include "layer_fixture.hpp"
 #include "refused.hpp"
+#include "stoker/api/nn/model.hpp"
 #include "stoker/api/nn/network.hpp"
 
 namespace stoker::nn {
@@ -277,6 +278,47 @@ TEST_F(LayerGraphs, an_image_goes_down_and_up_again) {
   const Variables variables = network.initialize(random::key(1));
   EXPECT_EQ(network.forward(variables, std::vector{zeros({3, 8, 8, 1})}).outputs[0].shape(),
             (Shape{3, 8, 8, 3}));
+}
+
+TEST_F(LayerGraphs, layers_with_lists_and_several_outputs_come_back_from_their_text) {
+  const Node x = input({6, 4});
+  const auto ways = Layer{"bidirectional", {{"units", 2}, {"cell", "gru"}}}.outputs({x});
+  const auto parts = split(ways[0], {1, 3});
+  const Node image = resize(reshape(parts[1], {6, 3, 1}), {4, 5}, {{"method", "lanczos5"}});
+  const Node even = Layer{"instance_norm", {{"channel_index", -1}}}(image);
+  const Network network{{flatten(even), ways[1], parts[0]}};
+  const Network again = Network::from_json(network.to_json());
+  EXPECT_EQ(again.to_json(), network.to_json());
+  const Variables variables = network.initialize(random::key(1));
+  again.check(variables);
+  const std::vector<Tensor> given{as_type(sample({2, 6, 4}), DType::f32)};
+  const auto want = network.forward(variables, given).outputs;
+  const auto got = again.forward(variables, given).outputs;
+  ASSERT_EQ(got.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(got[i].to_vector<float>(), want[i].to_vector<float>());
+}
+
+TEST_F(LayerGraphs, models_learn_through_these_layers) {
+  // Images back from smaller ones, sequences' sums from both ways.
+  const Node image = input({4, 4, 1});
+  Node up = conv(image, 4, {{"kernel_size", 2}, {"strides", 2}, {"activation", "tanh"}});
+  up = conv_transpose(Layer{"instance_norm", {{"running", false}}}(up), 1,
+                      {{"kernel_size", 2}, {"strides", 2}});
+  const Node sequence = input({3, 2});
+  const Node both = Layer{"bidirectional", {{"units", 4}}}.outputs({sequence})[1];
+  const Tensor images = as_type(sample({8, 4, 4, 1}), DType::f32);
+  const Tensor sequences = as_type(sample({8, 3, 2}), DType::f32);
+  const auto learns = [](const Node& y, const Tensor& x, const Tensor& wanted) {
+    Model model{Network{y}, {.loss = "mse", .optimizer = "adam", .learning_rate = 0.02, .seed = 1}};
+    const double before = model.train_step({{x}, {wanted}, 8}).item<double>();
+    double after = before;
+    for (int step = 0; step < 100; ++step)
+      after = model.train_step({{x}, {wanted}, 8}).item<double>();
+    EXPECT_LT(after, before / 2);
+  };
+  learns(up, images, images);
+  learns(dense(both, 1), sequences, reshape(sum(sequences, {Axes{1, 2}}), {8, 1}));
 }
 
 }  // namespace

@@ -59,8 +59,11 @@ Window adaptive_window_of(const char* op, const LayerCall& call) {
   return window;
 }
 
-/// (Σ |x|^norm)^(1/norm).
-Tensor power_mean(const Tensor& sum, double norm) { return pow(sum, 1 / norm); }
+/// (Σ |x|^norm)^(1/norm). Windows of zeros, as relu leaves them, have slope 0 and not 0/0.
+Tensor power_mean(const Tensor& sum, double norm) {
+  const Tensor some = greater(sum, 0.0);
+  return select(some, pow(select(some, sum, 1.0), 1 / norm), 0.0);
+}
 
 ParamSpec norm_option() {
   return {.name = "norm", .type = ParamType::real, .fallback = 2.0, .doc = "p", .min = 1};
