@@ -2,6 +2,7 @@
 #include "../tensor/differences.hpp"
 #include "layer_fixture.hpp"
 #include "refused.hpp"
+#include "stoker/api/nn/block.hpp"
 #include "stoker/api/nn/model.hpp"
 #include "stoker/api/nn/network.hpp"
 
@@ -265,6 +266,39 @@ TEST_F(LayerGraphs, several_inputs_part_and_meet_and_give_several_outputs) {
   expect_values<float>(outputs[0], {1, 2}, {30, 400});
   expect_values<float>(outputs[1], {1, 4}, {1, 2, 5, 6});
   expect_values<float>(outputs[2], {1, 2}, {4, 6});
+}
+
+TEST_F(LayerGraphs, a_block_has_one_set_of_parameters_wherever_it_is_applied) {
+  const Block residual{
+      [](const Node& x) { return dense(dense(x, 5, {}, "wide"), 3, {}, "narrow") + x; }};
+  const Node x = input({3});
+  const Network once{residual(x)};
+  const Network twice{residual(residual(x))};
+  EXPECT_EQ(twice.layer("wide").applications, 2U);
+  const Variables variables = twice.initialize(random::key(1));
+  EXPECT_EQ(variables.size(), 4U);
+  const std::vector<Tensor> given{as_type(sample({2, 3}), DType::f32)};
+  const Tensor first = once.forward(variables, given).outputs[0];
+  EXPECT_EQ(twice.forward(variables, given).outputs[0].to_vector<float>(),
+            once.forward(variables, std::vector{first}).outputs[0].to_vector<float>());
+}
+
+TEST_F(LayerGraphs, a_block_may_have_several_inputs_and_outputs) {
+  const Block swap{2, [](std::span<const Node> in) {
+                     return std::vector<Node>{in[1], in[0] + in[1]};
+                   }};
+  const std::vector<Node> start{input("a", {1}), input("b", {1})};
+  const Network network{swap.outputs(swap.outputs(start))};
+  const auto outputs = network.forward({}, std::vector{tensor({{1.0}}), tensor({{2.0}})}).outputs;
+  expect_values<float>(outputs[0], {1, 1}, {3});
+  expect_values<float>(outputs[1], {1, 1}, {5});
+  EXPECT_EQ(code_of([&] { return swap(start[0]); }), ErrorCode::arity_mismatch);
+  const Error outside =
+      error_of([&] { return Block{[&](const Node& x) { return x + start[1]; }}; });
+  EXPECT_EQ(outside.code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(outside.detail("input"), "b");
+  EXPECT_EQ(code_of([] { return Block{[](const Node&) { return Node{}; }}; }),
+            ErrorCode::invalid_argument);
 }
 
 TEST_F(LayerGraphs, an_image_goes_down_and_up_again) {
