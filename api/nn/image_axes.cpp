@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "stoker/api/nn/layer_options.hpp"
+
 namespace stoker::nn {
 
 ImageAxes ImageAxes::of(std::string_view op, const Shape& x, const ParamSet& options) {
@@ -106,6 +108,20 @@ ParamSpec pads_option() {
           .type = ParamType::integers,
           .fallback = std::vector<std::int64_t>{},
           .doc = "instead of padding: before and behind each axis of space"};
+}
+
+std::vector<ParamSpec> convolution_options() {
+  constexpr const char* doc = "one for each axis of space, or one for all";
+  std::vector<ParamSpec> all{space_option("kernel_size", {1}, doc),
+                             space_option("strides", {1}, doc),
+                             padding_option(),
+                             pads_option(),
+                             space_option("input_dilation", {1}, doc),
+                             space_option("kernel_dilation", {1}, doc),
+                             channels_option()};
+  layers::append(all, layers::kernel_options());
+  all.push_back(layers::activation_option());
+  return all;
 }
 
 }  // namespace stoker::nn

@@ -60,5 +60,8 @@ struct ImageAxes {
                                      const char* doc);
 [[nodiscard]] ParamSpec padding_option();
 [[nodiscard]] ParamSpec pads_option();
+/// Those of a layer that convolves: kernel_size, strides, padding, pads, input_dilation,
+/// kernel_dilation and channels; its kernel's, and its activation.
+[[nodiscard]] std::vector<ParamSpec> convolution_options();
 
 }  // namespace stoker::nn

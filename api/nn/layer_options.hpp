@@ -1,10 +1,12 @@
-// Options that many kinds of layers have, with the names and defaults of Axon.
+// Options that many kinds of layers have, with the names and defaults of Axon, and the variables that
+// they speak of.
 //
 // Pure functions; any thread.
 #pragma once
 
 #include <vector>
 
+#include "stoker/api/nn/layer.hpp"
 #include "stoker/kernels/params.hpp"
 
 namespace stoker::nn::layers {
@@ -35,6 +37,16 @@ namespace stoker::nn::layers {
            .type = ParamType::text,
            .fallback = ParamValue{std::string{"zeros"}},
            .doc = "see initializer.hpp"}};
+}
+
+/// A kernel and, unless use_bias says otherwise, a bias of so many units.
+[[nodiscard]] inline std::vector<VariableSpec> kernel_and_bias(const Shape& kernel,
+                                                               std::int64_t units,
+                                                               const ParamSet& options) {
+  std::vector<VariableSpec> all{{"kernel", kernel, options.text("kernel_initializer")}};
+  if (options.flag("use_bias"))
+    all.push_back({"bias", Shape{units}, options.text("bias_initializer")});
+  return all;
 }
 
 inline void append(std::vector<ParamSpec>& to, std::vector<ParamSpec> more) {

@@ -26,11 +26,7 @@ std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const Pa
   const Shape& b = inputs[1].shape;
   check(a, b);
   const std::int64_t units = options.integer("units");
-  std::vector<VariableSpec> all{{"kernel", Shape{units, a[a.rank() - 1], b[b.rank() - 1]},
-                                 options.text("kernel_initializer")}};
-  if (options.flag("use_bias"))
-    all.push_back({"bias", Shape{units}, options.text("bias_initializer")});
-  return all;
+  return kernel_and_bias({units, a[a.rank() - 1], b[b.rank() - 1]}, units, options);
 }
 
 std::vector<Tensor> apply(LayerCall& call) {

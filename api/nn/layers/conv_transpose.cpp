@@ -52,11 +52,7 @@ std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const Pa
   std::vector<std::int64_t> extents = axes.list(name, options, "kernel_size");
   extents.push_back(axes.channels(inputs[0].shape));
   extents.push_back(units);
-  std::vector<VariableSpec> all{
-      {"kernel", Shape::make(extents, name).value(), options.text("kernel_initializer")}};
-  if (options.flag("use_bias"))
-    all.push_back({"bias", Shape{units}, options.text("bias_initializer")});
-  return all;
+  return kernel_and_bias(Shape::make(extents, name).value(), units, options);
 }
 
 std::vector<Tensor> apply(LayerCall& call) {

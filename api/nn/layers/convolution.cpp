@@ -9,8 +9,6 @@
 namespace stoker::nn::layers::convolution {
 namespace {
 
-constexpr const char* size_doc = "one for each axis of space, or one for all";
-
 /// How many groups, and units, a layer has for so many channels.
 struct Groups {
   std::int64_t count;
@@ -46,11 +44,7 @@ std::vector<VariableSpec> variables_of(const char* op, FindGroups find,
   std::vector<std::int64_t> extents(size.begin(), size.end());
   extents.push_back(channels / groups.count);
   extents.push_back(groups.units);
-  std::vector<VariableSpec> all{
-      {"kernel", Shape::make(extents, op).value(), options.text("kernel_initializer")}};
-  if (options.flag("use_bias"))
-    all.push_back({"bias", Shape{groups.units}, options.text("bias_initializer")});
-  return all;
+  return kernel_and_bias(Shape::make(extents, op).value(), groups.units, options);
 }
 
 std::vector<Tensor> apply_of(const char* op, FindGroups find, LayerCall& call) {
@@ -73,16 +67,8 @@ LayerDefinition definition(const char* name, const char* summary, ParamSpec firs
   LayerDefinition made;
   made.name = name;
   made.summary = summary;
-  made.options = {std::move(first),
-                  space_option("kernel_size", {1}, size_doc),
-                  space_option("strides", {1}, size_doc),
-                  padding_option(),
-                  pads_option(),
-                  space_option("input_dilation", {1}, size_doc),
-                  space_option("kernel_dilation", {1}, size_doc),
-                  channels_option()};
-  append(made.options, kernel_options());
-  made.options.push_back(activation_option());
+  made.options = {std::move(first)};
+  append(made.options, convolution_options());
   made.variables = [name, find](std::span<const TensorSpec> inputs, const ParamSet& options) {
     return variables_of(name, find, inputs, options);
   };

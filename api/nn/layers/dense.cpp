@@ -15,11 +15,7 @@ std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const Pa
                 "expected [batch, …, features], got " + x.to_string(),
                 {{"input", x.to_string()}}};
   const std::int64_t units = options.integer("units");
-  std::vector<VariableSpec> all{
-      {"kernel", Shape{x[x.rank() - 1], units}, options.text("kernel_initializer")}};
-  if (options.flag("use_bias"))
-    all.push_back({"bias", Shape{units}, options.text("bias_initializer")});
-  return all;
+  return kernel_and_bias({x[x.rank() - 1], units}, units, options);
 }
 
 std::vector<Tensor> apply(LayerCall& call) {

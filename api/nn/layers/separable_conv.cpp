@@ -16,8 +16,6 @@
 namespace stoker::nn::layers::separable_conv {
 namespace {
 
-constexpr const char* size_doc = "one for each axis of space, or one for all";
-
 ImageAxes axes_of(const char* op, std::size_t space, const Shape& x, const ParamSet& options) {
   const ImageAxes axes = ImageAxes::of(op, x, options);
   if (axes.space != space)
@@ -92,16 +90,8 @@ LayerDefinition definition(const char* name, std::size_t space) {
                    .type = ParamType::integer,
                    .fallback = std::int64_t{1},
                    .doc = "units for each channel",
-                   .min = 1},
-                  space_option("kernel_size", {1}, size_doc),
-                  space_option("strides", {1}, size_doc),
-                  padding_option(),
-                  pads_option(),
-                  space_option("input_dilation", {1}, size_doc),
-                  space_option("kernel_dilation", {1}, size_doc),
-                  channels_option()};
-  append(made.options, kernel_options());
-  made.options.push_back(activation_option());
+                   .min = 1}};
+  append(made.options, convolution_options());
   made.variables = [name, space](std::span<const TensorSpec> inputs, const ParamSet& options) {
     return variables_of(name, space, inputs[0], options);
   };
