@@ -42,6 +42,10 @@ if(STOKER_BUILD_TESTS AND NOT STOKER_SANITIZE)
                         examples/data/digits.csv.gz ${kind}
                         ${CMAKE_CURRENT_BINARY_DIR}/digits_${kind}.svg)
   endforeach()
+  stoker_example_test(linear_regression "found y = (2.9|3.0).*\nwithin 0.0" example_linear_regression)
+  stoker_example_test(xor "right answers: the line [0-3] of 4, the network 4 of 4" example_xor)
+  stoker_example_test(char_transformer "to 0.[12][0-9]* in .*stand in the text: (9[0-9]|100)%"
+                      example_char_transformer examples/data/stoker.txt)
   if(TARGET stoker_command)
     foreach(device cpu vulkan)
       stoker_example_test(edges_on_${device} "saved .*edges_${device}.png" stoker_command run
