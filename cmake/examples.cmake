@@ -46,6 +46,10 @@ if(STOKER_BUILD_TESTS AND NOT STOKER_SANITIZE)
   stoker_example_test(xor "right answers: the line [0-3] of 4, the network 4 of 4" example_xor)
   stoker_example_test(char_transformer "to 0.[12][0-9]* in .*stand in the text: (9[0-9]|100)%"
                       example_char_transformer examples/data/stoker.txt)
+  stoker_example_test(callbacks "accuracy 0.9.*stopped after epoch [1-5][0-9] of 60.*is the same to the bit"
+                      example_callbacks ${CMAKE_CURRENT_BINARY_DIR}/example_checkpoints)
+  stoker_example_test(fine_tuning "images: accuracy 0.9.*frozen numbers are unchanged to the bit.*has moved"
+                      example_fine_tuning examples/data/digits.csv.gz)
   if(TARGET stoker_command)
     foreach(device cpu vulkan)
       stoker_example_test(edges_on_${device} "saved .*edges_${device}.png" stoker_command run
