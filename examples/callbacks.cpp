@@ -1,10 +1,11 @@
-// Callbacks of training: whoever is called after each epoch may look, save, change the rate, or stop.
+// Callbacks of training: whoever is called after each epoch may look, save, change the rate, or
+// stop.
 //
 //     example_callbacks [FOLDER]
 //
-// Learns which of three rings a point lies in: with a log of its own, a rate that rises at first and falls
-// where nothing gets better, early stopping and checkpoints. Then does half of such a training, goes on
-// from a checkpoint, and compares: the numbers are the same to the bit.
+// Learns which of three rings a point lies in: with a log of its own, a rate that rises at first
+// and falls where nothing gets better, early stopping and checkpoints. Then does half of such a
+// training, goes on from a checkpoint, and compares: the numbers are the same to the bit.
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
@@ -55,7 +56,8 @@ int main(int count, char** arguments) try {
   const nn::Split parts = nn::split(rings(900), {.val_split = 0.25, .seed = 2});
   std::cout << std::fixed << std::setprecision(4);
 
-  // Callbacks are called in their order. What they hold, as the best loss so far, belongs to one training.
+  // Callbacks are called in their order. What they hold, as the best loss so far, belongs to one
+  // training.
   nn::Model model = fresh();
   const nn::History history = nn::fit(
       model, parts.train,

@@ -2,9 +2,10 @@
 //
 //     example_char_transformer examples/data/stoker.txt
 //
-// Two blocks of causal self-attention and a perceptron each, as in GPT. Prints what it writes before it has
-// learnt anything, how the loss falls, what it writes afterwards, and how many of those words stand in the
-// text. Ends with 1 unless nearly all of them do. The seed decides all of it.
+// Two blocks of causal self-attention and a perceptron each, as in GPT. Prints what it writes
+// before it has learnt anything, how the loss falls, what it writes afterwards, and how many of
+// those words stand in the text. Ends with 1 unless nearly all of them do. The seed decides all of
+// it.
 #include <algorithm>
 #include <cstring>
 #include <fstream>

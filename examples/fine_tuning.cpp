@@ -2,9 +2,10 @@
 //
 //     example_fine_tuning examples/data/digits.csv.gz
 //
-// A network learns ten digits from most of the data. Its body is frozen and gets a new head, and that learns
-// another question, is the digit odd?, from 40 of the images that were left. Prints how well this does beside
-// a network that knows nothing but those 40, and whether the frozen numbers are what they were, to the bit.
+// A network learns ten digits from most of the data. Its body is frozen and gets a new head, and
+// that learns another question, is the digit odd?, from 40 of the images that were left. Prints how
+// well this does beside a network that knows nothing but those 40, and whether the frozen numbers
+// are what they were, to the bit.
 #include <iostream>
 
 #include "stoker/api/nn/data/csv.hpp"
@@ -17,7 +18,8 @@ namespace {
 
 const std::vector<std::string> body{"edges", "shapes"};
 
-/// The layers of the body have names of their own: both networks have them. The head scores classes.
+/// The layers of the body have names of their own: both networks have them. The head scores
+/// classes.
 nn::Network network(const std::string& head, int classes) {
   nn::Node y = nn::reshape(nn::input({64}), {8, 8, 1});
   y = nn::conv(y, 24, {{"kernel_size", 3}, {"activation", "relu"}}, "edges");

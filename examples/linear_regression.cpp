@@ -2,8 +2,8 @@
 //
 //     example_linear_regression
 //
-// Draws 256 points around y = 3x - 0.5, lets stochastic gradient descent look for the line, and prints
-// what it found. Ends with 1 if that is further from the truth than the noise explains.
+// Draws 256 points around y = 3x - 0.5, lets stochastic gradient descent look for the line, and
+// prints what it found. Ends with 1 if that is further from the truth than the noise explains.
 #include <cmath>
 #include <iostream>
 #include <sstream>

@@ -2,8 +2,8 @@
 //
 //     example_xor
 //
-// Prints how the loss falls, what a single dense layer makes of the same points, and the plane as the
-// network sees it. Ends with 1 if one of the four answers is wrong.
+// Prints how the loss falls, what a single dense layer makes of the same points, and the plane as
+// the network sees it. Ends with 1 if one of the four answers is wrong.
 #include <iostream>
 
 #include "stoker/api/nn/fit.hpp"
