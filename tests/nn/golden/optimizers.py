@@ -236,4 +236,5 @@ def main():
     path.write_text("{\n" + ",\n".join(lines) + ',\n"cases": [\n' + every + "\n]}\n")
 
 
-main()
+if __name__ == "__main__":
+    main()
