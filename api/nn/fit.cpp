@@ -7,6 +7,8 @@
 #include <ostream>
 #include <sstream>
 
+#include "stoker/api/nn/bad_row.hpp"
+
 namespace stoker::nn {
 namespace {
 
@@ -16,9 +18,26 @@ double milliseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
+/// Refuses a loss that is not finite, and says why if a row is to blame.
+[[noreturn]] void refuse_loss(const std::string& of, double value, const std::optional<BadRow>& bad,
+                              std::vector<Detail> details) {
+  details.push_back({"loss", std::to_string(value)});
+  if (bad) details.insert(details.end(), bad->details.begin(), bad->details.end());
+  throw Error{"fit", ErrorCode::invalid_argument,
+              of + " is " + (std::isnan(value) ? "nan" : std::to_string(value)) + ": " +
+                  (bad ? bad->text
+                       : "all its rows are finite; look for a learning rate that is too high, or "
+                         "predictions that the loss has no number for"),
+              std::move(details)};
+}
+
 /// The losses of an epoch, looked at while later steps run: what is asked for ahead stays bounded.
 class Losses {
  public:
+  /// `refuse` is called with the number of the first batch whose loss is not finite, and throws.
+  explicit Losses(std::function<void(std::int64_t batch, double loss)> refuse)
+      : refuse_{std::move(refuse)} {}
+
   void add(Tensor loss, std::int64_t rows, std::int64_t batch) {
     open_.push_back({std::move(loss), rows, batch});
     if (open_.size() > most_ahead) look();
@@ -40,30 +59,24 @@ class Losses {
     const One one = std::move(open_.front());
     open_.pop_front();
     const double value = one.loss.item<double>();
-    if (!std::isfinite(value))
-      throw Error{"fit",
-                  ErrorCode::invalid_argument,
-                  "the loss of batch " + std::to_string(one.batch) + " is " +
-                      std::to_string(value) +
-                      ": look for NaN in the data, a class that does not exist, or a learning "
-                      "rate that is too high",
-                  {{"batch", std::to_string(one.batch)}, {"loss", std::to_string(value)}}};
+    if (!std::isfinite(value)) refuse_(one.batch, value);
     sum_ += value * static_cast<double>(one.rows);
     rows_ += one.rows;
   }
 
+  std::function<void(std::int64_t, double)> refuse_;
   std::deque<One> open_;
   double sum_ = 0;
   std::int64_t rows_ = 0;
 };
 
-void check(const Model& model, const Dataset& data, const FitOptions& options) {
+void check(const Model& model, const char* what, const Dataset& data, const FitOptions& options) {
   const auto refuse = [](const std::string& why) {
     throw Error{"fit", ErrorCode::invalid_argument, why};
   };
   if (options.epochs < 1 || options.first_epoch < 1)
     refuse("epochs are counted from 1, and there is at least one");
-  if (data.size() == 0) refuse("the data set is empty");
+  if (data.size() == 0) refuse("the " + std::string{what} + " is empty");
   const auto inputs = model.network().inputs();
   if (data.specs().inputs.size() != inputs.size())
     throw Error{"fit",
@@ -103,8 +116,8 @@ double watched(const EpochMetrics& metrics) {
 }  // namespace
 
 History fit(Model& model, const Dataset& data, const FitOptions& options) {
-  check(model, data, options);
-  if (options.validation) check(model, *options.validation, options);
+  check(model, "data set", data, options);
+  if (options.validation) check(model, "validation set", *options.validation, options);
   for (const Named& one : options.metrics) (void)metric(one);
   const DeviceScope scope{model.device()};
   const Loader loader{data,
@@ -121,13 +134,19 @@ History fit(Model& model, const Dataset& data, const FitOptions& options) {
     const TrainingState before = model.state();
     EpochMetrics metrics{.epoch = epoch, .epochs = last};
     try {
-      Losses losses;
+      Losses losses{[&](std::int64_t batch, double loss) {
+        refuse_loss("the loss of batch " + std::to_string(batch), loss,
+                    find_bad_row(model, loader, epoch, batch), {{"batch", std::to_string(batch)}});
+      }};
       std::int64_t number = 0;
       for (const Batch& batch : loader.epoch(epoch))
         losses.add(model.train_step(batch), batch.rows, number++);
       metrics.loss = losses.mean();
       if (options.validation) {
         Evaluation found = model.evaluate(*options.validation, options.metrics);
+        if (!std::isfinite(found.loss))
+          refuse_loss("the validation loss", found.loss, find_bad_row(model, *options.validation),
+                      {});
         metrics.validation_loss = found.loss;
         metrics.validation_metrics = std::move(found.metrics);
       }
@@ -151,8 +170,21 @@ History fit(Model& model, const Dataset& data, const FitOptions& options) {
 }
 
 namespace callbacks {
+namespace {
+
+void check_option(const char* callback, const char* option, double value, bool right,
+                  const char* expected) {
+  if (right) return;
+  std::ostringstream text;
+  text << option << ": expected " << expected << ", got " << value;
+  throw Error{callback, ErrorCode::invalid_argument, text.str(), {{"option", option}}};
+}
+
+}  // namespace
 
 Callback early_stopping(int patience, double least) {
+  check_option("early_stopping", "patience", patience, patience >= 1, "1 or more");
+  check_option("early_stopping", "least", least, least >= 0, "0 or more");
   // A callback may be copied; what it has seen is one.
   struct Seen {
     std::optional<double> best;
@@ -171,8 +203,7 @@ Callback early_stopping(int patience, double least) {
 }
 
 Callback checkpoint(std::int64_t every, std::filesystem::path folder) {
-  if (every < 1)
-    throw Error{"checkpoint", ErrorCode::invalid_argument, "every: expected 1 or more"};
+  check_option("checkpoint", "every", static_cast<double>(every), every >= 1, "1 or more");
   return [every, folder = std::move(folder)](const EpochMetrics& metrics, Training& training) {
     if (metrics.epoch % every != 0) return;
     std::error_code failure;
@@ -188,6 +219,10 @@ Callback checkpoint(std::int64_t every, std::filesystem::path folder) {
 }
 
 Callback reduce_on_plateau(int patience, double factor, double least) {
+  check_option("reduce_on_plateau", "patience", patience, patience >= 1, "1 or more");
+  check_option("reduce_on_plateau", "factor", factor, factor > 0 && factor < 1,
+               "more than 0 and less than 1");
+  check_option("reduce_on_plateau", "least", least, least >= 0, "0 or more");
   struct Seen {
     std::optional<double> best;
     int misses = 0;
@@ -206,8 +241,10 @@ Callback reduce_on_plateau(int patience, double factor, double least) {
 }
 
 Callback warmup(std::int64_t epochs, double start) {
+  check_option("warmup", "epochs", static_cast<double>(epochs), epochs >= 1, "1 or more");
+  check_option("warmup", "start", start, start >= 0, "0 or more");
   return [=](const EpochMetrics& metrics, Training& training) {
-    if (metrics.epoch > epochs || epochs < 1) return;
+    if (metrics.epoch > epochs) return;
     const double part = static_cast<double>(metrics.epoch) / static_cast<double>(epochs);
     training.model().set_learning_rate_scale(start + (1 - start) * part);
   };

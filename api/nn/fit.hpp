@@ -7,7 +7,9 @@
 // rate or save the model.
 //
 // A loss that is not finite, a data set that does not fit, whatever a reader or a callback throws: all end
-// the training with the model as it was after the last whole epoch.
+// the training with the model as it was after the last whole epoch. Where a row is to blame for a loss that
+// is not finite, a NaN in it or a class that does not exist, the error names it: details "row", "input" or
+// "target".
 //
 // Rows of ../shared/op-checklist.md: as callbacks.
 //
@@ -66,6 +68,7 @@ struct FitOptions {
 
 History fit(Model& model, const Dataset& data, const FitOptions& options = {});
 
+/// Made with numbers that make no sense they throw invalid_argument.
 namespace callbacks {
 
 /// Ends the training when the validation loss (without one: the loss) has not gone below the best by
