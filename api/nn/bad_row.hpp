@@ -1,8 +1,8 @@
 // Which row makes a loss NaN or infinite, so that an error can name it.
 //
-// Looks for numbers that are not finite, in inputs and targets, and, where the loss reads classes by index,
-// for those that do not exist. Rows that it finds nothing in may still have no finite loss: a learning rate
-// was too high, or the network itself divides by 0.
+// Looks for numbers that are not finite, in inputs and targets, and, where the loss reads classes
+// by index, for those that do not exist. Rows that it finds nothing in may still have no finite
+// loss: a learning rate was too high, or the network itself divides by 0.
 //
 // Threads: any but a host's event loop: waits. Throws what a source of rows throws.
 #pragma once

@@ -68,7 +68,8 @@ struct FitOptions {
 
 History fit(Model& model, const Dataset& data, const FitOptions& options = {});
 
-/// Made with numbers that make no sense they throw invalid_argument.
+/// What a callback has seen belongs to one training: make a new one for the next. Made with numbers
+/// that make no sense they throw invalid_argument.
 namespace callbacks {
 
 /// Ends the training when the validation loss (without one: the loss) has not gone below the best by

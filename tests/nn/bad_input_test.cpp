@@ -1,5 +1,5 @@
-// What models and fit() refuse, what they say about it, and that they are as they were afterwards: numbers,
-// what the optimizer remembers, the key of what is drawn next, the learning rate.
+// What models and fit() refuse, what they say about it, and that they are as they were afterwards:
+// numbers, what the optimizer remembers, the key of what is drawn next, the learning rate.
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -61,7 +61,7 @@ class BadInput : public Tensors {
   State before;
 };
 
-// Numbers that are none ------------------------------------------------------------------------------
+// Numbers that are none ---------------------------------------------------------------------------
 
 TEST_F(BadInput, with_nan_among_inputs_names_the_batch_and_the_row) {
   const Batch all = whole_batch(good());
@@ -113,7 +113,7 @@ TEST_F(BadInput, with_a_learning_rate_that_is_too_high_says_so) {
   EXPECT_EQ(state_of(lines), was);
 }
 
-// Classes --------------------------------------------------------------------------------------------
+// Classes -----------------------------------------------------------------------------------------
 
 TEST_F(BadInput, with_a_class_that_does_not_exist_names_it) {
   for (const int wrong : {3, -1, 1000}) {
@@ -129,7 +129,7 @@ TEST_F(BadInput, with_classes_that_are_no_integers_says_what_came) {
   expect_refused([&] { fit(model, data); }, ErrorCode::dtype_mismatch, {"integers", "f32[4]"});
 }
 
-// Shapes ---------------------------------------------------------------------------------------------
+// Shapes ------------------------------------------------------------------------------------------
 
 TEST_F(BadInput, with_more_inputs_than_targets_is_no_data_set) {
   expect_refused(
@@ -211,7 +211,7 @@ TEST_F(BadInput, of_single_steps_is_refused_as_well) {
       ErrorCode::shape_mismatch, {"[4]", "[2]"});
 }
 
-// Nothing --------------------------------------------------------------------------------------------
+// Nothing -----------------------------------------------------------------------------------------
 
 TEST_F(BadInput, that_is_empty_says_so) {
   const Dataset empty = good().subset({});
@@ -221,7 +221,7 @@ TEST_F(BadInput, that_is_empty_says_so) {
   expect_refused([&] { (void)model.evaluate(empty); }, ErrorCode::invalid_argument, {"no rows"});
 }
 
-// Options --------------------------------------------------------------------------------------------
+// Options -----------------------------------------------------------------------------------------
 
 TEST_F(BadInput, options_of_fit_are_checked_before_anything_is_done) {
   const auto refuses = [&](const FitOptions& options, ErrorCode code, const std::string& text) {
@@ -281,7 +281,7 @@ TEST_F(BadInput, callbacks_with_senseless_numbers_are_refused_when_they_are_made
   refuses([] { return warmup(3, -0.5); }, "start");
 }
 
-// Layers and variables -------------------------------------------------------------------------------
+// Layers and variables ----------------------------------------------------------------------------
 
 TEST_F(BadInput, names_of_layers_that_do_not_exist_are_answered_with_the_nearest) {
   expect_refused([&] { model.freeze({"hiden"}); }, ErrorCode::not_found,
@@ -320,7 +320,7 @@ TEST_F(BadInput, scales_of_the_learning_rate_are_numbers_of_at_least_0) {
                    {"at least 0"});
 }
 
-// Readers and callbacks ------------------------------------------------------------------------------
+// Readers and callbacks ---------------------------------------------------------------------------
 
 TEST_F(BadInput, what_a_reader_throws_comes_out_and_the_begun_epoch_is_undone) {
   const RowSpecs specs{{{DType::f32, {2}}}, {{DType::s32, {}}}};

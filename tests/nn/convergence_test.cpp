@@ -1,5 +1,5 @@
-// What is learnt, from fixed seeds: every optimizer and loss gets where it should, and each family of
-// layers learns a task that it is there for, judged by rows that were not trained with.
+// What is learnt, from fixed seeds: every optimizer and loss gets where it should, and each family
+// of layers learns a task that it is there for.
 #include <numbers>
 
 #include "../tensor/fixture.hpp"
@@ -36,7 +36,7 @@ double learnt(const Node& scores, const Dataset& data, const FitOptions& how, do
   return accuracy(model, parts.validation);
 }
 
-// Optimizers -----------------------------------------------------------------------------------------
+// Optimizers --------------------------------------------------------------------------------------
 
 TEST_F(Convergence, of_every_optimizer_finds_a_line_among_inputs_of_different_widths) {
   const Tensor x = uniform({64, 2}, 1) * tensor({2.0, 0.5});
@@ -92,7 +92,7 @@ TEST_F(Convergence, with_decay_of_weights_ends_with_smaller_ones) {
   EXPECT_LT(size(1), size(0.2));
 }
 
-// Losses ---------------------------------------------------------------------------------------------
+// Losses ------------------------------------------------------------------------------------------
 
 TEST_F(Convergence, by_every_loss_of_numbers_comes_near_them) {
   const Tensor x = uniform({32, 2}, 5);
@@ -162,7 +162,8 @@ TEST_F(Convergence, by_pairs_puts_them_in_order) {
 }
 
 TEST_F(Convergence, by_sequences_spells_what_frames_show) {
-  // Three frames in a row show a digit from 1 on, then one nothing; labels come without their places.
+  // Three frames in a row show a digit from 1 on, then one nothing; labels come without their
+  // places.
   constexpr std::int64_t rows = 64;
   const Tensor labels = integers({rows, 2}, 14, 3) + 1;
   const Tensor frames = tensor({0, 0, 0, -1, 1, 1, 1, -1});
@@ -180,7 +181,7 @@ TEST_F(Convergence, by_sequences_spells_what_frames_show) {
       << "a frame that reads another digit";
 }
 
-// Layers ---------------------------------------------------------------------------------------------
+// Layers ------------------------------------------------------------------------------------------
 
 TEST_F(Convergence, of_a_perceptron_follows_a_curve) {
   const Tensor x = uniform({256, 1}, 17, -3, 3);

@@ -1,5 +1,5 @@
-// Training through every kind of layer against what NumPy computed (golden/training_layers.py): four steps,
-// the statistics that layers keep, and what the network predicts afterwards.
+// Training through layers against what NumPy computed (golden/training_layers.py):
+// four steps, the statistics that layers keep, and what the network predicts afterwards.
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -56,6 +56,21 @@ Node gru(const Nodes& in) {
   options.set("reverse", true);
   const Nodes b = Layer{"gru", options, "b"}.outputs({in[0]});
   return out(concatenate({flatten(a[0]), a[1], b[1]}));
+}
+
+Node masked_lstm(const Nodes& in) {
+  const Node x = embedding(in[0], 5, 3, {}, "words");
+  const Node ends = layer("mask", {{"eos_token", 0}}, in[0]);
+  const Params options{{"units", 2}, {"mask", true}, {"recurrent_initializer", "zeros"}};
+  return out(Layer{"stack_columns"}({x, Layer{"lstm", options, "a"}.outputs({x, ends})[2]}));
+}
+
+Node conv_lstm(const Nodes& in) {
+  const Params options{{"units", 2},
+                       {"kernel_size", std::vector<std::int64_t>{2, 3}},
+                       {"padding", "same"},
+                       {"recurrent_initializer", "zeros"}};
+  return out(flatten(layer("conv_lstm", options, in[0], "a")));
 }
 
 Node transformer(const Nodes& in) {
@@ -143,6 +158,8 @@ const std::map<std::string, std::function<Node(const Nodes&)>>& networks() {
        }},
       {"lstm", &lstm},
       {"gru", &gru},
+      {"masked lstm", &masked_lstm},
+      {"conv lstm", &conv_lstm},
       {"transformer", &transformer},
       {"attention", &attention},
       {"shapes",

@@ -1,4 +1,5 @@
-// Every loss against what NumPy computed (golden/losses.py): values, gradients, and steps of training.
+// Every loss against what NumPy computed (golden/losses.py): values, gradients, and steps of
+// training.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -98,7 +99,8 @@ TEST_P(GoldenLossesOnDevices, have_values_and_gradients) {
 }
 
 TEST_P(GoldenLossesOnDevices, train) {
-  // With options it is another number in the same program; each program costs a driver half a second.
+  // With options it is another number in the same program; each program costs a driver half a
+  // second.
   json plain = json::array();
   for (const json& one : golden()["cases"])
     if (text_of(one).find('(') == std::string::npos) plain.push_back(one);

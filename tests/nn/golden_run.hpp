@@ -1,7 +1,7 @@
 // Numbers that the NumPy scripts of tests/nn/golden computed, and training that shall come to them.
 //
-// A "run" is an object with "losses", one for each step, before it, and "end", the variables after the last;
-// lists are flat.
+// A "run" is an object with "losses", one for each step, before it, and "end", the variables after
+// the last; lists are flat.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,5 +1,5 @@
-// Whole training runs against what NumPy computed (golden/training.py): every optimizer, and all that
-// ModelOptions puts before it, by single steps and by fit().
+// Whole training runs against what NumPy computed (golden/training.py): every optimizer, and all
+// that ModelOptions puts before it, by single steps and by fit().
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -94,7 +94,8 @@ TEST_F(GoldenTraining, is_what_numpy_computed_in_double_precision) {
 TEST_F(GoldenTraining, is_what_numpy_computed) { expect_runs(golden()["cases"], DType::f32, 2e-5); }
 
 TEST_P(GoldenTrainingOnDevices, with_several_options_is_what_numpy_computed) {
-  // The optimizers themselves run on every device in optimizer_test.cpp. Five keys are in each case.
+  // The optimizers themselves run on every device in optimizer_test.cpp. Five keys are in each
+  // case.
   json with_adam = json::array();
   for (const json& one : golden()["cases"])
     if (one["optimizer"].get<std::string>().starts_with("adam(") && one.size() >= 7)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What losses come to, computed in float64 with NumPy: writes losses.json beside this file.
 
-For each loss: its value and its gradient by the prediction, and five steps of plain gradient descent of a
-small network y = head(tanh(x·A + a)·B + b) with it: the loss of each step, the parameters at the end.
-The formulas are those of losses.hpp, written down again; nothing here knows of Stoker. The loss of
-sequences is not computed by recursion but by adding up every alignment there is.
+For each loss: its value and its gradient by the prediction, and five steps of plain gradient
+descent of a small network y = head(tanh(x·A + a)·B + b) with it: the loss of each step, the
+parameters at the end. The formulas are those of losses.hpp, written down again; nothing here knows
+of Stoker. The loss of sequences is not computed by recursion but by adding up every alignment there
+is.
 
     python3 tests/nn/golden/losses.py
 """
@@ -22,7 +23,7 @@ RATE = 0.1
 TINY = 1e-7
 
 
-# Heads ------------------------------------------------------------------------------------------------
+# Heads --------------------------------------------------------------------------------------------
 def softmax(x):
     e = np.exp(x - np.real(x).max(-1, keepdims=True))
     return e / e.sum(-1, keepdims=True)
@@ -37,7 +38,7 @@ HEADS = {
 }
 
 
-# Losses: a function of target and prediction that gives one number for each row or element ------------
+# Losses: a function of target and prediction that gives one number for each row or element --------
 def row_mean(of):
     return lambda t, p: of(t, p).mean(-1)
 
@@ -110,7 +111,7 @@ def sequences(blank, logits=False):
     return rows
 
 
-# Targets ----------------------------------------------------------------------------------------------
+# Targets ------------------------------------------------------------------------------------------
 def target(kind):
     any_ = numbers(7, (6, 3), -2, 2)
     return {

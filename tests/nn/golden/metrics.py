@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What metrics come to, counted with NumPy: writes metrics.json beside this file.
 
-Each case is a metric of some rows: its value for all of them at once, and after batches of 3 rows what the
-mean and the sum of the batches' values are. Among the rows are those that divide by nothing, that are equal,
-that lie exactly on a threshold, and classes that do not exist. The formulas are those of metrics.hpp, written
-down again by rows; nothing here knows of Stoker.
+Each case is a metric of some rows: its value for all of them at once, and after batches of 3 rows
+what the mean and the sum of the batches' values are. Among the rows are those that divide by
+nothing, that are equal, that lie exactly on a threshold, and classes that do not exist. The
+formulas are those of metrics.hpp, written down again by rows; nothing here knows of Stoker.
 
     python3 tests/nn/golden/metrics.py
 """
@@ -19,7 +19,7 @@ from slopes import numbers
 BATCH = 3
 
 
-# Metrics ----------------------------------------------------------------------------------------------
+# Metrics ------------------------------------------------------------------------------------------
 def share(right):
     right = list(right)
     return sum(right) / len(right) if right else 0.0
@@ -74,7 +74,7 @@ COUNTS = {
 }
 
 
-# Rows -------------------------------------------------------------------------------------------------
+# Rows ---------------------------------------------------------------------------------------------
 def data():
     scores = numbers(1, (8, 5), 0, 1)
     tied = np.round(scores * 3) / 4  # many are equal

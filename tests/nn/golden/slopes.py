@@ -1,8 +1,10 @@
-"""Gradients by the complex step: f(x + ih) has the imaginary part h·f'(x), exactly as far as float64 goes.
+"""Gradients by the complex step: f(x + ih) has the imaginary part h·f'(x), exactly as far as
+float64 goes.
 
-So the scripts here write forward formulas only. NumPy's exp, log, tanh, sqrt, sums and products follow
-complex numbers by themselves; whatever compares has to compare real parts, as the functions below do.
-(Squier and Trapp, "Using complex variables to estimate derivatives of real functions", SIAM Review 1998.)
+So the scripts here write forward formulas only. NumPy's exp, log, tanh, sqrt, sums and products
+follow complex numbers by themselves; whatever compares has to compare real parts, as the functions
+below do. (Squire and Trapp, "Using complex variables to estimate derivatives of real functions",
+SIAM Review 1998.)
 """
 
 import numpy as np

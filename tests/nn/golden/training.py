@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Whole training runs, computed in float64 with NumPy: writes training.json beside this file.
 
-A network tanh(x·A + a)·B + b with three classes takes five steps, one with each batch of 8 rows of 36 (the
-last has 4), once with every optimizer and with what is done to gradients before it: weight decay, clipping,
-accumulation; with schedules, another learning rate scale, frozen layers, another loss. Recorded are the loss
-before each step, the mean over the epoch's rows, and the parameters at the end. Optimizers are those of
-optimizers.py; nothing here knows of Stoker.
+A network tanh(x·A + a)·B + b with three classes takes five steps, one with each batch of 8 rows of
+36 (the last has 4), once with every optimizer and with what is done to gradients before it: weight
+decay, clipping, accumulation; with schedules, another learning rate scale, frozen layers, another
+loss. Recorded are the loss before each step, the mean over the epoch's rows, and the parameters at
+the end. Optimizers are those of optimizers.py; nothing here knows of Stoker.
 
     python3 tests/nn/golden/training.py
 """

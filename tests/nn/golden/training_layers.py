@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Training through every kind of layer, computed in float64 with NumPy: writes training_layers.json.
+"""Training through layers, computed in float64 with NumPy: writes training_layers.json.
 
-Each small network takes four steps of gradient descent towards fixed numbers, by the mean of squares.
-Recorded are the losses, all variables at the end, with the running statistics of normalization, and what the
-network then predicts. Only forward formulas are written here, those of Axon's layers; gradients are complex
-steps (slopes.py). Nothing here knows of Stoker; golden_layers_test.cpp builds the same networks.
+Of every kind that draws nothing, but for those that have no gradient of their own.
+
+Each small network takes four steps of gradient descent towards fixed numbers, by the mean of
+squares. Recorded are the losses, all variables at the end, with the running statistics of
+normalization, and what the network then predicts. Only forward formulas are written here, those of
+Axon's layers; gradients are complex steps (slopes.py). Nothing here knows of Stoker;
+golden_layers_test.cpp builds the same networks.
 
     python3 tests/nn/golden/training_layers.py
 """
@@ -39,7 +42,7 @@ class Variables:
         return self.values[name]
 
 
-# Layers -----------------------------------------------------------------------------------------------
+# Layers -------------------------------------------------------------------------------------------
 def dense(v, name, x):
     return x @ v(name + ".kernel") + v(name + ".bias")
 
@@ -143,6 +146,37 @@ def gru(v, name, x, backwards=False):
     return np.stack(shown, 1), h
 
 
+def masked_lstm(v, name, x, stays):
+    """The last h. Where `stays` is set, the state does; it begins with zeros."""
+    c = h = np.zeros((len(x), v(name + ".hidden_kernel").shape[0]))
+    for t in range(x.shape[1]):
+        gates = x[:, t] @ v(name + ".input_kernel") + h @ v(name + ".hidden_kernel")
+        i, f, g, o = np.split(gates + v(name + ".bias"), 4, -1)
+        new_c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        keep = stays[:, t:t + 1]
+        h = np.where(keep, h, sigmoid(o) * np.tanh(new_c))
+        c = np.where(keep, c, new_c)
+    return h
+
+
+def conv_lstm(v, name, x):
+    """All steps, of images; gates are i g f o, and 1 is added to f."""
+    def product(images, kernel):
+        size = kernel.shape[:2]
+        return np.tensordot(windows(padded(images, size), size, (1, 1)), kernel, 3)
+
+    c = h = np.zeros((*x[:, 0].shape[:-1], v(name + ".hidden_kernel").shape[2]))
+    shown = []
+    for t in range(x.shape[1]):
+        gates = (product(x[:, t], v(name + ".input_kernel")) + v(name + ".bias")
+                 + product(h, v(name + ".hidden_kernel")))
+        i, g, f, o = np.split(gates, 4, -1)
+        c = sigmoid(f + 1) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        shown.append(h)
+    return np.stack(shown, 1)
+
+
 def attention(q, k, value, causal=False):
     scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
     if causal:
@@ -161,7 +195,7 @@ def multi_head_attention(v, name, x, heads, causal):
     return y.reshape(*x.shape[:2], -1) @ v(name + ".output_kernel") + v(name + ".output_bias")
 
 
-# Networks: inputs, shapes of variables, forward -------------------------------------------------------
+# Networks: inputs, shapes of variables, forward ---------------------------------------------------
 def of_dense(name, inputs, units):
     return {name + ".kernel": (inputs, units), name + ".bias": (units,)}
 
@@ -238,6 +272,16 @@ def networks():
             "b.bias": (6,), "b.hidden_bias": (2,), **of_dense("out", 12, 2)},
            lambda v, x: dense(v, "out", np.concatenate(
                [flat(gru(v, "a", x)[0]), gru(v, "a", x)[1], gru(v, "b", x, True)[1]], -1)))
+    yield ("masked lstm", [np.array([[1, 2, 3, 0, 0], [4, 1, 0, 0, 0], [2, 2, 3, 4, 1]])],
+           {"words.kernel": (5, 3), "a.input_kernel": (3, 8), "a.hidden_kernel": (2, 8),
+            "a.bias": (8,), **of_dense("out", 17, 2)},
+           lambda v, x: dense(v, "out", np.concatenate(
+               [flat(v("words.kernel")[x]), masked_lstm(v, "a", v("words.kernel")[x], x == 0)],
+               -1)))
+    yield ("conv lstm", [numbers(37, (2, 3, 3, 2, 2))],
+           {"a.input_kernel": (2, 3, 2, 8), "a.hidden_kernel": (2, 3, 2, 8), "a.bias": (8,),
+            **of_dense("out", 36, 2)},
+           lambda v, x: dense(v, "out", flat(conv_lstm(v, "a", x))))
     heads = {f"heads.{of}_kernel": (4, 4) for of in ("query", "key", "value", "output")}
     yield ("transformer", [sequence],
            {**of_dense("a", 3, 4), **of_norm("norm", 4), **heads,
