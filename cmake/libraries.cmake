@@ -6,6 +6,7 @@
 #   Stoker::tensor   tensors: lazy, fused, differentiable
 #   Stoker::nn       layers, networks, optimizers
 #   Stoker::script   Lua scripts
+#   Stoker::nn_script  Lua scripts that describe a training
 #   Stoker::stoker   all of them
 
 # stoker_library(NAME SOURCES…): the target stoker_NAME with the alias Stoker::NAME.
@@ -93,6 +94,7 @@ target_include_directories(stoker_tensor PRIVATE "${STOKER_DLPACK_INCLUDE}")
 stoker_precompile(stoker_tensor <boost/asio/any_io_executor.hpp>)
 list(APPEND STOKER_COMPONENTS tensor)
 stoker_glob(nn_sources api/nn/*.cpp api/nn/*/*.cpp)
+list(FILTER nn_sources EXCLUDE REGEX "/api/nn/script/")
 stoker_library(nn ${nn_sources} "${STOKER_GENERATED_DIR}/layer_list.cpp")
 target_link_libraries(stoker_nn PUBLIC stoker_tensor
                       PRIVATE ZLIB::ZLIB $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
@@ -105,6 +107,11 @@ if(script_sources)
                                                                  spdlog::spdlog)
   stoker_precompile(stoker_script <boost/asio/any_io_executor.hpp>)
   list(APPEND STOKER_COMPONENTS script)
+  stoker_glob(nn_script_sources api/nn/script/*.cpp)
+  stoker_library(nn_script ${nn_script_sources})
+  target_link_libraries(stoker_nn_script PUBLIC stoker_nn stoker_script PRIVATE PkgConfig::LUA)
+  stoker_precompile(stoker_nn_script <boost/asio/any_io_executor.hpp>)
+  list(APPEND STOKER_COMPONENTS nn_script)
 endif()
 
 add_library(stoker_stoker INTERFACE)

@@ -14,24 +14,6 @@ namespace {
 constexpr const char* functions_key = "stoker.kernels";
 constexpr std::size_t longest_text = 4096;
 
-ParamValue check_option(lua_State* L, int index, std::string_view op, std::string_view name) {
-  switch (lua_type(L, index)) {
-    case LUA_TBOOLEAN: return lua_toboolean(L, index) != 0;
-    case LUA_TNUMBER:
-      if (lua_isinteger(L, index) != 0) return static_cast<std::int64_t>(lua_tointeger(L, index));
-      return static_cast<double>(lua_tonumber(L, index));
-    case LUA_TSTRING:
-      if (lua_rawlen(L, index) <= longest_text) return std::string{check_text(L, index)};
-      break;
-    case LUA_TTABLE: return check_integers(L, index, op, name);
-    default: break;
-  }
-  raise(L, Error{std::string{op},
-                 ErrorCode::invalid_parameter,
-                 "an option must be a number, a text, true or false, or a list of integers",
-                 {{"parameter", std::string{name}}, {"got", luaL_typename(L, index)}}});
-}
-
 Params check_params(lua_State* L, int index, const Kernel& kernel) {
   constexpr std::size_t most = 256;
   Params params;
@@ -65,6 +47,24 @@ int call_upvalue(lua_State* L, Script& script) {
 }
 
 }  // namespace
+
+ParamValue check_option(lua_State* L, int index, std::string_view op, std::string_view name) {
+  switch (lua_type(L, index)) {
+    case LUA_TBOOLEAN: return lua_toboolean(L, index) != 0;
+    case LUA_TNUMBER:
+      if (lua_isinteger(L, index) != 0) return static_cast<std::int64_t>(lua_tointeger(L, index));
+      return static_cast<double>(lua_tonumber(L, index));
+    case LUA_TSTRING:
+      if (lua_rawlen(L, index) <= longest_text) return std::string{check_text(L, index)};
+      break;
+    case LUA_TTABLE: return check_integers(L, index, op, name);
+    default: break;
+  }
+  raise(L, Error{std::string{op},
+                 ErrorCode::invalid_parameter,
+                 "an option must be a number, a text, true or false, or a list of integers",
+                 {{"parameter", std::string{name}}, {"got", luaL_typename(L, index)}}});
+}
 
 int call_kernel(lua_State* L, const std::shared_ptr<const Kernel>& kernel, int first) {
   Evaluator& evaluator = script_of(L).evaluator();

@@ -39,6 +39,18 @@ Error unreadable(const Error& error) {
           {error.details().begin(), error.details().end()}};
 }
 
+/// Calls what the program added; what it throws becomes the script's error.
+template <class F> void call_extension(lua_State* L, const F& call) {
+  std::optional<Error> failure;
+  try {
+    call();
+    return;
+  } catch (const std::exception&) {  // Lua's own errors are no std::exception and pass
+    failure = error_from_current_exception("script");
+  }
+  raise(L, *failure);
+}
+
 struct Closer {
   void operator()(lua_State* L) const noexcept { lua_close(L); }
 };
@@ -66,6 +78,9 @@ int Script::main_chunk(lua_State* L) {
   open_buffers(L);
   open_kernels(L);
   open_images(L);
+  ScriptExtension* const extension = script.options_.extension.get();
+  if (extension != nullptr) call_extension(L, [&] { extension->open(L); });
+  const int bottom = lua_gettop(L);
   // Lua's hashes differ from run to run, and with them what the tables above took to fill. From here
   // on the same script costs the same.
   lua_gc(L, LUA_GCRESTART);
@@ -76,7 +91,8 @@ int Script::main_chunk(lua_State* L) {
   const int status = luaL_loadbufferx(L, text.data(), text.size(), chunk.c_str(), "t");
   if (status != LUA_OK) raise(L, unreadable(error_at_top(L, status)));
   install_hook(L);
-  lua_call(L, 0, 0);
+  lua_call(L, 0, extension != nullptr ? LUA_MULTRET : 0);
+  if (extension != nullptr) call_extension(L, [&] { extension->on_returned(L, bottom + 1); });
   return 0;
 }
 

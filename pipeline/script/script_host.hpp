@@ -35,6 +35,8 @@
 #include "stoker/runtime/executor.hpp"
 #include "stoker/runtime/future.hpp"
 
+struct lua_State;
+
 namespace stoker {
 
 struct ScriptSource {
@@ -76,6 +78,19 @@ class ScriptObserver {
   virtual void on_saved(const std::filesystem::path&, const TensorSpec&) noexcept {}
 };
 
+/// What a program adds to the language for one script. Lua is compiled as C++: both functions may raise
+/// (lua_glue.hpp) or throw an Error, which then is the script's.
+///
+/// Threads: the script's process only, and never after `done` is ready.
+class ScriptExtension {
+ public:
+  virtual ~ScriptExtension() = default;
+  /// Before the script begins, after all libraries: adds globals. Costs the script nothing.
+  virtual void open(lua_State* L) = 0;
+  /// The script has ended well; what it returned lies on the stack from `first` up to its top.
+  virtual void on_returned(lua_State* L, int first) = 0;
+};
+
 struct ScriptOptions {
   /// The table `args` of the script. Values that read as Lua numbers become numbers.
   std::vector<std::pair<std::string, std::string>> args;
@@ -88,6 +103,8 @@ struct ScriptOptions {
   std::optional<std::chrono::nanoseconds> time_limit;
   /// Null: print() writes to stdout and nothing else is told.
   std::shared_ptr<ScriptObserver> observer;
+  /// Null: the language as docs/scripts.md has it, and what the script returns is dropped.
+  std::shared_ptr<ScriptExtension> extension = {};
 };
 
 /// What a script used.

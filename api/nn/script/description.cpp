@@ -1,0 +1,58 @@
+#include "stoker/api/nn/script/description.hpp"
+
+#include <set>
+
+namespace stoker::nn::script {
+namespace {
+
+void add_places(const Node& node, std::set<const void*>& places) {
+  // Networks are deep, so what is left to see is kept beside the stack.
+  std::vector<Node> open{node};
+  while (!open.empty()) {
+    const Node one = open.back();
+    open.pop_back();
+    if (!places.insert(one.place()).second || one.is_input()) continue;
+    open.insert(open.end(), one.inputs().begin(), one.inputs().end());
+  }
+}
+
+bool fits(const Node& node) {
+  try {
+    const Network alone{node};
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+Error Place::placed(const Error& error) const {
+  if (!error.detail("script").empty()) return error;
+  const Error known = error.with("script", script);
+  return line > 0 && error.detail("line").empty() ? known.with("line", std::to_string(line))
+                                                  : known;
+}
+
+const Dataset& DataRecipe::read() {
+  if (!read_) read_ = place_.call(make_);
+  return *read_;
+}
+
+Network Description::network(const ModelRecipe& model) const {
+  try {
+    return Network{model.outputs};
+  } catch (const std::exception&) {
+    const Error error = error_from_current_exception("nn");
+    // Layers have their names from the whole network, so the error is that of the whole, and the line
+    // that of the first layer that does not even fit alone.
+    std::set<const void*> used;
+    for (const Node& output : model.outputs) add_places(output, used);
+    for (const NotedNode& one : nodes)
+      if (used.contains(one.node.place()) && !one.node.is_input() && !fits(one.node))
+        throw one.place.placed(error);
+    throw model.place.placed(error);
+  }
+}
+
+}  // namespace stoker::nn::script
