@@ -123,6 +123,10 @@ const Layer* test_layer(lua_State* L, int index) {
   return lua::test_object<Layer>(L, index, layer_type);
 }
 
+const ModelPtr* test_model(lua_State* L, int index) {
+  return lua::test_object<ModelPtr>(L, index, model_type);
+}
+
 DataPtr check_data(lua_State* L, int index, std::string_view op) {
   const DataPtr* data = lua::test_object<DataPtr>(L, index, data_type);
   if (data == nullptr)
@@ -131,7 +135,7 @@ DataPtr check_data(lua_State* L, int index, std::string_view op) {
 }
 
 ModelPtr check_model(lua_State* L, int index, std::string_view op) {
-  const ModelPtr* model = lua::test_object<ModelPtr>(L, index, model_type);
+  const ModelPtr* model = test_model(L, index);
   if (model == nullptr) refuse(L, op, "expected a model (nn.model), got " + type_at(L, index));
   return *model;
 }
@@ -156,7 +160,7 @@ std::string type_at(lua_State* L, int index) {
   if (test_node(L, index) != nullptr) return "a node";
   if (test_layer(L, index) != nullptr) return "a layer that was applied to nothing";
   if (lua::test_object<DataPtr>(L, index, data_type) != nullptr) return "data";
-  if (lua::test_object<ModelPtr>(L, index, model_type) != nullptr) return "a model";
+  if (test_model(L, index) != nullptr) return "a model";
   return std::string{"a "} + luaL_typename(L, index);
 }
 
@@ -179,8 +183,8 @@ std::vector<Node> nodes_at(lua_State* L, int index) {
 std::filesystem::path check_path(lua_State* L, int index, std::string_view op) {
   if (lua_type(L, index) != LUA_TSTRING)
     refuse(L, op, "expected the path of a file, got " + type_at(L, index));
-  return lua::value_or_raise(L, lua::script_of(L).paths().resolve("nn." + std::string{op},
-                                                                  lua::check_text(L, index)));
+  return lua::value_or_raise(
+      L, lua::script_of(L).paths().resolve("nn." + std::string{op}, lua::check_text(L, index)));
 }
 
 OptionTable::OptionTable(lua_State* L, int index, std::string op,

@@ -34,6 +34,7 @@ void push_model(lua_State* L, ModelRecipe model);
 /// Null where something else is.
 [[nodiscard]] const Node* test_node(lua_State* L, int index);
 [[nodiscard]] const Layer* test_layer(lua_State* L, int index);
+[[nodiscard]] const ModelPtr* test_model(lua_State* L, int index);
 [[nodiscard]] DataPtr check_data(lua_State* L, int index, std::string_view op);
 [[nodiscard]] ModelPtr check_model(lua_State* L, int index, std::string_view op);
 

@@ -11,11 +11,6 @@ struct LayerOptions {
   std::string name;
 };
 
-bool has_named_entries(lua_State* L, int index) {
-  if (lua_rawlen(L, index) > 0) return false;
-  return lua_istable(L, index);
-}
-
 void read_options(lua_State* L, int index, const LayerDefinition& kind, LayerOptions& into) {
   constexpr std::size_t most = 256;
   lua_pushnil(L);
@@ -48,16 +43,16 @@ int call_kind(lua_State* L, lua::Script&) {
     if (const std::vector<Node> some = nodes_at(L, i); !some.empty()) {
       if (values > 0) refuse(L, kind.name, "nodes come before all else");
       inputs.insert(inputs.end(), some.begin(), some.end());
-    } else if (lua_istable(L, i) && has_named_entries(L, i)) {
+    } else if (lua_istable(L, i) && lua_rawlen(L, i) == 0) {
       if (i != last) refuse(L, kind.name, "the table of options comes last");
       read_options(L, i, kind, given);
     } else {
       if (inputs.empty())
         refuse(L, kind.name, "its first argument must be a node, not " + type_at(L, i));
       if (values == kind.options.size())
-        refuse(L, kind.name,
-               "it takes " + std::to_string(values) + " options, this is one more: " +
-                   type_at(L, i));
+        refuse(
+            L, kind.name,
+            "it takes " + std::to_string(values) + " options, this is one more: " + type_at(L, i));
       const std::string& option = kind.options[values++].name;
       given.options.set(option, lua::check_option(L, i, "nn." + kind.name, option));
     }
