@@ -21,6 +21,7 @@ Examples:
   stoker run edges.lua input=photo.jpg        a script, with arguments it reads from `args`
   stoker run -e 'print(relu(buffer{-1, 2}))'  a line of Lua
   stoker run edges.lua --device vulkan --trace trace.json
+  stoker train examples/scripts/train_xor.lua a model and its training, described by a script
   stoker observe --socket /tmp/edges.sock     the actors of a program, while it runs
 
 Every verb answers in JSON with --json, errors included (bench: its rows).
@@ -91,6 +92,7 @@ int main(int argc, char** argv) {
   add_kernels(app, choice);
   add_ops(app, choice);
   add_run(app, choice);
+  add_train(app, choice);
   add_observe(app, choice);
   add_bench(app, choice);
   try {

@@ -2,74 +2,40 @@
 #include <unistd.h>
 
 #include <iostream>
-#include <iterator>
 
 #include "interrupts.hpp"
 #include "journal.hpp"
 #include "output.hpp"
+#include "script_words.hpp"
 #include "verbs.hpp"
 
 namespace stoker::command_line {
 namespace {
 
 struct Options {
-  std::vector<std::string> words;  ///< the file (unless -e), then name=value
+  ScriptWords script;
   std::optional<std::string> code;
-  std::string device;
   std::string trace;
-  std::vector<std::string> allow;
-  ScriptLimits limits;
-  std::uint64_t memory_mib = ScriptLimits{}.memory_bytes >> 20;
-  std::uint64_t buffers_mib = ScriptLimits{}.buffer_bytes >> 20;
-  double time_limit_s = 0;
   bool quiet = false;
   bool json = false;
 
-  [[nodiscard]] std::size_t first_argument() const { return code ? 0 : 1; }
+  [[nodiscard]] std::size_t files() const { return code ? 0 : 1; }
 };
 
 /// Throws a CLI::Error for what the parser cannot see.
 void check(const Options& options) {
-  if (!options.code && options.words.empty())
+  if (!options.code && options.script.words.empty())
     throw CLI::RequiredError{"a script: stoker run FILE.lua, or stoker run -e 'code'"};
-  for (std::size_t i = options.first_argument(); i < options.words.size(); ++i) {
-    const std::size_t equals = options.words[i].find('=');
-    if (equals == std::string::npos || equals == 0)
-      throw CLI::ValidationError{"arguments of a script are written name=value, not " +
-                                 options.words[i]};
-  }
-  constexpr double longest_s = 1e9;  // which nanoseconds still count
-  if (!(options.time_limit_s >= 0 && options.time_limit_s <= longest_s))
-    throw CLI::ValidationError{"--time-limit: seconds from 0 to 1e9, not " +
-                               std::to_string(options.time_limit_s)};
+  options.script.check(options.files());
 }
 
 ScriptSource source_of(const Options& options) {
-  if (options.code) return {"-e", *options.code};
-  if (options.words[0] == "-")
-    return {"stdin", std::string{std::istreambuf_iterator<char>{std::cin},
-                                 std::istreambuf_iterator<char>{}}};
-  return ScriptSource::from_file(options.words[0]).value();
+  return options.code ? ScriptSource{"-e", *options.code} : script_source(options.script.words[0]);
 }
 
 ScriptOptions script_options(const Options& options) {
-  ScriptOptions script;
-  for (std::size_t i = options.first_argument(); i < options.words.size(); ++i) {
-    const std::string& word = options.words[i];
-    const std::size_t equals = word.find('=');
-    script.args.emplace_back(word.substr(0, equals), word.substr(equals + 1));
-  }
-  script.limits = options.limits;
-  script.limits.memory_bytes = options.memory_mib << 20;
-  script.limits.buffer_bytes = options.buffers_mib << 20;
-  if (options.time_limit_s > 0)
-    script.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>{options.time_limit_s});
-  script.allowed_directories.push_back(std::filesystem::current_path());
-  if (!options.code && options.words[0] != "-")
-    script.allowed_directories.push_back(std::filesystem::absolute(options.words[0]).parent_path());
-  for (const std::string& folder : options.allow) script.allowed_directories.emplace_back(folder);
-  return script;
+  return options.script.options(
+      options.files(), options.code ? std::nullopt : std::optional{options.script.words[0]});
 }
 
 nlohmann::json report_json(const Journal& journal, const DeviceInfo& device,
@@ -94,7 +60,7 @@ int run(const Options& options) {
   ScriptOptions script = script_options(options);
   Interrupts::block();
   const System system;
-  const Device device = system.device(options.device);
+  const Device device = system.device(options.script.device);
   // The report wants each command's time on the device.
   if (!options.quiet || !options.trace.empty()) system.trace().enable();
   const bool terminal = isatty(STDERR_FILENO) != 0;
@@ -146,27 +112,13 @@ void add_run(CLI::App& app, Choice& choice) {
   auto* verb = app.add_subcommand("run", "Run a Lua script, or code given with -e");
   auto options = std::make_shared<Options>();
   verb->footer(examples);
-  verb->add_option("SCRIPT", options->words,
+  verb->add_option("SCRIPT", options->script.words,
                    "FILE.lua or - (not with -e), then name=value for the table `args`");
   verb->add_option("-e", options->code, "Lua code to run instead of a file")->type_name("CODE");
-  verb->add_option("--device", options->device,
-                   "cpu, vulkan, vulkan:1, null; default: STOKER_DEVICE or the best");
+  options->script.add_device(*verb);
   verb->add_option("--trace", options->trace, "Write what ran when to this file")
       ->type_name("FILE.json");
-  verb->add_option("--allow", options->allow,
-                   "A further directory whose images it may use; may be repeated")
-      ->type_name("DIR")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
-  verb->add_option("--instructions", options->limits.instructions,
-                   "Lua instructions it may use; 0: any number")
-      ->capture_default_str();
-  verb->add_option("--memory", options->memory_mib, "MiB its Lua state may use; 0: any")
-      ->capture_default_str();
-  verb->add_option("--buffers", options->buffers_mib, "MiB of device memory it may hold; 0: any")
-      ->capture_default_str();
-  verb->add_option("--time-limit", options->time_limit_s, "Seconds it may run; 0: any");
+  options->script.add_limits(*verb);
   verb->add_flag("--quiet", options->quiet, "Print only what the script prints");
   verb->add_flag("--json", options->json, "Print what happened as JSON");
   verb->callback([&choice, options] {

@@ -30,6 +30,7 @@ void add_doctor(CLI::App& app, Choice& choice);
 void add_kernels(CLI::App& app, Choice& choice);
 void add_ops(CLI::App& app, Choice& choice);
 void add_run(CLI::App& app, Choice& choice);
+void add_train(CLI::App& app, Choice& choice);
 void add_observe(CLI::App& app, Choice& choice);
 void add_bench(CLI::App& app, Choice& choice);
 

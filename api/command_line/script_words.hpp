@@ -1,0 +1,35 @@
+// What the verbs that run a script have in common: its arguments, its limits, its directories.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "stoker/api/script.hpp"
+
+namespace stoker::command_line {
+
+struct ScriptWords {
+  std::vector<std::string> words;  ///< the file (unless there is code), then name=value
+  std::string device;
+  std::vector<std::string> allow;
+  ScriptLimits limits;
+  std::uint64_t memory_mib = ScriptLimits{}.memory_bytes >> 20;
+  std::uint64_t buffers_mib = ScriptLimits{}.buffer_bytes >> 20;
+  double time_limit_s = 0;
+
+  /// Adds --device, and with add_limits() those that bound the script.
+  void add_device(CLI::App& verb);
+  void add_limits(CLI::App& verb);
+
+  /// Throws a CLI::Error for what the parser cannot see. The first `files` words are files.
+  void check(std::size_t files) const;
+  /// The script may use the current directory, those of --allow and that of `file`, if there is one.
+  [[nodiscard]] ScriptOptions options(std::size_t files,
+                                      const std::optional<std::string>& file) const;
+};
+
+/// The script of a file, or for "-" that of the standard input. Throws what from_file() says.
+[[nodiscard]] ScriptSource script_source(const std::string& file);
+
+}  // namespace stoker::command_line

@@ -1,0 +1,234 @@
+// `stoker train`: a script describes a model and its data, the verb trains it.
+#include <atomic>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+
+#include "interrupts.hpp"
+#include "journal.hpp"
+#include "output.hpp"
+#include "script_words.hpp"
+#include "stoker/api/nn/script/training_library.hpp"
+#include "training_files.hpp"
+#include "verbs.hpp"
+
+namespace stoker::command_line {
+namespace {
+
+struct Options {
+  ScriptWords script;
+  std::optional<std::int64_t> epochs;
+  std::string save;
+  std::string resume;
+  bool quiet = false;
+  bool json = false;
+};
+
+/// What a training came to, however it ended.
+struct Outcome {
+  nn::History history;
+  std::optional<Error> failure;
+  std::filesystem::path saved;  ///< empty: nowhere
+};
+
+/// The rows of a data set until somebody wants the training to end: then a batch that is asked for fails,
+/// and fit() goes back to the last whole epoch.
+class StoppableRows final : public nn::RowSource {
+ public:
+  StoppableRows(nn::Dataset data, const std::atomic<bool>& stop)
+      : data_{std::move(data)}, stop_{stop} {}
+
+  [[nodiscard]] std::int64_t size() const noexcept override { return data_.size(); }
+  [[nodiscard]] const nn::RowSpecs& specs() const noexcept override { return data_.specs(); }
+  void rows(std::span<const std::int64_t> indices, const nn::RowsInto& into) const override {
+    if (stop_.load()) throw cancelled_error("train");
+    data_.rows(indices, into);
+  }
+
+ private:
+  const nn::Dataset data_;
+  const std::atomic<bool>& stop_;
+};
+
+nn::Dataset stoppable(const nn::Dataset& data, const std::atomic<bool>& stop) {
+  return nn::Dataset{std::make_shared<const StoppableRows>(data, stop)};
+}
+
+/// Trains from where the plan's model is.
+Outcome train(nn::TrainingPlan& plan, const Options& options, const std::atomic<bool>& stop) {
+  Outcome outcome;
+  nn::FitOptions& fit = plan.fit;
+  const std::int64_t last = options.epochs.value_or(fit.epochs);
+  if (!options.resume.empty()) {
+    const std::int64_t done = resume(plan, options.resume);
+    if (done >= last)
+      throw Error{"train",
+                  ErrorCode::invalid_argument,
+                  options.resume + " was trained for " + std::to_string(done) + " of " +
+                      std::to_string(last) + " epochs already; --epochs says for how many",
+                  {{"file", options.resume}}};
+    fit.first_epoch = done + 1;
+  }
+  fit.epochs = last - fit.first_epoch + 1;
+  if (!options.quiet && !options.json) fit.log = &std::cout;
+  // First of all callbacks: what comes after it may throw, and the epoch is over all the same.
+  fit.callbacks.insert(fit.callbacks.begin(),
+                       [&](const nn::EpochMetrics& epoch, nn::Training& training) {
+                         outcome.history.push_back(epoch);
+                         std::cout.flush();
+                         if (stop.load()) training.stop();
+                       });
+  if (fit.validation) fit.validation = stoppable(*fit.validation, stop);
+  try {
+    nn::fit(plan.model, stoppable(plan.data, stop), fit);
+    if (stop.load() && outcome.history.back().epoch < last)
+      outcome.failure = cancelled_error("train");
+  } catch (const std::exception&) {
+    outcome.failure = plan.placed(error_from_current_exception("train"));
+  }
+  const std::filesystem::path target = options.save.empty()
+                                           ? plan.save.value_or(std::filesystem::path{})
+                                           : std::filesystem::path{options.save};
+  if (!target.empty() && !outcome.history.empty()) {
+    save_trained(plan.model, outcome.history.back().epoch, target);
+    outcome.saved = target;
+  }
+  return outcome;
+}
+
+nlohmann::json epoch_json(const nn::EpochMetrics& epoch) {
+  nlohmann::json made{{"epoch", epoch.epoch},
+                      {"loss", epoch.loss},
+                      {"metrics", epoch.validation_metrics},
+                      {"milliseconds", epoch.milliseconds},
+                      {"rows_per_second", epoch.rows_per_second}};
+  if (epoch.validation_loss) made["validation_loss"] = *epoch.validation_loss;
+  return made;
+}
+
+nlohmann::json report_json(const nn::Model& model, const Journal& journal, const Outcome& outcome) {
+  const nn::ModelInfo info = model.info();
+  nlohmann::json report{{"device", info.device},
+                        {"model",
+                         {{"layers", info.layers},
+                          {"parameters", info.parameters},
+                          {"trainable", info.trainable},
+                          {"loss", info.loss},
+                          {"optimizer", info.optimizer}}},
+                        {"printed", journal.to_json()["printed"]},
+                        {"epochs", nlohmann::json::array()}};
+  for (const nn::EpochMetrics& epoch : outcome.history)
+    report["epochs"].push_back(epoch_json(epoch));
+  if (!outcome.saved.empty()) report["saved"] = outcome.saved.string();
+  if (outcome.failure) report["error"] = to_json(*outcome.failure);
+  return report;
+}
+
+void print_report(const nn::Model& model, const Outcome& outcome) {
+  if (outcome.history.empty()) return;
+  const nn::EpochMetrics& last = outcome.history.back();
+  std::ostringstream text;
+  text << "trained to epoch " << last.epoch << " in " << std::fixed << std::setprecision(2)
+       << last.total_milliseconds / 1000 << " s on " << model.info().device << ": "
+       << std::setprecision(4) << "loss " << last.loss;
+  if (last.validation_loss) text << ", validation loss " << *last.validation_loss;
+  for (const auto& [name, value] : last.validation_metrics) text << ", " << name << ' ' << value;
+  std::cout << text.str() << '\n';
+  if (!outcome.saved.empty()) std::cout << "saved " << outcome.saved.string() << '\n';
+}
+
+void print_failure(const Error& error, const ScriptSource& source, bool stopped,
+                   const Outcome& outcome) {
+  if (stopped)
+    std::cerr << "stoker: stopped"
+              << (outcome.history.empty() ? " before the first epoch was over"
+                                          : "; the model is that of the last whole epoch")
+              << '\n';
+  else
+    std::cerr << "stoker: " << describe(error, source.text);
+  if (error.code() == ErrorCode::permission_denied)
+    std::cerr << "  Files in further directories are allowed with --allow DIR.\n";
+}
+
+int run(const Options& options) {
+  const std::string& file = options.script.words[0];
+  const ScriptSource source = script_source(file);
+  ScriptOptions script = options.script.options(1, file);
+  Interrupts::block();
+  const System system;
+  const Device device = system.device(options.script.device);
+  const auto journal = std::make_shared<Journal>(Journal::Options{.collect_text = options.json});
+  const auto library = std::make_shared<nn::TrainingLibrary>();
+  script.observer = journal;
+  script.extension = library;
+  ScriptHost host = script_host(system, device);
+  const ScriptRun started = host.start(source, std::move(script)).value();
+  std::atomic<bool> stop{false};
+  const Interrupts interrupts{[&] {
+    stop.store(true);
+    started.cancel();
+  }};
+
+  Outcome outcome;
+  std::optional<nn::TrainingPlan> plan;
+  try {
+    started.done.wait().value();
+    plan = library->plan(device);
+    if (!options.quiet && !options.json) std::cout << plan->model.summary() << std::flush;
+    outcome = train(*plan, options, stop);
+  } catch (const std::exception&) {
+    outcome.failure = error_from_current_exception("train");
+  }
+  const bool was_interrupted = outcome.failure && interrupts.received() != 0;
+  if (options.json)
+    print_json(plan ? report_json(plan->model, *journal, outcome)
+                    : nlohmann::json{{"error", to_json(*outcome.failure)}});
+  else if (plan && !options.quiet)
+    print_report(plan->model, outcome);
+  if (!outcome.failure) return ok;
+  if (!options.json) print_failure(*outcome.failure, source, was_interrupted, outcome);
+  return was_interrupted ? interrupted + interrupts.received() : exit_code_of(*outcome.failure);
+}
+
+/// Throws a CLI::Error for what the parser cannot see.
+void check(const Options& options) {
+  if (options.script.words.empty()) throw CLI::RequiredError{"a script: stoker train FILE.lua"};
+  options.script.check(1);
+  if (options.epochs && *options.epochs < 1)
+    throw CLI::ValidationError{"--epochs: at least 1, not " + std::to_string(*options.epochs)};
+}
+
+constexpr const char* examples = R"(
+Examples:
+  stoker train examples/scripts/train_xor.lua
+  stoker train examples/scripts/train_digits.lua --epochs 10 --save digits.safetensors
+  stoker train examples/scripts/train_digits.lua --resume digits.safetensors --epochs 20
+
+The script ends with: return nn.model(…), {data = …}; docs/training.md describes it. Ctrl-C ends the
+training: the model of the last whole epoch is saved, and --resume goes on from there.)";
+
+}  // namespace
+
+void add_train(CLI::App& app, Choice& choice) {
+  auto* verb = app.add_subcommand("train", "Train the model that a Lua script describes");
+  auto options = std::make_shared<Options>();
+  verb->footer(examples);
+  verb->add_option("SCRIPT", options->script.words,
+                   "FILE.lua or -, then name=value for the table `args`");
+  options->script.add_device(*verb);
+  verb->add_option("--epochs", options->epochs,
+                   "The epoch to end with, instead of the script's; counted from the very first");
+  verb->add_option("--save", options->save, "Where to write the model, instead of the script's")
+      ->type_name("FILE");
+  verb->add_option("--resume", options->resume, "Go on from this model")->type_name("FILE");
+  options->script.add_limits(*verb);
+  verb->add_flag("--quiet", options->quiet, "Print only what the script prints");
+  verb->add_flag("--json", options->json, "Print what happened as JSON");
+  verb->callback([&choice, options] {
+    check(*options);
+    choice.json = options->json;
+    choice.run = [options] { return run(*options); };
+  });
+}
+
+}  // namespace stoker::command_line
