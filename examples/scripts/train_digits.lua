@@ -12,6 +12,6 @@ y = nn.max_pool(y, {2})
 y = nn.dropout(nn.flatten(y), 0.25)
 y = nn.dense(y, 10)
 
-return nn.model(y, {loss = "cross_entropy", optimizer = "adam", learning_rate = 0.002, seed = 1}),
+return nn.model(y, {loss = "cross_entropy", optimizer = "adam", learning_rate = 0.005, seed = 1}),
   {data = train, validation = test, epochs = args.epochs or 5, batch_size = 32, metrics = {"accuracy"},
    early_stopping = {patience = 3}, save = args.save}

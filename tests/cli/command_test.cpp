@@ -54,7 +54,7 @@ TEST(Command, teaches_with_examples_and_exit_codes) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_TRUE(contains(result.out, "Examples:"));
   EXPECT_TRUE(contains(result.out, "Exit codes:"));
-  for (const char* verb : {"devices", "doctor", "kernels", "run", "observe", "bench"}) {
+  for (const char* verb : {"devices", "doctor", "kernels", "run", "train", "observe", "bench"}) {
     EXPECT_TRUE(contains(result.out, verb));
     EXPECT_EQ(stoker_command({verb, "--help"}).exit_code, 0) << verb;
   }
