@@ -83,6 +83,8 @@ int run(const Options& options) {
     std::cerr << "stoker: " << describe(outcome.error(), source.text);
     if (outcome.error().code() == ErrorCode::permission_denied)
       std::cerr << "  Images in further directories are allowed with --allow DIR.\n";
+    if (outcome.error().reason().find("(global 'nn')") != std::string_view::npos)
+      std::cerr << "  Scripts that describe a training are for: stoker train FILE.lua\n";
   }
   if (!options.json) {
     if (traced.has_error())

@@ -24,7 +24,8 @@ struct ScriptWords {
 
   /// Throws a CLI::Error for what the parser cannot see. The first `files` words are files.
   void check(std::size_t files) const;
-  /// The script may use the current directory, those of --allow and that of `file`, if there is one.
+  /// The script may use the current directory, those of --allow and that of `file`, if there is
+  /// one.
   [[nodiscard]] ScriptOptions options(std::size_t files,
                                       const std::optional<std::string>& file) const;
 };

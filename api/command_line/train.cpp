@@ -31,8 +31,8 @@ struct Outcome {
   std::filesystem::path saved;  ///< empty: nowhere
 };
 
-/// The rows of a data set until somebody wants the training to end: then a batch that is asked for fails,
-/// and fit() goes back to the last whole epoch.
+/// The rows of a data set until somebody wants the training to end: then a batch that is asked for
+/// fails, and fit() goes back to the last whole epoch.
 class StoppableRows final : public nn::RowSource {
  public:
   StoppableRows(nn::Dataset data, const std::atomic<bool>& stop)

@@ -11,8 +11,8 @@ namespace stoker::command_line {
 /// As Model::save() writes it, with the number of the last whole epoch. Replaces the file at once.
 void save_trained(const nn::Model& model, std::int64_t epoch, const std::filesystem::path& path);
 
-/// The plan's model becomes what the file holds: numbers, optimizer, random numbers to come. The epoch
-/// after which it was saved.
+/// The plan's model becomes what the file holds: numbers, optimizer, random numbers to come. The
+/// epoch after which it was saved.
 [[nodiscard]] std::int64_t resume(nn::TrainingPlan& plan, const std::filesystem::path& path);
 
 }  // namespace stoker::command_line

@@ -29,8 +29,8 @@ void push_kernel_function(lua_State* L, std::string_view name);
 /// The integers in the table at `index`. Raises naming `what` on anything else.
 [[nodiscard]] std::vector<std::int64_t> check_integers(lua_State* L, int index, std::string_view op,
                                                        std::string_view what);
-/// The value at `index` as an option's: a boolean, a number, a text or a list of integers. Raises naming
-/// `op` and the option on anything else.
+/// The value at `index` as an option's: a boolean, a number, a text or a list of integers. Raises
+/// naming `op` and the option on anything else.
 [[nodiscard]] ParamValue check_option(lua_State* L, int index, std::string_view op,
                                       std::string_view name);
 /// Raises unless every key of the table at `index` is one of `known`.

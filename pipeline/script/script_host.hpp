@@ -78,8 +78,8 @@ class ScriptObserver {
   virtual void on_saved(const std::filesystem::path&, const TensorSpec&) noexcept {}
 };
 
-/// What a program adds to the language for one script. Lua is compiled as C++: both functions may raise
-/// (lua_glue.hpp) or throw an Error, which then is the script's.
+/// What a program adds to the language for one script. Lua is compiled as C++: both functions may
+/// raise (lua_glue.hpp) or throw an Error, which then is the script's.
 ///
 /// Threads: the script's process only, and never after `done` is ready.
 class ScriptExtension {
@@ -131,8 +131,8 @@ struct ScriptRun {
 
 class ScriptHost {
  public:
-  /// Scripts run on `device` (as it is when they start) and may call `kernels`. Under `parent`, if it
-  /// is given, there is a supervisor of this host's scripts, and below it an actor for each: see
+  /// Scripts run on `device` (as it is when they start) and may call `kernels`. Under `parent`, if
+  /// it is given, there is a supervisor of this host's scripts, and below it an actor for each: see
   /// script_actor.hpp.
   ScriptHost(std::shared_ptr<DeviceClient> device, Executor& executor,
              std::vector<std::shared_ptr<const Kernel>> kernels, const Supervisor& parent = {});

@@ -178,6 +178,12 @@ TEST_F(TrainCommand, keeps_a_script_within_its_limits_and_directories) {
   EXPECT_TRUE(contains(outside.err, "--allow")) << outside.err;
 }
 
+TEST_F(TrainCommand, is_named_to_who_runs_such_a_script_as_any_other) {
+  const CommandResult result = stoker_command({"run", xor_script, "--device", "cpu"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(contains(result.err, "stoker train")) << result.err;
+}
+
 TEST_F(TrainCommand, refuses_a_wrong_command_line) {
   EXPECT_EQ(train({}).exit_code, 2);
   EXPECT_EQ(train({xor_script, "five"}).exit_code, 2);

@@ -1,4 +1,5 @@
-// Trainings that Lua scripts describe: what they come to, and where they say that something is wrong.
+// Trainings that Lua scripts describe: what they come to, and where they say that something is
+// wrong.
 #include "stoker/api/nn/script/training_library.hpp"
 
 #include <gtest/gtest.h>
@@ -51,8 +52,8 @@ class TrainingScripts : public testing::Test {
   }
   /// The network whose output is this expression of x, rows of `shape`.
   [[nodiscard]] Network network(const std::string& expression, const std::string& shape = "4") {
-    return plan("local x = nn.input{" + shape + "} return nn.model(" + expression +
-                "), {data = nn.rows{inputs = {1}, labels = {0}}}")
+    return plan("local x = nn.input{" + shape + "} return nn.model(nn.bias(" + expression +
+                ")), {data = nn.rows{inputs = {1}, labels = {0}}}")
         .model.network();
   }
   /// The error of the script, or of its plan.
@@ -78,7 +79,7 @@ class TrainingScripts : public testing::Test {
 };
 
 std::string model_of(const std::string& options) {
-  return "return nn.model(nn.dense(nn.input{2}, 2), {" + options +
+  return "return nn.model(nn.dense(nn.dense(nn.input{2}, 3), 2), {" + options +
          "}), {data = nn.rows{inputs = {{1, 2}}, labels = {1}}}";
 }
 
@@ -302,7 +303,7 @@ TEST_F(TrainingScripts, are_told_the_line_of_the_layer_that_does_not_fit) {
   const std::string tail = "\nreturn nn.model(y), {data = nn.rows{inputs = {1}, labels = {1}}}";
   expect_error(head + "y = nn.conv(y, 3, {kernel_size = 3})\ny = nn.flatten(y)" + tail,
                ErrorCode::shape_mismatch, "3", "conv_0");
-  expect_error(head + "y = nn.add(y)\ny = nn.dense(y, 3, {activation = 'reluu'})" + tail,
+  expect_error(head + "y = nn.add(y, x)\ny = nn.dense(y, 3, {activation = 'reluu'})" + tail,
                ErrorCode::not_found, "4", "relu");
 }
 
@@ -312,7 +313,8 @@ TEST_F(TrainingScripts, are_told_the_line_of_data_that_cannot_be_trained_with) {
                "");
   write("bad.csv", "a,b,y\n1,2,0\n1,x,0\n");
   expect_error("local d = nn.csv('bad.csv', {label = 'y'})" + tail, ErrorCode::invalid_argument,
-               "1", "");
+               "1", "no f32 in line 3");
+  EXPECT_EQ(error("local d = nn.csv('bad.csv', {label = 'y'})" + tail).detail("file_line"), "3");
   write("nan.csv", "a,b,y\n1,2,0\n1,nan,0\n");
   expect_error("local d = nn.csv('nan.csv', {label = 'y'})\nd = nn.normalize(d)" + tail,
                ErrorCode::invalid_argument, "1", "NaN in row 1");

@@ -1,6 +1,4 @@
 // Data sets of scripts: readers, nn.rows, nn.split, nn.normalize, nn.one_hot.
-#include <cstring>
-
 #include "stoker/api/nn/data/checks.hpp"
 #include "stoker/api/nn/data/csv.hpp"
 #include "stoker/api/nn/data/idx.hpp"
@@ -9,6 +7,7 @@
 #include "stoker/api/nn/data/npy_rows.hpp"
 #include "stoker/api/nn/data/split.hpp"
 #include "stoker/api/nn/script/handles.hpp"
+#include "stoker/api/nn/script/option_table.hpp"
 #include "stoker/api/nn/script/prepared_rows.hpp"
 #include "stoker/pipeline/script/buffer_library.hpp"
 #include "stoker/pipeline/script/buffer_values.hpp"

@@ -29,9 +29,13 @@ bool fits(const Node& node) {
 
 Error Place::placed(const Error& error) const {
   if (!error.detail("script").empty()) return error;
-  const Error known = error.with("script", script);
-  return line > 0 && error.detail("line").empty() ? known.with("line", std::to_string(line))
-                                                  : known;
+  std::vector<Detail> details;
+  for (const Detail& one : error.details())
+    // A reader's line is that of its file.
+    details.push_back({one.key == "line" ? "file_line" : one.key, one.value});
+  details.push_back({"script", script});
+  if (line > 0) details.push_back({"line", std::to_string(line)});
+  return {std::string{error.op()}, error.code(), std::string{error.reason()}, std::move(details)};
 }
 
 const Dataset& DataRecipe::read() {
@@ -44,8 +48,8 @@ Network Description::network(const ModelRecipe& model) const {
     return Network{model.outputs};
   } catch (const std::exception&) {
     const Error error = error_from_current_exception("nn");
-    // Layers have their names from the whole network, so the error is that of the whole, and the line
-    // that of the first layer that does not even fit alone.
+    // Layers have their names from the whole network, so the error is that of the whole, and the
+    // line that of the first layer that does not even fit alone.
     std::set<const void*> used;
     for (const Node& output : model.outputs) add_places(output, used);
     for (const NotedNode& one : nodes)

@@ -19,7 +19,8 @@ struct Place {
   std::string script;
   int line = 0;
 
-  /// `error` with these details; one that has a script is kept.
+  /// `error` with the details `script` and `line`; one that has a script is kept. A line that it
+  /// has already is that of a file and becomes `file_line`.
   [[nodiscard]] Error placed(const Error& error) const;
   /// Calls `make`; what it throws is placed.
   template <class F> auto call(const F& make) const -> decltype(make()) {

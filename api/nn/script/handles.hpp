@@ -1,11 +1,9 @@
-// What crosses between a training script and C++: handles of nodes, layers, data and models, and tables
-// of options.
+// What crosses between a training script and C++: handles of nodes, layers, data and models.
 //
-// For functions called from Lua, by the rules of pipeline/script/lua_glue.hpp. Everything that checks
-// raises an Error that names `op`, what was expected and what came.
+// For functions called from Lua, by the rules of pipeline/script/lua_glue.hpp. Everything that
+// checks raises an Error that names `op`, what was expected and what came.
 #pragma once
 
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,31 +47,6 @@ void charge(lua_State* L, std::size_t bytes);
 [[nodiscard]] std::vector<Node> nodes_at(lua_State* L, int index);
 /// The real path of one that the script may use; raises otherwise.
 [[nodiscard]] std::filesystem::path check_path(lua_State* L, int index, std::string_view op);
-
-/// A table {name = value, …} whose names are all known. What is not there is nothing.
-class OptionTable {
- public:
-  /// No table at all (nil) is an empty one. Raises on unknown names, with the nearest that there is.
-  OptionTable(lua_State* L, int index, std::string op,
-              std::initializer_list<std::string_view> known);
-
-  [[nodiscard]] std::optional<bool> flag(const char* name) const;
-  [[nodiscard]] std::optional<std::int64_t> integer(const char* name) const;
-  [[nodiscard]] std::optional<double> real(const char* name) const;
-  [[nodiscard]] std::optional<std::string> text(const char* name) const;
-  [[nodiscard]] std::optional<std::uint64_t> seed() const;
-  /// One text or a list of them.
-  [[nodiscard]] std::vector<std::string> texts(const char* name) const;
-  [[nodiscard]] std::optional<std::vector<std::int64_t>> integers(const char* name) const;
-  /// Pushes the value. False, and nothing is pushed, if there is none.
-  [[nodiscard]] bool push(const char* name) const;
-  [[noreturn]] void refuse_value(const char* name, std::string_view expected) const;
-
- private:
-  lua_State* L_;
-  int table_;  // 0: none
-  std::string op_;
-};
 
 // The functions of `nn`; each adds to the table at the top of the stack.
 void open_layers(lua_State* L);

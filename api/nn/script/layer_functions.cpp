@@ -1,5 +1,6 @@
 // nn.input, nn.layer, and a function for each kind of layer: nn.conv(x, 16, {kernel_size = 3}).
 #include "stoker/api/nn/script/handles.hpp"
+#include "stoker/api/nn/script/option_table.hpp"
 #include "stoker/pipeline/script/buffer_library.hpp"
 
 namespace stoker::nn::script {
@@ -32,7 +33,8 @@ void read_options(lua_State* L, int index, const LayerDefinition& kind, LayerOpt
   }
 }
 
-/// nodes …, values …, options: values are the kind's options in the order in which it declares them.
+/// nodes …, values …, options: values are the kind's options in the order in which it declares
+/// them.
 int call_kind(lua_State* L, lua::Script&) {
   const LayerDefinition& kind = layer_table().find(lua::check_text(L, lua_upvalueindex(1)));
   std::vector<Node> inputs;

@@ -1,5 +1,6 @@
 // nn.model(outputs, options), and the table that a training script returns beside it.
 #include "stoker/api/nn/script/handles.hpp"
+#include "stoker/api/nn/script/option_table.hpp"
 
 namespace stoker::nn::script {
 namespace {

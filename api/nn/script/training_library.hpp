@@ -6,11 +6,11 @@
 //     nn::TrainingPlan plan = library->plan(device);
 //     nn::fit(plan.model, plan.data, plan.fit);
 //
-// The script describes: layers, models and data sets are handles, and nothing is read or computed while
-// it runs. plan() then makes the network, reads the data and begins the model, and what is wrong with one
-// of them is an error at the line of the script that wrote it (details `script`, `line`). Files are
-// reached through the script's allowed directories only. What a script describes counts against its
-// memory limit.
+// The script describes: layers, models and data sets are handles, and nothing is read or computed
+// while it runs. plan() then makes the network, reads the data and begins the model, and what is
+// wrong with one of them is an error at the line of the script that wrote it (details `script`,
+// `line`). Files are reached through the script's allowed directories only. What a script describes
+// counts against its memory limit.
 //
 // Every kind of layer is a function of `nn`, taken from the table of kinds; losses, optimizers,
 // schedules, metrics, activations and initializers are the texts that C++ uses.
