@@ -121,6 +121,21 @@ TEST_F(TrainCommand, saves_the_last_whole_epoch_when_it_is_interrupted) {
   EXPECT_TRUE(contains(rest.out, "trained to epoch " + std::to_string(last + 1))) << rest.out;
 }
 
+TEST_F(TrainCommand, stops_amid_an_epoch) {
+  write("t.lua",
+        "local inputs, labels = {}, {}\n"
+        "for i = 1, 200000 do inputs[i] = {i % 2}; labels[i] = i % 2 end\n"
+        "return nn.model(nn.dense(nn.input{1}, 2)),\n"
+        "  {data = nn.rows{inputs = inputs, labels = labels}, batch_size = 1, save = 'm'}");
+  CommandProcess process{on_cpu({"t.lua"}), directory};
+  ASSERT_TRUE(process.wait_for_output("trainable"));
+  process.signal(SIGINT);
+  const CommandResult result = process.finish();
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_TRUE(contains(result.err, "before the first epoch was over")) << result.err;
+  EXPECT_FALSE(fs::exists(directory / "m"));
+}
+
 TEST_F(TrainCommand, an_interrupted_script_has_trained_nothing) {
   write("t.lua", "print('go') while true do end");
   CommandProcess process{on_cpu({"t.lua", "--instructions", "0", "--save", "m"}), directory};
