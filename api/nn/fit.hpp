@@ -6,12 +6,17 @@
 // are looked at. A callback then sees what the epoch came to and may end the training, change the learning
 // rate or save the model.
 //
+// After each batch whose loss is known an `on_batch` callback sees how far training has come
+// (progress.hpp): steps that were started later may be on their way. fit_run.hpp is the same training in
+// small parts; trainer.hpp runs it as a supervised actor.
+//
 // A loss that is not finite, a data set that does not fit, whatever a reader or a callback throws: all end
 // the training with the model as it was after the last whole epoch. Where a row is to blame for a loss that
 // is not finite, a NaN in it or a class that does not exist, the error names it: details "row", "input" or
 // "target".
 //
-// Rows of ../shared/op-checklist.md: as callbacks.
+// Rows of ../shared/op-checklist.md: as
+// callbacks, D-004.
 //
 // Threads: any but a host's event loop: fit() waits. Two that train one model take turns by steps.
 // Errors are thrown.
@@ -21,6 +26,7 @@
 #include <iosfwd>
 
 #include "stoker/api/nn/model.hpp"
+#include "stoker/api/nn/progress.hpp"
 
 namespace stoker::nn {
 
@@ -52,6 +58,7 @@ class Training {
   bool stopped_ = false;
 };
 using Callback = std::function<void(const EpochMetrics& metrics, Training& training)>;
+using BatchCallback = std::function<void(const TrainingProgress& progress, Training& training)>;
 
 struct FitOptions {
   std::int64_t epochs = 10;
@@ -63,13 +70,19 @@ struct FitOptions {
   std::optional<Dataset> validation = {};
   std::vector<Named> metrics = {};  ///< of the validation data: "accuracy"
   std::vector<Callback> callbacks = {};
-  std::ostream* log = nullptr;  ///< a line after each epoch
+  std::vector<BatchCallback> on_batch = {};
+  std::ostream* log = nullptr;  ///< what is trained, then a line after each epoch
 };
 
 History fit(Model& model, const Dataset& data, const FitOptions& options = {});
 
-/// What a callback has seen belongs to one training: make a new one for the next. Made with numbers
-/// that make no sense they throw invalid_argument.
+/// "epoch 2/10  loss 0.3141  validation loss 0.4  accuracy 0.9  12800 rows/s  78 ms  0.6 s left"
+[[nodiscard]] std::string epoch_line(const EpochMetrics& metrics);
+/// What a callback that watches a training looks at: the validation loss; without one the loss.
+[[nodiscard]] double watched_loss(const EpochMetrics& metrics);
+
+/// Copies of a callback share what it has seen. Made with numbers that make no sense they throw
+/// invalid_argument.
 namespace callbacks {
 
 /// Ends the training when the validation loss (without one: the loss) has not gone below the best by
@@ -77,6 +90,8 @@ namespace callbacks {
 [[nodiscard]] Callback early_stopping(int patience, double least = 1e-4);
 /// Saves the model every so many epochs, as "checkpoint_epoch_N.safetensors" in a folder that is made.
 [[nodiscard]] Callback checkpoint(std::int64_t every, std::filesystem::path folder);
+/// Saves the model whenever the loss that is watched is the least so far.
+[[nodiscard]] Callback best_checkpoint(std::filesystem::path file);
 /// Multiplies the learning rate by `factor` whenever the loss has not gone down for `patience` epochs, to
 /// no less than `least` times what it was at first.
 [[nodiscard]] Callback reduce_on_plateau(int patience = 5, double factor = 0.5,
@@ -84,6 +99,31 @@ namespace callbacks {
 /// The learning rate rises in a line from `start` times its value after epoch 1 to all of it after
 /// epoch `epochs`.
 [[nodiscard]] Callback warmup(std::int64_t epochs, double start = 0);
+/// epoch_line() after each epoch. The stream outlives the training.
+[[nodiscard]] Callback logging(std::ostream& out);
+/// Adds what each epoch came to, so that it is there also when the training fails. Look at it when no
+/// training writes to it.
+[[nodiscard]] Callback history(std::shared_ptr<History> history);
+/// A line of comma-separated values after each epoch, to a file that is begun with the training: epoch,
+/// loss, validation_loss, the metrics by name, milliseconds. Throws io_error.
+[[nodiscard]] Callback csv(std::filesystem::path file);
+/// Another callback after every nth epoch only. Throws invalid_argument for n < 1.
+[[nodiscard]] Callback every(std::int64_t n, Callback callback);
+/// What trainings mostly want: early stopping after `patience` epochs, a checkpoint every
+/// `checkpoint_every`, and a rise of the learning rate if `warmup_epochs` is not 0.
+struct Standard {
+  int patience = 5;
+  std::int64_t checkpoint_every = 10;
+  std::filesystem::path folder = "checkpoints";
+  std::int64_t warmup_epochs = 0;
+};
+[[nodiscard]] std::vector<Callback> standard(const Standard& options = {});
+
+/// A bar with batches, loss, rows/s and what is left: on a terminal drawn over again, else a line after
+/// each epoch (progress.hpp). The stream outlives the training.
+[[nodiscard]] BatchCallback progress_bar(std::ostream& out);
+/// Another callback after every nth batch of an epoch, and after its last.
+[[nodiscard]] BatchCallback every(std::int64_t n, BatchCallback callback);
 
 }  // namespace callbacks
 

@@ -26,11 +26,11 @@ struct TrainingProgress {
   std::int64_t epochs = 0;  ///< the last epoch's number
   std::int64_t batch = 0;   ///< how many of the epoch have been computed
   std::int64_t batches = 0;
-  std::int64_t rows = 0;        ///< of those batches
-  double loss = 0;              ///< the mean over those rows
-  double rows_per_second = 0;   ///< in this epoch
-  double epoch_remaining = 0;   ///< seconds to the end of the epoch, if it goes on like that
-  double remaining_seconds = 0; ///< to the end of the training
+  std::int64_t rows = 0;         ///< of those batches
+  double loss = 0;               ///< the mean over those rows
+  double rows_per_second = 0;    ///< in this epoch
+  double epoch_remaining = 0;    ///< seconds to the end of the epoch, if it goes on like that
+  double remaining_seconds = 0;  ///< to the end of the training
 
   [[nodiscard]] bool ends_epoch() const noexcept { return batch == batches; }
 };
