@@ -55,6 +55,7 @@ class TrainerActor final : public Actor {
 
  private:
   void on_exit(const Exit& exit) override {
+    if (exit.reason == ExitReason::normal()) return;  // as one that traps nothing
     stopping_ = exit.reason;
     if (thread_.joinable())
       job_->stop(generation_);
@@ -108,6 +109,8 @@ void hear(TrainingJob& job, const SupervisorReport& said) {
   using Event = SupervisorReport::Event;
   if (said.event == Event::gave_up)
     job.end(TrainerState::failed, job.last_error());
+  else if (said.event != Event::child_terminated && said.event != Event::start_error)
+    return;  // it was told to end
   else if (const Error* why = said.reason.error())
     job.broke(*why);
   else

@@ -20,8 +20,8 @@ TrainingJob::~TrainingJob() {
 
 Future<void> TrainingJob::pause() {
   const Lock lock{mutex_};
-  if (ended_ || status_.state == TrainerState::paused) return make_ready_future();
   pause_wanted_ = true;
+  if (ended_ || status_.state == TrainerState::paused) return make_ready_future();
   changed_.notify_all();
   return pausing_.emplace_back().future();
 }
@@ -94,6 +94,11 @@ TrainingJob::Outcome TrainingJob::work(std::uint64_t generation) noexcept {
     former = std::move(former_);
   }
   if (former.joinable()) former.join();
+  {
+    const Lock lock{mutex_};
+    if (ended_) return End::stopped;
+    working_ = true;
+  }
   Outcome outcome = End::stopped;
   try {
     outcome = train(generation);
@@ -101,11 +106,15 @@ TrainingJob::Outcome TrainingJob::work(std::uint64_t generation) noexcept {
     outcome = error_from_current_exception("train");
   }
   try {
-    run_.rewind();
+    run_->rewind();
   } catch (...) {
     // The checkpoint is there, too.
     if (std::holds_alternative<End>(outcome)) outcome = error_from_current_exception("train");
   }
+  std::optional<FitRun> over;
+  const Lock lock{mutex_};
+  working_ = false;
+  if (ended_) over.swap(run_);
   return outcome;
 }
 
@@ -113,27 +122,27 @@ TrainingJob::End TrainingJob::train(std::uint64_t generation) {
   recover();
   for (;;) {
     if (const std::optional<End> end = gate(generation)) return *end;
-    switch (run_.advance()) {
+    switch (run_->advance()) {
       case FitRun::Did::nothing: return End::finished;
       case FitRun::Did::batch: break;
       case FitRun::Did::epoch:
-        checkpoint_.take(run_);
-        tell(run_.history().back());
+        checkpoint_.take(*run_);
+        tell(run_->history().back());
         break;
-      case FitRun::Did::callback: checkpoint_.take(run_); break;
+      case FitRun::Did::callback: checkpoint_.take(*run_); break;
     }
   }
 }
 
 void TrainingJob::recover() {
-  const Device device = run_.model().device();
+  const Device device = run_->model().device();
   if (!device.ready()) device.when_ready().get();
   if (checkpoint_.taken())
-    checkpoint_.restore(run_);
+    checkpoint_.restore(*run_);
   else
-    checkpoint_.take(run_);
+    checkpoint_.take(*run_);
   const Lock lock{mutex_};
-  status_.history = run_.history();
+  status_.history = run_->history();
   status_.state = TrainerState::running;
 }
 
@@ -146,7 +155,7 @@ std::optional<TrainingJob::End> TrainingJob::gate(std::uint64_t generation) {
   };
   if (!pause_wanted_ || end()) return end();
   lock.unlock();
-  run_.settle();
+  run_->settle();
   lock.lock();
   const auto begin = std::chrono::steady_clock::now();
   while (pause_wanted_ && !end()) {
@@ -159,7 +168,7 @@ std::optional<TrainingJob::End> TrainingJob::gate(std::uint64_t generation) {
     changed_.wait(lock, [&] { return !pause_wanted_ || !pausing_.empty() || end(); });
   }
   status_.state = TrainerState::running;
-  run_.idled(std::chrono::steady_clock::now() - begin);
+  run_->idled(std::chrono::steady_clock::now() - begin);
   return end();
 }
 
@@ -181,7 +190,7 @@ void TrainingJob::tell(const TrainingProgress& progress) {
 void TrainingJob::tell(const EpochMetrics& metrics) {
   {
     const Lock lock{mutex_};
-    status_.history = run_.history();
+    status_.history = run_->history();
   }
   for (const auto& one : subscribers())
     if (one.epoch) one.epoch(metrics);
@@ -190,6 +199,7 @@ void TrainingJob::tell(const EpochMetrics& metrics) {
 void TrainingJob::end(TrainerState state, Result<History> outcome) {
   std::vector<Promise<void>> pausing;
   std::vector<Trainer::Subscription> subscriptions;  // may hold the last address of an actor
+  std::optional<FitRun> over;                        // its callbacks may hold handles of this
   {
     const Lock lock{mutex_};
     if (ended_) return;
@@ -198,6 +208,7 @@ void TrainingJob::end(TrainerState state, Result<History> outcome) {
     if (!outcome) status_.last_error = outcome.error();
     pausing.swap(pausing_);
     subscriptions.swap(subscriptions_);
+    if (!working_) over.swap(run_);
   }
   outcome_.set(std::move(outcome));
   for (Promise<void>& one : pausing) one.set();

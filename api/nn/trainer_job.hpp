@@ -66,7 +66,7 @@ class TrainingJob : public std::enable_shared_from_this<TrainingJob> {
   [[nodiscard]] std::vector<Trainer::Subscription> subscribers();
 
   const TrainerOptions options_;
-  FitRun run_;                    // of the thread that works
+  std::optional<FitRun> run_;     // of the thread that works; none once the training has ended
   TrainerCheckpoint checkpoint_;  // the same
 
   mutable std::mutex mutex_;  // of what follows
@@ -74,6 +74,7 @@ class TrainingJob : public std::enable_shared_from_this<TrainingJob> {
   bool pause_wanted_ = false;
   bool cancel_wanted_ = false;
   bool ended_ = false;
+  bool working_ = false;  ///< a thread uses the run
   std::uint64_t generation_ = 0;
   std::uint64_t stopped_ = 0;  ///< that generation, and those before, shall stop
   std::uint64_t started_ = 0;
