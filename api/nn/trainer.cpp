@@ -19,6 +19,7 @@ class TrainerActor final : public Actor {
   explicit TrainerActor(std::shared_ptr<TrainingJob> job) : job_{std::move(job)} {}
   ~TrainerActor() override {
     // Killed, or nobody can reach it: waiting here would hold a thread that is not ours.
+    if (former_ && former_->joinable()) job_->leave_behind(std::move(*former_));
     if (!thread_.joinable()) return;
     job_->stop(generation_);
     job_->leave_behind(std::move(thread_));
@@ -27,10 +28,16 @@ class TrainerActor final : public Actor {
   void on(BeginTraining) {
     // A signal to end is heard as a message: the thread first comes to an end.
     trap_exit();
-    generation_ = job_->begin();
-    thread_ = std::thread{[job = job_, me = self<TrainerActor>(), generation = generation_] {
-      static_cast<void>(me.cast(TrainingEnded{job->work(generation)}));
-    }};
+    auto [generation, former] = job_->begin();
+    generation_ = generation;
+    // Shared, so that it is not lost if the system has no more threads.
+    former_ = std::make_shared<std::thread>(std::move(former));
+    thread_ = std::thread{
+        [job = job_, me = self<TrainerActor>(), generation = generation_, before = former_] {
+          if (before->joinable()) before->join();
+          static_cast<void>(me.cast(TrainingEnded{job->work(generation)}));
+        }};
+    former_.reset();
   }
 
   void on(const TrainingEnded& ended) {
@@ -65,6 +72,7 @@ class TrainerActor final : public Actor {
 
   std::shared_ptr<TrainingJob> job_;
   std::uint64_t generation_ = 0;
+  std::shared_ptr<std::thread> former_;  ///< until thread_ has it
   std::thread thread_;
   std::optional<ExitReason> stopping_;
 };

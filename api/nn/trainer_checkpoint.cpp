@@ -21,6 +21,7 @@ template <class Tensors> Tensors TrainerCheckpoint::made(const HostTensors& tens
 }
 
 void TrainerCheckpoint::take(const FitRun& run) {
+  const DeviceScope scope{run.model().device()};
   if (file_) {
     run.model().save(*file_);
   } else {

@@ -69,11 +69,11 @@ void TrainingJob::adopt(const ActorAddress& actor) {
   }
 }
 
-std::uint64_t TrainingJob::begin() {
+TrainingJob::Turn TrainingJob::begin() {
   const Lock lock{mutex_};
   stopped_ = generation_;
   changed_.notify_all();
-  return ++generation_;
+  return {++generation_, std::move(former_)};
 }
 
 void TrainingJob::stop(std::uint64_t generation) noexcept {
@@ -88,12 +88,6 @@ void TrainingJob::leave_behind(std::thread thread) noexcept {
 }
 
 TrainingJob::Outcome TrainingJob::work(std::uint64_t generation) noexcept {
-  std::thread former;
-  {
-    const Lock lock{mutex_};
-    former = std::move(former_);
-  }
-  if (former.joinable()) former.join();
   {
     const Lock lock{mutex_};
     if (ended_) return End::stopped;
@@ -119,6 +113,8 @@ TrainingJob::Outcome TrainingJob::work(std::uint64_t generation) noexcept {
 }
 
 TrainingJob::End TrainingJob::train(std::uint64_t generation) {
+  // For what is computed only now of a model that has made no step.
+  const DeviceScope scope{run_->model().device()};
   recover();
   for (;;) {
     if (const std::optional<End> end = gate(generation)) return *end;

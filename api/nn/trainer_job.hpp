@@ -37,9 +37,13 @@ class TrainingJob : public std::enable_shared_from_this<TrainingJob> {
   using Outcome = std::variant<End, Error>;
   /// A new actor has been started.
   void adopt(const ActorAddress& actor);
-  /// Its number, which stops the thread of any before it.
-  [[nodiscard]] std::uint64_t begin();
-  /// On the actor's thread: joins the one before, then trains until it ends, is cancelled or stopped.
+  struct Turn {
+    std::uint64_t generation;
+    std::thread former;  ///< to be joined before work(); it ends soon
+  };
+  /// The actor's turn to train; the thread of any before it is told to stop.
+  [[nodiscard]] Turn begin();
+  /// On the actor's thread: trains until all is done, cancelled or stopped.
   [[nodiscard]] Outcome work(std::uint64_t generation) noexcept;
   /// Its work() returns soon.
   void stop(std::uint64_t generation) noexcept;

@@ -35,7 +35,7 @@ class Trainers : public Trained {
  protected:
   void SetUp() override { set_log_level(LogLevel::critical); }  // crashes are wanted here
   void TearDown() override {
-    set_log_level(LogLevel::warn);
+    set_log_level(level_);
     Trained::TearDown();
   }
 
@@ -60,6 +60,9 @@ class Trainers : public Trained {
   }
 
   Model model = fresh();
+
+ private:
+  const LogLevel level_ = log_level();
 };
 
 TEST_F(Trainers, train_the_same_as_fit_to_the_bit) {
