@@ -36,6 +36,9 @@ void TrainerCheckpoint::take(const FitRun& run) {
 void TrainerCheckpoint::restore(FitRun& run) const {
   const Device device = run.model().device();
   const DeviceScope scope{device};
+  // Traced anew, because what was traced may hold constants on a device that was lost.
+  Model model = run.model();
+  model.freeze({});
   TrainingState state;
   if (file_) {
     state = Model::load(*file_, device, run.model().options().schedule).state();

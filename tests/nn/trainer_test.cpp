@@ -303,11 +303,11 @@ class TrainersOnALoop : public Trainers {
 TEST_F(TrainersOnALoop, tell_of_progress_on_its_thread_in_order) {
   std::vector<std::string> seen;
   std::set<std::thread::id> threads;
-  model = fresh(host.device("cpu"));
+  const Model mine = fresh(host.device("cpu"));
   Stop stop;
   FitOptions options = with(2);
   options.on_batch = {[&](const TrainingProgress&, Training&) { stop.here(); }};
-  const Trainer training = train(host.supervisor(), model, rows(10), options);
+  const Trainer training = train(host.supervisor(), mine, rows(10), options);
   training.subscribe(
       host.shared_executor(),
       [&](const TrainingProgress& at) {
@@ -321,14 +321,14 @@ TEST_F(TrainersOnALoop, tell_of_progress_on_its_thread_in_order) {
   loop.poll();
   EXPECT_EQ(seen, (std::vector<std::string>{"1.1", "1.2", "1.3", "1!", "2.1", "2.2", "2.3", "2!"}));
   EXPECT_EQ(threads, (std::set{std::this_thread::get_id()}));
-  EXPECT_EQ(values(model), trained_by_fit(2));
+  EXPECT_EQ(values(mine), trained_by_fit(2));
 }
 
 TEST_F(TrainersOnALoop, block_no_handler_while_a_reader_blocks) {
-  model = fresh(host.device("cpu"));
+  const Model mine = fresh(host.device("cpu"));
   auto stop = std::make_shared<Stop>();
   const Trainer training =
-      train(host.supervisor(), model, rows(10, [stop](std::int64_t) { stop->here(); }), with(1));
+      train(host.supervisor(), mine, rows(10, [stop](std::int64_t) { stop->here(); }), with(1));
   const auto bell = spawn<Bell>(host.shared_executor(), {.name = "bell"});
   Promise<void> blocked;
   std::jthread waits{[&] {
@@ -397,7 +397,8 @@ TEST_F(Trainers, stress_systems_may_go_at_any_moment) {
       const System own;
       training = train(own.supervisor(), fresh(own.device("cpu")), rows(10), with(1'000'000));
       if (i % 4 == 1) training.reset();
-      if (i % 4 == 2) training->actor().exit(ExitReason::kill());
+      if (i % 4 == 2)
+        if (const ActorAddress actor = training->actor()) actor.exit(ExitReason::kill());
       if (i % 4 == 3) static_cast<void>(training->pause());
     }
     if (training) {
