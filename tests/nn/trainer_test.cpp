@@ -1,6 +1,8 @@
 // Training as a supervised actor: paused, cancelled, watched; restarted to the bit; ended by anybody.
 #include "stoker/api/nn/trainer.hpp"
 
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <future>
 #include <latch>
@@ -290,9 +292,12 @@ class TrainersOnALoop : public Trainers {
   }
   /// Runs the loop until the future is there.
   template <class T> const Result<T>& run_until(const Future<T>& future) {
-    async_wait(future, [this](const Result<T>&) { loop.stop(); });
     loop.restart();
-    loop.run();
+    const auto work = boost::asio::make_work_guard(loop);
+    bool there = false;
+    async_wait(future, boost::asio::bind_executor(loop.get_executor(),
+                                                  [&](const Result<T>&) { there = true; }));
+    while (!there) loop.run_one();
     return *future.poll();
   }
 
