@@ -186,7 +186,7 @@ void TrainingJob::tell(const TrainingProgress& progress) {
 void TrainingJob::tell(const EpochMetrics& metrics) {
   {
     const Lock lock{mutex_};
-    status_.history = run_->history();
+    status_.history.push_back(metrics);
   }
   for (const auto& one : subscribers())
     if (one.epoch) one.epoch(metrics);

@@ -1,7 +1,13 @@
 // The examples of docs/training.md; see guides_test.cpp.
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <iostream>
+
 #include "stoker/api/nn/fit.hpp"
+#include "stoker/api/nn/trainer.hpp"
 #include "stoker/api/system.hpp"
 
 namespace nn = stoker::nn;
@@ -13,6 +19,16 @@ class TrainingGuide : public testing::Test {
   stoker::System system;
   stoker::DeviceScope scope{system.device("cpu")};
 };
+
+nn::Model exclusive_or_model() {
+  const nn::Node in = nn::input({2});
+  return nn::Model{nn::Network{nn::dense(nn::dense(in, 8, {{"activation", "tanh"}}), 2)},
+                   {.learning_rate = 0.05, .seed = 1}};
+}
+nn::Dataset exclusive_or() {
+  return {stoker::tensor({{0.0, 0.0}, {0.0, 1.0}, {1.0, 0.0}, {1.0, 1.0}}),
+          stoker::tensor({0, 1, 1, 0})};
+}
 
 TEST_F(TrainingGuide, graphs) {
   const nn::Node x = nn::input({8, 8, 1});
@@ -35,6 +51,46 @@ TEST_F(TrainingGuide, training) {
   EXPECT_LT(history.back().loss, 0.1);
   const stoker::Tensor scores = model.predict(stoker::tensor({{1.0, 0.0}}));
   EXPECT_EQ(scores.shape(), (stoker::Shape{1, 2}));
+}
+
+TEST_F(TrainingGuide, watching) {
+  const std::filesystem::path folder =
+      std::filesystem::path{testing::TempDir()} / ("stoker_guide_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  nn::Model model = exclusive_or_model();
+  const nn::Dataset data = exclusive_or();
+  nn::fit(model, data,
+          {.epochs = 3,
+           .batch_size = 2,
+           .callbacks = {nn::callbacks::logging(std::cout), nn::callbacks::csv(folder / "log.csv")},
+           .on_batch = {nn::callbacks::progress_bar(std::cerr)}});
+  EXPECT_TRUE(std::filesystem::exists(folder / "log.csv"));
+  std::filesystem::remove_all(folder);
+}
+
+class Dashboard : public stoker::Actor {
+ public:
+  void on(const nn::TrainingProgress& at) { loss_ = at.loss; }
+  void on(const nn::EpochMetrics& metrics) { epochs_ = metrics.epoch; }
+
+ private:
+  double loss_ = 0;
+  std::int64_t epochs_ = 0;
+};
+
+TEST_F(TrainingGuide, in_the_background) {
+  nn::Model model = exclusive_or_model();
+  const nn::Dataset data = exclusive_or();
+  const nn::Trainer training =
+      nn::train(system.supervisor(), model, data, {.epochs = 50, .batch_size = 2});
+  training.subscribe(system.shared_executor(), [&](const nn::TrainingProgress& at) {
+    if (at.ends_epoch()) std::cout << nn::progress_line(at) << std::endl;
+  });
+  training.pause().get();  // ready when no step runs any more
+  training.resume();
+  const nn::History history = training.history().get();  // or co_await async_get(…)
+  EXPECT_EQ(history.size(), 50U);
+  training.subscribe(stoker::spawn<Dashboard>(system.shared_executor(), {.name = "dashboard"}));
 }
 
 }  // namespace

@@ -184,6 +184,19 @@ TEST_F(Callbacks, log_lines) {
   EXPECT_EQ(out.str(), epoch_line(history[0]) + "\n" + epoch_line(history[1]) + "\n");
 }
 
+TEST_F(Callbacks, are_not_needed_for_a_log_that_begins_with_what_is_trained) {
+  std::ostringstream out;
+  const Node x = input({2});
+  Model model{Network{dense(x, 1)},
+              {.loss = "mse", .optimizer = "sgd(momentum=0.9)", .accumulate_gradients = 2}};
+  FitOptions options = with(1);
+  options.log = &out;
+  const History history = fit(model, rows(10), options);
+  EXPECT_EQ(out.str(),
+            "training: 10 rows in 3 batches of 4 (8 for each update), sgd(momentum=0.9)\n" +
+                epoch_line(history[0]) + "\n");
+}
+
 TEST_F(Callbacks, write_comma_separated_values) {
   const std::filesystem::path file = folder / "log.csv";
   std::filesystem::create_directories(folder);

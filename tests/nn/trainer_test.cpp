@@ -426,6 +426,21 @@ TEST_F(Trainers, end_with_a_supervisor_of_the_programs_own) {
   EXPECT_EQ(history.wait().error().code(), ErrorCode::closed);
 }
 
+TEST_F(Trainers, let_the_process_exit_at_any_moment) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(
+      {
+        const System own;
+        Stop stop;
+        const Trainer training = train(own.supervisor(), fresh(own.device("cpu")), rows(10),
+                                       stopping_at(1'000'000, 2, 1, stop));
+        stop.wait();
+        stop.go();
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 // --- lost devices --------------------------------------------------------------------------------
 
 TEST_F(Trainers, wait_for_a_lost_device_and_go_on_to_the_bit) {
