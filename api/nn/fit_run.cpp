@@ -159,9 +159,9 @@ struct FitRun::Parts {
                               .rows = open->losses.rows(),
                               .loss = open->losses.mean()};
     progress.rows_per_second = static_cast<double>(progress.rows) / seconds;
-    const double whole = seconds * static_cast<double>(progress.batches) /
-                         static_cast<double>(std::max<std::int64_t>(progress.batch, 1));
-    progress.epoch_remaining = whole - seconds;
+    const double one = seconds / static_cast<double>(std::max<std::int64_t>(progress.batch, 1));
+    const double whole = one * static_cast<double>(progress.batches);
+    progress.epoch_remaining = one * static_cast<double>(progress.batches - progress.batch);
     // Whole epochs, which include the validation, say more about those to come than a part of one.
     const double each = history.empty() ? whole
                                         : history.back().total_milliseconds / 1000 /

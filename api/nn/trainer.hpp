@@ -16,7 +16,8 @@
 // to the bit. More restarts than `intensity` within `period`, and the history is the error. What no restart
 // can help ends it at once: a loss that is not finite, data that do not fit.
 //
-// However it ends, the model is as after a whole epoch, and of what was trained nothing else is left.
+// However it ends, the model is as after a whole epoch, and of what was trained nothing else is left. A pause
+// or an end takes effect between two batches; the validation after an epoch counts as one.
 //
 // Rows of ../shared/op-checklist.md, D-004 (fit_with_progress,
 // screen_callback); ../shared/user-asks.md 2, 9, 40.
