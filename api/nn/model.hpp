@@ -9,7 +9,7 @@
 // there. Everything that draws numbers follows from the seed: on one device the same model trained on the
 // same data is the same to the bit.
 //
-// Rows of ../shared/op-checklist.md,
+// Rows of ../shared/op-checklist.md,
 //
 //
 // Threads: any, also at the same time; each call sees the model before or after another, never between.
@@ -24,6 +24,7 @@
 
 #include "stoker/api/nn/data/loader.hpp"
 #include "stoker/api/nn/metric.hpp"
+#include "stoker/api/nn/precision.hpp"
 #include "stoker/api/nn/training_step.hpp"
 
 namespace stoker::nn {
@@ -37,7 +38,14 @@ struct ModelOptions {
   double weight_decay = 0;
   std::optional<double> clip_norm = {};
   std::optional<double> clip_value = {};
-  Schedule schedule = {};             ///< of the learning rate, by steps
+  Schedule schedule = {};                 ///< of the learning rate, by steps
+  std::vector<double> loss_weights = {};  ///< one for each output, times its loss; none: 1
+  Named precision = "full";               ///< see precision.hpp
+  Named loss_scale = {};                  ///< see loss_scale.hpp; none: "dynamic" computing in f16
+  /// Above 0: the forward pass of a step is cut into so many pieces, of which only what one hands to the
+  /// next is kept for the gradients; the rest is computed again. Takes up to a third more time; memory
+  /// is least near the root of the number of layers.
+  std::int64_t checkpoints = 0;
   std::optional<Device> device = {};  ///< current_device() if none is given
   std::uint64_t seed = 0;
 };
@@ -48,8 +56,12 @@ struct ModelInfo {
   std::size_t layers = 0;
   std::size_t frozen_layers = 0;
   std::size_t bytes = 0;  ///< of all variables
+  std::size_t optimizer_bytes = 0;
   std::string loss;
   std::string optimizer;
+  double weight_decay = 0;
+  std::string precision;
+  std::string loss_scale;
   std::string device;
 };
 
@@ -65,11 +77,37 @@ struct Evaluation {
   std::map<std::string, double> metrics;  ///< by what they were asked for as
 };
 
+/// Device memory of one step, in bytes.
+struct StepMemory {
+  std::uint64_t working = 0;  ///< what the step's program needs while it runs
+  std::uint64_t batch = 0;
+  std::uint64_t variables = 0;
+  std::uint64_t optimizer = 0;
+  /// With the variables and slots that the step makes beside those it reads.
+  [[nodiscard]] std::uint64_t peak() const noexcept {
+    return working + batch + 2 * (variables + optimizer);
+  }
+};
+
 /// Of one step, in milliseconds, each measured by itself and waited for.
 struct StepProfile {
   double forward = 0, backward = 0, optimizer = 0, total = 0;
   double loss = 0;
+  StepMemory memory = {};
 };
+
+/// Which of a model's variables: what training changes by gradients and what layers keep themselves, of
+/// all layers, of those that are trained, of those that are frozen.
+enum class Part : std::uint8_t {
+  parameters,
+  states,
+  trainable_parameters,
+  frozen_parameters,
+  trainable_states,
+  frozen_states
+};
+
+struct QuantizedModel;
 
 class Model {
  public:
@@ -86,6 +124,10 @@ class Model {
   [[nodiscard]] Tensor predict(const Tensor& x) const;
   [[nodiscard]] std::vector<Tensor> predict(const std::vector<Tensor>& inputs) const;
 
+  /// The losses of such predictions, weighted and added up, as a step has it: one of each for each output.
+  [[nodiscard]] Tensor compute_loss(const std::vector<Tensor>& predictions,
+                                    const std::vector<Tensor>& targets) const;
+
   /// Starts one step; its loss.
   Tensor train_step(const Batch& batch);
   /// What a step would follow, and its loss.
@@ -97,24 +139,44 @@ class Model {
                                     std::int64_t batch_size = 256) const;
   /// Waits. Takes the parts of a step apart; the model stays as it is.
   [[nodiscard]] StepProfile profile_step(const Batch& batch, int runs = 10) const;
+  /// What a step on such a batch takes; nothing runs.
+  [[nodiscard]] StepMemory step_memory(const Batch& batch) const;
+  /// For people: the operations of such a step, and the kernels that they come to; nothing runs.
+  [[nodiscard]] std::string trace_step(const Batch& batch) const;
   /// Waits. How long predict() takes.
   [[nodiscard]] Timing benchmark(const std::vector<Tensor>& inputs, int warmup = 3,
                                  int runs = 10) const;
 
-  /// All variables by "layer.variable", and others in their place: throws as Network::check() does. The
-  /// optimizer begins anew.
+  /// All variables by "layer.variable", or some.
   [[nodiscard]] Variables variables() const;
+  [[nodiscard]] Variables variables(Part part) const;
+  /// Others in the place of all, or of some: throws as Network::check() does. The optimizer begins anew.
   void update_variables(Variables variables);
+  void merge_variables(const Variables& some);
 
   /// Layers by name that training leaves alone; not_found names the nearest. The optimizer goes on with
   /// what it knows of the others.
   void freeze(const std::vector<std::string>& layers);
+  void freeze(const std::function<bool(const LayerInfo&)>& which);
   void unfreeze(const std::vector<std::string>& layers);
   [[nodiscard]] std::set<std::string> frozen() const;
 
   /// What the learning rate is multiplied by, 1 at first.
   void set_learning_rate_scale(double scale);
   [[nodiscard]] double learning_rate_scale() const;
+  /// Wait. What losses are multiplied by (1 without scaling), and how many steps did not count because a
+  /// gradient was not finite.
+  [[nodiscard]] double loss_scale() const;
+  [[nodiscard]] std::int64_t skipped_steps() const;
+
+  /// The same network with copies of these numbers and the same layers frozen, to be trained in another
+  /// way: loss, optimizer, precision. The optimizer begins anew.
+  [[nodiscard]] Model compile(ModelOptions options) const;
+  /// A smaller model for predictions. "f16", "bf16": parameters are stored so and computed with in f32.
+  /// "int8": dense layers become quantized_dense. not_found for another word, unsupported where no layer
+  /// can be made so, out_of_range for numbers that f16 has not.
+  [[nodiscard]] QuantizedModel quantize(const std::string& to) const;
+  [[nodiscard]] QuantizedModel quantize(DType to) const;
 
   /// A copy that goes its own way.
   [[nodiscard]] Model clone() const;
@@ -133,6 +195,17 @@ class Model {
   [[nodiscard]] static Model load(const std::filesystem::path& path,
                                   std::optional<Device> device = {}, Schedule schedule = {});
 
+  /// The variables alone as JSON, by name with type, shape and nested lists; numbers come back
+  /// exactly, but for the payloads of NaN. Written as save() does.
+  void export_params(const std::filesystem::path& path) const;
+  /// The model changes as a whole or not at all: invalid_argument, saying what was expected, for a file
+  /// that export_params() has not written or that holds other variables, types or shapes; io_error for
+  /// one that cannot be read. The optimizer begins anew.
+  void import_params(const std::filesystem::path& path);
+  /// The same as bytes, a safetensors file.
+  [[nodiscard]] std::vector<std::byte> serialize_params() const;
+  void deserialize_params(std::span<const std::byte> bytes);
+
   /// All that a step changes, for whoever wants to go back to it.
   [[nodiscard]] TrainingState state() const;
   void restore(TrainingState state);
@@ -141,6 +214,13 @@ class Model {
   struct Data;
   [[nodiscard]] Model to_device(const Device& device, bool always) const;
   std::shared_ptr<Data> data_;
+};
+
+/// What quantize() made, and which layers with parameters it left as they were, each with the reason.
+struct QuantizedModel {
+  Model model;
+  std::vector<std::string> quantized;
+  std::map<std::string, std::string> left;
 };
 
 }  // namespace stoker::nn

@@ -19,7 +19,11 @@ json options_json(const ModelOptions& options) {
             {"accumulate_gradients", options.accumulate_gradients},
             {"weight_decay", options.weight_decay},
             {"seed", options.seed},
-            {"losses", json::array()}};
+            {"losses", json::array()},
+            {"loss_weights", options.loss_weights},
+            {"precision", options.precision.text()},
+            {"loss_scale", options.loss_scale.empty() ? "" : options.loss_scale.text()},
+            {"checkpoints", options.checkpoints}};
   for (const Named& one : options.losses) text["losses"].push_back(one.text());
   const auto put = [&](const char* name, const std::optional<double>& value) {
     if (value) text[name] = *value;
@@ -38,6 +42,12 @@ ModelOptions options_of(const json& text) {
   options.weight_decay = text.at("weight_decay").get<double>();
   options.seed = text.at("seed").get<std::uint64_t>();
   for (const json& one : text.at("losses")) options.losses.emplace_back(one.get<std::string>());
+  // What earlier files do not say was not there then.
+  options.loss_weights = text.value("loss_weights", std::vector<double>{});
+  options.precision = text.value("precision", std::string{"full"});
+  if (const auto scale = text.value("loss_scale", std::string{}); !scale.empty())
+    options.loss_scale = scale;
+  options.checkpoints = text.value("checkpoints", std::int64_t{0});
   const auto take = [&](const char* name, std::optional<double>& value) {
     if (text.contains(name)) value = text[name].get<double>();
   };

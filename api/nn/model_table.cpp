@@ -53,6 +53,10 @@ ModelInfo Model::info() const {
   for (const auto& [name, tensor] : variables()) info.bytes += tensor.bytes();
   for (const Loss& loss : data_->losses) info.loss += (info.loss.empty() ? "" : ", ") + loss.text;
   info.optimizer = data_->optimizer.text;
+  for (const auto& [name, tensor] : state().slots) info.optimizer_bytes += tensor.bytes();
+  info.weight_decay = options().weight_decay;
+  info.precision = data_->precision.text;
+  info.loss_scale = loss_scale_of(options(), data_->precision).text();
   info.device = data_->device.name();
   return info;
 }

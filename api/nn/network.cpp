@@ -37,19 +37,7 @@ std::vector<Tensor> NetworkData::apply(const Layer& layer, LayerCall& call) {
   return made;
 }
 
-}  // namespace detail
-
-namespace {
-
-using detail::NetworkData;
-
-// Two batches that no layer's own extents are likely to be.
-constexpr std::int64_t some_batch = 5;
-constexpr std::int64_t other_batch = 7;
-
-/// The error of a layer, with the layer in it.
-[[noreturn]] void rethrow_for(const std::string& name, const std::string& kind,
-                              const Error& error) {
+void rethrow_for(const std::string& name, const std::string& kind, const Error& error) {
   throw Error{name, error.code(),
               "layer '" + name + "' (" + kind + "): " + std::string{error.reason()}, [&] {
                 std::vector<Detail> details{error.details().begin(), error.details().end()};
@@ -58,6 +46,17 @@ constexpr std::int64_t other_batch = 7;
                 return details;
               }()};
 }
+
+}  // namespace detail
+
+namespace {
+
+using detail::NetworkData;
+using detail::rethrow_for;
+
+// Two batches that no layer's own extents are likely to be.
+constexpr std::int64_t some_batch = 5;
+constexpr std::int64_t other_batch = 7;
 
 Shape with_batch(const Shape& row, std::int64_t batch) {
   std::vector<std::int64_t> extents{batch};
@@ -366,78 +365,6 @@ bool Network::is_parameter(std::string_view variable) const {
               ErrorCode::not_found,
               "no layer has a variable '" + std::string{variable} + "'",
               {{"variable", std::string{variable}}}};
-}
-
-namespace {
-
-void check_input(const Network::Input& input, const Tensor& given, std::int64_t& batch) {
-  const auto refuse = [&](ErrorCode code, const std::string& got) {
-    throw Error{"network",
-                code,
-                "input '" + input.name + "': expected " + std::string{to_string(input.row.dtype)} +
-                    input.row.to_string() + ", got " + got,
-                {{"input", input.name}, {"expected", input.row.to_string()}, {"got", got}}};
-  };
-  const std::string got = given.has_value() ? given.spec().to_string() : "nothing";
-  if (!given.has_value() || given.rank() != input.row.shape.rank() + 1)
-    refuse(ErrorCode::shape_mismatch, got);
-  for (std::size_t axis = 0; axis < input.row.shape.rank(); ++axis)
-    if (given.shape()[axis + 1] != input.row.shape[axis]) refuse(ErrorCode::shape_mismatch, got);
-  const bool floats = is_float(given.dtype());
-  if (floats != is_float(input.row.dtype)) refuse(ErrorCode::dtype_mismatch, got);
-  if (batch < 0) batch = given.shape()[0];
-  if (batch != given.shape()[0])
-    refuse(ErrorCode::shape_mismatch, got + " beside a batch of " + std::to_string(batch));
-}
-
-}  // namespace
-
-Network::Result Network::forward(const Variables& variables, std::span<const Tensor> inputs,
-                                 Mode mode, const Tensor& key) const {
-  if (inputs.size() != data_->inputs.size())
-    throw Error{"network",
-                ErrorCode::arity_mismatch,
-                "expected " + std::to_string(data_->inputs.size()) + " inputs, got " +
-                    std::to_string(inputs.size()),
-                {{"expected", std::to_string(data_->inputs.size())},
-                 {"got", std::to_string(inputs.size())}}};
-  std::int64_t batch = -1;
-  for (std::size_t i = 0; i < inputs.size(); ++i) check_input(data_->inputs[i], inputs[i], batch);
-  const Tensor drawn = key.has_value() ? key : random::key(0);
-  Result result;
-  std::vector<std::vector<Tensor>> made;
-  for (std::size_t i = 0; i < data_->steps.size(); ++i) {
-    const NetworkData::Step& step = data_->steps[i];
-    const LayerInfo& info = data_->infos[step.layer];
-    const std::vector<Tensor> given = NetworkData::gather(step, inputs, made);
-    Variables own;
-    for (const VariableSpec& variable : info.variables) {
-      const std::string name = info.name + "." + variable.name;
-      // A layer that is applied twice goes on with the state of the first time.
-      const auto newer = result.states.find(name);
-      const auto found = newer != result.states.end() ? newer : variables.find(name);
-      if (newer == result.states.end() && found == variables.end())
-        throw Error{"network",
-                    ErrorCode::not_found,
-                    "the variable '" + name + "' is missing",
-                    {{"variable", name}}};
-      own.emplace(variable.name, found->second);
-    }
-    try {
-      const bool training = mode == Mode::training;
-      LayerCall call{given, data_->layers[step.layer].options(), own, training,
-                     training ? random::fold_in(drawn, static_cast<std::uint32_t>(i)) : drawn};
-      made.push_back(NetworkData::apply(data_->layers[step.layer], call));
-      for (const auto& [name, state] : call.new_states())
-        result.states.insert_or_assign(info.name + "." + name, state);
-    } catch (const Error& error) {
-      rethrow_for(info.name, info.kind, error);
-    }
-  }
-  for (const NetworkData::Source& output : data_->outputs)
-    result.outputs.push_back(output.input ? inputs[output.index]
-                                          : made[output.index][output.output]);
-  return result;
 }
 
 }  // namespace stoker::nn

@@ -88,6 +88,20 @@ class Network {
   /// without one, a training network with such layers draws the same ones at each call.
   [[nodiscard]] Result forward(const Variables& variables, std::span<const Tensor> inputs,
                                Mode mode = Mode::inference, const Tensor& key = {}) const;
+  /// The same in so many pieces of about as many layers, of which gradients keep only what one hands to
+  /// later ones and compute the rest again (checkpoint() of tensors). 0: nothing is computed twice; as
+  /// many as there are layers, or more: each by itself.
+  [[nodiscard]] Result forward_in_pieces(std::size_t pieces, const Variables& variables,
+                                         std::span<const Tensor> inputs, Mode mode,
+                                         const Tensor& key) const;
+
+  /// The same graph with other layers: `choose` is asked once for each and gives it back or another one,
+  /// which gets its name; `change` puts something behind each output. What does not fit is refused as in
+  /// any network. Row A-063 (map_nodes, rewrite_nodes).
+  using ChooseLayer = std::function<Layer(const Layer& layer, const LayerInfo& info)>;
+  using ChangeOutput = std::function<Node(const Node& output)>;
+  [[nodiscard]] Network with_layers(const ChooseLayer& choose,
+                                    const ChangeOutput& change = {}) const;
 
   /// The graph as JSON, without numbers, and back: unsupported, naming the layer, where a function of
   /// the program's is in it; invalid_argument for text that is none.

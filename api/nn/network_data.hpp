@@ -33,4 +33,7 @@ struct NetworkData {
   [[nodiscard]] static std::vector<Tensor> apply(const Layer& layer, LayerCall& call);
 };
 
+/// The error of a layer, with the layer in it.
+[[noreturn]] void rethrow_for(const std::string& name, const std::string& kind, const Error& error);
+
 }  // namespace stoker::nn::detail

@@ -9,6 +9,14 @@
 //
 // Layers that are frozen have no gradients and no slots, and their states stay as they are.
 //
+// Losses may be scaled (loss_scale.hpp): the scale is a slot, "loss_scale.scale", so it is saved with the
+// others. A step in which a gradient is not finite changes nothing but the scale, the key, and
+// "loss_scale.skipped", which counts such steps. Losses and gradients that are given back are not scaled.
+//
+// A network without parameters can be asked for losses only.
+//
+// Rows of ../shared/op-checklist.md: A-052 (loss_scale, weights of losses), A-067.
+//
 // Threads: const calls from any; the state is the caller's. Errors are thrown at the call: what networks,
 // losses and optimizers throw. A state is changed only if nothing was thrown.
 #pragma once
@@ -17,6 +25,7 @@
 #include <set>
 
 #include "stoker/api/nn/loss.hpp"
+#include "stoker/api/nn/loss_scale.hpp"
 #include "stoker/api/nn/network.hpp"
 #include "stoker/api/nn/optimizer.hpp"
 
@@ -33,16 +42,29 @@ struct TrainingState {
   [[nodiscard]] Variables variables() const;
 };
 
+/// What losses are multiplied by, and how many steps did not count: scalars; no value where slots are of
+/// a step without scaling.
+[[nodiscard]] Tensor loss_scale_of(const Slots& slots);
+[[nodiscard]] Tensor skipped_steps_of(const Slots& slots);
+
+/// How a step goes about it.
+struct StepOptions {
+  std::vector<double> loss_weights = {};  ///< one for each loss; none: 1
+  Named loss_scale = "identity";
+  /// Of the forward pass, computed again for the gradients: Network::forward_in_pieces().
+  std::size_t pieces = 0;
+};
+
 class TrainingStep {
  public:
   /// One loss for each output, whose sum is made smaller. Throws not_found for a frozen layer that the
-  /// network does not have, arity_mismatch for another number of losses.
+  /// network does not have, arity_mismatch for another number of losses or weights.
   TrainingStep(Network network, std::vector<Loss> losses, Optimizer optimizer,
-               std::set<std::string> frozen);
+               std::set<std::string> frozen, const StepOptions& options = {});
 
   /// Before the first step. The variables are checked against the network.
   [[nodiscard]] TrainingState begin(const Variables& variables, const Tensor& key) const;
-  /// Starts a step; its loss, before the step.
+  /// Starts a step; its loss, before the step. Throws invalid_argument if there is nothing to train.
   Tensor run(TrainingState& state, const std::vector<Tensor>& inputs,
              const std::vector<Tensor>& targets) const;
 
@@ -55,6 +77,19 @@ class TrainingStep {
   /// The loss in inference mode.
   [[nodiscard]] Tensor loss(const Variables& variables, const std::vector<Tensor>& inputs,
                             const std::vector<Tensor>& targets) const;
+
+  /// The losses of these predictions as a step adds them up.
+  [[nodiscard]] Tensor total(const std::vector<Tensor>& predictions,
+                             const std::vector<Tensor>& targets) const;
+  /// The device memory that a step on such a batch takes beside the batch and the state.
+  [[nodiscard]] std::uint64_t working_bytes(const TrainingState& state,
+                                            const std::vector<Tensor>& inputs,
+                                            const std::vector<Tensor>& targets) const;
+  /// For people: the operations of such a step, and the kernels that they come to.
+  [[nodiscard]] std::string text(const TrainingState& state, const std::vector<Tensor>& inputs,
+                                 const std::vector<Tensor>& targets) const;
+  [[nodiscard]] std::string plan(const TrainingState& state, const std::vector<Tensor>& inputs,
+                                 const std::vector<Tensor>& targets) const;
 
   [[nodiscard]] const Network& network() const noexcept;
   [[nodiscard]] const std::set<std::string>& frozen() const noexcept;

@@ -61,6 +61,19 @@ const std::string& TracedProgram::text() const noexcept { return state_->text; }
 
 std::string TracedProgram::plan() const { return state_->program->to_text(); }
 
+std::uint64_t TracedProgram::working_bytes() const {
+  const expr::LoweredProgram& program = *state_->program;
+  std::vector<bool> result(program.made.size());
+  for (const expr::LoweredProgram::Slot& slot : program.results)
+    if (slot.made) result[slot.index] = true;
+  std::uint64_t bytes = 0;
+  for (const expr::LoweredProgram::Step& step : program.steps)
+    if (step.pipeline) bytes += step.pipeline->plan().arena.bytes;
+  for (std::size_t i = 0; i < program.made.size(); ++i)
+    if (!result[i]) bytes += program.made[i].bytes();
+  return bytes;
+}
+
 void TracedProgram::check_device(const Device& device) const {
   if (device == state_->device) return;
   throw Error{"jit",

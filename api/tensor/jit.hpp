@@ -47,6 +47,8 @@ class TracedProgram {
   [[nodiscard]] std::vector<Tensor> run(std::span<const Tensor> arguments) const;
   [[nodiscard]] const std::string& text() const noexcept;
   [[nodiscard]] std::string plan() const;
+  /// What a run needs beside its operands and results: arenas, and buffers between pipelines.
+  [[nodiscard]] std::uint64_t working_bytes() const;
   /// Throws wrong_device unless it is this one.
   void check_device(const Device& device) const;
 
@@ -130,6 +132,11 @@ template <class F> class Jitted {
     using Out = std::remove_cvref_t<decltype(state_->function(args...))>;
     return trace<Out>(detail::tensors_of(args...), args...)->program.plan();
   }
+  /// The device memory that a run with these operands needs beside them and its results.
+  template <class... Args> [[nodiscard]] std::uint64_t working_bytes(const Args&... args) const {
+    using Out = std::remove_cvref_t<decltype(state_->function(args...))>;
+    return trace<Out>(detail::tensors_of(args...), args...)->program.working_bytes();
+  }
 
  private:
   struct State {
@@ -192,6 +199,7 @@ template <class Out, class... Args> class Compiled {
   /// As of a traced function.
   [[nodiscard]] const std::string& text() const noexcept { return traced_->program.text(); }
   [[nodiscard]] std::string plan() const { return traced_->program.plan(); }
+  [[nodiscard]] std::uint64_t working_bytes() const { return traced_->program.working_bytes(); }
 
  private:
   std::shared_ptr<detail::TracedFunction<Out>> traced_;

@@ -1,0 +1,195 @@
+// What a network computes: its steps one after the other, or in pieces whose gradients compute them again.
+#include <algorithm>
+
+#include "stoker/api/nn/network_data.hpp"
+
+namespace stoker::nn {
+namespace {
+
+using detail::NetworkData;
+
+void check_input(const Network::Input& input, const Tensor& given, std::int64_t& batch) {
+  const auto refuse = [&](ErrorCode code, const std::string& got) {
+    throw Error{"network",
+                code,
+                "input '" + input.name + "': expected " + std::string{to_string(input.row.dtype)} +
+                    input.row.to_string() + ", got " + got,
+                {{"input", input.name}, {"expected", input.row.to_string()}, {"got", got}}};
+  };
+  const std::string got = given.has_value() ? given.spec().to_string() : "nothing";
+  if (!given.has_value() || given.rank() != input.row.shape.rank() + 1)
+    refuse(ErrorCode::shape_mismatch, got);
+  for (std::size_t axis = 0; axis < input.row.shape.rank(); ++axis)
+    if (given.shape()[axis + 1] != input.row.shape[axis]) refuse(ErrorCode::shape_mismatch, got);
+  const bool floats = is_float(given.dtype());
+  if (floats != is_float(input.row.dtype)) refuse(ErrorCode::dtype_mismatch, got);
+  if (batch < 0) batch = given.shape()[0];
+  if (batch != given.shape()[0])
+    refuse(ErrorCode::shape_mismatch, got + " beside a batch of " + std::to_string(batch));
+}
+
+void check_inputs(std::span<const Network::Input> inputs, std::span<const Tensor> given) {
+  if (given.size() != inputs.size())
+    throw Error{
+        "network",
+        ErrorCode::arity_mismatch,
+        "expected " + std::to_string(inputs.size()) + " inputs, got " +
+            std::to_string(given.size()),
+        {{"expected", std::to_string(inputs.size())}, {"got", std::to_string(given.size())}}};
+  std::int64_t batch = -1;
+  for (std::size_t i = 0; i < inputs.size(); ++i) check_input(inputs[i], given[i], batch);
+}
+
+/// What a forward pass is about; what is made on the way is beside it.
+struct Pass {
+  const NetworkData& network;
+  const Variables& variables;
+  std::span<const Tensor> inputs;
+  bool training;
+  Tensor key;
+};
+
+/// On the way: the outputs of the steps so far, and the states that changed.
+struct Progress {
+  std::vector<std::vector<Tensor>> made;  ///< of each step of the network; empty: not yet
+  Variables states;
+};
+
+Variables variables_of(const Pass& pass, const LayerInfo& info, const Variables& states) {
+  Variables own;
+  for (const VariableSpec& variable : info.variables) {
+    const std::string name = info.name + "." + variable.name;
+    // A layer that is applied twice goes on with the state of the first time.
+    const auto newer = states.find(name);
+    const auto found = newer != states.end() ? newer : pass.variables.find(name);
+    if (newer == states.end() && found == pass.variables.end())
+      throw Error{"network",
+                  ErrorCode::not_found,
+                  "the variable '" + name + "' is missing",
+                  {{"variable", name}}};
+    own.emplace(variable.name, found->second);
+  }
+  return own;
+}
+
+/// Steps [first, last).
+void run_steps(const Pass& pass, std::size_t first, std::size_t last, Progress& progress) {
+  const NetworkData& network = pass.network;
+  for (std::size_t i = first; i < last; ++i) {
+    const NetworkData::Step& step = network.steps[i];
+    const LayerInfo& info = network.infos[step.layer];
+    const std::vector<Tensor> given = NetworkData::gather(step, pass.inputs, progress.made);
+    const Variables own = variables_of(pass, info, progress.states);
+    try {
+      LayerCall call{
+          given, network.layers[step.layer].options(), own, pass.training,
+          pass.training ? random::fold_in(pass.key, static_cast<std::uint32_t>(i)) : pass.key};
+      progress.made[i] = NetworkData::apply(network.layers[step.layer], call);
+      for (const auto& [name, state] : call.new_states())
+        progress.states.insert_or_assign(info.name + "." + name, state);
+    } catch (const Error& error) {
+      detail::rethrow_for(info.name, info.kind, error);
+    }
+  }
+}
+
+/// One output of a step.
+struct Place {
+  std::uint32_t step;
+  std::uint32_t output;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+/// What steps [first, last) read of earlier ones, in order.
+std::vector<Place> read_by(const NetworkData& network, std::size_t first, std::size_t last) {
+  std::vector<Place> places;
+  for (std::size_t i = first; i < last; ++i)
+    for (const NetworkData::Source& source : network.steps[i].inputs)
+      if (!source.input && source.index < first) places.push_back({source.index, source.output});
+  std::ranges::sort(places);
+  places.erase(std::ranges::unique(places).begin(), places.end());
+  return places;
+}
+
+/// What of steps [first, last) is read later, or is an output of the network.
+std::vector<Place> read_after(const NetworkData& network, std::size_t first, std::size_t last) {
+  std::vector<Place> places = read_by(network, last, network.steps.size());
+  for (const NetworkData::Source& source : network.outputs)
+    if (!source.input) places.push_back({source.index, source.output});
+  std::erase_if(places, [&](const Place& one) { return one.step < first || one.step >= last; });
+  std::ranges::sort(places);
+  places.erase(std::ranges::unique(places).begin(), places.end());
+  return places;
+}
+
+struct Piece {
+  std::vector<Tensor> outputs;
+  Variables states;  ///< those that the piece changed
+};
+template <class V> void visit_tensors(Piece& piece, V&& visitor) {
+  visitor(piece.outputs);
+  visitor(piece.states);
+}
+
+Variables changed(const Variables& before, Variables after) {
+  std::erase_if(after, [&](const auto& state) {
+    const auto known = before.find(state.first);
+    return known != before.end() && known->second.value().node() == state.second.value().node();
+  });
+  return after;
+}
+
+/// Steps [first, last), of which only what is read later is kept until the gradients are asked for.
+void run_piece(const Pass& pass, std::size_t first, std::size_t last, Progress& progress) {
+  const std::vector<Place> reads = read_by(pass.network, first, last);
+  const std::vector<Place> leaves = read_after(pass.network, first, last);
+  std::vector<Tensor> given;
+  for (const Place& place : reads) given.push_back(progress.made[place.step][place.output]);
+  const auto piece = checkpoint([&](const std::vector<Tensor>& tensors) {
+    Progress inner{std::vector<std::vector<Tensor>>(pass.network.steps.size()), progress.states};
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+      std::vector<Tensor>& outputs = inner.made[reads[i].step];
+      outputs.resize(std::max<std::size_t>(outputs.size(), reads[i].output + 1));
+      outputs[reads[i].output] = tensors[i];
+    }
+    run_steps(pass, first, last, inner);
+    Piece made{{}, changed(progress.states, std::move(inner.states))};
+    for (const Place& place : leaves) made.outputs.push_back(inner.made[place.step][place.output]);
+    return made;
+  });
+  Piece made = piece(given);
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    std::vector<Tensor>& outputs = progress.made[leaves[i].step];
+    outputs.resize(std::max<std::size_t>(outputs.size(), leaves[i].output + 1));
+    outputs[leaves[i].output] = std::move(made.outputs[i]);
+  }
+  for (auto& [name, state] : made.states) progress.states.insert_or_assign(name, std::move(state));
+}
+
+}  // namespace
+
+Network::Result Network::forward(const Variables& variables, std::span<const Tensor> inputs,
+                                 Mode mode, const Tensor& key) const {
+  return forward_in_pieces(0, variables, inputs, mode, key);
+}
+
+Network::Result Network::forward_in_pieces(std::size_t pieces, const Variables& variables,
+                                           std::span<const Tensor> inputs, Mode mode,
+                                           const Tensor& key) const {
+  check_inputs(data_->inputs, inputs);
+  const Pass pass{*data_, variables, inputs, mode == Mode::training,
+                  key.has_value() ? key : random::key(0)};
+  const std::size_t steps = data_->steps.size();
+  Progress progress{std::vector<std::vector<Tensor>>(steps), {}};
+  pieces = std::min(pieces, steps);
+  if (pieces == 0) run_steps(pass, 0, steps, progress);
+  for (std::size_t piece = 0; piece < pieces; ++piece)
+    run_piece(pass, piece * steps / pieces, (piece + 1) * steps / pieces, progress);
+  Result result{{}, std::move(progress.states)};
+  for (const NetworkData::Source& output : data_->outputs)
+    result.outputs.push_back(output.input ? inputs[output.index]
+                                          : progress.made[output.index][output.output]);
+  return result;
+}
+
+}  // namespace stoker::nn
