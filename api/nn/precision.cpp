@@ -89,10 +89,10 @@ class Casting {
 };
 
 void check_exceptions(const Network& network, const Precision& precision) {
-  std::vector<std::string_view> known;
+  const std::vector<std::string> usual = words(normalising);
+  std::vector<std::string_view> known{usual.begin(), usual.end()};
   for (const LayerInfo& layer : network.layers()) known.push_back(layer.name);
   for (const LayerInfo& layer : network.layers()) known.push_back(layer.kind);
-  for (const std::string& one : words(normalising)) known.push_back(one);
   for (const LayerDefinition* kind : layer_table().list()) known.push_back(kind->name);
   for (const std::string& one : precision.except) {
     if (std::ranges::find(known, one) != known.end()) continue;

@@ -52,7 +52,7 @@ TEST_F(NetworkRewriting, puts_something_behind_outputs) {
       network.with_layers(same, [](const Node& y) { return activation(y, "softmax"); });
   const Tensor y =
       changed.forward(network.initialize(random::key(1)), std::vector{ones({4, 2})}).outputs[0];
-  expect_near(sum(y, {.axes = {1}}), {1, 1, 1, 1});
+  expect_near(sum(y, {Axes{1}}), {1, 1, 1, 1});
 }
 
 TEST_F(NetworkRewriting, refuses_what_does_not_fit) {
