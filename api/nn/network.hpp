@@ -19,6 +19,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -89,11 +90,12 @@ class Network {
   [[nodiscard]] Result forward(const Variables& variables, std::span<const Tensor> inputs,
                                Mode mode = Mode::inference, const Tensor& key = {}) const;
   /// The same in so many pieces of about as many layers, of which gradients keep only what one hands to
-  /// later ones and compute the rest again (checkpoint() of tensors). 0: nothing is computed twice; as
-  /// many as there are layers, or more: each by itself.
-  [[nodiscard]] Result forward_in_pieces(std::size_t pieces, const Variables& variables,
-                                         std::span<const Tensor> inputs, Mode mode,
-                                         const Tensor& key) const;
+  /// later ones and compute the rest again, one piece after the other. 0: nothing is computed twice; as
+  /// many as there are layers, or more: each by itself. Parameters of layers in `frozen` count as
+  /// constants.
+  [[nodiscard]] Result forward_in_pieces(std::size_t pieces, const std::set<std::string>& frozen,
+                                         const Variables& variables, std::span<const Tensor> inputs,
+                                         Mode mode, const Tensor& key) const;
 
   /// The same graph with other layers: `choose` is asked once for each and gives it back or another one,
   /// which gets its name; `change` puts something behind each output. What does not fit is refused as in

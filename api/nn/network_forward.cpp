@@ -1,7 +1,9 @@
 // What a network computes: its steps one after the other, or in pieces whose gradients compute them again.
 #include <algorithm>
+#include <array>
 
 #include "stoker/api/nn/network_data.hpp"
+#include "stoker/api/tensor/computed_after.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -47,6 +49,7 @@ struct Pass {
   std::span<const Tensor> inputs;
   bool training;
   Tensor key;
+  const std::set<std::string>& frozen;  ///< layers that gradients are not asked for
 };
 
 /// On the way: the outputs of the steps so far, and the states that changed.
@@ -100,6 +103,12 @@ struct Place {
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 
+void put(std::vector<std::vector<Tensor>>& made, const Place& place, Tensor tensor) {
+  std::vector<Tensor>& outputs = made[place.step];
+  outputs.resize(std::max<std::size_t>(outputs.size(), place.output + 1));
+  outputs[place.output] = std::move(tensor);
+}
+
 /// What steps [first, last) read of earlier ones, in order.
 std::vector<Place> read_by(const NetworkData& network, std::size_t first, std::size_t last) {
   std::vector<Place> places;
@@ -139,30 +148,66 @@ Variables changed(const Variables& before, Variables after) {
   return after;
 }
 
+/// What a piece is differentiated by.
+struct Given {
+  std::vector<Tensor> tensors;  ///< of earlier pieces
+  Variables parameters;         ///< of the piece
+};
+template <class V> void visit_tensors(Given& given, V&& visitor) {
+  visitor(given.tensors);
+  visitor(given.parameters);
+}
+
+/// The same, whose gradients reach earlier pieces when those by the parameters are there: before an
+/// earlier piece is computed again, what this one was computed of is free.
+Given in_turn(const Given& given) {
+  const auto last = [](const Given&, const Given&, const Given& gradients) {
+    Given made = gradients;
+    // By themselves, not as a part of what the optimizer computes of them at the very end.
+    for (auto& [name, one] : made.parameters) one = computed_after(one, std::array{one});
+    const std::vector<Tensor> others = stoker::detail::tensors_of(gradients.parameters);
+    for (Tensor& one : made.tensors) one = computed_after(one, others);
+    return made;
+  };
+  return custom_grad([](const Given& same) { return same; }, last)(given);
+}
+
+/// Parameters of steps [first, last) that gradients are asked for.
+Variables trained_by(const Pass& pass, std::size_t first, std::size_t last) {
+  Variables found;
+  for (std::size_t i = first; i < last; ++i) {
+    const LayerInfo& info = pass.network.infos[pass.network.steps[i].layer];
+    if (pass.frozen.contains(info.name)) continue;
+    for (const VariableSpec& variable : info.variables) {
+      const auto known = pass.variables.find(info.name + "." + variable.name);
+      if (variable.kind == VariableKind::parameter && known != pass.variables.end())
+        found.insert(*known);
+    }
+  }
+  return found;
+}
+
 /// Steps [first, last), of which only what is read later is kept until the gradients are asked for.
 void run_piece(const Pass& pass, std::size_t first, std::size_t last, Progress& progress) {
   const std::vector<Place> reads = read_by(pass.network, first, last);
   const std::vector<Place> leaves = read_after(pass.network, first, last);
-  std::vector<Tensor> given;
-  for (const Place& place : reads) given.push_back(progress.made[place.step][place.output]);
+  Given given{{}, trained_by(pass, first, last)};
+  for (const Place& place : reads) given.tensors.push_back(progress.made[place.step][place.output]);
+  if (!given.tensors.empty() && !given.parameters.empty()) given = in_turn(given);
+  Variables variables = given.parameters;
+  variables.insert(pass.variables.begin(), pass.variables.end());
+  const Pass inside{pass.network, variables, pass.inputs, pass.training, pass.key, pass.frozen};
   const auto piece = checkpoint([&](const std::vector<Tensor>& tensors) {
     Progress inner{std::vector<std::vector<Tensor>>(pass.network.steps.size()), progress.states};
-    for (std::size_t i = 0; i < reads.size(); ++i) {
-      std::vector<Tensor>& outputs = inner.made[reads[i].step];
-      outputs.resize(std::max<std::size_t>(outputs.size(), reads[i].output + 1));
-      outputs[reads[i].output] = tensors[i];
-    }
-    run_steps(pass, first, last, inner);
+    for (std::size_t i = 0; i < reads.size(); ++i) put(inner.made, reads[i], tensors[i]);
+    run_steps(inside, first, last, inner);
     Piece made{{}, changed(progress.states, std::move(inner.states))};
     for (const Place& place : leaves) made.outputs.push_back(inner.made[place.step][place.output]);
     return made;
   });
-  Piece made = piece(given);
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
-    std::vector<Tensor>& outputs = progress.made[leaves[i].step];
-    outputs.resize(std::max<std::size_t>(outputs.size(), leaves[i].output + 1));
-    outputs[leaves[i].output] = std::move(made.outputs[i]);
-  }
+  Piece made = piece(given.tensors);
+  for (std::size_t i = 0; i < leaves.size(); ++i)
+    put(progress.made, leaves[i], std::move(made.outputs[i]));
   for (auto& [name, state] : made.states) progress.states.insert_or_assign(name, std::move(state));
 }
 
@@ -170,15 +215,17 @@ void run_piece(const Pass& pass, std::size_t first, std::size_t last, Progress& 
 
 Network::Result Network::forward(const Variables& variables, std::span<const Tensor> inputs,
                                  Mode mode, const Tensor& key) const {
-  return forward_in_pieces(0, variables, inputs, mode, key);
+  return forward_in_pieces(0, {}, variables, inputs, mode, key);
 }
 
-Network::Result Network::forward_in_pieces(std::size_t pieces, const Variables& variables,
+Network::Result Network::forward_in_pieces(std::size_t pieces, const std::set<std::string>& frozen,
+                                           const Variables& variables,
                                            std::span<const Tensor> inputs, Mode mode,
                                            const Tensor& key) const {
   check_inputs(data_->inputs, inputs);
-  const Pass pass{*data_, variables, inputs, mode == Mode::training,
-                  key.has_value() ? key : random::key(0)};
+  const Pass pass{
+      *data_, variables, inputs, mode == Mode::training, key.has_value() ? key : random::key(0),
+      frozen};
   const std::size_t steps = data_->steps.size();
   Progress progress{std::vector<std::vector<Tensor>>(steps), {}};
   pieces = std::min(pieces, steps);

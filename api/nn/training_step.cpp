@@ -87,7 +87,8 @@ struct Problem {
                             const Tensors& targets) const {
     Variables all = kept;
     for (const auto& [name, tensor] : trained) all.insert_or_assign(name, tensor);
-    Network::Result result = network.forward_in_pieces(pieces, all, inputs, Mode::training, key);
+    Network::Result result =
+        network.forward_in_pieces(pieces, frozen, all, inputs, Mode::training, key);
     std::erase_if(result.states, [&](const auto& state) { return is_frozen(state.first); });
     const Tensor loss = total(targets, result.outputs);
     return {loss, scaling.scale(loss, scale), std::move(result.states)};

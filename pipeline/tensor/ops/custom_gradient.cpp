@@ -128,7 +128,15 @@ std::vector<Value> checkpoint(const Function& function, std::span<const Value> a
 Value barrier(const Value& x, std::span<const Value> after) {
   static const Op& op = find_op("barrier");
   Values inputs{x};
-  inputs.insert(inputs.end(), after.begin(), after.end());
+  for (const Value& one : after) {
+    // Nobody may have read another barrier yet: what it waits for is waited for here.
+    if (&one.node()->op() == &op) {
+      const Values those = one.node()->inputs();
+      inputs.insert(inputs.end(), those.begin(), those.end());
+    } else {
+      inputs.push_back(one);
+    }
+  }
   return apply_one(op, std::move(inputs));
 }
 
