@@ -14,8 +14,8 @@ std::vector<Loss> losses_of(const Network& network, const ModelOptions& options)
   return made;
 }
 
-/// The most of what is the same in two sets of slots: all that belongs to no parameter, or to one that is
-/// still trained.
+/// The most of what is the same in two sets of slots: all that belongs to no parameter, or to one
+/// that is still trained.
 Slots carried_over(const Slots& before, Slots now) {
   for (auto& [name, tensor] : now)
     if (const auto known = before.find(name);
@@ -179,11 +179,10 @@ std::int64_t Model::skipped_steps() const {
 Model Model::compile(ModelOptions options) const {
   if (!options.device) options.device = device();
   Model made{network(), std::move(options)};
-  const Variables now = variables();
-  std::set<std::string> left = frozen();
-  made.data_->replace(stored(network(), made.data_->precision, now));
+  const auto [step, state] = data_->now();
+  made.data_->replace(stored(network(), made.data_->precision, state.variables()));
   const std::scoped_lock lock{made.data_->mutex};
-  made.data_->set_frozen(std::move(left));
+  made.data_->set_frozen(step.frozen());
   return made;
 }
 
@@ -197,9 +196,9 @@ Model Model::to_device(const Device& device, bool always) const {
   options.device = device;
   Model made{network(), std::move(options)};
   const DeviceScope scope{device};
-  TrainingState now = state();
+  auto [step, now] = data_->now();
   const std::scoped_lock lock{made.data_->mutex};
-  made.data_->set_frozen(frozen());
+  made.data_->set_frozen(step.frozen());
   const auto move_all = [&](auto& tensors) {
     for (auto& [name, tensor] : tensors) tensor = tensor.to(device);
   };

@@ -5,17 +5,17 @@
 //     Tensor logits = model.predict(x);
 //     model.save("digits.safetensors");
 //
-// Numbers live on one device, which the options choose; what is given lives there, too, or is copied
-// there. Everything that draws numbers follows from the seed: on one device the same model trained on the
-// same data is the same to the bit.
+// Numbers live on one device, which the options choose; what is given lives there, too, or is
+// copied there. Everything that draws numbers follows from the seed: on one device the same model
+// trained on the same data is the same to the bit.
 //
-// Rows of ../shared/op-checklist.md,
-//
+// Rows of ../shared/op-checklist.md,
+//
 //
-// Threads: any, also at the same time; each call sees the model before or after another, never between.
-// A step takes the model from one state to the next, so two threads that train one model wait for each
-// other. Nothing waits for the device but what is said to. Errors are thrown; a call that throws has
-// changed nothing.
+// Threads: any, also at the same time; each call sees the model before or after another, never
+// between. A step takes the model from one state to the next, so two threads that train one model
+// wait for each other. Nothing waits for the device but what is said to. Errors are thrown; a call
+// that throws has changed nothing.
 #pragma once
 
 #include <filesystem>
@@ -42,9 +42,9 @@ struct ModelOptions {
   std::vector<double> loss_weights = {};  ///< one for each output, times its loss; none: 1
   Named precision = "full";               ///< see precision.hpp
   Named loss_scale = {};                  ///< see loss_scale.hpp; none: "dynamic" computing in f16
-  /// Above 0: the forward pass of a step is cut into so many pieces, of which only what one hands to the
-  /// next is kept for the gradients; the rest is computed again. Takes up to a third more time; memory
-  /// is least near the root of the number of layers.
+  /// Above 0: the forward pass of a step is cut into so many pieces, of which only what one hands
+  /// to the next is kept for the gradients; the rest is computed again. Takes up to a third more
+  /// time; memory is least near the root of the number of layers.
   std::int64_t checkpoints = 0;
   std::optional<Device> device = {};  ///< current_device() if none is given
   std::uint64_t seed = 0;
@@ -96,8 +96,8 @@ struct StepProfile {
   StepMemory memory = {};
 };
 
-/// Which of a model's variables: what training changes by gradients and what layers keep themselves, of
-/// all layers, of those that are trained, of those that are frozen.
+/// Which of a model's variables: what training changes by gradients and what layers keep
+/// themselves, of all layers, of those that are trained, of those that are frozen.
 enum class Part : std::uint8_t {
   parameters,
   states,
@@ -124,7 +124,8 @@ class Model {
   [[nodiscard]] Tensor predict(const Tensor& x) const;
   [[nodiscard]] std::vector<Tensor> predict(const std::vector<Tensor>& inputs) const;
 
-  /// The losses of such predictions, weighted and added up, as a step has it: one of each for each output.
+  /// The losses of such predictions, weighted and added up, as a step has it: one of each for each
+  /// output.
   [[nodiscard]] Tensor compute_loss(const std::vector<Tensor>& predictions,
                                     const std::vector<Tensor>& targets) const;
 
@@ -150,12 +151,13 @@ class Model {
   /// All variables by "layer.variable", or some.
   [[nodiscard]] Variables variables() const;
   [[nodiscard]] Variables variables(Part part) const;
-  /// Others in the place of all, or of some: throws as Network::check() does. The optimizer begins anew.
+  /// Others in the place of all, or of some: throws as Network::check() does. The optimizer begins
+  /// anew.
   void update_variables(Variables variables);
   void merge_variables(const Variables& some);
 
-  /// Layers by name that training leaves alone; not_found names the nearest. The optimizer goes on with
-  /// what it knows of the others.
+  /// Layers by name that training leaves alone; not_found names the nearest. The optimizer goes on
+  /// with what it knows of the others.
   void freeze(const std::vector<std::string>& layers);
   void freeze(const std::function<bool(const LayerInfo&)>& which);
   void unfreeze(const std::vector<std::string>& layers);
@@ -164,17 +166,17 @@ class Model {
   /// What the learning rate is multiplied by, 1 at first.
   void set_learning_rate_scale(double scale);
   [[nodiscard]] double learning_rate_scale() const;
-  /// Wait. What losses are multiplied by (1 without scaling), and how many steps did not count because a
-  /// gradient was not finite.
+  /// Wait. What losses are multiplied by (1 without scaling), and how many steps did not count
+  /// because a gradient was not finite.
   [[nodiscard]] double loss_scale() const;
   [[nodiscard]] std::int64_t skipped_steps() const;
 
-  /// The same network with copies of these numbers and the same layers frozen, to be trained in another
-  /// way: loss, optimizer, precision. The optimizer begins anew.
+  /// The same network with copies of these numbers and the same layers frozen, to be trained in
+  /// another way: loss, optimizer, precision. The optimizer begins anew.
   [[nodiscard]] Model compile(ModelOptions options) const;
-  /// A smaller model for predictions. "f16", "bf16": parameters are stored so and computed with in f32.
-  /// "int8": dense layers become quantized_dense. not_found for another word, unsupported where no layer
-  /// can be made so, out_of_range for numbers that f16 has not.
+  /// A smaller model for predictions. "f16", "bf16": parameters are stored so and computed with in
+  /// f32. "int8": dense layers become quantized_dense. not_found for another word, unsupported
+  /// where no layer can be made so, invalid_argument for numbers that f16 has not.
   [[nodiscard]] QuantizedModel quantize(const std::string& to) const;
   [[nodiscard]] QuantizedModel quantize(DType to) const;
 
@@ -187,20 +189,21 @@ class Model {
   [[nodiscard]] std::string summary() const;
   [[nodiscard]] ModelInfo info() const;
 
-  /// Everything, so that training can go on: graph, variables, optimizer, options. One safetensors file,
-  /// written under another name and renamed. Waits. unsupported where the network cannot be written.
+  /// Everything, so that training can go on: graph, variables, optimizer, options. One safetensors
+  /// file, written under another name and renamed. Waits. unsupported where the network cannot be
+  /// written.
   void save(const std::filesystem::path& path) const;
-  /// invalid_argument for a file that save() has not written; what Network::check() says for one whose
-  /// numbers do not fit. A schedule is not in a file: give it again.
+  /// invalid_argument for a file that save() has not written; what Network::check() says for one
+  /// whose numbers do not fit. A schedule is not in a file: give it again.
   [[nodiscard]] static Model load(const std::filesystem::path& path,
                                   std::optional<Device> device = {}, Schedule schedule = {});
 
-  /// The variables alone as JSON, by name with type, shape and nested lists; numbers come back
-  /// exactly, but for the payloads of NaN. Written as save() does.
+  /// The variables alone as JSON, by name with type, shape and nested lists; numbers come
+  /// back exactly, but for the payloads of NaN. Written as save() does.
   void export_params(const std::filesystem::path& path) const;
-  /// The model changes as a whole or not at all: invalid_argument, saying what was expected, for a file
-  /// that export_params() has not written or that holds other variables, types or shapes; io_error for
-  /// one that cannot be read. The optimizer begins anew.
+  /// The model changes as a whole or not at all: invalid_argument, saying what was expected, for a
+  /// file that export_params() has not written or that holds other variables, types or shapes;
+  /// io_error for one that cannot be read. The optimizer begins anew.
   void import_params(const std::filesystem::path& path);
   /// The same as bytes, a safetensors file.
   [[nodiscard]] std::vector<std::byte> serialize_params() const;
@@ -216,7 +219,8 @@ class Model {
   std::shared_ptr<Data> data_;
 };
 
-/// What quantize() made, and which layers with parameters it left as they were, each with the reason.
+/// What quantize() made, and which layers with parameters it left as they were, each with the
+/// reason.
 struct QuantizedModel {
   Model model;
   std::vector<std::string> quantized;

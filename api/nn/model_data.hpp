@@ -22,7 +22,8 @@ struct Model::Data {
   void set_frozen(std::set<std::string> frozen);
   /// The same on behalf of a caller: invalid_argument if nothing would be left to train.
   void choose_frozen(std::set<std::string> frozen);
-  /// Puts these in the place of some variables or all: names and shapes were checked. Takes the lock.
+  /// Puts these in the place of some variables or all: names and shapes were checked. Takes the
+  /// lock.
   void replace(const Variables& some);
 
   const Network network;

@@ -118,9 +118,12 @@ Model Model::load(const std::filesystem::path& path, std::optional<Device> devic
     options.device = device;
     options.schedule = std::move(schedule);
     made.emplace(Network::from_json(entry(path, metadata, "network")), std::move(options));
-    const auto frozen =
-        json::parse(entry(path, metadata, "frozen")).get<std::vector<std::string>>();
-    if (!frozen.empty()) made->freeze(frozen);
+    const auto frozen = json::parse(entry(path, metadata, "frozen")).get<std::set<std::string>>();
+    if (!frozen.empty()) {
+      // Also all of them: whoever saved the model had it so.
+      const std::scoped_lock lock{made->data_->mutex};
+      made->data_->set_frozen(frozen);
+    }
   } catch (const json::exception& error) {
     refuse(path, error.what());
   }

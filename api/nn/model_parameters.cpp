@@ -43,6 +43,17 @@ json nested(const Shape& shape, std::size_t axis, const std::vector<T>& values, 
   return list;
 }
 
+std::string key_json(const std::string& name) {
+  try {
+    return json(name).dump();
+  } catch (const json::exception&) {
+    throw Error{"export_params",
+                ErrorCode::invalid_argument,
+                "expected names of layers in UTF-8, got '" + name + "'",
+                {{"variable", name}}};
+  }
+}
+
 json tensor_json(const std::string& name, const Tensor& tensor) {
   const auto data = [&]<class T>() {
     std::size_t at = 0;
@@ -184,7 +195,7 @@ void Model::export_params(const std::filesystem::path& path) const {
   writer->write(std::string{"{\"format\":\""} + format + "\",\"params\":{").value();
   const char* before = "\n";
   for (const auto& [name, tensor] : all) {
-    writer->write(before + json(name).dump() + ":" + tensor_json(name, tensor).dump()).value();
+    writer->write(before + key_json(name) + ":" + tensor_json(name, tensor).dump()).value();
     before = ",\n";
   }
   writer->write("\n}}\n").value();

@@ -53,7 +53,8 @@ QuantizedModel Model::quantize(DType to) const {
 QuantizedModel Model::quantize(const std::string& to) const {
   if (to != "f16" && to != "bf16" && to != "int8") refuse_word(to);
   const DeviceScope scope{device()};
-  const Variables before = variables();
+  const auto [step, state] = data_->now();
+  const Variables before = state.variables();
   ModelOptions options = data_->options;
   options.device = device();
   std::vector<std::string> quantized;
@@ -96,7 +97,7 @@ QuantizedModel Model::quantize(const std::string& to) const {
   model.data_->replace(after);
   {
     const std::scoped_lock lock{model.data_->mutex};
-    model.data_->set_frozen(frozen());
+    model.data_->set_frozen(step.frozen());
   }
   return {std::move(model), std::move(quantized), std::move(left)};
 }

@@ -89,17 +89,17 @@ class Network {
   /// without one, a training network with such layers draws the same ones at each call.
   [[nodiscard]] Result forward(const Variables& variables, std::span<const Tensor> inputs,
                                Mode mode = Mode::inference, const Tensor& key = {}) const;
-  /// The same in so many pieces of about as many layers, of which gradients keep only what one hands to
-  /// later ones and compute the rest again, one piece after the other. 0: nothing is computed twice; as
-  /// many as there are layers, or more: each by itself. Parameters of layers in `frozen` count as
-  /// constants.
+  /// The same in so many pieces of about as many layers, of which gradients keep only what one
+  /// hands to later ones and compute the rest again, one piece after the other. 0: nothing is
+  /// computed twice; as many as there are layers, or more: each by itself. Parameters of layers in
+  /// `frozen` count as constants.
   [[nodiscard]] Result forward_in_pieces(std::size_t pieces, const std::set<std::string>& frozen,
                                          const Variables& variables, std::span<const Tensor> inputs,
                                          Mode mode, const Tensor& key) const;
 
-  /// The same graph with other layers: `choose` is asked once for each and gives it back or another one,
-  /// which gets its name; `change` puts something behind each output. What does not fit is refused as in
-  /// any network. Row A-063 (map_nodes, rewrite_nodes).
+  /// The same graph with other layers: `choose` is asked once for each and gives it back or another
+  /// one, which gets its name; `change` puts something behind each output. What does not fit is
+  /// refused as in any network. Row A-063 (map_nodes, rewrite_nodes).
   using ChooseLayer = std::function<Layer(const Layer& layer, const LayerInfo& info)>;
   using ChangeOutput = std::function<Node(const Node& output)>;
   [[nodiscard]] Network with_layers(const ChooseLayer& choose,

@@ -1,4 +1,5 @@
-// What a network computes: its steps one after the other, or in pieces whose gradients compute them again.
+// What a network computes: its steps one after the other, or in pieces whose gradients compute them
+// again.
 #include <algorithm>
 #include <array>
 

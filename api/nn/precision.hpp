@@ -8,17 +8,17 @@
 //   full    as the layers are
 //   mixed(compute=f16, params=f32, output=f32, except="…")
 //       Every layer casts its floating-point inputs and parameters to `compute` and gives that on;
-//       parameters are stored as `params`, so that small steps are not lost; the network's outputs are
-//       `output`, and so are losses. Layers whose names or kinds stand in `except`, apart by spaces,
-//       compute in f32 and keep parameters of f32: at first those that normalise.
+//       parameters are stored as `params`, so that small steps are not lost; the network's outputs
+//       are `output`, and so are losses. Layers whose names or kinds stand in `except`, apart by
+//       spaces, compute in f32 and keep parameters of f32: at first those that normalise.
 //       `params=f16, compute=f32` is a network whose weights take half of the memory.
 // What layers keep themselves (means of batch_norm, 8-bit kernels) stays as it is.
 //
 // As Axon.MixedPrecision (https://hexdocs.pm/axon/Axon.MixedPrecision.html) and Keras' policies;
 // Micikevicius et al., arXiv:1710.03740. Row A-066 of ../shared/op-checklist.md.
 //
-// Values and pure functions; any thread. Errors are thrown: not_found for a name and for an exception
-// that is neither a layer's name nor a kind; invalid_parameter for options.
+// Values and pure functions; any thread. Errors are thrown: not_found for a name and for an
+// exception that is neither a layer's name nor a kind; invalid_parameter for options.
 #pragma once
 
 #include <string>

@@ -6,7 +6,8 @@ namespace {
 constexpr std::string_view scale_prefix = "loss_scale.";
 constexpr const char* skipped_slot = "loss_scale.skipped";
 
-/// What the forward pass leaves: the loss, the scalar that is differentiated, the layers' new states.
+/// What the forward pass leaves: the loss, the scalar that is differentiated, the layers' new
+/// states.
 struct Passed {
   Tensor loss;
   Tensor scaled;

@@ -4,21 +4,23 @@
 //     TrainingState state = step.begin(network.initialize(random::key(0)), random::key(1));
 //     Tensor loss = step.run(state, {x}, {y});          // started; `state` is the next one
 //
-// The first step with batches of some shapes is traced and compiled, later ones only started. Nothing is
-// waited for: the loss is a tensor like any other, and steps may be asked for ahead of their results.
+// The first step with batches of some shapes is traced and compiled, later ones only started.
+// Nothing is waited for: the loss is a tensor like any other, and steps may be asked for ahead of
+// their results.
 //
 // Layers that are frozen have no gradients and no slots, and their states stay as they are.
 //
-// Losses may be scaled (loss_scale.hpp): the scale is a slot, "loss_scale.scale", so it is saved with the
-// others. A step in which a gradient is not finite changes nothing but the scale, the key, and
-// "loss_scale.skipped", which counts such steps. Losses and gradients that are given back are not scaled.
+// Losses may be scaled (loss_scale.hpp): the scale is a slot, "loss_scale.scale", so it is saved
+// with the others. A step in which a gradient is not finite changes nothing but the scale, the key,
+// and "loss_scale.skipped", which counts such steps. Losses and gradients that are given back are
+// not scaled.
 //
 // A network without parameters can be asked for losses only.
 //
 // Rows of ../shared/op-checklist.md: A-052 (loss_scale, weights of losses), A-067.
 //
-// Threads: const calls from any; the state is the caller's. Errors are thrown at the call: what networks,
-// losses and optimizers throw. A state is changed only if nothing was thrown.
+// Threads: const calls from any; the state is the caller's. Errors are thrown at the call: what
+// networks, losses and optimizers throw. A state is changed only if nothing was thrown.
 #pragma once
 
 #include <memory>
@@ -42,8 +44,8 @@ struct TrainingState {
   [[nodiscard]] Variables variables() const;
 };
 
-/// What losses are multiplied by, and how many steps did not count: scalars; no value where slots are of
-/// a step without scaling.
+/// What losses are multiplied by, and how many steps did not count: scalars; no value where slots
+/// are of a step without scaling.
 [[nodiscard]] Tensor loss_scale_of(const Slots& slots);
 [[nodiscard]] Tensor skipped_steps_of(const Slots& slots);
 
@@ -57,14 +59,15 @@ struct StepOptions {
 
 class TrainingStep {
  public:
-  /// One loss for each output, whose sum is made smaller. Throws not_found for a frozen layer that the
-  /// network does not have, arity_mismatch for another number of losses or weights.
+  /// One loss for each output, whose sum is made smaller. Throws not_found for a frozen layer that
+  /// the network does not have, arity_mismatch for another number of losses or weights.
   TrainingStep(Network network, std::vector<Loss> losses, Optimizer optimizer,
                std::set<std::string> frozen, const StepOptions& options = {});
 
   /// Before the first step. The variables are checked against the network.
   [[nodiscard]] TrainingState begin(const Variables& variables, const Tensor& key) const;
-  /// Starts a step; its loss, before the step. Throws invalid_argument if there is nothing to train.
+  /// Starts a step; its loss, before the step. Throws invalid_argument if there is nothing to
+  /// train.
   Tensor run(TrainingState& state, const std::vector<Tensor>& inputs,
              const std::vector<Tensor>& targets) const;
 

@@ -2,8 +2,8 @@
 //
 //     Tensor later = computed_after(x, {gradient});   // x, read when the gradient is there
 //
-// What is computed of the result waits for the others, so that the memory that these needed on the way is
-// free by then.
+// What is computed of the result waits for the others, so that the memory that these needed on the
+// way is free by then.
 //
 // Pure functions; any thread.
 #pragma once

@@ -1,6 +1,5 @@
 // The examples of docs/training.md; see guides_test.cpp.
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <filesystem>
@@ -91,6 +90,35 @@ TEST_F(TrainingGuide, in_the_background) {
   const nn::History history = training.history().get();  // or co_await async_get(…)
   EXPECT_EQ(history.size(), 50U);
   training.subscribe(stoker::spawn<Dashboard>(system.shared_executor(), {.name = "dashboard"}));
+}
+
+TEST_F(TrainingGuide, models_as_things) {
+  const auto file = std::filesystem::path{testing::TempDir()} /
+                    ("stoker_guide_" + std::to_string(::getpid()) + ".json");
+  const nn::Node h = nn::dense(nn::input({2}), 8, {{"activation", "tanh"}});
+  const nn::Model model{nn::Network{nn::dense(h, 2, {}, "scores")}, {.seed = 1}};
+  model.export_params(file);  // by name, as JSON
+  nn::Model other{model.network(), {.seed = 2}};
+  other.import_params(file);  // exactly the same, as a whole or not at all
+  const nn::QuantizedModel small = other.quantize("int8");
+  EXPECT_EQ(small.model.network().layer("scores").kind, "quantized_dense");
+  nn::Model tuned = other.compile({.loss = "mse", .optimizer = "sgd", .learning_rate = 0.1});
+  tuned.freeze([](const nn::LayerInfo& layer) { return layer.name != "scores"; });
+  EXPECT_EQ(tuned.variables(nn::Part::trainable_parameters).size(), 2U);
+  std::filesystem::remove(file);
+}
+
+TEST_F(TrainingGuide, precision_and_memory) {
+  nn::Node y = nn::input({16});
+  for (int i = 0; i < 8; ++i) y = nn::dense(y, 16, {{"activation", "tanh"}});
+  const nn::Network network{nn::dense(y, 2)};
+  const nn::Batch batch{{stoker::ones({64, 16})}, {stoker::zeros({64}, stoker::DType::s32)}, 64};
+  const nn::Model whole{network};
+  nn::Model model{network, {.precision = "mixed(compute=f16)", .checkpoints = 4}};
+  EXPECT_EQ(model.loss_scale(), 32768);
+  model.train_step(batch);
+  EXPECT_EQ(model.skipped_steps(), 0);
+  EXPECT_LT(model.step_memory(batch).working, whole.step_memory(batch).working);
 }
 
 }  // namespace
