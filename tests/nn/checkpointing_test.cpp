@@ -63,6 +63,28 @@ TEST_F(Checkpointing, changes_no_gradient_and_no_training) {
   }
 }
 
+TEST_F(Checkpointing, is_for_integers_and_loops_and_frozen_layers_too) {
+  const Node words = embedding(stoker::nn::input({5}, DType::s32), 7, 4, {}, "words");
+  const std::vector<Node> memory = Layer{"lstm", {{"units", 6}}, "memory"}.outputs({words});
+  const Network network{dense(dense(memory.at(1), 4, {{"activation", "relu"}}, "mid"), 2)};
+  const Batch rows{{iota({6, 5}) % 7}, {iota({6}) % 2}, 6};
+  const auto train = [&](std::int64_t pieces, const std::vector<std::string>& frozen) {
+    Model model{network, {.learning_rate = 0.01, .checkpoints = pieces, .seed = 3}};
+    if (!frozen.empty()) model.freeze(frozen);
+    for (int i = 0; i < 3; ++i) model.train_step(rows);
+    return model.variables();
+  };
+  for (const std::vector<std::string>& frozen :
+       {std::vector<std::string>{}, {"mid"}, {"words", "memory"}}) {
+    const Variables plain = train(0, frozen);
+    for (const std::int64_t pieces : {2, 4}) {
+      const Variables got = train(pieces, frozen);
+      for (const auto& [name, tensor] : plain)
+        expect_near(got.at(name), tensor.to_vector<double>(), 1e-4);
+    }
+  }
+}
+
 TEST_F(Checkpointing, takes_less_memory_for_a_step) {
   const Batch rows = batch(512, 32, 2);
   const auto working = [&](std::int64_t pieces) {

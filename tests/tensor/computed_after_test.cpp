@@ -1,0 +1,47 @@
+// What waits for something that it does not need: the same elements and gradients.
+#include "stoker/api/tensor/computed_after.hpp"
+
+#include "fixture.hpp"
+
+namespace stoker {
+namespace {
+
+class ComputedAfter : public TensorsOnDevices {};
+
+TEST_P(ComputedAfter, changes_no_element) {
+  const Tensor x = exp(tensor({0.5, 1.0}));
+  const Tensor other = sin(tensor({3.0}));
+  EXPECT_EQ((computed_after(x, std::array{other}) * 2).to_vector<float>(),
+            (x * 2).to_vector<float>());
+  EXPECT_EQ(computed_after(x, {}).to_vector<float>(), x.to_vector<float>());
+}
+
+TEST_P(ComputedAfter, hands_gradients_to_what_it_is_alone) {
+  const auto f = [](const std::pair<Tensor, Tensor>& in) {
+    return sum(computed_after(in.first * in.first, std::array{exp(in.second)}));
+  };
+  const auto [x, other] = grad(f)(std::pair{tensor({1.0, 3.0}), tensor({2.0})});
+  expect_near(x, {2, 6});
+  expect_near(other, {0});
+}
+
+TEST_P(ComputedAfter, waits_in_chains) {
+  // Each waits for the one before, which nobody else reads.
+  const auto f = jit([](const Tensor& x) {
+    Tensor y = x;
+    for (int i = 0; i < 4; ++i) {
+      const Tensor next = tanh(y + i);
+      y = computed_after(x, std::array{computed_after(next, std::array{y})}) + next;
+    }
+    return y;
+  });
+  const Tensor x = tensor({0.1, 0.2});
+  Tensor expected = x;
+  for (int i = 0; i < 4; ++i) expected = x + tanh(expected + i);
+  expect_near(f(x), expected.to_vector<double>());
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, ComputedAfter, every_device(), device_name);
+
+}  // namespace
+}  // namespace stoker
