@@ -42,9 +42,8 @@ struct ModelOptions {
   std::vector<double> loss_weights = {};  ///< one for each output, times its loss; none: 1
   Named precision = "full";               ///< see precision.hpp
   Named loss_scale = {};                  ///< see loss_scale.hpp; none: "dynamic" computing in f16
-  /// Above 0: the forward pass of a step is cut into so many pieces, of which only what one hands
-  /// to the next is kept for the gradients; the rest is computed again. Takes up to a third more
-  /// time; memory is least near the root of the number of layers.
+  /// Above 0: the forward pass of a step is cut into so many pieces, of which only what one hands to
+  /// the next is kept for the gradients; the rest is computed once more. See step_memory().
   std::int64_t checkpoints = 0;
   std::optional<Device> device = {};  ///< current_device() if none is given
   std::uint64_t seed = 0;
