@@ -2,11 +2,20 @@
 #include <fstream>
 #include <limits>
 #include <ostream>
+#include <sstream>
 
 #include "stoker/api/nn/fit.hpp"
 
 namespace stoker::nn {
 namespace {
+
+void check_option(const char* callback, const char* option, double value, bool right,
+                  const char* expected) {
+  if (right) return;
+  std::ostringstream text;
+  text << option << ": expected " << expected << ", got " << value;
+  throw Error{callback, ErrorCode::invalid_argument, text.str(), {{"option", option}}};
+}
 
 void check_every(std::int64_t n, bool callable) {
   if (n < 1)
@@ -32,6 +41,8 @@ std::string quoted(const std::string& field) {
 namespace callbacks {
 
 Callback early_stopping(int patience, double least) {
+  check_option("early_stopping", "patience", patience, patience >= 1, "1 or more");
+  check_option("early_stopping", "least", least, least >= 0, "0 or more");
   // A callback may be copied; what it has seen is one.
   struct Seen {
     std::optional<double> best;
@@ -50,8 +61,7 @@ Callback early_stopping(int patience, double least) {
 }
 
 Callback checkpoint(std::int64_t every, std::filesystem::path folder) {
-  if (every < 1)
-    throw Error{"checkpoint", ErrorCode::invalid_argument, "every: expected 1 or more"};
+  check_option("checkpoint", "every", static_cast<double>(every), every >= 1, "1 or more");
   return [every, folder = std::move(folder)](const EpochMetrics& metrics, Training& training) {
     if (metrics.epoch % every != 0) return;
     std::error_code failure;
@@ -67,6 +77,10 @@ Callback checkpoint(std::int64_t every, std::filesystem::path folder) {
 }
 
 Callback reduce_on_plateau(int patience, double factor, double least) {
+  check_option("reduce_on_plateau", "patience", patience, patience >= 1, "1 or more");
+  check_option("reduce_on_plateau", "factor", factor, factor > 0 && factor < 1,
+               "more than 0 and less than 1");
+  check_option("reduce_on_plateau", "least", least, least >= 0, "0 or more");
   struct Seen {
     std::optional<double> best;
     int misses = 0;
@@ -85,8 +99,10 @@ Callback reduce_on_plateau(int patience, double factor, double least) {
 }
 
 Callback warmup(std::int64_t epochs, double start) {
+  check_option("warmup", "epochs", static_cast<double>(epochs), epochs >= 1, "1 or more");
+  check_option("warmup", "start", start, start >= 0, "0 or more");
   return [=](const EpochMetrics& metrics, Training& training) {
-    if (metrics.epoch > epochs || epochs < 1) return;
+    if (metrics.epoch > epochs) return;
     const double part = static_cast<double>(metrics.epoch) / static_cast<double>(epochs);
     training.model().set_learning_rate_scale(start + (1 - start) * part);
   };

@@ -3,7 +3,10 @@
 #include <chrono>
 #include <cmath>
 #include <deque>
+#include <functional>
 #include <ostream>
+
+#include "stoker/api/nn/bad_row.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -16,8 +19,21 @@ double milliseconds_since(Clock::time_point begin) {
 
 void refuse(const std::string& why) { throw Error{"fit", ErrorCode::invalid_argument, why}; }
 
-void check(const Model& model, const Dataset& data) {
-  if (data.size() == 0) refuse("the data set is empty");
+/// Refuses a loss that is not finite, and says why if a row is to blame.
+[[noreturn]] void refuse_loss(const std::string& of, double value, const std::optional<BadRow>& bad,
+                              std::vector<Detail> details) {
+  details.push_back({"loss", std::to_string(value)});
+  if (bad) details.insert(details.end(), bad->details.begin(), bad->details.end());
+  throw Error{"fit", ErrorCode::invalid_argument,
+              of + " is " + (std::isnan(value) ? "nan" : std::to_string(value)) + ": " +
+                  (bad ? bad->text
+                       : "all its rows are finite; look for a learning rate that is too high, or "
+                         "predictions that the loss has no number for"),
+              std::move(details)};
+}
+
+void check(const Model& model, const char* what, const Dataset& data) {
+  if (data.size() == 0) refuse("the " + std::string{what} + " is empty");
   const auto inputs = model.network().inputs();
   if (data.specs().inputs.size() != inputs.size())
     throw Error{"fit",
@@ -39,8 +55,10 @@ void check(const Model& model, const Dataset& data) {
 FitOptions checked(const Model& model, const Dataset& data, FitOptions options) {
   if (options.epochs < 1 || options.first_epoch < 1)
     refuse("epochs are counted from 1, and there is at least one");
-  check(model, data);
-  if (options.validation) check(model, *options.validation);
+  check(model, "data set", data);
+  if (options.validation) check(model, "validation set", *options.validation);
+  if (!options.validation && !options.metrics.empty())
+    refuse("metrics are those of validation data, and there is none");
   for (const Named& one : options.metrics) (void)metric(one);
   for (const Callback& one : options.callbacks)
     if (!one) refuse("callbacks: expected functions, got an empty one");
@@ -52,6 +70,10 @@ FitOptions checked(const Model& model, const Dataset& data, FitOptions options) 
 /// The losses of an epoch, looked at while later steps run: what is asked for ahead stays bounded.
 class Losses {
  public:
+  /// `refuse` is called with the number of the first batch whose loss is not finite, and throws.
+  explicit Losses(std::function<void(std::int64_t batch, double loss)> refuse)
+      : refuse_{std::move(refuse)} {}
+
   void add(Tensor loss, std::int64_t rows) { open_.push_back({std::move(loss), rows}); }
   /// Looks at the next loss if it is there, or if too many are waited for.
   [[nodiscard]] bool look_if_due(bool eagerly) {
@@ -82,18 +104,13 @@ class Losses {
     const One one = std::move(open_.front());
     open_.pop_front();
     const double value = one.loss.item<double>();
-    if (!std::isfinite(value))
-      throw Error{"fit",
-                  ErrorCode::invalid_argument,
-                  "the loss of batch " + std::to_string(batches_) + " is " + std::to_string(value) +
-                      ": look for NaN in the data, a class that does not exist, or a learning "
-                      "rate that is too high",
-                  {{"batch", std::to_string(batches_)}, {"loss", std::to_string(value)}}};
+    if (!std::isfinite(value)) refuse_(batches_, value);
     sum_ += value * static_cast<double>(one.rows);
     rows_ += one.rows;
     ++batches_;
   }
 
+  std::function<void(std::int64_t, double)> refuse_;
   std::deque<One> open_;
   double sum_ = 0;
   std::int64_t rows_ = 0;
@@ -105,7 +122,7 @@ struct OpenEpoch {
   std::int64_t number;
   TrainingState before;
   Epoch batches;
-  Losses losses = {};
+  Losses losses;
   Clock::time_point begin = Clock::now();
 };
 
@@ -132,7 +149,14 @@ struct FitRun::Parts {
     // The state first: if reading cannot begin, there is nothing to go back from.
     TrainingState before = model.state();
     const std::int64_t number = next_epoch();
-    open.emplace(OpenEpoch{number, std::move(before), loader.epoch(number)});
+    // Not `this`: a run may be moved.
+    Losses losses{
+        [its_model = model, its_loader = loader, number](std::int64_t batch, double loss) {
+          refuse_loss("the loss of batch " + std::to_string(batch), loss,
+                      find_bad_row(its_model, its_loader, number, batch),
+                      {{"batch", std::to_string(batch)}});
+        }};
+    open.emplace(OpenEpoch{number, std::move(before), loader.epoch(number), std::move(losses)});
   }
 
   void announce() {
@@ -176,6 +200,9 @@ struct FitRun::Parts {
     EpochMetrics metrics{.epoch = open->number, .epochs = last(), .loss = open->losses.mean()};
     if (options.validation) {
       Evaluation found = model.evaluate(*options.validation, options.metrics);
+      if (!std::isfinite(found.loss))
+        refuse_loss("the validation loss", found.loss, find_bad_row(model, *options.validation),
+                    {});
       metrics.validation_loss = found.loss;
       metrics.validation_metrics = std::move(found.metrics);
     }

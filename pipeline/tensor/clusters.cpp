@@ -6,16 +6,7 @@
 namespace stoker::expr {
 namespace {
 
-/// What a kernel may bind: Vulkan passes addresses in 128 bytes.
-constexpr std::size_t most_buffers = 12;
-
 bool is_scalar(const Instruction& one) { return one.op->kind == OpKind::scalar; }
-
-/// Whether reading it takes a buffer: a constant and a position do not.
-bool takes_buffer(const Program& program, std::uint32_t instruction) {
-  const OpKind kind = program.code[instruction].op->kind;
-  return kind != OpKind::constant && kind != OpKind::index;
-}
 
 class Finder {
  public:
@@ -73,7 +64,7 @@ class Finder {
     operands.erase(i);
     for (const Ref input : program_.code[i].inputs)
       if (takes_buffer(program_, input.instruction)) operands.insert(input.instruction);
-    return operands.size() + outputs_[home] + (results_[i] ? 1 : 0) <= most_buffers;
+    return operands.size() + outputs_[home] + (results_[i] ? 1 : 0) <= most_cluster_buffers;
   }
 
   const Program& program_;
@@ -85,6 +76,11 @@ class Finder {
 };
 
 }  // namespace
+
+bool takes_buffer(const Program& program, std::uint32_t instruction) {
+  const OpKind kind = program.code[instruction].op->kind;
+  return kind != OpKind::constant && kind != OpKind::index;
+}
 
 Clusters find_clusters(const Program& program) { return Finder{program}.find(); }
 

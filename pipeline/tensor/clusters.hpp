@@ -9,6 +9,9 @@
 
 namespace stoker::expr {
 
+/// What the kernel of a cluster may bind: Vulkan passes addresses in 128 bytes.
+inline constexpr std::size_t most_cluster_buffers = 12;
+
 struct Cluster {
   Shape shape;
   std::vector<std::uint32_t>
@@ -21,6 +24,9 @@ struct Clusters {
   std::vector<Cluster> all;
   std::vector<std::uint32_t> of;  ///< of each instruction: its cluster, or none
 };
+
+/// Whether reading an instruction's result takes a buffer: a constant and a position do not.
+[[nodiscard]] bool takes_buffer(const Program& program, std::uint32_t instruction);
 
 [[nodiscard]] Clusters find_clusters(const Program& program);
 

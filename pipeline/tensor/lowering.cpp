@@ -6,7 +6,7 @@
 #include <set>
 
 #include "stoker/kernels/fused/product.hpp"
-#include "stoker/pipeline/tensor/clusters.hpp"
+#include "stoker/pipeline/tensor/cluster_merging.hpp"
 #include "stoker/pipeline/tensor/fused_builder.hpp"
 #include "stoker/pipeline/tensor/product_fusion.hpp"
 #include "stoker/pipeline/tensor/reduction_fusion.hpp"
@@ -24,7 +24,7 @@ class Lowering {
       : program_{program},
         device_{std::move(device)},
         compile_{compile},
-        clusters_{find_clusters(program)},
+        merged_{merge_clusters(program, find_clusters(program))},
         reductions_{find_fused_reductions(program, clusters_)},
         products_{find_fused_products(program, clusters_)} {
     for (const auto& [reader, fusion] : reductions_)
@@ -37,7 +37,7 @@ class Lowering {
   Result<std::shared_ptr<const LoweredProgram>> run() {
     for (std::uint32_t i = 0; i < program_.parameters.size(); ++i)
       parameter_index_[program_.parameters[i]] = i;
-    for (std::uint32_t i = 0; i < program_.code.size(); ++i) STOKER_TRY(emit(i));
+    for (const std::uint32_t i : merged_.order) STOKER_TRY(emit(i));
     for (const Ref result : program_.results) {
       STOKER_ASSIGN(const Slot slot, slot_of(result));
       lowered_->results.push_back(slot);
@@ -358,7 +358,8 @@ class Lowering {
   const Program& program_;
   const std::shared_ptr<DeviceClient> device_;
   const ShaderCompiler& compile_;
-  const Clusters clusters_;
+  const MergedClusters merged_;
+  const Clusters& clusters_ = merged_.clusters;
   const std::map<std::uint32_t, ReductionFusion> reductions_;
   std::set<std::uint32_t> reduced_;  // the clusters in them
   std::map<std::uint32_t, ProductFusion> products_;

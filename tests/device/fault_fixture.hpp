@@ -65,10 +65,35 @@ class FaultyDevice {
   CommandPtr replay(const std::shared_ptr<Replay>& what) {
     CommandPtr command = make("pipeline");
     command->work.replay = what;
-    command->set_steps(static_cast<std::uint32_t>(what->steps.size()));
+    command->set_steps(static_cast<std::uint32_t>(what->plan->steps.size()));
     what->busy = true;
     shell->submit(command);
     return command;
+  }
+
+  struct Link {
+    std::string kernel;
+    std::shared_ptr<BufferState> from, to;
+  };
+  /// Each reads what the one before has written.
+  std::shared_ptr<Replay> replay_of(const std::vector<Link>& chain) {
+    ReplayPlan plan;
+    BufferStates bound{chain.front().from};
+    plan.uses.push_back({0, false, false});
+    for (std::uint32_t i = 0; i < chain.size(); ++i) {
+      const std::uint64_t bytes = chain[i].to->spec.bytes();
+      ReplayPlan::Step& step = plan.steps.emplace_back();
+      step.executable = prepare(chain[i].kernel, chain[i].from->spec).value()->executable;
+      step.inputs.push_back({i, 0, bytes});
+      step.outputs.push_back({i + 1, 0, bytes});
+      if (i > 0) step.after = {i - 1};
+      bound.push_back(chain[i].to);
+      plan.uses.push_back({i + 1, true, true});
+    }
+    auto made = std::make_shared<Replay>();
+    made->plan = std::make_shared<const ReplayPlan>(std::move(plan));
+    made->bound = std::make_shared<const BufferStates>(std::move(bound));
+    return made;
   }
 
   static CommandStep copy_step(const std::shared_ptr<BufferState>& from,

@@ -98,9 +98,7 @@ TEST_P(InjectedFaults, a_kernel_that_cannot_be_prepared_can_be_the_next_time) {
 TEST_P(InjectedFaults, a_recording_that_cannot_be_made_can_be_the_next_time) {
   FaultyDevice device{name(), faults};
   const auto a = device.buffer(), b = device.buffer();
-  const auto replay = std::make_shared<Replay>();
-  replay->steps.push_back(device.kernel_step("relu", a, b));
-  replay->uses = {{a, false, false}, {b, true, true}};
+  const auto replay = device.replay_of({{"relu", a, b}});
   faults.fail_record();
   EXPECT_EQ(device.outcome(device.replay(replay)), ErrorCode::out_of_memory);
   EXPECT_EQ(device.outcome(device.replay(replay)), well);
@@ -124,11 +122,7 @@ TEST_P(InjectedFaults, a_failed_kernel_fails_its_dependents_and_nobody_else) {
 TEST_P(InjectedFaults, a_failed_step_of_a_recording_is_named) {
   FaultyDevice device{name(), faults};
   const auto a = device.buffer(), b = device.buffer(), c = device.buffer();
-  const auto replay = std::make_shared<Replay>();
-  replay->steps.push_back(device.kernel_step("abs", a, b));
-  replay->steps.push_back(device.kernel_step("relu", b, c));
-  replay->steps[1].after = {0};
-  replay->uses = {{a, false, false}, {b, true, true}, {c, true, true}};
+  const auto replay = device.replay_of({{"abs", a, b}, {"relu", b, c}});
   EXPECT_EQ(device.outcome(device.replay(replay)), well);
   faults.fail_kernel({}, 2, Error{"relu", ErrorCode::handler_failed, "by the test"});
   const auto failed = device.replay(replay);
