@@ -1,5 +1,5 @@
-// Steps of training, batch 32, ReLU between, cross-entropy, Adam: forward, backward and optimizer as one
-// program, beside LibTorch in turns. Every 16th loss is waited for.
+// Steps of training, batch 32, cross-entropy, Adam: forward, backward and optimizer as one program, beside
+// LibTorch in turns. Every 16th loss is waited for.
 #include "stoker/api/nn/model.hpp"
 #include "stoker/bench/groups.hpp"
 #include "stoker/bench/inputs.hpp"
@@ -15,11 +15,29 @@ nn::Network perceptron(const std::vector<std::int64_t>& sizes) {
   return nn::Network{y};
 }
 
-void row(Context& context, const PeerProgram& torch, const std::vector<std::int64_t>& sizes,
-         double aim) {
-  nn::Model model{perceptron(sizes), {.seed = 1}};
-  const nn::Batch batch{{random::normal(random::key(1), {32, sizes.front()}).values.eval()},
-                        {random::randint(random::key(2), 0, sizes.back(), {32}).values.eval()},
+/// That of examples/digits.cpp.
+nn::Network digits() {
+  nn::Node y = nn::input({8, 8, 1});
+  y = nn::conv(y, 16, {{"kernel_size", 3}, {"padding", "same"}, {"activation", "relu"}});
+  y = nn::conv(y, 32, {{"kernel_size", 3}, {"activation", "relu"}});
+  y = nn::max_pool(y, {2});
+  y = nn::dense(nn::dropout(nn::flatten(y), 0.25), 64, {{"activation", "relu"}});
+  return nn::Network{nn::dense(y, 10)};
+}
+
+/// `name`: of the peer's row, too.
+void row(Context& context, const PeerProgram& torch, const std::string& name,
+         const nn::Network& network, double aim) {
+  nn::Model model{network, {.seed = 1}};
+  const auto batches = [](const Shape& shape) {
+    std::vector<std::int64_t> extents{32};
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) extents.push_back(shape[axis]);
+    return Shape::make(extents, "bench").value();
+  };
+  const Shape inputs = batches(network.inputs()[0].row.shape);
+  const std::int64_t classes = network.outputs()[0].shape[0];
+  const nn::Batch batch{{random::normal(random::key(1), inputs).values.eval()},
+                        {random::randint(random::key(2), 0, classes, {32}).values.eval()},
                         32};
   const auto seconds = [&](int steps) {
     return seconds_of([&] {
@@ -34,8 +52,6 @@ void row(Context& context, const PeerProgram& torch, const std::vector<std::int6
   };
   seconds(32);
   const int steps = calls_to_fill(0.05, [&] { seconds(1); });
-  std::string name;
-  for (const std::int64_t size : sizes) name += (name.empty() ? "" : "-") + std::to_string(size);
   Samples ours;
   Samples theirs;
   for (int turn = 0; turn < context.repeats(10) / 2 + 1; ++turn) {
@@ -46,6 +62,8 @@ void row(Context& context, const PeerProgram& torch, const std::vector<std::int6
   }
   Row made{"step of " + name + ", " + std::to_string(model.info().parameters) + " parameters", ours,
            "µs", Better::lower};
+  const nn::StepMemory memory = model.step_memory(batch);
+  made.note = std::to_string(memory.peak() / 1024) + " KiB a step";
   if (theirs.size() > 0) made.against(torch.name(), theirs).aim_ratio(aim);
   context.report.add(std::move(made));
 }
@@ -58,10 +76,16 @@ void training(Context& context) {
       system.device(context.device.empty() ? std::string{"cpu"} : context.device)};
   const PeerProgram torch = find_torch();
   if (!torch.why_absent().empty()) context.report.skip(torch.name(), torch.why_absent());
-  row(context, torch, {10, 64, 5}, 0.33);
-  row(context, torch, {50, 128, 32}, 0.33);
-  row(context, torch, {784, 128, 10}, 0.4);
-  row(context, torch, {784, 1024, 256, 10}, 0.5);
+  for (const auto& [sizes, aim] :
+       std::vector<std::pair<std::vector<std::int64_t>, double>>{{{10, 64, 5}, 0.33},
+                                                                 {{50, 128, 32}, 0.33},
+                                                                 {{784, 128, 10}, 0.4},
+                                                                 {{784, 1024, 256, 10}, 0.5}}) {
+    std::string name;
+    for (const std::int64_t size : sizes) name += (name.empty() ? "" : "-") + std::to_string(size);
+    row(context, torch, name, perceptron(sizes), aim);
+  }
+  row(context, torch, "digits", digits(), 0.5);
 }
 
 }  // namespace stoker::bench

@@ -71,6 +71,9 @@ Outcome train(nn::TrainingPlan& plan, const Options& options, const std::atomic<
   }
   fit.epochs = last - fit.first_epoch + 1;
   if (!options.quiet && !options.json) fit.log = &std::cout;
+  // Lines for each epoch are there anyway.
+  if (fit.log && nn::terminal_columns(std::cerr))
+    fit.on_batch.push_back(nn::callbacks::progress_bar(std::cerr));
   // First of all callbacks: what comes after it may throw, and the epoch is over all the same.
   fit.callbacks.insert(fit.callbacks.begin(),
                        [&](const nn::EpochMetrics& epoch, nn::Training& training) {

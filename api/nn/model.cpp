@@ -60,6 +60,12 @@ Model::Data::Data(Network its_network, ModelOptions its_options)
   const Tensor keys = random::split(random::key(options.seed));
   state =
       step.begin(stored(network, precision, network.initialize(keys[Index{0}])), keys[Index{1}]);
+  // On this device, whoever asks for them first.
+  std::vector<Tensor> all{state.key};
+  for (const auto* tensors : {&state.trained, &state.slots})
+    for (const auto& [name, tensor] : *tensors) all.push_back(tensor);
+  for (const auto& [name, tensor] : state.kept) all.push_back(tensor);
+  eval(all);
 }
 
 Model::Data::Now Model::Data::now() const {

@@ -38,7 +38,7 @@ void TrainerCheckpoint::restore(FitRun& run) const {
   const DeviceScope scope{device};
   // Traced anew, because what was traced may hold constants on a device that was lost.
   Model model = run.model();
-  model.freeze({});
+  model.freeze(std::vector<std::string>{});
   TrainingState state;
   if (file_) {
     state = Model::load(*file_, device, run.model().options().schedule).state();

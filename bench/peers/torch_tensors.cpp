@@ -1,5 +1,5 @@
-// LibTorch 1.13 at the rows of bench/tensors.cpp and bench/training.cpp: `bench_torch_tensors ROW SAMPLES` prints seconds a
-// call, one sample a line. Started with the settings that make it fast on this kind of machine
+// LibTorch 1.13 at the rows of bench/tensors.cpp and bench/training.cpp: `bench_torch_tensors ROW SAMPLES`
+// prints seconds a call, one sample a line. Started with the settings that make it fast on this kind of machine
 // (OPENBLAS_CORETYPE, an allocator that keeps its pages), see bench/tensors.cpp.
 #include <torch/torch.h>
 
@@ -66,21 +66,38 @@ Call forward_backward() {
   };
 }
 
-/// A step of training: batch 32, ReLU between, cross-entropy, Adam.
-Call train(const std::vector<std::int64_t>& sizes) {
-  torch::nn::Sequential net;
-  for (std::size_t i = 1; i < sizes.size(); ++i) {
-    net->push_back(torch::nn::Linear(sizes[i - 1], sizes[i]));
-    if (i + 1 < sizes.size()) net->push_back(torch::nn::ReLU());
-  }
+/// A step of training: batch 32, cross-entropy, Adam.
+Call train(torch::nn::Sequential net, const std::vector<std::int64_t>& row, std::int64_t classes) {
   const auto adam = std::make_shared<torch::optim::Adam>(net->parameters(), 1e-3);
-  const auto x = torch::randn({32, sizes.front()});
-  const auto labels = torch::randint(0, sizes.back(), {32}, torch::kLong);
+  std::vector<std::int64_t> shape{32};
+  shape.insert(shape.end(), row.begin(), row.end());
+  const auto x = torch::randn(shape);
+  const auto labels = torch::randint(0, classes, {32}, torch::kLong);
   return [=]() mutable {
     adam->zero_grad();
     torch::nn::functional::cross_entropy(net->forward(x), labels).backward();
     adam->step();
   };
+}
+
+/// ReLU between.
+Call train_perceptron(const std::vector<std::int64_t>& sizes) {
+  torch::nn::Sequential net;
+  for (std::size_t i = 1; i < sizes.size(); ++i) {
+    net->push_back(torch::nn::Linear(sizes[i - 1], sizes[i]));
+    if (i + 1 < sizes.size()) net->push_back(torch::nn::ReLU());
+  }
+  return train(net, {sizes.front()}, sizes.back());
+}
+
+/// That of examples/digits.cpp.
+Call train_digits() {
+  namespace nn = torch::nn;
+  return train(
+      nn::Sequential{nn::Conv2d(nn::Conv2dOptions(1, 16, 3).padding(1)), nn::ReLU(),
+                     nn::Conv2d(16, 32, 3), nn::ReLU(), nn::MaxPool2d(2), nn::Flatten(),
+                     nn::Dropout(0.25), nn::Linear(32 * 3 * 3, 64), nn::ReLU(), nn::Linear(64, 10)},
+      {1, 8, 8}, 10);
 }
 
 double seconds(const Call& call, int calls) {
@@ -104,20 +121,21 @@ int main(int argc, char** argv) {
       {"forward and backward", forward_backward},
       {"train 10-64-5",
        [] {
-         return train({10, 64, 5});
+         return train_perceptron({10, 64, 5});
        }},
       {"train 50-128-32",
        [] {
-         return train({50, 128, 32});
+         return train_perceptron({50, 128, 32});
        }},
       {"train 784-128-10",
        [] {
-         return train({784, 128, 10});
+         return train_perceptron({784, 128, 10});
        }},
       {"train 784-1024-256-10",
        [] {
-         return train({784, 1024, 256, 10});
+         return train_perceptron({784, 1024, 256, 10});
        }},
+      {"train digits", train_digits},
   };
   if (argc != 3 || !all.count(argv[1])) return 2;
   torch::set_num_threads(2);

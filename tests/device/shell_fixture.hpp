@@ -35,8 +35,16 @@ class ScriptedBackend final : public Backend {
                                                     std::span<const TensorSpec>) override {
     return std::shared_ptr<const Executable>{std::make_shared<Executable>()};
   }
-  Result<std::unique_ptr<Recording>> record(std::span<const Step>) override {
+  Result<std::unique_ptr<Recording>> record(std::span<const Step> steps) override {
+    ++recorded;
+    last_recorded.assign(steps.begin(), steps.end());
     return std::unique_ptr<Recording>{std::make_unique<Recording>()};
+  }
+  bool rebind(Recording&, std::span<const Step> steps) noexcept override {
+    if (!can_rebind) return false;
+    ++rebound;
+    last_recorded.assign(steps.begin(), steps.end());
+    return true;
   }
   Result<void> submit(const Submission& submission) override {
     if (fail_submit) return Error{"submit", ErrorCode::out_of_memory, "no room for a submission"};
@@ -58,6 +66,10 @@ class ScriptedBackend final : public Backend {
   std::deque<Submitted> submitted;
   bool fail_submit = false;
   bool fail_allocation = false;
+  bool can_rebind = false;
+  int recorded = 0;
+  int rebound = 0;
+  std::vector<Step> last_recorded;  ///< or bound anew
 
  private:
   CompletionSink& sink_;

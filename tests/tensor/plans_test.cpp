@@ -148,6 +148,29 @@ TEST_F(Plans, of_two_products_that_are_added_one_adds_the_other) {
   expect_near(y, tanh(p * 3).to_vector<double>());
 }
 
+TEST_F(Plans, a_kernel_goes_on_with_what_it_stores_for_others) {
+  const Tensor x = (iota({30, 40}, DType::f32) * 0.01).eval();
+  const Tensor h = x * 2 + 1;
+  const Tensor rows = sum(h, {Axes{1}, true});
+  const std::vector<Tensor> both{exp(h) - h, rows};
+  const std::string plan = plan_text(both);
+  EXPECT_EQ(count(plan, "  fused "), 1U) << plan;
+  EXPECT_EQ(count(plan, "  reduce_sum "), 1U) << plan;
+  const Tensor stored = (x * 2 + 1).eval();
+  expect_near(both[0], (exp(stored) - stored).to_vector<double>());
+  expect_near(both[1], sum(stored, {Axes{1}, true}).to_vector<double>(), 1e-5);
+}
+
+TEST_F(Plans, what_has_to_wait_for_something_else_is_a_kernel_of_its_own) {
+  const Tensor x = (iota({30, 40}, DType::f32) * 0.01).eval();
+  const Tensor h = x * 2 + 1;
+  const Tensor y = exp(h) / sum(exp(h), {Axes{1}, true});
+  const std::string plan = plan_text(std::array{y + h});
+  EXPECT_EQ(count(plan, "  fused "), 2U) << plan;
+  const Tensor e = exp((x * 2 + 1).eval()).eval();
+  expect_near(y + h, (e / sum(e, {Axes{1}, true}) + x * 2 + 1).to_vector<double>(), 1e-5);
+}
+
 TEST_F(Plans, what_others_need_too_is_stored_before_it_is_reduced) {
   const Tensor x = ones({30, 40}).eval();
   const Tensor y = exp(x);

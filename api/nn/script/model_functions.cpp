@@ -15,12 +15,12 @@ int make_model(lua_State* L, lua::Script&) {
   model.outputs = nodes_at(L, 1);
   if (model.outputs.empty())
     refuse(L, "model", "expected a node or a list of nodes, got " + type_at(L, 1));
-  const OptionTable options{
-      L,
-      2,
-      "model",
-      {"loss", "losses", "optimizer", "learning_rate", "schedule", "accumulate_gradients",
-       "weight_decay", "clip_norm", "clip_value", "freeze", "seed"}};
+  const OptionTable options{L,
+                            2,
+                            "model",
+                            {"loss", "losses", "optimizer", "learning_rate", "schedule",
+                             "accumulate_gradients", "weight_decay", "clip_norm", "clip_value",
+                             "precision", "loss_scale", "checkpoints", "freeze", "seed"}};
   ModelOptions& made = model.options;
   made.losses = named(options.texts("losses"));
   if (const auto text = options.text("loss")) made.loss = *text;
@@ -32,6 +32,9 @@ int make_model(lua_State* L, lua::Script&) {
   made.weight_decay = options.real("weight_decay").value_or(made.weight_decay);
   made.clip_norm = options.real("clip_norm");
   made.clip_value = options.real("clip_value");
+  if (const auto text = options.text("precision")) made.precision = *text;
+  if (const auto text = options.text("loss_scale")) made.loss_scale = *text;
+  made.checkpoints = options.integer("checkpoints").value_or(made.checkpoints);
   made.seed = options.seed().value_or(made.seed);
   model.freeze = options.texts("freeze");
   push_model(L, std::move(model));
