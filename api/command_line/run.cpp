@@ -16,8 +16,6 @@ struct Options {
   ScriptWords script;
   std::optional<std::string> code;
   std::string trace;
-  bool quiet = false;
-  bool json = false;
 
   [[nodiscard]] std::size_t files() const { return code ? 0 : 1; }
 };
@@ -62,10 +60,11 @@ int run(const Options& options) {
   const System system;
   const Device device = system.device(options.script.device);
   // The report wants each command's time on the device.
-  if (!options.quiet || !options.trace.empty()) system.trace().enable();
+  if (!options.script.quiet || !options.trace.empty()) system.trace().enable();
   const bool terminal = isatty(STDERR_FILENO) != 0;
-  const auto journal = std::make_shared<Journal>(Journal::Options{
-      .collect_text = options.json, .progress = terminal && !options.quiet && !options.json});
+  const auto journal = std::make_shared<Journal>(
+      Journal::Options{.collect_text = options.script.json,
+                       .progress = terminal && !options.script.quiet && !options.script.json});
   script.observer = journal;
   ScriptHost host = script_host(system, device);
   const ScriptRun started = host.start(source, std::move(script)).value();
@@ -75,21 +74,21 @@ int run(const Options& options) {
 
   Result<void> traced;
   if (!options.trace.empty()) traced = system.trace().write_json(options.trace);
-  if (options.json)
+  if (options.script.json)
     print_json(report_json(*journal, device.info(), outcome, traced));
-  else if (!options.quiet)
+  else if (!options.script.quiet)
     journal->print_report(device.info());
-  if (outcome.has_error() && !options.json) {
+  if (outcome.has_error() && !options.script.json) {
     std::cerr << "stoker: " << describe(outcome.error(), source.text);
     if (outcome.error().code() == ErrorCode::permission_denied)
       std::cerr << "  Images in further directories are allowed with --allow DIR.\n";
     if (outcome.error().reason().find("(global 'nn')") != std::string_view::npos)
       std::cerr << "  Scripts that describe a training are for: stoker train FILE.lua\n";
   }
-  if (!options.json) {
+  if (!options.script.json) {
     if (traced.has_error())
       std::cerr << "stoker: " << describe(traced.error());
-    else if (!options.trace.empty() && !options.quiet)
+    else if (!options.trace.empty() && !options.script.quiet)
       std::cout << "trace in " << options.trace << '\n';
   }
   if (outcome) return traced ? ok : exit_code_of(traced.error());
@@ -121,11 +120,10 @@ void add_run(CLI::App& app, Choice& choice) {
   verb->add_option("--trace", options->trace, "Write what ran when to this file")
       ->type_name("FILE.json");
   options->script.add_limits(*verb);
-  verb->add_flag("--quiet", options->quiet, "Print only what the script prints");
-  verb->add_flag("--json", options->json, "Print what happened as JSON");
+  options->script.add_output(*verb);
   verb->callback([&choice, options] {
     check(*options);
-    choice.json = options->json;
+    choice.json = options->script.json;
     choice.run = [options] { return run(*options); };
   });
 }

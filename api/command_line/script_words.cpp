@@ -26,6 +26,11 @@ void ScriptWords::add_limits(CLI::App& verb) {
   verb.add_option("--time-limit", time_limit_s, "Seconds it may run; 0: any");
 }
 
+void ScriptWords::add_output(CLI::App& verb) {
+  verb.add_flag("--quiet", quiet, "Print only what the script prints");
+  verb.add_flag("--json", json, "Print what happened as JSON");
+}
+
 void ScriptWords::check(std::size_t files) const {
   for (std::size_t i = files; i < words.size(); ++i) {
     const std::size_t equals = words[i].find('=');

@@ -17,10 +17,13 @@ struct ScriptWords {
   std::uint64_t memory_mib = ScriptLimits{}.memory_bytes >> 20;
   std::uint64_t buffers_mib = ScriptLimits{}.buffer_bytes >> 20;
   double time_limit_s = 0;
+  bool quiet = false;
+  bool json = false;
 
-  /// Adds --device, and with add_limits() those that bound the script.
+  /// Adds --device, with add_limits() those that bound the script, with add_output() --quiet and --json.
   void add_device(CLI::App& verb);
   void add_limits(CLI::App& verb);
+  void add_output(CLI::App& verb);
 
   /// Throws a CLI::Error for what the parser cannot see. The first `files` words are files.
   void check(std::size_t files) const;

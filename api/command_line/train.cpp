@@ -20,8 +20,6 @@ struct Options {
   std::optional<std::int64_t> epochs;
   std::string save;
   std::string resume;
-  bool quiet = false;
-  bool json = false;
 };
 
 /// What a training came to, however it ended.
@@ -70,7 +68,7 @@ Outcome train(nn::TrainingPlan& plan, const Options& options, const std::atomic<
     fit.first_epoch = done + 1;
   }
   fit.epochs = last - fit.first_epoch + 1;
-  if (!options.quiet && !options.json) fit.log = &std::cout;
+  if (!options.script.quiet && !options.script.json) fit.log = &std::cout;
   // Lines for each epoch are there anyway.
   if (fit.log && nn::terminal_columns(std::cerr))
     fit.on_batch.push_back(nn::callbacks::progress_bar(std::cerr));
@@ -160,7 +158,8 @@ int run(const Options& options) {
   Interrupts::block();
   const System system;
   const Device device = system.device(options.script.device);
-  const auto journal = std::make_shared<Journal>(Journal::Options{.collect_text = options.json});
+  const auto journal =
+      std::make_shared<Journal>(Journal::Options{.collect_text = options.script.json});
   const auto library = std::make_shared<nn::TrainingLibrary>();
   script.observer = journal;
   script.extension = library;
@@ -177,19 +176,20 @@ int run(const Options& options) {
   try {
     started.done.wait().value();
     plan = library->plan(device);
-    if (!options.quiet && !options.json) std::cout << plan->model.summary() << std::flush;
+    if (!options.script.quiet && !options.script.json)
+      std::cout << plan->model.summary() << std::flush;
     outcome = train(*plan, options, stop);
   } catch (const std::exception&) {
     outcome.failure = error_from_current_exception("train");
   }
   const bool was_interrupted = outcome.failure && interrupts.received() != 0;
-  if (options.json)
+  if (options.script.json)
     print_json(plan ? report_json(plan->model, *journal, outcome)
                     : nlohmann::json{{"error", to_json(*outcome.failure)}});
-  else if (plan && !options.quiet)
+  else if (plan && !options.script.quiet)
     print_report(plan->model, outcome);
   if (!outcome.failure) return ok;
-  if (!options.json) print_failure(*outcome.failure, source, was_interrupted, outcome);
+  if (!options.script.json) print_failure(*outcome.failure, source, was_interrupted, outcome);
   return was_interrupted ? interrupted + interrupts.received() : exit_code_of(*outcome.failure);
 }
 
@@ -225,11 +225,10 @@ void add_train(CLI::App& app, Choice& choice) {
       ->type_name("FILE");
   verb->add_option("--resume", options->resume, "Go on from this model")->type_name("FILE");
   options->script.add_limits(*verb);
-  verb->add_flag("--quiet", options->quiet, "Print only what the script prints");
-  verb->add_flag("--json", options->json, "Print what happened as JSON");
+  options->script.add_output(*verb);
   verb->callback([&choice, options] {
     check(*options);
-    choice.json = options->json;
+    choice.json = options->script.json;
     choice.run = [options] { return run(*options); };
   });
 }

@@ -53,4 +53,12 @@ inline void append(std::vector<ParamSpec>& to, std::vector<ParamSpec> more) {
   for (ParamSpec& one : more) to.push_back(std::move(one));
 }
 
+/// Of a layer that multiplies by a kernel: units, those of kernel_options(), activation.
+[[nodiscard]] inline std::vector<ParamSpec> product_options() {
+  std::vector<ParamSpec> all{units_option()};
+  append(all, kernel_options());
+  all.push_back(activation_option());
+  return all;
+}
+
 }  // namespace stoker::nn::layers

@@ -48,12 +48,9 @@ std::vector<Tensor> apply(LayerCall& call) {
 }  // namespace
 
 void define(LayerTable& table) {
-  std::vector<ParamSpec> options{units_option()};
-  append(options, kernel_options());
-  options.push_back(activation_option());
   table.add({.name = "bilinear",
              .summary = "activation(first · kernel · second + bias) along the last axes",
-             .options = std::move(options),
+             .options = product_options(),
              .least_inputs = 2,
              .most_inputs = 2,
              .variables = &variables,

@@ -27,12 +27,9 @@ std::vector<Tensor> apply(LayerCall& call) {
 }  // namespace
 
 void define(LayerTable& table) {
-  std::vector<ParamSpec> options{units_option()};
-  append(options, kernel_options());
-  options.push_back(activation_option());
   table.add({.name = "dense",
              .summary = "activation(x · kernel + bias) along the last axis",
-             .options = std::move(options),
+             .options = product_options(),
              .variables = &variables,
              .apply = &apply});
 }

@@ -35,11 +35,9 @@ std::vector<Tensor> apply(LayerCall& call) {
 }  // namespace
 
 void define(LayerTable& table) {
-  std::vector<ParamSpec> options{units_option()};
-  append(options, kernel_options());
+  std::vector<ParamSpec> options = product_options();
   // There is no kernel to initialise.
   std::erase_if(options, [](const ParamSpec& one) { return one.name == "kernel_initializer"; });
-  options.push_back(activation_option());
   table.add({.name = "quantized_dense",
              .summary = "a dense layer whose kernel is stored in 8 bits",
              .options = std::move(options),
