@@ -57,9 +57,9 @@ FitOptions checked(const Model& model, const Dataset& data, FitOptions options) 
     refuse("epochs are counted from 1, and there is at least one");
   check(model, "data set", data);
   if (options.validation) check(model, "validation set", *options.validation);
+  for (const Named& one : options.metrics) (void)metric(one);
   if (!options.validation && !options.metrics.empty())
     refuse("metrics are those of validation data, and there is none");
-  for (const Named& one : options.metrics) (void)metric(one);
   for (const Callback& one : options.callbacks)
     if (!one) refuse("callbacks: expected functions, got an empty one");
   for (const BatchCallback& one : options.on_batch)

@@ -236,6 +236,7 @@ TEST_F(BadInput, options_of_fit_are_checked_before_anything_is_done) {
   refuses({.metrics = {"acuracy"}}, ErrorCode::not_found, "did you mean 'accuracy'?");
   refuses({.metrics = {"precision(treshold=0.5)"}}, ErrorCode::invalid_parameter,
           "did you mean 'threshold'?");
+  refuses({.metrics = {"accuracy"}}, ErrorCode::invalid_argument, "validation data");
 }
 
 TEST_F(BadInput, metrics_that_do_not_fit_leave_the_model_as_it_was) {
