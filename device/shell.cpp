@@ -369,11 +369,14 @@ Result<void> DeviceShell::record_anew(Replay& replay) {
     view_all(plan[i].outputs, replay.steps[i].outputs);
     view_all(plan[i].scratch, replay.steps[i].scratch);
   }
-  if (!replay.recording || !backend_->rebind(*replay.recording, replay.steps)) {
-    replay.recording.reset();
-    STOKER_ASSIGN(replay.recording, backend_->record(replay.steps));
-  }
   replay.moved = false;
+  if (replay.recording && backend_->rebind(*replay.recording, replay.steps)) return {};
+  replay.recording.reset();
+  replay.moved = true;
+  STOKER_ASSIGN(replay.recording, backend_->record(replay.steps));
+  replay.moved = false;
+  // What cannot be put on other memory is not kept for that.
+  if (!backend_->rebind(*replay.recording, replay.steps)) replay.steps.clear();
   return {};
 }
 

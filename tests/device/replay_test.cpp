@@ -43,22 +43,25 @@ class Replays : public Shell {
 };
 
 TEST_F(Replays, on_the_same_memory_are_recorded_once) {
+  backend->can_rebind = true;
   bind(*replay_, buffer(), buffer());
   run(replay_);
+  const int rebound = backend->rebound;
   run(replay_);
   EXPECT_EQ(backend->recorded, 1);
-  EXPECT_EQ(backend->rebound, 0);
+  EXPECT_EQ(backend->rebound, rebound);
 }
 
 TEST_F(Replays, move_to_other_memory_without_being_recorded_where_the_backend_can) {
   backend->can_rebind = true;
   bind(*replay_, buffer(), buffer());
   run(replay_);
+  const int rebound = backend->rebound;
   const auto from = buffer(), to = buffer();
   bind(*replay_, from, to);
   run(replay_);
   EXPECT_EQ(backend->recorded, 1);
-  EXPECT_EQ(backend->rebound, 1);
+  EXPECT_EQ(backend->rebound, rebound + 1);
   ASSERT_EQ(backend->last_recorded.size(), 1U);
   EXPECT_EQ(backend->last_recorded[0].inputs[0].host(), from->memory->view().host());
   EXPECT_EQ(backend->last_recorded[0].outputs[0].host(), to->memory->view().host());
@@ -88,6 +91,18 @@ TEST_F(Replays, that_pass_let_go_of_their_memory_with_the_run) {
   EXPECT_TRUE(from.expired());
   EXPECT_TRUE(to.expired());
   EXPECT_EQ(shell->pool().stats().in_use, 0U);
+  EXPECT_EQ(replay_->recording, nullptr) << "it is of no use on other memory";
+}
+
+TEST_F(Replays, that_pass_keep_a_recording_that_can_move) {
+  backend->can_rebind = true;
+  replay_->passing = true;
+  bind(*replay_, buffer(), buffer());
+  run(replay_);
+  EXPECT_NE(replay_->recording, nullptr);
+  bind(*replay_, buffer(), buffer());
+  run(replay_);
+  EXPECT_EQ(backend->recorded, 1);
 }
 
 TEST_F(Replays, wait_for_the_writer_of_what_they_read_after_they_moved) {
