@@ -142,6 +142,7 @@ struct Interpreter final : Evaluator {
   [[nodiscard]] const Schedule& plan() const noexcept override { return schedule; }
 
   void begin(const CpuArgs& args, std::byte* registers) const noexcept override {
+    if (schedule.elements == 0) return;  // of nothing, nothing repeats
     for (const Ready& one : before) take(one, args, registers, 0, schedule.block);
   }
 

@@ -70,6 +70,18 @@ TEST_F(Reductions, sums_are_linear) {
               (2 * sum(a, {Axes{0}}) + 3 * sum(b, {Axes{0}})).to_vector<double>(), 1e-13);
 }
 
+TEST_F(Reductions, of_nothing_may_read_single_elements) {
+  const Tensor one = exp(tensor(2.0F)).eval();
+  const Tensor none = zeros({0, 3});
+  EXPECT_EQ(sum(none * one).item<float>(), 0);
+  expect_values<float>(sum(none * one, {Axes{0}}), {3}, {0, 0, 0});
+  EXPECT_EQ(sum(none / one, {Axes{1}}).shape(), Shape{0});
+  EXPECT_EQ(product(none * one).item<float>(), 1);
+  EXPECT_TRUE(all(none < one).item<bool>());
+  EXPECT_TRUE(std::isnan(mean(none * one).item<float>()));
+  EXPECT_EQ(sum(transpose(none) * one).item<float>(), 0);
+}
+
 TEST_F(Reductions, of_nothing) {
   EXPECT_EQ(sum(zeros({0})).item<float>(), 0);
   EXPECT_EQ(product(zeros({0})).item<float>(), 1);
