@@ -56,6 +56,16 @@ nn::Dataset stoppable(const nn::Dataset& data, const std::atomic<bool>& stop) {
 Outcome train(nn::TrainingPlan& plan, const Options& options, const std::atomic<bool>& stop) {
   Outcome outcome;
   nn::FitOptions& fit = plan.fit;
+  const std::filesystem::path target = options.save.empty()
+                                           ? plan.save.value_or(std::filesystem::path{})
+                                           : std::filesystem::path{options.save};
+  // Rather than after hours of training.
+  if (target.has_parent_path() && !std::filesystem::is_directory(target.parent_path()))
+    throw Error{"train",
+                ErrorCode::not_found,
+                "there is no folder " + target.parent_path().string() + " to save " +
+                    target.filename().string() + " in",
+                {{"file", target.string()}}};
   const std::int64_t last = options.epochs.value_or(fit.epochs);
   if (!options.resume.empty()) {
     const std::int64_t done = resume(plan, options.resume);
@@ -87,9 +97,6 @@ Outcome train(nn::TrainingPlan& plan, const Options& options, const std::atomic<
   } catch (const std::exception&) {
     outcome.failure = plan.placed(error_from_current_exception("train"));
   }
-  const std::filesystem::path target = options.save.empty()
-                                           ? plan.save.value_or(std::filesystem::path{})
-                                           : std::filesystem::path{options.save};
   if (!target.empty() && !outcome.history.empty()) {
     save_trained(plan.model, outcome.history.back().epoch, target);
     outcome.saved = target;

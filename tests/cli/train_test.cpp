@@ -84,6 +84,28 @@ TEST_F(TrainCommand, goes_on_from_a_file_as_if_it_had_never_stopped) {
   EXPECT_EQ(bytes_of("whole"), bytes_of("part"));
 }
 
+// Each process hashes the names in a Lua table otherwise.
+TEST_F(TrainCommand, writes_the_same_file_in_every_process) {
+  write("t.lua",
+        "local y = nn.dense(nn.input{2}, {units = 6, activation = 'tanh', use_bias = true,\n"
+        "  kernel_initializer = 'he_normal', bias_initializer = 'zeros', name = 'first'})\n"
+        "return nn.model(nn.dense(y, 2)), {data = nn.rows{inputs = {{0, 1}}, labels = {1}}}");
+  ASSERT_EQ(train({"t.lua", "--epochs", "1", "--save", "m"}).exit_code, 0);
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_EQ(train({"t.lua", "--epochs", "1", "--save", "other"}).exit_code, 0);
+    EXPECT_EQ(bytes_of("other"), bytes_of("m"));
+    const CommandResult rest = train({"t.lua", "--epochs", "2", "--resume", "m"});
+    EXPECT_EQ(rest.exit_code, 0) << rest.err;
+  }
+}
+
+TEST_F(TrainCommand, refuses_to_save_where_there_is_no_folder_before_it_trains) {
+  const CommandResult result = train({xor_script, "--save", "none/m"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_TRUE(contains(result.err, "there is no folder none")) << result.err;
+  EXPECT_FALSE(contains(result.out, "epoch 1/"));
+}
+
 TEST_F(TrainCommand, goes_on_only_with_the_model_of_the_script) {
   ASSERT_EQ(train({xor_script, "--epochs", "5", "--save", "m"}).exit_code, 0);
   const CommandResult done = train({xor_script, "--epochs", "5", "--resume", "m"});

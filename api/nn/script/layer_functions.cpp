@@ -1,4 +1,6 @@
 // nn.input, nn.layer, and a function for each kind of layer: nn.conv(x, 16, {kernel_size = 3}).
+#include <map>
+
 #include "stoker/api/nn/script/handles.hpp"
 #include "stoker/api/nn/script/option_table.hpp"
 #include "stoker/pipeline/script/buffer_library.hpp"
@@ -11,6 +13,19 @@ struct LayerOptions {
   Params options;
   std::string name;
 };
+
+/// In the order in which the kind declares them: that of a Lua table differs from run to run, and with it
+/// the text of the network. What the kind does not know comes last, by name.
+Params in_declared_order(const LayerDefinition& kind, const Params& given) {
+  Params made;
+  for (const ParamSpec& option : kind.options)
+    if (const ParamValue* value = given.find(option.name)) made.set(option.name, *value);
+  std::map<std::string, ParamValue> rest;
+  for (const Params::Entry& entry : given.entries())
+    if (!made.find(entry.name)) rest.emplace(entry.name, entry.value);
+  for (const auto& [name, value] : rest) made.set(name, value);
+  return made;
+}
 
 void read_options(lua_State* L, int index, const LayerDefinition& kind, LayerOptions& into) {
   constexpr std::size_t most = 256;
@@ -31,6 +46,7 @@ void read_options(lua_State* L, int index, const LayerDefinition& kind, LayerOpt
     }
     lua_pop(L, 1);
   }
+  into.options = in_declared_order(kind, into.options);
 }
 
 /// nodes …, values …, options: values are the kind's options in the order in which it declares
