@@ -52,6 +52,16 @@ float fused_half(float x) {
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
+/// The bits of a float, or the upper ones of a double, whose exponent is in the bits of `exponent`.
+/// Drivers that see a 0, an infinity or a NaN may think that there are none: that x · 0 is 0, that
+/// x / 0 may be anything. So they see a number that they cannot know.
+std::string float_bits(std::uint32_t word, std::uint32_t exponent) {
+  char text[48];
+  const bool special = (word & 0x7fffffffU) == 0 || (word & exponent) == exponent;
+  std::snprintf(text, sizeof text, special ? "0x%xu | fused_zero()" : "0x%xu", word);
+  return text;
+}
+
 std::string literal(const FusedProgram::Constant& constant) {
   char text[64];
   const auto low = static_cast<std::uint32_t>(constant.bits);
@@ -60,8 +70,8 @@ std::string literal(const FusedProgram::Constant& constant) {
   std::uint32_t word = low;
   switch (constant.dtype) {
     case DType::f64:
-      std::snprintf(text, sizeof text, "packDouble2x32(uvec2(0x%xu, 0x%xu))", low, high);
-      return text;
+      std::snprintf(text, sizeof text, "packDouble2x32(uvec2(0x%xu, ", low);
+      return text + float_bits(high, 0x7ff00000U) + "))";
     case DType::s64:
     case DType::u64:
       std::snprintf(text, sizeof text, "%s(0x%llxUL)", names_of(constant.dtype).scalar,
@@ -70,13 +80,9 @@ std::string literal(const FusedProgram::Constant& constant) {
     case DType::f16:
       word = std::bit_cast<std::uint32_t>(
           static_cast<float>(std::bit_cast<Half>(static_cast<std::uint16_t>(low))));
-      form = "uintBitsToFloat(0x%xu)";
-      break;
-    case DType::bf16:
-      word = low << 16;
-      form = "uintBitsToFloat(0x%xu)";
-      break;
-    case DType::f32: form = "uintBitsToFloat(0x%xu)"; break;
+      return "uintBitsToFloat(" + float_bits(word, 0x7f800000U) + ")";
+    case DType::bf16: return "uintBitsToFloat(" + float_bits(low << 16, 0x7f800000U) + ")";
+    case DType::f32: return "uintBitsToFloat(" + float_bits(low, 0x7f800000U) + ")";
     case DType::s8:
       word = static_cast<std::uint32_t>(static_cast<std::int8_t>(low));
       form = "int(0x%xu)";
@@ -248,6 +254,10 @@ class Writer {
 
   /// The function `compute`: outputs of inputs, for one element.
   Result<void> write_compute() {
+    // No address has its highest bit.
+    const auto& bindings = result_.shader.bindings;
+    text_ += "uint fused_zero() { return " +
+             (bindings.empty() ? "0u" : "uvec2(stoker_" + bindings[0].name + ").y >> 31") + "; }\n";
     std::string parameters;
     std::string body;
     const auto add_parameter = [&](const std::string& one) {

@@ -72,6 +72,34 @@ TEST_P(Operators, bits_are_joined_and_moved) {
   EXPECT_EQ(code_of([] { return ones({2}) & 1; }), ErrorCode::dtype_mismatch);
 }
 
+// Compilers of shaders like to think that there is neither -0 nor infinity nor NaN.
+TEST_P(Operators, literal_zeros_and_infinities_are_what_ieee_says) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto expect = [](const Tensor& made, const std::vector<double>& wanted) {
+    const std::vector<double> got = as_type(made, DType::f64).to_vector<double>();
+    ASSERT_EQ(got.size(), wanted.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      EXPECT_EQ(std::isnan(got[i]), std::isnan(wanted[i])) << i;
+      if (std::isnan(wanted[i])) continue;
+      EXPECT_EQ(got[i], wanted[i]) << i;
+      EXPECT_EQ(std::signbit(got[i]), std::signbit(wanted[i])) << i;
+    }
+  };
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    SCOPED_TRACE(to_string(dtype));
+    const Tensor a = as_type(tensor({1.0, 0.0, -1.0}), dtype).eval();
+    expect(a / 0.0, {infinity, nan, -infinity});
+    expect(0.0 / a, {0, nan, -0.0});
+    expect((a + nan) * 0.0, {nan, nan, nan});
+    expect((a * infinity) * 0.0, {nan, nan, nan});
+    expect(1.0 / (a * 0.0), {infinity, infinity, -infinity});
+    expect(as_type(tensor({-0.0}), dtype).eval() + 0.0, {0});
+    expect(1.0 / (0.0 - as_type(tensor({0.0}), dtype).eval()), {infinity});
+    expect(sum(a / 0.0, {Axes{0}, true}), {nan});
+  }
+}
+
 TEST_P(Operators, ranges_count_by_steps) {
   const Tensor x = iota({10});
   expect_values<int>(x[Range(1, 8, 3)], {3}, {1, 4, 7});
