@@ -29,7 +29,7 @@ std::shared_ptr<const Shader> tiled_shader(const matmul::Tiling& tiling) {
   shader.constants = {{"KERNEL_H", 1}, {"KERNEL_W", 1}, {"POINTWISE"},
                       {"VECTOR_A"},    {"VECTOR_C"},    {"HAS_BIAS"}};
   for (const DType dtype : dtypes()) {
-    if (tiling.rows > 64 && size_of(dtype) > 4) continue;
+    if (!matmul::fits(tiling, size_of(dtype))) continue;
     auto defines = matmul::tiling_defines(tiling);
     defines.emplace_back("CONVOLUTION", "1");
     shader.variants.push_back({.name = std::string{to_string(dtype)},
@@ -73,7 +73,8 @@ GpuPass tiled_pass(const Geometry& g, DType dtype, const Shaders& shaders,
                    const GpuTraits& traits) {
   const std::int64_t m = g.group_outputs();
   const std::int64_t n = g.images * g.out_pixels();
-  const std::size_t which = matmul::choose_tiling(m, n, g.groups, size_of(dtype), traits);
+  const std::size_t which = matmul::choose_tiling(
+      {.m = m, .n = n, .k = 0, .batches = g.groups, .element_bytes = size_of(dtype)}, traits);
   const matmul::Tiling& tiling = matmul::tilings[which];
   const std::int64_t tiles_m = (m + tiling.rows - 1) / tiling.rows;
   const std::int64_t tiles_n = (n + tiling.columns - 1) / tiling.columns;
@@ -145,7 +146,7 @@ ParamSpec list(const char* name, std::vector<std::int64_t> fallback, double min,
 Result<void> define(KernelRegistry& registry) {
   Shaders shaders;
   for (const matmul::Tiling& tiling : matmul::tilings)
-    shaders.tiled.push_back(tiled_shader(tiling));
+    if (tiling.slices == 1) shaders.tiled.push_back(tiled_shader(tiling));
   shaders.direct = direct_shader();
 
   Kernel kernel;

@@ -1,5 +1,7 @@
 #include "stoker/kernels/fused/product_gpu.hpp"
 
+#include <algorithm>
+
 #include "stoker/kernels/fused/product_shader.hpp"
 #include "stoker/kernels/rules.hpp"
 
@@ -42,11 +44,10 @@ class Matmul final : public ProductOnGpu {
  private:
   [[nodiscard]] std::size_t choose(const GpuTraits& traits) const {
     if (!ways_[0].tiling) return 0;
-    const matmul::Tiling* const wanted = &matmul::tilings[matmul::choose_tiling(
-        problem_.m, problem_.n, problem_.batches, bytes_, traits)];
-    for (std::size_t i = 0; i < ways_.size(); ++i)
-      if (ways_[i].tiling == wanted) return i;
-    return ways_.size() - 1;
+    const matmul::Tiling* const wanted =
+        &matmul::tilings[matmul::choose_tiling(matmul::extents_of(problem_, bytes_), traits)];
+    return static_cast<std::size_t>(std::ranges::find(ways_, wanted, &ProductShader::tiling) -
+                                    ways_.begin());
   }
 
   const std::string name_;

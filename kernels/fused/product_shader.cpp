@@ -84,7 +84,7 @@ Result<std::vector<ProductShader>> make_product_shaders(const FusedProgram& prog
     return shaders;
   }
   for (const Tiling& tiling : matmul::tilings)
-    if (tiling.rows <= 64 || size_of(dtype) <= 4)
+    if (matmul::suits(tiling, matmul::extents_of(problem, size_of(dtype))))
       shaders.push_back(around(stores, problem, dtype, &tiling));
   return shaders;
 }

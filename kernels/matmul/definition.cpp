@@ -28,8 +28,7 @@ std::shared_ptr<const Shader> tiled_shader(const Tiling& tiling) {
                  {"b_steps", PushType::u32, 6}};
   shader.constants = {{"TRANSPOSE_A"}, {"TRANSPOSE_B"}, {"VECTOR_A"}, {"VECTOR_B"}, {"VECTOR_C"}};
   for (const DType dtype : dtypes()) {
-    // Wide types have no room for the largest tile in registers and shared memory.
-    if (tiling.rows > 64 && size_of(dtype) > 4) continue;
+    if (!fits(tiling, size_of(dtype))) continue;
     shader.variants.push_back({.name = std::string{to_string(dtype)},
                                .types = {{"T", dtype}},
                                .defines = tiling_defines(tiling)});
@@ -88,7 +87,7 @@ GpuPass row_pass(const Problem& p, const Shaders& shaders) {
 }
 
 GpuPass tiled_pass(const Problem& p, DType dtype, const Shaders& shaders, const GpuTraits& traits) {
-  const std::size_t which = choose_tiling(p.m, p.n, p.batches, size_of(dtype), traits);
+  const std::size_t which = choose_tiling(extents_of(p, size_of(dtype)), traits);
   const Tiling& tiling = tilings[which];
   const std::int64_t tiles_m = (p.m + tiling.rows - 1) / tiling.rows;
   const std::int64_t tiles_n = (p.n + tiling.columns - 1) / tiling.columns;

@@ -5,6 +5,8 @@
 // the tile. While one step is multiplied, the next one is on its way from memory in registers.
 // Past the edges A and B read as 0.
 //
+// SLICES: as many sets of threads work on the tile, each on another step, and add up what they have.
+//
 // FUSED: what becomes of C's elements is said by functions that stand before this text
 // (kernels/fused/product_shader.cpp).
 
@@ -16,7 +18,15 @@
 #define STORE4(at, value) c_store4((at) / 4u, value)
 #endif
 
+#if SLICES > 1
+const uint THREADS = gl_WorkGroupSize.x / SLICES;
+#define SLICE (gl_LocalInvocationID.x / THREADS)
+#define THREAD (gl_LocalInvocationID.x % THREADS)
+#else
 const uint THREADS = gl_WorkGroupSize.x;
+#define SLICE 0u
+#define THREAD gl_LocalInvocationID.x
+#endif
 const uint LINES_A = ROWS / 4;
 const uint LINES_B = COLUMNS / 4;
 const uint LOADS_A = LINES_A * DEPTH / THREADS;
@@ -25,8 +35,8 @@ const uint THREADS_X = LINES_B / QUADS;
 const uint THREADS_Y = LINES_A / QUADS;
 
 // One vector more than needed: the writes of a transposed operand then fall into different banks.
-shared T4 lines_a[2][DEPTH][LINES_A + 1];
-shared T4 lines_b[2][DEPTH][LINES_B + 1];
+shared T4 lines_a[SLICES][2][DEPTH][LINES_A + 1];
+shared T4 lines_b[SLICES][2][DEPTH][LINES_B + 1];
 
 uint base_a, base_b, base_c;
 
@@ -115,17 +125,22 @@ T4 b_across(uint i, uint t) {
 
 #endif
 
+#if SLICES > 1
+#define slice_sum(slice, at) \
+  lines_a[slice][(at) / (DEPTH * (LINES_A + 1))][(at) / (LINES_A + 1) % DEPTH][(at) % (LINES_A + 1)]
+#endif
+
 T4 held_a[LOADS_A], held_b[LOADS_B];
 
 // A load's place in a step: along k a thread takes 4 neighbours of one line, across it takes 4 lines
 // of one k.
-uint along_line(uint load) { return (gl_LocalInvocationID.x + load * THREADS) / (DEPTH / 4u); }
-uint along_k(uint load) { return (gl_LocalInvocationID.x + load * THREADS) % (DEPTH / 4u) * 4u; }
+uint along_line(uint load) { return (THREAD + load * THREADS) / (DEPTH / 4u); }
+uint along_k(uint load) { return (THREAD + load * THREADS) % (DEPTH / 4u) * 4u; }
 
 void fetch(uint row, uint column, uint t) {
   [[unroll]] for (uint load = 0u; load < LOADS_A; ++load) {
 #ifndef CONVOLUTION
-    uint slot = gl_LocalInvocationID.x + load * THREADS;
+    uint slot = THREAD + load * THREADS;
     if (TRANSPOSE_A != 0u)
       held_a[load] = a_across(row + slot % LINES_A * 4u, t + slot / LINES_A);
     else
@@ -133,7 +148,7 @@ void fetch(uint row, uint column, uint t) {
       held_a[load] = a_along(row + along_line(load), t + along_k(load));
   }
   [[unroll]] for (uint load = 0u; load < LOADS_B; ++load) {
-    uint slot = gl_LocalInvocationID.x + load * THREADS;
+    uint slot = THREAD + load * THREADS;
 #ifdef CONVOLUTION
     held_b[load] = b_patches(load, t + slot / LINES_B);
 #else
@@ -147,24 +162,26 @@ void fetch(uint row, uint column, uint t) {
 
 void put(uint half_) {
   [[unroll]] for (uint load = 0u; load < LOADS_A; ++load) {
-    uint slot = gl_LocalInvocationID.x + load * THREADS;
+    uint slot = THREAD + load * THREADS;
 #ifndef CONVOLUTION
     if (TRANSPOSE_A != 0u)
-      lines_a[half_][slot / LINES_A][slot % LINES_A] = held_a[load];
+      lines_a[SLICE][half_][slot / LINES_A][slot % LINES_A] = held_a[load];
     else
 #endif
       [[unroll]] for (uint j = 0u; j < 4u; ++j)
-        lines_a[half_][along_k(load) + j][along_line(load) / 4u][along_line(load) % 4u] = held_a[load][j];
+        lines_a[SLICE][half_][along_k(load) + j][along_line(load) / 4u][along_line(load) % 4u] =
+            held_a[load][j];
   }
   [[unroll]] for (uint load = 0u; load < LOADS_B; ++load) {
-    uint slot = gl_LocalInvocationID.x + load * THREADS;
+    uint slot = THREAD + load * THREADS;
 #ifndef CONVOLUTION
     if (TRANSPOSE_B != 0u)
       [[unroll]] for (uint j = 0u; j < 4u; ++j)
-        lines_b[half_][along_k(load) + j][along_line(load) / 4u][along_line(load) % 4u] = held_b[load][j];
+        lines_b[SLICE][half_][along_k(load) + j][along_line(load) / 4u][along_line(load) % 4u] =
+            held_b[load][j];
     else
 #endif
-      lines_b[half_][slot / LINES_B][slot % LINES_B] = held_b[load];
+      lines_b[SLICE][half_][slot / LINES_B][slot % LINES_B] = held_b[load];
   }
 }
 
@@ -174,8 +191,8 @@ void multiply(uint half_, uint x, uint y) {
   [[unroll]] for (uint t = 0u; t < DEPTH; ++t) {
     T4 left[QUADS], right[QUADS];
     [[unroll]] for (uint q = 0u; q < QUADS; ++q) {
-      left[q] = lines_a[half_][t][y + q * THREADS_Y];
-      right[q] = lines_b[half_][t][x + q * THREADS_X];
+      left[q] = lines_a[SLICE][half_][t][y + q * THREADS_Y];
+      right[q] = lines_b[SLICE][half_][t][x + q * THREADS_X];
     }
     [[unroll]] for (uint q = 0u; q < QUADS; ++q)
       [[unroll]] for (uint i = 0u; i < 4u; ++i)
@@ -226,7 +243,7 @@ void main() {
   base_b = batch * (k / (KERNEL_H * KERNEL_W)) * in_h * in_w;
   base_c = batch * m;
   [[unroll]] for (uint load = 0u; load < LOADS_B; ++load)
-    find_patches(load, column + (gl_LocalInvocationID.x + load * THREADS) % LINES_B * 4u);
+    find_patches(load, column + (THREAD + load * THREADS) % LINES_B * 4u);
 #else
   uint matrix_a = 0u, matrix_b = 0u, rest = batch;
   if (batches > 1u)
@@ -242,28 +259,44 @@ void main() {
 #endif
 
   // Neighbouring threads as 8 × 4 blocks of the tile: the fewest different lines for each read.
-  uint thread = gl_LocalInvocationID.x;
-  uint x = thread % 8u + thread / 32u % (THREADS_X / 8u) * 8u;
-  uint y = thread / 8u % 4u + thread / 32u / (THREADS_X / 8u) * 4u;
+  const uint WIDE = min(THREADS_X, 8u);
+  uint thread = THREAD;
+  uint x = thread % WIDE + thread / 32u % (THREADS_X / WIDE) * WIDE;
+  uint y = thread / WIDE % 4u + thread / 32u / (THREADS_X / WIDE) * 4u;
   [[unroll]] for (uint i = 0u; i < 4u * QUADS; ++i)
     [[unroll]] for (uint j = 0u; j < QUADS; ++j) sum[i][j] = T4(0);
 
-  fetch(row, column, 0u);
+  // All go the same number of rounds, past k with zeros.
+  uint t = SLICE * DEPTH;
+  fetch(row, column, t);
   put(0u);
   barrier();
   uint half_ = 0u;
-  for (uint t = 0u; t < k; t += DEPTH) {
-    bool more = t + DEPTH < k;
-    if (more) fetch(row, column, t + DEPTH);
+  for (uint begin = 0u; begin < k; begin += DEPTH * SLICES) {
+    bool more = begin + DEPTH * SLICES < k;
+    t += DEPTH * SLICES;
+    if (more) fetch(row, column, t);
     multiply(half_, x, y);
     half_ ^= 1u;
     if (more) put(half_);
     barrier();
   }
 
+#if SLICES > 1
+  // A slice's lines of A have room for its sums.
+  [[unroll]] for (uint i = 0u; i < 4u; ++i) slice_sum(SLICE, thread * 4u + i) = sum[i][0];
+  barrier();
+  uint block = gl_LocalInvocationID.x / 4u;
+  if (block >= THREADS) return;
+  T4 total = slice_sum(0u, gl_LocalInvocationID.x);
+  [[unroll]] for (uint i = 1u; i < SLICES; ++i) total += slice_sum(i, gl_LocalInvocationID.x);
+  finish(row + block / THREADS_X * 4u + gl_LocalInvocationID.x % 4u,
+         column + block % THREADS_X * 4u, total);
+#else
   [[unroll]] for (uint q = 0u; q < QUADS; ++q)
     [[unroll]] for (uint i = 0u; i < 4u; ++i)
       [[unroll]] for (uint j = 0u; j < QUADS; ++j)
         finish(row + (y + q * THREADS_Y) * 4u + i, column + (x + j * THREADS_X) * 4u,
                sum[q * 4u + i][j]);
+#endif
 }

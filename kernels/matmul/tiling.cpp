@@ -1,20 +1,39 @@
 #include "stoker/kernels/matmul/tiling.hpp"
 
+#include <algorithm>
+
 namespace stoker::kernels::matmul {
 
-std::size_t choose_tiling(std::int64_t m, std::int64_t n, std::int64_t batches,
-                          std::size_t element_bytes, const GpuTraits& traits) noexcept {
-  for (std::size_t i = 0; i + 1 < tilings.size(); ++i) {
-    const Tiling& tiling = tilings[i];
-    if (tiling.rows > 64 && element_bytes > 4) continue;
-    const std::int64_t tiles_m = (m + tiling.rows - 1) / tiling.rows;
-    const std::int64_t tiles_n = (n + tiling.columns - 1) / tiling.columns;
-    const double filled = static_cast<double>(m) * static_cast<double>(n) /
-                          (static_cast<double>(tiles_m * tiling.rows) *
-                           static_cast<double>(tiles_n * tiling.columns));
-    if (filled > 0.7 && tiles_m * tiles_n * batches >= traits.compute_units) return i;
-  }
-  return tilings.size() - 1;
+namespace {
+
+constexpr std::size_t smallest = 2;  // of those that do not share k
+constexpr std::size_t sharing = 3;
+
+std::int64_t tiles(const Tiling& tiling, const Extents& product) {
+  return (product.m + tiling.rows - 1) / tiling.rows *
+         ((product.n + tiling.columns - 1) / tiling.columns);
+}
+
+}  // namespace
+
+bool suits(const Tiling& tiling, const Extents& product) noexcept {
+  if (&tiling == &tilings[smallest]) return true;
+  if (!fits(tiling, product.element_bytes)) return false;
+  if (tiling.slices > 1) return product.k >= 64;
+  const double filled =
+      static_cast<double>(product.m) * static_cast<double>(product.n) /
+      (static_cast<double>(tiles(tiling, product)) * tiling.rows * tiling.columns);
+  return filled > 0.7;
+}
+
+std::size_t choose_tiling(const Extents& product, const GpuTraits& traits) noexcept {
+  for (std::size_t i = 0; i < smallest; ++i)
+    if (suits(tilings[i], product) &&
+        tiles(tilings[i], product) * product.batches >= traits.compute_units)
+      return i;
+  const std::int64_t groups = tiles(tilings[smallest], product) * product.batches;
+  const bool idle = groups < std::max<std::int64_t>(traits.compute_units, 2);
+  return idle && suits(tilings[sharing], product) ? sharing : smallest;
 }
 
 Shader tiled(const Tiling& tiling, const std::string& prefix) {
@@ -29,7 +48,8 @@ std::vector<std::pair<std::string, std::string>> tiling_defines(const Tiling& ti
   return {{"ROWS", std::to_string(tiling.rows)},
           {"COLUMNS", std::to_string(tiling.columns)},
           {"DEPTH", std::to_string(tiling.depth)},
-          {"QUADS", std::to_string(tiling.quads)}};
+          {"QUADS", std::to_string(tiling.quads)},
+          {"SLICES", std::to_string(tiling.slices)}};
 }
 
 }  // namespace stoker::kernels::matmul
