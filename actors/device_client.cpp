@@ -10,6 +10,11 @@ namespace {
 
 constexpr std::uint32_t strand_capacity = 1U << 16;
 
+Error stopped(std::string_view op, const DeviceInfo& device) {
+  return Error{
+      std::string{op}, ErrorCode::closed, "the system was stopped", {{"device", device.name}}};
+}
+
 /// The whole of a buffer as a command's operand.
 Operand whole(const DeviceBuffer& buffer) { return {buffer.state(), 0, buffer.spec().bytes()}; }
 
@@ -103,6 +108,7 @@ Result<void> DeviceClient::check_range(const DeviceBuffer& buffer, std::uint64_t
 Result<void> DeviceClient::admit(std::size_t commands, std::string_view op) const {
   STOKER_TRY(context_.fork.check(op));
   if (const auto lost = shell_->lost()) return *lost;
+  if (!actor_.cell()->alive()) return stopped(op, info());
   const std::uint64_t queued = shell_->stats().queued;
   if (queued + commands <= context_.max_queued) return {};
   return Error{
@@ -251,7 +257,7 @@ bool DeviceClient::close(std::chrono::nanoseconds patience) {
   if (context_.fork.forked()) return true;  // what runs is the parent's
   services_.close();
   if (is_lost()) return shell_->stats().muted == 0;
-  const Error why{"device", ErrorCode::closed, "the system was stopped", {{"device", info().name}}};
+  const Error why = stopped("device", info());
   const auto until = std::chrono::steady_clock::now() + patience;
   const auto points = actor_.call(CloseDevice{why}, Run::here);
   if (!points.wait_until(until) || !points.poll()->has_value()) return false;

@@ -10,7 +10,8 @@ std::size_t checked_axis(std::string_view op, std::int64_t axis, std::size_t ran
   if (axis < -count || axis >= count)
     throw Error{std::string{op},
                 ErrorCode::invalid_parameter,
-                "there is no axis " + std::to_string(axis) + " of " + std::to_string(rank),
+                "axis " + std::to_string(axis) + " is out of range for a tensor of rank " +
+                    std::to_string(rank),
                 {{"axis", std::to_string(axis)}, {"rank", std::to_string(rank)}}};
   return static_cast<std::size_t>(axis < 0 ? axis + count : axis);
 }

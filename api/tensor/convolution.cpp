@@ -37,6 +37,11 @@ Axes axes_of(const std::optional<Axes>& given, const Tensor& x, const char* name
   return axes;
 }
 
+/// Where an axis of the standard order lies.
+std::size_t place_of(const Axes& permutation, std::size_t axis) {
+  return permutation.empty() ? axis : static_cast<std::size_t>(permutation[axis]);
+}
+
 }  // namespace
 
 Tensor conv(const Tensor& input, const Tensor& kernel, const ConvOptions& options) {
@@ -87,12 +92,24 @@ Tensor conv(const Tensor& input, const Tensor& kernel, const ConvOptions& option
   } else if (std::get<Pad>(options.padding) == Pad::same) {
     for (std::size_t axis = 0; axis < spatial; ++axis) {
       // As Nx counts: whatever the strides are, ceil(extent / stride) entries come out.
-      const auto place = k_axes.empty() ? axis + 2 : static_cast<std::size_t>(k_axes[axis + 2]);
-      const std::int64_t total =
-          std::max<std::int64_t>((kernel.shape()[place] - 1) * dilation[axis], 0);
+      const std::int64_t taps = kernel.shape()[place_of(k_axes, axis + 2)];
+      const std::int64_t total = std::max<std::int64_t>((taps - 1) * dilation[axis], 0);
       low[axis] = total / 2;
       high[axis] = total - low[axis];
     }
+  }
+  for (std::size_t axis = 0; axis < spatial; ++axis) {
+    const std::int64_t entries = input.shape()[place_of(x_axes, axis + 2)];
+    const std::int64_t taps = kernel.shape()[place_of(k_axes, axis + 2)];
+    const std::int64_t places =
+        (entries > 0 ? (entries - 1) * spread[axis] + 1 : 0) + low[axis] + high[axis];
+    const std::int64_t span = taps > 0 ? (taps - 1) * dilation[axis] + 1 : 0;
+    if (places > 0 && span > places)
+      throw refuse(ErrorCode::shape_mismatch,
+                   "spatial axis " + std::to_string(axis) + ": a kernel over " +
+                       std::to_string(span) + " places does not fit " + std::to_string(places) +
+                       " with padding",
+                   input, kernel);
   }
   const DType dtype = expr::floating(expr::merged(input.dtype(), kernel.dtype()));
   const expr::Value result = expr::apply_one(

@@ -73,10 +73,10 @@ Tensor tri(std::int64_t rows, std::int64_t columns, std::int64_t k, DType dtype)
 
 Tensor linspace(const TensorLike& start, const TensorLike& stop, std::int64_t n, bool endpoint,
                 DType dtype) {
-  if (n < 1 || !is_float(dtype))
+  if (n < 0 || !is_float(dtype))
     throw Error{"linspace",
                 ErrorCode::invalid_parameter,
-                "n is 1 or more and the dtype a float",
+                "n is 0 or more and the dtype a float",
                 {{"n", std::to_string(n)}, {"dtype", std::string{to_string(dtype)}}}};
   const Tensor first{start.as(dtype)};
   const Tensor last{stop.as(dtype)};

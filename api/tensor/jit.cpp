@@ -109,8 +109,9 @@ void refuse_nesting(const char* what) {
 }
 
 bool any_tracked(std::span<const Tensor> tensors) {
-  return std::ranges::any_of(tensors,
-                             [](const Tensor& tensor) { return tensor.value().node()->tracked(); });
+  return std::ranges::any_of(tensors, [](const Tensor& tensor) {
+    return tensor.has_value() && tensor.value().node()->tracked();
+  });
 }
 
 std::vector<Tensor> placeholders(std::span<const Tensor> tensors) {

@@ -36,6 +36,11 @@ Tensor dropped(const Tensor& x, const Reduce& over, const char* op) {
 }
 
 Tensor arg(std::string_view op, const Tensor& given, const Arg& over) {
+  if (!over.axis && given.size() == 0)
+    throw Error{std::string{op},
+                ErrorCode::shape_mismatch,
+                "there are no elements to choose from: input " + given.spec().to_string(),
+                {{"input", given.spec().to_string()}}};
   const Tensor x = over.axis ? given : flatten(given);
   const std::size_t axis = detail::checked_axis(op, over.axis.value_or(0), x.rank());
   const Tensor found{
@@ -90,6 +95,7 @@ Tensor any(const Tensor& x, const Reduce& over) { return reduced("any", x, over,
 
 Tensor logsumexp(const Tensor& x, const Reduce& over) {
   const Tensor value = as_type(x, expr::floating(x.dtype()));
+  if (x.size() == 0) return log(sum(exp(value), over));  // nothing is largest
   const Tensor largest = reduce_max(value, kept(over));
   // An infinite one would make inf - inf; what it shifts by does not change the result.
   const Tensor shift{expr::apply_one(expr::find_op("stop_gradient"),

@@ -34,8 +34,13 @@ Tensor reshape(const Tensor& x, std::span<const std::int64_t> extents) {
   const auto open = std::ranges::find(full, -1);
   if (open != full.end()) {
     *open = 1;
+    if (std::ranges::count(full, -1) != 0)
+      throw Error{"reshape",
+                  ErrorCode::invalid_parameter,
+                  "-1 stands for one extent, got it twice",
+                  {{"input", x.spec().to_string()}}};
     const std::int64_t rest = Shape::make(full, "reshape").value().elements();
-    if (rest == 0 || x.shape().elements() % rest != 0 || std::ranges::count(full, -1) != 0)
+    if (rest == 0 || x.shape().elements() % rest != 0)
       throw Error{"reshape",
                   ErrorCode::shape_mismatch,
                   "no extent for -1 fits " + x.shape().to_string(),

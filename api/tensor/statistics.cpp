@@ -101,12 +101,12 @@ Tensor covariance(const Tensor& x, const Tensor& mean, std::int64_t ddof) {
 Tensor logsumexp(const Tensor& x, const Tensor& scale, const Reduce& over) {
   const DType dtype = expr::floating(expr::merged(x.dtype(), scale.dtype()));
   const Tensor value = as_type(x, dtype);
+  const Tensor scales = fitted("logsumexp", "scales", as_type(scale, dtype), x);
+  if (x.size() == 0) return logsumexp(value, over);
   const Tensor largest = reduce_max(value, {over.axes, true});
   // An infinite one would make inf - inf; what it shifts by does not change the result.
   const Tensor shift = stop_gradient(select(is_infinity(largest), 0, largest));
-  const Tensor scaled =
-      fitted("logsumexp", "scales", as_type(scale, dtype), x) * exp(value - shift);
-  const Tensor whole = log(sum(scaled, {over.axes, true})) + shift;
+  const Tensor whole = log(sum(scales * exp(value - shift), {over.axes, true})) + shift;
   if (over.keep) return whole;
   const Axes axes = detail::checked_axes("logsumexp", over.axes, x.rank());
   return axes.empty() ? whole : squeeze(whole, axes);

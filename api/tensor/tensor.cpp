@@ -19,7 +19,7 @@ const System& default_system() {
 
 void start(std::span<const expr::Value> values) {
   bool missing = false;
-  for (const expr::Value& value : values) missing |= !value.node()->is_known();
+  for (const expr::Value& value : values) missing |= !value.is_known();
   if (missing) expr::evaluate(values, [] { return current_device().client(); });
 }
 
@@ -96,7 +96,7 @@ DeviceScope::~DeviceScope() { scoped_device = outer_; }
 Device current_device() { return scoped_device ? *scoped_device : default_system().device(); }
 
 expr::Value TensorLike::as(DType dtype) const {
-  if (tensor_.has_value()) return expr::cast(tensor_.value(), dtype);
+  if (!is_literal_) return expr::cast(tensor_.value(), dtype);
   return std::visit(
       [&](auto number) {
         if constexpr (detail::is_complex_type<decltype(number)>)

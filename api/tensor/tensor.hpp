@@ -38,7 +38,8 @@ class Index;
 
 class Tensor {
  public:
-  /// Without a value: may only be assigned, destroyed and asked whether it has one.
+  /// Without a value, as one that was moved from: may be assigned, destroyed and asked whether it has
+  /// one; everything else throws invalid_argument.
   Tensor() = default;
   explicit Tensor(expr::Value value, AxisNames names = {}) noexcept
       : value_{std::move(value)}, names_{std::move(names)} {}
@@ -46,12 +47,12 @@ class Tensor {
   /// leave it alone.
   explicit Tensor(const Buffer& buffer);
 
-  [[nodiscard]] const Shape& shape() const noexcept { return value_.shape(); }
-  [[nodiscard]] DType dtype() const noexcept { return value_.dtype(); }
-  [[nodiscard]] const TensorSpec& spec() const noexcept { return value_.spec(); }
-  [[nodiscard]] std::size_t rank() const noexcept { return shape().rank(); }
-  [[nodiscard]] std::size_t size() const noexcept { return spec().elements(); }
-  [[nodiscard]] std::size_t bytes() const noexcept { return spec().bytes(); }
+  [[nodiscard]] const Shape& shape() const { return value_.shape(); }
+  [[nodiscard]] DType dtype() const { return value_.dtype(); }
+  [[nodiscard]] const TensorSpec& spec() const { return value_.spec(); }
+  [[nodiscard]] std::size_t rank() const { return shape().rank(); }
+  [[nodiscard]] std::size_t size() const { return spec().elements(); }
+  [[nodiscard]] std::size_t bytes() const { return spec().bytes(); }
 
   /// The same with names for its axes, "" for none. Throws invalid_argument unless there is one for
   /// each axis, and all differ.
@@ -134,17 +135,18 @@ concept Number = std::is_arithmetic_v<T> || detail::is_complex_type<T>;
 /// What an operation takes: a tensor, or a number that bends to the tensors beside it.
 class TensorLike {
  public:
-  TensorLike(const Tensor& tensor) : tensor_{tensor} {}  // NOLINT(google-explicit-constructor)
+  TensorLike(const Tensor& tensor)  // NOLINT(google-explicit-constructor)
+      : tensor_{tensor}, is_literal_{false} {}
   template <Number T>
   TensorLike(T number)  // NOLINT(google-explicit-constructor)
-      : literal_{literal_of(number)} {}
+      : literal_{literal_of(number)}, is_literal_{true} {}
 
-  [[nodiscard]] bool is_literal() const noexcept { return !tensor_.has_value(); }
+  [[nodiscard]] bool is_literal() const noexcept { return is_literal_; }
   [[nodiscard]] const Tensor& tensor() const noexcept { return tensor_; }
   [[nodiscard]] const expr::Literal& literal() const noexcept { return literal_; }
   /// The dtype it has alone.
-  [[nodiscard]] DType dtype() const noexcept {
-    return tensor_.has_value() ? tensor_.dtype() : expr::dtype_of_literal(literal_);
+  [[nodiscard]] DType dtype() const {
+    return is_literal_ ? expr::dtype_of_literal(literal_) : tensor_.dtype();
   }
   /// As an operand of that dtype.
   [[nodiscard]] expr::Value as(DType dtype) const;
@@ -162,6 +164,7 @@ class TensorLike {
   }
   Tensor tensor_;
   expr::Literal literal_;
+  bool is_literal_;
 };
 
 /// "f32[2,3]" and the values, aligned; the middle of long axes is left out. Waits for the value.

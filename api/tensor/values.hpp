@@ -10,10 +10,14 @@
 
 namespace stoker::detail {
 
+/// Throws invalid_argument for a tensor without a value.
 [[nodiscard]] inline std::vector<expr::Value> values_of(std::span<const Tensor> tensors) {
   std::vector<expr::Value> values;
   values.reserve(tensors.size());
-  for (const Tensor& tensor : tensors) values.push_back(tensor.value());
+  for (const Tensor& tensor : tensors) {
+    static_cast<void>(tensor.spec());  // throws for it
+    values.push_back(tensor.value());
+  }
   return values;
 }
 

@@ -128,11 +128,6 @@ Parts log1p(const Parts& z) {
 Parts reciprocal(const Parts& z) { return one_like(z) / z; }
 Parts rsqrt(const Parts& z) { return reciprocal(sqrt(z)); }
 Parts sigmoid(const Parts& z) { return reciprocal(exp(-z) + 1.0); }
-Parts sign(const Parts& z) {
-  const Value zero = is_zero(z);
-  const Value size = select(zero, ones_like(z.re), magnitude(z));
-  return {z.re / size, z.im / size};
-}
 
 /// The number that a value holds everywhere, if complex_constant() made it.
 std::optional<std::complex<double>> number_of(const Value& x) {
@@ -271,11 +266,11 @@ void add_functions(Rules& rules) {
   rules["abs"] = [](const Call& call) { return magnitude(parts(call.x())); };
   rules["cast"] = &cast;
   const std::pair<const char*, Parts (*)(const Parts&)> functions[] = {
-      {"exp", &exp},   {"expm1", &expm1}, {"log", &log},         {"log1p", &log1p},
-      {"sqrt", &sqrt}, {"rsqrt", &rsqrt}, {"sigmoid", &sigmoid}, {"sign", &sign},
-      {"sin", &sin},   {"cos", &cos},     {"tan", &tan},         {"asin", &asin},
-      {"acos", &acos}, {"atan", &atan},   {"sinh", &sinh},       {"cosh", &cosh},
-      {"tanh", &tanh}, {"asinh", &asinh}, {"acosh", &acosh},     {"atanh", &atanh}};
+      {"exp", &exp},     {"expm1", &expm1}, {"log", &log},         {"log1p", &log1p},
+      {"sqrt", &sqrt},   {"rsqrt", &rsqrt}, {"sigmoid", &sigmoid}, {"sin", &sin},
+      {"cos", &cos},     {"tan", &tan},     {"asin", &asin},       {"acos", &acos},
+      {"atan", &atan},   {"sinh", &sinh},   {"cosh", &cosh},       {"tanh", &tanh},
+      {"asinh", &asinh}, {"acosh", &acosh}, {"atanh", &atanh}};
   for (const auto& [name, function] : functions) rules[name] = unary(function);
 }
 

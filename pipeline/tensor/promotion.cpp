@@ -45,7 +45,7 @@ DType merged(DType a, DType b) noexcept {
   if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
   const std::size_t bytes = std::max(size_of(a), size_of(b));
   if (is_float(a)) {
-    if (bytes == 2) return a == b ? a : DType::f32;
+    if (bytes == 2) return DType::f16;
     return bytes == 8 ? DType::f64 : DType::f32;
   }
   if (is_signed(a) == is_signed(b)) return is_signed(a) ? signed_of(bytes) : unsigned_of(bytes);

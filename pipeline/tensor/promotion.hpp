@@ -16,7 +16,7 @@ namespace stoker::expr {
 using Literal = std::variant<std::int64_t, std::uint64_t, double, std::complex<double>>;
 
 /// Within a class the wider one; unsigned with signed a signed one that holds both, as far as 64 bits
-/// do; integers with a float that float; f16 with bf16 f32. Complex with a float: of the wider one's
+/// do; integers with a float that float; f16 with bf16 f16. Complex with a float: of the wider one's
 /// parts, f64 with c64 c128; with an integer it stays.
 [[nodiscard]] DType merged(DType a, DType b) noexcept;
 /// The tensor's dtype if the number fits in it: u8 with 255 u8, with 256 u16, with -1 s16. An integer

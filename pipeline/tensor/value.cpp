@@ -7,10 +7,23 @@
 
 namespace stoker::expr {
 
-const TensorSpec& Value::spec() const noexcept { return node_->specs()[output_]; }
+namespace {
+
+const Node& existing(const std::shared_ptr<Node>& node) {
+  if (node) return *node;
+  throw Error{
+      "tensor", ErrorCode::invalid_argument,
+      "expected a tensor that has a value, got one that was made by Tensor{} or moved from"};
+}
+
+}  // namespace
+
+const TensorSpec& Value::spec() const { return existing(node_).specs()[output_]; }
+
+bool Value::is_known() const { return existing(node_).is_known(); }
 
 DeviceBuffer Value::buffer() const {
-  const Buffers& buffers = node_->buffers();
+  const Buffers& buffers = existing(node_).buffers();
   return buffers.empty() ? DeviceBuffer{} : buffers[output_];
 }
 

@@ -27,7 +27,8 @@ namespace stoker::expr {
 struct Op;
 class Node;
 
-/// One output of a node. Made without a node it may only be assigned, destroyed and asked for it.
+/// One output of a node. One without a node (made so, or moved from) may be assigned, destroyed and asked
+/// whether it has one; asking it for more throws invalid_argument.
 class Value {
  public:
   Value() = default;
@@ -36,9 +37,10 @@ class Value {
 
   [[nodiscard]] const std::shared_ptr<Node>& node() const noexcept { return node_; }
   [[nodiscard]] std::uint32_t output() const noexcept { return output_; }
-  [[nodiscard]] const TensorSpec& spec() const noexcept;
-  [[nodiscard]] const Shape& shape() const noexcept { return spec().shape; }
-  [[nodiscard]] DType dtype() const noexcept { return spec().dtype; }
+  [[nodiscard]] const TensorSpec& spec() const;
+  [[nodiscard]] const Shape& shape() const { return spec().shape; }
+  [[nodiscard]] DType dtype() const { return spec().dtype; }
+  [[nodiscard]] bool is_known() const;
   /// The contents, if it is known; else an empty handle.
   [[nodiscard]] DeviceBuffer buffer() const;
 

@@ -89,9 +89,9 @@ TEST_P(Convolutions, meet_in_a_float) {
 
 TEST_P(Convolutions, of_nothing_are_empty_or_zero) {
   EXPECT_EQ(conv(ones({0, 2, 5}), ones({3, 2, 2})).shape(), (Shape{0, 3, 4}));
-  EXPECT_EQ(conv(ones({1, 2, 2}), ones({3, 2, 5})).shape(), (Shape{1, 3, 0}));
+  EXPECT_EQ(conv(ones({1, 2, 0}), ones({3, 2, 5})).shape(), (Shape{1, 3, 0}));
   expect_values<float>(conv(ones({1, 0, 2}), ones({1, 0, 1})), {1, 1, 2}, {0, 0});
-  const auto gradient = grad([](const Tensor& x) { return sum(conv(x, ones({3, 2, 5}))); });
+  const auto gradient = grad([](const Tensor& k) { return sum(conv(ones({1, 2, 0}), k)); });
   expect_values<float>(gradient(ones({1, 2, 2})), {1, 2, 2}, {0, 0, 0, 0});
 }
 
@@ -105,6 +105,12 @@ TEST_P(Convolutions, refuse_what_does_not_fit) {
   EXPECT_NE(std::string{channels.what()}.find("[2,4,5]"), std::string::npos) << channels.what();
   EXPECT_NE(std::string{channels.what()}.find("[3,5,2]"), std::string::npos) << channels.what();
   EXPECT_EQ(refused(ones({3, 4}), {}).code(), ErrorCode::shape_mismatch);
+  const Error longer =
+      refused(ones({3, 4, 4}), {.padding = std::vector{std::pair{std::int64_t{0}, std::int64_t{1}}},
+                                .kernel_dilation = Axes{2}});
+  EXPECT_EQ(longer.code(), ErrorCode::shape_mismatch);
+  EXPECT_NE(std::string{longer.what()}.find("over 7 places does not fit 6"), std::string::npos)
+      << longer.what();
   EXPECT_EQ(refused(ones({3, 2, 2}), {.feature_group_size = 2}).code(), ErrorCode::shape_mismatch);
   EXPECT_EQ(refused(ones({4, 4, 2}), {.batch_group_size = 4}).code(), ErrorCode::shape_mismatch);
   EXPECT_EQ(refused(ones({4, 2, 2}), {.feature_group_size = 2, .batch_group_size = 2}).code(),

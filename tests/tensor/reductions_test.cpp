@@ -86,8 +86,17 @@ TEST_F(Reductions, of_nothing) {
   EXPECT_EQ(sum(zeros({0})).item<float>(), 0);
   EXPECT_EQ(product(zeros({0})).item<float>(), 1);
   EXPECT_EQ(error_of([] { return reduce_max(zeros({0})); }).code(), ErrorCode::shape_mismatch);
+  expect_values<float>(logsumexp(zeros({0, 2}), {Axes{0}}), {2}, {-INFINITY, -INFINITY});
+  EXPECT_EQ(logsumexp(zeros({0}), ones({0}), {}).item<float>(), -INFINITY);
+  EXPECT_EQ(argmax(zeros({0, 3}), {.axis = 1}).shape(), Shape{0});
+  EXPECT_EQ(error_of([] {
+              return argmax(zeros({0, 3}));
+            }).reason(),
+            "there are no elements to choose from: input f32[0,3]");
   EXPECT_EQ(error_of([] { return sum(zeros({2}), {Axes{1}}); }).code(),
             ErrorCode::invalid_parameter);
+  EXPECT_EQ(error_of([] { return sum(zeros({}), {Axes{0}}); }).reason(),
+            "axis 0 is out of range for a tensor of rank 0");
   EXPECT_EQ(error_of([] {
               return sum(zeros({2}), {Axes{0, 0}});
             }).code(),

@@ -14,6 +14,8 @@ TEST_F(Shapes, count_up) {
   expect_values<int>(tri(2, 3), {2, 3}, {1, 0, 0, 1, 1, 0});
   expect_near(linspace(0, 1, 5), {0, 0.25, 0.5, 0.75, 1});
   expect_near(linspace(0, 1, 4, false), {0, 0.25, 0.5, 0.75});
+  EXPECT_EQ(linspace(0, 1, 0).shape(), Shape{0});
+  EXPECT_EQ(error_of([] { return linspace(0, 1, -1); }).code(), ErrorCode::invalid_parameter);
 }
 
 TEST_F(Shapes, are_read_through) {
@@ -80,6 +82,10 @@ TEST_F(Shapes, that_do_not_fit_are_refused_at_the_call) {
               return reshape(ones({2, 3}), {-1, 4});
             }).code(),
             ErrorCode::shape_mismatch);
+  EXPECT_EQ(error_of([] {
+              return reshape(ones({2, 3}), {-1, -1});
+            }).reason(),
+            "-1 stands for one extent, got it twice");
   EXPECT_EQ(error_of([] {
               return squeeze(ones({2, 3}), Axes{0});
             }).code(),
