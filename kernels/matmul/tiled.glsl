@@ -34,9 +34,11 @@ const uint LOADS_B = LINES_B * DEPTH / THREADS;
 const uint THREADS_X = LINES_B / QUADS;
 const uint THREADS_Y = LINES_A / QUADS;
 
-// One vector more than needed: the writes of a transposed operand then fall into different banks.
-shared T4 lines_a[SLICES][2][DEPTH][LINES_A + 1];
-shared T4 lines_b[SLICES][2][DEPTH][LINES_B + 1];
+// One vector more than needed: the writes of a transposed operand then fall into different banks. Many
+// slices have no room for that.
+const uint SPARE = SLICES > 1 ? 0 : 1;
+shared T4 lines_a[SLICES][2][DEPTH][LINES_A + SPARE];
+shared T4 lines_b[SLICES][2][DEPTH][LINES_B + SPARE];
 
 uint base_a, base_b, base_c;
 
@@ -127,7 +129,7 @@ T4 b_across(uint i, uint t) {
 
 #if SLICES > 1
 #define slice_sum(slice, at) \
-  lines_a[slice][(at) / (DEPTH * (LINES_A + 1))][(at) / (LINES_A + 1) % DEPTH][(at) % (LINES_A + 1)]
+  lines_a[slice][(at) / (DEPTH * LINES_A)][(at) / LINES_A % DEPTH][(at) % LINES_A]
 #endif
 
 T4 held_a[LOADS_A], held_b[LOADS_B];

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace stoker::kernels::matmul {
-
 namespace {
 
 constexpr std::size_t smallest = 2;  // of those that do not share k
@@ -27,13 +26,17 @@ bool suits(const Tiling& tiling, const Extents& product) noexcept {
 }
 
 std::size_t choose_tiling(const Extents& product, const GpuTraits& traits) noexcept {
+  const auto is_possible = [&](const Tiling& tiling) {
+    const std::size_t computed_in = std::max<std::size_t>(product.element_bytes, 4);
+    return suits(tiling, product) && tiling.shared_bytes(computed_in) <= traits.shared_bytes;
+  };
   for (std::size_t i = 0; i < smallest; ++i)
-    if (suits(tilings[i], product) &&
+    if (is_possible(tilings[i]) &&
         tiles(tilings[i], product) * product.batches >= traits.compute_units)
       return i;
   const std::int64_t groups = tiles(tilings[smallest], product) * product.batches;
   const bool idle = groups < std::max<std::int64_t>(traits.compute_units, 2);
-  return idle && suits(tilings[sharing], product) ? sharing : smallest;
+  return idle && is_possible(tilings[sharing]) ? sharing : smallest;
 }
 
 Shader tiled(const Tiling& tiling, const std::string& prefix) {

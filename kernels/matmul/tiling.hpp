@@ -23,6 +23,11 @@ struct Tiling {
   [[nodiscard]] std::uint32_t threads() const noexcept {
     return rows / (4 * quads) * (columns / (4 * quads)) * slices;
   }
+  /// Of shared memory, where elements are computed with in `element_bytes`.
+  [[nodiscard]] std::size_t shared_bytes(std::size_t element_bytes) const noexcept {
+    const std::uint32_t spare = slices > 1 ? 0 : 8;
+    return std::size_t{2} * slices * depth * (rows + columns + spare) * element_bytes;
+  }
 };
 
 /// From the one that reuses most to the one that makes most groups; then the one that shares k.
@@ -33,7 +38,7 @@ inline constexpr std::array<Tiling, 4> tilings = {{
     {"16_by_16", 16, 16, 8, 1, 16},
 }};
 
-/// Whether there is room in registers and shared memory for tiles of such elements.
+/// Whether there is room in registers for tiles of such elements, and in 32 KiB of shared memory.
 [[nodiscard]] constexpr bool fits(const Tiling& tiling, std::size_t element_bytes) noexcept {
   return element_bytes <= 4 || (tiling.rows <= 64 && tiling.slices == 1);
 }
@@ -53,8 +58,8 @@ struct Extents {
 
 /// Whether there is a device on which choose_tiling() takes that one.
 [[nodiscard]] bool suits(const Tiling& tiling, const Extents& product) noexcept;
-/// Its index: the largest tiling whose tiles are well filled and give every compute unit work; shared k
-/// where not even the smallest ones do.
+/// Its index: the largest tiling that has room, and whose tiles are well filled and give every compute
+/// unit work; shared k where not even the smallest ones do.
 [[nodiscard]] std::size_t choose_tiling(const Extents& product, const GpuTraits& traits) noexcept;
 
 /// The shader's name, file and local size; bindings, fields and variants are the caller's.
