@@ -42,13 +42,23 @@ stoker_precompile(stoker_definitions)
 set_target_properties(stoker_definitions PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
 stoker_glob(scalar_sources kernels/scalar/*.cpp)
 set_source_files_properties(${scalar_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-# Take in the texts of shaders (kernels/shader_text.hpp).
+# Shaders that are put together at run time take in the texts of others, as literals.
 foreach(folder matmul conv)
+  set(literals "")
   stoker_glob(shader_texts kernels/${folder}/*.glsl)
+  foreach(file ${shader_texts})
+    get_filename_component(name "${file}" NAME)
+    set(literal "${STOKER_GENERATED_DIR}/stoker/kernels/${folder}/${name}.inc")
+    add_custom_command(
+      OUTPUT "${literal}"
+      COMMAND "${CMAKE_COMMAND}" "-DTEXT=${file}" "-DLITERAL=${literal}" -P
+              "${CMAKE_CURRENT_SOURCE_DIR}/cmake/text_literal.cmake"
+      DEPENDS "${file}" cmake/text_literal.cmake
+      VERBATIM COMMENT "Taking in kernels/${folder}/${name}")
+    list(APPEND literals "${literal}")
+  endforeach()
   set_source_files_properties(
-    kernels/${folder}/texts.cpp
-    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON OBJECT_DEPENDS "${shader_texts}"
-               COMPILE_DEFINITIONS "STOKER_KERNELS=\"${CMAKE_CURRENT_SOURCE_DIR}/kernels\"")
+    kernels/${folder}/texts.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON OBJECT_DEPENDS "${literals}")
 endforeach()
 
 stoker_glob(core_sources runtime/*.cpp device/*.cpp device/*/*.cpp actors/*.cpp pipeline/*.cpp

@@ -1,6 +1,7 @@
 #include "stoker/kernels/shader_tool/pack_writer.hpp"
 
 #include <fstream>
+#include <functional>
 #include <map>
 #include <sstream>
 
@@ -38,7 +39,9 @@ Result<void> write_pack(std::span<const Module> modules, const std::filesystem::
          << module.words.size() << "},\n";
   }
   STOKER_TRY(write_if_changed(pack, words));
-  return write_if_changed(index, rows.str());
+  // A compiler cache sees the index, but not what the assembler takes in.
+  const std::string content = "// " + std::to_string(std::hash<std::string>{}(words)) + "\n";
+  return write_if_changed(index, content + rows.str());
 }
 
 }  // namespace stoker::shader_tool
