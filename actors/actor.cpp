@@ -16,7 +16,7 @@ ActorCell& Actor::own() const {
 namespace stoker::detail {
 
 Error not_an_actor_of(const ActorAddress& address, const std::type_info& wanted) {
-  if (!address) return {"actor_cast", ErrorCode::invalid_argument, "an empty address was passed"};
+  if (!address) return empty_address("actor_cast");
   return {"actor_cast",
           ErrorCode::invalid_argument,
           "the actor is of another class",

@@ -85,13 +85,15 @@ class Actor {
   void trap_exit(bool trap = true) { own().trap_exit(trap); }
   /// Ties both: when one ends, the other gets an exit signal with its reason. Idempotent. Linking to
   /// one that has ended gives the signal `noproc`.
-  void link(const ActorAddress& other) { own().link(*other.cell()); }
+  void link(const ActorAddress& other) { own().link(other.existing("link")); }
   /// From now on the link has no effect; Flush::yes also forgets an on_exit() that queues.
   void unlink(const ActorAddress& other, Flush flush = Flush::no) {
-    own().unlink(*other.cell(), flush);
+    own().unlink(other.existing("unlink"), flush);
   }
   /// on_down() will be called once, at once if the target has ended (`noproc`). Each call counts.
-  MonitorRef monitor(const ActorAddress& target) { return own().monitor(*target.cell()); }
+  MonitorRef monitor(const ActorAddress& target) {
+    return own().monitor(target.existing("monitor"));
+  }
   /// False if the target had ended: on_down() has been called or queues (Flush::yes forgets it).
   bool demonitor(MonitorRef monitor, Flush flush = Flush::no) {
     return own().demonitor(monitor, flush);
@@ -132,11 +134,12 @@ template <class A> class ActorRef : public ActorAddress {
   explicit ActorRef(std::shared_ptr<ActorCell> cell) noexcept : ActorAddress{std::move(cell)} {}
 
   /// Sends without an answer. Errors: overloaded (mailbox full; under OverflowRule::park only if the
-  /// caller cannot be parked), closed (its strand was closed). To an actor that has ended it is silent,
-  /// as in OTP.
+  /// caller cannot be parked), closed (its strand was closed), invalid_argument (the address is empty).
+  /// To an actor that has ended it is silent, as in OTP.
   template <class M, class Target = A>  // Target: an actor may hold references to its own kind
   requires Handles<Target, M> Result<void> cast(M message, Run run = Run::posted)
   const {
+    if (!*this) return empty_address("cast");
     if constexpr (ReceivesMail<Target>) {
       return strand()->send(std::make_unique<MailMessage<M>>(cell(), std::move(message)));
     } else {
@@ -161,6 +164,7 @@ template <class A> class ActorRef : public ActorAddress {
   template <class M, class Target = A>
   requires Answers<Target, M>
   [[nodiscard]] Future<ReplyOf<Target, M>> call(M message, const CallOptions& options) const {
+    if (!*this) return make_ready_future<ReplyOf<Target, M>>(empty_address("call"));
     if constexpr (ReceivesMail<Target>) {
       using Sent = typename detail::RequestFor<M, typename Target::Mail>::type;
       Answer<typename Sent::Reply> answer;
@@ -182,7 +186,9 @@ template <class A> class ActorRef : public ActorAddress {
 
   [[nodiscard]] const std::shared_ptr<Strand>& strand() const noexcept { return cell()->strand(); }
   /// The object, or null once it has ended. Only where nothing of the actor can run meanwhile.
-  [[nodiscard]] A* get() const noexcept { return static_cast<A*>(cell()->actor()); }
+  [[nodiscard]] A* get() const noexcept {
+    return *this ? static_cast<A*>(cell()->actor()) : nullptr;
+  }
 
  private:
   template <class R>

@@ -22,7 +22,26 @@ class StopMessage final : public Message {
 
 }  // namespace
 
+Error empty_address(std::string_view op) {
+  return Error{std::string{op}, ErrorCode::invalid_argument, "an empty address was passed"};
+}
+
+const std::string& ActorAddress::name() const noexcept {
+  static const std::string nobody;
+  return cell_ ? cell_->name() : nobody;
+}
+
+ActorCell& ActorAddress::existing(std::string_view op) const {
+  if (!cell_) throw empty_address(op);
+  return *cell_;
+}
+
+Future<ExitReason> ActorAddress::ended() const {
+  return cell_ ? cell_->ended() : make_ready_future<ExitReason>(ExitReason::noproc());
+}
+
 Future<ExitReason> ActorAddress::stop(const StopOptions& options) const {
+  if (!cell_) return make_ready_future<ExitReason>(ExitReason::noproc());
   Future<ExitReason> ended = cell_->ended();
   cell_->strand()->send_signal(std::make_unique<StopMessage>(cell_, options.reason));
   if (options.patience != std::chrono::nanoseconds::max()) cell_->kill_after(options.patience);

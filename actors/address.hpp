@@ -2,12 +2,13 @@
 // (ActorRef, actor.hpp) convert to it.
 //
 // Threads: any; a copy is a share. Holding an address keeps its actor reachable, not alive. An empty
-// address may only be assigned, compared, destroyed and asked for its id and whether it is alive.
+// address is that of nobody, who has ended with `noproc`; what is sent to it is refused.
 #pragma once
 
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "stoker/actors/actor_cell.hpp"
@@ -21,6 +22,9 @@ struct StopOptions {
   std::chrono::nanoseconds patience = std::chrono::nanoseconds::max();
 };
 
+/// What `op` says of an empty address.
+[[nodiscard]] Error empty_address(std::string_view op);
+
 class ActorAddress {
  public:
   ActorAddress() = default;
@@ -28,20 +32,24 @@ class ActorAddress {
 
   [[nodiscard]] ActorId id() const noexcept { return cell_ ? cell_->id() : 0; }
   /// What spawn() was told; need not be unique.
-  [[nodiscard]] const std::string& name() const noexcept { return cell_->name(); }
+  [[nodiscard]] const std::string& name() const noexcept;
   [[nodiscard]] bool alive() const noexcept { return cell_ && cell_->alive(); }
 
   /// Sends an exit signal (OTP's exit/2): ends the actor with this reason unless it traps exits.
   /// `normal` is ignored by one that does not trap; `kill` ends any, with the reason `killed`. Takes
   /// effect after the handler that runs now.
-  void exit(const ExitReason& why) const { cell_->exit(why); }
+  void exit(const ExitReason& why) const {
+    if (cell_) cell_->exit(why);
+  }
   /// Ends the actor after the messages sent before, whatever it traps. Ready when it has ended.
   Future<ExitReason> stop(const StopOptions& options = {}) const;
   /// Ready when it has ended; at once if it has.
-  [[nodiscard]] Future<ExitReason> ended() const { return cell_->ended(); }
+  [[nodiscard]] Future<ExitReason> ended() const;
 
   [[nodiscard]] const std::shared_ptr<ActorCell>& cell() const noexcept { return cell_; }
   [[nodiscard]] explicit operator bool() const noexcept { return cell_ != nullptr; }
+  /// The cell, for `op`, which needs one. Throws invalid_argument for an empty address.
+  [[nodiscard]] ActorCell& existing(std::string_view op) const;
   friend bool operator==(const ActorAddress&, const ActorAddress&) noexcept = default;
 
  private:

@@ -5,8 +5,7 @@
 namespace stoker {
 
 Result<void> GroupMembers::join(const ActorAddress& actor) {
-  if (!actor)
-    return Error{"group.join", ErrorCode::invalid_argument, "an empty address was passed"};
+  if (!actor) return empty_address("group.join");
   {
     const std::scoped_lock lock{mutex_};
     if (std::ranges::find(members_, actor) != members_.end()) return {};

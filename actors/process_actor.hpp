@@ -131,12 +131,12 @@ template <class... Accepted> class ProcessSelf {
 
   // As Actor's; an Exit or a Down is a message here.
   void trap_exit(bool trap = true) const { life_->cell()->trap_exit(trap); }
-  void link(const ActorAddress& other) const { life_->cell()->link(*other.cell()); }
+  void link(const ActorAddress& other) const { life_->cell()->link(other.existing("link")); }
   void unlink(const ActorAddress& other, Flush flush = Flush::no) const {
-    life_->cell()->unlink(*other.cell(), flush);
+    life_->cell()->unlink(other.existing("unlink"), flush);
   }
   [[nodiscard]] MonitorRef monitor(const ActorAddress& target) const {
-    return life_->cell()->monitor(*target.cell());
+    return life_->cell()->monitor(target.existing("monitor"));
   }
   bool demonitor(MonitorRef monitor, Flush flush = Flush::no) const {
     return life_->cell()->demonitor(monitor, flush);

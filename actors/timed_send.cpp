@@ -10,7 +10,7 @@ class SendTimer::State final : public std::enable_shared_from_this<State> {
   State(const ActorAddress& to, std::chrono::nanoseconds period,
         std::function<bool(std::shared_ptr<ActorCell>)> send)
       : target_{to.cell()},
-        executor_{to.cell()->strand()->shared_executor()},
+        executor_{to.existing("cast_after").strand()->shared_executor()},
         period_{period},
         send_{std::move(send)} {}
 
