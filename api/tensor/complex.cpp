@@ -31,15 +31,17 @@ Tensor complex(const TensorLike& re, const TensorLike& im) {
                 ErrorCode::shape_mismatch,
                 "shape mismatch: lhs " + a.shape().to_string() + ", rhs " + b.shape().to_string(),
                 {{"lhs", a.spec().to_string()}, {"rhs", b.spec().to_string()}}};
-  return Tensor{expr::complex(expr::broadcast_to(a, *shape), expr::broadcast_to(b, *shape))};
+  return Tensor{expr::complex(expr::broadcast_to(a, *shape), expr::broadcast_to(b, *shape)),
+                AxisNames::merged("complex", re.tensor().names(), a.shape().rank(),
+                                  im.tensor().names(), b.shape().rank())};
 }
 
-Tensor real(const TensorLike& x) { return Tensor{expr::real(inexact(x))}; }
-Tensor imag(const TensorLike& x) { return Tensor{expr::imag(inexact(x))}; }
+Tensor real(const TensorLike& x) { return Tensor{expr::real(inexact(x)), x.tensor().names()}; }
+Tensor imag(const TensorLike& x) { return Tensor{expr::imag(inexact(x)), x.tensor().names()}; }
 Tensor conjugate(const TensorLike& x) {
-  return Tensor{expr::conjugate(x.as(expr::complexed(x.dtype())))};
+  return Tensor{expr::conjugate(x.as(expr::complexed(x.dtype()))), x.tensor().names()};
 }
-Tensor phase(const TensorLike& x) { return Tensor{expr::phase(inexact(x))}; }
+Tensor phase(const TensorLike& x) { return Tensor{expr::phase(inexact(x)), x.tensor().names()}; }
 
 Tensor view_as_real(const Tensor& x) { return Tensor{expr::view_as_real(x.value())}; }
 Tensor view_as_complex(const Tensor& pairs) { return Tensor{expr::view_as_complex(pairs.value())}; }

@@ -78,8 +78,8 @@ Tensor linspace(const TensorLike& start, const TensorLike& stop, std::int64_t n,
                 ErrorCode::invalid_parameter,
                 "n is 0 or more and the dtype a float",
                 {{"n", std::to_string(n)}, {"dtype", std::string{to_string(dtype)}}}};
-  const Tensor first{start.as(dtype)};
-  const Tensor last{stop.as(dtype)};
+  const Tensor first = new_axis(Tensor{start.as(dtype)}, -1);
+  const Tensor last = new_axis(Tensor{stop.as(dtype)}, -1);
   const auto parts = static_cast<double>(std::max<std::int64_t>(endpoint ? n - 1 : n, 1));
   const Tensor step = (last - first) / parts;
   return first + iota(Shape{n}, dtype) * step;

@@ -103,7 +103,7 @@ template <class T> [[nodiscard]] Tensor tensor(const std::vector<T>& values) {
 /// Ones at and below diagonal `k`. N-005.
 [[nodiscard]] Tensor tri(std::int64_t rows, std::int64_t columns, std::int64_t k = 0,
                          DType dtype = DType::u8);
-/// `n` numbers from `start` to `stop`, with it or without. N-011.
+/// `n` numbers from `start` to `stop`, with it or without, along a new last axis; the two broadcast. N-011.
 [[nodiscard]] Tensor linspace(const TensorLike& start, const TensorLike& stop, std::int64_t n,
                               bool endpoint = true, DType dtype = DType::f32);
 

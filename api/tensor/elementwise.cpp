@@ -170,7 +170,8 @@ Tensor clip(const TensorLike& x, const TensorLike& low, const TensorLike& high) 
   const Tensor value{x.as(dtype), x.tensor().names()};
   const Tensor least{low.as(dtype)};
   const Tensor most{high.as(dtype)};
-  return select(value < least, least, select(value > most, most, value));
+  const Tensor raised = select(value < least, least, value);
+  return select(raised > most, most, raised);
 }
 
 Tensor as_type(const Tensor& x, DType dtype) {

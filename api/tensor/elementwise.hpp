@@ -117,7 +117,8 @@ namespace stoker {
 /// `yes` where the condition is not 0, else `no`. N-048.
 [[nodiscard]] Tensor select(const TensorLike& condition, const TensorLike& yes,
                             const TensorLike& no);
-/// Within [low, high]; NaN stays. The gradient at a limit is x's. N-046.
+/// Within [low, high], `high` where they cross; NaN stays, a limit of NaN is none. The gradient at a limit
+/// is x's. N-052.
 [[nodiscard]] Tensor clip(const TensorLike& x, const TensorLike& low, const TensorLike& high);
 
 /// Elements converted: floats to integers truncate toward zero and saturate, NaN gives 0; integers wrap;

@@ -72,7 +72,7 @@ void check_alike(const char* op, std::span<const Tensor> given, std::span<const 
 }  // namespace detail
 
 Tensor stop_gradient(const Tensor& x) {
-  return Tensor{expr::apply_one(expr::find_op("stop_gradient"), {x.value()})};
+  return Tensor{expr::apply_one(expr::find_op("stop_gradient"), {x.value()}), x.names()};
 }
 
 }  // namespace stoker

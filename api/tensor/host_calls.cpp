@@ -1,5 +1,6 @@
 #include "stoker/api/tensor/host_calls.hpp"
 
+#include "stoker/api/tensor/values.hpp"
 #include "stoker/pipeline/tensor/control/host_call.hpp"
 
 namespace stoker {
@@ -23,18 +24,19 @@ Tensor hook(const std::string& name, const Tensor& x, std::function<void(const T
 }
 
 Tensor hook(const Tensor& x, std::function<void(const Tensor&)> look) {
-  return Tensor{expr::hook(
-      x.value(), [look = std::move(look)](const expr::Value& value) { look(Tensor{value}); })};
+  return Tensor{expr::hook(x.value(), [look = std::move(look)](
+                                          const expr::Value& value) { look(Tensor{value}); }),
+                x.names()};
 }
 
 Tensor host_call(const TensorSpec& spec, std::function<Tensor(const std::vector<Tensor>&)> function,
                  std::span<const Tensor> inputs) {
-  std::vector<expr::Value> values;
-  for (const Tensor& input : inputs) values.push_back(input.value());
+  const std::vector<expr::Value> values = detail::values_of(inputs);
   const auto called = [function = std::move(function)](std::span<const expr::Value> given) {
     std::vector<Tensor> tensors;
     for (const expr::Value& value : given) tensors.emplace_back(value);
     const Tensor made = function(tensors);
+    static_cast<void>(made.spec());  // throws for one without a value
     // Onto the device of what it was given, wherever the function went with it.
     if (tensors.empty()) return std::vector{made.value()};
     return std::vector{made.to(Device{given[0].buffer().device()}).value()};

@@ -12,23 +12,29 @@ namespace {
 const Reduce last{Axes{-1}};
 const Reduce rows{Axes{-2}};
 
+Tensor squares(const Tensor& x) {
+  if (!is_complex(x.dtype())) return x * x;
+  const Tensor size = abs(x);
+  return size * size;
+}
+
 /// Of what is along the last axis; nothing if there is no such norm.
 std::optional<Tensor> of_vectors(const Tensor& x, std::string_view ord) {
   const Tensor size = abs(x);
   if (ord == "inf") return reduce_max(size, last);
   if (ord == "-inf") return reduce_min(size, last);
-  if (ord == "0") return as_type(sum(x != 0, last), x.dtype());
+  if (ord == "0") return as_type(sum(x != 0, last), size.dtype());
   double p = 0;
   const auto [end, failed] = std::from_chars(ord.data(), ord.data() + ord.size(), p);
   if (failed != std::errc{} || end != ord.data() + ord.size() || p == 0) return std::nullopt;
-  if (p == 2) return sqrt(sum(x * x, last));
+  if (p == 2) return sqrt(sum(squares(x), last));
   return pow(sum(pow(size, p), last), 1 / p);
 }
 
 /// Of the matrices of the last two axes.
 std::optional<Tensor> of_matrices(const Tensor& x, std::string_view ord) {
   const Tensor size = abs(x);
-  if (ord == "fro") return sqrt(sum(x * x, {Axes{-2, -1}}));
+  if (ord == "fro") return sqrt(sum(squares(x), {Axes{-2, -1}}));
   if (ord == "1") return reduce_max(sum(size, rows), last);
   if (ord == "-1") return reduce_min(sum(size, rows), last);
   if (ord == "inf") return reduce_max(sum(size, last), last);
@@ -42,9 +48,12 @@ std::optional<Tensor> of_matrices(const Tensor& x, std::string_view ord) {
 }  // namespace
 
 Tensor norm(const Tensor& given, std::string_view ord, const Reduce& over) {
-  const Tensor x = as_type(given, expr::floating(given.dtype()));
+  const DType dtype = expr::floating(given.dtype());
+  const DType part = component_of(dtype);
+  // Squares of 16-bit floats soon leave their range.
+  const Tensor x = as_type(given, size_of(dtype) == 2 ? DType::f32 : dtype);
   const Axes axes = detail::checked_axes("norm", over.axes, x.rank());
-  if (ord.empty()) return sqrt(sum(x * x, over));
+  if (ord.empty()) return as_type(sqrt(sum(squares(x), over)), part);
   // The axes that go become the last.
   Axes order;
   std::vector<std::int64_t> kept(x.shape().begin(), x.shape().end());
@@ -62,7 +71,7 @@ Tensor norm(const Tensor& given, std::string_view ord, const Reduce& over) {
                 "there is no norm \"" + std::string{ord} + "\" over " +
                     std::to_string(axes.size()) + " axes of " + given.spec().to_string(),
                 {{"ord", std::string{ord}}, {"input", given.spec().to_string()}}};
-  return over.keep ? reshape(*made, kept) : *made;
+  return as_type(over.keep ? reshape(*made, kept) : *made, part);
 }
 
 }  // namespace stoker::linalg

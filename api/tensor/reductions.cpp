@@ -54,6 +54,17 @@ Tensor arg(std::string_view op, const Tensor& given, const Arg& over) {
   return found;
 }
 
+DType real_floating(DType dtype) { return component_of(expr::floating(dtype)); }
+
+/// Σ |x − mean|², of 16-bit floats as f32: squares soon leave their range.
+Tensor squared_distances(const Tensor& x, const Reduce& over) {
+  const DType dtype = expr::floating(x.dtype());
+  const Tensor value = as_type(x, size_of(dtype) == 2 ? DType::f32 : dtype);
+  const Tensor centred = value - mean(value, kept(over));
+  const Tensor size = is_complex(dtype) ? abs(centred) : centred;
+  return sum(size * size, over);
+}
+
 }  // namespace
 
 Tensor sum(const Tensor& x, const Reduce& over) {
@@ -72,14 +83,13 @@ Tensor mean(const Tensor& x, const Reduce& over) {
 }
 
 Tensor variance(const Tensor& x, const Reduce& over, std::int64_t ddof) {
-  const Tensor value = as_type(x, expr::floating(x.dtype()));
-  const Tensor centred = value - mean(value, kept(over));
   const auto n = static_cast<double>(count(x, over, "variance") - ddof);
-  return sum(centred * centred, over) / n;
+  return as_type(squared_distances(x, over) / n, real_floating(x.dtype()));
 }
 
 Tensor standard_deviation(const Tensor& x, const Reduce& over, std::int64_t ddof) {
-  return sqrt(variance(x, over, ddof));
+  const auto n = static_cast<double>(count(x, over, "standard_deviation") - ddof);
+  return as_type(sqrt(squared_distances(x, over) / n), real_floating(x.dtype()));
 }
 
 Tensor reduce_max(const Tensor& x, const Reduce& over) {

@@ -22,7 +22,8 @@ struct Reduce {
 [[nodiscard]] Tensor product(const Tensor& x, const Reduce& over = {});
 /// Integers give f32.
 [[nodiscard]] Tensor mean(const Tensor& x, const Reduce& over = {});
-/// The mean squared distance from the mean, divided by n - ddof instead of n.
+/// The mean squared distance from the mean, divided by n - ddof instead of n; of complex numbers real, as
+/// in NumPy.
 [[nodiscard]] Tensor variance(const Tensor& x, const Reduce& over = {}, std::int64_t ddof = 0);
 [[nodiscard]] Tensor standard_deviation(const Tensor& x, const Reduce& over = {},
                                         std::int64_t ddof = 0);

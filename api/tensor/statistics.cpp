@@ -1,5 +1,6 @@
 #include "stoker/api/tensor/statistics.hpp"
 
+#include "stoker/api/tensor/complex.hpp"
 #include "stoker/api/tensor/creation.hpp"
 #include "stoker/api/tensor/elementwise.hpp"
 #include "stoker/api/tensor/grad.hpp"
@@ -95,7 +96,8 @@ Tensor covariance(const Tensor& x, const Tensor& mean, std::int64_t ddof) {
       value - fitted("covariance", "means", new_axis(as_type(mean, dtype), -2), x);
   Axes order = expr::all_axes(x.rank());
   std::swap(order[x.rank() - 1], order[x.rank() - 2]);
-  return matmul(transpose(centred, order), centred) / static_cast<double>(samples - ddof);
+  const Tensor other = is_complex(dtype) ? conjugate(centred) : centred;
+  return matmul(transpose(centred, order), other) / static_cast<double>(samples - ddof);
 }
 
 Tensor logsumexp(const Tensor& x, const Tensor& scale, const Reduce& over) {

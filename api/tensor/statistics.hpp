@@ -16,8 +16,8 @@ namespace stoker {
 /// as larger than all others and as different from itself.
 [[nodiscard]] Tensor mode(const Tensor& x, std::optional<std::int64_t> axis = {},
                           bool keep = false);
-/// How the columns of [.., samples, n] vary together: [.., n, n], divided by samples - ddof. Around their
-/// own means, or around `mean` [.., n].
+/// How the columns of [.., samples, n] vary together: [.., n, n], divided by samples - ddof; of complex
+/// numbers x · conj(y). Around their own means, or around `mean` [.., n].
 [[nodiscard]] Tensor covariance(const Tensor& x, std::int64_t ddof = 0);
 [[nodiscard]] Tensor covariance(const Tensor& x, const Tensor& mean, std::int64_t ddof = 0);
 /// log(sum(scale·exp(x))) without overflow; scales broadcast.

@@ -2,7 +2,8 @@
 //
 // A structure is a Tensor, a std::vector, std::array, std::pair, std::tuple or std::map of structures,
 // or a type of the program's for which `visit_tensors(T&, visitor)` is found by argument-dependent
-// lookup and calls the visitor with each member that is one.
+// lookup and calls the visitor with each member that is one. What such a type holds beside them is not
+// looked at: a function that is traced keeps those of its first call.
 //
 // Pure templates; any thread.
 #pragma once
@@ -59,11 +60,12 @@ template <class K, class T, class C> struct Structure<std::map<K, T, C>> {
   static void describe(std::map<K, T, C>& map, std::string& text) {
     text += '{' + std::to_string(map.size());
     for (auto& [key, one] : map) {
-      text += ' ';
+      std::string name;
       if constexpr (std::is_arithmetic_v<K>)
-        text += std::to_string(key);
+        name = std::to_string(key);
       else
-        text += key;
+        name = key;
+      text += std::to_string(name.size()) + ':' + name;
       Structure<T>::describe(one, text);
     }
   }

@@ -1,5 +1,8 @@
 #include "stoker/api/tensor/tensor.hpp"
 
+#include <limits>
+#include <utility>
+
 #include "stoker/api/system.hpp"
 #include "stoker/api/tensor/values.hpp"
 #include "stoker/pipeline/tensor/complex.hpp"
@@ -104,8 +107,17 @@ expr::Value TensorLike::as(DType dtype) const {
                                    : expr::constant(number.real(), dtype);
         else if (std::is_floating_point_v<decltype(number)> || is_inexact(dtype))
           return expr::constant(static_cast<double>(number), dtype);
-        else
+        else {
+          constexpr auto most =
+              static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+          if (std::is_unsigned_v<decltype(number)> && is_signed(dtype) &&
+              static_cast<std::uint64_t>(number) > most)
+            throw Error{"tensor",
+                        ErrorCode::invalid_argument,
+                        std::to_string(number) + " does not fit " + std::string{to_string(dtype)},
+                        {{"number", std::to_string(number)}}};
           return expr::integer_constant(static_cast<std::uint64_t>(number), dtype);
+        }
       },
       literal_);
 }

@@ -9,7 +9,7 @@
 // work is queued, reading waits.
 //
 // A tensor lives where its operands do. What stands on numbers alone lives on the device of the
-// innermost DeviceScope, else on the default device.
+// innermost DeviceScope while it is evaluated, else on the default device.
 //
 // Threads: a shared handle to something immutable; use it from any thread. It may be dropped at any
 // time, also while it is computed. Errors: calls throw the Error for bad input at once; what fails while

@@ -108,7 +108,9 @@ std::shared_ptr<DeviceClient> device_of_leaves(std::span<const Buffers> leaves) 
       if (buffer.device() != device)
         throw Error{"evaluate",
                     ErrorCode::wrong_device,
-                    "the operands live on different devices",
+                    device->info().name == buffer.device()->info().name
+                        ? "the operands live on devices of different systems"
+                        : "the operands live on different devices",
                     {{"one", device->info().name}, {"other", buffer.device()->info().name}}};
     }
   return device;

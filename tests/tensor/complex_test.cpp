@@ -103,6 +103,25 @@ TEST_P(ComplexTensors, keep_large_and_small_sizes_in_range) {
   expect_numbers(sqrt(tensor({C{0, 0}, C{-4, 0}})), {{0, 0}, {0, 2}});
 }
 
+TEST_P(ComplexTensors, have_real_sizes_and_variances) {
+  const Tensor z = stored({{3, 4}, {0, 0}});
+  for (const char* ord : {"", "2"}) {
+    EXPECT_EQ(linalg::norm(z, ord).dtype(), DType::f32);
+    expect_near(linalg::norm(z, ord), {5});
+  }
+  expect_near(linalg::norm(reshape(z, {1, 2}), "fro"), {5});
+  expect_near(variance(stored({{1, 1}, {3, 5}})), {5});
+  EXPECT_EQ(variance(z).dtype(), DType::f32);
+  expect_numbers(covariance(reshape(stored({{0, 1}, {1, 0}, {0, 3}, {3, 0}}), {2, 2})),
+                 {{1, 0}, {0, 1}, {0, -1}, {1, 0}});
+}
+
+TEST_P(ComplexTensors, keep_the_names_of_their_axes) {
+  const Tensor z = complex(tensor({1.0, 2.0}).named({"x"}), 1.0);
+  for (const Tensor& one : {z, z * z, conjugate(z), real(z), imag(z), phase(z), stop_gradient(z)})
+    EXPECT_EQ(one.names()[0], "x");
+}
+
 TEST_P(ComplexTensors, meet_other_dtypes) {
   const Tensor z = stored({{1, 1}});
   EXPECT_EQ((z + ones({1}, DType::s64)).dtype(), DType::c64);

@@ -105,6 +105,17 @@ TEST_F(Elementwise, keep_nan_and_compare_it_unequal) {
   expect_values<int>(is_nan(clip(x, 0, 1)), {2}, {1, 0});
 }
 
+TEST_F(Elementwise, refuse_numbers_that_no_dtype_holds_beside_them) {
+  const Error refused = error_of([] { return tensor({1}) + 18446744073709551615ULL; });
+  EXPECT_EQ(refused.code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused.reason(), "18446744073709551615 does not fit s64");
+  EXPECT_EQ((zeros({1}, DType::u8) + 18446744073709551615ULL).dtype(), DType::u64);
+}
+
+TEST_F(Elementwise, limits_that_cross_give_the_upper_one) {
+  expect_values<int>(clip(tensor({0, 5}), 3, 1), {2}, {1, 1});
+}
+
 TEST_F(Elementwise, choose_and_limit) {
   expect_values<float>(select(tensor({1, 0, 2}), tensor({1.0, 2.0, 3.0}), -1), {3}, {1, -1, 3});
   expect_values<float>(clip(tensor({-2.0, 0.5, 2.0}), 0, 1), {3}, {0, 0.5, 1});

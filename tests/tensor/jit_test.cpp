@@ -329,5 +329,30 @@ TEST_F(Traced, hooks_with_a_name_can_be_replaced_for_one_function) {
   EXPECT_NE(jit(f).text(tensor(4)).find("hook"), std::string::npos);
 }
 
+TEST_F(Traced, keys_of_maps_count_one_by_one) {
+  using Named = std::map<std::string, Tensor>;
+  const auto same = jit([](const Named& named) { return named; });
+  for (const Named& named :
+       {Named{{"a", ones({1})}, {"b c", ones({1})}}, Named{{"a b", ones({1})}, {"c", ones({1})}}}) {
+    const Named result = same(named);
+    EXPECT_EQ(result.begin()->first, named.begin()->first);
+    EXPECT_EQ(result.rbegin()->first, named.rbegin()->first);
+  }
+}
+
+TEST_F(Traced, texts_show_numbers_and_the_bodies_of_loops) {
+  const Tensor x = ones({2});
+  const auto loop = jit([](const Tensor& from) {
+    return while_loop(
+        from, [](const Tensor& s) { return all(s < 100); },
+        [](const Tensor& s) { return s * 2.5; });
+  });
+  const std::string text = loop.text(x);
+  EXPECT_NE(text.find("constant f32[] 2.5\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  function 1:\n"), std::string::npos) << text;
+  EXPECT_NE(graph_dot(std::vector{x * 0.25}).find("label=\"0.25\\nf32[]\""), std::string::npos)
+      << graph_dot(std::vector{x * 0.25});
+}
+
 }  // namespace
 }  // namespace stoker

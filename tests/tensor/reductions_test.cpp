@@ -82,6 +82,16 @@ TEST_F(Reductions, of_nothing_may_read_single_elements) {
   EXPECT_EQ(sum(transpose(none) * one).item<float>(), 0);
 }
 
+TEST_F(Reductions, square_16_bit_floats_as_32) {
+  const Tensor far = tensor({300.0, -300.0});
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    EXPECT_EQ(standard_deviation(as_type(far, dtype)).dtype(), dtype);
+    EXPECT_EQ(standard_deviation(as_type(far, dtype)).item<float>(), 300);
+    EXPECT_EQ(linalg::norm(as_type(tensor({300.0, 400.0}), dtype)).dtype(), dtype);
+    EXPECT_EQ(linalg::norm(as_type(tensor({300.0, 400.0}), dtype)).item<float>(), 500);
+  }
+}
+
 TEST_F(Reductions, of_nothing) {
   EXPECT_EQ(sum(zeros({0})).item<float>(), 0);
   EXPECT_EQ(product(zeros({0})).item<float>(), 1);

@@ -15,6 +15,9 @@ TEST_F(Shapes, count_up) {
   expect_near(linspace(0, 1, 5), {0, 0.25, 0.5, 0.75, 1});
   expect_near(linspace(0, 1, 4, false), {0, 0.25, 0.5, 0.75});
   EXPECT_EQ(linspace(0, 1, 0).shape(), Shape{0});
+  expect_values<float>(linspace(tensor({0.0, 10.0}), tensor({1.0, 20.0}), 3), {2, 3},
+                       {0, 0.5, 1, 10, 15, 20});
+  expect_values<float>(linspace(0, tensor({2.0, 4.0}), 2, false), {2, 2}, {0, 1, 0, 2});
   EXPECT_EQ(error_of([] { return linspace(0, 1, -1); }).code(), ErrorCode::invalid_parameter);
 }
 

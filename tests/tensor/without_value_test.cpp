@@ -54,6 +54,16 @@ TEST_F(WithoutValue, a_tensor_is_nothing_to_trace) {
   expect_refused("a mapped function", [&] { return void(vmap(forgets)(ones({2}))); });
 }
 
+TEST_F(WithoutValue, a_tensor_is_no_answer_of_the_programs) {
+  const auto forgets = [](const std::vector<Tensor>&) { return Tensor{}; };
+  const TensorSpec spec{DType::f32, Shape{1}};
+  expect_refused("a result",
+                 [&] { return void(host_call(spec, forgets, {ones({1})}).to_vector<float>()); });
+  expect_refused("an input", [&] { return void(host_call(spec, forgets, {Tensor{}})); });
+  expect_refused("what a hook looks at",
+                 [&] { return void(hook(Tensor{}, [](const Tensor&) {})); });
+}
+
 TEST_F(WithoutValue, a_tensor_is_left_behind_by_a_move) {
   Tensor x = ones({2});
   const Tensor y = std::move(x);
