@@ -3,6 +3,7 @@
 #include "stoker/kernels/cpu/stream.hpp"
 #include "stoker/kernels/fused/evaluator.hpp"
 #include "stoker/kernels/fused/schedule.hpp"
+#include "stoker/kernels/fused/tiles.hpp"
 #include "stoker/kernels/scalar/loops.hpp"
 
 namespace stoker::kernels::fused::STOKER_ISA {
@@ -136,6 +137,7 @@ struct Interpreter final : Evaluator {
   Schedule schedule;  // its steps have become `before` and `steps`
   std::vector<Ready> before;
   std::vector<Ready> steps;
+  std::vector<Piece> pieces;      // of the steps
   std::vector<Place> streams_in;  // the inputs that are read from front to back
   std::uint32_t slices = 1;
 
@@ -148,9 +150,14 @@ struct Interpreter final : Evaluator {
 
   void evaluate(const CpuArgs& args, std::byte* registers, std::size_t first, std::size_t n,
                 std::size_t next) const noexcept override {
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      if (next < schedule.elements) prefetch(args, next, i);
-      take(steps[i], args, registers, first, n);
+    for (const Piece& piece : pieces) {
+      if (next < schedule.elements) prefetch(args, next, piece.first, piece.first + piece.count);
+      const std::size_t tiles = piece.moves.empty() ? 0 : n / tile_elements;
+      if (tiles > 0) take_tiles(piece, args, registers, first, tiles);
+      const std::size_t done = tiles * tile_elements;
+      if (done == n) continue;
+      for (std::size_t i = piece.first; i < piece.first + piece.count; ++i)
+        take(steps[i], args, registers, first, n, done);
     }
   }
 
@@ -177,38 +184,53 @@ struct Interpreter final : Evaluator {
     if (schedule.streams) cpu::stream_fence();
   }
 
-  /// Asks for a part of the inputs of the block at `first`, beside each step of the one before it:
+  void take_tiles(const Piece& piece, const CpuArgs& args, std::byte* registers, std::size_t first,
+                  std::size_t tiles) const noexcept {
+    PlacedMove moves[Piece::most_moves];
+    for (std::size_t i = 0; i < piece.moves.size(); ++i) {
+      const TileMove& move = piece.moves[i];
+      moves[i] = {move.function, move.operand,
+                  reinterpret_cast<float*>(at(move.place, args, registers, first))};
+    }
+    run_tiles({moves, piece.moves.size()}, tiles);
+  }
+
+  /// Asks for a part of the inputs of the block at `first`, beside the steps of the one before it:
   /// the memory is busy while steps compute. A block is about a page, and the processor by itself
   /// does not look beyond one.
-  void prefetch(const CpuArgs& args, std::size_t first, std::size_t part) const noexcept {
+  void prefetch(const CpuArgs& args, std::size_t first, std::size_t part,
+                std::size_t parts_end) const noexcept {
     for (const Place& place : streams_in) {
       const std::byte* const from = at(place, args, nullptr, first);
       const std::size_t lines = schedule.block * place.stride / 64;
-      const std::size_t end = lines * (part + 1) / steps.size();
+      const std::size_t end = lines * parts_end / steps.size();
       for (std::size_t i = lines * part / steps.size(); i < end; ++i)
         __builtin_prefetch(from + 64 * i, 0, 2);
     }
   }
 
+  /// Where element `skip` of the block at `first` lies. Only floats are skipped.
   [[nodiscard]] std::byte* at(const Place& place, const CpuArgs& args, std::byte* registers,
-                              std::size_t first) const noexcept {
+                              std::size_t first, std::size_t skip = 0) const noexcept {
     std::byte* base = registers;
     if (place.source > schedule.buffers)
       base = args.out<std::byte>(place.source - 1 - schedule.buffers);
     else if (place.source != 0)  // only ever read
       base = const_cast<std::byte*>(args.in<std::byte>(place.source - 1));
-    return base + place.offset + static_cast<std::int64_t>(first * place.stride);
+    if (place.stride == 0) base += skip * sizeof(float);  // a register or a tile
+    return base + place.offset + static_cast<std::int64_t>((first + skip) * place.stride);
   }
 
+  /// Elements [skip, n) of the block at `first`.
   void take(const Ready& one, const CpuArgs& args, std::byte* registers, std::size_t first,
-            std::size_t n) const noexcept {
+            std::size_t n, std::size_t skip = 0) const noexcept {
     const Step& step = one.step;
-    std::byte* const to = at(step.to, args, registers, first);
+    std::byte* const to = at(step.to, args, registers, first, skip);
     if (one.loop) {
-      const void* from[3] = {at(step.from[0], args, registers, first),
-                             at(step.from[1], args, registers, first),
-                             at(step.from[2], args, registers, first)};
-      one.loop(from, to, n);
+      const void* from[3] = {at(step.from[0], args, registers, first, skip),
+                             at(step.from[1], args, registers, first, skip),
+                             at(step.from[2], args, registers, first, skip)};
+      one.loop(from, to, n - skip);
     } else if (one.spread) {
       one.spread(schedule.layout, schedule.layout.strides[step.input], schedule.offsets[step.input],
                  at(step.from[0], args, registers, 0), first, n, to);
@@ -248,13 +270,15 @@ Result<std::shared_ptr<Interpreter>> make_interpreter(Schedule made) {
         interpreter->streams_in.push_back(place);
     }
   }
+  interpreter->pieces = pieces_of(schedule);
   return interpreter;
 }
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
-  STOKER_ASSIGN(const std::shared_ptr<Interpreter> interpreter,
-                make_interpreter(make_schedule(static_cast<const FusedCall&>(call).program,
-                                               cpu::stream_from_bytes)));
+  STOKER_ASSIGN(
+      const std::shared_ptr<Interpreter> interpreter,
+      make_interpreter(make_schedule(in_chains(static_cast<const FusedCall&>(call).program),
+                                     cpu::stream_from_bytes)));
   const Schedule& schedule = interpreter->schedule;
   const auto grain =
       static_cast<std::size_t>(std::clamp(10000 / schedule.ns_per_element, 2048.0, 32768.0));

@@ -86,13 +86,14 @@ Result<CpuPlan> plan_with(const FusedProductCall& call, std::size_t row, Make&& 
                  ErrorCode::limit_exceeded,
                  "more buffers than the CPU binds",
                  {{"requested", std::to_string(buffers)}, {"limit", std::to_string(most_buffers)}}};
-  Schedule rows = make_part_schedule(call.program, row);
+  const FusedProgram program = in_chains(call.program);
+  Schedule rows = make_part_schedule(program, row);
   const double work = rows.ns_per_element * static_cast<double>(rows.elements);
   STOKER_ASSIGN(std::shared_ptr<const Evaluator> whole_rows, make_evaluator(std::move(rows)));
   STOKER_ASSIGN(std::shared_ptr<const Evaluator> anywhere,
-                make_evaluator(make_part_schedule(call.program, 1)));
+                make_evaluator(make_part_schedule(program, 1)));
   CpuPlan plan = make(std::make_shared<const Epilogue>(std::move(whole_rows), std::move(anywhere),
-                                                       home_of(call.program)));
+                                                       home_of(program)));
   plan.cost_ns += work;
   return plan;
 }

@@ -1,9 +1,9 @@
 // A chain of scalar functions over strided inputs, and the one kernel that it becomes at run time.
 //
-// On the CPU a program is interpreted over blocks that stay in the first-level cache, one loop for
-// each instruction; on a GPU it becomes one shader. Either way each instruction rounds to its own
-// dtype and nothing is contracted across two of them, so a program gives the same bits as its
-// instructions one by one.
+// On the CPU a program is interpreted over blocks that stay in the first-level cache, a loop for an
+// instruction or vector registers for several (tiles.hpp); on a GPU it becomes one shader. Either way each
+// instruction rounds to its own dtype and nothing is contracted across two of them, so a program gives the
+// same bits as its instructions one by one; of a NaN, only that it is one.
 //
 // Programs are values. Threads: any, as with every value.
 #pragma once

@@ -394,7 +394,7 @@ Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
   job.all = reduce::steps(reduction.shape, reduction.reduced);
   const reduce::Step& step = job.all.steps[0];
   const auto row = static_cast<std::size_t>(step.inner == 1 ? step.reduced : step.inner);
-  STOKER_ASSIGN(job.program, make_evaluator(make_tile_schedule(given.program, row)));
+  STOKER_ASSIGN(job.program, make_evaluator(make_tile_schedule(in_chains(given.program), row)));
   const DType dtype = given.program.dtypes()[given.program.outputs[0]];
   return planners[static_cast<std::size_t>(reduction.operation)](dtype, job);
 }

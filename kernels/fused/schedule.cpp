@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <span>
 
 namespace stoker::kernels::fused {
 namespace {
@@ -273,7 +274,52 @@ Schedule smallest_fitting(const FusedProgram& program, const Form& form) {
   return schedule;
 }
 
+/// The instructions of a program as in_chains() orders them.
+std::vector<std::size_t> chain_order(const FusedProgram& program) {
+  const std::size_t first = program.first_result();
+  const std::size_t count = program.code.size();
+  std::vector<std::size_t> order;
+  std::vector<bool> done(first + count, false);
+  std::fill_n(done.begin(), first, true);
+  const auto operands = [&](std::size_t i) {
+    return std::span{program.code[i].operands}.first(program.code[i].function->arity);
+  };
+  const auto ready = [&](std::size_t i) {
+    return std::ranges::all_of(operands(i), [&](auto value) { return bool{done[value]}; });
+  };
+  for (std::size_t earliest = 0; order.size() < count;) {
+    while (done[first + earliest]) ++earliest;
+    std::size_t next = earliest;
+    for (std::size_t i = earliest; !order.empty() && i < count; ++i) {
+      if (done[first + i] || !ready(i) ||
+          std::ranges::find(operands(i), first + order.back()) == operands(i).end())
+        continue;
+      next = i;
+      break;
+    }
+    order.push_back(next);
+    done[first + next] = true;
+  }
+  return order;
+}
+
 }  // namespace
+
+FusedProgram in_chains(const FusedProgram& program) {
+  const std::vector<std::size_t> order = chain_order(program);
+  const std::size_t first = program.first_result();
+  std::vector<FusedProgram::Value> now(first + order.size());
+  std::iota(now.begin(), now.end(), FusedProgram::Value{0});
+  for (std::size_t i = 0; i < order.size(); ++i)
+    now[first + order[i]] = static_cast<FusedProgram::Value>(first + i);
+  FusedProgram result = program;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    FusedProgram::Instruction& one = result.code[i] = program.code[order[i]];
+    for (std::size_t k = 0; k < one.function->arity; ++k) one.operands[k] = now[one.operands[k]];
+  }
+  for (FusedProgram::Value& output : result.outputs) output = now[output];
+  return result;
+}
 
 Schedule make_schedule(const FusedProgram& program, std::size_t stream_from) {
   return smallest_fitting(program, {.stream_from = stream_from});

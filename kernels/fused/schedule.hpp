@@ -21,6 +21,8 @@ struct Place {
   std::uint32_t source = 0;  ///< 0: a register; then the buffers of the inputs, then the outputs
   std::uint32_t stride = 0;  ///< bytes from one output element to the next; 0 in registers
   std::int64_t offset = 0;   ///< bytes
+
+  bool operator==(const Place&) const = default;
 };
 
 struct Step {
@@ -57,6 +59,11 @@ struct Schedule {
   std::vector<Step> before;           ///< once for each slice
   std::vector<Step> steps;            ///< for each block
 };
+
+/// The same program with what it computes in another order: where it can, an instruction follows the one
+/// that it reads, whose value is then still in a vector register (tiles.hpp). To be called before anything
+/// that depends on the order.
+[[nodiscard]] FusedProgram in_chains(const FusedProgram& program);
 
 /// `stream_from` is the size from which outputs are written past the cache.
 [[nodiscard]] Schedule make_schedule(const FusedProgram& program, std::size_t stream_from);
