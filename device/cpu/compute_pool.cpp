@@ -47,12 +47,16 @@ struct ComputePool::State {
   std::atomic<std::uint32_t> busy{0};           // active
   std::atomic<std::uint32_t> spinning{0};
 
-  bool claim_locked(Claim& claim) {
+  /// Of a node's slices some threads take the first and some the last that are left: so a thread meets the
+  /// same part of the tensors in every step, and what it left of them in its cache.
+  bool claim_locked(Claim& claim, bool last) {
     if (ready.empty() || active >= threads) return false;
     Node* node = ready.front();
     const std::uint32_t slices = node->plan->stages.empty() ? 1 : node->slices();
-    claim = {node, node->stage, node->claimed++};
-    if (node->claimed == slices) {
+    claim = {node, node->stage,
+             last ? slices - 1 - node->claimed_last : node->claimed - node->claimed_last};
+    if (last) ++node->claimed_last;
+    if (++node->claimed == slices) {
       ready.pop_front();
       waiting_nodes.store(static_cast<std::uint32_t>(ready.size()), std::memory_order_relaxed);
     }
@@ -166,7 +170,7 @@ ComputePool::ComputePool(unsigned threads)
   state_->running_workers = state_->threads;
   workers_.reserve(state_->threads);
   for (unsigned i = 0; i < state_->threads; ++i) {
-    workers_.emplace_back([state = state_](const std::stop_token& stop) { work(state, stop); });
+    workers_.emplace_back([state = state_, last = i % 2 == 1](const std::stop_token& stop) { work(state, last, stop); });
     pthread_setname_np(workers_.back().native_handle(), ("stoker-cpu" + std::to_string(i)).c_str());
   }
 }
@@ -211,7 +215,7 @@ bool ComputePool::help(const std::function<bool()>& done) {
     bool claimed = false;
     {
       const auto lock = lock_soon(state_->mutex);
-      claimed = state_->claim_locked(claim);
+      claimed = state_->claim_locked(claim, false);
     }
     if (!claimed && spun) return false;
     if (claimed)
@@ -230,13 +234,14 @@ bool ComputePool::help(const std::function<bool()>& done) {
   return true;
 }
 
-void ComputePool::work(const std::shared_ptr<State>& state, const std::stop_token& stop) {
+void ComputePool::work(const std::shared_ptr<State>& state, bool last,
+                       const std::stop_token& stop) {
   ReadyNodes ready_now;
   bool spun = true;  // since it last had or heard of work
   auto lock = lock_soon(state->mutex);
   while (!stop.stop_requested()) {
     Claim claim;
-    const bool claimed = state->claim_locked(claim);
+    const bool claimed = state->claim_locked(claim, last);
     if (claimed || !spun) {
       // Who was woken too late, when others had taken what there was, waits for what they make ready.
       lock.unlock();

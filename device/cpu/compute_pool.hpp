@@ -48,7 +48,7 @@ class ComputePool {
 
  private:
   struct State;
-  static void work(const std::shared_ptr<State>& state, const std::stop_token& stop);
+  static void work(const std::shared_ptr<State>& state, bool last, const std::stop_token& stop);
   std::shared_ptr<State> state_;  // shared with the threads, which may outlive the pool
   std::vector<std::jthread> workers_;
   const ForkGuard fork_;

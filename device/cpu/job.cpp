@@ -81,6 +81,7 @@ void Job::reset(bool timed, std::atomic<std::uint32_t>* progress, ReadyNodes& re
   for (std::size_t i = 0; i < count_; ++i) {
     Node& node = nodes_[i];
     node.claimed = 0;
+    node.claimed_last = 0;
     node.stage = 0;
     node.waiting.store(node.predecessors, std::memory_order_relaxed);
     node.left.store(node.plan->stages.empty() ? 0 : node.slices(), std::memory_order_relaxed);
@@ -108,6 +109,7 @@ void Job::run_slice(Node& node, std::uint32_t stage, std::uint32_t slice,
   if (!nothing_to_do && stage + 1 < node.plan->stages.size()) {
     node.stage = stage + 1;
     node.claimed = 0;
+    node.claimed_last = 0;
     node.left.store(node.slices(), std::memory_order_relaxed);
     ready.push_back(&node);
     return;

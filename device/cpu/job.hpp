@@ -42,7 +42,8 @@ struct Node {
   std::uint32_t predecessors = 0;
   std::span<const std::uint32_t> successors;
 
-  std::uint32_t claimed = 0;  ///< slices of this stage given out
+  std::uint32_t claimed = 0;       ///< slices of this stage given out
+  std::uint32_t claimed_last = 0;  ///< those of them that were the last ones left
   std::uint32_t stage = 0;
   std::atomic<std::uint32_t> waiting{0};  ///< predecessors not done yet
   std::atomic<std::uint32_t> left{0};     ///< slices of this stage not finished

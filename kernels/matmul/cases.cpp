@@ -63,6 +63,8 @@ std::vector<Pair> pairs() {
       {"tall_batch", Shape{3, 200, 160}, Shape{3, 160, 230}},
       {"rank_8", Shape{2, 1, 2, 1, 2, 1, 4, 5}, Shape{1, 2, 1, 2, 1, 2, 5, 3}},
       {"long_k", Shape{3, 9001}, Shape{9001, 5}},
+      {"cut_sums", Shape{41, 1033}, Shape{1033, 77}, false, false, true},
+      {"cut_sums_ta", Shape{1033, 41}, Shape{1033, 77}, true},
       {"past_65535_groups", Shape{70000, 2, 3}, Shape{70000, 3, 2}, false, false, false, true},
       {"large", Shape{1024, 700}, Shape{700, 1100}, false, false, false, true},
   };

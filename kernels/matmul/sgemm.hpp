@@ -46,20 +46,34 @@ class OneThread {
   int before_;
 };
 
-/// C's part = A · B. Throws Error{out_of_memory} if oneDNN has no room for its copies.
+/// The part of the sum over t that is added up: all of it, or t from `begin` to `end`.
+struct Depth {
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+/// C's part = A · B over that depth. Throws Error{out_of_memory} if oneDNN has no room for its copies.
 inline void sgemm(const Problem& p, const float* a, const float* b, float* c, const Part& part,
-                  const LibraryThreads& threads) {
+                  const Depth& depth, const LibraryThreads& threads) {
   const OneThread one(threads);
-  const std::int64_t b_first = p.transpose_b ? part.n0 * p.k : part.n0;
+  const std::int64_t b_column = p.transpose_b ? p.k : 1;
+  const std::int64_t b_row = p.transpose_b ? 1 : p.n;
   const dnnl_status_t status = dnnl_sgemm(
       p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', part.m1 - part.m0, part.n1 - part.n0,
-      p.k, 1.0F, a + part.m0 * p.a_row_step(), p.transpose_a ? p.m : p.k, b + b_first,
+      depth.end - depth.begin, 1.0F, a + part.m0 * p.a_row_step() + depth.begin * p.a_column_step(),
+      p.transpose_a ? p.m : p.k, b + part.n0 * b_column + depth.begin * b_row,
       p.transpose_b ? p.k : p.n, 0.0F, c + part.m0 * p.n + part.n0, p.n);
   if (status != dnnl_success)
     throw Error{"matmul",
                 status == dnnl_out_of_memory ? ErrorCode::out_of_memory : ErrorCode::internal,
                 "oneDNN refused the product",
                 {{"status", std::to_string(status)}}};
+}
+
+/// The same over the whole depth.
+inline void sgemm(const Problem& p, const float* a, const float* b, float* c, const Part& part,
+                  const LibraryThreads& threads) {
+  sgemm(p, a, b, c, part, {0, p.k}, threads);
 }
 
 }  // namespace stoker::kernels::matmul::STOKER_ISA

@@ -83,8 +83,9 @@ class FusedProducts : public KernelsOnDevices {
 
 TEST_P(FusedProducts, equal_two_kernels_for_all_shapes_of_operands) {
   const std::vector<std::array<std::int64_t, 3>> shapes{
-      {1, 7, 9},      {1, 300, 64},   {1, 64, 1030}, {5, 1, 3},    {33, 65, 17},  {64, 64, 64},
-      {130, 70, 250}, {257, 31, 300}, {3, 12, 1500}, {700, 40, 1}, {20, 523, 19}, {32, 784, 32}};
+      {1, 7, 9},     {1, 300, 64},   {1, 64, 1030},  {5, 1, 3},     {33, 65, 17},
+      {64, 64, 64},  {130, 70, 250}, {257, 31, 300}, {3, 12, 1500}, {700, 40, 1},
+      {20, 523, 19}, {32, 784, 32},  {41, 1033, 77}};
   int turn = 0;
   for (const auto& [m, k, n] : shapes)
     for (const bool transpose_a : {false, true})
