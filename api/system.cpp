@@ -105,6 +105,7 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
     source.open.cache_dir = options.config.cache_dir;
     source.open.validation = options.config.validation;
     source.open.cpu_threads = options.config.threads;
+    source.open.flush_subnormals = options.config.flush_subnormals;
     ClientContext context;
     context.executor = executor;
     context.clock = clock;

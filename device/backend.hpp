@@ -265,6 +265,7 @@ struct OpenOptions {
   bool validation = false;  ///< switch Vulkan's validation layers on where installed
   std::chrono::nanoseconds submit_target = std::chrono::milliseconds{50};  ///< split work beyond it
   unsigned cpu_threads = 0;  ///< of the process' compute pool, if this opens it; 0: one per core
+  bool flush_subnormals = false;  ///< CPU kernels take subnormal numbers for 0
 };
 
 /// Finds and opens the devices of one kind. Defined once per folder under device/, as

@@ -50,6 +50,8 @@ Config Config::from(const Lookup& lookup) {
   if (const auto threads = lookup("STOKER_THREADS"))
     config.threads = parse_count("STOKER_THREADS", *threads);
   config.isa = text("STOKER_ISA");
+  config.flush_subnormals =
+      parse_switch("STOKER_FLUSH_SUBNORMALS", text("STOKER_FLUSH_SUBNORMALS"));
   config.observe_socket = text("STOKER_OBSERVE");
   config.validation = parse_switch("STOKER_VALIDATION", text("STOKER_VALIDATION"));
   if (const auto directory = lookup("STOKER_CACHE_DIR")) {

@@ -19,6 +19,9 @@ struct Config {
   unsigned threads = 0;
   /// STOKER_ISA: the instruction set of CPU kernels ("v1", "v3", "v4"); empty: the best there is.
   std::string isa;
+  /// STOKER_FLUSH_SUBNORMALS: 1, true, on or yes let CPU kernels take numbers below the smallest normal
+  /// one (1.2e-38 of f32) for 0. Processors compute with those many times slower.
+  bool flush_subnormals = false;
   /// STOKER_VALIDATION: 1, true, on or yes switch Vulkan's validation layers on.
   bool validation = false;
   /// STOKER_OBSERVE: a path; a system listens there for `stoker observe`. Empty: nowhere.

@@ -39,9 +39,9 @@ Check check(const System& system, const DeviceInfo& info) {
 
 std::vector<std::pair<std::string, std::string>> settings() {
   std::vector<std::pair<std::string, std::string>> found;
-  for (const char* name :
-       {"STOKER_DEVICE", "STOKER_LOG", "STOKER_CACHE_DIR", "STOKER_THREADS", "STOKER_ISA",
-        "STOKER_VALIDATION", "STOKER_OBSERVE", "VK_DRIVER_FILES", "VK_ICD_FILENAMES"})
+  for (const char* name : {"STOKER_DEVICE", "STOKER_LOG", "STOKER_CACHE_DIR", "STOKER_THREADS",
+                           "STOKER_ISA", "STOKER_FLUSH_SUBNORMALS", "STOKER_VALIDATION",
+                           "STOKER_OBSERVE", "VK_DRIVER_FILES", "VK_ICD_FILENAMES"})
     if (const char* value = std::getenv(name)) found.emplace_back(name, value);
   return found;
 }

@@ -170,7 +170,9 @@ ComputePool::ComputePool(unsigned threads)
   state_->running_workers = state_->threads;
   workers_.reserve(state_->threads);
   for (unsigned i = 0; i < state_->threads; ++i) {
-    workers_.emplace_back([state = state_, last = i % 2 == 1](const std::stop_token& stop) { work(state, last, stop); });
+    workers_.emplace_back([state = state_, last = i % 2 == 1](const std::stop_token& stop) {
+      work(state, last, stop);
+    });
     pthread_setname_np(workers_.back().native_handle(), ("stoker-cpu" + std::to_string(i)).c_str());
   }
 }

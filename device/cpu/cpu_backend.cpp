@@ -4,6 +4,7 @@
 #include <fstream>
 #include <string>
 
+#include "stoker/device/cpu/float_mode.hpp"
 #include "stoker/device/cpu/memory_steps.hpp"
 #include "stoker/device/host_memory.hpp"
 
@@ -62,16 +63,16 @@ DeviceInfo CpuBackend::describe(unsigned threads) {
 }
 
 CpuBackend::CpuBackend(CompletionSink& sink, std::shared_ptr<ComputePool> pool,
-                       std::chrono::nanoseconds patience)
+                       const Options& options)
     : info_{describe(pool->threads())},
-      queue_{std::make_shared<JobQueue>(sink, std::move(pool))},
-      patience_{patience} {}
+      queue_{std::make_shared<JobQueue>(sink, std::move(pool), options.flush_subnormals)},
+      options_{options} {}
 
 CpuBackend::~CpuBackend() {
   if (fork_.forked())
     queue_->forget_threads();  // the jobs are the parent's, as are the threads that run them
   else
-    queue_->close(patience_);
+    queue_->close(options_.patience);
 }
 
 Result<std::unique_ptr<MemoryBlock>> CpuBackend::allocate(std::uint64_t bytes, MemoryKind kind) {
@@ -125,6 +126,7 @@ Result<void> CpuBackend::submit(const Submission& submission) {
 
 bool CpuBackend::run_at_once(std::span<const Step> steps, std::optional<Error>& failure) {
   submissions_.fetch_add(1, std::memory_order_relaxed);
+  const FlushSubnormals mode{options_.flush_subnormals};
   boost::container::small_vector<void*, 16> pointers;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];

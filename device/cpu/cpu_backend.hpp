@@ -18,9 +18,11 @@ namespace stoker::device::cpu {
 
 class CpuBackend final : public Backend {
  public:
-  /// `patience`: how long the destructor waits.
-  CpuBackend(CompletionSink& sink, std::shared_ptr<ComputePool> pool,
-             std::chrono::nanoseconds patience = std::chrono::seconds{5});
+  struct Options {
+    std::chrono::nanoseconds patience = std::chrono::seconds{5};  ///< how long the destructor waits
+    bool flush_subnormals = false;                                ///< as in OpenOptions
+  };
+  CpuBackend(CompletionSink& sink, std::shared_ptr<ComputePool> pool, const Options& options);
   ~CpuBackend() override;
 
   [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
@@ -42,7 +44,7 @@ class CpuBackend final : public Backend {
  private:
   const DeviceInfo info_;
   const std::shared_ptr<JobQueue> queue_;
-  const std::chrono::nanoseconds patience_;
+  const Options options_;
   const ForkGuard fork_;
   std::atomic<std::uint64_t> submissions_{0};
   std::atomic<std::uint64_t> recordings_{0};

@@ -15,8 +15,9 @@ class CpuDriver final : public Driver {
   }
   [[nodiscard]] Result<std::unique_ptr<Backend>> open(std::size_t, CompletionSink& sink,
                                                       const OpenOptions& options) override {
-    return std::unique_ptr<Backend>{
-        std::make_unique<CpuBackend>(sink, ComputePool::shared(options.cpu_threads))};
+    return std::unique_ptr<Backend>{std::make_unique<CpuBackend>(
+        sink, ComputePool::shared(options.cpu_threads),
+        CpuBackend::Options{.flush_subnormals = options.flush_subnormals})};
   }
 };
 

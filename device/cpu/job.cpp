@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 
+#include "stoker/device/cpu/float_mode.hpp"
 #include "stoker/device/cpu/memory_steps.hpp"
 #include "stoker/runtime/lock_soon.hpp"
 
@@ -27,9 +28,10 @@ std::shared_ptr<const CpuExecutable> executable_of(const Step& step) {
 
 }  // namespace
 
-Job::Job(std::span<const Step> steps, std::weak_ptr<JobOwner> owner)
+Job::Job(std::span<const Step> steps, std::weak_ptr<JobOwner> owner, bool flush_subnormals)
     : owner_{std::move(owner)},
       count_{steps.size()},
+      flush_subnormals_{flush_subnormals},
       nodes_{std::make_unique<Node[]>(steps.size())} {
   keep_.reserve(count_);
   std::vector<std::vector<std::uint32_t>> after(count_);
@@ -100,6 +102,7 @@ void Job::run_slice(Node& node, std::uint32_t stage, std::uint32_t slice,
   const bool nothing_to_do = node.plan->stages.empty();
   if (!nothing_to_do && !node.failed.load(std::memory_order_relaxed)) {
     try {
+      const FlushSubnormals mode{flush_subnormals_};
       node.plan->stages[stage].run(node.args, slice);
     } catch (...) {
       fail(node, error_from_current_exception(keep_[node.index]->kernel));

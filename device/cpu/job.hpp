@@ -66,7 +66,7 @@ class JobOwner {
 
 class Job final {
  public:
-  Job(std::span<const Step> steps, std::weak_ptr<JobOwner> owner);
+  Job(std::span<const Step> steps, std::weak_ptr<JobOwner> owner, bool flush_subnormals);
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
@@ -96,6 +96,7 @@ class Job final {
 
   const std::weak_ptr<JobOwner> owner_;
   const std::size_t count_;
+  const bool flush_subnormals_;
   double cost_ns_ = 0;
   std::unique_ptr<Node[]> nodes_;
   std::vector<void*> pointers_;            // inputs and outputs of all nodes, one after the other

@@ -6,11 +6,11 @@
 #include "stoker/runtime/lock_soon.hpp"
 
 namespace stoker::device::cpu {
-JobQueue::JobQueue(CompletionSink& sink, std::shared_ptr<ComputePool> pool)
-    : sink_{sink}, pool_{std::move(pool)} {}
+JobQueue::JobQueue(CompletionSink& sink, std::shared_ptr<ComputePool> pool, bool flush_subnormals)
+    : sink_{sink}, flush_subnormals_{flush_subnormals}, pool_{std::move(pool)} {}
 
 std::shared_ptr<Job> JobQueue::make_job(std::span<const Step> steps) {
-  return std::make_shared<Job>(steps, weak_from_this());
+  return std::make_shared<Job>(steps, weak_from_this(), flush_subnormals_);
 }
 
 void JobQueue::submit(std::shared_ptr<Job> job, const Submission& submission) {

@@ -27,7 +27,8 @@ namespace stoker::device::cpu {
 
 class JobQueue final : public JobOwner, public std::enable_shared_from_this<JobQueue> {
  public:
-  JobQueue(CompletionSink& sink, std::shared_ptr<ComputePool> pool);
+  /// `flush_subnormals`: of all jobs.
+  JobQueue(CompletionSink& sink, std::shared_ptr<ComputePool> pool, bool flush_subnormals);
 
   /// Ready to be submitted, again and again.
   [[nodiscard]] std::shared_ptr<Job> make_job(std::span<const Step> steps);
@@ -74,6 +75,7 @@ class JobQueue final : public JobOwner, public std::enable_shared_from_this<JobQ
 
   CompletionSink& sink_;
   const ForkGuard fork_;
+  const bool flush_subnormals_;
   std::mutex mutex_;
   std::condition_variable changed_;    // completed_, reporter_, or a flight that is done
   std::shared_ptr<ComputePool> pool_;  // until close()

@@ -90,7 +90,7 @@ class OutlastingKernel : public testing::Test {
  protected:
   void SetUp() override {
     pool = std::make_shared<ComputePool>(2);
-    device = std::make_unique<CpuBackend>(sink, pool, at_once);
+    device = std::make_unique<CpuBackend>(sink, pool, CpuBackend::Options{.patience = at_once});
     memory = device->allocate(bytes, MemoryKind::device).value();
   }
   std::unique_ptr<Recording> record(const HeldKernel& work) {

@@ -23,6 +23,7 @@ TEST(Config, an_empty_environment_means_defaults) {
   EXPECT_EQ(config.threads, 0U);
   EXPECT_EQ(config.cache_dir, "");
   EXPECT_FALSE(config.validation);
+  EXPECT_FALSE(config.flush_subnormals);
   EXPECT_EQ(config.observe_socket, "");
 }
 
@@ -33,6 +34,7 @@ TEST(Config, reads_every_variable) {
                                    {"STOKER_THREADS", "3"},
                                    {"STOKER_ISA", "v3"},
                                    {"STOKER_VALIDATION", "1"},
+                                   {"STOKER_FLUSH_SUBNORMALS", "on"},
                                    {"STOKER_OBSERVE", "/run/stoker"}});
   EXPECT_EQ(config.device, "vulkan:0");
   EXPECT_EQ(config.log, "debug");
@@ -40,6 +42,7 @@ TEST(Config, reads_every_variable) {
   EXPECT_EQ(config.threads, 3U);
   EXPECT_EQ(config.isa, "v3");
   EXPECT_TRUE(config.validation);
+  EXPECT_TRUE(config.flush_subnormals);
   EXPECT_EQ(config.observe_socket, "/run/stoker");
 }
 
