@@ -23,6 +23,8 @@ class CpuBackend final : public Backend {
     bool flush_subnormals = false;                                ///< as in OpenOptions
   };
   CpuBackend(CompletionSink& sink, std::shared_ptr<ComputePool> pool, const Options& options);
+  CpuBackend(CompletionSink& sink, std::shared_ptr<ComputePool> pool)
+      : CpuBackend{sink, std::move(pool), Options{}} {}
   ~CpuBackend() override;
 
   [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
