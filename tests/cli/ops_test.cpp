@@ -133,7 +133,8 @@ TEST(OpsCommand, lists_what_the_checklist_asks_of_a_device) {
   EXPECT_EQ(by_name["exp"]["gradient"], "exact");
   EXPECT_EQ(by_name["floor"]["gradient"], "zero");
   EXPECT_EQ(by_name["quotient"]["gradient"], "none");
-  for (const char* name : {"lu", "qr", "svd", "cumulative_product", "cumulative_max", "barrier"})
+  for (const char* name : {"lu", "qr", "svd", "cumulative_product", "cumulative_max", "barrier",
+                           "window_scatter_max", "window_scatter_min"})
     EXPECT_EQ(by_name[name]["gradient"], "exact") << name;
   EXPECT_EQ(by_name["svd"]["devices"].size(), 1U);
 }
