@@ -72,20 +72,51 @@ Tensor gumbel_of(const Tensor& key, const Shape& shape, DType dtype) {
   return -log(-log(between(key, shape, tiny, 1, dtype)));
 }
 
-/// randint_split of Nx: two draws, so that a span that divides 2^n badly does not show.
+/// randint_split of Nx: two draws are one number of twice the bits, of which the remainder is taken, so
+/// that a span that divides 2^n badly does not show.
 Tensor integers(const Tensor& key, std::int64_t low, std::int64_t high, const Shape& shape,
                 DType dtype) {
-  const DType raw = unsigned_of(size_of(dtype));
+  const std::size_t bytes = size_of(dtype);
+  const int half = static_cast<int>(4 * bytes);
+  const DType raw = unsigned_of(bytes);
   const Tensor keys = split(key);
-  const Tensor higher = bits(squeeze(slice_along_axis(keys, 0, 1), Axes{0}), shape, raw);
+  const Tensor first = full({}, low, dtype);
   const Tensor lower = bits(squeeze(slice_along_axis(keys, 1, 1), Axes{0}), shape, raw);
   const std::uint64_t span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
-  const int half = static_cast<int>(4 * size_of(dtype));
+  if (bytes < 8 && span == std::uint64_t{1} << 2 * half) return as_type(lower, dtype) + first;
   const std::uint64_t step = (std::uint64_t{1} << half) % span;
-  const std::uint64_t multiplier = step * step % span;
-  const Tensor modulus = full({}, span, raw);
-  const Tensor offset = (higher % modulus * full({}, multiplier, raw) + lower % modulus) % modulus;
-  return as_type(offset, dtype) + full({}, low, dtype);
+  const std::uint64_t multiplier = step * step % span;  // what the higher draw counts: 2^n
+  // As wide as the product needs. Of eight bytes there is nothing wider: from 2^32 on the multiplier
+  // wraps to 0, as in Nx, and the lower draw is all.
+  const bool wraps = bytes == 4 && multiplier != 0 && span > std::uint64_t{1} << 16;
+  const DType wide = bytes == 8 || wraps ? DType::u64 : DType::u32;
+  const Tensor modulus = full({}, span, wide);
+  Tensor offset = as_type(lower, wide) % modulus;
+  if (multiplier != 0) {
+    const Tensor higher = bits(squeeze(slice_along_axis(keys, 0, 1), Axes{0}), shape, raw);
+    offset = (as_type(higher, wide) % modulus * full({}, multiplier, wide) + offset) % modulus;
+  }
+  return as_type(offset, dtype) + first;
+}
+
+/// Integers of `dtype` hold what is in [low, high), and something is.
+void check_bounds(std::int64_t low, std::int64_t high, DType dtype) {
+  const auto refused = [&](const std::string& expected) {
+    return Error{"randint",
+                 ErrorCode::invalid_parameter,
+                 "expected " + expected + ", got [" + std::to_string(low) + ", " +
+                     std::to_string(high) + ") of " + std::string{to_string(dtype)},
+                 {{"dtype", std::string{to_string(dtype)}},
+                  {"low", std::to_string(low)},
+                  {"high", std::to_string(high)}}};
+  };
+  if (!is_integer(dtype) || low >= high) throw refused("an integer dtype and low < high");
+  const int digits = static_cast<int>(8 * size_of(dtype)) - (is_signed(dtype) ? 1 : 0);
+  const std::int64_t most =
+      digits >= 63 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t{1} << digits) - 1;
+  const std::int64_t least = is_signed(dtype) ? -most - 1 : 0;
+  if (low < least || high - 1 > most)
+    throw refused("bounds within [" + std::to_string(least) + ", " + std::to_string(most) + "]");
 }
 
 }  // namespace
@@ -137,13 +168,7 @@ Drawn normal(const Tensor& key, const Shape& shape, double mean, double deviatio
 
 Tensor randint_split(const Tensor& key, std::int64_t low, std::int64_t high, const Shape& shape,
                      DType dtype) {
-  if (!is_integer(dtype) || low >= high)
-    throw Error{"randint",
-                ErrorCode::invalid_parameter,
-                "expected an integer dtype and low < high",
-                {{"dtype", std::string{to_string(dtype)}},
-                 {"low", std::to_string(low)},
-                 {"high", std::to_string(high)}}};
+  check_bounds(low, high, dtype);
   return integers(key, low, high, shape, dtype);
 }
 

@@ -33,7 +33,7 @@ struct Drawn {
 /// Of complex numbers each part is normal, and both together have that deviation.
 [[nodiscard]] Drawn normal(const Tensor& key, const Shape& shape = {}, double mean = 0,
                            double deviation = 1, DType dtype = DType::f32);
-/// In [low, high), of an integer dtype.
+/// In [low, high), of an integer dtype that holds those; else invalid_parameter.
 [[nodiscard]] Drawn randint(const Tensor& key, std::int64_t low, std::int64_t high,
                             const Shape& shape = {}, DType dtype = DType::s32);
 /// -log(-log(u)).
