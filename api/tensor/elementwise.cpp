@@ -178,6 +178,22 @@ Tensor as_type(const Tensor& x, DType dtype) {
   return Tensor{expr::cast(x.value(), dtype), x.names()};
 }
 
+Tensor bitcast(const Tensor& x, DType dtype) {
+  static const expr::Op& op = expr::find_op("bitcast");
+  if (is_complex(x.dtype()) || is_complex(dtype)) {
+    const std::string from{to_string(x.dtype())};
+    const std::string to{to_string(dtype)};
+    throw Error{"bitcast",
+                ErrorCode::dtype_mismatch,
+                "cannot read " + from + " as " + to +
+                    ": complex numbers are pairs, see view_as_real and view_as_complex",
+                {{"from", from}, {"to", to}}};
+  }
+  if (x.dtype() == dtype) return x;
+  return Tensor{expr::apply_one(op, {x.value()}, {{"dtype", std::string{to_string(dtype)}}}),
+                x.names()};
+}
+
 Tensor relu(const TensorLike& x) {
   const Tensor value{x.as(number(x.dtype())), x.tensor().names()};
   return select(value > 0, value, select(is_nan(value), value, 0));

@@ -1,7 +1,7 @@
 // Functions of single elements. Shapes broadcast as NumPy's do; dtypes merge by
 // pipeline/tensor/promotion.hpp. Conditions are u8, 0 or 1.
 //
-// Rows of ../shared/op-checklist.md: N-029 to N-046, N-048, T-010 to T-017, T-019, T-021.
+// Rows of ../shared/op-checklist.md: N-022, N-029 to N-046, N-048, T-010 to T-017, T-019, T-021.
 //
 // Threads: any. Errors are thrown: shape_mismatch, dtype_mismatch.
 #pragma once
@@ -124,6 +124,9 @@ namespace stoker {
 /// Elements converted: floats to integers truncate toward zero and saturate, NaN gives 0; integers wrap;
 /// of a complex number the real part remains.
 [[nodiscard]] Tensor as_type(const Tensor& x, DType dtype);
+/// The bits of elements as those of another dtype of the same size, all of them: NaNs keep what they
+/// carry. Not of or to complex numbers (view_as_real), not to bool. There is no gradient.
+[[nodiscard]] Tensor bitcast(const Tensor& x, DType dtype);
 
 /// max(x, 0); the gradient at 0 is 0.
 [[nodiscard]] Tensor relu(const TensorLike& x);

@@ -16,6 +16,7 @@ TEST(OpsCommand, lists_what_the_checklist_asks_of_a_device) {
   const std::vector<std::string> asked = {"constant",
                                           "iota",
                                           "cast",
+                                          "bitcast",
                                           "reshape",
                                           "broadcast",
                                           "transpose",
@@ -133,6 +134,7 @@ TEST(OpsCommand, lists_what_the_checklist_asks_of_a_device) {
   EXPECT_EQ(by_name["exp"]["gradient"], "exact");
   EXPECT_EQ(by_name["floor"]["gradient"], "zero");
   EXPECT_EQ(by_name["quotient"]["gradient"], "none");
+  EXPECT_EQ(by_name["bitcast"]["gradient"], "none");
   for (const char* name : {"lu", "qr", "svd", "cumulative_product", "cumulative_max", "barrier",
                            "window_scatter_max", "window_scatter_min"})
     EXPECT_EQ(by_name[name]["gradient"], "exact") << name;
