@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "stoker/kernels/cpu/stream.hpp"
+#include "stoker/kernels/cpu/vector_bytes.hpp"
 
 namespace stoker::kernels::cpu::STOKER_ISA {
 
@@ -72,14 +73,6 @@ inline constexpr bool rounds = std::is_floating_point_v<A> &&
 /// What totals of many blocks are kept in.
 template <class Op, class A>
 using Total = std::conditional_t<rounds<Op, A> && std::is_same_v<A, float>, double, A>;
-
-#if defined(__AVX512F__)
-inline constexpr std::size_t vector_bytes = 64;
-#elif defined(__AVX2__)
-inline constexpr std::size_t vector_bytes = 32;
-#else
-inline constexpr std::size_t vector_bytes = 16;
-#endif
 
 template <class A> using Lanes [[gnu::vector_size(vector_bytes)]] = A;
 template <class A> inline constexpr std::size_t lane_count = vector_bytes / sizeof(A);

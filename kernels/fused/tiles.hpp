@@ -11,20 +11,15 @@
 
 #include <span>
 
+#include "stoker/kernels/cpu/vector_bytes.hpp"
 #include "stoker/kernels/fused/schedule.hpp"
 
 namespace stoker::kernels::fused::STOKER_ISA {
 
-#if defined(__AVX512F__)
-inline constexpr std::size_t tile_vector_bytes = 64;
-#elif defined(__AVX2__)
-inline constexpr std::size_t tile_vector_bytes = 32;
-#else
-inline constexpr std::size_t tile_vector_bytes = 16;
-#endif
 inline constexpr std::size_t tile_vectors = 8;
 /// What a tile is of.
-inline constexpr std::size_t tile_elements = tile_vectors * tile_vector_bytes / sizeof(float);
+inline constexpr std::size_t tile_elements =
+    tile_vectors * kernels::cpu::STOKER_ISA::vector_bytes / sizeof(float);
 
 enum class TileFunction : std::uint8_t {
   load,

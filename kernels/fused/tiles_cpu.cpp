@@ -12,11 +12,13 @@
 namespace stoker::kernels::fused::STOKER_ISA {
 namespace {
 
-typedef float Vector __attribute__((vector_size(tile_vector_bytes)));
+using kernels::cpu::STOKER_ISA::vector_bytes;
+
+typedef float Vector __attribute__((vector_size(vector_bytes)));
 typedef float Unaligned
-    __attribute__((vector_size(tile_vector_bytes), aligned(alignof(float)), may_alias));
-typedef std::int32_t Bits __attribute__((vector_size(tile_vector_bytes)));
-constexpr std::size_t lanes = tile_vector_bytes / sizeof(float);
+    __attribute__((vector_size(vector_bytes), aligned(alignof(float)), may_alias));
+typedef std::int32_t Bits __attribute__((vector_size(vector_bytes)));
+constexpr std::size_t lanes = vector_bytes / sizeof(float);
 
 Vector vector_at(const float* tile, std::size_t i) noexcept {
   return *reinterpret_cast<const Unaligned*>(tile + i * lanes);
