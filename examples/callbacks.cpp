@@ -76,7 +76,7 @@ int main(int count, char** arguments) try {
   nn::Model whole = fresh();
   nn::fit(whole, parts.train, {.epochs = 8, .callbacks = {callbacks::checkpoint(4, folder)}});
   nn::Model resumed = nn::Model::load(folder / "checkpoint_epoch_4.safetensors");
-  nn::fit(resumed, parts.train, {.epochs = 4, .first_epoch = 5});
+  nn::fit(resumed, parts.train, {.epochs = 8, .first_epoch = 5});
   std::cout << "training that went on from epoch 4 is "
             << (same(whole, resumed) ? "the same to the bit" : "NOT the same") << '\n';
   return same(whole, resumed) ? 0 : 1;

@@ -1,5 +1,6 @@
 // `stoker train`: a script describes a model and its data, the verb trains it.
 #include <atomic>
+#include <cstdlib>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
@@ -9,6 +10,7 @@
 #include "output.hpp"
 #include "script_words.hpp"
 #include "stoker/api/nn/script/training_library.hpp"
+#include "stoker/runtime/log.hpp"
 #include "training_files.hpp"
 #include "verbs.hpp"
 
@@ -77,7 +79,7 @@ Outcome train(nn::TrainingPlan& plan, const Options& options, const std::atomic<
                   {{"file", options.resume}}};
     fit.first_epoch = done + 1;
   }
-  fit.epochs = last - fit.first_epoch + 1;
+  fit.epochs = last;
   if (!options.script.quiet && !options.script.json) fit.log = &std::cout;
   // Lines for each epoch are there anyway.
   if (fit.log && nn::terminal_columns(std::cerr))
@@ -162,6 +164,9 @@ int run(const Options& options) {
   const std::string& file = options.script.words[0];
   const ScriptSource source = script_source(file);
   ScriptOptions script = options.script.options(1, file);
+  // What fails is told below, and as it was asked for: the log of those who ran it adds nothing.
+  if ((options.script.quiet || options.script.json) && std::getenv("STOKER_LOG") == nullptr)
+    set_log_level(LogLevel::critical);
   Interrupts::block();
   const System system;
   const Device device = system.device(options.script.device);

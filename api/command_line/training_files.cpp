@@ -35,6 +35,43 @@ template <class Map> bool same_tensors(const Map& a, const Map& b) {
   });
 }
 
+std::string words(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
+
+/// What decides which tensors a model has: refused where the script says it in another way.
+void check_options(const std::filesystem::path& path, const nn::Model& known,
+                   const nn::Model& wanted) {
+  const auto same = [&](const std::string& what, const std::string& file, const std::string& its) {
+    if (file != its)
+      refuse(path, "its " + what + " differs: the file has " + file + ", the script " + its);
+  };
+  const nn::ModelInfo before = known.info();
+  const nn::ModelInfo now = wanted.info();
+  same("precision", before.precision, now.precision);
+  same("loss_scale", before.loss_scale, now.loss_scale);
+  same("optimizer", before.optimizer, now.optimizer);
+  same("accumulate_gradients", std::to_string(known.options().accumulate_gradients),
+       std::to_string(wanted.options().accumulate_gradients));
+  same("set of frozen layers", words(known.frozen()), words(wanted.frozen()));
+}
+
+/// The model in the file, made with the script's schedule if it has one.
+nn::Model load(const std::filesystem::path& path, const nn::Model& wanted) {
+  const nn::Schedule& schedule = wanted.options().schedule;
+  try {
+    return nn::Model::load(path, wanted.device(), schedule);
+  } catch (const Error& error) {
+    if (error.detail("parameter") != "schedule") throw;
+    refuse(path, schedule
+                     ? "it was made without a schedule: leave it out of the script's nn.model"
+                     : "it was made with a schedule: the script's nn.model needs the same one, "
+                       "{schedule = \"…\"}");
+  }
+}
+
 }  // namespace
 
 void save_trained(const nn::Model& model, std::int64_t epoch, const std::filesystem::path& path) {
@@ -59,14 +96,15 @@ std::int64_t resume(nn::TrainingPlan& plan, const std::filesystem::path& path) {
     if (failure != std::errc{} || end != text.data() + text.size() || epoch < 1)
       refuse(path, "it does not say how many epochs it was trained; stoker train writes that");
   }
-  const nn::Model known = nn::Model::load(path, plan.model.device(), plan.model.options().schedule);
+  const nn::Model known = load(path, plan.model);
   if (known.network().to_json() != plan.model.network().to_json())
     refuse(path, "it holds another network than the script describes");
+  check_options(path, known, plan.model);
   nn::TrainingState state = known.state();
   const nn::TrainingState wanted = plan.model.state();
   if (!same_tensors(state.trained, wanted.trained) || !same_tensors(state.kept, wanted.kept) ||
       !same_tensors(state.slots, wanted.slots))
-    refuse(path, "the script has another optimizer or freezes other layers");
+    refuse(path, "it holds other tensors than the script's model has");
   plan.model.restore(std::move(state));
   return epoch;
 }

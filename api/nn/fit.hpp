@@ -61,7 +61,7 @@ using Callback = std::function<void(const EpochMetrics& metrics, Training& train
 using BatchCallback = std::function<void(const TrainingProgress& progress, Training& training)>;
 
 struct FitOptions {
-  std::int64_t epochs = 10;
+  std::int64_t epochs = 10;      ///< the number of the last one, as in Keras, however many are left
   std::int64_t first_epoch = 1;  ///< of a training that goes on: the one after the last
   std::int64_t batch_size = 32;
   bool shuffle = true;

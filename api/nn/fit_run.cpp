@@ -55,6 +55,9 @@ void check(const Model& model, const char* what, const Dataset& data) {
 FitOptions checked(const Model& model, const Dataset& data, FitOptions options) {
   if (options.epochs < 1 || options.first_epoch < 1)
     refuse("epochs are counted from 1, and there is at least one");
+  if (options.epochs < options.first_epoch)
+    refuse("epochs: expected the number of the last one, at least first_epoch = " +
+           std::to_string(options.first_epoch) + ", got " + std::to_string(options.epochs));
   check(model, "data set", data);
   if (options.validation) check(model, "validation set", *options.validation);
   for (const Named& one : options.metrics) (void)metric(one);
@@ -139,7 +142,7 @@ struct FitRun::Parts {
                 .prefetch = options.prefetch}},
         callbacks_called{options.callbacks.size()} {}
 
-  [[nodiscard]] std::int64_t last() const { return options.first_epoch + options.epochs - 1; }
+  [[nodiscard]] std::int64_t last() const { return options.epochs; }
   [[nodiscard]] std::int64_t next_epoch() const {
     return options.first_epoch + static_cast<std::int64_t>(history.size());
   }

@@ -78,6 +78,17 @@ LogProbabilities log_probabilities(const Tensor& prediction, bool from_logits) {
   return {above, log(row_sum(exp(above)))};
 }
 
+/// Logits of one class alone are nothing: softmax makes 1 of them, the loss is 0, and so are gradients.
+void check_classes(const char* op, const Tensor& prediction, bool from_logits) {
+  if (!from_logits || prediction.rank() == 0 || prediction.shape()[prediction.rank() - 1] != 1)
+    return;
+  throw Error{op,
+              ErrorCode::shape_mismatch,
+              "expected scores of 2 classes or more, got " + prediction.shape().to_string() +
+                  ", whose loss is always 0: for one column take binary_cross_entropy",
+              {{"prediction", prediction.shape().to_string()}}};
+}
+
 /// -Σ t·log p. What is not expected at all may well be impossible: 0·log 0 is 0.
 Tensor surprise(const Tensor& t, const LogProbabilities& p) {
   const Tensor above = row_sum(select(equal(t, 0.0), 0.0, t * p.above));
@@ -118,6 +129,7 @@ Tensor categorical_cross_entropy(const Tensor& target, const Tensor& prediction,
                                  const CategoricalOptions& options) {
   const char* const op = "categorical_cross_entropy";
   check_rows(op, prediction);
+  check_classes(op, prediction, options.from_logits);
   check_smoothing(options.label_smoothing);
   const Tensor p = wide(op, prediction);
   const Shape classes{p.shape()[p.rank() - 1]};

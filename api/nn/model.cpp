@@ -39,6 +39,12 @@ Named loss_scale_of(const ModelOptions& options, const Precision& precision) {
 
 Optimizer optimizer_of(const ModelOptions& options) {
   Named wanted = options.optimizer;
+  if (options.schedule && (options.learning_rate || wanted.options.find("learning_rate")))
+    throw Error{
+        "model",
+        ErrorCode::invalid_parameter,
+        "learning_rate: expected none beside a schedule, which says what it is at each step",
+        {{"parameter", "learning_rate"}}};
   if (options.learning_rate) wanted.options.set("learning_rate", *options.learning_rate);
   return training_optimizer(wanted, {.accumulate_gradients = options.accumulate_gradients,
                                      .weight_decay = options.weight_decay,

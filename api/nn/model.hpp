@@ -193,7 +193,7 @@ class Model {
   /// written.
   void save(const std::filesystem::path& path) const;
   /// invalid_argument for a file that save() has not written; what Network::check() says for one
-  /// whose numbers do not fit. A schedule is not in a file: give it again.
+  /// whose numbers do not fit. A schedule is not in a file, only that there was one: give it again.
   [[nodiscard]] static Model load(const std::filesystem::path& path,
                                   std::optional<Device> device = {}, Schedule schedule = {});
 

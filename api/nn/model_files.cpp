@@ -23,7 +23,8 @@ json options_json(const ModelOptions& options) {
             {"loss_weights", options.loss_weights},
             {"precision", options.precision.text()},
             {"loss_scale", options.loss_scale.empty() ? "" : options.loss_scale.text()},
-            {"checkpoints", options.checkpoints}};
+            {"checkpoints", options.checkpoints},
+            {"schedule", static_cast<bool>(options.schedule)}};
   for (const Named& one : options.losses) text["losses"].push_back(one.text());
   const auto put = [&](const char* name, const std::optional<double>& value) {
     if (value) text[name] = *value;
@@ -62,6 +63,21 @@ ModelOptions options_of(const json& text) {
               ErrorCode::invalid_argument,
               path.string() + " is no saved model: " + why,
               {{"file", path.string()}}};
+}
+
+/// A schedule is a function, so a file says only whether there was one. Without it the optimizer has
+/// other slots.
+void check_schedule(const std::filesystem::path& path, const json& options, bool given) {
+  const bool wanted = options.value("schedule", given);
+  if (wanted == given) return;
+  throw Error{
+      "load",
+      ErrorCode::invalid_argument,
+      path.string() +
+          (wanted ? " holds a model that was made with a schedule, which is not in the file: "
+                    "give it again, load(path, device, schedule)"
+                  : " holds a model that was made without a schedule: load it without one"),
+      {{"file", path.string()}, {"parameter", "schedule"}}};
 }
 
 const std::string& entry(const std::filesystem::path& path, const TensorMetadata& metadata,
@@ -114,7 +130,9 @@ Model Model::load(const std::filesystem::path& path, std::optional<Device> devic
     refuse(path, "its format is '" + metadata.at("format") + "'");
   std::optional<Model> made;
   try {
-    ModelOptions options = options_of(json::parse(entry(path, metadata, "options")));
+    const json text = json::parse(entry(path, metadata, "options"));
+    check_schedule(path, text, static_cast<bool>(schedule));
+    ModelOptions options = options_of(text);
     options.device = device;
     options.schedule = std::move(schedule);
     made.emplace(Network::from_json(entry(path, metadata, "network")), std::move(options));

@@ -34,6 +34,15 @@ void check_range(const Variables& before, const Variables& after) {
   }
 }
 
+/// NaN and infinities have no multiple of a scale.
+void check_finite(const std::string& name, const Tensor& kernel) {
+  if (all_finite({{name, kernel}}).item<int>() != 0) return;
+  throw Error{op,
+              ErrorCode::invalid_argument,
+              "'" + name + "' holds numbers that are not finite: 8 bits have none for them",
+              {{"variable", name}}};
+}
+
 /// The same dense layer around a kernel of 8 bits.
 Layer in_8_bits(const Layer& dense, const std::string& name) {
   Params options;
@@ -69,6 +78,7 @@ QuantizedModel Model::quantize(const std::string& to) const {
         return layer;
       }
       quantized.push_back(info.name);
+      check_finite(info.name + ".kernel", before.at(info.name + ".kernel"));
       QuantizedKernel kernel = quantize_dense(before.at(info.name + ".kernel"));
       after.erase(info.name + ".kernel");
       after.emplace(info.name + ".values", std::move(kernel.values));

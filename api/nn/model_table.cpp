@@ -39,6 +39,17 @@ std::string table_of(const std::vector<Row>& rows) {
   return text;
 }
 
+/// Bytes by the dtype in which they are stored.
+using Stored = std::map<DType, std::size_t>;
+
+/// "s8 f32", without bytes.
+std::string names_of(const Stored& stored) {
+  std::string text;
+  for (const auto& [dtype, bytes] : stored)
+    text += (text.empty() ? "" : " ") + std::string{to_string(dtype)};
+  return text;
+}
+
 }  // namespace
 
 ModelInfo Model::info() const {
@@ -63,23 +74,34 @@ ModelInfo Model::info() const {
 
 std::string Model::summary() const {
   const std::set<std::string> left = frozen();
-  std::vector<Row> rows{{"layer (kind)", "output", "parameters", "inputs"}};
+  const Variables all = variables();
+  Stored stored;
+  std::vector<Row> rows{{"layer (kind)", "output", "parameters", "stored", "inputs"}};
   for (const Network::Input& input : network().inputs())
-    rows.push_back({input.name + " (input)", input.row.to_string(), "0", ""});
+    rows.push_back({input.name + " (input)", input.row.to_string(), "0", "", ""});
   for (const LayerInfo& layer : network().layers()) {
     std::string shapes;
     for (const RowSpec& row : layer.outputs)
       shapes += (shapes.empty() ? "" : " ") + row.to_string();
+    Stored own;
+    for (const VariableSpec& variable : layer.variables) {
+      const Tensor& tensor = all.at(layer.name + "." + variable.name);
+      own[tensor.dtype()] += tensor.bytes();
+      stored[tensor.dtype()] += tensor.bytes();
+    }
     std::string from;
     for (const std::string& input : layer.inputs) from += (from.empty() ? "" : ", ") + input;
     if (left.contains(layer.name)) from += " [frozen]";
-    rows.push_back(
-        {layer.name + " (" + layer.kind + ")", shapes, grouped(layer.parameters()), from});
+    rows.push_back({layer.name + " (" + layer.kind + ")", shapes, grouped(layer.parameters()),
+                    names_of(own), from});
   }
   const ModelInfo about = info();
+  std::string bytes = "bytes: " + grouped(about.bytes);
+  for (const auto& [dtype, part] : stored)
+    bytes += ", " + std::string{to_string(dtype)} + ": " + grouped(part);
   return table_of(rows) + "parameters: " + grouped(about.parameters) +
          ", trainable: " + grouped(about.trainable) +
-         ", not trainable: " + grouped(about.parameters - about.trainable) + '\n';
+         ", not trainable: " + grouped(about.parameters - about.trainable) + '\n' + bytes + '\n';
 }
 
 }  // namespace stoker::nn

@@ -76,6 +76,15 @@ Variables variables_of(const Pass& pass, const LayerInfo& info, const Variables&
   return own;
 }
 
+/// As in Keras: a frozen layer that keeps states (batch_norm, instance_norm) uses those that it has, as
+/// in inference. Else it would see numbers in training that it does not see afterwards.
+bool trains(const Pass& pass, const LayerInfo& info) {
+  if (!pass.training || !pass.frozen.contains(info.name)) return pass.training;
+  return std::ranges::none_of(info.variables, [](const VariableSpec& variable) {
+    return variable.kind == VariableKind::state;
+  });
+}
+
 /// Steps [first, last).
 void run_steps(const Pass& pass, std::size_t first, std::size_t last, Progress& progress) {
   const NetworkData& network = pass.network;
@@ -86,7 +95,7 @@ void run_steps(const Pass& pass, std::size_t first, std::size_t last, Progress& 
     const Variables own = variables_of(pass, info, progress.states);
     try {
       LayerCall call{
-          given, network.layers[step.layer].options(), own, pass.training,
+          given, network.layers[step.layer].options(), own, trains(pass, info),
           pass.training ? random::fold_in(pass.key, static_cast<std::uint32_t>(i)) : pass.key};
       progress.made[i] = NetworkData::apply(network.layers[step.layer], call);
       for (const auto& [name, state] : call.new_states())

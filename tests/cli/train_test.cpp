@@ -124,7 +124,8 @@ TEST_F(TrainCommand, goes_on_only_with_the_model_of_the_script) {
   write("sgd.lua", script("8", "optimizer = 'sgd'"));
   const CommandResult sgd = train({"sgd.lua", "--resume", "m"});
   EXPECT_EQ(sgd.exit_code, 1);
-  EXPECT_TRUE(contains(sgd.err, "another optimizer")) << sgd.err;
+  EXPECT_TRUE(contains(sgd.err, "its optimizer differs: the file has adam, the script sgd"))
+      << sgd.err;
 }
 
 TEST_F(TrainCommand, saves_the_last_whole_epoch_when_it_is_interrupted) {
@@ -219,6 +220,14 @@ TEST_F(TrainCommand, is_named_to_who_runs_such_a_script_as_any_other) {
   const CommandResult result = stoker_command({"run", xor_script, "--device", "cpu"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(contains(result.err, "stoker train")) << result.err;
+}
+
+TEST_F(TrainCommand, refuses_an_argument_that_the_script_never_reads) {
+  const CommandResult result = train({xor_script, "epoch=3", "--quiet"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(contains(result.err, "never reads the argument 'epoch'; did you mean 'epochs'"))
+      << result.err;
+  EXPECT_FALSE(contains(result.err, "child terminated")) << "quiet: no log";
 }
 
 TEST_F(TrainCommand, refuses_a_wrong_command_line) {

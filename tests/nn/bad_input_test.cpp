@@ -230,6 +230,7 @@ TEST_F(BadInput, options_of_fit_are_checked_before_anything_is_done) {
   refuses({.epochs = 0}, ErrorCode::invalid_argument, "epochs");
   refuses({.epochs = -3}, ErrorCode::invalid_argument, "epochs");
   refuses({.first_epoch = 0}, ErrorCode::invalid_argument, "epochs");
+  refuses({.epochs = 3, .first_epoch = 4}, ErrorCode::invalid_argument, "first_epoch = 4, got 3");
   refuses({.batch_size = 0}, ErrorCode::invalid_parameter, "batch_size");
   refuses({.batch_size = -32}, ErrorCode::invalid_parameter, "batch_size");
   refuses({.prefetch = -1}, ErrorCode::invalid_parameter, "prefetch");

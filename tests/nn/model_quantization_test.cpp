@@ -32,6 +32,14 @@ class ModelQuantization : public Tensors {
   }
 };
 
+TEST_F(ModelQuantization, names_a_kernel_that_8_bits_cannot_hold) {
+  Model model = trained();
+  model.merge_variables({{"dense_0.kernel", full({2, 32}, std::nan(""), DType::f32)}});
+  const Error error = error_of([&] { return model.quantize("int8"); });
+  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(error.detail("variable"), "dense_0.kernel");
+}
+
 TEST_F(ModelQuantization, predicts_as_before_with_fewer_bytes) {
   const Model whole = trained();
   const double before = accuracy(whole);

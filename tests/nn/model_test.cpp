@@ -100,9 +100,63 @@ TEST_F(Models, go_on_from_a_file_as_if_nothing_had_been) {
   first.save(folder / "half.safetensors");
   Model second = Model::load(folder / "half.safetensors");
   EXPECT_EQ(values(second), values(first));
-  fit(second, exclusive_or(), {.epochs = 3, .first_epoch = 4, .batch_size = 3});
+  fit(second, exclusive_or(), {.epochs = 6, .first_epoch = 4, .batch_size = 3});
   EXPECT_EQ(values(second), values(whole));
 }
+
+TEST_F(Models, ask_for_the_schedule_they_were_made_with) {
+  std::filesystem::create_directories(folder);
+  const auto path = folder / "scheduled.safetensors";
+  Model{two_layers(), {.schedule = schedule("constant(value=0.1)")}}.save(path);
+  const Error error = error_of([&] { return Model::load(path); });
+  EXPECT_EQ(error.detail("parameter"), "schedule");
+  EXPECT_NE(error.reason().find("give it again"), std::string_view::npos) << error.what();
+  EXPECT_NO_THROW((void)Model::load(path, {}, schedule("constant(value=0.1)")));
+  EXPECT_EQ(error_of([&] {
+              return Model{two_layers(),
+                           {.learning_rate = 0.1, .schedule = schedule("constant(value=0.1)")}};
+            }).detail("parameter"),
+            "learning_rate");
+}
+
+TEST_F(Models, use_the_statistics_that_a_frozen_batch_norm_has) {
+  const Node x = input({2});
+  Model model{Network{dense(batch_norm(x, {}, "norm"), 2)}, {.optimizer = "sgd", .seed = 3}};
+  model.freeze({"norm"});
+  const Batch batch{{tensor({{5.0, 9.0}, {1.0, 2.0}})}, {tensor({0, 1})}, 2};
+  const double inference =
+      model.compute_loss(model.predict(batch.inputs), batch.targets).item<double>();
+  EXPECT_NEAR(model.train_step(batch).item<double>(), inference, 1e-5);
+}
+
+TEST_F(Models, refuse_one_column_of_logits) {
+  Model model{Network{dense(input({2}), 1)}};
+  const Error error = error_of([&] {
+    return model.train_step({{ones({1, 2})}, {tensor({0})}, 1});
+  });
+  EXPECT_EQ(error.code(), ErrorCode::shape_mismatch);
+  EXPECT_NE(error.reason().find("binary_cross_entropy"), std::string_view::npos);
+}
+
+class ResumedOptimizers : public Models, public testing::WithParamInterface<const char*> {};
+
+TEST_P(ResumedOptimizers, go_on_to_the_same_bits) {
+  const auto make = [] { return Model{two_layers(), {.optimizer = GetParam(), .seed = 5}}; };
+  Model whole = make();
+  fit(whole, exclusive_or(), {.epochs = 6, .batch_size = 3});
+  Model first = make();
+  fit(first, exclusive_or(), {.epochs = 3, .batch_size = 3});
+  std::filesystem::create_directories(folder);
+  first.save(folder / "half.safetensors");
+  Model second = Model::load(folder / "half.safetensors");
+  fit(second, exclusive_or(), {.epochs = 6, .first_epoch = 4, .batch_size = 3});
+  EXPECT_EQ(values(second), values(whole));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ResumedOptimizers,
+                         testing::Values("sgd", "sgd(momentum=0.9, nesterov=true)", "adam", "adamw",
+                                         "adabelief", "adagrad", "lamb", "noisy_sgd", "radam",
+                                         "rmsprop(centered=true, momentum=0.9)", "yogi"));
 
 TEST_F(Models, refuse_files_that_are_no_models) {
   std::filesystem::create_directories(folder);
@@ -258,12 +312,13 @@ TEST_F(Models, copies_go_their_own_way) {
 TEST_F(Models, say_what_they_are_and_how_fast) {
   const Model model{two_layers(), {.optimizer = "sgd", .seed = 2}};
   EXPECT_EQ(model.summary(),
-            "layer (kind)     output      parameters  inputs\n"
-            "------------------------------------------------\n"
+            "layer (kind)     output      parameters  stored  inputs\n"
+            "--------------------------------------------------------\n"
             "input (input)    [batch, 2]           0\n"
-            "dense_0 (dense)  [batch, 8]          24  input\n"
-            "dense_1 (dense)  [batch, 2]          18  dense_0\n"
-            "parameters: 42, trainable: 42, not trainable: 0\n");
+            "dense_0 (dense)  [batch, 8]          24  f32     input\n"
+            "dense_1 (dense)  [batch, 2]          18  f32     dense_0\n"
+            "parameters: 42, trainable: 42, not trainable: 0\n"
+            "bytes: 168, f32: 168\n");
   const ModelInfo info = model.info();
   EXPECT_EQ(info.parameters, 42U);
   EXPECT_EQ(info.bytes, 42U * 4);

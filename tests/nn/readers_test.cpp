@@ -93,9 +93,14 @@ TEST_F(Readers, csv_reads_quotes_line_ends_and_a_byte_order_mark_as_rfc_4180_say
 TEST_F(Readers, csv_names_line_and_column_of_what_is_no_number) {
   const Error error = csv_error("a,b\n1,2\n\n3,four\n");
   EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-  EXPECT_EQ(error.reason(), "\"four\" is no f32 in line 4, column 2 (b)");
-  EXPECT_EQ(error.detail("line"), "4");
-  EXPECT_EQ(error.detail("column"), "2");
+  const std::string file{error.detail("file")};
+  EXPECT_TRUE(file.ends_with(".csv")) << file;
+  EXPECT_EQ(error.reason(), "\"four\" is no f32 in line 4 of " + file + ", column 1 (b)");
+  EXPECT_EQ(error.detail("file_line"), "4");
+  EXPECT_EQ(error.detail("column"), "1") << "counted as in the options";
+  EXPECT_EQ(error.detail("name"), "b");
+  const Error nan = csv_error("a,b\n1,2\n3,nan\n", {.finite = true});
+  EXPECT_EQ(nan.reason(), "NaN in line 3 of " + file + ", column 1 (b)");
   EXPECT_EQ(csv_error("a\n1e999\n").code(), ErrorCode::invalid_argument);
   EXPECT_EQ(csv_error("a\n0x10\n").code(), ErrorCode::invalid_argument);
   EXPECT_EQ(csv_error("a\n++1\n").code(), ErrorCode::invalid_argument);
@@ -120,7 +125,8 @@ TEST_F(Readers, csv_keeps_integers_exact_and_refuses_what_a_dtype_cannot_hold) {
 }
 
 TEST_F(Readers, csv_refuses_missing_values_unless_they_shall_be_nan) {
-  EXPECT_EQ(csv_error("a,b\n1,\n").reason(), "a missing value in line 2, column 2 (b)");
+  EXPECT_EQ(csv_error("a,b\n1,\n").reason(),
+            "a missing value in line 2 of " + (folder / "bad.csv").string() + ", column 1 (b)");
   const CsvData table =
       load_csv(written("t.csv", "a,b\n1,\n , 2\n"), {.missing = MissingValue::nan});
   const auto values = whole_batch(table.data).inputs[0].to_vector<float>();
@@ -134,19 +140,22 @@ TEST_F(Readers, csv_refuses_missing_values_unless_they_shall_be_nan) {
 }
 
 TEST_F(Readers, csv_refuses_tables_of_another_form) {
-  EXPECT_EQ(csv_error("a,b\n1,2\n3\n").reason(), "expected 2 columns in line 3, got 1");
-  EXPECT_EQ(csv_error("a,b\n").reason(), "the table has no rows");
-  EXPECT_EQ(csv_error("").reason(), "the table has no rows");
-  EXPECT_EQ(csv_error("a\n\"1\n").reason(),
-            "the file ends within a quoted field in line 3, column 1");
+  EXPECT_EQ(csv_error("a,b\n1,2\n3\n").reason(),
+            "expected 2 columns in line 3 of " + (folder / "bad.csv").string() + ", got 1");
+  EXPECT_EQ(csv_error("a,b\n").reason(),
+            "the table " + (folder / "bad.csv").string() + " has no rows");
+  EXPECT_EQ(csv_error("").reason(), "the table " + (folder / "bad.csv").string() + " has no rows");
+  EXPECT_EQ(csv_error("a\n\"1\n").reason(), "the file ends within a quoted field in line 3 of " +
+                                                (folder / "bad.csv").string() + ", column 0");
   EXPECT_EQ(csv_error("a\n\"1\"2\n").code(), ErrorCode::invalid_argument);
   EXPECT_EQ(csv_error("a\n1\"2\n").code(), ErrorCode::invalid_argument);
   EXPECT_EQ(csv_error("a\n1\r2\n").code(), ErrorCode::invalid_argument);
   EXPECT_EQ(csv_error("a\n1\n", {.targets = {"b"}}).code(), ErrorCode::not_found);
   EXPECT_EQ(csv_error("a\n1\n", {.targets = {1}}).code(), ErrorCode::invalid_parameter);
   EXPECT_EQ(csv_error("a\n1\n", {.scalar_targets = true}).code(), ErrorCode::invalid_parameter);
-  EXPECT_EQ(csv_error("1\n", {.header = false, .targets = {"a"}}).reason(),
-            "there is no column \"a\": there is no header");
+  EXPECT_EQ(
+      csv_error("1\n", {.header = false, .targets = {"a"}}).reason(),
+      "there is no column \"a\" in " + (folder / "bad.csv").string() + ": there is no header");
   EXPECT_EQ(code_of([&] { return load_csv(folder / "none.csv"); }), ErrorCode::not_found);
   EXPECT_EQ(code_of([&] { return load_csv(folder); }), ErrorCode::io_error);
 }

@@ -147,13 +147,12 @@ TEST_F(TrainingScripts, get_all_outputs_of_a_layer) {
 TEST_F(TrainingScripts, choose_loss_optimizer_schedule_and_what_is_done_to_gradients) {
   const TrainingPlan made = plan(model_of(
       "loss = 'cross_entropy(label_smoothing=0.1)', optimizer = 'adamw(decay=0.01)', "
-      "learning_rate = 0.5, schedule = 'cosine_decay(value=0.1, decay_steps=10)', "
+      "schedule = 'cosine_decay(value=0.1, decay_steps=10)', "
       "accumulate_gradients = 2, weight_decay = 0.25, clip_norm = 1, clip_value = 2, seed = 9, "
       "freeze = 'dense_0'"));
   const ModelOptions& options = made.model.options();
   EXPECT_EQ(options.loss.text(), "cross_entropy(label_smoothing=0.1)");
   EXPECT_EQ(options.optimizer.text(), "adamw(decay=0.01)");
-  EXPECT_EQ(options.learning_rate, 0.5);
   EXPECT_FLOAT_EQ(options.schedule(tensor(0)).item<float>(), 0.1F);
   EXPECT_EQ(options.accumulate_gradients, 2);
   EXPECT_EQ(options.weight_decay, 0.25);
@@ -317,7 +316,7 @@ TEST_F(TrainingScripts, are_told_the_line_of_data_that_cannot_be_trained_with) {
   EXPECT_EQ(error("local d = nn.csv('bad.csv', {label = 'y'})" + tail).detail("file_line"), "3");
   write("nan.csv", "a,b,y\n1,2,0\n1,nan,0\n");
   expect_error("local d = nn.csv('nan.csv', {label = 'y'})\nd = nn.normalize(d)" + tail,
-               ErrorCode::invalid_argument, "1", "NaN in row 1");
+               ErrorCode::invalid_argument, "1", "NaN in line 3 of ");
   expect_error("local d = nn.rows{inputs = {{1, 2}}, labels = {1}, shape = {3}}" + tail,
                ErrorCode::shape_mismatch, "1", "do not fill");
 }
@@ -339,6 +338,10 @@ TEST_F(TrainingScripts, are_told_what_arguments_should_have_been) {
                "1", "from 0 to 1");
   expect_error("nn.rows{inputs = {1, 2}, labels = {1}}", ErrorCode::invalid_argument, "1",
                "2 inputs, but 1 labels");
+  expect_error("nn.one_hot(nn.rows{inputs = {1}, labels = {1}}, -2)", ErrorCode::invalid_argument,
+               "1", "at least 1, got -2");
+  expect_error(model_of("learning_rate = 0.1, schedule = 'constant(value=0.1)'"),
+               ErrorCode::invalid_parameter, "1", "beside a schedule");
   expect_error("nn.model(nn.dense)", ErrorCode::invalid_argument, "1", "expected a node");
   expect_error(model_of("seed = 'x'"), ErrorCode::invalid_parameter, "1", "whole number");
 }

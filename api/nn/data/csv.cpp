@@ -76,59 +76,70 @@ struct Group {
   std::vector<std::byte> bytes;
 };
 
-std::size_t place_of(const CsvColumn& column, const std::vector<std::string>& names, bool header) {
+std::size_t place_of(const CsvColumn& column, const std::vector<std::string>& names,
+                     const std::string& file, bool header) {
   if (const auto* const name = std::get_if<std::string>(&column.which)) {
     const auto at = std::ranges::find(names, *name);
     if (!header || at == names.end())
       throw Error{op,
                   ErrorCode::not_found,
-                  "there is no column \"" + *name + "\"" + (header ? "" : ": there is no header"),
-                  {{"column", *name}}};
+                  "there is no column \"" + *name + "\" in " + file +
+                      (header ? "" : ": there is no header"),
+                  {{"file", file}, {"column", *name}}};
     return static_cast<std::size_t>(at - names.begin());
   }
   const auto count = static_cast<std::int64_t>(names.size());
   const std::int64_t wanted = std::get<std::int64_t>(column.which);
   const std::int64_t place = wanted < 0 ? wanted + count : wanted;
   if (place < 0 || place >= count)
-    throw Error{op,
-                ErrorCode::invalid_parameter,
-                "column " + std::to_string(wanted) + " of " + std::to_string(count),
-                {{"column", std::to_string(wanted)}, {"columns", std::to_string(count)}}};
+    throw Error{
+        op,
+        ErrorCode::invalid_parameter,
+        "there is no column " + std::to_string(wanted) + " in " + file + ", which has " +
+            std::to_string(count) + ", counted from 0",
+        {{"file", file}, {"column", std::to_string(wanted)}, {"columns", std::to_string(count)}}};
   return static_cast<std::size_t>(place);
 }
 
 std::vector<std::size_t> places_of(const std::vector<CsvColumn>& columns,
-                                   const std::vector<std::string>& names, bool header) {
+                                   const std::vector<std::string>& names, const std::string& file,
+                                   bool header) {
   std::vector<std::size_t> places;
-  for (const CsvColumn& column : columns) places.push_back(place_of(column, names, header));
+  for (const CsvColumn& column : columns) places.push_back(place_of(column, names, file, header));
   return places;
 }
 
-[[noreturn]] void refuse(const CsvFields& file, std::size_t column, const std::string& name,
+/// Columns count from 0, as in the options; a header's name says more.
+[[noreturn]] void refuse(const CsvFields& file, std::size_t column,
+                         const std::vector<std::string>& names, const CsvOptions& options,
                          const std::string& reason) {
-  throw Error{op,
-              ErrorCode::invalid_argument,
-              reason + " in line " + std::to_string(file.line()) + ", column " +
-                  std::to_string(column + 1) + " (" + name + ")",
-              {{"file", file.name()},
-               {"line", std::to_string(file.line())},
-               {"column", std::to_string(column + 1)}}};
+  const std::string place = std::to_string(column);
+  std::vector<Detail> details{
+      {"file", file.name()}, {"file_line", std::to_string(file.line())}, {"column", place}};
+  if (options.header) details.push_back({"name", names[column]});
+  throw Error{op, ErrorCode::invalid_argument,
+              reason + " in line " + std::to_string(file.line()) + " of " + file.name() +
+                  ", column " + place + (options.header ? " (" + names[column] + ")" : ""),
+              std::move(details)};
 }
 
 void append_row(Group& group, const CsvFields& file, const std::vector<std::string>& names,
-                MissingValue missing) {
+                const CsvOptions& options) {
   for (const std::size_t column : group.columns) {
     const std::string& field = file.fields()[column];
     std::string_view text = trimmed(field);
+    const auto refused = [&](const std::string& why) { refuse(file, column, names, options, why); };
     if (text.empty()) {
-      if (missing == MissingValue::refused) refuse(file, column, names[column], "a missing value");
+      if (options.missing == MissingValue::refused) refused("a missing value");
       text = "nan";
+    } else if (const auto number = read_all<double>(text);
+               options.finite && number && !std::isfinite(*number)) {
+      refused(std::isnan(*number) ? "NaN" : "an infinity");
     }
     const bool fits =
         visit_dtype(group.dtype, [&]<class T>() { return append_number<T>(group.bytes, text); });
     if (!fits)
-      refuse(file, column, names[column],
-             "\"" + field.substr(0, 40) + "\" is no " + std::string{to_string(group.dtype)});
+      refused("\"" + field.substr(0, 40) + "\" is no " + std::string{to_string(group.dtype)});
   }
 }
 
@@ -137,8 +148,9 @@ void check_length(const CsvFields& file, std::size_t columns) {
   throw Error{op,
               ErrorCode::invalid_argument,
               "expected " + std::to_string(columns) + " columns in line " +
-                  std::to_string(file.line()) + ", got " + std::to_string(file.fields().size()),
-              {{"file", file.name()}, {"line", std::to_string(file.line())}}};
+                  std::to_string(file.line()) + " of " + file.name() + ", got " +
+                  std::to_string(file.fields().size()),
+              {{"file", file.name()}, {"file_line", std::to_string(file.line())}}};
 }
 
 HostArray array_of(Group& group, std::int64_t rows, bool scalar) {
@@ -178,18 +190,24 @@ CsvData load_csv(const std::filesystem::path& path, const CsvOptions& options) {
   else
     for (std::size_t i = 0; i < names.size(); ++i) names[i] = std::to_string(i);
   if (!more)
-    throw Error{op, ErrorCode::invalid_argument, "the table has no rows", {{"file", file.name()}}};
+    throw Error{op,
+                ErrorCode::invalid_argument,
+                "the table " + file.name() + " has no rows",
+                {{"file", file.name()}}};
 
-  Group inputs{places_of(options.inputs, names, options.header), options.input_dtype, {}};
-  Group targets{places_of(options.targets, names, options.header), options.target_dtype, {}};
+  const auto places = [&](const std::vector<CsvColumn>& columns) {
+    return places_of(columns, names, file.name(), options.header);
+  };
+  Group inputs{places(options.inputs), options.input_dtype, {}};
+  Group targets{places(options.targets), options.target_dtype, {}};
   if (inputs.columns.empty())
     for (std::size_t i = 0; i < names.size(); ++i)
       if (!std::ranges::count(targets.columns, i)) inputs.columns.push_back(i);
   std::int64_t rows = 0;
   for (; more; more = file.next(), ++rows) {
     check_length(file, names.size());
-    append_row(inputs, file, names, options.missing);
-    append_row(targets, file, names, options.missing);
+    append_row(inputs, file, names, options);
+    append_row(targets, file, names, options);
   }
 
   HostRows table;

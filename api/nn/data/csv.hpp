@@ -9,7 +9,7 @@
 //
 // Threads: any; waits for the file. Errors are thrown: not_found (file, column name), io_error,
 // invalid_argument (no number, a missing value, a row of another length, a number that the dtype
-// cannot hold; details file, line, column), invalid_parameter (options).
+// cannot hold; details file, file_line from 1, column from 0 and its name), invalid_parameter (options).
 #pragma once
 
 #include <cstdint>
@@ -43,6 +43,7 @@ struct CsvOptions {
   DType target_dtype = DType::f32;
   bool scalar_targets = false;  ///< of one target column: rows of shape [], as class indices are
   MissingValue missing = MissingValue::refused;
+  bool finite = false;  ///< refuses NaN and infinities that are written as such
 };
 
 struct CsvData {

@@ -87,13 +87,12 @@ bool CsvFields::next() {
 }
 
 void CsvFields::refuse(const std::string& reason) const {
+  const std::string column = std::to_string(fields_.empty() ? 0 : fields_.size() - 1);
   throw Error{
       op_,
       ErrorCode::invalid_argument,
-      reason + " in line " + std::to_string(line_) + ", column " + std::to_string(fields_.size()),
-      {{"file", file_.name()},
-       {"line", std::to_string(line_)},
-       {"column", std::to_string(fields_.size())}}};
+      reason + " in line " + std::to_string(line_) + " of " + file_.name() + ", column " + column,
+      {{"file", file_.name()}, {"file_line", std::to_string(line_)}, {"column", column}}};
 }
 
 }  // namespace stoker::nn

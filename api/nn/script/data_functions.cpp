@@ -80,6 +80,7 @@ int csv(lua_State* L, lua::Script&) {
   if (missing != "refused" && missing != "nan")
     refuse(L, "csv", "missing must be \"refused\" or \"nan\", not '" + missing + "'");
   form.missing = missing == "nan" ? MissingValue::nan : MissingValue::refused;
+  form.finite = options.flag("check").value_or(true);
   form.inputs = columns(L, options, "inputs");
   form.targets = columns(L, options, "label");
   const bool label = !form.targets.empty();
@@ -216,8 +217,10 @@ int one_hot_rows(lua_State* L, lua::Script&) {
   const DataPtr data = check_data(L, 1, "one_hot");
   int whole = 0;
   const lua_Integer classes = lua_tointegerx(L, 2, &whole);
-  if (whole == 0 || classes < 1)
-    refuse(L, "one_hot", "expected the number of classes, got " + type_at(L, 2));
+  if (whole == 0) refuse(L, "one_hot", "expected the number of classes, got " + type_at(L, 2));
+  if (classes < 1)
+    refuse(L, "one_hot",
+           "expected a number of classes of at least 1, got " + std::to_string(classes));
   push_data(L, [data, classes] { return with_one_hot_targets(data->read(), classes); });
   return 1;
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,7 @@ struct Description {
   };
   std::vector<NotedNode> nodes;
   std::optional<TrainingRecipe> training;
+  std::set<std::string, std::less<>> arguments_read;  ///< names that args was asked for
 
   /// The recipe's network. Throws at the line of the first layer that does not fit.
   [[nodiscard]] Network network(const ModelRecipe& model) const;

@@ -41,10 +41,12 @@ int make_model(lua_State* L, lua::Script&) {
   return 1;
 }
 
-int patience_of(lua_State* L, const OptionTable& options, std::int64_t fallback) {
+int patience_of(lua_State* L, const char* callback, const OptionTable& options,
+                std::int64_t fallback) {
   const std::int64_t patience = options.integer("patience").value_or(fallback);
   if (patience < 1 || !std::in_range<int>(patience))
-    refuse(L, "model", "patience is a number of epochs, at least 1");
+    refuse(L, callback,
+           "patience: expected a number of epochs, at least 1, got " + std::to_string(patience));
   return static_cast<int>(patience);
 }
 
@@ -53,13 +55,13 @@ std::vector<Callback> callbacks_of(lua_State* L, const OptionTable& training) {
   std::vector<Callback> made;
   if (training.push("early_stopping")) {
     const OptionTable options{L, -1, "early_stopping", {"patience", "least"}};
-    made.push_back(callbacks::early_stopping(patience_of(L, options, 5),
+    made.push_back(callbacks::early_stopping(patience_of(L, "early_stopping", options, 5),
                                              options.real("least").value_or(1e-4)));
     lua_pop(L, 1);
   }
   if (training.push("reduce_on_plateau")) {
     const OptionTable options{L, -1, "reduce_on_plateau", {"patience", "factor", "least"}};
-    made.push_back(callbacks::reduce_on_plateau(patience_of(L, options, 5),
+    made.push_back(callbacks::reduce_on_plateau(patience_of(L, "reduce_on_plateau", options, 5),
                                                 options.real("factor").value_or(0.5),
                                                 options.real("least").value_or(1e-6)));
     lua_pop(L, 1);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stoker/api/nn/script/argument_reads.hpp"
 #include "stoker/api/nn/script/handles.hpp"
 #include "stoker/kernels/nearest_name.hpp"
 
@@ -30,6 +31,7 @@ int refuse_name(lua_State* L, lua::Script&) {
 }
 
 int read_returned(lua_State* L, lua::Script&) {
+  script::check_arguments(L);
   script::description_of(L).training = script::check_training(L, 1);
   return 0;
 }
@@ -45,6 +47,7 @@ TrainingLibrary::~TrainingLibrary() = default;
 
 void TrainingLibrary::open(lua_State* L) {
   script::set_description(L, *description_);
+  script::watch_arguments(L);
   script::open_handles(L);
   lua_newtable(L);
   script::open_layers(L);

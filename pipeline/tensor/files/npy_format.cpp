@@ -119,6 +119,7 @@ class Literal {
       const auto [end, failure] =
           std::from_chars(text_.data() + at_, text_.data() + text_.size(), extent);
       if (failure != std::errc{}) return wrong("an extent is no number");
+      if (extent < 0) return wrong("an extent is negative: " + std::to_string(extent));
       at_ = static_cast<std::size_t>(end - text_.data());
       if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // a long integer of Python 2
       extents.push_back(extent);
