@@ -41,7 +41,8 @@ std::string words(const std::set<std::string>& names) {
   return text.empty() ? "none" : text;
 }
 
-/// What decides which tensors a model has: refused where the script says it in another way.
+/// Of models with different tensors: refuses what the script says in another way than the file. A
+/// learning rate alone may change.
 void check_options(const std::filesystem::path& path, const nn::Model& known,
                    const nn::Model& wanted) {
   const auto same = [&](const std::string& what, const std::string& file, const std::string& its) {
@@ -52,10 +53,10 @@ void check_options(const std::filesystem::path& path, const nn::Model& known,
   const nn::ModelInfo now = wanted.info();
   same("precision", before.precision, now.precision);
   same("loss_scale", before.loss_scale, now.loss_scale);
-  same("optimizer", before.optimizer, now.optimizer);
   same("accumulate_gradients", std::to_string(known.options().accumulate_gradients),
        std::to_string(wanted.options().accumulate_gradients));
   same("set of frozen layers", words(known.frozen()), words(wanted.frozen()));
+  same("optimizer", before.optimizer, now.optimizer);
 }
 
 /// The model in the file, made with the script's schedule if it has one.
@@ -99,12 +100,13 @@ std::int64_t resume(nn::TrainingPlan& plan, const std::filesystem::path& path) {
   const nn::Model known = load(path, plan.model);
   if (known.network().to_json() != plan.model.network().to_json())
     refuse(path, "it holds another network than the script describes");
-  check_options(path, known, plan.model);
   nn::TrainingState state = known.state();
   const nn::TrainingState wanted = plan.model.state();
   if (!same_tensors(state.trained, wanted.trained) || !same_tensors(state.kept, wanted.kept) ||
-      !same_tensors(state.slots, wanted.slots))
+      !same_tensors(state.slots, wanted.slots)) {
+    check_options(path, known, plan.model);
     refuse(path, "it holds other tensors than the script's model has");
+  }
   plan.model.restore(std::move(state));
   return epoch;
 }

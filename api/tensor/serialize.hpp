@@ -114,8 +114,8 @@ template <class Key> [[nodiscard]] Key key_of_text(const std::string& text) {
   }
 }
 
-template <class K, class T> struct LayoutOf<std::map<K, T>> {
-  static Layout of(std::map<K, T>& map) {
+template <class K, class T, class C> struct LayoutOf<std::map<K, T, C>> {
+  static Layout of(std::map<K, T, C>& map) {
     Layout layout{Layout::Kind::map, {}, {}};
     for (auto& [key, one] : map) {
       layout.keys.push_back(text_of_key(key));
@@ -123,7 +123,7 @@ template <class K, class T> struct LayoutOf<std::map<K, T>> {
     }
     return layout;
   }
-  static void apply(std::map<K, T>& map, const Layout& layout) {
+  static void apply(std::map<K, T, C>& map, const Layout& layout) {
     expect_kind(layout, Layout::Kind::map);
     map.clear();
     for (std::size_t i = 0; i < layout.parts.size(); ++i) {

@@ -124,8 +124,7 @@ TEST_F(TrainCommand, goes_on_only_with_the_model_of_the_script) {
   write("sgd.lua", script("8", "optimizer = 'sgd'"));
   const CommandResult sgd = train({"sgd.lua", "--resume", "m"});
   EXPECT_EQ(sgd.exit_code, 1);
-  EXPECT_TRUE(contains(sgd.err, "its optimizer differs: the file has adam, the script sgd"))
-      << sgd.err;
+  EXPECT_TRUE(contains(sgd.err, "its optimizer differs")) << sgd.err;
 }
 
 TEST_F(TrainCommand, saves_the_last_whole_epoch_when_it_is_interrupted) {

@@ -163,7 +163,7 @@ template <class V> void visit_tensors(Layer& layer, V&& visitor) {
 }
 
 using Model =
-    std::tuple<std::map<std::string, Layer>, std::map<int, Tensor>,
+    std::tuple<std::map<std::string, Layer, std::less<>>, std::map<int, Tensor>,
                std::pair<Tensor, std::array<Tensor, 2>>, std::vector<std::vector<Tensor>>>;
 
 Model model() {

@@ -76,8 +76,8 @@ void check_arguments(lua_State* L) {
     lua::raise(L, Error{"nn",
                         ErrorCode::invalid_argument,
                         "the script never reads the argument '" + shown + "'" +
-                            (near ? "; did you mean '" + std::string{*near} + "'?" : "") +
-                            (names.empty() ? "; it reads none" : "; it reads " + names),
+                            (near ? "; did you mean '" + std::string{*near} + "'?" : ".") +
+                            (names.empty() ? " It reads none" : " It reads " + names),
                         {{"argument", shown}}});
   }
 }
