@@ -1,5 +1,6 @@
 #include "stoker/api/nn/optimizer.hpp"
 
+#include "stoker/api/nn/learning_rate.hpp"
 #include "stoker/api/nn/named_table.hpp"
 #include "stoker/api/nn/updates.hpp"
 #include "stoker/api/tensor/creation.hpp"
@@ -170,6 +171,8 @@ Optimizer optimizer(const Named& wanted, Schedule learning_rate) {
           recipe.compose(learning_rate ? updates::scale_by_learning_rate(std::move(learning_rate))
                                        : updates::scale_by_learning_rate(recipe.learning_rate))};
 }
+
+double own_learning_rate(const Named& wanted) { return table().make(wanted).learning_rate; }
 
 Optimizer training_optimizer(const Named& wanted, const TrainingOptions& options) {
   Optimizer made = optimizer(wanted, options.schedule);
