@@ -111,14 +111,13 @@ Update scale_by_learning_rate(Schedule schedule) {
                 "expected a schedule, got none"};
   return stateful(
       [](const Parameters&) {
-        return Slots{{learning_rate_scale, ones({})},
-                     {"learning_rate.step", zeros({}, DType::s32)}};
+        return Slots{{learning_rate_scale, ones({})}, {learning_rate_step, zeros({}, DType::s32)}};
       },
       [schedule = std::move(schedule)](const Parameters& gradients, const Slots& slots,
                                        const Parameters&) {
-        const Tensor& step = named_tensor(slots, "learning_rate.step", "slot");
+        const Tensor& step = named_tensor(slots, learning_rate_step, "slot");
         const Tensor& by = named_tensor(slots, learning_rate_scale, "slot");
-        return Updated{scaled(gradients, -schedule(step) * by), {{"learning_rate.step", step + 1}}};
+        return Updated{scaled(gradients, -schedule(step) * by), {{learning_rate_step, step + 1}}};
       });
 }
 

@@ -31,6 +31,8 @@ namespace stoker::nn::updates {
 
 /// The slot that callers change the learning rate by.
 inline constexpr const char* learning_rate_scale = "learning_rate_scale";
+/// The slot in which a schedule counts.
+inline constexpr const char* learning_rate_step = "learning_rate.step";
 
 // By a number ------------------------------------------------------------------------------------
 
