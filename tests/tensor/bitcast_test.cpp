@@ -1,4 +1,5 @@
 // Bits read as those of another dtype: rows B-012 and N-022 of ../shared/op-checklist.md.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -80,9 +81,10 @@ TEST_P(Bitcast, keeps_shapes_and_names) {
 
 TEST_P(Bitcast, reads_views_in_their_order) {
   const Tensor x = tensor({{1.0, 2.0, 4.0}, {0.5, -1.0, 0.0}});
-  const auto bits_of = [](std::vector<float> numbers) {
-    std::vector<std::uint32_t> bits;
-    for (const float number : numbers) bits.push_back(std::bit_cast<std::uint32_t>(number));
+  const auto bits_of = [](const std::vector<float>& numbers) {
+    std::vector<std::uint32_t> bits(numbers.size());
+    std::ranges::transform(numbers, bits.begin(),
+                           [](float number) { return std::bit_cast<std::uint32_t>(number); });
     return bits;
   };
   EXPECT_EQ(bitcast(transpose(x), DType::u32).to_vector<std::uint32_t>(),
@@ -147,7 +149,7 @@ TEST_P(Bitcast, refuses_what_has_other_sizes_or_parts) {
                                                  {DType::c64, DType::c128}}) {
     const std::string from{to_string(one.from)};
     const std::string to{to_string(one.to)};
-    SCOPED_TRACE(from + " as " + to);
+    SCOPED_TRACE(testing::Message() << from << " as " << to);
     const Error error = error_of([&] { return bitcast(zeros({3}, one.from), one.to); });
     EXPECT_EQ(error.code(), ErrorCode::dtype_mismatch);
     EXPECT_EQ(error.op(), "bitcast");
