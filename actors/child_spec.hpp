@@ -109,10 +109,10 @@ struct ChildSpec {
 /// A child that is an A, made with copies of the arguments at each start.
 template <class A, class... Args> [[nodiscard]] ChildSpec child(std::string id, Args... args) {
   ChildSpec spec;
-  spec.id = id;
   spec.start = [id, ... args = std::move(args)](const ChildStart& start) -> Result<ActorAddress> {
     return ActorAddress{start.spawn<A>({.name = id}, args...)};
   };
+  spec.id = std::move(id);
   return spec;
 }
 

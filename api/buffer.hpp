@@ -69,6 +69,7 @@ class Buffer {
   /// the device will not write there any more: after a cancel that may be later than the command's
   /// end. Null: the caller sees to it. Throws as read() does.
   template <class T>
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved on
   Command read_into(std::span<T> target, std::shared_ptr<const void> owner,
                     std::size_t first = 0) const {
     check_element_type("read", dtype_of<T>);

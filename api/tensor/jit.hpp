@@ -117,6 +117,7 @@ template <class F> class Jitted {
     using Out = std::remove_cvref_t<decltype(state_->function(like...))>;
     const std::vector<Tensor> tensors = detail::tensors_of(like...);
     std::vector<TensorSpec> specs;
+    specs.reserve(tensors.size());
     for (const Tensor& tensor : tensors) specs.push_back(tensor.spec());
     return Compiled<Out, Args...>{trace_on<Out>(device, tensors, like...), std::move(specs),
                                   detail::description_of(like...)};

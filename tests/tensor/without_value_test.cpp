@@ -65,9 +65,10 @@ TEST_F(WithoutValue, a_tensor_is_no_answer_of_the_programs) {
 }
 
 TEST_F(WithoutValue, a_tensor_is_left_behind_by_a_move) {
-  Tensor x = ones({2});
-  const Tensor y = std::move(x);
-  expect_refused("the source", [&] { return void(x + 1); });  // NOLINT(bugprone-use-after-move)
+  std::vector<Tensor> several{ones({2})};
+  const Tensor y = std::move(several[0]);
+  Tensor& x = several[0];
+  expect_refused("the source", [&] { return void(x + 1); });
   x = y * 2;
   expect_values<float>(x, {2}, {2, 2});
 }
