@@ -11,7 +11,8 @@ double learning_rate(const Model& model) {
   const Slots slots = model.state().slots;
   const double scale = learning_rate_scale(slots).item<double>();
   if (options.schedule)
-    return scale * options.schedule(named_tensor(slots, learning_rate_step, "slot")).item<double>();
+    return scale * options.schedule(named_tensor(slots, updates::learning_rate_step, "slot"))
+                       .item<double>();
   return scale * options.learning_rate.value_or(own_learning_rate(options.optimizer));
 }
 
