@@ -1,5 +1,6 @@
 // Models whose weights take less memory: near the whole ones, smaller, saved and loaded.
 #include <unistd.h>
+#include <cmath>
 #include <filesystem>
 
 #include "../tensor/fixture.hpp"
@@ -33,11 +34,33 @@ class ModelQuantization : public Tensors {
 };
 
 TEST_F(ModelQuantization, names_a_kernel_that_8_bits_cannot_hold) {
-  Model model = trained();
-  model.merge_variables({{"dense_0.kernel", full({2, 32}, std::nan(""), DType::f32)}});
-  const Error error = error_of([&] { return model.quantize("int8"); });
-  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-  EXPECT_EQ(error.detail("variable"), "dense_0.kernel");
+  for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    Model model = trained();
+    model.merge_variables({{"dense_1.kernel", full({32, 32}, bad, DType::f32)}});
+    const std::string before = model.summary();
+    const Error error = error_of([&] { return model.quantize("int8"); });
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << bad;
+    EXPECT_EQ(error.detail("variable"), "dense_1.kernel") << bad;
+    EXPECT_EQ(model.summary(), before) << bad;
+  }
+}
+
+TEST_F(ModelQuantization, shows_in_the_summary_what_is_stored_in_which_type) {
+  const Model whole{Network{dense(input({2}), 4, {}, "d")}, {.seed = 1}};
+  const auto shows = [](const Model& model, const std::string& row, const std::string& bytes) {
+    const std::string text = model.summary();
+    EXPECT_NE(text.find("12  " + row), std::string::npos) << text;
+    EXPECT_NE(text.find("\nbytes: " + bytes + "\n"), std::string::npos) << text;
+  };
+  shows(whole, "f32 ", "48, f32: 48");
+  shows(whole.quantize("f16").model, "f16 ", "24, f16: 24");
+  shows(whole.quantize("bf16").model, "bf16 ", "24, bf16: 24");
+  const Model in_8_bits = whole.quantize("int8").model;
+  const std::string text = in_8_bits.summary();
+  // 8 values; a scale for each of 4 channels and 4 biases.
+  EXPECT_NE(text.find("s8: 8"), std::string::npos) << text;
+  EXPECT_NE(text.find("f32: 32"), std::string::npos) << text;
+  EXPECT_NE(text.find("bytes: 40,"), std::string::npos) << text;
 }
 
 TEST_F(ModelQuantization, predicts_as_before_with_fewer_bytes) {

@@ -112,6 +112,11 @@ TEST_F(Models, ask_for_the_schedule_they_were_made_with) {
   EXPECT_EQ(error.detail("parameter"), "schedule");
   EXPECT_NE(error.reason().find("give it again"), std::string_view::npos) << error.what();
   EXPECT_NO_THROW((void)Model::load(path, {}, schedule("constant(value=0.1)")));
+  Model{two_layers()}.save(path);
+  const Error other =
+      error_of([&] { return Model::load(path, {}, schedule("constant(value=0.1)")); });
+  EXPECT_EQ(other.detail("parameter"), "schedule");
+  EXPECT_NE(other.reason().find("without a schedule"), std::string_view::npos) << other.what();
   EXPECT_EQ(error_of([&] {
               return Model{two_layers(),
                            {.learning_rate = 0.1, .schedule = schedule("constant(value=0.1)")}};
@@ -126,7 +131,15 @@ TEST_F(Models, use_the_statistics_that_a_frozen_batch_norm_has) {
   const Batch batch{{tensor({{5.0, 9.0}, {1.0, 2.0}})}, {tensor({0, 1})}, 2};
   const double inference =
       model.compute_loss(model.predict(batch.inputs), batch.targets).item<double>();
+  const auto before = values(model);
   EXPECT_NEAR(model.train_step(batch).item<double>(), inference, 1e-5);
+  const auto after = values(model);
+  for (const char* name : {"norm.mean", "norm.var"})
+    EXPECT_EQ(after.at(name), before.at(name)) << name;
+  EXPECT_NE(after.at("dense_0.kernel"), before.at("dense_0.kernel")) << "the others are trained";
+  model.unfreeze({"norm"});
+  model.train_step(batch);
+  EXPECT_NE(values(model).at("norm.mean"), before.at("norm.mean"));
 }
 
 TEST_F(Models, refuse_one_column_of_logits) {

@@ -197,6 +197,35 @@ TEST_F(Precisions, go_on_from_a_file_with_their_scale) {
   EXPECT_EQ(second.skipped_steps(), whole.skipped_steps());
 }
 
+TEST_F(Precisions, learn_and_go_on_with_a_scale_that_stays) {
+  const auto file = std::filesystem::path{testing::TempDir()} /
+                    ("stoker_static_scale_" + std::to_string(::getpid()) + ".safetensors");
+  const auto make = [](const char* scale) {
+    return Model{two_layers(),
+                 {.learning_rate = 0.05, .precision = "mixed", .loss_scale = scale, .seed = 1}};
+  };
+  Model whole = make("static(value=256)");
+  EXPECT_LT(fit(whole, exclusive_or(), {.epochs = 100, .batch_size = 2}).back().loss, 0.1);
+  EXPECT_EQ(whole.loss_scale(), 256);
+  EXPECT_EQ(whole.skipped_steps(), 0);
+
+  Model first = make("static(value=256)");
+  fit(first, exclusive_or(), {.epochs = 50, .batch_size = 2});
+  first.save(file);
+  Model second = Model::load(file);
+  std::filesystem::remove(file);
+  EXPECT_EQ(second.loss_scale(), 256);
+  fit(second, exclusive_or(), {.epochs = 100, .first_epoch = 51, .batch_size = 2});
+  EXPECT_EQ(values(second), values(whole));
+
+  Model far = make("static(value=1e30)");
+  const auto before = values(far);
+  far.train_step({{all_rows()}, {tensor({0, 1, 1, 0})}, 4});
+  EXPECT_EQ(values(far), before) << "gradients overflow, so the step does not count";
+  EXPECT_EQ(far.skipped_steps(), 1);
+  EXPECT_NEAR(far.loss_scale(), 1e30, 1e24) << "and the scale stays nevertheless";
+}
+
 TEST_F(Precisions, repeat_to_the_bit) {
   const auto train = [] {
     Model model{two_layers(), {.precision = "mixed", .seed = 7}};
