@@ -127,6 +127,30 @@ TEST_F(TrainCommand, goes_on_only_with_the_model_of_the_script) {
   EXPECT_TRUE(contains(sgd.err, "its optimizer differs")) << sgd.err;
 }
 
+TEST_F(TrainCommand, says_what_differs_between_a_file_and_the_script) {
+  const auto write_model = [this](const std::string& name, const std::string& options) {
+    write(name, "return nn.model(nn.dense(nn.dense(nn.input{2}, 4), 2), {" + options +
+                    "}), {data = nn.rows{inputs = {{0, 1}}, labels = {1}}}");
+  };
+  write_model("plain.lua", "");
+  write_model("scheduled.lua", "schedule = 'constant(value=0.1)'");
+  ASSERT_EQ(train({"plain.lua", "--epochs", "1", "--save", "plain"}).exit_code, 0);
+  ASSERT_EQ(train({"scheduled.lua", "--epochs", "1", "--save", "scheduled"}).exit_code, 0);
+  const auto refuses = [this](const char* script, const char* file, const char* text) {
+    const CommandResult result = train({script, "--epochs", "2", "--resume", file});
+    EXPECT_EQ(result.exit_code, 1) << script;
+    EXPECT_TRUE(contains(result.err, text)) << text << " in\n" << result.err;
+  };
+  write_model("mixed.lua", "precision = 'mixed'");
+  refuses("mixed.lua", "plain", "its precision differs: the file has full, the script mixed");
+  write_model("frozen.lua", "freeze = {'dense_0'}");
+  refuses("frozen.lua", "plain",
+          "its set of frozen layers differs: the file has none, the script dense_0");
+  refuses("plain.lua", "scheduled", "it was made with a schedule");
+  refuses("scheduled.lua", "plain", "it was made without a schedule");
+  EXPECT_EQ(train({"scheduled.lua", "--epochs", "2", "--resume", "scheduled"}).exit_code, 0);
+}
+
 TEST_F(TrainCommand, saves_the_last_whole_epoch_when_it_is_interrupted) {
   CommandProcess process{on_cpu({xor_script, "--epochs", "1000000000", "--save", "m"}), directory};
   ASSERT_TRUE(process.wait_for_output("epoch 2/"));
