@@ -5,6 +5,9 @@
 namespace stoker {
 namespace {
 
+/// How many old entries each new one looks at. More than one, so that they shrink while new ones come.
+constexpr std::size_t looked_at = 8;
+
 constexpr std::size_t mix(std::size_t seed, std::size_t value) noexcept {
   return (seed ^ value) * 0x9e3779b97f4a7c15ULL + (seed >> 29);
 }
@@ -43,15 +46,28 @@ Result<std::shared_ptr<const Prepared>> ExecutableCache::get(
       kernel, {inputs.begin(), inputs.end()}, params, std::move(outputs), std::move(executable)});
 
   const Key own = key_of(*kernel, prepared->inputs, prepared->params);
+  std::vector<decltype(entries_)::node_type> leaving;  // ends outside the lock
   const std::scoped_lock lock{mutex_};
   const auto [entry, fresh] = entries_.emplace(own, prepared);
   if (!fresh) return entry->second;  // another thread was faster; both are equal
+  // Kernels that are made at run time go with the plans that use them. An entry found by the kernel's
+  // address, whose kernel is known to nobody else, will never be asked for again: it is dropped, and
+  // with it what the device keeps for it. A few are looked at each time, the oldest first; those that
+  // stay move behind the others. Work in flight has the executable itself.
+  for (std::size_t i = std::min(looked_at, by_age_.size()); i > 0; --i) {
+    const auto entry_of = entries_.find(by_age_.front());
+    const std::shared_ptr<const Prepared>& known = entry_of->second;
+    if (known.use_count() == 1 && known->kernel.use_count() == 1) {
+      leaving.push_back(entries_.extract(entry_of));
+      by_age_.pop_front();
+    } else {
+      by_age_.splice(by_age_.end(), by_age_, by_age_.begin());
+    }
+  }
   by_age_.push_back(own);
   if (entries_.size() > capacity_) {
-    const Key oldest = by_age_.front();
+    leaving.push_back(entries_.extract(by_age_.front()));
     by_age_.pop_front();
-    const auto leaving =
-        entries_.extract(oldest);  // the key points into the value: keep both until here
   }
   return prepared;
 }

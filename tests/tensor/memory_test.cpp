@@ -1,5 +1,6 @@
 // Memory of tensors: bounded, given back early, told.
 #include "fixture.hpp"
+#include "stoker/pipeline/tensor/evaluation.hpp"
 
 namespace stoker {
 namespace {
@@ -96,6 +97,24 @@ TEST(TensorMemory, all_of_it_comes_back_when_the_tensors_go) {
   current_device().trim();
   EXPECT_EQ(current_device().stats().memory.in_use, 0U);
   EXPECT_EQ(current_device().stats().memory.cached, 0U);
+}
+
+class ProgramsMemory : public TensorsOnDevices {};
+INSTANTIATE_TEST_SUITE_P(Devices, ProgramsMemory, every_device(), device_name);
+
+TEST_P(ProgramsMemory, what_a_program_needed_goes_when_the_program_is_forgotten) {
+  // A literal that changes makes another program, and another kernel, each time.
+  constexpr std::size_t most = expr::ProgramCache::most;
+  Tensor x = ones({8}).eval();
+  const auto executables_after = [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) x = (x * 0.5 + (0.125 + static_cast<double>(i))).eval();
+    x.computed().get();  // what is in flight keeps its kernels
+    return current_device().client()->shell().executables().size();
+  };
+  const std::size_t full = executables_after(0, most);
+  EXPECT_GE(full, most);
+  // A new kernel looks at a few old ones: the cache is gone through once in an eighth of its size.
+  EXPECT_LE(executables_after(most, most + 600), full + full / 8 + 8);
 }
 
 }  // namespace
