@@ -17,6 +17,7 @@ class GpuVersion {
   GpuVersion(fused::FusedShader made, ShaderCompiler compile)
       : shader_{std::move(made.shader), std::move(compile)},
         inputs_{std::move(made.inputs)},
+        words_{std::move(made.words)},
         unit_{made.unit} {}
 
   [[nodiscard]] std::shared_ptr<const Shader> shader() const { return shader_.shader(); }
@@ -32,6 +33,7 @@ class GpuVersion {
     for (const std::uint32_t number : inputs_) pass.bindings.push_back(input(number));
     for (std::uint32_t o = 0; o < outputs.size(); ++o) pass.bindings.push_back(output(o));
     pass.push.u32(n);
+    for (const std::uint32_t word : words_) pass.push.u32(word);
     pass.groups = linear_groups_for((n + unit_ - 1) / unit_, pass.shader->local_size[0]);
     return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};
   }
@@ -39,6 +41,7 @@ class GpuVersion {
  private:
   fused::RunTimeShader shader_;
   const std::vector<std::uint32_t> inputs_;
+  const std::vector<std::uint32_t> words_;
   const std::uint32_t unit_;
 };
 

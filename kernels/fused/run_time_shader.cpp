@@ -1,6 +1,62 @@
 #include "stoker/kernels/fused/run_time_shader.hpp"
 
+#include <unordered_map>
+
+#include "stoker/kernels/preamble.hpp"
+
 namespace stoker::kernels::fused {
+namespace {
+
+/// All that decides what a shader is compiled to and how it is used: equal keys, equal shaders.
+std::string key_of(const Shader& shader) {
+  std::string key = preamble(shader, shader.variants[0]) + shader.source;
+  key += '\0' + shader.name + '\0' + shader.variants[0].name + (shader.uses_subgroups ? " s" : "");
+  for (const SpecConstant& constant : shader.constants) key += " " + std::to_string(constant.value);
+  for (const ShaderBinding& binding : shader.bindings) key += binding.writes ? " w" : " r";
+  return key;
+}
+
+}  // namespace
+
+/// The shaders that somebody has, by key. They take themselves out when the last one lets go.
+class RunTimeShader::Known : public std::enable_shared_from_this<Known> {
+ public:
+  /// The only global one: a shader does not depend on a device or a system. Shaders that outlive it
+  /// at the end of the process keep it.
+  static const std::shared_ptr<Known>& instance() {
+    static const auto known = std::make_shared<Known>();
+    return known;
+  }
+
+  std::shared_ptr<Shared> get(Shader shader) {
+    const std::string key = key_of(shader);
+    // Before the lock, which its end takes, too.
+    const std::shared_ptr<Shared> made{new Shared{std::move(shader), {}},
+                                       [known = shared_from_this(), key](const Shared* gone) {
+                                         known->forget(key);
+                                         delete gone;
+                                       }};
+    const std::scoped_lock lock{mutex_};
+    std::weak_ptr<Shared>& entry = shaders_[key];
+    if (auto there = entry.lock()) return there;
+    entry = made;
+    return made;
+  }
+
+ private:
+  void forget(const std::string& key) {
+    const std::scoped_lock lock{mutex_};
+    const auto entry = shaders_.find(key);
+    // Meanwhile another one may have been made.
+    if (entry != shaders_.end() && entry->second.expired()) shaders_.erase(entry);
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::weak_ptr<Shared>> shaders_;
+};
+
+RunTimeShader::RunTimeShader(Shader shader, ShaderCompiler compile)
+    : shared_{Known::instance()->get(std::move(shader))}, compile_{std::move(compile)} {}
 
 Result<void> RunTimeShader::compiled(std::string_view op) {
   if (!compile_)
@@ -8,10 +64,10 @@ Result<void> RunTimeShader::compiled(std::string_view op) {
                  ErrorCode::unsupported,
                  "it was made without a compiler of shaders; the CPU device computes this",
                  {{"feature", "GLSL compiler"}}};
-  const std::scoped_lock lock{mutex_};
-  ShaderVariant& variant = shader_->variants[0];
+  const std::scoped_lock lock{shared_->compiling};
+  ShaderVariant& variant = shared_->shader.variants[0];
   if (!variant.spirv.empty()) return {};
-  STOKER_ASSIGN(variant.spirv, compile_(*shader_, variant));
+  STOKER_ASSIGN(variant.spirv, compile_(shared_->shader, variant));
   return {};
 }
 

@@ -1,4 +1,7 @@
-// A shader that is compiled when a GPU first asks for it.
+// A shader that is compiled when a GPU first asks for it, shared by all kernels with the same text.
+//
+// So kernels that differ in pushed constants only are one shader, and devices, which know shaders by
+// address, make one pipeline for them. It goes with the last kernel that uses it.
 //
 // Threads: any. Its text does not change; its SPIR-V is written once, before the first plan that uses
 // it: devices read it only after a plan was made, so nobody sees it half written.
@@ -14,19 +17,26 @@ namespace stoker::kernels::fused {
 class RunTimeShader {
  public:
   /// One variant, without SPIR-V. `compile` may be empty: then compiled() says what is missing.
-  RunTimeShader(Shader shader, ShaderCompiler compile)
-      : shader_{std::make_shared<Shader>(std::move(shader))}, compile_{std::move(compile)} {}
+  RunTimeShader(Shader shader, ShaderCompiler compile);
 
-  [[nodiscard]] std::shared_ptr<const Shader> shader() const { return shader_; }
-  [[nodiscard]] const std::string& variant() const noexcept { return shader_->variants[0].name; }
+  /// The same object for the same text while anybody has it.
+  [[nodiscard]] std::shared_ptr<const Shader> shader() const { return {shared_, &shared_->shader}; }
+  [[nodiscard]] const std::string& variant() const noexcept {
+    return shared_->shader.variants[0].name;
+  }
 
   /// unsupported without a compiler; what the compiler says. `op` names the kernel.
   Result<void> compiled(std::string_view op);
 
  private:
-  const std::shared_ptr<Shader> shader_;
+  struct Shared {
+    Shader shader;
+    std::mutex compiling;
+  };
+  class Known;
+
+  const std::shared_ptr<Shared> shared_;
   const ShaderCompiler compile_;
-  std::mutex mutex_;
 };
 
 /// Whether a kernel made for inputs like `expected` is called with such: dtype_mismatch or

@@ -1,26 +1,13 @@
 #include "stoker/kernels/fused/shader.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <limits>
 
+#include "stoker/kernels/fused/glsl_constants.hpp"
+
 namespace stoker::kernels::fused {
 namespace {
-
-struct GlslNames {
-  const char* scalar;
-  const char* four;
-};
-
-/// The compute types of kernels/preamble.hpp.
-GlslNames names_of(DType dtype) noexcept {
-  if (dtype == DType::f64) return {"double", "dvec4"};
-  if (is_float(dtype)) return {"float", "vec4"};
-  if (dtype == DType::s64) return {"int64_t", "i64vec4"};
-  if (dtype == DType::u64) return {"uint64_t", "u64vec4"};
-  return is_signed(dtype) ? GlslNames{"int", "ivec4"} : GlslNames{"uint", "uvec4"};
-}
 
 /// A value of a narrow dtype back in its range or precision; `$` is the value.
 const char* narrowing(DType dtype) noexcept {
@@ -52,56 +39,8 @@ float fused_half(float x) {
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
-/// The bits of a float, or the upper ones of a double, whose exponent is in the bits of `exponent`.
-/// Drivers that see a 0, an infinity or a NaN may think that there are none: that x · 0 is 0, that
-/// x / 0 may be anything. So they see a number that they cannot know.
-std::string float_bits(std::uint32_t word, std::uint32_t exponent) {
-  char text[48];
-  const bool special = (word & 0x7fffffffU) == 0 || (word & exponent) == exponent;
-  std::snprintf(text, sizeof text, special ? "0x%xu | fused_zero()" : "0x%xu", word);
-  return text;
-}
-
-std::string literal(const FusedProgram::Constant& constant) {
-  char text[64];
-  const auto low = static_cast<std::uint32_t>(constant.bits);
-  const auto high = static_cast<std::uint32_t>(constant.bits >> 32);
-  const char* form = "0x%xu";
-  std::uint32_t word = low;
-  switch (constant.dtype) {
-    case DType::f64:
-      std::snprintf(text, sizeof text, "packDouble2x32(uvec2(0x%xu, ", low);
-      return text + float_bits(high, 0x7ff00000U) + "))";
-    case DType::s64:
-    case DType::u64:
-      std::snprintf(text, sizeof text, "%s(0x%llxUL)", names_of(constant.dtype).scalar,
-                    static_cast<unsigned long long>(constant.bits));
-      return text;
-    case DType::f16:
-      word = std::bit_cast<std::uint32_t>(
-          static_cast<float>(std::bit_cast<Half>(static_cast<std::uint16_t>(low))));
-      return "uintBitsToFloat(" + float_bits(word, 0x7f800000U) + ")";
-    case DType::bf16: return "uintBitsToFloat(" + float_bits(low << 16, 0x7f800000U) + ")";
-    case DType::f32: return "uintBitsToFloat(" + float_bits(low, 0x7f800000U) + ")";
-    case DType::s8:
-      word = static_cast<std::uint32_t>(static_cast<std::int8_t>(low));
-      form = "int(0x%xu)";
-      break;
-    case DType::s16:
-      word = static_cast<std::uint32_t>(static_cast<std::int16_t>(low));
-      form = "int(0x%xu)";
-      break;
-    case DType::s32: form = "int(0x%xu)"; break;
-    case DType::u8: word = low & 255U; break;
-    case DType::u16: word = low & 65535U; break;
-    case DType::boolean: word = (low & 255U) != 0; break;
-    case DType::u32:
-    case DType::c64:
-    case DType::c128: break;
-  }
-  std::snprintf(text, sizeof text, form, word);
-  return text;
-}
+/// A single pushed word would not be an array.
+constexpr std::size_t least_words = 2;
 
 class Writer {
  public:
@@ -151,6 +90,8 @@ class Writer {
 
   Result<FusedShader> run() {
     STOKER_TRY(declare());
+    room_ = push_capacity(result_.shader.bindings.size()) / 4 - 1;  // beside n
+    if (room_ < least_words) room_ = 0;
     text_ = prelude;
     STOKER_TRY(write_compute());
     text_ += "void main() {\n  uint i = stoker_index()" +
@@ -269,8 +210,7 @@ class Writer {
       if (v < program_.inputs.size()) {
         add_parameter(declared);
       } else if (v < program_.first_result()) {
-        body += "  const " + declared + " = " +
-                literal(program_.constants[v - program_.inputs.size()]) + ";\n";
+        body += "  const " + declared + " = " + constant(v) + ";\n";
       } else {
         STOKER_TRY(write_instruction(v, declared, body));
       }
@@ -283,6 +223,27 @@ class Writer {
     }
     text_ += "void compute(" + parameters + ") {\n" + body + "}\n";
     return {};
+  }
+
+  /// Whether the integer `value` divides. A literal becomes a product; what is pushed stays slow.
+  [[nodiscard]] bool divides(std::size_t value) const {
+    return !is_float(dtypes_[value]) && std::ranges::any_of(program_.code, [&](const auto& one) {
+      return one.operands[1] == value &&
+             (one.function->name == "quotient" || one.function->name == "remainder");
+    });
+  }
+
+  /// GLSL for the constant `value`: pushed, so that programs that differ only in it are one pipeline,
+  /// or else as a literal.
+  [[nodiscard]] std::string constant(std::size_t value) {
+    const FusedProgram::Constant& known = program_.constants[value - program_.inputs.size()];
+    const std::size_t at = result_.words.size();
+    const std::size_t count = size_of(known.dtype) == 8 ? 2 : 1;
+    if (at + count > room_ || divides(value)) return literal(known);
+    result_.words.push_back(word_of(known));
+    if (count == 2) result_.words.push_back(static_cast<std::uint32_t>(known.bits >> 32));
+    const auto word = [](std::size_t i) { return "fused_words[" + std::to_string(i) + "]"; };
+    return from_words(known.dtype, word(at), word(at + 1));
   }
 
   Result<void> write_instruction(std::size_t value, const std::string& declared,
@@ -440,6 +401,11 @@ class Writer {
         variant.types.emplace_back(letter, dtypes_[v]);
     }
     shader.push = {{"n"}};
+    if (!result_.words.empty()) {
+      result_.words.resize(std::max(result_.words.size(), least_words));
+      shader.push.push_back(
+          {.name = "fused_words", .count = static_cast<std::uint32_t>(result_.words.size())});
+    }
     shader.variants = {std::move(variant)};
     shader.source = std::move(text_);
     name_by_text(shader);
@@ -452,6 +418,7 @@ class Writer {
   bool flat_ = true;
   bool stores_ = true;  // the outputs; else there is one, and functions return it
   std::size_t given_ = std::numeric_limits<std::size_t>::max();  // the input that is an argument
+  std::size_t room_ = 0;                                         // for pushed constants, in words
   std::string text_;
   std::vector<std::string> texts_;
   FusedShader result_{.shader = {}, .inputs = {}, .unit = 4};

@@ -9,9 +9,14 @@ namespace stoker::kernels::fused {
 ///
 /// Where every input is dense or a single element, the text does not depend on the shape: programs
 /// that differ in it only have the same text and name. Else extents and strides stand in the text.
+/// Nor does that of make_shader() depend on the constants' values, as far as they can be pushed:
+/// those for which there is room, but integers that are divided by, which drivers do better knowing.
 struct FusedShader {
-  Shader shader;  ///< one variant, without SPIR-V; push field n, the number of elements
-  std::vector<std::uint32_t> inputs;  ///< which of the kernel's inputs the first bindings are
+  /// One variant, without SPIR-V; push fields n, the number of elements, and if there are `words`,
+  /// an array of these.
+  Shader shader;
+  std::vector<std::uint32_t> inputs;      ///< which of the kernel's inputs the first bindings are
+  std::vector<std::uint32_t> words = {};  ///< the constants that are pushed, as the text reads them
   std::uint32_t unit = 4;
 };
 

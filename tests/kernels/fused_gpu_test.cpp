@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
 #include <random>
 
 #include "fused_fixture.hpp"
@@ -163,6 +166,99 @@ TEST_F(FusedOnGpu, strided_inputs_and_indices_agree_to_the_bit) {
     ASSERT_TRUE(got.has_value()) << got.error().what();
     EXPECT_TRUE(*got == run(program, inputs)) << program.to_string();
   }
+}
+
+/// x · c0 + c1 … + cn.
+FusedProgram with_constants(DType dtype, std::int64_t elements, const Bytes& constants) {
+  const Shape shape{elements};
+  FusedProgram program{.shape = shape, .inputs = {}, .constants = {}, .code = {}, .outputs = {}};
+  program.inputs = {{.spec = {dtype, shape}, .offset = 0, .strides = {1}, .index = false}};
+  const std::size_t bytes = size_of(dtype);
+  for (std::size_t at = 0; at < constants.size(); at += bytes) {
+    program.constants.push_back({dtype, 0});
+    std::memcpy(&program.constants.back().bits, constants.data() + at, bytes);
+  }
+  const std::size_t count = program.constants.size();
+  FusedProgram::Value last = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    program.code.push_back({function(i == 0 ? "multiply" : "add"),
+                            dtype,
+                            {last, static_cast<FusedProgram::Value>(1 + i)}});
+    last = static_cast<FusedProgram::Value>(count + 1 + i);
+  }
+  program.outputs = {last};
+  return program;
+}
+
+TEST_F(FusedOnGpu, constants_of_any_value_and_number_compute_what_they_do_on_the_cpu) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<std::vector<double>> floats{
+      {0.5, 3}, {0, 1}, {-0.0, 0}, {infinity, 1}, {std::nan(""), 1}, {1, -infinity}, {1e-40, 0}};
+  const std::vector<std::vector<double>> integers{{3, 1}, {0, 200}, {-1, 5}, {127, -128}};
+  std::vector<double> many(40, 1);  // more than can be pushed
+  for (std::size_t i = 0; i < many.size(); i += 3) many[i] = 5;
+  const std::vector<double> x{0, 1, -2, 5, 7, 1.5, 100, 3, 12};
+  for (const DType dtype :
+       {DType::f32, DType::f64, DType::f16, DType::bf16, DType::s8, DType::s16, DType::s32,
+        DType::s64, DType::u8, DType::u16, DType::u32, DType::u64}) {
+    auto all = is_float(dtype) ? floats : integers;
+    all.push_back(many);
+    for (const std::vector<double>& constants : all) {
+      const auto program = with_constants(dtype, 9, stored(dtype, constants));
+      const std::vector<Bytes> inputs{stored(dtype, x)};
+      const auto got = run_here(program, inputs);
+      ASSERT_TRUE(got.has_value()) << got.error().what();
+      const auto have = doubles(dtype, (*got)[0]);
+      const auto want = doubles(dtype, run(program, inputs)[0]);
+      for (std::size_t i = 0; i < x.size(); ++i)
+        EXPECT_TRUE(have[i] == want[i] || (std::isnan(have[i]) && std::isnan(want[i])))
+            << program.to_string() << "at " << x[i] << ": " << have[i] << ", not " << want[i];
+    }
+  }
+}
+
+TEST_F(FusedOnGpu, integers_are_divided_by_constants_as_on_the_cpu) {
+  const std::vector<Bytes> inputs{stored(DType::s32, {0, 1, -2, 50, -2147483648.0, 2147483647})};
+  for (const char* name : {"quotient", "remainder"})
+    for (const double divisor : {7.0, 0.0, -1.0, 1.0, -2147483648.0}) {
+      auto program = with_constants(DType::s32, 6, stored(DType::s32, {divisor}));
+      program.code[0].function = function(name);
+      const auto got = run_here(program, inputs);
+      ASSERT_TRUE(got.has_value()) << got.error().what();
+      EXPECT_TRUE(*got == run(program, inputs)) << program.to_string();
+    }
+}
+
+TEST_F(FusedOnGpu, programs_that_differ_only_in_constants_are_one_pipeline) {
+  const auto created = [this] { return device_.stats().backend.pipelines_created; };
+  for (const DType dtype : {DType::f32, DType::bf16, DType::s32, DType::u64}) {
+    const auto before = created();
+    for (const double value : {0.0, 1.0, 5.0, 100.0}) {
+      const std::vector<Bytes> inputs{stored(dtype, {1, 2, 3, 4, 5})};
+      const auto program = with_constants(dtype, 5, stored(dtype, {value, value + 1}));
+      ASSERT_TRUE(run_here(program, inputs).has_value());
+    }
+    EXPECT_EQ(created(), before + 1) << to_string(dtype);
+  }
+}
+
+TEST_F(FusedOnGpu, shaders_go_with_the_last_kernel_that_uses_them) {
+  const auto kernel_with = [this](double value) {
+    return fused_kernel(with_constants(DType::f32, 5, stored(DType::f32, {value})),
+                        [this](const Shader& shader, const ShaderVariant& variant) {
+                          return compiler_.compile(shader, variant);
+                        })
+        .value();
+  };
+  auto one = kernel_with(1);
+  auto two = kernel_with(2);
+  EXPECT_EQ(one->shaders, two->shaders);
+  const std::weak_ptr<const Shader> shader = one->shaders[0];
+  one.reset();
+  EXPECT_FALSE(shader.expired());
+  two.reset();
+  EXPECT_TRUE(shader.expired());
+  EXPECT_NE(kernel_with(3)->shaders[0], nullptr);
 }
 
 }  // namespace
