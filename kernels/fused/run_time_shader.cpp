@@ -31,11 +31,11 @@ class RunTimeShader::Known : public std::enable_shared_from_this<Known> {
   std::shared_ptr<Shared> get(Shader shader) {
     const std::string key = key_of(shader);
     // Before the lock, which its end takes, too.
-    const std::shared_ptr<Shared> made{new Shared{std::move(shader), {}},
-                                       [known = shared_from_this(), key](const Shared* gone) {
-                                         known->forget(key);
-                                         delete gone;
-                                       }};
+    std::shared_ptr<Shared> made{new Shared{std::move(shader), {}},
+                                 [known = shared_from_this(), key](const Shared* gone) {
+                                   known->forget(key);
+                                   delete gone;
+                                 }};
     const std::scoped_lock lock{mutex_};
     std::weak_ptr<Shared>& entry = shaders_[key];
     if (auto there = entry.lock()) return there;
