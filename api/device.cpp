@@ -94,7 +94,7 @@ std::vector<TensorSpec> Device::warm_up(std::string_view kernel, std::span<const
 DeviceStats Device::stats() const {
   const auto client = this->client();
   return {client->shell().pool().stats(), client->shell().stats(),
-          client->shell().backend()->counters()};
+          client->shell().backend()->counters(), client->shell().executables().size()};
 }
 
 std::uint64_t Device::trim() const { return client()->shell().pool().trim(); }

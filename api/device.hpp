@@ -33,6 +33,8 @@ struct DeviceStats {
   MemoryStats memory;
   ShellStats commands;
   BackendCounters backend;
+  /// Kernels made ready for inputs and parameters that are kept to be used again.
+  std::size_t executables = 0;
 };
 
 class Device {

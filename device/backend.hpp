@@ -196,6 +196,7 @@ class CompletionSink {
 struct BackendCounters {
   std::uint64_t submissions = 0;  ///< calls to the driver's queue
   std::uint64_t barriers = 0;
+  std::uint64_t pipelines = 0;  ///< there now, not since then
   std::uint64_t pipelines_created = 0;
   std::uint64_t pipelines_from_cache = 0;  ///< of these, found in the cache on disk
   std::uint64_t recordings = 0;

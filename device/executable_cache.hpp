@@ -1,6 +1,8 @@
 // Kernels made ready for given inputs and parameters, kept so that repeating a call costs a lookup.
 //
-// Threads: any. Lifetime: entries are shared; at most `capacity` stay, the oldest go first.
+// Threads: any. Lifetime: entries are shared; at most `capacity` stay, the oldest go first. Those of a
+// kernel that nobody else has any more, as of one made at run time whose plan was dropped, can never be
+// asked for again: new entries sweep them out, a few at a time.
 #pragma once
 
 #include <cstdint>

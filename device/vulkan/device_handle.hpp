@@ -19,6 +19,7 @@ namespace stoker::device::vulkan {
 struct Counters {
   std::atomic<std::uint64_t> submissions{0};
   std::atomic<std::uint64_t> barriers{0};
+  std::atomic<std::uint64_t> pipelines{0};
   std::atomic<std::uint64_t> pipelines_created{0};
   std::atomic<std::uint64_t> pipelines_from_cache{0};
   std::atomic<std::uint64_t> recordings{0};

@@ -50,6 +50,7 @@ VkPipelineShaderStageCreateFlags stage_flags(const PhysicalDevice& device, const
 }  // namespace
 
 Pipeline::~Pipeline() {
+  device_->counters.pipelines.fetch_sub(1, std::memory_order_relaxed);
   if (!device_->abandoned()) device_->api().vkDestroyPipeline(device_->handle(), handle_, nullptr);
 }
 

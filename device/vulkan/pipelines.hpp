@@ -24,7 +24,9 @@ inline constexpr std::uint32_t push_bytes_limit = 128;
 class Pipeline {
  public:
   Pipeline(std::shared_ptr<DeviceHandle> device, VkPipeline handle) noexcept
-      : device_{std::move(device)}, handle_{handle} {}
+      : device_{std::move(device)}, handle_{handle} {
+    device_->counters.pipelines.fetch_add(1, std::memory_order_relaxed);
+  }
   ~Pipeline();
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;

@@ -241,6 +241,7 @@ BackendCounters VulkanBackend::counters() const noexcept {
   BackendCounters counters;
   counters.submissions = from.submissions.load(std::memory_order_relaxed);
   counters.barriers = from.barriers.load(std::memory_order_relaxed);
+  counters.pipelines = from.pipelines.load(std::memory_order_relaxed);
   counters.pipelines_created = from.pipelines_created.load(std::memory_order_relaxed);
   counters.pipelines_from_cache = from.pipelines_from_cache.load(std::memory_order_relaxed);
   counters.recordings = from.recordings.load(std::memory_order_relaxed);

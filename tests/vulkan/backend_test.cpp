@@ -288,7 +288,10 @@ TEST_F(VulkanBackendTest, the_same_shader_makes_one_pipeline) {
 
 TEST_F(VulkanBackendTest, pipelines_of_user_kernels_go_with_their_last_use) {
   const Kernel kernel = affine_kernel();
-  device_->prepare(kernel, 10);
+  auto used = device_->prepare(kernel, 10);
+  EXPECT_EQ(device_->backend().counters().pipelines, 1U);
+  used.reset();
+  EXPECT_EQ(device_->backend().counters().pipelines, 0U);
   device_->prepare(kernel, 10);
   EXPECT_EQ(device_->backend().counters().pipelines_created, 2U);
 }
