@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "stoker/runtime/held_wakes.hpp"
+
 namespace stoker {
 namespace {
 
@@ -10,6 +12,9 @@ struct Adopted {
       : owner{std::move(keeper)},
         block{bytes.data(), bytes.size()},
         lease{nullptr, MemoryView{&block, 0, bytes.size()}, bytes.size()} {}
+  Adopted(const Adopted&) = delete;
+  Adopted& operator=(const Adopted&) = delete;
+  ~Adopted() { HeldWakes::flush(); }  // the owner's end may wait for a thread that is held
 
   const std::shared_ptr<const void> owner;
   HostBlock block;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "stoker/device/shell.hpp"
+#include "stoker/runtime/held_wakes.hpp"
 
 namespace stoker {
 namespace {
@@ -100,17 +101,20 @@ void DeviceShell::settle(CommandState& command, std::optional<Error> failure, St
   command.set_timing(timing);
   auto on_result = std::move(work.on_result);
   const bool is_quick = work.quick_result;
+  if (on_result) HeldWakes::flush();  // it, and its end, may be a user's
   work.clear();  // before anybody is woken: who waits for the command finds its memory free
   if (failure) {
     const bool was_cancelled = command.cancel_reason().has_value();
     (was_cancelled ? count_cancelled_ : count_failed_).fetch_add(1, std::memory_order_relaxed);
     if (on_result) on_result(&*failure);
+    on_result = nullptr;
     command.finish(std::move(*failure));
     return;
   }
   count_completed_.fetch_add(1, std::memory_order_relaxed);
   if (!on_result || is_quick) {
     if (on_result) on_result(nullptr);
+    on_result = nullptr;
     command.finish({});
     return;
   }

@@ -2,12 +2,26 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <utility>
 
 #include "stoker/runtime/clock.hpp"
+#include "stoker/runtime/held_wakes.hpp"
 #include "stoker/runtime/thread_local.hpp"
 
 namespace stoker {
 namespace {
+
+class ThreadBlocker;
+
+/// What HeldWakes holds on this thread.
+struct Held {
+  int scopes = 0;
+  ThreadBlocker* first = nullptr;
+};
+thread_local Held this_thread_held;
+
+// Processes wake on other threads.
+STOKER_THREAD_LOCAL_ACCESS Held& held() noexcept { return this_thread_held; }
 
 /// Blocks a plain thread. One per thread, so that an unpark never touches memory of a waiter that
 /// has gone on: what it signals lives as long as the thread.
@@ -15,6 +29,7 @@ class ThreadBlocker final : public Resumable {
  public:
   void block(Parker& parker, const Parker::time_point* deadline) noexcept {
     detail::flush_deferred();
+    HeldWakes::flush();
     parker.bind(*this);
     if (!parker.commit()) return;
     std::unique_lock lock{mutex_};
@@ -26,16 +41,26 @@ class ThreadBlocker final : public Resumable {
     wake_.wait(lock, [this] { return resumed_; });
     resumed_ = false;
   }
+  /// Its thread waits for that, or for this, so it may be held.
   void resume() noexcept override {
+    Held& here = held();
+    if (here.scopes == 0) return wake();
+    next_held_ = here.first;
+    here.first = this;
+  }
+  void wake() noexcept {
     const std::lock_guard lock{mutex_};
     resumed_ = true;
     wake_.notify_one();
   }
+  /// The one that was held before it; to be asked before wake().
+  [[nodiscard]] ThreadBlocker* next_held() const noexcept { return next_held_; }
 
  private:
   std::mutex mutex_;
   std::condition_variable wake_;
   bool resumed_ = false;
+  ThreadBlocker* next_held_ = nullptr;
 };
 
 thread_local BlockingContext* current_context = nullptr;
@@ -53,6 +78,17 @@ class ParkTimer final : public TimerNode {
 };
 
 }  // namespace
+
+HeldWakes::HeldWakes() noexcept { ++held().scopes; }
+
+HeldWakes::~HeldWakes() {
+  if (--held().scopes == 0) flush();
+}
+
+void HeldWakes::flush() noexcept {
+  ThreadBlocker* next = std::exchange(held().first, nullptr);
+  while (next) std::exchange(next, next->next_held())->wake();
+}
 
 STOKER_THREAD_LOCAL_ACCESS BlockingContext* blocking_context() noexcept { return current_context; }
 

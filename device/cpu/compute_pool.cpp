@@ -12,9 +12,11 @@ namespace stoker::device::cpu {
 namespace {
 
 // The next submission of a busy program comes within microseconds; a wake-up costs more, in a virtual
-// machine up to milliseconds. While others compute, what they make ready is waited for longer.
+// machine up to milliseconds. While others compute, what they make ready is waited for longer, and so is
+// the next submission if the last one came just after the threads had gone to sleep: that of a program that
+// looks at a result now and then, and is itself woken for it.
 constexpr auto spin_idle = std::chrono::microseconds{20};
-constexpr auto spin_beside_others = std::chrono::microseconds{200};
+constexpr auto spin_longer = std::chrono::microseconds{200};
 constexpr auto stop_patience = std::chrono::seconds{2};
 // Nodes that take less in all stay on the thread that made them ready: what they read is in its cache,
 // and another thread takes a microsecond to notice and to fetch it.
@@ -46,6 +48,8 @@ struct ComputePool::State {
   std::atomic<std::uint32_t> waiting_nodes{0};  // ready.size()
   std::atomic<std::uint32_t> busy{0};           // active
   std::atomic<std::uint32_t> spinning{0};
+  std::atomic<bool> longer{false};                // how long they do while nobody computes
+  std::chrono::steady_clock::time_point slept{};  // when somebody last went to sleep
 
   /// Of a node's slices some threads take the first and some the last that are left: so a thread meets the
   /// same part of the tensors in every step, and what it left of them in its cache.
@@ -88,6 +92,13 @@ struct ComputePool::State {
     return count;
   }
 
+  /// Work has come from outside: whether it should have been waited for.
+  void learn_locked() {
+    if (sleeping > woken && active == 0)
+      longer.store(std::chrono::steady_clock::now() - slept < spin_longer,
+                   std::memory_order_relaxed);
+  }
+
   void wake_some(unsigned count) {
     for (; count > 0; --count) wake.notify_one();
   }
@@ -100,7 +111,8 @@ struct ComputePool::State {
       const std::uint32_t others = busy.load(std::memory_order_relaxed);
       if (others + spinning.load(std::memory_order_relaxed) > threads) break;
       const auto waited = std::chrono::steady_clock::now() - begin;
-      if (waited > (others > 0 ? spin_beside_others : spin_idle)) break;
+      const bool patient = others > 0 || longer.load(std::memory_order_relaxed);
+      if (waited > (patient ? spin_longer : spin_idle)) break;
       // Those who compute may be on this core.
       waited > spin_idle ? std::this_thread::yield() : relax();
     }
@@ -203,6 +215,7 @@ void ComputePool::push(std::span<Node* const> ready) {
   unsigned wanted = 0;
   {
     const auto lock = lock_soon(state_->mutex);
+    state_->learn_locked();
     state_->push_locked(ready);
     wanted = state_->wake_locked(0);
   }
@@ -254,6 +267,7 @@ void ComputePool::work(const std::shared_ptr<State>& state, bool last,
       continue;
     }
     ++state->sleeping;
+    state->slept = std::chrono::steady_clock::now();
     state->wake.wait(lock, stop, [&] { return state->woken > 0; });
     --state->sleeping;
     if (state->woken > 0) --state->woken;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "stoker/runtime/held_wakes.hpp"
 #include "stoker/runtime/lock_soon.hpp"
 
 namespace stoker::device::cpu {
@@ -64,6 +65,7 @@ void JobQueue::collect_startable(ReadyNodes& ready) {
 }
 
 void JobQueue::on_job_done(Job& job) noexcept {
+  const HeldWakes held;  // who waits for this job may submit the next at once
   ReadyNodes ready;
   Rest rest;
   auto lock = lock_soon(mutex_);

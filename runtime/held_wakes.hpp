@@ -1,0 +1,31 @@
+// Waking threads later: when whoever wakes them holds nothing any more that they will want.
+//
+// Where there are no more cores than threads at work, the system gives the core of the one who wakes to the
+// one who is woken, at once. If the first is in the middle of a strand's turn, the second finds the strand
+// taken by a thread that does not run, and what it sends waits until it sleeps again.
+//
+//     {
+//       const HeldWakes held;
+//       …                      // futures become ready; plain threads that wait for them sleep on
+//     }                        // now they are woken
+//
+// Whatever may wait for another thread on its own, and may be called in between (a user's deleter, say),
+// calls flush() before. Parking does so by itself.
+//
+// Threads: one's own. Nests: the outermost one wakes.
+#pragma once
+
+namespace stoker {
+
+class HeldWakes {
+ public:
+  HeldWakes() noexcept;
+  ~HeldWakes();
+  HeldWakes(const HeldWakes&) = delete;
+  HeldWakes& operator=(const HeldWakes&) = delete;
+
+  /// Wakes whom this thread holds so far.
+  static void flush() noexcept;
+};
+
+}  // namespace stoker
