@@ -41,7 +41,7 @@ CpuPlan finished_after(CpuPlan plan, const Problem& p, std::size_t bytes, Finish
 
 CpuPlan f32_plan(const Problem& p, const Finish& finish) {
   // Below, making and calling the library's code costs more than it gains.
-  constexpr double library_work = 1 << 20;
+  constexpr double library_work = 1 << 17;
   if (p.work() >= library_work) {
     if (auto plan = library_plan(p, finish)) return *std::move(plan);
     if (auto plan = finish ? library_plan(p, nullptr) : std::nullopt)

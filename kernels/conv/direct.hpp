@@ -46,7 +46,7 @@ template <class T> class Direct {
         columns{p.images * p.pixels()},
         tiles{p.groups * ((columns + width - 1) / width)},
         slices{static_cast<std::uint32_t>(std::clamp<std::int64_t>(
-            tiles, 1, slice_count(static_cast<std::size_t>(p.work()), std::size_t{1} << 18)))},
+            tiles, 1, slice_count(static_cast<std::size_t>(p.work()), std::size_t{1} << 16)))},
         packed{round(p.groups * row_panels * rows * terms)},
         own{round((row_panels * rows + depth) * width)} {}
 

@@ -101,7 +101,7 @@ bool Library::choose_way() {
 }
 
 void Library::choose_jobs() {
-  constexpr double job_work = 1 << 23;
+  constexpr double job_work = 1 << 21;
   if (way == Way::weights) {
     const auto bytes = static_cast<double>(p.groups * p.outputs * p.images * p.pixels() * 4);
     chunks = divisor_to(p.channels, std::min({8.0, p.work() / job_work, (64 << 20) / bytes}));
@@ -112,7 +112,7 @@ void Library::choose_jobs() {
   chunks = p.images / chunk;
   if (p.groups > 1 || chunks >= 8) return;
   for (const std::int64_t n : {8, 4, 2})
-    if (p.outputs % (16 * n) == 0 && p.work() / static_cast<double>(n * chunks) >= job_work / 2) {
+    if (p.outputs % (16 * n) == 0 && p.work() / static_cast<double>(n * chunks) >= 1 << 22) {
       parts = n;
       break;
     }
