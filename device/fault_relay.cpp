@@ -50,6 +50,7 @@ std::optional<Error> FaultRelay::loss() const {
 }
 
 Result<void> FaultRelay::begin(const Submission& submission, std::span<const Step> steps) {
+  const auto self = shared_from_this();  // the sink may end the device
   std::unique_lock lock{mutex_};
   if (loss_) return *loss_;
   plan_->count(device_, &FaultCounters::submissions);
@@ -176,6 +177,7 @@ FaultRelay::Flight* FaultRelay::find(QueuePoint point) {
 }
 
 void FaultRelay::on_completed(Completion completion) noexcept {
+  const auto self = shared_from_this();  // the sink may end the device
   std::unique_lock lock{mutex_};
   Flight* const flight = find(completion.point);
   if (!flight || flight->done) return;
@@ -186,6 +188,7 @@ void FaultRelay::on_completed(Completion completion) noexcept {
 }
 
 void FaultRelay::on_lost(Error reason) noexcept {
+  const auto self = shared_from_this();  // the sink may end the device
   std::unique_lock lock{mutex_};
   if (!loss_) loss_ = std::move(reason);
   running_ = 0;
@@ -211,8 +214,7 @@ std::optional<FaultRelay::Flight> FaultRelay::take_next() {
 }
 
 void FaultRelay::deliver(std::unique_lock<std::mutex>& lock) noexcept {
-  if (teller_) return;                   // it looks again before it stops
-  const auto self = shared_from_this();  // the sink may end the device
+  if (teller_) return;  // it looks again before it stops
   teller_ = std::this_thread::get_id();
   while (!closed_ && !loss_told_) {
     if (loss_) {
@@ -233,6 +235,7 @@ void FaultRelay::deliver(std::unique_lock<std::mutex>& lock) noexcept {
     const QueuePoint point = next->point;
     plan_->count(device_, &FaultCounters::completions);
     lock.unlock();
+    next->delay.reset();  // who is told may end the clock
     tell(*std::move(next));
     next.reset();
     lock.lock();

@@ -76,7 +76,8 @@ class FaultRelay final : public CompletionSink, public std::enable_shared_from_t
 
   void delay_over(QueuePoint point);
   [[nodiscard]] Flight* find(QueuePoint point);
-  /// Tells whatever can be told, unless another thread is at it. The lock is held again at the end.
+  /// Tells whatever can be told, unless another thread is at it. The lock is held again at the end, and
+  /// the caller holds a share.
   void deliver(std::unique_lock<std::mutex>& lock) noexcept;
   [[nodiscard]] std::optional<Flight> take_next();
   void tell(Flight flight) noexcept;
