@@ -48,7 +48,8 @@ if [[ -d /usr/lib/erlang ]]; then
     is_c_library "$library" || is_cxx_library "$library" || cp -L "$library" "$stage/lib/"
   done
 fi
-tar -C "$stage" -czf "$folder/programs.tgz" bin lib cxx beam
+# The programs are alike in most of what they hold: a dictionary as large as all of them says it once.
+tar -C "$stage" -cf - bin lib cxx beam | xz -T1 --lzma2=preset=3,dict=256MiB >"$folder/programs.txz"
 
 # --- Vulkan loader --------------------------------------------------------------------------------
 # In lists of their own, so that this machine's are not touched.
@@ -68,7 +69,9 @@ here=$(dirname "$(readlink -f "$0")")
 home=${STOKER_HOME:-/tmp/stoker}
 if [[ ! -d $home/bin ]]; then
   mkdir -p "$home/lib" || exit
-  tar -C "$home" -xzf "$here/programs.tgz" || exit
+  { xz -dc "$here/programs.txz" 2>/dev/null ||
+    python3 -c 'import lzma, shutil, sys; shutil.copyfileobj(lzma.open(sys.argv[1]), sys.stdout.buffer)' \
+      "$here/programs.txz"; } | tar -C "$home" -xf - || exit
   if ! ldconfig -p | grep -q libvulkan.so.1; then
     for package in "$here"/loaders/*.deb; do dpkg -x "$package" "$home/loaders"; done
     find "$home/loaders" -name '*.so*' -exec cp -P {} "$home/lib/" \;

@@ -40,9 +40,12 @@ class LastOwner : public ::testing::Test, public LettingGo {
   }
   void TearDown() override {
     Faults::instance().reset();
-    if (log) {
-      EXPECT_EQ(log->lines(), std::vector<std::string>{});
-    }
+    if (!log) return;
+    std::vector<std::string> lines = log->lines();
+    std::erase_if(lines, [](const std::string& line) {  // on a machine without the layers
+      return line.find("was asked for but is not installed") != std::string::npos;
+    });
+    EXPECT_EQ(lines, std::vector<std::string>{});
   }
 
   void open() {
