@@ -35,14 +35,15 @@ void refuse(const std::string& why) { throw Error{"fit", ErrorCode::invalid_argu
 void check(const Model& model, const char* what, const Dataset& data) {
   if (data.size() == 0) refuse("the " + std::string{what} + " is empty");
   const auto inputs = model.network().inputs();
-  if (data.specs().inputs.size() != inputs.size())
+  const std::size_t given = data.specs().inputs.size();
+  if (given > inputs.size() ||
+      !std::ranges::all_of(inputs.subspan(given), &Network::Input::optional))
     throw Error{"fit",
                 ErrorCode::arity_mismatch,
                 "the network has " + std::to_string(inputs.size()) + " inputs, the data " +
-                    std::to_string(data.specs().inputs.size()),
-                {{"expected", std::to_string(inputs.size())},
-                 {"got", std::to_string(data.specs().inputs.size())}}};
-  for (std::size_t i = 0; i < inputs.size(); ++i)
+                    std::to_string(given),
+                {{"expected", std::to_string(inputs.size())}, {"got", std::to_string(given)}}};
+  for (std::size_t i = 0; i < given; ++i)
     if (data.specs().inputs[i].shape != inputs[i].row.shape)
       throw Error{"fit",
                   ErrorCode::shape_mismatch,

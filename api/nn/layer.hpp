@@ -58,6 +58,8 @@ class LayerCall {
         key_{std::move(key)} {}
 
   [[nodiscard]] std::span<const Tensor> inputs() const noexcept { return inputs_; }
+  /// Without a value where an optional input was not given; only a layer that says so in `when_missing`
+  /// is called then.
   [[nodiscard]] const Tensor& x(std::size_t i = 0) const { return inputs_[i]; }
   [[nodiscard]] const ParamSet& options() const noexcept { return options_; }
   /// A parameter or state; one that was not declared is a defect of the layer and throws internal.
@@ -81,6 +83,14 @@ class LayerCall {
   Variables states_;
 };
 
+/// What becomes of a layer where what it reads is missing, since an optional input of the network was not
+/// given.
+enum class WhenMissing : std::uint8_t {
+  missing,  ///< its outputs are missing, too, if one of its inputs is
+  any,      ///< the same if all of its inputs are
+  computed  ///< it is computed
+};
+
 struct LayerDefinition {
   std::string name;     ///< "dense"
   std::string summary;  ///< one line: what it computes
@@ -97,6 +107,7 @@ struct LayerDefinition {
   std::function<std::vector<Tensor>(LayerCall&)> apply;
   /// How many outputs, where the options say it (split); replaces `outputs`.
   std::function<std::size_t(const ParamSet& options)> count_outputs = {};
+  WhenMissing when_missing = WhenMissing::missing;
 };
 
 /// Kinds of layers by name.

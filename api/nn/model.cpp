@@ -89,6 +89,16 @@ std::vector<Tensor> Model::Data::here(const std::vector<Tensor>& tensors) const 
   return made;
 }
 
+std::vector<Tensor> Model::Data::inputs_here(const std::vector<Tensor>& inputs) const {
+  std::vector<Tensor> made;
+  const auto known = network.inputs();
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    made.push_back(inputs[i].has_value() || i >= known.size() || !known[i].optional
+                       ? here({inputs[i]})[0]
+                       : Tensor{});
+  return made;
+}
+
 TrainingStep Model::Data::step_without(std::set<std::string> frozen) const {
   if (options.checkpoints < 0)
     throw Error{"model",
@@ -144,7 +154,16 @@ Tensor Model::predict(const Tensor& x) const { return predict(std::vector<Tensor
 
 std::vector<Tensor> Model::predict(const std::vector<Tensor>& inputs) const {
   const DeviceScope scope{data_->device};
-  return data_->running.forward(variables(), data_->here(inputs)).outputs;
+  return data_->running.forward(variables(), data_->inputs_here(inputs)).outputs;
+}
+
+Variables Model::predict_by_name(const Variables& inputs) const {
+  std::vector<Tensor> outputs = predict(network().in_order(inputs));
+  Variables named;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i].has_value())
+      named.insert_or_assign(network().output_names()[i], std::move(outputs[i]));
+  return named;
 }
 
 Tensor Model::compute_loss(const std::vector<Tensor>& predictions,
@@ -154,14 +173,14 @@ Tensor Model::compute_loss(const std::vector<Tensor>& predictions,
 }
 
 Tensor Model::train_step(const Batch& batch) {
-  const std::vector<Tensor> inputs = data_->here(batch.inputs);
+  const std::vector<Tensor> inputs = data_->inputs_here(batch.inputs);
   const std::vector<Tensor> targets = data_->here(batch.targets);
   const std::scoped_lock lock{data_->mutex};
   return data_->step.run(data_->state, inputs, targets);
 }
 
 TrainingStep::Gradients Model::compute_gradients(const Batch& batch) const {
-  const std::vector<Tensor> inputs = data_->here(batch.inputs);
+  const std::vector<Tensor> inputs = data_->inputs_here(batch.inputs);
   const std::vector<Tensor> targets = data_->here(batch.targets);
   const std::scoped_lock lock{data_->mutex};
   return data_->step.gradients(data_->state, inputs, targets);

@@ -122,6 +122,9 @@ class Model {
   /// The network's outputs in inference mode. One input, one output; or all of them.
   [[nodiscard]] Tensor predict(const Tensor& x) const;
   [[nodiscard]] std::vector<Tensor> predict(const std::vector<Tensor>& inputs) const;
+  /// The same by name: Network::in_order() and output_names(). Optional inputs may be left out; outputs that
+  /// are missing then are not in the result.
+  [[nodiscard]] Variables predict_by_name(const Variables& inputs) const;
 
   /// The losses of such predictions, weighted and added up, as a step has it: one of each for each
   /// output.

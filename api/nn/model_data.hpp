@@ -17,6 +17,8 @@ struct Model::Data {
   };
   [[nodiscard]] Now now() const;
   [[nodiscard]] std::vector<Tensor> here(const std::vector<Tensor>& tensors) const;
+  /// The same of inputs, of which optional ones may be without a value.
+  [[nodiscard]] std::vector<Tensor> inputs_here(const std::vector<Tensor>& inputs) const;
   [[nodiscard]] TrainingStep step_without(std::set<std::string> frozen) const;
   /// Freezes other layers than before. Under the lock.
   void set_frozen(std::set<std::string> frozen);

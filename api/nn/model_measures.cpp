@@ -79,7 +79,7 @@ Evaluation Model::evaluate(const Dataset& data, const std::vector<Named>& metric
 }
 
 StepMemory Model::step_memory(const Batch& batch) const {
-  const std::vector<Tensor> inputs = data_->here(batch.inputs);
+  const std::vector<Tensor> inputs = data_->inputs_here(batch.inputs);
   const std::vector<Tensor> targets = data_->here(batch.targets);
   const auto [step, state] = data_->now();
   const auto bytes_of = [](const auto& tensors) {
@@ -96,7 +96,7 @@ StepMemory Model::step_memory(const Batch& batch) const {
 }
 
 std::string Model::trace_step(const Batch& batch) const {
-  const std::vector<Tensor> inputs = data_->here(batch.inputs);
+  const std::vector<Tensor> inputs = data_->inputs_here(batch.inputs);
   const std::vector<Tensor> targets = data_->here(batch.targets);
   const auto [step, state] = data_->now();
   return step.text(state, inputs, targets) + step.plan(state, inputs, targets);
@@ -104,7 +104,7 @@ std::string Model::trace_step(const Batch& batch) const {
 
 StepProfile Model::profile_step(const Batch& batch, int runs) const {
   const DeviceScope scope{data_->device};
-  const std::vector<Tensor> inputs = data_->here(batch.inputs);
+  const std::vector<Tensor> inputs = data_->inputs_here(batch.inputs);
   const std::vector<Tensor> targets = data_->here(batch.targets);
   const auto [step, state] = data_->now();
   const Variables variables = state.variables();

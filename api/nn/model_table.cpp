@@ -78,7 +78,8 @@ std::string Model::summary() const {
   Stored stored;
   std::vector<Row> rows{{"layer (kind)", "output", "parameters", "stored", "inputs"}};
   for (const Network::Input& input : network().inputs())
-    rows.push_back({input.name + " (input)", input.row.to_string(), "0", "", ""});
+    rows.push_back({input.name + (input.optional ? " (optional input)" : " (input)"),
+                    input.row.to_string(), "0", "", ""});
   for (const LayerInfo& layer : network().layers()) {
     std::string shapes;
     for (const RowSpec& row : layer.outputs)

@@ -81,16 +81,20 @@ Tensor placeholder(const TensorSpec& spec) {
 
 class Builder {
  public:
-  explicit Builder(std::vector<Node> outputs) : data_{std::make_shared<NetworkData>()} {
+  explicit Builder(std::vector<Network::NamedOutput> outputs, bool names_given)
+      : data_{std::make_shared<NetworkData>()} {
+    data_->names_given = names_given;
     if (outputs.empty())
       throw Error{"network", ErrorCode::invalid_argument, "a network needs an output"};
-    for (const Node& output : outputs) {
+    for (const auto& [name, output] : outputs) {
       if (!output) throw Error{"network", ErrorCode::invalid_argument, "an output is no node"};
       data_->outputs.push_back(visit(output));
+      data_->output_names.push_back(name);
     }
     if (data_->steps.empty())
       throw Error{"network", ErrorCode::invalid_argument, "a network of inputs only has no layer"};
     name_layers();
+    name_outputs();
     infer();
   }
   std::shared_ptr<const NetworkData> take() { return std::move(data_); }
@@ -140,7 +144,8 @@ class Builder {
                     "two inputs are called '" + known.name + "'",
                     {{"input", known.name}}};
     places_[node.place()] = {true, static_cast<std::uint32_t>(data_->inputs.size()), 0};
-    data_->inputs.push_back({node.input_name(), {node.row().dtype, node.row().shape, true}});
+    data_->inputs.push_back(
+        {node.input_name(), {node.row().dtype, node.row().shape, true}, node.is_optional()});
     data_->input_nodes.push_back(node);
   }
 
@@ -182,6 +187,24 @@ class Builder {
         const std::string name = info.kind + "_" + std::to_string(next[info.kind]++);
         if (taken.insert(name).second) info.name = name;
       }
+  }
+
+  void name_outputs() {
+    std::set<std::string> taken;
+    for (std::size_t i = 0; i < data_->outputs.size(); ++i) {
+      std::string& name = data_->output_names[i];
+      if (!data_->names_given) {
+        name = data_->name_of(data_->outputs[i]);
+        continue;
+      }
+      if (name.empty())
+        throw Error{"network", ErrorCode::invalid_argument, "an output's name is empty"};
+      if (!taken.insert(name).second)
+        throw Error{"network",
+                    ErrorCode::already_exists,
+                    "two outputs are called '" + name + "'",
+                    {{"output", name}}};
+    }
   }
 
   void infer() {
@@ -269,6 +292,12 @@ class Builder {
   std::map<const void*, Source> places_;
 };
 
+std::vector<Network::NamedOutput> without_names(std::vector<Node> outputs) {
+  std::vector<Network::NamedOutput> made;
+  for (Node& output : outputs) made.push_back({{}, std::move(output)});
+  return made;
+}
+
 }  // namespace
 
 std::string RowSpec::to_string() const {
@@ -289,10 +318,14 @@ std::size_t LayerInfo::parameters() const {
 }
 
 Network::Network(const Node& output) : Network{std::vector<Node>{output}} {}
-Network::Network(std::vector<Node> outputs) : data_{Builder{std::move(outputs)}.take()} {}
+Network::Network(std::vector<Node> outputs)
+    : data_{Builder{without_names(std::move(outputs)), false}.take()} {}
+Network::Network(std::vector<NamedOutput> outputs)
+    : data_{Builder{std::move(outputs), true}.take()} {}
 
 std::span<const Network::Input> Network::inputs() const noexcept { return data_->inputs; }
 std::span<const RowSpec> Network::outputs() const noexcept { return data_->output_rows; }
+std::span<const std::string> Network::output_names() const noexcept { return data_->output_names; }
 std::span<const LayerInfo> Network::layers() const noexcept { return data_->infos; }
 
 const LayerInfo& Network::layer(std::string_view name) const {

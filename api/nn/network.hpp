@@ -11,6 +11,9 @@
 // A network is immutable and holds no numbers: those are Variables, by "layer.variable". forward() is
 // pure, so it can be traced, differentiated and mapped.
 //
+// An optional input may be left out: a tensor without a value is given in its place, or nothing where it is
+// the last. What is computed of it is then missing, too, and so may an output be: a tensor without a value.
+//
 // Rows of ../shared/op-checklist.md, A-063 (names, counts, outputs), A-065.
 //
 // Threads: any. Errors are thrown: what layers throw, with details "layer" and "kind"; already_exists for
@@ -61,13 +64,28 @@ class Network {
  public:
   explicit Network(const Node& output);
   explicit Network(std::vector<Node> outputs);
+  /// Outputs with names of their own (Axon's container): already_exists for one that is given twice.
+  struct NamedOutput {
+    std::string name;
+    Node node;
+  };
+  explicit Network(std::vector<NamedOutput> outputs);
 
   struct Input {
     std::string name;
     RowSpec row;
+    bool optional = false;
   };
   [[nodiscard]] std::span<const Input> inputs() const noexcept;
   [[nodiscard]] std::span<const RowSpec> outputs() const noexcept;
+  /// Of each output: the name that it was given, else that of its layer, "split_0:1" for a further output.
+  [[nodiscard]] std::span<const std::string> output_names() const noexcept;
+
+  /// Inputs by name as forward() takes them: not_found for a name that no input has, and for an input that
+  /// is not optional and not there.
+  [[nodiscard]] std::vector<Tensor> in_order(const Variables& inputs) const;
+  /// And back, without those that have no value: arity_mismatch for their number.
+  [[nodiscard]] Variables by_name(std::span<const Tensor> inputs) const;
   /// In the order in which they run.
   [[nodiscard]] std::span<const LayerInfo> layers() const noexcept;
   /// Throws not_found, with the nearest name.
@@ -85,7 +103,7 @@ class Network {
     std::vector<Tensor> outputs;
     Variables states;  ///< those that changed, "layer.variable"
   };
-  /// `inputs` in the order of inputs(), all with the same batch. `key` is for layers that draw numbers;
+  /// `inputs` in the order of inputs(), all with the same batch; see above for optional ones. `key` is for layers that draw numbers;
   /// without one, a training network with such layers draws the same ones at each call.
   [[nodiscard]] Result forward(const Variables& variables, std::span<const Tensor> inputs,
                                Mode mode = Mode::inference, const Tensor& key = {}) const;

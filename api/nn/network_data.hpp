@@ -26,6 +26,8 @@ struct NetworkData {
   std::vector<Step> steps;       ///< in an order in which they can run
   std::vector<Source> outputs;
   std::vector<RowSpec> output_rows;
+  std::vector<std::string> output_names;
+  bool names_given = false;  ///< by Network::NamedOutput
 
   [[nodiscard]] std::string name_of(const Source& source) const;
   [[nodiscard]] static std::vector<Tensor> gather(const Step& step, std::span<const Tensor> inputs,

@@ -5,6 +5,7 @@
 
 #include "stoker/api/nn/network_data.hpp"
 #include "stoker/api/tensor/computed_after.hpp"
+#include "stoker/kernels/nearest_name.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -31,16 +32,50 @@ void check_input(const Network::Input& input, const Tensor& given, std::int64_t&
     refuse(ErrorCode::shape_mismatch, got + " beside a batch of " + std::to_string(batch));
 }
 
-void check_inputs(std::span<const Network::Input> inputs, std::span<const Tensor> given) {
-  if (given.size() != inputs.size())
-    throw Error{
-        "network",
-        ErrorCode::arity_mismatch,
-        "expected " + std::to_string(inputs.size()) + " inputs, got " +
-            std::to_string(given.size()),
-        {{"expected", std::to_string(inputs.size())}, {"got", std::to_string(given.size())}}};
+[[noreturn]] void refuse_count(std::span<const Network::Input> inputs, std::size_t got) {
+  const auto optional = std::ranges::count_if(inputs, &Network::Input::optional);
+  const std::string expected =
+      (optional > 0 ? std::to_string(inputs.size() - static_cast<std::size_t>(optional)) + " to "
+                    : "") +
+      std::to_string(inputs.size());
+  throw Error{"network",
+              ErrorCode::arity_mismatch,
+              "expected " + expected + " inputs, got " + std::to_string(got),
+              {{"expected", expected}, {"got", std::to_string(got)}}};
+}
+
+void check_count(std::span<const Network::Input> inputs, std::size_t given) {
+  if (given > inputs.size() ||
+      !std::ranges::all_of(inputs.subspan(given), &Network::Input::optional))
+    refuse_count(inputs, given);
+}
+
+/// One for each input, with those at the end that were left out.
+std::vector<Tensor> checked(std::span<const Network::Input> inputs, std::span<const Tensor> given) {
+  check_count(inputs, given.size());
+  std::vector<Tensor> all{given.begin(), given.end()};
+  all.resize(inputs.size());
   std::int64_t batch = -1;
-  for (std::size_t i = 0; i < inputs.size(); ++i) check_input(inputs[i], given[i], batch);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (all[i].has_value() || !inputs[i].optional) check_input(inputs[i], all[i], batch);
+  return all;
+}
+
+/// Of each step, whether its outputs are missing since inputs are.
+std::vector<bool> missing_steps(const NetworkData& network, std::span<const Tensor> inputs) {
+  std::vector<bool> missing(network.steps.size());
+  const auto is_missing = [&](const NetworkData::Source& source) {
+    return source.input ? !inputs[source.index].has_value() : bool{missing[source.index]};
+  };
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    const NetworkData::Step& step = network.steps[i];
+    switch (network.layers[step.layer].definition().when_missing) {
+      case WhenMissing::missing: missing[i] = std::ranges::any_of(step.inputs, is_missing); break;
+      case WhenMissing::any: missing[i] = std::ranges::all_of(step.inputs, is_missing); break;
+      case WhenMissing::computed: break;
+    }
+  }
+  return missing;
 }
 
 /// What a forward pass is about; what is made on the way is beside it.
@@ -51,6 +86,7 @@ struct Pass {
   bool training;
   Tensor key;
   const std::set<std::string>& frozen;  ///< layers that gradients are not asked for
+  std::vector<bool> missing;            ///< steps
 };
 
 /// On the way: the outputs of the steps so far, and the states that changed.
@@ -91,6 +127,10 @@ void run_steps(const Pass& pass, std::size_t first, std::size_t last, Progress& 
   for (std::size_t i = first; i < last; ++i) {
     const NetworkData::Step& step = network.steps[i];
     const LayerInfo& info = network.infos[step.layer];
+    if (pass.missing[i]) {
+      progress.made[i].resize(info.outputs.size());
+      continue;
+    }
     const std::vector<Tensor> given = NetworkData::gather(step, pass.inputs, progress.made);
     const Variables own = variables_of(pass, info, progress.states);
     try {
@@ -199,16 +239,22 @@ Variables trained_by(const Pass& pass, std::size_t first, std::size_t last) {
 
 /// Steps [first, last), of which only what is read later is kept until the gradients are asked for.
 void run_piece(const Pass& pass, std::size_t first, std::size_t last, Progress& progress) {
-  const std::vector<Place> reads = read_by(pass.network, first, last);
-  const std::vector<Place> leaves = read_after(pass.network, first, last);
+  const auto is_missing = [&](const Place& place) { return bool{pass.missing[place.step]}; };
+  std::vector<Place> reads = read_by(pass.network, first, last);
+  std::vector<Place> leaves = read_after(pass.network, first, last);
+  std::erase_if(reads, is_missing);
+  std::erase_if(leaves, is_missing);
   Given given{{}, trained_by(pass, first, last)};
   for (const Place& place : reads) given.tensors.push_back(progress.made[place.step][place.output]);
   if (!given.tensors.empty() && !given.parameters.empty()) given = in_turn(given);
   Variables variables = given.parameters;
   variables.insert(pass.variables.begin(), pass.variables.end());
-  const Pass inside{pass.network, variables, pass.inputs, pass.training, pass.key, pass.frozen};
+  const Pass inside{pass.network, variables,   pass.inputs, pass.training,
+                    pass.key,     pass.frozen, pass.missing};
   const auto piece = checkpoint([&](const std::vector<Tensor>& tensors) {
     Progress inner{std::vector<std::vector<Tensor>>(pass.network.steps.size()), progress.states};
+    for (std::size_t i = 0; i < first; ++i)
+      if (pass.missing[i]) inner.made[i] = progress.made[i];
     for (std::size_t i = 0; i < reads.size(); ++i) put(inner.made, reads[i], tensors[i]);
     run_steps(inside, first, last, inner);
     Piece made{{}, changed(progress.states, std::move(inner.states))};
@@ -218,10 +264,46 @@ void run_piece(const Pass& pass, std::size_t first, std::size_t last, Progress& 
   Piece made = piece(given.tensors);
   for (std::size_t i = 0; i < leaves.size(); ++i)
     put(progress.made, leaves[i], std::move(made.outputs[i]));
+  for (std::size_t i = first; i < last; ++i)
+    if (pass.missing[i])
+      progress.made[i].resize(pass.network.infos[pass.network.steps[i].layer].outputs.size());
   for (auto& [name, state] : made.states) progress.states.insert_or_assign(name, std::move(state));
 }
 
 }  // namespace
+
+std::vector<Tensor> Network::in_order(const Variables& inputs) const {
+  std::vector<Tensor> made;
+  std::vector<std::string_view> known;
+  for (const Input& input : data_->inputs) {
+    known.push_back(input.name);
+    const auto found = inputs.find(input.name);
+    if (found == inputs.end() && !input.optional)
+      throw Error{"network",
+                  ErrorCode::not_found,
+                  "the input '" + input.name + "' is missing",
+                  {{"input", input.name}}};
+    made.push_back(found == inputs.end() ? Tensor{} : found->second);
+  }
+  for (const auto& [name, tensor] : inputs) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    const auto near = nearest_name(name, known);
+    throw Error{"network",
+                ErrorCode::not_found,
+                "there is no input '" + name + "'" +
+                    (near ? "; did you mean '" + std::string{*near} + "'?" : ""),
+                {{"input", name}}};
+  }
+  return made;
+}
+
+Variables Network::by_name(std::span<const Tensor> inputs) const {
+  check_count(data_->inputs, inputs.size());
+  Variables made;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].has_value()) made.emplace(data_->inputs[i].name, inputs[i]);
+  return made;
+}
 
 Network::Result Network::forward(const Variables& variables, std::span<const Tensor> inputs,
                                  Mode mode, const Tensor& key) const {
@@ -230,12 +312,16 @@ Network::Result Network::forward(const Variables& variables, std::span<const Ten
 
 Network::Result Network::forward_in_pieces(std::size_t pieces, const std::set<std::string>& frozen,
                                            const Variables& variables,
-                                           std::span<const Tensor> inputs, Mode mode,
+                                           std::span<const Tensor> given, Mode mode,
                                            const Tensor& key) const {
-  check_inputs(data_->inputs, inputs);
-  const Pass pass{
-      *data_, variables, inputs, mode == Mode::training, key.has_value() ? key : random::key(0),
-      frozen};
+  const std::vector<Tensor> inputs = checked(data_->inputs, given);
+  const Pass pass{*data_,
+                  variables,
+                  inputs,
+                  mode == Mode::training,
+                  key.has_value() ? key : random::key(0),
+                  frozen,
+                  missing_steps(*data_, inputs)};
   const std::size_t steps = data_->steps.size();
   Progress progress{std::vector<std::vector<Tensor>>(steps), {}};
   pieces = std::min(pieces, steps);

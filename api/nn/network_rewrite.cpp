@@ -40,7 +40,11 @@ Network Network::with_layers(const ChooseLayer& choose, const ChangeOutput& chan
   std::vector<Node> outputs;
   for (const NetworkData::Source& source : data_->outputs)
     outputs.push_back(change ? change(node_at(source)) : node_at(source));
-  return Network{std::move(outputs)};
+  if (!data_->names_given) return Network{std::move(outputs)};
+  std::vector<NamedOutput> named_outputs;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    named_outputs.push_back({data_->output_names[i], std::move(outputs[i])});
+  return Network{std::move(named_outputs)};
 }
 
 }  // namespace stoker::nn

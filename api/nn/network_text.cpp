@@ -28,12 +28,26 @@ class Reader {
       refuse("expected an object with \"format\": " + std::to_string(format));
   }
 
+  Network network() {
+    std::vector<Node> made = outputs();
+    if (!text_.contains("output_names")) return Network{std::move(made)};
+    const auto names = text_.at("output_names").get<std::vector<std::string>>();
+    if (names.size() != made.size()) refuse("its outputs have more or fewer names");
+    std::vector<Network::NamedOutput> named;
+    for (std::size_t i = 0; i < made.size(); ++i) named.push_back({names[i], std::move(made[i])});
+    return Network{std::move(named)};
+  }
+
+ private:
+  using MakeInput = Node (*)(std::string, const Shape&, DType);
+
   std::vector<Node> outputs() {
     for (const json& one : text_.at("inputs"))
       inputs_.push_back(
-          input(one.at("name").get<std::string>(),
-                Shape::make(one.at("shape").get<std::vector<std::int64_t>>(), "network").value(),
-                dtype_named(one.at("dtype").get<std::string>())));
+          (one.value("optional", false) ? &optional_input : static_cast<MakeInput>(&input))(
+              one.at("name").get<std::string>(),
+              Shape::make(one.at("shape").get<std::vector<std::int64_t>>(), "network").value(),
+              dtype_named(one.at("dtype").get<std::string>())));
     for (const json& one : text_.at("layers")) {
       const Named named{one.at("options").get<std::string>()};
       layers_.emplace_back(one.at("kind").get<std::string>(), named.options,
@@ -51,7 +65,6 @@ class Reader {
     return made;
   }
 
- private:
   static DType dtype_named(const std::string& name) {
     for (std::size_t i = 0; i < dtype_count; ++i)
       if (to_string(static_cast<DType>(i)) == name) return static_cast<DType>(i);
@@ -83,11 +96,13 @@ std::string Network::to_json() const {
             {"layers", json::array()},
             {"steps", json::array()},
             {"outputs", json::array()}};
-  for (const Input& one : data_->inputs)
-    text["inputs"].push_back(
-        {{"name", one.name},
-         {"dtype", std::string{to_string(one.row.dtype)}},
-         {"shape", std::vector<std::int64_t>(one.row.shape.begin(), one.row.shape.end())}});
+  for (const Input& one : data_->inputs) {
+    json input{{"name", one.name},
+               {"dtype", std::string{to_string(one.row.dtype)}},
+               {"shape", std::vector<std::int64_t>(one.row.shape.begin(), one.row.shape.end())}};
+    if (one.optional) input["optional"] = true;
+    text["inputs"].push_back(std::move(input));
+  }
   for (std::size_t i = 0; i < data_->layers.size(); ++i) {
     const Layer& layer = data_->layers[i];
     if (!layer.in_table())
@@ -107,6 +122,7 @@ std::string Network::to_json() const {
   }
   for (const NetworkData::Source& source : data_->outputs)
     text["outputs"].push_back(source_json(source));
+  if (data_->names_given) text["output_names"] = data_->output_names;
   return text.dump();
 }
 
@@ -114,7 +130,7 @@ Network Network::from_json(std::string_view text) {
   const json parsed = json::parse(text, nullptr, false);
   if (parsed.is_discarded()) refuse("it is not JSON");
   try {
-    return Network{Reader{parsed}.outputs()};
+    return Reader{parsed}.network();
   } catch (const json::exception& error) {
     refuse(error.what());
   }
@@ -124,7 +140,7 @@ std::string Network::to_dot() const {
   std::string dot = "digraph network {\n  node [shape=box];\n";
   for (const Input& one : data_->inputs)
     dot += "  \"" + one.name + "\" [label=\"" + one.name + "\\n" + one.row.to_string() +
-           "\", shape=oval];\n";
+           (one.optional ? "\\noptional" : "") + "\", shape=oval];\n";
   for (const LayerInfo& info : data_->infos) {
     dot += "  \"" + info.name + "\" [label=\"" + info.name + " (" + info.kind + ")";
     for (const RowSpec& row : info.outputs) dot += "\\n" + row.to_string();

@@ -15,6 +15,7 @@ struct Layer::Data {
 struct Node::Place {
   std::string input;  // of an input
   TensorSpec row;
+  bool optional = false;
   std::optional<Layer> layer;  // of others
   std::vector<Node> inputs;
 };
@@ -69,7 +70,7 @@ std::vector<Node> Layer::outputs(std::vector<Node> inputs) const {
                     " inputs, got " + std::to_string(inputs.size()),
                 {{"layer", who}, {"got", std::to_string(inputs.size())}}};
   const auto place =
-      std::make_shared<const Node::Place>(Node::Place{{}, {}, *this, std::move(inputs)});
+      std::make_shared<const Node::Place>(Node::Place{{}, {}, false, *this, std::move(inputs)});
   std::vector<Node> made;
   const std::size_t count = kind.count_outputs ? kind.count_outputs(options()) : kind.outputs;
   for (std::size_t i = 0; i < count; ++i) made.push_back(Node{place, i});
@@ -85,6 +86,7 @@ bool Layer::in_table() const noexcept { return !data_->own; }
 
 bool Node::is_input() const noexcept { return place_ && !place_->layer; }
 const std::string& Node::input_name() const { return place_->input; }
+bool Node::is_optional() const noexcept { return place_ && place_->optional; }
 const TensorSpec& Node::row() const { return place_->row; }
 const Layer& Node::layer() const { return place_->layer.value(); }
 std::span<const Node> Node::inputs() const { return place_->inputs; }
@@ -92,8 +94,19 @@ std::span<const Node> Node::inputs() const { return place_->inputs; }
 Node input(std::string name, const Shape& row, DType dtype) {
   if (name.empty()) throw Error{"input", ErrorCode::invalid_argument, "an input needs a name"};
   return Node{std::make_shared<const Node::Place>(
-                  Node::Place{std::move(name), {dtype, row}, std::nullopt, {}}),
+                  Node::Place{std::move(name), {dtype, row}, false, std::nullopt, {}}),
               0};
+}
+
+Node optional_input(std::string name, const Shape& row, DType dtype) {
+  if (name.empty()) throw Error{"input", ErrorCode::invalid_argument, "an input needs a name"};
+  return Node{std::make_shared<const Node::Place>(
+                  Node::Place{std::move(name), {dtype, row}, true, std::nullopt, {}}),
+              0};
+}
+
+Node or_else(const Node& a, const Node& b, std::string name) {
+  return Layer{"or_else", {}, std::move(name)}(std::vector<Node>{a, b});
 }
 
 Node input(const Shape& row, DType dtype) { return input("input", row, dtype); }

@@ -66,8 +66,9 @@ class Node {
 
   /// Whether it is an input of the network.
   [[nodiscard]] bool is_input() const noexcept;
-  /// Of an input: its name, and one row of it.
+  /// Of an input: its name, one row of it, and whether a network may be run without it.
   [[nodiscard]] const std::string& input_name() const;
+  [[nodiscard]] bool is_optional() const noexcept;
   [[nodiscard]] const TensorSpec& row() const;
   /// Of others: the layer, where its inputs come from, and which of its outputs this is.
   [[nodiscard]] const Layer& layer() const;
@@ -79,6 +80,7 @@ class Node {
  private:
   friend class Layer;
   friend Node input(std::string name, const Shape& row, DType dtype);
+  friend Node optional_input(std::string name, const Shape& row, DType dtype);
   struct Place;
   Node(std::shared_ptr<const Place> place, std::size_t output)
       : place_{std::move(place)}, output_{output} {}
@@ -90,6 +92,12 @@ class Node {
 [[nodiscard]] Node input(std::string name, const Shape& row, DType dtype = DType::f32);
 /// The one input of a network, "input".
 [[nodiscard]] Node input(const Shape& row, DType dtype = DType::f32);
+
+/// One that a network may be run without. What is computed of it is missing then, too, up to or_else()
+/// and layers whose definition says otherwise (WhenMissing).
+[[nodiscard]] Node optional_input(std::string name, const Shape& row, DType dtype = DType::f32);
+/// `a` if it is there, else `b`, which is as large.
+[[nodiscard]] Node or_else(const Node& a, const Node& b, std::string name = {});
 
 /// A function of tensors as a layer without parameters (Axon's nx).
 [[nodiscard]] Node function(std::vector<Node> inputs,

@@ -66,7 +66,8 @@ class Casting {
 
   std::vector<Tensor> operator()(LayerCall& call) const {
     std::vector<Tensor> inputs;
-    for (const Tensor& input : call.inputs()) inputs.push_back(as_float(input, dtype_));
+    for (const Tensor& input : call.inputs())
+      inputs.push_back(input.has_value() ? as_float(input, dtype_) : input);
     Variables variables;
     for (const VariableSpec& one : variables_) {
       const Tensor& given = call.variable(one.name);

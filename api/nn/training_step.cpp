@@ -53,7 +53,8 @@ Tensor slot_or_none(const Slots& slots, const std::string& name) {
   return found == slots.end() ? Tensor{} : found->second;
 }
 
-/// Of the network and its losses: values, so that traced functions may hold them.
+/// Of the network and its losses: values, so that traced functions may hold them. Inputs come by name: which
+/// of the optional ones are there is a part of what was traced.
 struct Problem {
   Network network;
   std::vector<Loss> losses;
@@ -67,6 +68,13 @@ struct Problem {
   }
 
   [[nodiscard]] Tensor total(const Tensors& targets, const Tensors& outputs) const {
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      if (!outputs[i].has_value())
+        throw Error{"train",
+                    ErrorCode::invalid_argument,
+                    "output '" + network.output_names()[i] +
+                        "' is missing, since an optional input was not given",
+                    {{"output", network.output_names()[i]}}};
     if (targets.size() != losses.size())
       throw Error{
           "train",
@@ -84,12 +92,12 @@ struct Problem {
   }
 
   [[nodiscard]] Passed pass(const Parameters& trained, const Variables& kept,
-                            const LossScaleState& scale, const Tensor& key, const Tensors& inputs,
+                            const LossScaleState& scale, const Tensor& key, const Variables& inputs,
                             const Tensors& targets) const {
     Variables all = kept;
     for (const auto& [name, tensor] : trained) all.insert_or_assign(name, tensor);
-    Network::Result result =
-        network.forward_in_pieces(pieces, frozen, all, inputs, Mode::training, key);
+    Network::Result result = network.forward_in_pieces(
+        pieces, frozen, all, network.in_order(inputs), Mode::training, key);
     std::erase_if(result.states, [&](const auto& state) { return is_frozen(state.first); });
     const Tensor loss = total(targets, result.outputs);
     return {loss, scaling.scale(loss, scale), std::move(result.states)};
@@ -98,7 +106,7 @@ struct Problem {
   /// Value and gradients, in this order of arguments: what is differentiated by comes first.
   [[nodiscard]] std::pair<Passed, Parameters> differentiate(
       const Parameters& trained, const Variables& kept, const LossScaleState& scale,
-      const Tensor& key, const Tensors& inputs, const Tensors& targets) const {
+      const Tensor& key, const Variables& inputs, const Tensors& targets) const {
     return value_and_grad(
         [&](const Parameters& p) { return pass(p, kept, scale, key, inputs, targets); },
         [](const Passed& passed) { return passed.scaled; })(trained);
@@ -106,7 +114,7 @@ struct Problem {
 };
 
 Next next_of(const Problem& problem, const Update& update, const Parameters& trained,
-             const Variables& kept, const Slots& slots, const Tensor& key, const Tensors& inputs,
+             const Variables& kept, const Slots& slots, const Tensor& key, const Variables& inputs,
              const Tensors& targets) {
   const Tensor keys = random::split(key);
   const LossScaleState scale = scale_state(slots);
@@ -133,7 +141,7 @@ Next next_of(const Problem& problem, const Update& update, const Parameters& tra
 auto traced_step(Problem problem, Update update) {
   return jit([problem = std::move(problem), update = std::move(update)](
                  const Parameters& trained, const Variables& kept, const Slots& slots,
-                 const Tensor& key, const Tensors& inputs, const Tensors& targets) {
+                 const Tensor& key, const Variables& inputs, const Tensors& targets) {
     return next_of(problem, update, trained, kept, slots, key, inputs, targets);
   });
 }
@@ -141,7 +149,7 @@ auto traced_step(Problem problem, Update update) {
 auto traced_gradients(Problem problem) {
   return jit([problem = std::move(problem)](const Parameters& trained, const Variables& kept,
                                             const LossScaleState& scale, const Tensor& key,
-                                            const Tensors& inputs, const Tensors& targets) {
+                                            const Variables& inputs, const Tensors& targets) {
     auto [passed, gradients] =
         problem.differentiate(trained, kept, scale, random::split(key)[Index{0}], inputs, targets);
     if (!scale.empty()) gradients = problem.scaling.unscale(gradients, scale).gradients;
@@ -150,10 +158,12 @@ auto traced_gradients(Problem problem) {
 }
 
 auto traced_loss(Problem problem) {
-  return jit([problem = std::move(problem)](const Variables& variables, const Tensors& inputs,
+  return jit([problem = std::move(problem)](const Variables& variables, const Variables& inputs,
                                             const Tensors& targets) {
-    return problem.total(targets,
-                         problem.network.forward(variables, inputs, Mode::inference).outputs);
+    return problem.total(
+        targets,
+        problem.network.forward(variables, problem.network.in_order(inputs), Mode::inference)
+            .outputs);
   });
 }
 
@@ -230,7 +240,8 @@ TrainingState TrainingStep::begin(const Variables& variables, const Tensor& key)
 Tensor TrainingStep::run(TrainingState& state, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& targets) const {
   check_trainable(state);
-  Next next = parts_->step(state.trained, state.kept, state.slots, state.key, inputs, targets);
+  Next next = parts_->step(state.trained, state.kept, state.slots, state.key,
+                           network().by_name(inputs), targets);
   state.trained = std::move(next.stepped.parameters);
   state.slots = std::move(next.stepped.slots);
   for (auto& [name, tensor] : next.states) state.kept.insert_or_assign(name, std::move(tensor));
@@ -243,13 +254,13 @@ TrainingStep::Gradients TrainingStep::gradients(const TrainingState& state,
                                                 const std::vector<Tensor>& targets) const {
   check_trainable(state);
   auto [loss, gradients] = parts_->gradients(state.trained, state.kept, scale_state(state.slots),
-                                             state.key, inputs, targets);
+                                             state.key, network().by_name(inputs), targets);
   return {std::move(loss), std::move(gradients)};
 }
 
 Tensor TrainingStep::loss(const Variables& variables, const std::vector<Tensor>& inputs,
                           const std::vector<Tensor>& targets) const {
-  return parts_->loss(variables, inputs, targets);
+  return parts_->loss(variables, network().by_name(inputs), targets);
 }
 
 Tensor TrainingStep::total(const std::vector<Tensor>& predictions,
@@ -268,20 +279,22 @@ std::uint64_t TrainingStep::working_bytes(const TrainingState& state,
                                           const std::vector<Tensor>& inputs,
                                           const std::vector<Tensor>& targets) const {
   check_trainable(state);
-  return parts_->step.working_bytes(state.trained, state.kept, state.slots, state.key, inputs,
-                                    targets);
+  return parts_->step.working_bytes(state.trained, state.kept, state.slots, state.key,
+                                    network().by_name(inputs), targets);
 }
 
 std::string TrainingStep::text(const TrainingState& state, const std::vector<Tensor>& inputs,
                                const std::vector<Tensor>& targets) const {
   check_trainable(state);
-  return parts_->step.text(state.trained, state.kept, state.slots, state.key, inputs, targets);
+  return parts_->step.text(state.trained, state.kept, state.slots, state.key,
+                           network().by_name(inputs), targets);
 }
 
 std::string TrainingStep::plan(const TrainingState& state, const std::vector<Tensor>& inputs,
                                const std::vector<Tensor>& targets) const {
   check_trainable(state);
-  return parts_->step.plan(state.trained, state.kept, state.slots, state.key, inputs, targets);
+  return parts_->step.plan(state.trained, state.kept, state.slots, state.key,
+                           network().by_name(inputs), targets);
 }
 
 const Network& TrainingStep::network() const noexcept { return parts_->problem.network; }

@@ -38,6 +38,19 @@ TEST_F(TrainingGuide, graphs) {
   EXPECT_EQ(network.layer("scores").outputs[0].to_string(), "[batch, 10]");
 }
 
+TEST_F(TrainingGuide, optional_inputs) {
+  const nn::Node x = nn::input("x", {4});
+  const nn::Node mask = nn::optional_input("mask", {4});
+  const nn::Node used = nn::or_else(nn::Layer{"multiply"}({x, mask}), x);
+  const nn::Model model{nn::Network{
+      std::vector<nn::Network::NamedOutput>{{"features", used}, {"scores", nn::dense(used, 2)}}}};
+  const auto with =
+      model.predict_by_name({{"x", stoker::ones({1, 4})}, {"mask", stoker::zeros({1, 4})}});
+  const auto without = model.predict_by_name({{"x", stoker::ones({1, 4})}});
+  EXPECT_EQ(with.at("features").to_vector<float>(), std::vector<float>(4, 0));
+  EXPECT_EQ(without.at("features").to_vector<float>(), std::vector<float>(4, 1));
+}
+
 TEST_F(TrainingGuide, training) {
   const nn::Node in = nn::input({2});
   nn::Model model{nn::Network{nn::dense(nn::dense(in, 8, {{"activation", "tanh"}}), 2)},

@@ -115,6 +115,7 @@ std::vector<GradientCase> cases() {
       {"concatenate", "concatenate", {{"axis", 1}}, {sequence, {2, 1, 2}}},
       {"stack_columns", "stack_columns", {{"ignore", {1}}}, {matrix, matrix, {3, 2, 2}}},
       {"cond", "cond", {}, {{2, 3}, {2, 3}}},
+      {"or_else", "or_else", {}, {{2, 3}, {2, 3}}},
       {"split", "split", {{"splits", {1, 3}}}, {matrix}},
       // Sequences
       {"lstm", "lstm", {{"units", 2}}, {sequence}},

@@ -106,6 +106,16 @@ TEST_F(TrainingScripts, describe_the_network_that_cpp_would_make) {
   EXPECT_EQ(shapes(from_lua), shapes(Network{y}));
 }
 
+TEST_F(TrainingScripts, have_optional_inputs) {
+  const Network network = plan(R"(
+    local x, mask = nn.input({2}, {name = "x"}), nn.input({2}, {name = "mask", optional = true})
+    return nn.model(nn.dense(nn.or_else(x * mask, x), 1)),
+           {data = nn.rows{inputs = {{1, 2}}, targets = {3}}})")
+                              .model.network();
+  EXPECT_FALSE(network.inputs()[0].optional);
+  EXPECT_TRUE(network.inputs()[1].optional);
+}
+
 TEST_F(TrainingScripts, have_a_function_for_every_kind_of_layer) {
   std::string code;
   for (const LayerDefinition* kind : layer_table().list())

@@ -1,5 +1,5 @@
-// Several inputs as one: element by element, side by side, or one of two. Row A-023 of
-// ../shared/op-checklist.md.
+// Several inputs as one: element by element, side by side, or one of several. Rows A-002 (or_else) and
+// A-023 of ../shared/op-checklist.md.
 #include <algorithm>
 
 #include "stoker/api/nn/layer.hpp"
@@ -51,6 +51,23 @@ std::vector<Tensor> columns(LayerCall& call) {
   return {stoker::concatenate(flat, 1)};
 }
 
+/// Of those that are there.
+std::vector<Tensor> first_given(LayerCall& call) {
+  const Tensor* found = nullptr;
+  for (const Tensor& one : call.inputs()) {
+    if (!one.has_value()) continue;
+    if (!found) found = &one;
+    if (one.spec() != found->spec())
+      throw Error{
+          "or_else",
+          one.shape() != found->shape() ? ErrorCode::shape_mismatch : ErrorCode::dtype_mismatch,
+          "expected inputs of one shape and dtype, got " + found->spec().to_string() + " and " +
+              one.spec().to_string(),
+          {{"one", found->spec().to_string()}, {"other", one.spec().to_string()}}};
+  }
+  return {*found};
+}
+
 /// A condition of rank 1 is one for each row.
 std::vector<Tensor> one_of_two(LayerCall& call) {
   Tensor condition = call.x();
@@ -89,6 +106,12 @@ void define(LayerTable& table) {
                           .min = 0}},
              .most_inputs = any_number,
              .apply = &columns});
+  table.add({.name = "or_else",
+             .summary = "the first input that is there",
+             .least_inputs = 2,
+             .most_inputs = any_number,
+             .apply = &first_given,
+             .when_missing = WhenMissing::any});
   table.add({.name = "cond",
              .summary = "the second input where the first is not 0, else the third",
              .least_inputs = 3,

@@ -98,15 +98,17 @@ int make_layer(lua_State* L, lua::Script&) {
   return 1;
 }
 
-/// nn.input{8, 8, 1}, nn.input({8, 8, 1}, {name =, dtype =}): one row of what the model is given.
+/// nn.input{8, 8, 1}, nn.input({8, 8, 1}, {name =, dtype =, optional =}): one row of what the model is given.
 int make_input(lua_State* L, lua::Script&) {
   std::vector<std::int64_t> extents = lua::check_integers(L, 1, "nn.input", "the shape of a row");
-  const OptionTable options{L, 2, "input", {"name", "dtype"}};
+  const OptionTable options{L, 2, "input", {"name", "dtype", "optional"}};
   const std::string name = options.text("name").value_or("input");
   const std::string dtype_name = options.text("dtype").value_or("f32");
   const std::optional<DType> dtype = parse_dtype(dtype_name);
   if (!dtype) refuse(L, "input", "there is no dtype '" + dtype_name + "'");
-  push_node(L, input(name, lua::value_or_raise(L, Shape::make(extents, "nn.input")), *dtype));
+  const Shape row = lua::value_or_raise(L, Shape::make(extents, "nn.input"));
+  push_node(L, options.flag("optional").value_or(false) ? optional_input(name, row, *dtype)
+                                                        : input(name, row, *dtype));
   return 1;
 }
 
