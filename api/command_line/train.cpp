@@ -10,6 +10,7 @@
 #include "output.hpp"
 #include "script_words.hpp"
 #include "stoker/api/nn/script/training_library.hpp"
+#include "stoker/api/nn/training_file.hpp"
 #include "stoker/runtime/log.hpp"
 #include "training_files.hpp"
 #include "verbs.hpp"
@@ -100,7 +101,7 @@ Outcome train(nn::TrainingPlan& plan, const Options& options, const std::atomic<
     outcome.failure = plan.placed(error_from_current_exception("train"));
   }
   if (!target.empty() && !outcome.history.empty()) {
-    save_trained(plan.model, outcome.history.back().epoch, target);
+    nn::save_training(plan.model, outcome.history.back().epoch, fit.callbacks, target);
     outcome.saved = target;
   }
   return outcome;
@@ -110,6 +111,7 @@ nlohmann::json epoch_json(const nn::EpochMetrics& epoch) {
   nlohmann::json made{{"epoch", epoch.epoch},
                       {"loss", epoch.loss},
                       {"metrics", epoch.validation_metrics},
+                      {"learning_rate", epoch.learning_rate},
                       {"milliseconds", epoch.milliseconds},
                       {"rows_per_second", epoch.rows_per_second}};
   if (epoch.validation_loss) made["validation_loss"] = *epoch.validation_loss;

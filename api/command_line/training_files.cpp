@@ -1,11 +1,9 @@
 #include "training_files.hpp"
 
-#include <charconv>
+#include "stoker/api/nn/training_file.hpp"
 
 namespace stoker::command_line {
 namespace {
-
-constexpr const char* epoch_key = "epoch";
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& why) {
   throw Error{"train",
@@ -13,21 +11,6 @@ constexpr const char* epoch_key = "epoch";
               path.string() + " cannot be gone on with: " + why,
               {{"file", path.string()}}};
 }
-
-/// Removes a file at the end, if it is there.
-class Remover {
- public:
-  explicit Remover(std::filesystem::path path) : path_{std::move(path)} {}
-  ~Remover() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  Remover(const Remover&) = delete;
-  Remover& operator=(const Remover&) = delete;
-
- private:
-  const std::filesystem::path path_;
-};
 
 template <class Map> bool same_tensors(const Map& a, const Map& b) {
   return std::ranges::equal(a, b, [](const auto& one, const auto& other) {
@@ -41,18 +24,30 @@ std::string words(const std::set<std::string>& names) {
   return text.empty() ? "none" : text;
 }
 
+std::string its_and(const std::string& what, const std::string& file, const std::string& its) {
+  return "its " + what + " differs: the file has " + file + ", the script " + its;
+}
+
+/// What decides what is computed, and is not seen in tensors.
+void check_precision(const std::filesystem::path& path, const nn::Model& known,
+                     const nn::Model& wanted) {
+  const nn::ModelInfo before = known.info();
+  const nn::ModelInfo now = wanted.info();
+  if (before.precision != now.precision)
+    refuse(path, its_and("precision", before.precision, now.precision));
+  if (before.loss_scale != now.loss_scale)
+    refuse(path, its_and("loss_scale", before.loss_scale, now.loss_scale));
+}
+
 /// Of models with different tensors: refuses what the script says in another way than the file. A
 /// learning rate alone may change.
 void check_options(const std::filesystem::path& path, const nn::Model& known,
                    const nn::Model& wanted) {
   const auto same = [&](const std::string& what, const std::string& file, const std::string& its) {
-    if (file != its)
-      refuse(path, "its " + what + " differs: the file has " + file + ", the script " + its);
+    if (file != its) refuse(path, its_and(what, file, its));
   };
   const nn::ModelInfo before = known.info();
   const nn::ModelInfo now = wanted.info();
-  same("precision", before.precision, now.precision);
-  same("loss_scale", before.loss_scale, now.loss_scale);
   same("accumulate_gradients", std::to_string(known.options().accumulate_gradients),
        std::to_string(wanted.options().accumulate_gradients));
   same("set of frozen layers", words(known.frozen()), words(wanted.frozen()));
@@ -75,31 +70,11 @@ nn::Model load(const std::filesystem::path& path, const nn::Model& wanted) {
 
 }  // namespace
 
-void save_trained(const nn::Model& model, std::int64_t epoch, const std::filesystem::path& path) {
-  // What a model writes has no place for the epoch, so the file is written once more with it.
-  const std::filesystem::path first{path.string() + ".unfinished"};
-  const Remover remover{first};
-  model.save(first);
-  const DeviceScope scope{model.device()};
-  const SafetensorsFile file = open_safetensors(first);
-  TensorMetadata metadata = file.metadata();
-  metadata[epoch_key] = std::to_string(epoch);
-  save_safetensors(path, file.load_all(), metadata);
-}
-
 std::int64_t resume(nn::TrainingPlan& plan, const std::filesystem::path& path) {
-  std::int64_t epoch = 0;
-  {
-    const TensorMetadata metadata = open_safetensors(path).metadata();
-    const auto found = metadata.find(epoch_key);
-    const std::string text = found == metadata.end() ? "" : found->second;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), epoch);
-    if (failure != std::errc{} || end != text.data() + text.size() || epoch < 1)
-      refuse(path, "it does not say how many epochs it was trained; stoker train writes that");
-  }
   const nn::Model known = load(path, plan.model);
   if (known.network().to_json() != plan.model.network().to_json())
     refuse(path, "it holds another network than the script describes");
+  check_precision(path, known, plan.model);
   nn::TrainingState state = known.state();
   const nn::TrainingState wanted = plan.model.state();
   if (!same_tensors(state.trained, wanted.trained) || !same_tensors(state.kept, wanted.kept) ||
@@ -107,6 +82,8 @@ std::int64_t resume(nn::TrainingPlan& plan, const std::filesystem::path& path) {
     check_options(path, known, plan.model);
     refuse(path, "it holds other tensors than the script's model has");
   }
+  // Last, as it changes callbacks.
+  const std::int64_t epoch = nn::recall_training(path, plan.fit.callbacks);
   plan.model.restore(std::move(state));
   return epoch;
 }

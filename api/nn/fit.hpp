@@ -25,6 +25,7 @@
 #include <functional>
 #include <iosfwd>
 
+#include "stoker/api/nn/callback.hpp"
 #include "stoker/api/nn/model.hpp"
 #include "stoker/api/nn/progress.hpp"
 
@@ -37,6 +38,7 @@ struct EpochMetrics {
   double loss = 0;  ///< the mean over all rows, each before its step
   std::optional<double> validation_loss = {};
   std::map<std::string, double> validation_metrics = {};  ///< FitOptions::metrics
+  double learning_rate = 0;  ///< at its end: learning_rate() of the model, before the callbacks
   double milliseconds = 0;
   double total_milliseconds = 0;
   std::optional<double> remaining_milliseconds = {};  ///< none after the last
@@ -47,17 +49,21 @@ using History = std::vector<EpochMetrics>;
 /// What a callback may do.
 class Training {
  public:
-  explicit Training(Model& model) : model_{model} {}
+  /// Both outlive it.
+  Training(Model& model, const std::vector<Callback>& callbacks)
+      : model_{model}, callbacks_{callbacks} {}
   [[nodiscard]] Model& model() noexcept { return model_; }
+  /// All of them. Those that come later in the list have not seen the epoch yet.
+  [[nodiscard]] std::span<const Callback> callbacks() const noexcept { return callbacks_; }
   /// No further epoch.
   void stop() noexcept { stopped_ = true; }
   [[nodiscard]] bool stopped() const noexcept { return stopped_; }
 
  private:
   Model& model_;
+  const std::vector<Callback>& callbacks_;
   bool stopped_ = false;
 };
-using Callback = std::function<void(const EpochMetrics& metrics, Training& training)>;
 using BatchCallback = std::function<void(const TrainingProgress& progress, Training& training)>;
 
 struct FitOptions {
@@ -81,14 +87,15 @@ History fit(Model& model, const Dataset& data, const FitOptions& options = {});
 /// What a callback that watches a training looks at: the validation loss; without one the loss.
 [[nodiscard]] double watched_loss(const EpochMetrics& metrics);
 
-/// Copies of a callback share what it has seen. Made with numbers that make no sense they throw
-/// invalid_argument.
+/// Copies of a callback share what it has seen, and save_training() writes it (training_file.hpp). Made with
+/// numbers that make no sense they throw invalid_argument.
 namespace callbacks {
 
 /// Ends the training when the validation loss (without one: the loss) has not gone below the best by
 /// more than `least` for `patience` epochs.
 [[nodiscard]] Callback early_stopping(int patience, double least = 1e-4);
-/// Saves the model every so many epochs, as "checkpoint_epoch_N.safetensors" in a folder that is made.
+/// Saves the training every so many epochs, as "checkpoint_epoch_N.safetensors" in a folder that is made:
+/// a file that save_training() writes. It stands last, for what comes after it has not seen the epoch.
 [[nodiscard]] Callback checkpoint(std::int64_t every, std::filesystem::path folder);
 /// Saves the model whenever the loss that is watched is the least so far.
 [[nodiscard]] Callback best_checkpoint(std::filesystem::path file);
@@ -105,7 +112,8 @@ namespace callbacks {
 /// training writes to it.
 [[nodiscard]] Callback history(std::shared_ptr<History> history);
 /// A line of comma-separated values after each epoch, to a file that is begun with the training: epoch,
-/// loss, validation_loss, the metrics by name, milliseconds. Throws io_error.
+/// loss, validation_loss, the metrics by name, learning_rate, milliseconds. A training that goes on from a
+/// file goes on with it. Throws io_error.
 [[nodiscard]] Callback csv(std::filesystem::path file);
 /// Another callback after every nth epoch only. Throws invalid_argument for n < 1.
 [[nodiscard]] Callback every(std::int64_t n, Callback callback);

@@ -1,10 +1,11 @@
 // The callbacks that fit.hpp names.
 #include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
 
-#include "stoker/api/nn/fit.hpp"
+#include "stoker/api/nn/training_file.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -36,6 +37,46 @@ std::string quoted(const std::string& field) {
   return text + '"';
 }
 
+using nlohmann::json;
+
+/// What a callback has seen of the losses that it watches.
+struct Watched {
+  std::optional<double> best;
+  std::int64_t misses = 0;  ///< epochs since
+};
+json to_text(const Watched& seen) {
+  return {{"best", seen.best ? json(*seen.best) : json()}, {"misses", seen.misses}};
+}
+void from_text(const json& text, Watched& seen) {
+  Watched read;
+  if (const json& best = text.at("best"); !best.is_null()) read.best = best.get<double>();
+  read.misses = text.at("misses").get<std::int64_t>();
+  seen = read;
+}
+
+json to_text(bool seen) { return seen; }
+void from_text(const json& text, bool& seen) { seen = text.get<bool>(); }
+
+/// A value that a callback keeps.
+template <class Seen> class Memory final : public CallbackMemory {
+ public:
+  explicit Memory(const char* its_kind) : kind_{its_kind} {}
+  [[nodiscard]] std::string_view kind() const noexcept override { return kind_; }
+  [[nodiscard]] std::string seen() const override { return to_text(value).dump(); }
+  void recall(std::string_view text) override {
+    try {
+      from_text(json::parse(text), value);
+    } catch (const json::exception& error) {
+      throw Error{kind_, ErrorCode::invalid_argument,
+                  std::string{"this is not what the callback has seen: "} + error.what()};
+    }
+  }
+  Seen value{};
+
+ private:
+  const char* const kind_;
+};
+
 }  // namespace
 
 namespace callbacks {
@@ -44,20 +85,17 @@ Callback early_stopping(int patience, double least) {
   check_option("early_stopping", "patience", patience, patience >= 1, "1 or more");
   check_option("early_stopping", "least", least, least >= 0, "0 or more");
   // A callback may be copied; what it has seen is one.
-  struct Seen {
-    std::optional<double> best;
-    int misses = 0;
-  };
-  return [patience, least, seen = std::make_shared<Seen>()](const EpochMetrics& metrics,
-                                                            Training& training) {
-    const double value = watched_loss(metrics);
-    if (!seen->best || value < *seen->best - least) {
-      seen->best = value;
-      seen->misses = 0;
-    } else if (++seen->misses >= patience) {
-      training.stop();
-    }
-  };
+  const auto memory = std::make_shared<Memory<Watched>>("early_stopping");
+  return {[patience, least, memory](const EpochMetrics& metrics, Training& training) {
+            Watched& seen = memory->value;
+            const double value = watched_loss(metrics);
+            if (!seen.best || value < *seen.best - least) {
+              seen = {value, 0};
+            } else if (++seen.misses >= patience) {
+              training.stop();
+            }
+          },
+          memory};
 }
 
 Callback checkpoint(std::int64_t every, std::filesystem::path folder) {
@@ -71,8 +109,8 @@ Callback checkpoint(std::int64_t every, std::filesystem::path folder) {
                   ErrorCode::io_error,
                   "cannot make the folder " + folder.string() + ": " + failure.message(),
                   {{"file", folder.string()}}};
-    training.model().save(folder /
-                          ("checkpoint_epoch_" + std::to_string(metrics.epoch) + ".safetensors"));
+    save_training(training.model(), metrics.epoch, training.callbacks(),
+                  folder / ("checkpoint_epoch_" + std::to_string(metrics.epoch) + ".safetensors"));
   };
 }
 
@@ -81,21 +119,21 @@ Callback reduce_on_plateau(int patience, double factor, double least) {
   check_option("reduce_on_plateau", "factor", factor, factor > 0 && factor < 1,
                "more than 0 and less than 1");
   check_option("reduce_on_plateau", "least", least, least >= 0, "0 or more");
-  struct Seen {
-    std::optional<double> best;
-    int misses = 0;
-  };
-  return [=, seen = std::make_shared<Seen>()](const EpochMetrics& metrics, Training& training) {
-    const double value = watched_loss(metrics);
-    if (!seen->best || value < *seen->best) {
-      seen->best = value;
-      seen->misses = 0;
-    } else if (++seen->misses >= patience) {
-      seen->misses = 0;
-      Model& model = training.model();
-      model.set_learning_rate_scale(std::max(model.learning_rate_scale() * factor, least));
-    }
-  };
+  const auto memory = std::make_shared<Memory<Watched>>("reduce_on_plateau");
+  return {[=](const EpochMetrics& metrics, Training& training) {
+            Watched& seen = memory->value;
+            const double value = watched_loss(metrics);
+            if (!seen.best || value < *seen.best) {
+              seen = {value, 0};
+            } else if (seen.misses + 1 >= patience) {
+              Model& model = training.model();
+              model.set_learning_rate_scale(std::max(model.learning_rate_scale() * factor, least));
+              seen.misses = 0;  // only now: who throws is called again
+            } else {
+              ++seen.misses;
+            }
+          },
+          memory};
 }
 
 Callback warmup(std::int64_t epochs, double start) {
@@ -109,13 +147,18 @@ Callback warmup(std::int64_t epochs, double start) {
 }
 
 Callback best_checkpoint(std::filesystem::path file) {
-  return [file = std::move(file), best = std::make_shared<std::optional<double>>()](
-             const EpochMetrics& metrics, Training& training) {
-    const double value = watched_loss(metrics);
-    if (*best && value >= **best) return;
-    training.model().save(file);
-    *best = value;
-  };
+  const auto memory = std::make_shared<Memory<Watched>>("best_checkpoint");
+  return {[file = std::move(file), memory](const EpochMetrics& metrics, Training& training) {
+            Watched& seen = memory->value;
+            const double value = watched_loss(metrics);
+            if (seen.best && value >= *seen.best) {
+              ++seen.misses;
+              return;
+            }
+            training.model().save(file);
+            seen = {value, 0};
+          },
+          memory};
 }
 
 Callback logging(std::ostream& out) {
@@ -131,38 +174,41 @@ Callback history(std::shared_ptr<History> history) {
 }
 
 Callback csv(std::filesystem::path file) {
-  return [file = std::move(file), begun = std::make_shared<bool>(false)](
-             const EpochMetrics& metrics, Training&) {
-    std::ofstream out{file, *begun ? std::ios::app : std::ios::trunc};
+  const auto begun = std::make_shared<Memory<bool>>("csv");
+  const auto add = [file = std::move(file), begun](const EpochMetrics& metrics, Training&) {
+    std::ofstream out{file, begun->value ? std::ios::app : std::ios::trunc};
     out.precision(std::numeric_limits<double>::max_digits10);
-    if (!*begun) {
+    if (!begun->value) {
       out << "epoch,loss,validation_loss";
       for (const auto& [name, value] : metrics.validation_metrics) out << ',' << quoted(name);
-      out << ",milliseconds\n";
+      out << ",learning_rate,milliseconds\n";
     }
     out << metrics.epoch << ',' << metrics.loss << ',';
     if (metrics.validation_loss) out << *metrics.validation_loss;
     for (const auto& [name, value] : metrics.validation_metrics) out << ',' << value;
-    out << ',' << metrics.milliseconds << '\n';
+    out << ',' << metrics.learning_rate << ',' << metrics.milliseconds << '\n';
     out.flush();
     if (!out)
       throw Error{
           "csv", ErrorCode::io_error, "cannot write " + file.string(), {{"file", file.string()}}};
-    *begun = true;
+    begun->value = true;
   };
+  return {add, begun};
 }
 
 Callback every(std::int64_t n, Callback callback) {
   check_every(n, static_cast<bool>(callback));
-  return [n, callback = std::move(callback)](const EpochMetrics& metrics, Training& training) {
-    if (metrics.epoch % n == 0) callback(metrics, training);
-  };
+  const std::shared_ptr<CallbackMemory> memory = callback.memory();
+  return {[n, callback = std::move(callback)](const EpochMetrics& metrics, Training& training) {
+            if (metrics.epoch % n == 0) callback(metrics, training);
+          },
+          memory};
 }
 
 std::vector<Callback> standard(const Standard& options) {
-  std::vector<Callback> all{early_stopping(options.patience),
-                            checkpoint(options.checkpoint_every, options.folder)};
+  std::vector<Callback> all{early_stopping(options.patience)};
   if (options.warmup_epochs > 0) all.push_back(warmup(options.warmup_epochs));
+  all.push_back(checkpoint(options.checkpoint_every, options.folder));
   return all;
 }
 

@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "stoker/api/nn/bad_row.hpp"
+#include "stoker/api/nn/learning_rate.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -210,6 +211,7 @@ struct FitRun::Parts {
       metrics.validation_loss = found.loss;
       metrics.validation_metrics = std::move(found.metrics);
     }
+    metrics.learning_rate = learning_rate(model);
     metrics.milliseconds = milliseconds_since(open->begin);
     metrics.total_milliseconds = milliseconds_since(begin);
     if (metrics.epoch < last())
@@ -227,7 +229,7 @@ struct FitRun::Parts {
   Model model;
   FitOptions options;
   Loader loader;
-  Training training{model};
+  Training training{model, options.callbacks};
   History history;
   std::size_t callbacks_called;  ///< after the last whole epoch
   std::optional<OpenEpoch> open;

@@ -193,8 +193,10 @@ class Model {
 
   /// Everything, so that training can go on: graph, variables, optimizer, options. One safetensors
   /// file, written under another name and renamed. Waits. unsupported where the network cannot be
-  /// written.
-  void save(const std::filesystem::path& path) const;
+  /// written; invalid_argument for `more` metadata by a name that the file has itself: "format",
+  /// "network", "options", "frozen".
+  void save(const std::filesystem::path& path,
+            const std::map<std::string, std::string>& more = {}) const;
   /// invalid_argument for a file that save() has not written; what Network::check() says for one
   /// whose numbers do not fit. A schedule is not in a file, only that there was one: give it again.
   [[nodiscard]] static Model load(const std::filesystem::path& path,

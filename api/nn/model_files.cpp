@@ -103,7 +103,8 @@ void take_all(const std::filesystem::path& path, const TensorMap& tensors, const
 
 }  // namespace
 
-void Model::save(const std::filesystem::path& path) const {
+void Model::save(const std::filesystem::path& path,
+                 const std::map<std::string, std::string>& more) const {
   TrainingState now;
   std::set<std::string> frozen;
   {
@@ -115,11 +116,17 @@ void Model::save(const std::filesystem::path& path) const {
   for (const auto& [name, tensor] : now.variables())
     tensors.emplace(variable_prefix + name, tensor);
   for (const auto& [name, tensor] : now.slots) tensors.emplace(slot_prefix + name, tensor);
-  save_safetensors(path, tensors,
-                   {{"format", format},
-                    {"network", network().to_json()},
-                    {"options", options_json(options()).dump()},
-                    {"frozen", json(frozen).dump()}});
+  TensorMetadata metadata{{"format", format},
+                          {"network", network().to_json()},
+                          {"options", options_json(options()).dump()},
+                          {"frozen", json(frozen).dump()}};
+  for (const auto& [name, text] : more)
+    if (!metadata.emplace(name, text).second)
+      throw Error{"save",
+                  ErrorCode::invalid_argument,
+                  "metadata '" + name + "' is the file's own",
+                  {{"metadata", name}}};
+  save_safetensors(path, tensors, metadata);
 }
 
 Model Model::load(const std::filesystem::path& path, std::optional<Device> device,

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "stoker/api/nn/training_file.hpp"
 #include "stoker/api/tensor/creation.hpp"
 
 namespace stoker::nn {
@@ -23,12 +24,15 @@ template <class Tensors> Tensors TrainerCheckpoint::made(const HostTensors& tens
 void TrainerCheckpoint::take(const FitRun& run) {
   const DeviceScope scope{run.model().device()};
   if (file_) {
-    run.model().save(*file_);
+    const std::int64_t epoch =
+        run.history().empty() ? run.options().first_epoch - 1 : run.history().back().epoch;
+    save_training(run.model(), epoch, run.options().callbacks, *file_);
   } else {
     const TrainingState now = run.model().state();
     state_ = HostState{copied(now.trained), copied(now.kept), copied(now.slots),
                        HostTensor{now.key.spec(), now.key.to_bytes()}};
   }
+  seen_ = seen_by(run.options().callbacks);
   place_ = run.at();
   taken_ = true;
 }
@@ -48,6 +52,7 @@ void TrainerCheckpoint::restore(FitRun& run) const {
     state.slots = made<Slots>(state_.slots);
     state.key = tensor(std::span{state_.key.bytes}, state_.key.spec);
   }
+  recall(run.options().callbacks, seen_);
   run.rewind(place_, std::move(state));
 }
 

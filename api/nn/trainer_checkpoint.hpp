@@ -1,5 +1,5 @@
-// A model's state at a place of its training, where no lost device can take it: in the host's memory, or
-// in a file that Model::save() writes.
+// A model's state at a place of its training, and what callbacks had seen there, where no lost device can
+// take it: in the host's memory, or in a file that save_training() writes.
 //
 // Bits are copied, so what is restored goes on as if nothing had happened.
 //
@@ -43,7 +43,8 @@ class TrainerCheckpoint {
   std::optional<std::filesystem::path> file_;
   bool taken_ = false;
   FitRun::Place place_;
-  HostState state_;  ///< empty if there is a file
+  std::string seen_;  ///< by the callbacks
+  HostState state_;   ///< empty if there is a file
 };
 
 }  // namespace stoker::nn

@@ -84,6 +84,36 @@ TEST_F(TrainCommand, goes_on_from_a_file_as_if_it_had_never_stopped) {
   EXPECT_EQ(bytes_of("whole"), bytes_of("part"));
 }
 
+TEST_F(TrainCommand, goes_on_with_what_callbacks_had_seen) {
+  write("t.lua", R"(
+    local y = nn.dense(nn.dense(nn.input{2}, 8, {activation = 'tanh'}), 2)
+    return nn.model(y, {loss = 'cross_entropy', optimizer = 'sgd', learning_rate = 4, seed = 3}),
+           {data = nn.rows{inputs = {{0, 0}, {0, 1}, {1, 0}, {1, 1}}, labels = {0, 1, 1, 0}},
+            batch_size = 2, early_stopping = {patience = 4}, reduce_on_plateau = {patience = 2}})");
+  const CommandResult whole = train({"t.lua", "--epochs", "99", "--save", "whole", "--json"});
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  const auto epochs = parsed(whole)["epochs"];
+  ASSERT_LT(epochs.size(), 99U);
+  EXPECT_LT(epochs.back()["learning_rate"].get<double>(), 4);
+  const std::string half = std::to_string(epochs.size() - 2);
+  ASSERT_EQ(train({"t.lua", "--epochs", half, "--save", "part"}).exit_code, 0);
+  ASSERT_EQ(train({"t.lua", "--epochs", "99", "--resume", "part", "--save", "part"}).exit_code, 0);
+  EXPECT_EQ(bytes_of("whole"), bytes_of("part"));
+}
+
+TEST_F(TrainCommand, goes_on_only_in_the_precision_of_the_file) {
+  const auto script = [](const std::string& options) {
+    return "return nn.model(nn.dense(nn.input{2}, 2), {" + options +
+           "}), {data = nn.rows{inputs = {{0, 1}}, labels = {1}}}";
+  };
+  write("full.lua", script(""));
+  write("mixed.lua", script("precision = 'mixed(compute=bf16)'"));
+  ASSERT_EQ(train({"full.lua", "--epochs", "1", "--save", "m"}).exit_code, 0);
+  const CommandResult mixed = train({"mixed.lua", "--epochs", "2", "--resume", "m"});
+  EXPECT_EQ(mixed.exit_code, 1);
+  EXPECT_TRUE(contains(mixed.err, "its precision differs")) << mixed.err;
+}
+
 // Each process hashes the names in a Lua table otherwise.
 TEST_F(TrainCommand, writes_the_same_file_in_every_process) {
   write("t.lua",

@@ -7,6 +7,7 @@
 
 #include "stoker/api/nn/fit.hpp"
 #include "stoker/api/nn/trainer.hpp"
+#include "stoker/api/nn/training_file.hpp"
 #include "stoker/api/system.hpp"
 
 namespace nn = stoker::nn;
@@ -63,6 +64,25 @@ TEST_F(TrainingGuide, training) {
   EXPECT_LT(history.back().loss, 0.1);
   const stoker::Tensor scores = model.predict(stoker::tensor({{1.0, 0.0}}));
   EXPECT_EQ(scores.shape(), (stoker::Shape{1, 2}));
+}
+
+TEST_F(TrainingGuide, going_on) {
+  const auto file = std::filesystem::path{testing::TempDir()} /
+                    ("stoker_guide_" + std::to_string(::getpid()) + ".safetensors");
+  nn::Model model = exclusive_or_model();
+  const nn::Dataset data = exclusive_or();
+  const nn::FitOptions first{.epochs = 8, .callbacks = {nn::callbacks::early_stopping(50)}};
+  const nn::History history = nn::fit(model, data, first);
+  nn::save_training(model, history.back().epoch, first.callbacks, file);
+  nn::Model loaded = nn::Model::load(file);
+  nn::FitOptions second{.epochs = 20, .callbacks = {nn::callbacks::early_stopping(50)}};
+  second.first_epoch = nn::recall_training(file, second.callbacks) + 1;
+  nn::fit(loaded, data, second);
+  nn::Model whole = exclusive_or_model();
+  nn::fit(whole, data, {.epochs = 20});
+  for (const auto& [name, tensor] : whole.variables())
+    EXPECT_EQ(loaded.variables().at(name).to_vector<float>(), tensor.to_vector<float>()) << name;
+  std::filesystem::remove(file);
 }
 
 TEST_F(TrainingGuide, watching) {

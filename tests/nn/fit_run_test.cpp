@@ -208,7 +208,7 @@ TEST_F(Callbacks, write_comma_separated_values) {
   std::ifstream lines{file};
   std::string line;
   std::getline(lines, line);
-  EXPECT_EQ(line, "epoch,loss,validation_loss,mean_absolute_error,milliseconds");
+  EXPECT_EQ(line, "epoch,loss,validation_loss,mean_absolute_error,learning_rate,milliseconds");
   std::getline(lines, line);
   EXPECT_EQ(line.substr(0, 2), "1,");
   std::getline(lines, line);

@@ -201,6 +201,26 @@ TEST_F(Trainers, call_a_callback_again_that_failed_and_no_other) {
   EXPECT_EQ(values(model), trained_by_fit(2));
 }
 
+TEST_F(Trainers, call_a_callback_again_with_what_it_remembered_before) {
+  struct Count final : CallbackMemory {
+    [[nodiscard]] std::string_view kind() const noexcept override { return "count"; }
+    [[nodiscard]] std::string seen() const override { return std::to_string(calls); }
+    void recall(std::string_view text) override { calls = std::stoi(std::string{text}); }
+    int calls = 0;
+  };
+  const auto count = std::make_shared<Count>();
+  const auto fails_once = [count, failed = std::make_shared<bool>()](const EpochMetrics& metrics,
+                                                                     Training&) {
+    ++count->calls;
+    if (metrics.epoch == 2 && !std::exchange(*failed, true)) throw std::runtime_error{"on purpose"};
+  };
+  const Trainer training = train(system.supervisor(), model, rows(10),
+                                 with(3, std::vector<Callback>{{fails_once, count}}));
+  EXPECT_EQ(training.history().get().size(), 3U);
+  EXPECT_EQ(training.status().restarts, 1U);
+  EXPECT_EQ(count->calls, 3);
+}
+
 TEST_F(Trainers, give_up_when_they_fail_too_often) {
   const Trainer training =
       train(system.supervisor(), model, failing_rows(3, 1000), with(4), {.intensity = 2});
