@@ -76,8 +76,11 @@ BufferCell::~BufferCell() {
   end_unreachable();
   // Work that was sent before may still use the buffer; its memory is not kept for it alone.
   if (!buffer_.state()->late || buffer_.state().use_count() == 1) return;
+  DeviceClient& device = *buffer_.device();
   try {
-    static_cast<void>(buffer_.device()->actor().cast(DropBuffer{buffer_.state()}));
+    // A message of its own would wake a thread for each.
+    if (device.shell().drop(buffer_.state())) return;
+    static_cast<void>(device.actor().cast(DropBuffer{buffer_.state()}));
   } catch (const std::bad_alloc&) {  // then it goes when the work has ended
   }
 }

@@ -29,15 +29,23 @@ std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<DeviceShell> s
     std::weak_ptr<DeviceShell> weak_shell;
     std::shared_ptr<ShellObserver> observer;
     std::weak_ptr<DeviceClient> client;
+    const Strand* strand;  ///< whose end of a turn it is
     bool told = false;
+    void turn(DeviceShell& shell) const {
+      const auto all_delivered = [this] { return strand->depth() == 0; };
+      do {
+        shell.release_dropped(all_delivered);
+        shell.turn();
+      } while (shell.has_dropped() && all_delivered());
+    }
     void operator()() {
       const auto shell = weak_shell.lock();
       if (!shell) return;
       if (!observer || !observer->wants_timing()) {
-        shell->turn();
+        turn(*shell);
       } else {
         const std::uint64_t begin = TraceRecorder::now_ns();
-        shell->turn();
+        turn(*shell);
         observer->on_turn(begin, TraceRecorder::now_ns());
       }
       // A lost device is its actor's crash: behind what came before, so that nothing is forgotten.
@@ -46,7 +54,7 @@ std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<DeviceShell> s
         static_cast<void>(lost->actor_.stop({.reason = ExitReason::failure(*shell->lost())}));
     }
   };
-  strand->set_end_of_turn(EndOfTurn{shell, context.observer, client});
+  strand->set_end_of_turn(EndOfTurn{shell, context.observer, client, strand.get()});
   client->actor_ = spawn_on<DeviceActor>(strand, shell->info().name, shell, client);
   DeviceShell::Hooks hooks;
   hooks.poke = [weak = std::weak_ptr{client->actor_.cell()}] {

@@ -117,6 +117,12 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   [[nodiscard]] bool is_lost() const noexcept { return is_lost_.load(std::memory_order_acquire); }
   [[nodiscard]] const ShellOptions& options() const noexcept { return options_; }
 
+  /// Nobody can reach the buffer any more but the commands that were sent before. Any thread. False if the
+  /// device is idle: then no turn is sure to come that releases it.
+  [[nodiscard]] bool drop(std::shared_ptr<BufferState> buffer);
+  /// Whether dropped buffers wait for a turn. Any thread.
+  [[nodiscard]] bool has_dropped();
+
   // --- [strand] --------------------------------------------------------------------------------
   /// With `refused` the command ends at once: it could not be put together.
   void submit(CommandPtr command, std::optional<Error> refused = {});
@@ -133,6 +139,8 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   /// Drops the buffer's memory once the commands submitted before have ended; later ones get
   /// `released`.
   void release(const std::shared_ptr<BufferState>& buffer);
+  /// Releases what was dropped, if `all_delivered()` then says that whoever was sent before is here.
+  void release_dropped(const std::function<bool()>& all_delivered);
   /// The buffer's memory for somebody who uses it beside the device, to be kept beyond a release;
   /// nobody else gets it meanwhile. Null if it was released or there is none to be had.
   [[nodiscard]] std::shared_ptr<MemoryLease> share(BufferState& buffer);
@@ -249,6 +257,9 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   std::array<std::atomic<std::uint64_t>, queue_kinds> completed_{};
   std::atomic<bool> poked_{true};  // until there are hooks nobody can be poked
   Handoff<Report> reports_;  // only completions with failures or timings: one per flight at most
+  std::mutex dropped_mutex_;
+  std::vector<std::shared_ptr<BufferState>> dropped_;
+  std::vector<std::shared_ptr<BufferState>> releasing_;  // strand only
   mutable std::mutex loss_mutex_;
   std::optional<Error> lost_;
   std::atomic<bool> is_lost_{false};

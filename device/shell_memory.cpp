@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "stoker/device/shell.hpp"
+#include "stoker/runtime/lock_soon.hpp"
 
 namespace stoker {
 namespace {
@@ -64,6 +65,36 @@ void DeviceShell::release(const std::shared_ptr<BufferState>& buffer) {
     buffer->memory.reset();
   else if (buffer->waiting == 0)
     leave_memory(*buffer);
+}
+
+bool DeviceShell::drop(std::shared_ptr<BufferState> buffer) {
+  {
+    const auto lock = lock_soon(dropped_mutex_);
+    dropped_.push_back(std::move(buffer));
+  }
+  // Whoever ends what is in flight looks here afterwards.
+  return count_in_flight_.load(std::memory_order_relaxed) > 0;
+}
+
+bool DeviceShell::has_dropped() {
+  const auto lock = lock_soon(dropped_mutex_);
+  return !dropped_.empty();
+}
+
+void DeviceShell::release_dropped(const std::function<bool()>& all_delivered) {
+  {
+    const auto lock = lock_soon(dropped_mutex_);
+    if (dropped_.empty()) return;
+    releasing_.swap(dropped_);
+  }
+  // In this order: what was sent before a buffer was dropped had been sent before that was seen here.
+  if (all_delivered()) {
+    for (const auto& buffer : releasing_) release(buffer);
+  } else {
+    const auto lock = lock_soon(dropped_mutex_);
+    dropped_.insert(dropped_.end(), releasing_.begin(), releasing_.end());
+  }
+  releasing_.clear();
 }
 
 std::shared_ptr<MemoryLease> DeviceShell::share(BufferState& buffer) {
