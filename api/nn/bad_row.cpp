@@ -57,8 +57,9 @@ std::optional<BadRow> among(const Model& model, const Dataset& data,
                             const std::vector<std::int64_t>& indices) {
   const DeviceScope scope{model.device()};
   const HostRows rows = data.rows(indices);
+  const std::vector<std::size_t> places = model.network().places_of(rows.inputs.size());
   for (std::size_t i = 0; i < rows.inputs.size(); ++i) {
-    const std::string& input = model.network().inputs()[i].name;
+    const std::string& input = model.network().inputs()[places[i]].name;
     if (auto bad = not_finite(rows.inputs[i], indices, {"input '" + input + "'", {"input", input}}))
       return bad;
   }

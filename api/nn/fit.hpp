@@ -60,6 +60,7 @@ class Training {
   [[nodiscard]] bool stopped() const noexcept { return stopped_; }
 
  private:
+  friend class FitRun;
   Model& model_;
   const std::vector<Callback>& callbacks_;
   bool stopped_ = false;

@@ -176,6 +176,7 @@ Callback history(std::shared_ptr<History> history) {
 Callback csv(std::filesystem::path file) {
   const auto begun = std::make_shared<Memory<bool>>("csv");
   const auto add = [file = std::move(file), begun](const EpochMetrics& metrics, Training&) {
+    if (!std::filesystem::exists(file)) begun->value = false;
     std::ofstream out{file, begun->value ? std::ios::app : std::ios::trunc};
     out.precision(std::numeric_limits<double>::max_digits10);
     if (!begun->value) {

@@ -35,23 +35,17 @@ void refuse(const std::string& why) { throw Error{"fit", ErrorCode::invalid_argu
 
 void check(const Model& model, const char* what, const Dataset& data) {
   if (data.size() == 0) refuse("the " + std::string{what} + " is empty");
-  const auto inputs = model.network().inputs();
-  const std::size_t given = data.specs().inputs.size();
-  if (given > inputs.size() ||
-      !std::ranges::all_of(inputs.subspan(given), &Network::Input::optional))
-    throw Error{"fit",
-                ErrorCode::arity_mismatch,
-                "the network has " + std::to_string(inputs.size()) + " inputs, the data " +
-                    std::to_string(given),
-                {{"expected", std::to_string(inputs.size())}, {"got", std::to_string(given)}}};
-  for (std::size_t i = 0; i < given; ++i)
-    if (data.specs().inputs[i].shape != inputs[i].row.shape)
+  const std::vector<std::size_t> places = model.network().places_of(data.specs().inputs.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Network::Input& input = model.network().inputs()[places[i]];
+    const Shape& got = data.specs().inputs[i].shape;
+    if (got != input.row.shape)
       throw Error{"fit",
                   ErrorCode::shape_mismatch,
-                  "input '" + inputs[i].name + "': expected rows of " +
-                      inputs[i].row.shape.to_string() + ", the data has " +
-                      data.specs().inputs[i].shape.to_string(),
-                  {{"input", inputs[i].name}}};
+                  "input '" + input.name + "': expected rows of " + input.row.shape.to_string() +
+                      ", the data has " + got.to_string(),
+                  {{"input", input.name}}};
+  }
 }
 
 FitOptions checked(const Model& model, const Dataset& data, FitOptions options) {
@@ -275,6 +269,7 @@ void FitRun::rewind() {
   if (!run.open) return;
   TrainingState before = std::move(run.open->before);
   run.open.reset();
+  run.training.stopped_ = false;  // nobody had stopped it when the epoch began
   run.model.restore(std::move(before));
 }
 

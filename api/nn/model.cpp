@@ -90,10 +90,10 @@ std::vector<Tensor> Model::Data::here(const std::vector<Tensor>& tensors) const 
 }
 
 std::vector<Tensor> Model::Data::inputs_here(const std::vector<Tensor>& inputs) const {
+  const std::vector<std::size_t> places = network.places_of(inputs.size());
   std::vector<Tensor> made;
-  const auto known = network.inputs();
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    made.push_back(inputs[i].has_value() || i >= known.size() || !known[i].optional
+    made.push_back(inputs[i].has_value() || !network.inputs()[places[i]].optional
                        ? here({inputs[i]})[0]
                        : Tensor{});
   return made;

@@ -90,7 +90,8 @@ StepMemory Model::step_memory(const Batch& batch) const {
   StepMemory memory{.working = step.working_bytes(state, inputs, targets),
                     .variables = bytes_of(state.trained) + bytes_of(state.kept),
                     .optimizer = bytes_of(state.slots)};
-  for (const Tensor& tensor : inputs) memory.batch += tensor.bytes();
+  for (const Tensor& tensor : inputs)
+    if (tensor.has_value()) memory.batch += tensor.bytes();
   for (const Tensor& tensor : targets) memory.batch += tensor.bytes();
   return memory;
 }
@@ -148,7 +149,11 @@ Timing Model::benchmark(const std::vector<Tensor>& inputs, int warmup, int runs)
   if (runs < 1 || warmup < 0)
     throw Error{"benchmark", ErrorCode::invalid_argument,
                 "expected at least one run, and no negative number of them before"};
-  const auto once = [&] { wait_for(predict(inputs)); };
+  const auto once = [&] {
+    std::vector<Tensor> outputs = predict(inputs);
+    std::erase_if(outputs, [](const Tensor& output) { return !output.has_value(); });
+    wait_for(outputs);
+  };
   for (int i = 0; i < warmup; ++i) once();
   std::vector<double> times;
   for (int i = 0; i < runs; ++i) times.push_back(milliseconds(once));

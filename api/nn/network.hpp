@@ -12,7 +12,7 @@
 // pure, so it can be traced, differentiated and mapped.
 //
 // An optional input may be left out: a tensor without a value is given in its place, or nothing where it is
-// the last. What is computed of it is then missing, too, and so may an output be: a tensor without a value.
+// the last, or where all of them are left out. What is computed of it is then missing, too, and so may an output be: a tensor without a value.
 //
 // Rows of ../shared/op-checklist.md, A-063 (names, counts, outputs), A-065.
 //
@@ -81,6 +81,9 @@ class Network {
   /// Of each output: the name that it was given, else that of its layer, "split_0:1" for a further output.
   [[nodiscard]] std::span<const std::string> output_names() const noexcept;
 
+  /// Which of inputs() so many tensors are: all, the first ones if the rest are optional, or those that are
+  /// not. Throws arity_mismatch.
+  [[nodiscard]] std::vector<std::size_t> places_of(std::size_t given) const;
   /// Inputs by name as forward() takes them: not_found for a name that no input has, and for an input that
   /// is not optional and not there.
   [[nodiscard]] std::vector<Tensor> in_order(const Variables& inputs) const;

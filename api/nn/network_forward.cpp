@@ -2,6 +2,7 @@
 // again.
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "stoker/api/nn/network_data.hpp"
 #include "stoker/api/tensor/computed_after.hpp"
@@ -44,17 +45,25 @@ void check_input(const Network::Input& input, const Tensor& given, std::int64_t&
               {{"expected", expected}, {"got", std::to_string(got)}}};
 }
 
-void check_count(std::span<const Network::Input> inputs, std::size_t given) {
+/// As Network::places_of().
+std::vector<std::size_t> places_of(std::span<const Network::Input> inputs, std::size_t given) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i].optional) places.push_back(i);
+  if (places.size() == given) return places;
   if (given > inputs.size() ||
       !std::ranges::all_of(inputs.subspan(given), &Network::Input::optional))
     refuse_count(inputs, given);
+  places.resize(given);
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  return places;
 }
 
-/// One for each input, with those at the end that were left out.
+/// One for each input.
 std::vector<Tensor> checked(std::span<const Network::Input> inputs, std::span<const Tensor> given) {
-  check_count(inputs, given.size());
-  std::vector<Tensor> all{given.begin(), given.end()};
-  all.resize(inputs.size());
+  const std::vector<std::size_t> places = places_of(inputs, given.size());
+  std::vector<Tensor> all(inputs.size());
+  for (std::size_t i = 0; i < given.size(); ++i) all[places[i]] = given[i];
   std::int64_t batch = -1;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (all[i].has_value() || !inputs[i].optional) check_input(inputs[i], all[i], batch);
@@ -272,6 +281,10 @@ void run_piece(const Pass& pass, std::size_t first, std::size_t last, Progress& 
 
 }  // namespace
 
+std::vector<std::size_t> Network::places_of(std::size_t given) const {
+  return stoker::nn::places_of(data_->inputs, given);
+}
+
 std::vector<Tensor> Network::in_order(const Variables& inputs) const {
   std::vector<Tensor> made;
   std::vector<std::string_view> known;
@@ -298,10 +311,10 @@ std::vector<Tensor> Network::in_order(const Variables& inputs) const {
 }
 
 Variables Network::by_name(std::span<const Tensor> inputs) const {
-  check_count(data_->inputs, inputs.size());
+  const std::vector<std::size_t> places = places_of(inputs.size());
   Variables made;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].has_value()) made.emplace(data_->inputs[i].name, inputs[i]);
+    if (inputs[i].has_value()) made.emplace(data_->inputs[places[i]].name, inputs[i]);
   return made;
 }
 

@@ -132,6 +132,30 @@ TEST_F(OptionalInputs, are_trained_with_data_that_have_none_of_them) {
             ErrorCode::arity_mismatch);
 }
 
+TEST_F(OptionalInputs, are_left_out_together_wherever_they_stand) {
+  const Node first = optional_input("first", {2});
+  const Node last = input("last", {2});
+  const Network network{or_else(Layer{"multiply"}({first, last}), last)};
+  ASSERT_EQ(network.inputs()[0].name, "first");
+  expect_values<float>(network.forward({}, std::vector{x}).outputs[0], {1, 2}, {1, 2});
+  Model model{Network{dense(or_else(first, last), 1)}, {.loss = "mse"}};
+  const Tensor wide = tensor({{1.0F, 2.0F, 3.0F}});
+  EXPECT_EQ(fit(model, Dataset{x, tensor({{1.0F}})}, {.epochs = 1}).size(), 1U);
+  EXPECT_EQ(error_of([&] {
+              return fit(model, Dataset{wide, tensor({{1.0F}})}, {.epochs = 1});
+            }).detail("input"),
+            "last");
+}
+
+TEST_F(OptionalInputs, are_nothing_that_measures_trip_over) {
+  const Node mask = optional_input("mask", {2});
+  const Node all = input("x", {2});
+  const Model model{Network{{dense(all, 1), Layer{"multiply"}({all, mask})}}, {.loss = "mse"}};
+  EXPECT_GE(model.benchmark({x}, 1, 2).average, 0);
+  const Model trained{weighted(), {.loss = "mse"}};
+  EXPECT_EQ(trained.step_memory({{x, Tensor{}}, {x}, 1}).batch, 2 * x.bytes());
+}
+
 TEST_F(OptionalInputs, are_asked_for_where_a_loss_needs_them) {
   const Node mask = optional_input("mask", {2});
   Model model{Network{dense(concatenate({input("x", {2}), mask}), 1, {}, "y")},

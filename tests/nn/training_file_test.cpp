@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "refused.hpp"
+#include "stoker/api/nn/fit_run.hpp"
 #include "stoker/api/nn/learning_rate.hpp"
 #include "stoker/api/tensor/safetensors.hpp"
 #include "trained.hpp"
@@ -116,6 +117,29 @@ TEST_F(TrainingFiles, have_room_for_what_a_program_adds) {
   EXPECT_EQ(own.code(), ErrorCode::invalid_argument);
   EXPECT_EQ(own.detail("metadata"), "network");
   EXPECT_EQ(open_safetensors(file).metadata().at("licence"), "MIT") << "nothing was written";
+}
+
+TEST_F(TrainingFiles, of_comma_separated_values_begin_anew_where_they_are_gone) {
+  const FitOptions options = with(1, {callbacks::csv(folder / "log")});
+  recall(options.callbacks, R"([{"kind": "csv", "seen": true}])");
+  Model model = fresh();
+  fit(model, rows(10), options);
+  EXPECT_EQ(lines("log"), 2U) << "the names and an epoch";
+}
+
+TEST_F(TrainingFiles, forget_a_stop_in_an_epoch_that_is_forgotten) {
+  int told = 0;
+  FitRun run{fresh(), rows(10), with_batches(3, [&](const TrainingProgress&, Training& training) {
+               if (++told == 1) training.stop();
+             })};
+  run.advance();
+  run.settle();
+  ASSERT_EQ(told, 1);
+  ASSERT_FALSE(run.between_epochs());
+  run.rewind();
+  while (run.advance() != FitRun::Did::nothing) {
+  }
+  EXPECT_EQ(run.history().size(), 3U);
 }
 
 TEST_F(TrainingFiles, epochs_say_their_learning_rate) {

@@ -131,6 +131,20 @@ TEST_F(TrainingScripts, take_options_by_place_by_name_and_inputs_one_by_one_or_i
   EXPECT_EQ(network("nn.layer('dense', {units = 3})(x)").outputs()[0].to_string(), "[batch, 3]");
 }
 
+TEST_F(TrainingScripts, train_without_optional_inputs_and_name_outputs) {
+  const Network made = plan(R"(
+    local x = nn.input({1}, {name = "x"})
+    local hint = nn.input({1}, {name = "hint", optional = true})
+    return nn.model({sum = x + nn.or_else(hint, x), again = nn.dense(x, 1)}),
+      {data = nn.rows{inputs = {1}, labels = {0}}})")
+                           .model.network();
+  EXPECT_TRUE(made.inputs()[made.inputs()[0].name == "hint" ? 0 : 1].optional);
+  EXPECT_EQ(made.output_names()[0], "again");
+  EXPECT_EQ(made.output_names()[1], "sum");
+  EXPECT_NE(error("return nn.model({sum = 1})").reason().find("{name = node, …}"),
+            std::string_view::npos);
+}
+
 TEST_F(TrainingScripts, share_parameters_of_a_layer_that_is_applied_twice) {
   const Network made = plan(R"(
     local a, b = nn.input({4}, {name = "a"}), nn.input({4}, {name = "b"})

@@ -45,7 +45,11 @@ const Dataset& DataRecipe::read() {
 
 Network Description::network(const ModelRecipe& model) const {
   try {
-    return Network{model.outputs};
+    if (model.names.empty()) return Network{model.outputs};
+    std::vector<Network::NamedOutput> named;
+    for (std::size_t i = 0; i < model.names.size(); ++i)
+      named.push_back({model.names[i], model.outputs[i]});
+    return Network{std::move(named)};
   } catch (const std::exception&) {
     const Error error = error_from_current_exception("nn");
     // Layers have their names from the whole network, so the error is that of the whole, and the

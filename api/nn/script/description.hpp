@@ -53,7 +53,8 @@ using DataPtr = std::shared_ptr<DataRecipe>;
 struct ModelRecipe {
   Place place;
   std::vector<Node> outputs;
-  ModelOptions options;  ///< without schedule and device
+  std::vector<std::string> names = {};  ///< of the outputs; none: not named
+  ModelOptions options;                 ///< without schedule and device
   Named schedule;
   std::vector<std::string> freeze;
 };

@@ -1,4 +1,6 @@
 // nn.model(outputs, options), and the table that a training script returns beside it.
+#include <map>
+
 #include "stoker/api/nn/script/handles.hpp"
 #include "stoker/api/nn/script/option_table.hpp"
 
@@ -9,12 +11,34 @@ std::vector<Named> named(const std::vector<std::string>& texts) {
   return {texts.begin(), texts.end()};
 }
 
+/// {scores = node, …}: outputs by name, in the order of the names, as that of a Lua table differs from
+/// run to run.
+void read_named_outputs(lua_State* L, int index, ModelRecipe& into) {
+  if (!lua_istable(L, index) || lua_rawlen(L, index) > 0) return;
+  std::map<std::string, Node> named;
+  lua_pushnil(L);
+  while (lua_next(L, index) != 0) {
+    lua::spend(L, 4);
+    const Node* node = test_node(L, -1);
+    if (node == nullptr || lua_type(L, -2) != LUA_TSTRING)
+      refuse(L, "model", "outputs by name are written {name = node, …}");
+    named.emplace(lua::check_text(L, -2), *node);
+    lua_pop(L, 1);
+  }
+  for (const auto& [name, node] : named) {
+    into.names.push_back(name);
+    into.outputs.push_back(node);
+  }
+}
+
 int make_model(lua_State* L, lua::Script&) {
   ModelRecipe model;
   model.place = current_place(L);
   model.outputs = nodes_at(L, 1);
+  if (model.outputs.empty()) read_named_outputs(L, 1, model);
   if (model.outputs.empty())
-    refuse(L, "model", "expected a node or a list of nodes, got " + type_at(L, 1));
+    refuse(L, "model",
+           "expected a node, a list of nodes or {name = node, …}, got " + type_at(L, 1));
   const OptionTable options{L,
                             2,
                             "model",
