@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "stoker/api/nn/named_table.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker::nn {
 
@@ -80,48 +81,52 @@ Activation make_selu(const ParamSet& options) {
 }
 
 const Table& table() {
-  static const Table all{
-      "activation",
-      {
-          {"celu", {real("alpha", 1)}, &make_celu},
-          with_alpha("elu", 1, &elu),
-          plain("exp", [](const Tensor& x) { return exp(x); }),
-          plain(
-              "gelu",
-              [](const Tensor& x) { return 0.5 * x * (1.0 + erf(x * (1 / std::numbers::sqrt2))); }),
-          with_alpha_beta("hard_sigmoid", &hard_sigmoid),
-          with_alpha_beta("hard_silu",
-                          [](const Tensor& x, double alpha, double beta) {
-                            return x * hard_sigmoid(x, alpha, beta);
-                          }),
-          plain("hard_tanh", [](const Tensor& x) { return clip(x, -1.0, 1.0); }),
-          with_alpha(
-              "leaky_relu", 0.01,
-              [](const Tensor& x, double alpha) { return select(greater(x, 0.0), x, alpha * x); }),
-          plain("linear", [](const Tensor& x) { return x; }),
-          plain("log_sigmoid", [](const Tensor& x) { return -softplus(-x); }),
-          along_axis("log_softmax",
-                     [](const Tensor& x, std::int64_t axis) { return log_softmax(x, axis); }),
-          along_axis("log_sumexp",
-                     [](const Tensor& x, std::int64_t axis) {
-                       return logsumexp(x, {Axes{axis}, true});
-                     }),
-          plain("mish", [](const Tensor& x) { return x * tanh(softplus(x)); }),
-          plain("relu", [](const Tensor& x) { return relu(x); }),
-          plain("relu6", [](const Tensor& x) { return clip(x, 0.0, 6.0); }),
-          {"selu",
-           {real("alpha", 1.6732632423543772848170429916717),
-            real("gamma", 1.0507009873554804934193349852946)},
-           &make_selu},
-          plain("sigmoid", [](const Tensor& x) { return sigmoid(x); }),
-          plain("silu", [](const Tensor& x) { return x * sigmoid(x); }),
-          along_axis("softmax",
-                     [](const Tensor& x, std::int64_t axis) { return softmax(x, axis); }),
-          plain("softplus", &softplus),
-          plain("softsign", [](const Tensor& x) { return x / (1.0 + abs(x)); }),
-          plain("tanh", [](const Tensor& x) { return tanh(x); }),
-      }};
-  return all;
+  static const Immortal<Table> all{[] {
+    return Table{
+        "activation",
+        {
+            {"celu", {real("alpha", 1)}, &make_celu},
+            with_alpha("elu", 1, &elu),
+            plain("exp", [](const Tensor& x) { return exp(x); }),
+            plain("gelu",
+                  [](const Tensor& x) {
+                    return 0.5 * x * (1.0 + erf(x * (1 / std::numbers::sqrt2)));
+                  }),
+            with_alpha_beta("hard_sigmoid", &hard_sigmoid),
+            with_alpha_beta("hard_silu",
+                            [](const Tensor& x, double alpha, double beta) {
+                              return x * hard_sigmoid(x, alpha, beta);
+                            }),
+            plain("hard_tanh", [](const Tensor& x) { return clip(x, -1.0, 1.0); }),
+            with_alpha("leaky_relu", 0.01,
+                       [](const Tensor& x, double alpha) {
+                         return select(greater(x, 0.0), x, alpha * x);
+                       }),
+            plain("linear", [](const Tensor& x) { return x; }),
+            plain("log_sigmoid", [](const Tensor& x) { return -softplus(-x); }),
+            along_axis("log_softmax",
+                       [](const Tensor& x, std::int64_t axis) { return log_softmax(x, axis); }),
+            along_axis("log_sumexp",
+                       [](const Tensor& x, std::int64_t axis) {
+                         return logsumexp(x, {Axes{axis}, true});
+                       }),
+            plain("mish", [](const Tensor& x) { return x * tanh(softplus(x)); }),
+            plain("relu", [](const Tensor& x) { return relu(x); }),
+            plain("relu6", [](const Tensor& x) { return clip(x, 0.0, 6.0); }),
+            {"selu",
+             {real("alpha", 1.6732632423543772848170429916717),
+              real("gamma", 1.0507009873554804934193349852946)},
+             &make_selu},
+            plain("sigmoid", [](const Tensor& x) { return sigmoid(x); }),
+            plain("silu", [](const Tensor& x) { return x * sigmoid(x); }),
+            along_axis("softmax",
+                       [](const Tensor& x, std::int64_t axis) { return softmax(x, axis); }),
+            plain("softplus", &softplus),
+            plain("softsign", [](const Tensor& x) { return x / (1.0 + abs(x)); }),
+            plain("tanh", [](const Tensor& x) { return tanh(x); }),
+        }};
+  }};
+  return *all;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "stoker/api/nn/named_table.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -131,40 +132,44 @@ Initializer make_orthogonal(const ParamSet& options) {
 
 const Table& table() {
   const std::vector<std::string> distributions{"normal", "truncated_normal", "uniform"};
-  static const Table all{
-      "initializer",
-      {
-          {"zeros",
-           {},
-           [](const ParamSet&) -> Initializer {
-             return
-                 [](const Tensor&, const Shape& shape, DType dtype) { return zeros(shape, dtype); };
-           }},
-          {"ones",
-           {},
-           [](const ParamSet&) -> Initializer {
-             return
-                 [](const Tensor&, const Shape& shape, DType dtype) { return ones(shape, dtype); };
-           }},
-          {"full", {real("value", {})}, &make_full},
-          {"identity", {}, &make_identity},
-          {"uniform", {positive("scale", 0.01)}, &make_uniform},
-          {"normal", {real("mean", 0), positive("scale", 0.01)}, &make_normal},
-          scaling("lecun_uniform", 1, "fan_in", "uniform"),
-          scaling("lecun_normal", 1, "fan_in", "truncated_normal"),
-          scaling("glorot_uniform", 1, "fan_avg", "uniform"),
-          scaling("glorot_normal", 1, "fan_avg", "truncated_normal"),
-          scaling("he_uniform", 2, "fan_in", "uniform"),
-          scaling("he_normal", 2, "fan_in", "truncated_normal"),
-          {"variance_scaling",
-           {positive("scale", 0.01), choice("mode", "fan_in", {"fan_in", "fan_out", "fan_avg"}),
-            choice("distribution", "normal", distributions)},
-           &make_variance_scaling},
-          {"orthogonal",
-           {choice("distribution", "normal", {"normal", "uniform"})},
-           &make_orthogonal},
-      }};
-  return all;
+  static const Immortal<Table> all{[&] {
+    return Table{
+        "initializer",
+        {
+            {"zeros",
+             {},
+             [](const ParamSet&) -> Initializer {
+               return [](const Tensor&, const Shape& shape, DType dtype) {
+                 return zeros(shape, dtype);
+               };
+             }},
+            {"ones",
+             {},
+             [](const ParamSet&) -> Initializer {
+               return [](const Tensor&, const Shape& shape, DType dtype) {
+                 return ones(shape, dtype);
+               };
+             }},
+            {"full", {real("value", {})}, &make_full},
+            {"identity", {}, &make_identity},
+            {"uniform", {positive("scale", 0.01)}, &make_uniform},
+            {"normal", {real("mean", 0), positive("scale", 0.01)}, &make_normal},
+            scaling("lecun_uniform", 1, "fan_in", "uniform"),
+            scaling("lecun_normal", 1, "fan_in", "truncated_normal"),
+            scaling("glorot_uniform", 1, "fan_avg", "uniform"),
+            scaling("glorot_normal", 1, "fan_avg", "truncated_normal"),
+            scaling("he_uniform", 2, "fan_in", "uniform"),
+            scaling("he_normal", 2, "fan_in", "truncated_normal"),
+            {"variance_scaling",
+             {positive("scale", 0.01), choice("mode", "fan_in", {"fan_in", "fan_out", "fan_avg"}),
+              choice("distribution", "normal", distributions)},
+             &make_variance_scaling},
+            {"orthogonal",
+             {choice("distribution", "normal", {"normal", "uniform"})},
+             &make_orthogonal},
+        }};
+  }};
+  return *all;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "stoker/api/nn/layer_list.hpp"
 #include "stoker/kernels/nearest_name.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker::nn {
 
@@ -41,12 +42,12 @@ std::vector<const LayerDefinition*> LayerTable::list() const {
 }
 
 const LayerTable& layer_table() {
-  static const LayerTable table = [] {
+  static const Immortal<LayerTable> table{[] {
     LayerTable made;
     layers::define_all(made);
     return made;
-  }();
-  return table;
+  }};
+  return *table;
 }
 
 }  // namespace stoker::nn

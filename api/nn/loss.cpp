@@ -2,6 +2,7 @@
 
 #include "stoker/api/nn/losses.hpp"
 #include "stoker/api/nn/named_table.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -109,37 +110,39 @@ Rows make_ctc(const ParamSet& options) {
 }
 
 const Table& table() {
-  static const Table all{"loss",
-                         {
-                             entry("binary_cross_entropy",
-                                   {real("negative_weight", 1), real("positive_weight", 1),
-                                    flag("from_logits", false)},
-                                   &make_binary),
-                             categorical("categorical_cross_entropy", false),
-                             categorical("cross_entropy", true),
-                             plain("categorical_hinge", &losses::categorical_hinge),
-                             entry("connectionist_temporal_classification",
-                                   {integer("blank", 0), flag("from_logits", false)}, &make_ctc),
-                             entry("cosine_similarity",
-                                   {{.name = "axes",
-                                     .type = ParamType::integers,
-                                     .fallback = std::vector<std::int64_t>{1},
-                                     .doc = "see losses.hpp"},
-                                    within("eps", 1e-6, 0)},
-                                   &make_cosine),
-                             plain("hinge", &losses::hinge),
-                             entry("huber", {within("delta", 1, 0)}, &make_huber),
-                             plain("kl_divergence", &losses::kl_divergence),
-                             plain("log_cosh", &losses::log_cosh),
-                             plain("mae", &losses::mean_absolute_error),
-                             entry("margin_ranking", {real("margin", 0)}, &make_margin_ranking),
-                             plain("mean_absolute_error", &losses::mean_absolute_error),
-                             plain("mean_squared_error", &losses::mean_squared_error),
-                             plain("mse", &losses::mean_squared_error),
-                             plain("poisson", &losses::poisson),
-                             plain("soft_margin", &losses::soft_margin),
-                         }};
-  return all;
+  static const Immortal<Table> all{[] {
+    return Table{"loss",
+                 {
+                     entry("binary_cross_entropy",
+                           {real("negative_weight", 1), real("positive_weight", 1),
+                            flag("from_logits", false)},
+                           &make_binary),
+                     categorical("categorical_cross_entropy", false),
+                     categorical("cross_entropy", true),
+                     plain("categorical_hinge", &losses::categorical_hinge),
+                     entry("connectionist_temporal_classification",
+                           {integer("blank", 0), flag("from_logits", false)}, &make_ctc),
+                     entry("cosine_similarity",
+                           {{.name = "axes",
+                             .type = ParamType::integers,
+                             .fallback = std::vector<std::int64_t>{1},
+                             .doc = "see losses.hpp"},
+                            within("eps", 1e-6, 0)},
+                           &make_cosine),
+                     plain("hinge", &losses::hinge),
+                     entry("huber", {within("delta", 1, 0)}, &make_huber),
+                     plain("kl_divergence", &losses::kl_divergence),
+                     plain("log_cosh", &losses::log_cosh),
+                     plain("mae", &losses::mean_absolute_error),
+                     entry("margin_ranking", {real("margin", 0)}, &make_margin_ranking),
+                     plain("mean_absolute_error", &losses::mean_absolute_error),
+                     plain("mean_squared_error", &losses::mean_squared_error),
+                     plain("mse", &losses::mean_squared_error),
+                     plain("poisson", &losses::poisson),
+                     plain("soft_margin", &losses::soft_margin),
+                 }};
+  }};
+  return *all;
 }
 
 }  // namespace

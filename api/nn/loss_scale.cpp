@@ -4,6 +4,7 @@
 #include "stoker/api/nn/update.hpp"
 #include "stoker/api/tensor/creation.hpp"
 #include "stoker/api/tensor/reductions.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -74,28 +75,30 @@ const NamedTable<LossScale>& table() {
                                .fallback = 32768.0,
                                .doc = "what the loss is multiplied by at first",
                                .min = 1e-30};
-  static const NamedTable<LossScale> made{"loss scale",
-                                          {{"identity", {}, by_nothing},
-                                           {"static", {value}, by_one_number},
-                                           {"dynamic",
-                                            {value,
-                                             {.name = "period",
-                                              .type = ParamType::integer,
-                                              .fallback = std::int64_t{2000},
-                                              .doc = "finite steps before it is raised",
-                                              .min = 1},
-                                             {.name = "factor",
-                                              .type = ParamType::real,
-                                              .fallback = 2.0,
-                                              .doc = "what it is raised and lowered by",
-                                              .min = 1},
-                                             {.name = "min",
-                                              .type = ParamType::real,
-                                              .fallback = 1.0,
-                                              .doc = "the least that it is",
-                                              .min = 1e-30}},
-                                            by_what_fits}}};
-  return made;
+  static const Immortal<NamedTable<LossScale>> made{[] {
+    return NamedTable<LossScale>{"loss scale",
+                                 {{"identity", {}, by_nothing},
+                                  {"static", {value}, by_one_number},
+                                  {"dynamic",
+                                   {value,
+                                    {.name = "period",
+                                     .type = ParamType::integer,
+                                     .fallback = std::int64_t{2000},
+                                     .doc = "finite steps before it is raised",
+                                     .min = 1},
+                                    {.name = "factor",
+                                     .type = ParamType::real,
+                                     .fallback = 2.0,
+                                     .doc = "what it is raised and lowered by",
+                                     .min = 1},
+                                    {.name = "min",
+                                     .type = ParamType::real,
+                                     .fallback = 1.0,
+                                     .doc = "the least that it is",
+                                     .min = 1e-30}},
+                                   by_what_fits}}};
+  }};
+  return *made;
 }
 
 }  // namespace

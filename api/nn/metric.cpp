@@ -2,6 +2,7 @@
 
 #include "stoker/api/nn/metrics.hpp"
 #include "stoker/api/nn/named_table.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -82,34 +83,35 @@ Metric make_top_k(const ParamSet& options) {
 }
 
 const Table& table() {
-  static const Table all{
-      "metric",
-      {
-          entry("accuracy",
-                {{.name = "from_logits",
-                  .type = ParamType::boolean,
-                  .fallback = false,
-                  .doc = "yes is above 0 instead of 0.5"}},
-                &make_accuracy),
-          count_entry("false_negatives", &metrics::false_negatives),
-          count_entry("false_positives", &metrics::false_positives),
-          entry("mean_absolute_error", {},
-                [](const ParamSet&) { return of_share(&metrics::mean_absolute_error); }),
-          share_entry("precision", &metrics::precision),
-          share_entry("recall", &metrics::recall),
-          share_entry("sensitivity", &metrics::sensitivity),
-          share_entry("specificity", &metrics::specificity),
-          entry("top_k_categorical_accuracy",
-                {{.name = "k",
-                  .type = ParamType::integer,
-                  .fallback = std::int64_t{5},
-                  .doc = "classes that count as right",
-                  .min = 1}},
-                &make_top_k),
-          count_entry("true_negatives", &metrics::true_negatives),
-          count_entry("true_positives", &metrics::true_positives),
-      }};
-  return all;
+  static const Immortal<Table> all{[] {
+    return Table{"metric",
+                 {
+                     entry("accuracy",
+                           {{.name = "from_logits",
+                             .type = ParamType::boolean,
+                             .fallback = false,
+                             .doc = "yes is above 0 instead of 0.5"}},
+                           &make_accuracy),
+                     count_entry("false_negatives", &metrics::false_negatives),
+                     count_entry("false_positives", &metrics::false_positives),
+                     entry("mean_absolute_error", {},
+                           [](const ParamSet&) { return of_share(&metrics::mean_absolute_error); }),
+                     share_entry("precision", &metrics::precision),
+                     share_entry("recall", &metrics::recall),
+                     share_entry("sensitivity", &metrics::sensitivity),
+                     share_entry("specificity", &metrics::specificity),
+                     entry("top_k_categorical_accuracy",
+                           {{.name = "k",
+                             .type = ParamType::integer,
+                             .fallback = std::int64_t{5},
+                             .doc = "classes that count as right",
+                             .min = 1}},
+                           &make_top_k),
+                     count_entry("true_negatives", &metrics::true_negatives),
+                     count_entry("true_positives", &metrics::true_positives),
+                 }};
+  }};
+  return *all;
 }
 
 }  // namespace

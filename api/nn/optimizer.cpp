@@ -4,6 +4,7 @@
 #include "stoker/api/nn/named_table.hpp"
 #include "stoker/api/nn/updates.hpp"
 #include "stoker/api/tensor/creation.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -119,40 +120,43 @@ Recipe yogi(const ParamSet& options) {
 const NamedTable<Recipe>& table() {
   static const ParamSpec decay = real("decay", 0, "of weights, times the learning rate");
   static const ParamSpec initial = real("initial_accumulator_value", 0, "of the moments");
-  static const NamedTable<Recipe> made{
-      "optimizer",
-      {{"sgd", with_momentum(1e-2), sgd},
-       {"adam", with_moments(1e-3, 1e-8, 1e-15), adam},
-       {"adamw", with(with_moments(1e-3, 1e-8, 0), {decay}), adamw},
-       {"adabelief", with_moments(1e-3, 0, 1e-16), adabelief},
-       {"adagrad",
-        with(rate(1e-3), {real("eps", 1e-7, "added inside the root"),
-                          real("initial_accumulator_value", 0.1, "of the sum of squares")}),
-        adagrad},
-       {"lamb",
-        with(with_moments(1e-2, 1e-8, 0), {decay, real("min_norm", 0, "the least that a norm is")}),
-        lamb},
-       {"noisy_sgd",
-        with(rate(1e-2), {real("eta", 0.1, "deviation of the noise at the first step"),
-                          real("gamma", 0.55, "how fast it falls"),
-                          {.name = "seed",
-                           .type = ParamType::integer,
-                           .fallback = std::int64_t{0},
-                           .doc = "of the noise",
-                           .min = 0}}),
-        noisy_sgd},
-       {"radam",
-        with(with_moments(1e-3, 1e-8, 0),
-             {real("threshold", 5, "length of the average below which it is momentum")}),
-        radam},
-       {"rmsprop",
-        with(with_momentum(1e-2), {flag("centered", "by the deviation instead of the root mean"),
-                                   real("initial_scale", 0, "of the mean of squares"),
-                                   part("decay", 0.9, "of the mean of squares"),
-                                   real("eps", 1e-8, "added inside the root")}),
-        rmsprop},
-       {"yogi", with(with_moments(1e-2, 1e-8, 0), {initial}), yogi}}};
-  return made;
+  static const Immortal<NamedTable<Recipe>> made{[] {
+    return NamedTable<Recipe>{
+        "optimizer",
+        {{"sgd", with_momentum(1e-2), sgd},
+         {"adam", with_moments(1e-3, 1e-8, 1e-15), adam},
+         {"adamw", with(with_moments(1e-3, 1e-8, 0), {decay}), adamw},
+         {"adabelief", with_moments(1e-3, 0, 1e-16), adabelief},
+         {"adagrad",
+          with(rate(1e-3), {real("eps", 1e-7, "added inside the root"),
+                            real("initial_accumulator_value", 0.1, "of the sum of squares")}),
+          adagrad},
+         {"lamb",
+          with(with_moments(1e-2, 1e-8, 0),
+               {decay, real("min_norm", 0, "the least that a norm is")}),
+          lamb},
+         {"noisy_sgd",
+          with(rate(1e-2), {real("eta", 0.1, "deviation of the noise at the first step"),
+                            real("gamma", 0.55, "how fast it falls"),
+                            {.name = "seed",
+                             .type = ParamType::integer,
+                             .fallback = std::int64_t{0},
+                             .doc = "of the noise",
+                             .min = 0}}),
+          noisy_sgd},
+         {"radam",
+          with(with_moments(1e-3, 1e-8, 0),
+               {real("threshold", 5, "length of the average below which it is momentum")}),
+          radam},
+         {"rmsprop",
+          with(with_momentum(1e-2), {flag("centered", "by the deviation instead of the root mean"),
+                                     real("initial_scale", 0, "of the mean of squares"),
+                                     part("decay", 0.9, "of the mean of squares"),
+                                     real("eps", 1e-8, "added inside the root")}),
+          rmsprop},
+         {"yogi", with(with_moments(1e-2, 1e-8, 0), {initial}), yogi}}};
+  }};
+  return *made;
 }
 
 void check_above_0(const char* name, double value) {

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "stoker/api/nn/named_table.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -32,26 +33,28 @@ ParamSpec dtype_option(const char* name, const char* fallback, const char* doc) 
 }
 
 const NamedTable<Precision>& table() {
-  static const NamedTable<Precision> made{
-      "precision",
-      {{"full", {}, [](const ParamSet&) { return Precision{}; }},
-       {"mixed",
-        {dtype_option("compute", "f16", "what layers compute in"),
-         dtype_option("params", "f32", "what parameters are stored as"),
-         dtype_option("output", "f32", "what the network gives"),
-         {.name = "except",
-          .type = ParamType::text,
-          .fallback = ParamValue{std::string{normalising}},
-          .doc = "names or kinds of layers that stay in f32, apart by spaces"}},
-        [](const ParamSet& options) {
-          return Precision{{},
-                           false,
-                           float_named(options.text("params")),
-                           float_named(options.text("compute")),
-                           float_named(options.text("output")),
-                           words(options.text("except"))};
-        }}}};
-  return made;
+  static const Immortal<NamedTable<Precision>> made{[] {
+    return NamedTable<Precision>{
+        "precision",
+        {{"full", {}, [](const ParamSet&) { return Precision{}; }},
+         {"mixed",
+          {dtype_option("compute", "f16", "what layers compute in"),
+           dtype_option("params", "f32", "what parameters are stored as"),
+           dtype_option("output", "f32", "what the network gives"),
+           {.name = "except",
+            .type = ParamType::text,
+            .fallback = ParamValue{std::string{normalising}},
+            .doc = "names or kinds of layers that stay in f32, apart by spaces"}},
+          [](const ParamSet& options) {
+            return Precision{{},
+                             false,
+                             float_named(options.text("params")),
+                             float_named(options.text("compute")),
+                             float_named(options.text("output")),
+                             words(options.text("except"))};
+          }}}};
+  }};
+  return *made;
 }
 
 Tensor as_float(const Tensor& x, DType dtype) {

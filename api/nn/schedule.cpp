@@ -7,6 +7,7 @@
 #include "stoker/api/nn/named_table.hpp"
 #include "stoker/api/tensor/creation.hpp"
 #include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -123,52 +124,54 @@ const NamedTable<Schedule>& table() {
   static const ParamSpec base = real("base", "in the first epoch");
   static const ParamSpec begin = count("transition_begin", 0, 0, "step at which it begins");
   static const ParamSpec per_epoch = count("steps_per_epoch", 1, 1, "steps of an epoch");
-  static const NamedTable<Schedule> made{
-      "schedule",
-      {{"constant", {value}, [](const ParamSet& o) { return schedule(o.real("value")); }},
-       {"linear_decay",
-        {value, count("warmup", 0, 0, "steps on the way up"),
-         count("steps", 1000, 1, "step at which it is 0")},
-        linear_decay},
-       {"exponential_decay",
-        {value,
-         at_least_0(real("decay_rate", 0.95, "what is left after transition_steps")),
-         count("transition_steps", 10, 1, "steps for each power"),
-         begin,
-         {.name = "staircase",
-          .type = ParamType::boolean,
-          .fallback = false,
-          .doc = "whole powers only"}},
-        exponential_decay},
-       {"cosine_decay",
-        {value, count("decay_steps", 10, 1, "step of the last value"),
-         real("alpha", 0.0, "added to the wave")},
-        cosine_decay},
-       {"polynomial_decay",
-        {value, real("end_value", 1e-3, "the last value"),
-         at_least_0(real("power", 2.0, "exponent")),
-         count("transition_steps", 10, 1, "steps until the last value"), begin},
-        polynomial_decay},
-       {"step",
-        {base, count("size", {}, 1, "epochs between drops"),
-         at_least_0(real("gamma", "factor of a drop")), per_epoch},
-        by_steps},
-       {"exponential",
-        {base, at_least_0(real("gamma", "factor of an epoch")), per_epoch},
-        exponential},
-       {"cosine",
-        {base, real("min", 0.0, "in the last epoch"), count("epochs", {}, 1, "epochs in all"),
-         per_epoch},
-        cosine},
-       {"warmup",
-        {count("steps", {}, 1, "steps on the way up"),
-         real("from", 0.0, "the first value"),
-         {.name = "then",
-          .type = ParamType::text,
-          .fallback = {},
-          .doc = "the schedule that follows"}},
-        warmup_then}}};
-  return made;
+  static const Immortal<NamedTable<Schedule>> made{[] {
+    return NamedTable<Schedule>{
+        "schedule",
+        {{"constant", {value}, [](const ParamSet& o) { return schedule(o.real("value")); }},
+         {"linear_decay",
+          {value, count("warmup", 0, 0, "steps on the way up"),
+           count("steps", 1000, 1, "step at which it is 0")},
+          linear_decay},
+         {"exponential_decay",
+          {value,
+           at_least_0(real("decay_rate", 0.95, "what is left after transition_steps")),
+           count("transition_steps", 10, 1, "steps for each power"),
+           begin,
+           {.name = "staircase",
+            .type = ParamType::boolean,
+            .fallback = false,
+            .doc = "whole powers only"}},
+          exponential_decay},
+         {"cosine_decay",
+          {value, count("decay_steps", 10, 1, "step of the last value"),
+           real("alpha", 0.0, "added to the wave")},
+          cosine_decay},
+         {"polynomial_decay",
+          {value, real("end_value", 1e-3, "the last value"),
+           at_least_0(real("power", 2.0, "exponent")),
+           count("transition_steps", 10, 1, "steps until the last value"), begin},
+          polynomial_decay},
+         {"step",
+          {base, count("size", {}, 1, "epochs between drops"),
+           at_least_0(real("gamma", "factor of a drop")), per_epoch},
+          by_steps},
+         {"exponential",
+          {base, at_least_0(real("gamma", "factor of an epoch")), per_epoch},
+          exponential},
+         {"cosine",
+          {base, real("min", 0.0, "in the last epoch"), count("epochs", {}, 1, "epochs in all"),
+           per_epoch},
+          cosine},
+         {"warmup",
+          {count("steps", {}, 1, "steps on the way up"),
+           real("from", 0.0, "the first value"),
+           {.name = "then",
+            .type = ParamType::text,
+            .fallback = {},
+            .doc = "the schedule that follows"}},
+          warmup_then}}};
+  }};
+  return *made;
 }
 
 void check_given(const char* op, const Schedule& given) {

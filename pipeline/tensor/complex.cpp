@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stoker/pipeline/tensor/complex_rules.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker::expr {
 namespace {
@@ -27,13 +28,13 @@ Value raised(const Value& x) {
 }
 
 const complex_rules::Rules& rules() {
-  static const complex_rules::Rules rules = [] {
+  static const Immortal<complex_rules::Rules> rules{[] {
     complex_rules::Rules made;
     complex_rules::add_functions(made);
     complex_rules::add_structure(made);
     return made;
-  }();
-  return rules;
+  }};
+  return *rules;
 }
 
 bool takes_values_as_they_are(const Op& op) {

@@ -4,6 +4,7 @@
 
 #include "stoker/pipeline/tensor/complex.hpp"
 #include "stoker/pipeline/tensor/op_list.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker::expr {
 
@@ -25,12 +26,12 @@ std::vector<const Op*> OpTable::list() const {
 }
 
 const OpTable& op_table() {
-  static const OpTable table = [] {
+  static const Immortal<OpTable> table{[] {
     OpTable made;
     ops::define_all(made);
     return made;
-  }();
-  return table;
+  }};
+  return *table;
 }
 
 const Op& find_op(std::string_view name) {

@@ -5,6 +5,7 @@
 #include "stoker/pipeline/tensor/passes/passes.hpp"
 #include "stoker/pipeline/tensor/passes/rewriter.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker::expr {
 namespace {
@@ -163,32 +164,34 @@ std::optional<Ref> of_reduction(const Site& site) {
 }
 
 const std::map<std::string, Rule, std::less<>>& rules() {
-  static const std::map<std::string, Rule, std::less<>> rules = {
-      {"add", neutral(0, true, false)},
-      {"subtract", neutral(0, false, true)},
-      {"multiply", neutral(1, true, true)},
-      {"pow", &of_pow},
-      {"divide", neutral(1, false, true)},
-      {"negate", &twice},
-      {"bitwise_not", &twice},
-      {"variable", &unchanged},
-      {"stop_gradient", &unchanged},
-      {"reshape", &of_reshape},
-      {"slice", &of_slice},
-      {"view_as_real", &of_parts<false>},
-      {"view_as_complex", &of_parts<true>},
-      {"broadcast", &unchanged},
-      {"transpose", &of_transpose},
-      {"matmul", &of_matmul},
-      {"sum", &of_reduction},
-      {"mean", &of_reduction},
-      {"product", &of_reduction},
-      {"reduce_max", &of_reduction},
-      {"reduce_min", &of_reduction},
-      {"all", &of_reduction},
-      {"any", &of_reduction},
-  };
-  return rules;
+  static const Immortal<std::map<std::string, Rule, std::less<>>> rules{[] {
+    return std::map<std::string, Rule, std::less<>>{
+        {"add", neutral(0, true, false)},
+        {"subtract", neutral(0, false, true)},
+        {"multiply", neutral(1, true, true)},
+        {"pow", &of_pow},
+        {"divide", neutral(1, false, true)},
+        {"negate", &twice},
+        {"bitwise_not", &twice},
+        {"variable", &unchanged},
+        {"stop_gradient", &unchanged},
+        {"reshape", &of_reshape},
+        {"slice", &of_slice},
+        {"view_as_real", &of_parts<false>},
+        {"view_as_complex", &of_parts<true>},
+        {"broadcast", &unchanged},
+        {"transpose", &of_transpose},
+        {"matmul", &of_matmul},
+        {"sum", &of_reduction},
+        {"mean", &of_reduction},
+        {"product", &of_reduction},
+        {"reduce_max", &of_reduction},
+        {"reduce_min", &of_reduction},
+        {"all", &of_reduction},
+        {"any", &of_reduction},
+    };
+  }};
+  return *rules;
 }
 
 }  // namespace

@@ -1,0 +1,32 @@
+// A value that lasts as long as the process: its destructor never runs.
+//
+// For tables that threads look into. exit() destroys what is static while they still run, and a thread that
+// trains or evaluates does not ask first:
+//
+//     const Table& table() {
+//       static const Immortal<Table> made{[] { return Table{…}; }};
+//       return *made;
+//     }
+//
+// Threads: as of a static of a function; the value as its type has it.
+#pragma once
+
+#include <concepts>
+
+namespace stoker {
+
+template <class T> class Immortal {
+ public:
+  template <std::invocable Make> explicit Immortal(const Make& make) : value_(make()) {}
+  ~Immortal() {}  // NOLINT(modernize-use-equals-default): that would have to destroy the value
+  Immortal(const Immortal&) = delete;
+  Immortal& operator=(const Immortal&) = delete;
+  [[nodiscard]] const T& operator*() const noexcept { return value_; }
+
+ private:
+  union {
+    T value_;
+  };
+};
+
+}  // namespace stoker
