@@ -2,27 +2,18 @@
 // do not link every kernel.
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/kernel_list.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker {
-namespace {
-
-/// Built once and never destroyed: a thread may look up a kernel while the process exits.
-union Immortal {
-  KernelRegistry registry;
-  Immortal() : registry{} {
-    if (auto defined = kernels::define_all(registry); defined.has_error()) {
-      registry.~KernelRegistry();
-      throw Error{defined.error()};
-    }
-  }
-  ~Immortal() {}
-};
-
-}  // namespace
 
 const KernelRegistry& KernelRegistry::builtin() {
-  static const Immortal immortal;
-  return immortal.registry;
+  // A thread may look up a kernel while the process exits.
+  static const Immortal<KernelRegistry> made{[] {
+    KernelRegistry registry;
+    kernels::define_all(registry).value();
+    return registry;
+  }};
+  return *made;
 }
 
 }  // namespace stoker

@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/runtime/immortal.hpp"
 #include "stoker/runtime/log.hpp"
 
 // One entry for each instruction set that was built, defined in the object that holds the CPU
@@ -87,13 +88,8 @@ struct Chosen {
 
 const Chosen& chosen() noexcept {
   // Never destroyed: a compute thread may still look up a kernel while the process exits.
-  union Immortal {
-    Chosen value;
-    Immortal() : value{} {}
-    ~Immortal() {}
-  };
-  static const Immortal immortal;
-  return immortal.value;
+  static const Immortal<Chosen> made{[] { return Chosen{}; }};
+  return *made;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "stoker/kernels/nearest_name.hpp"
 #include "stoker/kernels/scalar/families.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker {
 namespace {
@@ -30,13 +31,8 @@ struct Table {
 
 /// Never destroyed: a thread may still put a kernel together while the process exits.
 const Table& table() {
-  union Immortal {
-    Table value;
-    Immortal() : value{} {}
-    ~Immortal() {}
-  };
-  static const Immortal immortal;
-  return immortal.value;
+  static const Immortal<Table> made{[] { return Table{}; }};
+  return *made;
 }
 
 bool takes(ScalarOperands rule, DType dtype) noexcept {
