@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -56,9 +57,11 @@ Result<void> write_cache_file(const std::filesystem::path& file, std::span<const
   std::error_code failure;
   std::filesystem::create_directories(file.parent_path(), failure);
   if (failure) return failed(file, "cannot make the folder: " + failure.message());
-  // Processes may save at once: each writes a file of its own, the last rename wins.
+  // Processes may save at once, and devices of one process: each writes a file of its own, the last
+  // rename wins.
+  static std::atomic<std::uint64_t> drafts{0};
   std::filesystem::path draft = file;
-  draft += "." + std::to_string(getpid()) + ".tmp";
+  draft += "." + std::to_string(getpid()) + "-" + std::to_string(drafts++) + ".tmp";
   {
     Header header;
     header.size = bytes.size();

@@ -15,7 +15,8 @@ constexpr std::uint64_t constants_alignment = 16;
 }  // namespace
 
 CommandList::~CommandList() {
-  if (device_->abandoned()) {
+  const DriverUse use{*device_};
+  if (!use) {
     for (auto& block : blocks_) sanitizers::ignore_leak(block.release());
     return;
   }

@@ -107,7 +107,7 @@ void Completer::leave() noexcept {
   };
   try {
     const std::scoped_lock lock{mutex_};
-    loss_ = Error{"submit", ErrorCode::closed, "the process exits"};
+    loss_ = process_exits("submit");
   } catch (...) {
     // No memory to describe it; loss() then says device_lost.
   }
@@ -286,6 +286,8 @@ bool Completer::wait(Queue& queue, std::uint64_t value, Clock::time_point deadli
 }
 
 void Completer::look(Queue& queue, std::uint64_t value, Clock::time_point end) noexcept {
+  const DriverUse use{*device_};
+  if (!use) return;
   while (queue.reported.load() < value && !lost() && Clock::now() < end) {
     std::uint64_t reached = 0;
     if (queue.read(reached) < 0) return;

@@ -53,7 +53,8 @@ Result<void> DeviceHandle::start() {
 }
 
 DeviceHandle::~DeviceHandle() {
-  if (handle_ && api_.vkDestroyDevice && !abandoned()) api_.vkDestroyDevice(handle_, nullptr);
+  const DriverUse use{*this};
+  if (handle_ && api_.vkDestroyDevice && use) api_.vkDestroyDevice(handle_, nullptr);
 }
 
 void DeviceHandle::name(VkObjectType type, std::uint64_t object, const char* name) const noexcept {

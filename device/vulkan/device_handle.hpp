@@ -4,13 +4,15 @@
 // last of them does. An abandoned device (work that never ended) is left behind on purpose, with
 // everything made from it: a hung GPU may still touch all of it.
 //
-// Threads: any.
+// Threads: any; whoever calls the driver with the device beside its queues holds a DriverUse.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
+#include "stoker/device/vulkan/exit_watch.hpp"
 #include "stoker/device/vulkan/physical_device.hpp"
 
 namespace stoker::device::vulkan {
@@ -63,6 +65,20 @@ class DeviceHandle {
   VkDevice handle_ = VK_NULL_HANDLE;
   bool synchronization2_ = false;
   std::atomic<bool> abandoned_{false};
+};
+
+/// Makes, uses or destroys a device's objects while it exists and is true: exit() waits for it before
+/// the driver cleans up, for a second at most. False once the device is abandoned or exit() has begun:
+/// then the driver is not to be called.
+class DriverUse {
+ public:
+  explicit DriverUse(const DeviceHandle& device) {
+    if (!device.abandoned()) delay_.emplace();
+  }
+  explicit operator bool() const noexcept { return delay_ && !delay_->too_late(); }
+
+ private:
+  std::optional<ExitDelay> delay_;
 };
 
 }  // namespace stoker::device::vulkan

@@ -1,13 +1,16 @@
 #include "stoker/device/vulkan/exit_watch.hpp"
 
 #include <link.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -39,6 +42,7 @@ struct ExitWatches {
   unsigned delays = 0;
   bool exiting = false;
   unsigned long long libraries_seen = 0;
+  std::atomic<pid_t> process{0};  ///< whose watches they are
 
   /// Never destroyed: other threads may still run while the process exits.
   static ExitWatches& get() {
@@ -49,6 +53,7 @@ struct ExitWatches {
   void add(ExitWatch& watch) {
     const std::scoped_lock lock{mutex};
     all.push_back(&watch);
+    process.store(getpid());
     const unsigned long long libraries = libraries_loaded();
     if (libraries == libraries_seen) return;
     libraries_seen = libraries;
@@ -56,6 +61,7 @@ struct ExitWatches {
   }
 
   void remove(ExitWatch& watch) {
+    if (process.load() != getpid()) return;
     const std::scoped_lock lock{mutex};
     std::erase(all, &watch);
   }
@@ -74,6 +80,8 @@ struct ExitWatches {
   }
 
   void leave() {
+    // A forked child exits with the parent's watches, and perhaps with its mutex in use.
+    if (process.load() != getpid()) return;
     std::unique_lock lock{mutex};
     exiting = true;
     // Newest first: what is made from an instance leaves before it.
@@ -90,6 +98,10 @@ ExitWatch::ExitWatch(std::function<void()> leave) : leave_{std::move(leave)} {
 }
 
 ExitWatch::~ExitWatch() { ExitWatches::get().remove(*this); }
+
+Error process_exits(std::string_view op) {
+  return Error{std::string{op}, ErrorCode::closed, "the process exits"};
+}
 
 ExitDelay::ExitDelay() : too_late_{!ExitWatches::get().delay()} {}
 

@@ -10,6 +10,8 @@
 
 #include <functional>
 
+#include "stoker/runtime/error.hpp"
+
 namespace stoker::device::vulkan {
 
 class ExitWatch {
@@ -29,8 +31,8 @@ class ExitWatch {
   bool left_ = false;
 };
 
-/// While it exists, exit() waits before the driver cleans up, for a second at most. For a thread that
-/// nobody joins and that ends a part of Vulkan.
+/// While it exists, exit() waits before the driver cleans up, for a second at most. For whoever calls
+/// the driver on a thread that nobody may have joined by then: systems end on their own threads.
 class ExitDelay {
  public:
   ExitDelay();
@@ -43,5 +45,8 @@ class ExitDelay {
  private:
   bool too_late_ = false;
 };
+
+/// What is asked of a driver once the exit has begun fails with this (`closed`).
+[[nodiscard]] Error process_exits(std::string_view op);
 
 }  // namespace stoker::device::vulkan

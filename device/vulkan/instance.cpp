@@ -54,6 +54,8 @@ Result<std::shared_ptr<Instance>> Instance::create(const VulkanApi& global, ApiF
 }
 
 Result<void> Instance::start(bool validation) {
+  const ExitDelay delay;
+  if (delay.too_late()) return process_exits("vulkan");
   const LibraryPin pin;  // from here: the loader opens drivers at its first call of any kind
   std::uint32_t loader_version = VK_API_VERSION_1_0;
   STOKER_VK("vulkan", api_, vkEnumerateInstanceVersion, &loader_version);
@@ -117,12 +119,13 @@ Result<void> Instance::start(bool validation) {
     STOKER_VK("vulkan", api_, vkCreateDebugUtilsMessengerEXT, handle_, &messenger, nullptr,
               &messenger_);
   // The drivers are loaded now: what their handlers of exit() take away is still there when ours run.
-  exit_watch_.emplace([this] { left_.store(true); });
+  exit_watch_.emplace([] {});
   return {};
 }
 
 Instance::~Instance() {
-  if (left_.load()) return;
+  const ExitDelay delay;
+  if (delay.too_late()) return;
   if (messenger_) api_.vkDestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
   // Without its functions loaded a half-made instance cannot be destroyed; it is left behind.
   if (handle_ && api_.vkDestroyInstance) api_.vkDestroyInstance(handle_, nullptr);

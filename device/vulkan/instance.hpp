@@ -46,7 +46,6 @@ class Instance {
   VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
   std::uint32_t api_version_ = 0;
   std::atomic<std::uint64_t> messages_{0};
-  std::atomic<bool> left_{false};
   std::optional<ExitWatch> exit_watch_;
 };
 

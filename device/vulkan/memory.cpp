@@ -118,7 +118,8 @@ VkResult VulkanBlock::take_memory(std::uint64_t size, std::uint32_t allowed_type
 }
 
 VulkanBlock::~VulkanBlock() {
-  if (device_->abandoned()) return;
+  const DriverUse use{*device_};
+  if (!use) return;
   const VulkanApi& api = device_->api();
   if (buffer_) api.vkDestroyBuffer(device_->handle(), buffer_, nullptr);
   if (memory_) api.vkFreeMemory(device_->handle(), memory_, nullptr);

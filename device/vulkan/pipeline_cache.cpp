@@ -83,7 +83,8 @@ void PipelineCache::save() noexcept {
 }
 
 PipelineCache::~PipelineCache() {
-  if (!handle_ || device_->abandoned()) return;
+  const DriverUse use{*device_};
+  if (!handle_ || !use) return;
   save();
   device_->api().vkDestroyPipelineCache(device_->handle(), handle_, nullptr);
 }

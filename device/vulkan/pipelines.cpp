@@ -51,7 +51,8 @@ VkPipelineShaderStageCreateFlags stage_flags(const PhysicalDevice& device, const
 
 Pipeline::~Pipeline() {
   device_->counters.pipelines.fetch_sub(1, std::memory_order_relaxed);
-  if (!device_->abandoned()) device_->api().vkDestroyPipeline(device_->handle(), handle_, nullptr);
+  const DriverUse use{*device_};
+  if (use) device_->api().vkDestroyPipeline(device_->handle(), handle_, nullptr);
 }
 
 Result<std::unique_ptr<Pipelines>> Pipelines::create(std::shared_ptr<DeviceHandle> device,
@@ -69,8 +70,8 @@ Result<std::unique_ptr<Pipelines>> Pipelines::create(std::shared_ptr<DeviceHandl
 }
 
 Pipelines::~Pipelines() {
-  if (layout_ && !device_->abandoned())
-    device_->api().vkDestroyPipelineLayout(device_->handle(), layout_, nullptr);
+  const DriverUse use{*device_};
+  if (layout_ && use) device_->api().vkDestroyPipelineLayout(device_->handle(), layout_, nullptr);
 }
 
 std::shared_ptr<Pipelines::Entry> Pipelines::entry_for(

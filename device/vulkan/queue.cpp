@@ -48,7 +48,8 @@ Result<VkSemaphore> Queue::make_timeline(const char* name) {
 }
 
 Queue::~Queue() {
-  if (device_->abandoned()) return;
+  const DriverUse use{*device_};
+  if (!use) return;
   for (VkSemaphore semaphore : {timeline_, marks_})
     if (semaphore) device_->api().vkDestroySemaphore(device_->handle(), semaphore, nullptr);
 }

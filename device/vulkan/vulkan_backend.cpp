@@ -41,6 +41,8 @@ Result<std::unique_ptr<Backend>> VulkanBackend::open(std::shared_ptr<Instance> i
                                                      const PhysicalDevice& physical,
                                                      CompletionSink& sink,
                                                      const OpenOptions& options) {
+  const ExitDelay delay;
+  if (delay.too_late()) return process_exits("open");
   STOKER_ASSIGN(auto device, DeviceHandle::create(std::move(instance), physical));
   STOKER_ASSIGN(auto pipelines, Pipelines::create(device, options.cache_dir));
   Queues queues;
@@ -75,6 +77,8 @@ VulkanBackend::~VulkanBackend() {
     device_->abandon();
     return;
   }
+  ending_.emplace(*device_);
+  if (!*ending_) device_->abandon();
   const bool drained = completer_->drain(std::chrono::steady_clock::now() + drain_patience);
   completer_->stop();
   if (!drained && !completer_->lost()) {
@@ -102,7 +106,8 @@ Error VulkanBackend::noted(Error error) noexcept {
 }
 
 Result<std::unique_ptr<MemoryBlock>> VulkanBackend::allocate(std::uint64_t bytes, MemoryKind kind) {
-  if (completer_->lost()) return completer_->loss();
+  const DriverUse use{*device_};
+  if (!use || completer_->lost()) return completer_->loss();
   auto block = VulkanBlock::allocate(device_, bytes, kind);
   if (!block) return noted(std::move(block).error());
   return std::unique_ptr<MemoryBlock>{std::move(*block)};
@@ -113,7 +118,8 @@ std::uint64_t VulkanBackend::free_bytes() const noexcept { return vulkan::free_b
 Result<std::shared_ptr<const Executable>> VulkanBackend::prepare(
     std::shared_ptr<const Kernel> kernel, const KernelCall& call,
     std::span<const TensorSpec> outputs) {
-  if (completer_->lost()) return completer_->loss();
+  const DriverUse use{*device_};
+  if (!use || completer_->lost()) return completer_->loss();
   try {
     auto prepared = VulkanExecutable::prepare(*device_, *pipelines_, *kernel, call, outputs);
     if (!prepared) return noted(std::move(prepared).error());
@@ -124,7 +130,8 @@ Result<std::shared_ptr<const Executable>> VulkanBackend::prepare(
 }
 
 Result<std::unique_ptr<Recording>> VulkanBackend::record(std::span<const Step> steps) {
-  if (completer_->lost()) return completer_->loss();
+  const DriverUse use{*device_};
+  if (!use || completer_->lost()) return completer_->loss();
   try {
     auto recording = std::make_unique<VulkanRecording>(device_, steps);
     const Queue& compute = *queues_[0];

@@ -66,6 +66,7 @@ class VulkanBackend final : public Backend {
 
   const pid_t process_;
   const std::shared_ptr<DeviceHandle> device_;
+  std::optional<DriverUse> ending_;  ///< of the destructor, and of those of all that follows
   const std::unique_ptr<Pipelines> pipelines_;
   Encoder encoder_;
   std::vector<SemaphoreValue> waits_;

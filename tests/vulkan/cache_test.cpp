@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 #include <utility>
 
 #include "fixture.hpp"
@@ -55,6 +56,20 @@ TEST(CacheFile, replaces_the_file_and_leaves_no_draft) {
   ASSERT_TRUE(write_cache_file(file, std::vector<std::byte>(3)));
   EXPECT_EQ(read_cache_file(file).size(), 3U);
   EXPECT_EQ(std::distance(fs::directory_iterator{folder.path}, {}), 1);
+}
+
+TEST(CacheFile, is_whole_when_threads_write_it_at_once) {
+  const Folder folder;
+  const fs::path file = folder.path / "a.cache";
+  {
+    std::vector<std::jthread> writers;
+    for (int i = 0; i < 4; ++i)
+      writers.emplace_back([&] {
+        for (int j = 0; j < 50; ++j) EXPECT_TRUE(write_cache_file(file, some_bytes()));
+      });
+  }
+  EXPECT_EQ(read_cache_file(file), some_bytes());
+  EXPECT_EQ(std::distance(fs::directory_iterator{folder.path}, {}), 1);  // no drafts left
 }
 
 TEST(CacheFile, a_missing_file_is_empty) {

@@ -5,7 +5,6 @@
 
 #include "fixture.hpp"
 #include "intercept.hpp"
-#include "stoker/device/vulkan/exit_watch.hpp"
 #include "stoker/runtime/log.hpp"
 #include "stoker/tests/device/owner.hpp"
 
@@ -109,42 +108,6 @@ TEST_F(LastOwner, may_be_followed_by_the_end_of_the_process) {
         static_cast<void>(owner->backend->submit({QueueKind::compute, 1}));
         let_go();
         std::exit(0);
-      },
-      ::testing::ExitedWithCode(0), "");
-}
-
-class Exit : public ::testing::Test {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-};
-
-TEST_F(Exit, waits_for_whoever_delays_it_before_older_handlers_run) {
-  EXPECT_EXIT(
-      {
-        static std::binary_semaphore delayed{0};
-        static std::binary_semaphore leaving{0};
-        static std::atomic<bool> over{false};
-        // As a driver would, which is loaded before the first watch.
-        std::atexit([] { std::_Exit(over ? 0 : 1); });
-        const ExitWatch watch{[] { leaving.release(); }};
-        std::thread{[] {
-          const ExitDelay delay;
-          delayed.release();
-          leaving.acquire();
-          over = true;
-        }}.detach();
-        delayed.acquire();
-        std::exit(2);
-      },
-      ::testing::ExitedWithCode(0), "");
-}
-
-TEST_F(Exit, cannot_be_delayed_once_it_has_begun) {
-  EXPECT_EXIT(
-      {
-        std::atexit([] { std::_Exit(ExitDelay{}.too_late() ? 0 : 1); });
-        const ExitWatch watch{[] {}};
-        std::exit(2);
       },
       ::testing::ExitedWithCode(0), "");
 }

@@ -1,0 +1,125 @@
+// The process may exit at any moment: the driver is not called once it has cleaned up after itself.
+#include <atomic>
+#include <cstdlib>
+#include <semaphore>
+#include <thread>
+
+#include "fixture.hpp"
+#include "stoker/device/vulkan/exit_watch.hpp"
+
+namespace stoker::device::vulkan::testing {
+namespace {
+
+class Exit : public ::testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_F(Exit, waits_for_whoever_delays_it_before_older_handlers_run) {
+  EXPECT_EXIT(
+      {
+        static std::binary_semaphore delayed{0};
+        static std::binary_semaphore leaving{0};
+        static std::atomic<bool> over{false};
+        // As a driver would, which is loaded before the first watch.
+        std::atexit([] { std::_Exit(over ? 0 : 1); });
+        const ExitWatch watch{[] { leaving.release(); }};
+        std::thread{[] {
+          const ExitDelay delay;
+          delayed.release();
+          leaving.acquire();
+          over = true;
+        }}.detach();
+        delayed.acquire();
+        std::exit(2);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(Exit, cannot_be_delayed_once_it_has_begun) {
+  EXPECT_EXIT(
+      {
+        std::atexit([] { std::_Exit(ExitDelay{}.too_late() ? 0 : 1); });
+        const ExitWatch watch{[] {}};
+        std::exit(2);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+/// How vkDestroyDevice tells of itself, and what it waits for.
+std::binary_semaphore destroying{0};
+std::binary_semaphore leaving{0};
+std::atomic<bool> destroyed{false};
+PFN_vkDestroyDevice destroy_device = nullptr;
+VKAPI_ATTR void VKAPI_CALL destroy_during_exit(VkDevice device,
+                                               const VkAllocationCallbacks* memory) {
+  destroying.release();
+  leaving.acquire();
+  destroy_device(device, memory);
+  destroyed = true;
+}
+
+void filter_destruction(VulkanApi& api) {
+  if (!api.vkDestroyDevice || api.vkDestroyDevice == &destroy_during_exit) return;
+  destroy_device = api.vkDestroyDevice;
+  api.vkDestroyDevice = &destroy_during_exit;
+}
+
+/// The first device, opened by a process that has not loaded the driver yet; ends it where there is
+/// none.
+std::unique_ptr<OpenDevice> open_first(DriverOptions driver = {}) {
+  std::string why;
+  auto device = OpenDevice::open(why, {}, std::move(driver));
+  if (!device) std::_Exit(0);
+  return device;
+}
+
+// A system ends on its own threads, and may not be done when the program is.
+TEST_F(Exit, waits_for_the_end_of_a_device_before_older_handlers_run) {
+  EXPECT_EXIT(
+      {
+        // As a driver would, which is loaded before the first device.
+        std::atexit([] { std::_Exit(destroyed ? 0 : 1); });
+        const auto device = open_first({default_library_names(), filter_destruction});
+        std::thread{[&] { device->close(); }}.detach();
+        destroying.acquire();
+        const ExitWatch watch{[] { leaving.release(); }};
+        std::exit(2);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(Exit, leaves_memory_that_outlives_its_device_as_it_is) {
+  EXPECT_EXIT(
+      {
+        static std::unique_ptr<MemoryBlock> late;
+        std::atexit([] {
+          late.reset();
+          std::_Exit(destroyed ? 1 : 0);
+        });
+        const auto device = open_first({default_library_names(), filter_destruction});
+        late = device->backend().allocate(4000, MemoryKind::device).value();
+        device->close();
+        leaving.release();  // nobody may ask for it
+        std::exit(2);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(Exit, refuses_what_is_asked_of_a_device_from_then_on) {
+  EXPECT_EXIT(
+      {
+        static Backend* late = nullptr;
+        std::atexit([] {
+          const auto refused = late->allocate(4000, MemoryKind::device);
+          std::_Exit(refused || refused.error().code() != ErrorCode::closed ? 1 : 0);
+        });
+        const auto device = open_first();
+        late = &device->backend();
+        std::exit(2);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace stoker::device::vulkan::testing
