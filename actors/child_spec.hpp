@@ -116,7 +116,8 @@ template <class A, class... Args> [[nodiscard]] ChildSpec child(std::string id, 
   return spec;
 }
 
-/// A child that runs already, and is not started again: to put an actor under a supervisor later.
+/// A child that runs already, and is not started again: to put an actor under a supervisor later. A
+/// supervisor among them was given this one as its `parent`; it does not end for anybody else.
 [[nodiscard]] inline ChildSpec running_child(std::string id, ActorAddress actor,
                                              ChildKind kind = ChildKind::worker) {
   ChildSpec spec;

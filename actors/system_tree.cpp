@@ -4,7 +4,7 @@ namespace stoker {
 
 using namespace std::chrono_literals;
 
-SystemTree::~SystemTree() { stop(); }
+SystemTree::~SystemTree() { static_cast<void>(stop()); }
 
 Supervisor SystemTree::root_locked() {
   if (stopped_) throw Error{"system", ErrorCode::closed, "the system was stopped"};
@@ -25,7 +25,7 @@ Supervisor SystemTree::program() {
 
 Supervisor SystemTree::peek() const {
   const std::scoped_lock lock{mutex_};
-  return root_;
+  return stopped_ ? Supervisor{} : root_;
 }
 
 void SystemTree::add(const std::shared_ptr<DeviceSlot>& device, const DeviceRestarts& restarts) {
@@ -60,16 +60,17 @@ Future<ExitReason> SystemTree::stop_program() noexcept {
   return ended;
 }
 
-void SystemTree::stop() noexcept {
+Future<ExitReason> SystemTree::stop() noexcept {
   Supervisor root;
-  Supervisor program;
   {
     const std::scoped_lock lock{mutex_};
     stopped_ = true;
-    root = std::exchange(root_, {});
-    program = std::exchange(program_, {});
+    root = root_;  // kept: once nobody has its address, it ends without waiting for its children
   }
-  if (root) root.exit(ExitReason::shutdown());
+  if (!root) return make_ready_future<ExitReason>(ExitReason::shutdown());
+  auto ended = root.ended();
+  root.exit(ExitReason::shutdown());
+  return ended;
 }
 
 void SystemTree::forsake() noexcept {

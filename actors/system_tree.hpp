@@ -43,8 +43,8 @@ class SystemTree {
   [[nodiscard]] Supervisor peek() const;
   /// Asks the program's part to end, children first. Ready when it has; at once if there is none.
   [[nodiscard]] Future<ExitReason> stop_program() noexcept;
-  /// Asks all of it to end; does not wait.
-  void stop() noexcept;
+  /// Asks all of it to end. Ready when it has; at once if there is none.
+  [[nodiscard]] Future<ExitReason> stop() noexcept;
   /// In a child of the process it was made in: touches nothing of it any more.
   void forsake() noexcept;
 

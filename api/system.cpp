@@ -131,9 +131,10 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
       tree.forsake();
       return true;
     }
+    // A host's loop may be this thread's to run.
+    const bool may_wait = !options.executor && !executor->in_executor();
     const Future<ExitReason> program = tree.stop_program();
-    if (!options.executor && !executor->in_executor())
-      static_cast<void>(program.wait_for(options.stop_patience));
+    if (may_wait) static_cast<void>(program.wait_for(options.stop_patience));
     executor->turn_watch().stop();
     Slots closing;
     std::unique_ptr<ObserveServer> silenced;
@@ -145,15 +146,32 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
     }
     silenced.reset();
     bool all = true;
+    std::vector<Leaving> leaving;
     for (const auto& [name, slot] : closing) {
       slot->close({"device", ErrorCode::closed, "the system was stopped"});
-      if (slot->current()->close(options.stop_patience)) continue;
+      const auto client = slot->current();
+      if (client->close(options.stop_patience)) {
+        leaving.push_back({client, client->shell().gone()});
+        continue;
+      }
       all = false;
       log_warn("the device still runs work that was left behind", {{"device", name}});
     }
-    tree.stop();
+    // The devices end now rather than some time later on the executor: their memory is free for
+    // whoever comes next, and the process may exit.
+    const Future<ExitReason> rest = tree.stop();
+    if (!may_wait || !rest.wait_for(options.stop_patience)) return all;
+    closing.clear();
+    for (const Leaving& device : leaving)
+      if (device.client.expired()) static_cast<void>(device.gone.wait_for(options.stop_patience));
     return all;
   }
+
+  /// A device that was closed. It goes with the last handle of it.
+  struct Leaving {
+    std::weak_ptr<DeviceClient> client;
+    Future<void> gone;
+  };
 
   /// What an observer looks at. Never waits for a device that is being opened.
   Observed observed() {

@@ -99,9 +99,10 @@ class System {
   [[nodiscard]] MetricRegistry& metrics() const noexcept;
   [[nodiscard]] const Config& config() const noexcept;
 
-  /// Stops now instead of with the last handle: the program's actors (waited for where that is
-  /// possible: not on the executor's own threads, nor for a host's loop), then the devices; false if something still ran at the end of the
-  /// patience and was left behind. Later calls do nothing.
+  /// Stops now instead of with the last handle: the program's actors, then the devices, with their
+  /// memory unless a handle of it is left. The actors are waited for where that is possible: not on the
+  /// executor's own threads, nor for a host's loop; there a device may end a moment later. False if
+  /// something still ran at the end of the patience and was left behind. Later calls do nothing.
   bool stop() const;
 
  private:

@@ -39,6 +39,7 @@
 #include "stoker/device/command_state.hpp"
 #include "stoker/device/executable_cache.hpp"
 #include "stoker/device/memory_pool.hpp"
+#include "stoker/runtime/future.hpp"
 #include "stoker/runtime/handoff.hpp"
 #include "stoker/runtime/ring.hpp"
 
@@ -116,6 +117,8 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   [[nodiscard]] std::optional<Error> lost() const;
   [[nodiscard]] bool is_lost() const noexcept { return is_lost_.load(std::memory_order_acquire); }
   [[nodiscard]] const ShellOptions& options() const noexcept { return options_; }
+  /// Fails when this has ended, and the device with it unless somebody else has its backend.
+  [[nodiscard]] Future<void> gone() const noexcept { return gone_.future(); }
 
   /// Nobody can reach the buffer any more but the commands that were sent before. Any thread. False if the
   /// device is idle: then no turn is sure to come that releases it.
@@ -224,6 +227,7 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   [[nodiscard]] Flight take_flight();
   void reuse(Flight flight);
 
+  const Promise<void> gone_;  // first: broken when all else is gone
   const ShellOptions options_;
   Hooks hooks_;
   std::shared_ptr<Backend> backend_;

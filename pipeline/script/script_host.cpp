@@ -70,9 +70,10 @@ struct ScriptHost::State {
       : files{executor.clock(), {.threads = 1, .name = "stoker-files"}},
         services{std::move(device), &executor, std::move(kernels), &files} {
     if (!parent) return;
-    scripts = spawn_supervisor(parent.strand()->shared_executor(),
-                               {.name = "scripts", .strategy = Strategy::simple_one_for_one},
-                               {script_children()});
+    scripts = spawn_supervisor(
+        parent.strand()->shared_executor(),
+        {.name = "scripts", .strategy = Strategy::simple_one_for_one, .parent = parent},
+        {script_children()});
     static_cast<void>(parent.start_child(
         running_child("scripts " + std::to_string(scripts.id()), scripts, ChildKind::supervisor)));
   }

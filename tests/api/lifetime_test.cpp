@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <memory>
 #include <thread>
 
@@ -85,6 +86,65 @@ TEST_P(Lifetimes, the_last_handle_may_go_inside_a_continuation) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, Lifetimes, testing::Values("cpu", "null", "vulkan"),
                          [](const auto& info) { return std::string{info.param}; });
+
+/// A device that does nothing, and counts how many of it there are.
+class CountedDevice final : public Backend {
+ public:
+  explicit CountedDevice(std::atomic<int>& count) : count_{count} { ++count_; }
+  ~CountedDevice() override { --count_; }
+  CountedDevice(const CountedDevice&) = delete;
+  CountedDevice& operator=(const CountedDevice&) = delete;
+
+  static DeviceInfo described() {
+    DeviceInfo info;
+    info.name = "counted";
+    return info;
+  }
+  const DeviceInfo& info() const noexcept override { return info_; }
+  Result<std::unique_ptr<MemoryBlock>> allocate(std::uint64_t, MemoryKind) override {
+    return nothing();
+  }
+  Result<std::shared_ptr<const Executable>> prepare(std::shared_ptr<const Kernel>,
+                                                    const KernelCall&,
+                                                    std::span<const TensorSpec>) override {
+    return nothing();
+  }
+  Result<std::unique_ptr<Recording>> record(std::span<const Step>) override { return nothing(); }
+  Result<void> submit(const Submission&) override { return nothing(); }
+  bool wait(QueuePoint, std::chrono::steady_clock::time_point) noexcept override { return false; }
+  BackendCounters counters() const noexcept override { return {}; }
+
+ private:
+  static Error nothing() { return {"device", ErrorCode::unsupported, "it does nothing"}; }
+
+  std::atomic<int>& count_;
+  const DeviceInfo info_ = described();
+};
+
+struct CountingDriver final : Driver {
+  std::string_view name() const noexcept override { return "counted"; }
+  std::vector<DeviceInfo> devices() override { return {CountedDevice::described()}; }
+  std::vector<Diagnosis> diagnose() override { return {}; }
+  Result<std::unique_ptr<Backend>> open(std::size_t, CompletionSink&, const OpenOptions&) override {
+    return std::unique_ptr<Backend>{std::make_unique<CountedDevice>(count)};
+  }
+  std::atomic<int> count{0};
+};
+
+// What comes next may need its memory, or be the end of the process.
+TEST(Systems, have_ended_their_devices_when_the_last_handle_is_gone) {
+  const auto driver = std::make_shared<CountingDriver>();
+  for (int round = 0; round < 200; ++round) {
+    {
+      SystemOptions options;
+      options.drivers = {driver};
+      const System system{options};
+      static_cast<void>(system.device("counted"));
+      ASSERT_EQ(driver->count, 1);
+    }
+    ASSERT_EQ(driver->count, 0) << "round " << round;
+  }
+}
 
 TEST(Systems, come_and_go_many_times) {
   for (int i = 0; i < 1000; ++i) {

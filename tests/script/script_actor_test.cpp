@@ -48,6 +48,14 @@ TEST_F(ScriptActors, end_with_their_host_which_others_do_not_notice) {
   EXPECT_EQ(kept.done.wait().error().code(), ErrorCode::cancelled);
 }
 
+TEST(ScriptsOfASystem, end_with_it_though_their_host_is_still_there) {
+  SystemOptions options;
+  options.stop_patience = std::chrono::hours{1};  // it would not end by itself
+  const System system{options};
+  const ScriptHost host = script_host(system, system.device("cpu"));
+  EXPECT_TRUE(system.stop());
+}
+
 TEST(ScriptsWithoutASystem, have_no_actor) {
   const System system;
   ScriptHost host{system.device("cpu").client(), system.executor(), system.kernels()};
