@@ -12,6 +12,21 @@ set_target_properties(stoker_kernel_cases PROPERTIES UNITY_BUILD ON UNITY_BUILD_
 
 set(first_tests "")
 
+# The components that the tests of a folder link, so that few objects stand between a change and its
+# test. A folder that is not listed links all of them.
+set(components_of_runtime core fiber)
+set(components_of_device core)
+set(components_of_actors core)
+set(components_of_pipeline core glsl)
+set(components_of_api core glsl)
+set(components_of_conformance core)
+set(components_of_vulkan core glsl)
+set(components_of_tensor core glsl tensor)
+set(components_of_nn core glsl tensor nn)
+set(components_of_script core glsl script)
+# The folders whose tests run the stoker command.
+set(folders_with_command cli guides)
+
 file(GLOB test_folders CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/tests"
      "${CMAKE_CURRENT_SOURCE_DIR}/tests/*")
 foreach(folder ${test_folders})
@@ -25,9 +40,14 @@ foreach(folder ${test_folders})
     stoker_glob(shared_helpers tests/tensor/differences.cpp)  # gradients are compared here, too
     list(APPEND test_sources ${shared_helpers})
   endif()
+  set(components ${STOKER_COMPONENTS})
+  if(components_of_${folder})
+    set(components ${components_of_${folder}})
+  endif()
+  list(TRANSFORM components PREPEND stoker_)
   add_executable(tests_${folder} ${test_sources})
   target_link_libraries(
-    tests_${folder} PRIVATE stoker_settings stoker_stoker stoker_kernel_cases GTest::gtest
+    tests_${folder} PRIVATE stoker_settings ${components} stoker_kernel_cases GTest::gtest
                             GTest::gtest_main spdlog::spdlog nlohmann_json::nlohmann_json
                             DNNL::dnnl Boost::context PkgConfig::LUA Eigen3::Eigen ZLIB::ZLIB
                             ${CMAKE_DL_LIBS})
@@ -54,10 +74,8 @@ foreach(folder ${test_folders})
                        PROPERTIES LABELS ${folder} TIMEOUT 300 ${surroundings})
 endforeach()
 if(TARGET stoker_command)
-  foreach(folder ${test_folders})
-    if(TARGET tests_${folder})
-      add_dependencies(tests_${folder} stoker_command)
-    endif()
+  foreach(folder ${folders_with_command})
+    add_dependencies(tests_${folder} stoker_command)
   endforeach()
 endif()
 
