@@ -22,7 +22,7 @@ set(components_of_api core glsl)
 set(components_of_conformance core)
 set(components_of_vulkan core glsl)
 set(components_of_tensor core glsl tensor)
-set(components_of_nn core glsl tensor nn)
+set(components_of_nn core glsl tensor nn script nn_script)
 set(components_of_script core glsl script)
 # The folders whose tests run the stoker command.
 set(folders_with_command cli guides)
