@@ -51,6 +51,10 @@ fi
 # The programs are alike in most of what they hold: a dictionary as large as all of them says it once.
 tar -C "$stage" -cf - bin lib cxx beam | xz -T1 --lzma2=preset=3,dict=256MiB >"$folder/programs.txz"
 
+# For programs that crash there once in a while.
+cp bench/h200/repeat.sh "$folder/"
+g++ -std=c++20 -O1 -shared -fPIC -static-libgcc bench/h200/crash_trace.cpp -o "$folder/crash_trace.so"
+
 # --- Vulkan loader --------------------------------------------------------------------------------
 # In lists of their own, so that this machine's are not touched.
 packages=(libvulkan1 libegl1 libglvnd0 libgl1 libglx0)
@@ -91,6 +95,7 @@ egl=/usr/local/nvidia/share/glvnd/egl_vendor.d/10_nvidia.json
 [[ -d $home/beam/erlang ]] && export PATH=$home/beam/erlang/bin:$PATH
 export STOKER_BENCH_ERL=$home/beam/actors.erl
 export STOKER_CACHE_DIR=${STOKER_CACHE_DIR:-$home/cache}
+[[ -n ${STOKER_PRELOAD:-} ]] && export LD_PRELOAD=$STOKER_PRELOAD
 program=$1
 shift
 exec "$home/bin/$program" "$@"
@@ -101,4 +106,6 @@ cat <<END
 Packed $(du -sh "$folder" | cut -f1) into $folder. Carry that folder; from the checkout's root run there:
 
 nvidia-smi -L; timeout 540 bash $folder/run.sh stoker_bench $groups --json 2>&1 >\$OUT/h200.json | tee \$OUT/h200.txt
+
+or, 200 processes, 8 side by side: bash $folder/repeat.sh 200 8 bash $folder/run.sh PROGRAM
 END

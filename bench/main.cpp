@@ -4,10 +4,12 @@
 // standard output; with --json or --markdown it goes to standard error and the data to standard
 // output. `stoker_bench --peer` is what a benchmark starts as a process of its own for a library
 // whose threads would disturb ours (bench/onednn_peer.hpp), `stoker_bench --actors …` what it starts
-// for one row of an actor runtime (bench/actor_programs.hpp).
+// for one row of an actor runtime (bench/actor_programs.hpp), `stoker_bench --exit-busy SEED` what the
+// soak starts (bench/soak_children.hpp).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -16,6 +18,7 @@
 #include "stoker/bench/actor_programs.hpp"
 #include "stoker/bench/groups.hpp"
 #include "stoker/bench/onednn_peer.hpp"
+#include "stoker/bench/soak_children.hpp"
 #include "stoker/bench/table.hpp"
 
 namespace stoker::bench {
@@ -45,7 +48,7 @@ constexpr Group groups[] = {
     {"gpu_tensors", "tensors on a GPU, against copies", gpu_tensors},
     {"server", "an event loop that shares its thread with Stoker", server},
     {"memory", "what ten thousand runs leave behind", memory},
-    {"soak", "a minute of crashes, lost devices and killed scripts", soak},
+    {"soak", "a minute of crashes, lost devices, killed scripts, forks and exits", soak},
 };
 
 struct Choice {
@@ -104,6 +107,8 @@ int main(int argc, char** argv) try {
   if (argc > 1 && std::string_view{argv[1]} == "--peer") return stoker::bench::serve_onednn_peer();
   if (argc > 1 && std::string_view{argv[1]} == "--actors")
     return stoker::bench::serve_actor_program({argv + 2, argv + argc});
+  if (argc == 3 && std::string_view{argv[1]} == "--exit-busy")
+    return stoker::bench::exit_busy(static_cast<unsigned>(std::atoi(argv[2])));
   stoker::bench::Choice choice;
   CLI::App app{"Stoker's benchmarks"};
   app.add_option("GROUP", choice.names, "groups to run; all if none is named");

@@ -1,6 +1,7 @@
 // A minute in which everything goes wrong: workers crash at random, the device is lost every second,
-// scripts are killed, callers give up. At the end every future must have had its answer, memory must
-// be where it was, and every answer that came must have been right.
+// scripts are killed, callers give up, the process forks, and programs exit with work in flight. At the
+// end every future must have had its answer, memory must be where it was, every answer that came must
+// have been right, and every process must have ended by itself.
 //
 // STOKER_SOAK_SECONDS changes how long it takes.
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "stoker/api/stoker.hpp"
 #include "stoker/bench/groups.hpp"
 #include "stoker/bench/resident.hpp"
+#include "stoker/bench/soak_children.hpp"
 #include "stoker/device/fault_injection.hpp"
 #include "stoker/runtime/log.hpp"
 
@@ -170,6 +172,8 @@ void soak(Context& context) {
   double before = 0;
   double after = 0;
   bool stopped = false;
+  ProcessTally forked;
+  ProcessTally exited;
   {
     SystemOptions options;
     options.drivers = with_faults(faults);
@@ -187,6 +191,8 @@ void soak(Context& context) {
     running.push_back(Process::spawn(system.executor(), [&] { run_kernels(device, over, tally); }));
     running.push_back(
         Process::spawn(system.executor(), [&] { kill_scripts(system, over, tally); }));
+    std::jthread forks{[&] { fork_children(system, device, over, forked); }};
+    std::jthread exits{[&] { exit_programs(over, exited); }};
     const auto start = Clock::now();
     const auto cpu_faults = faults.on("cpu");
     lose_devices(device, cpu_faults, start + std::chrono::seconds{std::max(1, seconds / 4)}, tally);
@@ -195,6 +201,8 @@ void soak(Context& context) {
     after = resident_bytes_trimmed();
     over = true;
     for (const auto& one : running) static_cast<void>(one.wait());
+    forks.join();
+    exits.join();
     stopped = system.stop();
   }
   set_log_level(level);
@@ -213,6 +221,15 @@ void soak(Context& context) {
   count("kernels", static_cast<double>(tally.kernels.load()));
   count("scripts killed", static_cast<double>(tally.killed.load()));
   count("devices lost", static_cast<double>(tally.losses.load()));
+  const auto processes = [&](const std::string& what, const ProcessTally& these) {
+    count((what + " that ended well").c_str(), static_cast<double>(these.ended.load()));
+    context.report.add(Row{what + " that hung or crashed",
+                           static_cast<double>(these.failed + these.hung), "", Better::lower}
+                           .aim(0)
+                           .remark(std::to_string(these.hung.load()) + " hung"));
+  };
+  processes("forked children", forked);
+  processes("programs that exit with work in flight", exited);
   context.report.add(Row{"loss to the end of a pending wait, worst",
                          tally.waits_ended_ms.quantile(1), "ms", Better::lower}
                          .aim(1000));
