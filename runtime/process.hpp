@@ -27,6 +27,8 @@
 
 namespace stoker {
 
+class ContextScope;
+
 struct ProcessOptions {
   static constexpr std::size_t default_stack_bytes = std::size_t{64} * 1024;
   std::size_t stack_bytes = default_stack_bytes;  ///< rounded up to pages
@@ -69,6 +71,8 @@ class ProcessBase final : private Task, private BlockingContext, private Resumab
   [[nodiscard]] Executor& executor() const noexcept { return *executor_; }
   /// Lets other work of the executor run first. Only from inside.
   void yield() noexcept;
+  /// The innermost scope that it is in. Only from inside.
+  [[nodiscard]] ContextScope*& scopes() noexcept { return scopes_; }
 
  private:
   struct Switch;
@@ -93,6 +97,7 @@ class ProcessBase final : private Task, private BlockingContext, private Resumab
   std::unique_ptr<Switch> switch_;
   Parker* parker_ = nullptr;
   Request request_ = Request::none;
+  ContextScope* scopes_ = nullptr;
   std::string name_;
 };
 

@@ -6,20 +6,19 @@
 namespace stoker {
 namespace {
 
-thread_local const HookScope* innermost = nullptr;
+constexpr char hook_scopes = 0;  // its address
 
 }  // namespace
 
-HookScope::HookScope(const NamedHooks& hooks) : hooks_{hooks}, outer_{innermost} {
-  innermost = this;
-}
-
-HookScope::~HookScope() { innermost = outer_; }
+HookScope::HookScope(const NamedHooks& hooks) : ContextScope{&hook_scopes}, hooks_{hooks} {}
 
 Tensor hook(const std::string& name, const Tensor& x, std::function<void(const Tensor&)> look) {
-  for (const HookScope* scope = innermost; scope; scope = scope->outer_)
-    if (const auto found = scope->hooks_.find(name); found != scope->hooks_.end())
+  for (const ContextScope* scope = HookScope::innermost(&hook_scopes); scope;) {
+    const auto& here = static_cast<const HookScope&>(*scope);
+    if (const auto found = here.hooks_.find(name); found != here.hooks_.end())
       return found->second ? hook(x, found->second) : x;
+    scope = here.outer();
+  }
   return look ? hook(x, std::move(look)) : x;
 }
 

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "stoker/api/tensor/tensor.hpp"
+#include "stoker/runtime/context_scope.hpp"
 
 namespace stoker {
 
@@ -30,20 +31,16 @@ namespace stoker {
 
 using NamedHooks = std::map<std::string, std::function<void(const Tensor&)>>;
 
-/// While it lives, hooks that are asked for on this thread by one of these names call these functions.
-/// Scopes nest; of equal names the innermost counts. `hooks` outlives it.
-class HookScope {
+/// While it lives, hooks that this process or plain thread asks for by one of these names call these
+/// functions. Scopes nest; of equal names the innermost counts. `hooks` outlives it.
+class HookScope : private ContextScope {
  public:
   explicit HookScope(const NamedHooks& hooks);
-  ~HookScope();
-  HookScope(const HookScope&) = delete;
-  HookScope& operator=(const HookScope&) = delete;
 
  private:
   friend Tensor hook(const std::string& name, const Tensor& x,
                      std::function<void(const Tensor&)> look);
   const NamedHooks& hooks_;
-  const HookScope* const outer_;
 };
 
 /// What `function` makes of the inputs, of the spec promised here. It has no gradient.

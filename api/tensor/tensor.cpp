@@ -12,7 +12,7 @@
 namespace stoker {
 namespace {
 
-thread_local const Device* scoped_device = nullptr;
+constexpr char device_scopes = 0;  // its address
 
 /// Made when somebody needs a device and has named none.
 const System& default_system() {
@@ -91,12 +91,12 @@ void eval(std::initializer_list<Tensor> tensors) {
   eval(std::span<const Tensor>{tensors.begin(), tensors.size()});
 }
 
-DeviceScope::DeviceScope(const Device& device)
-    : outer_{std::exchange(scoped_device, &device_)}, device_{device} {}
+DeviceScope::DeviceScope(const Device& device) : ContextScope{&device_scopes}, device_{device} {}
 
-DeviceScope::~DeviceScope() { scoped_device = outer_; }
-
-Device current_device() { return scoped_device ? *scoped_device : default_system().device(); }
+Device current_device() {
+  const ContextScope* const scope = DeviceScope::innermost(&device_scopes);
+  return scope ? static_cast<const DeviceScope*>(scope)->device_ : default_system().device();
+}
 
 expr::Value TensorLike::as(DType dtype) const {
   if (!is_literal_) return expr::cast(tensor_.value(), dtype);

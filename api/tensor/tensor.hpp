@@ -31,6 +31,7 @@
 #include "stoker/api/tensor/names.hpp"
 #include "stoker/pipeline/tensor/promotion.hpp"
 #include "stoker/pipeline/tensor/value.hpp"
+#include "stoker/runtime/context_scope.hpp"
 
 namespace stoker {
 
@@ -105,17 +106,14 @@ class Tensor {
 void eval(std::span<const Tensor> tensors);
 void eval(std::initializer_list<Tensor> tensors);
 
-/// While it lives, what has no device of its own runs there, on this thread. Scopes nest.
-class DeviceScope {
+/// While it lives, what has no device of its own runs there, in this process or on this plain thread.
+/// Scopes nest.
+class DeviceScope : private ContextScope {
  public:
   explicit DeviceScope(const Device& device);
-  ~DeviceScope();
-  DeviceScope(const DeviceScope&) = delete;
-  DeviceScope& operator=(const DeviceScope&) = delete;
 
  private:
   friend Device current_device();
-  const Device* outer_;
   Device device_;
 };
 
