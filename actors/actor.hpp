@@ -62,7 +62,7 @@ class Actor {
   [[nodiscard]] const std::shared_ptr<Executor>& executor() const {
     return own().strand()->shared_executor();
   }
-  /// Makes an actor that is linked to this one before anybody can reach it.
+  /// Makes an actor that is linked to this one, its parent, before anybody can reach it.
   template <class A, class... Args> ActorRef<A> spawn_link(SpawnOptions options, Args&&... args);
 
   /// For handlers that return a Future: `to` answers in this actor's place, also if this one ends
@@ -101,6 +101,10 @@ class Actor {
 
   /// A linked actor has ended, or somebody wants this one to; only while it traps exits.
   virtual void on_exit(const Exit&) {}
+  /// The same of its parent: the supervisor or the spawn_link() that made it. Ends it, as it does a
+  /// gen_server. One that first has something to finish overrides this, and leaves later; its
+  /// supervisor kills it when the time for that is over.
+  virtual void on_parent_exit(const Exit& exit) { leave(exit.reason); }
   /// A watched actor has ended, and all that it held is free again.
   virtual void on_down(const Down&) {}
   /// The last call: messages that still wait are refused, then the object is destroyed. Not for an
@@ -274,7 +278,7 @@ template <class A, class... Args>
 template <class A, class... Args>
 ActorRef<A> Actor::spawn_link(SpawnOptions options, Args&&... args) {
   auto child = spawn<A>(executor(), std::move(options), std::forward<Args>(args)...);
-  link(child);
+  own().link_child(*child.cell());
   return child;
 }
 
@@ -338,7 +342,8 @@ void Strand::guarded(ActorCell& target, TurnWatch::Slot* slot, Handler&& handler
 template <class Handler> Result<void> Strand::deliver_now(ActorCell& target, Handler&& handler) {
   Result<void> outcome;
   {
-    const InTurn turn{*this};
+    InTurn turn{*this};
+    turn.of(target);
     if (target.alive())
       guarded(target, executor_->turn_watch().here(), std::forward<Handler>(handler));
     else

@@ -1,6 +1,5 @@
 #include "stoker/actors/actor_cell.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "stoker/actors/actor.hpp"
@@ -36,7 +35,14 @@ class ActorCell::ExitMessage final : public Message {
  public:
   ExitMessage(const std::shared_ptr<ActorCell>& target, Exit exit)
       : Message{target}, exit_{std::move(exit)} {}
-  void deliver() override { target().actor()->on_exit(exit_); }
+  void deliver() override {
+    Actor& actor = *target().actor();
+    const ActorId parent = target().parent_.load(std::memory_order_relaxed);
+    if (parent != 0 && exit_.from == parent)
+      actor.on_parent_exit(exit_);
+    else
+      actor.on_exit(exit_);
+  }
   [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(Exit); }
   [[nodiscard]] void* content(const std::type_info& wanted) noexcept override {
     return wanted == typeid(Exit) ? &exit_ : nullptr;
@@ -57,9 +63,7 @@ class ActorCell::DownMessage final : public Message {
   }
   void taken() noexcept override {
     const std::scoped_lock lock{target().mutex_};
-    if (Bonds* bonds = target().bonds_.get())
-      std::erase_if(bonds->watched,
-                    [&](const Watched& watched) { return watched.monitor == down_.monitor; });
+    if (Bonds* bonds = target().bonds_.get()) bonds->watched.erase(down_.monitor.id);
   }
   [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(Down); }
   [[nodiscard]] void* content(const std::type_info& wanted) noexcept override {
@@ -112,14 +116,11 @@ std::optional<ExitReason> ActorCell::reason() const {
 }
 
 Future<ExitReason> ActorCell::ended() {
-  Promise<ExitReason> promise;
-  auto future = promise.future();
   const std::scoped_lock lock{mutex_};
-  if (reason_)
-    promise.set(*reason_);
-  else
-    bonds().waiting.push_back(std::move(promise));
-  return future;
+  if (reason_) return make_ready_future<ExitReason>(*reason_);
+  auto& end = bonds().end;
+  if (!end) end.emplace();
+  return end->future();
 }
 
 bool ActorCell::at_end(const void* owner, std::string key, std::function<void()> run) {
@@ -143,9 +144,10 @@ ActorCell::Bonds& ActorCell::bonds() {
   return *bonds_;
 }
 
-bool ActorCell::take_link(std::uint64_t id) noexcept {
-  return bonds_ &&
-         std::erase_if(bonds_->links, [&](const Link& link) { return link.id == id; }) > 0;
+bool ActorCell::linked(ActorId peer, std::uint64_t link) const noexcept {
+  if (!bonds_) return false;
+  const auto at = bonds_->links.find(peer);
+  return at != bonds_->links.end() && at->second.id == link;
 }
 
 // --- signals -------------------------------------------------------------------------------------
@@ -161,7 +163,8 @@ void ActorCell::signal(const ExitReason& why, ActorId from, std::uint64_t link) 
 void ActorCell::receive(const Exit& exit, std::uint64_t link) noexcept {
   if (link != 0) {
     const std::scoped_lock lock{mutex_};
-    if (!take_link(link)) return;  // unlinked meanwhile
+    if (!linked(exit.from, link)) return;  // unlinked meanwhile
+    bonds_->links.erase(exit.from);
   } else if (exit.reason.kind() == ExitReason::Kind::kill) {
     return finish(ExitReason::killed());
   }
@@ -190,14 +193,18 @@ void ActorCell::kill_after(std::chrono::nanoseconds patience) {
 void ActorCell::link(ActorCell& other) {
   if (&other == this) return;
   const std::scoped_lock lock{mutex_, other.mutex_};
-  auto& own = bonds().links;
-  if (std::ranges::find(own, other.id_, &Link::peer_id) != own.end()) return;
   const std::uint64_t link = next_number();
-  own.push_back({link, other.id_, other.weak_from_this()});
+  if (!bonds().links.try_emplace(other.id_, Link{link, other.weak_from_this()}).second) return;
   if (other.alive())
-    other.bonds().links.push_back({link, id_, weak_from_this()});
+    other.bonds().links.insert_or_assign(id_, Link{link, weak_from_this()});
   else
     signal(ExitReason::noproc(), other.id_, link);
+  if (!alive()) other.signal(ExitReason::noproc(), id_, link);
+}
+
+void ActorCell::link_child(ActorCell& child) {
+  child.parent_.store(id_, std::memory_order_relaxed);
+  link(child);
 }
 
 void ActorCell::unlink(ActorCell& other, Flush flush) {
@@ -205,8 +212,7 @@ void ActorCell::unlink(ActorCell& other, Flush flush) {
   {
     const std::scoped_lock lock{mutex_, other.mutex_};
     const auto cut = [](ActorCell& cell, ActorId peer) {
-      if (cell.bonds_)
-        std::erase_if(cell.bonds_->links, [&](const Link& link) { return link.peer_id == peer; });
+      if (cell.bonds_) cell.bonds_->links.erase(peer);
     };
     cut(*this, other.id_);
     cut(other, id_);
@@ -222,11 +228,11 @@ MonitorRef ActorCell::monitor(ActorCell& target) {
   const MonitorRef monitor{next_number()};
   {
     const std::scoped_lock lock{mutex_};
-    bonds().watched.push_back({monitor, target.weak_from_this()});
+    bonds().watched.try_emplace(monitor.id, target.weak_from_this());
   }
   const std::scoped_lock lock{target.mutex_};
   if (target.alive()) {
-    target.bonds().watchers.push_back({monitor, weak_from_this()});
+    target.bonds().watchers.try_emplace(monitor.id, weak_from_this());
     return monitor;
   }
   strand_->send_signal(std::make_unique<DownMessage>(
@@ -239,17 +245,15 @@ bool ActorCell::demonitor(MonitorRef monitor, Flush flush) {
   {
     const std::scoped_lock lock{mutex_};
     if (!bonds_) return false;
-    const auto at = std::ranges::find(bonds_->watched, monitor, &Watched::monitor);
+    const auto at = bonds_->watched.find(monitor.id);
     if (at == bonds_->watched.end()) return false;
-    target = at->target.lock();
+    target = at->second.lock();
     bonds_->watched.erase(at);
   }
   bool watched = false;
   if (target) {
     const std::scoped_lock lock{target->mutex_};
-    watched = target->bonds_ && std::erase_if(target->bonds_->watchers, [&](const Watcher& each) {
-                                  return each.monitor == monitor;
-                                }) > 0;
+    watched = target->bonds_ && target->bonds_->watchers.erase(monitor.id) > 0;
   }
   if (!watched && flush == Flush::yes)
     strand_->remove_if([&](const Message& message) {
@@ -286,21 +290,18 @@ void ActorCell::end(const ExitReason& why) noexcept {
     alive_.store(false, std::memory_order_release);
     reason_ = why;
     bonds = std::move(bonds_);
-    if (bonds) {
-      for (const Watcher& watcher : bonds->watchers) watchers.push_back(watcher.who.lock());
-      tell_watchers(watchers, *bonds, why);
-    }
+    if (bonds)
+      for (const auto& [monitor, watcher] : bonds->watchers)
+        tell_watcher(watchers.emplace_back(watcher.lock()), MonitorRef{monitor}, why);
   }
   if (!bonds) return;
   tell_links(*bonds, why);
-  for (const Watched& watched : bonds->watched)
-    if (const auto target = watched.target.lock()) {
+  for (const auto& [monitor, watched] : bonds->watched)
+    if (const auto target = watched.lock()) {
       const std::scoped_lock lock{target->mutex_};
-      if (target->bonds_)
-        std::erase_if(target->bonds_->watchers,
-                      [&](const Watcher& each) { return each.monitor == watched.monitor; });
+      if (target->bonds_) target->bonds_->watchers.erase(monitor);
     }
-  for (Promise<ExitReason>& promise : bonds->waiting) promise.set(why);
+  if (bonds->end) bonds->end->set(why);
 }
 
 void ActorCell::free_names() noexcept {
@@ -313,22 +314,19 @@ void ActorCell::free_names() noexcept {
   for (const AtEnd& each : at_end) each.run();
 }
 
-void ActorCell::tell_watchers(std::span<const std::shared_ptr<ActorCell>> watchers,
-                              const Bonds& bonds, const ExitReason& why) noexcept {
-  for (std::size_t i = 0; i < watchers.size(); ++i)
-    if (watchers[i])
-      watchers[i]->strand_->send_signal(std::make_unique<DownMessage>(
-          watchers[i], Down{bonds.watchers[i].monitor, id_, name_, why}));
+void ActorCell::tell_watcher(const std::shared_ptr<ActorCell>& watcher, MonitorRef monitor,
+                             const ExitReason& why) noexcept {
+  if (watcher)
+    watcher->strand_->send_signal(
+        std::make_unique<DownMessage>(watcher, Down{monitor, id_, name_, why}));
 }
 
 void ActorCell::tell_links(const Bonds& bonds, const ExitReason& why) noexcept {
-  for (const Link& link : bonds.links)
+  for (const auto& [id, link] : bonds.links)
     if (const auto peer = link.peer.lock()) {
       // Under the peer's lock: unlink() waits, or has cut the link in time.
       const std::scoped_lock lock{peer->mutex_};
-      const bool tied = peer->bonds_ && std::ranges::find(peer->bonds_->links, link.id,
-                                                          &Link::id) != peer->bonds_->links.end();
-      if (tied) peer->signal(why, id_, link.id);
+      if (peer->linked(id_, link.id)) peer->signal(why, id_, link.id);
     }
 }
 

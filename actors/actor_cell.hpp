@@ -18,10 +18,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <typeinfo>
@@ -47,7 +47,7 @@ struct MonitorRef {
 
 /// A linked actor has ended, or somebody asks this one to: what an actor that traps exits is told.
 struct Exit {
-  ActorId from = 0;
+  ActorId from = 0;  ///< 0: the program, from outside of all actors
   ExitReason reason;
 };
 
@@ -83,7 +83,7 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   [[nodiscard]] Future<ExitReason> ended();
 
   /// Sends an exit signal, as OTP's exit/2: `kill` ends it whatever it traps; `normal` is ignored
-  /// unless it traps exits or sent it itself.
+  /// unless it traps exits or sent it itself. `from` 0: the program, from outside of all actors.
   void exit(const ExitReason& why, ActorId from = 0);
 
   /// Kills it if it lives that long, on its executor's clock.
@@ -108,6 +108,8 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   // Of this actor, by itself.  [strand]
   void trap_exit(bool trap) noexcept { trap_exit_ = trap; }
   void link(ActorCell& other);
+  /// link(), and from now on this one is the child's parent: Actor::on_parent_exit().
+  void link_child(ActorCell& child);
   void unlink(ActorCell& other, Flush flush);
   [[nodiscard]] MonitorRef monitor(ActorCell& target);
   /// False if the target had ended: its Down queues or has been told.
@@ -128,35 +130,28 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   class LeaveMessage;
   struct Link {
     std::uint64_t id;
-    ActorId peer_id;
     std::weak_ptr<ActorCell> peer;
-  };
-  struct Watcher {
-    MonitorRef monitor;
-    std::weak_ptr<ActorCell> who;
-  };
-  struct Watched {
-    MonitorRef monitor;
-    std::weak_ptr<ActorCell> target;
   };
   struct AtEnd {
     const void* owner;
     std::string key;
     std::function<void()> run;
   };
-  /// Most actors have none.
+  /// By the number of a monitor.
+  using Monitors = std::map<std::uint64_t, std::weak_ptr<ActorCell>>;
+  /// Most actors have none. A supervisor has as many as children: nothing here is searched through.
   struct Bonds {
-    std::vector<Link> links;
-    std::vector<Watcher> watchers;
-    std::vector<Watched> watched;
-    std::vector<Promise<ExitReason>> waiting;
+    std::map<ActorId, Link> links;  ///< by the other one
+    Monitors watchers;
+    Monitors watched;
+    std::optional<Promise<ExitReason>> end;  ///< one for all who asked
     std::vector<AtEnd> at_end;
     Timer killer;
   };
 
   Bonds& bonds();
-  /// The link's entry is still there; takes it out.  [lock held]
-  bool take_link(std::uint64_t id) noexcept;
+  /// The link is still there.  [lock held]
+  [[nodiscard]] bool linked(ActorId peer, std::uint64_t link) const noexcept;
   void receive(const Exit& exit, std::uint64_t link) noexcept;
   void signal(const ExitReason& why, ActorId from, std::uint64_t link) noexcept;
   /// All of the end but terminate().
@@ -164,13 +159,14 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   /// Calls what at_end() was told.
   void free_names() noexcept;
   void tell_links(const Bonds& bonds, const ExitReason& why) noexcept;
-  void tell_watchers(std::span<const std::shared_ptr<ActorCell>> watchers, const Bonds& bonds,
-                     const ExitReason& why) noexcept;
+  void tell_watcher(const std::shared_ptr<ActorCell>& watcher, MonitorRef monitor,
+                    const ExitReason& why) noexcept;
 
   const ActorId id_;
   const std::string name_;
   const std::shared_ptr<Strand> strand_;
   Actor* actor_ = nullptr;
+  std::atomic<ActorId> parent_{0};
   bool alone_ = false;
   bool trap_exit_ = false;
   bool ending_ = false;

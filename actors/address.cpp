@@ -36,6 +36,10 @@ ActorCell& ActorAddress::existing(std::string_view op) const {
   return *cell_;
 }
 
+void ActorAddress::exit(const ExitReason& why) const {
+  if (cell_) cell_->exit(why, Strand::running_actor());
+}
+
 Future<ExitReason> ActorAddress::ended() const {
   return cell_ ? cell_->ended() : make_ready_future<ExitReason>(ExitReason::noproc());
 }

@@ -36,11 +36,10 @@ class ActorAddress {
   [[nodiscard]] bool alive() const noexcept { return cell_ && cell_->alive(); }
 
   /// Sends an exit signal (OTP's exit/2): ends the actor with this reason unless it traps exits.
-  /// `normal` is ignored by one that does not trap; `kill` ends any, with the reason `killed`. Takes
-  /// effect after the handler that runs now.
-  void exit(const ExitReason& why) const {
-    if (cell_) cell_->exit(why);
-  }
+  /// `normal` is ignored by one that does not trap, unless it sends it to itself; `kill` ends any, with
+  /// the reason `killed`. Takes effect after the handler that runs now. The signal comes from the actor
+  /// whose handler or process calls this, else from the program (Exit::from is 0).
+  void exit(const ExitReason& why) const;
   /// Ends the actor after the messages sent before, whatever it traps. Ready when it has ended.
   Future<ExitReason> stop(const StopOptions& options = {}) const;
   /// Ready when it has ended; at once if it has.

@@ -67,11 +67,11 @@ class ChildStart {
   /// The supervisor's own identity, to link something to it.
   [[nodiscard]] ActorCell& supervisor() const noexcept { return *supervisor_; }
 
-  /// Makes an actor that is linked to the supervisor before it can do anything.
+  /// Makes an actor that is linked to the supervisor, its parent, before it can do anything.
   template <class A, class... Args>
   [[nodiscard]] ActorRef<A> spawn(SpawnOptions options, Args&&... args) const {
     auto child = stoker::spawn<A>(executor(), std::move(options), std::forward<Args>(args)...);
-    supervisor_->link(*child.cell());
+    supervisor_->link_child(*child.cell());
     return child;
   }
   /// The same for a process.

@@ -16,6 +16,7 @@ constexpr int max_nesting = 3;
 struct Turns {
   int nesting = 0;
   const Strand* innermost = nullptr;
+  const ActorId* actor = nullptr;  ///< whose handler runs in the innermost
 };
 thread_local Turns this_thread_turns;
 
@@ -25,16 +26,23 @@ thread_local Turns this_thread_turns;
 STOKER_THREAD_LOCAL_ACCESS static Turns& turns() noexcept { return this_thread_turns; }
 
 Strand::InTurn::InTurn(const Strand& strand) noexcept
-    : outer_{std::exchange(turns().innermost, &strand)} {
+    : outer_{std::exchange(turns().innermost, &strand)},
+      outer_actor_{std::exchange(turns().actor, &actor_)} {
   ++turns().nesting;
 }
 
 Strand::InTurn::~InTurn() {
   --turns().nesting;
   turns().innermost = outer_;
+  turns().actor = outer_actor_;
 }
 
 bool Strand::running_here() const noexcept { return turns().innermost == this; }
+
+ActorId Strand::running_actor() noexcept {
+  const ActorId* const actor = turns().actor;
+  return actor ? *actor : 0;
+}
 
 Strand::~Strand() {
   refuse_all(mailbox_.close(), Error{"send", ErrorCode::closed, "the actor has ended"});
@@ -137,7 +145,7 @@ std::unique_ptr<Message> Strand::next() noexcept {
 }
 
 void Strand::turn(int delivered) noexcept {
-  const InTurn turn{*this};
+  InTurn turn{*this};
   TurnWatch::Slot* const slot = executor_->turn_watch().here();
   for (;;) {
     int signals = 0;
@@ -145,6 +153,7 @@ void Strand::turn(int delivered) noexcept {
       const std::unique_ptr<Message> message = next();
       if (!message) break;
       if (message->system) ++signals;
+      turn.of(message->target());
       deliver(*message, slot);
       ++delivered;
     }

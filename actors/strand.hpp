@@ -107,6 +107,8 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
     return message;
   }
   void rescan() noexcept { mailbox_.rescan(); }
+  /// Of the reader, in its turn: signals wait, which come before any message.
+  [[nodiscard]] bool signals_wait() noexcept { return mailbox_.has_system(); }
 
   /// Shows the messages that wait, for tests.  [strand, or while nothing of it can run]
   template <class F> void for_each(F&& show) {
@@ -126,6 +128,8 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   [[nodiscard]] bool closed() const noexcept { return mailbox_.closed(); }
   /// Whether the calling code runs in a turn of this strand.
   [[nodiscard]] bool running_here() const noexcept;
+  /// The actor whose handler or process the calling code is; 0 outside of all actors.
+  [[nodiscard]] static ActorId running_actor() noexcept;
   /// Messages waiting now; a guess while others send.
   [[nodiscard]] std::uint32_t depth() const noexcept { return mailbox_.size(); }
   /// As depth() counts: of messages, not of signals.
@@ -143,9 +147,13 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
     ~InTurn();
     InTurn(const InTurn&) = delete;
     InTurn& operator=(const InTurn&) = delete;
+    /// Whose handler comes now.
+    void of(const ActorCell& target) noexcept { actor_ = target.id(); }
 
    private:
     const Strand* outer_;
+    const ActorId* outer_actor_;
+    ActorId actor_ = 0;
   };
 
   void run() noexcept override;

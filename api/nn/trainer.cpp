@@ -69,6 +69,7 @@ class TrainerActor final : public Actor {
     else
       leave(exit.reason);
   }
+  void on_parent_exit(const Exit& exit) override { on_exit(exit); }
 
   std::shared_ptr<TrainingJob> job_;
   std::uint64_t generation_ = 0;

@@ -54,6 +54,13 @@ TEST_F(Ends, an_actor_that_nobody_can_reach_ends_and_says_so) {
   EXPECT_TRUE(of_b.order.empty());  // no terminate(): this is not its strand
 }
 
+TEST_F(Ends, are_one_future_however_often_it_is_asked_for) {
+  const auto ended = a.ended();
+  EXPECT_EQ(a.ended().state(), ended.state()) << "asking again and again takes no memory";
+  crash(a);
+  EXPECT_NE(ended.get().error(), nullptr);
+}
+
 TEST_F(Ends, a_cast_to_one_that_has_ended_is_silent) {
   crash(a);
   EXPECT_TRUE(a.cast(1));

@@ -1,4 +1,5 @@
 #include "probe.hpp"
+#include "stoker/actors/process_actor.hpp"
 
 namespace stoker {
 namespace {
@@ -31,8 +32,67 @@ TEST_F(ExitSignals, exit_with_normal_is_dropped_unless_the_other_traps) {
 }
 
 TEST_F(ExitSignals, exit_of_itself_with_normal_does_end_it) {
-  in(a, [](Probe& me) { me.self().cell()->exit(ExitReason::normal(), me.self().id()); });
+  in(a, [](Probe& me) { me.self().exit(ExitReason::normal()); });
   EXPECT_EQ(a.ended().get(), ExitReason::normal());
+}
+
+TEST_F(ExitSignals, a_process_ends_that_sends_itself_normal) {
+  const auto process = spawn_process<int>(executor, {.name = "p"}, [](auto& self) {
+    self.receive([&](int) { self.self().exit(ExitReason::normal()); });
+    self.receive([](int) { ADD_FAILURE() << "received after its own exit signal"; });
+  });
+  executor->run_all();
+  EXPECT_TRUE(process.cast(1));
+  EXPECT_TRUE(process.cast(2));
+  executor->run_all();
+  EXPECT_EQ(process.ended().get(), ExitReason::normal());
+}
+
+TEST_F(ExitSignals, say_which_actor_has_sent_them) {
+  in(a, [](Probe& me) { me.trap_exit(); });
+  in(b, [&](Probe&) { a.exit(ExitReason::shutdown()); });
+  const auto process = spawn_process<>(executor, {.name = "p"}, [&](auto& self) {
+    self.sleep_for(std::chrono::seconds{1});  // it wakes in another turn
+    a.exit(ExitReason::shutdown());
+  });
+  executor->run_all();
+  clock.advance(std::chrono::seconds{1});
+  executor->run_all();
+  a.exit(ExitReason::shutdown());
+  executor->run_all();
+  ASSERT_EQ(of_a.exits.size(), 3U);
+  EXPECT_EQ(of_a.exits[0].from, b.id());
+  EXPECT_EQ(of_a.exits[1].from, process.id());
+  EXPECT_EQ(of_a.exits[2].from, 0U) << "the program";
+}
+
+TEST_F(ExitSignals, say_which_actor_has_sent_them_also_from_a_handler_within_a_handler) {
+  in(a, [](Probe& me) { me.trap_exit(); });
+  in(b, [&](Probe&) {
+    Journal of_c;
+    const auto c = probe(of_c, "c");
+    EXPECT_TRUE(c.cast(Doing{[&](Probe&) { a.exit(ExitReason::shutdown("c")); }}, Run::here));
+    a.exit(ExitReason::shutdown("b"));
+  });
+  ASSERT_EQ(of_a.exits.size(), 2U);
+  EXPECT_NE(of_a.exits[0].from, b.id());
+  EXPECT_EQ(of_a.exits[1].from, b.id());
+}
+
+TEST_F(ExitSignals, of_its_parent_end_an_actor_that_traps_unless_it_takes_its_time) {
+  struct Parent final : Actor {
+    ActorRef<Probe> on(Journal* seen) { return spawn_link<Probe>({.name = "child"}, *seen); }
+  };
+  Journal of_child;
+  const auto parent = spawn<Parent>(executor, {.name = "parent"});
+  const auto child = parent.call(&of_child);
+  executor->run_all();
+  in(child.get(), [](Probe& me) { me.trap_exit(); });
+  EXPECT_TRUE(child.get().cast(1));
+  parent.exit(ExitReason::shutdown());
+  executor->run_all();
+  EXPECT_EQ(child.get().ended().get(), ExitReason::shutdown());
+  EXPECT_EQ(of_child.order, (std::vector<std::string>{"1", "shutdown"}));
 }
 
 TEST_F(ExitSignals, trapped_exits_become_messages_behind_those_sent_before) {
