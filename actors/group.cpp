@@ -1,15 +1,13 @@
 #include "stoker/actors/group.hpp"
 
-#include <algorithm>
-
 namespace stoker {
 
 Result<void> GroupMembers::join(const ActorAddress& actor) {
   if (!actor) return empty_address("group.join");
   {
     const std::scoped_lock lock{mutex_};
-    if (std::ranges::find(members_, actor) != members_.end()) return {};
-    members_.push_back(actor);
+    if (!places_.try_emplace(actor.id(), last_place_ + 1).second) return {};
+    members_.emplace(++last_place_, actor);
   }
   // Not under the lock: the actor may be ending, and leave at this moment.
   const bool noted = actor.cell()->at_end(this, {}, [weak = weak_from_this(), id = actor.id()] {
@@ -29,21 +27,35 @@ bool GroupMembers::leave(const ActorAddress& actor) {
 bool GroupMembers::remove(ActorId id) {
   ActorAddress removed;  // the last share must not go under the lock
   const std::scoped_lock lock{mutex_};
-  const auto at = std::ranges::find(members_, id, &ActorAddress::id);
-  if (at == members_.end()) return false;
-  removed = std::move(*at);
+  const auto place = places_.find(id);
+  if (place == places_.end()) return false;
+  const auto at = members_.find(place->second);
+  removed = std::move(at->second);
   members_.erase(at);
+  places_.erase(place);
   return true;
 }
 
-std::vector<ActorAddress> GroupMembers::list() const {
+std::size_t GroupMembers::size() const {
   const std::scoped_lock lock{mutex_};
-  return members_;
+  return members_.size();
+}
+
+std::vector<ActorAddress> GroupMembers::list() const {
+  std::vector<ActorAddress> all;
+  const std::scoped_lock lock{mutex_};
+  all.reserve(members_.size());
+  for (const auto& [place, member] : members_) all.push_back(member);
+  return all;
 }
 
 ActorAddress GroupMembers::next() {
   const std::scoped_lock lock{mutex_};
-  return members_.empty() ? ActorAddress{} : members_[turn_++ % members_.size()];
+  if (members_.empty()) return {};
+  auto at = members_.upper_bound(turn_);
+  if (at == members_.end()) at = members_.begin();
+  turn_ = at->first;
+  return at->second;
 }
 
 }  // namespace stoker

@@ -5,9 +5,11 @@
 // are members at that moment; order is kept per sender and member.
 #pragma once
 
-#include <atomic>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,7 @@ class GroupMembers final : public std::enable_shared_from_this<GroupMembers> {
   Result<void> join(const ActorAddress& actor);
   /// False if it was no member.
   bool leave(const ActorAddress& actor);
+  [[nodiscard]] std::size_t size() const;
   /// In the order they joined.
   [[nodiscard]] std::vector<ActorAddress> list() const;
   /// The members in turn; empty if there is none.
@@ -29,9 +32,11 @@ class GroupMembers final : public std::enable_shared_from_this<GroupMembers> {
 
  private:
   bool remove(ActorId id);
-  mutable std::mutex mutex_;
-  std::vector<ActorAddress> members_;
-  std::size_t turn_ = 0;
+  mutable std::mutex mutex_;                       // of what follows
+  std::map<std::uint64_t, ActorAddress> members_;  // in the order they joined
+  std::unordered_map<ActorId, std::uint64_t> places_;
+  std::uint64_t last_place_ = 0;
+  std::uint64_t turn_ = 0;  // the place that was addressed last
 };
 
 template <class A> class ActorGroup {
@@ -43,7 +48,7 @@ template <class A> class ActorGroup {
     for (const ActorAddress& one : members_->list()) all.emplace_back(one.cell());
     return all;
   }
-  [[nodiscard]] std::size_t size() const { return members_->list().size(); }
+  [[nodiscard]] std::size_t size() const { return members_->size(); }
 
   /// Casts a copy to every member; how many took it.
   template <class M> std::size_t cast_all(const M& message) const {

@@ -37,6 +37,20 @@ TEST_F(Groups, cast_to_their_members_in_turn) {
   EXPECT_EQ(of_b.notes, (std::vector{1, 3}));
 }
 
+TEST_F(Groups, go_on_in_turn_when_a_member_leaves) {
+  Journal of_c;
+  const auto c = probe(of_c, "c");
+  for (const auto& one : {a, b, c}) ASSERT_TRUE(group.join(one));
+  ASSERT_TRUE(group.cast_next(0));
+  group.leave(a);
+  ASSERT_TRUE(group.cast_next(1));
+  ASSERT_TRUE(group.cast_next(2));
+  ASSERT_TRUE(group.cast_next(3));
+  executor->run_all();
+  EXPECT_EQ(of_b.notes, (std::vector{1, 3}));
+  EXPECT_EQ(of_c.notes, std::vector{2});
+}
+
 TEST_F(Groups, without_members_have_nobody_to_cast_to) {
   EXPECT_EQ(group.cast_all(1), 0U);
   EXPECT_EQ(group.cast_next(1).error().code(), ErrorCode::not_found);
