@@ -48,13 +48,21 @@ class ProcessLife::Body final : public ProcessBody {
 };
 
 void ProcessLife::start(const std::shared_ptr<ProcessLife>& life,
-                        const std::shared_ptr<ActorCell>& cell, std::size_t stack_bytes,
-                        std::function<void()> function) {
+                        const std::shared_ptr<ActorCell>& cell, ActorCell* parent,
+                        std::size_t stack_bytes, std::function<void()> function) {
   life->cell_ = cell;
   life->keep_alive_ = cell;
   cell->strand()->set_reader(life.get());
-  ProcessBase::start(*life->executor_, std::make_unique<Body>(life, std::move(function)),
-                     {.stack_bytes = stack_bytes, .name = life->name_}, life.get());
+  try {
+    if (parent) parent->link(*cell);
+    ProcessBase::start(*life->executor_, std::make_unique<Body>(life, std::move(function)),
+                       {.stack_bytes = stack_bytes, .name = life->name_}, life.get());
+  } catch (...) {
+    // It has never been: nobody hears of its end.
+    if (parent) parent->unlink(*cell, Flush::no);
+    life->keep_alive_.reset();
+    throw;
+  }
 }
 
 // --- on the stack --------------------------------------------------------------------------------
@@ -89,11 +97,19 @@ std::unique_ptr<Message> ProcessLife::take(const std::function<bool(Message&)>& 
     {
       const auto cell = this->cell();
       Strand& strand = *cell->strand();
+      // Signals are delivered between its turns, and others want theirs: one that always finds a
+      // message never waits.
+      if (strand.signals_wait() || taken_ >= executor_->turn_budget()) {
+        taken_ = 0;
+        this_process::yield();
+        continue;
+      }
       if (std::exchange(first, false)) strand.rescan();
       if (auto message = strand.take_first(picks)) {
         if (const void* exit = message->content(typeid(ExitNow)))
           throw *static_cast<const ExitNow*>(exit);
         message->taken();
+        ++taken_;
         return message;
       }
     }
@@ -110,6 +126,7 @@ void ProcessLife::wait(std::optional<Clock::time_point> until) {
     if (exit_) return;
     state_ = State::receiving;
     parked_ = &parker;
+    taken_ = 0;
     if (!until) released = std::move(keep_alive_);
   }
   released.reset();  // if nobody else can reach it, it is told to end when this turn does

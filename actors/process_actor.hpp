@@ -53,10 +53,11 @@ class ProcessLife final : public SelectiveReader,
  public:
   ProcessLife(std::shared_ptr<Executor> executor, std::string name)
       : executor_{std::move(executor)}, name_{std::move(name)} {}
-  /// Runs `function` on a new stack; what it captures is destroyed there.
+  /// Runs `function` on a new stack; what it captures is destroyed there. The cell is linked to
+  /// `parent`, if there is one, before that. Throws std::bad_alloc, with nothing left behind.
   static void start(const std::shared_ptr<ProcessLife>& life,
-                    const std::shared_ptr<ActorCell>& cell, std::size_t stack_bytes,
-                    std::function<void()> function);
+                    const std::shared_ptr<ActorCell>& cell, ActorCell* parent,
+                    std::size_t stack_bytes, std::function<void()> function);
 
   // Of the function, on its stack:
   /// Throws ExitNow if the process was told to end before it began.
@@ -95,6 +96,7 @@ class ProcessLife final : public SelectiveReader,
   std::shared_ptr<ActorCell> keep_alive_;  // unless it waits for nothing but messages
   State state_ = State::receiving;         // until it has begun: it can be ended
   Parker* parked_ = nullptr;               // in a receive
+  int taken_ = 0;                          // messages since others last had a turn
   std::optional<ExitReason> exit_;
   bool unwinding_ = false;  // abandon() is waking it
   Task* to_unwind_ = nullptr;
@@ -128,6 +130,9 @@ template <class... Accepted> class ProcessSelf {
     return ActorRef<ProcessActor<Accepted...>>{life_->cell()};
   }
   [[noreturn]] void exit(ExitReason why) const { throw ExitNow{std::move(why)}; }
+  /// Throws ExitNow if an exit signal ends the process: for one that has caught an ExitNow of a stop()
+  /// to end in its own time.
+  void check_exit() const { life_->check_exit(); }
 
   // As Actor's; an Exit or a Down is a message here.
   void trap_exit(bool trap = true) const { life_->cell()->trap_exit(trap); }
@@ -142,11 +147,11 @@ template <class... Accepted> class ProcessSelf {
     return life_->cell()->demonitor(monitor, flush);
   }
 
-  /// Makes an actor that is linked to this process before anybody can reach it.
+  /// Makes an actor that is linked to this process, its parent, before anybody can reach it.
   template <class A, class... Args>
   ActorRef<A> spawn_link(SpawnOptions options, Args&&... args) const {
     auto child = spawn<A>(executor(), std::move(options), std::forward<Args>(args)...);
-    link(child);
+    life_->cell()->link_child(*child.cell());
     return child;
   }
   /// The same for a process.
@@ -185,8 +190,7 @@ ProcessRef<Accepted...> start_process(std::shared_ptr<Executor> executor,
   auto process =
       spawn_on<ProcessActor<Accepted...>>(std::move(strand), std::string{options.name}, life);
   process.cell()->set_alone();
-  if (linked_to) linked_to->link(*process.cell());
-  ProcessLife::start(life, process.cell(), options.stack_bytes,
+  ProcessLife::start(life, process.cell(), linked_to, options.stack_bytes,
                      [self = ProcessSelf<Accepted...>{*life},
                       function = std::decay_t<F>{std::forward<F>(function)}]() mutable {
                        static_cast<void>(function(self));

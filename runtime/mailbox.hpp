@@ -121,6 +121,11 @@ class Mailbox {
   template <class Wanted> [[nodiscard]] Envelope* take_first(Wanted&& wanted);
   /// Has take_first() look at all that wait again.
   void rescan() noexcept { shown_ = nullptr; }
+  /// Whether pop_system() would hand out something.
+  [[nodiscard]] bool has_system() noexcept {
+    drain();
+    return system_.head != nullptr;
+  }
   /// Whether take_first() would look at something.
   [[nodiscard]] bool has_unseen() noexcept;
   /// Shows all that wait, system ones first, and leaves them.

@@ -352,6 +352,59 @@ TEST_F(Processes, spawned_with_a_link_take_their_actor_along_when_they_fail_at_o
   EXPECT_FALSE(a.alive());
 }
 
+TEST_F(Processes, that_always_find_a_message_hear_of_exit_signals_and_let_others_run) {
+  constexpr int most = 1'000'000;
+  int received = 0;
+  const auto process = spawn_process<Add>(executor, {.name = "busy"}, [&](auto& self) {
+    while (received < most)
+      self.receive([&](Add add) {
+        ++received;
+        self.self().cast(add).value();
+      });
+  });
+  EXPECT_TRUE(process.cast(Add{}));
+  EXPECT_TRUE(a.cast(1));
+  while (of_a.notes.empty()) executor->run_one();
+  EXPECT_LT(received, most);
+  process.exit(ExitReason::shutdown());
+  executor->run_all();
+  EXPECT_EQ(process.ended().get(), ExitReason::shutdown());
+  EXPECT_LT(received, most);
+}
+
+constexpr std::size_t no_such_stack = std::size_t{1} << 47U;
+
+TEST(ProcessesWithoutAStack, leave_nothing_behind_when_they_cannot_be_spawned) {
+  ManualClock clock;
+  std::weak_ptr<Executor> left;
+  {
+    const auto executor = std::make_shared<ManualExecutor>(clock);
+    left = executor;
+    const auto captured = std::make_shared<int>();
+    EXPECT_THROW(static_cast<void>(
+                     spawn_process<Add>(executor, {.name = "too big", .stack_bytes = no_such_stack},
+                                        [captured](auto& self) { self.receive([](Add) {}); })),
+                 std::bad_alloc);
+    EXPECT_EQ(captured.use_count(), 1);
+    EXPECT_EQ(executor->live_processes(), 0U);
+  }
+  EXPECT_TRUE(left.expired());
+}
+
+TEST_F(Processes, that_cannot_be_spawned_do_not_end_whom_they_were_to_be_linked_to) {
+  bool refused = false;
+  in(a, [&](Probe& self) {
+    try {
+      static_cast<void>(spawn_process_link<Add>(
+          self.self(), {.name = "too big", .stack_bytes = no_such_stack}, [](auto&) {}));
+    } catch (const std::bad_alloc&) {
+      refused = true;
+    }
+  });
+  EXPECT_TRUE(refused);
+  EXPECT_TRUE(a.alive());
+}
+
 // --- on threads ----------------------------------------------------------------------------------
 
 TEST(ProcessesOnThreads, lose_no_message_and_no_answer) {
