@@ -31,31 +31,17 @@ namespace {
   return {};
 }
 
-}  // namespace
-
-std::string_view to_string(SupervisorReport::Event event) noexcept {
-  switch (event) {
-    case SupervisorReport::Event::child_terminated: return "child terminated";
-    case SupervisorReport::Event::start_error: return "child did not start";
-    case SupervisorReport::Event::shutdown_error: return "child ended otherwise than told";
-    case SupervisorReport::Event::left_behind: return "child left behind";
-    case SupervisorReport::Event::gave_up: break;
-  }
-  return "supervisor gave up: too many restarts";
-}
-
-namespace {
-
 /// What a supervisor's process begins with. A std::function wants to be copied; the process takes it
 /// once.
 struct Given {
   SupervisorOptions options;
   std::vector<ChildSpec> children;
+  ActorId starter;  ///< its parent, unless it was given one
   Promise<Supervisor> started;
 };
 
 void supervise(SupervisorSelf& self, Given& given) {
-  SupervisorLoop loop{self, std::exchange(given.options, {})};
+  SupervisorLoop loop{self, std::exchange(given.options, {}), given.starter};
   const Result<void> all = loop.start_all(std::move(given.children));
   {
     // The answer holds this supervisor's address, and must not keep it reachable.
@@ -86,7 +72,8 @@ Future<Supervisor> start_supervisor(std::shared_ptr<Executor> executor, Supervis
                                     std::vector<ChildSpec> children) {
   if (auto valid = check(options, children); !valid)
     return make_ready_future<Supervisor>(valid.error());
-  auto given = std::make_shared<Given>(std::move(options), std::move(children));
+  auto given =
+      std::make_shared<Given>(std::move(options), std::move(children), Strand::running_actor());
   auto started = given->started.future();
   static_cast<void>(spawn_with(std::move(executor), std::move(given)));
   return started;
@@ -95,7 +82,8 @@ Future<Supervisor> start_supervisor(std::shared_ptr<Executor> executor, Supervis
 Supervisor spawn_supervisor(std::shared_ptr<Executor> executor, SupervisorOptions options,
                             std::vector<ChildSpec> children) {
   check(options, children).value();
-  auto given = std::make_shared<Given>(std::move(options), std::move(children));
+  auto given =
+      std::make_shared<Given>(std::move(options), std::move(children), Strand::running_actor());
   static_cast<void>(given->started.future().poll());  // a failure is the supervisor's end
   return spawn_with(std::move(executor), std::move(given));
 }

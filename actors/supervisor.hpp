@@ -13,8 +13,10 @@
 // that never returns: C++ cannot stop it) is left behind after a while, and reported.
 //
 // Threads: any. A supervisor is a process of its own that traps exits; its answers are futures.
-// Lifetime: exit(shutdown) or stop() ends it, after its children. Keep its address: like any actor that
-// nobody can reach it ends by itself, and its children with it, though in no order.
+// Lifetime: stop() ends it, after its children. So does exit(shutdown) of its parent, of the actor that
+// started it, or of the program from outside of all actors; that of others is ignored. Keep its address:
+// like any actor that nobody can reach it ends by itself, and its children with it, though in no order.
+// From the moment it was told to end it keeps itself.
 #pragma once
 
 #include <any>
@@ -24,6 +26,7 @@
 #include <vector>
 
 #include "stoker/actors/child_spec.hpp"
+#include "stoker/actors/supervisor_report.hpp"
 
 namespace stoker {
 
@@ -46,25 +49,6 @@ struct BackOff {
   std::chrono::nanoseconds most = std::chrono::seconds{30};
 };
 
-/// Something a supervisor has to say, also written to the log.
-struct SupervisorReport {
-  enum class Event : std::uint8_t {
-    child_terminated,  ///< ended as it should not
-    start_error,       ///< a start or restart failed
-    shutdown_error,    ///< did not end as it was told to
-    left_behind,       ///< did not end although it was killed
-    gave_up,           ///< too many restarts: the supervisor ends
-  };
-  Event event;
-  std::string supervisor;
-  std::string child;
-  ActorId actor = 0;
-  ExitReason reason;
-  /// Why the children ended that were restarted within the period, oldest first: "id: reason".
-  std::vector<std::string> chain;
-};
-[[nodiscard]] std::string_view to_string(SupervisorReport::Event event) noexcept;
-
 struct SupervisorOptions {
   std::string name = "supervisor";
   Strategy strategy = Strategy::one_for_one;
@@ -74,7 +58,7 @@ struct SupervisorOptions {
   BackOff back_off = {};
   /// How long a child may go on after it was killed.
   std::chrono::nanoseconds kill_patience = std::chrono::seconds{5};
-  /// Called in the supervisor's process, beside the log.
+  /// Called in the supervisor's process, beside the log, with every report.
   std::function<void(const SupervisorReport&)> on_report = {};
   /// Linked to the supervisor before it starts; when it ends, the supervisor does.
   ActorAddress parent = {};
@@ -145,15 +129,18 @@ class Supervisor : public ActorRef<SupervisorProcess> {
   [[nodiscard]] Future<ActorAddress> start_child(std::any argument = {}) const {
     return call(StartAnother{std::move(argument)});
   }
-  /// Stops a child and keeps its specification, unless it is temporary. Errors: not_found.
+  /// Stops a child and keeps its specification, unless it is temporary. Errors: not_found;
+  /// invalid_argument (an id under simple_one_for_one, where all children have the same).
   [[nodiscard]] Future<void> terminate_child(ChildKey child) const {
     return call(TerminateChild{std::move(child)});
   }
-  /// Starts a stopped child. Errors: not_found, already_exists (it runs), or why the start failed.
+  /// Starts a stopped child. Errors: not_found, already_exists (it runs; detail `state`),
+  /// invalid_argument (under simple_one_for_one), or why the start failed.
   [[nodiscard]] Future<ActorAddress> restart_child(std::string id) const {
     return call(RestartChild{std::move(id)});
   }
-  /// Forgets a stopped child. Errors: not_found, invalid_argument (it runs).
+  /// Forgets a stopped child. Errors: not_found, already_exists (it runs; detail `state`),
+  /// invalid_argument (under simple_one_for_one).
   [[nodiscard]] Future<void> delete_child(std::string id) const {
     return call(DeleteChild{std::move(id)});
   }

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
-
-#include "stoker/runtime/log.hpp"
 
 namespace stoker {
 namespace {
@@ -25,6 +22,15 @@ using State = ChildInfo::State;
   return state == State::restarting ? "restarting" : "stopped";
 }
 
+/// Under simple_one_for_one an id says nothing.
+[[nodiscard]] Error needs_actor(std::string_view op, const std::string& id) {
+  return {std::string{op},
+          ErrorCode::invalid_argument,
+          "under simple_one_for_one all children have the same id: a child is terminated by its "
+          "actor's id, and then forgotten",
+          {{"child", id}}};
+}
+
 [[nodiscard]] Error already(std::string_view op, const std::string& id, State state) {
   return {std::string{op},
           ErrorCode::already_exists,
@@ -34,12 +40,12 @@ using State = ChildInfo::State;
 
 }  // namespace
 
-SupervisorLoop::SupervisorLoop(SupervisorSelf& self, SupervisorOptions options)
+SupervisorLoop::SupervisorLoop(SupervisorSelf& self, SupervisorOptions options, ActorId starter)
     : self_{self},
       options_{std::move(options)},
       simple_{options_.strategy == Strategy::simple_one_for_one},
       // Its address would keep the parent reachable, which holds this one's.
-      parent_{std::exchange(options_.parent, {}).id()} {
+      parent_{options_.parent ? std::exchange(options_.parent, {}).id() : starter} {
   self_.trap_exit();
 }
 
@@ -49,8 +55,9 @@ Result<void> SupervisorLoop::start_all(std::vector<ChildSpec> specs) {
     return {};
   }
   for (ChildSpec& spec : specs) {
-    const At child = children_.insert(children_.end(), Child{std::move(spec)});
+    const At child = insert(std::move(spec));
     const Result<void> started = start(child);
+    if (started && !child->actor) forget_or_keep(child);
     if (started) continue;
     Error failed = started.error();
     failed = failed.with("child", child->spec.id);
@@ -65,15 +72,21 @@ void SupervisorLoop::run() {
   try {
     for (;;) step();
   } catch (const ExitNow& exit) {
+    self_.check_exit();  // killed: its children hear of it by their links
     why = exit.reason;
+  } catch (...) {
+    why = ExitReason::failure(error_from_current_exception(options_.name));
   }
   stop_all();
   self_.exit(why);
 }
 
 void SupervisorLoop::step() {
+  if (asked_) self_.exit(*asked_);
+  for (; !later_.empty(); later_.pop_front()) on_exit(Exit{later_.front()});
   for (const ChildKey& key : std::exchange(overdue_, {})) try_again(key);
   self_.receive([&](const Exit& exit) { on_exit(exit); },
+                [](const Down&) {},  // of a child that was left behind
                 [&](Request<StartChild, ActorAddress> ask) {
                   ask.reply(simple_ ? Error{"start_child", ErrorCode::invalid_argument,
                                             "all children are copies of one specification"}
@@ -84,28 +97,9 @@ void SupervisorLoop::step() {
                                     : Error{"start_child", ErrorCode::invalid_argument,
                                             "a child needs a specification"});
                 },
-                [&](Request<TerminateChild> ask) {
-                  const At child = find(ask->child);
-                  if (child == children_.end()) {
-                    ask.reply(unknown_child("terminate_child", ask->child));
-                    return;
-                  }
-                  stop(*child);
-                  forget_or_keep(child);
-                  ask.reply();
-                },
+                [&](Request<TerminateChild> ask) { ask.reply(terminate_child(ask->child)); },
                 [&](Request<RestartChild, ActorAddress> ask) { ask.reply(start_again(ask->id)); },
-                [&](Request<DeleteChild> ask) {
-                  const At child = find(ask->id);
-                  if (child == children_.end()) {
-                    ask.reply(unknown_child("delete_child", ask->id));
-                  } else if (child->state != State::stopped) {
-                    ask.reply(already("delete_child", ask->id, child->state));
-                  } else {
-                    children_.erase(child);
-                    ask.reply();
-                  }
-                },
+                [&](Request<DeleteChild> ask) { ask.reply(delete_child(ask->id)); },
                 [&](Request<WhichChildren, std::vector<ChildInfo>> ask) { ask.reply(list()); },
                 [&](Request<CountChildren, ChildCount> ask) { ask.reply(count()); },
                 [&](const TryAgain& again) { try_again(again.child); });
@@ -116,13 +110,14 @@ void SupervisorLoop::step() {
 void SupervisorLoop::on_exit(const Exit& exit) {
   const auto at = by_actor_.find(exit.from);
   if (at == by_actor_.end()) {
-    // Somebody asks it to end, or its parent has ended. Others' ends are none of its business.
+    // The program asks it to end, or its parent does or has ended. Others are none of its business.
     const bool asked = exit.from == 0 && exit.reason.kind() != ExitReason::Kind::normal;
     if (asked || (exit.from != 0 && exit.from == parent_)) self_.exit(exit.reason);
     return;
   }
   const At child = at->second;
   if (child->state != State::running) return;
+  if (child->actor.alive()) return;  // it has called exit(), and is not the parent
   // It ended before it was linked: its cell knows why.
   const bool early = exit.reason.kind() == ExitReason::Kind::noproc;
   const ExitReason why = early ? child->actor.cell()->reason().value_or(exit.reason) : exit.reason;
@@ -137,24 +132,39 @@ void SupervisorLoop::on_end(At child, const ExitReason& reason) {
   if (!as_planned) report(Event::child_terminated, *child, reason);
   if (rule == Restart::permanent || (rule == Restart::transient && !as_planned))
     return restart(child, reason);
-  const Child ended{child->spec};
+  const bool significant = child->spec.significant;
   forget_or_keep(child);
-  shut_down_with(ended);
+  if (significant) shut_down_if_last();
 }
 
-void SupervisorLoop::forget_or_keep(At child) {
-  by_actor_.erase(child->key);
-  if (simple_ || child->spec.restart == Restart::temporary) children_.erase(child);
-}
-
-void SupervisorLoop::shut_down_with(const Child& ended) {
-  if (!ended.spec.significant) return;
+void SupervisorLoop::shut_down_if_last() {
   const bool last = options_.auto_shutdown == AutoShutdown::all_significant &&
                     std::ranges::none_of(children_, [](const Child& one) {
                       return one.spec.significant && one.state != State::stopped;
                     });
   if (options_.auto_shutdown == AutoShutdown::any_significant || last)
     self_.exit(ExitReason::shutdown());
+}
+
+// --- keeping -------------------------------------------------------------------------------------
+
+SupervisorLoop::At SupervisorLoop::insert(ChildSpec spec, std::any argument) {
+  const At child = children_.insert(children_.end(), Child{std::move(spec), std::move(argument)});
+  if (!simple_) by_id_.emplace(child->spec.id, child);
+  return child;
+}
+
+void SupervisorLoop::erase(At child) {
+  by_actor_.erase(child->key);
+  if (!simple_) by_id_.erase(child->spec.id);
+  children_.erase(child);
+}
+
+void SupervisorLoop::forget_or_keep(At child) {
+  if (simple_ || child->spec.restart == Restart::temporary)
+    erase(child);
+  else
+    by_actor_.erase(child->key);
 }
 
 // --- starting ------------------------------------------------------------------------------------
@@ -181,7 +191,7 @@ Result<void> SupervisorLoop::start(At child) {
   if (!child->actor) return {};
   child->key = child->actor.id();
   by_actor_.emplace(child->key, child);
-  self_.link(child->actor);
+  self_.self().cell()->link_child(*child->actor.cell());
   return {};
 }
 
@@ -198,9 +208,9 @@ Result<ActorAddress> SupervisorLoop::add(ChildSpec spec, std::any argument) {
   if (!simple_)
     if (const At same = find(spec.id); same != children_.end())
       return already("start_child", spec.id, same->state);
-  const At child = children_.insert(children_.end(), Child{std::move(spec), std::move(argument)});
+  const At child = insert(std::move(spec), std::move(argument));
   if (const Result<void> started = start(child); !started) {
-    children_.erase(child);
+    erase(child);
     return started.error();
   }
   ActorAddress actor = child->actor;
@@ -209,8 +219,9 @@ Result<ActorAddress> SupervisorLoop::add(ChildSpec spec, std::any argument) {
 }
 
 Result<ActorAddress> SupervisorLoop::start_again(const std::string& id) {
+  if (simple_) return needs_actor("restart_child", id);
   const At child = find(id);
-  if (simple_ || child == children_.end()) return unknown_child("restart_child", id);
+  if (child == children_.end()) return unknown_child("restart_child", id);
   if (child->state != State::stopped) return already("restart_child", id, child->state);
   STOKER_TRY(start(child));
   return child->actor;
@@ -226,9 +237,12 @@ void SupervisorLoop::restart(At child, const ExitReason& why) {
 
 void SupervisorLoop::count_restart(const Child& child, const ExitReason& why) {
   const auto now = self_.clock().now();
-  while (!ended_.empty() && now - ended_.front().when > options_.period) ended_.pop_front();
-  ended_.push_back({now, child.spec.id, why});
-  if (ended_.size() <= options_.intensity) return;
+  while (!restarts_.empty() && now - restarts_.front() > options_.period) restarts_.pop_front();
+  restarts_.push_back(now);
+  last_.push_back({child.spec.id, why});
+  while (last_.size() > std::min(SupervisorReport::chain_length, restarts_.size()))
+    last_.pop_front();
+  if (restarts_.size() <= options_.intensity) return;
   report(Event::gave_up, child, ExitReason::shutdown());
   self_.exit(ExitReason::shutdown());
 }
@@ -245,8 +259,9 @@ void SupervisorLoop::begin_again(At child) {
 void SupervisorLoop::start_group(At first) {
   const bool others =
       options_.strategy == Strategy::one_for_all || options_.strategy == Strategy::rest_for_one;
-  At child = options_.strategy == Strategy::one_for_all ? children_.begin() : first;
-  for (; child != children_.end(); ++child) {
+  At next = options_.strategy == Strategy::one_for_all ? children_.begin() : first;
+  while (next != children_.end()) {
+    const At child = next++;
     if (child->state == State::restarting) {
       ++child->restarts;
       if (const Result<void> started = start(child); !started) {
@@ -258,6 +273,7 @@ void SupervisorLoop::start_group(At first) {
           overdue_.push_back(key_of(*child));
         return;
       }
+      if (!child->actor) forget_or_keep(child);
     }
     if (!others) return;
   }
@@ -272,8 +288,8 @@ void SupervisorLoop::try_again(const ChildKey& key) {
 
 std::chrono::nanoseconds SupervisorLoop::delay() const {
   const BackOff& rule = options_.back_off;
-  if (rule.first <= std::chrono::nanoseconds::zero() || ended_.empty()) return {};
-  const double longer = std::pow(rule.factor, static_cast<double>(ended_.size() - 1));
+  if (rule.first <= std::chrono::nanoseconds::zero() || restarts_.empty()) return {};
+  const double longer = std::pow(rule.factor, static_cast<double>(restarts_.size() - 1));
   const double wait = static_cast<double>(rule.first.count()) * longer;
   return wait < static_cast<double>(rule.most.count())
              ? std::chrono::nanoseconds{static_cast<std::int64_t>(wait)}
@@ -287,108 +303,121 @@ ChildKey SupervisorLoop::key_of(const Child& child) const {
 
 // --- stopping ------------------------------------------------------------------------------------
 
-void SupervisorLoop::stop(Child& child) {
-  child.retry = {};
-  child.state = State::stopped;
-  by_actor_.erase(child.key);
-  const ActorAddress actor = std::exchange(child.actor, {});
-  if (!actor) return;
-  // By a monitor, so that a child which has unlinked itself cannot hold up its supervisor.
-  const MonitorRef monitor = self_.monitor(actor);
-  self_.unlink(actor, Flush::yes);
-  const Shutdown how = child.spec.stopped_by();
+void SupervisorLoop::stop_together(std::span<const At> children) {
+  const Shutdown how = children.front()->spec.stopped_by();
+  const bool kills = how.kills();
   const ActorId me = self_.self().id();
-  actor.cell()->exit(how.kills() ? ExitReason::kill() : ExitReason::shutdown(), me);
-  auto reason = await(monitor, how.kills() ? options_.kill_patience : how.patience());
-  if (!reason && !how.kills()) {
-    actor.cell()->exit(ExitReason::kill(), me);
-    reason = await(monitor, options_.kill_patience);
+  AllLeaving leaving;
+  for (const At child : children) {
+    child->retry = {};
+    child->state = State::stopped;
+    by_actor_.erase(child->key);
+    const ActorAddress actor = std::exchange(child->actor, {});
+    if (!actor) continue;
+    // By a monitor, so that a child which has unlinked itself cannot hold up its supervisor. An Exit
+    // of it that queues is nobody's any more.
+    leaving.emplace(self_.monitor(actor).id, Leaving{child, actor});
+    self_.unlink(actor);
+    actor.cell()->exit(kills ? ExitReason::kill() : ExitReason::shutdown(), me);
   }
-  settle_stopped(child, actor, monitor, std::move(reason), how.kills());
+  await(leaving, kills ? options_.kill_patience : how.patience(), kills);
+  if (!kills) {
+    for (const auto& [monitor, one] : leaving) one.actor.cell()->exit(ExitReason::kill(), me);
+    await(leaving, options_.kill_patience, kills);
+  }
+  for (const auto& [monitor, one] : leaving) {
+    self_.demonitor(MonitorRef{monitor});
+    report(Event::left_behind, *one.child, ExitReason::kill());
+  }
 }
 
-void SupervisorLoop::settle_stopped(Child& child, const ActorAddress& actor, MonitorRef monitor,
-                                    std::optional<ExitReason> reason, bool killed) {
-  child.key = actor.id();
-  if (!reason) {
-    self_.demonitor(monitor, Flush::yes);
-    return report(Event::left_behind, child, ExitReason::kill());
-  }
-  if (reason->kind() == ExitReason::Kind::noproc) reason = actor.cell()->reason();
-  if (!reason) return;
-  const bool expected = killed ? reason->kind() == ExitReason::Kind::killed
-                               : reason->kind() == ExitReason::Kind::shutdown;
+void SupervisorLoop::await(AllLeaving& leaving, std::chrono::nanoseconds patience, bool killed) {
+  const auto begin = self_.clock().now();
+  while (!leaving.empty()) try {
+      const auto waited = self_.clock().now() - begin;
+      const bool for_ever = patience == std::chrono::nanoseconds::max();
+      bool over = false;
+      // Whatever comes in between is taken out at once: who stops many looks through it for each.
+      self_.receive(
+          [&](const Exit& exit) { later_.push_back(exit); },
+          [&](const Down& down) {
+            const auto at = leaving.find(down.monitor.id);
+            if (at == leaving.end()) return;
+            settle(at->second, down.reason, killed);
+            leaving.erase(at);
+          },
+          after(for_ever ? patience : std::max(patience - waited, {}), [&] { over = true; }));
+      if (over) return;
+    } catch (const ExitNow& exit) {
+      self_.check_exit();
+      if (!asked_) asked_ = exit.reason;  // stop(): when this is done
+    }
+}
+
+void SupervisorLoop::settle(const Leaving& one, ExitReason reason, bool killed) {
+  // It had ended before it was told to: its cell knows why.
+  if (reason.kind() == ExitReason::Kind::noproc)
+    reason = one.actor.cell()->reason().value_or(reason);
+  const bool expected = killed ? reason.kind() == ExitReason::Kind::killed
+                               : reason.kind() == ExitReason::Kind::shutdown;
   const bool done =
-      reason->kind() == ExitReason::Kind::normal && child.spec.restart != Restart::permanent;
-  if (!expected && !done) report(Event::shutdown_error, child, *reason);
+      reason.kind() == ExitReason::Kind::normal && one.child->spec.restart != Restart::permanent;
+  if (!expected && !done) report(Event::shutdown_error, *one.child, reason);
 }
 
-std::optional<ExitReason> SupervisorLoop::await(MonitorRef monitor,
-                                                std::chrono::nanoseconds patience) {
-  using Ended = std::optional<ExitReason>;
-  return self_.receive(when([&](const Down& down) { return down.monitor == monitor; },
-                            [](Down down) { return Ended{std::move(down.reason)}; }),
-                       after(patience, [] { return Ended{}; }));
+Result<void> SupervisorLoop::terminate_child(const ChildKey& key) {
+  if (const auto* id = std::get_if<std::string>(&key); id && simple_)
+    return needs_actor("terminate_child", *id);
+  const At child = find(key);
+  if (child == children_.end()) return unknown_child("terminate_child", key);
+  stop(child);
+  forget_or_keep(child);
+  return {};
+}
+
+Result<void> SupervisorLoop::delete_child(const std::string& id) {
+  if (simple_) return needs_actor("delete_child", id);
+  const At child = find(id);
+  if (child == children_.end()) return unknown_child("delete_child", id);
+  if (child->state != State::stopped) return already("delete_child", id, child->state);
+  erase(child);
+  return {};
 }
 
 void SupervisorLoop::stop_group(At failed) {
   if (options_.strategy != Strategy::one_for_all && options_.strategy != Strategy::rest_for_one)
     return;
-  for (auto child = children_.end(); child != children_.begin();) {
-    --child;
+  for (auto next = children_.end(); next != children_.begin();) {
+    const At child = --next;
     if (child == failed) {
       if (options_.strategy == Strategy::rest_for_one) return;
       continue;
     }
-    stop(*child);
-    if (child->spec.restart == Restart::temporary)
-      child = children_.erase(child);
-    else
-      child->state = State::restarting;  // as in OTP also one that had been stopped
+    stop(child);
+    child->state = State::restarting;  // as in OTP also one that had been stopped
+    if (child->spec.restart != Restart::temporary) continue;
+    ++next;
+    erase(child);
   }
 }
 
 void SupervisorLoop::stop_all() {
+  // Nobody may have its address any more; then it would end at the first wait, and its children with
+  // it in no order.
+  const ActorAddress me = self_.self();
   if (!simple_) {
     while (!children_.empty()) {
-      stop(children_.back());
-      children_.pop_back();
+      const At last = std::prev(children_.end());
+      stop(last);
+      erase(last);
     }
     return;
   }
   // All at once, in no order; the time-out is one for all.
-  struct Stopping {
-    Child child;
-    ActorAddress actor;
-    MonitorRef monitor;
-  };
-  std::vector<Stopping> all;
-  const Shutdown how = copied_ ? copied_->stopped_by() : Shutdown::infinity();
-  const ActorId me = self_.self().id();
-  for (Child& child : children_) {
-    child.retry = {};
-    ActorAddress actor = std::exchange(child.actor, {});
-    if (!actor) continue;
-    const MonitorRef monitor = self_.monitor(actor);
-    self_.unlink(actor, Flush::yes);
-    actor.cell()->exit(how.kills() ? ExitReason::kill() : ExitReason::shutdown(), me);
-    all.push_back({std::move(child), std::move(actor), monitor});
-  }
-  by_actor_.clear();
+  std::vector<At> all;
+  for (At child = children_.begin(); child != children_.end(); ++child) all.push_back(child);
+  if (!all.empty()) stop_together(all);
   children_.clear();
-  const auto until = self_.clock().now();
-  const auto left = [&](std::chrono::nanoseconds of) {
-    if (of == std::chrono::nanoseconds::max()) return of;
-    return std::max(std::chrono::nanoseconds::zero(), until + of - self_.clock().now());
-  };
-  for (Stopping& one : all) {
-    auto reason = await(one.monitor, left(how.kills() ? options_.kill_patience : how.patience()));
-    if (!reason && !how.kills()) {
-      one.actor.cell()->exit(ExitReason::kill(), me);
-      reason = await(one.monitor, options_.kill_patience);
-    }
-    settle_stopped(one.child, one.actor, one.monitor, std::move(reason), how.kills());
-  }
 }
 
 // --- telling -------------------------------------------------------------------------------------
@@ -398,8 +427,8 @@ SupervisorLoop::At SupervisorLoop::find(const ChildKey& key) {
     const auto at = by_actor_.find(*actor);
     return at == by_actor_.end() ? children_.end() : at->second;
   }
-  return std::ranges::find(children_, std::get<std::string>(key),
-                           [](const Child& child) { return child.spec.id; });
+  const auto at = by_id_.find(std::get<std::string>(key));
+  return at == by_id_.end() ? children_.end() : at->second;
 }
 
 ChildCount SupervisorLoop::count() const {
@@ -421,21 +450,21 @@ std::vector<ChildInfo> SupervisorLoop::list() const {
 }
 
 void SupervisorLoop::report(Event event, const Child& child, const ExitReason& reason) {
-  const bool logged = log_enabled(LogLevel::error);
-  if (!logged && !options_.on_report) return;
-  SupervisorReport said{event, options_.name, child.spec.id, child.key, reason, {}};
-  std::string chain;
-  for (const Ended& one : ended_) {
-    said.chain.push_back(one.child + ": " + one.why.to_string());
-    chain += (chain.empty() ? "" : " > ") + said.chain.back();
+  SupervisorReport said{event, options_.name, child.spec.id, child.key, reason, restarts_.size(),
+                        {}};
+  if (event == Event::gave_up)
+    for (const Ended& one : last_)
+      said.chain.push_back(
+          cut_short(one.child + ": " + one.why.to_string(), SupervisorReport::chain_bytes));
+  log_report(said);
+  if (!options_.on_report) return;
+  try {
+    options_.on_report(said);
+  } catch (const ExitNow&) {
+    throw;
+  } catch (...) {
+    detail::log_escaped_exception("on_report");
   }
-  if (logged)
-    log_error(stoker::to_string(event), {{"supervisor", said.supervisor},
-                                         {"child", said.child},
-                                         {"actor", std::to_string(said.actor)},
-                                         {"reason", reason.to_string()},
-                                         {"chain", std::move(chain)}});
-  if (options_.on_report) options_.on_report(said);
 }
 
 }  // namespace stoker

@@ -6,6 +6,10 @@
 
 #include <deque>
 #include <list>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <unordered_map>
 
 #include "stoker/actors/supervisor.hpp"
@@ -21,7 +25,8 @@ using SupervisorSelf =
 
 class SupervisorLoop {
  public:
-  SupervisorLoop(SupervisorSelf& self, SupervisorOptions options);
+  /// `starter`: its parent, if the options name none.
+  SupervisorLoop(SupervisorSelf& self, SupervisorOptions options, ActorId starter);
 
   /// Starts the children in order; if one fails, those before it are stopped again.
   [[nodiscard]] Result<void> start_all(std::vector<ChildSpec> specs);
@@ -41,14 +46,25 @@ class SupervisorLoop {
   using Children = std::list<Child>;
   using At = Children::iterator;
   struct Ended {
-    Clock::time_point when;
     std::string child;
     ExitReason why;
   };
+  struct Leaving {
+    At child;
+    ActorAddress actor;
+  };
+  /// Who was told to end, by the number of the monitor: an order that is that of the telling.
+  using AllLeaving = std::map<std::uint64_t, Leaving>;
 
   void step();
   void on_exit(const Exit& exit);
   void on_end(At child, const ExitReason& reason);
+
+  // Keeping
+  [[nodiscard]] At insert(ChildSpec spec, std::any argument = {});
+  void erase(At child);
+  /// After its end, or when it has nothing to run.
+  void forget_or_keep(At child);
 
   // Starting
   [[nodiscard]] Result<void> start(At child);
@@ -67,16 +83,18 @@ class SupervisorLoop {
   [[nodiscard]] ChildKey key_of(const Child& child) const;
 
   // Stopping
-  void stop(Child& child);
+  void stop(At child) { stop_together({&child, 1}); }
+  /// All at once, as the first of them wants to be stopped; the time is one for all.
+  void stop_together(std::span<const At> children);
   void stop_group(At failed);
   void stop_all();
-  /// How it ended; nothing if `patience` passed first.
-  [[nodiscard]] std::optional<ExitReason> await(MonitorRef monitor,
-                                                std::chrono::nanoseconds patience);
-  void settle_stopped(Child& child, const ActorAddress& actor, MonitorRef monitor,
-                      std::optional<ExitReason> reason, bool killed);
-  void forget_or_keep(At child);
-  void shut_down_with(const Child& ended);
+  /// Takes out who ends until `patience` has passed.
+  void await(AllLeaving& leaving, std::chrono::nanoseconds patience, bool killed);
+  void settle(const Leaving& one, ExitReason reason, bool killed);
+  /// A significant child has ended.
+  void shut_down_if_last();
+  [[nodiscard]] Result<void> terminate_child(const ChildKey& key);
+  [[nodiscard]] Result<void> delete_child(const std::string& id);
 
   [[nodiscard]] At find(const ChildKey& key);
   [[nodiscard]] ChildCount count() const;
@@ -89,8 +107,14 @@ class SupervisorLoop {
   const ActorId parent_;
   Children children_;
   std::unordered_map<ActorId, At> by_actor_;
-  std::deque<Ended> ended_;  // the restarts within the period
+  // Not under simple_one_for_one: there all have one id.
+  std::unordered_map<std::string_view, At> by_id_;
+  std::deque<Clock::time_point> restarts_;  // within the period
+  std::deque<Ended> last_;                  // of them, the last few
   std::vector<ChildKey> overdue_;
+  // What came while it waited for children to end:
+  std::deque<Exit> later_;
+  std::optional<ExitReason> asked_;
   std::optional<ChildSpec> copied_;  // under simple_one_for_one
 };
 

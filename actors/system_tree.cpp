@@ -56,7 +56,8 @@ Future<ExitReason> SystemTree::stop_program() noexcept {
   const std::scoped_lock lock{mutex_};
   if (!program_) return make_ready_future<ExitReason>(ExitReason::shutdown());
   auto ended = program_.ended();
-  program_.exit(ExitReason::shutdown());
+  // By its owner, also if that lets go of the system within an actor.
+  program_.cell()->exit(ExitReason::shutdown());
   return ended;
 }
 
@@ -69,7 +70,7 @@ Future<ExitReason> SystemTree::stop() noexcept {
   }
   if (!root) return make_ready_future<ExitReason>(ExitReason::shutdown());
   auto ended = root.ended();
-  root.exit(ExitReason::shutdown());
+  root.cell()->exit(ExitReason::shutdown());
   return ended;
 }
 

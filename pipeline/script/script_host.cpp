@@ -105,7 +105,7 @@ ScriptHost::~ScriptHost() {
       stop.cancel(Error{"script", ErrorCode::cancelled, "the host of the scripts is closing"});
   }
   empty.wait();
-  if (state_->scripts) state_->scripts.exit(ExitReason::shutdown());
+  if (state_->scripts) state_->scripts.cell()->exit(ExitReason::shutdown());
 }
 
 Result<ScriptRun> ScriptHost::start(ScriptSource source, ScriptOptions options) {

@@ -56,6 +56,58 @@ TEST_F(OnAHostsLoop, all_is_let_go_when_the_loop_does_not_run_any_more) {
   EXPECT_TRUE(probe.expired()) << "nobody can reach the supervisor";
 }
 
+TEST_F(OnAHostsLoop, a_supervisor_that_was_told_to_end_stops_its_children_in_order) {
+  struct Finish {};
+  struct Slow final : Actor {
+    explicit Slow(Journal& told) : seen{&told} {}
+    void on(Doing) { trap_exit(); }
+    void on(Finish) { leave(ExitReason::shutdown()); }
+    void on_parent_exit(const Exit& exit) override { seen->exits.push_back(exit); }
+    Journal* seen;
+  };
+  ActorRef<Slow> user;
+  Journal of_user;
+  ChildSpec spec;
+  spec.id = "user";
+  spec.start = [&](const ChildStart& start) -> Result<ActorAddress> {
+    user = start.spawn<Slow>({.name = "user"}, of_user);
+    return ActorAddress{user};
+  };
+  auto started = start_supervisor(executor, {}, {child<Probe>("database", std::ref(seen)), spec});
+  run();
+  ASSERT_TRUE(user.cast(Doing{}));
+  run();
+  started.get().exit(ExitReason::shutdown());
+  started = {};  // nobody has its address any more
+  run();
+  EXPECT_EQ(of_user.exits.size(), 1U);
+  EXPECT_TRUE(seen.order.empty()) << "the database's user has not ended";
+  ASSERT_TRUE(user.cast(Finish{}));
+  run();
+  EXPECT_EQ(seen.order, (std::vector<std::string>{"shutdown"}));
+}
+
+TEST_F(OnAHostsLoop, a_supervisor_that_was_told_to_end_goes_with_a_loop_that_is_destroyed) {
+  auto loop = std::make_unique<boost::asio::io_context>();
+  std::weak_ptr<ActorCell> supervisor;
+  std::weak_ptr<ActorCell> probe;
+  {
+    const auto short_lived = std::make_shared<AsioExecutor>(loop->get_executor(), clock);
+    const auto started = start_supervisor(short_lived, {}, {child<Probe>("probe", std::ref(seen))});
+    loop->poll();
+    const auto children = started.get().which_children();
+    loop->restart();
+    loop->poll();
+    supervisor = started.get().cell();
+    probe = children.get().at(0).actor.cell();
+    started.get().exit(ExitReason::shutdown());
+  }
+  EXPECT_FALSE(supervisor.expired()) << "it is on its way";
+  loop.reset();
+  EXPECT_TRUE(supervisor.expired());
+  EXPECT_TRUE(probe.expired());
+}
+
 TEST_F(OnAHostsLoop, what_was_on_its_way_is_refused_when_the_loop_is_destroyed) {
   auto loop = std::make_unique<boost::asio::io_context>();
   const auto short_lived = std::make_shared<AsioExecutor>(loop->get_executor(), clock);

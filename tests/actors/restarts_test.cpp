@@ -168,6 +168,64 @@ TEST_F(Intensity, that_is_reached_is_reported_with_the_chain_of_reasons) {
   EXPECT_EQ(at->chain[1], "b: {shutdown, enough}");
 }
 
+// --- reports -------------------------------------------------------------------------------------
+
+class Reports : public Supervised {
+ protected:
+  static constexpr unsigned storm = 300;
+  void crash_often() {
+    start({.name = "pool", .intensity = storm, .period = 1h}, {worker("a")});
+    for (unsigned i = 0; i < storm; ++i) end("a", crashed());
+  }
+};
+
+TEST_F(Reports, tell_each_crash_once) {
+  crash_often();
+  ASSERT_EQ(reports.size(), storm);
+  std::size_t longest = 0;
+  for (const std::string& line : quiet.lines()) longest = std::max(longest, line.size());
+  EXPECT_LT(longest, 300U) << "what crashed before is not told again";
+  EXPECT_TRUE(reports.back().chain.empty());
+  EXPECT_EQ(reports.back().restarts, storm - 1) << "before this one";
+}
+
+TEST_F(Reports, of_giving_up_name_the_last_reasons_only) {
+  crash_often();
+  end("a", crashed());
+  ASSERT_EQ(reports.back().event, SupervisorReport::Event::gave_up);
+  EXPECT_EQ(reports.back().chain.size(), SupervisorReport::chain_length);
+  EXPECT_EQ(reports.back().restarts, storm + 1);
+}
+
+TEST_F(Reports, of_an_endless_reason_are_cut_in_the_log) {
+  start({.intensity = 0}, {worker("a")});
+  std::string endless(100'000, 'x');
+  end("a", ExitReason::failure(Error{"test", ErrorCode::internal, std::move(endless)}));
+  for (const std::string& line : quiet.lines()) EXPECT_LT(line.size(), 2000U);
+  ASSERT_EQ(reports.size(), 2U);
+  EXPECT_EQ(reports[0].reason.error()->reason().size(), 100'000U) << "the program gets all of it";
+  EXPECT_LT(reports[1].chain.at(0).size(), 300U);
+}
+
+TEST(ReportTexts, are_cut_between_characters) {
+  EXPECT_EQ(cut_short("short", 5), "short");
+  EXPECT_EQ(cut_short("longer", 4), "long …");
+  EXPECT_EQ(cut_short("a\u00e9b", 2), "a …") << "not within the é";
+}
+
+TEST_F(Reports, whose_function_throws_do_not_end_the_supervisor) {
+  const auto started = start_supervisor(
+      executor,
+      {.intensity = 5,
+       .on_report = [](const SupervisorReport&) { throw std::runtime_error{"too much"}; }},
+      {worker("a")});
+  executor->run_all();
+  supervisor = started.get();
+  end("a", crashed());
+  EXPECT_TRUE(runs("a"));
+  EXPECT_TRUE(quiet.contains("too much"));
+}
+
 // --- restarts that fail --------------------------------------------------------------------------
 
 class FailingRestarts : public Supervised {};

@@ -1,6 +1,7 @@
 // Starting, stopping and asking a supervisor.
 #include "stoker/actors/supervisor.hpp"
 
+#include "probe.hpp"
 #include "supervised.hpp"
 
 namespace stoker {
@@ -66,6 +67,14 @@ TEST_F(Supervisors, keep_a_child_that_has_nothing_to_run) {
   EXPECT_EQ(count.active, 1U);
 }
 
+TEST_F(Supervisors, forget_a_temporary_child_that_has_nothing_to_run) {
+  ChildSpec ignored = worker("x", Restart::temporary);
+  ignored.start = [](const ChildStart&) -> Result<ActorAddress> { return ActorAddress{}; };
+  start({}, {ignored, worker("a")});
+  EXPECT_EQ(answer(supervisor.count_children()).specs, 1U);
+  EXPECT_EQ(refusal(supervisor.restart_child("x")).code(), ErrorCode::not_found);
+}
+
 TEST_F(Supervisors, refuse_options_that_contradict_themselves) {
   ChildSpec significant = worker("a");
   significant.significant = true;
@@ -106,12 +115,177 @@ TEST_F(Supervisors, take_their_children_along_when_they_are_killed) {
   EXPECT_FALSE(runs("a"));
   EXPECT_FALSE(runs("b"));
   EXPECT_EQ(last["a"].ended().get(), ExitReason::killed());
+  EXPECT_EQ(last["b"].ended().get(), ExitReason::killed());
 }
 
 TEST_F(Supervisors, that_nobody_can_reach_end_with_their_children) {
   start({}, {worker("a")});
   supervisor = {};
   executor->run_all();
+  EXPECT_FALSE(runs("a"));
+}
+
+/// Takes the time that the test gives it.
+class Slow final : public Actor {
+ public:
+  struct Trap {};
+  struct Finish {};
+  explicit Slow(Diary* diary) : diary_{diary} {}
+  ~Slow() override { diary_->push_back("-slow"); }
+  void on(Trap) { trap_exit(); }
+  void on(Finish) { leave(ExitReason::shutdown()); }
+
+ private:
+  void on_parent_exit(const Exit& exit) override {
+    diary_->push_back("slow was told " + exit.reason.to_string());
+  }
+  Diary* diary_;
+};
+
+class SlowToStop : public Supervisors {
+ protected:
+  [[nodiscard]] ChildSpec slow_child() {
+    ChildSpec spec;
+    spec.id = "slow";
+    spec.shutdown = Shutdown::infinity();
+    spec.start = [this](const ChildStart& context) -> Result<ActorAddress> {
+      slow = context.spawn<Slow>({.name = "slow"}, &diary);
+      STOKER_TRY(slow.cast(Slow::Trap{}));
+      return ActorAddress{slow};
+    };
+    return spec;
+  }
+  void finish() {
+    ASSERT_TRUE(slow.cast(Slow::Finish{}));
+    executor->run_all();
+  }
+  ActorRef<Slow> slow;
+};
+
+TEST_F(SlowToStop, supervisors_that_were_told_to_end_keep_themselves) {
+  start({}, {worker("database"), slow_child()});
+  supervisor.exit(ExitReason::shutdown());
+  const auto ended = supervisor.ended();
+  supervisor = {};  // the last address of it
+  executor->run_all();
+  EXPECT_EQ(diary, (Diary{"slow was told shutdown"}));
+  finish();
+  EXPECT_EQ(diary, (Diary{"slow was told shutdown", "-slow", "-database"}));
+  EXPECT_EQ(ended.get(), ExitReason::shutdown());
+}
+
+TEST_F(SlowToStop, supervisors_that_were_told_twice_keep_the_order) {
+  start({}, {worker("database"), slow_child()});
+  supervisor.exit(ExitReason::shutdown());
+  executor->run_all();
+  supervisor.exit(ExitReason::shutdown());
+  const auto ended = supervisor.stop();
+  executor->run_all();
+  EXPECT_EQ(diary, (Diary{"slow was told shutdown"}));
+  finish();
+  EXPECT_EQ(diary, (Diary{"slow was told shutdown", "-slow", "-database"}));
+  EXPECT_EQ(ended.get(), ExitReason::shutdown());
+}
+
+TEST_F(SlowToStop, a_child_that_is_terminated_is_waited_for_although_its_supervisor_is_stopped) {
+  start({}, {worker("database"), slow_child()});
+  const auto terminated = supervisor.terminate_child(std::string{"slow"});
+  executor->run_all();
+  const auto ended = supervisor.stop();
+  executor->run_all();
+  EXPECT_FALSE(terminated.ready());
+  EXPECT_EQ(diary, (Diary{"slow was told shutdown"}));
+  finish();
+  EXPECT_TRUE(terminated.wait().has_value());
+  EXPECT_EQ(ended.get(), ExitReason::normal());
+  EXPECT_EQ(diary, (Diary{"slow was told shutdown", "-slow", "-database"}));
+}
+
+TEST_F(SlowToStop, a_kill_ends_a_supervisor_that_waits) {
+  start({}, {worker("database"), slow_child()});
+  supervisor.exit(ExitReason::shutdown());
+  executor->run_all();
+  supervisor.exit(ExitReason::kill());
+  executor->run_all();
+  EXPECT_EQ(supervisor.ended().get(), ExitReason::killed());
+  EXPECT_FALSE(runs("database"));
+  finish();
+}
+
+/// Traps exits, and has not heard of parents.
+class Trapping final : public Actor {
+ public:
+  struct Trap {};
+  explicit Trapping(Diary* diary) : diary_{diary} {}
+  void on(Trap) { trap_exit(); }
+
+ private:
+  void on_exit(const Exit& exit) override { diary_->push_back("told " + exit.reason.to_string()); }
+  void terminate(const ExitReason& why) override { diary_->push_back("ends: " + why.to_string()); }
+  Diary* diary_;
+};
+
+TEST_F(Supervisors, end_children_that_trap_exits) {
+  ActorRef<Trapping> trapping;
+  ChildSpec spec = worker("trapping");
+  spec.start = [&](const ChildStart& context) -> Result<ActorAddress> {
+    trapping = context.spawn<Trapping>({.name = "trapping"}, &diary);
+    STOKER_TRY(trapping.cast(Trapping::Trap{}));
+    return ActorAddress{trapping};
+  };
+  for (const bool killed : {false, true}) {
+    start({}, {spec});
+    executor->run_all();
+    trapping.exit(ExitReason::shutdown("a stranger"));
+    executor->run_all();
+    supervisor.exit(killed ? ExitReason::kill() : ExitReason::shutdown());
+    executor->run_all();
+    EXPECT_EQ(diary,
+              (Diary{"told {shutdown, a stranger}", killed ? "ends: killed" : "ends: shutdown"}));
+    EXPECT_FALSE(supervisor.alive());
+    EXPECT_TRUE(reports.empty());
+  }
+}
+
+TEST_F(Supervisors, end_for_their_parent_and_the_program_and_ignore_others) {
+  Journal of_stranger;
+  const auto stranger = spawn<Probe>(executor, {.name = "stranger"}, of_stranger);
+  start({}, {worker("a")});
+  ASSERT_TRUE(stranger.cast(Doing{[&](Probe&) { supervisor.exit(ExitReason::shutdown()); }}));
+  executor->run_all();
+  EXPECT_TRUE(runs("a"));
+  ASSERT_TRUE(stranger.cast(Doing{[&](Probe&) { static_cast<void>(supervisor.stop()); }}));
+  executor->run_all();
+  EXPECT_FALSE(supervisor.alive()) << "stop() is anybody's";
+
+  Supervisor own;
+  ASSERT_TRUE(stranger.cast(Doing{[&](Probe&) { own = spawn_supervisor(executor, {}, {}); }}));
+  executor->run_all();
+  ASSERT_TRUE(stranger.cast(Doing{[&](Probe&) { own.exit(ExitReason::shutdown()); }}));
+  executor->run_all();
+  EXPECT_FALSE(own.alive()) << "who started it is its parent";
+}
+
+TEST_F(Supervisors, do_not_take_an_exit_signal_of_a_child_for_its_end) {
+  Journal of_child;
+  start({}, {child<Probe>("probe", std::ref(of_child))});
+  const auto children = answer(supervisor.which_children());
+  const auto probe = actor_cast<Probe>(children.at(0).actor).value();
+  ASSERT_TRUE(probe.cast(Doing{[&](Probe&) { supervisor.exit(ExitReason::shutdown()); }}));
+  executor->run_all();
+  EXPECT_TRUE(probe.alive());
+  EXPECT_EQ(answer(supervisor.which_children()).at(0).actor, children.at(0).actor);
+  EXPECT_TRUE(reports.empty());
+  answer(supervisor.stop());
+}
+
+TEST_F(Supervisors, end_with_a_parent_that_has_ended_before) {
+  Journal of_parent;
+  const auto parent = spawn<Probe>(executor, {.name = "parent"}, of_parent);
+  answer(parent.stop());
+  const Supervisor orphan = spawn_supervisor(executor, {.parent = parent}, {worker("a")});
+  executor->run_all();
+  EXPECT_FALSE(orphan.alive());
   EXPECT_FALSE(runs("a"));
 }
 
@@ -135,11 +309,12 @@ TEST_F(Supervisors, are_children_like_others_when_they_give_up) {
 }
 
 /// Ignores `shutdown`.
-class Stubborn final : public Actor {
- public:
-  struct Trap {};
-  void on(Trap) { trap_exit(); }
-};
+[[nodiscard]] ActorAddress spawn_stubborn(const std::shared_ptr<Executor>& executor) {
+  return spawn_process<>(executor, {.name = "stubborn"}, [](auto& self) {
+    self.trap_exit();
+    for (;;) self.receive([](const Exit&) {});
+  });
+}
 
 class Stopping : public Supervisors {
  protected:
@@ -149,14 +324,13 @@ class Stopping : public Supervisors {
     spec.id = "stubborn";
     spec.shutdown = shutdown;
     spec.start = [this](const ChildStart& context) -> Result<ActorAddress> {
-      stubborn = context.spawn<Stubborn>({.name = "stubborn"});
-      return ActorAddress{stubborn};
+      stubborn = spawn_stubborn(context.executor());
+      return stubborn;
     };
     start({.kill_patience = 7s}, {spec});
-    ASSERT_TRUE(stubborn.cast(Stubborn::Trap{}));
     executor->run_all();
   }
-  ActorRef<Stubborn> stubborn;
+  ActorAddress stubborn;
 };
 
 TEST_F(Stopping, kills_a_child_that_does_not_end_in_time) {
@@ -233,13 +407,13 @@ TEST_F(Stopping, is_not_held_up_by_a_child_that_has_unlinked_itself) {
 TEST_F(Stopping, leaves_a_handler_behind_that_does_not_return) {
   // It runs in another executor, which does not run.
   const auto elsewhere = std::make_shared<ManualExecutor>(clock);
-  ActorRef<Stubborn> stuck;
+  ActorAddress stuck;
   ChildSpec spec;
   spec.id = "stuck";
   spec.shutdown = Shutdown::brutal_kill();
   spec.start = [&](const ChildStart&) -> Result<ActorAddress> {
-    stuck = spawn<Stubborn>(elsewhere, {.name = "stuck"});
-    return ActorAddress{stuck};
+    stuck = spawn<Child>(elsewhere, {.name = "stuck"}, &diary, "stuck");
+    return stuck;
   };
   start({.kill_patience = 1s}, {spec, worker("a")});
   const auto stopped = supervisor.terminate_child(std::string{"stuck"});
@@ -344,23 +518,105 @@ TEST_F(Supervisors, of_one_specification_start_children_with_arguments) {
 TEST_F(Supervisors, of_one_specification_stop_all_at_once_within_one_time) {
   ChildSpec spec;
   spec.shutdown = Shutdown{2s};
-  std::vector<ActorRef<Stubborn>> all;
   spec.start = [&](const ChildStart& context) -> Result<ActorAddress> {
-    all.push_back(context.spawn<Stubborn>({.name = "stubborn"}));
-    return ActorAddress{all.back()};
+    return spawn_stubborn(context.executor());
   };
   start({.strategy = Strategy::simple_one_for_one}, {spec});
-  for (int i = 0; i < 10; ++i) {
-    answer(supervisor.start_child());
-    ASSERT_TRUE(all.back().cast(Stubborn::Trap{}));
-  }
-  executor->run_all();
+  for (int i = 0; i < 10; ++i) answer(supervisor.start_child());
   supervisor.exit(ExitReason::shutdown());
   executor->run_all();
   EXPECT_TRUE(supervisor.alive());
   clock.advance(2s);
   executor->run_all();
   EXPECT_FALSE(supervisor.alive()) << "not twenty seconds";
+}
+
+TEST_F(Supervisors, of_one_specification_leave_all_behind_within_one_time) {
+  const auto elsewhere = std::make_shared<ManualExecutor>(clock);  // which does not run
+  ChildSpec spec = worker("x");
+  spec.shutdown = Shutdown{2s};
+  spec.start = [&](const ChildStart&) -> Result<ActorAddress> {
+    return ActorAddress{spawn<Child>(elsewhere, {.name = "stuck"}, &diary, "stuck")};
+  };
+  start({.strategy = Strategy::simple_one_for_one, .kill_patience = 1s}, {spec});
+  for (int i = 0; i < 10; ++i) answer(supervisor.start_child());
+  supervisor.exit(ExitReason::shutdown());
+  for (const auto time : {2s, 1s}) {
+    executor->run_all();
+    EXPECT_TRUE(supervisor.alive());
+    clock.advance(time);
+  }
+  executor->run_all();
+  EXPECT_FALSE(supervisor.alive());
+  EXPECT_EQ(reports.size(), 10U);
+  elsewhere->run_all();
+}
+
+// Each is found at once among the others; else this takes minutes.
+TEST_F(Supervisors, of_one_specification_start_and_stop_a_hundred_thousand) {
+  constexpr int count = 100'000;
+  ChildSpec spec = worker("x", Restart::temporary);
+  spec.start = [](const ChildStart& context) -> Result<ActorAddress> {
+    return ActorAddress{context.spawn<Loner>({.name = "x"})};
+  };
+  start({.strategy = Strategy::simple_one_for_one}, {spec});
+  for (int i = 0; i < count; i += 1000) {
+    for (int k = 0; k < 1000; ++k) static_cast<void>(supervisor.start_child());
+    executor->run_all();
+  }
+  EXPECT_EQ(answer(supervisor.count_children()).active, std::size_t{count});
+  supervisor.exit(ExitReason::shutdown());
+  executor->run_all();
+  EXPECT_FALSE(supervisor.alive());
+}
+
+TEST_F(Supervisors, with_different_children_start_and_stop_ten_thousand) {
+  constexpr int count = 10'000;
+  start({}, {});
+  std::vector<ActorAddress> all;
+  for (int i = 0; i < count; ++i) {
+    ChildSpec spec = worker("x", Restart::temporary);
+    spec.id = std::to_string(i);
+    spec.start = [&](const ChildStart& context) -> Result<ActorAddress> {
+      return all.emplace_back(context.spawn<Loner>({.name = "x"}));
+    };
+    answer(supervisor.start_child(spec));
+  }
+  // Their ends queue while they are stopped one by one.
+  for (const ActorAddress& one : all) one.exit(ExitReason::kill());
+  supervisor.exit(ExitReason::shutdown());
+  executor->run_all();
+  EXPECT_FALSE(supervisor.alive());
+}
+
+TEST_F(Supervisors, of_one_specification_take_no_id_for_a_child) {
+  start({.strategy = Strategy::simple_one_for_one}, {worker("x", Restart::temporary)});
+  const ActorAddress first = answer(supervisor.start_child());
+  const ActorAddress second = answer(supervisor.start_child());
+  for (const Error& why :
+       {refusal(supervisor.terminate_child(std::string{"x"})),
+        refusal(supervisor.restart_child("x")), refusal(supervisor.delete_child("x"))}) {
+    EXPECT_EQ(why.code(), ErrorCode::invalid_argument);
+    EXPECT_NE(why.reason().find("actor's id"), std::string_view::npos);
+  }
+  EXPECT_TRUE(first.alive());
+  answer(supervisor.terminate_child(second.id()));
+  EXPECT_TRUE(first.alive());
+  EXPECT_FALSE(second.alive());
+}
+
+TEST_F(Supervisors, of_one_specification_forget_a_child_that_has_nothing_to_run_any_more) {
+  bool ignore = false;
+  ChildSpec spec = worker("x");
+  spec.start = [start = spec.start, &ignore](const ChildStart& context) -> Result<ActorAddress> {
+    if (ignore) return ActorAddress{};
+    return start(context);
+  };
+  start({.strategy = Strategy::simple_one_for_one}, {spec});
+  answer(supervisor.start_child());
+  ignore = true;
+  end("x", crashed());
+  EXPECT_TRUE(answer(supervisor.which_children()).empty());
 }
 
 // --- significant children ------------------------------------------------------------------------

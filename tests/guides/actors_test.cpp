@@ -199,6 +199,32 @@ TEST_F(ActorGuide, links) {
   EXPECT_TRUE(foreman.call(Who{}).get().alive());
 }
 
+struct Open {};
+struct Flushed {};
+
+class Archive : public stoker::Actor {
+ public:
+  void on(Open) { trap_exit(); }
+  void on(Flushed) { leave(why_); }
+
+ private:
+  void on_parent_exit(const stoker::Exit& exit) override {
+    why_ = exit.reason;
+    self<Archive>().cast(Flushed{}).value();  // when all is written
+  }
+  stoker::ExitReason why_;
+};
+
+TEST_F(ActorGuide, parents) {
+  const auto supervisor =
+      stoker::start_supervisor(executor, {}, {stoker::child<Archive>("archive")}).get();
+  const auto archive =
+      stoker::actor_cast<Archive>(supervisor.which_children().get().at(0).actor).value();
+  archive.call(Open{}).get();
+  supervisor.stop().get();
+  EXPECT_EQ(archive.ended().get(), stoker::ExitReason::shutdown());
+}
+
 class Watcher : public stoker::Actor {
  public:
   void on(const stoker::ActorAddress& somebody) { monitor(somebody); }
