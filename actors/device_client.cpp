@@ -261,18 +261,21 @@ Future<void> DeviceClient::when_ready() const {
 
 // --- ending --------------------------------------------------------------------------------------
 
-bool DeviceClient::close(std::chrono::nanoseconds patience) {
+bool DeviceClient::close(std::chrono::nanoseconds patience, AwaitTurns turns) {
   if (context_.fork.forked()) return true;  // what runs is the parent's
   services_.close();
   if (is_lost()) return shell_->stats().muted == 0;
   const Error why = stopped("device", info());
   const auto until = std::chrono::steady_clock::now() + patience;
+  const auto answered = [&](const auto& answer) {
+    return turns == AwaitTurns::yes ? answer.wait_until(until) : answer.ready();
+  };
   const auto points = actor_.call(CloseDevice{why}, Run::here);
-  if (!points.wait_until(until) || !points.poll()->has_value()) return false;
+  if (!answered(points)) return false;
+  if (!points.poll()->has_value()) return shell_->stats().in_flight == 0;  // its actor has ended
   for (const QueuePoint& point : **points.poll())
     if (point.value > 0) shell_->backend()->wait(point, until);
-  return actor_.call(SettleCompletions{}, Run::here).wait_until(until) &&
-         shell_->stats().in_flight == 0;
+  return answered(actor_.call(SettleCompletions{}, Run::here)) && shell_->stats().in_flight == 0;
 }
 
 }  // namespace stoker

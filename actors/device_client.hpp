@@ -174,9 +174,12 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
 
   void cancel(const CommandPtr& command, Error why);
 
+  /// Whether close() may wait for the device's actor: not on a thread that has to run it.
+  enum class AwaitTurns : std::uint8_t { no, yes };
   /// Refuses further work, fails what queues, and waits at most `patience` for what runs. True if
-  /// nothing runs any more.
-  bool close(std::chrono::nanoseconds patience);
+  /// nothing runs any more. AwaitTurns::no: an actor that is not idle does that when it comes to it;
+  /// then false at once.
+  bool close(std::chrono::nanoseconds patience, AwaitTurns turns = AwaitTurns::yes);
 
  private:
   [[nodiscard]] Result<void> check_buffer(const DeviceBuffer& buffer, std::string_view op) const;

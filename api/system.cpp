@@ -131,39 +131,45 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
       tree.forsake();
       return true;
     }
-    // A host's loop may be this thread's to run.
+    // A host's loop may be this thread's to run, and a thread of our pool the only one.
     const bool may_wait = !options.executor && !executor->in_executor();
-    const Future<ExitReason> program = tree.stop_program();
-    if (may_wait) static_cast<void>(program.wait_for(options.stop_patience));
-    executor->turn_watch().stop();
+    bool all = true;
+    const auto await = [&](const auto& end) {
+      if (may_wait && !end.wait_for(options.stop_patience)) all = false;
+    };
+    await(tree.stop_program());
+    if (options.hog_limit > std::chrono::nanoseconds::zero()) executor->turn_watch().stop();
     Slots closing;
     std::unique_ptr<ObserveServer> silenced;
     {
       const std::scoped_lock lock{mutex, slots_mutex};
       stopped = true;
-      closing.swap(devices);
+      closing = devices;  // they stay: whoever stops at the same time waits for them, too
       silenced = std::move(server);
     }
     silenced.reset();
-    bool all = true;
     std::vector<Leaving> leaving;
     for (const auto& [name, slot] : closing) {
       slot->close({"device", ErrorCode::closed, "the system was stopped"});
       const auto client = slot->current();
-      if (client->close(options.stop_patience)) {
+      if (client->close(options.stop_patience,
+                        may_wait ? DeviceClient::AwaitTurns::yes : DeviceClient::AwaitTurns::no)) {
         leaving.push_back({client, client->shell().gone()});
         continue;
       }
       all = false;
-      log_warn("the device still runs work that was left behind", {{"device", name}});
+      if (may_wait) log_warn("the device still runs work that was left behind", {{"device", name}});
     }
     // The devices end now rather than some time later on the executor: their memory is free for
     // whoever comes next, and the process may exit.
-    const Future<ExitReason> rest = tree.stop();
-    if (!may_wait || !rest.wait_for(options.stop_patience)) return all;
+    await(tree.stop());
+    {
+      const std::scoped_lock lock{mutex, slots_mutex};
+      devices.clear();
+    }
     closing.clear();
     for (const Leaving& device : leaving)
-      if (device.client.expired()) static_cast<void>(device.gone.wait_for(options.stop_patience));
+      if (may_wait && device.client.expired()) await(device.gone);
     return all;
   }
 

@@ -42,6 +42,7 @@ struct SystemOptions {
   /// How often a lost device is opened again.
   DeviceRestarts device_restarts = {};
   /// A handler or process that has its thread for longer is named in the log; zero: none is watched.
+  /// An executor has one watch: that of the system that was made on it last, until one of them stops.
   std::chrono::nanoseconds hog_limit = std::chrono::seconds{1};
   /// How long stopping waits for work in flight.
   std::chrono::nanoseconds stop_patience = std::chrono::seconds{5};
@@ -100,9 +101,10 @@ class System {
   [[nodiscard]] const Config& config() const noexcept;
 
   /// Stops now instead of with the last handle: the program's actors, then the devices, with their
-  /// memory unless a handle of it is left. The actors are waited for where that is possible: not on the
-  /// executor's own threads, nor for a host's loop; there a device may end a moment later. False if
-  /// something still ran at the end of the patience and was left behind. Later calls do nothing.
+  /// memory unless a handle of it is left. Waits for each where that is possible: not on the executor's
+  /// own threads, nor for a host's loop. There all of it ends in the same order, but later, when those
+  /// threads come to it. False if a device still works, or an actor that was waited for: it is left behind.
+  /// Calls at the same time wait for the same; later ones do nothing.
   bool stop() const;
 
  private:
