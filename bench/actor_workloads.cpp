@@ -307,6 +307,30 @@ Samples crashes(const Pool& pool, int samples) {
   return saboteur.get()->latencies;
 }
 
+/// Starts so many children of one specification and stops them, in µs for each: the same whatever the
+/// number.
+double children(const Pool& pool, int count) {
+  constexpr int at_once = 1000;  // what is asked of the supervisor before it is waited for
+  ChildSpec spec;
+  spec.restart = Restart::temporary;
+  spec.start = [](const ChildStart& start) -> Result<ActorAddress> {
+    return ActorAddress{start.spawn<Echo>({})};
+  };
+  const Supervisor supervisor =
+      start_supervisor(pool, {.strategy = Strategy::simple_one_for_one}, {spec}).get();
+  const double seconds = seconds_of([&] {
+    std::vector<Future<ActorAddress>> started;
+    for (int i = 0; i < count; ++i) {
+      started.push_back(supervisor.start_child());
+      if (started.size() < at_once && i + 1 < count) continue;
+      for (const auto& one : started) static_cast<void>(one.get());
+      started.clear();
+    }
+    static_cast<void>(supervisor.stop().wait());
+  });
+  return seconds * 1e6 / count;
+}
+
 }  // namespace
 
 Samples actor_workload(std::string_view row, int samples) {
@@ -324,6 +348,10 @@ Samples actor_workload(std::string_view row, int samples) {
   if (row == "ask_flooded") return ask_flooded(pool, samples);
   if (row == "ask_here") return ask_outside(pool, samples, Run::here);
   if (row == "crash") return crashes(pool, samples);
+  if (row.starts_with("children_")) {
+    const int count = std::stoi(std::string{row.substr(row.find('_') + 1)});
+    return sample(samples, [&] { return children(pool, count); });
+  }
   if (row == "idle_bytes") {  // a second time in the same heap would say nothing
     Samples once;
     once.add(idle_bytes(pool));
