@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "stoker/pipeline/tensor/files/json_text.hpp"
 #include "stoker/runtime/error.hpp"
 
 namespace stoker::nn {
@@ -27,7 +28,7 @@ std::string seen_by(std::span<const Callback> callbacks) {
 }
 
 void recall(std::span<const Callback> callbacks, std::string_view text) {
-  const json all = json::parse(text, nullptr, false);
+  const json all = files::parse_json(text);
   if (!all.is_array()) refuse("expected a list");
   std::map<std::string, std::vector<std::string>, std::less<>> known;
   for (const json& one : all) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stoker/api/nn/network_data.hpp"
+#include "stoker/pipeline/tensor/files/json_text.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -127,7 +128,7 @@ std::string Network::to_json() const {
 }
 
 Network Network::from_json(std::string_view text) {
-  const json parsed = json::parse(text, nullptr, false);
+  const json parsed = files::parse_json(text);
   if (parsed.is_discarded()) refuse("it is not JSON");
   try {
     return Reader{parsed}.network();

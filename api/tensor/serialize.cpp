@@ -5,6 +5,7 @@
 
 #include "stoker/api/tensor/safetensors.hpp"
 #include "stoker/api/tensor/transfer.hpp"
+#include "stoker/pipeline/tensor/files/json_text.hpp"
 
 namespace stoker::detail {
 namespace {
@@ -95,14 +96,8 @@ ReadStructure read_structure(std::span<const std::byte> bytes) {
   const SafetensorsFile file = open_safetensors(bytes);
   const auto form = file.metadata().find(form_key);
   if (form == file.metadata().end()) damaged_form();
-  // Depth is bounded while parsing: destroying a deep document takes stack.
-  bool deep = false;
-  const auto watch = [&](int depth, Json::parse_event_t, Json&) {
-    deep |= depth > 2 * deepest;
-    return !deep;
-  };
-  const Json json = Json::parse(form->second, watch, false);
-  if (deep || json.is_discarded()) damaged_form();
+  const Json json = files::parse_json(form->second, 2 * deepest);
+  if (json.is_discarded()) damaged_form();
   ReadStructure read;
   read.layout = layout_of(json, 0);
   if (tensors_in(read.layout) != file.size()) damaged_form();

@@ -141,6 +141,15 @@ TEST_F(ModelParameters, are_not_taken_from_files_of_another_kind) {
   says(refused(with("/params/two.kernel/data/1", 2.5)), "a list of 2 along axis 1");
 }
 
+TEST_F(ModelParameters, are_not_taken_from_lists_in_lists_without_end) {
+  const std::string deep = std::string(300'000, '[') + std::string(300'000, ']');
+  for (const std::string& text :
+       {deep, R"({"format": )" + deep + R"(, "params": {}})",
+        R"({"format": "stoker.params/1", "params": {"norm.beta": {"type": )" + deep +
+            R"(, "shape": [3], "data": [1, 2, 3]}}})"})
+    EXPECT_EQ(refused(text).code(), ErrorCode::invalid_argument);
+}
+
 TEST_F(ModelParameters, need_files_and_folders_that_are_there) {
   Model one = model(1);
   EXPECT_EQ(nn::code_of([&] {

@@ -92,9 +92,12 @@ TEST_F(TrainingFiles, are_refused_where_they_are_none) {
   const std::vector<Callback> callbacks{callbacks::early_stopping(2)};
   const std::string before = seen_by(callbacks);
   EXPECT_EQ(code_of([&] { return recall_training(file, callbacks); }), ErrorCode::invalid_argument);
-  for (const char* text : {"", "7", "{}", R"([{"kind": "csv"}])", R"([{"seen": 1, "kind": 2}])",
-                           R"([{"kind": "early_stopping", "seen": {"best": "low", "misses": 0}}])",
-                           R"([{"kind": "early_stopping", "seen": {"best": 0.5}}])"})
+  const std::string deep = R"([{"kind": "early_stopping", "seen": )" + std::string(300'000, '[') +
+                           std::string(300'000, ']') + "}]";
+  for (const char* text :
+       {deep.c_str(), "", "7", "{}", R"([{"kind": "csv"}])", R"([{"seen": 1, "kind": 2}])",
+        R"([{"kind": "early_stopping", "seen": {"best": "low", "misses": 0}}])",
+        R"([{"kind": "early_stopping", "seen": {"best": 0.5}}])"})
     EXPECT_EQ(error_of([&] {
                 recall(callbacks, text);
                 return 0;
