@@ -162,6 +162,26 @@ TEST_P(Files, npz_notices_a_changed_byte) {
   EXPECT_EQ(error_of([&] { return npz_from_bytes(bytes); }).code(), ErrorCode::io_error);
 }
 
+TEST_P(Files, npz_refuses_entries_that_claim_more_than_the_archive_holds) {
+  constexpr std::size_t claimed = 1'000'000'128;  // packed and unpacked
+  const auto content = npy("{'descr': '|u1', 'fortran_order': False, 'shape': (1000000000,), }", 8);
+  const std::string sizes = low_first(0, 4) + low_first(claimed, 4) + low_first(claimed, 4);
+  const std::string about = low_first(20, 2) + low_first(0, 8) + sizes + low_first(5, 2);
+  const std::string entry =
+      "PK\3\4" + about + low_first(0, 2) + "x.npy" +
+      std::string{reinterpret_cast<const char*>(content.data()), content.size()};
+  const std::string directory = "PK\1\2" + low_first(20, 2) + about + low_first(0, 16) + "x.npy";
+  const std::string archive = entry + directory + "PK\5\6" + low_first(0, 4) + low_first(1, 2) +
+                              low_first(1, 2) + low_first(directory.size(), 4) +
+                              low_first(entry.size(), 4) + low_first(0, 2);
+  write_file(path("x.npz"), archive);
+  for (const Error& error : {error_of([&] { return npz_from_bytes(bytes_in(archive)); }),
+                             error_of([&] { return load_npz(path("x.npz")); })}) {
+    EXPECT_EQ(error.code(), ErrorCode::io_error);
+    EXPECT_NE(error.reason().find("claims more bytes"), std::string_view::npos) << error.what();
+  }
+}
+
 TEST_P(Files, raw_bytes_come_back) {
   const Tensor x = iota({4, 2}, DType::s16);
   save_raw(path("x"), x);

@@ -85,10 +85,11 @@ struct Feed {
 void ZipReader::Discard::operator()(zip* archive) const noexcept { zip_discard(archive); }
 void ZipWriter::Discard::operator()(zip* archive) const noexcept { zip_discard(archive); }
 
-ZipReader::ZipReader(zip* archive, std::string name, std::string_view op)
+ZipReader::ZipReader(zip* archive, std::string name, std::uint64_t bytes, std::string_view op)
     : archive_{archive},
       name_{std::move(name)},
       op_{op},
+      bytes_{bytes},
       count_{static_cast<std::size_t>(zip_get_num_entries(archive, 0))} {}
 
 Error ZipReader::failure(std::string_view what) const {
@@ -99,7 +100,9 @@ Result<ZipReader> ZipReader::open(const std::filesystem::path& path, std::string
   int code = 0;
   zip* const archive = zip_open(path.c_str(), ZIP_RDONLY, &code);
   if (!archive) return open_error(op, path.string(), code);
-  return ZipReader{archive, path.string(), op};
+  std::error_code failure;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, failure);
+  return ZipReader{archive, path.string(), failure ? 0 : bytes, op};
 }
 
 Result<ZipReader> ZipReader::open(std::span<const std::byte> bytes, std::string_view op) {
@@ -111,7 +114,7 @@ Result<ZipReader> ZipReader::open(std::span<const std::byte> bytes, std::string_
   const int code = zip_error_code_zip(&error);
   zip_error_fini(&error);
   if (!archive) return open_error(op, "bytes in memory", code);
-  return ZipReader{archive, "bytes in memory", op};
+  return ZipReader{archive, "bytes in memory", bytes.size(), op};
 }
 
 Result<ZipReader::Entry> ZipReader::entry(std::size_t index) const {
@@ -125,7 +128,9 @@ Result<ZipReader::Entry> ZipReader::entry(std::size_t index) const {
                  ErrorCode::unsupported,
                  "encrypted entries are not read",
                  {{"entry", about.name}, {"file", name_}}};
-  if (!(about.valid & ZIP_STAT_COMP_SIZE) || about.size / best_ratio > about.comp_size)
+  // What it says of its packed size is a claim, too.
+  if (!(about.valid & ZIP_STAT_COMP_SIZE) || about.comp_size > bytes_ ||
+      about.size / best_ratio > about.comp_size)
     return damaged(op_, name_, "an entry claims more bytes than it can hold")
         .with("entry", about.name);
   return Entry{about.name, about.size};

@@ -41,12 +41,13 @@ class ZipReader {
   struct Discard {
     void operator()(zip* archive) const noexcept;
   };
-  ZipReader(zip* archive, std::string name, std::string_view op);
+  ZipReader(zip* archive, std::string name, std::uint64_t bytes, std::string_view op);
   [[nodiscard]] Error failure(std::string_view what) const;
 
   std::unique_ptr<zip, Discard> archive_;
   std::string name_;
   std::string op_;
+  std::uint64_t bytes_ = 0;  // of the whole archive
   std::size_t count_ = 0;
 };
 
