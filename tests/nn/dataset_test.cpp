@@ -96,6 +96,15 @@ TEST_F(Datasets, different_numbers_of_rows_are_refused) {
   EXPECT_EQ(code_of([] { return Dataset{tensor(1.0), tensor(1.0)}; }), ErrorCode::shape_mismatch);
 }
 
+TEST_F(Datasets, rows_without_elements_are_refused) {
+  EXPECT_EQ(code_of([] {
+              return Dataset{zeros({5, 0}), zeros({5, 0, 3})};
+            }),
+            ErrorCode::shape_mismatch);
+  EXPECT_EQ((Dataset{zeros({0, 4}), zeros({0})}).size(), 0);
+  EXPECT_EQ((Dataset{zeros({5, 0}), zeros({5})}).size(), 5);
+}
+
 TEST_F(Datasets, a_function_fills_row_by_row) {
   const Dataset squares = dataset_from_function(
       1000, {{{DType::s64, {}}}, {{DType::s64, {}}}}, [](std::int64_t row, const RowsInto& into) {

@@ -1,5 +1,6 @@
 #include "stoker/api/nn/data/dataset.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -144,6 +145,16 @@ std::span<std::byte> row_of(std::span<std::byte> rows, const TensorSpec& spec, s
 
 Dataset::Dataset(std::shared_ptr<const RowSource> source) : source_{std::move(source)} {
   if (!source_) throw Error{"dataset", ErrorCode::invalid_argument, "there is no source of rows"};
+  // Rows of nothing would cost a file nothing, so it could claim any number of them.
+  const auto empty = [](const TensorSpec& row) { return row.elements() == 0; };
+  const RowSpecs& specs = source_->specs();
+  if (source_->size() > 0 && !specs.inputs.empty() && std::ranges::all_of(specs.inputs, empty) &&
+      std::ranges::all_of(specs.targets, empty))
+    throw Error{"dataset",
+                ErrorCode::shape_mismatch,
+                std::to_string(source_->size()) + " rows of " + specs.inputs[0].to_string() +
+                    " have no elements",
+                {{"got", specs.inputs[0].to_string()}}};
 }
 
 Dataset::Dataset(const Tensor& inputs, const Tensor& targets)

@@ -60,6 +60,7 @@ class RowSource {
 
 class Dataset {
  public:
+  /// Throws shape_mismatch if there are rows and none of their arrays has elements.
   explicit Dataset(std::shared_ptr<const RowSource> source);
   /// Tensors whose first axis is that of rows. Waits for them and copies their bytes.
   Dataset(const Tensor& inputs, const Tensor& targets);
