@@ -11,6 +11,8 @@
 
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(STOKER_ISAS v1)
+elseif(STOKER_CPU_VARIANTS)
+  set(STOKER_ISAS ${STOKER_CPU_VARIANTS})
 elseif(STOKER_SANITIZE)
   # Sanitizers register their own data at load, which does not survive being made local. One set is
   # enough to find faults, and compiled alone it needs no separation.

@@ -5,8 +5,11 @@ option(STOKER_BUILD_COMMAND "Build the stoker command" ${PROJECT_IS_TOP_LEVEL})
 option(STOKER_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(STOKER_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(STOKER_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(STOKER_BUILD_FUZZ "Build the fuzzers, with clang" OFF)
 option(STOKER_INSTALL "Define the install rules" ${PROJECT_IS_TOP_LEVEL})
 set(STOKER_SANITIZE "" CACHE STRING "Sanitizers: empty, address;undefined or thread")
+set(STOKER_CPU_VARIANTS "" CACHE STRING
+    "Instruction sets that CPU kernels are compiled for, of v1, v3 and v4; v1 is the baseline")
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
@@ -47,11 +50,19 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
 endif()
 target_include_directories(stoker_settings INTERFACE "${STOKER_INCLUDE_DIR}"
                                                      "${STOKER_GENERATED_DIR}")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # GCC's pragmas for loops, and & and | of truths, which loops without branches want.
+  target_compile_options(stoker_settings INTERFACE -Wno-unknown-pragmas
+                                                   -Wno-bitwise-instead-of-logical
+                                                   -Wno-bitwise-conditional-parentheses)
+endif()
 if(STOKER_SANITIZE)
   list(JOIN STOKER_SANITIZE "," sanitizers)
   target_compile_options(stoker_settings INTERFACE -fsanitize=${sanitizers}
-                                                   -fno-omit-frame-pointer
-                                                   # GCC loses track of what it instrumented.
-                                                   -Wno-maybe-uninitialized)
+                                                   -fno-omit-frame-pointer)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC loses track of what it instrumented.
+    target_compile_options(stoker_settings INTERFACE -Wno-maybe-uninitialized)
+  endif()
   target_link_options(stoker_settings INTERFACE -fsanitize=${sanitizers})
 endif()

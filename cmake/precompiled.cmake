@@ -24,7 +24,7 @@ endfunction()
 
 # The objects of a target; CMake counts the precompiled header as one.
 function(stoker_objects target out)
-  set(${out} "$<FILTER:$<TARGET_OBJECTS:${target}>,EXCLUDE,\\.gch$>" PARENT_SCOPE)
+  set(${out} "$<FILTER:$<TARGET_OBJECTS:${target}>,EXCLUDE,\\.(gch|pch)$>" PARENT_SCOPE)
 endfunction()
 
 # stoker_optimise_little(TARGET): for code that only calls what must be fast. It compiles a quarter

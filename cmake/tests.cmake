@@ -24,6 +24,7 @@ set(components_of_vulkan core glsl)
 set(components_of_tensor core glsl tensor)
 set(components_of_nn core glsl tensor nn script nn_script)
 set(components_of_script core glsl script)
+set(components_of_fuzz core glsl tensor nn script)
 # The folders whose tests run the stoker command.
 set(folders_with_command cli guides)
 
@@ -45,7 +46,15 @@ foreach(folder ${test_folders})
     set(components ${components_of_${folder}})
   endif()
   list(TRANSFORM components PREPEND stoker_)
+  if(folder STREQUAL "fuzz")
+    list(FILTER test_sources EXCLUDE REGEX "/libfuzzer\\.cpp$")  # the other main program
+    list(APPEND test_sources "${stoker_fuzz_list}")
+  endif()
   add_executable(tests_${folder} ${test_sources})
+  if(folder STREQUAL "fuzz")
+    # Many small files, each in a namespace of its own.
+    set_target_properties(tests_fuzz PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
   target_link_libraries(
     tests_${folder} PRIVATE stoker_settings ${components} stoker_kernel_cases GTest::gtest
                             GTest::gtest_main spdlog::spdlog nlohmann_json::nlohmann_json

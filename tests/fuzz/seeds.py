@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Writes the seeds of tests/fuzz/corpus: small inputs of every kind that each fuzzer knows. Those that
+once found something lie beside them under other names and are left alone."""
+import gzip
+import io
+import json
+import pathlib
+import struct
+import zipfile
+import zlib
+
+root = pathlib.Path(__file__).parent / "corpus"
+
+
+def seed(fuzzer, name, content):
+    folder = root / fuzzer
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def packed(content):
+    return gzip.compress(content if isinstance(content, bytes) else content.encode(), mtime=0)
+
+
+# --- files of arrays ----------------------------------------------------------------------------------
+def npy(descr, order, shape, data, version=1):
+    header = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}\n".encode()
+    length = struct.pack("<H" if version == 1 else "<I", len(header))
+    return b"\x93NUMPY" + bytes([version, 0]) + length + header + data
+
+
+def npz(entries, method):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        for name, content in entries.items():
+            archive.writestr(zipfile.ZipInfo(name), content, method)
+    return file.getvalue()
+
+
+def safetensors(header, data):
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+six = struct.pack("<6f", 1, 2, 3, 4, 5, 6)
+arrays = {
+    "f32": npy("<f4", "False", "(2, 3)", six),
+    "fortran": npy("<f4", "True", "(2, 3)", six),
+    "swapped": npy(">i2", "False", "(3,)", b"\0\1\0\2\0\3"),
+    "scalar": npy("<f8", "False", "()", struct.pack("<d", 0.5)),
+    "empty": npy("<i8", "False", "(0, 4)", b""),
+    "bool": npy("|b1", "False", "(4,)", b"\0\1\2\xff"),
+    "complex": npy("<c8", "False", "(1,)", struct.pack("<2f", 1, -1)),
+    "bf16": npy("|V2", "False", "(2,)", b"\x80\x3f\0\0"),
+    "version3": npy("|u1", "False", "(3,)", b"abc", 3),
+}
+for name, content in arrays.items():
+    seed("npy", name, content)
+seed("npz", "stored", npz({"a.npy": arrays["f32"], "b.npy": arrays["scalar"]}, zipfile.ZIP_STORED))
+seed("npz", "deflated", npz({"a.npy": arrays["fortran"]}, zipfile.ZIP_DEFLATED))
+seed("npz", "other", npz({"note.txt": b"no array"}, zipfile.ZIP_STORED))
+
+seed("safetensors", "two", safetensors(
+    {"__metadata__": {"format": "pt"}, "a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
+     "b": {"dtype": "I16", "shape": [], "data_offsets": [8, 10]}}, six[:8] + b"\1\0"))
+seed("safetensors", "none", safetensors({}, b""))
+seed("safetensors", "empty", safetensors(
+    {"e": {"dtype": "BF16", "shape": [0, 3], "data_offsets": [0, 0]}}, b""))
+seed("safetensors", "structure", safetensors(
+    {"__metadata__": {"stoker.structure": json.dumps([{"keys": ["k"], "parts": [0]}, [0]])},
+     "0": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
+     "1": {"dtype": "U8", "shape": [2], "data_offsets": [4, 6]}}, six[:6]))
+
+seed("idx", "u8", b"\0\0\x08\x02\0\0\0\2\0\0\0\3abcdef")
+seed("idx", "f32", b"\0\0\x0d\x01\0\0\0\1" + struct.pack(">f", 1.5))
+seed("idx", "packed", packed(b"\0\0\x0b\x01\0\0\0\2\0\1\0\2"))
+seed("idx", "huge", b"\0\0\x0e\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")
+seed("raw", "matrix", bytes([0, 2, 48, 56, 0]) + six)
+seed("raw", "offset", bytes([8, 1, 40, 1, 40]) + b"abcdef")
+seed("raw", "huge", bytes([1, 3, 170, 60, 2, 170, 60, 2, 170, 60, 2, 0]))
+
+# --- pictures -----------------------------------------------------------------------------------------
+def png(width, height, depth, colour, rows, interlace=0, extra=b""):
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(
+            ">I", zlib.crc32(kind + content))
+    head = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, interlace)
+    data = b"".join(b"\0" + row for row in rows)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + extra + chunk(b"IDAT", zlib.compress(data)) +
+            chunk(b"IEND", b""))
+
+
+def palette(colours):
+    content = bytes(colours)
+    return struct.pack(">I", len(content)) + b"PLTE" + content + struct.pack(
+        ">I", zlib.crc32(b"PLTE" + content))
+
+
+seed("image", "grey.png", png(3, 2, 8, 0, [b"\0\x80\xff", b"\1\2\3"]))
+seed("image", "rgb.png", png(2, 1, 8, 2, [b"\1\2\3\4\5\6"]))
+seed("image", "rgba.png", png(1, 2, 8, 6, [b"\1\2\3\4", b"\5\6\7\x08"]))
+seed("image", "deep.png", png(2, 1, 16, 4, [b"\1\2\3\4\5\6\7\x08"]))
+seed("image", "palette.png", png(4, 1, 2, 3, [b"\x1b"], extra=palette(range(12))))
+seed("image", "interlaced.png", png(1, 1, 8, 0, [b"\x42"], interlace=1))
+# A grey JPEG of 8 × 8 pixels: tables of ones, one block whose mean is 0.
+seed("image", "grey.jpg", bytes.fromhex(
+    "ffd8ffdb004300" + "01" * 64 + "ffc0000b080008000801011100"
+    "ffc40014000100000000000000000000000000000000"
+    "ffc40014100100000000000000000000000000000000"
+    "ffda0008010100003f003fffd9"))
+
+# --- text ---------------------------------------------------------------------------------------------
+seed("csv", "header", b"\x01a,b\n1,2\n-3.5e2, 4 \n")
+seed("csv", "quoted", b"\x03\xef\xbb\xbf\"a\",\"b \"\"c\"\"\"\r\n1,\r\n\r\n2,3\r\n")
+seed("csv", "targets", b"\x18\x031;2\n")
+seed("csv", "typed", b"\x90\x06;\x06\x00" + b"1;2;3\n4;5;6\n")
+seed("csv", "named", b"\x21b,a\n1,inf\n2,nan\n")
+seed("csv", "packed", b"\x01" + packed("x,y\n1,2\n"))
+seed("stage", "all", "overlay : photo, mark : out?n=3&s=1.5&on=true&axes=[0, -1]&mode=bicubic")
+seed("stage", "none", "fill::x")
+seed("stage", "bad", "relu:a,,b:c?=1")
+seed("named", "real", "leaky_relu(alpha=0.2)")
+seed("named", "optimizer", "adam(learning_rate=1e-3, b1=0.8, eps_root=-1.5e-300)")
+seed("named", "layer", 'conv(channels=4, kernel_size=[3, 3], padding="same", use_bias=false)')
+seed("named", "words", 'sgd(nesterov=true, name="a \\"b\\" \\\\", n=inf, m=-nan)')
+seed("config", "all", b"STOKER_DEVICE=vulkan:1\0STOKER_THREADS=4\0STOKER_FLUSH_SUBNORMALS=yes\0"
+     b"STOKER_CACHE_DIR=\0XDG_CACHE_HOME=/tmp\0HOME=/root\0STOKER_ISA=v3\0STOKER_LOG=debug")
+seed("config", "bad", b"STOKER_THREADS=99999999999\0STOKER_VALIDATION=perhaps\0=\0HOME=")
+
+
+def network(layers, inputs, outputs=None, shape=(4,)):
+    return {"format": 1, "inputs": [{"name": "x", "dtype": "f32", "shape": list(shape)}],
+            "layers": [{"name": name, "kind": kind, "options": options}
+                       for name, kind, options in layers],
+            "steps": [{"layer": i, "inputs": source} for i, source in enumerate(inputs)],
+            "outputs": outputs or [["step", len(layers) - 1, 0]]}
+
+
+x = [["input", 0, 0]]
+seed("network", "dense", json.dumps(network(
+    [("dense_0", "dense", "options(units=3, activation=\"relu\")"),
+     ("dropout_0", "dropout", "options(rate=0.5)")], [x, [["step", 0, 0]]])))
+seed("network", "conv", json.dumps(network(
+    [("conv_0", "conv", "options(channels=2, kernel_size=[3, 3], padding=\"same\")"),
+     ("flatten_0", "flatten", "options")], [x, [["step", 0, 0]]], shape=(1, 8, 8))))
+seed("network", "joined", json.dumps(network(
+    [("add_0", "add", "options")], [[x[0], x[0]]]) | {"output_names": ["sum"]}))
+seed("network", "torn", '{"format": 1, "inputs": [')
+
+# The parts of a model file's metadata, in alphabetical order; none: as the model has it.
+seed("model", "metadata", b"\0\0[\"dense_0\"]\0\0")
+seed("model", "other_options", b"\0\0\0\0" + json.dumps(
+    {"loss": "mean_squared_error", "optimizer": "adam(learning_rate=0.1)", "accumulate_gradients": 2,
+     "weight_decay": 0.1, "seed": 1, "losses": [], "schedule": False}).encode())
+seed("model", "file", b"\1" + safetensors({"__metadata__": {"format": "stoker.model/1"}}, b""))
+seed("model", "json", b"\2" + json.dumps(
+    {"format": "stoker.params/1", "params": {
+        "dense_0.bias": {"type": "f32", "shape": [2], "data": [0.5, "nan"]},
+        "dense_0.kernel": {"type": "f32", "shape": [2, 2], "data": [[1, 2], [3, "-inf"]]}}}).encode())
+seed("model", "bytes", b"\3" + safetensors(
+    {"__metadata__": {"format": "stoker.params/1"},
+     "dense_0.bias": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
+     "dense_0.kernel": {"dtype": "F32", "shape": [2, 2], "data_offsets": [8, 24]}}, six))
+
+seed("script", "chain", "local x = buffer{1, 2, -3}\nprint(relu(x), args.n or 3)\n")
+seed("script", "errors", "print(pcall(function() error{a = 1} end))\nlocal t = setmetatable({}, "
+     "{__index = function(t, k) return k .. k end})\nprint(t.ab, #'x', select('#', 1, nil))\n")
+seed("script", "coroutines", "local c = coroutine.wrap(function(a) for i = 1, 3 do coroutine.yield(a + i) "
+     "end end)\nprint(c(1), c(), c())\ngoto done\n::done::\n")
+seed("script", "strings", "print(('%5.2f %q %s'):format(1.5, 'a\\n', {}), ('abc'):find('b(.)'), "
+     "('x'):rep(10, ','), ('a,b'):gsub(',', '%0;'), utf8.char(228))\n")
+seed("script", "tables", "local t = {3, 1, 2}\ntable.sort(t, function(a, b) return a > b end)\n"
+     "print(table.concat(t, ' '), table.unpack(t), 7 // 2, 7 % -3, 2^53 | 0, 1 << 62)\n")
+seed("script", "endless", "while true do end\n")
+seed("script", "memory", "local s = 'x'\nwhile true do s = s .. s end\n")
+
+# --- decisions ----------------------------------------------------------------------------------------
+for number in range(6):
+    steps = bytes((i * i * 7 + i * 31 + number * 53) % 256 for i in range(120))
+    for fuzzer in ("actors", "mailbox", "timeline"):
+        seed(fuzzer, f"mixed{number}", steps)
+    seed("graph", f"exact{number}", bytes([2 * number]) + steps[:60])
+    seed("graph", f"elements{number}", bytes([2 * number + 1]) + steps[40:90])
+    for part in range(3):
+        seed("kernel", f"mixed{number}{part}", bytes([number * 19 + part * 7]) + steps[part:part + 40])
