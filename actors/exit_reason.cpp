@@ -26,10 +26,12 @@ const Error* ExitReason::error() const noexcept {
 
 Error ExitReason::as_error(std::string_view op, std::string_view actor) const {
   if (const Error* why = error(); why && why->code() == ErrorCode::device_lost) return *why;
+  // Cut, because actors that end because of each other would tell it all again, each time longer.
+  constexpr std::size_t most = 500;
   return {std::string{op},
           ErrorCode::closed,
           "the actor has ended",
-          {{"actor", std::string{actor}}, {"exit_reason", to_string()}}};
+          {{"actor", std::string{actor}}, {"exit_reason", cut_short(to_string(), most)}}};
 }
 
 std::string ExitReason::to_string() const {
@@ -43,6 +45,14 @@ std::string ExitReason::to_string() const {
     case Kind::error: break;
   }
   return std::string{"error: "} + error_->what();
+}
+
+std::string cut_short(std::string text, std::size_t most) {
+  if (text.size() <= most) return text;
+  // Not within a character of several bytes.
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+  text.resize(most);
+  return text + " …";
 }
 
 bool operator==(const ExitReason& a, const ExitReason& b) noexcept {

@@ -13,6 +13,7 @@
 // Threads: a value; copies share what is immutable.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -51,7 +52,8 @@ class ExitReason {
   [[nodiscard]] const Error* error() const noexcept;
 
   /// What somebody is told who wanted something of the actor called `actor`: `closed`, with the
-  /// reason as a detail; device_lost if that is the reason, because a retry may then help.
+  /// reason as a detail, cut to 500 bytes; device_lost if that is the reason, because a retry may then
+  /// help.
   [[nodiscard]] Error as_error(std::string_view op, std::string_view actor) const;
   /// "normal", "{shutdown, no work left}", "error: matmul: …".
   [[nodiscard]] std::string to_string() const;
@@ -64,5 +66,8 @@ class ExitReason {
   Kind kind_ = Kind::normal;
   std::shared_ptr<const Error> error_;  // of an error, or one that carries the word
 };
+
+/// At most `most` bytes of the text, and a sign where it was cut.
+[[nodiscard]] std::string cut_short(std::string text, std::size_t most);
 
 }  // namespace stoker

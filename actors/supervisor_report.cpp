@@ -17,14 +17,6 @@ std::string_view to_string(SupervisorReport::Event event) noexcept {
   return "supervisor gave up: too many restarts";
 }
 
-std::string cut_short(std::string text, std::size_t most) {
-  if (text.size() <= most) return text;
-  // Not within a character of several bytes.
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
-  text.resize(most);
-  return text + " …";
-}
-
 void log_report(const SupervisorReport& said) {
   if (!log_enabled(LogLevel::error)) return;
   const std::string actor = std::to_string(said.actor);

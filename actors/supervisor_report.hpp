@@ -39,9 +39,6 @@ struct SupervisorReport {
 };
 [[nodiscard]] std::string_view to_string(SupervisorReport::Event event) noexcept;
 
-/// At most `most` bytes of the text, and a sign where it was cut.
-[[nodiscard]] std::string cut_short(std::string text, std::size_t most);
-
 /// As one line of the log, of bounded length.
 void log_report(const SupervisorReport& said);
 

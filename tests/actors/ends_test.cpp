@@ -54,6 +54,12 @@ TEST_F(Ends, an_actor_that_nobody_can_reach_ends_and_says_so) {
   EXPECT_TRUE(of_b.order.empty());  // no terminate(): this is not its strand
 }
 
+TEST_F(Ends, that_follow_from_each_other_do_not_make_ever_longer_reasons) {
+  ExitReason why = ExitReason::failure(Error{"test", ErrorCode::internal, "on purpose"});
+  for (int i = 0; i < 100; ++i) why = ExitReason::failure(why.as_error("call", "partner"));
+  EXPECT_LT(why.to_string().size(), 700U);
+}
+
 TEST_F(Ends, are_one_future_however_often_it_is_asked_for) {
   const auto ended = a.ended();
   EXPECT_EQ(a.ended().state(), ended.state()) << "asking again and again takes no memory";
