@@ -197,9 +197,11 @@ template <class A> class ActorRef : public ActorAddress {
  private:
   template <class R>
   Clock::time_point limit(Answer<R>& answer, std::chrono::nanoseconds timeout) const {
-    if (timeout == std::chrono::nanoseconds::max()) return Clock::time_point::max();
+    // In a child of fork() the clock is the parent's, and the message will be refused.
+    if (timeout == std::chrono::nanoseconds::max() || !strand()->check_process("call"))
+      return Clock::time_point::max();
     Clock& clock = strand()->executor().clock();
-    const auto until = clock.now() + timeout;
+    const auto until = deadline_after(clock.now(), timeout);
     answer.limit(clock, until, name());
     return until;
   }

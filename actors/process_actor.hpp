@@ -286,7 +286,7 @@ auto ProcessSelf<Accepted...>::receive(Written&&... written) {
   std::optional<Clock::time_point> until;
   if constexpr (detail::is_after<Last>)
     if (const auto time = std::get<count - 1>(clauses).time; time != Clock::duration::max())
-      until = clock().now() + time;
+      until = deadline_after(clock().now(), time);
   std::size_t number = count;
   const std::unique_ptr<Message> message = life_->take(
       [&](Message& one) {

@@ -15,7 +15,7 @@ class SendTimer::State final : public std::enable_shared_from_this<State> {
         send_{std::move(send)} {}
 
   void arm(std::chrono::nanoseconds first) {
-    due_ = executor_->clock().now() + first;
+    due_ = deadline_after(executor_->clock().now(), first);
     const std::scoped_lock lock{mutex_};
     arm_locked();
   }
@@ -47,7 +47,7 @@ class SendTimer::State final : public std::enable_shared_from_this<State> {
     if (!again) over_ = true;
     if (over_) return;
     const auto now = executor_->clock().now();
-    due_ += period_ * (now < due_ ? 1 : (now - due_) / period_ + 1);
+    due_ = deadline_after(due_, period_ * (now < due_ ? 1 : (now - due_) / period_ + 1));
     arm_locked();
   }
 

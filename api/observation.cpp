@@ -63,7 +63,7 @@ class Walk {
     std::vector<Asked> level;
     ask(top, root, level);
     while (!level.empty()) {
-      const auto until = now_here() + patience_;
+      const auto until = deadline_after(now_here(), patience_);
       std::vector<Asked> next;
       for (const Asked& one : level) {
         if (one.answer.wait_until(until))

@@ -21,7 +21,7 @@ class FaultRelay::Delay final : private TimerNode {
  public:
   Delay(std::weak_ptr<FaultRelay> relay, QueuePoint point, const FaultRule& rule) noexcept
       : relay_{std::move(relay)}, point_{point}, clock_{*rule.clock} {
-    clock_.arm(*this, clock_.now() + rule.delay);
+    clock_.arm(*this, deadline_after(clock_.now(), rule.delay));
   }
   ~Delay() { clock_.disarm(*this); }
   Delay(const Delay&) = delete;

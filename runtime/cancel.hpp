@@ -28,7 +28,7 @@ class Deadline {
   constexpr Deadline() noexcept = default;
   constexpr Deadline(time_point at) noexcept : at_(at) {}  // NOLINT: a time is a deadline
   [[nodiscard]] static Deadline after(const Clock& clock, Clock::duration time) noexcept {
-    return Deadline{clock.now() + time};
+    return Deadline{deadline_after(clock.now(), time)};
   }
 
   [[nodiscard]] constexpr bool exists() const noexcept { return at_ != time_point::max(); }

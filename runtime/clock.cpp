@@ -78,7 +78,7 @@ void ManualClock::arm(TimerNode& node, time_point due) noexcept { queue_.arm(nod
 bool ManualClock::disarm(TimerNode& node) noexcept { return queue_.disarm(node); }
 
 std::size_t ManualClock::advance(duration by) noexcept {
-  const time_point target = now() + by;
+  const time_point target = deadline_after(now(), by);
   std::size_t expired = 0;
   // Each timer sees its own due time as now(), unless it was due in the past already.
   for (time_point due = queue_.next_due(); due <= target; due = queue_.next_due()) {

@@ -26,11 +26,23 @@ class Clock {
 
   /// Calls node.expired() once when `due` has come, on the clock's thread. A time in the past
   /// expires at once, still from the clock's thread. The node must not be armed already.
+  /// `due` may be time_point::max(): never.
   virtual void arm(TimerNode& node, time_point due) noexcept = 0;
   /// True: the node will not expire. False: it was not armed, or expired() has been called. On
   /// return expired() is not running (except when called from inside it), so the node may go.
   virtual bool disarm(TimerNode& node) noexcept = 0;
 };
+
+/// The moment `limit` after `from`: time_point::max(), which is never, for a limit too long to be counted,
+/// and time_point::min() for a negative one of that size. Whoever adds a limit to a time uses this.
+[[nodiscard]] constexpr Clock::time_point deadline_after(Clock::time_point from,
+                                                         Clock::duration limit) noexcept {
+  using Duration = Clock::duration;
+  const Duration since = from.time_since_epoch();
+  if (limit > Duration::zero() && since > Duration::max() - limit) return Clock::time_point::max();
+  if (limit < Duration::zero() && since < Duration::min() - limit) return Clock::time_point::min();
+  return from + limit;
+}
 
 /// The steady clock of the machine; timers expire on one thread that sleeps between them.
 /// The constructor throws std::system_error if the thread cannot be started. Destroy it when no

@@ -148,7 +148,7 @@ void yield() noexcept;
 /// Parks (or, on a plain thread, blocks) until the clock says so.
 void sleep_until(Clock& clock, Clock::time_point when) noexcept;
 inline void sleep_for(Clock& clock, Clock::duration time) noexcept {
-  sleep_until(clock, clock.now() + time);
+  sleep_until(clock, deadline_after(clock.now(), time));
 }
 }  // namespace this_process
 

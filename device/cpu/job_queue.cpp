@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "stoker/runtime/clock.hpp"
 #include "stoker/runtime/held_wakes.hpp"
 #include "stoker/runtime/lock_soon.hpp"
 
@@ -126,7 +127,8 @@ void JobQueue::close(std::chrono::nanoseconds patience) noexcept {
   std::shared_ptr<ComputePool> pool;
   std::unique_lock lock{mutex_};
   const bool inside_report = reporter_ == std::this_thread::get_id();
-  changed_.wait_for(lock, patience, [&] {
+  const auto until = deadline_after(std::chrono::steady_clock::now(), patience);
+  changed_.wait_until(lock, until, [&] {
     if (inside_report) return std::ranges::all_of(flights_, &Flight::done);
     return flights_.empty() && reporter_ == std::thread::id{};
   });

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <semaphore>
 #include <thread>
 
 #include "stoker/api/stoker.hpp"
@@ -82,6 +83,39 @@ TEST_P(Lifetimes, the_last_handle_may_go_inside_a_continuation) {
   const auto gone = command.then(
       executor, [system = std::move(system)](const Result<void>&) mutable { system.reset(); });
   gone.wait();
+}
+
+TEST(StopPatience, may_be_for_ever) {
+  SystemOptions options;
+  options.stop_patience = std::chrono::nanoseconds::max();
+  const System system{options};
+  static std::binary_semaphore running{0};
+  static std::binary_semaphore release{0};
+  CppKernelSpec spec;
+  spec.name = "waits";
+  spec.grain = 0;
+  spec.run = [](const CppCall&, std::size_t, std::size_t) {
+    running.release();
+    release.acquire();
+  };
+  system.add_kernel(cpp_kernel(std::move(spec)).value());
+  const Device device = system.device("cpu");
+  const Buffer x = device.buffer({1.0F});
+  const Command command = device.submit("waits", {x}, device.buffer({1.0F}));
+  running.acquire();
+  const std::jthread releaser{[&] {
+    // Refused once the system is being stopped.
+    const Buffer y = device.buffer({1.0F});
+    try {
+      while (device.submit("relu", {y}, y).wait()) {
+      }
+    } catch (const Error&) {
+    }
+    release.release();
+  }};
+  EXPECT_TRUE(system.stop());
+  EXPECT_TRUE(command.ready());
+  EXPECT_TRUE(command.wait());
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Lifetimes, testing::Values("cpu", "null", "vulkan"),

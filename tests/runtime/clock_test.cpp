@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "stoker/runtime/cancel.hpp"
 #include "stoker/runtime/future.hpp"
 #include "stoker/runtime/manual_executor.hpp"
 
@@ -181,6 +182,33 @@ TEST(SystemClock, expires_timers_and_ends_with_none_armed) {
   EXPECT_FALSE(clock.disarm(past));
   EXPECT_FALSE(clock.disarm(soon));
   EXPECT_TRUE(clock.disarm(never));
+}
+
+TEST(Deadlines, are_never_or_long_ago_where_a_limit_cannot_be_counted) {
+  using time_point = Clock::time_point;
+  using duration = Clock::duration;
+  const time_point now{hours{1}};
+  EXPECT_EQ(deadline_after(now, seconds{2}), now + seconds{2});
+  EXPECT_EQ(deadline_after(now, -seconds{2}), now - seconds{2});
+  EXPECT_EQ(deadline_after(now, duration::max()), time_point::max());
+  EXPECT_EQ(deadline_after(now, duration::max() - hours{1}), time_point::max());
+  EXPECT_EQ(deadline_after(now, duration::max() - hours{2}), time_point::max() - hours{1});
+  EXPECT_EQ(deadline_after(now, duration::min()), time_point{duration::min() + hours{1}});
+  EXPECT_EQ(deadline_after(-now.time_since_epoch() + time_point{}, duration::min()),
+            time_point::min());
+  EXPECT_EQ(deadline_after(time_point::max(), seconds{1}), time_point::max());
+}
+
+TEST(Deadlines, of_any_length_may_be_waited_for) {
+  ManualClock clock;
+  ManualExecutor executor{clock};
+  const Promise<void> promise;
+  const CancelSource source;
+  const Timer never =
+      source.cancel_at(Deadline::after(clock, Clock::duration::max()), clock, executor, "test");
+  EXPECT_EQ(clock.next_due(), Clock::time_point::max());
+  EXPECT_FALSE(promise.future().wait_for(Clock::duration::min()));
+  EXPECT_FALSE(promise.future().wait_for(-seconds{1}));
 }
 
 }  // namespace
