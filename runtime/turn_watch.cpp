@@ -80,25 +80,37 @@ bool TurnWatch::Slot::begin(std::uint64_t id, std::string_view name) noexcept {
 TurnWatch::TurnWatch() : number_{next_number()}, slots_{std::make_shared<Slots>()} {}
 
 void TurnWatch::start(Clock& clock, std::chrono::nanoseconds limit, Report report) {
-  stop();
+  auto shared = std::make_shared<const Report>(std::move(report));
   const std::scoped_lock starting{starting_};
+  stop_locked();
   {
     const std::scoped_lock lock{mutex_};
     limit_ = limit;
-    report_ = std::move(report);
+    report_ = std::move(shared);
   }
   clock_ = &clock;
   watching_.store(true, std::memory_order_relaxed);
-  clock.arm(*this, clock.now() + limit / 2);
+  clock.arm(*this, deadline_after(clock.now(), limit / 2));
 }
 
 void TurnWatch::stop() noexcept {
   if (fork_.forked()) return;  // the clock is the parent's
+  if (reporter_.load() == std::this_thread::get_id()) {
+    // Another thread's stop() may wait for this report. It does not arm itself again.
+    watching_.store(false, std::memory_order_relaxed);
+    return;
+  }
   const std::scoped_lock starting{starting_};
-  if (!watching_.exchange(false, std::memory_order_relaxed)) return;
+  stop_locked();
+}
+
+void TurnWatch::stop_locked() noexcept {
+  watching_.store(false, std::memory_order_relaxed);
+  if (clock_ == nullptr) return;
   // Twice, because a look that runs meanwhile may have armed it again.
   clock_->disarm(*this);
   clock_->disarm(*this);
+  clock_ = nullptr;
   const std::scoped_lock lock{mutex_};
   report_ = nullptr;
 }
@@ -123,8 +135,27 @@ std::size_t TurnWatch::threads() const {
 }
 
 void TurnWatch::expired() noexcept {
-  for (const HoggedThread& one : look()) report_(one);
-  if (watching_.load(std::memory_order_relaxed)) clock_->arm(*this, clock_->now() + limit_ / 2);
+  reporter_.store(std::this_thread::get_id());
+  report_hogs();
+  reporter_.store({});
+  if (watching_.load(std::memory_order_relaxed))
+    clock_->arm(*this, deadline_after(clock_->now(), limit_ / 2));
+}
+
+void TurnWatch::report_hogs() noexcept {
+  try {
+    const std::vector<HoggedThread> hogs = look();
+    if (hogs.empty()) return;
+    std::shared_ptr<const Report> report;
+    {
+      const std::scoped_lock lock{mutex_};
+      report = report_;
+    }
+    for (const HoggedThread& one : hogs)
+      if (watching_.load(std::memory_order_relaxed)) (*report)(one);
+  } catch (...) {
+    detail::log_escaped_exception("turn_watch");
+  }
 }
 
 std::vector<HoggedThread> TurnWatch::look() {

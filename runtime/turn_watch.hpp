@@ -16,6 +16,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "stoker/runtime/clock.hpp"
@@ -31,7 +32,7 @@ struct HoggedThread {
 
 class TurnWatch final : private TimerNode {
  public:
-  /// Called on the clock's thread.
+  /// Called on the clock's thread. What it throws is logged. It may call stop(), not start().
   using Report = std::function<void(const HoggedThread&)>;
 
   /// What one thread does.
@@ -63,6 +64,7 @@ class TurnWatch final : private TimerNode {
   /// Looks every half `limit` and reports each piece of work once that has run for the limit. A later
   /// start() replaces the first.
   void start(Clock& clock, std::chrono::nanoseconds limit, Report report);
+  /// No report runs any more when it returns, but for the one that calls it.
   void stop() noexcept;
   /// The calling thread's slot. Null unless it watches.
   [[nodiscard]] Slot* here();
@@ -74,17 +76,20 @@ class TurnWatch final : private TimerNode {
   struct Slots;
   struct Returned;
   void expired() noexcept override;
+  void report_hogs() noexcept;
+  void stop_locked() noexcept;
   [[nodiscard]] std::vector<HoggedThread> look();
 
   const ForkGuard fork_;
   const std::uint64_t number_;  // of this watch in the process
   std::atomic<bool> watching_{false};
-  std::mutex starting_;  // start() and stop() exclude each other
-  Clock* clock_ = nullptr;
+  std::atomic<std::thread::id> reporter_{};  // who is inside a report
+  std::mutex starting_;                      // start() and stop() exclude each other
+  Clock* clock_ = nullptr;                   // while it may be armed
   const std::shared_ptr<Slots> slots_;
   std::mutex mutex_;  // of what follows
   std::chrono::nanoseconds limit_{};
-  Report report_;
+  std::shared_ptr<const Report> report_;  // one that runs has a share
 };
 
 }  // namespace stoker

@@ -1,10 +1,13 @@
 // A handler that hogs its thread is named while it does.
 #include "stoker/runtime/turn_watch.hpp"
 
+#include <memory>
+#include <stdexcept>
 #include <thread>
 
 #include "probe.hpp"
 #include "stoker/actors/process_actor.hpp"
+#include "stoker/runtime/log.hpp"
 
 namespace stoker {
 namespace {
@@ -86,6 +89,33 @@ TEST_F(Watching, takes_long_names_as_far_as_they_fit) {
   in(long_name, [this](Probe&) { clock.advance(2s); });
   ASSERT_EQ(seen.size(), 1U);
   EXPECT_EQ(seen[0].who, std::string(48, 'x'));
+}
+
+TEST_F(Watching, outlives_a_report_that_throws) {
+  const LogCapture log;
+  int reports = 0;
+  executor->turn_watch().start(clock, 1s, [&](const HoggedThread&) {
+    ++reports;
+    throw std::runtime_error{"the disk is full"};
+  });
+  for (int i = 0; i < 2; ++i) in(a, [this](Probe&) { clock.advance(10s); });
+  EXPECT_EQ(reports, 2);
+  EXPECT_TRUE(log.contains("the disk is full"));
+}
+
+TEST_F(Watching, may_be_stopped_by_its_report) {
+  auto alive = std::make_shared<int>(1);
+  const std::weak_ptr<int> watched = alive;
+  executor->turn_watch().start(clock, 1s, [&, alive = std::move(alive)](const HoggedThread& one) {
+    executor->turn_watch().stop();
+    EXPECT_EQ(watched.use_count(), 1) << "what runs was destroyed";
+    seen.push_back(one);
+  });
+  for (int i = 0; i < 2; ++i) in(a, [this](Probe&) { clock.advance(10s); });
+  EXPECT_EQ(seen.size(), 1U);
+  EXPECT_EQ(clock.next_due(), Clock::time_point::max());
+  executor->turn_watch().stop();
+  EXPECT_TRUE(watched.expired());
 }
 
 }  // namespace
