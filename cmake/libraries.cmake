@@ -33,7 +33,8 @@ include(GNUInstallDirs)
 stoker_glob(kernel_sources kernels/*.cpp kernels/*/*.cpp)
 list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(glsl|shader_tool)/|/(cases|cpu|[^/]*_cpu)\\.cpp$")
 list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(cpu_table|spirv|fused/(kernel|reduction|product))\\.cpp$")
-stoker_glob(base_sources runtime/cores.cpp runtime/error.cpp runtime/dtype.cpp runtime/shape.cpp)
+stoker_glob(base_sources runtime/cores.cpp runtime/error.cpp runtime/dtype.cpp runtime/shape.cpp
+            runtime/exit_watch.cpp runtime/process_mutex.cpp)
 add_library(stoker_definitions OBJECT ${kernel_sources} ${base_sources}
                                       "${STOKER_GENERATED_DIR}/kernel_list.cpp")
 target_link_libraries(stoker_definitions PRIVATE stoker_settings Boost::headers)
@@ -41,7 +42,8 @@ stoker_precompile(stoker_definitions)
 # Small files that include much. Scalar functions are families in one namespace.
 set_target_properties(stoker_definitions PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
 stoker_glob(scalar_sources kernels/scalar/*.cpp)
-set_source_files_properties(${scalar_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+set_source_files_properties(${scalar_sources} runtime/exit_watch.cpp runtime/process_mutex.cpp
+                            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # Shaders that are put together at run time take in the texts of others, as literals.
 foreach(folder matmul conv)
   set(literals "")

@@ -1,23 +1,37 @@
-#include "stoker/device/vulkan/exit_watch.hpp"
+#include "stoker/runtime/exit_watch.hpp"
 
 #include <link.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
-namespace stoker::device::vulkan {
+namespace stoker {
 namespace {
 
-constexpr std::chrono::seconds delay_patience{1};
+constexpr std::chrono::seconds delay_patience{2};
+// While a library is used for the first time. It makes its objects early, then fills them for long; each
+// renewal costs 32 bytes.
+constexpr std::chrono::microseconds shortest_renewal{5};
+constexpr std::chrono::microseconds longest_renewal{1000};
+constexpr int renewals = 64;  // while the time doubles, or so
+constexpr std::chrono::microseconds worth_sleeping{200};
+
+/// Returns after a time that suits one who has watched since `begin`.
+void pause_since(std::chrono::steady_clock::time_point begin) {
+  const auto now = std::chrono::steady_clock::now();
+  const std::chrono::steady_clock::duration pause = std::clamp<std::chrono::steady_clock::duration>(
+      (now - begin) / renewals, shortest_renewal, longest_renewal);
+  if (pause >= worth_sleeping) return std::this_thread::sleep_for(pause);
+  while (std::chrono::steady_clock::now() < now + pause) std::this_thread::yield();
+}
 
 /// How many libraries were loaded so far. A handler installed when there were fewer may run after
 /// those of the newest.
@@ -36,11 +50,14 @@ unsigned long long libraries_loaded() noexcept {
 
 /// Process-wide by nature, as exit() is.
 struct ExitWatches {
-  std::mutex mutex;
-  std::condition_variable no_delay;
+  // How many delay the exit, and a bit: it has begun.
+  static constexpr std::uint32_t exiting = 1U << 31;
+  std::atomic<std::uint32_t> delays{0};
+  ProcessMutex first_use;
+  ProcessMutex mutex;  // of what follows
+  std::condition_variable_any no_delay;
   std::vector<ExitWatch*> all;
-  unsigned delays = 0;
-  bool exiting = false;
+  std::chrono::steady_clock::time_point give_up{};
   unsigned long long libraries_seen = 0;
   std::atomic<pid_t> process{0};  ///< whose watches they are
 
@@ -55,9 +72,7 @@ struct ExitWatches {
     all.push_back(&watch);
     process.store(getpid());
     const unsigned long long libraries = libraries_loaded();
-    if (libraries == libraries_seen) return;
-    libraries_seen = libraries;
-    static_cast<void>(std::atexit([] { get().leave(); }));
+    if (libraries != std::exchange(libraries_seen, libraries)) renew();
   }
 
   void remove(ExitWatch& watch) {
@@ -66,30 +81,38 @@ struct ExitWatches {
     std::erase(all, &watch);
   }
 
-  /// False if the exit has begun.
-  bool delay() {
-    const std::scoped_lock lock{mutex};
-    if (!exiting) ++delays;
-    return !exiting;
+  /// Our handler is the newest now.
+  void renew() noexcept {
+    process.store(getpid());
+    static_cast<void>(std::atexit([] { get().leave(); }));
   }
 
-  void end_delay() {
+  /// False if the exit has begun.
+  bool delay() noexcept {
+    const bool in_time = (delays.fetch_add(1) & exiting) == 0;
+    if (!in_time) end_delay();
+    return in_time;
+  }
+
+  void end_delay() noexcept {
+    if (delays.fetch_sub(1) != (exiting | 1)) return;
     const std::scoped_lock lock{mutex};
-    --delays;
     no_delay.notify_all();
   }
 
   void leave() {
-    // A forked child exits with the parent's watches, and perhaps with its mutex in use.
+    // A forked child exits with the parent's watches and delays.
     if (process.load() != getpid()) return;
     std::unique_lock lock{mutex};
-    exiting = true;
+    // One limit for all of our handlers.
+    if ((delays.fetch_or(exiting) & exiting) == 0)
+      give_up = std::chrono::steady_clock::now() + delay_patience;
     // Newest first: what is made from an instance leaves before it.
     for (auto watch = all.rbegin(); watch != all.rend(); ++watch) {
       if (std::exchange((*watch)->left_, true)) continue;
       (*watch)->leave_();
     }
-    no_delay.wait_for(lock, delay_patience, [&] { return delays == 0; });
+    no_delay.wait_until(lock, give_up, [&] { return delays.load() == exiting; });
   }
 };
 
@@ -103,10 +126,43 @@ Error process_exits(std::string_view op) {
   return Error{std::string{op}, ErrorCode::closed, "the process exits"};
 }
 
-ExitDelay::ExitDelay() : too_late_{!ExitWatches::get().delay()} {}
+ExitDelay::ExitDelay() noexcept : too_late_{!ExitWatches::get().delay()} {}
 
 ExitDelay::~ExitDelay() {
   if (!too_late_) ExitWatches::get().end_delay();
 }
 
-}  // namespace stoker::device::vulkan
+FirstUse::FirstUse() : alone_{ExitWatches::get().first_use} {
+  ExitWatches::get().renew();
+  try {
+    renewing_ = std::jthread{[](const std::stop_token& stop) {
+      ExitWatches& watches = ExitWatches::get();
+      // Once exit() waits, what is still made goes before it goes on.
+      const auto begin = std::chrono::steady_clock::now();
+      while (!stop.stop_requested() && (watches.delays.load() & ExitWatches::exiting) == 0) {
+        pause_since(begin);
+        watches.renew();
+      }
+    }};
+  } catch (const std::system_error&) {  // no thread to be had: renewed at the end only
+  }
+}
+
+FirstUse::~FirstUse() {
+  if (renewing_.joinable()) {
+    renewing_.request_stop();
+    renewing_.join();
+  }
+  ExitWatches::get().renew();  // behind the last object that was made
+}
+
+void first_use(std::atomic<bool>& done, std::string_view op, const std::function<void()>& use) {
+  if (done.load(std::memory_order_acquire)) return;
+  const FirstUse first;
+  if (done.load(std::memory_order_relaxed)) return;
+  if (ExitDelay{}.too_late()) throw process_exits(op);
+  use();
+  done.store(true, std::memory_order_release);
+}
+
+}  // namespace stoker

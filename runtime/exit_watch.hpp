@@ -1,22 +1,28 @@
-// Takes Vulkan out of use when the process exits, before the driver cleans up after itself.
+// The end of the process, for whoever uses a library that does not outlive it.
 //
-// exit() runs its handlers newest first. The driver installs its own when it is loaded, and behind
-// them its threads, locks and memory are gone: a thread that waits inside the driver then crashes
-// (NVIDIA 580 does), and so does a destructor of a static object that still calls it. So whoever
-// holds a part of Vulkan watches for the exit from the moment the driver is loaded, and lets go.
+// exit() runs its handlers newest first, while other threads go on. Behind the handlers of a driver or a
+// library its threads, locks and memory are gone: a thread inside it then crashes, and so does a
+// destructor of a static object that still calls it. So whoever calls one says so (ExitDelay), and exit()
+// waits for those who are inside, for two seconds at most; from then on it is not called any more.
 //
 // Threads: any.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <mutex>
+#include <string_view>
+#include <thread>
 
 #include "stoker/runtime/error.hpp"
+#include "stoker/runtime/process_mutex.hpp"
 
-namespace stoker::device::vulkan {
+namespace stoker {
 
+/// Something to do before the libraries that are loaded by now clean up after themselves.
 class ExitWatch {
  public:
-  /// `leave` is called at most once, by the thread that exits, while Vulkan still works. It must not
+  /// `leave` is called at most once, by the thread that exits, while they still work. It must not
   /// wait without a limit: what it waits for may wait for this watch to be destroyed. Throws
   /// std::bad_alloc.
   explicit ExitWatch(std::function<void()> leave);
@@ -31,22 +37,42 @@ class ExitWatch {
   bool left_ = false;
 };
 
-/// While it exists, exit() waits before the driver cleans up, for a second at most. For whoever calls
-/// the driver on a thread that nobody may have joined by then: systems end on their own threads.
+/// The calling thread is inside a library: exit() waits for it, for two seconds at most in all.
 class ExitDelay {
  public:
-  ExitDelay();
+  ExitDelay() noexcept;
   ~ExitDelay();
   ExitDelay(const ExitDelay&) = delete;
   ExitDelay& operator=(const ExitDelay&) = delete;
-  /// The exit came first and waits for nobody: the driver must not be called any more.
+  /// The exit came first and waits for nobody: the library must not be called any more.
   [[nodiscard]] bool too_late() const noexcept { return too_late_; }
 
  private:
   bool too_late_ = false;
 };
 
-/// What is asked of a driver once the exit has begun fails with this (`closed`).
+/// The first use of a part of a library that makes static objects as it is used. Their destructors are
+/// newer than any handler of ours, so exit() would run them first. While this exists a thread keeps our
+/// handler the newest, and exit() waits as for an ExitDelay; another FirstUse, and a fork(), wait until it
+/// is over.
+class FirstUse {
+ public:
+  FirstUse();
+  ~FirstUse();
+  FirstUse(const FirstUse&) = delete;
+  FirstUse& operator=(const FirstUse&) = delete;
+
+ private:
+  const std::unique_lock<ProcessMutex> alone_;
+  const ExitDelay delay_;
+  std::jthread renewing_;
+};
+
+/// Calls `use` as a FirstUse unless `done` is set, and sets it. What `use` throws is passed on; then it
+/// counts as not done. Throws process_exits(op).
+void first_use(std::atomic<bool>& done, std::string_view op, const std::function<void()>& use);
+
+/// What is asked of a library once the exit has begun fails with this (`closed`).
 [[nodiscard]] Error process_exits(std::string_view op);
 
-}  // namespace stoker::device::vulkan
+}  // namespace stoker

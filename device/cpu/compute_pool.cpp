@@ -6,6 +6,7 @@
 
 #include "stoker/runtime/cores.hpp"
 #include "stoker/runtime/lock_soon.hpp"
+#include "stoker/runtime/process_mutex.hpp"
 #include "stoker/runtime/ring.hpp"
 
 namespace stoker::device::cpu {
@@ -167,13 +168,16 @@ struct ComputePool::State {
 };
 
 std::shared_ptr<ComputePool> ComputePool::shared(unsigned threads) {
-  // The pool is the one thing a process has once; the weak pointer ends with it, not at exit.
-  static std::mutex mutex;
-  static std::weak_ptr<ComputePool> current;
-  const std::scoped_lock lock{mutex};
-  if (auto pool = current.lock(); pool && !pool->fork_.forked()) return pool;
+  // The pool is the one thing a process has once; it ends with its last user, not at exit.
+  struct Current {
+    ProcessMutex mutex;
+    std::weak_ptr<ComputePool> pool;
+  };
+  static Current& current = *std::make_unique<Current>().release();
+  const std::scoped_lock lock{current.mutex};
+  if (auto pool = current.pool.lock(); pool && !pool->fork_.forked()) return pool;
   auto pool = std::make_shared<ComputePool>(threads);
-  current = pool;
+  current.pool = pool;
   return pool;
 }
 

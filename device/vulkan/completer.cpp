@@ -5,8 +5,8 @@
 #include <string>
 
 #include "stoker/device/vulkan/device_fault.hpp"
-#include "stoker/device/vulkan/exit_watch.hpp"
 #include "stoker/device/vulkan/result.hpp"
+#include "stoker/runtime/exit_watch.hpp"
 #include "stoker/runtime/log.hpp"
 
 namespace stoker::device::vulkan {

@@ -12,8 +12,8 @@
 #include <memory>
 #include <optional>
 
-#include "stoker/device/vulkan/exit_watch.hpp"
 #include "stoker/device/vulkan/physical_device.hpp"
+#include "stoker/runtime/exit_watch.hpp"
 
 namespace stoker::device::vulkan {
 
@@ -68,7 +68,7 @@ class DeviceHandle {
 };
 
 /// Makes, uses or destroys a device's objects while it exists and is true: exit() waits for it before
-/// the driver cleans up, for a second at most. False once the device is abandoned or exit() has begun:
+/// the driver cleans up, for two seconds at most. False once the device is abandoned or exit() has begun:
 /// then the driver is not to be called.
 class DriverUse {
  public:

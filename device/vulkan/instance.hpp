@@ -11,7 +11,7 @@
 #include <string>
 
 #include "stoker/device/vulkan/api.hpp"
-#include "stoker/device/vulkan/exit_watch.hpp"
+#include "stoker/runtime/exit_watch.hpp"
 
 namespace stoker::device::vulkan {
 

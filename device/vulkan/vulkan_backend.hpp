@@ -22,9 +22,9 @@
 #include "stoker/device/backend.hpp"
 #include "stoker/device/vulkan/completer.hpp"
 #include "stoker/device/vulkan/encoder.hpp"
-#include "stoker/device/vulkan/exit_watch.hpp"
 #include "stoker/device/vulkan/pipelines.hpp"
 #include "stoker/device/vulkan/queue.hpp"
+#include "stoker/runtime/exit_watch.hpp"
 
 namespace stoker::device::vulkan {
 

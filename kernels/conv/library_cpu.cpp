@@ -1,9 +1,12 @@
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string_view>
 
 #include "stoker/kernels/conv/library.hpp"
 #include "stoker/kernels/conv/library_operands.hpp"
 #include "stoker/kernels/matmul/sgemm.hpp"
+#include "stoker/runtime/exit_watch.hpp"
 
 namespace stoker::kernels::conv::STOKER_ISA {
 namespace {
@@ -276,6 +279,8 @@ std::optional<mm::Elements> Library::written(std::int64_t job) const noexcept {
 /// `kernel`: as the library wants it. `partial`: where the sums of a job go that computes weights.
 void Library::run(const CpuArgs& args, const float* kernel, std::int64_t job, std::byte* scratch,
                   float* partial) const {
+  const ExitDelay in_library;
+  if (in_library.too_late()) throw process_exits("conv");
   dnnl::stream stream{engine};
   const auto hold = [this](const Desc& desc, const void* at) {
     return dnnl::memory(desc, engine, const_cast<void*>(at));
@@ -353,6 +358,8 @@ void add_kernel_stages(const std::shared_ptr<const Library>& library, std::size_
   if (!library->k.move) return;
   plan.stages.push_back(
       {static_cast<std::uint32_t>(library->parts), [=](const CpuArgs& args, std::uint32_t part) {
+         const ExitDelay in_library;
+         if (in_library.too_late()) throw process_exits("conv");
          const mm::OneThread one(library->threads);
          dnnl::stream stream{library->engine};
          const Operand& k = library->k;
@@ -368,14 +375,37 @@ void add_kernel_stages(const std::shared_ptr<const Library>& library, std::size_
        }});
 }
 
+/// Null if the library does not take the problem. Throws closed once the process exits.
+std::shared_ptr<const Library> make_library(const Problem& problem) {
+  std::shared_ptr<Library> made;
+  const auto make = [&] {
+    made = std::make_shared<Library>();
+    made->p = problem;
+    if (!made->prepare()) made = nullptr;
+  };
+  // oneDNN lists its ways to compute things, in static objects, when it is first asked for one.
+  static std::atomic<bool> listed{false};
+  bool first = false;
+  first_use(listed, "conv", [&] {
+    first = true;
+    make();
+  });
+  if (first) return made;
+  // One at a time: oneDNN has locks that a child of fork() must find free.
+  static ProcessMutex making;
+  const std::scoped_lock lock{making};
+  const ExitDelay in_library;
+  if (in_library.too_late()) throw process_exits("conv");
+  make();
+  return made;
+}
+
 }  // namespace
 
 std::optional<CpuPlan> library_plan(const Problem& problem,
                                     std::shared_ptr<const mm::Finish> finish) {
-  const auto made = std::make_shared<Library>();
-  made->p = problem;
-  if (!made->prepare()) return std::nullopt;
-  const std::shared_ptr<const Library> library = made;
+  const std::shared_ptr<const Library> library = make_library(problem);
+  if (!library) return std::nullopt;
   const bool sums = library->way == Way::weights;
   if (finish && !library->written(0)) return std::nullopt;
   CpuPlan plan;

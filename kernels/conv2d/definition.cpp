@@ -2,13 +2,16 @@
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/matmul/tiling.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker::kernels::conv2d {
 namespace {
 
 const std::vector<DType>& dtypes() {
-  static const std::vector<DType> all{DType::f32, DType::f64, DType::f16, DType::bf16, DType::s32};
-  return all;
+  static const Immortal<std::vector<DType>> all{[] {
+    return std::vector{DType::f32, DType::f64, DType::f16, DType::bf16, DType::s32};
+  }};
+  return *all;
 }
 
 std::vector<ShaderBinding> bindings() {

@@ -3,6 +3,8 @@
 #include <unordered_map>
 
 #include "stoker/kernels/preamble.hpp"
+#include "stoker/runtime/immortal.hpp"
+#include "stoker/runtime/process_mutex.hpp"
 
 namespace stoker::kernels::fused {
 namespace {
@@ -21,11 +23,10 @@ std::string key_of(const Shader& shader) {
 /// The shaders that somebody has, by key. They take themselves out when the last one lets go.
 class RunTimeShader::Known : public std::enable_shared_from_this<Known> {
  public:
-  /// The only global one: a shader does not depend on a device or a system. Shaders that outlive it
-  /// at the end of the process keep it.
+  /// The only global one: a shader does not depend on a device or a system.
   static const std::shared_ptr<Known>& instance() {
-    static const auto known = std::make_shared<Known>();
-    return known;
+    static const Immortal<std::shared_ptr<Known>> known{[] { return std::make_shared<Known>(); }};
+    return *known;
   }
 
   std::shared_ptr<Shared> get(Shader shader) {
@@ -51,7 +52,7 @@ class RunTimeShader::Known : public std::enable_shared_from_this<Known> {
     if (entry != shaders_.end() && entry->second.expired()) shaders_.erase(entry);
   }
 
-  std::mutex mutex_;
+  ProcessMutex mutex_;
   std::unordered_map<std::string, std::weak_ptr<Shared>> shaders_;
 };
 

@@ -4,6 +4,7 @@
 #include <glslang/SPIRV/GlslangToSpv.h>
 
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <optional>
 #include <spirv-tools/libspirv.hpp>
@@ -14,6 +15,9 @@
 #else
 #include <glslang/Include/ResourceLimits.h>
 #endif
+
+#include "stoker/runtime/exit_watch.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker::glsl {
 namespace {
@@ -128,24 +132,36 @@ Result<void> validate(const Source& source, const std::vector<std::uint32_t>& wo
   return {};
 }
 
-}  // namespace
-
-Result<std::vector<std::uint32_t>> compile(const Source& source) try {
+Result<std::vector<std::uint32_t>> compile_here(const Source& source) {
   if (!initialize())
     return Error{source.op, ErrorCode::internal, "glslang could not be initialised"};
   STOKER_ASSIGN(const std::vector<std::uint32_t> plain, translate(source));
   STOKER_ASSIGN(std::vector<std::uint32_t> optimized, optimize(source, plain));
   STOKER_TRY(validate(source, optimized));
   return optimized;
+}
+
+}  // namespace
+
+Result<std::vector<std::uint32_t>> compile(const Source& source) try {
+  const ExitDelay in_library;
+  if (in_library.too_late()) return process_exits(source.op);
+  // Both tools make tables, as static objects, when they first look into them.
+  static std::atomic<bool> tables{false};
+  std::optional<Result<std::vector<std::uint32_t>>> first;
+  first_use(tables, source.op, [&] { first = compile_here(source); });
+  return first ? *std::move(first) : compile_here(source);
 } catch (...) {
   return error_from_current_exception(source.op);
 }
 
 std::string_view toolchain_version() {
-  static const std::string version = std::string{glslang::GetEsslVersionString()} + " generator " +
-                                     std::to_string(glslang::GetSpirvGeneratorVersion()) + ", " +
-                                     spvSoftwareVersionDetailsString();
-  return version;
+  static const Immortal<std::string> version{[] {
+    return std::string{glslang::GetEsslVersionString()} + " generator " +
+           std::to_string(glslang::GetSpirvGeneratorVersion()) + ", " +
+           spvSoftwareVersionDetailsString();
+  }};
+  return *version;
 }
 
 }  // namespace stoker::glsl

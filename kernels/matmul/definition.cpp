@@ -2,14 +2,17 @@
 #include "stoker/kernels/matmul/problem.hpp"
 #include "stoker/kernels/matmul/tiling.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker::kernels::matmul {
 namespace {
 
 const std::vector<DType>& dtypes() {
-  static const std::vector<DType> all{DType::f32, DType::f64, DType::f16, DType::bf16,
-                                      DType::s32, DType::s64, DType::u32};
-  return all;
+  static const Immortal<std::vector<DType>> all{[] {
+    return std::vector{DType::f32, DType::f64, DType::f16, DType::bf16,
+                       DType::s32, DType::s64, DType::u32};
+  }};
+  return *all;
 }
 
 std::shared_ptr<const Shader> tiled_shader(const Tiling& tiling) {

@@ -9,7 +9,11 @@
 #include <dlfcn.h>
 #include <dnnl.h>
 
+#include <array>
+#include <atomic>
+
 #include "stoker/kernels/matmul/blocks.hpp"
+#include "stoker/runtime/exit_watch.hpp"
 
 namespace stoker::kernels::matmul::STOKER_ISA {
 
@@ -46,21 +50,51 @@ class OneThread {
   int before_;
 };
 
+/// oneDNN compiles its code, tens of milliseconds of it, when a product first needs it, into static
+/// objects: once for large products, and for small ones once for each order of B.
+inline void compile_products() {
+  static std::atomic<bool> done{false};
+  first_use(done, "matmul", [] {
+    constexpr std::array<float, 4> in{};
+    std::array<float, 4> out{};
+    for (const char b : {'N', 'T'})
+      static_cast<void>(
+          dnnl_sgemm('N', b, 2, 2, 2, 1.0F, in.data(), 2, in.data(), 2, 0.0F, out.data(), 2));
+  });
+}
+
 /// The part of the sum over t that is added up: all of it, or t from `begin` to `end`.
 struct Depth {
   std::int64_t begin;
   std::int64_t end;
 };
 
-/// C's part = A · B over that depth. Throws Error{out_of_memory} if oneDNN has no room for its copies.
+/// C's part = A · B over that depth. Throws out_of_memory if oneDNN has no room for its copies, closed
+/// once the process exits.
 inline void sgemm(const Problem& p, const float* a, const float* b, float* c, const Part& part,
                   const Depth& depth, const LibraryThreads& threads) {
+  // A tenth of a second or so: exit() waits for this thread to come out.
+  constexpr double longest = std::int64_t{1} << 33;
+  const std::int64_t rows = part.m1 - part.m0, columns = part.n1 - part.n0;
+  const std::int64_t longer = std::max(rows, columns);
+  const double work = static_cast<double>(rows) * static_cast<double>(columns) *
+                      static_cast<double>(depth.end - depth.begin);
+  if (work > longest && longer > 1) {
+    Part first = part, second = part;
+    (rows == longer ? first.m1 : first.n1) -= longer / 2;
+    (rows == longer ? second.m0 : second.n0) = rows == longer ? first.m1 : first.n1;
+    sgemm(p, a, b, c, first, depth, threads);
+    return sgemm(p, a, b, c, second, depth, threads);
+  }
+  const ExitDelay in_library;
+  if (in_library.too_late()) throw process_exits("matmul");
   const OneThread one(threads);
+  compile_products();
   const std::int64_t b_column = p.transpose_b ? p.k : 1;
   const std::int64_t b_row = p.transpose_b ? 1 : p.n;
   const dnnl_status_t status = dnnl_sgemm(
-      p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', part.m1 - part.m0, part.n1 - part.n0,
-      depth.end - depth.begin, 1.0F, a + part.m0 * p.a_row_step() + depth.begin * p.a_column_step(),
+      p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', rows, columns, depth.end - depth.begin,
+      1.0F, a + part.m0 * p.a_row_step() + depth.begin * p.a_column_step(),
       p.transpose_a ? p.m : p.k, b + part.n0 * b_column + depth.begin * b_row,
       p.transpose_b ? p.k : p.n, 0.0F, c + part.m0 * p.n + part.n0, p.n);
   if (status != dnnl_success)

@@ -2,9 +2,15 @@
 // objects hold.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <optional>
+#include <semaphore>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "stoker/api/stoker.hpp"
 #include "stoker/runtime/sanitizers.hpp"
@@ -93,6 +99,94 @@ TEST_P(Exits, at_once_after_the_first_use) {
       },
       testing::ExitedWithCode(0), "");
 }
+
+/// Kernels that a library computes, with inputs for them.
+class LibraryExits : public Exits {
+ protected:
+  static Buffer run(const Device& device) {
+    const std::string kernel = GetParam();
+    const auto ones = [&](const Shape& shape) {
+      return device.buffer(std::vector<float>(shape.elements(), 1.0F), shape);
+    };
+    if (kernel == "conv2d")
+      return device.run(kernel, {ones({1, 32, 64, 64}), ones({32, 32, 3, 3}), ones({32})});
+    const Buffer square = ones({400, 400});
+    return device.run(kernel, {square, square});
+  }
+  /// Two threads keep a device busy that nobody stops; the process ends when they have had `results`.
+  [[noreturn]] static void leave_after(int results) {
+    static std::atomic<int> had{0};
+    static const System* const system = std::make_unique<System>(leaving()).release();
+    for (int i = 0; i < 2; ++i)
+      std::thread{[device = system->device("cpu")] {
+        for (;;) {
+          try {
+            static_cast<void>(run(device).read<float>().get());
+            had.fetch_add(1);
+            had.notify_one();
+          } catch (const Error&) {  // the process exits
+          }
+        }
+      }}.detach();
+    for (int now = had.load(); now < results; now = had.load()) had.wait(now);
+    std::exit(0);
+  }
+};
+
+TEST_P(LibraryExits, while_the_library_is_used_for_the_first_time) {
+  for (int i = 0; i < 5; ++i) EXPECT_EXIT(leave_after(0), testing::ExitedWithCode(0), "");
+}
+
+TEST_P(LibraryExits, with_work_of_the_library_in_flight) {
+  for (int i = 1; i <= 5; ++i) EXPECT_EXIT(leave_after(i), testing::ExitedWithCode(0), "");
+}
+
+TEST_P(LibraryExits, from_a_kernel_of_the_programs_while_others_compute) {
+  EXPECT_EXIT(
+      {
+        CppKernelSpec spec;
+        spec.name = "leaves";
+        spec.grain = 0;
+        spec.run = [](const CppCall&, std::size_t, std::size_t) { std::exit(0); };
+        static const System* const system = std::make_unique<System>(leaving()).release();
+        system->add_kernel(cpp_kernel(std::move(spec)).value());
+        const Device device = system->device("cpu");
+        std::vector<Buffer> products;
+        for (int i = 0; i < 16; ++i) products.push_back(run(device));
+        static_cast<void>(products.front().read<float>().get());
+        device.submit("leaves", {device.buffer({1.0F})}, device.buffer({1.0F})).get();
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, LibraryExits, testing::Values("matmul", "conv2d"),
+                         [](const auto& info) { return std::string{info.param}; });
+
+using KernelExits = Exits;
+
+TEST_P(KernelExits, without_waiting_for_a_kernel_of_the_programs) {
+  EXPECT_EXIT(
+      {
+        static std::binary_semaphore running{0};
+        CppKernelSpec spec;
+        spec.name = "sleeps";
+        spec.grain = 0;
+        spec.run = [](const CppCall&, std::size_t, std::size_t) {
+          running.release();
+          std::binary_semaphore{0}.acquire();
+        };
+        static const System* const system = std::make_unique<System>(leaving()).release();
+        system->add_kernel(cpp_kernel(std::move(spec)).value());
+        const Device device = system->device(GetParam());
+        device.submit("sleeps", {device.buffer({1.0F})}, device.buffer({1.0F}));
+        running.acquire();
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, KernelExits, testing::Values("cpu"),
+                         [](const auto& info) { return std::string{info.param}; });
 
 INSTANTIATE_TEST_SUITE_P(Devices, Exits, testing::Values("cpu", "null", "vulkan"),
                          [](const auto& info) { return std::string{info.param}; });

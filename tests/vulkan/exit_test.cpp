@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "fixture.hpp"
-#include "stoker/device/vulkan/exit_watch.hpp"
+#include "stoker/runtime/exit_watch.hpp"
 
 namespace stoker::device::vulkan::testing {
 namespace {
@@ -14,37 +14,6 @@ class Exit : public ::testing::Test {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
-
-TEST_F(Exit, waits_for_whoever_delays_it_before_older_handlers_run) {
-  EXPECT_EXIT(
-      {
-        static std::binary_semaphore delayed{0};
-        static std::binary_semaphore leaving{0};
-        static std::atomic<bool> over{false};
-        // As a driver would, which is loaded before the first watch.
-        std::atexit([] { std::_Exit(over ? 0 : 1); });
-        const ExitWatch watch{[] { leaving.release(); }};
-        std::thread{[] {
-          const ExitDelay delay;
-          delayed.release();
-          leaving.acquire();
-          over = true;
-        }}.detach();
-        delayed.acquire();
-        std::exit(2);
-      },
-      ::testing::ExitedWithCode(0), "");
-}
-
-TEST_F(Exit, cannot_be_delayed_once_it_has_begun) {
-  EXPECT_EXIT(
-      {
-        std::atexit([] { std::_Exit(ExitDelay{}.too_late() ? 0 : 1); });
-        const ExitWatch watch{[] {}};
-        std::exit(2);
-      },
-      ::testing::ExitedWithCode(0), "");
-}
 
 /// How vkDestroyDevice tells of itself, and what it waits for.
 std::binary_semaphore destroying{0};

@@ -1,0 +1,39 @@
+#include "stoker/runtime/process_mutex.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+
+namespace stoker {
+
+/// All there are, newest first. Process-wide by nature, as fork() is.
+struct ProcessMutexes {
+  static void lock_all() {
+    ProcessMutex* const first = newest.load(std::memory_order_acquire);
+    for (ProcessMutex* one = first; one; one = one->next_) one->mutex_.lock();
+    locked = first;  // others may be made meanwhile
+  }
+  static void unlock_all() {
+    for (ProcessMutex *one = locked, *next = nullptr; one; one = next) {
+      next = one->next_;
+      one->mutex_.unlock();
+    }
+  }
+
+  static constinit std::atomic<ProcessMutex*> newest;
+  static constinit ProcessMutex* locked;  ///< of whoever has them
+  static const int handler;               ///< of pthread_atfork
+};
+
+constinit std::atomic<ProcessMutex*> ProcessMutexes::newest{nullptr};
+constinit ProcessMutex* ProcessMutexes::locked = nullptr;
+const int ProcessMutexes::handler = pthread_atfork(lock_all, unlock_all, unlock_all);
+
+ProcessMutex::ProcessMutex() noexcept {
+  next_ = ProcessMutexes::newest.load(std::memory_order_relaxed);
+  while (!ProcessMutexes::newest.compare_exchange_weak(next_, this, std::memory_order_release,
+                                                       std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace stoker
