@@ -4,6 +4,8 @@
 #include <new>
 #include <utility>
 
+#include "stoker/runtime/immortal.hpp"
+
 namespace stoker {
 namespace {
 
@@ -60,6 +62,12 @@ struct Error::Payload {
   std::string text;
 };
 
+namespace {
+const Immortal<Error> spare{[] {
+  return Error{"", ErrorCode::out_of_memory, "host memory exhausted"};
+}};
+}  // namespace
+
 std::string_view to_string(ErrorCode code) noexcept {
   const auto index = static_cast<std::size_t>(code);
   return index < code_names.size() ? code_names[index] : "internal";
@@ -111,20 +119,19 @@ Error Error::with(std::string key, std::string value) const {
 
 void throw_exception_from_error(const Error& error, const boost::source_location&) { throw error; }
 
+Error out_of_memory_error() noexcept { return *spare; }
+
 Error error_from_exception(const std::exception& exception, std::string_view op) noexcept {
-  // Describing a failure may itself run out of memory; then the bare Error still says `internal`.
-  try {
+  return error_or_out_of_memory([&] {
     if (const auto* error = dynamic_cast<const Error*>(&exception)) return *error;
     if (dynamic_cast<const std::bad_alloc*>(&exception))
       return Error{std::string{op}, ErrorCode::out_of_memory, "host memory exhausted"};
     return Error{std::string{op}, ErrorCode::handler_failed, exception.what()};
-  } catch (...) {
-    return Error{};
-  }
+  });
 }
 
 Error error_from_current_exception(std::string_view op) noexcept {
-  try {
+  return error_or_out_of_memory([&] {
     try {
       throw;
     } catch (const std::exception& exception) {
@@ -132,9 +139,7 @@ Error error_from_current_exception(std::string_view op) noexcept {
     } catch (...) {
       return Error{std::string{op}, ErrorCode::handler_failed, "an unknown exception was thrown"};
     }
-  } catch (...) {
-    return Error{};
-  }
+  });
 }
 
 }  // namespace stoker

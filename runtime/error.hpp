@@ -94,6 +94,18 @@ template <class T = void> using Result = boost::system::result<T, Error>;
 /// Found by boost::system::result when value() is called on a failure.
 [[noreturn]] void throw_exception_from_error(const Error& error, const boost::source_location&);
 
+/// Error{"", out_of_memory, "host memory exhausted"}: made when the program starts, so it is there when
+/// there is no memory to say what failed.
+[[nodiscard]] Error out_of_memory_error() noexcept;
+/// What `make` returns, or out_of_memory_error() if it throws.
+template <class Make> [[nodiscard]] Error error_or_out_of_memory(Make&& make) noexcept {
+  try {
+    return make();
+  } catch (...) {
+    return out_of_memory_error();
+  }
+}
+
 /// An exception as an Error: an Error passes unchanged, std::bad_alloc becomes out_of_memory, anything
 /// else handler_failed.
 [[nodiscard]] Error error_from_exception(const std::exception& exception,

@@ -21,8 +21,8 @@ Executor::~Executor() {
 namespace detail {
 
 void log_escaped_exception(const char* where) noexcept {
-  const Error error = error_from_current_exception(where);
-  log_error("an exception was thrown where nobody can catch it", {{"error", error.what()}});
+  log_failure(LogLevel::error, "an exception was thrown where nobody can catch it",
+              error_from_current_exception(where));
 }
 
 }  // namespace detail

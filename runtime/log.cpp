@@ -6,65 +6,74 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <new>
-#include <optional>
-#include <type_traits>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "stoker/runtime/immortal.hpp"
+#include "stoker/runtime/process_mutex.hpp"
 
 namespace stoker {
 namespace {
 
-/// Holds a value that is made at first use and never destroyed.
-template <class T> class NeverDestroyed {
- public:
-  template <class... Args> explicit NeverDestroyed(Args&&... args) {
-    std::construct_at(reinterpret_cast<T*>(storage_), std::forward<Args>(args)...);
-  }
-  T& operator*() noexcept { return *std::launder(reinterpret_cast<T*>(storage_)); }
-
- private:
-  alignas(T) std::byte storage_[sizeof(T)];
-};
-
 /// The logger's only sink: passes lines on to another one, which may be changed at any time
-/// (spdlog's own list of sinks may not change while others log).
-class SwitchSink final : public spdlog::sinks::base_sink<std::mutex> {
+/// (spdlog's own list of sinks may not change while others log). It calls that one, and thus takes
+/// spdlog's own locks, under its own only.
+class SwitchSink final : public spdlog::sinks::sink {
  public:
   SwitchSink() : target_(std::make_shared<spdlog::sinks::stderr_color_sink_mt>()) {}
   spdlog::sink_ptr exchange(spdlog::sink_ptr target) {
     const std::lock_guard lock{mutex_};
+    limit_.forget();
     std::swap(target_, target);
     return target;
   }
-
- private:
-  void sink_it_(const spdlog::details::log_msg& message) override { target_->log(message); }
-  void flush_() override { target_->flush(); }
-  void set_pattern_(const std::string& pattern) override { target_->set_pattern(pattern); }
-  void set_formatter_(std::unique_ptr<spdlog::formatter> formatter) override {
+  std::optional<std::uint64_t> admit(std::string_view message) {
+    const std::lock_guard lock{mutex_};
+    return limit_.admit(message, std::chrono::steady_clock::now());
+  }
+  void log(const spdlog::details::log_msg& message) override {
+    const std::lock_guard lock{mutex_};
+    target_->log(message);
+  }
+  void flush() override {
+    const std::lock_guard lock{mutex_};
+    target_->flush();
+  }
+  void set_pattern(const std::string& pattern) override {
+    const std::lock_guard lock{mutex_};
+    target_->set_pattern(pattern);
+  }
+  void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
+    const std::lock_guard lock{mutex_};
     target_->set_formatter(std::move(formatter));
   }
+
+ private:
+  ProcessMutex mutex_;
   spdlog::sink_ptr target_;
+  LineLimit limit_;
 };
 
 struct Logger {
   std::shared_ptr<SwitchSink> sink = std::make_shared<SwitchSink>();
-  spdlog::logger logger{"stoker", sink};
+  std::shared_ptr<spdlog::logger> logger = std::make_shared<spdlog::logger>("stoker", sink);
   Logger();
 };
 
 Logger::Logger() {
-  logger.set_pattern("%H:%M:%S.%e %^%l%$ %n: %v");
+  logger->set_pattern("%H:%M:%S.%e %^%l%$ %n: %v");
   const char* wanted = std::getenv("STOKER_LOG");
   const spdlog::level::level_enum level = spdlog::level::from_str(wanted ? wanted : "warning");
   // from_str gives `off` for a word it does not know.
   const bool unknown =
       wanted != nullptr && level == spdlog::level::off && std::string_view{wanted} != "off";
-  logger.set_level(unknown ? spdlog::level::warn : level);
-  logger.flush_on(spdlog::level::warn);
+  logger->set_level(unknown ? spdlog::level::warn : level);
+  logger->flush_on(spdlog::level::warn);
 }
 
-Logger& the_logger() {
-  static NeverDestroyed<Logger> logger;
+const Logger& the_logger() {
+  static const Immortal<Logger> logger{[] { return Logger{}; }};
   return *logger;
 }
 
@@ -72,36 +81,61 @@ bool needs_quotes(std::string_view value) noexcept {
   return value.empty() || value.find_first_of(" \t\n\"=") != std::string_view::npos;
 }
 
-std::string compose(std::string_view message, LogFields fields) {
-  std::string line{message};
-  for (const LogField& field : fields) {
-    line.append(" ").append(field.key).append("=");
-    if (!needs_quotes(field.value)) {
-      line.append(field.value);
-      continue;
-    }
-    line.push_back('"');
-    for (const char c : field.value) {
-      if (c == '"' || c == '\\') line.push_back('\\');
-      if (c == '\n')
-        line.append("\\n");
-      else
-        line.push_back(c);
-    }
-    line.push_back('"');
+void append(std::string& line, const LogField& field) {
+  line.append(" ").append(field.key).append("=");
+  if (!needs_quotes(field.value)) {
+    line.append(field.value);
+    return;
   }
-  return line;
+  line.push_back('"');
+  for (const char c : field.value) {
+    if (c == '"' || c == '\\') line.push_back('\\');
+    if (c == '\n')
+      line.append("\\n");
+    else
+      line.push_back(c);
+  }
+  line.push_back('"');
 }
 
 void write(spdlog::level::level_enum level, std::string_view message, LogFields fields) noexcept {
   try {
-    spdlog::logger& logger = the_logger().logger;
-    if (logger.should_log(level)) logger.log(level, std::string_view{compose(message, fields)});
+    const Logger& to = the_logger();
+    if (!to.logger->should_log(level)) return;
+    // Somebody who asked for more wants all of it.
+    const bool limited = level >= spdlog::level::warn;
+    const auto left_out = limited ? to.sink->admit(message) : std::uint64_t{0};
+    if (!left_out) return;
+    std::string line{message};
+    for (const LogField& field : fields) append(line, field);
+    if (*left_out > 0) append(line, {"left_out", std::to_string(*left_out)});
+    to.logger->log(level, std::string_view{line});
   } catch (...) {  // nowhere left to report it
   }
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> LineLimit::admit(std::string_view kind, time_point now) {
+  auto at = kinds_.find(kind);
+  if (at == kinds_.end()) {
+    if (kinds_.size() >= most_kinds)
+      kinds_.erase(std::min_element(kinds_.begin(), kinds_.end(), [](const auto& a, const auto& b) {
+        return a.second.since < b.second.since;
+      }));
+    at = kinds_.emplace(kind, Kind{.since = now}).first;
+  }
+  Kind& lines = at->second;
+  const auto passed = std::chrono::floor<std::chrono::seconds>(now - lines.since);
+  lines.since += passed;
+  lines.left = std::min(burst, lines.left + static_cast<std::uint64_t>(passed.count()));
+  if (lines.left == 0) {
+    ++lines.left_out;
+    return std::nullopt;
+  }
+  --lines.left;
+  return std::exchange(lines.left_out, 0);
+}
 
 static_assert(static_cast<int>(LogLevel::warn) == SPDLOG_LEVEL_WARN);
 static_assert(static_cast<int>(LogLevel::off) == SPDLOG_LEVEL_OFF);
@@ -119,6 +153,13 @@ void log_error(std::string_view message, LogFields fields) noexcept {
   write(spdlog::level::err, message, fields);
 }
 
+void log_failure(LogLevel level, std::string_view message, const std::exception& error) noexcept {
+  try {
+    write(static_cast<spdlog::level::level_enum>(level), message, {{"error", error.what()}});
+  } catch (...) {  // no memory to say it
+  }
+}
+
 bool log_enabled(LogLevel level) noexcept {
   return log().should_log(static_cast<spdlog::level::level_enum>(level));
 }
@@ -127,7 +168,7 @@ void set_log_level(LogLevel level) noexcept {
 }
 LogLevel log_level() noexcept { return static_cast<LogLevel>(log().level()); }
 
-spdlog::logger& log() noexcept { return the_logger().logger; }
+spdlog::logger& log() noexcept { return *the_logger().logger; }
 
 /// A sink that collects lines, and what has to be restored afterwards.
 struct LogCapture::Impl final : spdlog::sinks::base_sink<std::mutex> {

@@ -4,14 +4,21 @@
 //     device lost device=vulkan:0 reason="kernel ran past its deadline"
 // The level comes from STOKER_LOG (trace debug info warn error critical off; default warn), read
 // when the logger is first used. The logger is never destroyed, so that anything may log while the
-// process exits.
+// process exits, and it is free in a child of fork().
+//
+// What goes wrong a million times fills no disk: of warnings and errors with the same message 100 are
+// written at once and then one a second, which says how many were left out (left_out=1234).
 //
 // Threads: every function may be called from any thread; none throws.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <exception>
 #include <initializer_list>
+#include <map>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,12 +43,37 @@ void log_info(std::string_view message, LogFields fields = {}) noexcept;
 void log_warn(std::string_view message, LogFields fields = {}) noexcept;
 void log_error(std::string_view message, LogFields fields = {}) noexcept;
 
+/// With the field `error`, for functions that must not throw: no memory is no line.
+void log_failure(LogLevel level, std::string_view message, const std::exception& error) noexcept;
+
 /// Whether messages of this level are written: ask before building costly fields.
 [[nodiscard]] bool log_enabled(LogLevel level) noexcept;
 void set_log_level(LogLevel level) noexcept;
 [[nodiscard]] LogLevel log_level() noexcept;
 
-/// The logger itself; include <spdlog/spdlog.h> to use it (levels, sinks, patterns).
+/// Which lines of a kind are written: a hundred at once, and one more for each second that passes.
+/// Threads: one at a time.
+class LineLimit {
+ public:
+  using time_point = std::chrono::steady_clock::time_point;
+  static constexpr std::uint64_t burst = 100;
+  /// How many kinds are told apart; beyond that the one that was silent longest is forgotten.
+  static constexpr std::size_t most_kinds = 256;
+
+  /// Empty: this line is left out. Else how many were, since the last one that was written.
+  [[nodiscard]] std::optional<std::uint64_t> admit(std::string_view kind, time_point now);
+  void forget() { kinds_.clear(); }
+
+ private:
+  struct Kind {
+    std::uint64_t left = burst;  ///< lines that may be written
+    std::uint64_t left_out = 0;
+    time_point since{};  ///< the last whole second that was counted
+  };
+  std::map<std::string, Kind, std::less<>> kinds_;
+};
+
+/// The logger itself, without that limit; include <spdlog/spdlog.h> to use it (levels, sinks, patterns).
 [[nodiscard]] spdlog::logger& log() noexcept;
 
 /// While it lives, lines go here instead of to stderr, and every level from `level` up is taken.

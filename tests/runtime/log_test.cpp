@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
 
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -48,6 +50,36 @@ TEST(Log, may_be_captured_while_others_log) {
     while (!stop.stop_requested()) log_debug("noise");
   }};
   for (int i = 0; i < 50; ++i) const LogCapture capture{LogLevel::warn};
+}
+
+TEST(Log, writes_a_hundred_lines_of_a_kind_and_counts_those_it_leaves_out) {
+  using namespace std::chrono_literals;
+  LineLimit limit;
+  const LineLimit::time_point begin{1h};
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(limit.admit("lost", begin), 0U);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(limit.admit("lost", begin + 999ms), std::nullopt);
+  EXPECT_EQ(limit.admit("another kind", begin), 0U);
+  EXPECT_EQ(limit.admit("lost", begin + 1s), 1000U);
+  EXPECT_EQ(limit.admit("lost", begin + 1s), std::nullopt);
+  EXPECT_EQ(limit.admit("lost", begin + 2s), 1U);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(limit.admit("lost", begin + 1h), 0U);
+  EXPECT_EQ(limit.admit("lost", begin + 1h), std::nullopt);
+}
+
+TEST(Log, tells_a_bounded_number_of_kinds_apart) {
+  LineLimit limit;
+  const LineLimit::time_point begin{std::chrono::hours{1}};
+  for (std::size_t i = 0; i < 10 * LineLimit::most_kinds; ++i)
+    EXPECT_EQ(limit.admit("kind " + std::to_string(i), begin + std::chrono::nanoseconds{i}), 0U);
+}
+
+TEST(Log, is_not_filled_by_a_warning_that_comes_again_and_again) {
+  const LogCapture capture;
+  for (int i = 0; i < 10000; ++i) log_warn("the device is slow", {{"device", "cpu"}});
+  for (int i = 0; i < 200; ++i) log_debug("asked for");
+  // At most one more for each second that this takes.
+  EXPECT_LT(capture.lines().size(), 1000U);
+  EXPECT_GE(capture.lines().size(), 300U);
 }
 
 }  // namespace
