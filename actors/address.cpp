@@ -33,6 +33,7 @@ const std::string& ActorAddress::name() const noexcept {
 
 ActorCell& ActorAddress::existing(std::string_view op) const {
   if (!cell_) throw empty_address(op);
+  cell_->strand()->check_process(op).value();
   return *cell_;
 }
 
@@ -47,6 +48,7 @@ Future<ExitReason> ActorAddress::ended() const {
 Future<ExitReason> ActorAddress::stop(const StopOptions& options) const {
   if (!cell_) return make_ready_future<ExitReason>(ExitReason::noproc());
   Future<ExitReason> ended = cell_->ended();
+  if (!cell_->strand()->check_process("stop")) return ended;
   cell_->strand()->send_signal(std::make_unique<StopMessage>(cell_, options.reason));
   if (options.patience != std::chrono::nanoseconds::max()) cell_->kill_after(options.patience);
   return ended;

@@ -40,14 +40,16 @@ class ActorAddress {
   /// the reason `killed`. Takes effect after the handler that runs now. The signal comes from the actor
   /// whose handler or process calls this, else from the program (Exit::from is 0).
   void exit(const ExitReason& why) const;
-  /// Ends the actor after the messages sent before, whatever it traps. Ready when it has ended.
+  /// Ends the actor after the messages sent before, whatever it traps. Ready when it has ended; fails
+  /// with forked_process in a child of the process the actor was made in.
   Future<ExitReason> stop(const StopOptions& options = {}) const;
   /// Ready when it has ended; at once if it has.
   [[nodiscard]] Future<ExitReason> ended() const;
 
   [[nodiscard]] const std::shared_ptr<ActorCell>& cell() const noexcept { return cell_; }
   [[nodiscard]] explicit operator bool() const noexcept { return cell_ != nullptr; }
-  /// The cell, for `op`, which needs one. Throws invalid_argument for an empty address.
+  /// The cell, for `op`, which needs one. Throws invalid_argument for an empty address, forked_process
+  /// for one of another process.
   [[nodiscard]] ActorCell& existing(std::string_view op) const;
   friend bool operator==(const ActorAddress&, const ActorAddress&) noexcept = default;
 

@@ -5,9 +5,12 @@
 #include <mutex>
 #include <utility>
 
+#include "stoker/runtime/fork_guard.hpp"
+
 namespace stoker {
 
 struct ActorRegistry::Names {
+  const ForkGuard fork;  // in a child a thread of the parent may hold the lock
   mutable std::mutex mutex;
   std::map<std::string, ActorAddress, std::less<>> actors;
 
@@ -30,6 +33,7 @@ Result<void> ActorRegistry::register_name(std::string name, const ActorAddress& 
                  ErrorCode::invalid_argument,
                  name.empty() ? "a name is not empty" : "an empty address was passed",
                  {{"name", name}}};
+  STOKER_TRY(names_->fork.check("register_name"));
   {
     const std::scoped_lock lock{names_->mutex};
     const auto [at, added] = names_->actors.try_emplace(name, actor);
@@ -54,12 +58,14 @@ Result<void> ActorRegistry::register_name(std::string name, const ActorAddress& 
 }
 
 ActorAddress ActorRegistry::whereis(std::string_view name) const {
+  if (names_->fork.forked()) return {};
   const std::scoped_lock lock{names_->mutex};
   const auto at = names_->actors.find(name);
   return at == names_->actors.end() ? ActorAddress{} : at->second;
 }
 
 Result<ActorAddress> ActorRegistry::find_any(std::string_view name) const {
+  STOKER_TRY(names_->fork.check("find"));
   if (ActorAddress found = whereis(name)) return found;
   return Error{"find",
                ErrorCode::not_found,
@@ -76,6 +82,7 @@ bool ActorRegistry::unregister(std::string_view name) {
 }
 
 std::vector<ActorRegistry::Entry> ActorRegistry::list() const {
+  if (names_->fork.forked()) return {};
   const std::scoped_lock lock{names_->mutex};
   std::vector<Entry> entries;
   entries.reserve(names_->actors.size());

@@ -3,7 +3,7 @@
 // A name is free again before anybody is told that its actor has ended (OTP's rule: who sees DOWN may
 // take the name). The registry keeps what it names reachable.
 //
-// Threads: any. Lifetime: shared; an actor that outlives the registry loses nothing but its names.
+// Threads: any; in a child of fork() the parent's registry names nobody. Lifetime: shared; an actor that outlives the registry loses nothing but its names.
 #pragma once
 
 #include <memory>

@@ -20,6 +20,12 @@ struct Turns {
 };
 thread_local Turns this_thread_turns;
 
+Error has_ended() noexcept {
+  return error_or_out_of_memory([] {
+    return Error{"send", ErrorCode::closed, "the actor has ended"};
+  });
+}
+
 }  // namespace
 
 // Processes run in turns, and wake on other threads.
@@ -45,7 +51,7 @@ ActorId Strand::running_actor() noexcept {
 }
 
 Strand::~Strand() {
-  refuse_all(mailbox_.close(), Error{"send", ErrorCode::closed, "the actor has ended"});
+  if (Envelope* const left = mailbox_.close()) refuse_all(left, has_ended());
 }
 
 void Strand::refuse_all(Envelope* chain, const Error& why) noexcept {
@@ -82,6 +88,11 @@ void Strand::schedule() noexcept {
 }
 
 Result<void> Strand::send(std::unique_ptr<Message> message, Run run, Clock::time_point until) {
+  if (fork_.forked()) {
+    Error error = check_process("send").error();
+    message->refuse(error);
+    return error;
+  }
   switch (push(*message, until)) {
     case PushResult::queued: static_cast<void>(message.release()); return {};
     case PushResult::wake:
@@ -103,12 +114,13 @@ Result<void> Strand::send(std::unique_ptr<Message> message, Run run, Clock::time
     }
     case PushResult::closed: break;
   }
-  Error error = closed_ ? *closed_ : Error{"send", ErrorCode::closed, "the actor has ended"};
+  Error error = closed_ ? *closed_ : has_ended();
   message->refuse(error);
   return error;
 }
 
 void Strand::send_signal(std::unique_ptr<Message> message) noexcept {
+  if (fork_.forked()) return;
   const PushResult result = mailbox_.push_over(message.get());
   if (!accepted(result)) return;
   static_cast<void>(message.release());
@@ -118,7 +130,8 @@ void Strand::send_signal(std::unique_ptr<Message> message) noexcept {
 }
 
 bool Strand::enter() noexcept {
-  if (turns().nesting >= max_nesting || this_process::inside() || !mailbox_.claim()) return false;
+  if (turns().nesting >= max_nesting || this_process::inside() || fork_.forked()) return false;
+  if (!mailbox_.claim()) return false;
   self_ = keep();
   return true;
 }
@@ -127,14 +140,23 @@ void Strand::run() noexcept { turn(); }
 
 void Strand::drop() noexcept {
   const std::shared_ptr<const void> self = std::move(self_);
-  close(Error{"send", ErrorCode::closed, "the actor's executor has gone"});
+  const Error why = error_or_out_of_memory([] {
+    return Error{"send", ErrorCode::closed, "the actor's executor has gone"};
+  });
+  try {
+    close(why);
+  } catch (...) {  // no memory to keep the reason
+    refuse_all(mailbox_.close(), why);
+  }
 }
 
 std::unique_ptr<Message> Strand::next() noexcept {
   if (overflow_ == OverflowRule::drop_oldest)
     if (Envelope* surplus = mailbox_.trim())
-      refuse_all(surplus,
-                 Error{"send", ErrorCode::overloaded, "newer messages took the mailbox's space"});
+      refuse_all(
+          surplus, error_or_out_of_memory([] {
+            return Error{"send", ErrorCode::overloaded, "newer messages took the mailbox's space"};
+          }));
   SelectiveReader* const reader = reader_.load(std::memory_order_relaxed);
   Envelope* envelope = reader ? mailbox_.pop_system() : mailbox_.pop();
   if (!envelope && reader && mailbox_.has_unseen()) {
@@ -176,7 +198,7 @@ void Strand::deliver(Message& message, TurnWatch::Slot* slot) noexcept {
   if (target.alive())
     guarded(target, slot, [&] { message.deliver(); });
   else
-    message.refuse(gone(target));
+    message.refuse(error_or_out_of_memory([&] { return gone(target); }));
 }
 
 Error Strand::gone(const ActorCell& target) {

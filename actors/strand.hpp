@@ -27,6 +27,7 @@
 
 #include "stoker/actors/message.hpp"
 #include "stoker/runtime/executor.hpp"
+#include "stoker/runtime/fork_guard.hpp"
 #include "stoker/runtime/mailbox.hpp"
 #include "stoker/runtime/task.hpp"
 #include "stoker/runtime/turn_watch.hpp"
@@ -62,8 +63,8 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
         budget_{static_cast<std::uint8_t>(executor_->turn_budget())} {}
   ~Strand();
 
-  /// Queues the message. On failure it has been refused: overloaded (mailbox full) or the reason
-  /// the strand was closed with. With OverflowRule::park a process or fiber waits for space until
+  /// Queues the message. On failure it has been refused: overloaded (mailbox full), forked_process or
+  /// the reason the strand was closed with. With OverflowRule::park a process or fiber waits for space until
   /// `until`; what cannot wait (a plain thread, a handler, a sender to itself) is refused.
   Result<void> send(std::unique_ptr<Message> message, Run run = Run::posted,
                     Clock::time_point until = Clock::time_point::max());
@@ -124,6 +125,8 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   [[nodiscard]] const std::shared_ptr<Executor>& shared_executor() const noexcept {
     return executor_;
   }
+  /// `forked_process` in a child of the process it was made in: what was sent there would wait for ever.
+  [[nodiscard]] Result<void> check_process(std::string_view op) const { return fork_.check(op); }
   /// After close(), or when its executor has gone.
   [[nodiscard]] bool closed() const noexcept { return mailbox_.closed(); }
   /// Whether the calling code runs in a turn of this strand.
@@ -182,6 +185,7 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   Mailbox mailbox_;
   std::atomic<SelectiveReader*> reader_{nullptr};
   const OverflowRule overflow_;
+  const ForkGuard fork_;
   const std::uint8_t budget_;  // messages per turn, so that a flood to one starves nobody
   std::unique_ptr<std::function<void()>> end_of_turn_;  // few have one
   std::weak_ptr<ActorCell> sole_;

@@ -14,6 +14,7 @@ Supervisor SystemTree::root_locked() {
 }
 
 Supervisor SystemTree::program() {
+  fork_.check("supervisor").value();
   const std::scoped_lock lock{mutex_};
   const Supervisor root = root_locked();
   if (program_) return program_;
@@ -24,6 +25,7 @@ Supervisor SystemTree::program() {
 }
 
 Supervisor SystemTree::peek() const {
+  if (fork_.forked()) return {};
   const std::scoped_lock lock{mutex_};
   return stopped_ ? Supervisor{} : root_;
 }
@@ -62,6 +64,7 @@ Future<ExitReason> SystemTree::stop_program() noexcept {
 }
 
 Future<ExitReason> SystemTree::stop() noexcept {
+  if (fork_.forked()) return make_ready_future<ExitReason>(ExitReason::shutdown());
   Supervisor root;
   {
     const std::scoped_lock lock{mutex_};

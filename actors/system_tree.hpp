@@ -37,7 +37,8 @@ class SystemTree {
 
   /// Puts a device that is open under a supervisor of its own.
   void add(const std::shared_ptr<DeviceSlot>& device, const DeviceRestarts& restarts);
-  /// The program's own supervisor: 10 restarts within a minute. Throws closed once stopped.
+  /// The program's own supervisor: 10 restarts within a minute. Throws closed once stopped, and
+  /// forked_process in a child of the process it was made in.
   [[nodiscard]] Supervisor program();
   /// The supervisor at the top. Empty if nothing was ever supervised, or stopped.
   [[nodiscard]] Supervisor peek() const;
@@ -52,6 +53,7 @@ class SystemTree {
   [[nodiscard]] Supervisor root_locked();
 
   const std::shared_ptr<Executor> executor_;
+  const ForkGuard fork_;
   mutable std::mutex mutex_;
   Supervisor root_;
   Supervisor program_;

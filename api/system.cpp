@@ -214,12 +214,14 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
 System::System(SystemOptions options) : state_{std::make_shared<SystemState>(std::move(options))} {}
 
 std::vector<DeviceInfo> System::devices() const {
+  state_->fork.check("devices").value();
   std::vector<DeviceInfo> infos;
   for (auto& one : state_->find_devices()) infos.push_back(std::move(one.info));
   return infos;
 }
 
 std::vector<Diagnosis> System::diagnose() const {
+  state_->fork.check("diagnose").value();
   std::vector<Diagnosis> all;
   const std::scoped_lock lock{*state_->asking_drivers};
   for (const auto& driver : state_->drivers)
@@ -229,13 +231,18 @@ std::vector<Diagnosis> System::diagnose() const {
 
 Device System::device(std::string_view name) const { return Device{state_->open(name)}; }
 
-void System::add_kernel(Kernel kernel) const { state_->kernels->add(std::move(kernel)).value(); }
+void System::add_kernel(Kernel kernel) const {
+  state_->fork.check("add_kernel").value();
+  state_->kernels->add(std::move(kernel)).value();
+}
 
 std::shared_ptr<const Kernel> System::kernel(std::string_view name) const {
+  state_->fork.check("kernel").value();
   return state_->kernels->find(name).value();
 }
 
 std::vector<std::shared_ptr<const Kernel>> System::kernels() const {
+  state_->fork.check("kernels").value();
   return state_->kernels->list();
 }
 

@@ -44,6 +44,7 @@ std::uintptr_t FutureCore::unlocked_head() const noexcept {
 }
 
 void FutureCore::add(Waiter& waiter) noexcept {
+  if (ready()) return waiter.wake();
   std::uintptr_t head = unlocked_head();
   while (head != closed) {
     waiter.next = as_waiter(head);
@@ -56,6 +57,7 @@ void FutureCore::add(Waiter& waiter) noexcept {
 }
 
 bool FutureCore::remove(Waiter& waiter) noexcept {
+  if (ready()) return false;
   std::uintptr_t head = unlocked_head();
   for (;;) {
     if (head == closed) return false;
@@ -96,23 +98,23 @@ void FutureCore::publish() noexcept {
   }
 }
 
-bool FutureCore::end_if_forked() noexcept {
+bool FutureCore::end_by_fork() noexcept {
   const std::uint16_t here = unclaimed_here();
   std::uint16_t claim = claim_.load(std::memory_order_acquire);
-  if ((claim & ~claimed) == here) return false;
   // One thread of this child takes the future from whatever the parent's threads had begun. Nobody
   // is woken: those who waited are threads of the parent.
-  if (claim_.compare_exchange_strong(claim, here | claimed, std::memory_order_acq_rel)) {
+  if ((claim & ~claimed) != here &&
+      claim_.compare_exchange_strong(claim, here | claimed, std::memory_order_acq_rel)) {
     disown();
     head_.store(closed, std::memory_order_release);
   } else {
-    while (!ready()) std::this_thread::yield();
+    while (!published()) std::this_thread::yield();
   }
   return true;
 }
 
 void FutureCore::wait() noexcept {
-  if (ready() || end_if_forked()) return;
+  if (ready()) return;
   if (blocks_thread()) {
     assist(time_point::max());
     if (ready()) return;
@@ -124,7 +126,7 @@ void FutureCore::wait() noexcept {
 }
 
 bool FutureCore::wait_until(time_point deadline) noexcept {
-  if (ready() || end_if_forked()) return true;
+  if (ready()) return true;
   if (blocks_thread()) {
     assist(deadline);
     if (ready()) return true;
@@ -133,7 +135,7 @@ bool FutureCore::wait_until(time_point deadline) noexcept {
 }
 
 bool FutureCore::wait_until(Clock& clock, time_point deadline) noexcept {
-  if (ready() || end_if_forked()) return true;
+  if (ready()) return true;
   return wait_with(*this, [&](Parker& parker) { return parker.park_until(clock, deadline); });
 }
 
@@ -141,14 +143,14 @@ bool FutureCore::wait_for(std::chrono::steady_clock::duration limit) noexcept {
   BlockingContext* context = blocking_context();
   Clock* clock = context ? context->clock() : nullptr;
   const time_point now = clock ? clock->now() : std::chrono::steady_clock::now();
-  return wait_until(limit < time_point::max() - now ? now + limit : time_point::max());
+  return wait_until(deadline_after(now, limit));
 }
 
 void FutureCore::last_release() const noexcept {
-  if (ready() && !observed_.load(std::memory_order_relaxed)) {
+  if (published() && !observed_.load(std::memory_order_relaxed)) {
     if (const std::optional<Error> error = failure();
         error && error->code() != ErrorCode::cancelled && error->code() != ErrorCode::closed)
-      log_warn("nobody looked at a failure", {{"error", error->what()}});
+      log_failure(LogLevel::warn, "nobody looked at a failure", *error);
   }
   destroy();
 }
@@ -156,20 +158,16 @@ void FutureCore::last_release() const noexcept {
 namespace detail {
 
 Error forked_while_waiting() noexcept {
-  try {
+  return error_or_out_of_memory([] {
     return Error{"wait", ErrorCode::forked_process,
                  "the work belongs to the parent: it was submitted before fork()"};
-  } catch (...) {
-    return Error{};
-  }
+  });
 }
 
 Error broken_promise(const char* op) noexcept {
-  try {
+  return error_or_out_of_memory([&] {
     return Error{op, ErrorCode::closed, "broken promise: the producer went away without a result"};
-  } catch (...) {
-    return Error{};
-  }
+  });
 }
 
 }  // namespace detail

@@ -50,9 +50,8 @@ class FutureCore {
   FutureCore(const FutureCore&) = delete;
   FutureCore& operator=(const FutureCore&) = delete;
 
-  [[nodiscard]] bool ready() const noexcept {
-    return head_.load(std::memory_order_acquire) == closed;
-  }
+  /// In a child of the process it was made in it is: it has failed.
+  [[nodiscard]] bool ready() const noexcept { return published() || ended_by_fork(); }
 
   /// Wakes the waiter when ready, at once if it is. Waiters wake in the order they were added.
   void add(Waiter& waiter) noexcept;
@@ -96,9 +95,16 @@ class FutureCore {
   FutureCore() noexcept : claim_{unclaimed_here()} {}
   virtual ~FutureCore() = default;
 
-  /// True for the one caller that may store the outcome; that one then calls publish().
+  /// True for the one caller that may store the outcome; that one then calls publish(). False in a
+  /// child of the process it was made in.
   [[nodiscard]] bool claim() noexcept {
-    return (claim_.fetch_or(claimed, std::memory_order_acq_rel) & claimed) == 0;
+    std::uint16_t unclaimed = unclaimed_here();
+    return claim_.compare_exchange_strong(unclaimed, unclaimed | claimed,
+                                          std::memory_order_acq_rel);
+  }
+  /// The outcome is stored.
+  [[nodiscard]] bool published() const noexcept {
+    return head_.load(std::memory_order_acquire) == closed;
   }
   /// Makes the outcome visible and wakes everybody. The caller holds a reference.
   void publish() noexcept;
@@ -124,8 +130,13 @@ class FutureCore {
   [[nodiscard]] static std::uint16_t unclaimed_here() noexcept {
     return static_cast<std::uint16_t>(ForkGuard::generation() & 0x7fffU);
   }
-  /// In a child of the process the future was made in: makes it ready. True if it is.
-  bool end_if_forked() noexcept;
+  /// In a child of the process the future was made in: makes it ready, which it was not. True if it is.
+  [[nodiscard]] bool ended_by_fork() const noexcept {
+    return (claim_.load(std::memory_order_acquire) & ~claimed) != unclaimed_here() &&
+           const_cast<FutureCore*>(this)->end_by_fork();
+  }
+  /// True.
+  bool end_by_fork() noexcept;
   void last_release() const noexcept;
   /// Waits for the list's bit to be free and returns the head.
   [[nodiscard]] std::uintptr_t unlocked_head() const noexcept;
@@ -155,7 +166,7 @@ template <class T> class FutureState : public FutureCore {
 
  protected:
   ~FutureState() override {
-    if (ready()) std::destroy_at(&outcome_.result);
+    if (this->published()) std::destroy_at(&outcome_.result);
   }
   [[nodiscard]] std::optional<Error> failure() const noexcept override {
     if (outcome_.result.has_error()) return outcome_.result.error();

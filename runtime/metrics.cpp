@@ -6,6 +6,8 @@
 #include <sstream>
 #include <tuple>
 
+#include "stoker/runtime/fork_guard.hpp"
+
 namespace stoker {
 
 HistogramSnapshot Histogram::snapshot() const noexcept {
@@ -128,6 +130,13 @@ nlohmann::json describe(const MetricInfo& info) {
 }  // namespace
 
 struct MetricRegistry::Impl {
+  /// Throws forked_process: in a child a thread of the parent may hold the lock.
+  [[nodiscard]] std::unique_lock<std::mutex> lock() const {
+    fork.check("metrics").value();
+    return std::unique_lock{mutex};
+  }
+
+  const ForkGuard fork;
   mutable std::mutex mutex;
   Family<Counter> counters;  // nodes of a map never move, so references stay good
   Family<Gauge> gauges;
@@ -139,23 +148,23 @@ MetricRegistry::~MetricRegistry() = default;
 
 Counter& MetricRegistry::counter(std::string_view name, std::string_view help,
                                  MetricLabels labels) {
-  const std::lock_guard lock{impl_->mutex};
+  const auto lock = impl_->lock();
   return find_or_make(impl_->counters, name, help, std::move(labels));
 }
 
 Gauge& MetricRegistry::gauge(std::string_view name, std::string_view help, MetricLabels labels) {
-  const std::lock_guard lock{impl_->mutex};
+  const auto lock = impl_->lock();
   return find_or_make(impl_->gauges, name, help, std::move(labels));
 }
 
 Histogram& MetricRegistry::histogram(std::string_view name, std::string_view help,
                                      MetricLabels labels, double scale) {
-  const std::lock_guard lock{impl_->mutex};
+  const auto lock = impl_->lock();
   return find_or_make(impl_->histograms, name, help, std::move(labels), scale);
 }
 
 MetricsSnapshot MetricRegistry::snapshot() const {
-  const std::lock_guard lock{impl_->mutex};
+  const auto lock = impl_->lock();
   MetricsSnapshot result;
   for (const auto& [key, entry] : impl_->counters)
     result.counters.push_back({{key.first, entry.help, key.second}, entry.metric.value()});

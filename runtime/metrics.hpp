@@ -2,7 +2,8 @@
 // global one.
 //
 // Threads:   updates are lock-free and may come from any thread; finding a metric takes a lock, so
-//            keep the reference. References live as long as the registry.
+//            keep the reference. References live as long as the registry. In a child of fork() all
+//            functions of a registry of the parent throw `forked_process`.
 // Names:     as Prometheus asks: [a-zA-Z_:][a-zA-Z0-9_:]*, counters end in _total, units last
 //            (_seconds, _bytes).
 #pragma once

@@ -11,8 +11,8 @@ class Task {
  public:
   /// The work. Called exactly once for each post, unless drop() is called instead.
   virtual void run() noexcept = 0;
-  /// Called instead of run() when the executor is destroyed before it got to the task (only a
-  /// host's event loop does that: our own pool finishes what was posted).
+  /// Called instead of run() when the executor is destroyed before it got to the task (a host's event
+  /// loop does that; our own pool finishes what was posted, but has no threads in a child of fork()).
   virtual void drop() noexcept {}
 
   Task* next = nullptr;  ///< used by the queue that holds the task

@@ -56,6 +56,7 @@ struct ThreadPool::Impl {
   }
 
   void post(Task& task) noexcept {
+    if (fork_guard.forked()) return task.drop();  // there are no threads
     posting.fetch_add(1, std::memory_order_relaxed);
     try {
       boost::asio::post(context, detail::PostedTask{*this, task});
@@ -128,7 +129,8 @@ void ThreadPool::post(Task& task) noexcept { impl_->post(task); }
 void ThreadPool::defer(Task& task) noexcept {
   Worker& self = worker();
   // A process may run for long after this call.
-  if (self.pool != this || !self.in_task || this_process::inside()) return impl_->post(task);
+  if (self.pool != this || !self.in_task || this_process::inside() || impl_->fork_guard.forked())
+    return impl_->post(task);
   // One task may wait for this thread; the one before it goes where other threads find it.
   if (Task* before = std::exchange(self.next, &task)) impl_->post(*before);
 }

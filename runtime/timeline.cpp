@@ -33,11 +33,12 @@ class PointState final : public FutureState<void>, public TimelineWaiter {
 }  // namespace
 
 Timeline::~Timeline() {
-  if (first_ == nullptr) return;
+  if (first_ == nullptr || fork_.forked()) return;
   fail(detail::broken_promise("timeline"));
 }
 
 std::optional<Error> Timeline::error() const {
+  if (fork_.forked()) return detail::forked_while_waiting();
   const std::lock_guard lock{mutex_};
   return error_;
 }
@@ -76,6 +77,7 @@ void Timeline::tell(std::unique_lock<std::mutex> lock) noexcept {
 }
 
 void Timeline::advance(std::uint64_t value) noexcept {
+  if (fork_.forked()) return;
   std::unique_lock lock{mutex_};
   if (error_ || value <= value_.load(std::memory_order_relaxed)) return;
   value_.store(value, std::memory_order_release);
@@ -83,6 +85,7 @@ void Timeline::advance(std::uint64_t value) noexcept {
 }
 
 void Timeline::fail(Error error) noexcept {
+  if (fork_.forked()) return;
   std::unique_lock lock{mutex_};
   if (error_) return;
   error_ = std::move(error);
@@ -90,12 +93,17 @@ void Timeline::fail(Error error) noexcept {
 }
 
 void Timeline::add(TimelineWaiter& waiter) noexcept {
+  if (fork_.forked()) {
+    const Error error = detail::forked_while_waiting();
+    return waiter.reached(has_reached(waiter.value) ? nullptr : &error);
+  }
   std::unique_lock lock{mutex_};
   insert(waiter);
   if (error_ || waiter.value <= value_.load(std::memory_order_relaxed)) tell(std::move(lock));
 }
 
 bool Timeline::remove(TimelineWaiter& waiter) noexcept {
+  if (fork_.forked()) return false;
   const std::lock_guard lock{mutex_};
   if (!waiter.listed_) return false;
   unlink(waiter);

@@ -5,7 +5,8 @@
 //            order of their values, by one thread at a time: an advance() that finds another
 //            thread telling leaves its waiters to that thread.
 // Errors:    fail() is sticky: points not reached by then fail with its Error, reached ones stay
-//            good, and the value rises no more.
+//            good, and the value rises no more. In a child of the process it was made in, points that
+//            were not reached fail with `forked_process`.
 // Lifetime:  waiters left when a Timeline is destroyed are told `closed`.
 #pragma once
 
@@ -16,6 +17,7 @@
 #include <optional>
 
 #include "stoker/runtime/error.hpp"
+#include "stoker/runtime/fork_guard.hpp"
 #include "stoker/runtime/future.hpp"
 
 namespace stoker {
@@ -75,8 +77,9 @@ class Timeline {
   void unlink(TimelineWaiter& waiter) noexcept;
   void tell(std::unique_lock<std::mutex> lock) noexcept;
 
+  const ForkGuard fork_;
   std::atomic<std::uint64_t> value_;
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;         // in a child a thread of the parent may hold it
   TimelineWaiter* first_ = nullptr;  // sorted by value, equal ones in order of arrival
   TimelineWaiter* last_ = nullptr;
   std::optional<Error> error_;

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "stoker/runtime/fork_guard.hpp"
 #include "stoker/runtime/thread_local.hpp"
 
 namespace stoker {
@@ -66,6 +67,7 @@ struct TraceRecorder::Impl {
   }
 
   void record(Event event) {
+    if (fork.forked()) return;  // a thread of the parent may hold the locks
     if (count.fetch_add(1, std::memory_order_relaxed) >= limit) {
       count.fetch_sub(1, std::memory_order_relaxed);
       lost.fetch_add(1, std::memory_order_relaxed);
@@ -76,6 +78,7 @@ struct TraceRecorder::Impl {
     mine.events.push_back(std::move(event));
   }
 
+  const ForkGuard fork;
   const std::uint64_t id = next_recorder();
   const std::size_t limit;
   std::atomic<std::size_t> count{0};
@@ -91,6 +94,7 @@ TraceRecorder::TraceRecorder(std::size_t limit) : impl_(std::make_unique<Impl>(l
 TraceRecorder::~TraceRecorder() = default;
 
 TrackId TraceRecorder::track(std::string_view group, std::string_view name) {
+  if (impl_->fork.forked()) return {};
   const std::lock_guard lock{impl_->mutex};
   auto at = std::find(impl_->groups.begin(), impl_->groups.end(), group);
   if (at == impl_->groups.end()) at = impl_->groups.emplace(at, group);
@@ -150,6 +154,7 @@ std::size_t TraceRecorder::dropped() const noexcept {
 
 std::string TraceRecorder::to_json() const {
   using nlohmann::json;
+  impl_->fork.check("trace").value();
   const std::lock_guard lock{impl_->mutex};
   std::vector<Event> events;
   for (Buffer& buffer : impl_->buffers) {
@@ -197,6 +202,7 @@ std::string TraceRecorder::to_json() const {
 }
 
 Result<void> TraceRecorder::write_json(const std::string& path) const {
+  STOKER_TRY(impl_->fork.check("trace.write"));
   std::ofstream file{path, std::ios::binary | std::ios::trunc};
   file << to_json() << '\n';
   file.close();

@@ -6,8 +6,11 @@
 
 #include <functional>
 #include <memory>
+#include <thread>
+#include <vector>
 
 #include "stoker/api/stoker.hpp"
+#include "stoker/runtime/log.hpp"
 
 namespace stoker {
 namespace {
@@ -114,6 +117,72 @@ TEST_P(Forks, leave_the_child_free_to_make_its_own_system) {
     const Buffer made = own.device("cpu").buffer({1.0F, -2.0F});
     return own.device("cpu").run("relu", {made}).read<float>().get() == std::vector{1.0F, 0.0F};
   }));
+}
+
+struct Total {};
+struct Counter : Actor {
+  int on(Total) { return 7; }
+};
+
+TEST_P(Forks, actors_of_the_parent_refuse_in_the_child) {
+  const System system;
+  const Device device = system.device(GetParam());
+  const Supervisor supervisor = system.supervisor();
+  const auto counter = spawn<Counter>(system.shared_executor(), {.name = "counter"});
+  ASSERT_EQ(counter.call(Total{}).get(), 7);
+  ASSERT_TRUE(system.registry().register_name("counter", counter));
+  EXPECT_TRUE(holds_in_child([&] {
+    const System own;
+    const auto mine = spawn<Counter>(own.shared_executor(), {.name = "mine"});
+    return refuses([&] { counter.cast(Total{}).value(); }) &&
+           refuses([&] { counter.cast(Total{}, Run::here).value(); }) &&
+           refuses([&] { static_cast<void>(counter.call(Total{}).get()); }) && refuses([&] {
+             static_cast<void>(counter.call(Total{}, {.timeout = std::chrono::hours{1}}).get());
+           }) &&
+           refuses([&] { counter.stop().get(); }) && refuses([&] { counter.ended().get(); }) &&
+           refuses([&] { static_cast<void>(supervisor.count_children().get()); }) &&
+           refuses([&] { static_cast<void>(system.supervisor()); }) &&
+           refuses([&] { static_cast<void>(system.devices()); }) &&
+           refuses([&] { static_cast<void>(system.kernels()); }) &&
+           refuses([&] { static_cast<void>(system.metrics().snapshot()); }) &&
+           refuses([&] { system.registry().register_name("mine", mine).value(); }) &&
+           refuses([&] { own.registry().register_name("counter", counter).value(); }) &&
+           mine.call(Total{}).get() == 7;
+  }));
+  EXPECT_EQ(counter.call(Total{}).get(), 7);
+}
+
+TEST_P(Forks, find_nothing_locked_that_the_parents_threads_use) {
+  const LogCapture log{LogLevel::warn};
+  const System system;
+  const Device device = system.device(GetParam());
+  const auto counter = spawn<Counter>(system.shared_executor(), {.name = "counter"});
+  std::vector<std::jthread> busy;
+  busy.emplace_back([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      const Buffer x = device.buffer(std::vector<float>(64 * 64, 1.0F), Shape{64, 64});
+      static_cast<void>(device.run("matmul", {x, x}).read<float>().get());
+    }
+  });
+  busy.emplace_back([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) static_cast<void>(counter.call(Total{}).get());
+  });
+  busy.emplace_back([](const std::stop_token& stop) {
+    while (!stop.stop_requested()) log_warn("the parent is busy");
+  });
+  busy.emplace_back([](const std::stop_token& stop) {
+    while (!stop.stop_requested()) static_cast<void>(System{}.device("cpu"));
+  });
+  for (int i = 0; i < 30; ++i)
+    EXPECT_TRUE(holds_in_child([] {
+      log_warn("the child has begun");
+      const System own;
+      const auto mine = spawn<Counter>(own.shared_executor(), {.name = "mine"});
+      const Device cpu = own.device("cpu");
+      const Buffer x = cpu.buffer(std::vector<float>(64 * 64, 1.0F), Shape{64, 64});
+      return cpu.run("matmul", {x, x}).read<float>().get()[0] == 64.0F &&
+             mine.call(Total{}).get() == 7;
+    }));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Forks, testing::Values("cpu", "null", "vulkan"),

@@ -6,9 +6,16 @@
 
 #include <memory>
 #include <optional>
+#include <thread>
+#include <vector>
 
 #include "stoker/runtime/clock.hpp"
+#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/manual_executor.hpp"
+#include "stoker/runtime/process_mutex.hpp"
 #include "stoker/runtime/thread_pool.hpp"
+#include "stoker/runtime/timeline.hpp"
+#include "stoker/runtime/when.hpp"
 
 namespace stoker {
 namespace {
@@ -50,6 +57,79 @@ TEST_F(ForkGuardTest, clocks_and_pools_of_the_parent_do_not_hang_the_child) {
     pool.reset();
     clock.reset();
     return true;
+  }));
+}
+
+TEST_F(ForkGuardTest, a_child_finds_the_mutexes_of_the_process_free) {
+  static ProcessMutex mutex;
+  std::jthread holder{[](const std::stop_token& stop) {
+    while (!stop.stop_requested()) const std::scoped_lock lock{mutex};
+  }};
+  for (int i = 0; i < 100; ++i)
+    EXPECT_TRUE(true_in_child([&] {
+      alarm(10);
+      const std::scoped_lock lock{mutex};
+      return true;
+    }));
+}
+
+TEST_F(ForkGuardTest, a_child_may_log_while_the_parent_does) {
+  const LogCapture capture{LogLevel::warn};
+  std::jthread writer{[](const std::stop_token& stop) {
+    while (!stop.stop_requested()) log_warn("the parent has something to say");
+  }};
+  for (int i = 0; i < 100; ++i)
+    EXPECT_TRUE(true_in_child([&] {
+      alarm(10);
+      log_warn("so has the child");
+      return capture.contains("so has the child");
+    }));
+}
+
+TEST_F(ForkGuardTest, futures_of_the_parent_have_failed_in_the_child) {
+  ManualClock clock;
+  ManualExecutor executor{clock};
+  const Promise<int> pending;
+  Promise<int> kept;
+  kept.set(7);
+  const auto failed = [](const Future<int>& future) {
+    return future.ready() && future.wait().has_error() &&
+           future.wait().error().code() == ErrorCode::forked_process;
+  };
+  EXPECT_TRUE(true_in_child([&] {
+    alarm(10);
+    const Future<int> all =
+        when_all(std::vector{pending.future(), kept.future()})
+            .then(executor, [](const Result<std::vector<int>>& both) -> Result<int> {
+              return both.has_error() ? both.error() : Error{};
+            });
+    const Future<std::size_t> first = when_any(pending.future());
+    executor.run_all();
+    return failed(pending.future()) && failed(all) && first.ready() &&
+           kept.future().wait().value() == 7;
+  }));
+  EXPECT_FALSE(pending.future().ready());
+}
+
+TEST_F(ForkGuardTest, timelines_of_the_parent_have_failed_in_the_child) {
+  Timeline timeline;
+  timeline.advance(1);
+  EXPECT_TRUE(true_in_child([&] {
+    alarm(10);
+    timeline.advance(5);
+    const Result<void> later = timeline.reached(2).wait();
+    return timeline.reached(1).wait().has_value() && !timeline.wait(2) && later.has_error() &&
+           later.error().code() == ErrorCode::forked_process;
+  }));
+}
+
+TEST_F(ForkGuardTest, what_is_posted_to_a_pool_of_the_parent_is_dropped_in_the_child) {
+  SystemClock clock;
+  ThreadPool pool{clock, ThreadPoolOptions{.threads = 2}};
+  EXPECT_TRUE(true_in_child([&] {
+    alarm(10);
+    const auto answer = make_ready_future().then(pool, [](const Result<void>&) {}).wait();
+    return answer.has_error() && answer.error().code() == ErrorCode::closed;
   }));
 }
 
