@@ -139,7 +139,10 @@ Result<void> DeviceClient::admit(const CommandPtr& command, const CommandOptions
 Result<CommandPtr> DeviceClient::send(CommandPtr command, const CommandOptions& options) {
   STOKER_TRY(admit(command, options));
   const auto sent = actor_.cast(SubmitCommand{command}, Run::here);
-  if (!sent) return sent.error();
+  if (!sent) {
+    command->observe();  // the caller is told
+    return sent.error();
+  }
   return command;
 }
 
@@ -234,7 +237,10 @@ Result<std::vector<CommandPtr>> DeviceClient::submit(std::span<const KernelReque
   }
   for (const CommandPtr& command : commands) watch(command, options);
   const auto sent = actor_.cast(SubmitCommands{commands}, Run::here);
-  if (!sent) return sent.error();
+  if (!sent) {
+    for (const CommandPtr& command : commands) command->observe();  // the caller is told
+    return sent.error();
+  }
   return commands;
 }
 
@@ -266,7 +272,7 @@ bool DeviceClient::close(std::chrono::nanoseconds patience, AwaitTurns turns) {
   services_.close();
   if (is_lost()) return shell_->stats().muted == 0;
   const Error why = stopped("device", info());
-  const auto until = std::chrono::steady_clock::now() + patience;
+  const auto until = deadline_after(std::chrono::steady_clock::now(), patience);
   const auto answered = [&](const auto& answer) {
     return turns == AwaitTurns::yes ? answer.wait_until(until) : answer.ready();
   };

@@ -1,7 +1,8 @@
 // The handle of one piece of work that a device does: a kernel, a copy, a pipeline's run.
 //
 // A handle is there at once; the result comes later. Dropping it never cancels the work and never
-// loses an error: a failure that nobody looked at is logged.
+// loses an error: a failure that nobody looked at is logged, once neither a handle nor an output that
+// still carries it is left.
 //
 // Threads: any handle may be copied, used and destroyed on any thread. A handle that was made
 //          without a command may only be assigned, destroyed and asked whether it has one.
@@ -27,8 +28,12 @@ class Command {
   [[nodiscard]] std::uint64_t id() const noexcept { return state_->id(); }
   /// The kernel's name, or "copy", "fill", "read", "write", "pipeline".
   [[nodiscard]] const std::string& kernel() const noexcept { return state_->kernel(); }
-  /// One atomic load.
-  [[nodiscard]] CommandStatus poll() const noexcept { return state_->status(); }
+  /// Never blocks. Who sees `failed` has looked at the failure.
+  [[nodiscard]] CommandStatus poll() const noexcept {
+    const CommandStatus status = state_->status();
+    if (status == CommandStatus::failed) state_->observe();
+    return status;
+  }
   [[nodiscard]] bool ready() const noexcept { return state_->ready(); }
 
   /// Waits: parks a process or a fiber, blocks a plain thread. Never throws.

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "stoker/device/memory_pool.hpp"
+#include "stoker/runtime/future_core.hpp"
 
 namespace stoker {
 
@@ -46,12 +47,15 @@ struct BufferState {
   struct Poison {
     std::uint64_t sequence = 0;  ///< of the writer
     Error cause;
+    /// Kept, so that its failure is logged only if nobody has heard of it when this goes.
+    boost::intrusive_ptr<const FutureCore> writer;
   };
   std::vector<Poison> poison;
 
-  /// Why the contents mean nothing to the command with that sequence number, or null.
-  [[nodiscard]] const Error* poison_for(std::uint64_t sequence) const noexcept {
-    return !poison.empty() && poison.front().sequence < sequence ? &poison.front().cause : nullptr;
+  /// Why the contents mean nothing to the command with that sequence number, or null. Whoever hands the
+  /// cause on says so to the writer, which was looked at then.
+  [[nodiscard]] const Poison* poison_for(std::uint64_t sequence) const noexcept {
+    return !poison.empty() && poison.front().sequence < sequence ? &poison.front() : nullptr;
   }
 };
 

@@ -193,8 +193,10 @@ std::optional<Error> DeviceShell::refusal(const CommandWork& work) const {
     if (reason) return;
     // A writer in flight may still overwrite the poison; then its settling decides.
     const bool settled = !buffer.memory || is_written(*buffer.memory);
-    const Error* poison = buffer.poison_for(work.sequence);
-    if (!overwrites && poison && settled && !(writes && work.replay)) reason = *poison;
+    const auto* poison = buffer.poison_for(work.sequence);
+    if (overwrites || !poison || !settled || (writes && work.replay)) return;
+    poison->writer->observe();
+    reason = poison->cause;
   });
   return reason;
 }

@@ -70,8 +70,10 @@ std::optional<Error> DeviceShell::poison_of(const CommandWork& work) const {
   std::optional<Error> reason;
   if (!any_poison_) return reason;
   for_each_use(work, [&](const BufferState& buffer, bool writes, bool) {
-    const Error* poison = buffer.poison_for(work.sequence);
-    if (!reason && poison && !writes) reason = *poison;
+    const auto* poison = buffer.poison_for(work.sequence);
+    if (reason || !poison || writes) return;
+    poison->writer->observe();
+    reason = poison->cause;
   });
   return reason;
 }
@@ -89,7 +91,7 @@ void DeviceShell::settle(CommandState& command, std::optional<Error> failure, St
       // Settling is nearly in order; a cancelled command may be early, an overwriter never late.
       const auto place =
           std::ranges::upper_bound(poison, work.sequence, {}, &BufferState::Poison::sequence);
-      poison.insert(place, {work.sequence, *failure});
+      poison.insert(place, {work.sequence, *failure, CommandPtr{&command}});
       // The oldest decides now and the newest may later; what lies between them rarely matters.
       if (poison.size() > max_poison) poison.erase(poison.begin() + 1);
     } else if (overwrites) {

@@ -27,7 +27,10 @@ Result<CommandPtr> CompiledPipeline::run(std::span<const DeviceBuffer* const> bu
   STOKER_TRY(device_->admit(command, options));
   const auto sent =
       actor_.cast(RunPipeline{command, std::move(binding), keep == Keep::recording}, Run::here);
-  if (!sent) return sent.error();
+  if (!sent) {
+    command->observe();  // the caller is told
+    return sent.error();
+  }
   return command;
 }
 

@@ -4,6 +4,8 @@
 #include <latch>
 
 #include "stoker/api/stoker.hpp"
+#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/manual_executor.hpp"
 
 namespace stoker {
 namespace {
@@ -260,6 +262,82 @@ TEST(Commands, combine_with_when_all) {
   when_all(all).get();
   for (const Buffer& result : results)
     EXPECT_EQ(result.read<float>().get(), (std::vector<float>{2}));
+}
+
+/// Failures of a command, and whether the log has a line for each that nobody looked at.
+class LookedAt : public testing::Test {
+ protected:
+  LookedAt() { system.add_kernel(throwing_kernel()); }
+  [[nodiscard]] bool logged() const { return log.contains("nobody looked at a failure"); }
+
+  const LogCapture log{LogLevel::warn};
+  const System system;
+  const Device device = system.device("cpu");
+  const Buffer x = device.buffer({1.0F});
+  Buffer y = device.buffer(DType::f32, Shape{1});
+};
+
+TEST_F(LookedAt, by_whoever_reads_an_output) {
+  device.submit("throws", {x}, y);
+  EXPECT_TRUE(y.read<float>().wait().has_error());
+  const Buffer later = device.run("relu", {y});
+  EXPECT_TRUE(later.read<float>().wait().has_error());
+  y = {};
+  EXPECT_TRUE(system.stop());
+  EXPECT_FALSE(logged());
+}
+
+TEST_F(LookedAt, by_whoever_polls) {
+  Command command = device.submit("throws", {x}, y);
+  while (!command.ready()) this_process::yield();
+  EXPECT_EQ(command.poll(), CommandStatus::failed);
+  command = {};
+  y = {};
+  EXPECT_TRUE(system.stop());
+  EXPECT_FALSE(logged());
+}
+
+TEST_F(LookedAt, by_nobody_once_it_is_overwritten) {
+  device.submit("throws", {x}, y);
+  EXPECT_TRUE(device.submit("relu", {x}, y).wait());
+  EXPECT_TRUE(system.stop());
+  EXPECT_TRUE(logged());
+}
+
+TEST_F(LookedAt, by_nobody_once_its_outputs_have_gone) {
+  Command command = device.submit("throws", {x}, y);
+  while (!command.ready()) this_process::yield();
+  command = {};
+  y = {};
+  EXPECT_TRUE(system.stop());
+  EXPECT_TRUE(logged());
+}
+
+// A host's loop that does not run while somebody submits: the device's mailbox fills.
+TEST(Refusals, are_told_and_not_logged) {
+  const LogCapture log{LogLevel::warn};
+  ManualClock clock;
+  SystemOptions options;
+  options.executor = std::make_shared<ManualExecutor>(clock);
+  const System system{options};
+  const Device device = system.device("null");
+  const Buffer x = device.buffer({1.0F});
+  const Buffer y = device.buffer({1.0F});
+  int refused = 0;
+  // In a process, where nothing runs at once.
+  auto& executor = static_cast<ManualExecutor&>(system.executor());
+  const auto done = Process::spawn(executor, [&] {
+    while (refused == 0) try {
+        device.submit("relu", {x}, y);
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::overloaded) throw;
+        ++refused;
+      }
+  });
+  executor.run_all();
+  EXPECT_TRUE(done.wait());
+  EXPECT_EQ(refused, 1);
+  EXPECT_FALSE(log.contains("nobody looked at a failure"));
 }
 
 }  // namespace
