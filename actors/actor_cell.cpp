@@ -18,9 +18,12 @@ std::uint64_t next_number() noexcept {
 /// Overtakes messages; never refused for want of space.
 class ActorCell::ExitSignal final : public Message {
  public:
-  ExitSignal(const std::shared_ptr<ActorCell>& target, Exit exit, std::uint64_t link)
-      : Message{target}, exit_{std::move(exit)}, link_{link} {
-    system = true;
+  ExitSignal(ActorId from, std::uint64_t link) : exit_{from, {}}, link_{link} { system = true; }
+  static void send(std::unique_ptr<ExitSignal> signal, const std::shared_ptr<ActorCell>& target,
+                   const ExitReason& why) noexcept {
+    signal->exit_.reason = why;
+    signal->address(target);
+    target->strand_->send_signal(std::move(signal));
   }
   void deliver() override { target().receive(exit_, link_); }
   [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(Exit); }
@@ -55,8 +58,13 @@ class ActorCell::ExitMessage final : public Message {
 
 class ActorCell::DownMessage final : public Message {
  public:
-  DownMessage(const std::shared_ptr<ActorCell>& target, Down down)
-      : Message{target}, down_{std::move(down)} {}
+  explicit DownMessage(Down down) : down_{std::move(down)} {}
+  static void send(std::unique_ptr<DownMessage> message, const std::shared_ptr<ActorCell>& watcher,
+                   const ExitReason& why) noexcept {
+    message->down_.reason = why;
+    message->address(watcher);
+    watcher->strand_->send_signal(std::move(message));
+  }
   void deliver() override {
     taken();
     target().actor()->on_down(down_);
@@ -107,7 +115,8 @@ void ActorCell::adopt(Actor& actor) noexcept {
 void ActorCell::end_unreachable() noexcept {
   // Not terminate(): on a strand that others share, their handlers may run at this moment, and what
   // terminate() does belongs among them.
-  if (alive()) end(ExitReason::shutdown());
+  // In a child of fork() those who would be told are the parent's, and so may be the locks on the way.
+  if (alive() && strand_->check_process("end")) end(ExitReason::shutdown());
 }
 
 std::optional<ExitReason> ActorCell::reason() const {
@@ -116,6 +125,8 @@ std::optional<ExitReason> ActorCell::reason() const {
 }
 
 Future<ExitReason> ActorCell::ended() {
+  if (const auto here = strand_->check_process("ended"); !here)
+    return make_ready_future<ExitReason>(here.error());
   const std::scoped_lock lock{mutex_};
   if (reason_) return make_ready_future<ExitReason>(*reason_);
   auto& end = bonds().end;
@@ -124,6 +135,7 @@ Future<ExitReason> ActorCell::ended() {
 }
 
 bool ActorCell::at_end(const void* owner, std::string key, std::function<void()> run) {
+  if (!strand_->check_process("at_end")) return false;
   const std::scoped_lock lock{mutex_};
   if (freed_) return false;
   auto& all = bonds().at_end;
@@ -152,15 +164,12 @@ bool ActorCell::linked(ActorId peer, std::uint64_t link) const noexcept {
 
 // --- signals -------------------------------------------------------------------------------------
 
-void ActorCell::exit(const ExitReason& why, ActorId from) { signal(why, from, 0); }
-
-void ActorCell::signal(const ExitReason& why, ActorId from, std::uint64_t link) noexcept {
-  if (auto self = weak_from_this().lock())
-    static_cast<void>(
-        strand_->send(std::make_unique<ExitSignal>(std::move(self), Exit{from, why}, link)));
+void ActorCell::exit(const ExitReason& why, ActorId from) {
+  if (const auto self = weak_from_this().lock())
+    ExitSignal::send(std::make_unique<ExitSignal>(from, 0), self, why);
 }
 
-void ActorCell::receive(const Exit& exit, std::uint64_t link) noexcept {
+void ActorCell::receive(const Exit& exit, std::uint64_t link) {
   if (link != 0) {
     const std::scoped_lock lock{mutex_};
     if (!linked(exit.from, link)) return;  // unlinked meanwhile
@@ -181,7 +190,7 @@ void ActorCell::leave(ExitReason why) {
 void ActorCell::kill_after(std::chrono::nanoseconds patience) {
   Executor& executor = strand_->executor();
   Clock& clock = executor.clock();
-  Timer killer{clock, clock.now() + patience, executor, [weak = weak_from_this()] {
+  Timer killer{clock, deadline_after(clock.now(), patience), executor, [weak = weak_from_this()] {
                  if (const auto cell = weak.lock()) cell->exit(ExitReason::kill());
                }};
   const std::scoped_lock lock{mutex_};
@@ -194,12 +203,23 @@ void ActorCell::link(ActorCell& other) {
   if (&other == this) return;
   const std::scoped_lock lock{mutex_, other.mutex_};
   const std::uint64_t link = next_number();
-  if (!bonds().links.try_emplace(other.id_, Link{link, other.weak_from_this()}).second) return;
-  if (other.alive())
-    other.bonds().links.insert_or_assign(id_, Link{link, weak_from_this()});
-  else
-    signal(ExitReason::noproc(), other.id_, link);
-  if (!alive()) other.signal(ExitReason::noproc(), id_, link);
+  auto to_other = std::make_unique<ExitSignal>(id_, link);
+  auto to_this = std::make_unique<ExitSignal>(other.id_, link);
+  const auto [own, added] = bonds().links.try_emplace(other.id_);
+  if (!added) return;
+  own->second = {link, other.weak_from_this(), std::move(to_other)};
+  if (!other.alive()) {
+    ExitSignal::send(std::move(to_this), shared_from_this(), ExitReason::noproc());
+  } else {
+    try {
+      other.bonds().links.insert_or_assign(id_, Link{link, weak_from_this(), std::move(to_this)});
+    } catch (...) {
+      bonds_->links.erase(own);
+      throw;
+    }
+  }
+  if (!alive())
+    ExitSignal::send(std::move(own->second.signal), other.shared_from_this(), ExitReason::noproc());
 }
 
 void ActorCell::link_child(ActorCell& child) {
@@ -226,17 +246,22 @@ void ActorCell::unlink(ActorCell& other, Flush flush) {
 
 MonitorRef ActorCell::monitor(ActorCell& target) {
   const MonitorRef monitor{next_number()};
+  auto note = std::make_unique<DownMessage>(Down{monitor, target.id_, target.name_, {}});
   {
     const std::scoped_lock lock{mutex_};
     bonds().watched.try_emplace(monitor.id, target.weak_from_this());
   }
-  const std::scoped_lock lock{target.mutex_};
-  if (target.alive()) {
-    target.bonds().watchers.try_emplace(monitor.id, weak_from_this());
-    return monitor;
+  try {
+    const std::scoped_lock lock{target.mutex_};
+    if (target.alive())
+      target.bonds().watchers.try_emplace(monitor.id).first->second = {weak_from_this(),
+                                                                       std::move(note)};
+  } catch (...) {
+    const std::scoped_lock lock{mutex_};
+    bonds_->watched.erase(monitor.id);
+    throw;
   }
-  strand_->send_signal(std::make_unique<DownMessage>(
-      shared_from_this(), Down{monitor, target.id_, target.name_, ExitReason::noproc()}));
+  if (note) DownMessage::send(std::move(note), shared_from_this(), ExitReason::noproc());
   return monitor;
 }
 
@@ -283,16 +308,13 @@ void ActorCell::end(const ExitReason& why) noexcept {
   release();
   free_names();
   std::unique_ptr<Bonds> bonds;
-  std::vector<std::shared_ptr<ActorCell>> watchers;  // the last share must not go under the lock
   {
     // Watchers are told under the lock: who demonitors in time hears nothing any more.
     const std::scoped_lock lock{mutex_};
     alive_.store(false, std::memory_order_release);
     reason_ = why;
     bonds = std::move(bonds_);
-    if (bonds)
-      for (const auto& [monitor, watcher] : bonds->watchers)
-        tell_watcher(watchers.emplace_back(watcher.lock()), MonitorRef{monitor}, why);
+    if (bonds) tell_watchers(*bonds, why);
   }
   if (!bonds) return;
   tell_links(*bonds, why);
@@ -311,22 +333,26 @@ void ActorCell::free_names() noexcept {
     freed_ = true;
     if (bonds_) at_end = std::move(bonds_->at_end);
   }
-  for (const AtEnd& each : at_end) each.run();
+  for (const AtEnd& each : at_end) try {
+      each.run();
+    } catch (...) {
+      detail::log_escaped_exception("actor");
+    }
 }
 
-void ActorCell::tell_watcher(const std::shared_ptr<ActorCell>& watcher, MonitorRef monitor,
-                             const ExitReason& why) noexcept {
-  if (watcher)
-    watcher->strand_->send_signal(
-        std::make_unique<DownMessage>(watcher, Down{monitor, id_, name_, why}));
+void ActorCell::tell_watchers(Bonds& bonds, const ExitReason& why) noexcept {
+  for (auto& [monitor, watcher] : bonds.watchers) {
+    watcher.told = watcher.who.lock();
+    if (watcher.told) DownMessage::send(std::move(watcher.note), watcher.told, why);
+  }
 }
 
-void ActorCell::tell_links(const Bonds& bonds, const ExitReason& why) noexcept {
-  for (const auto& [id, link] : bonds.links)
+void ActorCell::tell_links(Bonds& bonds, const ExitReason& why) noexcept {
+  for (auto& [id, link] : bonds.links)
     if (const auto peer = link.peer.lock()) {
       // Under the peer's lock: unlink() waits, or has cut the link in time.
       const std::scoped_lock lock{peer->mutex_};
-      if (peer->linked(id_, link.id)) peer->signal(why, id_, link.id);
+      if (peer->linked(id_, link.id)) ExitSignal::send(std::move(link.signal), peer, why);
     }
 }
 

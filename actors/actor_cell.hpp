@@ -7,6 +7,9 @@
 // signal overtakes messages, as in OTP it takes effect where it is received; what a trapping actor
 // is told of it, and what a watcher is told, queues behind the messages sent before.
 //
+// Whoever asks to be told pays for it: link() and monitor() allocate the signal, and throw std::bad_alloc
+// with nothing changed. The end of an actor allocates nothing.
+//
 //     alive ──finish(reason)──▶ terminate() ▶ object destroyed ▶ names free ▶ dead, ties are told
 //
 // Threads: any, but for what is marked [strand]. Lifetime: an actor that no address and no message
@@ -131,19 +134,24 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   struct Link {
     std::uint64_t id;
     std::weak_ptr<ActorCell> peer;
+    std::unique_ptr<ExitSignal> signal;  ///< for the peer
+  };
+  struct Watcher {
+    std::weak_ptr<ActorCell> who;
+    std::unique_ptr<DownMessage> note;
+    std::shared_ptr<ActorCell> told = {};  ///< the last share must not go under the lock
   };
   struct AtEnd {
     const void* owner;
     std::string key;
     std::function<void()> run;
   };
-  /// By the number of a monitor.
-  using Monitors = std::map<std::uint64_t, std::weak_ptr<ActorCell>>;
   /// Most actors have none. A supervisor has as many as children: nothing here is searched through.
   struct Bonds {
     std::map<ActorId, Link> links;  ///< by the other one
-    Monitors watchers;
-    Monitors watched;
+    // By the number of a monitor:
+    std::map<std::uint64_t, Watcher> watchers;
+    std::map<std::uint64_t, std::weak_ptr<ActorCell>> watched;
     std::optional<Promise<ExitReason>> end;  ///< one for all who asked
     std::vector<AtEnd> at_end;
     Timer killer;
@@ -152,15 +160,13 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   Bonds& bonds();
   /// The link is still there.  [lock held]
   [[nodiscard]] bool linked(ActorId peer, std::uint64_t link) const noexcept;
-  void receive(const Exit& exit, std::uint64_t link) noexcept;
-  void signal(const ExitReason& why, ActorId from, std::uint64_t link) noexcept;
+  void receive(const Exit& exit, std::uint64_t link);
   /// All of the end but terminate().
   void end(const ExitReason& why) noexcept;
   /// Calls what at_end() was told.
   void free_names() noexcept;
-  void tell_links(const Bonds& bonds, const ExitReason& why) noexcept;
-  void tell_watcher(const std::shared_ptr<ActorCell>& watcher, MonitorRef monitor,
-                    const ExitReason& why) noexcept;
+  static void tell_watchers(Bonds& bonds, const ExitReason& why) noexcept;
+  void tell_links(Bonds& bonds, const ExitReason& why) noexcept;
 
   const ActorId id_;
   const std::string name_;

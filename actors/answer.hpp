@@ -68,10 +68,18 @@ template <class R> class Answer {
         : answer_{std::move(answer)}, source_{std::move(source)} {}
     void wake() noexcept override {
       const std::unique_ptr<Relay> self{this};
-      answer_.set(*source_.poll());
+      answer_.set(copy(*source_.poll()));
     }
 
    private:
+    /// The result, or that there was no memory to copy it.
+    [[nodiscard]] static Result<R> copy(const Result<R>& result) noexcept {
+      try {
+        return result;
+      } catch (...) {
+        return error_from_current_exception("call");
+      }
+    }
     Answer answer_;
     Future<R> source_;
   };

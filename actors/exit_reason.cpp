@@ -2,11 +2,22 @@
 
 #include <utility>
 
+#include "stoker/runtime/immortal.hpp"
+
 namespace stoker {
 
-ExitReason ExitReason::failure(Error why) {
+namespace {
+const Immortal<std::shared_ptr<const Error>> no_memory{
+    [] { return std::make_shared<const Error>(out_of_memory_error()); }};
+}  // namespace
+
+ExitReason ExitReason::failure(Error why) noexcept {
   ExitReason reason{Kind::error};
-  reason.error_ = std::make_shared<const Error>(std::move(why));
+  try {
+    reason.error_ = std::make_shared<const Error>(std::move(why));
+  } catch (...) {
+    reason.error_ = *no_memory;
+  }
   return reason;
 }
 

@@ -37,8 +37,8 @@ class ExitReason {
   [[nodiscard]] static ExitReason killed() noexcept { return ExitReason{Kind::killed}; }
   [[nodiscard]] static ExitReason noproc() noexcept { return ExitReason{Kind::noproc}; }
 
-  /// error: what went wrong.
-  [[nodiscard]] static ExitReason failure(Error why);
+  /// error: what went wrong. Without memory for it, out_of_memory_error().
+  [[nodiscard]] static ExitReason failure(Error why) noexcept;
 
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
   /// Whether the actor ended as planned: normal, shutdown or {shutdown, x}. A transient child that

@@ -29,6 +29,11 @@ class Message : public Envelope {
   }
 
   [[nodiscard]] ActorCell& target() const noexcept { return *target_; }
+  /// Says whom it is for: once, before it is sent.
+  void address(const std::shared_ptr<ActorCell>& target) noexcept {
+    target_ = target.get();
+    if (!target->alone()) keep_ = target;
+  }
   /// Runs the handler. What it throws ends the target.
   virtual void deliver() = 0;
   /// The target is gone or its mailbox full: tells whoever waits for an answer.
@@ -40,8 +45,12 @@ class Message : public Envelope {
   /// A process has taken it.
   virtual void taken() noexcept {}
 
+ protected:
+  /// For nobody yet: made when there is memory, for when it must be sent.
+  Message() noexcept = default;
+
  private:
-  ActorCell* target_;
+  ActorCell* target_ = nullptr;
   std::shared_ptr<ActorCell> keep_;
 };
 

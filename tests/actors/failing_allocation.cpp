@@ -1,0 +1,47 @@
+#include "failing_allocation.hpp"
+
+#include <cstdlib>
+#include <new>
+#include <optional>
+
+namespace {
+/// How many allocations of this thread succeed before one fails.
+thread_local std::optional<std::size_t> before_failure;
+thread_local bool has_failed = false;
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  if (before_failure && !has_failed && (*before_failure)-- == 0) {
+    has_failed = true;
+    throw std::bad_alloc{};
+  }
+  const std::size_t whole = (bytes + alignment - 1) / alignment * alignment;
+  void* const memory = alignment <= alignof(std::max_align_t)
+                           ? std::malloc(bytes ? bytes : 1)
+                           : std::aligned_alloc(alignment, whole ? whole : alignment);
+  if (memory == nullptr) throw std::bad_alloc{};
+  return memory;
+}
+}  // namespace
+
+// All of the program's: the array and nothrow forms go through these.
+void* operator new(std::size_t bytes) { return allocate(bytes, 1); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace stoker {
+
+FailingAllocation::FailingAllocation(std::size_t which) noexcept {
+  has_failed = false;
+  before_failure = which;
+}
+
+FailingAllocation::~FailingAllocation() { before_failure.reset(); }
+
+bool FailingAllocation::failed() const noexcept { return has_failed; }
+
+}  // namespace stoker
