@@ -212,8 +212,9 @@ ProcessRef<Accepted...> spawn_process(std::shared_ptr<Executor> executor,
 template <class... Accepted, class F>
 ProcessRef<Accepted...> spawn_process_link(const ActorAddress& parent,
                                            const ProcessActorOptions& options, F&& function) {
-  return detail::start_process<Accepted...>(parent.cell()->strand()->shared_executor(), options,
-                                            parent.cell().get(), std::forward<F>(function));
+  ActorCell& linked = parent.existing("spawn_process_link");
+  return detail::start_process<Accepted...>(linked.strand()->shared_executor(), options, &linked,
+                                            std::forward<F>(function));
 }
 
 template <class... Accepted>

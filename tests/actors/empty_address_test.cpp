@@ -1,5 +1,6 @@
 // The address of nobody.
 #include "probe.hpp"
+#include "stoker/actors/process_actor.hpp"
 #include "stoker/actors/timed_send.hpp"
 
 namespace stoker {
@@ -50,6 +51,7 @@ TEST_F(EmptyAddress, is_refused_by_who_would_watch_it) {
     expect_thrown([&] { static_cast<void>(me.monitor(nobody)); });
   });
   expect_thrown([&] { static_cast<void>(cast_after(nobody, 1s, 7)); });
+  expect_thrown([&] { static_cast<void>(spawn_process_link<int>(nobody, {}, [](auto&) {})); });
   EXPECT_TRUE(a.alive());
 }
 
