@@ -102,7 +102,10 @@ Result<ZipReader> ZipReader::open(const std::filesystem::path& path, std::string
   if (!archive) return open_error(op, path.string(), code);
   std::error_code failure;
   const std::uintmax_t bytes = std::filesystem::file_size(path, failure);
-  return ZipReader{archive, path.string(), failure ? 0 : bytes, op};
+  ZipReader reader{archive, path.string(), failure ? 0 : bytes, op};
+  // libzip takes an empty file for an archive without entries, and empty memory for none.
+  if (reader.bytes_ == 0) return damaged(op, reader.name_, "an empty file is no archive");
+  return reader;
 }
 
 Result<ZipReader> ZipReader::open(std::span<const std::byte> bytes, std::string_view op) {
