@@ -147,6 +147,9 @@ TEST_P(Files, npz_refuses_what_is_none) {
   EXPECT_EQ(error_of([&] { return load_npz(path("none.npz")); }).code(), ErrorCode::not_found);
   write_file(path("x.npz"), "not an archive");
   EXPECT_EQ(error_of([&] { return load_npz(path("x.npz")); }).code(), ErrorCode::io_error);
+  write_file(path("x.npz"), "");
+  EXPECT_EQ(error_of([&] { return load_npz(path("x.npz")); }).code(), ErrorCode::io_error);
+  EXPECT_EQ(error_of([&] { return npz_from_bytes({}); }).code(), ErrorCode::io_error);
   const Error error = error_of([&] {
     save_npz(path("y.npz"), {{"a", Tensor{}}});
     return 0;

@@ -109,6 +109,7 @@ Result<ZipReader> ZipReader::open(const std::filesystem::path& path, std::string
 }
 
 Result<ZipReader> ZipReader::open(std::span<const std::byte> bytes, std::string_view op) {
+  if (bytes.empty()) return damaged(op, "bytes in memory", "an empty file is no archive");
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* const source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
