@@ -17,21 +17,8 @@ namespace stoker {
 namespace {
 
 constexpr std::chrono::seconds delay_patience{2};
-// While a library is used for the first time. It makes its objects early, then fills them for long; each
-// renewal costs 32 bytes.
-constexpr std::chrono::microseconds shortest_renewal{5};
-constexpr std::chrono::microseconds longest_renewal{1000};
-constexpr int renewals = 64;  // while the time doubles, or so
-constexpr std::chrono::microseconds worth_sleeping{200};
-
-/// Returns after a time that suits one who has watched since `begin`.
-void pause_since(std::chrono::steady_clock::time_point begin) {
-  const auto now = std::chrono::steady_clock::now();
-  const std::chrono::steady_clock::duration pause = std::clamp<std::chrono::steady_clock::duration>(
-      (now - begin) / renewals, shortest_renewal, longest_renewal);
-  if (pause >= worth_sleeping) return std::this_thread::sleep_for(pause);
-  while (std::chrono::steady_clock::now() < now + pause) std::this_thread::yield();
-}
+// While a library is used for the first time: a few hundred handlers of 32 bytes.
+constexpr std::chrono::microseconds renewal{200};
 
 /// How many libraries were loaded so far. A handler installed when there were fewer may run after
 /// those of the newest.
@@ -138,9 +125,8 @@ FirstUse::FirstUse() : alone_{ExitWatches::get().first_use} {
     renewing_ = std::jthread{[](const std::stop_token& stop) {
       ExitWatches& watches = ExitWatches::get();
       // Once exit() waits, what is still made goes before it goes on.
-      const auto begin = std::chrono::steady_clock::now();
       while (!stop.stop_requested() && (watches.delays.load() & ExitWatches::exiting) == 0) {
-        pause_since(begin);
+        std::this_thread::sleep_for(renewal);
         watches.renew();
       }
     }};

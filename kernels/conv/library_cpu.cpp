@@ -7,6 +7,7 @@
 #include "stoker/kernels/conv/library_operands.hpp"
 #include "stoker/kernels/matmul/sgemm.hpp"
 #include "stoker/runtime/exit_watch.hpp"
+#include "stoker/runtime/kept_statics.hpp"
 
 namespace stoker::kernels::conv::STOKER_ISA {
 namespace {
@@ -388,6 +389,7 @@ std::shared_ptr<const Library> make_library(const Problem& problem) {
   bool first = false;
   first_use(listed, "conv", [&] {
     first = true;
+    keep_statics_of(reinterpret_cast<const void*>(&dnnl_sgemm));
     make();
   });
   if (first) return made;

@@ -14,6 +14,7 @@
 
 #include "stoker/kernels/matmul/blocks.hpp"
 #include "stoker/runtime/exit_watch.hpp"
+#include "stoker/runtime/kept_statics.hpp"
 
 namespace stoker::kernels::matmul::STOKER_ISA {
 
@@ -51,10 +52,11 @@ class OneThread {
 };
 
 /// oneDNN compiles its code, tens of milliseconds of it, when a product first needs it, into static
-/// objects: once for large products, and for small ones once for each order of B.
-inline void compile_products() {
+/// objects of functions: once for large products, and for small ones once for each order of B.
+inline void before_products() {
   static std::atomic<bool> done{false};
   first_use(done, "matmul", [] {
+    if (keep_statics_of(reinterpret_cast<const void*>(&dnnl_sgemm))) return;
     constexpr std::array<float, 4> in{};
     std::array<float, 4> out{};
     for (const char b : {'N', 'T'})
@@ -89,7 +91,7 @@ inline void sgemm(const Problem& p, const float* a, const float* b, float* c, co
   const ExitDelay in_library;
   if (in_library.too_late()) throw process_exits("matmul");
   const OneThread one(threads);
-  compile_products();
+  before_products();
   const std::int64_t b_column = p.transpose_b ? p.k : 1;
   const std::int64_t b_row = p.transpose_b ? 1 : p.n;
   const dnnl_status_t status = dnnl_sgemm(
