@@ -44,7 +44,10 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
         executor{options.executor ? options.executor
                                   : make_thread_pool(clock, {options.config.threads, "stoker"})},
         drivers{options.drivers.empty() ? builtin_drivers() : options.drivers} {
-    if (options.hog_limit > std::chrono::nanoseconds::zero()) {
+    // A system that shares the executor may watch it already: then that one goes on.
+    watches = options.hog_limit > std::chrono::nanoseconds::zero() &&
+              executor->turn_watch().here() == nullptr;
+    if (watches) {
       // A clock on the host's loop would keep its run() from returning, and stand still with it.
       if (dynamic_cast<AsioClock*>(&executor->clock()) != nullptr)
         watch_clock = std::make_unique<SystemClock>();
@@ -138,7 +141,7 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
       if (may_wait && !end.wait_for(options.stop_patience)) all = false;
     };
     await(tree.stop_program());
-    if (options.hog_limit > std::chrono::nanoseconds::zero()) executor->turn_watch().stop();
+    if (watches) executor->turn_watch().stop();
     Slots closing;
     std::unique_ptr<ObserveServer> silenced;
     {
@@ -195,6 +198,7 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
   const std::shared_ptr<TraceRecorder> trace = std::make_shared<TraceRecorder>();
   const std::shared_ptr<MetricRegistry> metrics = std::make_shared<MetricRegistry>();
   const std::shared_ptr<KernelCatalog> kernels = std::make_shared<KernelCatalog>();
+  bool watches = false;                      // it has started the executor's turn watch
   std::unique_ptr<SystemClock> watch_clock;  // of the turn watch, where the executor's cannot be
   const std::shared_ptr<Executor> executor;
   const std::vector<std::shared_ptr<Driver>> drivers;

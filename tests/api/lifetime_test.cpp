@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "stoker/api/stoker.hpp"
+#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/manual_executor.hpp"
 
 namespace stoker {
 namespace {
@@ -83,6 +85,26 @@ TEST_P(Lifetimes, the_last_handle_may_go_inside_a_continuation) {
   const auto gone = command.then(
       executor, [system = std::move(system)](const Result<void>&) mutable { system.reset(); });
   gone.wait();
+}
+
+TEST(SharedExecutors, are_watched_until_the_system_stops_that_watches_them) {
+  struct Hog : Actor {
+    explicit Hog(ManualClock& time) : clock{&time} {}
+    void on(std::chrono::seconds how_long) { clock->advance(how_long); }
+    ManualClock* clock;
+  };
+  const LogCapture log{LogLevel::warn};
+  const auto clock = std::make_shared<ManualClock>();
+  SystemOptions options;
+  options.clock = clock;
+  const auto executor = std::make_shared<ManualExecutor>(*clock);
+  options.executor = executor;
+  const System system{options};
+  { const System other{options}; }
+  const auto hog = spawn<Hog>(executor, {.name = "hog"}, *clock);
+  EXPECT_TRUE(hog.cast(std::chrono::seconds{10}));
+  executor->run_all();
+  EXPECT_TRUE(log.contains("a handler hogs its thread actor=hog"));
 }
 
 TEST(StopPatience, may_be_for_ever) {
