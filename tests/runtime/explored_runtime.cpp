@@ -56,6 +56,6 @@ namespace stoker_explored {
 
 constinit std::atomic<std::uint32_t> ForkGuard::forks_{0};
 void detail::flush_deferred() noexcept {}
-void log_warn(std::string_view, LogFields) noexcept {}
+void log_failure(LogLevel, std::string_view, const std::exception&) noexcept {}
 
 }  // namespace stoker_explored
