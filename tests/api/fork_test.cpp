@@ -160,7 +160,7 @@ TEST_P(Forks, find_nothing_locked_that_the_parents_threads_use) {
   std::vector<std::jthread> busy;
   busy.emplace_back([&](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-      const Buffer x = device.buffer(std::vector<float>(64 * 64, 1.0F), Shape{64, 64});
+      const Buffer x = device.buffer(std::vector<float>(128 * 128, 1.0F), Shape{128, 128});
       static_cast<void>(device.run("matmul", {x, x}).read<float>().get());
     }
   });
@@ -179,8 +179,8 @@ TEST_P(Forks, find_nothing_locked_that_the_parents_threads_use) {
       const System own;
       const auto mine = spawn<Counter>(own.shared_executor(), {.name = "mine"});
       const Device cpu = own.device("cpu");
-      const Buffer x = cpu.buffer(std::vector<float>(64 * 64, 1.0F), Shape{64, 64});
-      return cpu.run("matmul", {x, x}).read<float>().get()[0] == 64.0F &&
+      const Buffer x = cpu.buffer(std::vector<float>(128 * 128, 1.0F), Shape{128, 128});
+      return cpu.run("matmul", {x, x}).read<float>().get()[0] == 128.0F &&
              mine.call(Total{}).get() == 7;
     }));
 }
