@@ -34,6 +34,7 @@ Result<void> ActorRegistry::register_name(std::string name, const ActorAddress& 
                  name.empty() ? "a name is not empty" : "an empty address was passed",
                  {{"name", name}}};
   STOKER_TRY(names_->fork.check("register_name"));
+  STOKER_TRY(actor.cell()->strand()->check_process("register_name"));
   {
     const std::scoped_lock lock{names_->mutex};
     const auto [at, added] = names_->actors.try_emplace(name, actor);

@@ -63,8 +63,8 @@ class FirstUse {
   FirstUse& operator=(const FirstUse&) = delete;
 
  private:
-  const std::unique_lock<ProcessMutex> alone_;
   const ExitDelay delay_;
+  const std::unique_lock<ProcessMutex> alone_;
   std::jthread renewing_;
 };
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "stoker/device/vulkan/vulkan_backend.hpp"
+#include "stoker/runtime/fork_guard.hpp"
 
 namespace stoker::device::vulkan {
 namespace {
@@ -73,6 +74,9 @@ class VulkanDriver final : public Driver {
   }
 
   [[nodiscard]] Result<void> try_look() {
+    // In a child of a process that has loaded drivers, their locks and devices are as its threads left them.
+    static const ForkGuard first_look;
+    STOKER_TRY(first_look.check("vulkan"));
     STOKER_ASSIGN(const auto get, open_loader(options_.libraries));
     VulkanApi global;
     STOKER_TRY(global.load_global(get));

@@ -394,10 +394,10 @@ std::shared_ptr<const Library> make_library(const Problem& problem) {
   });
   if (first) return made;
   // One at a time: oneDNN has locks that a child of fork() must find free.
-  static ProcessMutex making;
-  const std::scoped_lock lock{making};
   const ExitDelay in_library;
   if (in_library.too_late()) throw process_exits("conv");
+  static ProcessMutex making;
+  const std::scoped_lock lock{making};
   make();
   return made;
 }
