@@ -8,14 +8,30 @@ namespace {
 
 constexpr std::int64_t most_elements = std::int64_t{1} << 58;
 
-std::optional<TensorSpec> spec_of(Decisions& decide) {
-  const auto dtype = static_cast<DType>(decide.below(dtype_count));
-  std::vector<std::int64_t> extents(decide.below(6));
-  for (std::int64_t& one : extents) one = decide.integer();
-  const Result<Shape> shape = Shape::make(extents);
-  if (shape.has_error()) return {};
-  return TensorSpec{dtype, *shape};
-}
+/// Inputs that often have a dtype and extents in common, as kernels want them.
+class Inputs {
+ public:
+  explicit Inputs(Decisions& decide) : decide_{decide} {}
+
+  /// Nothing if there is no such shape.
+  std::optional<TensorSpec> next() {
+    if (dtypes_.empty() || decide_.below(4) == 0)
+      dtypes_.push_back(static_cast<DType>(decide_.below(dtype_count)));
+    std::vector<std::int64_t> extents(decide_.below(6));
+    for (std::int64_t& one : extents) {
+      if (extents_.empty() || decide_.flag()) extents_.push_back(decide_.integer());
+      one = extents_[decide_.below(extents_.size())];
+    }
+    const Result<Shape> shape = Shape::make(extents);
+    if (shape.has_error()) return {};
+    return TensorSpec{dtypes_.back(), *shape};
+  }
+
+ private:
+  Decisions& decide_;
+  std::vector<DType> dtypes_;
+  std::vector<std::int64_t> extents_;
+};
 
 ParamValue value_of(const ParamSpec& spec, Decisions& decide) {
   switch (spec.type) {
@@ -64,8 +80,8 @@ void run(Bytes bytes) {
   const Result<ParamSet> params =
       ParamSet::resolve(kernel.name, kernel.params, params_of(kernel, decide));
   if (params.has_error()) return require_refusal(params.error());
-  for (TensorSpec& one : inputs) {
-    const auto spec = spec_of(decide);
+  for (Inputs all{decide}; TensorSpec & one : inputs) {
+    const auto spec = all.next();
     if (!spec) return;
     one = *spec;
   }
