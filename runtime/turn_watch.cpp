@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <new>
 #include <vector>
 
 #include "stoker/runtime/thread_local.hpp"
@@ -119,13 +120,16 @@ TurnWatch::Slot* TurnWatch::here() {
   if (!watching_.load(std::memory_order_relaxed)) return nullptr;
   Kept& here = kept();
   if (here.ended) return nullptr;
-  if (here.watch != number_) {
-    thread_local Returned returned;
-    returned.give();
-    returned.slot = &slots_->take();
-    returned.owner = slots_;
-    here = {.watch = number_, .slot = returned.slot};
-  }
+  if (here.watch != number_) try {
+      thread_local Returned returned;
+      returned.give();
+      here = {};
+      returned.slot = &slots_->take();
+      returned.owner = slots_;
+      here = {.watch = number_, .slot = returned.slot};
+    } catch (const std::bad_alloc&) {  // a turn goes on unwatched
+      return nullptr;
+    }
   return here.slot;
 }
 
