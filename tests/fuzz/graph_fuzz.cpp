@@ -1,5 +1,6 @@
 // Tensor programs in the ways in which they may be computed: each operation by itself, all lazily and
 // fused, traced, traced and called again, for many elements at once. All ways give the same values.
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -55,22 +56,18 @@ void compare_some(const Graph& graph, std::uint8_t seed, const std::vector<Tenso
     compare(graph, "lazily", places[i], some[i], wanted[places[i]]);
 }
 
-void compare_mapped(const Graph& graph) {
-  constexpr std::size_t elements = 3;
-  std::vector<std::vector<Tensor>> leaves;
-  for (std::size_t i = 0; i < elements; ++i) leaves.push_back(graph.leaves(i));
+/// Two elements, one of each variant.
+void compare_mapped(const Graph& graph, const std::array<std::vector<Tensor>, 2>& wanted) {
+  const std::array leaves{graph.leaves(0), graph.leaves(1)};
   std::vector<Tensor> stacked;
-  for (std::size_t leaf = 0; leaf < leaves[0].size(); ++leaf) {
-    std::vector<Tensor> same_leaf;
-    for (const auto& of_element : leaves) same_leaf.push_back(of_element[leaf]);
-    stacked.push_back(stack(same_leaf));
-  }
+  for (std::size_t i = 0; i < leaves[0].size(); ++i)
+    stacked.push_back(stack({leaves[0][i], leaves[1][i]}));
   const auto mapped = vmap([&](const std::vector<Tensor>& in) { return graph.apply(in); })(stacked);
-  for (std::size_t i = 0; i < elements; ++i) {
-    std::vector<Tensor> of_element;
-    for (const Tensor& one : mapped) of_element.push_back(one[static_cast<std::int64_t>(i)]);
-    compare(graph, "mapped, element " + std::to_string(i), of_element,
-            one_by_one(graph, leaves[i]));
+  for (std::size_t element = 0; element < wanted.size(); ++element) {
+    std::vector<Tensor> got;
+    for (const Tensor& one : mapped) got.push_back(one[static_cast<std::int64_t>(element)]);
+    eval(got);
+    compare(graph, "mapped, element " + std::to_string(element), got, wanted[element]);
   }
 }
 
@@ -80,15 +77,13 @@ void run(Bytes bytes) {
   if (bytes.size() < 4) return;
   const DeviceScope scope{device()};
   const Graph graph{bytes};
-  const std::vector<Tensor> wanted = one_by_one(graph, graph.leaves());
-  if (wanted.empty()) return;
-  const auto seed = std::to_integer<std::uint8_t>(bytes[1]);
-  compare_some(graph, seed, wanted);
+  const std::array wanted{one_by_one(graph, graph.leaves(0)), one_by_one(graph, graph.leaves(1))};
+  if (wanted[0].empty()) return;
+  compare_some(graph, std::to_integer<std::uint8_t>(bytes[1]), wanted[0]);
   const auto traced = jit([&](const std::vector<Tensor>& in) { return graph.apply(in); });
-  compare(graph, "traced", traced(graph.leaves()), wanted);
-  compare(graph, "traced, for other values", traced(graph.leaves(1)),
-          one_by_one(graph, graph.leaves(1)));
-  compare_mapped(graph);
+  compare(graph, "traced", traced(graph.leaves(0)), wanted[0]);
+  compare(graph, "traced, called again", traced(graph.leaves(1)), wanted[1]);
+  compare_mapped(graph, wanted);
 }
 
 }  // namespace stoker::fuzz::graph
