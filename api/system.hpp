@@ -42,7 +42,7 @@ struct SystemOptions {
   /// How often a lost device is opened again.
   DeviceRestarts device_restarts = {};
   /// A handler or process that has its thread for longer is named in the log; zero: none is watched.
-  /// An executor has one watch: that of the system that was made on it last, until one of them stops.
+  /// An executor has one watch: that of whoever began it first.
   std::chrono::nanoseconds hog_limit = std::chrono::seconds{1};
   /// How long stopping waits for work in flight.
   std::chrono::nanoseconds stop_patience = std::chrono::seconds{5};
