@@ -3,8 +3,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "stoker/runtime/process.hpp"
 #include "stoker/runtime/sanitizers.hpp"
@@ -13,6 +15,9 @@ namespace stoker {
 namespace {
 
 std::size_t page_bytes() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+/// What no process can do without: it would write into the guard page before it begins.
+constexpr std::size_t smallest = std::size_t{16} * 1024;
 
 std::size_t round_to_pages(std::size_t bytes) noexcept {
   const std::size_t page = page_bytes();
@@ -45,7 +50,8 @@ StackPool::~StackPool() {
 }
 
 Stack StackPool::take(std::size_t wanted) {
-  const std::size_t bytes = round_to_pages(wanted);
+  if (!std::in_range<std::ptrdiff_t>(wanted)) throw std::bad_alloc{};
+  const std::size_t bytes = round_to_pages(std::max(wanted, smallest));
   if (bytes == round_to_pages(ProcessOptions::default_stack_bytes)) {
     const std::lock_guard lock{mutex_};
     if (free_ != nullptr) {

@@ -117,6 +117,14 @@ TEST_F(ProcessTest, stacks_are_used_again) {
   EXPECT_EQ(executor.stacks().kept(), 1U);
 }
 
+TEST_F(ProcessTest, a_stack_of_nothing_is_as_large_as_needed_and_an_endless_one_is_refused) {
+  const auto empty = Process::spawn(executor, [] { return 1; }, {.stack_bytes = 0});
+  executor.run_all();
+  EXPECT_EQ(empty.get(), 1);
+  EXPECT_THROW(static_cast<void>(Process::spawn(executor, [] {}, {.stack_bytes = ~std::size_t{0}})),
+               std::bad_alloc);
+}
+
 TEST_F(ProcessTest, a_large_stack_can_be_asked_for) {
   const Future<int> sum = Process::spawn(executor,
                                          [] {
