@@ -12,7 +12,6 @@
 #include "stoker/runtime/error.hpp"
 #include "stoker/runtime/future.hpp"
 #include "stoker/runtime/mailbox.hpp"
-#include "stoker/runtime/small_blocks.hpp"
 
 namespace stoker {
 
@@ -23,10 +22,6 @@ class Message : public Envelope {
   /// Keeps the target, unless its strand does while messages wait.
   explicit Message(const std::shared_ptr<ActorCell>& target) noexcept
       : target_{target.get()}, keep_{target->alone() ? nullptr : target} {}
-  static void* operator new(std::size_t bytes) { return small_blocks::take(bytes); }
-  static void operator delete(void* message, std::size_t bytes) noexcept {
-    small_blocks::give(message, bytes);
-  }
 
   [[nodiscard]] ActorCell& target() const noexcept { return *target_; }
   /// Says whom it is for: once, before it is sent.

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "stoker/device/buffer_state.hpp"
-#include "stoker/runtime/small_blocks.hpp"
 #include "stoker/runtime/timeline.hpp"
 
 namespace stoker {
@@ -47,8 +46,7 @@ struct CommandStep {
 };
 
 /// Made by whoever asks for a run, freed by the device.
-using BufferStates = std::vector<std::shared_ptr<BufferState>,
-                                 small_blocks::Allocator<std::shared_ptr<BufferState>>>;
+using BufferStates = std::vector<std::shared_ptr<BufferState>>;
 
 /// Steps that run many times, on memory that each run chooses: buffers are numbers here. Immutable,
 /// shared.

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "stoker/runtime/lock_soon.hpp"
-#include "stoker/runtime/small_blocks.hpp"
 
 namespace stoker {
 namespace {
@@ -92,8 +91,7 @@ Result<std::shared_ptr<MemoryLease>> MemoryPool::lease_locked(std::uint64_t byte
   if (!taken) return taken.error();
   MemoryView view = *taken;
   view.bytes = bytes;
-  auto result = std::allocate_shared<Lease>(small_blocks::Allocator<Lease>{}, shared_from_this(),
-                                            view, rounded);
+  auto result = std::make_shared<Lease>(shared_from_this(), view, rounded);
   stats_.in_use += rounded;
   stats_.peak = std::max(stats_.peak, stats_.in_use);
   ++stats_.leases;

@@ -78,9 +78,8 @@ Result<std::shared_ptr<BufferState>> DeviceShell::make_late_buffer(const TensorS
 
 std::shared_ptr<BufferState> DeviceShell::make_buffer(const TensorSpec& spec,
                                                       std::shared_ptr<MemoryLease> memory) {
-  return std::allocate_shared<BufferState>(small_blocks::Allocator<BufferState>{},
-                                           next_buffer_.fetch_add(1, std::memory_order_relaxed),
-                                           spec, std::move(memory));
+  return std::make_shared<BufferState>(next_buffer_.fetch_add(1, std::memory_order_relaxed), spec,
+                                       std::move(memory));
 }
 
 std::optional<Error> DeviceShell::lost() const {

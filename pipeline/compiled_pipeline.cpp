@@ -50,7 +50,7 @@ Result<std::shared_ptr<const Binding>> CompiledPipeline::binding_of(
       }
   }
   STOKER_TRY(plan_->check_binding(buffers, *device_));
-  auto binding = std::allocate_shared<Binding>(small_blocks::Allocator<Binding>{});
+  auto binding = std::make_shared<Binding>();
   binding->reserve(buffers.size());
   for (const DeviceBuffer* buffer : buffers) binding->push_back(buffer->state());
   if (keep == Keep::recording) {
