@@ -69,7 +69,8 @@ Mailbox::~Mailbox() {
 PushResult Mailbox::link(Envelope* envelope) noexcept {
   Envelope* newest = inbox_.load(std::memory_order_relaxed);
   do {
-    if (newest == closed_mark()) return PushResult::closed;
+    // Acquire: whoever is told `closed` sees what the closer wrote before.
+    if (newest == closed_mark() && closed()) return PushResult::closed;
     envelope->next = newest == idle_mark() ? nullptr : newest;
     // Acquire: the sender that wakes a reader hands on what the last reader left behind.
   } while (!inbox_.compare_exchange_weak(newest, envelope, std::memory_order_acq_rel,
@@ -90,7 +91,7 @@ PushResult Mailbox::push_dropping(Envelope* envelope) noexcept {
 }
 
 PushResult Mailbox::push_below(std::uint32_t limit, Envelope* envelope) noexcept {
-  if (envelope->system) return link(envelope);
+  if (!envelope->takes_space()) return link(envelope);
   // Counted first, and exactly: a sender must not see the mailbox full because of another sender's
   // attempt, or it would wait for space that is there.
   std::uint32_t count = count_.load(std::memory_order_relaxed);
@@ -103,11 +104,8 @@ PushResult Mailbox::push_below(std::uint32_t limit, Envelope* envelope) noexcept
 }
 
 PushResult Mailbox::push_over(Envelope* envelope) noexcept {
-  if (!envelope->system) count_.fetch_add(1, std::memory_order_relaxed);
-  const PushResult result = link(envelope);
-  if (result == PushResult::closed && !envelope->system)
-    count_.fetch_sub(1, std::memory_order_relaxed);
-  return result;
+  envelope->kept = true;
+  return link(envelope);
 }
 
 PushResult Mailbox::push_parking(Envelope* envelope,
@@ -116,10 +114,12 @@ PushResult Mailbox::push_parking(Envelope* envelope,
     const PushResult result = push(envelope);
     if (result != PushResult::full) return result;
     ParkedSender sender;
+    const Interruptible wait{sender.parker()};
+    if (!wait.allowed()) return PushResult::full;
     add_space_waiter(sender);
-    if (sender.parker().park_until(deadline)) continue;
+    static_cast<void>(sender.parker().park_until(deadline));
+    // Whoever is told of space is told under the list's lock, so that is over.
     if (remove_space_waiter(sender)) return PushResult::full;
-    sender.parker().park();  // it is being told
   }
 }
 
@@ -178,7 +178,6 @@ Envelope* Mailbox::take_head(Queue& queue) noexcept {
   queue.head = envelope->next;
   if (queue.head == nullptr) queue.tail = nullptr;
   envelope->next = nullptr;
-  if (envelope == shown_) shown_ = nullptr;
   return envelope;
 }
 
@@ -186,8 +185,8 @@ Envelope* Mailbox::take_after(Envelope* previous) noexcept {
   Envelope* envelope = previous ? previous->next : normal_.head;
   (previous ? previous->next : normal_.head) = envelope->next;
   if (normal_.tail == envelope) normal_.tail = previous;
+  if (shown_ == envelope) shown_ = previous;
   envelope->next = nullptr;
-  left(1);
   return envelope;
 }
 
@@ -227,7 +226,8 @@ Envelope* Mailbox::pop() noexcept {
     settle_popped();
     return nullptr;
   }
-  Envelope* envelope = take_head(normal_);
+  Envelope* envelope = take_after(nullptr);
+  if (!envelope->takes_space()) return envelope;
   const std::uint32_t popped = popped_.load(std::memory_order_relaxed) + 1;
   popped_.store(popped, std::memory_order_relaxed);
   if (popped == batch_) settle_popped();
@@ -236,7 +236,7 @@ Envelope* Mailbox::pop() noexcept {
 
 void Mailbox::append(Envelope* envelope) noexcept {
   drain();
-  count_.fetch_add(1, std::memory_order_relaxed);
+  envelope->kept = true;
   append(normal_, envelope);
 }
 
@@ -273,8 +273,17 @@ Envelope* Mailbox::trim() noexcept {
   Queue surplus;
   std::uint32_t dropped = 0;
   const std::uint32_t count = size();
-  for (; count > capacity_ && dropped < count - capacity_ && normal_.head != nullptr; ++dropped)
-    append(surplus, take_head(normal_));
+  const std::uint32_t beyond = count > capacity_ ? count - capacity_ : 0;
+  Envelope* staying = nullptr;  // the last one passed by
+  for (Envelope* next = normal_.head; next != nullptr && dropped < beyond;
+       next = staying ? staying->next : normal_.head) {
+    if (next->takes_space()) {
+      append(surplus, take_after(staying));
+      ++dropped;
+    } else {
+      staying = next;
+    }
+  }
   left(dropped);
   return surplus.head;
 }
@@ -286,7 +295,7 @@ Envelope* Mailbox::close() noexcept {
   shown_ = nullptr;
   std::uint32_t normal = 0;
   for (const Envelope* envelope = normal_.head; envelope != nullptr; envelope = envelope->next)
-    ++normal;
+    normal += envelope->takes_space() ? 1 : 0;
   count_.fetch_sub(normal);
   wake_all_waiters();
   if (system_.tail == nullptr) return std::exchange(normal_, Queue{}).head;

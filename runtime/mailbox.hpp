@@ -3,7 +3,8 @@
 // whole stack and turns it round.
 //
 // System envelopes (exits, links, timers) overtake normal ones and are never refused for want of
-// space, so a full actor can still be stopped.
+// space, so a full actor can still be stopped. Kept envelopes (word of an end, continuations, a stop)
+// keep their place among the normal ones, but take no space, and are neither refused nor dropped.
 //
 // Ownership: an envelope accepted by push() belongs to the mailbox until pop() or close() hands it
 //            out; one that was refused still belongs to the sender. The destructor deletes the
@@ -31,12 +32,16 @@ struct Envelope {
 
   Envelope* next = nullptr;
   bool system = false;
+  bool kept = false;  ///< set by push_over() and append()
+
+  /// Whether it takes one of the mailbox's places.
+  [[nodiscard]] bool takes_space() const noexcept { return !system && !kept; }
 };
 
 enum class PushResult : std::uint8_t {
   queued,  ///< accepted; the reader is awake
   wake,    ///< accepted; the reader was idle and the caller must schedule it
-  full,    ///< refused: `capacity` normal envelopes are waiting
+  full,    ///< refused: `capacity` envelopes are waiting
   closed,  ///< refused: the reader has gone
 };
 [[nodiscard]] constexpr bool accepted(PushResult result) noexcept {
@@ -82,16 +87,17 @@ class Mailbox {
   /// Makes an idle reader the caller's without sending anything: true means that the caller now
   /// reads and must go on as after `wake`.
   [[nodiscard]] bool claim() noexcept;
-  /// Accepts whatever the capacity, for what may not be lost.
+  /// Accepts whatever the capacity, for what may not be lost: it is kept.
   [[nodiscard]] PushResult push_over(Envelope* envelope) noexcept;
   /// Accepts beyond the capacity, for drop_oldest: the reader calls trim() before it pops. While it
   /// does not pop, nobody can drop: at twice the capacity the mailbox is full.
   [[nodiscard]] PushResult push_dropping(Envelope* envelope) noexcept;
-  /// Parks the current context while the mailbox is full. `full` means that the deadline passed.
+  /// Parks the current context while the mailbox is full. `full` means that the deadline passed, or
+  /// that the context shall not wait any longer (BlockingContext::interruptible).
   [[nodiscard]] PushResult push_parking(Envelope* envelope,
                                         std::chrono::steady_clock::time_point deadline =
                                             std::chrono::steady_clock::time_point::max());
-  /// Normal envelopes waiting, including those the reader has taken in but not popped.
+  /// Envelopes that take space, including those the reader has taken in but not popped.
   [[nodiscard]] std::uint32_t size() const noexcept {
     const std::uint32_t popped = popped_.load(std::memory_order_relaxed);
     const std::uint32_t count = count_.load(std::memory_order_relaxed);
@@ -106,7 +112,7 @@ class Mailbox {
   // The reader:
   /// The next envelope, system ones first, or null.
   [[nodiscard]] Envelope* pop() noexcept;
-  /// Queues a normal envelope behind all that have come in, whatever the capacity.
+  /// Queues a normal envelope behind all that have come in, whatever the capacity: it is kept.
   void append(Envelope* envelope) noexcept;
   /// Takes out the normal envelopes that have come in and that `wanted` picks, as a chain.
   template <class Wanted> [[nodiscard]] Envelope* take_if(Wanted&& wanted);
@@ -137,8 +143,8 @@ class Mailbox {
   /// Goes idle with what was shown and not picked. False if something has come in.
   [[nodiscard]] bool try_block_keeping() noexcept;
 
-  /// Hands out the oldest normal envelopes beyond the capacity as a chain, for drop_oldest: the
-  /// caller answers their senders (if a `call` is among them) and deletes them.
+  /// Hands out the oldest envelopes beyond the capacity as a chain, for drop_oldest: the caller
+  /// answers their senders (if a `call` is among them) and deletes them. Kept ones stay.
   [[nodiscard]] Envelope* trim() noexcept;
   /// Refuses everything from now on and hands out what is left as a chain, system ones first.
   [[nodiscard]] Envelope* close() noexcept;
@@ -151,7 +157,8 @@ class Mailbox {
   };
   struct SpaceList;
   static void append(Queue& queue, Envelope* envelope) noexcept;
-  Envelope* take_head(Queue& queue) noexcept;
+  static Envelope* take_head(Queue& queue) noexcept;
+  /// Takes a normal envelope out of its queue; null: the first.
   Envelope* take_after(Envelope* previous) noexcept;
   [[nodiscard]] bool go_idle() noexcept;
   PushResult push_below(std::uint32_t limit, Envelope* envelope) noexcept;
@@ -187,10 +194,10 @@ template <class Wanted> Envelope* Mailbox::take_if(Wanted&& wanted) {
   Queue taken;
   std::uint32_t count = 0;
   while (normal_.head != nullptr) {
-    Envelope* envelope = take_head(normal_);
+    Envelope* envelope = take_after(nullptr);
     const bool picked = wanted(*envelope);
     append(picked ? taken : kept, envelope);
-    if (picked) ++count;
+    if (picked && envelope->takes_space()) ++count;
   }
   normal_ = kept;
   left(count);
@@ -200,7 +207,11 @@ template <class Wanted> Envelope* Mailbox::take_if(Wanted&& wanted) {
 template <class Wanted> Envelope* Mailbox::take_first(Wanted&& wanted) {
   drain();
   for (Envelope* next = shown_ ? shown_->next : normal_.head; next != nullptr; next = next->next) {
-    if (wanted(*next)) return take_after(shown_);
+    if (wanted(*next)) {
+      Envelope* picked = take_after(shown_);
+      left(picked->takes_space() ? 1 : 0);
+      return picked;
+    }
     shown_ = next;
   }
   return nullptr;

@@ -103,6 +103,16 @@ STOKER_THREAD_LOCAL_ACCESS static ThreadBlocker& thread_blocker() noexcept {
   return this_thread_blocker;
 }
 
+Interruptible::Interruptible(Parker& parker) noexcept {
+  BlockingContext* context = blocking_context();
+  allowed_ = context == nullptr || context->interruptible(&parker);
+}
+
+Interruptible::~Interruptible() {
+  if (BlockingContext* context = blocking_context())
+    static_cast<void>(context->interruptible(nullptr));
+}
+
 bool Parker::take() noexcept { return state_.exchange(empty, std::memory_order_acquire) == permit; }
 
 bool Parker::commit() noexcept {

@@ -35,6 +35,12 @@ class BlockingContext {
                      const std::chrono::steady_clock::time_point* deadline) noexcept = 0;
   /// The clock of time-outs, or null: the machine's steady clock.
   [[nodiscard]] virtual Clock* clock() noexcept { return nullptr; }
+  /// See Interruptible. Null: the wait is over.
+  [[nodiscard]] virtual bool interruptible(Parker* /*parker*/) noexcept { return true; }
+
+  /// What a layer above keeps for the context that runs: it travels with a process from thread to
+  /// thread, as what is thread-local does not.
+  void* local = nullptr;
 
  protected:
   ~BlockingContext() = default;
@@ -82,6 +88,21 @@ class Parker {
 
   std::atomic<std::uint32_t> state_{empty};
   Resumable* resumable_ = nullptr;
+};
+
+/// Around a wait that its context may end early, by unparking the parker: a process that is told to end
+/// does not wait for space in somebody's mailbox.
+class Interruptible {
+ public:
+  explicit Interruptible(Parker& parker) noexcept;
+  ~Interruptible();
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+  /// False: the context shall not begin to wait.
+  [[nodiscard]] bool allowed() const noexcept { return allowed_; }
+
+ private:
+  bool allowed_;
 };
 
 }  // namespace stoker

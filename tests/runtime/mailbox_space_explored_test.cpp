@@ -105,11 +105,30 @@ TEST(MailboxSpaceExplored, a_push_that_meets_a_close_is_either_refused_or_handed
       explore<Closing>({&Closing::sender, &Closing::second, &Closing::closer}, {.bound = 3}), 1000);
 }
 
+/// Says why before it closes, as a strand does.
+struct ClosingForAReason : Full {
+  Plain<int> why{0};
+  void sender() {
+    send(0, true);
+    if (refused[0] != 0) check(why.get() == 1, "it does not hear why");
+  }
+  void closer() {
+    pop_one();
+    why = 1;
+    close();
+  }
+};
+
+TEST(MailboxSpaceExplored, who_is_told_that_it_is_closed_sees_what_its_closer_wrote_before) {
+  expect_holds(explore<ClosingForAReason>({&ClosingForAReason::sender, &ClosingForAReason::closer}),
+               5);
+}
+
 struct Dropping : Inbox<Mailbox> {
-  Dropping() : Inbox(1, false) {}
+  Dropping() : Inbox(2, false) {}
   void over(int from) {
     auto note = std::make_unique<Note>(from, sent[from]++, false);
-    const PushResult result = mailbox.push_over(note.get());
+    const PushResult result = mailbox.push_dropping(note.get());
     check(accepted(result), "it refuses");
     static_cast<void>(note.release());
     if (result == PushResult::wake) read_trimmed();

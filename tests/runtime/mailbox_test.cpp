@@ -41,6 +41,16 @@ int take(Mailbox& mailbox) {
   return envelope ? static_cast<Note&>(*envelope).value : -1;
 }
 
+/// The values of the notes that are dropped.
+std::vector<int> trimmed(Mailbox& mailbox) {
+  std::vector<int> values;
+  Envelope* dropped = mailbox.trim();
+  for (const Envelope* e = dropped; e != nullptr; e = e->next)
+    values.push_back(static_cast<const Note*>(e)->value);
+  delete_chain(dropped);
+  return values;
+}
+
 TEST(Mailbox, is_first_in_first_out) {
   Mailbox mailbox;
   for (int i = 0; i < 5; ++i) send(mailbox, i);
@@ -136,7 +146,7 @@ TEST(Mailbox, the_reader_may_append_behind_all_that_came_in_whatever_the_capacit
   send(mailbox, 1);
   send(mailbox, 2);
   mailbox.append(std::make_unique<Note>(3).release());
-  EXPECT_EQ(mailbox.size(), 3U);
+  EXPECT_EQ(mailbox.size(), 2U) << "it takes nobody's place";
   EXPECT_EQ(send(mailbox, 4), PushResult::full);
   for (int i = 1; i < 4; ++i) EXPECT_EQ(take(mailbox), i);
   EXPECT_EQ(mailbox.size(), 0U);
@@ -157,16 +167,40 @@ TEST(Mailbox, the_reader_may_take_out_some_and_keeps_the_order_of_the_rest) {
 
 TEST(Mailbox, can_drop_the_oldest) {
   Mailbox mailbox{2};
-  for (int i = 0; i < 5; ++i) EXPECT_TRUE(accepted(mailbox.push_over(new Note{i})));
-  Envelope* dropped = mailbox.trim();
-  std::vector<int> values;
-  for (const Envelope* e = dropped; e != nullptr; e = e->next)
-    values.push_back(static_cast<const Note*>(e)->value);
-  EXPECT_EQ(values, (std::vector{0, 1, 2}));
-  delete_chain(dropped);
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(accepted(mailbox.push_dropping(new Note{i})));
+  EXPECT_EQ(trimmed(mailbox), (std::vector{0, 1}));
+  EXPECT_EQ(take(mailbox), 2);
   EXPECT_EQ(take(mailbox), 3);
-  EXPECT_EQ(take(mailbox), 4);
   EXPECT_EQ(mailbox.trim(), nullptr);
+}
+
+TEST(Mailbox, does_not_drop_what_may_not_be_lost) {
+  Mailbox mailbox{2};
+  const auto keep = [&](int value) {
+    EXPECT_TRUE(accepted(mailbox.push_over(std::make_unique<Note>(value).release())));
+  };
+  const auto drop = [&](int value) {
+    EXPECT_TRUE(accepted(mailbox.push_dropping(std::make_unique<Note>(value).release())));
+  };
+  keep(10);
+  drop(0);
+  drop(1);
+  keep(11);
+  drop(2);
+  drop(3);
+  EXPECT_EQ(trimmed(mailbox), (std::vector{0, 1}));
+  for (const int value : {10, 11, 2, 3}) EXPECT_EQ(take(mailbox), value);
+}
+
+TEST(Mailbox, has_as_much_space_whatever_waits_that_may_not_be_lost) {
+  Mailbox mailbox{1};
+  for (int i = 0; i < 3; ++i)
+    EXPECT_TRUE(accepted(mailbox.push_over(std::make_unique<Note>(i).release())));
+  EXPECT_EQ(mailbox.size(), 0U);
+  EXPECT_EQ(send(mailbox, 3), PushResult::queued);
+  EXPECT_EQ(send(mailbox, 4), PushResult::full);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(take(mailbox), i);
+  EXPECT_EQ(send(mailbox, 5), PushResult::queued);
 }
 
 TEST(Mailbox, a_parked_sender_goes_on_when_there_is_space) {
