@@ -1,38 +1,58 @@
 #include "stoker/runtime/asio_clock.hpp"
 
-#include <atomic>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
+#include <mutex>
+#include <optional>
+
+#include "stoker/runtime/asio_end.hpp"
 
 namespace stoker {
 
 /// Kept alive by the handlers that are on their way. Asio's timer is touched on the strand only.
-class AsioClock::Loop : public std::enable_shared_from_this<Loop> {
+class AsioClock::Loop final : public AsioEnd, public std::enable_shared_from_this<Loop> {
  public:
-  explicit Loop(boost::asio::any_io_executor executor)
-      : strand_(boost::asio::make_strand(std::move(executor))), timer_(strand_) {}
+  explicit Loop(const boost::asio::any_io_executor& executor)
+      : in_context_(std::in_place, executor) {}
 
   void look_again() noexcept {
-    if (posted_.exchange(true)) return;
+    const std::lock_guard lock{mutex_};
+    if (posted_ || !in_context_) return;
     try {
-      boost::asio::post(strand_, [self = shared_from_this()] { self->look(); });
-    } catch (...) {
-      posted_.store(false);
+      boost::asio::post(in_context_->strand, [self = shared_from_this()] { self->look(); });
+      posted_ = true;
+    } catch (...) {  // no memory: when the next node is armed
     }
+  }
+  void context_ends() noexcept override {
+    std::optional<InContext> let_go;
+    const std::lock_guard lock{mutex_};
+    in_context_.swap(let_go);
   }
   TimerQueue queue;
 
  private:
+  struct InContext {
+    explicit InContext(const boost::asio::any_io_executor& executor)
+        : strand(boost::asio::make_strand(executor)), timer(strand) {}
+    boost::asio::strand<boost::asio::any_io_executor> strand;
+    boost::asio::basic_waitable_timer<std::chrono::steady_clock> timer;
+  };
+
   void look() noexcept {
-    posted_.store(false);
+    {
+      const std::lock_guard lock{mutex_};
+      posted_ = false;
+    }
     while (queue.expire_one(std::chrono::steady_clock::now())) {
     }
     try {
       const time_point due = queue.next_due();
-      timer_.expires_at(due);  // cancels the wait before
+      auto& timer = in_context_->timer;  // a handler runs, so the context is there
+      timer.expires_at(due);             // cancels the wait before
       if (due == time_point::max()) return;
-      timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+      timer.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
         if (!error) self->look();
       });
     } catch (...) {
@@ -40,13 +60,15 @@ class AsioClock::Loop : public std::enable_shared_from_this<Loop> {
     }
   }
 
-  boost::asio::strand<boost::asio::any_io_executor> strand_;
-  boost::asio::basic_waitable_timer<std::chrono::steady_clock> timer_;
-  std::atomic<bool> posted_{false};
+  std::mutex mutex_;
+  std::optional<InContext> in_context_;  // until the context ends
+  bool posted_ = false;
 };
 
-AsioClock::AsioClock(boost::asio::any_io_executor executor)
-    : loop_(std::make_shared<Loop>(std::move(executor))) {}
+AsioClock::AsioClock(const boost::asio::any_io_executor& executor)
+    : loop_(std::make_shared<Loop>(executor)) {
+  watch_end(executor, loop_);
+}
 
 AsioClock::~AsioClock() { loop_->look_again(); }
 

@@ -1,8 +1,9 @@
 // The steady clock with its timers on the host's event loop: no thread of its own. Beside an
 // AsioExecutor this lets Stoker live entirely in a host's io_context.
 //
-// Lifetime: destroy it when no node is armed, and before the execution context. An armed node
-//           counts as work, so that the host's run() does not return before it has expired.
+// Lifetime: destroy it when no node is armed. An armed node counts as work, so that the host's run()
+//           does not return before it has expired. When the execution context has been destroyed
+//           nothing expires any more.
 // Errors:   without memory to arm Asio's timer a node expires with the next one that can be armed.
 #pragma once
 
@@ -15,7 +16,7 @@ namespace stoker {
 
 class AsioClock final : public Clock {
  public:
-  explicit AsioClock(boost::asio::any_io_executor executor);
+  explicit AsioClock(const boost::asio::any_io_executor& executor);
   ~AsioClock() override;
   [[nodiscard]] time_point now() const noexcept override {
     return std::chrono::steady_clock::now();

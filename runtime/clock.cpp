@@ -94,7 +94,7 @@ std::size_t ManualClock::advance(duration by) noexcept {
 class Timer::State final : private TimerNode, private Task {
  public:
   State(Clock& clock, Executor& executor, std::function<void()> function)
-      : clock_(&clock), executor_(&executor), function_(std::move(function)) {}
+      : clock_(&clock), executor_(executor.keep()), function_(std::move(function)) {}
 
   void start(Clock::time_point due, std::shared_ptr<State> self) noexcept {
     self_ = std::move(self);
@@ -114,6 +114,7 @@ class Timer::State final : private TimerNode, private Task {
   void expired() noexcept override { executor_->post(static_cast<Task&>(*this)); }
   void run() noexcept override {
     const std::shared_ptr<State> self = std::move(self_);
+    executor_.reset();
     Phase waiting = Phase::waiting;
     if (phase_.compare_exchange_strong(waiting, Phase::over)) {
       try {
@@ -130,11 +131,12 @@ class Timer::State final : private TimerNode, private Task {
   }
   void release() noexcept {
     const std::shared_ptr<State> self = std::move(self_);
+    executor_.reset();
     function_ = nullptr;
   }
 
   Clock* clock_;
-  Executor* executor_;
+  std::shared_ptr<Executor> executor_;
   std::function<void()> function_;
   std::atomic<Phase> phase_{Phase::waiting};
   std::shared_ptr<State> self_;

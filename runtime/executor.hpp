@@ -3,7 +3,8 @@
 // (asio_executor.hpp) or a test's hands (manual_executor.hpp).
 //
 // Threads:  post and defer may be called from any thread.
-// Lifetime: an executor outlives every task, continuation and process that was given to it.
+// Lifetime: an executor that a std::shared_ptr holds lives until the last continuation, process and
+//           timer on it has ended (keep()). Any other one outlives all that was given to it.
 // Errors:   nothing here throws but post(F), which allocates and may throw std::bad_alloc.
 #pragma once
 
@@ -22,7 +23,7 @@ class Clock;
 class StackPool;
 class TurnWatch;
 
-class Executor {
+class Executor : public std::enable_shared_from_this<Executor> {
  public:
   Executor();
   virtual ~Executor();
@@ -32,8 +33,9 @@ class Executor {
   /// Runs the task exactly once, soon, on one of the executor's threads; never inside this call.
   virtual void post(Task& task) noexcept = 0;
 
-  /// As post(), but on a thread of this executor it may wait for the end of the current task
-  /// instead of waking another thread: cheap, for work that continues what runs now.
+  /// As post(), but where a brief task of this executor runs it may wait for its end instead of
+  /// waking another thread: cheap, for work that continues what runs now. A task that defers itself
+  /// goes behind all that waits; it does so at its end.
   virtual void defer(Task& task) noexcept { post(task); }
 
   /// Whether the calling thread is running a task of this executor.
@@ -44,6 +46,13 @@ class Executor {
 
   /// The clock that timers and time-outs of work on this executor use.
   [[nodiscard]] virtual Clock& clock() const noexcept = 0;
+
+  /// For what will be posted later: a share of this executor if it is shared, else its address only.
+  /// Whoever may have the last share lets go of it on a thread of this executor.
+  [[nodiscard]] std::shared_ptr<Executor> keep() noexcept {
+    if (auto shared = weak_from_this().lock()) return shared;
+    return {std::shared_ptr<void>{}, this};
+  }
 
   /// Posts a callable. An exception it throws is logged and goes no further.
   template <class F>

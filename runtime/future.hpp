@@ -2,7 +2,9 @@
 //
 // Ownership: handles; copying a Future shares the state, dropping one never stops the work.
 // Threads:   every function may be called from any thread. Waiting parks a process or a fiber and
-//            blocks a plain thread. Continuations run on the executor they were given.
+//            blocks a plain thread. Continuations run on the executor they were given; one that an
+//            actor's handler or another continuation of it makes ready runs behind that, so both
+//            are short, as handlers are, and wait for nobody.
 // Lifetime:  references and pointers handed out live as long as any handle of the future.
 // Errors:    wait, poll and then give the Result; get and co_await throw the Error. A Promise that
 //            is dropped completes with `closed` ("broken promise"). Failures nobody looked at are
@@ -173,7 +175,9 @@ template <class T, class U, class F>
 class Continuation final : public FutureState<U>, private Waiter, private Task {
  public:
   Continuation(boost::intrusive_ptr<FutureState<T>> input, Executor& executor, F function)
-      : input_(std::move(input)), executor_(&executor), function_(std::move(function)) {}
+      : input_(std::move(input)), executor_(executor.keep()), function_(std::move(function)) {
+    brief = true;
+  }
 
   void start() noexcept {
     intrusive_ptr_add_ref(this);
@@ -184,15 +188,16 @@ class Continuation final : public FutureState<U>, private Waiter, private Task {
  private:
   using Input = boost::intrusive_ptr<FutureState<T>>;
 
-  // What completed the future may be about to end, and its thread free.
   void wake() noexcept override { executor_->defer(static_cast<Task&>(*this)); }
   void run() noexcept override {
     const boost::intrusive_ptr<Continuation> self{this, false};
+    executor_.reset();  // before anybody hears of the outcome, and may end the executor
     const Input input = take_input();
     this->complete(call_as_result<U>("future.then", function_, input->result()));
   }
   void drop() noexcept override {
     const boost::intrusive_ptr<Continuation> self{this, false};
+    executor_.reset();
     const Input input = take_input();
     this->complete(broken_promise("future.then"));
   }
@@ -212,7 +217,7 @@ class Continuation final : public FutureState<U>, private Waiter, private Task {
 
   std::mutex mutex_;  // cancel() may come while the continuation runs
   Input input_;
-  Executor* executor_;
+  std::shared_ptr<Executor> executor_;
   F function_;
 };
 }  // namespace detail

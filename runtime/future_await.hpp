@@ -16,7 +16,7 @@ namespace stoker {
 template <class T> class [[nodiscard]] FutureOn final : private Waiter, private Task {
  public:
   FutureOn(Future<T> future, Executor& executor) noexcept
-      : future_(std::move(future)), executor_(&executor) {}
+      : future_(std::move(future)), executor_(executor.keep()) {}
 
   /// Ready only if the value is there and the caller runs on the executor already.
   [[nodiscard]] bool await_ready() const noexcept {
@@ -33,7 +33,7 @@ template <class T> class [[nodiscard]] FutureOn final : private Waiter, private 
   void run() noexcept override { coroutine_.resume(); }
 
   Future<T> future_;
-  Executor* executor_;
+  std::shared_ptr<Executor> executor_;
   std::coroutine_handle<> coroutine_;
 };
 

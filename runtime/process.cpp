@@ -89,7 +89,7 @@ struct ProcessBase::Deleter {
 
 ProcessBase::ProcessBase(Executor& executor, std::unique_ptr<ProcessBody> body,
                          ProcessOptions options, ProcessScheduler* scheduler)
-    : executor_(&executor),
+    : executor_(executor.keep()),
       scheduler_(scheduler),
       body_(std::move(body)),
       name_(std::move(options.name)) {
@@ -155,6 +155,7 @@ void ProcessBase::drop() noexcept {
   }
   log_error("an executor was destroyed before a parked process could end", {{"process", name_}});
   executor_->live_processes_.fetch_sub(1, std::memory_order_release);
+  executor_.reset();
   sanitizers::ignore_leak(this);
   body_->lost();
 }

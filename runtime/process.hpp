@@ -6,10 +6,11 @@
 //            cache it. Exceptions being handled travel with the process.
 // Stack:     `stack_bytes` of it, with a guard page below: an overflow is a segmentation fault, not
 //            a corrupted heap. Stacks of the default size are pooled by the executor.
-// Lifetime:  a process must end before its executor goes; whoever owns the executor closes what its
-//            processes wait for. A process that was parked when a host destroyed its event loop
-//            never runs again: its future fails with `closed`, its stack is leaked on purpose (what
-//            it refers to may be gone), and that is logged.
+// Lifetime:  a process keeps an executor that a std::shared_ptr holds until it ends. It must end before
+//            any other executor goes; whoever owns that closes what its processes wait for. A process
+//            that was parked when a host destroyed its event loop never runs again: its future fails
+//            with `closed`, its stack is leaked on purpose (what it refers to may be gone), and that
+//            is logged.
 // Errors:    an exception that leaves the callable becomes the Error of the future.
 #pragma once
 
@@ -40,6 +41,8 @@ class ProcessScheduler {
  public:
   /// Runs the task soon, exactly once (or drops it); never inside this call. Any thread.
   virtual void schedule(Task& process) noexcept = 0;
+  /// See Interruptible (parker.hpp). On the stack of the process.
+  [[nodiscard]] virtual bool interruptible(Parker* /*parker*/) noexcept { return true; }
 
  protected:
   ~ProcessScheduler() = default;
@@ -87,11 +90,14 @@ class ProcessBase final : private Task, private BlockingContext, private Resumab
   void block(Parker& parker,
              const std::chrono::steady_clock::time_point* deadline) noexcept override;
   [[nodiscard]] Clock* clock() noexcept override { return &executor_->clock(); }
+  [[nodiscard]] bool interruptible(Parker* parker) noexcept override {
+    return scheduler_ == nullptr || scheduler_->interruptible(parker);
+  }
   void resume() noexcept override { schedule(); }
   void schedule() noexcept;
   void leave(Request request) noexcept;
 
-  Executor* executor_;
+  std::shared_ptr<Executor> executor_;
   ProcessScheduler* scheduler_;
   std::unique_ptr<ProcessBody> body_;
   std::unique_ptr<Switch> switch_;

@@ -3,11 +3,8 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <atomic>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <optional>
+#include <condition_variable>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,8 +12,6 @@
 
 #include "stoker/runtime/cores.hpp"
 #include "stoker/runtime/fork_guard.hpp"
-#include "stoker/runtime/kept_tasks.hpp"
-#include "stoker/runtime/posted_task.hpp"
 #include "stoker/runtime/process.hpp"
 #include "stoker/runtime/thread_local.hpp"
 
@@ -26,90 +21,96 @@ namespace {
 /// What a thread of a pool knows about itself.
 struct Worker {
   ThreadPool* pool = nullptr;
-  Task* next = nullptr;  // deferred: runs after the current task, on this thread
-  bool in_task = false;
+  const Task* running = nullptr;  // a brief one; never looked into: it may be gone
+  Task* next = nullptr;           // deferred: runs after the current task, on this thread
 };
 
 thread_local Worker this_worker;
+
+/// Whether a task that is posted shall be run at once, or the posting thread is about to look for one.
+enum class Wake : std::uint8_t { yes, unless_next };
 
 }  // namespace
 
 STOKER_THREAD_LOCAL_ACCESS static Worker& worker() noexcept { return this_worker; }
 
 struct ThreadPool::Impl {
-  Impl(ThreadPool& pool, Clock& time, unsigned size)
-      : owner(&pool), clock(&time), context(static_cast<int>(size)) {}
+  Impl(ThreadPool& pool, Clock& time) : owner(&pool), clock(&time) {}
+  ~Impl() { end(); }  // then the threads are joined, where not all of them could be started
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void post(Task& task, Wake wake = Wake::yes) noexcept {
+    if (fork_guard.forked()) return task.drop();  // there are no threads
+    // To the end under the lock: the task may run, and end the pool, as soon as it is free.
+    const std::lock_guard lock{mutex};
+    const bool mine = wake == Wake::unless_next && queue.empty();
+    queue.push(task);
+    if (mine || sleeping == 0) return;
+    --sleeping;
+    ++woken;
+    ready.notify_one();
+  }
+
+  /// The next task; null when there is none and the pool ends.
+  Task* take() noexcept {
+    std::unique_lock lock{mutex};
+    for (;;) {
+      if (Task* task = queue.pop()) return task;
+      if (ending) return nullptr;
+      ++sleeping;
+      ready.wait(lock, [this] { return woken != 0 || ending; });
+      --(woken != 0 ? woken : sleeping);
+    }
+  }
 
   /// Runs a task and then those it deferred, up to a bound that keeps the pool fair.
-  void execute(Task& first) noexcept {
+  void run(Task& first) noexcept {
     constexpr int chain_limit = 64;
     Worker& self = worker();
-    self.in_task = true;
     Task* task = &first;
     for (int turn = 0; task != nullptr; ++turn) {
+      self.running = task->brief ? task : nullptr;
       task->run();
       task = turn < chain_limit ? std::exchange(self.next, nullptr) : nullptr;
     }
-    self.in_task = false;
-    if (Task* left = std::exchange(self.next, nullptr)) post(*left);
-    kept.run_all();
-  }
-
-  void post(Task& task) noexcept {
-    if (fork_guard.forked()) return task.drop();  // there are no threads
-    posting.fetch_add(1, std::memory_order_relaxed);
-    try {
-      boost::asio::post(context, detail::PostedTask{*this, task});
-    } catch (...) {
-      kept.add(task);
-    }
-    posting.fetch_sub(1, std::memory_order_release);
-  }
-
-  /// A task may run, and end the pool, before the one who posted it has come out of post().
-  void await_posts() const noexcept {
-    while (posting.load(std::memory_order_acquire) != 0) std::this_thread::yield();
+    self.running = nullptr;
+    if (Task* left = std::exchange(self.next, nullptr)) post(*left, Wake::unless_next);
   }
 
   void run_thread() noexcept {
     worker().pool = owner;
-    for (;;) {
-      try {
-        context.run();
-        return;
-      } catch (...) {  // a handler that somebody posted to our io_context
-        detail::log_escaped_exception("thread_pool");
-      }
-    }
+    while (Task* task = take()) run(*task);
+  }
+
+  void end() noexcept {
+    const std::lock_guard lock{mutex};
+    ending = true;
+    ready.notify_all();
   }
 
   ThreadPool* owner;
   Clock* clock;
-  detail::KeptTasks kept;
-  boost::asio::io_context context;
   ForkGuard fork_guard;
-  std::atomic<std::uint32_t> posting{0};
-  std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work;
+  std::mutex mutex;  // of what follows
+  std::condition_variable ready;
+  TaskQueue queue;
+  unsigned sleeping = 0;  // threads that nobody has woken
+  unsigned woken = 0;     // threads that have not noticed yet
+  bool ending = false;
   std::vector<std::jthread> threads;
 };
 
-ThreadPool::ThreadPool(Clock& clock, ThreadPoolOptions options) {
+ThreadPool::ThreadPool(Clock& clock, ThreadPoolOptions options)
+    : impl_{std::make_unique<Impl>(*this, clock)} {
   const unsigned count = options.threads != 0 ? options.threads : std::max(2U, usable_cores());
-  impl_ = std::make_unique<Impl>(*this, clock, count);
   Impl* impl = impl_.get();
-  impl->work.emplace(impl->context.get_executor());
   impl->threads.reserve(count);
-  try {
-    for (unsigned i = 0; i < count; ++i) {
-      impl->threads.emplace_back([impl] { impl->run_thread(); });
-      // Linux keeps 15 characters.
-      const std::string name = (options.name + "/" + std::to_string(i)).substr(0, 15);
-      pthread_setname_np(impl->threads.back().native_handle(), name.c_str());
-    }
-  } catch (...) {
-    impl->work.reset();
-    impl->context.stop();
-    throw;
+  for (unsigned i = 0; i < count; ++i) {
+    impl->threads.emplace_back([impl] { impl->run_thread(); });
+    // Linux keeps 15 characters.
+    const std::string name = (options.name + "/" + std::to_string(i)).substr(0, 15);
+    pthread_setname_np(impl->threads.back().native_handle(), name.c_str());
   }
 }
 
@@ -119,25 +120,26 @@ ThreadPool::~ThreadPool() {
     static_cast<void>(impl_.release());
     return;
   }
-  impl_->work.reset();
+  impl_->end();
   for (std::jthread& thread : impl_->threads) thread.join();
-  impl_->await_posts();
 }
 
 void ThreadPool::post(Task& task) noexcept { impl_->post(task); }
 
 void ThreadPool::defer(Task& task) noexcept {
   Worker& self = worker();
-  // A process may run for long after this call.
-  if (self.pool != this || !self.in_task || this_process::inside() || impl_->fork_guard.forked())
+  // A process may run for long after this call, as any task may that is not brief.
+  if (self.pool != this || self.running == nullptr || this_process::inside() ||
+      impl_->fork_guard.forked())
     return impl_->post(task);
+  // Behind all others; this thread looks for the next one at once, unless it has one.
+  if (self.running == &task) return impl_->post(task, self.next ? Wake::yes : Wake::unless_next);
   // One task may wait for this thread; the one before it goes where other threads find it.
   if (Task* before = std::exchange(self.next, &task)) impl_->post(*before);
 }
 
 bool ThreadPool::in_executor() const noexcept { return worker().pool == this; }
 Clock& ThreadPool::clock() const noexcept { return *impl_->clock; }
-boost::asio::io_context& ThreadPool::context() noexcept { return impl_->context; }
 unsigned ThreadPool::size() const noexcept { return static_cast<unsigned>(impl_->threads.size()); }
 
 namespace detail {

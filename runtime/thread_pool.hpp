@@ -1,6 +1,8 @@
-// Our own executor: a fixed number of threads that run one Asio io_context.
+// Our own executor: a fixed number of threads that share one queue.
 //
 // Threads:  named "stoker/<n>"; they sleep while there is nothing to do and never spin.
+// Order:    first in, first out, but for one task that a thread's task defers: that runs next on the
+//           thread, and after 64 of them the others have their turn.
 // Lifetime: the destructor runs everything that was posted, then joins. Destroy it from a thread
 //           that is not its own. After fork() the child's copy has no threads: its destructor
 //           leaves at once.
@@ -12,10 +14,6 @@
 #include <string>
 
 #include "stoker/runtime/executor.hpp"
-
-namespace boost::asio {
-class io_context;
-}
 
 namespace stoker {
 
@@ -36,8 +34,6 @@ class ThreadPool final : public Executor {
   [[nodiscard]] bool in_executor() const noexcept override;
   [[nodiscard]] Clock& clock() const noexcept override;
 
-  /// The pool's event loop, for Asio objects that shall live on the pool's threads.
-  [[nodiscard]] boost::asio::io_context& context() noexcept;
   [[nodiscard]] unsigned size() const noexcept;
 
  private:

@@ -5,8 +5,11 @@
 #include <array>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
 #include <fstream>
+#include <functional>
+#include <latch>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,6 +32,24 @@ class CountingTask final : public Task {
   void drop() noexcept override { dropped.fetch_add(1); }
   std::atomic<int> ran{0};
   std::atomic<int> dropped{0};
+};
+
+/// A task that may defer others. Owns itself until it has run.
+class BriefTask final : public Task {
+ public:
+  static void post(Executor& executor, std::function<void()> function) {
+    executor.post(*std::make_unique<BriefTask>(std::move(function)).release());
+  }
+  explicit BriefTask(std::function<void()> function) : function_{std::move(function)} {
+    brief = true;
+  }
+  void run() noexcept override {
+    const std::unique_ptr<BriefTask> self{this};
+    function_();
+  }
+
+ private:
+  std::function<void()> function_;
 };
 
 TEST(ManualExecutor, runs_in_order_and_only_when_told) {
@@ -132,7 +153,7 @@ TEST(ThreadPool,
   Deferred b;
   a.promise = &first;
   b.promise = &done;
-  pool.post([&] {
+  BriefTask::post(pool, [&] {
     pool.defer(a);
     pool.defer(b);          // pushes `a` out to the other thread ...
     first.future().wait();  // ... or waiting flushes what this thread has kept
@@ -152,7 +173,7 @@ TEST(ThreadPool, blocking_a_pool_thread_first_hands_over_what_it_deferred) {
   };
   Deferred task;
   task.promise = &kept;
-  pool.post([&] {
+  BriefTask::post(pool, [&] {
     pool.defer(task);
     kept.future().wait();
     end.set();
@@ -173,15 +194,74 @@ TEST(ThreadPool, threads_are_named) {
   EXPECT_EQ(name.future().get(), "furnace/0");
 }
 
-TEST(ThreadPool, an_exception_from_a_foreign_handler_ends_nothing) {
-  const LogCapture log;
+TEST(ThreadPool, a_task_that_defers_itself_goes_behind_all_that_waits) {
   SystemClock clock;
-  ThreadPool pool{clock, {.threads = 1}};
-  Promise<void> after;
-  boost::asio::post(pool.context(), [] { throw std::runtime_error{"foreign"}; });
-  pool.post([&] { after.set(); });
-  after.future().wait();
-  EXPECT_TRUE(log.contains("foreign"));
+  std::string order;
+  struct Again final : Task {
+    ThreadPool* pool = nullptr;
+    std::string* order = nullptr;
+    int left = 3;
+    Again() { brief = true; }
+    void run() noexcept override {
+      order->push_back('a');
+      if (--left > 0) pool->defer(*this);
+    }
+  };
+  Again again;
+  again.order = &order;
+  {
+    ThreadPool pool{clock, {.threads = 1}};
+    again.pool = &pool;
+    pool.post([&] {  // all of it waits, because the only thread is here
+      pool.post(static_cast<Task&>(again));
+      for (const char c : {'b', 'c'}) pool.post([&order, c] { order.push_back(c); });
+    });
+  }
+  EXPECT_EQ(order, "abcaa");
+}
+
+TEST(ThreadPool, a_continuation_does_not_wait_for_the_task_that_made_it_ready) {
+  SystemClock clock;
+  ThreadPool pool{clock, {.threads = 2}};
+  Promise<int> promise;
+  std::latch continued{1};
+  const auto after = promise.future().then(pool, [&](const auto&) { continued.count_down(); });
+  Promise<void> end;
+  pool.post([&] {
+    promise.set(1);
+    continued.wait();  // for ever, if it ran on this thread
+    end.set();
+  });
+  end.future().wait();
+  after.wait();
+}
+
+TEST(ThreadPool, lives_until_what_waits_for_it_has_run) {
+  auto clock = std::make_shared<ManualClock>();
+  std::weak_ptr<ThreadPool> seen;
+  const auto pool = [&] {
+    auto made = make_thread_pool(clock, {.threads = 1});
+    seen = made;
+    return made;
+  };
+  Promise<int> promise;
+  const auto continued =
+      promise.future().then(*pool(), [](const Result<int>& value) { return *value + 1; });
+  ASSERT_FALSE(seen.expired());
+  promise.set(1);
+  EXPECT_EQ(continued.get(), 2);
+
+  Promise<int> timed;
+  const Timer timer{*clock, clock->now() + std::chrono::hours{1}, *pool(), [&] { timed.set(3); }};
+  ASSERT_FALSE(seen.expired());
+  clock->advance(std::chrono::hours{1});
+  EXPECT_EQ(timed.future().get(), 3);
+
+  {
+    const Timer cancelled{*clock, clock->now() + std::chrono::hours{1}, *pool(), [] {}};
+    ASSERT_FALSE(seen.expired());
+  }
+  EXPECT_TRUE(seen.expired()) << "a timer that was cancelled waits for nothing";
 }
 
 TEST(AsioExecutor, runs_on_the_hosts_loop_and_nowhere_else) {
@@ -208,6 +288,78 @@ TEST(AsioExecutor, drops_tasks_of_a_loop_that_is_destroyed) {
   context.reset();
   EXPECT_EQ(task.ran, 0);
   EXPECT_EQ(task.dropped, 1);
+}
+
+TEST(AsioExecutor, drops_tasks_of_a_loop_that_a_passing_exception_destroys) {
+  CountingTask task;
+  SystemClock clock;
+  std::optional<AsioExecutor> executor;
+  try {
+    boost::asio::io_context context;
+    executor.emplace(context.get_executor(), clock);
+    executor->post(task);
+    throw std::runtime_error{"the host failed"};
+  } catch (const std::runtime_error&) {
+    EXPECT_EQ(task.dropped, 1);
+  }
+}
+
+/// Says what became of it.
+class Witness final : public Task {
+ public:
+  void run() noexcept override { dropped_.set(false); }
+  void drop() noexcept override { dropped_.set(true); }
+  [[nodiscard]] bool dropped() const { return dropped_.future().get(); }
+
+ private:
+  Promise<bool> dropped_;
+};
+
+TEST(AsioExecutor, drops_what_comes_after_its_loop_was_destroyed) {
+  SystemClock clock;
+  std::optional<boost::asio::io_context> context{std::in_place};
+  AsioExecutor executor{boost::asio::make_strand(*context), clock};
+  context.reset();
+  std::array<Witness, 2> late;
+  executor.post(late[0]);
+  executor.defer(late[1]);
+  for (const Witness& one : late) EXPECT_TRUE(one.dropped());
+}
+
+TEST(AsioExecutor, may_go_before_its_tasks_run) {
+  boost::asio::io_context context;
+  SystemClock clock;
+  CountingTask task;
+  std::make_unique<AsioExecutor>(context.get_executor(), clock)->post(task);
+  context.run();
+  EXPECT_EQ(task.ran, 1);
+}
+
+TEST(AsioExecutor, continuations_that_are_ready_when_their_loop_is_gone_fail) {
+  std::optional<boost::asio::io_context> context{std::in_place};
+  auto executor = make_asio_executor(context->get_executor(), std::make_shared<SystemClock>());
+  Promise<int> promise;
+  const auto continued = promise.future().then(*executor, [](const auto&) { return 1; });
+  executor.reset();
+  context.reset();
+  promise.set(0);
+  EXPECT_EQ(continued.wait().error().code(), ErrorCode::closed);
+}
+
+TEST(AsioClock, may_outlive_its_loop) {
+  std::optional<boost::asio::io_context> context{std::in_place};
+  AsioClock clock{context->get_executor()};
+  struct Node final : TimerNode {
+    void expired() noexcept override {}
+  };
+  Node before;
+  Node after;
+  clock.arm(before, clock.now() + std::chrono::hours{1});
+  context->poll();
+  context.reset();
+  clock.arm(after, clock.now());
+  EXPECT_TRUE(clock.disarm(before));
+  EXPECT_TRUE(clock.disarm(after)) << "nothing expires any more";
 }
 
 TEST(AsioClock, fires_on_the_loop_and_lets_it_end) {

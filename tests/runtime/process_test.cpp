@@ -236,6 +236,40 @@ TEST(Process, ping_pong_across_threads) {
   b.wait();
 }
 
+TEST(Process, keeps_the_pool_it_runs_on) {
+  const auto clock = std::make_shared<ManualClock>();
+  Promise<int> promise;
+  Promise<void> parked;
+  std::weak_ptr<ThreadPool> seen;
+  Future<int> end;
+  {
+    const auto pool = make_thread_pool(clock, {.threads = 1});
+    seen = pool;
+    end = Process::spawn(*pool, [&] {
+      parked.set();
+      return promise.future().get() + 1;
+    });
+  }
+  parked.future().wait();
+  ASSERT_FALSE(seen.expired());
+  promise.set(1);
+  EXPECT_EQ(end.get(), 2);
+}
+
+TEST(Process, fails_with_closed_when_it_can_go_on_after_its_event_loop) {
+  const LogCapture log;
+  Promise<void> promise;
+  std::optional<boost::asio::io_context> context{std::in_place};
+  auto executor = make_asio_executor(context->get_executor(), std::make_shared<SystemClock>());
+  const Future<void> end = Process::spawn(*executor, [&] { promise.future().wait(); });
+  context->poll();
+  executor.reset();
+  context.reset();
+  promise.set();
+  EXPECT_EQ(end.wait().error().code(), ErrorCode::closed);
+  EXPECT_TRUE(log.contains("parked process"));
+}
+
 TEST(Process, fails_with_closed_when_its_event_loop_is_destroyed) {
   const LogCapture log;
   SystemClock clock;
