@@ -231,6 +231,18 @@ template <class A> class OwningCell final : public ActorCell {
   std::optional<A> object_;
 };
 
+/// Makes cells that ActorCell::destroy() ends.
+template <class Cell> struct CellAllocator : std::allocator<Cell> {
+  CellAllocator() noexcept = default;
+  template <class Other>
+  CellAllocator(const CellAllocator<Other>&) noexcept {}  // NOLINT(google-explicit-constructor)
+  template <class Made> void destroy(Made* cell) noexcept { ActorCell::destroy(*cell); }
+};
+template <class Cell, class... Args>
+[[nodiscard]] std::shared_ptr<ActorCell> make_cell(Args&&... args) {
+  return std::allocate_shared<Cell>(CellAllocator<Cell>{}, std::forward<Args>(args)...);
+}
+
 /// Shares an object that its owner may go on using.
 class SharingCell final : public ActorCell {
  public:
@@ -255,15 +267,15 @@ template <class A>
 [[nodiscard]] ActorRef<A> adopt_actor(std::shared_ptr<A> actor, std::shared_ptr<Strand> strand,
                                       std::string name) {
   return ActorRef<A>{
-      std::make_shared<detail::SharingCell>(std::move(actor), std::move(strand), std::move(name))};
+      detail::make_cell<detail::SharingCell>(std::move(actor), std::move(strand), std::move(name))};
 }
 
 /// Makes an actor on a strand that may be shared. What the constructor throws, spawn throws.
 template <class A, class... Args>
 [[nodiscard]] ActorRef<A> spawn_on(std::shared_ptr<Strand> strand, std::string name,
                                    Args&&... args) {
-  return ActorRef<A>{std::make_shared<detail::OwningCell<A>>(std::move(strand), std::move(name),
-                                                             std::forward<Args>(args)...)};
+  return ActorRef<A>{detail::make_cell<detail::OwningCell<A>>(std::move(strand), std::move(name),
+                                                              std::forward<Args>(args)...)};
 }
 
 /// Makes an actor with a strand of its own.

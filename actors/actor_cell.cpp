@@ -3,9 +3,22 @@
 #include <utility>
 
 #include "stoker/actors/actor.hpp"
+#include "stoker/runtime/parker.hpp"
+#include "stoker/runtime/thread_local.hpp"
 
 namespace stoker {
 namespace {
+
+/// Cells that lost their last share while another one was destroyed here. Their memory is kept.
+using Unreachable = std::vector<std::pair<ActorCell*, std::weak_ptr<ActorCell>>>;
+
+thread_local void* this_thread_unreachable = nullptr;
+
+// Of the context, because an object's destructor may wait, and a process wake on another thread.
+STOKER_THREAD_LOCAL_ACCESS void*& unreachable_here() noexcept {
+  BlockingContext* context = blocking_context();
+  return context ? context->local : this_thread_unreachable;
+}
 
 // Numbers actors, links and monitors of the whole process: they meet across systems.
 std::uint64_t next_number() noexcept {
@@ -117,6 +130,28 @@ void ActorCell::end_unreachable() noexcept {
   // terminate() does belongs among them.
   // In a child of fork() those who would be told are the parent's, and so may be the locks on the way.
   if (alive() && strand_->check_process("end")) end(ExitReason::shutdown());
+}
+
+void ActorCell::end_without_executor() noexcept {
+  if (std::exchange(ending_, true)) return;
+  end(ExitReason::shutdown("its executor has gone"));
+}
+
+void ActorCell::destroy(ActorCell& cell) noexcept {
+  if (auto* outer = static_cast<Unreachable*>(unreachable_here())) {
+    try {
+      outer->emplace_back(&cell, cell.weak_from_this());
+      return;
+    } catch (...) {  // no memory: deeper, then
+    }
+    return cell.~ActorCell();
+  }
+  Unreachable more;
+  unreachable_here() = &more;
+  cell.~ActorCell();
+  while (!more.empty())
+    for (const auto& [next, memory] : std::exchange(more, {})) next->~ActorCell();
+  unreachable_here() = nullptr;
 }
 
 std::optional<ExitReason> ActorCell::reason() const {

@@ -14,8 +14,9 @@
 //
 // Threads: any, but for what is marked [strand]. Lifetime: an actor that no address and no message
 // refers to any more can never be reached again; it ends with `shutdown`, on whichever thread let go
-// of it last, so its destructor is called and terminate() is not. Links and monitors are no
-// addresses.
+// of it last, so its destructor is called and terminate() is not. If it goes with another actor's
+// object, it ends right after that. Links and monitors are no addresses. An actor whose executor has
+// gone ends likewise when the next message for it comes, or when one that queued is dropped.
 #pragma once
 
 #include <atomic>
@@ -107,6 +108,11 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   [[nodiscard]] Actor* actor() const noexcept { return actor_; }
   /// Ends it; later calls do nothing.  [strand]
   void finish(ExitReason why) noexcept;
+  /// Ends it with `shutdown` and without terminate(), because nothing of it can run any more.  [strand]
+  void end_without_executor() noexcept;
+  /// Calls the destructor of a cell that has lost its last share: now, or behind the one that this
+  /// context is destroying, so that a long chain of actors needs no deep stack.
+  static void destroy(ActorCell& cell) noexcept;
 
   // Of this actor, by itself.  [strand]
   void trap_exit(bool trap) noexcept { trap_exit_ = trap; }

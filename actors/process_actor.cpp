@@ -152,6 +152,7 @@ bool ProcessLife::may_end(const ExitReason& why) noexcept {
   if (state_ == State::ended) return true;
   const bool kill = why.kind() == ExitReason::Kind::killed;
   if (!exit_ || kill) exit_ = why;
+  if (Parker* sending = std::exchange(sending_, nullptr)) sending->unpark();
   if (state_ == State::running) return kill;  // it waits for something else
   if (Parker* parked = std::exchange(parked_, nullptr)) parked->unpark();
   return false;
@@ -163,23 +164,29 @@ void ProcessLife::abandon() noexcept {
     if (!exit_) exit_ = ExitReason::shutdown();
     Parker* parked = std::exchange(parked_, nullptr);
     if (!parked) return;
-    unwinding_ = true;
+    unwinding_ = std::this_thread::get_id();
     parked->unpark();
-    unwinding_ = false;
+    unwinding_ = std::thread::id{};
   }
   // Nothing else can wake it, and its executor may never run again: it unwinds here.
   if (Task* process = std::exchange(to_unwind_, nullptr)) process->run();
 }
 
 void ProcessLife::schedule(Task& process) noexcept {
-  if (auto cell = cell_.lock()) {
+  if (unwinding_.load() == std::this_thread::get_id()) {
+    to_unwind_ = &process;
+  } else if (auto cell = cell_.lock()) {
     Strand& strand = *cell->strand();
     strand.send_signal(std::make_unique<Resume>(std::move(cell), process));
-  } else if (unwinding_) {
-    to_unwind_ = &process;
   } else {
     executor_->post(process);
   }
+}
+
+bool ProcessLife::interruptible(Parker* parker) noexcept {
+  const std::scoped_lock lock{mutex_};
+  sending_ = parker;
+  return parker == nullptr || !exit_;
 }
 
 void ProcessLife::ended(const ExitReason& why) noexcept {

@@ -15,7 +15,8 @@
 //
 // It ends with `normal` when the function returns, with what the function throws, or when an exit
 // signal or stop() takes effect: at its next receive, which then throws ExitNow through the function
-// so that its objects are destroyed. A process that waits for something else (a future, a timeline)
+// so that its objects are destroyed. An exit signal also ends its waiting for space in a mailbox, which
+// refuses with `overloaded` then. A process that waits for something else (a future, a timeline)
 // cannot be stopped there. `kill` marks it as ended nevertheless, and everybody is told; it is muted:
 // what it still does reaches nobody, and it unwinds at its next receive (OTP's rule for native code).
 //
@@ -25,10 +26,12 @@
 // thread let go of it last.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -80,6 +83,7 @@ class ProcessLife final : public SelectiveReader,
 
   void mail() noexcept override;
   void schedule(Task& process) noexcept override;
+  [[nodiscard]] bool interruptible(Parker* parker) noexcept override;
 
  private:
   class Body;
@@ -97,9 +101,10 @@ class ProcessLife final : public SelectiveReader,
   State state_ = State::receiving;         // until it has begun: it can be ended
   Parker* parked_ = nullptr;               // in a receive
   int taken_ = 0;                          // messages since others last had a turn
+  Parker* sending_ = nullptr;              // for space in a mailbox
   std::optional<ExitReason> exit_;
-  bool unwinding_ = false;  // abandon() is waking it
-  Task* to_unwind_ = nullptr;
+  std::atomic<std::thread::id> unwinding_;  // the thread on which abandon() wakes it
+  Task* to_unwind_ = nullptr;               // of that thread
 };
 
 /// The actor behind a process's address.

@@ -50,16 +50,21 @@ ActorId Strand::running_actor() noexcept {
   return actor ? *actor : 0;
 }
 
-Strand::~Strand() {
-  if (Envelope* const left = mailbox_.close()) refuse_all(left, has_ended());
-}
-
-void Strand::refuse_all(Envelope* chain, const Error& why) noexcept {
+template <class Refuse> void Strand::refuse_all(Envelope* chain, Refuse&& refuse) noexcept {
   while (chain) {
     const std::unique_ptr<Message> message{static_cast<Message*>(chain)};
     chain = chain->next;
-    message->refuse(why);
+    refuse(*message);
   }
+}
+
+Error Strand::closed_because() const noexcept {
+  return closed_ ? error_or_out_of_memory([this] { return *closed_; }) : has_ended();
+}
+
+Strand::~Strand() {
+  if (Envelope* left = mailbox_.close())
+    refuse_all(left, [why = closed_because()](Message& message) { message.refuse(why); });
 }
 
 PushResult Strand::push(Message& message, Clock::time_point until) {
@@ -114,7 +119,7 @@ Result<void> Strand::send(std::unique_ptr<Message> message, Run run, Clock::time
     }
     case PushResult::closed: break;
   }
-  Error error = closed_ ? *closed_ : has_ended();
+  Error error = closed_because();
   message->refuse(error);
   return error;
 }
@@ -122,7 +127,7 @@ Result<void> Strand::send(std::unique_ptr<Message> message, Run run, Clock::time
 void Strand::send_signal(std::unique_ptr<Message> message) noexcept {
   if (fork_.forked()) return;
   const PushResult result = mailbox_.push_over(message.get());
-  if (!accepted(result)) return;
+  if (!accepted(result)) return message->refuse(closed_because());
   static_cast<void>(message.release());
   if (result != PushResult::wake) return;
   self_ = keep();
@@ -140,23 +145,28 @@ void Strand::run() noexcept { turn(); }
 
 void Strand::drop() noexcept {
   const std::shared_ptr<const void> self = std::move(self_);
-  const Error why = error_or_out_of_memory([] {
-    return Error{"send", ErrorCode::closed, "the actor's executor has gone"};
-  });
   try {
-    close(why);
+    closed_ =
+        std::make_unique<const Error>("send", ErrorCode::closed, "the actor's executor has gone");
   } catch (...) {  // no memory to keep the reason
-    refuse_all(mailbox_.close(), why);
   }
+  refuse_all(mailbox_.close(), [this, why = closed_because()](Message& message) {
+    message.refuse(why);
+    // In a child of fork() those who would be told are the parent's.
+    if (!fork_.forked()) message.target().end_without_executor();
+  });
+  if (fork_.forked()) return;
+  if (const auto sole = sole_.lock()) sole->end_without_executor();
 }
 
 std::unique_ptr<Message> Strand::next() noexcept {
   if (overflow_ == OverflowRule::drop_oldest)
     if (Envelope* surplus = mailbox_.trim())
       refuse_all(
-          surplus, error_or_out_of_memory([] {
-            return Error{"send", ErrorCode::overloaded, "newer messages took the mailbox's space"};
-          }));
+          surplus,
+          [why = error_or_out_of_memory([] {
+             return Error{"send", ErrorCode::overloaded, "newer messages took the mailbox's space"};
+           })](Message& message) { message.refuse(why); });
   SelectiveReader* const reader = reader_.load(std::memory_order_relaxed);
   Envelope* envelope = reader ? mailbox_.pop_system() : mailbox_.pop();
   if (!envelope && reader && mailbox_.has_unseen()) {
@@ -203,11 +213,6 @@ void Strand::deliver(Message& message, TurnWatch::Slot* slot) noexcept {
 
 Error Strand::gone(const ActorCell& target) {
   return target.reason().value_or(ExitReason::noproc()).as_error("send", target.name());
-}
-
-void Strand::close(const Error& why) {
-  closed_ = std::make_unique<const Error>(why);
-  refuse_all(mailbox_.close(), why);
 }
 
 }  // namespace stoker

@@ -19,6 +19,7 @@
 // strand keeps itself alive, or the actor whose strand alone it is, and every strand its executor.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -60,17 +61,20 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
       : executor_{std::move(executor)},
         mailbox_{capacity},
         overflow_{overflow},
-        budget_{static_cast<std::uint8_t>(executor_->turn_budget())} {}
+        budget_{std::max(1, executor_->turn_budget())} {
+    brief = true;
+  }
   ~Strand();
 
   /// Queues the message. On failure it has been refused: overloaded (mailbox full), forked_process or
-  /// the reason the strand was closed with. With OverflowRule::park a process or fiber waits for space until
-  /// `until`; what cannot wait (a plain thread, a handler, a sender to itself) is refused.
+  /// the reason the strand was closed with. With OverflowRule::park a process or fiber waits for space
+  /// until `until`; what cannot wait (a plain thread, a handler, a sender to itself) is refused, and so
+  /// is a process that is told to end.
   Result<void> send(std::unique_ptr<Message> message, Run run = Run::posted,
                     Clock::time_point until = Clock::time_point::max());
 
-  /// Queues a message that may not be lost, whatever the capacity. One that comes too late is
-  /// dropped.
+  /// Queues a message that may not be lost, whatever the capacity. One that comes when the strand is
+  /// closed has been refused.
   void send_signal(std::unique_ptr<Message> message) noexcept;
 
   /// It is this actor's alone, and keeps it while messages wait. Before the first send().
@@ -118,16 +122,13 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   /// What an executor runs.
   [[nodiscard]] const Task& task() const noexcept { return *this; }
 
-  /// Refuses everything queued and everything that comes. [strand, or before the first send]
-  void close(const Error& why);
-
   [[nodiscard]] Executor& executor() const noexcept { return *executor_; }
   [[nodiscard]] const std::shared_ptr<Executor>& shared_executor() const noexcept {
     return executor_;
   }
   /// `forked_process` in a child of the process it was made in: what was sent there would wait for ever.
   [[nodiscard]] Result<void> check_process(std::string_view op) const { return fork_.check(op); }
-  /// After close(), or when its executor has gone.
+  /// When its executor has gone.
   [[nodiscard]] bool closed() const noexcept { return mailbox_.closed(); }
   /// Whether the calling code runs in a turn of this strand.
   [[nodiscard]] bool running_here() const noexcept;
@@ -160,7 +161,11 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   };
 
   void run() noexcept override;
+  /// The executor has gone: refuses everything queued and everything that comes, and ends the actors
+  /// that it knows of.
   void drop() noexcept override;
+  /// Why a closed strand refuses.
+  [[nodiscard]] Error closed_because() const noexcept;
   /// Of turns and their reader: one thread at a time, so that no other can come between.
   void count(std::uint64_t delivered) noexcept {
     delivered_.store(delivered_.load(std::memory_order_relaxed) + delivered,
@@ -179,14 +184,15 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   /// Runs a handler of the target: watched, and what it throws ends the target.
   template <class Handler>
   static void guarded(ActorCell& target, TurnWatch::Slot* slot, Handler&& handler) noexcept;
-  static void refuse_all(Envelope* chain, const Error& why) noexcept;
+  /// Calls `refuse(Message&)` for each message of the chain, which is destroyed.
+  template <class Refuse> static void refuse_all(Envelope* chain, Refuse&& refuse) noexcept;
 
   const std::shared_ptr<Executor> executor_;
   Mailbox mailbox_;
   std::atomic<SelectiveReader*> reader_{nullptr};
   const OverflowRule overflow_;
   const ForkGuard fork_;
-  const std::uint8_t budget_;  // messages per turn, so that a flood to one starves nobody
+  const int budget_;  // messages per turn, so that a flood to one starves nobody
   std::unique_ptr<std::function<void()>> end_of_turn_;  // few have one
   std::weak_ptr<ActorCell> sole_;
   std::shared_ptr<const void> self_;  ///< while scheduled or running

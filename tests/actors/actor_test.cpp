@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+#include <latch>
 #include <thread>
 
 #include "stoker/actors/actor.hpp"
@@ -197,6 +200,44 @@ TEST_F(Actors, take_turns_so_that_a_flood_starves_nobody) {
   executor->run_all();
 }
 
+TEST_F(Actors, take_turns_as_long_as_their_executor_says) {
+  for (const int budget : {256, 1000, 0}) {
+    executor->set_turn_budget(budget);
+    const auto patient = spawn<Counter>(executor, {.name = "patient"});
+    for (int i = 0; i < 1001; ++i) EXPECT_TRUE(patient.cast(Add{1}));
+    EXPECT_TRUE(executor->run_one());
+    EXPECT_EQ(patient.strand()->depth(), 1001U - std::max(budget, 1));
+    executor->run_all(2000);
+    EXPECT_EQ(patient.strand()->depth(), 0U);
+  }
+}
+
+/// Holds the only address of the next one.
+class Chained final : public Actor {
+ public:
+  Chained(ActorRef<Chained> next, int& ended) : next_{std::move(next)}, ended_{&ended} {}
+  ~Chained() override { ++*ended_; }
+  void on(Add) {}
+
+ private:
+  ActorRef<Chained> next_;
+  int* ended_;
+};
+
+TEST_F(Actors, of_a_long_chain_end_on_a_small_stack) {
+  constexpr int length = 5000;
+  int ended = 0;
+  const auto let_go = Process::spawn(*executor, [&] {
+    ActorRef<Chained> first;
+    for (int i = 0; i < length; ++i)
+      first = spawn<Chained>(executor, {.name = "link"}, std::move(first), ended);
+    first = {};
+    return ended;
+  });
+  executor->run_all();
+  EXPECT_EQ(let_go.get(), length);
+}
+
 TEST_F(Actors, that_share_a_strand_never_overlap) {
   const auto strand = std::make_shared<Strand>(executor, 100);
   const auto first = adopt_actor(std::make_shared<Counter>(), strand, "first");
@@ -207,6 +248,31 @@ TEST_F(Actors, that_share_a_strand_never_overlap) {
   executor->run_all();
   EXPECT_EQ(first.call(Total{}, Run::here).get(), 1);
   EXPECT_EQ(second.call(Total{}, Run::here).get(), 2);
+}
+
+TEST(ActorsOnAPool, take_turns_so_that_a_flood_starves_nobody) {
+  const auto pool = make_thread_pool(std::make_shared<SystemClock>(), {1, "test"});
+  struct Tell {
+    std::function<void()> what;
+  };
+  class Telling final : public Actor {
+   public:
+    void on(const Tell& tell) { tell.what(); }
+  };
+  std::latch all_sent{1};
+  const auto gate = spawn<Telling>(pool, {.name = "gate"});
+  ASSERT_TRUE(gate.cast(Tell{[&] { all_sent.wait(); }}));  // the only thread
+  int handled = 0;
+  const auto flooded = spawn<Telling>(pool, {.name = "flooded"});
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(flooded.cast(Tell{[&] { ++handled; }}));
+  int handled_before = -1;
+  const auto other = spawn<Telling>(pool, {.name = "other"});
+  ASSERT_TRUE(other.cast(Tell{[&] { handled_before = handled; }}));
+  all_sent.count_down();
+  other.stop().wait();
+  EXPECT_LE(handled_before, pool->turn_budget());
+  flooded.stop().wait();
+  EXPECT_EQ(handled, 1000);
 }
 
 TEST(ActorsOnAPool, lose_no_message_of_many_senders) {

@@ -164,6 +164,50 @@ TEST_F(Calls, drop_oldest_refuses_the_newest_while_nobody_can_drop) {
   EXPECT_EQ(busy.get()->notes, (std::vector{2, 3}));
 }
 
+/// Is told of ends, exits and answers.
+class Told final : public Actor {
+ public:
+  void on(Note) { ++notes; }
+  void on(const std::pair<ActorAddress, Future<int>>& what) {
+    trap_exit();
+    monitor(what.first);
+    link(what.first);
+    then(what.second, [this](const Result<int>&) { ++answers; });
+  }
+  int notes = 0;
+  int answers = 0;
+  int downs = 0;
+  int exits = 0;
+
+ private:
+  void on_down(const Down&) override { ++downs; }
+  void on_exit(const Exit&) override { ++exits; }
+};
+
+TEST_F(Calls, drop_oldest_drops_messages_and_nothing_that_may_not_be_lost) {
+  const auto told =
+      spawn<Told>(executor, {.name = "told", .capacity = 2, .overflow = OverflowRule::drop_oldest});
+  Promise<int> promise;
+  ASSERT_TRUE(told.cast(std::pair{ActorAddress{oracle}, promise.future()}));
+  executor->run_all();
+  promise.set(1);
+  ASSERT_TRUE(oracle.stop().valid());
+  executor->run_one(oracle.strand()->task());
+  const Told& seen = *told.get();
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(told.cast(Note{i})) << "it has all of its places";
+  executor->run_all();
+  EXPECT_EQ(seen.notes, 2);
+  EXPECT_EQ(seen.answers, 1);
+  EXPECT_EQ(seen.downs, 1);
+  EXPECT_EQ(seen.exits, 1);
+
+  const auto stopped = told.stop();
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(told.cast(Note{i}));
+  executor->run_all();
+  ASSERT_TRUE(stopped.ready());
+  EXPECT_EQ(stopped.get(), ExitReason::normal());
+}
+
 TEST_F(Calls, park_makes_a_process_wait_for_space_and_keeps_its_order) {
   const auto patient =
       spawn<Oracle>(executor, {.name = "patient", .capacity = 2, .overflow = OverflowRule::park});
@@ -196,6 +240,37 @@ TEST_F(Calls, park_waits_no_longer_than_the_call_may_take) {
   ASSERT_TRUE(called.ready());
   EXPECT_EQ(called.poll()->error().code(), ErrorCode::deadline_exceeded);
   clock.advance(1h);
+}
+
+TEST_F(Calls, park_lets_go_of_a_process_that_is_told_to_end) {
+  using Sender = ProcessRef<Note>;
+  Promise<std::pair<Sender, Sender>> made;
+  std::optional<ErrorCode> refused;
+  const auto body = [&, pair = made.future()](bool first) {
+    return [&, pair, first](auto& self) {
+      const auto both = pair.get();
+      const Sender& other = first ? both.second : both.first;
+      for (;;) {
+        for (int i = 0; i < 3; ++i)
+          if (const auto sent = other.cast(Note{i}); !sent) refused = sent.error().code();
+        self.receive([](Note) {});
+      }
+    };
+  };
+  const ProcessActorOptions options{
+      .name = "sender", .capacity = 1, .overflow = OverflowRule::park};
+  const Sender a = spawn_process<Note>(executor, options, body(true));
+  const Sender b = spawn_process<Note>(executor, options, body(false));
+  made.set(std::pair{a, b});
+  executor->run_all();
+  ASSERT_FALSE(refused) << "they wait for each other";
+  for (const Sender& one : {a, b}) {
+    one.exit(ExitReason::shutdown());
+    executor->run_all();
+    ASSERT_FALSE(one.alive());
+    EXPECT_EQ(one.ended().get(), ExitReason::shutdown());
+  }
+  EXPECT_EQ(refused, ErrorCode::overloaded);
 }
 
 TEST_F(Calls, park_refuses_a_sender_to_itself) {

@@ -1,5 +1,6 @@
 // Actors, processes and supervisors on the event loop of a host, which may end it at any moment.
 #include <boost/asio/io_context.hpp>
+#include <optional>
 
 #include "probe.hpp"
 #include "stoker/actors/process_actor.hpp"
@@ -121,6 +122,68 @@ TEST_F(OnAHostsLoop, what_was_on_its_way_is_refused_when_the_loop_is_destroyed) 
   loop.reset();
   ASSERT_TRUE(answer.ready());
   EXPECT_EQ(answer.poll()->error().code(), ErrorCode::closed);
+}
+
+/// A loop that can be destroyed before what runs on it.
+class OnALoopThatGoes : public OnAHostsLoop {
+ protected:
+  void let_go() { loop.reset(); }
+
+  std::optional<boost::asio::io_context> loop{std::in_place};
+  std::shared_ptr<AsioExecutor> on_it = std::make_shared<AsioExecutor>(loop->get_executor(), clock);
+  Journal of_it;
+  ActorRef<Probe> probe = spawn<Probe>(on_it, {.name = "probe"}, of_it);
+};
+
+TEST_F(OnALoopThatGoes, an_actor_ends_when_its_turn_is_dropped) {
+  const auto watcher = spawn<Probe>(executor, {.name = "watcher"}, seen);
+  ASSERT_TRUE(watcher.cast(Doing{[&](Probe& self) { self.monitor(probe); }}));
+  run();
+  ASSERT_TRUE(probe.cast(1));
+  const auto ended = probe.ended();
+  let_go();
+  ASSERT_TRUE(ended.ready());
+  EXPECT_EQ(ended.get().kind(), ExitReason::Kind::shutdown);
+  EXPECT_TRUE(of_it.order.empty()) << "nothing of it can run";
+  EXPECT_EQ(probe.cast(2).error().code(), ErrorCode::closed);
+  run();
+  EXPECT_EQ(seen.downs.size(), 1U);
+}
+
+TEST_F(OnALoopThatGoes, an_idle_actor_ends_when_it_is_told_to) {
+  let_go();
+  EXPECT_EQ(probe.stop().get().kind(), ExitReason::Kind::shutdown);
+}
+
+TEST_F(OnALoopThatGoes, a_process_that_has_mail_is_unwound) {
+  bool unwound = false;
+  struct Mark {
+    bool* at;
+    ~Mark() { *at = true; }
+  };
+  const auto process = spawn_process<int>(on_it, {.name = "waiting"}, [&](auto& self) {
+    const Mark mark{&unwound};
+    self.receive([](int) { ADD_FAILURE() << "it ran on"; });
+  });
+  loop->poll();
+  ASSERT_TRUE(process.cast(1));
+  let_go();
+  EXPECT_TRUE(unwound);
+  EXPECT_EQ(process.ended().get().kind(), ExitReason::Kind::shutdown);
+}
+
+TEST_F(OnALoopThatGoes, a_process_that_can_go_on_too_late_ends) {
+  Promise<void> promise;
+  const auto process = spawn_process<int>(on_it, {.name = "late"}, [&](auto&) {
+    promise.future().wait();
+    ADD_FAILURE() << "it ran on";
+  });
+  loop->poll();
+  ASSERT_TRUE(process.cast(1));
+  let_go();  // its strand goes with the turn for the message
+  promise.set();
+  EXPECT_EQ(process.ended().get().kind(), ExitReason::Kind::shutdown);
+  EXPECT_EQ(on_it->live_processes(), 0U) << "it is given up, and nobody waits for it";
 }
 
 TEST_F(OnAHostsLoop, a_process_that_waits_for_mail_is_unwound_when_it_is_let_go) {
