@@ -1,4 +1,7 @@
 // The text form of a pipeline's stage. What was read and is written again reads the same.
+#include <array>
+#include <charconv>
+
 #include "fuzz.hpp"
 #include "stoker/pipeline/text_form.hpp"
 
@@ -11,9 +14,15 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
+/// Reals with an exponent: without one they may read as integers.
 std::string text_of_value(const ParamValue& value) {
-  const auto* const text = std::get_if<std::string>(&value);
-  return text != nullptr ? *text : to_string(value);
+  if (const auto* const text = std::get_if<std::string>(&value)) return *text;
+  const auto* const real = std::get_if<double>(&value);
+  if (real == nullptr) return to_string(value);
+  std::array<char, 40> digits{};
+  const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), *real,
+                                     std::chars_format::scientific);
+  return {digits.data(), written.ptr};
 }
 
 }  // namespace
@@ -37,9 +46,9 @@ void run(Bytes bytes) {
   const auto after = again.params.entries();
   require(after.size() == before.size(), "a stage that is written has as many parameters: " + text);
   for (std::size_t i = 0; i < before.size(); ++i)
-    require(
-        after[i].name == before[i].name && to_string(after[i].value) == to_string(before[i].value),
-        "a parameter that is written is the same: " + text);
+    require(after[i].name == before[i].name &&
+                text_of_value(after[i].value) == text_of_value(before[i].value),
+            "a parameter that is written is the same: " + text);
 }
 
 }  // namespace stoker::fuzz::stage
