@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 
 #include "stoker/kernels/nearest_name.hpp"
@@ -16,6 +17,8 @@ constexpr double whole_number_limit = 9007199254740992.0;  // 2^53: doubles beyo
 std::string format_real(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.15g", value);
+  // Two values never read the same.
+  if (std::strtod(text, nullptr) != value) std::snprintf(text, sizeof text, "%.17g", value);
   return text;
 }
 

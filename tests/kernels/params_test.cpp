@@ -135,6 +135,7 @@ TEST(Params, reading_what_is_not_declared_throws) {
 
 TEST(Params, values_print_as_people_write_them) {
   EXPECT_EQ(to_string(ParamValue{0.1}), "0.1");
+  EXPECT_EQ(to_string(ParamValue{0.1 + 0.2}), "0.30000000000000004");
   EXPECT_EQ(to_string(ParamValue{std::string{"a"}}), "\"a\"");
   EXPECT_EQ(to_string(ParamValue{std::vector<std::int64_t>{1, -2}}), "[1,-2]");
   EXPECT_EQ(to_string(ParamValue{true}), "true");

@@ -43,6 +43,14 @@ TEST_F(Evaluation, other_shapes_and_parameters_are_other_structures) {
   EXPECT_EQ(outcome.result->pipelines_compiled, 3U);
 }
 
+TEST_F(Evaluation, parameters_differ_to_the_last_bit) {
+  EXPECT_EQ(run("for _, x in ipairs{0.3, 0.1 + 0.2} do\n"
+                "  print(read(fill{shape = {1}, value = x, dtype = 'f64'})[1] == x)\n"
+                "end")
+                .text(),
+            "true\ntrue\n");
+}
+
 TEST_F(Evaluation, a_value_in_between_is_computed_at_most_twice) {
   const Outcome outcome =
       run("local h = exp(buffer{0})\n"
