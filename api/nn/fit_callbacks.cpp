@@ -50,7 +50,7 @@ json to_text(const Watched& seen) {
 void from_text(const json& text, Watched& seen) {
   Watched read;
   if (const json& best = text.at("best"); !best.is_null()) read.best = best.get<double>();
-  read.misses = text.at("misses").get<std::int64_t>();
+  read.misses = text.at("misses").get_ref<const std::int64_t&>();
   seen = read;
 }
 

@@ -35,20 +35,22 @@ json options_json(const ModelOptions& options) {
   return text;
 }
 
+/// Integers are referred to instead of converted, because get<>() takes 1e300 for one.
 ModelOptions options_of(const json& text) {
   ModelOptions options;
   options.loss = text.at("loss").get<std::string>();
   options.optimizer = text.at("optimizer").get<std::string>();
-  options.accumulate_gradients = text.at("accumulate_gradients").get<std::int64_t>();
+  options.accumulate_gradients = text.at("accumulate_gradients").get_ref<const std::int64_t&>();
   options.weight_decay = text.at("weight_decay").get<double>();
-  options.seed = text.at("seed").get<std::uint64_t>();
+  options.seed = text.at("seed").get_ref<const std::uint64_t&>();
   for (const json& one : text.at("losses")) options.losses.emplace_back(one.get<std::string>());
   // What earlier files do not say was not there then.
   options.loss_weights = text.value("loss_weights", std::vector<double>{});
   options.precision = text.value("precision", std::string{"full"});
   if (const auto scale = text.value("loss_scale", std::string{}); !scale.empty())
     options.loss_scale = scale;
-  options.checkpoints = text.value("checkpoints", std::int64_t{0});
+  if (text.contains("checkpoints"))
+    options.checkpoints = text["checkpoints"].get_ref<const std::int64_t&>();
   const auto take = [&](const char* name, std::optional<double>& value) {
     if (text.contains(name)) value = text[name].get<double>();
   };

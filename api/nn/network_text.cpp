@@ -25,7 +25,7 @@ json source_json(const NetworkData::Source& source) {
 class Reader {
  public:
   explicit Reader(const json& text) : text_{text} {
-    if (!text.is_object() || text.value("format", 0) != format)
+    if (!text.is_object() || !text.contains("format") || text["format"] != format)
       refuse("expected an object with \"format\": " + std::to_string(format));
   }
 
@@ -46,8 +46,7 @@ class Reader {
     for (const json& one : text_.at("inputs"))
       inputs_.push_back(
           (one.value("optional", false) ? &optional_input : static_cast<MakeInput>(&input))(
-              one.at("name").get<std::string>(),
-              Shape::make(one.at("shape").get<std::vector<std::int64_t>>(), "network").value(),
+              one.at("name").get<std::string>(), shape_of(one.at("shape")),
               dtype_named(one.at("dtype").get<std::string>())));
     for (const json& one : text_.at("layers")) {
       const Named named{one.at("options").get<std::string>()};
@@ -57,13 +56,22 @@ class Reader {
     for (const json& one : text_.at("steps")) {
       std::vector<Node> given;
       for (const json& source : one.at("inputs")) given.push_back(node_at(source));
-      const auto layer = one.at("layer").get<std::size_t>();
+      const auto layer = static_cast<std::size_t>(integer(one.at("layer")));
       if (layer >= layers_.size()) refuse("a step of a layer that is not there");
       steps_.push_back(layers_[layer].outputs(std::move(given)));
     }
     std::vector<Node> made;
     for (const json& source : text_.at("outputs")) made.push_back(node_at(source));
     return made;
+  }
+
+  /// Not get<>(), which takes 1e300 for an integer.
+  static std::int64_t integer(const json& number) { return number.get_ref<const std::int64_t&>(); }
+
+  static Shape shape_of(const json& list) {
+    std::vector<std::int64_t> extents;
+    for (const json& one : list) extents.push_back(integer(one));
+    return Shape::make(extents, "network").value();
   }
 
   static DType dtype_named(const std::string& name) {
@@ -74,8 +82,8 @@ class Reader {
 
   [[nodiscard]] Node node_at(const json& source) const {
     const bool of_input = source.at(0).get<std::string>() == "input";
-    const auto index = source.at(1).get<std::size_t>();
-    const auto output = source.at(2).get<std::size_t>();
+    const auto index = static_cast<std::size_t>(integer(source.at(1)));
+    const auto output = static_cast<std::size_t>(integer(source.at(2)));
     if (of_input ? index >= inputs_.size() : index >= steps_.size())
       refuse("something reads what is not there");
     if (of_input) return inputs_[index];

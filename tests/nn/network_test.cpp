@@ -141,7 +141,12 @@ TEST_F(Networks, come_back_from_their_text) {
   EXPECT_NE(network.to_dot().find("\"x\" -> \"conv_0\""), std::string::npos);
   for (const char* const text :
        {"", "{", "[]", "{\"format\": 2}", "{\"format\": 1}",
-        R"({"format":1,"inputs":[],"layers":[],"steps":[],"outputs":[["step",0,0]]})"})
+        R"({"format":1,"inputs":[],"layers":[],"steps":[],"outputs":[["step",0,0]]})",
+        R"({"format":1,"inputs":[{"name":"x","dtype":"f32","shape":[2]}],"layers":[],"steps":[],)"
+        R"("outputs":[["input",0.5,0]]})",
+        R"({"format":1,"inputs":[{"name":"x","dtype":"f32","shape":[2.5]}],"layers":[],"steps":[],)"
+        R"("outputs":[["input",0,0]]})",
+        R"({"format":1e300,"inputs":[],"layers":[],"steps":[],"outputs":[]})"})
     EXPECT_EQ(error_of([&] { return Network::from_json(text); }).code(),
               ErrorCode::invalid_argument)
         << text;
