@@ -8,13 +8,30 @@
 
 namespace stoker {
 
+namespace {
+
+/// Names of values that are always the same buffer begin with this; nobody else's do.
+constexpr std::string_view buffer_prefix = "buffer#";
+
+void check_name(std::string_view name) {
+  if (name.empty()) throw Error{"pipeline", ErrorCode::invalid_argument, "a value has no name"};
+  if (name.starts_with(buffer_prefix))
+    throw Error{"pipeline",
+                ErrorCode::invalid_argument,
+                "names that begin with '" + std::string{buffer_prefix} +
+                    "' are those of buffers; pass the buffer itself",
+                {{"value", std::string{name}}}};
+}
+
+}  // namespace
+
 struct Pipeline::State {
   /// A graph ready to run: where each external stands by its name, and the buffer it always is, or
-  /// null.
+  /// an empty handle.
   struct Compiled {
     std::shared_ptr<CompiledPipeline> pipeline;
     std::map<std::string_view, std::size_t> places;
-    std::vector<const DeviceBuffer*> fixed;
+    std::vector<DeviceBuffer> fixed;
     [[nodiscard]] const std::string& name_of(std::size_t place) const {
       return pipeline->graph().values()[pipeline->externals()[place]].name;
     }
@@ -24,7 +41,7 @@ struct Pipeline::State {
 
   std::shared_ptr<DeviceClient> device;
   Graph graph;
-  std::map<std::string, Buffer, std::less<>> fixed;  ///< values that are always the same buffer
+  std::map<ValueId, Buffer> fixed;  ///< values that are always the same buffer
   std::set<std::string, std::less<>> outputs;
   std::mutex mutex;
   std::shared_ptr<const Compiled> compiled;  ///< null after a change
@@ -32,38 +49,48 @@ struct Pipeline::State {
   ValueId value_of(const PipelineValue& value) {
     if (const auto* name = std::get_if<std::string>(&value.get())) return graph.value(*name);
     const auto& buffer = std::get<Buffer>(value.get());
-    for (const auto& [name, known] : fixed)
-      if (known == buffer) return graph.value(name);
-    const std::string name = "buffer#" + std::to_string(buffer.handle().state()->id);
-    fixed.emplace(name, buffer);
-    return graph.external(name, buffer.spec()).value();
+    std::string name{buffer_prefix};
+    name += std::to_string(buffer.handle().state()->id);
+    // A device that was opened again may give a buffer the number of a lost one.
+    for (; const auto known = graph.find(name); name += '\'')
+      if (fixed.at(*known) == buffer) return *known;
+    const ValueId id = graph.external(name, buffer.spec()).value();
+    fixed.emplace(id, buffer);
+    return id;
+  }
+
+  void back_to(const Graph::Mark& mark) noexcept {
+    graph.back_to(mark);
+    fixed.erase(fixed.lower_bound(static_cast<ValueId>(mark.values)), fixed.end());
   }
 
   void check(const PipelineValue& value) const {
     const auto* buffer = std::get_if<Buffer>(&value.get());
-    if (!buffer) {
-      if (std::get<std::string>(value.get()).empty())
-        throw Error{"pipeline", ErrorCode::invalid_argument, "a value has no name"};
-      return;
-    }
+    if (!buffer) return check_name(std::get<std::string>(value.get()));
     if (!*buffer)
       throw Error{"pipeline", ErrorCode::invalid_argument, "an empty buffer handle was passed"};
-    if (buffer->handle().device() != device)
-      throw Error{
-          "pipeline",
-          ErrorCode::wrong_device,
-          "the buffer is on another device than the pipeline",
-          {{"buffer", buffer->handle().device()->info().name}, {"pipeline", device->info().name}}};
+    const std::shared_ptr<DeviceClient>& where = buffer->handle().device();
+    if (where != device && where->is_lost())
+      throw where->shell().lost()->with("buffer", std::to_string(buffer->handle().state()->id));
+    if (where != device)
+      throw Error{"pipeline",
+                  ErrorCode::wrong_device,
+                  "the buffer is on another device than the pipeline",
+                  {{"buffer", where->info().name}, {"pipeline", device->info().name}}};
     if (buffer->released()) throw Error{"pipeline", ErrorCode::released, "the buffer was released"};
+  }
+
+  /// To the device as it was opened again, for which it is compiled anew.
+  void follow_device() {
+    if (!device->is_lost()) return;
+    device = device->successor();
+    compiled.reset();
   }
 
   /// The graph as it is now, ready to run. Outputs are exposed once their specs are known.
   std::shared_ptr<const Compiled> ready() {
     const std::scoped_lock lock{mutex};
-    if (device->is_lost()) {  // compiled anew for the device as it was opened again
-      device = device->successor();
-      compiled.reset();
-    }
+    follow_device();
     if (compiled) return compiled;
     Graph checked = graph;
     static_cast<void>(check_graph(checked).value());
@@ -71,10 +98,9 @@ struct Pipeline::State {
     auto made = std::make_shared<Compiled>();
     made->pipeline = CompiledPipeline::compile(std::move(checked), device).value();
     for (std::size_t i = 0; i < made->pipeline->externals().size(); ++i) {
-      const std::string& name = made->name_of(i);
-      const auto found = fixed.find(name);
-      made->fixed.push_back(found == fixed.end() ? nullptr : &found->second.handle());
-      made->places.emplace(name, i);
+      const auto found = fixed.find(made->pipeline->externals()[i]);
+      made->fixed.push_back(found == fixed.end() ? DeviceBuffer{} : found->second.handle());
+      if (found == fixed.end()) made->places.emplace(made->name_of(i), i);
     }
     compiled = made;
     return compiled;
@@ -86,6 +112,7 @@ Pipeline::Pipeline(std::shared_ptr<DeviceClient> device)
     : state_{std::make_shared<State>(std::move(device))} {}
 
 Pipeline& Pipeline::input(std::string_view name, const TensorSpec& spec) {
+  check_name(name);
   static_cast<void>(state_->graph.external(name, spec).value());
   state_->compiled.reset();
   return *this;
@@ -113,20 +140,20 @@ Pipeline& Pipeline::add(std::string_view kernel, std::vector<PipelineValue> inpu
 }
 
 Pipeline& Pipeline::add(const PipelineStage& stage) {
+  state_->follow_device();
   const auto kernel = state_->device->kernels().find(stage.kernel).value();
   for (const PipelineValue& value : stage.inputs) state_->check(value);
   for (const PipelineValue& value : stage.outputs) state_->check(value);
-  Graph before = state_->graph;
-  const auto fixed_before = state_->fixed;
-  std::vector<ValueId> inputs;
-  std::vector<ValueId> outputs;
-  for (const PipelineValue& value : stage.inputs) inputs.push_back(state_->value_of(value));
-  for (const PipelineValue& value : stage.outputs) outputs.push_back(state_->value_of(value));
-  const auto added = state_->graph.add(kernel, std::move(inputs), std::move(outputs), stage.params);
-  if (!added) {
-    state_->graph = std::move(before);
-    state_->fixed = fixed_before;
-    throw added.error();
+  const Graph::Mark before = state_->graph.mark();
+  try {
+    std::vector<ValueId> inputs;
+    std::vector<ValueId> outputs;
+    for (const PipelineValue& value : stage.inputs) inputs.push_back(state_->value_of(value));
+    for (const PipelineValue& value : stage.outputs) outputs.push_back(state_->value_of(value));
+    state_->graph.add(kernel, std::move(inputs), std::move(outputs), stage.params).value();
+  } catch (...) {
+    state_->back_to(before);
+    throw;
   }
   state_->compiled.reset();
   return *this;
@@ -149,7 +176,8 @@ const Pipeline& Pipeline::compile() const {
 
 Command Pipeline::run(const Bindings& bindings, const CommandOptions& options) const {
   const auto ready = state_->ready();
-  BufferList buffers{ready->fixed.begin(), ready->fixed.end()};
+  BufferList buffers;
+  for (const DeviceBuffer& fixed : ready->fixed) buffers.push_back(fixed ? &fixed : nullptr);
   for (const auto& [name, buffer] : bindings) {
     const auto place = ready->places.find(name);
     if (place == ready->places.end())

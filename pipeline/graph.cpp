@@ -110,8 +110,19 @@ ValueId Graph::value(std::string_view name) {
   if (found != by_name_.end()) return found->second;
   const auto id = static_cast<ValueId>(values_.size());
   values_.push_back({std::string{name}, std::nullopt, false, id});
-  by_name_.emplace(std::string{name}, id);
+  try {
+    by_name_.emplace(std::string{name}, id);
+  } catch (...) {
+    values_.pop_back();
+    throw;
+  }
   return id;
+}
+
+void Graph::back_to(const Mark& mark) noexcept {
+  for (; values_.size() > mark.values; values_.pop_back()) by_name_.erase(values_.back().name);
+  for (; stages_.size() > mark.stages; stages_.pop_back()) {
+  }
 }
 
 ValueId Graph::alias(std::string_view name, ValueId of, const Shape& shape,

@@ -58,6 +58,14 @@ class Graph {
   Result<void> add(std::shared_ptr<const Kernel> kernel, std::vector<ValueId> inputs,
                    std::vector<ValueId> outputs, const Params& params);
 
+  /// How much there is of it: back_to() drops the values and stages that were added since.
+  struct Mark {
+    std::size_t values = 0;
+    std::size_t stages = 0;
+  };
+  [[nodiscard]] Mark mark() const noexcept { return {values_.size(), stages_.size()}; }
+  void back_to(const Mark& mark) noexcept;
+
   /// Makes an internal value external under the spec that check_graph() inferred for it, so that a
   /// run can bind a buffer to it. Precondition: the graph has been checked.
   void expose(ValueId value) { values_[value].external = true; }

@@ -196,6 +196,8 @@ Result<void> PipelinePlan::check_binding(std::span<const DeviceBuffer* const> bu
     if (!buffer)
       return refuse(ErrorCode::invalid_argument, "no buffer is bound to an external value",
                     {{"value", value.name}});
+    if (buffer.device().get() != &device && buffer.device()->is_lost())
+      return buffer.device()->shell().lost()->with("value", value.name);
     if (buffer.device().get() != &device)
       return refuse(ErrorCode::wrong_device, "the buffer is on another device than the pipeline",
                     {{"value", value.name},

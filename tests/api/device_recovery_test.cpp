@@ -89,6 +89,36 @@ TEST_P(DeviceRecovery, a_pipeline_is_compiled_anew) {
   }
 }
 
+TEST_P(DeviceRecovery, a_pipeline_says_which_of_its_own_buffers_were_lost) {
+  const System system{options};
+  const Device device = system.device(GetParam());
+  const Buffer own = device.buffer({1.0F, -2.0F});
+  Pipeline pipeline = system.pipeline(device);
+  pipeline.add("neg", {own}, "y");
+  pipeline.output("y");
+  Pipeline other = system.pipeline(device);
+  lose_for_a_while(device, "unplugged");
+  const auto code_of = [](const auto& call) {
+    try {
+      call();
+      return ErrorCode::internal;
+    } catch (const Error& error) {
+      return error.code();
+    }
+  };
+  const Buffer y = device.buffer(DType::f32, Shape{2});
+  EXPECT_EQ(code_of([&] { pipeline.run({{"y", y}}); }), ErrorCode::device_lost);
+  EXPECT_EQ(code_of([&] { other.add("neg", {own}, "y"); }), ErrorCode::device_lost);
+  // One of the new device may have the number of the lost one.
+  for (int i = 0; i < 3; ++i)
+    pipeline.add("neg", {device.buffer({1.0F, 2.0F})}, "z" + std::to_string(i));
+  other.add("neg", {device.buffer({3.0F, 4.0F})}, "y").output("y");
+  other.run({{"y", y}}).get();
+  if (computes()) {
+    EXPECT_EQ(y.read<float>().get(), (std::vector{-3.0F, -4.0F}));
+  }
+}
+
 TEST_P(DeviceRecovery, it_is_tried_again_when_it_does_not_open) {
   const System system{options};
   const Device device = system.device(GetParam());

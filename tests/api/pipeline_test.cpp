@@ -120,6 +120,47 @@ TEST_P(Pipelines, refuse_what_cannot_run_before_anything_runs) {
   EXPECT_EQ(pipeline.size(), 0U);
 }
 
+TEST_P(Pipelines, are_as_they_were_after_a_stage_was_refused) {
+  const Buffer a = device.buffer({10.0F, 20.0F});
+  const Buffer b = device.buffer({1.0F, 2.0F});
+  const Buffer out = device.buffer({0.0F, 0.0F});
+  Pipeline pipeline = system.pipeline(device);
+  pipeline.add("elementwise_sub", {a, b}, "difference");
+  pipeline.output("difference");
+  pipeline.run({{"difference", out}}).get();
+  for (int i = 0; i < 3; ++i) {
+    // What it names goes with it, buffers and values.
+    EXPECT_EQ(error_of([&] {
+                pipeline.add("elementwise_sub",
+                             {device.buffer({7.0F}), device.buffer({8.0F}), "later"}, "more");
+              }).code(),
+              ErrorCode::arity_mismatch);
+    out.write(std::vector<float>{0, 0});
+    pipeline.run({{"difference", out}}).get();
+    EXPECT_EQ(out.read<float>().get(), (std::vector<float>{9, 18}));
+  }
+  EXPECT_EQ(pipeline.size(), 1U);
+  pipeline.input("later", {DType::f32, {2}});  // nobody has mentioned it
+}
+
+TEST_P(Pipelines, keep_the_names_of_buffers_to_themselves) {
+  const Buffer x = device.buffer({1.0F, 2.0F});
+  Pipeline pipeline = system.pipeline(device);
+  pipeline.add("relu", {x}, "y");
+  pipeline.output("y");
+  const std::string own = "buffer#" + std::to_string(x.handle().state()->id);
+  EXPECT_EQ(error_of([&] { pipeline.add("relu", {own}, "z"); }).code(),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(error_of([&] { pipeline.input(own, x.spec()); }).code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(error_of([&] { pipeline.input("", x.spec()); }).code(), ErrorCode::invalid_argument);
+  const Buffer y = device.buffer({0.0F, 0.0F});
+  EXPECT_EQ(error_of([&] {
+              pipeline.run({{"y", y}, {own, y}});
+            }).code(),
+            ErrorCode::not_found)
+      << "it is not an input";
+}
+
 TEST_P(Pipelines, refuse_a_cycle_and_name_it) {
   Pipeline pipeline = system.pipeline(device);
   pipeline.add("relu", {"a"}, "b");
