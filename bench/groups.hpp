@@ -14,6 +14,7 @@ void cpu_conv(Context& context);        ///< convolutions against oneDNN
 void cpu_memory(Context& context);      ///< memory-bound kernels against a triad
 void tensors(Context& context);         ///< tensors on the CPU against LibTorch and a triad
 void tensors_first_call(Context& context);  ///< the first call of a fused kernel
+void planning(Context& context);            ///< planning pipelines of thousands of kernels
 void photo(Context& context);               ///< image kernels and the photo pipeline against OpenCV
 void gpu_kernels(Context& context);         ///< kernels on a GPU against its memory and arithmetic
 void gpu_tensors(Context& context);         ///< tensors on a GPU against copies

@@ -38,6 +38,7 @@ constexpr Group groups[] = {
     {"cpu_matmul", "matrix products, against oneDNN", cpu_matmul},
     {"cpu_conv", "convolutions, against oneDNN", cpu_conv},
     {"cpu_memory", "memory-bound kernels, against a triad", cpu_memory},
+    {"planning", "planning pipelines of a thousand kernels and of ten thousand", planning},
     {"photo", "image kernels and the photo pipeline, against OpenCV", photo},
     {"tensors", "tensors on the CPU, against LibTorch and a triad", tensors},
     {"tensors_first_call", "the first call of a fused kernel, and the second start",

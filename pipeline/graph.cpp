@@ -8,16 +8,17 @@ namespace {
 
 using StageIndex = std::uint32_t;
 
-/// For each stage, the stages that must come before it.
+/// For each stage, those that come after it, as often as there are reasons; and how many reasons each
+/// has to wait.
 struct Precedence {
-  std::vector<std::vector<StageIndex>> after;
   std::vector<std::vector<StageIndex>> before;
+  std::vector<std::uint32_t> missing;
 
-  explicit Precedence(std::size_t stages) : after(stages), before(stages) {}
+  explicit Precedence(std::size_t stages) : before(stages), missing(stages) {}
   void add(StageIndex first, StageIndex second) {
-    if (first == second || std::ranges::count(after[second], first)) return;
-    after[second].push_back(first);
+    if (first == second) return;
     before[first].push_back(second);
+    ++missing[second];
   }
 };
 
@@ -175,15 +176,13 @@ Result<void> Graph::add(std::shared_ptr<const Kernel> kernel, std::vector<ValueI
 }
 
 Result<std::vector<std::uint32_t>> check_graph(Graph& graph) {
-  STOKER_ASSIGN(const Precedence precedence, precedence_of(graph));
+  STOKER_ASSIGN(Precedence precedence, precedence_of(graph));
   const auto& stages = graph.stages();
-  std::vector<std::uint32_t> missing(stages.size());
+  std::vector<std::uint32_t>& missing = precedence.missing;
   // The smallest index first: without a reason to differ, stages keep the order of the caller.
   std::priority_queue<StageIndex, std::vector<StageIndex>, std::greater<>> ready;
-  for (StageIndex i = 0; i < stages.size(); ++i) {
-    missing[i] = static_cast<std::uint32_t>(precedence.after[i].size());
+  for (StageIndex i = 0; i < stages.size(); ++i)
     if (missing[i] == 0) ready.push(i);
-  }
   std::vector<StageIndex> order;
   order.reserve(stages.size());
   while (!ready.empty()) {

@@ -8,6 +8,8 @@ namespace stoker {
 namespace {
 
 constexpr std::uint32_t no_item = PipelinePlan::no_item;
+/// An arena is a buffer of bytes, of which a shape has so many.
+constexpr std::uint64_t most_arena_bytes = std::uint64_t{1} << 58;
 
 /// Edges between stages from who writes and reads which value, in the order of execution.
 std::vector<std::vector<std::uint32_t>> hazards(const Graph& graph,
@@ -18,10 +20,11 @@ std::vector<std::vector<std::uint32_t>> hazards(const Graph& graph,
   };
   std::vector<LastUse> last(graph.values().size());
   std::vector<std::vector<std::uint32_t>> after(order.size());
+  std::vector<std::uint32_t> last_dependent(order.size());  // of each: its position, from 1
   const auto depend = [&](std::uint32_t position, std::uint32_t earlier) {
-    auto& list = after[position];
-    if (earlier != position && std::ranges::find(list, earlier) == list.end())
-      list.push_back(earlier);
+    if (earlier == position || last_dependent[earlier] == position + 1) return;
+    last_dependent[earlier] = position + 1;
+    after[position].push_back(earlier);
   };
   for (std::uint32_t position = 0; position < order.size(); ++position) {
     const GraphStage& stage = graph.stages()[order[position]];
@@ -125,9 +128,9 @@ Result<void> PipelinePlan::place(const std::vector<std::uint32_t>& order, Device
       if (in_place) {
         item_of_value[value] = item;
         tail[item] = value;
-        auto& all = items[item].readers;
-        all.insert(all.end(), readers[value].begin(), readers[value].end());
-        all.push_back(position);
+        // Those who read the memory before are over when this stage begins.
+        items[item].readers = readers[value];
+        items[item].readers.push_back(position);
       } else {
         item_of_value[value] = static_cast<std::uint32_t>(items.size());
         items.push_back({values[value].spec->bytes(), position, readers[value]});
@@ -143,6 +146,11 @@ Result<void> PipelinePlan::place(const std::vector<std::uint32_t>& order, Device
     stages.push_back(std::move(planned));
   }
   arena = plan_arena(items, ancestry);
+  if (arena.bytes > most_arena_bytes)
+    return Error{"pipeline",
+                 ErrorCode::out_of_memory,
+                 "the values between the stages take more memory than there can be",
+                 {{"limit", std::to_string(most_arena_bytes)}}};
   // Values without elements need no memory but a place.
   if (!items.empty()) arena.bytes = std::max<std::uint64_t>(arena.bytes, 1);
   return {};
