@@ -39,6 +39,8 @@ stoker::Kernel parabola(stoker::GlslCompiler& compiler) {
   function.name = "parabola";
   function.params = params;
   function.run = compute;
+  // One kernel has one shape rule: here the shader's (GlslKernelSpec::shapes), so `function.infer` would
+  // go unheard.
   stoker::Kernel kernel = stoker::glsl_kernel(shader, compiler).value();
   kernel.cpu = stoker::cpp_kernel(function).value().cpu;
   return kernel;

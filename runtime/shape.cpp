@@ -10,10 +10,10 @@ constexpr std::int64_t max_elements = std::int64_t{1} << 58;
 /// Extents of zero are skipped here, so [0, 2^40, 2^40] counts as its non-empty sibling.
 bool too_many(std::span<const std::int64_t> extents) noexcept {
   std::int64_t product = 1;
-  for (const std::int64_t extent : extents) {
-    if (extent > 0 && product > max_elements / extent) return true;
-    product *= std::max<std::int64_t>(extent, 1);
-  }
+  for (const std::int64_t extent : extents)
+    if (__builtin_mul_overflow(product, std::max<std::int64_t>(extent, 1), &product) ||
+        product > max_elements)
+      return true;
   return false;
 }
 
@@ -62,10 +62,10 @@ std::array<std::int64_t, Shape::max_rank> Shape::strides() const noexcept {
   return result;
 }
 
-Shape Shape::with(std::size_t axis, std::int64_t extent) const noexcept {
+Shape Shape::with(std::size_t axis, std::int64_t extent) const {
   Shape result = *this;
   result.extents_[axis] = extent;
-  return result;
+  return make(result.extents()).value();
 }
 
 Shape Shape::without(std::size_t axis) const noexcept {
@@ -76,10 +76,11 @@ Shape Shape::without(std::size_t axis) const noexcept {
   return result;
 }
 
-Shape Shape::appended(std::int64_t extent) const noexcept {
-  Shape result = *this;
-  result.extents_[result.rank_++] = extent;
-  return result;
+Shape Shape::appended(std::int64_t extent) const {
+  std::array<std::int64_t, max_rank + 1> longer{};
+  std::ranges::copy(extents(), longer.begin());
+  longer[rank_] = extent;
+  return make(std::span{longer}.first(rank_ + std::size_t{1})).value();
 }
 
 std::string Shape::to_string() const {
@@ -96,18 +97,20 @@ bool operator==(const Shape& a, const Shape& b) noexcept {
 }
 
 std::optional<Shape> broadcast(const Shape& a, const Shape& b) noexcept {
-  const bool a_longer = a.rank() >= b.rank();
-  Shape result = a_longer ? a : b;
-  const Shape& shorter = a_longer ? b : a;
-  const std::size_t offset = result.rank() - shorter.rank();
+  const Shape& longer = a.rank() >= b.rank() ? a : b;
+  const Shape& shorter = a.rank() >= b.rank() ? b : a;
+  std::array<std::int64_t, Shape::max_rank> extents{};
+  std::ranges::copy(longer.extents(), extents.begin());
+  const std::size_t offset = longer.rank() - shorter.rank();
   for (std::size_t axis = 0; axis < shorter.rank(); ++axis) {
-    const std::int64_t x = result[offset + axis];
+    std::int64_t& x = extents[offset + axis];
     const std::int64_t y = shorter[axis];
     if (x != y && x != 1 && y != 1) return std::nullopt;
-    result = result.with(offset + axis, x == 1 ? y : x);
+    if (x == 1) x = y;
   }
-  if (too_many(result.extents())) return std::nullopt;
-  return result;
+  const std::span all{extents.data(), longer.rank()};
+  if (too_many(all)) return std::nullopt;
+  return Shape::make(all).value();
 }
 
 std::string TensorSpec::to_string() const {

@@ -16,13 +16,15 @@
 
 namespace stoker {
 
-/// Up to 8 extents, outermost first, each ≥ 0. Rank 0 is a scalar with one element.
+/// Up to 8 extents, outermost first, each ≥ 0. Rank 0 is a scalar with one element. The product of the
+/// extents that are not 0 is 2^58 at most, so counts of bytes and strides never overflow.
 class Shape {
  public:
   static constexpr std::size_t max_rank = 8;
 
   Shape() noexcept = default;
-  /// Throws Error{invalid_argument} on a negative extent or more than max_rank of them.
+  /// Throws Error{invalid_argument} on a negative extent, more than max_rank of them, or too many
+  /// elements.
   Shape(std::initializer_list<std::int64_t> extents);
   /// As above, as a value; `op` names the caller in the error.
   [[nodiscard]] static Result<Shape> make(std::span<const std::int64_t> extents,
@@ -35,18 +37,18 @@ class Shape {
   }
   [[nodiscard]] const std::int64_t* begin() const noexcept { return extents_.data(); }
   [[nodiscard]] const std::int64_t* end() const noexcept { return extents_.data() + rank_; }
-  /// Product of the extents; make() has refused products beyond 2^58.
+  /// Product of the extents.
   [[nodiscard]] std::int64_t elements() const noexcept;
   [[nodiscard]] bool empty() const noexcept { return elements() == 0; }
 
   /// Row-major strides in elements.
   [[nodiscard]] std::array<std::int64_t, max_rank> strides() const noexcept;
 
-  /// The same shape with one extent replaced / removed / appended. Precondition: axis < rank().
-  [[nodiscard]] Shape with(std::size_t axis, std::int64_t extent) const noexcept;
+  /// The same shape with one extent replaced / removed / appended. The first and the last throw as the
+  /// constructor does. Precondition: axis < rank().
+  [[nodiscard]] Shape with(std::size_t axis, std::int64_t extent) const;
   [[nodiscard]] Shape without(std::size_t axis) const noexcept;
-  /// Precondition: rank() < max_rank.
-  [[nodiscard]] Shape appended(std::int64_t extent) const noexcept;
+  [[nodiscard]] Shape appended(std::int64_t extent) const;
 
   /// "[3,4]"; "[]" for a scalar.
   [[nodiscard]] std::string to_string() const;

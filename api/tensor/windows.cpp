@@ -26,7 +26,10 @@ detail::CompleteWindow detail::complete_window(const char* op, const Tensor& x,
   } else if (std::get<Pad>(window.padding) == Pad::same) {
     for (std::size_t axis = 0; axis < rank; ++axis) {
       // As Nx counts: whatever the strides are, the result has ceil(extent / stride) elements.
-      const std::int64_t total = (all.window[axis] - 1) * all.dilations[axis];
+      std::int64_t total = 0;
+      if (__builtin_mul_overflow(all.window[axis] - 1, all.dilations[axis], &total))
+        throw Error{op, ErrorCode::invalid_parameter,
+                    "the window becomes too long by dilation along axis " + std::to_string(axis)};
       all.low[axis] = total / 2;
       all.high[axis] = total - all.low[axis];
     }

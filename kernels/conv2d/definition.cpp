@@ -135,7 +135,7 @@ Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
 }
 
 ParamSpec list(const char* name, std::vector<std::int64_t> fallback, double min, const char* doc) {
-  constexpr double most = 1 << 20;  // keeps every product of the geometry within 64 bits
+  constexpr double most = 1 << 20;
   return {.name = name,
           .type = ParamType::integers,
           .fallback = std::move(fallback),

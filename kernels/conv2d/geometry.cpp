@@ -44,7 +44,7 @@ Result<void> check_inputs(const KernelCall& call) {
         call, ErrorCode::shape_mismatch,
         "expected weights [outputs, channels / groups, height, width], got " + w.to_string());
   const std::int64_t groups = call.params.integer("groups");
-  if (x[1] != w[1] * groups)
+  if (x[1] % groups != 0 || x[1] / groups != w[1])
     return refuse(call, ErrorCode::shape_mismatch,
                   "the input has " + std::to_string(x[1]) + " channels, the weights take " +
                       std::to_string(w[1]) + " in each of " + std::to_string(groups) + " groups");
@@ -89,6 +89,11 @@ Result<Geometry> describe(const KernelCall& call) {
   g.groups = call.params.integer("groups");
   g.bias = call.inputs.size() == 3;
 
+  // So that everything below stays within 64 bits.
+  constexpr std::int64_t most = std::int64_t{1} << 60;
+  if (g.kernel_h > most / g.dilation_h || g.kernel_w > most / g.dilation_w)
+    return refuse(call, ErrorCode::shape_mismatch,
+                  "the weights " + w.to_string() + " become too long by dilation");
   // What is left of the padded input beside one whole kernel.
   const std::int64_t free_h =
       g.in_h + g.pad_top + g.pad_bottom - g.dilation_h * (g.kernel_h - 1) - 1;

@@ -14,7 +14,10 @@ std::int64_t in_proportion(std::int64_t own, std::int64_t other, std::int64_t ot
   if (other_asked == 0) return own;
   const double ratio =
       static_cast<double>(other_asked) / static_cast<double>(std::max<std::int64_t>(other, 1));
-  return std::max<std::int64_t>(1, std::llround(static_cast<double>(own) * ratio));
+  // More than a shape may have, where it would be more than 64 bits hold.
+  constexpr double too_many = 1LL << 60;
+  return std::max<std::int64_t>(1,
+                                std::llround(std::min(static_cast<double>(own) * ratio, too_many)));
 }
 
 Result<std::vector<TensorSpec>> infer(const char* op, const KernelCall& call) {

@@ -8,6 +8,11 @@ Result<Order> order_of(Kind kind, const KernelCall& call) {
   const std::string name{kinds[static_cast<std::size_t>(kind)].kernel};
   Order order;
   if (kind == Kind::top_k) {
+    if (call.shape().rank() == 0)
+      return Error{name,
+                   ErrorCode::shape_mismatch,
+                   "expected an axis to choose from, got a scalar",
+                   {{"input", call.inputs[0].to_string()}}};
     STOKER_ASSIGN(order.rows, rows::along(name, call, -1));
     order.keep = call.params.integer("k");
     order.descending = order.values = order.indices = true;

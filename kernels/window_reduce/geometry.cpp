@@ -17,6 +17,12 @@ Result<void> check_length(std::string_view op, const char* parameter, const Shap
                {{"parameter", parameter}, {"input", shape.to_string()}}};
 }
 
+/// Whether `extent` places, each `dilation` from the next, are a number that sums of may be taken.
+bool within(std::int64_t extent, std::int64_t dilation) {
+  constexpr std::int64_t most = std::int64_t{1} << 60;
+  return dilation >= 1 && extent >= -most && extent <= most / dilation;
+}
+
 std::int64_t or_else(std::span<const std::int64_t> list, std::size_t axis, std::int64_t fallback) {
   return axis < list.size() ? list[axis] : fallback;
 }
@@ -40,8 +46,18 @@ Result<std::vector<WindowAxis>> window_axes(std::string_view op, const Shape& sh
                     or_else(params.padding_low, i, 0),
                     or_else(params.window_dilations, i, 1),
                     or_else(params.base_dilations, i, 1)};
-    const std::int64_t places = (axis.in > 0 ? (axis.in - 1) * axis.base_dilation + 1 : 0) +
-                                axis.low + or_else(params.padding_high, i, 0);
+    const std::int64_t high = or_else(params.padding_high, i, 0);
+    if (axis.stride < 1 || !within(axis.in, axis.base_dilation) ||
+        !within(axis.window, axis.window_dilation) || !within(axis.low, 1) || !within(high, 1))
+      return Error{
+          std::string{op},
+          ErrorCode::invalid_parameter,
+          "axis " + std::to_string(i) +
+              ": strides and dilations are 1 or more, and padding and what dilation makes of "
+              "the axis and of the window is no longer than 2^60",
+          {{"axis", std::to_string(i)}, {"input", shape.to_string()}}};
+    const std::int64_t places =
+        (axis.in > 0 ? (axis.in - 1) * axis.base_dilation + 1 : 0) + axis.low + high;
     const std::int64_t span = (axis.window - 1) * axis.window_dilation + 1;
     if (places > 0 && span > places)
       return Error{std::string{op},

@@ -38,6 +38,16 @@ TEST(Shape, can_be_changed_axis_by_axis) {
   EXPECT_NE(shape, (Shape{2, 3, 1}));
 }
 
+TEST(Shape, changed_is_still_a_shape) {
+  const std::int64_t wide = std::int64_t{1} << 31;
+  const Shape none{wide, 0};
+  EXPECT_THROW(static_cast<void>(none.with(1, wide)), Error) << "2^62 elements";
+  EXPECT_THROW(static_cast<void>(none.appended(wide)), Error) << "however many are none";
+  EXPECT_THROW(static_cast<void>(none.with(0, -1)), Error);
+  EXPECT_THROW(static_cast<void>((Shape{1, 1, 1, 1, 1, 1, 1, 1}).appended(1)), Error);
+  EXPECT_EQ(none.with(0, 3), (Shape{3, 0}));
+}
+
 TEST(Shape, broadcasts_as_numpy_does) {
   EXPECT_EQ(broadcast({4, 1}, {3}), (Shape{4, 3}));
   EXPECT_EQ(broadcast({}, {2, 2}), (Shape{2, 2}));
