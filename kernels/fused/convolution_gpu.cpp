@@ -46,7 +46,7 @@ struct Storing {
     Shader& shader = made.shader;
     shader.bindings.insert(shader.bindings.begin(), plain.bindings.begin(),
                            plain.bindings.end() - 1);
-    shader.push.clear();
+    shader.push = {{product_count}};
     if (!kept.empty()) shader.push.push_back({std::string{kept}});
     shader.local_size = plain.local_size;
     ShaderVariant& variant = shader.variants[0];
@@ -65,7 +65,7 @@ class Convolution final : public ProductOnGpu {
       : name_{parts.name}, of_product_{parts.of_product}, product_{parts.product} {}
 
   Result<void> make(const ProductParts& parts, const ShaderCompiler& compile) {
-    STOKER_ASSIGN(const FusedShader stores, make_stores(parts.program, 0));
+    STOKER_ASSIGN(const FusedShader stores, make_stores(parts.program, 0, product_count));
     STOKER_TRY(check_bindings(name_, stores.shader.bindings.size()));
     // In one pass, and in parts that are added up, which devices with many units prefer.
     const std::span<const TensorSpec> operands = std::span{parts.inputs}.first(2);
@@ -101,7 +101,7 @@ class Convolution final : public ProductOnGpu {
     last.bindings.pop_back();
     bind_program(storing.made, outputs.size(), last);
     last.constants.clear();
-    last.push = {};
+    last.push = PushValues{}.u32(product_.elements());
     if (cut) last.push.u32(plan.scratch_bytes[0] / (product_.elements() * sizeof(float)));
     return plan;
   }

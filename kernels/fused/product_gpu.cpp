@@ -37,6 +37,7 @@ class Matmul final : public ProductOnGpu {
     pass.variant = compiled_[way]->variant();
     pass.bindings = {input(problem_.swapped ? 1 : 0), input(problem_.swapped ? 0 : 1)};
     bind_program(ways_[way].made, outputs.size(), pass);
+    pass.push.u32(outputs[0].elements());
     pass.groups = linear_groups(product_groups(ways_[way], problem_));
     return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};
   }

@@ -33,6 +33,9 @@ class ProductOnGpu {
 [[nodiscard]] Result<std::shared_ptr<ProductOnGpu>> conv_on_gpu(const ProductParts& parts,
                                                                 const ShaderCompiler& compile);
 
+/// The push field by which shaders around a program are told how many elements the product has.
+inline constexpr const char* product_count = "fused_count";
+
 /// Binds the program's inputs but for the product, then its outputs, behind what a pass has bound.
 void bind_program(const FusedShader& made, std::size_t outputs, GpuPass& pass);
 /// Whether a kernel can bind a product's two operands beside these.

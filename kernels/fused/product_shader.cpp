@@ -55,7 +55,7 @@ ProductShader around(const FusedShader& stores, const Problem& p, DType dtype,
   const std::string type{to_string(dtype)};
   shader.bindings.insert(shader.bindings.begin(), {{.name = "a", .type = type, .writes = false},
                                                    {.name = "b", .type = type, .writes = false}});
-  shader.push.clear();
+  shader.push = {{product_count}};
   ShaderVariant& variant = shader.variants[0];
   variant.types.emplace_back("T", dtype);
   variant.defines.emplace_back("FUSED", "1");
@@ -75,7 +75,7 @@ ProductShader around(const FusedShader& stores, const Problem& p, DType dtype,
 
 Result<std::vector<ProductShader>> make_product_shaders(const FusedProgram& program,
                                                         const Problem& problem) {
-  STOKER_ASSIGN(const FusedShader stores, make_stores(program, 0));
+  STOKER_ASSIGN(const FusedShader stores, make_stores(program, 0, product_count));
   const DType dtype = program.inputs[0].spec.dtype;
   STOKER_TRY(check_bindings("fused_matmul", stores.shader.bindings.size()));
   std::vector<ProductShader> shaders;

@@ -198,7 +198,7 @@ Result<ReductionShader> make_reduction_shader(const FusedProgram& program,
                                               DType result) {
   static const reduce::Shaders plain = reduce::make_shaders();
   const reduce::Walk walk = reduce::walk_of(steps.steps[0]);
-  STOKER_ASSIGN(FusedShader made, make_values(program));
+  STOKER_ASSIGN(FusedShader made, make_values(program, "reduce_items"));
   Shader& shader = made.shader;
   const reduce::Planned planned =
       reduce::plan_step(shader, reduce::Operation::sum, steps.steps[0], made.unit == 4);

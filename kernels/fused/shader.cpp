@@ -44,8 +44,10 @@ constexpr std::size_t least_words = 2;
 
 class Writer {
  public:
-  explicit Writer(const FusedProgram& program)
+  /// `count` names a push field below 2^31.
+  Writer(const FusedProgram& program, const char* count)
       : program_{program},
+        count_{count},
         dtypes_{program.dtypes()},
         needed_{needed_values(program)},
         layout_{layout_of(program, needed_)} {}
@@ -195,10 +197,7 @@ class Writer {
 
   /// The function `compute`: outputs of inputs, for one element.
   Result<void> write_compute() {
-    // No address has its highest bit.
-    const auto& bindings = result_.shader.bindings;
-    text_ += "uint fused_zero() { return " +
-             (bindings.empty() ? "0u" : "uvec2(stoker_" + bindings[0].name + ").y >> 31") + "; }\n";
+    text_ += std::string{"uint fused_zero() { return "} + count_ + " >> 31; }\n";
     std::string parameters;
     std::string body;
     const auto add_parameter = [&](const std::string& one) {
@@ -412,6 +411,7 @@ class Writer {
   }
 
   const FusedProgram& program_;
+  const char* const count_;
   std::vector<DType> dtypes_;
   std::vector<bool> needed_;
   Layout layout_;
@@ -439,14 +439,14 @@ void name_by_text(Shader& shader) {
   shader.file = shader.name + ".glsl";
 }
 
-Result<FusedShader> make_values(const FusedProgram& program) {
-  return Writer{program}.run_values();
+Result<FusedShader> make_values(const FusedProgram& program, const char* count) {
+  return Writer{program, count}.run_values();
 }
 
-Result<FusedShader> make_stores(const FusedProgram& program, std::size_t given) {
-  return Writer{program}.run_stores(given);
+Result<FusedShader> make_stores(const FusedProgram& program, std::size_t given, const char* count) {
+  return Writer{program, count}.run_stores(given);
 }
 
-Result<FusedShader> make_shader(const FusedProgram& program) { return Writer{program}.run(); }
+Result<FusedShader> make_shader(const FusedProgram& program) { return Writer{program, "n"}.run(); }
 
 }  // namespace stoker::kernels::fused

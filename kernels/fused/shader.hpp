@@ -25,16 +25,18 @@ struct FusedShader {
 [[nodiscard]] Result<FusedShader> make_shader(const FusedProgram& program);
 
 /// The program as GLSL functions for a shader that goes on with its values; the program has one output.
+/// `count` is the name of one of that shader's push fields, an integer below 2^31.
 /// The text, `shader.source`, has no main: `R fused_value(uint i)` gives element i in its compute type
 /// R, and where unit is 4, `R4 fused_values(uint i)` the elements from i on, a multiple of four, in one
 /// row. Bound are the inputs; letters are declared for the dtypes that the text needs.
-[[nodiscard]] Result<FusedShader> make_values(const FusedProgram& program);
+[[nodiscard]] Result<FusedShader> make_values(const FusedProgram& program, const char* count);
 
 /// The program as GLSL functions for a shader that makes the values of input `given`, which is needed
 /// and dense: `void fused_store(uint i, T v)` stores the outputs of element i, of which v is that
 /// input in its compute type T, and `void fused_store4(uint i, T4 v)` those from i on, a multiple of
 /// four, in one row. The rest is as with make_values(), but that the outputs are bound, too.
-[[nodiscard]] Result<FusedShader> make_stores(const FusedProgram& program, std::size_t given);
+[[nodiscard]] Result<FusedShader> make_stores(const FusedProgram& program, std::size_t given,
+                                              const char* count);
 
 /// Names a shader after its text and the dtypes of its bindings.
 void name_by_text(Shader& shader);
