@@ -14,16 +14,16 @@ struct TracedProgram::State {
     expr::Buffers captured;  ///< if it is none
   };
   std::string text;
-  std::vector<AxisNames> names;  ///< of the results
-  Device device;
-  std::vector<Source> sources;  ///< one for each of the program's parameters
+  std::vector<AxisNames> names;          ///< of the results
+  std::shared_ptr<DeviceClient> client;  ///< as it was open then
+  std::vector<Source> sources;           ///< one for each of the program's parameters
   std::shared_ptr<const expr::LoweredProgram> program;
 };
 
 TracedProgram::TracedProgram(std::span<const Tensor> results, std::span<const Tensor> parameters,
-                             const Device& device)
+                             std::shared_ptr<DeviceClient> client)
     : state_{std::make_unique<State>()} {
-  state_->device = device;
+  state_->client = std::move(client);
   for (const Tensor& result : results) state_->names.push_back(result.names());
   const expr::Extracted extracted = expr::extract(values_of(results));
   state_->text = extracted.program().to_text();
@@ -40,7 +40,7 @@ TracedProgram::TracedProgram(std::span<const Tensor> results, std::span<const Te
                   "the function returns a placeholder of another function"};
     state_->sources.push_back(std::move(source));
   }
-  state_->program = expr::prepare(extracted, device.client()).value();
+  state_->program = expr::prepare(extracted, state_->client).value();
 }
 
 TracedProgram::~TracedProgram() = default;
@@ -52,9 +52,14 @@ std::vector<Tensor> TracedProgram::run(std::span<const Tensor> arguments) const 
     leaves.push_back(source.argument ? expr::Buffers{arguments[*source.argument].value().buffer()}
                                      : source.captured);
   std::vector<Tensor> results;
-  for (DeviceBuffer& buffer : expr::run(*state_->program, state_->device.client(), leaves).value())
+  for (DeviceBuffer& buffer : expr::run(*state_->program, state_->client, leaves).value())
     results.emplace_back(expr::from_buffer(std::move(buffer)), state_->names[results.size()]);
   return results;
+}
+
+bool TracedProgram::is_over() const {
+  const std::shared_ptr<DeviceClient>& client = state_->client;
+  return client->is_lost() || !client->actor().cell()->alive();
 }
 
 const std::string& TracedProgram::text() const noexcept { return state_->text; }
@@ -75,11 +80,54 @@ std::uint64_t TracedProgram::working_bytes() const {
 }
 
 void TracedProgram::check_device(const Device& device) const {
-  if (device == state_->device) return;
+  if (device.client() == state_->client) return;
   throw Error{"jit",
               ErrorCode::wrong_device,
               "the function was compiled for another device than its operands live on",
-              {{"compiled for", state_->device.name()}, {"operands", device.name()}}};
+              {{"compiled for", state_->client->info().name}, {"operands", device.name()}}};
+}
+
+std::shared_ptr<void> TracedPrograms::find(const std::string& key) {
+  const std::scoped_lock lock{mutex_};
+  const auto known = by_key_.find(key);
+  if (known == by_key_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, known->second);
+  return known->second->function;
+}
+
+std::shared_ptr<void> TracedPrograms::keep(Entry entry) {
+  std::list<Entry> dropped;
+  const std::scoped_lock lock{mutex_};
+  if (const auto known = by_key_.find(entry.key); known != by_key_.end())
+    return known->second->function;
+  const auto drop = [&](std::list<Entry>::iterator one) {
+    by_key_.erase(one->key);
+    dropped.splice(dropped.end(), entries_, one);
+  };
+  for (auto one = entries_.begin(); one != entries_.end();)
+    if (const auto here = one++; here->program->is_over()) drop(here);
+  if (entries_.size() >= most) drop(std::prev(entries_.end()));
+  entries_.push_front(std::move(entry));
+  try {
+    by_key_.emplace(entries_.front().key, entries_.begin());
+  } catch (...) {
+    entries_.pop_front();
+    throw;
+  }
+  return entries_.front().function;
+}
+
+std::size_t TracedPrograms::size() const {
+  const std::scoped_lock lock{mutex_};
+  return entries_.size();
+}
+
+std::size_t TracedPrograms::trim() {
+  std::list<Entry> dropped;
+  const std::scoped_lock lock{mutex_};
+  by_key_.clear();
+  dropped.swap(entries_);
+  return dropped.size();
 }
 
 void check_compiled(std::span<const Tensor> given, std::span<const TensorSpec> expected,
@@ -136,17 +184,20 @@ Device started(std::span<const Tensor> tensors) {
   return device ? device : current_device();
 }
 
-std::string signature(std::span<const Tensor> tensors, const Device& device) {
-  std::string key = device.name();
+std::string signature(std::span<const Tensor> tensors, const DeviceClient& client) {
+  std::string key;
+  const auto number = [&](auto value) { key += std::to_string(value) + ','; };
+  number(reinterpret_cast<std::uintptr_t>(&client));
+  number(tensors.size());
   for (const Tensor& tensor : tensors) {
-    key += ' ';
-    key += to_string(tensor.dtype());
-    for (const std::int64_t extent : tensor.shape()) {
-      key += ',';
-      key += std::to_string(extent);
+    number(static_cast<unsigned>(tensor.dtype()));
+    number(tensor.rank());
+    for (const std::int64_t extent : tensor.shape()) number(extent);
+    for (std::size_t axis = 0; axis < tensor.rank(); ++axis) {
+      const std::string& name = tensor.names()[axis];
+      number(name.size());
+      key += name;
     }
-    if (tensor.names().none()) continue;
-    for (std::size_t axis = 0; axis < tensor.rank(); ++axis) key += '|' + tensor.names()[axis];
   }
   return key;
 }

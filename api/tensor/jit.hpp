@@ -10,6 +10,11 @@
 // read at the first call and kept), and it cannot look at values: asking for one throws
 // invalid_argument. Arguments and results are structures of tensors (structure.hpp).
 //
+// A device that was lost and opened again is another device, as is one of another system: the function
+// is called once more and compiled for it. What it captured of a lost device stays lost (device_lost).
+// Of each function the programs that were used last are kept, 256 of them; another kind of operands
+// takes the place of the one that was not used for longest, which is traced again when it comes back.
+//
 // Called with variables of grad() or with the placeholders of another traced function it is called as
 // it is, so both ways of nesting work; JitOptions::on_conflict may refuse it.
 //
@@ -22,11 +27,14 @@
 // throws, wrong_device, and what the device refuses.
 #pragma once
 
-#include <map>
+#include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 
 #include "stoker/api/tensor/host_calls.hpp"
 #include "stoker/api/tensor/structure.hpp"
@@ -40,7 +48,7 @@ class TracedProgram {
  public:
   /// `results` as they depend on `parameters`.
   TracedProgram(std::span<const Tensor> results, std::span<const Tensor> parameters,
-                const Device& device);
+                std::shared_ptr<DeviceClient> client);
   ~TracedProgram();
   TracedProgram(const TracedProgram&) = delete;
   TracedProgram& operator=(const TracedProgram&) = delete;
@@ -51,6 +59,8 @@ class TracedProgram {
   [[nodiscard]] std::uint64_t working_bytes() const;
   /// Throws wrong_device unless it is this one.
   void check_device(const Device& device) const;
+  /// Whether it can never run again: its device was lost, or its system has stopped.
+  [[nodiscard]] bool is_over() const;
 
  private:
   struct State;
@@ -60,17 +70,47 @@ class TracedProgram {
 /// A program and the structure of its results.
 template <class Out> struct TracedFunction {
   TracedFunction(std::span<const Tensor> results, std::span<const Tensor> parameters,
-                 const Device& device, Out made)
-      : program{results, parameters, device}, form{std::move(made)} {}
+                 std::shared_ptr<DeviceClient> client, Out made)
+      : program{results, parameters, std::move(client)}, form{std::move(made)} {}
   TracedProgram program;
   Out form;
+};
+
+/// The programs of one traced function, by what they were traced for.
+///
+/// Any thread. Programs go outside of its lock.
+class TracedPrograms {
+ public:
+  static constexpr std::size_t most = 256;
+
+  /// A TracedFunction, of which only its maker knows the type.
+  struct Entry {
+    std::string key;
+    std::shared_ptr<const TracedProgram> program;
+    std::shared_ptr<void> function;
+  };
+  /// Null if there is none.
+  [[nodiscard]] std::shared_ptr<void> find(const std::string& key);
+  /// Keeps a new one, and no more those that are over or too many. What is kept from now on: if another
+  /// thread was first, its.
+  [[nodiscard]] std::shared_ptr<void> keep(Entry entry);
+  [[nodiscard]] std::size_t size() const;
+  /// Drops all; their number.
+  std::size_t trim();
+
+ private:
+  mutable std::mutex mutex_;
+  std::list<Entry> entries_;  // the latest used first
+  std::unordered_map<std::string_view, std::list<Entry>::iterator> by_key_;
 };
 
 [[nodiscard]] bool any_tracked(std::span<const Tensor> tensors);
 [[nodiscard]] std::vector<Tensor> placeholders(std::span<const Tensor> tensors);
 /// Starts what is missing; the device that they live on, or the current one.
 [[nodiscard]] Device started(std::span<const Tensor> tensors);
-[[nodiscard]] std::string signature(std::span<const Tensor> tensors, const Device& device);
+/// What tells programs apart: no signature is the beginning of another. It names the client, so who
+/// keeps one keeps that, too.
+[[nodiscard]] std::string signature(std::span<const Tensor> tensors, const DeviceClient& client);
 /// Throws what a compiled function says to operands unlike those that it was compiled for.
 void check_compiled(std::span<const Tensor> given, std::span<const TensorSpec> expected,
                     bool same_structure);
@@ -119,7 +159,17 @@ template <class F> class Jitted {
     std::vector<TensorSpec> specs;
     specs.reserve(tensors.size());
     for (const Tensor& tensor : tensors) specs.push_back(tensor.spec());
-    return Compiled<Out, Args...>{trace_on<Out>(device, tensors, like...), std::move(specs),
+    // Made ready again from placeholders: what the operands hold is not kept.
+    auto again = [self = *this, device, placeholders = detail::placeholders(tensors),
+                  form = detail::with_tensors(std::tuple<Args...>{like...},
+                                              std::vector<Tensor>(tensors.size()))] {
+      return std::apply(
+          [&](const Args&... args) {
+            return self.template trace_on<Out>(device, placeholders, args...);
+          },
+          detail::with_tensors(form, placeholders));
+    };
+    return Compiled<Out, Args...>{std::move(again), std::move(specs),
                                   detail::description_of(like...)};
   }
 
@@ -139,13 +189,17 @@ template <class F> class Jitted {
     return trace<Out>(detail::tensors_of(args...), args...)->program.working_bytes();
   }
 
+  /// How many programs are kept.
+  [[nodiscard]] std::size_t programs() const { return state_->programs.size(); }
+  /// Drops them; their number. What was compiled by compile() stays.
+  std::size_t trim() const { return state_->programs.trim(); }
+
  private:
   struct State {
     State(F made, JitOptions chosen) : function{std::move(made)}, options{std::move(chosen)} {}
     F function;
     JitOptions options;
-    std::mutex mutex;
-    std::map<std::string, std::shared_ptr<void>> programs;
+    detail::TracedPrograms programs;
   };
 
   template <class Out, class... Args>
@@ -158,25 +212,24 @@ template <class F> class Jitted {
   std::shared_ptr<detail::TracedFunction<Out>> trace_on(const Device& device,
                                                         const std::vector<Tensor>& tensors,
                                                         const Args&... args) const {
-    const std::string key = detail::signature(tensors, device) + detail::description_of(args...) +
-                            typeid(std::tuple<Args...>).name();
-    {
-      const std::scoped_lock lock{state_->mutex};
-      if (const auto known = state_->programs.find(key); known != state_->programs.end())
-        return std::static_pointer_cast<detail::TracedFunction<Out>>(known->second);
-    }
+    const std::shared_ptr<DeviceClient> client = device.client();  // as it is open now
+    const std::string type = typeid(std::tuple<Args...>).name();
+    std::string key = detail::signature(tensors, *client) + std::to_string(type.size()) + ':' +
+                      type + detail::description_of(args...);
+    if (auto known = state_->programs.find(key))
+      return std::static_pointer_cast<detail::TracedFunction<Out>>(std::move(known));
     const std::vector<Tensor> parameters = detail::placeholders(tensors);
     const HookScope hooks{state_->options.hooks};
-    const DeviceScope scope{device};
+    const DeviceScope scope{Device{client}};
     Out out = std::apply(state_->function,
                          detail::with_tensors(std::tuple<Args...>{args...}, parameters));
     const std::vector<Tensor> results = detail::tensors_of(out);
     auto made = std::make_shared<detail::TracedFunction<Out>>(
-        results, parameters, device,
+        results, parameters, client,
         detail::with_tensors(std::move(out), std::vector<Tensor>(results.size())));
-    const std::scoped_lock lock{state_->mutex};
-    const auto [kept, fresh] = state_->programs.try_emplace(key, made);
-    return std::static_pointer_cast<detail::TracedFunction<Out>>(kept->second);
+    const std::shared_ptr<const detail::TracedProgram> program{made, &made->program};
+    return std::static_pointer_cast<detail::TracedFunction<Out>>(
+        state_->programs.keep({std::move(key), program, made}));
   }
 
   std::shared_ptr<State> state_;
@@ -185,25 +238,48 @@ template <class F> class Jitted {
 /// One program, for operands of given shapes and dtypes on one device. A shared handle. Errors: beside
 /// those of traced functions shape_mismatch and dtype_mismatch for other operands, wrong_device for those
 /// that live elsewhere, and invalid_argument inside of grad() and other traced functions.
+///
+/// Once its device was lost and is open again, the next call compiles it for the new one.
 template <class Out, class... Args> class Compiled {
  public:
-  Compiled(std::shared_ptr<detail::TracedFunction<Out>> traced, std::vector<TensorSpec> specs,
-           std::string structure)
-      : traced_{std::move(traced)}, specs_{std::move(specs)}, structure_{std::move(structure)} {}
+  using Traced = std::shared_ptr<detail::TracedFunction<Out>>;
+
+  /// `again` makes the program ready for the device as it is open then. It is called at once, too.
+  Compiled(std::function<Traced()> again, std::vector<TensorSpec> specs, std::string structure)
+      : state_{std::make_shared<State>(std::move(again))},
+        specs_{std::move(specs)},
+        structure_{std::move(structure)} {
+    state_->traced = state_->again();
+  }
 
   Out operator()(const Args&... args) const {
     const std::vector<Tensor> tensors = detail::tensors_of(args...);
     detail::check_compiled(tensors, specs_, structure_ == detail::description_of(args...));
-    traced_->program.check_device(detail::started(tensors));
-    return detail::with_tensors(traced_->form, traced_->program.run(tensors));
+    const Device device = detail::started(tensors);
+    const Traced traced = current();
+    traced->program.check_device(device);
+    return detail::with_tensors(traced->form, traced->program.run(tensors));
   }
   /// As of a traced function.
-  [[nodiscard]] const std::string& text() const noexcept { return traced_->program.text(); }
-  [[nodiscard]] std::string plan() const { return traced_->program.plan(); }
-  [[nodiscard]] std::uint64_t working_bytes() const { return traced_->program.working_bytes(); }
+  [[nodiscard]] std::string text() const { return current()->program.text(); }
+  [[nodiscard]] std::string plan() const { return current()->program.plan(); }
+  [[nodiscard]] std::uint64_t working_bytes() const { return current()->program.working_bytes(); }
 
  private:
-  std::shared_ptr<detail::TracedFunction<Out>> traced_;
+  struct State {
+    explicit State(std::function<Traced()> made) : again{std::move(made)} {}
+    const std::function<Traced()> again;
+    std::mutex mutex;
+    Traced traced;  // guarded by mutex
+  };
+
+  [[nodiscard]] Traced current() const {
+    const std::scoped_lock lock{state_->mutex};
+    if (state_->traced->program.is_over()) state_->traced = state_->again();
+    return state_->traced;
+  }
+
+  std::shared_ptr<State> state_;
   std::vector<TensorSpec> specs_;
   std::string structure_;
 };

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <charconv>
 #include <map>
 #include <string>
 #include <tuple>
@@ -45,7 +46,7 @@ template <class List> struct StructureList {
     for (auto& one : list) Structure<typename List::value_type>::visit(one, visitor);
   }
   static void describe(List& list, std::string& text) {
-    text += '[' + std::to_string(list.size());
+    text += '[' + std::to_string(list.size()) + ']';
     for (auto& one : list) Structure<typename List::value_type>::describe(one, text);
   }
 };
@@ -58,13 +59,18 @@ template <class K, class T, class C> struct Structure<std::map<K, T, C>> {
     for (auto& [key, one] : map) Structure<T>::visit(one, visitor);
   }
   static void describe(std::map<K, T, C>& map, std::string& text) {
-    text += '{' + std::to_string(map.size());
+    text += '{' + std::to_string(map.size()) + '}';
     for (auto& [key, one] : map) {
       std::string name;
-      if constexpr (std::is_arithmetic_v<K>)
+      if constexpr (std::is_floating_point_v<K>) {
+        std::array<char, 64> digits{};  // the fewest that tell it from all others
+        name.assign(digits.data(),
+                    std::to_chars(digits.data(), digits.data() + digits.size(), key).ptr);
+      } else if constexpr (std::is_arithmetic_v<K>) {
         name = std::to_string(key);
-      else
+      } else {
         name = key;
+      }
       text += std::to_string(name.size()) + ':' + name;
       Structure<T>::describe(one, text);
     }

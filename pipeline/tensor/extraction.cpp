@@ -100,7 +100,9 @@ InstructionView Extracted::view_of(const Place& place) {
 std::string Extracted::key() const {
   std::string key;
   key.reserve(64 * places_.size());
+  append_key(key, places_.size());
   for (const Place& place : places_) append_key(key, view_of(place));
+  append_key(key, results_.size());
   for (const Ref result : results_) append_key(key, result);
   return key;
 }

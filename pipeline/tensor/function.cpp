@@ -93,7 +93,7 @@ std::vector<Value> substitute(std::span<const Value> results, Substitution known
 }
 
 std::string key_of(const std::vector<Function>& functions) {
-  std::string key;
+  std::string key = std::to_string(functions.size()) + ':';
   for (const Function& function : functions) {
     const Extracted extracted = extract(function.results);
     const std::string program = extracted.key();

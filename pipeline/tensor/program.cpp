@@ -95,7 +95,10 @@ void append_key(std::string& key, const InstructionView& one) {
     writer.number(entry.value.index());
     std::visit([&](const auto& value) { writer.value(value); }, entry.value);
   }
+  writer.number(one.payload ? 1 : 0);
   if (one.payload) writer.text(one.payload->key());
 }
+
+void append_key(std::string& key, std::size_t count) { KeyWriter{key}.number(count); }
 
 }  // namespace stoker::expr

@@ -61,8 +61,10 @@ struct InstructionView {
   return {*one.op, one.inputs, one.specs, one.attributes, one.payload.get()};
 }
 
-/// Appends everything that says what the instruction does: equal keys, equal meaning.
+/// Appends everything that says what the instruction does: equal keys, equal meaning. No key is the
+/// beginning of another, so those of several stay apart behind their number.
 void append_key(std::string& key, const InstructionView& one);
 void append_key(std::string& key, Ref ref);
+void append_key(std::string& key, std::size_t count);
 
 }  // namespace stoker::expr

@@ -9,6 +9,7 @@
 #include "../tensor/fixture.hpp"
 #include "refused.hpp"
 #include "stoker/api/nn/fit.hpp"
+#include "stoker/device/fault_injection.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -36,6 +37,38 @@ class Models : public Tensors {
       ("stoker_models_" + std::to_string(::getpid()) + "_" +
        testing::UnitTest::GetInstance()->current_test_info()->name());
 };
+
+TEST_F(Models, go_on_with_saved_numbers_when_their_device_was_lost_and_is_back) {
+  const Faults faults;
+  SystemOptions options;
+  options.drivers = with_faults(faults);
+  const System own{options};
+  const Device device = own.device("cpu");
+  const DeviceScope here{device};
+  const auto batch = [] {
+    return Batch{{tensor({{0.0, 0.0}, {0.0, 1.0}, {1.0, 0.0}, {1.0, 1.0}})},
+                 {tensor({0, 1, 1, 0})}};
+  };
+  std::filesystem::create_directories(folder);
+  Model model{two_layers(), {.seed = 1}};
+  static_cast<void>(model.train_step(batch()));
+  model.save(folder / "one_step.safetensors");
+  static_cast<void>(model.train_step(batch()));
+  const auto after_two = values(model);
+
+  const auto lost = device.client()->actor().ended();
+  faults.lose("unplugged");
+  lost.wait();
+  device.when_ready().get();
+  EXPECT_EQ(code_of([&] { return model.train_step(batch()).item<float>(); }),
+            ErrorCode::device_lost);
+  EXPECT_EQ(code_of([&] { return model.predict(batch().inputs)[0].to_vector<float>(); }),
+            ErrorCode::device_lost);
+  model.restore(Model::load(folder / "one_step.safetensors").state());
+  static_cast<void>(model.train_step(batch()));
+  EXPECT_EQ(values(model), after_two);
+  EXPECT_EQ(model.predict(batch().inputs)[0].shape(), (Shape{4, 2}));
+}
 
 TEST_F(Models, learn_what_no_line_divides) {
   Model model{two_layers(), {.learning_rate = 0.05, .seed = 1}};

@@ -61,6 +61,44 @@ TEST_F(Traced, functions_nest_with_gradients_either_way) {
   expect_near(outer(tensor({1.0, 2.0})), {6});
 }
 
+TEST_F(Traced, functions_tell_names_of_axes_apart_however_they_are_written) {
+  const auto f = jit([](const Tensor& x) { return x + 1; });
+  const Tensor x = ones({2, 3});
+  EXPECT_EQ(f(x.named({"a|b", "c"})).names()[0], "a|b");
+  EXPECT_EQ(f(x.named({"a", "b|c"})).names()[0], "a");
+  EXPECT_EQ(f(x.named({"", "1,a"})).names()[0], "");
+  EXPECT_EQ(f.programs(), 3U);
+}
+
+TEST_F(Traced, functions_tell_keys_of_maps_apart_however_close_they_are) {
+  const auto f = jit([](const std::map<double, Tensor>& map) { return map; });
+  for (const double key : {1e-7, 2e-7, 0.1, 0.1 + 1e-17, 1e300})
+    EXPECT_EQ(f(std::map<double, Tensor>{{key, ones({1})}}).begin()->first, key);
+}
+
+TEST_F(Traced, functions_keep_the_programs_that_were_used_last) {
+  int calls = 0;
+  const auto f = jit([&](const Tensor& x) {
+    ++calls;
+    return x + 1;
+  });
+  const auto call = [&](std::int64_t n) { EXPECT_EQ(f(zeros({n})).shape(), (Shape{n})); };
+  constexpr auto most = static_cast<std::int64_t>(detail::TracedPrograms::most);
+  for (std::int64_t n = 1; n <= most; ++n) call(n);
+  EXPECT_EQ(f.programs(), detail::TracedPrograms::most);
+  call(1);
+  call(most + 1);  // in the place of 2
+  EXPECT_EQ(f.programs(), detail::TracedPrograms::most);
+  EXPECT_EQ(calls, most + 1);
+  call(1);
+  EXPECT_EQ(calls, most + 1);
+  call(2);
+  EXPECT_EQ(calls, most + 2);
+  EXPECT_EQ(f.trim(), detail::TracedPrograms::most);
+  EXPECT_EQ(f.programs(), 0U);
+  call(1);
+}
+
 TEST_F(Traced, loops_find_their_program_again) {
   Tensor x = tensor({1.0, 2.0});
   (x = x * 0.5 + 1).eval();
