@@ -11,6 +11,7 @@
 #include "stoker/pipeline/tensor/product_fusion.hpp"
 #include "stoker/pipeline/tensor/reduction_fusion.hpp"
 #include "stoker/pipeline/tensor/stand_in.hpp"
+#include "stoker/pipeline/tensor/uses.hpp"
 
 namespace stoker::expr {
 namespace {
@@ -254,9 +255,7 @@ class Lowering {
   /// pairs are wanted by others, too.
   Result<Slot> complex_slot(Ref ref) {
     const Ref pairs = program_.code[ref.instruction].inputs[0];
-    const auto readers = program_.readers()[pairs.instruction];
-    const bool alone =
-        readers.size() == 1 && std::ranges::find(program_.results, pairs) == program_.results.end();
+    const bool alone = uses_.read_once(pairs);
     const Slot slot = new_slot(program_.spec(ref));
     if (const auto home = home_.find(key(pairs)); alone && home != home_.end()) {
       segments_[home->second.first].made[home->second.second] = slot.index;
@@ -290,7 +289,8 @@ class Lowering {
       value = now().graph.alias(name_of(ref), base, one.specs[0].shape);
     } else if (one.op->kind == OpKind::barrier) {
       STOKER_ASSIGN(const ValueId base, stored(one.inputs[0]));
-      value = now().graph.alias(name_of(ref), base, one.specs[0].shape, made_here(one));
+      STOKER_ASSIGN(const std::vector<ValueId> after, awaited(one));
+      value = now().graph.alias(name_of(ref), base, one.specs[0].shape, after);
     } else {
       STOKER_ASSIGN(value, copied(ref, name_of(ref)));
     }
@@ -298,16 +298,26 @@ class Lowering {
     return value;
   }
 
-  /// What this segment computes of what a barrier waits for; the rest is there before the segment runs.
-  std::vector<ValueId> made_here(const Instruction& barrier) {
-    std::vector<ValueId> made;
-    for (std::size_t i = 1; i < barrier.inputs.size(); ++i) {
-      const Access access = access_of(program_, barrier.inputs[i]);
-      const auto known = now().stored.find(key(access.base));
-      if (access.source == Access::Source::stored && known != now().stored.end())
-        made.push_back(known->second);
+  /// What is in memory when all that a barrier waits for is: views and reshapes are there when what they
+  /// stand on is. Nothing of what is given or of what an earlier segment keeps to itself.
+  Result<std::vector<ValueId>> awaited(const Instruction& barrier) {
+    std::vector<ValueId> values;
+    std::vector<Ref> open{barrier.inputs.begin() + 1, barrier.inputs.end()};
+    std::set<Key> seen;
+    while (!open.empty()) {
+      const Ref ref = open.back();
+      open.pop_back();
+      if (!seen.insert(key(ref)).second) continue;
+      if (now().stored.contains(key(ref)) || slots_.contains(key(ref))) {
+        STOKER_ASSIGN(const ValueId value, stored(ref));
+        values.push_back(value);
+        continue;
+      }
+      if (home_.contains(key(ref))) continue;
+      const auto& inputs = program_.code[ref.instruction].inputs;
+      open.insert(open.end(), inputs.begin(), inputs.end());
     }
-    return made;
+    return values;
   }
 
   /// Its elements, read one by one into memory of their own.
@@ -356,6 +366,7 @@ class Lowering {
   }
 
   const Program& program_;
+  const Uses uses_{program_};
   const std::shared_ptr<DeviceClient> device_;
   const ShaderCompiler& compile_;
   const MergedClusters merged_;

@@ -1,7 +1,12 @@
 // What waits for something that it does not need: the same elements and gradients.
 #include "stoker/api/tensor/computed_after.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include "fixture.hpp"
+#include "stoker/api/tensor/values.hpp"
+#include "stoker/pipeline/tensor/evaluation.hpp"
 
 namespace stoker {
 namespace {
@@ -39,6 +44,29 @@ TEST_P(ComputedAfter, waits_in_chains) {
   Tensor expected = x;
   for (int i = 0; i < 4; ++i) expected = x + tanh(expected + i);
   expect_near(f(x), expected.to_vector<double>());
+}
+
+TEST_P(ComputedAfter, waits_for_what_is_read_in_another_order) {
+  // The sum of the products is turned round and has another shape, which nobody stores.
+  const Tensor x = ones({4, 6}).eval();
+  const Tensor awaited = reshape(transpose(matmul(x, transpose(x))), {2, 8});
+  const Tensor later = sort(computed_after(x, std::array{awaited}));
+  const auto program = expr::plan_of(std::array{later.value(), awaited.value()},
+                                     [] { return current_device().client(); });
+  const CompiledPipeline& pipeline = *program->steps.at(0).pipeline;
+  std::set<std::uint32_t> before;  // of the sort: it comes after those it waits for
+  for (std::size_t position = pipeline.stages().size(); position-- > 0;) {
+    const PlannedStage& planned = pipeline.stages()[position];
+    const bool sorts = pipeline.graph().stages()[planned.stage].kernel->name == "sort";
+    if (sorts || before.contains(static_cast<std::uint32_t>(position)))
+      before.insert(planned.after.begin(), planned.after.end());
+  }
+  const auto waits_for = [&](const char* kernel) {
+    return std::ranges::any_of(before, [&](std::uint32_t position) {
+      return pipeline.graph().stages()[pipeline.stages()[position].stage].kernel->name == kernel;
+    });
+  };
+  EXPECT_TRUE(waits_for("matmul")) << program->to_text();
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, ComputedAfter, every_device(), device_name);
