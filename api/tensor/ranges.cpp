@@ -74,16 +74,19 @@ Tensor part(const Tensor& x, std::span<const Index> indices) {
     starts[axis] = span.start;
     lengths[axis] = span.length;
     strides[axis] = span.step;
-    if (!number) kept.push_back((span.length + span.step - 1) / span.step);
+    if (!number) kept.push_back(span.length == 0 ? 0 : (span.length - 1) / span.step + 1);
   }
   const expr::Value box = expr::slice(x.value(), starts, lengths, strides);
   Tensor result{expr::reshape(box, Shape::make(kept, "index").value())};
   // From the last axis on, so that the others keep their places.
   for (std::size_t i = later.size(); i-- > 0;) {
     const std::int64_t extent = result.shape()[static_cast<std::size_t>(later[i].first)];
-    const DType given = later[i].second.dtype();
-    const Tensor position = as_type(
-        later[i].second, size_of(given) < 4 || given == DType::s32 ? DType::s32 : DType::s64);
+    const Tensor& given = later[i].second;
+    if (!is_signed(given.dtype())) {
+      result = take(result, given, later[i].first);
+      continue;
+    }
+    const Tensor position = as_type(given, size_of(given.dtype()) < 8 ? DType::s32 : DType::s64);
     result = take(result, select(position < 0, position + extent, position), later[i].first);
   }
   return result;

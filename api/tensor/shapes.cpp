@@ -126,27 +126,41 @@ Tensor reverse(const Tensor& x, const std::optional<Axes>& axes) {
 
 Tensor tile(const Tensor& x, std::span<const std::int64_t> repetitions) {
   const std::size_t rank = std::max(repetitions.size(), x.rank());
-  // Each axis becomes (times, extent), which are then one.
-  std::vector<std::int64_t> apart;
-  std::vector<std::int64_t> repeated;
-  std::vector<std::int64_t> joined;
-  for (std::size_t axis = 0; axis < rank; ++axis) {
-    const std::size_t missing_x = rank - x.rank();
-    const std::size_t missing_r = rank - repetitions.size();
-    const std::int64_t extent = axis < missing_x ? 1 : x.shape()[axis - missing_x];
-    const std::int64_t times = axis < missing_r ? 1 : repetitions[axis - missing_r];
-    if (times < 0) throw Error{"tile", ErrorCode::invalid_parameter, "a repetition is negative"};
-    joined.push_back(extent * times);
-    if (times != 1) {
-      apart.push_back(1);
-      repeated.push_back(times);
+  std::vector<std::int64_t> extents(rank - x.rank(), 1);
+  extents.insert(extents.end(), x.shape().begin(), x.shape().end());
+  std::vector<std::int64_t> times(rank - repetitions.size(), 1);
+  times.insert(times.end(), repetitions.begin(), repetitions.end());
+  if (std::ranges::any_of(times, [](std::int64_t one) { return one < 0; }))
+    throw Error{"tile", ErrorCode::invalid_parameter, "a repetition is negative"};
+  Tensor result = reshape(x, Shape::make(extents, "tile").value());
+  for (std::size_t axis = 0; axis < rank;) {
+    // Each axis that is repeated becomes (times, extent), which are then one; those that are not join
+    // the one before. So many fit a shape at once.
+    constexpr std::size_t at_once = 3;
+    std::vector<std::int64_t> apart{1};
+    for (std::size_t before = 0; before < axis; ++before) apart[0] *= extents[before];
+    std::vector<std::int64_t> repeated = apart;
+    for (std::size_t count = 0; axis < rank; ++axis) {
+      if (times[axis] == 1) {
+        apart.back() *= extents[axis];
+        repeated.back() *= extents[axis];
+        continue;
+      }
+      if (count++ == at_once) break;
+      apart.insert(apart.end(), {1, extents[axis]});
+      repeated.insert(repeated.end(), {times[axis], extents[axis]});
+      if (__builtin_mul_overflow(extents[axis], times[axis], &extents[axis]))
+        throw Error{"tile", ErrorCode::invalid_argument,
+                    "too many elements along axis " + std::to_string(axis)};
     }
-    apart.push_back(extent);
-    repeated.push_back(extent);
+    for (std::size_t behind = axis; behind < rank; ++behind) {
+      apart.back() *= extents[behind];
+      repeated.back() *= extents[behind];
+    }
+    const Tensor spread = broadcast(reshape(result, apart), Shape::make(repeated, "tile").value());
+    result = reshape(spread, Shape::make(extents, "tile").value());
   }
-  const Tensor spread = broadcast(reshape(x, apart), Shape::make(repeated, "tile").value());
-  return Tensor{reshape(spread, Shape::make(joined, "tile").value()).value(),
-                AxisNames::merged("tile", x.names(), x.rank(), {}, rank)};
+  return Tensor{result.value(), AxisNames::merged("tile", x.names(), x.rank(), {}, rank)};
 }
 
 Tensor tile(const Tensor& x, std::initializer_list<std::int64_t> repetitions) {

@@ -1,6 +1,8 @@
 #include "stoker/api/tensor/tensor.hpp"
 
+#include <cmath>
 #include <limits>
+#include <sstream>
 #include <utility>
 
 #include "stoker/api/system.hpp"
@@ -18,6 +20,29 @@ constexpr char device_scopes = 0;  // its address
 const System& default_system() {
   static const System system;
   return system;
+}
+
+/// Integers hold what is between their ends, and of other numbers the whole part of that.
+template <class N> void check_fits(N number, DType dtype) {
+  if (!is_integer(dtype)) return;
+  const bool fits = visit_dtype(dtype, [&]<class T>() {
+    if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>)
+      return true;
+    else if constexpr (std::is_integral_v<N>)
+      return std::in_range<T>(number);
+    else {
+      const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
+      const double whole = std::trunc(number);
+      return whole < end && whole >= (std::is_signed_v<T> ? -end : 0);
+    }
+  });
+  if (fits) return;
+  std::ostringstream text;
+  text << number;
+  throw Error{"tensor",
+              ErrorCode::invalid_argument,
+              text.str() + " does not fit " + std::string{to_string(dtype)},
+              {{"number", text.str()}, {"dtype", std::string{to_string(dtype)}}}};
 }
 
 void start(std::span<const expr::Value> values) {
@@ -102,22 +127,14 @@ expr::Value TensorLike::as(DType dtype) const {
   if (!is_literal_) return expr::cast(tensor_.value(), dtype);
   return std::visit(
       [&](auto number) {
+        if constexpr (!detail::is_complex_type<decltype(number)>) check_fits(number, dtype);
         if constexpr (detail::is_complex_type<decltype(number)>)
           return is_complex(dtype) ? expr::complex_constant(number, dtype)
                                    : expr::constant(number.real(), dtype);
         else if (std::is_floating_point_v<decltype(number)> || is_inexact(dtype))
           return expr::constant(static_cast<double>(number), dtype);
-        else {
-          constexpr auto most =
-              static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-          if (std::is_unsigned_v<decltype(number)> && is_signed(dtype) &&
-              static_cast<std::uint64_t>(number) > most)
-            throw Error{"tensor",
-                        ErrorCode::invalid_argument,
-                        std::to_string(number) + " does not fit " + std::string{to_string(dtype)},
-                        {{"number", std::to_string(number)}}};
+        else
           return expr::integer_constant(static_cast<std::uint64_t>(number), dtype);
-        }
       },
       literal_);
 }

@@ -67,6 +67,7 @@ Value constant(double number, DType dtype, const Shape& shape) {
 
 Value integer_constant(std::uint64_t number, DType dtype, const Shape& shape) {
   if (is_inexact(dtype)) return constant(static_cast<double>(number), dtype, shape);
+  if (dtype == DType::boolean) return constant(number == 0 ? 0 : 1, dtype, shape);
   const std::size_t bits = 8 * size_of(dtype);
   return constant_bits(bits < 64 ? number & ((std::uint64_t{1} << bits) - 1) : number, dtype,
                        shape);

@@ -70,7 +70,10 @@ DType merged(DType tensor, const Literal& literal) noexcept {
 DType dtype_of_literal(const Literal& literal) noexcept {
   if (std::holds_alternative<double>(literal)) return DType::f32;
   if (std::holds_alternative<std::complex<double>>(literal)) return DType::c64;
-  return merged(DType::s32, literal);
+  const auto* number = std::get_if<std::uint64_t>(&literal);
+  const bool is_long =
+      number && *number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  return is_long ? DType::u64 : merged(DType::s32, literal);
 }
 
 DType floating(DType dtype) noexcept { return is_inexact(dtype) ? dtype : DType::f32; }

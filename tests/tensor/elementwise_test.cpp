@@ -112,6 +112,27 @@ TEST_F(Elementwise, refuse_numbers_that_no_dtype_holds_beside_them) {
   EXPECT_EQ((zeros({1}, DType::u8) + 18446744073709551615ULL).dtype(), DType::u64);
 }
 
+TEST_F(Elementwise, refuse_numbers_that_the_dtype_asked_for_does_not_hold) {
+  const auto made = [](const TensorLike& number, DType dtype) {
+    return code_of([&] { return full({2}, number, dtype).eval(); });
+  };
+  constexpr auto refused = ErrorCode::invalid_argument;
+  EXPECT_EQ(made(1e30, DType::s32), refused);
+  EXPECT_EQ(made(-1e30, DType::u8), refused);
+  EXPECT_EQ(made(-1.0, DType::u64), refused);
+  EXPECT_EQ(made(double{NAN}, DType::s32), refused);
+  EXPECT_EQ(made(9223372036854775808.0, DType::s64), refused);
+  EXPECT_EQ(made(9223372036854775808ULL, DType::s64), refused);
+  EXPECT_EQ(made(256, DType::u8), refused);
+  EXPECT_EQ(made(-1, DType::u32), refused);
+  expect_values<int>(full({2}, -128.9, DType::s8), {2}, {-128, -128});
+  expect_values<int>(full({1}, -0.5, DType::u8), {1}, {0});
+  expect_values<int>(full({1}, 256, DType::boolean), {1}, {1});
+  EXPECT_EQ(full({}, 9223372036854775808ULL).item<std::uint64_t>(), 9223372036854775808ULL);
+  EXPECT_EQ(full({}, -9223372036854775808.0, DType::s64).item<std::int64_t>(),
+            std::numeric_limits<std::int64_t>::min());
+}
+
 TEST_F(Elementwise, limits_that_cross_give_the_upper_one) {
   expect_values<int>(clip(tensor({0, 5}), 3, 1), {2}, {1, 1});
 }

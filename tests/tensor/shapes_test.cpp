@@ -36,6 +36,47 @@ TEST_F(Shapes, are_read_through) {
   expect_values<int>(squeeze(ones({1, 2, 1}, DType::s32)), {2}, {1, 1});
 }
 
+TEST_F(Shapes, strides_may_be_longer_than_the_axis) {
+  constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max();
+  const Tensor x = iota({10});
+  for (const std::int64_t stride : {std::int64_t{10}, far - 1, far}) {
+    expect_values<int>(slice(x, {3}, {7}, Axes{stride}), {1}, {3});
+    expect_values<int>(slice(x, {3}, {0}, Axes{stride}), {0}, {});
+    expect_values<int>(slice_along_axis(x, 2, 8, 0, stride), {1}, {2});
+    expect_values<int>(x[{Range{4, 10, stride}}], {1}, {4});
+    expect_near(
+        grad([&](const Tensor& v) { return sum(slice(v, {1}, {3}, Axes{stride})); })(ones({4})),
+        {0, 1, 0, 0});
+  }
+  EXPECT_EQ(code_of([&] { return slice_along_axis(x, 1, far); }), ErrorCode::invalid_parameter);
+}
+
+TEST_F(Shapes, are_repeated_along_any_number_of_axes) {
+  const Tensor x = reshape(iota({16}), {2, 1, 2, 1, 2, 2});
+  const std::vector<std::int64_t> times{2, 3, 1, 2, 2, 3};
+  const Tensor all = tile(x, times);
+  EXPECT_EQ(all.shape(), (Shape{4, 3, 2, 2, 4, 6}));
+  Tensor one_by_one = x;
+  for (std::size_t axis = 0; axis < times.size(); ++axis)
+    one_by_one = concatenate(std::vector<Tensor>(static_cast<std::size_t>(times[axis]), one_by_one),
+                             static_cast<std::int64_t>(axis));
+  EXPECT_EQ(all.to_vector<int>(), one_by_one.to_vector<int>());
+  EXPECT_EQ(tile(ones({1, 1, 1, 1, 1, 1, 1, 1}), {2, 2, 2, 2, 2, 2, 2, 2}).size(), 256U);
+  EXPECT_EQ(tile(x, {0, 1, 1, 1, 1, 2}).shape(), (Shape{0, 1, 2, 1, 2, 4}));
+  EXPECT_EQ(code_of([&] { return tile(iota({10}), {std::numeric_limits<std::int64_t>::max()}); }),
+            ErrorCode::invalid_argument);
+}
+
+TEST_F(Shapes, positions_may_be_of_any_integer_dtype) {
+  const Tensor x = tensor({5, 6, 7});
+  for (const DType dtype : {DType::u8, DType::s8, DType::u32, DType::s32, DType::u64, DType::s64})
+    EXPECT_EQ((x[full({}, 2, dtype)].item<int>()), 7);
+  EXPECT_EQ((x[full({}, -1, DType::s64)].item<int>()), 7);
+  // Past the end, as 3 is: not from the end.
+  EXPECT_EQ((x[full({}, std::numeric_limits<std::uint64_t>::max() - 1, DType::u64)].item<int>()),
+            (x[full({}, 3, DType::u64)].item<int>()));
+}
+
 TEST_F(Shapes, permutations_undo_each_other) {
   const Tensor x = iota({2, 3, 4, 5});
   const Tensor there = transpose(x, Axes{2, 0, 3, 1});

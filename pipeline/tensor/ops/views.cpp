@@ -136,8 +136,8 @@ Result<Specs> infer_slice(const OpCall& call) {
                    "starts, lengths and strides have one entry for each axis", call.input());
   std::vector<std::int64_t> extents;
   for (std::size_t axis = 0; axis < from.rank(); ++axis) {
-    if (strides[axis] < 1 || lengths[axis] < 0 || starts[axis] < 0 ||
-        starts[axis] + lengths[axis] > from[axis])
+    if (strides[axis] < 1 || lengths[axis] < 0 || starts[axis] < 0 || lengths[axis] > from[axis] ||
+        starts[axis] > from[axis] - lengths[axis])
       return Error{"slice",
                    ErrorCode::invalid_parameter,
                    "axis " + std::to_string(axis) + " has " + std::to_string(from[axis]) +
@@ -145,7 +145,7 @@ Result<Specs> infer_slice(const OpCall& call) {
                        std::to_string(starts[axis]) + " on, stride " +
                        std::to_string(strides[axis]),
                    {{"input", call.input().to_string()}, {"axis", std::to_string(axis)}}};
-    extents.push_back((lengths[axis] + strides[axis] - 1) / strides[axis]);
+    extents.push_back(lengths[axis] == 0 ? 0 : (lengths[axis] - 1) / strides[axis] + 1);
   }
   STOKER_ASSIGN(const Shape shape, Shape::make(extents, "slice"));
   return Specs{TensorSpec{call.input().dtype, shape}};
@@ -156,7 +156,9 @@ View view_slice(const OpCall& call, const Shape& output) {
   const auto& starts = call.attributes.integers("starts");
   const auto& steps = call.attributes.integers("strides");
   std::ranges::copy(starts, view.starts.begin());
-  std::ranges::copy(steps, view.steps.begin());
+  // What is not stepped over has no step; the others are shorter than their axes.
+  for (std::size_t axis = 0; axis < output.rank(); ++axis)
+    view.steps[axis] = output[axis] > 1 ? steps[axis] : 1;
   return view;
 }
 
@@ -167,8 +169,8 @@ Values pad_back(const Backward& b) {
   std::vector<std::int64_t> high(from.rank());
   std::vector<std::int64_t> interior(from.rank());
   for (std::size_t axis = 0; axis < from.rank(); ++axis) {
-    interior[axis] = strides[axis] - 1;
     const std::int64_t taken = b.g().shape()[axis];
+    interior[axis] = taken > 1 ? strides[axis] - 1 : 0;
     const std::int64_t spanned = taken == 0 ? 0 : (taken - 1) * strides[axis] + 1;
     high[axis] = from[axis] - starts[axis] - spanned;
   }
