@@ -194,7 +194,8 @@ std::optional<Error> DeviceShell::refusal(const CommandWork& work) const {
     const bool settled = !buffer.memory || is_written(*buffer.memory);
     const auto* poison = buffer.poison_for(work.sequence);
     if (overwrites || !poison || !settled || (writes && work.replay)) return;
-    poison->writer->observe();
+    for (const auto& each : buffer.poison)
+      if (each.sequence < work.sequence) each.writer->observe();
     reason = poison->cause;
   });
   return reason;

@@ -72,7 +72,8 @@ std::optional<Error> DeviceShell::poison_of(const CommandWork& work) const {
   for_each_use(work, [&](const BufferState& buffer, bool writes, bool) {
     const auto* poison = buffer.poison_for(work.sequence);
     if (reason || !poison || writes) return;
-    poison->writer->observe();
+    for (const auto& each : buffer.poison)
+      if (each.sequence < work.sequence) each.writer->observe();
     reason = poison->cause;
   });
   return reason;

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "stoker/runtime/exit_watch.hpp"
 #include "stoker/runtime/immortal.hpp"
 
 namespace stoker {
@@ -117,7 +118,10 @@ Error Error::with(std::string key, std::string value) const {
   return Error{std::string{op()}, code(), std::string{reason()}, std::move(facts)};
 }
 
-void throw_exception_from_error(const Error& error, const boost::source_location&) { throw error; }
+void throw_exception_from_error(const Error& error, const boost::source_location&) {
+  give_exit_time();
+  throw error;
+}
 
 Error out_of_memory_error() noexcept { return *spare; }
 

@@ -17,6 +17,8 @@ namespace stoker {
 namespace {
 
 constexpr std::chrono::seconds delay_patience{2};
+constexpr std::chrono::seconds throw_patience{1};  // behind it
+constinit std::atomic<bool> exit_begun{false};
 // While a library is used for the first time: a few hundred handlers of 32 bytes.
 constexpr std::chrono::microseconds renewal{200};
 
@@ -44,7 +46,8 @@ struct ExitWatches {
   ProcessMutex mutex;  // of what follows
   std::condition_variable_any no_delay;
   std::vector<ExitWatch*> all;
-  std::chrono::steady_clock::time_point give_up{};
+  std::chrono::steady_clock::time_point give_up{};  // written once, before exit_begun
+  std::thread::id exiting_thread{};                 // likewise
   unsigned long long libraries_seen = 0;
   std::atomic<pid_t> process{0};  ///< whose watches they are
 
@@ -92,8 +95,11 @@ struct ExitWatches {
     if (process.load() != getpid()) return;
     std::unique_lock lock{mutex};
     // One limit for all of our handlers.
-    if ((delays.fetch_or(exiting) & exiting) == 0)
+    if ((delays.fetch_or(exiting) & exiting) == 0) {
       give_up = std::chrono::steady_clock::now() + delay_patience;
+      exiting_thread = std::this_thread::get_id();
+      exit_begun.store(true, std::memory_order_release);
+    }
     // Newest first: what is made from an instance leaves before it.
     for (auto watch = all.rbegin(); watch != all.rend(); ++watch) {
       if (std::exchange((*watch)->left_, true)) continue;
@@ -142,13 +148,21 @@ FirstUse::~FirstUse() {
   ExitWatches::get().renew();  // behind the last object that was made
 }
 
-void first_use(std::atomic<bool>& done, std::string_view op, const std::function<void()>& use) {
-  if (done.load(std::memory_order_acquire)) return;
+bool first_use(std::atomic<bool>& done, const std::function<void()>& use) {
+  if (done.load(std::memory_order_acquire)) return true;
   const FirstUse first;
-  if (done.load(std::memory_order_relaxed)) return;
-  if (ExitDelay{}.too_late()) throw process_exits(op);
+  if (done.load(std::memory_order_relaxed)) return true;
+  if (ExitDelay{}.too_late()) return false;
   use();
   done.store(true, std::memory_order_release);
+  return true;
+}
+
+void give_exit_time() noexcept {
+  if (!exit_begun.load(std::memory_order_acquire)) return;
+  const ExitWatches& watches = ExitWatches::get();
+  if (std::this_thread::get_id() != watches.exiting_thread)
+    std::this_thread::sleep_until(watches.give_up + throw_patience);
 }
 
 }  // namespace stoker

@@ -69,10 +69,15 @@ class FirstUse {
 };
 
 /// Calls `use` as a FirstUse unless `done` is set, and sets it. What `use` throws is passed on; then it
-/// counts as not done. Throws process_exits(op).
-void first_use(std::atomic<bool>& done, std::string_view op, const std::function<void()>& use);
+/// counts as not done. False once the exit has begun: the library must not be called.
+[[nodiscard]] bool first_use(std::atomic<bool>& done, const std::function<void()>& use);
 
 /// What is asked of a library once the exit has begun fails with this (`closed`).
 [[nodiscard]] Error process_exits(std::string_view op);
+
+/// For whoever is about to throw to the program: returns at once, but not while the process exits. A
+/// thread that expects no exception would end the process before exit() can; so there, on other threads
+/// than the one that exits, this returns three seconds after the exit has begun.
+void give_exit_time() noexcept;
 
 }  // namespace stoker

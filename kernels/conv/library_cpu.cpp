@@ -376,7 +376,7 @@ void add_kernel_stages(const std::shared_ptr<const Library>& library, std::size_
        }});
 }
 
-/// Null if the library does not take the problem. Throws closed once the process exits.
+/// Null if the library does not take the problem, or the process exits.
 std::shared_ptr<const Library> make_library(const Problem& problem) {
   std::shared_ptr<Library> made;
   const auto make = [&] {
@@ -387,15 +387,15 @@ std::shared_ptr<const Library> make_library(const Problem& problem) {
   // oneDNN lists its ways to compute things, in static objects, when it is first asked for one.
   static std::atomic<bool> listed{false};
   bool first = false;
-  first_use(listed, "conv", [&] {
+  const bool in_time = first_use(listed, [&] {
     first = true;
     keep_statics_of(reinterpret_cast<const void*>(&dnnl_sgemm));
     make();
   });
-  if (first) return made;
+  if (first || !in_time) return made;
   // One at a time: oneDNN has locks that a child of fork() must find free.
   const ExitDelay in_library;
-  if (in_library.too_late()) throw process_exits("conv");
+  if (in_library.too_late()) return made;
   static ProcessMutex making;
   const std::scoped_lock lock{making};
   make();

@@ -145,11 +145,11 @@ Result<std::vector<std::uint32_t>> compile_here(const Source& source) {
 
 Result<std::vector<std::uint32_t>> compile(const Source& source) try {
   const ExitDelay in_library;
-  if (in_library.too_late()) return process_exits(source.op);
   // Both tools make tables, as static objects, when they first look into them.
   static std::atomic<bool> tables{false};
   std::optional<Result<std::vector<std::uint32_t>>> first;
-  first_use(tables, source.op, [&] { first = compile_here(source); });
+  if (in_library.too_late() || !first_use(tables, [&] { first = compile_here(source); }))
+    return process_exits(source.op);
   return first ? *std::move(first) : compile_here(source);
 } catch (...) {
   return error_from_current_exception(source.op);

@@ -52,10 +52,11 @@ class OneThread {
 };
 
 /// oneDNN compiles its code, tens of milliseconds of it, when a product first needs it, into static
-/// objects of functions: once for large products, and for small ones once for each order of B.
-inline void before_products() {
+/// objects of functions: once for large products, and for small ones once for each order of B. False once
+/// the process exits.
+[[nodiscard]] inline bool before_products() {
   static std::atomic<bool> done{false};
-  first_use(done, "matmul", [] {
+  return first_use(done, [] {
     if (keep_statics_of(reinterpret_cast<const void*>(&dnnl_sgemm))) return;
     constexpr std::array<float, 4> in{};
     std::array<float, 4> out{};
@@ -89,9 +90,8 @@ inline void sgemm(const Problem& p, const float* a, const float* b, float* c, co
     return sgemm(p, a, b, c, second, depth, threads);
   }
   const ExitDelay in_library;
-  if (in_library.too_late()) throw process_exits("matmul");
   const OneThread one(threads);
-  before_products();
+  if (in_library.too_late() || !before_products()) throw process_exits("matmul");
   const std::int64_t b_column = p.transpose_b ? p.k : 1;
   const std::int64_t b_row = p.transpose_b ? 1 : p.n;
   const dnnl_status_t status = dnnl_sgemm(

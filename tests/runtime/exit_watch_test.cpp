@@ -60,7 +60,7 @@ TEST_F(Exit, waits_before_the_objects_go_that_the_first_use_of_a_library_made) {
           const ExitDelay inside;
           std::atomic<bool> done{false};
           // The destructor of a static object of the library, newer than the watch.
-          first_use(done, "test", [] { std::atexit([] { std::_Exit(over ? 0 : 1); }); });
+          static_cast<void>(first_use(done, [] { std::atexit([] { std::_Exit(over ? 0 : 1); }); }));
           used.release();
           leaving.acquire();
           over = true;
@@ -89,13 +89,13 @@ TEST_F(Exit, ends_though_a_library_never_returns) {
 TEST(FirstUses, happen_once_unless_they_fail) {
   std::atomic<bool> done{false};
   int uses = 0;
-  EXPECT_THROW(first_use(done, "test",
-                         [&] {
-                           ++uses;
-                           throw std::bad_alloc{};
-                         }),
+  EXPECT_THROW(static_cast<void>(first_use(done,
+                                           [&] {
+                                             ++uses;
+                                             throw std::bad_alloc{};
+                                           })),
                std::bad_alloc);
-  for (int i = 0; i < 3; ++i) first_use(done, "test", [&] { ++uses; });
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(first_use(done, [&] { ++uses; }));
   EXPECT_EQ(uses, 2);
 }
 

@@ -56,6 +56,7 @@ namespace stoker_explored {
 
 constinit std::atomic<std::uint32_t> ForkGuard::forks_{0};
 void detail::flush_deferred() noexcept {}
+void give_exit_time() noexcept {}
 void log_failure(LogLevel, std::string_view, const std::exception&) noexcept {}
 
 }  // namespace stoker_explored
