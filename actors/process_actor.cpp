@@ -1,5 +1,7 @@
 #include "stoker/actors/process_actor.hpp"
 
+#include <algorithm>
+
 namespace stoker {
 
 /// Lets the stack go on, in a turn of its strand; also when the cell has ended meanwhile.
@@ -99,7 +101,7 @@ std::unique_ptr<Message> ProcessLife::take(const std::function<bool(Message&)>& 
       Strand& strand = *cell->strand();
       // Signals are delivered between its turns, and others want theirs: one that always finds a
       // message never waits.
-      if (strand.signals_wait() || taken_ >= executor_->turn_budget()) {
+      if (strand.signals_wait() || taken_ >= std::max(1, executor_->turn_budget())) {
         taken_ = 0;
         this_process::yield();
         continue;

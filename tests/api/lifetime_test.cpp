@@ -4,13 +4,17 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <boost/asio/io_context.hpp>
 #include <memory>
 #include <semaphore>
 #include <thread>
+#include <utility>
 
+#include "stoker/api/asio.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/runtime/log.hpp"
 #include "stoker/runtime/manual_executor.hpp"
+#include "stoker/runtime/process.hpp"
 
 namespace stoker {
 namespace {
@@ -142,6 +146,49 @@ TEST(StopPatience, may_be_for_ever) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, Lifetimes, testing::Values("cpu", "null", "vulkan"),
                          [](const auto& info) { return std::string{info.param}; });
+
+/// What waits for a number on the executor of a system that has gone.
+struct Waiting {
+  explicit Waiting(const SystemOptions& options) {
+    const System system{options};
+    continued = number.future().then(system.executor(),
+                                     [](const Result<int>& got) { return got.value() + 1; });
+    process =
+        Process::spawn(system.executor(), [future = number.future()] { return future.get() + 2; });
+  }
+  Promise<int> number;
+  Future<int> continued;
+  Future<int> process;
+};
+
+TEST(LifetimesOfSystems, are_shorter_than_those_of_what_waits_on_their_pool) {
+  Waiting waiting{SystemOptions{}};
+  waiting.number.set(1);
+  EXPECT_EQ(waiting.continued.get(), 2);
+  EXPECT_EQ(waiting.process.get(), 3);
+}
+
+TEST(LifetimesOfSystems, are_shorter_than_those_of_what_waits_on_a_hosts_loop) {
+  boost::asio::io_context loop;
+  SystemOptions options;
+  use_event_loop(options, loop.get_executor());
+  Waiting waiting{std::exchange(options, {})};
+  waiting.number.set(1);
+  loop.run();
+  EXPECT_EQ(waiting.continued.get(), 2);
+  EXPECT_EQ(waiting.process.get(), 3);
+}
+
+TEST(LifetimesOfSystems, end_what_waits_on_a_hosts_loop_that_has_gone) {
+  auto loop = std::make_unique<boost::asio::io_context>();
+  SystemOptions options;
+  use_event_loop(options, loop->get_executor());
+  Waiting waiting{std::exchange(options, {})};
+  loop.reset();
+  waiting.number.set(1);
+  EXPECT_EQ(waiting.continued.wait().error().code(), ErrorCode::closed);
+  EXPECT_EQ(waiting.process.wait().error().code(), ErrorCode::closed);
+}
 
 /// A device that does nothing, and counts how many of it there are.
 class CountedDevice final : public Backend {
