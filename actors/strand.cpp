@@ -179,7 +179,7 @@ std::unique_ptr<Message> Strand::next() noexcept {
 void Strand::turn(int delivered) noexcept {
   InTurn turn{*this};
   TurnWatch::Slot* const slot = executor_->turn_watch().here();
-  for (;;) {
+  for (int counted = 0;;) {
     int signals = 0;
     while (delivered < budget_) {
       const std::unique_ptr<Message> message = next();
@@ -189,8 +189,8 @@ void Strand::turn(int delivered) noexcept {
       deliver(*message, slot);
       ++delivered;
     }
-    count(static_cast<std::uint64_t>(delivered - signals));
-    if (delivered > 0 && end_of_turn_) (*end_of_turn_)();
+    count(static_cast<std::uint64_t>(delivered - counted - signals));
+    if (delivered > std::exchange(counted, delivered) && end_of_turn_) (*end_of_turn_)();
     SelectiveReader* const picks = reader_.load(std::memory_order_relaxed);
     // The budget ended the loop before next() could say so.
     if (picks && delivered >= budget_ && mailbox_.has_unseen()) picks->mail();
@@ -198,8 +198,8 @@ void Strand::turn(int delivered) noexcept {
     // From here on another thread may run the next turn.
     if (picks ? mailbox_.try_block_keeping() : mailbox_.try_block()) return;
     self_ = self;
+    // What came meanwhile counts as well: this thread may be a sender's, with work of its own.
     if (delivered >= budget_) return executor_->defer(static_cast<Task&>(*this));
-    delivered = 0;
   }
 }
 
