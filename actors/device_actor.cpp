@@ -40,7 +40,10 @@ std::array<QueuePoint, queue_kinds> DeviceActor::on(const CloseDevice& message) 
 }
 
 void DeviceActor::terminate(const ExitReason& why) {
-  shell_->close(why.as_error("device", shell_->info().name));
+  // No turn comes after this one: whoever waits for what is in flight would wait for ever.
+  const Error reason = why.as_error("device", shell_->info().name);
+  shell_->close(reason);
+  shell_->abandon(reason);
   const auto client = client_.lock();
   if (!client) return;
   const auto buffers = client->buffers().list();

@@ -43,6 +43,10 @@ struct CheckHung {
 struct CloseDevice {
   Error why;
 };
+/// Ends what runs, too: nobody waits for it any more. After CloseDevice.
+struct AbandonDevice {
+  Error why;
+};
 /// Nobody can reach the buffer any more but the commands that were sent before.
 struct DropBuffer {
   std::shared_ptr<BufferState> buffer;
@@ -60,6 +64,7 @@ class DeviceActor final : public Actor {
   void on(const CancelCommand& message);
   void on(const CheckHung& message);
   [[nodiscard]] std::array<QueuePoint, queue_kinds> on(const CloseDevice& message);
+  void on(const AbandonDevice& message) { shell_->abandon(message.why); }
   void on(const DropBuffer& message) { shell_->release(message.buffer); }
   void on(SettleCompletions) {}  // the end of the turn does it
 

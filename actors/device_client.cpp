@@ -56,6 +56,10 @@ std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<DeviceShell> s
   };
   strand->set_end_of_turn(EndOfTurn{shell, context.observer, client, strand.get()});
   client->actor_ = spawn_on<DeviceActor>(strand, shell->info().name, shell, client);
+  client->commands_->set_cancel(
+      [weak = std::weak_ptr{client}](const CommandPtr& command, Error why) {
+        if (const auto to = weak.lock()) to->cancel(command, std::move(why));
+      });
   DeviceShell::Hooks hooks;
   hooks.poke = [weak = std::weak_ptr{client->actor_.cell()}] {
     if (const auto cell = weak.lock())
@@ -72,7 +76,7 @@ std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<DeviceShell> s
 DeviceClient::DeviceClient(std::shared_ptr<DeviceShell> shell, const ClientContext& context)
     : shell_{std::move(shell)},
       context_{context},
-      commands_{std::make_shared<CommandPool>(shell_->backend())} {}
+      commands_{std::make_shared<CommandPool>(shell_->backend(), context_.clock)} {}
 
 CommandPtr DeviceClient::new_command(std::string_view kernel) {
   return commands_->make(next_command_.fetch_add(1, std::memory_order_relaxed), kernel);
@@ -147,21 +151,31 @@ Result<CommandPtr> DeviceClient::send(CommandPtr command, const CommandOptions& 
 }
 
 void DeviceClient::watch(const CommandPtr& command, const CommandOptions& options) {
-  if (!options.deadline) return;
-  command->set_deadline(Timer{
-      *context_.clock, *options.deadline, *context_.executor, [self = weak_from_this(), command] {
-        if (const auto client = self.lock())
-          static_cast<void>(client->actor_.cast(
-              CancelCommand{
-                  command,
-                  Error{command->kernel(), ErrorCode::deadline_exceeded, "the deadline passed"},
-                  true},
-              Run::here));
-      }});
+  if (!options.deadline && !options.cancel.valid()) return;
+  command->set_limits(options.deadline ? Deadline{*options.deadline} : Deadline{}, options.cancel);
+  if (command->must_end()) return;  // the shell will see it
+  // What these call may end the command, and them with it: what they use lies on the stack then.
+  Timer timer;
+  if (options.deadline)
+    timer = Timer{*context_.clock, *options.deadline, *context_.executor,
+                  [weak = weak_from_this(), command] {
+                    const CommandPtr overdue = command;
+                    if (const auto self = weak.lock())
+                      self->cancel(overdue, overdue->overdue_error(), true);
+                  }};
+  auto registration =
+      options.cancel.on_cancel([weak = weak_from_this(), command](const Error& cause) {
+        const CommandPtr unwanted = command;
+        if (const auto self = weak.lock()) self->cancel(unwanted, cause);
+      });
+  command->set_alarms(std::move(timer), std::move(registration));
 }
 
-void DeviceClient::cancel(const CommandPtr& command, Error why) {
-  static_cast<void>(actor_.cast(CancelCommand{command, std::move(why)}, Run::here));
+void DeviceClient::cancel(const CommandPtr& command, Error why, bool overdue) {
+  if (context_.fork.forked()) return;  // the work is the parent's
+  // Marked here: it does not begin although the message comes late, or finds no room.
+  static_cast<void>(command->mark_cancelled(why));
+  static_cast<void>(actor_.cast(CancelCommand{command, std::move(why), overdue}, Run::here));
 }
 
 // --- kernels -------------------------------------------------------------------------------------
@@ -276,12 +290,17 @@ bool DeviceClient::close(std::chrono::nanoseconds patience, AwaitTurns turns) {
   const auto answered = [&](const auto& answer) {
     return turns == AwaitTurns::yes ? answer.wait_until(until) : answer.ready();
   };
+  const auto abandon = [&] {
+    static_cast<void>(actor_.cast(AbandonDevice{why}, Run::here));
+    return false;
+  };
   const auto points = actor_.call(CloseDevice{why}, Run::here);
-  if (!answered(points)) return false;
+  if (!answered(points)) return abandon();
   if (!points.poll()->has_value()) return shell_->stats().in_flight == 0;  // its actor has ended
   for (const QueuePoint& point : **points.poll())
     if (point.value > 0) shell_->backend()->wait(point, until);
-  return answered(actor_.call(SettleCompletions{}, Run::here)) && shell_->stats().in_flight == 0;
+  const bool settled = answered(actor_.call(SettleCompletions{}, Run::here));
+  return (settled && shell_->stats().in_flight == 0) || abandon();
 }
 
 }  // namespace stoker

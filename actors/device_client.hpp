@@ -53,11 +53,15 @@ class DeviceBuffer {
 /// Buffers that somebody else holds while a call lasts.
 using BufferList = boost::container::small_vector<const DeviceBuffer*, 8>;
 
-/// What may accompany any command.
+/// What may accompany any command. For designated initialisers.
 struct CommandOptions {
+  /// On the system's clock. A command that has not ended by then is cancelled with deadline_exceeded,
+  /// also one whose deadline is over when it is submitted: that one never runs.
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
   /// Points of host timelines that must be reached before the command runs.
   std::vector<TimelinePoint> waits = {};
+  /// Cancels the command with the cause of its source. Many commands may share one.
+  CancelToken cancel = {};
 };
 
 /// One kernel call on buffers.
@@ -78,7 +82,7 @@ struct ClientContext {
   /// Opens the device that runs what this one cannot; throws. None: there is no other.
   std::function<std::shared_ptr<DeviceClient>()> stand_in = {};
   ForkGuard fork = {};
-  std::size_t max_queued = 1 << 16;  ///< commands that may queue on the device before `overloaded`
+  std::size_t max_queued = 1 << 17;  ///< commands that may queue on the device before `overloaded`
 };
 
 class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
@@ -172,13 +176,14 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   [[nodiscard]] CommandPtr new_command(std::string_view kernel);
   [[nodiscard]] Result<void> admit(const CommandPtr& command, const CommandOptions& options);
 
-  void cancel(const CommandPtr& command, Error why);
+  /// `overdue`: because its deadline has passed.
+  void cancel(const CommandPtr& command, Error why, bool overdue = false);
 
   /// Whether close() may wait for the device's actor: not on a thread that has to run it.
   enum class AwaitTurns : std::uint8_t { no, yes };
   /// Refuses further work, fails what queues, and waits at most `patience` for what runs. True if
-  /// nothing runs any more. AwaitTurns::no: an actor that is not idle does that when it comes to it;
-  /// then false at once.
+  /// nothing runs any more; else whoever waits for what still does is told `closed`. AwaitTurns::no: an
+  /// actor that is not idle does that when it comes to it; then false at once.
   bool close(std::chrono::nanoseconds patience, AwaitTurns turns = AwaitTurns::yes);
 
  private:

@@ -134,11 +134,9 @@ Result<Future<std::vector<std::byte>>> DeviceClient::read(const DeviceBuffer& bu
                                                           const CommandOptions& options) {
   STOKER_TRY(check_range(buffer, offset, bytes, "read"));
   auto target = std::make_shared<ReadTarget<std::byte>>(bytes);
-  auto result = target->promise.future();
   STOKER_ASSIGN(const CommandPtr command,
                 read_into(buffer, offset, target->bytes(), target->completion(target), options));
-  command->observe();  // the future carries the outcome
-  return result;
+  return target->result_of(command);
 }
 
 Result<CommandPtr> DeviceClient::copy(const DeviceBuffer& from, std::uint64_t from_offset,

@@ -1,4 +1,4 @@
-// Where a read's elements gather until its future takes them.
+// Where a read's elements gather until its future takes them. Cancelling that future cancels the read.
 #pragma once
 
 #include <cstddef>
@@ -7,30 +7,55 @@
 #include <span>
 #include <vector>
 
+#include "stoker/device/command_state.hpp"
 #include "stoker/runtime/future.hpp"
 
 namespace stoker {
 
+/// The outcome of a read.
+template <class T> class ReadState final : public FutureState<std::vector<T>> {
+ public:
+  /// The command that reads. Before anybody has the future.
+  void set_command(CommandPtr command) noexcept { command_ = std::move(command); }
+  void cancel() noexcept override {
+    if (command_) command_->cancel();
+  }
+
+ private:
+  CommandPtr command_;
+};
+
 /// Shared by the command that fills it; see DeviceClient::read_into.
-template <class T> struct ReadTarget {
-  explicit ReadTarget(std::size_t count) : values(count) {}
+template <class T> class ReadTarget {
+ public:
+  explicit ReadTarget(std::size_t count) : values_(count) {}
+  ~ReadTarget() { static_cast<void>(state_->complete(detail::broken_promise("read"))); }
+  ReadTarget(const ReadTarget&) = delete;
+  ReadTarget& operator=(const ReadTarget&) = delete;
 
   [[nodiscard]] std::span<std::byte> bytes() noexcept {
-    return std::as_writable_bytes(std::span{values});
+    return std::as_writable_bytes(std::span{values_});
   }
   /// What read_into() calls at the end; it owns the target.
   [[nodiscard]] static std::function<void(const Error*)> completion(
       std::shared_ptr<ReadTarget> target) {
     return [target = std::move(target)](const Error* failure) {
       if (failure)
-        static_cast<void>(target->promise.set(*failure));
+        static_cast<void>(target->state_->complete(*failure));
       else
-        static_cast<void>(target->promise.set(std::move(target->values)));
+        static_cast<void>(target->state_->complete(std::move(target->values_)));
     };
   }
+  /// The future of what `command` reads. Once.
+  [[nodiscard]] Future<std::vector<T>> result_of(CommandPtr command) {
+    command->observe();  // the future carries the outcome
+    state_->set_command(std::move(command));
+    return Future<std::vector<T>>{state_};
+  }
 
-  std::vector<T> values;
-  Promise<std::vector<T>> promise;
+ private:
+  std::vector<T> values_;
+  const boost::intrusive_ptr<ReadState<T>> state_{new ReadState<T>};  // NOLINT: counted
 };
 
 }  // namespace stoker

@@ -25,13 +25,16 @@ namespace stoker {
 void use_event_loop(SystemOptions& options, boost::asio::any_io_executor executor);
 
 /// Waits for a command with any completion token; handler signature void(Result<void>).
-template <class Token> auto async_wait(const Command& command, Token&& token) {
-  return async_wait(command.future(), std::forward<Token>(token));
+template <class Token>
+auto async_wait(const Command& command, Token&& token,
+                OnCancel on_cancel = OnCancel::stop_waiting) {
+  return async_wait(command.future(), std::forward<Token>(token), on_cancel);
 }
 
 /// As async_wait, but failures are thrown: handler signature void(std::exception_ptr).
-template <class Token> auto async_get(const Command& command, Token&& token) {
-  return async_get(command.future(), std::forward<Token>(token));
+template <class Token>
+auto async_get(const Command& command, Token&& token, OnCancel on_cancel = OnCancel::stop_waiting) {
+  return async_get(command.future(), std::forward<Token>(token), on_cancel);
 }
 
 }  // namespace stoker

@@ -8,20 +8,24 @@ namespace stoker {
 Device Buffer::device() const { return Device{buffer_.device()}; }
 
 Command Buffer::read_bytes_into(std::span<std::byte> target, std::shared_ptr<const void> owner,
-                                std::size_t offset) const {
+                                std::size_t offset, const CommandOptions& options) const {
   const auto keep = [owner = std::move(owner)](const Error*) {};
-  return {buffer_.device()->read_into(buffer_, offset, target, keep).value(), buffer_.device()};
+  return {buffer_.device()->read_into(buffer_, offset, target, keep, options).value(),
+          buffer_.device()};
 }
 
-Future<std::vector<std::byte>> Buffer::read_bytes() const { return read_bytes(0, size()); }
-
-Future<std::vector<std::byte>> Buffer::read_bytes(std::size_t offset, std::size_t bytes) const {
-  return buffer_.device()->read(buffer_, offset, bytes).value();
+Future<std::vector<std::byte>> Buffer::read_bytes(const CommandOptions& options) const {
+  return read_bytes(0, size(), options);
 }
 
-Future<> Buffer::written() const {
+Future<std::vector<std::byte>> Buffer::read_bytes(std::size_t offset, std::size_t bytes,
+                                                  const CommandOptions& options) const {
+  return buffer_.device()->read(buffer_, offset, bytes, options).value();
+}
+
+Future<> Buffer::written(const CommandOptions& options) const {
   // A read of nothing: it has its place behind the writes, and suffers from what failed.
-  return read_bytes_into({}, nullptr).future();
+  return read_bytes_into({}, nullptr, 0, options).future();
 }
 
 HostView Buffer::host_view() const {
@@ -37,28 +41,30 @@ HostView Buffer::host_view() const {
   return {{memory->view().host(), size()}, memory};
 }
 
-Command Buffer::write_bytes(std::span<const std::byte> bytes, std::size_t offset) const {
-  return {buffer_.device()->write(buffer_, offset, bytes).value(), buffer_.device()};
+Command Buffer::write_bytes(std::span<const std::byte> bytes, std::size_t offset,
+                            const CommandOptions& options) const {
+  return {buffer_.device()->write(buffer_, offset, bytes, options).value(), buffer_.device()};
 }
 
-Command Buffer::fill(double value) const {
+Command Buffer::fill(double value, const CommandOptions& options) const {
   const auto pattern = kernels::fill::pattern(value, dtype()).value();
-  return {buffer_.device()->fill(buffer_, std::span{pattern}.first(size_of(dtype()))).value(),
-          buffer_.device()};
+  const auto element = std::span{pattern}.first(size_of(dtype()));
+  return {buffer_.device()->fill(buffer_, element, options).value(), buffer_.device()};
 }
 
-Command Buffer::copy_to(const Buffer& target) const {
+Command Buffer::copy_to(const Buffer& target, const CommandOptions& options) const {
   if (spec() != target.spec())
     throw Error{"copy",
                 dtype() != target.dtype() ? ErrorCode::dtype_mismatch : ErrorCode::shape_mismatch,
                 "source and target differ",
                 {{"source", spec().to_string()}, {"target", target.spec().to_string()}}};
-  return copy_to(target, 0, 0, size());
+  return copy_to(target, 0, 0, size(), options);
 }
 
 Command Buffer::copy_to(const Buffer& target, std::size_t offset, std::size_t target_offset,
-                        std::size_t bytes) const {
-  return {buffer_.device()->copy(buffer_, offset, target.buffer_, target_offset, bytes).value(),
+                        std::size_t bytes, const CommandOptions& options) const {
+  const auto& device = buffer_.device();
+  return {device->copy(buffer_, offset, target.buffer_, target_offset, bytes, options).value(),
           target.buffer_.device()};
 }
 

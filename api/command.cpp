@@ -15,10 +15,6 @@ Result<void> Command::wait_for(std::chrono::nanoseconds patience) const {
   return Error{state_->kernel(), ErrorCode::deadline_exceeded, "not done yet; it goes on"};
 }
 
-void Command::cancel() const {
-  device_->cancel(state_, Error{state_->kernel(), ErrorCode::cancelled, "cancelled by the caller"});
-}
-
 std::chrono::nanoseconds Command::device_time() const { return duration_of(state_->timing()); }
 
 std::vector<std::chrono::nanoseconds> Command::step_times() const {

@@ -45,8 +45,8 @@ class Command {
   void get() const { wait().value(); }
 
   /// What is pending never runs; what runs is marked and its result dropped. Either way the command
-  /// and what depends on it end with `cancelled`.
-  void cancel() const;
+  /// and what depends on it end with `cancelled`. The same as future().cancel().
+  void cancel() const { state_->cancel(); }
 
   /// Runs `function(const Result<void>&)` on the executor when done; a future of what it returns.
   template <class F> auto then(Executor& executor, F&& function) const {

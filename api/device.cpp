@@ -65,8 +65,8 @@ std::vector<Command> Device::submit(std::span<const KernelCallRequest> calls,
   return commands;
 }
 
-Buffer Device::run(std::string_view kernel, std::span<const Buffer> inputs,
-                   const Params& params) const {
+Buffer Device::run(std::string_view kernel, std::span<const Buffer> inputs, const Params& params,
+                   const CommandOptions& options) const {
   const auto client = this->client();
   const auto handles = handles_of(inputs);
   const auto definition = client->kernels().find(kernel).value();
@@ -79,7 +79,7 @@ Buffer Device::run(std::string_view kernel, std::span<const Buffer> inputs,
   const Buffer output{client->make_buffer(prepared->outputs[0]).value()};
   const DeviceBuffer* const target = &output.handle();
   const KernelRequest request{definition, handles, {&target, 1}, &params};
-  client->submit(request).value()->observe();  // a failure reaches whoever uses the buffer
+  client->submit(request, options).value()->observe();  // a failure reaches whoever uses the buffer
   return output;
 }
 

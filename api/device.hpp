@@ -100,10 +100,10 @@ class Device {
   /// Runs a kernel into new buffers, which are there at once; their contents come later, and a
   /// failure reaches whoever reads them.
   [[nodiscard]] Buffer run(std::string_view kernel, std::span<const Buffer> inputs,
-                           const Params& params = {}) const;
+                           const Params& params = {}, const CommandOptions& options = {}) const;
   [[nodiscard]] Buffer run(std::string_view kernel, std::initializer_list<Buffer> inputs,
-                           const Params& params = {}) const {
-    return run(kernel, std::span<const Buffer>{inputs.begin(), inputs.size()}, params);
+                           const Params& params = {}, const CommandOptions& options = {}) const {
+    return run(kernel, std::span<const Buffer>{inputs.begin(), inputs.size()}, params, options);
   }
 
   /// What a call would produce, without running it; throws as submit() does. The kernel is compiled

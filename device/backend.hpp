@@ -116,6 +116,16 @@ inline constexpr double at_once_ns = 4000;
 
 enum class StepKind : std::uint8_t { dispatch, copy, fill };
 
+/// Whether work that was handed over is still wanted.
+class StopSign {
+ public:
+  /// True from some moment on. Any thread.
+  [[nodiscard]] virtual bool must_end() noexcept = 0;
+
+ protected:
+  ~StopSign() = default;
+};
+
 /// One piece of device work.
 struct Step {
   StepKind kind = StepKind::dispatch;
@@ -128,6 +138,9 @@ struct Step {
   /// Earlier steps of the same submission (indices) whose writes this step must see or whose reads
   /// it must not overtake. Steps without a path between them may overlap.
   boost::container::small_vector<std::uint32_t, 4> after;
+  /// If set, a backend that can ask does so before the step begins, and leaves it out if it must end. Not
+  /// of recorded steps. Outlives the submission's completion.
+  StopSign* stop = nullptr;
 };
 
 /// Steps prepared to run many times. Destroyed when no submission of it is in flight.
@@ -161,6 +174,7 @@ struct Submission {
   /// If set, raised to the number of steps done as soon as the backend knows (monotonic, at its own
   /// grain). Outlives the submission's completion.
   std::atomic<std::uint32_t>* progress = nullptr;
+  StopSign* stop = nullptr;  ///< as Step::stop, of all steps of a recording
 };
 
 struct StepFailure {
@@ -248,7 +262,8 @@ class Backend {
   }
 
   /// Blocks the calling thread until the point is complete, the device is lost or `deadline` has
-  /// passed; may use the thread to do the work. True if the point is complete. Any thread.
+  /// passed; may use the thread for work that ends before that. True if the point is complete. Any
+  /// thread.
   virtual bool wait(QueuePoint point, std::chrono::steady_clock::time_point deadline) noexcept = 0;
 
   [[nodiscard]] virtual BackendCounters counters() const noexcept = 0;  // any thread

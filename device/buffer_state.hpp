@@ -20,6 +20,8 @@
 
 namespace stoker {
 
+struct HeldUses;  // held_commands.hpp
+
 struct BufferState {
   /// Without memory it is a late one.
   BufferState(std::uint64_t number, TensorSpec what, std::shared_ptr<MemoryLease> where)
@@ -38,9 +40,8 @@ struct BufferState {
   bool dropped = false;       ///< the memory goes with the last of them
   bool shared = false;        ///< somebody beside the device uses the memory
 
-  /// Twice the scan of the queue that found a command waiting on this buffer, and one more if it
-  /// writes: later writers must not overtake it, later readers only if it reads.
-  std::uint64_t held = 0;
+  /// The held commands that use it; null if there never was one.
+  std::shared_ptr<HeldUses> held;
 
   /// Failed or cancelled writers, oldest first, until a later command overwrites everything. Only
   /// commands after a writer suffer from it.

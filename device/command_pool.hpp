@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -18,8 +19,15 @@ class CommandPool final : public std::enable_shared_from_this<CommandPool> {
  public:
   static constexpr std::size_t max_idle = 1024;
 
-  /// `backend` lets a plain thread that waits for a command do or watch the work itself.
-  explicit CommandPool(std::weak_ptr<Backend> backend) : backend_{std::move(backend)} {}
+  /// Brings what a thread asks of a command to its device. Any thread.
+  using Cancel = std::function<void(const CommandPtr& command, Error why)>;
+
+  /// `backend` lets a plain thread that waits for a command do or watch the work itself; deadlines are
+  /// read on `clock`.
+  explicit CommandPool(std::weak_ptr<Backend> backend, std::shared_ptr<Clock> clock = {})
+      : backend_{std::move(backend)}, clock_{std::move(clock)} {}
+  /// Before the first make().
+  void set_cancel(Cancel cancel) { cancel_ = std::move(cancel); }
 
   [[nodiscard]] CommandPtr make(std::uint64_t id, std::string_view kernel);
   /// Null once the device is gone.
@@ -31,8 +39,16 @@ class CommandPool final : public std::enable_shared_from_this<CommandPool> {
     std::byte bytes[sizeof(CommandState)];
   };
   void give_back(std::unique_ptr<Memory> memory) noexcept;
+  [[nodiscard]] Clock::time_point now() const noexcept {
+    return clock_ ? clock_->now() : Clock::time_point{};
+  }
+  void cancel(CommandState& command, Error why) const {
+    if (cancel_) cancel_(CommandPtr{&command}, std::move(why));
+  }
 
   const std::weak_ptr<Backend> backend_;
+  const std::shared_ptr<Clock> clock_;
+  Cancel cancel_;
   const ForkGuard fork_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Memory>> idle_;

@@ -78,9 +78,39 @@ void CommandState::set_step_timings(std::vector<StepTiming> timings) {
   step_timings_ = std::move(timings);
 }
 
-void CommandState::set_deadline(Timer timer) {
+void CommandState::set_limits(Deadline deadline, CancelToken token) {
+  deadline_ = deadline;
+  token_ = std::move(token);
+}
+
+void CommandState::set_alarms(Timer timer, CancelRegistration registration) {
   const std::scoped_lock lock{mutex_};
-  deadline_ = std::move(timer);
+  timer_ = std::move(timer);
+  registration_ = std::move(registration);
+}
+
+bool CommandState::must_end() noexcept {
+  if (cancelled_.load(std::memory_order_acquire)) return true;
+  if (!has_limits()) return false;
+  try {
+    if (const auto cause = token_.cause())
+      static_cast<void>(mark_cancelled(*cause));
+    else if (deadline_.passed(pool_->now()))
+      static_cast<void>(mark_cancelled(overdue_error()));
+  } catch (const std::bad_alloc&) {  // no memory to say why: whoever asks next may have some
+  }
+  return cancelled_.load(std::memory_order_acquire);
+}
+
+Error CommandState::overdue_error() const {
+  return Error{kernel_, ErrorCode::deadline_exceeded, "the deadline passed"};
+}
+
+void CommandState::cancel() noexcept {
+  try {
+    pool_->cancel(*this, Error{kernel_, ErrorCode::cancelled, "cancelled by the caller"});
+  } catch (const std::bad_alloc&) {  // it goes on
+  }
 }
 
 bool CommandState::mark_cancelled(const Error& why) {
@@ -108,10 +138,13 @@ void CommandState::finish(Result<void> result) {
   CommandStatus now = status_.load(std::memory_order_acquire);
   while (now == CommandStatus::pending || now == CommandStatus::running)
     if (status_.compare_exchange_weak(now, end, std::memory_order_acq_rel)) {
-      Timer ended;  // its callable holds this command: destroyed after the lock is free
+      // What they call holds this command: they end after the lock is free.
+      Timer timer;
+      CancelRegistration registration;
       {
         const std::scoped_lock lock{mutex_};
-        std::swap(ended, deadline_);
+        std::swap(timer, timer_);
+        std::swap(registration, registration_);
       }
       static_cast<void>(complete(std::move(result)));
       return;

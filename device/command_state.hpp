@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "stoker/device/command_work.hpp"
+#include "stoker/runtime/cancel.hpp"
 #include "stoker/runtime/clock.hpp"
 #include "stoker/runtime/future.hpp"
 
@@ -26,7 +27,7 @@ enum class CommandStatus : std::uint8_t { pending, running, completed, failed, c
 
 class CommandPool;
 
-class CommandState final : public FutureState<void> {
+class CommandState final : public FutureState<void>, public StopSign {
   static constexpr std::uint32_t no_step = ~std::uint32_t{0};
 
  public:
@@ -66,10 +67,17 @@ class CommandState final : public FutureState<void> {
   }
   void set_timing(StepTiming timing);
   void set_step_timings(std::vector<StepTiming> timings);
-  /// The timer that cancels it; stopped when it ends. Once, before it is sent.
-  void set_deadline(Timer timer);
-  /// Remembers why it shall end; false if it has ended already.
+  /// When it shall have ended, and who may end it before. Once, before it is sent.
+  void set_limits(Deadline deadline, CancelToken token);
+  [[nodiscard]] bool has_limits() const noexcept { return deadline_.exists() || token_.valid(); }
+  /// What tells it of its limits; stopped when it ends. Once, before it is sent.
+  void set_alarms(Timer timer, CancelRegistration registration);
+  /// Remembers why it shall end; false if it has ended or shall end already. Any thread.
   bool mark_cancelled(const Error& why);
+  /// Whether it shall end: it was cancelled, or its deadline has passed, or its token was cancelled, which
+  /// marks it. Any thread.
+  [[nodiscard]] bool must_end() noexcept override;
+  [[nodiscard]] Error overdue_error() const;
   [[nodiscard]] std::optional<Error> cancel_reason() const;
   /// Ends it: the status becomes completed, failed or cancelled and everybody who waits is woken.
   /// Only the first call counts.
@@ -80,6 +88,8 @@ class CommandState final : public FutureState<void> {
 
   /// Called by a plain thread that is about to block: waits on the device directly.
   void assist(std::chrono::steady_clock::time_point deadline) noexcept override;
+  /// As Command::cancel().
+  void cancel() noexcept override;
 
  private:
   void destroy() const noexcept override;  // command_pool.cpp
@@ -94,11 +104,14 @@ class CommandState final : public FutureState<void> {
   std::uint32_t steps_ = 1;
   std::atomic<std::uint32_t> progress_{0};
   std::atomic<std::uint32_t> failed_step_{no_step};
+  Deadline deadline_;
+  CancelToken token_;
   mutable std::mutex mutex_;  // of what follows
   Error cancel_reason_;
   StepTiming timing_;
   std::vector<StepTiming> step_timings_;
-  Timer deadline_;
+  Timer timer_;
+  CancelRegistration registration_;
 };
 
 using CommandPtr = boost::intrusive_ptr<CommandState>;

@@ -2,6 +2,8 @@
 
 #include <thread>
 
+#include "stoker/device/held_commands.hpp"
+
 namespace stoker {
 
 MemoryView Operand::view() const noexcept {
@@ -20,13 +22,14 @@ std::shared_ptr<const void> Operand::owner() const noexcept {
 }
 
 HostWait::~HostWait() {
-  if (!poke_ || point_.timeline->remove(*this)) return;
+  if (!inbox_ || point_.timeline->remove(*this)) return;
   // It was told, or is being told this moment by another thread.
   while (!done()) std::this_thread::yield();
 }
 
-void HostWait::arm(std::function<void()> poke) {
-  poke_ = std::move(poke);
+void HostWait::arm(std::shared_ptr<ReachedPoints> inbox, std::shared_ptr<HeldCommand> command) {
+  inbox_ = std::move(inbox);
+  command_ = std::move(command);
   value = point_.value;
   point_.timeline->add(*this);
 }
@@ -34,9 +37,11 @@ void HostWait::arm(std::function<void()> poke) {
 void HostWait::reached(const Error* failure) noexcept {
   if (failure) failure_ = *failure;
   // Once done, the strand may destroy this object at any moment.
-  const std::function<void()> poke = poke_;
+  const std::shared_ptr<ReachedPoints> inbox = inbox_;
+  std::shared_ptr<HeldCommand> command = command_;
+  const bool failed = failure != nullptr;
   done_.store(true, std::memory_order_release);
-  poke();
+  inbox->add(std::move(command), failed);
 }
 
 void CommandWork::clear() noexcept {

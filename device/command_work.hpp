@@ -96,14 +96,20 @@ struct TimelinePoint {
   std::uint64_t value = 0;
 };
 
-/// Waits for a point of a host timeline on behalf of a queued command; pokes the device when it is
-/// reached.
+class ReachedPoints;
+struct HeldCommand;  // held_commands.hpp
+
+/// Waits for a point of a host timeline on behalf of a held command.
 class HostWait final : private TimelineWaiter {
  public:
   explicit HostWait(TimelinePoint point) noexcept : point_{std::move(point)} {}
   ~HostWait();
-  /// Once, on the device's strand. `poke` may run on any thread, also inside the call.
-  void arm(std::function<void()> poke);
+  /// Whether there is nothing to wait for.
+  [[nodiscard]] bool is_reached() const noexcept {
+    return point_.timeline->has_reached(point_.value);
+  }
+  /// Tells `inbox` when the point is reached or never will be. Once, on the device's strand.
+  void arm(std::shared_ptr<ReachedPoints> inbox, std::shared_ptr<HeldCommand> command);
   [[nodiscard]] bool done() const noexcept { return done_.load(std::memory_order_acquire); }
   /// After done(): why the point will never be reached, or null.
   [[nodiscard]] const Error* failure() const noexcept {
@@ -114,7 +120,8 @@ class HostWait final : private TimelineWaiter {
   void reached(const Error* failure) noexcept override;
 
   TimelinePoint point_;
-  std::function<void()> poke_;
+  std::shared_ptr<ReachedPoints> inbox_;
+  std::shared_ptr<HeldCommand> command_;
   std::optional<Error> failure_;
   std::atomic<bool> done_{false};
 };
@@ -123,11 +130,13 @@ class HostWait final : private TimelineWaiter {
 struct CommandWork {
   std::uint64_t sequence = 0;  ///< order of submission on its device; the shell sets it
   bool handed_over = false;    ///< it queues no more; the shell sets it
+  bool queued = false;         ///< it stands in the shell's queue; the shell sets it
   CommandStep step;
   std::shared_ptr<Replay> replay;  ///< if set, runs instead of `step`
   QueueKind queue = QueueKind::compute;
   /// Points of host timelines that must be reached before the command may be submitted.
   std::vector<std::unique_ptr<HostWait>> waits = {};
+  std::shared_ptr<HeldCommand> held = {};  ///< while it may not run yet; the shell sets it
   /// Told how it ended, before the command is: a read takes its bytes out of staging here. With
   /// a failure on the strand, with success on the executor, because it may copy much.
   std::function<void(const Error* failure)> on_result = {};

@@ -3,22 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "stoker/runtime/log.hpp"
-#include "stoker/runtime/sanitizers.hpp"
-
 namespace stoker {
 namespace {
 
 void add_edge(Step& step, std::uint32_t earlier) {
   if (std::ranges::find(step.after, earlier) == step.after.end()) step.after.push_back(earlier);
-}
-
-/// Lost memory is better than spoilt memory. The shell stays with it (keep_alive_), because the backend
-/// still reports to it.
-void say_kept(const DeviceShell& shell, std::size_t submissions) {
-  sanitizers::ignore_leak(&shell);
-  log_error("memory that a hung device may still touch is kept until it has done with it",
-            {{"device", shell.info().name}, {"submissions", std::to_string(submissions)}});
 }
 
 }  // namespace
@@ -46,6 +35,7 @@ DeviceShell::~DeviceShell() {
 
 void DeviceShell::set_hooks(Hooks hooks) {
   hooks_ = std::move(hooks);
+  held_.set_poke(hooks_.poke);
   // From now on the backend's thread may use them; what it has said so far it said to nobody.
   poked_.store(false, std::memory_order_seq_cst);
   if (is_lost_.load(std::memory_order_seq_cst) && !poked_.exchange(true)) hooks_.poke();
@@ -106,14 +96,13 @@ void DeviceShell::submit(CommandPtr command, std::optional<Error> refused) {
                     "the buffer was released",
                     {{"buffer", std::to_string(dropped->id)}}};
   }
+  if (!refused && command->must_end()) refused = command->cancel_reason();
   if (refused) {
     settle(*command, std::move(refused), {});
     return;
   }
-  for (const auto& wait : work.waits) {
-    ++held_works_;
-    wait->arm(hooks_.poke);
-  }
+  if (held_.hold(command)) return;
+  work.queued = true;
   queue_.push_back(std::move(command));
 }
 
@@ -125,7 +114,7 @@ std::optional<Result<void>> DeviceShell::run_at_once(
   const bool usable = std::ranges::all_of(buffers, [](const auto& buffer) {
     return !buffer->dropped && buffer->memory && buffer->poison.empty();
   });
-  if (!usable || command.cancel_reason()) return std::nullopt;
+  if (!usable || command.must_end()) return std::nullopt;
   std::optional<Error> failure;
   if (!backend_->run_at_once(steps, failure)) return std::nullopt;
   if (failure) {
@@ -153,19 +142,19 @@ void DeviceShell::turn() {
       const Error why = *lost();
       settle_completed();  // what was complete before the loss is not part of it
       close(why);
-      abandon_flights(why);
-      if (!muted_.empty()) say_kept(*this, muted_.size());
+      abandon_flights(why, hung_);
     }
     settle_completed();
-    if (hung_) reclaim_muted();
+    if (!held_.empty()) held_.release_reached(queue_);
     pump();
     poked_.store(false, std::memory_order_seq_cst);
     bool more = is_lost_.load(std::memory_order_acquire) && !loss_settled_;
     for (std::size_t q = 0; q < queue_kinds; ++q) more = more || can_settle(q);
     if (!more || poked_.exchange(true)) break;
   }
-  count_queued_.store(queue_.size(), std::memory_order_relaxed);
-  if (idle() && muted_.empty()) keep_alive_.reset();
+  count_queued_.store(queue_.size() - cancelled_in_queue_ + held_.size(),
+                      std::memory_order_relaxed);
+  if (idle()) keep_alive_.reset();
 }
 
 std::array<QueuePoint, queue_kinds> DeviceShell::submitted() const noexcept {
@@ -174,7 +163,7 @@ std::array<QueuePoint, queue_kinds> DeviceShell::submitted() const noexcept {
 }
 
 bool DeviceShell::idle() const noexcept {
-  return queue_.empty() &&
+  return queue_.empty() && held_.empty() &&
          std::ranges::all_of(flights_, [](const auto& flights) { return flights.empty(); });
 }
 
@@ -183,7 +172,9 @@ void DeviceShell::pump() {
   }
 }
 
-std::optional<Error> DeviceShell::refusal(const CommandWork& work) const {
+std::optional<Error> DeviceShell::refusal(CommandState& command) const {
+  const CommandWork& work = command.work;
+  if (command.must_end()) return command.cancel_reason();
   for (const auto& wait : work.waits)
     if (const Error* failure = wait->failure()) return *failure;
   std::optional<Error> reason;
@@ -201,40 +192,21 @@ std::optional<Error> DeviceShell::refusal(const CommandWork& work) const {
   return reason;
 }
 
-bool DeviceShell::must_wait(const CommandWork& work) {
-  // While nothing waits for the outside, nothing can be overtaken.
-  if (held_works_ == 0) return false;
-  bool waits = std::ranges::any_of(work.waits, [](const auto& wait) { return !wait->done(); });
-  // Who waits to read holds back writers only: what it waits for may be made by another reader.
-  const std::uint64_t by_reader = 2 * scan_;
-  const std::uint64_t by_writer = by_reader + 1;
-  for_each_use(work, [&](const BufferState& buffer, bool writes, bool) {
-    waits = waits || buffer.held >= (writes ? by_reader : by_writer);
-  });
-  if (waits)
-    for_each_use(work, [&](BufferState& buffer, bool writes, bool) {
-      buffer.held = std::max(buffer.held, writes ? by_writer : by_reader);
-    });
-  return waits;
+void DeviceShell::skip_cancelled() {
+  for (; !queue_.empty() && !queue_.front()->work.queued; --cancelled_in_queue_) queue_.pop_front();
 }
 
 bool DeviceShell::submit_batch() {
-  ++scan_;
   ++batch_;
   steps_.clear();
   Flight flight = take_flight();
   std::optional<QueueKind> queue;
   Replay* replay = nullptr;
-  auto next = queue_.begin();
-  // Works leave the queue from the front; those that wait for the outside stay and hold back
-  // whoever touches their buffers.
-  while (next != queue_.end() && steps_.size() < options_.steps_per_submission && !replay) {
-    CommandWork& work = (*next)->work;
-    if (must_wait(work)) {
-      ++next;
-      continue;
-    }
-    auto reason = refusal(work);
+  for (skip_cancelled();
+       !queue_.empty() && steps_.size() < options_.steps_per_submission && !replay;
+       skip_cancelled()) {
+    const CommandWork& work = queue_.front()->work;
+    auto reason = refusal(*queue_.front());
     const QueueKind wanted = info().has_transfer_queue ? work.queue : QueueKind::compute;
     if (!reason) {
       // Until a command is in the submission the queue is open: who failed chose none for others.
@@ -251,14 +223,13 @@ bool DeviceShell::submit_batch() {
         flight.value = submitted_[index_of(wanted)] + 1;
       }
     }
-    CommandPtr command = std::move(*next);
-    next = queue_.erase(next);
-    held_works_ -= work.waits.size();
-    if (!reason) {
-      const auto added =
-          work.replay ? record(*work.replay, wanted, flight) : add_step(work, wanted, flight);
-      if (!added) reason = added.error();
-    }
+    const CommandPtr command = std::move(queue_.front());
+    queue_.pop_front();
+    command->work.queued = false;
+    if (!reason && !work.replay) add_step(*command, wanted, flight);
+    if (!reason && work.replay)
+      if (const auto recorded = record(*work.replay, wanted, flight); !recorded)
+        reason = recorded.error();
     if (reason) {
       settle(*command, std::move(reason), {});
       continue;
@@ -266,7 +237,7 @@ bool DeviceShell::submit_batch() {
     mark_handed_over(command->work);
     if (work.replay) replay = work.replay.get();
     command->set_running();
-    flight.commands.push_back(std::move(command));
+    flight.commands.push_back(command);
   }
   if (flight.commands.empty()) {
     reuse(std::move(flight));
@@ -276,15 +247,13 @@ bool DeviceShell::submit_batch() {
   return true;
 }
 
-Result<void> DeviceShell::add_step(CommandWork& work, QueueKind queue, Flight& flight) {
-  if (const auto resolved = resolve(work.step, steps_.emplace_back(), flight); !resolved) {
-    steps_.pop_back();
-    return resolved;
-  }
+void DeviceShell::add_step(CommandState& command, QueueKind queue, Flight& flight) {
+  const CommandWork& work = command.work;
+  resolve(work.step, steps_.emplace_back(), flight);
+  if (command.has_limits()) steps_.back().stop = &command;
   for_each_use(work, [&](BufferState& buffer, bool writes, bool) {
     note_use(buffer, writes, queue, &steps_.back(), flight);
   });
-  return {};
 }
 
 void DeviceShell::note_use(const BufferState& buffer, bool writes, QueueKind queue, Step* step,
@@ -324,7 +293,7 @@ void DeviceShell::note_use(const BufferState& buffer, bool writes, QueueKind que
   at.batch_writer = index;
 }
 
-Result<void> DeviceShell::resolve(const CommandStep& from, Step& step, Flight& flight) {
+void DeviceShell::resolve(const CommandStep& from, Step& step, Flight& flight) {
   step.kind = from.kind;
   step.executable = from.executable;
   step.pattern = from.pattern;
@@ -332,13 +301,11 @@ Result<void> DeviceShell::resolve(const CommandStep& from, Step& step, Flight& f
   for (const Operand& operand : from.inputs) step.inputs.push_back(operand.view());
   for (const Operand& operand : from.outputs) step.outputs.push_back(operand.view());
   for (const Operand& operand : from.scratch) step.scratch.push_back(operand.view());
-  if (!from.scratch.empty() || !from.executable) return {};
-  for (const std::size_t bytes : from.executable->scratch_bytes) {
-    STOKER_ASSIGN(auto lease, pool_->lease(bytes, MemoryKind::device, from.executable->kernel));
+  for (auto& lease : scratch_) {
     step.scratch.push_back(lease->view());
     flight.scratch.push_back(std::move(lease));
   }
-  return {};
+  scratch_.clear();
 }
 
 Result<void> DeviceShell::record(Replay& replay, QueueKind queue, Flight& flight) {
@@ -403,6 +370,7 @@ void DeviceShell::hand_over(QueueKind queue, Flight flight, Replay* replay) {
     submission.steps = {};
     submission.recording = replay->recording.get();
     submission.progress = flight.commands[0]->progress();
+    submission.stop = flight.commands[0].get();
   }
   submission.timed = hooks_.observer && hooks_.observer->wants_timing();
   submitted_[q] = flight.value;
@@ -424,18 +392,21 @@ void DeviceShell::hand_over(QueueKind queue, Flight flight, Replay* replay) {
 }
 
 void DeviceShell::cancel(CommandState& command, const Error& why) {
-  if (!command.mark_cancelled(why)) return;
-  const auto queued = std::ranges::find(queue_, &command, &CommandPtr::get);
-  if (queued != queue_.end()) {
-    const CommandPtr taken = std::move(*queued);
-    queue_.erase(queued);
-    held_works_ -= taken->work.waits.size();
-    settle(*taken, why, {});
-    return;
+  static_cast<void>(command.mark_cancelled(why));
+  CommandWork& work = command.work;
+  const std::optional<Error> reason = command.cancel_reason();
+  if (!reason || command.ready() || work.sequence == 0) return;  // not here yet: submit() ends it
+  if (work.held) {
+    held_.remove(command, queue_);
+    settle(command, reason, {});
+  } else if (std::exchange(work.queued, false)) {
+    ++cancelled_in_queue_;
+    settle(command, reason, {});
+  } else {
+    // In flight: whoever waits hears now, the outputs are poisoned when the work has ended.
+    if (work.on_result) work.on_result(&*reason);
+    command.finish(*reason);
   }
-  // In flight: whoever waits hears now, the outputs are poisoned when the work has ended.
-  if (command.work.on_result) command.work.on_result(&why);
-  command.finish(why);
 }
 
 void DeviceShell::close(const Error& why) {
@@ -444,8 +415,11 @@ void DeviceShell::close(const Error& why) {
   close_reason_ = why;
   Ring<CommandPtr> abandoned;
   abandoned.swap(queue_);
-  held_works_ = 0;
-  for (const CommandPtr& command : abandoned) settle(*command, why, {});
+  cancelled_in_queue_ = 0;
+  const std::vector<CommandPtr> held = held_.take_all();
+  for (const CommandPtr& command : abandoned)
+    if (std::exchange(command->work.queued, false)) settle(*command, why, {});
+  for (const CommandPtr& command : held) settle(*command, why, {});
 }
 
 DeviceShell::Flight DeviceShell::take_flight() {

@@ -9,16 +9,21 @@
 // command waits for exactly the writers of what it reads and the users of what it writes; commands
 // of one submission are ordered by edges between steps, so independent ones overlap.
 //
+// Waiting: who waits for the outside, or for one before it that does, is held beside the queue
+// (held_commands.hpp) and overtaken by whoever does not touch its buffers.
+//
 // Memory: late buffers get theirs when the first command that uses them goes to the backend: what is
 // free, else what a dropped buffer will leave that only work in flight still uses (the hazards order
-// the two), else new. If there is none, commands wait for as long as something in flight may give some
-// back. So however far a program runs ahead, memory follows what is alive and in flight.
+// the two), else new. A kernel's scratch memory comes then, too. If there is none, commands wait for as
+// long as something in flight may give some back. So however far a program runs ahead, memory follows what is alive and in flight.
 //
 // Failure: what a failed command would have written is poisoned; whoever reads it before it is
 // overwritten fails with the same Error, and nobody else does.
 //
-// Cancellation: what still queues never runs. What runs cannot be stopped: it is marked, its result
-// dropped (poisoned) when it ends, and its dependents fail with it.
+// Cancellation: what still queues never runs. What runs cannot be stopped, but for the steps that it has
+// not begun where the backend can leave them out: it is marked, its result dropped (poisoned) when it
+// ends, and its dependents fail with it. Deadlines and tokens are looked at when a command comes, when
+// it goes to the backend, before each step, and when it ends.
 //
 // Threads: functions marked [strand] are called by the turns of the device's strand, one at a
 // time; the others from any thread. Lifetime: shared by handles, commands and the device's actor;
@@ -38,6 +43,7 @@
 #include "stoker/device/buffer_state.hpp"
 #include "stoker/device/command_state.hpp"
 #include "stoker/device/executable_cache.hpp"
+#include "stoker/device/held_commands.hpp"
 #include "stoker/device/memory_pool.hpp"
 #include "stoker/runtime/future.hpp"
 #include "stoker/runtime/handoff.hpp"
@@ -63,7 +69,7 @@ struct ShellStats {
   std::uint64_t submissions = 0;
   std::uint64_t queued = 0;     ///< commands not handed to the backend yet
   std::uint64_t in_flight = 0;  ///< commands handed over and not complete
-  std::uint64_t muted = 0;      ///< of a hung device: submissions that may still touch their memory
+  std::uint64_t muted = 0;      ///< given up: submissions that may still touch their memory
 };
 
 /// Told what happens, for traces and metrics. Called on the strand; must be quick.
@@ -81,7 +87,7 @@ class ShellObserver {
 class DeviceShell final : public CompletionSink, public std::enable_shared_from_this<DeviceShell> {
  public:
   /// `poke` asks the owner to call turn() on the strand soon; any thread. `run_later` runs a
-  /// function off the strand. Both may do nothing once the owner is gone.
+  /// function off the strand, or destroys it. Both may do nothing once the owner is gone.
   struct Hooks {
     std::function<void()> poke;
     std::function<void(std::function<void()>)> run_later;
@@ -137,7 +143,8 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
       std::span<const std::shared_ptr<BufferState>> buffers);
   /// Settles what completed, then submits what can go. Called after submit() and when poked.
   void turn();
-  /// Commands with this state end with `why`: now if they still queue, at their end if they run.
+  /// The command ends with `why`, or with what it was marked with before. Who waits for it hears now; if
+  /// it runs, its outputs are poisoned at its end.
   void cancel(CommandState& command, const Error& why);
   /// Drops the buffer's memory once the commands submitted before have ended; later ones get
   /// `released`.
@@ -149,8 +156,11 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   [[nodiscard]] std::shared_ptr<MemoryLease> share(BufferState& buffer);
   /// Fails everything that queues with `why` and accepts no more.
   void close(const Error& why);
-  /// The device does not come back from what it runs: it counts as lost from now on. What it may
-  /// still touch is kept until it says that it has done with it, or for ever.
+  /// Ends what is in flight, too, without waiting for it. What that may still touch is kept until the
+  /// device has done with it, or for ever: then it is counted, and this stays with it. After close().
+  void abandon(const Error& why);
+  /// The device does not come back from what it runs: it counts as lost from now on, and what is in
+  /// flight is abandoned.
   void give_up(const Error& why);
   [[nodiscard]] bool reached(QueuePoint point) const noexcept {
     return point.value <= completed_[index_of(point.queue)].load(std::memory_order_acquire);
@@ -171,9 +181,10 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
     std::vector<std::shared_ptr<MemoryLease>> scratch;
     std::array<std::uint64_t, queue_kinds> waits{};
   };
-  /// What a submission uses that a hung device may not have done with.
+  /// What an abandoned submission uses that the device may not have done with.
   struct Muted {
     QueuePoint point;
+    std::vector<CommandPtr> commands;  ///< whose progress it tells
     std::vector<std::shared_ptr<const void>> memory;
     std::vector<std::function<void(const Error*)>> results;  ///< own what reads write to
   };
@@ -186,17 +197,17 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   void pump();
   /// Puts the next works of one queue into a submission. False if nothing could go.
   bool submit_batch();
-  /// Why the work must not run at all, if so.
-  [[nodiscard]] std::optional<Error> refusal(const CommandWork& work) const;
+  /// Why the command must not run at all, if so.
+  [[nodiscard]] std::optional<Error> refusal(CommandState& command) const;
   /// Whether everybody who has been handed over as a writer of the memory has settled.
   [[nodiscard]] bool is_written(MemoryLease& memory) const noexcept {
     const Hazards& at = memory.hazards();
     return at.written[0] <= settled_[0] && at.written[1] <= settled_[1];
   }
-  /// Whether the work waits for the outside, or for one queued before it that does.
-  [[nodiscard]] bool must_wait(const CommandWork& work);
-  Result<void> add_step(CommandWork& work, QueueKind queue, Flight& flight);
-  /// Finds memory for the late buffers of a work.
+  /// Drops those at the front of the queue that were cancelled.
+  void skip_cancelled();
+  void add_step(CommandState& command, QueueKind queue, Flight& flight);
+  /// Finds memory for the late buffers of a work, and scratch memory for its kernel.
   Result<void> provide(const CommandWork& work);
   Result<void> provide(BufferState& buffer);
   /// The work queues no more: late buffers that were dropped may leave their memory to others.
@@ -205,7 +216,7 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   /// Gives back what was left and nobody uses any more.
   void sweep_left();
   /// Looks up the memory of a step.
-  Result<void> resolve(const CommandStep& from, Step& step, Flight& flight);
+  void resolve(const CommandStep& from, Step& step, Flight& flight);
   Result<void> record(Replay& replay, QueueKind queue, Flight& flight);
   Result<void> record_anew(Replay& replay);
   void note_use(const BufferState& buffer, bool writes, QueueKind queue, Step* step,
@@ -219,9 +230,11 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   void settle_flight(QueueKind queue, Flight& flight);
   [[nodiscard]] std::optional<Error> poison_of(const CommandWork& work) const;
   void settle(CommandState& command, std::optional<Error> failure, StepTiming timing);
-  void abandon_flights(const Error& why);
+  void abandon_flights(const Error& why, bool may_still_run);
   void mute(QueueKind queue, const Flight& flight);
-  void reclaim_muted();
+  /// Any thread.
+  void reclaim_muted(bool all) noexcept;
+  void note_lost(Error reason) noexcept;
   /// What the backend said about a flight; it has been said before the point was complete.
   [[nodiscard]] Report take_report(QueuePoint point);
   [[nodiscard]] Flight take_flight();
@@ -237,24 +250,24 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
 
   // strand only
   Ring<CommandPtr> queue_;
+  std::size_t cancelled_in_queue_ = 0;  // they stay until it is their turn
+  HeldCommands held_;
   std::array<Ring<Flight>, queue_kinds> flights_;
   std::array<std::uint64_t, queue_kinds> submitted_{};  // highest value handed over
   std::array<std::uint64_t, queue_kinds> settled_{};    // highest value settled
   std::array<std::uint64_t, queue_kinds> floor_{};      // later submissions wait for these
   std::uint64_t sequence_ = 0;
   std::uint64_t batch_ = 0;
-  std::uint64_t scan_ = 0;
-  std::size_t held_works_ = 0;  // host waits of queued works
-  bool any_poison_ = false;     // a command has failed: buffers are looked at from then on
+  bool any_poison_ = false;  // a command has failed: buffers are looked at from then on
   std::vector<Flight> spare_flights_;
   /// Of dropped buffers that work in flight still uses; oldest first.
   std::vector<std::shared_ptr<MemoryLease>> left_;
   std::vector<Report> early_reports_;  // of flights that wait for another queue's
   std::vector<Step> steps_;
+  std::vector<std::shared_ptr<MemoryLease>> scratch_;  // of the work that is about to be added
   bool closed_ = false;
   std::optional<Error> close_reason_;
   bool hung_ = false;
-  std::vector<Muted> muted_;
   std::shared_ptr<DeviceShell> keep_alive_;  // while anything queues or runs
 
   // shared with the backend's thread
@@ -268,6 +281,9 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   std::optional<Error> lost_;
   std::atomic<bool> is_lost_{false};
   bool loss_settled_ = false;  // strand only
+  std::mutex muted_mutex_;
+  std::vector<Muted> muted_;
+  std::shared_ptr<DeviceShell> keep_muted_;  // while there are any: the backend reports to this
 
   std::atomic<std::uint64_t> count_submitted_{0}, count_completed_{0}, count_failed_{0},
       count_cancelled_{0}, count_submissions_{0}, count_queued_{0}, count_in_flight_{0},

@@ -18,7 +18,18 @@ Result<void> DeviceShell::provide(const CommandWork& work) {
   for_each_use(work, [&](BufferState& buffer, bool, bool) {
     if (provided && !buffer.memory) provided = provide(buffer);
   });
-  return provided;
+  const Executable* const kernel = work.replay ? nullptr : work.step.executable.get();
+  scratch_.clear();
+  if (!provided || !kernel || !work.step.scratch.empty()) return provided;
+  for (const std::size_t bytes : kernel->scratch_bytes) {
+    auto lease = pool_->lease(bytes, MemoryKind::device, kernel->kernel);
+    if (!lease) {
+      scratch_.clear();
+      return lease.error();
+    }
+    scratch_.push_back(*std::move(lease));
+  }
+  return {};
 }
 
 Result<void> DeviceShell::provide(BufferState& buffer) {

@@ -1,14 +1,51 @@
 // How commands end: completions, failures and what they poison, a lost device.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "stoker/device/shell.hpp"
 #include "stoker/runtime/held_wakes.hpp"
+#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/sanitizers.hpp"
 
 namespace stoker {
 namespace {
 
 constexpr std::size_t max_poison = 16;
+
+/// The end of a command that has succeeded, once what it brings has been taken over. An executor may go
+/// without running it; then the command ends all the same.
+class LateEnd {
+ public:
+  using Result = std::function<void(const Error* failure)>;
+  LateEnd(CommandPtr command, Result on_result)
+      : command_{std::move(command)}, on_result_{std::move(on_result)} {}
+  ~LateEnd() {
+    if (!command_) return;
+    const Error gone{command_->kernel(), ErrorCode::closed, "the executor went away"};
+    end(&gone);
+  }
+  LateEnd(const LateEnd&) = delete;
+  LateEnd& operator=(const LateEnd&) = delete;
+
+  void end(const Error* failure) {
+    const CommandPtr command = std::exchange(command_, nullptr);
+    on_result_(failure);
+    on_result_ = nullptr;
+    command->finish(failure ? stoker::Result<void>{*failure} : stoker::Result<void>{});
+  }
+
+ private:
+  CommandPtr command_;
+  Result on_result_;
+};
+
+/// Lost memory is better than spoilt memory.
+void say_kept(const DeviceShell& shell, std::size_t submissions) {
+  sanitizers::ignore_leak(&shell);
+  log_error("memory that abandoned work may still touch is kept until the device has done with it",
+            {{"device", shell.info().name}, {"submissions", std::to_string(submissions)}});
+}
 
 }  // namespace
 
@@ -43,7 +80,8 @@ void DeviceShell::settle_flight(QueueKind queue, Flight& flight) {
   for (std::size_t i = 0; i < flight.commands.size(); ++i) {
     CommandState& command = *flight.commands[i];
     const bool one_step = !command.work.replay;
-    std::optional<Error> failure = command.cancel_reason();
+    std::optional<Error> failure;
+    if (command.must_end()) failure = command.cancel_reason();
     for (const StepFailure& failed : report.failures) {
       if (failure || (one_step && failed.step != i)) continue;
       failure = failed.error;
@@ -121,32 +159,44 @@ void DeviceShell::settle(CommandState& command, std::optional<Error> failure, St
     command.finish({});
     return;
   }
-  hooks_.run_later([command = CommandPtr{&command}, on_result = std::move(on_result)] {
-    on_result(nullptr);
-    command->finish({});
+  hooks_.run_later([late = std::make_shared<LateEnd>(CommandPtr{&command}, std::move(on_result))] {
+    late->end(nullptr);
   });
 }
 
-void DeviceShell::abandon_flights(const Error& why) {
+void DeviceShell::abandon_flights(const Error& why, bool may_still_run) {
+  std::array<Ring<Flight>, queue_kinds> abandoned;
+  abandoned.swap(flights_);
+  if (may_still_run)
+    for (std::size_t q = 0; q < queue_kinds; ++q)
+      for (const Flight& flight : abandoned[q]) mute(static_cast<QueueKind>(q), flight);
   for (std::size_t q = 0; q < queue_kinds; ++q) {
-    Ring<Flight> flights;
-    flights.swap(flights_[q]);
-    for (Flight& flight : flights) {
-      if (hung_) mute(static_cast<QueueKind>(q), flight);
+    for (Flight& flight : abandoned[q]) {
       count_in_flight_.fetch_sub(flight.commands.size(), std::memory_order_relaxed);
       for (const CommandPtr& command : flight.commands) settle(*command, why, {});
     }
     settled_[q] = submitted_[q];
   }
+  if (!may_still_run) return;
+  reclaim_muted(false);  // what has ended meanwhile said so to nobody
+  const std::size_t kept = count_muted_.load(std::memory_order_relaxed);
+  if (kept > 0) say_kept(*this, kept);
+}
+
+void DeviceShell::abandon(const Error& why) {
+  settle_completed();
+  abandon_flights(why, true);
+  if (idle()) keep_alive_.reset();
 }
 
 void DeviceShell::give_up(const Error& why) {
   hung_ = true;
-  on_lost(why);
+  note_lost(why);
 }
 
 void DeviceShell::mute(QueueKind queue, const Flight& flight) {
-  Muted muted{{queue, flight.value}, {flight.scratch.begin(), flight.scratch.end()}, {}};
+  Muted muted{{queue, flight.value}, flight.commands, {}, {}};
+  muted.memory.assign(flight.scratch.begin(), flight.scratch.end());
   const auto keep = [&](const CommandStep& step) {
     for (const Operand& operand : step.inputs) muted.memory.push_back(operand.owner());
     for (const auto* operands : {&step.outputs, &step.scratch})
@@ -158,19 +208,34 @@ void DeviceShell::mute(QueueKind queue, const Flight& flight) {
     if (work.replay) {
       for (const auto& buffer : *work.replay->bound) muted.memory.push_back(buffer->memory);
       if (work.replay->arena) muted.memory.push_back(work.replay->arena->memory);
+      muted.memory.push_back(std::shared_ptr<Recording>{std::move(work.replay->recording)});
       muted.memory.push_back(work.replay);
     } else {
       keep(work.step);
     }
     if (work.on_result) muted.results.push_back(work.on_result);
   }
+  const std::scoped_lock lock{muted_mutex_};
   muted_.push_back(std::move(muted));
-  count_muted_.store(muted_.size(), std::memory_order_relaxed);
+  count_muted_.store(muted_.size(), std::memory_order_seq_cst);
+  keep_muted_ = shared_from_this();
 }
 
-void DeviceShell::reclaim_muted() {
-  std::erase_if(muted_, [&](const Muted& muted) { return reached(muted.point); });
-  count_muted_.store(muted_.size(), std::memory_order_relaxed);
+void DeviceShell::reclaim_muted(bool all) noexcept {
+  std::shared_ptr<DeviceShell> self;  // the last share of this, and the memory, go outside the lock
+  std::vector<Muted> done;
+  const std::scoped_lock lock{muted_mutex_};
+  const auto rest = std::ranges::partition(
+      muted_, [&](const Muted& muted) { return !all && !reached(muted.point); });
+  if (rest.empty()) return;
+  try {
+    done.assign(std::move_iterator{rest.begin()}, std::move_iterator{rest.end()});
+  } catch (const std::bad_alloc&) {
+    return;  // it is kept
+  }
+  muted_.erase(rest.begin(), rest.end());
+  count_muted_.store(muted_.size(), std::memory_order_seq_cst);
+  if (muted_.empty()) self = std::move(keep_muted_);
 }
 
 DeviceShell::Report DeviceShell::take_report(QueuePoint point) {
@@ -194,11 +259,18 @@ void DeviceShell::on_completed(Completion completion) noexcept {
   }
   completed_[index_of(completion.point.queue)].store(completion.point.value,
                                                      std::memory_order_seq_cst);
+  if (count_muted_.load(std::memory_order_seq_cst) > 0) reclaim_muted(false);
   if (!poked_.exchange(true, std::memory_order_seq_cst)) hooks_.poke();
 }
 
 void DeviceShell::on_lost(Error reason) noexcept {
   const auto self = weak_from_this().lock();
+  // The device says itself that it has done with everything, or its backend keeps what it has not.
+  reclaim_muted(true);
+  note_lost(std::move(reason));
+}
+
+void DeviceShell::note_lost(Error reason) noexcept {
   {
     const std::scoped_lock lock{loss_mutex_};
     if (!lost_) lost_ = std::move(reason);

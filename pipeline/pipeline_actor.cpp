@@ -18,6 +18,7 @@ void PipelineActor::on(RunPipeline run) {
   if (ran && *ran) return;
   auto chosen = [&]() -> Result<Chosen> {
     if (ran) return ran->error();
+    if (run.command->must_end()) return *run.command->cancel_reason();
     try {
       return replay_for(run);
     } catch (const std::exception&) {
@@ -51,8 +52,14 @@ Result<PipelineActor::Chosen> PipelineActor::replay_for(const RunPipeline& run) 
     (*chosen)->moved = true;
     return Chosen{*chosen, nullptr};
   }
-  const bool keep = run.keep && !full;
-  STOKER_ASSIGN(std::shared_ptr<BufferState> arena, make_arena(keep));
+  bool keep = run.keep && !full;
+  auto made = make_arena(keep);
+  if (!made && keep && made.error().code() == ErrorCode::out_of_memory) {
+    // What is in flight may give some back: the run waits for that, and leaves nothing for the next.
+    keep = false;
+    made = make_arena(keep);
+  }
+  STOKER_ASSIGN(std::shared_ptr<BufferState> arena, std::move(made));
   std::shared_ptr<Replay> replay = keep ? std::make_shared<Replay>() : spare();
   replay->plan = plan_->replay;
   replay->bound = run.binding;

@@ -69,6 +69,8 @@ class CancelToken {
   /// A token that is never cancelled.
   CancelToken() noexcept = default;
 
+  /// Whether it is of a source; else it is never cancelled.
+  [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
   [[nodiscard]] bool cancelled() const noexcept;
   /// Why, once cancelled() is true.
   [[nodiscard]] std::optional<Error> cause() const;

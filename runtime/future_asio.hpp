@@ -6,7 +6,8 @@
 //                              `co_await async_get(future)` is short for use_awaitable
 //
 // Handlers run on their associated executor, always by a post, with their associated allocator.
-// Their cancellation slot is honoured: cancelling stops the waiting (`cancelled`), not the work.
+// Their cancellation slot is honoured: cancelling stops the waiting (`cancelled`), not the work, unless
+// OnCancel::cancel_work says so.
 // A handler whose execution context is destroyed first is destroyed with it, unrun.
 // Boost 1.81 cannot compile `co_await async_get(future, deferred)`; use_awaitable does the same.
 // async_get needs a T that can be default-constructed, as Asio passes one beside an exception.
@@ -31,6 +32,11 @@
 #include "stoker/runtime/future.hpp"
 
 namespace stoker {
+
+/// What a wait does when it is cancelled by the handler's cancellation slot. To cancel the work is what
+/// Future::cancel() does; the wait ends at once either way.
+enum class OnCancel : std::uint8_t { stop_waiting, cancel_work };
+
 namespace detail {
 
 /// Error{"async_wait", cancelled}.
@@ -109,11 +115,11 @@ template <class T, class Handler, class Delivery> class AsioOperation final : pu
   using Executor = boost::asio::associated_executor_t<Handler>;
   using State = boost::intrusive_ptr<FutureState<T>>;
 
-  static void start(Handler handler, State state) {
+  static void start(Handler handler, State state, OnCancel on_cancel) {
     Allocator allocator{boost::asio::get_associated_allocator(handler)};
     AsioOperation* memory = std::allocator_traits<Allocator>::allocate(allocator, 1);
     try {
-      std::construct_at(memory, std::move(handler), std::move(state));
+      std::construct_at(memory, std::move(handler), std::move(state), on_cancel);
     } catch (...) {
       std::allocator_traits<Allocator>::deallocate(allocator, memory, 1);
       throw;
@@ -121,12 +127,13 @@ template <class T, class Handler, class Delivery> class AsioOperation final : pu
     memory->begin();
   }
 
-  AsioOperation(Handler handler, State state)
+  AsioOperation(Handler handler, State state, OnCancel on_cancel)
       : handler_(std::move(handler)),
         work_(boost::asio::get_associated_executor(handler_)),
         waits_(&boost::asio::use_service<AsioWaits>(static_cast<boost::asio::execution_context&>(
             boost::asio::query(work_.get_executor(), boost::asio::execution::context)))),
-        state_(std::move(state)) {}
+        state_(std::move(state)),
+        on_cancel_(on_cancel) {}
 
  private:
   struct Destroy {
@@ -160,7 +167,9 @@ template <class T, class Handler, class Delivery> class AsioOperation final : pu
   void stop_waiting() noexcept {
     if (!state_->remove(*this)) return;
     cancelled_ = true;
+    const State unwanted = on_cancel_ == OnCancel::cancel_work ? state_ : State{};
     wake();
+    if (unwanted) unwanted->cancel();
   }
 
   void wake() noexcept override {
@@ -200,14 +209,16 @@ template <class T, class Handler, class Delivery> class AsioOperation final : pu
   boost::asio::executor_work_guard<Executor> work_;
   AsioWaits* waits_;
   State state_;
+  const OnCancel on_cancel_;
   bool cancelled_ = false;
 };
 
 template <class Delivery> struct StartAsioWait {
   template <class Handler, class T>
-  void operator()(Handler&& handler, boost::intrusive_ptr<FutureState<T>> state) const {
+  void operator()(Handler&& handler, boost::intrusive_ptr<FutureState<T>> state,
+                  OnCancel on_cancel) const {
     AsioOperation<T, std::decay_t<Handler>, Delivery>::start(std::forward<Handler>(handler),
-                                                             std::move(state));
+                                                             std::move(state), on_cancel);
   }
 };
 
@@ -218,18 +229,20 @@ template <> struct ExceptionSignature<void> { using type = void(std::exception_p
 
 /// See the head of this file.
 template <class T, class CompletionToken>
-auto async_wait(const Future<T>& future, CompletionToken&& token) {
+auto async_wait(const Future<T>& future, CompletionToken&& token,
+                OnCancel on_cancel = OnCancel::stop_waiting) {
   return boost::asio::async_initiate<CompletionToken, void(Result<T>)>(
-      detail::StartAsioWait<detail::AsResult>{}, token, future.state());
+      detail::StartAsioWait<detail::AsResult>{}, token, future.state(), on_cancel);
 }
 
 /// See the head of this file.
 template <class T, class CompletionToken = boost::asio::use_awaitable_t<>>
-auto async_get(const Future<T>& future, CompletionToken&& token = {}) {
+auto async_get(const Future<T>& future, CompletionToken&& token = {},
+               OnCancel on_cancel = OnCancel::stop_waiting) {
   static_assert(std::is_void_v<T> || std::is_default_constructible_v<T>,
                 "Asio passes a value even beside an exception; use async_wait");
   return boost::asio::async_initiate<CompletionToken, typename detail::ExceptionSignature<T>::type>(
-      detail::StartAsioWait<detail::AsException>{}, token, future.state());
+      detail::StartAsioWait<detail::AsException>{}, token, future.state(), on_cancel);
 }
 
 }  // namespace stoker

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "stoker/runtime/cores.hpp"
 #include "stoker/runtime/lock_soon.hpp"
@@ -22,6 +23,10 @@ constexpr auto stop_patience = std::chrono::seconds{2};
 // Nodes that take less in all stay on the thread that made them ready: what they read is in its cache,
 // and another thread takes a microsecond to notice and to fetch it.
 constexpr double handed_on_from_ns = 2000;
+// A slice that a caller helps with.
+constexpr double helped_up_to_ns = 200'000;
+constexpr double any_time_ns = 1e12;  // the cost of what nobody can guess
+constexpr double no_limit = std::numeric_limits<double>::infinity();
 
 void relax() noexcept { __builtin_ia32_pause(); }
 
@@ -54,10 +59,11 @@ struct ComputePool::State {
 
   /// Of a node's slices some threads take the first and some the last that are left: so a thread meets the
   /// same part of the tensors in every step, and what it left of them in its cache.
-  bool claim_locked(Claim& claim, bool last) {
+  bool claim_locked(Claim& claim, bool last, double most_ns = no_limit) {
     if (ready.empty() || active >= threads) return false;
     Node* node = ready.front();
     const std::uint32_t slices = node->plan->stages.empty() ? 1 : node->slices();
+    if (cost_of(*node) > most_ns * slices) return false;
     claim = {node, node->stage,
              last ? slices - 1 - node->claimed_last : node->claimed - node->claimed_last};
     if (last) ++node->claimed_last;
@@ -120,14 +126,15 @@ struct ComputePool::State {
     spinning.fetch_sub(1, std::memory_order_relaxed);
   }
 
-  /// Runs the claimed slice, then what it made ready and is worth keeping. Returns without a claim.
-  void run(Claim claim, ReadyNodes& ready_now) {
+  /// Runs the claimed slice, then what it made ready, is worth keeping and takes at most `most_ns`.
+  /// Returns without a claim.
+  void run(Claim claim, ReadyNodes& ready_now, double most_ns = no_limit) {
     ReadyNodes own;  // claimed, to be run here; the last comes next
     double own_ns = 0;
     for (;;) {
       ready_now.clear();
       claim.node->job->run_slice(*claim.node, claim.stage, claim.slice, ready_now);
-      keep(ready_now, own, own_ns);
+      keep(ready_now, own, own_ns, most_ns);
       if (!ready_now.empty() || own.empty()) {
         unsigned wanted = 0;
         {
@@ -146,18 +153,17 @@ struct ComputePool::State {
     }
   }
 
-  /// Of a node without a guess: more than is kept.
   static double cost_of(const Node& node) noexcept {
     if (node.plan->stages.empty()) return 0;
-    return node.plan->cost_ns > 0 ? node.plan->cost_ns : 2 * handed_on_from_ns;
+    return node.plan->cost_ns > 0 ? node.plan->cost_ns : any_time_ns;
   }
 
   /// Moves to `own` what this thread goes on with: one node, and what is short beside it.
-  static void keep(ReadyNodes& ready_now, ReadyNodes& own, double& own_ns) {
+  static void keep(ReadyNodes& ready_now, ReadyNodes& own, double& own_ns, double most_ns) {
     const auto kept = [&](Node* node) {
       if (!node->plan->stages.empty() && node->slices() != 1) return false;
       const double cost = cost_of(*node);
-      if (!own.empty() && own_ns + cost > handed_on_from_ns) return false;
+      if (cost > most_ns || (!own.empty() && own_ns + cost > handed_on_from_ns)) return false;
       own_ns += cost;
       node->claimed = 1;
       own.push_back(node);
@@ -226,31 +232,37 @@ void ComputePool::push(std::span<Node* const> ready) {
   state_->wake_some(wanted);
 }
 
-bool ComputePool::help(const std::function<bool()>& done) {
+bool ComputePool::help(const std::function<bool()>& done,
+                       std::chrono::steady_clock::time_point deadline) {
   ReadyNodes ready_now;
   bool spun = false;
-  while (!done()) {
+  bool is_done = done();
+  while (!is_done) {
+    const std::chrono::duration<double, std::nano> left =
+        deadline - std::chrono::steady_clock::now();
+    const double most_ns = std::min(helped_up_to_ns, left.count());
     Claim claim;
     bool claimed = false;
     {
       const auto lock = lock_soon(state_->mutex);
-      claimed = state_->claim_locked(claim, false);
+      claimed = state_->claim_locked(claim, false, most_ns);
     }
-    if (!claimed && spun) return false;
+    if (!claimed && spun) break;
     if (claimed)
-      state_->run(claim, ready_now);
+      state_->run(claim, ready_now, most_ns);
     else
       state_->spin(done);
     spun = !claimed;
+    is_done = done();
   }
-  // What it left to itself is for others.
+  // What it left is for others.
   unsigned wanted = 0;
   {
     const auto lock = lock_soon(state_->mutex);
     wanted = state_->wake_locked(0);
   }
   state_->wake_some(wanted);
-  return true;
+  return is_done;
 }
 
 void ComputePool::work(const std::shared_ptr<State>& state, bool last,

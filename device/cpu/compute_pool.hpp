@@ -4,7 +4,7 @@
 // Ready nodes stand in one queue. A thread claims a slice under the queue's lock (held for tens of
 // nanoseconds; a slice is microseconds of work), runs it, and keeps the next small node for itself
 // so that a chain of small kernels never changes threads. At most `threads()` threads compute at
-// once: a caller that helps takes the place of a worker. An idle worker spins for some microseconds, for
+// once: a caller that helps takes the place of a worker, for short slices only. An idle worker spins for some microseconds, for
 // longer beside others at work or if the last work came just after it had gone to sleep,
 // then sleeps.
 //
@@ -44,8 +44,9 @@ class ComputePool {
   void push(std::span<Node* const> ready);
 
   /// Runs slices on the calling thread until `done()` or until there is nothing to claim; true if
-  /// `done()`.
-  bool help(const std::function<bool()>& done);
+  /// `done()`. It claims what is guessed to be over soon and before `deadline`: what takes longer, or
+  /// may take any time, would keep the caller from seeing that it need not wait any more.
+  bool help(const std::function<bool()>& done, std::chrono::steady_clock::time_point deadline);
 
  private:
   struct State;

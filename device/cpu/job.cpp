@@ -51,6 +51,8 @@ Job::Job(std::span<const Step> steps, std::weak_ptr<JobOwner> owner, bool flush_
     cost_ns_ += unknown ? std::numeric_limits<double>::infinity() : node.plan->cost_ns;
     node.job = this;
     node.index = i;
+    node.stop = step.stop;
+    has_own_signs_ = has_own_signs_ || step.stop;
     node.args.inputs = pointers_.data() + pointers_.size();
     for (const MemoryView& view : step.inputs) pointers_.push_back(view.host());
     node.args.outputs = pointers_.data() + pointers_.size();
@@ -74,10 +76,13 @@ void Job::rebind(std::span<const Step> steps) noexcept {
   }
 }
 
-void Job::reset(bool timed, std::atomic<std::uint32_t>* progress, ReadyNodes& ready) {
+void Job::reset(bool timed, std::atomic<std::uint32_t>* progress, StopSign* stop,
+                ReadyNodes& ready) {
   timed_ = timed;
   counts_ = progress != nullptr;
   progress_ = progress;
+  asks_ = stop || has_own_signs_;
+  stop_ = stop;
   failures_.clear();
   left_.store(static_cast<std::uint32_t>(count_), std::memory_order_relaxed);
   for (std::size_t i = 0; i < count_; ++i) {
@@ -88,6 +93,7 @@ void Job::reset(bool timed, std::atomic<std::uint32_t>* progress, ReadyNodes& re
     node.waiting.store(node.predecessors, std::memory_order_relaxed);
     node.left.store(node.plan->stages.empty() ? 0 : node.slices(), std::memory_order_relaxed);
     node.failed.store(false, std::memory_order_relaxed);
+    node.left_out.store(false, std::memory_order_relaxed);
     node.begin_ns.store(0, std::memory_order_relaxed);
     if (node.predecessors == 0) ready.push_back(&node);
   }
@@ -100,7 +106,9 @@ void Job::run_slice(Node& node, std::uint32_t stage, std::uint32_t slice,
     node.begin_ns.compare_exchange_strong(unset, now_ns(), std::memory_order_relaxed);
   }
   const bool nothing_to_do = node.plan->stages.empty();
-  if (!nothing_to_do && !node.failed.load(std::memory_order_relaxed)) {
+  if (asks_ && stage == 0 && slice == 0) begin(node);
+  if (!nothing_to_do && !node.failed.load(std::memory_order_relaxed) &&
+      !node.left_out.load(std::memory_order_relaxed)) {
     try {
       const FlushSubnormals mode{flush_subnormals_};
       node.plan->stages[stage].run(node.args, slice);
@@ -120,6 +128,13 @@ void Job::run_slice(Node& node, std::uint32_t stage, std::uint32_t slice,
   finish(node, ready);
 }
 
+void Job::begin(Node& node) noexcept {
+  const auto lock = lock_soon(mutex_);
+  StopSign* const sign = stop_ ? stop_ : node.stop;
+  // Steps behind it run on: what they may read of it is for whoever gave the sign to say.
+  if (sign && sign->must_end()) node.left_out.store(true, std::memory_order_relaxed);
+}
+
 void Job::finish(Node& node, ReadyNodes& ready) noexcept {
   if (timed_) node.end_ns = now_ns();
   const bool failed = node.failed.load(std::memory_order_relaxed);
@@ -137,7 +152,7 @@ void Job::finish(Node& node, ReadyNodes& ready) noexcept {
     }
     if (next.waiting.fetch_sub(1, std::memory_order_acq_rel) == 1) ready.push_back(&next);
   }
-  if (counts_) {
+  if (counts_ && !node.left_out.load(std::memory_order_relaxed)) {
     const auto lock = lock_soon(mutex_);
     if (progress_) progress_->fetch_add(1, std::memory_order_relaxed);
   }
@@ -145,9 +160,11 @@ void Job::finish(Node& node, ReadyNodes& ready) noexcept {
   if (const auto owner = owner_.lock()) owner->on_job_done(*this);
 }
 
-void Job::forget_progress() noexcept {
+void Job::forget_watchers() noexcept {
   const std::scoped_lock lock{mutex_};
   progress_ = nullptr;
+  stop_ = nullptr;
+  for (std::size_t i = 0; i < count_; ++i) nodes_[i].stop = nullptr;
 }
 
 void Job::fail(Node& node, Error error) noexcept {

@@ -48,6 +48,8 @@ struct Node {
   std::atomic<std::uint32_t> waiting{0};  ///< predecessors not done yet
   std::atomic<std::uint32_t> left{0};     ///< slices of this stage not finished
   std::atomic<bool> failed{false};
+  std::atomic<bool> left_out{false};  ///< it was no longer wanted when it should have begun
+  StopSign* stop = nullptr;           ///< of this step alone; under the job's lock
   std::atomic<std::uint64_t> begin_ns{0};
   std::uint64_t end_ns = 0;
 
@@ -73,15 +75,15 @@ class Job final {
   /// The same steps on other memory; while the job is idle.
   void rebind(std::span<const Step> steps) noexcept;
   /// Back to "nothing has run"; appends the nodes without predecessors to `ready`.
-  void reset(bool timed, std::atomic<std::uint32_t>* progress, ReadyNodes& ready);
+  void reset(bool timed, std::atomic<std::uint32_t>* progress, StopSign* stop, ReadyNodes& ready);
 
   /// Runs one slice and, if it was the stage's last, moves the node on. Nodes that may run now are
   /// appended to `ready`. Never throws: what a kernel throws marks its node failed. The job may be
   /// gone when this returns.
   void run_slice(Node& node, std::uint32_t stage, std::uint32_t slice, ReadyNodes& ready) noexcept;
 
-  /// `progress` of the run is not touched once this returns. Any thread.
-  void forget_progress() noexcept;
+  /// `progress` and the stop signs of the run are not touched once this returns. Any thread.
+  void forget_watchers() noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   /// A guess of the whole on one thread, in nanoseconds; infinite if a kernel makes none.
@@ -91,6 +93,8 @@ class Job final {
   [[nodiscard]] std::vector<StepTiming> timings() const;
 
  private:
+  /// Leaves the node out if it is not wanted any more.
+  void begin(Node& node) noexcept;
   void finish(Node& node, ReadyNodes& ready) noexcept;
   void fail(Node& node, Error error) noexcept;
 
@@ -104,9 +108,12 @@ class Job final {
   std::vector<std::shared_ptr<const CpuExecutable>> keep_;
   std::atomic<std::uint32_t> left_{0};
   bool timed_ = false;
-  bool counts_ = false;  // somebody wants to see the progress
-  std::mutex mutex_;     // of what follows
+  bool counts_ = false;         // somebody wants to see the progress
+  bool asks_ = false;           // there are stop signs
+  bool has_own_signs_ = false;  // steps have some of their own
+  std::mutex mutex_;            // of what follows
   std::atomic<std::uint32_t>* progress_ = nullptr;
+  StopSign* stop_ = nullptr;
   std::vector<StepFailure> failures_;
 };
 

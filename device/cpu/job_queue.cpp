@@ -21,6 +21,7 @@ void JobQueue::submit(std::shared_ptr<Job> job, const Submission& submission) {
   flight.job = std::move(job);
   flight.timed = submission.timed;
   flight.progress = submission.progress;
+  flight.stop = submission.stop;
   for (const QueuePoint& point : submission.waits)
     flight.waits_for = std::max(flight.waits_for, point.value);
   ready_.clear();
@@ -60,7 +61,7 @@ void JobQueue::collect_startable(ReadyNodes& ready) {
   for (Flight& flight : flights_) {
     if (flight.started || flight.waits_for > reached) continue;
     flight.started = true;
-    flight.job->reset(flight.timed, flight.progress, ready);
+    flight.job->reset(flight.timed, flight.progress, flight.stop, ready);
     if (flight.job->size() == 0) flight.done = true;
   }
 }
@@ -114,7 +115,7 @@ void JobQueue::report(std::unique_lock<std::mutex>& lock) {
 bool JobQueue::wait(std::uint64_t value, std::chrono::steady_clock::time_point deadline) noexcept {
   const auto reached = [&] { return completed_.load(std::memory_order_acquire) >= value; };
   while (!reached()) {
-    if (pool_->help(reached)) return true;
+    if (pool_->help(reached, deadline)) return true;
     if (std::chrono::steady_clock::now() >= deadline) return reached();
     std::unique_lock lock{mutex_};
     if (changed_.wait_until(lock, deadline, reached)) return true;
@@ -134,7 +135,7 @@ void JobQueue::close(std::chrono::nanoseconds patience) noexcept {
   });
   closed_ = true;
   for (Flight& flight : flights_) {
-    if (!flight.done && flight.started) flight.job->forget_progress();
+    if (!flight.done && flight.started) flight.job->forget_watchers();
     if (!flight.started) flight.done = true;  // and never starts
   }
   self_ = shared_from_this();

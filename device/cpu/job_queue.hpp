@@ -54,6 +54,7 @@ class JobQueue final : public JobOwner, public std::enable_shared_from_this<JobQ
     std::shared_ptr<Job> job;
     bool timed = false;
     std::atomic<std::uint32_t>* progress = nullptr;
+    StopSign* stop = nullptr;
     bool started = false;
     bool done = false;
   };

@@ -50,8 +50,10 @@ class ScriptedBackend final : public Backend {
     if (fail_submit) return Error{"submit", ErrorCode::out_of_memory, "no room for a submission"};
     Submitted noted{
         submission.queue, submission.value, {submission.waits.begin(), submission.waits.end()}, {}};
-    for (const Step& step : submission.steps)
+    for (const Step& step : submission.steps) {
       noted.after.emplace_back(step.after.begin(), step.after.end());
+      if (step.stop) stop_signs.push_back(step.stop);
+    }
     submitted.push_back(std::move(noted));
     return {};
   }
@@ -64,6 +66,7 @@ class ScriptedBackend final : public Backend {
   void lose() { sink_.on_lost(Error{"device", ErrorCode::device_lost, "gone"}); }
 
   std::deque<Submitted> submitted;
+  std::vector<StopSign*> stop_signs;  ///< of the steps that have one
   bool fail_submit = false;
   bool fail_allocation = false;
   bool can_rebind = false;

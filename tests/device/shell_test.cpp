@@ -286,5 +286,98 @@ TEST_F(Shell, settles_each_command_once_when_closed) {
   EXPECT_EQ(code_of(submit(a, b)), ErrorCode::closed);
 }
 
+TEST_F(Shell, answers_what_runs_when_nobody_waits_for_it_any_more) {
+  open();
+  const auto a = buffer();
+  auto b = buffer();
+  const auto running = submit(a, b);
+  shell->turn();
+  const Error stopped{"device", ErrorCode::closed, "stopped"};
+  shell->close(stopped);
+  shell->abandon(stopped);
+  EXPECT_EQ(code_of(running), ErrorCode::closed);
+  EXPECT_EQ(shell->stats().in_flight, 0U);
+  EXPECT_EQ(shell->stats().muted, 1U);
+  // The device may still write there.
+  shell->release(b);
+  EXPECT_EQ(shell->pool().stats().leases, 2U);
+  backend->complete(0);
+  EXPECT_EQ(shell->stats().muted, 0U);
+  EXPECT_EQ(shell->pool().stats().leases, 1U);
+}
+
+TEST_F(Shell, ends_with_the_last_of_what_it_has_abandoned) {
+  open();
+  submit(buffer(), buffer());
+  shell->turn();
+  const Error stopped{"device", ErrorCode::closed, "stopped"};
+  shell->close(stopped);
+  shell->abandon(stopped);
+  const Future<void> gone = shell->gone();
+  shell.reset();
+  EXPECT_FALSE(gone.ready());  // the device still reports to it
+  backend->complete(0);
+  EXPECT_TRUE(gone.ready());
+  open();
+}
+
+TEST_F(Shell, ends_a_command_whose_executor_goes_without_running_its_end) {
+  open();
+  DeviceShell::Hooks hooks;
+  hooks.poke = [] {};
+  hooks.run_later = [](const std::function<void()>&) {};
+  shell->set_hooks(std::move(hooks));
+  const auto a = buffer(), b = buffer();
+  const CommandPtr read = commands->make(++ids, "read");
+  read->work.step.kind = StepKind::copy;
+  read->work.step.inputs.push_back({a, 0, 64});
+  read->work.step.outputs.push_back({b, 0, 64});
+  std::optional<ErrorCode> told;
+  read->work.on_result = [&](const Error* failure) {
+    told = failure ? failure->code() : ErrorCode::internal;
+  };
+  shell->submit(read);
+  shell->turn();
+  backend->complete(0);
+  shell->turn();
+  EXPECT_EQ(told, ErrorCode::closed);
+  EXPECT_EQ(code_of(read), ErrorCode::closed);
+}
+
+class ScratchMemory : public Shell {
+ protected:
+  CommandPtr submit_with_scratch(std::size_t bytes) {
+    auto executable = std::make_shared<Executable>();
+    executable->scratch_bytes = {bytes};
+    CommandPtr command = commands->make(++ids, "needs_scratch");
+    command->work.step.executable = executable;
+    command->work.step.inputs.push_back({buffer(), 0, 64});
+    command->work.step.outputs.push_back({buffer(), 0, 64});
+    shell->submit(command);
+    return command;
+  }
+  static constexpr std::size_t mebibyte = std::size_t{1} << 20;
+};
+
+TEST_F(ScratchMemory, is_waited_for_as_long_as_something_in_flight_may_give_some_back) {
+  open(false, 3, 2 * mebibyte);
+  const auto first = submit_with_scratch(mebibyte), second = submit_with_scratch(mebibyte);
+  shell->turn();
+  EXPECT_EQ(first->status(), CommandStatus::running);
+  EXPECT_EQ(second->status(), CommandStatus::pending);
+  backend->complete(0);
+  shell->turn();
+  EXPECT_EQ(first->status(), CommandStatus::completed);
+  EXPECT_EQ(second->status(), CommandStatus::running);
+}
+
+TEST_F(ScratchMemory, that_nothing_can_give_back_fails_its_command_alone) {
+  open(false, 3, 2 * mebibyte);
+  const auto failed = submit_with_scratch(3 * mebibyte), other = submit_with_scratch(mebibyte);
+  shell->turn();
+  EXPECT_EQ(code_of(failed), ErrorCode::out_of_memory);
+  EXPECT_EQ(other->status(), CommandStatus::running);
+}
+
 }  // namespace
 }  // namespace stoker
