@@ -16,7 +16,9 @@ struct TracedProgram::State {
   std::string text;
   std::vector<AxisNames> names;          ///< of the results
   std::shared_ptr<DeviceClient> client;  ///< as it was open then
-  std::vector<Source> sources;           ///< one for each of the program's parameters
+  /// Gone when the device closes.
+  std::weak_ptr<const expr::ProgramCache> open;
+  std::vector<Source> sources;  ///< one for each of the program's parameters
   std::shared_ptr<const expr::LoweredProgram> program;
 };
 
@@ -24,6 +26,7 @@ TracedProgram::TracedProgram(std::span<const Tensor> results, std::span<const Te
                              std::shared_ptr<DeviceClient> client)
     : state_{std::make_unique<State>()} {
   state_->client = std::move(client);
+  state_->open = state_->client->services().get<expr::ProgramCache>();
   for (const Tensor& result : results) state_->names.push_back(result.names());
   const expr::Extracted extracted = expr::extract(values_of(results));
   state_->text = extracted.program().to_text();
@@ -38,6 +41,9 @@ TracedProgram::TracedProgram(std::span<const Tensor> results, std::span<const Te
     if (!source.argument && source.captured.empty())
       throw Error{"jit", ErrorCode::invalid_argument,
                   "the function returns a placeholder of another function"};
+    // Kept, it would be in the place of what the function captures by the next call.
+    for (const DeviceBuffer& captured : source.captured)
+      if (captured.device()->is_lost()) throw *captured.device()->shell().lost();
     state_->sources.push_back(std::move(source));
   }
   state_->program = expr::prepare(extracted, state_->client).value();
@@ -57,10 +63,7 @@ std::vector<Tensor> TracedProgram::run(std::span<const Tensor> arguments) const 
   return results;
 }
 
-bool TracedProgram::is_over() const {
-  const std::shared_ptr<DeviceClient>& client = state_->client;
-  return client->is_lost() || !client->actor().cell()->alive();
-}
+bool TracedProgram::is_over() const { return state_->client->is_lost() || state_->open.expired(); }
 
 const std::string& TracedProgram::text() const noexcept { return state_->text; }
 
