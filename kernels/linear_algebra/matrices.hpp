@@ -22,8 +22,8 @@ struct Matrices {
   std::int64_t columns = 0;
 
   [[nodiscard]] std::int64_t smaller() const noexcept { return std::min(rows, columns); }
-  /// The batch, with matrices of another size.
-  [[nodiscard]] Shape shape(std::int64_t height, std::int64_t width) const noexcept {
+  /// The batch, with matrices of another size. Throws as Shape::appended().
+  [[nodiscard]] Shape shape(std::int64_t height, std::int64_t width) const {
     return batch.appended(height).appended(width);
   }
 };
