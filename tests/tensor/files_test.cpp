@@ -173,7 +173,8 @@ TEST_P(Files, npz_refuses_entries_that_claim_more_than_the_archive_holds) {
   const std::string entry =
       "PK\3\4" + about + low_first(0, 2) + "x.npy" +
       std::string{reinterpret_cast<const char*>(content.data()), content.size()};
-  const std::string directory = "PK\1\2" + low_first(20, 2) + about + low_first(0, 16) + "x.npy";
+  const std::string directory =
+      "PK\1\2" + low_first(20, 2) + about + std::string(16, '\0') + "x.npy";
   const std::string archive = entry + directory + "PK\5\6" + low_first(0, 4) + low_first(1, 2) +
                               low_first(1, 2) + low_first(directory.size(), 4) +
                               low_first(entry.size(), 4) + low_first(0, 2);
