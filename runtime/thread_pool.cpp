@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -42,14 +43,23 @@ struct ThreadPool::Impl {
 
   void post(Task& task, Wake wake = Wake::yes) noexcept {
     if (fork_guard.forked()) return task.drop();  // there are no threads
-    // To the end under the lock: the task may run, and end the pool, as soon as it is free.
-    const std::lock_guard lock{mutex};
-    const bool mine = wake == Wake::unless_next && queue.empty();
-    queue.push(task);
-    if (mine || sleeping == 0) return;
-    --sleeping;
-    ++woken;
+    {
+      const std::lock_guard lock{mutex};
+      const bool mine = wake == Wake::unless_next && queue.empty();
+      queue.push(task);
+      if (mine || sleeping == 0) return;
+      --sleeping;
+      ++woken;
+      notifying.fetch_add(1, std::memory_order_relaxed);
+    }
+    // Without the lock, or the woken thread would have to wait for it.
     ready.notify_one();
+    notifying.fetch_sub(1, std::memory_order_release);
+  }
+
+  /// A task may run, and end the pool, before the one who posted it has come out of post().
+  void await_posts() const noexcept {
+    while (notifying.load(std::memory_order_acquire) != 0) std::this_thread::yield();
   }
 
   /// The next task; null when there is none and the pool ends.
@@ -98,6 +108,7 @@ struct ThreadPool::Impl {
   unsigned sleeping = 0;  // threads that nobody has woken
   unsigned woken = 0;     // threads that have not noticed yet
   bool ending = false;
+  std::atomic<unsigned> notifying{0};  // threads that wake one, after the lock
   std::vector<std::jthread> threads;
 };
 
@@ -122,6 +133,7 @@ ThreadPool::~ThreadPool() {
   }
   impl_->end();
   for (std::jthread& thread : impl_->threads) thread.join();
+  impl_->await_posts();
 }
 
 void ThreadPool::post(Task& task) noexcept { impl_->post(task); }
