@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <semaphore>
@@ -13,6 +14,9 @@
 #include <vector>
 
 #include "stoker/api/stoker.hpp"
+#include "stoker/kernels/glsl/frontend.hpp"
+#include "stoker/pipeline/image_io.hpp"
+#include "stoker/runtime/log.hpp"
 #include "stoker/runtime/sanitizers.hpp"
 
 namespace {
@@ -100,11 +104,26 @@ TEST_P(Exits, at_once_after_the_first_use) {
       testing::ExitedWithCode(0), "");
 }
 
+/// Two threads do the work again and again, expecting no exception; the process ends when they have done
+/// it so often.
+[[noreturn]] void leave_during(const std::function<void()>& work, int times) {
+  static std::atomic<int> done{0};
+  for (int i = 0; i < 2; ++i)
+    std::thread{[work] {
+      for (;;) {
+        work();
+        done.fetch_add(1);
+        done.notify_one();
+      }
+    }}.detach();
+  for (int now = done.load(); now < times; now = done.load()) done.wait(now);
+  std::exit(0);
+}
+
 /// Kernels that a library computes, with inputs for them.
 class LibraryExits : public Exits {
  protected:
-  static Buffer run(const Device& device) {
-    const std::string kernel = GetParam();
+  static Buffer run(const Device& device, const std::string& kernel = GetParam()) {
     const auto ones = [&](const Shape& shape) {
       return device.buffer(std::vector<float>(shape.elements(), 1.0F), shape);
     };
@@ -112,20 +131,14 @@ class LibraryExits : public Exits {
     const Buffer square = ones({400, 400});
     return device.run(kernel, {square, square});
   }
-  /// Two threads keep a device busy that nobody stops; the process ends when they have had `results`.
+  /// Two threads compute with a device that nobody stops.
   [[noreturn]] static void leave_after(int results) {
-    static std::atomic<int> had{0};
     static const System* const system = std::make_unique<System>(leaving()).release();
-    for (int i = 0; i < 2; ++i)
-      std::thread{[device = system->device("cpu")] {
-        for (;;) {  // expecting no exception
-          static_cast<void>(run(device).read<float>().get());
-          had.fetch_add(1);
-          had.notify_one();
-        }
-      }}.detach();
-    for (int now = had.load(); now < results; now = had.load()) had.wait(now);
-    std::exit(0);
+    leave_during(
+        [device = system->device("cpu"), kernel = std::string{GetParam()}] {
+          static_cast<void>(run(device, kernel).read<float>().get());
+        },
+        results);
   }
 };
 
@@ -157,6 +170,43 @@ TEST_P(LibraryExits, from_a_kernel_of_the_programs_while_others_compute) {
 
 INSTANTIATE_TEST_SUITE_P(Kernels, LibraryExits, testing::Values("matmul", "conv"),
                          [](const auto& info) { return std::string{info.param}; });
+
+void compile_a_shader() {
+  static_cast<void>(glsl::compile(
+      {"test", "test.comp", "#version 460\nlayout(local_size_x = 64) in;\n",
+       "layout(std430, binding = 0) buffer X { float x[]; };\n"
+       "void main() { x[gl_GlobalInvocationID.x] = sin(x[gl_GlobalInvocationID.x + 1]); }\n"}));
+}
+
+void code_an_image(ImageFormat format) {
+  const TensorSpec spec{DType::u8, Shape{64, 64, 3}};
+  const std::vector<std::byte> pixels(spec.bytes());
+  static_cast<void>(decode_image(encode_image(format, spec, pixels).value()));
+}
+
+struct OtherWork {
+  std::string name;
+  std::function<void()> work;
+};
+
+class OtherExits : public testing::TestWithParam<OtherWork> {
+ protected:
+  void SetUp() override { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
+};
+
+TEST_P(OtherExits, at_any_moment) {
+  ends_on_purpose = true;
+  for (int i = 1; i <= 3; ++i)
+    EXPECT_EXIT(leave_during(GetParam().work, i), testing::ExitedWithCode(0), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Work, OtherExits,
+    testing::Values(OtherWork{"shaders", compile_a_shader},
+                    OtherWork{"png", [] { code_an_image(ImageFormat::png); }},
+                    OtherWork{"jpeg", [] { code_an_image(ImageFormat::jpeg); }},
+                    OtherWork{"log", [] { log_warn("the process is about to exit"); }}),
+    [](const auto& info) { return info.param.name; });
 
 using KernelExits = Exits;
 
