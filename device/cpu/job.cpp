@@ -93,6 +93,7 @@ void Job::reset(bool timed, std::atomic<std::uint32_t>* progress, StopSign* stop
     node.waiting.store(node.predecessors, std::memory_order_relaxed);
     node.left.store(node.plan->stages.empty() ? 0 : node.slices(), std::memory_order_relaxed);
     node.failed.store(false, std::memory_order_relaxed);
+    node.asked.store(false, std::memory_order_relaxed);
     node.left_out.store(false, std::memory_order_relaxed);
     node.begin_ns.store(0, std::memory_order_relaxed);
     if (node.predecessors == 0) ready.push_back(&node);
@@ -106,7 +107,7 @@ void Job::run_slice(Node& node, std::uint32_t stage, std::uint32_t slice,
     node.begin_ns.compare_exchange_strong(unset, now_ns(), std::memory_order_relaxed);
   }
   const bool nothing_to_do = node.plan->stages.empty();
-  if (asks_ && stage == 0 && slice == 0) begin(node);
+  if (asks_ && stage == 0 && !node.asked.exchange(true, std::memory_order_relaxed)) begin(node);
   if (!nothing_to_do && !node.failed.load(std::memory_order_relaxed) &&
       !node.left_out.load(std::memory_order_relaxed)) {
     try {

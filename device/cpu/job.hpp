@@ -48,7 +48,8 @@ struct Node {
   std::atomic<std::uint32_t> waiting{0};  ///< predecessors not done yet
   std::atomic<std::uint32_t> left{0};     ///< slices of this stage not finished
   std::atomic<bool> failed{false};
-  std::atomic<bool> left_out{false};  ///< it was no longer wanted when it should have begun
+  std::atomic<bool> asked{false};     ///< whether it is still wanted
+  std::atomic<bool> left_out{false};  ///< it was not when it should have begun
   StopSign* stop = nullptr;           ///< of this step alone; under the job's lock
   std::atomic<std::uint64_t> begin_ns{0};
   std::uint64_t end_ns = 0;

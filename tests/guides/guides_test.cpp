@@ -121,9 +121,12 @@ TEST(Guides, deadlines) {
   const std::vector<stoker::Buffer> inputs{device.buffer(stoker::DType::f32, {2, 2}),
                                            device.buffer(stoker::DType::f32, {2, 2})};
   const stoker::Buffer output = device.buffer(stoker::DType::f32, {2, 2});
-  stoker::CommandOptions options;
-  options.deadline = system.clock().now() + std::chrono::milliseconds{5};
-  device.submit("matmul", inputs, output, {}, options);
+  const stoker::CancelSource request;
+  const stoker::CommandOptions limits{
+      .deadline = system.clock().now() + std::chrono::milliseconds{5}, .cancel = request.token()};
+  device.submit("matmul", inputs, output, {}, limits);
+  const auto values = output.read<float>(limits);
+  request.cancel(stoker::cancelled_error("request"));
 }
 
 TEST(Guides, event_loops) {
