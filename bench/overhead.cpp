@@ -223,6 +223,35 @@ void replays(Context& context, const System& system, const Device& device) {
           " bytes"));
 }
 
+/// Commands that wait for a host timeline: what each costs to submit and to let go, and what they cost
+/// others.
+void waiting(Context& context, const Device& device, const Operands& operands) {
+  for (const int count : {10'000, 100'000}) {
+    const auto line = std::make_shared<Timeline>();
+    const CommandOptions held{.waits = {{line, 1}}};
+    const auto microseconds_each = [&](Clock::time_point since, int commands) {
+      return std::chrono::duration<double, std::micro>(Clock::now() - since).count() / commands;
+    };
+    std::vector<Command> all;
+    all.reserve(static_cast<std::size_t>(count));
+    auto start = Clock::now();
+    for (int i = 0; i < count; ++i)
+      all.push_back(device.submit("relu", {operands.a[0]}, operands.b[0], {}, held));
+    const double submit = microseconds_each(start, count);
+    start = Clock::now();
+    for (int i = 0; i < 1000; ++i) device.submit("relu", {operands.a[1]}, operands.b[1]).get();
+    const double other = microseconds_each(start, 1000);
+    start = Clock::now();
+    line->advance(1);
+    for (const Command& command : all) command.get();
+    const double release = microseconds_each(start, count);
+    const std::string name = std::to_string(count) + " commands wait for a timeline: ";
+    context.report.add(Row{name + "submit each", submit, "µs", Better::lower});
+    context.report.add(Row{name + "another beside them", other, "µs", Better::lower});
+    context.report.add(Row{name + "let go each", release, "µs", Better::lower});
+  }
+}
+
 }  // namespace
 
 void overhead(Context& context) {
@@ -231,6 +260,7 @@ void overhead(Context& context) {
   const Operands operands{device};
   throughput(context, device, operands);
   callbacks(context, system, device, operands);
+  waiting(context, device, operands);
   replays(context, system, device);
 }
 
