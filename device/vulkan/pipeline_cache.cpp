@@ -73,7 +73,8 @@ void PipelineCache::save() noexcept {
     if (api.vkGetPipelineCacheData(device_->handle(), handle_, &size, data.data()) < 0) return;
     data.resize(size);
     if (const auto written = write_cache_file(file_, data); !written) {
-      log_warn("the pipeline cache was not saved", {{"reason", written.error().what()}});
+      if (!warned_.exchange(true, std::memory_order_relaxed))
+        log_warn("the pipeline cache was not saved", {{"reason", written.error().what()}});
       return;
     }
     saved_.store(compiled, std::memory_order_relaxed);

@@ -33,7 +33,7 @@ class PipelineCache {
   [[nodiscard]] VkPipelineCache handle() const noexcept { return handle_; }
   /// Told of each pipeline that the driver had to compile.
   void on_compiled() noexcept;
-  /// Writes what is new; failures are logged, they cost only time next time.
+  /// Writes what is new; the first failure is logged, they cost only time next time.
   void save() noexcept;
 
  private:
@@ -44,6 +44,7 @@ class PipelineCache {
   VkPipelineCache handle_ = VK_NULL_HANDLE;
   std::atomic<std::uint64_t> compiled_{0};
   std::atomic<std::uint64_t> saved_{0};
+  std::atomic<bool> warned_{false};
   std::mutex saving_;
 };
 
