@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "stoker/device/vulkan/loader.hpp"
 #include "stoker/device/vulkan/result.hpp"
 
 namespace stoker::device::vulkan {
@@ -44,6 +45,7 @@ Result<void> DeviceHandle::start() {
   info.pQueueCreateInfos = queues.data();
   info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
   info.ppEnabledExtensionNames = extensions.data();
+  const LibraryPin pin;  // a driver may load more of itself for a device
   STOKER_VK(physical_.info.name, api_, vkCreateDevice, physical_.handle, &info, nullptr, &handle_);
   STOKER_TRY(api_.load_device(handle_));
   if (instance_->filter()) instance_->filter()(api_);

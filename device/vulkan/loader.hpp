@@ -20,7 +20,8 @@ namespace stoker::device::vulkan {
 [[nodiscard]] Result<PFN_vkGetInstanceProcAddr> open_loader(std::span<const std::string> names);
 
 /// Keeps every library in memory that is loaded while one of these lives: the drivers and layers
-/// that an instance brings in, which its destruction would unload. NVIDIA's driver (580) frees memory
+/// that an instance brings in, and what they load for a device or a pipeline, which the end of those
+/// would unload. NVIDIA's driver (580) frees memory
 /// twice when that happens, or, after some thirty rounds, finds no room for its thread-locals.
 class LibraryPin {
  public:

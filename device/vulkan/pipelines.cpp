@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "stoker/device/vulkan/loader.hpp"
 #include "stoker/device/vulkan/result.hpp"
 #include "stoker/kernels/spirv.hpp"
 
@@ -156,6 +157,7 @@ Result<VkPipeline> Pipelines::compile(const Shader& shader, const ShaderVariant&
   info.stage.pSpecializationInfo = constants.empty() ? nullptr : &specialization;
   info.layout = layout_;
   VkPipeline pipeline = VK_NULL_HANDLE;
+  const LibraryPin pin;  // a driver may load its compiler when it first needs it
   const VkResult result = device_->api().vkCreateComputePipelines(
       device_->handle(), cache_->handle(), 1, &info, nullptr, &pipeline);
   if (result != VK_SUCCESS) return vk_error(kernel, "vkCreateComputePipelines", result, facts);
