@@ -55,6 +55,7 @@ class DeviceHandle {
 
   Counters counters;
   std::atomic<std::uint64_t> bytes_in_use{0};  ///< of all memory blocks
+  std::atomic<std::uint32_t> allocations{0};   ///< memory blocks there are
 
  private:
   [[nodiscard]] Result<void> start();

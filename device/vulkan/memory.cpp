@@ -66,6 +66,18 @@ Result<void> VulkanBlock::start(std::uint64_t size, MemoryKind block_kind) {
   VkMemoryRequirements needs{};
   api.vkGetBufferMemoryRequirements(device_->handle(), buffer_, &needs);
 
+  const std::uint32_t most = physical.properties.limits.maxMemoryAllocationCount;
+  if (device_->allocations.fetch_add(1, std::memory_order_relaxed) >= most) {
+    device_->allocations.fetch_sub(1, std::memory_order_relaxed);
+    return Error{"allocate",
+                 ErrorCode::out_of_memory,
+                 "the device allows no further allocation",
+                 {{"requested", std::to_string(size)},
+                  {"limit", std::to_string(most)},
+                  {"which_limit", "maxMemoryAllocationCount"},
+                  {"device", physical.info.name}}};
+  }
+  counted_ = true;
   std::uint32_t type = 0;
   if (const VkResult result = take_memory(needs.size, needs.memoryTypeBits, block_kind, type);
       result < 0) {
@@ -124,6 +136,7 @@ VulkanBlock::~VulkanBlock() {
   if (buffer_) api.vkDestroyBuffer(device_->handle(), buffer_, nullptr);
   if (memory_) api.vkFreeMemory(device_->handle(), memory_, nullptr);
   device_->bytes_in_use.fetch_sub(taken_, std::memory_order_relaxed);
+  if (counted_) device_->allocations.fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace stoker::device::vulkan

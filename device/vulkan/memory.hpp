@@ -34,6 +34,7 @@ class VulkanBlock final : public MemoryBlock {
   VkBuffer buffer_ = VK_NULL_HANDLE;
   VkDeviceMemory memory_ = VK_NULL_HANDLE;
   std::uint64_t taken_ = 0;
+  bool counted_ = false;
 };
 
 [[nodiscard]] inline VkBuffer buffer_of(const MemoryView& view) noexcept {

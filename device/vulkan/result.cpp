@@ -10,9 +10,9 @@ ErrorCode code_of(VkResult result) noexcept {
     case VK_ERROR_OUT_OF_HOST_MEMORY:
     case VK_ERROR_OUT_OF_DEVICE_MEMORY:
     case VK_ERROR_MEMORY_MAP_FAILED:
+    case VK_ERROR_TOO_MANY_OBJECTS:  // allocations, say: what is kept for reuse may be given back
     case VK_ERROR_FRAGMENTATION: return ErrorCode::out_of_memory;
     case VK_ERROR_DEVICE_LOST: return ErrorCode::device_lost;
-    case VK_ERROR_TOO_MANY_OBJECTS: return ErrorCode::limit_exceeded;
     case VK_ERROR_INVALID_SHADER_NV: return ErrorCode::compile_failed;
     case VK_ERROR_INITIALIZATION_FAILED:
     case VK_ERROR_LAYER_NOT_PRESENT:

@@ -220,6 +220,47 @@ TEST_F(VulkanFailure, out_of_memory_names_the_numbers_and_leaves_the_device_work
   EXPECT_TRUE(device->backend().allocate(12345, MemoryKind::device));
 }
 
+/// A device that allows two allocations.
+struct FewAllocations {
+  static inline PFN_vkGetPhysicalDeviceProperties2 real = nullptr;
+  static VKAPI_ATTR void VKAPI_CALL call(VkPhysicalDevice device,
+                                         VkPhysicalDeviceProperties2* properties) {
+    real(device, properties);
+    properties->properties.limits.maxMemoryAllocationCount = 2;
+  }
+  static void install(VulkanApi& api) {
+    auto& entry = api.vkGetPhysicalDeviceProperties2;
+    if (!entry || entry == &call) return;
+    real = entry;
+    entry = &call;
+  }
+};
+
+TEST_F(VulkanFailure, more_allocations_than_the_device_allows_are_out_of_memory) {
+  std::string why;
+  auto device = OpenDevice::open(why, {}, {default_library_names(), &FewAllocations::install});
+  ASSERT_TRUE(device) << why;
+  auto first = device->backend().allocate(64, MemoryKind::device);
+  const auto second = device->backend().allocate(64, MemoryKind::device);
+  const auto refused = device->backend().allocate(64, MemoryKind::device);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::out_of_memory);
+  EXPECT_EQ(refused.error().detail("which_limit"), "maxMemoryAllocationCount");
+  first = Error{};  // one goes, and another may come
+  EXPECT_TRUE(device->backend().allocate(64, MemoryKind::device));
+}
+
+TEST_F(VulkanFailure, too_many_objects_are_a_lack_of_memory_that_may_pass) {
+  std::string why;
+  auto device = OpenDevice::open(why, {}, {default_library_names(), fault_filter()});
+  ASSERT_TRUE(device) << why;
+  Faults::instance().fail("vkAllocateMemory", 0, VK_ERROR_TOO_MANY_OBJECTS, true);
+  const auto refused = device->backend().allocate(64, MemoryKind::device);
+  Faults::instance().reset();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::out_of_memory);
+}
+
 TEST_F(VulkanFailure, a_missing_loader_is_an_empty_driver_with_a_reason) {
   const auto driver = make_driver({{"libnothing-of-this-name.so"}, {}});
   EXPECT_TRUE(driver->devices().empty());
