@@ -22,6 +22,9 @@
 namespace stoker::glsl {
 namespace {
 
+/// Part of a cached text's key: raise the number when the target, the options or the passes below change.
+constexpr const char* what_we_ask_for = "stoker 1: Vulkan 1.2, SPIR-V 1.5, performance passes";
+
 constexpr const char* preamble_label = "preamble";
 
 // glslang keeps its symbol tables for the life of the process. They are never finalised: a compile
@@ -159,7 +162,7 @@ std::string_view toolchain_version() {
   static const Immortal<std::string> version{[] {
     return std::string{glslang::GetEsslVersionString()} + " generator " +
            std::to_string(glslang::GetSpirvGeneratorVersion()) + ", " +
-           spvSoftwareVersionDetailsString();
+           spvSoftwareVersionDetailsString() + ", " + what_we_ask_for;
   }};
   return *version;
 }

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <fstream>
@@ -11,6 +12,7 @@ namespace stoker::glsl {
 namespace {
 
 constexpr std::uint32_t file_magic = 0x53'54'4b'31;  // "STK1": raise with any change of format
+constexpr unsigned looked_at_every = 256;            // files that a process stores
 constexpr std::uint64_t fnv_basis = 0xcbf29ce484222325;
 constexpr std::uint64_t second_basis = 0x84222325cbf29ce4;
 
@@ -73,6 +75,7 @@ std::optional<std::vector<std::uint32_t>> SpirvCache::load(const Key& key) const
   std::vector<std::uint32_t> words(header.words);
   in.read(reinterpret_cast<char*>(words.data()), static_cast<std::streamsize>(words.size() * 4));
   if (!in || checksum(words) != header.checksum) return {};
+  std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now(), failed);
   return words;
 }
 
@@ -83,7 +86,8 @@ void SpirvCache::store(const Key& key, std::span<const std::uint32_t> words) con
   static std::atomic<unsigned> serial{0};
   const std::filesystem::path file = path(key);
   std::filesystem::path temporary = file;
-  temporary += "." + std::to_string(::getpid()) + "." + std::to_string(serial++);
+  const unsigned number = serial++;
+  temporary += "." + std::to_string(::getpid()) + "." + std::to_string(number);
   const Header header{file_magic, static_cast<std::uint32_t>(words.size()), key.high, key.low,
                       checksum(words)};
   std::ofstream out{temporary, std::ios::binary | std::ios::trunc};
@@ -93,6 +97,34 @@ void SpirvCache::store(const Key& key, std::span<const std::uint32_t> words) con
   out.close();
   if (out) std::filesystem::rename(temporary, file, failed);
   if (!out || failed) std::filesystem::remove(temporary, failed);
+  if (number % looked_at_every == 0) trim();
+}
+
+void SpirvCache::trim() const {
+  struct File {
+    std::filesystem::file_time_type used;
+    std::uintmax_t bytes = 0;
+    std::filesystem::path path;
+  };
+  std::vector<File> files;
+  std::uintmax_t bytes = 0;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator entry{folder_, failed}, end; !failed && entry != end;
+       entry.increment(failed)) {
+    // Drafts that a process left behind count as well; whatever else is there is not ours.
+    if (entry->path().filename().string().find(".spv") == std::string::npos) continue;
+    std::error_code gone;  // other processes remove files, too
+    File file{entry->last_write_time(gone), entry->file_size(gone), entry->path()};
+    if (gone) continue;
+    bytes += file.bytes;
+    files.push_back(std::move(file));
+  }
+  if (bytes <= limit_) return;
+  std::ranges::sort(files, {}, &File::used);
+  for (const File& file : files) {
+    if (bytes <= limit_ / 4 * 3) return;
+    if (std::filesystem::remove(file.path, failed)) bytes -= file.bytes;
+  }
 }
 
 }  // namespace stoker::glsl

@@ -1,7 +1,9 @@
 // SPIR-V on disk, one file for each text that was compiled.
 //
 // Threads and processes may share a folder: files are written under a temporary name and renamed.
-// A missing, torn or foreign file reads as absent; a file that cannot be written is left out.
+// A missing, torn or foreign file reads as absent; a file that cannot be written is left out. What
+// was not used for longest goes when the files take more than `limit` bytes: a process looks at that
+// with its first file, and now and then.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +17,11 @@ namespace stoker::glsl {
 
 class SpirvCache {
  public:
+  static constexpr std::uintmax_t usual_limit = std::uintmax_t{256} << 20;
+
   /// An empty folder name: nothing is ever found or stored.
-  explicit SpirvCache(std::filesystem::path folder) : folder_{std::move(folder)} {}
+  explicit SpirvCache(std::filesystem::path folder, std::uintmax_t limit = usual_limit)
+      : folder_{std::move(folder)}, limit_{limit} {}
 
   /// 128 bits over a text and the toolchain's version (FNV-1a over two bases).
   struct Key {
@@ -28,10 +33,13 @@ class SpirvCache {
 
   [[nodiscard]] std::optional<std::vector<std::uint32_t>> load(const Key& key) const;
   void store(const Key& key, std::span<const std::uint32_t> words) const;
+  /// Removes the oldest files until the rest takes three quarters of the limit, if all take more.
+  void trim() const;
 
  private:
   [[nodiscard]] std::filesystem::path path(const Key& key) const;
   std::filesystem::path folder_;
+  std::uintmax_t limit_;
 };
 
 }  // namespace stoker::glsl

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -115,6 +117,33 @@ TEST(Glsl, a_damaged_cache_file_is_compiled_again) {
     out.seekp(static_cast<std::streamoff>(size) - 3);
     out.put('\x55');
   });
+}
+
+TEST(Glsl, a_full_cache_forgets_what_was_not_used_for_longest) {
+  const TemporaryFolder folder;
+  const glsl::SpirvCache cache{folder.path(), 4000};
+  const std::vector<std::uint32_t> words(200);  // with its header less than a kilobyte
+  const auto key_of = [](int number) {
+    return glsl::SpirvCache::key("", std::to_string(number), "test");
+  };
+  std::ofstream{folder.path() / "somebody.else"} << std::string(9000, 'x');
+  auto age = std::filesystem::file_time_type::clock::now() - std::chrono::hours{1};
+  for (int i = 0; i < 8; ++i) {
+    const auto known = folder.files();
+    cache.store(key_of(i), words);
+    for (const auto& file : folder.files())
+      if (std::ranges::find(known, file) == known.end())
+        std::filesystem::last_write_time(file, age += std::chrono::seconds{1});
+  }
+  ASSERT_TRUE(cache.load(key_of(0)));  // which counts as a use
+  cache.trim();
+  EXPECT_TRUE(cache.load(key_of(0)));
+  EXPECT_FALSE(cache.load(key_of(1)));
+  EXPECT_TRUE(cache.load(key_of(7)));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "somebody.else"));
+  const auto left = folder.files().size();
+  cache.trim();
+  EXPECT_EQ(folder.files().size(), left);  // there is room again
 }
 
 TEST(Glsl, a_folder_that_cannot_be_written_costs_the_cache_only) {
