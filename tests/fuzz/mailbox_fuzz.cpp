@@ -1,8 +1,9 @@
 // A mailbox against two plain queues: nothing is lost or doubled, the order holds, signals come first,
-// and no more than its capacity is accepted.
+// no more than its capacity is accepted, and what is kept takes no space and is never dropped.
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <set>
 
 #include "fuzz.hpp"
 #include "stoker/runtime/mailbox.hpp"
@@ -23,22 +24,8 @@ class Machine {
   Machine& operator=(const Machine&) = delete;
 
   void step(Decisions& decide) {
-    const std::size_t what = decide.below(12);
-    if (what < 5) return push(what, decide.flag());
-    // The rest is the reader's, who exists only while the mailbox is not idle.
-    if (idle_ && !wake()) return;
-    switch (what) {
-      case 5: return pop();
-      case 6: return pop_system();
-      case 7: return take_first(decide.below(4));
-      case 8:
-        mailbox_.rescan();
-        shown_ = 0;
-        return;
-      case 9: return take_if(decide.below(4));
-      case 10: return trim();
-      default: return block(decide.flag());
-    }
+    act(decide);
+    require(mailbox_.size() == space_taken(), "a mailbox counts what takes space");
   }
 
   void close() {
@@ -64,6 +51,26 @@ class Machine {
     }
   }
 
+  void act(Decisions& decide) {
+    const std::size_t what = decide.below(13);
+    if (what < 5) return push(what, decide.flag());
+    // The rest is the reader's, who exists only while the mailbox is not idle.
+    if (idle_ && !wake()) return;
+    switch (what) {
+      case 5: return pop();
+      case 6: return pop_system();
+      case 7: return take_first(decide.below(4));
+      case 8:
+        mailbox_.rescan();
+        shown_ = 0;
+        return;
+      case 9: return take_if(decide.below(4));
+      case 10: return trim();
+      case 11: return append();
+      default: return block(decide.flag());
+    }
+  }
+
   [[nodiscard]] bool wake() {
     const bool woken = mailbox_.claim();
     require(woken, "an idle mailbox can be claimed");
@@ -71,26 +78,42 @@ class Machine {
     return woken;
   }
 
+  [[nodiscard]] bool takes_space(int number) const { return !kept_.contains(number); }
+  [[nodiscard]] std::size_t space_taken() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(normal_, [&](int number) { return takes_space(number); }));
+  }
+
   void push(std::size_t how, bool system) {
     auto envelope = std::make_unique<Numbered>(next_++, system);
+    const int number = envelope->number;
     const std::uint32_t before = mailbox_.size();
     const PushResult result = how == 0   ? mailbox_.push_over(envelope.get())
                               : how == 1 ? mailbox_.push_dropping(envelope.get())
                                          : mailbox_.push(envelope.get());
     if (result == PushResult::full) {
-      require(!system && how != 0, "signals are never refused for want of space");
+      require(!system && how != 0, "what is system or kept is never refused for want of space");
       // Fewer than a batch of those that were popped may still count.
       const std::uint32_t batch = std::max(mailbox_.capacity() / 8, 1U);
       require(before + batch > mailbox_.capacity() * (how == 1 ? 2 : 1),
               "a mailbox is full at its capacity only");
       return;
     }
+    static_cast<void>(envelope.release());  // the mailbox's
     require(result == (idle_ ? PushResult::wake : PushResult::queued),
             "who finds the mailbox idle wakes its reader, nobody else");
     if (how >= 2 && !system)
-      require(normal_.size() < mailbox_.capacity(), "no more is accepted than there is room for");
+      require(space_taken() < mailbox_.capacity(), "no more is accepted than there is room for");
     idle_ = false;
-    (system ? system_ : normal_).push_back(envelope.release()->number);
+    if (how == 0) kept_.insert(number);
+    (system ? system_ : normal_).push_back(number);
+  }
+
+  void append() {
+    const int number = next_++;
+    mailbox_.append(std::make_unique<Numbered>(number, false).release());
+    kept_.insert(number);
+    normal_.push_back(number);
   }
 
   void expect(Envelope* got, std::deque<int>& queue, std::size_t place) {
@@ -155,12 +178,15 @@ class Machine {
     Envelope* chain = mailbox_.trim();
     while (chain != nullptr) {
       const std::unique_ptr<Numbered> one{static_cast<Numbered*>(chain)};
-      require(!normal_.empty() && one->number == normal_.front(), "the oldest is dropped");
-      normal_.pop_front();
-      if (shown_ > 0) --shown_;
       chain = one->next;
+      const auto oldest =
+          std::ranges::find_if(normal_, [&](int number) { return takes_space(number); });
+      require(oldest != normal_.end() && one->number == *oldest,
+              "the oldest is dropped, and nothing that is kept");
+      if (static_cast<std::size_t>(oldest - normal_.begin()) < shown_) --shown_;
+      normal_.erase(oldest);
     }
-    require(normal_.size() <= mailbox_.capacity(), "no more is kept than there is room for");
+    require(space_taken() <= mailbox_.capacity(), "no more is left than there is room for");
   }
 
   void block(bool keeping) {
@@ -174,6 +200,7 @@ class Machine {
   Mailbox mailbox_;
   std::deque<int> system_;
   std::deque<int> normal_;
+  std::set<int> kept_;
   std::size_t shown_ = 0;  ///< of normal_, by take_first()
   int next_ = 1;
   bool idle_ = true;
