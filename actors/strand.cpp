@@ -187,7 +187,7 @@ void Strand::turn(int delivered) noexcept {
       if (message->system) ++signals;
       turn.of(message->target());
       deliver(*message, slot);
-      ++delivered;
+      delivered += 1 + std::exchange(taken_, 0);  // what a reader took counts as well
     }
     count(static_cast<std::uint64_t>(delivered - counted - signals));
     if (delivered > std::exchange(counted, delivered) && end_of_turn_) (*end_of_turn_)();

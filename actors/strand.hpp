@@ -108,7 +108,7 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   template <class Wanted> [[nodiscard]] std::unique_ptr<Message> take_first(Wanted&& wanted) {
     std::unique_ptr<Message> message{static_cast<Message*>(mailbox_.take_first(
         [&](Envelope& envelope) { return wanted(static_cast<Message&>(envelope)); }))};
-    if (message) count(1);
+    if (message) ++taken_;
     return message;
   }
   void rescan() noexcept { mailbox_.rescan(); }
@@ -166,7 +166,7 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   void drop() noexcept override;
   /// Why a closed strand refuses.
   [[nodiscard]] Error closed_because() const noexcept;
-  /// Of turns and their reader: one thread at a time, so that no other can come between.
+  /// Of turns: one thread at a time, so that no other can come between.
   void count(std::uint64_t delivered) noexcept {
     delivered_.store(delivered_.load(std::memory_order_relaxed) + delivered,
                      std::memory_order_relaxed);
@@ -198,6 +198,7 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   std::shared_ptr<const void> self_;  ///< while scheduled or running
   std::unique_ptr<const Error> closed_;
   std::atomic<std::uint64_t> delivered_{0};
+  int taken_ = 0;  ///< by the reader, in the turn that runs
 };
 
 }  // namespace stoker
