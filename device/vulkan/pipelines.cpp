@@ -4,6 +4,7 @@
 
 #include "stoker/device/vulkan/loader.hpp"
 #include "stoker/device/vulkan/result.hpp"
+#include "stoker/device/vulkan/shared_memory.hpp"
 #include "stoker/kernels/spirv.hpp"
 
 namespace stoker::device::vulkan {
@@ -130,6 +131,12 @@ Result<VkPipeline> Pipelines::compile(const Shader& shader, const ShaderVariant&
   if (std::string missing = missing_for(spirv, device_->physical().shaders); !missing.empty())
     return failure(ErrorCode::unsupported, "the device lacks a feature that the shader needs",
                    {{"feature", missing}});
+  const std::uint64_t most = device_->physical().properties.limits.maxComputeSharedMemorySize;
+  if (const std::uint64_t shared = shared_bytes(spirv, constants); shared > most)
+    return failure(ErrorCode::limit_exceeded, "the shader shares more memory than the device has",
+                   {{"which_limit", "maxComputeSharedMemorySize"},
+                    {"requested", std::to_string(shared)},
+                    {"limit", std::to_string(most)}});
 
   Module module{*device_};
   STOKER_TRY(module.start(spirv));

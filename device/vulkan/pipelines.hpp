@@ -49,7 +49,8 @@ class Pipelines {
   [[nodiscard]] VkPipelineLayout layout() const noexcept { return layout_; }
 
   /// The pipeline of one variant with `constants` in place of the shader's own. Errors:
-  /// unsupported (details: `feature`), not_found (no SPIR-V), compile_failed, out_of_memory.
+  /// unsupported (details: `feature`), limit_exceeded (memory that its threads share), not_found (no
+  /// SPIR-V), compile_failed, out_of_memory.
   [[nodiscard]] Result<std::shared_ptr<const Pipeline>> get(
       const std::shared_ptr<const Shader>& shader, const std::string& variant,
       const std::vector<std::uint32_t>& constants, std::string_view kernel);
