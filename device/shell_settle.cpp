@@ -185,7 +185,8 @@ void DeviceShell::abandon_flights(const Error& why, bool may_still_run) {
 
 void DeviceShell::abandon(const Error& why) {
   settle_completed();
-  abandon_flights(why, true);
+  const bool runs = std::ranges::any_of(flights_, [](const auto& queue) { return !queue.empty(); });
+  if (runs) abandon_flights(why, true);
   if (idle()) keep_alive_.reset();
 }
 
