@@ -106,6 +106,9 @@ std::shared_ptr<DeviceClient> device_of_leaves(std::span<const Buffers> leaves) 
     for (const DeviceBuffer& buffer : leaf) {
       if (!device) device = buffer.device();
       if (buffer.device() != device)
+        for (const auto& one : {device, buffer.device()})
+          if (one->is_lost()) throw *one->shell().lost();
+      if (buffer.device() != device)
         throw Error{"evaluate",
                     ErrorCode::wrong_device,
                     device->info().name == buffer.device()->info().name

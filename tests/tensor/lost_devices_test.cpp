@@ -70,6 +70,8 @@ TEST_P(TracedOnLostDevices, operands_of_a_lost_device_are_lost) {
   const Tensor x = tensor({1.0}).eval();
   lose_for_a_while();
   EXPECT_EQ(code_of([&] { return f(x).to_vector<float>(); }), ErrorCode::device_lost);
+  const Tensor here = tensor({1.0}).eval();
+  EXPECT_EQ(code_of([&] { return (x + here).to_vector<float>(); }), ErrorCode::device_lost);
 }
 
 TEST_P(TracedOnLostDevices, steps_of_a_training_go_on) {
