@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "stoker/runtime/immortal.hpp"
+#include "stoker/runtime/printable.hpp"
 #include "stoker/runtime/process_mutex.hpp"
 
 namespace stoker {
@@ -109,6 +110,8 @@ void write(spdlog::level::level_enum level, std::string_view message, LogFields 
     std::string line{message};
     for (const LogField& field : fields) append(line, field);
     if (*left_out > 0) append(line, {"left_out", std::to_string(*left_out)});
+    // What scripts warn of and files are called reaches the terminal.
+    line = printable(line);
     to.logger->log(level, std::string_view{line});
   } catch (...) {  // nowhere left to report it
   }

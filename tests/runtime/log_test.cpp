@@ -21,6 +21,12 @@ TEST(Log, writes_fields_behind_the_message_and_quotes_where_needed) {
       "warning device lost device=vulkan:0 reason=\"ran \\\"past\\\" its\\ndeadline\" empty=\"\"");
 }
 
+TEST(Log, shows_what_a_terminal_would_obey) {
+  const LogCapture capture;
+  log_warn("\033[2Jgone", {{"file", "\r\x7f"}});
+  EXPECT_TRUE(capture.contains("\\x1b[2Jgone file=\\x0d\\x7f"));
+}
+
 TEST(Log, leaves_out_what_is_below_its_level) {
   const LogCapture capture{LogLevel::warn};
   EXPECT_FALSE(log_enabled(LogLevel::info));
