@@ -34,7 +34,7 @@ stoker_glob(kernel_sources kernels/*.cpp kernels/*/*.cpp)
 list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(glsl|shader_tool)/|/(cases|cpu|[^/]*_cpu)\\.cpp$")
 list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(cpu_table|spirv|fused/(kernel|reduction|product))\\.cpp$")
 stoker_glob(base_sources runtime/cores.cpp runtime/error.cpp runtime/dtype.cpp runtime/shape.cpp
-            runtime/exit_watch.cpp runtime/process_mutex.cpp)
+            runtime/exit_watch.cpp runtime/process_mutex.cpp runtime/nearest_name.cpp)
 add_library(stoker_definitions OBJECT ${kernel_sources} ${base_sources}
                                       "${STOKER_GENERATED_DIR}/kernel_list.cpp")
 target_link_libraries(stoker_definitions PRIVATE stoker_settings Boost::headers)

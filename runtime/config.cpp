@@ -1,19 +1,16 @@
 #include "stoker/runtime/config.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
 
 #include "stoker/runtime/log.hpp"
+#include "stoker/runtime/settings.hpp"
 
 namespace stoker {
 namespace {
-
-std::optional<std::string> environment(std::string_view name) {
-  const char* value = std::getenv(std::string{name}.c_str());
-  return value ? std::optional<std::string>{value} : std::nullopt;
-}
 
 void warn_ignored(std::string_view name, const std::string& value) {
   log_warn("setting ignored: its value makes no sense",
@@ -38,15 +35,38 @@ bool parse_switch(std::string_view name, const std::string& text) {
   return false;
 }
 
+/// The level as it is, or nothing if there is none of this name. The logger reads it by itself.
+std::string parse_level(std::string_view name, std::string text) {
+  static constexpr std::array levels = {"",        "trace", "debug", "info",     "warn",
+                                        "warning", "error", "err",   "critical", "off"};
+  const auto is = [&](const char* word) { return text == word; };
+  if (std::any_of(levels.begin(), levels.end(), is)) return text;
+  warn_ignored(name, text);
+  return {};
+}
+
+void warn_of_misspelt_names() {
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text{*entry};
+    const std::string_view name = text.substr(0, text.find('='));
+    if (const auto meant = setting_meant_by(name))
+      log_warn("there is no such setting",
+               {{"name", std::string{name}}, {"did_you_mean", std::string{*meant}}});
+  }
+}
+
 }  // namespace
 
-Config Config::from_environment() { return from(environment); }
+Config Config::from_environment() {
+  warn_of_misspelt_names();
+  return from(environment);
+}
 
 Config Config::from(const Lookup& lookup) {
   const auto text = [&](std::string_view name) { return lookup(name).value_or(""); };
   Config config;
   config.device = text("STOKER_DEVICE");
-  config.log = text("STOKER_LOG");
+  config.log = parse_level("STOKER_LOG", text("STOKER_LOG"));
   if (const auto threads = lookup("STOKER_THREADS"))
     config.threads = parse_count("STOKER_THREADS", *threads);
   config.isa = text("STOKER_ISA");
@@ -54,14 +74,7 @@ Config Config::from(const Lookup& lookup) {
       parse_switch("STOKER_FLUSH_SUBNORMALS", text("STOKER_FLUSH_SUBNORMALS"));
   config.observe_socket = text("STOKER_OBSERVE");
   config.validation = parse_switch("STOKER_VALIDATION", text("STOKER_VALIDATION"));
-  if (const auto directory = lookup("STOKER_CACHE_DIR")) {
-    config.cache_dir = *directory;  // set but empty: no cache
-  } else if (const std::string base = text("XDG_CACHE_HOME");
-             !base.empty() && base.front() == '/') {
-    config.cache_dir = base + "/stoker";  // the XDG rules say that relative paths are ignored
-  } else if (const std::string home = text("HOME"); !home.empty()) {
-    config.cache_dir = home + "/.cache/stoker";
-  }
+  config.cache_dir = cache_directory(lookup);
   return config;
 }
 

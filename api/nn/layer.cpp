@@ -1,8 +1,8 @@
 #include "stoker/api/nn/layer.hpp"
 
 #include "stoker/api/nn/layer_list.hpp"
-#include "stoker/kernels/nearest_name.hpp"
 #include "stoker/runtime/immortal.hpp"
+#include "stoker/runtime/nearest_name.hpp"
 
 namespace stoker::nn {
 

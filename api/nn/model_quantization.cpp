@@ -4,7 +4,7 @@
 #include "stoker/api/nn/loss_scale.hpp"
 #include "stoker/api/nn/model_data.hpp"
 #include "stoker/api/nn/quantization.hpp"
-#include "stoker/kernels/nearest_name.hpp"
+#include "stoker/runtime/nearest_name.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "stoker/api/nn/named.hpp"
-#include "stoker/kernels/nearest_name.hpp"
 #include "stoker/kernels/params.hpp"
+#include "stoker/runtime/nearest_name.hpp"
 
 namespace stoker::nn {
 

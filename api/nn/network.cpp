@@ -6,7 +6,7 @@
 
 #include "stoker/api/nn/initializer.hpp"
 #include "stoker/api/nn/network_data.hpp"
-#include "stoker/kernels/nearest_name.hpp"
+#include "stoker/runtime/nearest_name.hpp"
 
 namespace stoker::nn {
 namespace detail {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "stoker/kernels/nearest_name.hpp"
 #include "stoker/kernels/scalar/families.hpp"
 #include "stoker/runtime/immortal.hpp"
+#include "stoker/runtime/nearest_name.hpp"
 
 namespace stoker {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "stoker/kernels/nearest_name.hpp"
 #include "stoker/pipeline/script/buffer_library.hpp"
 #include "stoker/pipeline/script/buffer_values.hpp"
 #include "stoker/pipeline/script/script.hpp"
+#include "stoker/runtime/nearest_name.hpp"
 
 namespace stoker::script {
 namespace {

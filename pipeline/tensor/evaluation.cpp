@@ -4,12 +4,12 @@
 
 #include "stoker/kernels/glsl/compiler.hpp"
 #include "stoker/pipeline/tensor/passes/passes.hpp"
-#include "stoker/runtime/config.hpp"
+#include "stoker/runtime/settings.hpp"
 
 namespace stoker::expr {
 
 ProgramCache::ProgramCache()
-    : compile_{[compiler = std::make_shared<GlslCompiler>(Config::from_environment().cache_dir)](
+    : compile_{[compiler = std::make_shared<GlslCompiler>(cache_directory())](
                    const Shader& shader, const ShaderVariant& variant) {
         return compiler->compile(shader, variant);
       }} {}

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 
 #include "stoker/runtime/log.hpp"
+#include "stoker/runtime/settings.hpp"
 
 namespace stoker {
 namespace {
@@ -55,11 +57,30 @@ TEST(Config, the_cache_follows_the_xdg_rules) {
 
 TEST(Config, nonsense_is_ignored_with_a_warning) {
   const LogCapture log;
-  const Config config = config_of({{"STOKER_THREADS", "many"}, {"STOKER_VALIDATION", "perhaps"}});
+  const Config config = config_of(
+      {{"STOKER_THREADS", "many"}, {"STOKER_VALIDATION", "perhaps"}, {"STOKER_LOG", "loud"}});
   EXPECT_EQ(config.threads, 0U);
   EXPECT_FALSE(config.validation);
   EXPECT_TRUE(log.contains("STOKER_THREADS"));
   EXPECT_TRUE(log.contains("perhaps"));
+  EXPECT_EQ(config.log, "");
+  EXPECT_TRUE(log.contains("loud"));
+}
+
+TEST(Config, a_misspelt_variable_is_told_with_the_one_that_was_meant) {
+  EXPECT_EQ(setting_meant_by("STOKER_THREAD"), "STOKER_THREADS");
+  EXPECT_EQ(setting_meant_by("STOKER_CACHEDIR"), "STOKER_CACHE_DIR");
+  for (const Setting& known : settings()) EXPECT_FALSE(setting_meant_by(known.name)) << known.name;
+  // Of programs, or of Stoker's own tests and benchmarks.
+  for (const char* other : {"STOKER_PORT_OF_THE_SERVICE", "STOKER_TEST_SEED", "STOKER_TEST_ROUNDS",
+                            "STOKER_TEST_HEAVY", "STOKER_SOAK_SECONDS", "STOKER_COMMAND", "PATH"})
+    EXPECT_FALSE(setting_meant_by(other)) << other;
+
+  const LogCapture log;
+  setenv("STOKER_DEVISE", "cpu", 1);
+  static_cast<void>(Config::from_environment());
+  unsetenv("STOKER_DEVISE");
+  EXPECT_TRUE(log.contains("name=STOKER_DEVISE did_you_mean=STOKER_DEVICE"));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "stoker/api/nn/script/argument_reads.hpp"
 
 #include "stoker/api/nn/script/handles.hpp"
-#include "stoker/kernels/nearest_name.hpp"
+#include "stoker/runtime/nearest_name.hpp"
 
 namespace stoker::nn::script {
 namespace {

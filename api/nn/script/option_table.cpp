@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "stoker/api/nn/script/handles.hpp"
-#include "stoker/kernels/nearest_name.hpp"
 #include "stoker/pipeline/script/buffer_library.hpp"
+#include "stoker/runtime/nearest_name.hpp"
 
 namespace stoker::nn::script {
 

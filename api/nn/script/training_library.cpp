@@ -4,7 +4,7 @@
 
 #include "stoker/api/nn/script/argument_reads.hpp"
 #include "stoker/api/nn/script/handles.hpp"
-#include "stoker/kernels/nearest_name.hpp"
+#include "stoker/runtime/nearest_name.hpp"
 
 namespace stoker::nn {
 namespace {

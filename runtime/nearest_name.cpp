@@ -1,4 +1,4 @@
-#include "stoker/kernels/nearest_name.hpp"
+#include "stoker/runtime/nearest_name.hpp"
 
 #include <algorithm>
 #include <numeric>
