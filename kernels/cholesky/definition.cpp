@@ -7,7 +7,7 @@ namespace stoker::kernels::cholesky {
 Result<void> define(KernelRegistry& registry) {
   Kernel kernel;
   kernel.name = "cholesky";
-  kernel.family = "linear_algebra";
+  kernel.family = "linear algebra";
   kernel.summary =
       "the lower L of A = L·Lᵀ for symmetric positive definite matrices [.., n, n], of which only "
       "the lower triangle is read; all NaN for a matrix that is not positive definite";

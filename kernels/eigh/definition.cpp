@@ -7,7 +7,7 @@ namespace stoker::kernels::eigh {
 Result<void> define(KernelRegistry& registry) {
   Kernel kernel;
   kernel.name = "eigh";
-  kernel.family = "linear_algebra";
+  kernel.family = "linear algebra";
   kernel.summary =
       "eigenvalues [.., n], ascending, and orthonormal eigenvectors in the columns of [.., n, n] "
       "of "

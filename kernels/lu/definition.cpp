@@ -10,7 +10,7 @@ using linear_algebra::Matrices;
 Kernel kernel_of(std::string name) {
   Kernel kernel;
   kernel.name = std::move(name);
-  kernel.family = "linear_algebra";
+  kernel.family = "linear algebra";
   kernel.source = "Golub, Van Loan, Matrix Computations, 4th ed., 3.4";
   kernel.dtypes = linear_algebra::factor_dtypes();
   return kernel;

@@ -7,7 +7,7 @@ namespace stoker::kernels::qr {
 Result<void> define(KernelRegistry& registry) {
   Kernel kernel;
   kernel.name = "qr";
-  kernel.family = "linear_algebra";
+  kernel.family = "linear algebra";
   kernel.summary =
       "Q with orthonormal columns and upper triangular R of A = Q·R for matrices [.., m, n]: "
       "[.., m, k] and [.., k, n], k = min(m, n), or the complete [.., m, m] and [.., m, n]";

@@ -7,7 +7,7 @@ namespace stoker::kernels::svd {
 Result<void> define(KernelRegistry& registry) {
   Kernel kernel;
   kernel.name = "svd";
-  kernel.family = "linear_algebra";
+  kernel.family = "linear algebra";
   kernel.summary =
       "U, S, Vt of A = U·S·Vt for matrices [.., m, n]: orthonormal columns, singular values [.., "
       "k] "

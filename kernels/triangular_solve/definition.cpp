@@ -7,7 +7,7 @@ namespace stoker::kernels::triangular_solve {
 Result<void> define(KernelRegistry& registry) {
   Kernel kernel;
   kernel.name = "triangular_solve";
-  kernel.family = "linear_algebra";
+  kernel.family = "linear algebra";
   kernel.summary =
       "X of op(A)·X = B, or X·op(A) = B, for triangular A [.., n, n], whose other triangle is not "
       "read; a zero on A's diagonal gives inf or NaN";
