@@ -16,16 +16,22 @@ struct Pixels {
   const std::uint8_t* data;
 };
 
-[[nodiscard]] Result<Image> decode_png(std::span<const std::byte> file, const ImageLimits& limits);
+/// What the header says, within the limits.
+[[nodiscard]] Result<TensorSpec> spec_of_png(std::span<const std::byte> file,
+                                             const ImageLimits& limits);
+[[nodiscard]] Result<TensorSpec> spec_of_jpeg(std::span<const std::byte> file,
+                                              const ImageLimits& limits);
+[[nodiscard]] Result<Image> decode_png(std::span<const std::byte> file, const ImageLimits& limits,
+                                       const CancelToken& stop);
 [[nodiscard]] Result<Image> decode_jpeg(std::span<const std::byte> file, const ImageLimits& limits);
-[[nodiscard]] Result<std::vector<std::byte>> encode_png(const Pixels& pixels);
+[[nodiscard]] Result<std::vector<std::byte>> encode_png(const Pixels& pixels,
+                                                        const CancelToken& stop);
 [[nodiscard]] Result<std::vector<std::byte>> encode_jpeg(const Pixels& pixels, int quality);
 
 /// io_error with the library's words.
 [[nodiscard]] Error damaged(const char* format, const char* reason);
-/// An image of this size with its memory, or limit_exceeded / out_of_memory.
-[[nodiscard]] Result<Image> allocate(std::int64_t height, std::int64_t width, std::int64_t channels,
-                                     const ImageLimits& limits);
+/// An image with its memory, or out_of_memory.
+[[nodiscard]] Result<Image> allocate(const TensorSpec& spec);
 /// limit_exceeded if the limits forbid this size.
 [[nodiscard]] Result<void> check_limits(std::int64_t height, std::int64_t width,
                                         const ImageLimits& limits);

@@ -44,37 +44,6 @@ Error file_error(std::string_view op, const std::filesystem::path& path, const s
           {{"path", path.string()}}};
 }
 
-Result<std::vector<std::byte>> read_file(const std::filesystem::path& path,
-                                         const ImageLimits& limits) {
-  // A pipe without a writer would block open() for ever; regular files ignore O_NONBLOCK.
-  const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.get() < 0) return file_error("load_image", path, "cannot open", errno);
-  struct stat facts {};
-  if (::fstat(file.get(), &facts) != 0) return file_error("load_image", path, "cannot read", errno);
-  if (!S_ISREG(facts.st_mode))
-    return Error{
-        "load_image", ErrorCode::io_error, "not a regular file", {{"path", path.string()}}};
-  if (facts.st_size > limits.file_bytes)
-    return Error{"load_image",
-                 ErrorCode::limit_exceeded,
-                 "the file is too large",
-                 {{"path", path.string()},
-                  {"limit", std::to_string(limits.file_bytes)},
-                  {"bytes", std::to_string(facts.st_size)}}};
-
-  std::vector<std::byte> bytes(static_cast<std::size_t>(facts.st_size));
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = ::read(file.get(), bytes.data() + done, bytes.size() - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return file_error("load_image", path, "cannot read", errno);
-    if (got == 0) break;  // somebody made it shorter; the decoder will notice
-    done += static_cast<std::size_t>(got);
-  }
-  bytes.resize(done);
-  return bytes;
-}
-
 bool write_all(int descriptor, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(descriptor, bytes.data(), bytes.size());
@@ -86,7 +55,8 @@ bool write_all(int descriptor, std::span<const std::byte> bytes) {
 }
 
 /// Writes `bytes` beside `path` and renames the result; leaves nothing behind on failure.
-Result<void> replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+Result<void> replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                          const CancelToken& stop) {
   constexpr int attempts = 100;  // others may be saving to the same name
   std::filesystem::path beside;
   int descriptor = -1;
@@ -103,9 +73,11 @@ Result<void> replace_file(const std::filesystem::path& path, std::span<const std
   const bool written = write_all(file.get(), bytes);
   int cause = written ? 0 : errno;
   if (!file.close() && cause == 0) cause = errno;
-  if (cause == 0 && std::rename(beside.c_str(), path.c_str()) != 0) cause = errno;
-  if (cause == 0) return {};
+  const Result<void> wanted = stop.check();
+  if (wanted && cause == 0 && std::rename(beside.c_str(), path.c_str()) != 0) cause = errno;
+  if (wanted && cause == 0) return {};
   ::unlink(beside.c_str());
+  if (!wanted) return wanted.error();
   return file_error("save_image", path, "cannot write", cause);
 }
 
@@ -185,18 +157,15 @@ Result<void> check_limits(std::int64_t height, std::int64_t width, const ImageLi
   return {};
 }
 
-Result<Image> allocate(std::int64_t height, std::int64_t width, std::int64_t channels,
-                       const ImageLimits& limits) {
-  STOKER_TRY(check_limits(height, width, limits));
-  Image image;
-  image.spec = {DType::u8, Shape{height, width, channels}};
+Result<Image> allocate(const TensorSpec& spec) {
+  Image image{spec, {}};
   try {
-    image.bytes.resize(image.spec.bytes());
+    image.bytes.resize(spec.bytes());
   } catch (const std::bad_alloc&) {
     return Error{"image",
                  ErrorCode::out_of_memory,
                  "no memory for the picture",
-                 {{"requested", std::to_string(image.spec.bytes())}}};
+                 {{"requested", std::to_string(spec.bytes())}}};
   }
   return image;
 }
@@ -223,20 +192,37 @@ std::optional<ImageFormat> image_format(const std::filesystem::path& name) {
   return std::nullopt;
 }
 
-Result<Image> decode_image(std::span<const std::byte> file, const ImageLimits& limits) {
-  const auto format = image_format(file);
-  if (!format)
-    return Error{"image",
-                 ErrorCode::unsupported,
-                 "neither a PNG nor a JPEG file",
-                 {{"bytes", std::to_string(file.size())}}};
-  return *format == ImageFormat::png ? codecs::decode_png(file, limits)
-                                     : codecs::decode_jpeg(file, limits);
+namespace {
+
+Result<ImageFormat> known_format(std::span<const std::byte> file) {
+  if (const auto format = image_format(file)) return *format;
+  return Error{"image",
+               ErrorCode::unsupported,
+               "neither a PNG nor a JPEG file",
+               {{"bytes", std::to_string(file.size())}}};
+}
+
+}  // namespace
+
+Result<TensorSpec> image_spec(std::span<const std::byte> file, const ImageLimits& limits) {
+  STOKER_ASSIGN(const ImageFormat format, known_format(file));
+  return format == ImageFormat::png ? codecs::spec_of_png(file, limits)
+                                    : codecs::spec_of_jpeg(file, limits);
+}
+
+Result<Image> decode_image(std::span<const std::byte> file, const ImageLimits& limits,
+                           const CancelToken& stop) {
+  STOKER_ASSIGN(const ImageFormat format, known_format(file));
+  STOKER_TRY(stop.check());
+  return format == ImageFormat::png ? codecs::decode_png(file, limits, stop)
+                                    : codecs::decode_jpeg(file, limits);
 }
 
 Result<std::vector<std::byte>> encode_image(ImageFormat format, const TensorSpec& spec,
-                                            std::span<const std::byte> bytes, int quality) {
+                                            std::span<const std::byte> bytes, int quality,
+                                            const CancelToken& stop) {
   STOKER_TRY(check_encodable(spec, bytes, quality));
+  STOKER_TRY(stop.check());
   std::vector<std::uint8_t> converted;
   if (spec.dtype == DType::f32) converted = to_bytes<float>(bytes);
   if (spec.dtype == DType::f16) converted = to_bytes<Half>(bytes);
@@ -244,28 +230,59 @@ Result<std::vector<std::byte>> encode_image(ImageFormat format, const TensorSpec
                                  ? reinterpret_cast<const std::uint8_t*>(bytes.data())
                                  : converted.data();
   const codecs::Pixels pixels{spec.shape[0], spec.shape[1], spec.shape[2], data};
-  return format == ImageFormat::png ? codecs::encode_png(pixels)
+  return format == ImageFormat::png ? codecs::encode_png(pixels, stop)
                                     : codecs::encode_jpeg(pixels, quality);
 }
 
+Result<std::vector<std::byte>> read_image_file(const std::filesystem::path& path,
+                                               const ImageLimits& limits) {
+  // A pipe without a writer would block open() for ever; regular files ignore O_NONBLOCK.
+  const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.get() < 0) return file_error("load_image", path, "cannot open", errno);
+  struct stat facts {};
+  if (::fstat(file.get(), &facts) != 0) return file_error("load_image", path, "cannot read", errno);
+  if (!S_ISREG(facts.st_mode))
+    return Error{
+        "load_image", ErrorCode::io_error, "not a regular file", {{"path", path.string()}}};
+  if (facts.st_size > limits.file_bytes)
+    return Error{"load_image",
+                 ErrorCode::limit_exceeded,
+                 "the file is too large",
+                 {{"path", path.string()},
+                  {"limit", std::to_string(limits.file_bytes)},
+                  {"bytes", std::to_string(facts.st_size)}}};
+
+  std::vector<std::byte> bytes(static_cast<std::size_t>(facts.st_size));
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got = ::read(file.get(), bytes.data() + done, bytes.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return file_error("load_image", path, "cannot read", errno);
+    if (got == 0) break;  // somebody made it shorter; the decoder will notice
+    done += static_cast<std::size_t>(got);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
 Result<Image> load_image(const std::filesystem::path& path, const ImageLimits& limits) {
-  STOKER_ASSIGN(const std::vector<std::byte> file, read_file(path, limits));
+  STOKER_ASSIGN(const std::vector<std::byte> file, read_image_file(path, limits));
   auto image = decode_image(file, limits);
   if (image.has_error()) return image.error().with("path", path.string());
   return image;
 }
 
 Result<void> save_image(const std::filesystem::path& path, const TensorSpec& spec,
-                        std::span<const std::byte> bytes, int quality) {
+                        std::span<const std::byte> bytes, int quality, const CancelToken& stop) {
   const auto format = image_format(path);
   if (!format)
     return Error{"save_image",
                  ErrorCode::invalid_argument,
                  "the name ends in none of .png, .jpg, .jpeg",
                  {{"path", path.string()}}};
-  auto file = encode_image(*format, spec, bytes, quality);
+  auto file = encode_image(*format, spec, bytes, quality, stop);
   if (file.has_error()) return file.error().with("path", path.string());
-  return replace_file(path, *file);
+  return replace_file(path, *file, stop);
 }
 
 }  // namespace stoker

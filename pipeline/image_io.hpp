@@ -7,7 +7,9 @@
 //
 // Input is not trusted: a file that is torn, damaged, of another format or larger than ImageLimits
 // is an error, and nothing of the size a header claims is allocated before the limits are checked.
-// All functions are thread-safe and keep nothing between calls. They block on the file system.
+// Decoding takes the picture's size, of a progressive JPEG three times that.
+// All functions are thread-safe and keep nothing between calls. They block on the file system. A
+// token that is cancelled ends them with its cause: PNG from row to row, JPEG before it is begun.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "stoker/runtime/cancel.hpp"
 #include "stoker/runtime/error.hpp"
 #include "stoker/runtime/shape.hpp"
 
@@ -42,10 +45,14 @@ struct Image {
 /// The format that a name's extension (.png, .jpg, .jpeg, in any case) stands for.
 [[nodiscard]] std::optional<ImageFormat> image_format(const std::filesystem::path& name);
 
-/// Decodes a whole file in memory; the signature decides the format. Errors: io_error (torn or
-/// damaged), unsupported (another format, or a CMYK JPEG), limit_exceeded.
+/// What a whole file in memory decodes to, by its header. Errors: io_error (torn or damaged),
+/// unsupported (another format, or a CMYK JPEG), limit_exceeded.
+[[nodiscard]] Result<TensorSpec> image_spec(std::span<const std::byte> file,
+                                            const ImageLimits& limits = {});
+/// Decodes a whole file in memory; the signature decides the format. Errors: as image_spec().
 [[nodiscard]] Result<Image> decode_image(std::span<const std::byte> file,
-                                         const ImageLimits& limits = {});
+                                         const ImageLimits& limits = {},
+                                         const CancelToken& stop = {});
 
 /// Encodes [height, width, 1 | 3 | 4] of u8, or of f32 or f16 in 0–1 (clamped, rounded to nearest,
 /// NaN becomes 0). `quality`, 1–100, is that of JPEG, which holds no alpha. Errors: shape_mismatch,
@@ -53,15 +60,21 @@ struct Image {
 [[nodiscard]] Result<std::vector<std::byte>> encode_image(ImageFormat format,
                                                           const TensorSpec& spec,
                                                           std::span<const std::byte> bytes,
-                                                          int quality = 90);
+                                                          int quality = 90,
+                                                          const CancelToken& stop = {});
 
-/// decode_image() of a regular file; also not_found and io_error with the system's reason.
+/// The contents of a regular file. Errors: not_found, io_error with the system's reason,
+/// limit_exceeded.
+[[nodiscard]] Result<std::vector<std::byte>> read_image_file(const std::filesystem::path& path,
+                                                             const ImageLimits& limits = {});
+/// decode_image() of a regular file; also what read_image_file() says.
 [[nodiscard]] Result<Image> load_image(const std::filesystem::path& path,
                                        const ImageLimits& limits = {});
 
 /// encode_image() by the extension of `path`. The file appears complete or not at all: it is written
 /// beside `path` under another name and then renamed over it.
 [[nodiscard]] Result<void> save_image(const std::filesystem::path& path, const TensorSpec& spec,
-                                      std::span<const std::byte> bytes, int quality = 90);
+                                      std::span<const std::byte> bytes, int quality = 90,
+                                      const CancelToken& stop = {});
 
 }  // namespace stoker

@@ -17,11 +17,8 @@ constexpr int max_jpeg_extent = 65'500;
 
 Error no_memory() { return {"image", ErrorCode::out_of_memory, "no memory for a JPEG codec"}; }
 
-}  // namespace
-
-Result<Image> decode_jpeg(std::span<const std::byte> file, const ImageLimits& limits) {
-  const Handle handle{tjInitDecompress()};
-  if (!handle) return no_memory();
+Result<TensorSpec> read_header(const Handle& handle, std::span<const std::byte> file,
+                               const ImageLimits& limits) {
   const auto* data = reinterpret_cast<const unsigned char*>(file.data());
   int width = 0;
   int height = 0;
@@ -36,14 +33,28 @@ Result<Image> decode_jpeg(std::span<const std::byte> file, const ImageLimits& li
                  "JPEG: CMYK colours; convert the file to RGB",
                  {{"feature", "CMYK"}}};
   STOKER_TRY(check_limits(height, width, limits));
+  return TensorSpec{DType::u8, Shape{height, width, colours == TJCS_GRAY ? 1 : 3}};
+}
 
-  const bool grey = colours == TJCS_GRAY;
-  STOKER_ASSIGN(Image image, allocate(height, width, grey ? 1 : 3, limits));
+}  // namespace
+
+Result<TensorSpec> spec_of_jpeg(std::span<const std::byte> file, const ImageLimits& limits) {
+  const Handle handle{tjInitDecompress()};
+  if (!handle) return no_memory();
+  return read_header(handle, file, limits);
+}
+
+Result<Image> decode_jpeg(std::span<const std::byte> file, const ImageLimits& limits) {
+  const Handle handle{tjInitDecompress()};
+  if (!handle) return no_memory();
+  STOKER_ASSIGN(const TensorSpec spec, read_header(handle, file, limits));
+  STOKER_ASSIGN(Image image, allocate(spec));
   // Without TJFLAG_STOPONWARNING a torn file decodes to a picture that is grey from there on.
   const int flags = TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS;
-  if (tjDecompress2(handle.get(), data, file.size(),
-                    reinterpret_cast<unsigned char*>(image.bytes.data()), width, 0, height,
-                    grey ? TJPF_GRAY : TJPF_RGB, flags) != 0)
+  if (tjDecompress2(handle.get(), reinterpret_cast<const unsigned char*>(file.data()), file.size(),
+                    reinterpret_cast<unsigned char*>(image.bytes.data()),
+                    static_cast<int>(spec.shape[1]), 0, static_cast<int>(spec.shape[0]),
+                    spec.shape[2] == 1 ? TJPF_GRAY : TJPF_RGB, flags) != 0)
     return damaged("JPEG", tjGetErrorStr2(handle.get()));
   return image;
 }

@@ -111,16 +111,22 @@ bool read_header(png_structp png, png_infop info, Channel* channel, Header* head
   return true;
 }
 
-bool read_pixels(png_structp png, png_infop info, const Header* header, png_bytep pixels) {
+bool read_pixels(png_structp png, png_infop info, const Header* header, png_bytep pixels,
+                 const CancelToken* stop) {
   if (setjmp(png_jmpbuf(png)) != 0) return false;
   const std::size_t row = png_get_rowbytes(png, info);
-  for (int pass = 0; pass < header->passes; ++pass)
-    for (png_uint_32 y = 0; y < header->height; ++y) png_read_row(png, pixels + y * row, nullptr);
+  for (int pass = 0; pass < header->passes; ++pass) {
+    for (png_uint_32 y = 0; y < header->height; ++y) {
+      if (stop->cancelled()) return false;
+      png_read_row(png, pixels + y * row, nullptr);
+    }
+  }
   png_read_end(png, nullptr);
   return true;
 }
 
-bool write_file(png_structp png, png_infop info, Channel* channel, const Pixels* pixels) {
+bool write_file(png_structp png, png_infop info, Channel* channel, const Pixels* pixels,
+                const CancelToken* stop) {
   if (setjmp(png_jmpbuf(png)) != 0) return false;
   png_set_write_fn(png, channel, on_write, on_flush);
   const int colour = pixels->channels == 1   ? PNG_COLOR_TYPE_GRAY
@@ -133,8 +139,10 @@ bool write_file(png_structp png, png_infop info, Channel* channel, const Pixels*
   png_set_compression_level(png, 4);
   png_write_info(png, info);
   const std::size_t row = static_cast<std::size_t>(pixels->width * pixels->channels);
-  for (std::int64_t y = 0; y < pixels->height; ++y)
+  for (std::int64_t y = 0; y < pixels->height; ++y) {
+    if (stop->cancelled()) return false;
     png_write_row(png, pixels->data + static_cast<std::size_t>(y) * row);
+  }
   png_write_end(png, info);
   return true;
 }
@@ -143,8 +151,10 @@ Error no_memory() { return {"image", ErrorCode::out_of_memory, "no memory for li
 
 }  // namespace
 
-Result<Image> decode_png(std::span<const std::byte> file, const ImageLimits& limits) {
-  Reader reader;
+namespace {
+
+/// Reads up to the pixels.
+Result<Header> begin(Reader& reader, std::span<const std::byte> file, const ImageLimits& limits) {
   if (reader.info == nullptr) return no_memory();
   reader.channel.source = file.data();
   reader.channel.left = file.size();
@@ -157,22 +167,41 @@ Result<Image> decode_png(std::span<const std::byte> file, const ImageLimits& lim
   constexpr std::size_t best_ratio = 1032;
   if (header.packed_row * header.height / best_ratio > file.size())
     return damaged("PNG", "the file is too short for the size that its header claims");
-
-  STOKER_ASSIGN(Image image, allocate(header.height, header.width, header.channels, limits));
-  if (!read_pixels(reader.png, reader.info, &header,
-                   reinterpret_cast<png_bytep>(image.bytes.data())))
-    return damaged("PNG", reader.channel.message);
-  return image;
+  return header;
 }
 
-Result<std::vector<std::byte>> encode_png(const Pixels& pixels) {
+TensorSpec spec_of(const Header& header) {
+  return {DType::u8, Shape{header.height, header.width, header.channels}};
+}
+
+}  // namespace
+
+Result<TensorSpec> spec_of_png(std::span<const std::byte> file, const ImageLimits& limits) {
+  Reader reader;
+  STOKER_ASSIGN(const Header header, begin(reader, file, limits));
+  return spec_of(header);
+}
+
+Result<Image> decode_png(std::span<const std::byte> file, const ImageLimits& limits,
+                         const CancelToken& stop) {
+  Reader reader;
+  STOKER_ASSIGN(const Header header, begin(reader, file, limits));
+  STOKER_ASSIGN(Image image, allocate(spec_of(header)));
+  if (read_pixels(reader.png, reader.info, &header, reinterpret_cast<png_bytep>(image.bytes.data()),
+                  &stop))
+    return image;
+  STOKER_TRY(stop.check());
+  return damaged("PNG", reader.channel.message);
+}
+
+Result<std::vector<std::byte>> encode_png(const Pixels& pixels, const CancelToken& stop) {
   std::vector<std::byte> file;
   Writer writer;
   if (writer.info == nullptr) return no_memory();
   writer.channel.sink = &file;
-  if (!write_file(writer.png, writer.info, &writer.channel, &pixels))
-    return Error{"image", ErrorCode::io_error, std::string{"PNG: "} + writer.channel.message};
-  return file;
+  if (write_file(writer.png, writer.info, &writer.channel, &pixels, &stop)) return file;
+  STOKER_TRY(stop.check());
+  return Error{"image", ErrorCode::io_error, std::string{"PNG: "} + writer.channel.message};
 }
 
 }  // namespace stoker::codecs

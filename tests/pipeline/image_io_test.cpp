@@ -317,6 +317,34 @@ TEST(ImageIo, a_header_that_claims_too_much_is_refused_before_memory_is_taken) {
   EXPECT_EQ(long_side.error().detail("limit"), "65500");
 }
 
+TEST(ImageIo, a_header_is_read_without_decoding) {
+  for (const ImageFormat format : {ImageFormat::png, ImageFormat::jpeg}) {
+    auto file = *encode_image(format, spec_of(40, 50, 3), gradient(40, 50, 3));
+    EXPECT_EQ(image_spec(file).value(), spec_of(40, 50, 3));
+    EXPECT_EQ(image_spec(file, {.pixels = 1999}).error().code(), ErrorCode::limit_exceeded);
+    file.resize(file.size() - 20);  // what lies in the middle is not looked at
+    EXPECT_EQ(image_spec(file).value(), spec_of(40, 50, 3));
+    EXPECT_EQ(image_spec(std::span{file}.first(20)).error().code(), ErrorCode::io_error);
+  }
+}
+
+TEST(ImageIo, a_cancelled_token_ends_the_work_with_its_cause) {
+  const CancelSource source;
+  source.cancel(Error{"test", ErrorCode::deadline_exceeded, "too late"});
+  const CancelToken stop = source.token();
+  const auto path = std::filesystem::temp_directory_path() / "stoker_image_io_cancelled.png";
+  std::filesystem::remove(path);
+  for (const ImageFormat format : {ImageFormat::png, ImageFormat::jpeg}) {
+    const auto file = *encode_image(format, spec_of(4, 5, 3), gradient(4, 5, 3));
+    EXPECT_EQ(decode_image(file, {}, stop).error().code(), ErrorCode::deadline_exceeded);
+    EXPECT_EQ(encode_image(format, spec_of(4, 5, 3), gradient(4, 5, 3), 90, stop).error().code(),
+              ErrorCode::deadline_exceeded);
+  }
+  EXPECT_EQ(save_image(path, spec_of(4, 5, 3), gradient(4, 5, 3), 90, stop).error().code(),
+            ErrorCode::deadline_exceeded);
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 TEST(ImageIo, the_callers_limits_hold_for_both_formats) {
   for (const ImageFormat format : {ImageFormat::png, ImageFormat::jpeg}) {
     const auto file = *encode_image(format, spec_of(40, 50, 3), gradient(40, 50, 3));
