@@ -11,8 +11,8 @@ ChildSpec script_children() {
     const auto actor = start.spawn<ScriptActor>({.name = script.name}, script.run.stop);
     static_cast<void>(script.run.done.then(
         *start.executor(), [actor, executor = start.executor()](const Result<ScriptReport>& done) {
-          static_cast<void>(actor.cast(
-              ScriptEnded{done ? ExitReason::normal() : ExitReason::failure(done.error())}));
+          static_cast<void>(actor.cast(ScriptEnded{
+              done ? ExitReason::normal() : ExitReason::shutdown(done.error().what())}));
         }));
     return ActorAddress{actor};
   };

@@ -1,5 +1,7 @@
 // A running script in its system's tree: it can be seen there, watched, linked to and ended like any
-// actor. Ending it cancels the script; when the script ends, it ends with the reason.
+// actor. Ending it cancels the script. When the script ends, it ends normally or, if the script failed,
+// with {shutdown, why}: who started the script is told of the failure by `done`, so that it is no crash
+// which the supervisor would have to report once more.
 //
 // Threads: see actor.hpp. Lifetime: a temporary child of the system's supervisor of scripts.
 #pragma once

@@ -2,6 +2,7 @@
 #include "stoker/pipeline/script/script_actor.hpp"
 
 #include "script_runner.hpp"
+#include "stoker/runtime/log.hpp"
 
 namespace stoker {
 namespace {
@@ -23,8 +24,17 @@ TEST_F(ScriptActors, end_normally_with_their_script) {
 TEST_F(ScriptActors, end_with_what_ended_their_script) {
   const ScriptRun run = start("while true do end", limited(100'000));
   const ExitReason why = run.actor.get().ended().get();
-  ASSERT_NE(why.error(), nullptr);
-  EXPECT_EQ(why.error()->code(), ErrorCode::budget_exceeded);
+  EXPECT_EQ(why.kind(), ExitReason::Kind::shutdown);
+  EXPECT_NE(why.word().find("used up its instructions"), std::string_view::npos) << why.to_string();
+}
+
+TEST_F(ScriptActors, leave_it_to_their_host_to_tell_of_a_failure) {
+  const LogCapture log;
+  const ScriptRun run = start("error('no')");
+  EXPECT_EQ(run.done.wait().error().code(), ErrorCode::script_error);
+  static_cast<void>(run.actor.get().ended().wait());
+  EXPECT_TRUE(system.stop());  // the supervisor has had its say
+  EXPECT_FALSE(log.contains("terminated"));
 }
 
 TEST_F(ScriptActors, take_their_script_along_when_they_are_ended) {
