@@ -1,6 +1,7 @@
 #include "stoker/pipeline/script/allowed_paths.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <string>
 #include <system_error>
 
@@ -39,6 +40,10 @@ Result<AllowedPaths> AllowedPaths::make(const std::vector<fs::path>& allowed,
 Result<fs::path> AllowedPaths::resolve(std::string_view op, std::string_view path) const {
   if (path.empty() || path.find('\0') != std::string_view::npos)
     return refuse(op, ErrorCode::invalid_argument, "this is not the name of a file", "");
+  // The system knows no longer ones, and to resolve them takes time and memory without bound.
+  if (path.size() >= PATH_MAX)
+    return refuse(op, ErrorCode::invalid_argument, "the name of a file is too long",
+                  path.substr(0, 64));
   // The last component is kept as it is where nothing exists yet, so a name is needed there.
   std::error_code failure;
   const fs::path wanted = directory_ / fs::path{path};

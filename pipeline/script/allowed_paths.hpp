@@ -20,7 +20,8 @@ class AllowedPaths {
                                                  const std::filesystem::path& directory);
 
   /// The real path of `path`, which need not exist. Errors: permission_denied outside of the
-  /// allowed directories, whether or not something is there; invalid_argument for no path at all.
+  /// allowed directories, whether or not something is there; invalid_argument for no path at all, or one that
+  /// is too long for the system.
   [[nodiscard]] Result<std::filesystem::path> resolve(std::string_view op,
                                                       std::string_view path) const;
 

@@ -125,16 +125,26 @@ void* Budget::reallocate(void* block, std::size_t before, std::size_t after) noe
 }
 
 bool Budget::take_memory(std::size_t bytes) noexcept {
-  if (limits_.memory_bytes != 0 && memory_ + bytes > limits_.memory_bytes) return false;
+  if (limits_.memory_bytes != 0 &&
+      (bytes > limits_.memory_bytes || memory_ > limits_.memory_bytes - bytes))
+    return false;
   memory_ += bytes;
   peak_memory_ = std::max(peak_memory_, memory_);
   return true;
 }
 
 bool Budget::take_buffer(std::size_t bytes) noexcept {
-  if (limits_.buffer_bytes != 0 && buffers_ + bytes > limits_.buffer_bytes) return false;
+  if (limits_.buffer_bytes != 0 &&
+      (bytes > limits_.buffer_bytes || buffers_ > limits_.buffer_bytes - bytes))
+    return false;
   buffers_ += bytes;
   return true;
+}
+
+Error Budget::memory_used_up(std::size_t wanted) const {
+  return used_up("memory", "memory_bytes", limits_.memory_bytes)
+      .with("in_use", std::to_string(memory_))
+      .with("requested", std::to_string(wanted));
 }
 
 Error Budget::buffers_used_up(std::size_t wanted) const {

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "stoker/pipeline/script/script_host.hpp"
 
@@ -67,6 +68,7 @@ class Budget {
   /// The same account for what the script makes outside of the Lua state. False: not granted.
   [[nodiscard]] bool take_memory(std::size_t bytes) noexcept;
   void give_memory(std::size_t bytes) noexcept { memory_ -= bytes; }
+  [[nodiscard]] Error memory_used_up(std::size_t wanted) const;
 
   /// Device memory. False: not granted; collecting garbage may help.
   [[nodiscard]] bool take_buffer(std::size_t bytes) noexcept;
@@ -97,6 +99,20 @@ class Budget {
   std::optional<Measurement> slow_;
   std::chrono::steady_clock::time_point turn_began_ = std::chrono::steady_clock::now();
   std::uint64_t turn_steps_ = 0;  // when turn_is_over() last looked at the clock
+};
+
+/// Memory that was taken outside of the Lua state and is given back at the end.
+class MemoryLoan {
+ public:
+  MemoryLoan(Budget& budget, std::size_t bytes) noexcept : budget_{&budget}, bytes_{bytes} {}
+  MemoryLoan(MemoryLoan&& other) noexcept
+      : budget_{other.budget_}, bytes_{std::exchange(other.bytes_, 0)} {}
+  MemoryLoan& operator=(MemoryLoan&&) = delete;
+  ~MemoryLoan() { budget_->give_memory(bytes_); }
+
+ private:
+  Budget* budget_;
+  std::size_t bytes_;
 };
 
 }  // namespace stoker::script

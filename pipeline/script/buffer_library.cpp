@@ -4,13 +4,18 @@
 #include "stoker/pipeline/script/buffer_library.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "stoker/pipeline/script/buffer_text.hpp"
 #include "stoker/pipeline/script/buffer_values.hpp"
 #include "stoker/pipeline/script/script.hpp"
+#include "stoker/pipeline/script/value_text.hpp"
+#include "stoker/runtime/nearest_name.hpp"
 
 namespace stoker::script {
 namespace {
+
+using std::string_view_literals::operator""sv;
 
 constexpr const char* buffer_type = "stoker.buffer";
 
@@ -20,6 +25,20 @@ struct BufferOptions {
   std::optional<Shape> shape;
 };
 
+Error no_such_dtype(std::string_view name) {
+  static constexpr std::array known = {"f32"sv, "f64"sv, "f16"sv, "bf16"sv, "s8"sv,
+                                       "s16"sv, "s32"sv, "s64"sv, "u8"sv,   "u16"sv,
+                                       "u32"sv, "u64"sv, "bool"sv};
+  const auto nearest = nearest_name(name, known);
+  std::string names;
+  for (const std::string_view one : known) names.append(names.empty() ? "" : ", ").append(one);
+  return {"buffer",
+          ErrorCode::invalid_parameter,
+          "there is no dtype '" + std::string{name.substr(0, 64)} + "'" +
+              (nearest ? "; did you mean '" + std::string{*nearest} + "'?" : std::string{}),
+          {{"known", names}}};
+}
+
 BufferOptions check_buffer_options(lua_State* L, int index) {
   BufferOptions options;
   if (lua_isnoneornil(L, index)) return options;
@@ -28,9 +47,7 @@ BufferOptions check_buffer_options(lua_State* L, int index) {
   if (lua_getfield(L, index, "dtype") != LUA_TNIL) {
     const std::string_view name = check_text(L, -1);
     const std::optional<DType> dtype = parse_dtype(name);
-    if (!dtype)
-      raise(L, Error{"buffer", ErrorCode::invalid_parameter,
-                     "there is no dtype " + std::string{name.substr(0, 64)}});
+    if (!dtype) raise(L, no_such_dtype(name));
     if (is_complex(*dtype))
       raise(L, Error{"buffer", ErrorCode::unsupported,
                      "scripts read complex buffers and do not make them"});
@@ -113,13 +130,15 @@ int wait_for_buffers(lua_State* L, Script& script) {
 
 int describe_buffer(lua_State* L, Script& script) {
   constexpr std::size_t read_whole = std::size_t{4} << 20;
+  constexpr std::size_t most_shown = std::size_t{1} << 16;  // of many axes, edges are many, too
   constexpr std::size_t end_elements = 4;
   const LazyPtr value = check_buffer(L, 1, "tostring");
   const TensorSpec& spec = value->spec;
   Evaluator& evaluator = script.evaluator();
-  if (spec.bytes() <= read_whole) {
+  const std::size_t shown = elements_in_text(spec.shape);
+  if (spec.bytes() <= read_whole && shown <= most_shown) {
     const auto bytes = value_or_raise(L, evaluator.read(value, 0, spec.bytes()));
-    spend(L, spec.bytes() / 64);
+    spend(L, spec.bytes() / 64 + 50 * shown);
     push_text(L, buffer_text(spec, bytes));
     return 1;
   }
@@ -132,6 +151,10 @@ int describe_buffer(lua_State* L, Script& script) {
 
 int buffer_field(lua_State* L, Script&) {
   const LazyPtr value = check_buffer(L, 1, "buffer");
+  if (lua_type(L, 2) != LUA_TSTRING)
+    raise(L, Error{"buffer", ErrorCode::invalid_argument,
+                   "a buffer has no elements of its own in Lua, so there is no b[" +
+                       value_text(L, 2) + "]; read(b) gives them as a table"});
   const std::string_view key = check_text(L, 2);
   const TensorSpec& spec = value->spec;
   if (key == "shape") {

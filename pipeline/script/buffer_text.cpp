@@ -84,6 +84,14 @@ class Layout {
 
 }  // namespace
 
+std::size_t elements_in_text(const Shape& shape) {
+  if (shape.elements() <= shown_whole) return static_cast<std::size_t>(shape.elements());
+  std::size_t count = 1;
+  for (std::size_t axis = 0; axis < shape.rank(); ++axis)
+    count *= static_cast<std::size_t>(std::min(shape[axis], 2 * edge));
+  return count;
+}
+
 std::string buffer_text(const TensorSpec& spec, std::span<const std::byte> bytes) {
   return spec.to_string() + "\n" + Layout{spec, bytes}.text();
 }

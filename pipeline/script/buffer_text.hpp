@@ -14,6 +14,8 @@
 
 namespace stoker::script {
 
+/// How many elements buffer_text() shows.
+[[nodiscard]] std::size_t elements_in_text(const Shape& shape);
 /// `bytes` holds all elements.
 [[nodiscard]] std::string buffer_text(const TensorSpec& spec, std::span<const std::byte> bytes);
 /// Of a buffer too large to read for this: the first and the last elements.

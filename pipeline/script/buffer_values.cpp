@@ -115,16 +115,7 @@ Elements read_elements(lua_State* L, int index, DType dtype) {
   Elements elements{shape_of_table(L, index), {}};
   // A row may be named many times in one table, so its size says nothing about the sum.
   const std::size_t bytes = TensorSpec{dtype, elements.shape}.bytes();
-  Budget& budget = script_of(L).budget();
-  if (!budget.take_memory(bytes)) {
-    budget.exhaust_memory();
-    check_budget(L);
-  }
-  struct Loan {
-    Budget& budget;
-    std::size_t bytes;
-    ~Loan() { budget.give_memory(bytes); }
-  } const loan{budget, bytes};
+  const MemoryLoan loan = value_or_raise(L, script_of(L).evaluator().lend(bytes));
   elements.bytes.resize(bytes);
   Flattener{L, dtype, elements.shape, elements.bytes.data()}.add(index, 0);
   return elements;

@@ -93,11 +93,9 @@ int wrap(lua_State* L, Script& script) {
 /// Calls the stock function in the upvalue, which may have caught something.
 int close(lua_State* L, Script&) {
   check_budget(L);  // what it would close runs without hooks once the coroutine has died of one
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_insert(L, 1);
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  const int results = call_stock(L);
   check_budget(L);
-  return lua_gettop(L);
+  return results;
 }
 
 }  // namespace

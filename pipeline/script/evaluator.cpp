@@ -74,6 +74,23 @@ Result<std::vector<LazyPtr>> Evaluator::call(std::shared_ptr<const Kernel> kerne
   return values;
 }
 
+Result<MemoryLoan> Evaluator::lend(std::size_t bytes) {
+  if (!budget_.take_memory(bytes)) {
+    garbage_.collect();
+    if (!budget_.take_memory(bytes)) return budget_.memory_used_up(bytes);
+  }
+  return MemoryLoan{budget_, bytes};
+}
+
+Result<void> Evaluator::room_for_buffer(std::size_t bytes) {
+  if (!budget_.take_buffer(bytes)) {
+    garbage_.collect();
+    if (!budget_.take_buffer(bytes)) return budget_.buffers_used_up(bytes);
+  }
+  budget_.give_buffer(bytes);
+  return {};
+}
+
 Result<void> Evaluator::take_memory(std::size_t bytes) {
   if (budget_.take_memory(bytes)) return {};
   garbage_.collect();
@@ -107,10 +124,8 @@ Result<void> Evaluator::make_buffer(LazyValue& value, const std::span<const std:
   const std::size_t bytes = std::max(value.spec.bytes(), smallest_buffer);
   pressure_ += bytes;
   if (pressure_ >= pressure_step) garbage_.step(std::exchange(pressure_, 0));
-  if (!budget_.take_buffer(bytes)) {
-    garbage_.collect();
-    if (!budget_.take_buffer(bytes)) return budget_.buffers_used_up(bytes);
-  }
+  STOKER_TRY(room_for_buffer(bytes));
+  static_cast<void>(budget_.take_buffer(bytes));
   value.charged = bytes;
   STOKER_TRY(take_memory(handle_bytes));
   value.charged_memory = handle_bytes;

@@ -44,6 +44,14 @@ class Evaluator {
   [[nodiscard]] Result<std::vector<LazyPtr>> call(std::shared_ptr<const Kernel> kernel,
                                                   std::vector<LazyPtr> inputs, Params params,
                                                   int line);
+  /// Memory outside of the Lua state and of the device for a while, garbage collected if need be.
+  /// Errors: budget_exceeded, which the script may catch.
+  [[nodiscard]] Result<MemoryLoan> lend(std::size_t bytes);
+  /// Whether there is room for a buffer of that size, garbage collected if need be: to be asked before
+  /// its contents are made. Errors: budget_exceeded.
+  [[nodiscard]] Result<void> room_for_buffer(std::size_t bytes);
+  /// The same memory until Budget::give_memory(). Errors: budget_exceeded, and the script must end.
+  [[nodiscard]] Result<void> take_memory(std::size_t bytes);
   /// A buffer with the given contents.
   [[nodiscard]] Result<LazyPtr> constant(const TensorSpec& spec, std::span<const std::byte> bytes);
   /// A number that a call was given; the last ones share their buffers.
@@ -68,7 +76,6 @@ class Evaluator {
  private:
   [[nodiscard]] Result<void> run(std::span<LazyCall* const> calls, std::span<LazyCall* const> later,
                                  std::span<const LazyPtr> wanted);
-  [[nodiscard]] Result<void> take_memory(std::size_t bytes);
   [[nodiscard]] Result<void> make_buffer(LazyValue& value,
                                          const std::span<const std::byte>* contents);
   /// False: the script was cancelled first.

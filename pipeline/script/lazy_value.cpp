@@ -1,5 +1,6 @@
 #include "stoker/pipeline/script/lazy_value.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace stoker::script {
@@ -11,9 +12,11 @@ std::vector<TensorSpec> specs_of(std::span<const LazyPtr> values) {
 }
 
 Error about_call(const Error& error, const Kernel& kernel, std::span<const TensorSpec> inputs) {
+  constexpr std::size_t most = 16;  // a script may keep errors of calls with any number of them
   std::string text;
-  for (const TensorSpec& spec : inputs)
+  for (const TensorSpec& spec : inputs.first(std::min(most, inputs.size())))
     text.append(text.empty() ? "" : ", ").append(spec.to_string());
+  if (inputs.size() > most) text += ", … (" + std::to_string(inputs.size()) + " inputs)";
   return error.with("kernel", kernel.name).with("inputs", text);
 }
 

@@ -1,16 +1,53 @@
 #include "stoker/pipeline/script/lua_glue.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
 #include "stoker/pipeline/script/buffer_library.hpp"
 #include "stoker/pipeline/script/script.hpp"
+#include "stoker/pipeline/script/value_text.hpp"
 #include "stoker/runtime/process.hpp"
 
 namespace stoker::script {
 namespace {
 
 constexpr const char* error_type = "stoker.error";
+
+/// An error as the script has it, with what it takes on the script's account.
+struct RaisedError {
+  RaisedError(Error what, Budget& account, std::size_t bytes) noexcept
+      : error{std::move(what)}, loan{account, bytes} {}
+  Error error;
+  MemoryLoan loan;
+};
+
+std::size_t bytes_of(const Error& error) {
+  std::size_t bytes = 256 + error.op().size() + 2 * error.reason().size();
+  for (const Detail& detail : error.details())
+    bytes += sizeof detail + 2 * (detail.key.size() + detail.value.size());
+  return bytes;
+}
+
+/// Pushes the error, or that there is no memory for it.
+void push_error(lua_State* L, const Error& error) {
+  Script& script = script_of(L);
+  Budget& budget = script.budget();
+  const std::size_t bytes = bytes_of(error);
+  const bool charged = !budget.exhausted() && script.evaluator().take_memory(bytes).has_value();
+  const bool refused = !charged && error.code() != budget.why().code();
+  push_object<RaisedError>(L, error_type, refused ? budget.why() : error, budget,
+                           charged ? bytes : 0);
+}
+
+const Error* test_error(lua_State* L, int index) {
+  const auto* raised = test_object<RaisedError>(L, index, error_type);
+  return raised != nullptr ? &raised->error : nullptr;
+}
+
+const Error& check_error(lua_State* L, int index) {
+  return static_cast<RaisedError*>(luaL_checkudata(L, index, error_type))->error;
+}
 
 [[noreturn]] void raise_exhausted(lua_State* L) {
   install_hook(L);  // fires at every instruction from now on
@@ -74,7 +111,7 @@ std::string describe(const Error& error) {
 }
 
 int error_text(lua_State* L, Script&) {
-  push_text(L, describe(*static_cast<Error*>(luaL_checkudata(L, 1, error_type))));
+  push_text(L, describe(check_error(L, 1)));
   return 1;
 }
 
@@ -86,7 +123,7 @@ int error_concat(lua_State* L, Script&) {
 }
 
 int error_field(lua_State* L, Script&) {
-  const Error& error = *static_cast<Error*>(luaL_checkudata(L, 1, error_type));
+  const Error& error = check_error(L, 1);
   const std::string_view key = check_text(L, 2);
   if (key == "code")
     push_text(L, to_string(error.code()));
@@ -138,14 +175,14 @@ int current_line(lua_State* L) {
 }
 
 void raise(lua_State* L, const Error& error) {
-  push_object<Error>(L, error_type, with_position(error, script_of(L), current_line(L)));
+  push_error(L, with_position(error, script_of(L), current_line(L)));
   lua_error(L);
   throw error;  // not reached: lua_error throws
 }
 
 Error error_at_top(lua_State* L, int status) {
   const Script& script = script_of(L);
-  if (const Error* own = test_object<Error>(L, -1, error_type)) return *own;
+  if (const Error* own = test_error(L, -1)) return *own;
   if (status == LUA_ERRMEM) {
     script_of(L).budget().exhaust_memory();
     return with_position(script_of(L).budget().why(), script, 0);
@@ -164,18 +201,17 @@ Error error_at_top(lua_State* L, int status) {
 }
 
 int handle_error(lua_State* L) {
-  if (test_object<Error>(L, 1, error_type) != nullptr) return 1;
+  if (test_error(L, 1) != nullptr) return 1;
   if (lua_type(L, 1) != LUA_TSTRING) {
     if (luaL_callmeta(L, 1, "__tostring") == 0 || lua_type(L, -1) != LUA_TSTRING)
-      lua_pushfstring(L, "an error that is a %s value", luaL_typename(L, 1));
+      push_text(L, "an error that is " + value_text(L, 1));
   }
-  const Error error = error_at_top(L, LUA_ERRRUN);
-  push_object<Error>(L, error_type, error);
+  push_error(L, error_at_top(L, LUA_ERRRUN));
   return 1;
 }
 
 void open_errors(lua_State* L) {
-  open_type<Error>(L, error_type);
+  open_type<RaisedError>(L, error_type);
   lua_pushcfunction(L, function<error_text>);
   lua_setfield(L, -2, "__tostring");
   lua_pushcfunction(L, function<error_concat>);
@@ -183,6 +219,31 @@ void open_errors(lua_State* L) {
   lua_pushcfunction(L, function<error_field>);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
+}
+
+namespace {
+
+struct Parts {
+  std::string_view rest;
+  std::uint64_t steps_per_byte;
+};
+
+const char* next_part(lua_State* L, void* parts, std::size_t* size) {
+  auto& [rest, steps_per_byte] = *static_cast<Parts*>(parts);
+  *size = std::min(rest.size(), std::size_t{16} << 10);
+  spend(L, *size * steps_per_byte);
+  const char* const part = rest.data();
+  rest.remove_prefix(*size);
+  return part;
+}
+
+}  // namespace
+
+int load_text(lua_State* L, std::string_view text, const char* name, std::uint64_t steps_per_byte) {
+  Parts parts{text, steps_per_byte};
+  const int status = lua_load(L, next_part, &parts, name, "t");
+  check_budget(L);  // what the reader raises is caught inside
+  return status;
 }
 
 std::string_view check_text(lua_State* L, int index) {

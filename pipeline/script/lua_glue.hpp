@@ -38,7 +38,8 @@ void check_budget(lua_State* L);
 /// The count hook.
 void install_hook(lua_State* L);
 
-/// Raises `error` as an error object, with the script's name and line added.
+/// Raises `error` as an error object, with the script's name and line added. Its texts count as the
+/// script's memory for as long as the script keeps it.
 [[noreturn]] void raise(lua_State* L, const Error& error);
 /// The line the script is at, or 0.
 [[nodiscard]] int current_line(lua_State* L);
@@ -106,6 +107,11 @@ template <class T> void open_type(lua_State* L, const char* type) {
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");
 }
+
+/// lua_load() of text (compiled chunks are refused). Between its parts the script may be told to end, so
+/// that parsing takes no longer than the script may; each byte is charged `steps_per_byte`.
+[[nodiscard]] int load_text(lua_State* L, std::string_view text, const char* name,
+                            std::uint64_t steps_per_byte);
 
 /// The text at `index` (a string or number argument); raises otherwise.
 [[nodiscard]] std::string_view check_text(lua_State* L, int index);

@@ -60,16 +60,27 @@ int protected_call_with_handler(lua_State* L) {
 }
 
 // load(chunk, name, mode, environment): text only, whatever mode says.
-int load_text(lua_State* L, Script&) {
-  if (lua_type(L, 1) == LUA_TSTRING) spend(L, lua_rawlen(L, 1));
-  if (lua_gettop(L) < 3) lua_settop(L, 3);
-  lua_pushliteral(L, "t");
-  lua_replace(L, 3);
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_insert(L, 1);
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-  check_budget(L);  // the reader's errors are caught inside
-  return lua_gettop(L);
+int load(lua_State* L, Script&) {
+  if (lua_type(L, 1) != LUA_TSTRING) {
+    if (lua_gettop(L) < 3) lua_settop(L, 3);
+    lua_pushliteral(L, "t");
+    lua_replace(L, 3);
+    const int results = call_stock(L);
+    check_budget(L);  // the reader's errors are caught inside
+    return results;
+  }
+  const std::string_view text = check_text(L, 1);
+  const bool has_environment = !lua_isnone(L, 4);
+  if (load_text(L, text, luaL_optstring(L, 2, text.data()), 1) != LUA_OK) {
+    luaL_pushfail(L);
+    lua_insert(L, -2);
+    return 2;
+  }
+  if (has_environment) {
+    lua_pushvalue(L, 4);
+    if (lua_setupvalue(L, -2, 1) == nullptr) lua_pop(L, 1);
+  }
+  return 1;
 }
 
 int set_metatable(lua_State* L, Script&) {
@@ -105,17 +116,17 @@ int print(lua_State* L, Script& script) {
     spend(L, size / 16);
     if (i > 1) line += '\t';
     if (line.size() + size > part) {
-      script.print(line);
+      script.print(L, line);
       line.clear();
     }
     if (size > part) {
-      script.print({text, size});
+      script.print(L, {text, size});
     } else {
       line.append(text, size);
     }
     lua_pop(L, 1);
   }
-  script.print(line += '\n');
+  script.print(L, line += '\n');
   return 0;
 }
 
@@ -134,16 +145,13 @@ void keep_only(lua_State* L, std::initializer_list<const char*> names) {
   lua_remove(L, -2);
 }
 
-/// A function that calls the stock one in its upvalue after charging for its text arguments.
+/// Calls the stock function in its upvalue after charging for its text arguments.
 int charged_call(lua_State* L) {
   std::uint64_t bytes = 0;
   for (int i = lua_gettop(L); i >= 1; --i)
     if (lua_type(L, i) == LUA_TSTRING) bytes += lua_rawlen(L, i);
   spend(L, bytes / 16);
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_insert(L, 1);
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-  return lua_gettop(L);
+  return call_stock(L);
 }
 
 void open_args(lua_State* L, const ScriptOptions& options) {
@@ -157,6 +165,8 @@ void open_args(lua_State* L, const ScriptOptions& options) {
 }
 
 }  // namespace
+
+int call_stock(lua_State* L) { return lua_tocfunction(L, lua_upvalueindex(1))(L); }
 
 void charge_for_text(lua_State* L, std::initializer_list<const char*> names) {
   for (const char* name : names) {
@@ -173,7 +183,7 @@ void open_sandbox(lua_State* L) {
     lua_setfield(L, -2, name);
   }
   lua_getfield(L, -1, "load");
-  lua_pushcclosure(L, function<load_text>, 1);
+  lua_pushcclosure(L, function<load>, 1);
   lua_setfield(L, -2, "load");
   charge_for_text(L, {"tonumber", "tostring"});
   const luaL_Reg replaced[] = {{"pcall", protected_call},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 #include "stoker/runtime/log.hpp"
 
@@ -21,11 +22,18 @@ void* allocate(void* budget, void* block, std::size_t before, std::size_t after)
 
 /// warn(): what the script wants its operator to read.
 void log_warning(void* script, const char* text, int) {
-  log_warn(text, {{"script", static_cast<const Script*>(script)->source().name}});
+  constexpr std::size_t longest =
+      4096;  // the log makes copies, which are not on the script's account
+  log_warn(std::string_view{text, strnlen(text, longest)},
+           {{"script", static_cast<const Script*>(script)->source().name}});
 }
 
-std::string_view without_first_line_comment(std::string_view text) {
-  if (!text.starts_with('#')) return text;  // "#!/usr/bin/env -S stoker run"
+/// As Lua reads files: without the mark that some editors put before UTF-8, and without a first line for
+/// the shell, "#!/usr/bin/env -S stoker run".
+std::string_view lua_text(std::string_view text) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  if (!text.starts_with('#')) return text;
   const std::size_t end = text.find('\n');
   return end == std::string_view::npos ? std::string_view{} : text.substr(end);
 }
@@ -86,9 +94,8 @@ int Script::main_chunk(lua_State* L) {
   lua_gc(L, LUA_GCRESTART);
   script.budget_.restart();
 
-  const std::string_view text = without_first_line_comment(script.source_.text);
   const std::string chunk = "@" + script.source_.name;
-  const int status = luaL_loadbufferx(L, text.data(), text.size(), chunk.c_str(), "t");
+  const int status = load_text(L, lua_text(script.source_.text), chunk.c_str(), 0);
   if (status != LUA_OK) raise(L, unreadable(error_at_top(L, status)));
   install_hook(L);
   lua_call(L, 0, extension != nullptr ? LUA_MULTRET : 0);
@@ -132,8 +139,9 @@ Result<ScriptReport> Script::run() {
   return report;
 }
 
-void Script::print(std::string_view text) const {
+void Script::print(lua_State* L, std::string_view text) {
   if (options_.observer) {
+    if (options_.observer->keeps_text()) value_or_raise(L, evaluator_.take_memory(text.size()));
     options_.observer->on_print(text);
   } else {
     std::fwrite(text.data(), 1, text.size(), stdout);

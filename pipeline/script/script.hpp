@@ -45,7 +45,8 @@ class Script final : private GarbageCollector {
   /// The source's name as Lua shortens it in messages.
   [[nodiscard]] std::string_view short_name() const noexcept { return short_name_; }
 
-  void print(std::string_view text) const;
+  /// Raises if the observer keeps what is printed and the script has no memory left for it.
+  void print(lua_State* L, std::string_view text);
 
   /// Notes which coroutine runs, for the garbage collector. See function<>().
   [[nodiscard]] lua_State* set_running(lua_State* L) noexcept { return std::exchange(running_, L); }
@@ -66,6 +67,9 @@ class Script final : private GarbageCollector {
   lua_State* running_ = nullptr;
 };
 
+/// What a function does that stands for the one of Lua in its first upvalue: as if that had been called,
+/// so that an error has its name and the line of the script.
+[[nodiscard]] int call_stock(lua_State* L);
 /// Replaces functions of the table at the top of the stack by ones that charge for the length of
 /// their text arguments.
 void charge_for_text(lua_State* L, std::initializer_list<const char*> names);

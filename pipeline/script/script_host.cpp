@@ -2,6 +2,7 @@
 
 #include <array>
 #include <fstream>
+#include <istream>
 #include <mutex>
 #include <sstream>
 #include <unordered_map>
@@ -52,16 +53,22 @@ Result<ScriptSource> ScriptSource::from_file(const std::filesystem::path& path) 
   if (std::filesystem::is_directory(status))
     return refuse(ErrorCode::io_error, "this is a directory, not a script");
   std::ifstream file{path, std::ios::binary};
-  std::string text;
+  auto source = from_stream(file, path.string());
+  if (source.has_error()) return source.error().with("path", path.string());
+  return source;
+}
+
+Result<ScriptSource> ScriptSource::from_stream(std::istream& text, std::string name) {
+  ScriptSource source{std::move(name), {}};
   std::array<char, 1 << 16> part;
-  while (file) {
-    file.read(part.data(), part.size());
-    text.append(part.data(), static_cast<std::size_t>(file.gcount()));
-    if (text.size() > max_source_bytes)
-      return refuse(ErrorCode::limit_exceeded, "a script may be at most 16 MiB long");
+  while (text) {
+    text.read(part.data(), part.size());
+    source.text.append(part.data(), static_cast<std::size_t>(text.gcount()));
+    if (source.text.size() > max_source_bytes)
+      return Error{"script", ErrorCode::limit_exceeded, "a script may be at most 16 MiB long"};
   }
-  if (!file.eof()) return refuse(ErrorCode::io_error, "the script cannot be read");
-  return ScriptSource{path.string(), std::move(text)};
+  if (!text.eof()) return Error{"script", ErrorCode::io_error, "the script cannot be read"};
+  return source;
 }
 
 struct ScriptHost::State {

@@ -12,7 +12,8 @@
 // Threads:  every function may be called from any thread; observers are called from the script's
 //           process, one call at a time.
 // Lifetime: the executor outlives the host. The host's destructor cancels the scripts that still
-//           run and waits for them: do not destroy it on a thread that they need.
+//           run and waits for them, and for a JPEG file that is just being decoded or encoded: do not
+//           destroy it on a thread that they need.
 // Errors:   of a script, in `done`: compile_failed (does not parse), script_error (it raised),
 //           budget_exceeded, permission_denied, cancelled, deadline_exceeded, or what a kernel or
 //           the device said. Details: `script`, `line`, and of kernels `kernel` and `inputs`.
@@ -21,6 +22,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +47,8 @@ struct ScriptSource {
 
   /// Reads a file. Errors: not_found, io_error, limit_exceeded (more than 16 MiB).
   [[nodiscard]] static Result<ScriptSource> from_file(const std::filesystem::path& path);
+  /// Reads to the end. Errors: io_error, limit_exceeded.
+  [[nodiscard]] static Result<ScriptSource> from_stream(std::istream& text, std::string name);
 };
 
 /// Zero means no limit of the script's own.
@@ -52,7 +56,8 @@ struct ScriptLimits {
   /// Lua instructions; library functions charge for the work they do in the same unit, and
   /// instructions that take long use it up by their time.
   std::uint64_t instructions = 1'000'000'000;
-  /// Bytes of the Lua state and of the calls it has not evaluated yet.
+  /// Bytes of the Lua state, of the calls it has not evaluated yet, and of what is kept for it outside
+  /// of both: errors, what it printed if the observer keeps that, a file while it is decoded.
   std::uint64_t memory_bytes = std::uint64_t{256} << 20;
   /// Bytes of device memory in buffers that the script still holds.
   std::uint64_t buffer_bytes = std::uint64_t{4} << 30;
@@ -73,6 +78,9 @@ class ScriptObserver {
   virtual ~ScriptObserver() = default;
   /// Text that print() wrote, with its line end.
   virtual void on_print(std::string_view text) noexcept = 0;
+  /// Whether the observer keeps what is printed: then it counts as the script's memory, and on_print()
+  /// is not called for what is beyond the limit.
+  [[nodiscard]] virtual bool keeps_text() const noexcept { return false; }
   virtual void on_command(const ScriptCommand&) noexcept {}
   virtual void on_loaded(const std::filesystem::path&, const TensorSpec&) noexcept {}
   virtual void on_saved(const std::filesystem::path&, const TensorSpec&) noexcept {}
@@ -121,11 +129,11 @@ struct ScriptRun {
   Future<ScriptReport> done;
   CancelSource stop;
   /// In a system's tree: the script's actor, to watch it, link to it or end it. It ends with the
-  /// script, and with its reason. Else not valid().
+  /// script: normally, or with {shutdown, what went wrong}. Else not valid().
   Future<ActorAddress> actor = {};
 
-  /// Ends the script with `cancelled` at its next instruction or wait; its queued commands never
-  /// run. What runs outside of Lua (decoding a file) is waited for.
+  /// Ends the script with `cancelled` at its next instruction or wait, that for a file included; its
+  /// queued commands never run, and a file that it was saving stays as it was.
   void cancel() const { stop.cancel(cancelled_error("script")); }
 };
 

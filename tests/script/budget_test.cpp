@@ -76,7 +76,35 @@ INSTANTIATE_TEST_SUITE_P(
         "local t, b = {}, buffer{1} while true do t[#t + 1] = relu(b) end",
         "read(fill{shape = {1 << 24}})"));
 
+INSTANTIATE_TEST_SUITE_P(OutsideOfLua, Runaway,
+                         testing::Values("local t = {} for i = 1, 1e6 do local _, e = "
+                                         "pcall(buffer, {}, {dtype = ('x'):rep(64)}) t[i] = "
+                                         "e end",
+                                         "local t, s = {}, ('x'):rep(4000) for i = 1, 1e6 do t[i] "
+                                         "= select(2, pcall(image.load, s)) end",
+                                         "while true do load(('x = 1 '):rep(1e5)) end"));
+
 class Budgets : public Scripts {};
+
+/// An observer that keeps the text, as `stoker run --json` does.
+class Keeper final : public ScriptObserver {
+ public:
+  void on_print(std::string_view line) noexcept override { text += line; }
+  [[nodiscard]] bool keeps_text() const noexcept override { return true; }
+  std::string text;
+};
+
+TEST_F(Budgets, text_that_is_kept_counts_as_memory) {
+  const auto keeper = std::make_shared<Keeper>();
+  ScriptOptions options = limited(0, 8);
+  options.observer = keeper;
+  const ScriptRun run =
+      host.start({"test.lua", "local s = ('x'):rep(1000) while true do print(s) end"}, options)
+          .value();
+  EXPECT_EQ(run.done.wait().error().code(), ErrorCode::budget_exceeded);
+  EXPECT_LT(keeper->text.size(), std::size_t{8} << 20);
+  EXPECT_GT(keeper->text.size(), std::size_t{4} << 20);
+}
 
 TEST_F(Budgets, device_memory_is_limited) {
   ScriptOptions options;

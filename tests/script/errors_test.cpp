@@ -41,6 +41,32 @@ TEST_F(ScriptErrors, of_a_misspelt_name_say_which_was_near) {
   EXPECT_EQ(run("buffer{1}:gausian_blur()").error().reason(),
             "a buffer has no field and no kernel of this name: gausian_blur; did you mean "
             "'gaussian_blur'?");
+  const Error dtype = run("buffer({1}, {dtype = 'f23'})").error();
+  EXPECT_EQ(dtype.reason(), "there is no dtype 'f23'; did you mean 'f32'?");
+  EXPECT_NE(dtype.detail("known").find("bf16"), std::string_view::npos);
+}
+
+TEST_F(ScriptErrors, of_an_index_say_how_elements_are_read) {
+  EXPECT_NE(
+      run("local b = buffer{1} print(b[1])").error().reason().find("there is no b[1]; read(b)"),
+      std::string_view::npos);
+  EXPECT_EQ(run("local b = buffer{1} print(b[{}])").code(), ErrorCode::invalid_argument);
+}
+
+TEST_F(ScriptErrors, of_library_functions_name_the_function_and_the_line) {
+  for (const auto& [code, text] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"\nutf8.offset({}, 1)", "bad argument #1 to 'offset'"},
+           {"\nstring.byte()", "bad argument #1 to 'byte'"},
+           {"\ntonumber()", "bad argument #1 to 'tonumber'"},
+           {"\nload()", "bad argument #1 to 'load'"},
+           {"\ncoroutine.close(1)", "bad argument #1 to 'close'"}}) {
+    const Error error = run(code).error();
+    EXPECT_EQ(error.reason().substr(0, std::string_view{text}.size()), text);
+    EXPECT_EQ(error.detail("line"), "2") << code;
+  }
+  EXPECT_EQ(
+      run("print(pcall(function() return utf8.len({}) .. '' end))").text().find("test.lua:1: "),
+      6U);
 }
 
 TEST_F(ScriptErrors, of_a_script_keep_its_text_and_line) {
@@ -48,7 +74,16 @@ TEST_F(ScriptErrors, of_a_script_keep_its_text_and_line) {
   EXPECT_EQ(error.code(), ErrorCode::script_error);
   EXPECT_EQ(error.reason(), "no luck");
   EXPECT_EQ(error.detail("line"), "2");
-  EXPECT_EQ(run("error({})").error().reason(), "an error that is a table value");
+  EXPECT_EQ(run("error({})").error().reason(), "an error that is {}");
+  EXPECT_EQ(
+      run("error{code = 3, message = 'no \"luck\"', 7, {8}, [print] = true}").error().reason(),
+      "an error that is {7, a table, [a function] = true, code = 3, message = \"no \"luck\"\"}");
+  EXPECT_EQ(run("error(42)").error().reason(), "an error that is 42");
+  EXPECT_EQ(run("local t = {} for i = 1, 1000 do t[i] = ('x'):rep(1e4) end error(t)")
+                .error()
+                .reason()
+                .substr(0, 24),
+            "an error that is {\"xxxxx");
   EXPECT_EQ(
       run("error(setmetatable({}, {__tostring = function() return 'mine' end}))").error().reason(),
       "mine");

@@ -99,6 +99,25 @@ TEST_F(ScriptImages, need_a_directory_to_be_allowed) {
             ErrorCode::permission_denied);
 }
 
+TEST_F(ScriptImages, that_do_not_fit_into_the_budget_are_refused_by_name) {
+  EXPECT_EQ(run_there("image.save(fill({shape = {600, 600, 3}, dtype = 'u8'}), 'a.png')").text(),
+            "");
+  options.limits.buffer_bytes = std::uint64_t{1} << 20;
+  const Error error = run_there("image.load('a.png')").error();
+  EXPECT_EQ(error.code(), ErrorCode::budget_exceeded);
+  EXPECT_EQ(error.detail("budget"), "buffer_bytes");
+  EXPECT_EQ(error.detail("requested"), "1080000");
+  EXPECT_EQ(error.detail("path"), (fs::canonical(root / "allowed") / "a.png").string());
+  // It may be caught, and what became garbage makes room.
+  EXPECT_EQ(run_there("print(pcall(image.load, 'a.png') == false)").text(), "true\n");
+  options.limits.buffer_bytes = 2'000'000;
+  EXPECT_EQ(run_there("for i = 1, 5 do image.load('a.png') end").text(), "");
+}
+
+TEST_F(ScriptImages, have_names_of_a_length_that_the_system_knows) {
+  EXPECT_EQ(run_there("image.load(('a/'):rep(1 << 20))").code(), ErrorCode::invalid_argument);
+}
+
 TEST_F(ScriptImages, a_save_that_fails_leaves_the_old_file) {
   EXPECT_EQ(run_there(std::string{picture} + "image.save(p, 'a.png')").text(), "");
   EXPECT_TRUE(run_there("image.save(fill({shape = {2, 2, 2}}), 'a.png')").result.has_error());

@@ -114,6 +114,17 @@ TEST_F(ScriptLanguage, a_first_line_for_the_shell_is_skipped) {
   EXPECT_EQ(error.detail("line"), "2");
 }
 
+TEST_F(ScriptLanguage, a_byte_order_mark_is_skipped) {
+  EXPECT_EQ(run("\xef\xbb\xbfprint(1)").text(), "1\n");
+  EXPECT_EQ(run("\xef\xbb\xbf#!/usr/bin/env -S stoker run\nprint(2)").text(), "2\n");
+}
+
+TEST_F(ScriptLanguage, printing_a_buffer_of_many_axes_shows_its_ends) {
+  const std::string text = run("print(fill{shape = {8, 8, 8, 8, 8, 8}, value = 1})").text();
+  EXPECT_LT(text.size(), 1000U);
+  EXPECT_NE(text.find("[1 1 1 1 ... 1 1 1 1]"), std::string::npos) << text;
+}
+
 TEST_F(ScriptLanguage, coroutines_may_wait) {
   EXPECT_EQ(run("local step = coroutine.wrap(function(x)\n"
                 "  while true do x = coroutine.yield(read(x + 1)[1]) end\n"
