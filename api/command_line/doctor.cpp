@@ -1,12 +1,13 @@
 // `stoker doctor`: why each driver and device was taken or rejected, and whether each device
 // computes.
 #include <chrono>
-#include <cstdlib>
 #include <iostream>
 
 #include "output.hpp"
 #include "stoker/api/version.hpp"
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/runtime/printable.hpp"
+#include "stoker/runtime/settings.hpp"
 #include "verbs.hpp"
 
 namespace stoker::command_line {
@@ -37,12 +38,14 @@ Check check(const System& system, const DeviceInfo& info) {
   }
 }
 
-std::vector<std::pair<std::string, std::string>> settings() {
+/// The environment as far as it decides something here.
+std::vector<std::pair<std::string, std::string>> environment_given() {
+  std::vector<std::string> names;
+  for (const Setting& setting : settings()) names.emplace_back(setting.name);
+  names.insert(names.end(), {"VK_DRIVER_FILES", "VK_ICD_FILENAMES"});
   std::vector<std::pair<std::string, std::string>> found;
-  for (const char* name : {"STOKER_DEVICE", "STOKER_LOG", "STOKER_CACHE_DIR", "STOKER_THREADS",
-                           "STOKER_ISA", "STOKER_FLUSH_SUBNORMALS", "STOKER_VALIDATION",
-                           "STOKER_OBSERVE", "VK_DRIVER_FILES", "VK_ICD_FILENAMES"})
-    if (const char* value = std::getenv(name)) found.emplace_back(name, value);
+  for (const std::string& name : names)
+    if (auto value = environment(name)) found.emplace_back(name, *std::move(value));
   return found;
 }
 
@@ -73,12 +76,12 @@ int examine(bool json) {
     nlohmann::json checked = nlohmann::json::array();
     for (const Check& one : checks)
       checked.push_back({{"device", one.device}, {"works", one.works}, {"reason", one.reason}});
-    nlohmann::json environment = nlohmann::json::object();
-    for (const auto& [name, value] : settings()) environment[name] = value;
+    nlohmann::json variables = nlohmann::json::object();
+    for (const auto& [name, value] : environment_given()) variables[name] = value;
     nlohmann::json report = {{"version", version},
                              {"cpu_kernels", cpu_isa()},
                              {"cache_dir", system.config().cache_dir},
-                             {"environment", environment},
+                             {"environment", variables},
                              {"findings", taken},
                              {"checks", checked}};
     if (chosen)
@@ -91,7 +94,8 @@ int examine(bool json) {
   std::cout << "stoker " << version << ", CPU kernels for " << cpu_isa() << ", cache in "
             << (system.config().cache_dir.empty() ? "memory only" : system.config().cache_dir)
             << '\n';
-  for (const auto& [name, value] : settings()) std::cout << name << "=" << value << '\n';
+  for (const auto& [name, value] : environment_given())
+    std::cout << name << "=" << printable(value) << '\n';
   std::cout << "\nDrivers and devices\n";
   for (const Diagnosis& one : findings)
     std::cout << (one.accepted ? "  taken     " : "  rejected  ") << one.subject << ": "

@@ -1,20 +1,34 @@
 #include "journal.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
-#include <iostream>
 #include <map>
 #include <tuple>
+#include <utility>
+
+#include "stoker/runtime/printable.hpp"
 
 namespace stoker::command_line {
 namespace {
 
-// A script may run any number of commands; these are kept one by one.
-constexpr std::size_t kept_commands = 100'000;
+// A script may run any number of commands and save any number of files; these are kept one by one.
+constexpr std::size_t kept_commands = 10'000;
+constexpr std::size_t kept_files = 1'000;
 // More than this are shown grouped.
 constexpr std::size_t shown_commands = 40;
 
 double microseconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double, std::micro>(time).count();
+}
+
+/// The beginning of a text, cut between two characters of UTF-8: of a long one no long copy is made.
+std::string_view first_part(std::string_view text) {
+  std::size_t size = std::min(text.size(), std::size_t{64} << 10);
+  const auto goes_on = [&] { return (static_cast<unsigned char>(text[size]) & 0xc0U) == 0x80; };
+  for (int i = 0; i < 3 && size < text.size() && goes_on(); ++i) --size;
+  return text.substr(0, size);
 }
 
 /// Calls of the same kernel with the same output on the same line.
@@ -37,21 +51,31 @@ void print_row(int line, const std::string& kernel, const std::string& output, c
 
 }  // namespace
 
+Journal::Journal(Options options)
+    : options_{options}, shown_on_terminal_{isatty(STDOUT_FILENO) == 1} {}
+
 void Journal::on_print(std::string_view text) noexcept {
   end_progress();
   if (options_.collect_text) {
     const std::lock_guard lock{mutex_};
     text_ += text;
-  } else {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
+    return;
   }
+  while (!text.empty()) {
+    const std::string_view part = shown_on_terminal_ ? first_part(text) : text;
+    const std::string shown = shown_on_terminal_ ? printable(part) : std::string{};
+    const std::string_view written = shown_on_terminal_ ? shown : part;
+    std::fwrite(written.data(), 1, written.size(), stdout);
+    text.remove_prefix(part.size());
+  }
+  std::fflush(stdout);
 }
 
 void Journal::on_command(const ScriptCommand& command) noexcept {
   const std::lock_guard lock{mutex_};
   ++count_;
   if (commands_.size() < kept_commands) commands_.push_back(command);
+  if (count_ == kept_commands && options_.trace != nullptr) options_.trace->enable(false);
   if (!options_.progress) return;
   const auto now = std::chrono::steady_clock::now();
   if (now - shown_ < std::chrono::milliseconds{100}) return;
@@ -63,7 +87,7 @@ void Journal::on_command(const ScriptCommand& command) noexcept {
 
 void Journal::on_saved(const std::filesystem::path& path, const TensorSpec& spec) noexcept {
   const std::lock_guard lock{mutex_};
-  saved_.push_back({path.string(), spec});
+  if (++saved_count_ <= kept_files) saved_.push_back({path.string(), spec});
 }
 
 void Journal::end_progress() noexcept {
@@ -96,11 +120,13 @@ void Journal::print_report(const DeviceInfo& device) const {
   if (count_ > commands_.size())
     std::printf("  (the times are those of the first %zu commands)\n", commands_.size());
   for (const Saved& one : saved_)
-    std::printf("saved %s (%s)\n", one.path.c_str(), one.spec.to_string().c_str());
+    std::printf("saved %s (%s)\n", printable(one.path).c_str(), one.spec.to_string().c_str());
+  if (saved_count_ > saved_.size())
+    std::printf("saved %llu files in all\n", static_cast<unsigned long long>(saved_count_));
   std::fflush(stdout);
 }
 
-nlohmann::json Journal::to_json() const {
+nlohmann::json Journal::take_json() {
   nlohmann::json commands = nlohmann::json::array();
   for (const ScriptCommand& command : commands_) {
     nlohmann::json entry{{"kernel", command.kernel},
@@ -113,7 +139,7 @@ nlohmann::json Journal::to_json() const {
   nlohmann::json saved = nlohmann::json::array();
   for (const Saved& one : saved_)
     saved.push_back({{"path", one.path}, {"spec", one.spec.to_string()}});
-  return {{"commands", commands}, {"saved", saved}, {"printed", text_}};
+  return {{"commands", commands}, {"saved", saved}, {"printed", std::move(text_)}};
 }
 
 }  // namespace stoker::command_line

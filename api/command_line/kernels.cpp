@@ -106,6 +106,8 @@ int show(const std::string& name, bool json) {
 
 void add_kernels(CLI::App& app, Choice& choice) {
   auto* verb = app.add_subcommand("kernels", "List the kernels, or describe one");
+  verb->footer(
+      "\nExamples:\n  stoker kernels\n  stoker kernels gaussian_blur\n  stoker kernels --json");
   auto name = std::make_shared<std::string>();
   verb->add_option("NAME", *name, "A kernel's name or alias");
   verb->add_flag("--json", choice.json, "Parameters, dtypes and devices, as JSON");

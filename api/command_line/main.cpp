@@ -1,12 +1,21 @@
 // The `stoker` command.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <iomanip>
 #include <iostream>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "output.hpp"
 #include "stoker/api/version.hpp"
+#include "stoker/runtime/nearest_name.hpp"
+#include "stoker/runtime/printable.hpp"
+#include "stoker/runtime/settings.hpp"
 #include "verbs.hpp"
 
 namespace {
@@ -35,12 +44,29 @@ Exit codes:
   130, 143  stopped by Ctrl-C, by SIGTERM
 
 Environment:
-  STOKER_DEVICE     the device to use: cpu, vulkan, vulkan:1, null
-  STOKER_LOG        debug, info, warn, error, off
-  STOKER_CACHE_DIR  where compiled pipelines are kept
-  STOKER_OBSERVE    a path where a program can be observed
+)";
 
-`stoker VERB --help` says more of each.)";
+/// Below the list of verbs.
+std::string footer() {
+  std::ostringstream text;
+  text << examples;
+  for (const stoker::Setting& setting : stoker::settings())
+    text << "  " << std::left << std::setw(24) << setting.name << setting.summary << '\n';
+  text << "\n`stoker VERB --help` says more of each.";
+  return text.str();
+}
+
+/// A descriptor that whoever started us had closed would be given to the first file that is opened, and
+/// what we print would end in it. Reading from what takes its place is at the end, writing fails.
+void fill_standard_descriptors() {
+  while (true) {
+    const int descriptor = open("/dev/null", O_RDONLY);
+    if (descriptor < 0) return;
+    if (descriptor <= STDERR_FILENO) continue;
+    close(descriptor);
+    return;
+  }
+}
 
 int report_failure(const stoker::Error& error, bool json) {
   if (json)
@@ -50,40 +76,36 @@ int report_failure(const stoker::Error& error, bool json) {
   return exit_code_of(error);
 }
 
-/// The verb that was asked for and is none of ours; empty if it is one or there is none.
-std::string_view unknown_verb(const CLI::App& app, std::span<char* const> arguments) {
+/// Why there is no such verb; empty if it is one or none was asked for.
+std::string unknown_verb(const CLI::App& app, std::span<char* const> arguments) {
   if (arguments.empty() || arguments[0][0] == '-') return {};
-  const auto verbs = app.get_subcommands([](const CLI::App*) { return true; });
-  const bool known = std::ranges::any_of(
-      verbs, [&](const CLI::App* verb) { return verb->get_name() == arguments[0]; });
-  return known ? std::string_view{} : arguments[0];
+  std::vector<std::string_view> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.emplace_back(verb->get_name());
+  const std::string_view asked{arguments[0]};
+  if (std::ranges::find(names, asked) != names.end()) return {};
+  const auto nearest = stoker::nearest_name(asked, names);
+  return "there is no verb '" + std::string{asked} + "'" +
+         (nearest ? "; did you mean '" + std::string{*nearest} + "'?" : std::string{});
 }
 
 /// Help was asked for, or the command line is wrong.
 int answer_usage(const CLI::App& app, const CLI::ParseError& problem,
                  std::span<char* const> arguments) {
+  if (problem.get_exit_code() == 0) return app.exit(problem);
   const auto is_json = [](std::string_view argument) { return argument == "--json"; };
-  const std::string_view verb = unknown_verb(app, arguments);
-  const bool wrong = problem.get_exit_code() != 0;
-  const std::string reason =
-      verb.empty() ? problem.what() : "there is no verb '" + std::string{verb} + "'";
-  if (wrong && std::ranges::any_of(arguments, is_json)) {
+  const std::string verb = unknown_verb(app, arguments);
+  const std::string reason = verb.empty() ? problem.what() : verb;
+  if (std::ranges::any_of(arguments, is_json))
     print_json({{"error", to_json(stoker::Error{"command line", stoker::ErrorCode::invalid_argument,
                                                 reason})}});
-    return usage;
-  }
-  if (!verb.empty()) {
-    std::cerr << reason << "\nRun with --help for more information.\n";
-    return usage;
-  }
-  return app.exit(problem) == 0 ? ok : usage;
+  else
+    std::cerr << stoker::printable(reason) << "\nRun with --help for more information.\n";
+  return usage;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(std::span<char*> arguments) {
   CLI::App app{"Stoker runs kernels, pipelines and scripts on GPUs and CPUs.", "stoker"};
-  app.footer(examples);
   app.set_version_flag("--version", "stoker " + std::string{stoker::version});
   app.require_subcommand(1);
   Choice choice;
@@ -95,10 +117,12 @@ int main(int argc, char** argv) {
   add_train(app, choice);
   add_observe(app, choice);
   add_bench(app, choice);
+  app.footer(footer());  // last: verbs would inherit it
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::ParseError& problem) {
-    return answer_usage(app, problem, std::span{argv, static_cast<std::size_t>(argc)}.subspan(1));
+    return answer_usage(app, problem,
+                        arguments.subspan(std::min<std::size_t>(1, arguments.size())));
   }
   try {
     return choice.run();
@@ -107,4 +131,11 @@ int main(int argc, char** argv) {
   } catch (const std::exception&) {
     return report_failure(stoker::error_from_current_exception("stoker"), choice.json);
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  fill_standard_descriptors();
+  return after_output(run({argv, static_cast<std::size_t>(argc)}));
 }

@@ -7,8 +7,10 @@
 #include <mutex>
 
 #include "interrupts.hpp"
+#include "numbers.hpp"
 #include "output.hpp"
 #include "stoker/api/observe_server.hpp"
+#include "stoker/runtime/printable.hpp"
 #include "verbs.hpp"
 
 namespace stoker::command_line {
@@ -29,10 +31,6 @@ struct Options {
 
 /// Throws a CLI::Error for what the parser cannot see.
 void check(const Options& options) {
-  constexpr double longest_s = 1e9;  // which nanoseconds still count
-  if (!(options.interval_s >= 0 && options.interval_s <= longest_s))
-    throw CLI::ValidationError{"--interval: seconds from 0 to 1e9, not " +
-                               std::to_string(options.interval_s)};
   if (options.interval_s == 0 && !options.once)
     throw CLI::ValidationError{"--interval 0 needs --once"};
 }
@@ -78,16 +76,16 @@ void show(const SystemObservation& seen, const SystemObservation* before, const 
     // A terminal is drawn over; elsewhere one comes after the other.
     const bool terminal = isatty(STDOUT_FILENO) != 0;
     if (!options.once && terminal) std::cout << "\033[H\033[2J";
-    std::cout << to_text(seen, known);
+    std::cout << printable(to_text(seen, known));
     if (!options.once && !terminal) std::cout << '\n';
     std::cout << std::flush;
   }
 }
 
 int observe(const Options& options) {
-  Interrupts::block();
   Pause pause;
-  const Interrupts interrupts{[&pause] { pause.interrupt(); }};
+  Interrupts interrupts;
+  interrupts.on_signal([&pause] { pause.interrupt(); });
   const Look look = options.socket.empty()
                         ? look_at_own_system(options.device)
                         : Look{[&options] { return observe_at(options.socket); }};
@@ -97,7 +95,7 @@ int observe(const Options& options) {
   while (pause.wait(options.interval())) {
     const Result<SystemObservation> seen = look();
     if (!seen && !options.once) {
-      std::cerr << "stoker: the program has ended: " << seen.error().reason() << '\n';
+      std::cerr << "stoker: the program has ended: " << printable(seen.error().reason()) << '\n';
       return ok;
     }
     show(seen.value(), &before, options);
@@ -130,9 +128,9 @@ void add_observe(CLI::App& app, Choice& choice) {
   verb->add_option("--device", options->device,
                    "Of a system of its own: cpu, vulkan, vulkan:1, null; default: STOKER_DEVICE or "
                    "the best");
-  verb->add_option("--interval", options->interval_s,
-                   "Seconds between two looks; with --once 0: one look, without rates")
-      ->capture_default_str();
+  add_seconds(*verb, "--interval", 1e-3, options->interval_s,
+              "Seconds between two looks; with --once 0: one look, without rates")
+      ->default_str("1");
   verb->add_flag("--once", options->once, "Look twice, for rates, and end");
   verb->add_flag("--json", options->json, "JSON; without --once one value a line");
   verb->callback([&choice, options] {

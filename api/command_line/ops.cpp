@@ -85,6 +85,10 @@ int show(bool json) {
 
 void add_ops(CLI::App& app, Choice& choice) {
   auto* verb = app.add_subcommand("ops", "List the operations on tensors");
+  verb->footer(
+      "A line is an operation, the devices that it runs on, its gradient (exact, zero or none) and "
+      "what\n"
+      "it computes.");
   verb->add_flag("--json", choice.json, "Dtypes, devices and gradients, as JSON");
   verb->callback([&choice] { choice.run = [&choice] { return show(choice.json); }; });
 }

@@ -1,10 +1,14 @@
 #include "output.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <iostream>
 #include <sstream>
+#include <system_error>
 
+#include "stoker/runtime/printable.hpp"
 #include "verbs.hpp"
 
 namespace stoker::command_line {
@@ -68,8 +72,12 @@ nlohmann::json to_json(const DeviceInfo& info) {
 }
 
 void print_json(const nlohmann::json& value) {
-  // What scripts print need not be UTF-8; JSON must be.
-  std::cout << value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  // As operator<<, but what scripts print need not be UTF-8, and JSON must be.
+  nlohmann::detail::serializer<nlohmann::json> serializer{
+      nlohmann::detail::output_adapter<char>{std::cout}, ' ',
+      nlohmann::json::error_handler_t::replace};
+  serializer.dump(value, true, false, 2);
+  std::cout << '\n';
 }
 
 std::string describe(const Error& error, std::string_view source) {
@@ -89,7 +97,16 @@ std::string describe(const Error& error, std::string_view source) {
   for (const Detail& detail : error.details())
     if (detail.key != "script" && detail.key != "line")
       text << "  " << detail.key << ": " << detail.value << '\n';
-  return text.str();
+  return printable(text.str());
+}
+
+int after_output(int code) {
+  std::cout.flush();
+  const int cause = std::fflush(stdout) != 0 ? errno : 0;
+  if (cause == 0 && std::ferror(stdout) == 0 && std::cout) return code;
+  std::cerr << "stoker: standard output could not be written"
+            << (cause != 0 ? ": " + std::generic_category().message(cause) : std::string{}) << '\n';
+  return code == ok ? failed : code;
 }
 
 }  // namespace stoker::command_line

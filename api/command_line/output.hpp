@@ -1,4 +1,5 @@
-// How the verbs write: errors, sizes, and the JSON of what several of them show.
+// How the verbs write: errors, sizes, and the JSON of what several of them show. What comes from
+// scripts, files and other programs is printable() in all that is meant for people.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,10 +15,15 @@ namespace stoker::command_line {
 
 [[nodiscard]] nlohmann::json to_json(const Error& error);
 [[nodiscard]] nlohmann::json to_json(const DeviceInfo& info);
+/// Written piece by piece: the text of a large value is never in memory as a whole.
 void print_json(const nlohmann::json& value);
 
 /// The failure in lines for a person: where, what, the line of the script if `source` has it, and
 /// each detail.
 [[nodiscard]] std::string describe(const Error& error, std::string_view source = {});
+
+/// To be called at the end: what the process answers if it would answer `code`. It is `failed`, and said
+/// on standard error, if something that was written to standard output did not get there.
+[[nodiscard]] int after_output(int code);
 
 }  // namespace stoker::command_line

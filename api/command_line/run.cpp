@@ -7,6 +7,7 @@
 #include "journal.hpp"
 #include "output.hpp"
 #include "script_words.hpp"
+#include "stoker/runtime/printable.hpp"
 #include "verbs.hpp"
 
 namespace stoker::command_line {
@@ -36,9 +37,9 @@ ScriptOptions script_options(const Options& options) {
       options.files(), options.code ? std::nullopt : std::optional{options.script.words[0]});
 }
 
-nlohmann::json report_json(const Journal& journal, const DeviceInfo& device,
+nlohmann::json report_json(Journal& journal, const DeviceInfo& device,
                            const Result<ScriptReport>& outcome, const Result<void>& traced) {
-  nlohmann::json report = journal.to_json();
+  nlohmann::json report = journal.take_json();
   report["device"] = {
       {"name", device.name}, {"description", device.description}, {"type", to_string(device.type)}};
   if (outcome)
@@ -53,47 +54,54 @@ nlohmann::json report_json(const Journal& journal, const DeviceInfo& device,
   return report;
 }
 
+void print_failure(const Error& error, const ScriptSource& source) {
+  std::cerr << "stoker: " << describe(error, source.text);
+  if (error.code() == ErrorCode::permission_denied)
+    std::cerr << "  Images in further directories are allowed with --allow DIR.\n";
+  if (error.reason().find("(global 'nn')") != std::string_view::npos)
+    std::cerr << "  Scripts that describe a training are for: stoker train FILE.lua\n";
+}
+
 int run(const Options& options) {
   const ScriptSource source = source_of(options);
   ScriptOptions script = script_options(options);
-  Interrupts::block();
-  const System system;
+  Interrupts interrupts;
+  SystemOptions own;
+  own.stop_patience = std::chrono::milliseconds{500};  // for work of a script that was ended
+  const System system{std::move(own)};
   const Device device = system.device(options.script.device);
   // The report wants each command's time on the device.
   if (!options.script.quiet || !options.trace.empty()) system.trace().enable();
   const bool terminal = isatty(STDERR_FILENO) != 0;
   const auto journal = std::make_shared<Journal>(
       Journal::Options{.collect_text = options.script.json,
-                       .progress = terminal && !options.script.quiet && !options.script.json});
+                       .progress = terminal && !options.script.quiet && !options.script.json,
+                       .trace = options.trace.empty() ? &system.trace() : nullptr});
   script.observer = journal;
   ScriptHost host = script_host(system, device);
+  ScriptEnd end{interrupts, options.script};
   const ScriptRun started = host.start(source, std::move(script)).value();
-  const Interrupts interrupts{[&started] { started.cancel(); }};
+  interrupts.on_signal([stop = started.stop] { stop.cancel(cancelled_error("script")); });
   const Result<ScriptReport>& outcome = started.done.wait();
+  const int code = outcome                      ? ok
+                   : interrupts.received() != 0 ? interrupted + interrupts.received()
+                                                : exit_code_of(outcome.error());
+  end.has_come(code);
   journal->end_progress();
 
   Result<void> traced;
   if (!options.trace.empty()) traced = system.trace().write_json(options.trace);
-  if (options.script.json)
+  if (options.script.json) {
     print_json(report_json(*journal, device.info(), outcome, traced));
-  else if (!options.script.quiet)
-    journal->print_report(device.info());
-  if (outcome.has_error() && !options.script.json) {
-    std::cerr << "stoker: " << describe(outcome.error(), source.text);
-    if (outcome.error().code() == ErrorCode::permission_denied)
-      std::cerr << "  Images in further directories are allowed with --allow DIR.\n";
-    if (outcome.error().reason().find("(global 'nn')") != std::string_view::npos)
-      std::cerr << "  Scripts that describe a training are for: stoker train FILE.lua\n";
-  }
-  if (!options.script.json) {
+  } else {
+    if (!options.script.quiet) journal->print_report(device.info());
+    if (outcome.has_error()) print_failure(outcome.error(), source);
     if (traced.has_error())
       std::cerr << "stoker: " << describe(traced.error());
     else if (!options.trace.empty() && !options.script.quiet)
-      std::cout << "trace in " << options.trace << '\n';
+      std::cout << "trace in " << printable(options.trace) << '\n';
   }
-  if (outcome) return traced ? ok : exit_code_of(traced.error());
-  if (interrupts.received() != 0) return interrupted + interrupts.received();
-  return exit_code_of(outcome.error());
+  return code == ok && traced.has_error() ? exit_code_of(traced.error()) : code;
 }
 
 constexpr const char* examples = R"(

@@ -1,7 +1,13 @@
 #include "script_words.hpp"
 
+#include <unistd.h>
+
 #include <iostream>
-#include <iterator>
+#include <limits>
+
+#include "numbers.hpp"
+#include "output.hpp"
+#include "verbs.hpp"
 
 namespace stoker::command_line {
 
@@ -16,14 +22,16 @@ void ScriptWords::add_limits(CLI::App& verb) {
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
-  verb.add_option("--instructions", limits.instructions,
-                  "Lua instructions it may use; 0: any number")
-      ->capture_default_str();
-  verb.add_option("--memory", memory_mib, "MiB its Lua state may use; 0: any")
-      ->capture_default_str();
-  verb.add_option("--buffers", buffers_mib, "MiB of device memory it may hold; 0: any")
-      ->capture_default_str();
-  verb.add_option("--time-limit", time_limit_s, "Seconds it may run; 0: any");
+  const auto add = [&](const char* name, std::uint64_t& value, Whole range, const char* summary) {
+    add_whole(
+        verb, name, range, [&value](std::uint64_t given) { value = given; }, summary)
+        ->default_str(std::to_string(value));
+  };
+  constexpr Whole mebibytes{.most = std::numeric_limits<std::uint64_t>::max() >> 20};
+  add("--instructions", limits.instructions, {}, "Lua instructions it may use; 0: any number");
+  add("--memory", memory_mib, mebibytes, "MiB its Lua state may use; 0: any");
+  add("--buffers", buffers_mib, mebibytes, "MiB of device memory it may hold; 0: any");
+  add_seconds(verb, "--time-limit", 1e-9, time_limit_s, "Seconds the script may run; 0: any");
 }
 
 void ScriptWords::add_output(CLI::App& verb) {
@@ -37,10 +45,6 @@ void ScriptWords::check(std::size_t files) const {
     if (equals == std::string::npos || equals == 0)
       throw CLI::ValidationError{"arguments of a script are written name=value, not " + words[i]};
   }
-  constexpr double longest_s = 1e9;  // which nanoseconds still count
-  if (!(time_limit_s >= 0 && time_limit_s <= longest_s))
-    throw CLI::ValidationError{"--time-limit: seconds from 0 to 1e9, not " +
-                               std::to_string(time_limit_s)};
 }
 
 ScriptOptions ScriptWords::options(std::size_t files,
@@ -63,10 +67,31 @@ ScriptOptions ScriptWords::options(std::size_t files,
   return script;
 }
 
+ScriptEnd::ScriptEnd(Interrupts& interrupts, const ScriptWords& words) : interrupts_{interrupts} {
+  if (words.time_limit_s == 0) return;
+  constexpr std::chrono::seconds grace{1};
+  const Error error{"script", ErrorCode::deadline_exceeded,
+                    "the script ran longer than its time limit, and what it did cannot be stopped"};
+  end_ = Interrupts::End{
+      .at = std::chrono::steady_clock::now() + grace +
+            std::chrono::duration_cast<std::chrono::nanoseconds>(
+                std::chrono::duration<double>{words.time_limit_s}),
+      .code = out_of_budget,
+      .descriptor = words.json ? STDOUT_FILENO : STDERR_FILENO,
+      .last_words = words.json ? nlohmann::json{{"error", to_json(error)}}.dump(2) + "\n"
+                               : "stoker: " + describe(error)};
+  interrupts_.end_at(end_);
+}
+
+void ScriptEnd::has_come(int code) {
+  if (!end_) return;
+  end_->code = code;
+  end_->last_words.clear();  // the report says it
+  interrupts_.end_at(code == ok ? std::nullopt : end_);
+}
+
 ScriptSource script_source(const std::string& file) {
-  if (file == "-")
-    return {"stdin", std::string{std::istreambuf_iterator<char>{std::cin},
-                                 std::istreambuf_iterator<char>{}}};
+  if (file == "-") return ScriptSource::from_stream(std::cin, "stdin").value();
   return ScriptSource::from_file(file).value();
 }
 

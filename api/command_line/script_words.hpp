@@ -2,9 +2,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "interrupts.hpp"
 #include "stoker/api/script.hpp"
 
 namespace stoker::command_line {
@@ -33,7 +35,22 @@ struct ScriptWords {
                                       const std::optional<std::string>& file) const;
 };
 
-/// The script of a file, or for "-" that of the standard input. Throws what from_file() says.
+/// Ends the process a second after the time limit of its script, if the script, its work or its device
+/// has not ended by then: what they wait for may never come.
+class ScriptEnd {
+ public:
+  /// The script starts now.
+  ScriptEnd(Interrupts& interrupts, const ScriptWords& words);
+  /// The script has ended and the process will answer `code`: at any time if that is `ok`.
+  void has_come(int code);
+
+ private:
+  Interrupts& interrupts_;
+  std::optional<Interrupts::End> end_;
+};
+
+/// The script of a file, or for "-" that of the standard input. Throws what from_file() and from_stream()
+/// say.
 [[nodiscard]] ScriptSource script_source(const std::string& file);
 
 }  // namespace stoker::command_line

@@ -1,17 +1,17 @@
 // `stoker train`: a script describes a model and its data, the verb trains it.
 #include <atomic>
-#include <cstdlib>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
 
 #include "interrupts.hpp"
 #include "journal.hpp"
+#include "numbers.hpp"
 #include "output.hpp"
 #include "script_words.hpp"
 #include "stoker/api/nn/script/training_library.hpp"
 #include "stoker/api/nn/training_file.hpp"
-#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/printable.hpp"
 #include "training_files.hpp"
 #include "verbs.hpp"
 
@@ -30,6 +30,11 @@ struct Outcome {
   nn::History history;
   std::optional<Error> failure;
   std::filesystem::path saved;  ///< empty: nowhere
+  std::int64_t wanted = 0;      ///< the epoch to end with
+
+  [[nodiscard]] bool stopped_early() const {
+    return !failure && !history.empty() && history.back().epoch < wanted;
+  }
 };
 
 /// The rows of a data set until somebody wants the training to end: then a batch that is asked for
@@ -80,7 +85,7 @@ Outcome train(nn::TrainingPlan& plan, const Options& options, const std::atomic<
                   {{"file", options.resume}}};
     fit.first_epoch = done + 1;
   }
-  fit.epochs = last;
+  fit.epochs = outcome.wanted = last;
   if (!options.script.quiet && !options.script.json) fit.log = &std::cout;
   // Lines for each epoch are there anyway.
   if (fit.log && nn::terminal_columns(std::cerr))
@@ -118,7 +123,7 @@ nlohmann::json epoch_json(const nn::EpochMetrics& epoch) {
   return made;
 }
 
-nlohmann::json report_json(const nn::Model& model, const Journal& journal, const Outcome& outcome) {
+nlohmann::json report_json(const nn::Model& model, Journal& journal, const Outcome& outcome) {
   const nn::ModelInfo info = model.info();
   nlohmann::json report{{"device", info.device},
                         {"model",
@@ -127,10 +132,11 @@ nlohmann::json report_json(const nn::Model& model, const Journal& journal, const
                           {"trainable", info.trainable},
                           {"loss", info.loss},
                           {"optimizer", info.optimizer}}},
-                        {"printed", journal.to_json()["printed"]},
+                        {"printed", journal.take_json()["printed"]},
                         {"epochs", nlohmann::json::array()}};
   for (const nn::EpochMetrics& epoch : outcome.history)
     report["epochs"].push_back(epoch_json(epoch));
+  report["stopped_early"] = outcome.stopped_early();
   if (!outcome.saved.empty()) report["saved"] = outcome.saved.string();
   if (outcome.failure) report["error"] = to_json(*outcome.failure);
   return report;
@@ -140,13 +146,15 @@ void print_report(const nn::Model& model, const Outcome& outcome) {
   if (outcome.history.empty()) return;
   const nn::EpochMetrics& last = outcome.history.back();
   std::ostringstream text;
-  text << "trained to epoch " << last.epoch << " in " << std::fixed << std::setprecision(2)
-       << last.total_milliseconds / 1000 << " s on " << model.info().device << ": "
-       << std::setprecision(4) << "loss " << last.loss;
+  text << "trained to epoch " << last.epoch;
+  if (last.epoch < outcome.wanted) text << " of " << outcome.wanted;
+  if (outcome.stopped_early()) text << " (a callback stopped it early)";
+  text << " in " << std::fixed << std::setprecision(2) << last.total_milliseconds / 1000 << " s on "
+       << model.info().device << ": " << std::setprecision(4) << "loss " << last.loss;
   if (last.validation_loss) text << ", validation loss " << *last.validation_loss;
   for (const auto& [name, value] : last.validation_metrics) text << ", " << name << ' ' << value;
   std::cout << text.str() << '\n';
-  if (!outcome.saved.empty()) std::cout << "saved " << outcome.saved.string() << '\n';
+  if (!outcome.saved.empty()) std::cout << "saved " << printable(outcome.saved.string()) << '\n';
 }
 
 void print_failure(const Error& error, const ScriptSource& source, bool stopped,
@@ -166,11 +174,11 @@ int run(const Options& options) {
   const std::string& file = options.script.words[0];
   const ScriptSource source = script_source(file);
   ScriptOptions script = options.script.options(1, file);
-  // What fails is told below, and as it was asked for: the log of those who ran it adds nothing.
-  if ((options.script.quiet || options.script.json) && std::getenv("STOKER_LOG") == nullptr)
-    set_log_level(LogLevel::critical);
-  Interrupts::block();
-  const System system;
+  std::atomic<bool> stop{false};
+  Interrupts interrupts;
+  SystemOptions own;
+  own.stop_patience = std::chrono::milliseconds{500};  // for work of a script that was ended
+  const System system{std::move(own)};
   const Device device = system.device(options.script.device);
   const auto journal =
       std::make_shared<Journal>(Journal::Options{.collect_text = options.script.json});
@@ -178,20 +186,22 @@ int run(const Options& options) {
   script.observer = journal;
   script.extension = library;
   ScriptHost host = script_host(system, device);
+  ScriptEnd end{interrupts, options.script};
   const ScriptRun started = host.start(source, std::move(script)).value();
-  std::atomic<bool> stop{false};
-  const Interrupts interrupts{[&] {
+  interrupts.on_signal([&stop, script_stop = started.stop] {
     stop.store(true);
-    started.cancel();
-  }};
+    script_stop.cancel(cancelled_error("script"));
+  });
 
   Outcome outcome;
   std::optional<nn::TrainingPlan> plan;
   try {
-    started.done.wait().value();
+    const Result<ScriptReport>& described = started.done.wait();
+    end.has_come(described ? ok : exit_code_of(described.error()));
+    described.value();
     plan = library->plan(device);
     if (!options.script.quiet && !options.script.json)
-      std::cout << plan->model.summary() << std::flush;
+      std::cout << printable(plan->model.summary()) << std::flush;
     outcome = train(*plan, options, stop);
   } catch (const std::exception&) {
     outcome.failure = error_from_current_exception("train");
@@ -211,8 +221,6 @@ int run(const Options& options) {
 void check(const Options& options) {
   if (options.script.words.empty()) throw CLI::RequiredError{"a script: stoker train FILE.lua"};
   options.script.check(1);
-  if (options.epochs && *options.epochs < 1)
-    throw CLI::ValidationError{"--epochs: at least 1, not " + std::to_string(*options.epochs)};
 }
 
 constexpr const char* examples = R"(
@@ -233,8 +241,10 @@ void add_train(CLI::App& app, Choice& choice) {
   verb->add_option("SCRIPT", options->script.words,
                    "FILE.lua or -, then name=value for the table `args`");
   options->script.add_device(*verb);
-  verb->add_option("--epochs", options->epochs,
-                   "The epoch to end with, instead of the script's; counted from the very first");
+  add_whole(
+      *verb, "--epochs", {1, std::numeric_limits<std::int64_t>::max() - 1},
+      [options = options.get()](std::uint64_t last) { options->epochs = last; },
+      "The epoch to end with, instead of the script's; counted from the very first");
   verb->add_option("--save", options->save, "Where to write the model, instead of the script's")
       ->type_name("FILE");
   verb->add_option("--resume", options->resume, "Go on from this model")->type_name("FILE");

@@ -5,12 +5,15 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
+#include <fstream>
 #include <stdexcept>
+#include <thread>
 
 extern char** environ;
 
@@ -30,7 +33,9 @@ void close_once(int& descriptor) {
 }  // namespace
 
 CommandProcess::CommandProcess(const std::vector<std::string>& arguments,
-                               const std::string& directory, const std::string& input) {
+                               const CommandPlace& place) {
+  const std::string& directory = place.directory;
+  const std::string& input = place.input;
   std::array<int, 2> in{};
   std::array<int, 2> out{};
   std::array<int, 2> err{};
@@ -43,6 +48,7 @@ CommandProcess::CommandProcess(const std::vector<std::string>& arguments,
   posix_spawn_file_actions_adddup2(&actions, err[1], 2);
   if (!directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
   std::vector<std::string> words{program()};
+  if (!place.shell.empty()) words = {"/bin/sh", "-c", place.shell, "sh", program()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
@@ -73,6 +79,43 @@ CommandProcess::~CommandProcess() {
 
 void CommandProcess::signal(int number) const { kill(process_, number); }
 
+void CommandProcess::wait_until_listening_for(int number) const {
+  for (;;) {
+    std::ifstream status{"/proc/" + std::to_string(process_) + "/status"};
+    if (!status) return;  // it has ended
+    for (std::string line; std::getline(status, line);) {
+      if (!line.starts_with("SigBlk:")) continue;
+      const auto blocked = std::stoull(line.substr(line.find('\t') + 1), nullptr, 16);
+      if ((blocked >> (number - 1) & 1U) != 0) return;
+    }
+    std::this_thread::yield();
+  }
+}
+
+void CommandProcess::signal_until_ended(int number) {
+  while (!reap(WNOHANG)) {
+    signal(number);
+    std::this_thread::yield();
+  }
+}
+
+CommandResult CommandProcess::finish_unread() {
+  static_cast<void>(reap(0));
+  return result_;
+}
+
+bool CommandProcess::reap(int flags) {
+  int status = 0;
+  rusage used{};
+  if (process_ > 0 && wait4(process_, &status, flags, &used) != process_) return false;
+  if (process_ > 0) {
+    result_.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    result_.peak_mib = used.ru_maxrss / 1024;
+  }
+  process_ = -1;
+  return true;
+}
+
 bool CommandProcess::read_some() {
   std::array<pollfd, 2> events{pollfd{out_, POLLIN, 0}, pollfd{err_, POLLIN, 0}};
   if (out_ < 0 && err_ < 0) return false;
@@ -100,16 +143,18 @@ bool CommandProcess::wait_for_output(const std::string& text) {
 CommandResult CommandProcess::finish() {
   while (read_some()) {
   }
-  int status = 0;
-  waitpid(process_, &status, 0);
-  process_ = -1;
-  result_.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  static_cast<void>(reap(0));
   return result_;
 }
 
 CommandResult stoker_command(const std::vector<std::string>& arguments,
                              const std::string& directory, const std::string& input) {
   return CommandProcess{arguments, directory, input}.finish();
+}
+
+CommandResult stoker_command_in(const CommandPlace& place,
+                                const std::vector<std::string>& arguments) {
+  return CommandProcess{arguments, place}.finish();
 }
 
 nlohmann::json parsed(const CommandResult& result) {

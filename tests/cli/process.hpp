@@ -12,18 +12,35 @@ struct CommandResult {
   int exit_code = -1;  ///< as a shell tells it: 128 and the signal's number if a signal ended it
   std::string out;
   std::string err;
+  long peak_mib = 0;  ///< of memory that the process held
+};
+
+/// Where and how a command is started.
+struct CommandPlace {
+  std::string directory;  ///< empty: the current one
+  std::string input;      ///< its standard input
+  /// How a shell starts it, "$@" being the command: `exec "$@" >/dev/full`. Empty: no shell does.
+  std::string shell;
 };
 
 class CommandProcess {
  public:
-  /// Starts build/bin/stoker in `directory` (empty: the current one). `input` is its standard input.
+  /// Starts build/bin/stoker.
+  explicit CommandProcess(const std::vector<std::string>& arguments, const CommandPlace& place);
   explicit CommandProcess(const std::vector<std::string>& arguments,
-                          const std::string& directory = {}, const std::string& input = {});
+                          const std::string& directory = {}, const std::string& input = {})
+      : CommandProcess{arguments, CommandPlace{directory, input, {}}} {}
   ~CommandProcess();
   CommandProcess(const CommandProcess&) = delete;
   CommandProcess& operator=(const CommandProcess&) = delete;
 
   void signal(int number) const;
+  /// Waits until the process has blocked a signal, to hear of it in another way.
+  void wait_until_listening_for(int number) const;
+  /// Sends the signal again and again until the process has ended: equal ones that wait are one.
+  void signal_until_ended(int number);
+  /// Waits for the process and reads nothing of what it writes.
+  CommandResult finish_unread();
   /// Reads standard output until `text` has come. False at its end.
   bool wait_for_output(const std::string& text);
   /// Reads to the end of both streams and waits for the process.
@@ -32,6 +49,8 @@ class CommandProcess {
  private:
   /// Reads what is there; false when both streams have ended.
   bool read_some();
+  /// Whether the process has ended.
+  bool reap(int flags);
 
   int process_ = -1;
   int out_ = -1;
@@ -42,6 +61,8 @@ class CommandProcess {
 [[nodiscard]] CommandResult stoker_command(const std::vector<std::string>& arguments,
                                            const std::string& directory = {},
                                            const std::string& input = {});
+[[nodiscard]] CommandResult stoker_command_in(const CommandPlace& place,
+                                              const std::vector<std::string>& arguments);
 
 /// Its standard output as JSON. Fails the test if it is none.
 [[nodiscard]] nlohmann::json parsed(const CommandResult& result);
