@@ -51,17 +51,53 @@ class Decomposition {
   }
 
  private:
+  using Matrix = algebra::Columns<double>;
+
   template <class T> bool decompose(const T* a) {
     work_ = algebra::ConstView<algebra::Rows<T>>(a, s_.rows, s_.columns).template cast<double>();
-    const unsigned u = s_.u_columns == s_.rows ? Eigen::ComputeFullU : Eigen::ComputeThinU;
-    const unsigned v = s_.v_rows == s_.columns ? Eigen::ComputeFullV : Eigen::ComputeThinV;
-    svd_.compute(work_, u | v);
+    if (s_.columns < smallest_divided) return decompose_by_rotations();
+    svd_.setSwitchSize(smallest_divided);
+    svd_.compute(work_, vectors());
+    // Eigen 3.4 divides some matrices of low rank, or with equal singular values, into wrong parts.
+    return (svd_.info() == Eigen::Success && holds()) || decompose_by_rotations();
+  }
+
+  bool decompose_by_rotations() {
+    svd_.setSwitchSize(std::numeric_limits<int>::max());
+    svd_.compute(work_, vectors());
     return svd_.info() == Eigen::Success;
   }
 
+  [[nodiscard]] unsigned vectors() const noexcept {
+    return (s_.u_columns == s_.rows ? Eigen::ComputeFullU : Eigen::ComputeThinU) |
+           (s_.v_rows == s_.columns ? Eigen::ComputeFullV : Eigen::ComputeThinV);
+  }
+
+  /// Whether the factors make A and are orthonormal, but for some roundings in each of their elements.
+  bool holds() {
+    const Eigen::Index k = std::min(s_.rows, s_.columns);
+    const auto& values = svd_.singularValues();
+    const double unit = values[0] > 0 ? 1 / values[0] : 1;
+    const double rounding = 16 * std::numeric_limits<double>::epsilon() *
+                            std::sqrt(static_cast<double>(s_.rows + s_.columns));
+    scaled_.noalias() = svd_.matrixU().leftCols(k) * (values * unit).asDiagonal();
+    product_.noalias() = scaled_ * svd_.matrixV().leftCols(k).transpose();
+    const bool is_a = (product_ - work_ * unit).norm() <= rounding * (values * unit).norm();
+    return is_a && orthonormal(svd_.matrixU(), rounding) && orthonormal(svd_.matrixV(), rounding);
+  }
+
+  bool orthonormal(const Matrix& q, double rounding) {
+    product_.noalias() = q.transpose() * q;
+    product_.diagonal().array() -= 1;
+    return product_.norm() <= rounding * std::sqrt(static_cast<double>(q.cols()));
+  }
+
+  static constexpr int smallest_divided = 16;
   Sizes s_;
-  algebra::Columns<double> work_;
-  Eigen::BDCSVD<algebra::Columns<double>> svd_;
+  Matrix work_;
+  Matrix scaled_;   // of holds()
+  Matrix product_;  // of holds()
+  Eigen::BDCSVD<Matrix> svd_;
 };
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs) {

@@ -286,6 +286,47 @@ TYPED_TEST(LinearAlgebra, svd_takes_matrices_of_lower_rank) {
   }
 }
 
+/// Rows and columns that repeat, so that there are few directions and equal singular values.
+std::vector<Tensor> structured_matrices() {
+  std::vector<Tensor> made;
+  const auto add = [&](std::int64_t rows, std::int64_t columns, auto element) {
+    Tensor a{Shape{rows, columns}, {}};
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j) a.values.push_back(element(i, j));
+    made.push_back(std::move(a));
+  };
+  add(100, 100, [](auto, auto) { return 1.0; });
+  add(32, 16, [](auto, auto) { return 1.0; });
+  for (const std::int64_t n : {16, 17, 31, 46, 64, 90, 129}) {
+    add(n, n, [](auto i, auto j) { return static_cast<double>((i % 4 - 1) * (j % 3 - 1)); });
+    add(n, n + 9, [](auto i, auto j) { return static_cast<double>((i % 5 - 2) * (j % 7 - 1)); });
+    add(n, n, [](auto i, auto j) { return i == j ? 1.0 : 0.0; });
+    add(n, n, [](auto i, auto j) { return i / 8 == j / 8 ? 1.0 : 0.0; });
+    add(n + 5, n, [](auto i, auto j) { return static_cast<double>(i % 3 + j % 2); });
+    add(n, n,
+        [n](auto i, auto j) { return i + j == n - 1 ? static_cast<double>(1 + i % 2) : 0.0; });
+    add(n, n, [](auto i, auto j) { return j == 3 ? static_cast<double>(i) : 0.0; });
+  }
+  return made;
+}
+
+TYPED_TEST(LinearAlgebra, svd_and_eigh_take_structured_matrices_of_low_rank) {
+  for (const Tensor& a : structured_matrices()) {
+    SCOPED_TRACE(a.shape.to_string());
+    const auto f = run<TypeParam>("svd", {a}, {{"full_matrices", true}});
+    expect_near(product(product(f[0], diagonal(f[1], a.shape)), f[2]), a,
+                400 * this->unit * std::max(1.0, f[1].values[0]));
+    expect_orthonormal(f[0], 100 * this->unit);
+    expect_orthonormal(transposed(f[2]), 100 * this->unit);
+    const Tensor square = product(transposed(a), a);
+    const auto e = run<TypeParam>("eigh", {square});
+    expect_orthonormal(e[1], 400 * this->unit);
+    const double size = std::max(1.0, e[0].values.back());
+    expect_near(product(square, e[1]), product(e[1], diagonal(e[0], square.shape)),
+                200 * this->unit * size);
+  }
+}
+
 TEST(LinearAlgebraRules, say_what_does_not_fit) {
   for (const char* name : {"cholesky", "eigh", "determinant"}) {
     const auto refused = infer(name, {{DType::f32, Shape{2, 3, 4}}});
