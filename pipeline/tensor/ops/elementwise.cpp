@@ -113,6 +113,33 @@ Value share(const char* greater, const Value& a, const Value& b) {
                 select(scalar("equal", {a, b}), constant(0.5, dtype), constant(0, dtype)));
 }
 
+/// The base of a power; 1 where the exponent is 0 and the reciprocal of the base no number, which shall be
+/// 0 times as much.
+Value safe_base(const Backward& b) {
+  const Value& base = b.x(0);
+  const Value& exponent = b.x(1);
+  const auto number = constant_of(exponent);
+  if (number && *number != 0) return base;
+  const DType dtype = base.dtype();
+  // Between it and 0 a reciprocal may be infinite.
+  const double least = dtype == DType::f64 ? 0x1p-1022 : dtype == DType::f16 ? 0x1p-14 : 0x1p-126;
+  const Value large = scalar("greater_equal", {scalar("abs", {base}), constant(least, dtype)});
+  const Value used =
+      scalar("logical_or", {large, scalar("not_equal", {exponent, constant(0, dtype)})});
+  return select(used, base, constant(1, dtype));
+}
+
+/// The larger of two sizes, or 1 where that is 0 or infinite. Gradients need not pass: what is scaled by it
+/// does not depend on it.
+Value longer_side(const Value& a, const Value& b) {
+  static const Op& stop = find_op("stop_gradient");
+  const DType dtype = a.dtype();
+  const Value largest = scalar("max", {scalar("abs", {a}), scalar("abs", {b})});
+  const Value useless = scalar("logical_or", {scalar("equal", {largest, constant(0, dtype)}),
+                                              scalar("is_infinity", {largest})});
+  return apply_one(stop, {select(useless, constant(1, dtype), largest)});
+}
+
 void arithmetic(Definer define) {
   define.function("add", 2, Takes::numbers, "a + b; integers wrap", [](const Backward& b) {
     return Values{b.g(), b.g()};
@@ -138,8 +165,7 @@ void arithmetic(Definer define) {
                   });
   define.function("pow", 2, Takes::numbers, "a to the power of b; 0^0 = 1", [](const Backward& b) {
     const Value zero = constant(0, b.x().dtype());
-    const Value base = b.g() * select(scalar("equal", {b.x(1), zero}), zero,
-                                      b.x(1) * scalar("pow", {b.x(0), b.x(1) - 1.0}));
+    const Value base = b.g() * (b.x(1) * scalar("pow", {safe_base(b), b.x(1) - 1.0}));
     // The logarithm of 1 where the base is 0: its own gradient must not be NaN either.
     const Value is_zero = scalar("equal", {b.x(0), zero});
     const Value log = scalar("log", {select(is_zero, constant(1, b.x().dtype()), b.x(0))});
@@ -147,8 +173,12 @@ void arithmetic(Definer define) {
   });
   define.function("atan2", 2, Takes::floats, "the angle of (b, a), by quadrant",
                   [](const Backward& b) {
-                    const Value square = b.x(0) * b.x(0) + b.x(1) * b.x(1);
-                    return Values{b.g() * b.x(1) / square, -(b.g() * b.x(0) / square)};
+                    // By the longer side, so that squares neither overflow nor vanish.
+                    const Value scale = longer_side(b.x(0), b.x(1));
+                    const Value y = b.x(0) / scale;
+                    const Value x = b.x(1) / scale;
+                    const Value square = (y * y + x * x) * scale;
+                    return Values{b.g() * x / square, -(b.g() * y / square)};
                   });
   define.function("max", 2, Takes::any, "the larger; NaN wins; a tie halves the gradient",
                   [](const Backward& b) {
@@ -203,10 +233,10 @@ void trigonometric(Definer define) {
   define.unary("tan", "tangent",
                [](const Backward& b) { return Values{b.g() * (b.y() * b.y() + 1.0)}; });
   define.unary("asin", "the angle of a sine", [of](const Backward& b) {
-    return Values{b.g() * of("rsqrt", 1.0 - b.x() * b.x())};
+    return Values{b.g() * of("rsqrt", (1.0 - b.x()) * (b.x() + 1.0))};
   });
   define.unary("acos", "the angle of a cosine", [of](const Backward& b) {
-    return Values{-(b.g() * of("rsqrt", 1.0 - b.x() * b.x()))};
+    return Values{-(b.g() * of("rsqrt", (1.0 - b.x()) * (b.x() + 1.0)))};
   });
   define.unary("atan", "the angle of a tangent",
                [](const Backward& b) { return Values{b.g() / (b.x() * b.x() + 1.0)}; });
@@ -223,7 +253,7 @@ void trigonometric(Definer define) {
     return Values{b.g() * of("rsqrt", (b.x() - 1.0) * (b.x() + 1.0))};
   });
   define.unary("atanh", "inverse of tanh",
-               [](const Backward& b) { return Values{b.g() / (1.0 - b.x() * b.x())}; });
+               [](const Backward& b) { return Values{b.g() / ((1.0 - b.x()) * (b.x() + 1.0))}; });
 }
 
 void truths(Definer define) {

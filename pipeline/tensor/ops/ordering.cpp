@@ -1,4 +1,6 @@
 // Scans and sorts along an axis.
+#include <array>
+
 #include "stoker/pipeline/tensor/batching.hpp"
 #include "stoker/pipeline/tensor/kernel_op.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
@@ -22,24 +24,50 @@ Value scanned(const char* op, const Value& x, std::int64_t axis, bool reverse) {
   return apply_one(find_op(op), {x}, {{"axis", axis}, {"reverse", reverse}});
 }
 
-/// y[i] = Π x[k], k up to i. Up to the first zero: the sum of g·y from each place on, divided by x. At
-/// the zero: the same sum with a 1 in its place. Behind it nothing counts. (The second derivative by a
-/// zero and by what is behind it is taken as 0.)
+Value part_of(const Value& x, std::int64_t axis, std::int64_t first, std::int64_t length) {
+  std::vector<std::int64_t> starts(x.shape().rank(), 0);
+  std::vector<std::int64_t> lengths(x.shape().begin(), x.shape().end());
+  starts[static_cast<std::size_t>(axis)] = first;
+  lengths[static_cast<std::size_t>(axis)] = length;
+  return slice(x, starts, lengths, std::vector<std::int64_t>(x.shape().rank(), 1));
+}
+
+/// h[i] = g[i] + x[i + 1] · h[i + 1] along the axis, in rounds that double what each place has seen (W. D.
+/// Hillis, G. L. Steele, "Data parallel algorithms", 1986).
+Value recurrence(const Value& g, const Value& x, std::int64_t axis) {
+  const std::int64_t n = x.shape()[static_cast<std::size_t>(axis)];
+  Value h = g;
+  if (n < 2) return h;
+  Value factors = part_of(x, axis, 1, n - 1);  // of h[i + reach] in h[i]
+  for (std::int64_t reach = 1; reach < n; reach *= 2) {
+    const Value changed =
+        part_of(h, axis, 0, n - reach) + factors * part_of(h, axis, reach, n - reach);
+    h = concatenate(std::array{changed, part_of(h, axis, n - reach, reach)}, axis);
+    const std::int64_t left = n - 2 * reach;
+    if (left > 0) factors = part_of(factors, axis, 0, left) * part_of(factors, axis, reach, left);
+  }
+  return h;
+}
+
+/// y[i] = Π x[k], k up to i. By x[k]: the product before it, times the sum over all i from k on of g[i] and
+/// the product from k + 1 to i. Nothing is divided and nothing asks where zeros are, so it holds for any
+/// of them, and so do its own gradients.
 Values of_cumulative_product(const Backward& b) {
   const std::int64_t axis = axis_of(b);
-  const bool reverse = b.attributes.flag("reverse");
-  const Value& x = b.x();
-  const DType dtype = x.dtype();
-  const Value zero = constant(0, dtype);
-  const Value one = constant(1, dtype);
-  const Value is_zero = scalar("equal", {x, zero});
-  const Value zeros = scanned("cumulative_sum", cast(is_zero, dtype), axis, reverse);
-  const Value is_first = scalar("logical_and", {is_zero, scalar("equal", {zeros, one})});
-  const Value healed = scanned("cumulative_product", select(is_first, one, x), axis, reverse);
-  const Value before =
-      scanned("cumulative_sum", b.g() * b.y(), axis, !reverse) / select(is_zero, one, x);
-  const Value at_first = scanned("cumulative_sum", b.g() * healed, axis, !reverse);
-  return {select(is_first, at_first, select(scalar("equal", {zeros, zero}), before, zero))};
+  const DType dtype = b.x().dtype();
+  const DType wide = size_of(dtype) == 2 ? DType::f32 : dtype;
+  const std::array along{axis};
+  const auto turned = [&](const Value& value) {
+    return b.attributes.flag("reverse") ? reverse(value, along) : value;
+  };
+  const Value x = turned(cast(b.x(), wide));
+  std::vector<std::int64_t> low(x.shape().rank(), 0), high(low), none(low);
+  low[static_cast<std::size_t>(axis)] = 1;
+  high[static_cast<std::size_t>(axis)] = -1;
+  if (x.shape().elements() == 0) return {b.g()};
+  const Value shifted = pad(x, constant(1, wide), low, high, none);
+  const Value before = scanned("cumulative_product", shifted, axis, false);
+  return {cast(turned(before * recurrence(turned(cast(b.g(), wide)), x, axis)), dtype)};
 }
 
 /// To the place that each extreme came from: of equal ones the first that the scan met.

@@ -32,21 +32,33 @@ Values of_extreme(const Backward& b) {
   return {best * spread(b, reshape(b.g(), count.shape()) / count)};
 }
 
-/// The product of the others: by division where no element is 0; where one is, only that one gets it.
+/// The product of all elements along the axis before each, or behind it.
+Value product_beside(const Value& x, std::int64_t axis, bool behind) {
+  static const Op& scan = find_op("cumulative_product");
+  const auto at = static_cast<std::size_t>(axis);
+  std::vector<std::int64_t> low(x.shape().rank(), 0), high(low), none(low);
+  low[at] = behind ? -1 : 1;
+  high[at] = behind ? 1 : -1;
+  const Value shifted = pad(x, constant(1, x.dtype()), low, high, none);
+  return apply_one(scan, {shifted}, {{"axis", axis}, {"reverse", behind}});
+}
+
+/// The product of the others, one axis after the other. Nothing is divided and nothing asks where zeros
+/// are, so it holds for any of them, and so do its own gradients.
 Values of_product(const Backward& b) {
-  const DType dtype = b.x().dtype();
-  const Value zero = constant(0, dtype);
-  const Value is_zero = scalar("equal", {b.x(), zero});
-  const Value zeros = spread(b, sum(cast(is_zero, dtype), axes_of(b), false));
-  const Value without = select(is_zero, constant(1, dtype), b.x());
   static const Op& product = find_op("product");
-  const Value rest =
-      spread(b, apply_one(product, {without}, {{"axes", axes_of(b)}, {"keepdims", false}}));
-  const Value others =
-      select(scalar("equal", {zeros, zero}), rest / without,
-             select(scalar("logical_and", {is_zero, scalar("equal", {zeros, constant(1, dtype)})}),
-                    rest, zero));
-  return {spread(b, b.g()) * others};
+  const DType dtype = b.x().dtype();
+  const DType wide = size_of(dtype) == 2 ? DType::f32 : dtype;
+  const auto rank = static_cast<std::int64_t>(b.x().shape().rank());
+  Value left = cast(b.x(), wide);  // reduced along the axes that are done
+  Value others = cast(spread(b, b.g()), wide);
+  for (std::int64_t axis : axes_of(b).empty() ? all_axes(b.x().shape().rank()) : axes_of(b)) {
+    if (axis < 0) axis += rank;
+    if (left.shape()[static_cast<std::size_t>(axis)] > 1)
+      others = others * (product_beside(left, axis, false) * product_beside(left, axis, true));
+    left = apply_one(product, {left}, {{"axes", std::vector{axis}}, {"keepdims", true}});
+  }
+  return {cast(others, dtype)};
 }
 
 /// No axes are all of an element's. A scalar is reduced along an axis of its own.
