@@ -1,5 +1,4 @@
 #include <cmath>
-#include <numbers>
 
 #include "stoker/pipeline/tensor/complex_rules.hpp"
 
@@ -70,13 +69,27 @@ Parts exp(const Parts& z) {
   return {size * of("cos", z.im), size * of("sin", z.im)};
 }
 
-Parts log(const Parts& z) { return {of("log", magnitude(z)), of("atan2", z.im, z.re)}; }
+/// ln |z|. Near |z| = 1 of |z|² - 1 = (a - 1)(a + 1) + b², a the larger part's size: nothing cancels where
+/// the angle is small, too.
+Value log_magnitude(const Parts& z) {
+  const Value re = of("abs", z.re);
+  const Value im = of("abs", z.im);
+  const Value lies = of("greater_equal", re, im);
+  const Value a = select(lies, re, im);
+  const Value b = select(lies, im, re);
+  const Value near = of("logical_and", of("greater", a, like(a, 0.5)), of("less", a, like(a, 2)));
+  const Value beside = select(near, (a - 1.0) * (a + 1.0) + b * b, like(a, 0));
+  const Value size = magnitude(chosen(near, one_like(z), z));
+  return select(near, of("log1p", beside) * 0.5, of("log", size));
+}
+
+Parts log(const Parts& z) { return {log_magnitude(z), of("atan2", z.im, z.re)}; }
 
 /// The root in the right half-plane. Adding what has one sign only loses nothing.
 Parts sqrt(const Parts& z) {
   const Value zero = is_zero(z);
   const Parts safe = chosen(zero, one_like(z), z);
-  const Value half = of("sqrt", (of("abs", safe.re) + magnitude(safe)) * 0.5);
+  const Value half = of("sqrt", of("abs", safe.re) * 0.5 + magnitude(safe) * 0.5);
   const Value other = of("abs", safe.im) / (half * 2.0);
   const Value right = of("greater_equal", safe.re, like(safe.re, 0));
   // The inverse tells -0 from 0, which lie on different sides of the cut.
@@ -102,18 +115,37 @@ Parts tanh(const Parts& z) {
 Parts sin(const Parts& z) { return times_minus_i(sinh(times_i(z))); }
 Parts cos(const Parts& z) { return cosh(times_i(z)); }
 Parts tan(const Parts& z) { return times_minus_i(tanh(times_i(z))); }
-/// Odd, so that nothing cancels left of 0. The two roots' product keeps to its side of the cuts.
-Parts asinh(const Parts& z) {
+// Kahan's formulas: sums of what has one sign only, so that neither part is lost beside the other, and no
+// number leaves the range before its result does.
+Parts asin(const Parts& z) {
+  const Parts below = sqrt(-z + 1.0);
+  const Parts above = sqrt(z + 1.0);
+  return {of("atan2", z.re, below.re * above.re - below.im * above.im),
+          of("asinh", below.re * above.im - below.im * above.re)};
+}
+Parts acos(const Parts& z) {
+  const Parts below = sqrt(-z + 1.0);
+  const Parts above = sqrt(z + 1.0);
+  return {of("atan2", below.re, above.re) * 2.0,
+          of("asinh", above.re * below.im - above.im * below.re)};
+}
+Parts acosh(const Parts& z) {
+  const Parts below = sqrt(z + -1.0);
+  const Parts above = sqrt(z + 1.0);
+  return {of("asinh", below.re * above.re + below.im * above.im),
+          of("atan2", below.im, above.re) * 2.0};
+}
+/// Odd: right of 0, then turned round.
+Parts atanh(const Parts& z) {
   const Value left = of("less", z.re, like(z.re, 0));
   const Parts w = chosen(left, -z, z);
-  const Parts turned = times_i(w);
-  const Parts right = log(w + sqrt(turned + 1.0) * sqrt(-turned + 1.0));
+  const Value below = 1.0 - w.re;
+  const Value far = magnitude({below, w.im});
+  const Parts right{of("log1p", w.re * 4.0 / far / far) * 0.25,
+                    of("atan2", w.im * 2.0, below * (w.re + 1.0) - w.im * w.im) * 0.5};
   return chosen(left, -right, right);
 }
-Parts acosh(const Parts& z) { return log(z + sqrt(z + 1.0) * sqrt(z + -1.0)); }
-Parts atanh(const Parts& z) { return (log(z + 1.0) - log(-z + 1.0)) * 0.5; }
-Parts asin(const Parts& z) { return times_minus_i(asinh(times_i(z))); }
-Parts acos(const Parts& z) { return -asin(z) + std::numbers::pi / 2; }
+Parts asinh(const Parts& z) { return times_minus_i(asin(times_i(z))); }
 Parts atan(const Parts& z) { return times_minus_i(atanh(times_i(z))); }
 
 Parts expm1(const Parts& z) {
@@ -122,12 +154,23 @@ Parts expm1(const Parts& z) {
           of("exp", z.re) * of("sin", z.im)};
 }
 Parts log1p(const Parts& z) {
+  const Parts whole = z + 1.0;
+  const Value half = like(z.re, 0.5);
+  const Value near =
+      of("logical_and", of("less", of("abs", z.re), half), of("less", of("abs", z.im), half));
   // |1 + z|² = 1 + re·(2 + re) + im²
-  return {of("log1p", z.re * (z.re + 2.0) + z.im * z.im) * 0.5, of("atan2", z.im, z.re + 1.0)};
+  const Value beside = select(near, z.re * (z.re + 2.0) + z.im * z.im, like(z.re, 0));
+  const Value size = log_magnitude(chosen(near, one_like(z), whole));
+  return {select(near, of("log1p", beside) * 0.5, size), of("atan2", whole.im, whole.re)};
 }
 Parts reciprocal(const Parts& z) { return one_like(z) / z; }
 Parts rsqrt(const Parts& z) { return reciprocal(sqrt(z)); }
-Parts sigmoid(const Parts& z) { return reciprocal(exp(-z) + 1.0); }
+/// Of an exponential that does not grow.
+Parts sigmoid(const Parts& z) {
+  const Value left = of("less", z.re, like(z.re, 0));
+  const Parts e = exp(chosen(left, z, -z));
+  return chosen(left, e, one_like(z)) / (e + 1.0);
+}
 
 /// The number that a value holds everywhere, if complex_constant() made it.
 std::optional<std::complex<double>> number_of(const Value& x) {
