@@ -10,6 +10,8 @@ namespace {
 constexpr std::size_t most_axes = Problem::max_axes;
 // Must match tiled.glsl.
 constexpr std::int64_t side = 64, depth = 16;
+// Terms of a sum that one group takes: lavapipe leaves a shader's loops after 65,535 rounds.
+constexpr std::int64_t longest_sum = std::int64_t{1} << 19;
 
 std::uint32_t word(std::int64_t value) { return static_cast<std::uint32_t>(value); }
 
@@ -144,7 +146,9 @@ GpuPlan tiled_plan(const GpuShaders& shaders, const Problem& p, DType dtype,
   // A long sum of few outputs is shared by as many groups as the device keeps busy.
   const std::int64_t wanted = 4 * std::int64_t{traits.compute_units} / (tiles_m * tiles_n);
   const std::int64_t most = std::min(k / 256, (std::int64_t{64} << 20) / (4 * m * n));
-  std::int64_t parts = std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(most, 1));
+  const std::int64_t least =
+      std::min((k + longest_sum - 1) / longest_sum, std::max<std::int64_t>(most, 1));
+  std::int64_t parts = std::clamp<std::int64_t>(wanted, least, std::max<std::int64_t>(most, 1));
   const std::int64_t part_k = ((k + parts - 1) / parts + depth - 1) / depth * depth;
   parts = (k + part_k - 1) / part_k;
 

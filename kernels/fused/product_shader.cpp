@@ -29,7 +29,8 @@ std::int64_t columns_of_row(const Problem& p) { return p.transpose_b ? 8 : 64; }
 
 /// What push fields and constants are in the shaders of kernels/matmul.
 std::string extents_text(const Problem& p, const Tiling* tiling) {
-  std::string text = constant("n", p.n) + constant("k", p.k) + constant("batches", p.batches);
+  std::string text = constant("n", p.n) + constant("k", p.k) + constant("batches", p.batches) +
+                     constant("parts", 1) + constant("part_k", p.k);
   if (tiling) {
     text += constant("m", p.m) + constant("tiles_m", ceil_div(p.m, tiling->rows)) +
             constant("tiles_n", ceil_div(p.n, tiling->columns)) +

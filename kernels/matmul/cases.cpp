@@ -65,6 +65,11 @@ std::vector<Pair> pairs() {
       {"long_k", Shape{3, 9001}, Shape{9001, 5}},
       {"cut_sums", Shape{41, 1033}, Shape{1033, 77}, false, false, true},
       {"cut_sums_ta", Shape{1033, 41}, Shape{1033, 77}, true},
+      {"cut_dots", Shape{1, 262900}, Shape{3, 262900}, false, true, true},
+      {"cut_dots_odd", Shape{262901}, Shape{262901}},
+      {"cut_row", Shape{2, 1, 262901}, Shape{2, 262901, 5}, false, false, true},
+      {"cut_tiles", Shape{3, 262901}, Shape{262901, 5}, false, false, true},
+      {"cut_tiles_ta_tb", Shape{262900, 4}, Shape{8, 262900}, true, true},
       {"past_65535_groups", Shape{70000, 2, 3}, Shape{70000, 3, 2}, false, false, false, true},
       {"large", Shape{1024, 700}, Shape{700, 1100}, false, false, false, true},
   };

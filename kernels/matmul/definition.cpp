@@ -15,26 +15,48 @@ const std::vector<DType>& dtypes() {
   return *all;
 }
 
+/// What parts of a sum are kept in.
+DType part_dtype(DType dtype) {
+  return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype;
+}
+
+std::string part_variant(DType dtype) {
+  return std::string{to_string(dtype)} + (part_dtype(dtype) == dtype ? "" : "_parts");
+}
+
+std::vector<ShaderBinding> shader_bindings() {
+  return {{.name = "a", .type = "T"},
+          {.name = "b", .type = "T"},
+          {.name = "c", .type = "C", .writes = true}};
+}
+
+void add_variants(Shader& shader, DType dtype,
+                  const std::vector<std::pair<std::string, std::string>>& defines) {
+  const auto add = [&](const std::string& name, DType to) {
+    shader.variants.push_back(
+        {.name = name, .types = {{"T", dtype}, {"C", to}}, .defines = defines});
+  };
+  add(std::string{to_string(dtype)}, dtype);
+  if (part_dtype(dtype) != dtype) add(part_variant(dtype), part_dtype(dtype));
+}
+
 std::shared_ptr<const Shader> tiled_shader(const Tiling& tiling) {
   Shader shader = tiled(tiling, "matmul");
-  shader.bindings = {{.name = "a", .type = "T"},
-                     {.name = "b", .type = "T"},
-                     {.name = "c", .type = "T", .writes = true}};
+  shader.bindings = shader_bindings();
   shader.push = {{"m"},
                  {"n"},
                  {"k"},
                  {"tiles_m"},
                  {"tiles_n"},
                  {"batches"},
+                 {"parts"},
+                 {"part_k"},
                  {"extents", PushType::u32, 6},
                  {"a_steps", PushType::u32, 6},
                  {"b_steps", PushType::u32, 6}};
   shader.constants = {{"TRANSPOSE_A"}, {"TRANSPOSE_B"}, {"VECTOR_A"}, {"VECTOR_B"}, {"VECTOR_C"}};
   for (const DType dtype : dtypes()) {
-    if (!fits(tiling, size_of(dtype))) continue;
-    shader.variants.push_back({.name = std::string{to_string(dtype)},
-                               .types = {{"T", dtype}},
-                               .defines = tiling_defines(tiling)});
+    if (fits(tiling, size_of(dtype))) add_variants(shader, dtype, tiling_defines(tiling));
   }
   return std::make_shared<const Shader>(std::move(shader));
 }
@@ -44,18 +66,30 @@ std::shared_ptr<const Shader> row_shader(bool dots) {
   Shader shader;
   shader.name = dots ? "matmul_row_dots" : "matmul_row_sums";
   shader.file = dots ? "matmul/row_dots.glsl" : "matmul/row_sums.glsl";
-  shader.bindings = {{.name = "a", .type = "T"},
-                     {.name = "b", .type = "T"},
-                     {.name = "c", .type = "T", .writes = true}};
+  shader.bindings = shader_bindings();
   shader.push = {{"n"},
                  {"k"},
                  {"groups"},
                  {"batches"},
+                 {"parts"},
+                 {"part_k"},
                  {"extents", PushType::u32, 6},
                  {"a_steps", PushType::u32, 6},
                  {"b_steps", PushType::u32, 6}};
   shader.constants = {{"VECTOR"}};
-  shader.variants = rules::variants_of("T", dtypes());
+  for (const DType dtype : dtypes()) add_variants(shader, dtype, {});
+  return std::make_shared<const Shader>(std::move(shader));
+}
+
+std::shared_ptr<const Shader> sums_shader() {
+  Shader shader;
+  shader.name = "matmul_sums";
+  shader.file = "matmul/sums.glsl";
+  shader.bindings = {{.name = "x", .type = "P"}, {.name = "y", .type = "T", .writes = true}};
+  shader.push = {{"elements"}, {"parts"}};
+  for (const DType dtype : dtypes())
+    shader.variants.push_back(
+        {.name = std::string{to_string(dtype)}, .types = {{"P", part_dtype(dtype)}, {"T", dtype}}});
   return std::make_shared<const Shader>(std::move(shader));
 }
 
@@ -63,6 +97,21 @@ struct Shaders {
   std::vector<std::shared_ptr<const Shader>> tiled;  ///< for each of tilings
   std::shared_ptr<const Shader> row_dots;
   std::shared_ptr<const Shader> row_sums;
+  std::shared_ptr<const Shader> sums;
+};
+
+/// How k is shared, by groups of their own.
+struct Parts {
+  std::int64_t count = 1;
+  std::int64_t k = 1;
+
+  /// A long sum of few elements: one group would take long, and lavapipe leaves a shader's loops after 65,535
+  /// rounds, of which each takes at least 8 of k.
+  static Parts of(const Problem& p) noexcept {
+    constexpr std::int64_t few = std::int64_t{1} << 20;
+    if (p.k <= longest_sum || p.batches * p.m * p.n > few) return {1, p.k};
+    return {(p.k + longest_sum - 1) / longest_sum, longest_sum};
+  }
 };
 
 PushValues& push_batches(PushValues& values, const Problem& p) {
@@ -71,35 +120,39 @@ PushValues& push_batches(PushValues& values, const Problem& p) {
       .u32s(std::span{p.b_steps}.first(p.batch_axes.rank()), 6);
 }
 
-std::vector<PassBinding> bindings(const Problem& p) {
-  return {input(p.swapped ? 1 : 0), input(p.swapped ? 0 : 1), output()};
+std::vector<PassBinding> bindings(const Problem& p, const Parts& parts) {
+  return {input(p.swapped ? 1 : 0), input(p.swapped ? 0 : 1),
+          parts.count > 1 ? scratch(0) : output()};
 }
 
-GpuPass row_pass(const Problem& p, const Shaders& shaders) {
+GpuPass row_pass(const Problem& p, const Parts& parts, const Shaders& shaders) {
   // Must match the shaders: columns of C that one group computes.
   const std::int64_t columns = p.transpose_b ? 8 : 64;
   const std::int64_t groups = (p.n + columns - 1) / columns;
   GpuPass pass;
   pass.shader = (p.transpose_b ? shaders.row_dots : shaders.row_sums).get();
-  pass.bindings = bindings(p);
-  pass.push.u32(p.n).u32(p.k).u32(groups).u32(p.batches);
+  pass.bindings = bindings(p, parts);
+  pass.push.u32(p.n).u32(p.k).u32(groups).u32(p.batches).u32(parts.count).u32(parts.k);
   push_batches(pass.push, p);
-  pass.groups = linear_groups(static_cast<std::uint64_t>(groups * p.batches));
+  pass.groups = linear_groups(static_cast<std::uint64_t>(groups * p.batches * parts.count));
   pass.constants = {(p.transpose_b ? p.k : p.n) % 4 == 0 ? 1U : 0U};
   return pass;
 }
 
-GpuPass tiled_pass(const Problem& p, DType dtype, const Shaders& shaders, const GpuTraits& traits) {
+GpuPass tiled_pass(const Problem& p, const Parts& parts, DType dtype, const Shaders& shaders,
+                   const GpuTraits& traits) {
   const std::size_t which = choose_tiling(extents_of(p, size_of(dtype)), traits);
   const Tiling& tiling = tilings[which];
   const std::int64_t tiles_m = (p.m + tiling.rows - 1) / tiling.rows;
   const std::int64_t tiles_n = (p.n + tiling.columns - 1) / tiling.columns;
   GpuPass pass;
   pass.shader = shaders.tiled[which].get();
-  pass.bindings = bindings(p);
+  pass.bindings = bindings(p, parts);
   pass.push.u32(p.m).u32(p.n).u32(p.k).u32(tiles_m).u32(tiles_n).u32(p.batches);
+  pass.push.u32(parts.count).u32(parts.k);
   push_batches(pass.push, p);
-  pass.groups = linear_groups(static_cast<std::uint64_t>(tiles_m * tiles_n * p.batches));
+  pass.groups =
+      linear_groups(static_cast<std::uint64_t>(tiles_m * tiles_n * p.batches * parts.count));
   const auto fours = [](std::int64_t extent) { return extent % 4 == 0 ? 1U : 0U; };
   pass.constants = {p.transpose_a ? 1U : 0U, p.transpose_b ? 1U : 0U,
                     fours(p.transpose_a ? p.m : p.k), fours(p.transpose_b ? p.k : p.n), fours(p.n)};
@@ -111,10 +164,23 @@ Result<GpuPlan> gpu(const KernelCall& call, std::span<const TensorSpec> outputs,
   STOKER_TRY(rules::gpu_indexable("matmul", call.inputs));
   STOKER_TRY(rules::gpu_indexable("matmul", outputs));
   const Problem p = describe(call);
+  const Parts parts = Parts::of(p);
+  const DType dtype = call.dtype();
   GpuPlan plan;
-  plan.passes.push_back(p.m == 1 ? row_pass(p, shaders)
-                                 : tiled_pass(p, call.dtype(), shaders, traits));
-  plan.passes.back().variant = to_string(call.dtype());
+  plan.passes.push_back(p.m == 1 ? row_pass(p, parts, shaders)
+                                 : tiled_pass(p, parts, dtype, shaders, traits));
+  plan.passes.back().variant = parts.count > 1 ? part_variant(dtype) : to_string(dtype);
+  if (parts.count == 1) return plan;
+  const auto elements = static_cast<std::uint64_t>(p.batches * p.m * p.n);
+  plan.scratch_bytes = {static_cast<std::size_t>(parts.count) * elements *
+                        size_of(part_dtype(dtype))};
+  GpuPass sums;
+  sums.shader = shaders.sums.get();
+  sums.variant = to_string(dtype);
+  sums.bindings = {scratch(0), output()};
+  sums.push.u32(elements).u32(static_cast<std::uint64_t>(parts.count));
+  sums.groups = linear_groups_for(elements, shaders.sums->local_size[0]);
+  plan.passes.push_back(std::move(sums));
   return plan;
 }
 
@@ -125,6 +191,7 @@ Result<void> define(KernelRegistry& registry) {
   for (const Tiling& tiling : tilings) shaders.tiled.push_back(tiled_shader(tiling));
   shaders.row_dots = row_shader(true);
   shaders.row_sums = row_shader(false);
+  shaders.sums = sums_shader();
 
   Kernel kernel;
   kernel.name = "matmul";
@@ -152,6 +219,7 @@ Result<void> define(KernelRegistry& registry) {
   kernel.shaders = shaders.tiled;
   kernel.shaders.push_back(shaders.row_dots);
   kernel.shaders.push_back(shaders.row_sums);
+  kernel.shaders.push_back(shaders.sums);
   kernel.gpu = [shaders = std::move(shaders)](
                    const KernelCall& call, std::span<const TensorSpec> outputs,
                    const GpuTraits& traits) { return gpu(call, outputs, traits, shaders); };

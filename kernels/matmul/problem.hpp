@@ -5,6 +5,9 @@
 
 namespace stoker::kernels::matmul {
 
+/// On a GPU a sum beyond is cut into parts of as many products.
+inline constexpr std::int64_t longest_sum = std::int64_t{1} << 16;
+
 /// `batches` products C = A · B of [m, k] by [k, n], with C dense. A and B are dense, each stored as
 /// it reads or transposed. All offsets and strides count elements.
 struct Problem {

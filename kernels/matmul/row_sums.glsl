@@ -1,5 +1,5 @@
 // c[j] = sum over t of a[t] · b[t][j]: 64 columns, four to a thread, and 16 threads that share the
-// rows of b. FUSED: see tiled.glsl.
+// rows of b. FUSED and parts: see tiled.glsl.
 
 #ifdef FUSED
 #define STORE(at, value) fused_store(at, value)
@@ -22,8 +22,12 @@ T4 row_of_b(uint at, uint column) {
 }
 
 void main() {
-  uint batch = stoker_group() / groups;
-  if (batch >= batches) return;
+  uint item = stoker_group() / groups;
+  uint part = item / batches;
+  if (part >= parts) return;
+  uint batch = item - part * batches;
+  uint t_begin = part * part_k;
+  uint t_end = min(k, t_begin + part_k);
   uint matrix_a = 0u, matrix_b = 0u, rest = batch;
   if (batches > 1u)
     for (int axis = 5; axis >= 0; --axis) {
@@ -35,10 +39,10 @@ void main() {
 
   uint x = gl_LocalInvocationID.x % COLUMN_THREADS;
   uint y = gl_LocalInvocationID.x / COLUMN_THREADS;
-  uint column = (stoker_group() - batch * groups) * 64u + x * 4u;
+  uint column = (stoker_group() - item * groups) * 64u + x * 4u;
   T4 sum = T4(0);
   if (column < n)
-    for (uint t = y; t < k; t += ROW_THREADS)
+    for (uint t = t_begin + y; t < t_end; t += ROW_THREADS)
       sum += a_load(matrix_a * k + t) * row_of_b((matrix_b * k + t) * n + column, column);
   sums[y][x] = sum;
   for (uint step_ = ROW_THREADS / 2u; step_ > 0u; step_ /= 2u) {
@@ -46,7 +50,7 @@ void main() {
     if (y < step_) sums[y][x] += sums[y + step_][x];
   }
   if (y != 0u || column >= n) return;
-  uint at = batch * n + column;
+  uint at = item * n + column;
   if (VECTOR != 0u) {
     STORE4(at, sums[0][x]);
   } else {

@@ -7,6 +7,9 @@
 //
 // SLICES: as many sets of threads work on the tile, each on another step, and add up what they have.
 //
+// Parts: a long k is shared by as many groups, each of which leaves a C of its own, [part, batch, m, n], for
+// sums.glsl to add up.
+//
 // FUSED: what becomes of C's elements is said by functions that stand before this text
 // (kernels/fused/product_shader.cpp).
 
@@ -41,15 +44,16 @@ shared T4 lines_a[SLICES][2][DEPTH][LINES_A + SPARE];
 shared T4 lines_b[SLICES][2][DEPTH][LINES_B + SPARE];
 
 uint base_a, base_b, base_c;
+uint k_end;  // of the part
 
 // Four neighbours along k of row `i` of A as stored untransposed.
 T4 a_along(uint i, uint t) {
   if (i >= m) return T4(0);
   uint at = base_a + i * k + t;
-  if (VECTOR_A != 0u) return t < k ? a_load4(at / 4u) : T4(0);
+  if (VECTOR_A != 0u) return t < k_end ? a_load4(at / 4u) : T4(0);
   T4 v = T4(0);
   [[unroll]] for (uint j = 0u; j < 4u; ++j)
-    if (t + j < k) v[j] = a_load(at + j);
+    if (t + j < k_end) v[j] = a_load(at + j);
   return v;
 }
 
@@ -75,7 +79,7 @@ void find_patches(uint load, uint first) {
 }
 
 T4 b_patches(uint load, uint t) {
-  if (t >= k) return T4(0);
+  if (t >= k_end) return T4(0);
   if (POINTWISE != 0u)
     return patch_y[load][0] < int(in_h) ? b_load4((patch_at[load][0] + t * in_h * in_w) / 4u) : T4(0);
   uint channel = t / (KERNEL_H * KERNEL_W);
@@ -96,7 +100,7 @@ T4 b_patches(uint load, uint t) {
 #else
 
 T4 a_across(uint i, uint t) {
-  if (t >= k) return T4(0);
+  if (t >= k_end) return T4(0);
   uint at = base_a + t * m + i;
   if (VECTOR_A != 0u) return i < m ? a_load4(at / 4u) : T4(0);
   T4 v = T4(0);
@@ -108,15 +112,15 @@ T4 a_across(uint i, uint t) {
 T4 b_along(uint i, uint t) {
   if (i >= n) return T4(0);
   uint at = base_b + i * k + t;
-  if (VECTOR_B != 0u) return t < k ? b_load4(at / 4u) : T4(0);
+  if (VECTOR_B != 0u) return t < k_end ? b_load4(at / 4u) : T4(0);
   T4 v = T4(0);
   [[unroll]] for (uint j = 0u; j < 4u; ++j)
-    if (t + j < k) v[j] = b_load(at + j);
+    if (t + j < k_end) v[j] = b_load(at + j);
   return v;
 }
 
 T4 b_across(uint i, uint t) {
-  if (t >= k) return T4(0);
+  if (t >= k_end) return T4(0);
   uint at = base_b + t * n + i;
   if (VECTOR_B != 0u) return i < n ? b_load4(at / 4u) : T4(0);
   T4 v = T4(0);
@@ -230,9 +234,18 @@ void finish(uint row, uint column, T4 v) {
 
 void main() {
   uint tile = stoker_group();
-  uint batch = tile / (tiles_m * tiles_n);
+  uint item = tile / (tiles_m * tiles_n);
+#ifdef CONVOLUTION
+  uint batch = item, begin = 0u;
   if (batch >= batches) return;
-  tile -= batch * tiles_m * tiles_n;
+  k_end = k;
+#else
+  uint part = item / batches;
+  if (part >= parts) return;
+  uint batch = item - part * batches, begin = part * part_k;
+  k_end = min(k, begin + part_k);
+#endif
+  tile -= item * tiles_m * tiles_n;
   // Groups that run together take a block of tiles 8 high, which share rows and columns in the cache.
   uint band = tile / (8u * tiles_n) * 8u;
   uint band_rows = min(8u, tiles_m - band);
@@ -257,7 +270,7 @@ void main() {
     }
   base_a = matrix_a * m * k;
   base_b = matrix_b * k * n;
-  base_c = batch * m * n;
+  base_c = item * m * n;
 #endif
 
   // Neighbouring threads as 8 × 4 blocks of the tile: the fewest different lines for each read.
@@ -269,13 +282,13 @@ void main() {
     [[unroll]] for (uint j = 0u; j < QUADS; ++j) sum[i][j] = T4(0);
 
   // All go the same number of rounds, past k with zeros.
-  uint t = SLICE * DEPTH;
+  uint t = begin + SLICE * DEPTH;
   fetch(row, column, t);
   put(0u);
   barrier();
   uint half_ = 0u;
-  for (uint begin = 0u; begin < k; begin += DEPTH * SLICES) {
-    bool more = begin + DEPTH * SLICES < k;
+  for (; begin < k_end; begin += DEPTH * SLICES) {
+    bool more = begin + DEPTH * SLICES < k_end;
     t += DEPTH * SLICES;
     if (more) fetch(row, column, t);
     multiply(half_, x, y);

@@ -29,6 +29,8 @@ std::vector<KernelCase> all_cases() {
   add("very_long_row_wide", DType::f32, Shape{2, 65536}, 1);
   add("columns_wide", DType::f32, Shape{2, 300, 1028}, 1);
   add("columns_short", DType::f32, Shape{33, 3, 17}, -2);
+  add("columns_long", DType::f32, Shape{40000, 3}, 0);
+  add("columns_very_long", DType::f32, Shape{1100003, 2}, 0);
   add("rank_8", DType::f32, Shape{2, 3, 2, 3, 2, 3, 2, 3}, 3);
   add("attention", DType::f32, Shape{2, 4, 64, 64}, -1);
   add("many_rows", DType::f32, Shape{1 << 20, 20}, 1, {}, true);

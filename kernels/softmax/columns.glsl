@@ -1,6 +1,7 @@
 // Rows along an axis that is not innermost: a thread walks down one column, or `row_lanes` threads
 // (a power of two) share it, so that neighbouring threads read neighbouring elements. One pass finds
-// the largest element and the sum together, rescaling the sum when the largest changes.
+// the largest element and the sum together, rescaling the sum when the largest changes. A round takes
+// `unit` elements: drivers end loops of many rounds early.
 #define lowest uintBitsToFloat(0xff800000u)
 
 shared float largest[256];
@@ -18,13 +19,15 @@ void main() {
 
   float m = lowest, sum = 0;
   if (live)
-    for (uint i = member; i < length; i += row_lanes) {
-      float x = x_load(base + i * inner);
-      float next = larger(m, x);
-      // -infinity adds nothing, wherever it stands; subtracted from itself it would be NaN.
-      sum = (m == next ? sum : sum * exp(m - next)) + (x == lowest ? 0 : exp(x - next));
-      m = next;
-    }
+    for (uint first = member; first < length; first += unit * row_lanes)
+      [[unroll]] for (uint k = 0; k < unit; ++k) {
+        uint i = first + k * row_lanes;
+        float x = i < length ? x_load(base + i * inner) : lowest;
+        float next = larger(m, x);
+        // -infinity adds nothing, wherever it stands; subtracted from itself it would be NaN.
+        sum = (m == next ? sum : sum * exp(m - next)) + (x == lowest ? 0 : exp(x - next));
+        m = next;
+      }
   largest[lane] = m;
   total[lane] = sum;
   for (uint half_team = row_lanes / 2; half_team > 0; half_team /= 2) {
@@ -42,6 +45,9 @@ void main() {
   m = largest[lane % across];
   float scale = 1 / total[lane % across];
   if (live)
-    for (uint i = member; i < length; i += row_lanes)
-      y_store(base + i * inner, exp(x_load(base + i * inner) - m) * scale);
+    for (uint first = member; first < length; first += unit * row_lanes)
+      [[unroll]] for (uint k = 0; k < unit; ++k) {
+        uint i = first + k * row_lanes;
+        if (i < length) y_store(base + i * inner, exp(x_load(base + i * inner) - m) * scale);
+      }
 }

@@ -7,6 +7,9 @@ namespace stoker::kernels::softmax {
 namespace {
 
 constexpr std::int64_t group_size = 256;  // of columns.glsl
+// Rounds beyond which more threads share a column, and then each takes more elements in a round: lavapipe
+// leaves a shader's loops after 65,535 rounds.
+constexpr std::int64_t most_rounds = 4096;
 
 struct Shaders {
   rows::RowShaders rows;
@@ -25,7 +28,7 @@ Shaders make_shaders() {
   columns.name = "softmax_columns";
   columns.file = "softmax/columns.glsl";
   columns.push = {{"columns"}, {"length"}, {"inner"}};
-  columns.constants = {{"row_lanes", 8}};
+  columns.constants = {{"row_lanes", 8}, {"unit", 1}};
   return {rows::row_shaders(std::move(rows)), std::make_shared<const Shader>(std::move(columns))};
 }
 
@@ -38,14 +41,16 @@ GpuPass rows_pass(const rows::RowShaders& shaders, const Rows& rows, const GpuTr
 
 GpuPass columns_pass(const Shader& shader, const Rows& rows) {
   const std::int64_t columns = rows.outer * rows.inner;
-  const std::int64_t row_lanes = rows.length > 16 ? 8 : 1;
+  std::int64_t row_lanes = rows.length > 16 ? 8 : 1;
+  while (rows.length / row_lanes > most_rounds && row_lanes < group_size) row_lanes *= 2;
+  const std::uint32_t unit = rows.length / row_lanes > most_rounds ? 8 : 1;
   const std::int64_t per_group = group_size / row_lanes;
   GpuPass pass;
   pass.shader = &shader;
   for (const std::int64_t value : {columns, rows.length, rows.inner})
     pass.push.u32(static_cast<std::uint64_t>(value));
   pass.groups = linear_groups(static_cast<std::uint64_t>((columns + per_group - 1) / per_group));
-  pass.constants = {static_cast<std::uint32_t>(row_lanes)};
+  pass.constants = {static_cast<std::uint32_t>(row_lanes), unit};
   return pass;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "stoker/kernels/matmul/problem.hpp"
 #include "stoker/pipeline/tensor/uses.hpp"
 
 namespace stoker::expr {
@@ -19,6 +20,7 @@ class Finder {
       const OpKind kind = program_.code[i].op->kind;
       const std::string_view kernel = program_.code[i].op->computed_by;
       if (kind != OpKind::kernel || (kernel != "matmul" && kernel != "conv")) continue;
+      if (kernel == "matmul" && terms(program_.code[i]) > kernels::matmul::longest_sum) continue;
       Ref read{i, 0};
       const std::uint32_t cluster = reader_of(read);
       // The program's order makes a later product replace an earlier one.
@@ -29,6 +31,12 @@ class Finder {
   }
 
  private:
+  /// How many products make one of its elements. A sum that is cut into parts cannot go on.
+  std::int64_t terms(const Instruction& matmul) const {
+    const Shape& left = program_.spec(matmul.inputs[0]).shape;
+    const bool across = matmul.attributes.flag("transpose_a") && left.rank() > 1;
+    return left.rank() == 0 ? 0 : left[left.rank() - (across ? 2 : 1)];
+  }
   /// The one cluster that alone reads it, through reshapes, which `read` then goes through; or none.
   std::uint32_t reader_of(Ref& read) const {
     while (true) {
