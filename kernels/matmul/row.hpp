@@ -6,6 +6,29 @@
 
 namespace stoker::kernels::matmul::STOKER_ISA {
 
+/// Products that are added to one sum, one after the other: as many roundings lie on each other.
+inline constexpr std::int64_t chain_length = 256;
+
+/// Sums of `Count` chains at a time, kept in two levels so that the roundings of long sums do not lie on each
+/// other either.
+template <class V, std::int64_t Count> class Pyramid {
+ public:
+  template <class Chain> void add(const Chain& chain, std::int64_t n) noexcept {
+    for (std::int64_t i = 0; i < n; ++i) low_[i] += chain(i);
+    if (++chains_ % chain_length != 0) return;
+    for (std::int64_t i = 0; i < n; ++i) {
+      high_[i] += low_[i];
+      low_[i] = V{};
+    }
+  }
+  [[nodiscard]] V sum(std::int64_t i) const noexcept { return high_[i] + low_[i]; }
+
+ private:
+  V low_[Count] = {};
+  V high_[Count] = {};
+  std::int64_t chains_ = 0;
+};
+
 /// to[i] = sum over t < k of x[t] · lines[i][t], for `count` lines `step` apart.
 template <int count, class S>
 inline void dots(const Compute<S>* x, const S* lines, std::int64_t step, std::int64_t k,
@@ -15,22 +38,29 @@ inline void dots(const Compute<S>* x, const S* lines, std::int64_t step, std::in
   using Unaligned = typename Simd<C>::Unaligned;
   constexpr std::int64_t lanes = Simd<C>::lanes;
   constexpr int chains = count == 1 ? 4 : 2;  // enough sums at a time to hide an addition's latency
-  Vector sum[count][chains] = {};
   alignas(64) C buffer[chains * lanes];
   std::int64_t t = 0;
-  for (; t + chains * lanes <= k; t += chains * lanes)
+  Pyramid<Vector, count> whole;
+  while (t + chains * lanes <= k) {
+    Vector sum[count][chains] = {};
+    const std::int64_t end = std::min(k, t + chain_length * chains * lanes);
+    for (; t + chains * lanes <= end; t += chains * lanes)
 #pragma GCC unroll 4
-    for (int i = 0; i < count; ++i) {
-      const C* line = cpu::STOKER_ISA::loaded(lines + i * step + t, buffer, chains * lanes);
+      for (int i = 0; i < count; ++i) {
+        const C* line = cpu::STOKER_ISA::loaded(lines + i * step + t, buffer, chains * lanes);
 #pragma GCC unroll 4
-      for (int c = 0; c < chains; ++c)
-        sum[i][c] += *reinterpret_cast<const Unaligned*>(x + t + c * lanes) *
-                     *reinterpret_cast<const Unaligned*>(line + c * lanes);
-    }
+        for (int c = 0; c < chains; ++c)
+          sum[i][c] += *reinterpret_cast<const Unaligned*>(x + t + c * lanes) *
+                       *reinterpret_cast<const Unaligned*>(line + c * lanes);
+      }
+    for (int i = 0; i < count; ++i)
+      for (int c = 1; c < chains; ++c) sum[i][0] += sum[i][c];
+    whole.add([&](std::int64_t i) { return sum[i][0]; }, count);
+  }
   for (int i = 0; i < count; ++i) {
-    for (int c = 1; c < chains; ++c) sum[i][0] += sum[i][c];
+    const Vector sum = whole.sum(i);
     C result{};
-    for (std::int64_t lane = 0; lane < lanes; ++lane) result += sum[i][0][lane];
+    for (std::int64_t lane = 0; lane < lanes; ++lane) result += sum[lane];
     const C* rest =
         cpu::STOKER_ISA::loaded(lines + i * step + t, buffer, static_cast<std::size_t>(k - t));
     for (std::int64_t j = 0; t + j < k; ++j) result += x[t + j] * rest[j];
@@ -68,12 +98,11 @@ inline std::int64_t weighted_rows_by_8(const C* x, const C* matrix, std::int64_t
   return t;
 }
 
-/// to[j] = sum over t of x[t] · matrix[t][j] for j < columns ≤ row_columns.
+/// sums[j] = sum over t of x[t] · matrix[t][j], one chain.
 template <class S>
-inline void weighted_rows(const Compute<S>* x, const S* matrix, std::int64_t step, std::int64_t k,
-                          std::int64_t columns, S* to) noexcept {
+inline void chain_of_rows(const Compute<S>* x, const S* matrix, std::int64_t step, std::int64_t k,
+                          std::int64_t columns, Compute<S>* sums) noexcept {
   using C = Compute<S>;
-  alignas(64) C sums[row_columns];
   alignas(64) C buffer[row_columns];
   const auto count = static_cast<std::size_t>(columns);
   std::fill_n(sums, count, C{});
@@ -84,6 +113,25 @@ inline void weighted_rows(const Compute<S>* x, const S* matrix, std::int64_t ste
     const C weight = x[t];
 #pragma GCC ivdep
     for (std::int64_t j = 0; j < columns; ++j) sums[j] += weight * row[j];
+  }
+}
+
+/// to[j] = sum over t of x[t] · matrix[t][j] for j < columns ≤ row_columns.
+template <class S>
+inline void weighted_rows(const Compute<S>* x, const S* matrix, std::int64_t step, std::int64_t k,
+                          std::int64_t columns, S* to) noexcept {
+  using C = Compute<S>;
+  alignas(64) C sums[row_columns];
+  const auto count = static_cast<std::size_t>(columns);
+  if (k <= chain_length) {
+    chain_of_rows(x, matrix, step, k, columns, sums);
+  } else {
+    Pyramid<C, row_columns> whole;
+    for (std::int64_t t = 0; t < k; t += chain_length) {
+      chain_of_rows(x + t, matrix + t * step, step, std::min(chain_length, k - t), columns, sums);
+      whole.add([&](std::int64_t j) { return sums[j]; }, columns);
+    }
+    for (std::int64_t j = 0; j < columns; ++j) sums[j] = whole.sum(j);
   }
   cpu::STOKER_ISA::store_block(static_cast<const C*>(sums), to, count);
 }

@@ -95,18 +95,18 @@ void long_row(const T* x, T* y, std::size_t length, bool streams, cpu::Compute<T
   });
 }
 
-/// n ≤ column_block columns of `length` elements, `inner` apart. `held` has room for 4 blocks.
+/// n ≤ column_block columns of `length` elements, `inner` apart. `held` has room for 3 blocks.
 template <class T>
 void columns(const T* x, T* y, std::size_t length, std::size_t inner, std::size_t n,
              cpu::Compute<T>* held) {
   using C = cpu::Compute<T>;
   C* largest = held;
-  C* sums = held + column_block;
-  C* part = held + 2 * column_block;
-  C* buffer = held + 3 * column_block;
+  C* part = held + column_block;
+  C* buffer = held + 2 * column_block;
+  double sums[column_block];
   std::fill_n(largest, n, cpu::Max::identity<C>());
   cpu::accumulate_columns<cpu::Max, C>(x, inner, length, n, largest);
-  std::fill_n(sums, n, C{0});
+  std::fill_n(sums, n, 0.0);
   for (std::size_t first = 0; first < length; first += chain) {
     std::fill_n(part, n, C{0});
     for (std::size_t i = first; i < std::min(length, first + chain); ++i) {
@@ -114,13 +114,15 @@ void columns(const T* x, T* y, std::size_t length, std::size_t inner, std::size_
 #pragma GCC ivdep
       for (std::size_t j = 0; j < n; ++j) part[j] += cpu::exp_decaying(row[j] - largest[j]);
     }
-    for (std::size_t j = 0; j < n; ++j) sums[j] += part[j];
+    for (std::size_t j = 0; j < n; ++j) sums[j] += static_cast<double>(part[j]);
   }
-  for (std::size_t j = 0; j < n; ++j) sums[j] = 1 / sums[j];
+  alignas(64) C factors[column_block];
+  for (std::size_t j = 0; j < n; ++j) factors[j] = static_cast<C>(1 / sums[j]);
   for (std::size_t i = 0; i < length; ++i) {
     const C* row = cpu::loaded(x + i * inner, buffer, n);
 #pragma GCC ivdep
-    for (std::size_t j = 0; j < n; ++j) part[j] = cpu::exp_decaying(row[j] - largest[j]) * sums[j];
+    for (std::size_t j = 0; j < n; ++j)
+      part[j] = cpu::exp_decaying(row[j] - largest[j]) * factors[j];
     cpu::store_block(part, y + i * inner, n);
   }
 }
@@ -161,7 +163,7 @@ struct Work {
     if (streams) cpu::stream_fence();
   }
 };
-static_assert(4 * column_block <= row_block);
+static_assert(3 * column_block <= row_block);
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs) {
   STOKER_ASSIGN(const Rows rows, rows_of(call));
