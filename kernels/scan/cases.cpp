@@ -30,6 +30,7 @@ std::vector<KernelCase> all_cases(Operation operation) {
       const std::string name{to_string(dtype)};
       add(name + "_rows", dtype, Shape{7, 124}, 1, reverse);
       add(name + "_rows_prime", dtype, Shape{5, 1031}, -1, reverse);
+      add(name + "_short_rows", dtype, Shape{4500, 7}, 1, reverse);
       add(name + "_columns", dtype, Shape{3, 67, 68}, 1, reverse);
       add(name + "_columns_narrow", dtype, Shape{701, 3}, 0, reverse);
       add(name + "_row_cut", dtype, Shape{16397}, 0, reverse);
@@ -37,6 +38,8 @@ std::vector<KernelCase> all_cases(Operation operation) {
     }
     for (const auto& [label, shape] : cases::awkward_shapes())
       add(label, DType::f32, shape, -1, reverse);
+    add("many_rows", DType::f32, Shape{4100, 33}, 1, reverse);
+    add("few_short_rows", DType::f32, Shape{9, 16}, 1, reverse);
     add("first_axis", DType::f32, Shape{2, 1, 3, 2, 1, 2, 3, 2}, 0, reverse);
     add("axis_of_one", DType::f32, Shape{5, 1, 7}, 1, reverse);
     add("row_cut_on_quads", DType::f32, Shape{2, 40000}, 1, reverse);

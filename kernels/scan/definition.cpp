@@ -15,6 +15,11 @@ constexpr std::int64_t enough_threads = 65536;
 constexpr std::int64_t tile = 4096;
 // Rows below which a thread of columns.glsl is not worth its carry.
 constexpr std::int64_t least_column = 64;
+// Adjacent elements that a thread walks over by itself, rather than a group that would mostly wait: few,
+// or more where there are rows for many threads.
+constexpr std::int64_t few = 16;
+constexpr std::int64_t more = 256;
+constexpr std::int64_t many_rows = 4096;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -64,9 +69,14 @@ struct Pieces {
   std::int64_t count = 1;
 };
 
+/// Whether a group walks along rows; else a thread down each column, of which a short row is one.
+bool goes_across(const rows::AxisRows& r) {
+  return r.inner == 1 && r.length > (r.outer < many_rows ? few : more);
+}
+
 Pieces cut(const rows::AxisRows& r) {
   std::int64_t piece = r.length;
-  if (r.inner == 1) {
+  if (goes_across(r)) {
     const std::int64_t wanted = ceil_div(enough_groups, r.outer);
     piece = std::max(ceil_div(ceil_div(r.length, wanted), tile) * tile, 2 * tile);
   } else {
@@ -111,7 +121,7 @@ class Planner {
 
   void add(const rows::AxisRows& r, const Pieces& pieces, std::string variant,
            std::vector<PassBinding> bindings, bool totals, bool carried) {
-    const bool across = r.inner == 1;
+    const bool across = goes_across(r);
     const std::int64_t items = r.outer * pieces.count * r.inner;
     GpuPass pass;
     pass.shader = (across ? shaders_.rows : shaders_.columns).get();
