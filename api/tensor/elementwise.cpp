@@ -53,7 +53,12 @@ Tensor erf(const TensorLike& x) { return unary("erf", x, expr::floating(x.dtype(
 Tensor erfc(const TensorLike& x) { return unary("erfc", x, expr::floating(x.dtype())); }
 Tensor erf_inv(const TensorLike& x) { return unary("erf_inv", x, expr::floating(x.dtype())); }
 
-Tensor log(const TensorLike& x, const TensorLike& base) { return log(x) / log(base); }
+Tensor log(const TensorLike& x, const TensorLike& base) {
+  const DType dtype = expr::floating(common_dtype(x, base));
+  // The quotient of two rounded logarithms would be off by several units of a 16-bit float.
+  const DType wide = size_of(dtype) == 2 ? DType::f32 : dtype;
+  return as_type(divide(unary("log", x, wide), unary("log", base, wide)), dtype);
+}
 Tensor log2(const TensorLike& x) { return log(x, 2.0); }
 Tensor log10(const TensorLike& x) { return log(x, 10.0); }
 

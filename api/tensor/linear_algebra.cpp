@@ -69,6 +69,17 @@ Tensor solved(const char* op, const Tensor& a, const Tensor& b, bool left, Solve
   return vector ? squeeze(given, Axes{left ? -1 : -2}) : given;
 }
 
+double longer_side(const Tensor& matrices) {
+  const Shape& shape = matrices.shape();
+  return static_cast<double>(std::max(shape[shape.rank() - 1], shape[shape.rank() - 2]));
+}
+
+/// The inverse with the singular values that are kept.
+Tensor inverted(const Svd& parts, const Tensor& is_kept) {
+  const Tensor inverse = select(is_kept, 1.0 / select(is_kept, parts.s, 1), 0);
+  return matmul(adjoint(parts.vt) * new_axis(inverse, -2), adjoint(parts.u));
+}
+
 }  // namespace
 
 Tensor adjoint(const Tensor& a) {
@@ -140,19 +151,21 @@ Tensor matrix_power(const Tensor& a, std::int64_t n) {
 
 Tensor pinv(const Tensor& a, double eps) {
   const Svd parts = svd(a, false);
-  const Tensor is_kept = parts.s > eps;
-  const Tensor inverse = select(is_kept, 1.0 / select(is_kept, parts.s, 1), 0);
-  return matmul(adjoint(parts.vt) * new_axis(inverse, -2), adjoint(parts.u));
+  return inverted(parts, parts.s > eps);
 }
 
 Tensor matrix_rank(const Tensor& a, double eps) {
   const Tensor s = svd(a, false).s;
-  const auto longer =
-      static_cast<double>(std::max(a.shape()[a.rank() - 1], a.shape()[a.rank() - 2]));
-  const Tensor limit = reduce_max(s, {Axes{-1}, true}) * (eps * longer);
+  const Tensor limit = reduce_max(s, {Axes{-1}, true}) * (eps * longer_side(a));
   return as_type(sum(s > limit, {Axes{-1}}), DType::s32);
 }
 
-Tensor least_squares(const Tensor& a, const Tensor& b) { return matmul(pinv(a, 1e-15), b); }
+Tensor least_squares(const Tensor& a, const Tensor& b) {
+  const Svd parts = svd(a, false);
+  if (parts.s.size() == 0) return matmul(inverted(parts, parts.s > 0), b);
+  const double epsilon = parts.s.dtype() == DType::f64 ? 0x1p-52 : 0x1p-23;
+  const Tensor limit = reduce_max(parts.s, {Axes{-1}, true}) * (epsilon * longer_side(a));
+  return matmul(inverted(parts, parts.s > limit), b);
+}
 
 }  // namespace stoker::linalg

@@ -55,7 +55,8 @@ struct Triangle {
 [[nodiscard]] Tensor pinv(const Tensor& a, double eps = 1e-10);
 /// Singular values above eps · max(m, n) · the largest, as s32.
 [[nodiscard]] Tensor matrix_rank(const Tensor& a, double eps = 1e-7);
-/// x for which a·x is nearest to b.
+/// The shortest x for which a·x is nearest to b; singular values up to max(m, n) roundings of the largest
+/// count as 0, as in NumPy.
 [[nodiscard]] Tensor least_squares(const Tensor& a, const Tensor& b);
 
 /// Of vectors (one axis) or matrices (two), the whole tensor's or along axes. `ord`: "" (the root of the

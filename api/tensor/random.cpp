@@ -59,10 +59,12 @@ Tensor unit(const Tensor& key, const Shape& shape, DType dtype) {
   return as_type(top, dtype) * std::ldexp(1.0, -mantissa(dtype));
 }
 
-/// uniform_split of Nx.
+/// uniform_split of Nx, but never `high`: what rounds to it comes from half a step below, and lies
+/// where numbers of the half step above `low` would, which nothing else rounds to.
 Tensor between(const Tensor& key, const Shape& shape, double low, double high, DType dtype) {
   const Tensor spread = unit(key, shape, dtype) * (high - low) + low;
-  return max(spread, full({}, low, dtype));
+  const Tensor first = full({}, low, dtype);
+  return select(spread < full({}, high, dtype), max(spread, first), first);
 }
 
 Tensor gumbel_of(const Tensor& key, const Shape& shape, DType dtype) {

@@ -104,7 +104,10 @@ Tensor all(const Tensor& x, const Reduce& over) { return reduced("all", x, over,
 Tensor any(const Tensor& x, const Reduce& over) { return reduced("any", x, over, DType::u8); }
 
 Tensor logsumexp(const Tensor& x, const Reduce& over) {
-  const Tensor value = as_type(x, expr::floating(x.dtype()));
+  const DType dtype = expr::floating(x.dtype());
+  // The sum of many exponentials leaves the range of f16, and its logarithm does not.
+  if (size_of(dtype) == 2) return as_type(logsumexp(as_type(x, DType::f32), over), dtype);
+  const Tensor value = as_type(x, dtype);
   if (x.size() == 0) return log(sum(exp(value), over));  // nothing is largest
   const Tensor largest = reduce_max(value, kept(over));
   // An infinite one would make inf - inf; what it shifts by does not change the result.
@@ -140,9 +143,10 @@ Tensor softmax(const Tensor& x, std::int64_t axis) {
 }
 
 Tensor log_softmax(const Tensor& x, std::int64_t axis) {
-  const Tensor value = as_type(x, expr::floating(x.dtype()));
+  const DType dtype = expr::floating(x.dtype());
+  const Tensor value = as_type(x, size_of(dtype) == 2 ? DType::f32 : dtype);
   const auto which = static_cast<std::int64_t>(detail::checked_axis("log_softmax", axis, x.rank()));
-  return value - logsumexp(value, {Axes{which}, true});
+  return as_type(value - logsumexp(value, {Axes{which}, true}), dtype);
 }
 
 Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, std::int64_t axis,

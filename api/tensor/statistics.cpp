@@ -30,6 +30,9 @@ Tensor fitted(const char* op, const char* what, const Tensor& other, const Tenso
 
 Tensor as_float(const Tensor& x) { return as_type(x, expr::floating(x.dtype())); }
 
+/// Where sums are formed whose quotients are of `dtype`: those of f16 soon leave its range.
+DType summed(DType dtype) { return size_of(dtype) == 2 ? DType::f32 : dtype; }
+
 }  // namespace
 
 Tensor weighted_mean(const Tensor& x, const Tensor& weights, const Reduce& over) {
@@ -45,8 +48,8 @@ Tensor weighted_mean(const Tensor& x, const Tensor& weights, const Reduce& over)
   }
   const Tensor all = fitted("weighted_mean", "weights", weight, x);
   const DType dtype = expr::floating(expr::merged(x.dtype(), weights.dtype()));
-  const Tensor w = as_type(all, dtype);
-  return sum(as_type(x, dtype) * w, over) / sum(w, over);
+  const Tensor w = as_type(all, summed(dtype));
+  return as_type(sum(as_type(x, summed(dtype)) * w, over) / sum(w, over), dtype);
 }
 
 Tensor mode(const Tensor& x, std::optional<std::int64_t> axis, bool keep) {
@@ -91,17 +94,20 @@ Tensor covariance(const Tensor& x, const Tensor& mean, std::int64_t ddof) {
                 "ddof " + std::to_string(ddof) + " of " + std::to_string(samples) + " samples",
                 {{"ddof", std::to_string(ddof)}, {"samples", std::to_string(samples)}}};
   const DType dtype = expr::floating(expr::merged(x.dtype(), mean.dtype()));
-  const Tensor value = as_type(x, dtype);
+  const Tensor value = as_type(x, summed(dtype));
   const Tensor centred =
-      value - fitted("covariance", "means", new_axis(as_type(mean, dtype), -2), x);
+      value - fitted("covariance", "means", new_axis(as_type(mean, summed(dtype)), -2), x);
   Axes order = expr::all_axes(x.rank());
   std::swap(order[x.rank() - 1], order[x.rank() - 2]);
   const Tensor other = is_complex(dtype) ? conjugate(centred) : centred;
-  return matmul(transpose(centred, order), other) / static_cast<double>(samples - ddof);
+  return as_type(matmul(transpose(centred, order), other) / static_cast<double>(samples - ddof),
+                 dtype);
 }
 
 Tensor logsumexp(const Tensor& x, const Tensor& scale, const Reduce& over) {
   const DType dtype = expr::floating(expr::merged(x.dtype(), scale.dtype()));
+  if (size_of(dtype) == 2)
+    return as_type(logsumexp(as_type(x, DType::f32), as_type(scale, DType::f32), over), dtype);
   const Tensor value = as_type(x, dtype);
   const Tensor scales = fitted("logsumexp", "scales", as_type(scale, dtype), x);
   if (x.size() == 0) return logsumexp(value, over);

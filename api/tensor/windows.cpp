@@ -81,7 +81,10 @@ Tensor window_min(const Tensor& x, const Window& window) {
 Tensor window_mean(const Tensor& x, const Window& window) {
   double size = 1;
   for (const std::int64_t extent : window.dimensions) size *= static_cast<double>(extent);
-  return window_sum(as_type(x, expr::floating(x.dtype())), window) / size;
+  // A window's sum leaves the range of f16 long before its mean does.
+  const DType dtype = expr::floating(x.dtype());
+  const Tensor value = as_type(x, size_of(dtype) == 2 ? DType::f32 : dtype);
+  return as_type(window_sum(value, window) / size, dtype);
 }
 
 Tensor window_scatter_max(const Tensor& x, const Tensor& source, const TensorLike& init,

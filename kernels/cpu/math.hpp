@@ -159,13 +159,9 @@ template <class F> inline F tanh(F x) noexcept {
 }
 
 template <class F> inline F sigmoid(F x) noexcept {
-  using I = Ieee<F>;
-  // e^-x in one factor, a half of 2^n: what is too small for that is nothing beside 1.
-  constexpr F least = 2 - I::exp_most;
-  F bounded = -x < least ? least : -x;
-  bounded = bounded > I::exp_most ? I::exp_most : bounded;
-  const auto [p, n] = exponential(bounded);
-  return 1 / (1 + (2 + 2 * p) * power_of_two<F>(n - 1));
+  // Of -|x|: its exponential is in range, and where it is all there is, it keeps its digits.
+  const F e = exp(x < 0 ? x : -x);
+  return (x < 0 ? e : F{1}) / (1 + e);
 }
 
 }  // namespace stoker::kernels::cpu::STOKER_ISA

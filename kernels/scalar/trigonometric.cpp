@@ -48,7 +48,7 @@ float reduced_far(float a, out int n) {
 }
 float reduced_any(float x, out int n) {
   float a = abs(x);
-  if (!(a < 3.4e38)) {
+  if (!(a < infinity_f32())) {
     n = 0;
     return nan_f32();
   }
