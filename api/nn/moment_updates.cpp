@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <map>
 
 #include "stoker/api/nn/updates.hpp"
 #include "stoker/api/tensor/creation.hpp"
@@ -40,11 +41,11 @@ Tensor moment(const Tensor& last, const Tensor& x, double decay) {
   return decay * last + (1 - decay) * x;
 }
 
-/// [2]: 1 / (1 - b^t) for b1 and b2, in one kernel. Taken from b^t itself, f32 would be wrong in
-/// the fifth digit for b2 = 0.999 and t = 1.
+/// [2]: 1 / (1 - b^t) for b1 and b2, in one kernel and of t's dtype. Taken from b^t itself, f32 would
+/// be wrong in the fifth digit for b2 = 0.999 and t = 1.
 Tensor corrections(const Moments& options, const Tensor& t) {
   // Of 0 the logarithm is infinite; with this one b^t is as little beside 1.
-  const auto rate = [](double b) { return std::log(std::max(b, 1e-40)); };
+  const auto rate = [&](double b) { return full({}, std::log(std::max(b, 1e-40)), t.dtype()); };
   return -1.0 / expm1(t * select(iota({2}) == 0, rate(options.b1), rate(options.b2)));
 }
 
@@ -56,8 +57,23 @@ struct Kind {
   std::function<Tensor(const Tensor& v, const Tensor& m, const Tensor& g)> next_v;
   /// The update, of corrected moments and what `shared` gives.
   std::function<Tensor(const Tensor& m, const Tensor& v, const Tensor& shared)> change;
-  /// What is the same for all parameters, if there is such a thing; `t` is a scalar.
+  /// What is the same for all parameters, if there is such a thing; `t` is a scalar of their dtype.
   std::function<Tensor(const Tensor& t)> shared = {};
+};
+
+/// What is the same for all parameters of a dtype.
+struct OfAll {
+  Tensor m;  ///< the corrections
+  Tensor v;
+  Tensor shared;
+
+  OfAll(const Kind& kind, const Moments& options, const Tensor& step, DType dtype) {
+    const Tensor t = as_type(step, dtype);
+    const Tensor both = corrections(options, t);
+    m = both[0];
+    v = both[1];
+    if (kind.shared) shared = kind.shared(t);
+  }
 };
 
 Update of_two_moments(Kind kind, const Moments& options) {
@@ -72,19 +88,21 @@ Update of_two_moments(Kind kind, const Moments& options) {
   return stateful(init, [kind, options](const Parameters& gradients, const Slots& slots,
                                         const Parameters&) {
     SlotGroup group{kind.name, slots};
-    const Tensor t = as_type(group.count(), DType::f32);
-    const Tensor both = corrections(options, t);
-    const Tensor of_m = both[0];
-    const Tensor of_v = both[1];
-    const Tensor shared = kind.shared ? kind.shared(t) : Tensor{};
-    Parameters updates =
-        for_each_gradient(gradients, [&](const std::string& name, const Tensor& gradient) {
-          const Tensor& last = group.get("m", name, gradient);
-          const Tensor g = as_type(gradient, last.dtype());
-          const Tensor m = group.put("m", name, moment(last, g, options.b1));
-          const Tensor v = group.put("v", name, kind.next_v(group.get("v", name, gradient), m, g));
-          return kind.change(m * of_m, v * of_v, shared);
-        });
+    const Tensor step = group.count();
+    std::map<DType, OfAll> all;  // as exact as the moments that it meets
+    Parameters updates = for_each_gradient(gradients, [&](const std::string& name,
+                                                          const Tensor& gradient) {
+      const Tensor& last = group.get("m", name, gradient);
+      const auto found = all.find(last.dtype());
+      const OfAll& of =
+          found != all.end()
+              ? found->second
+              : all.emplace(last.dtype(), OfAll{kind, options, step, last.dtype()}).first->second;
+      const Tensor g = as_type(gradient, last.dtype());
+      const Tensor m = group.put("m", name, moment(last, g, options.b1));
+      const Tensor v = group.put("v", name, kind.next_v(group.get("v", name, gradient), m, g));
+      return kind.change(m * of.m, v * of.v, of.shared);
+    });
     return Updated{std::move(updates), group.slots()};
   });
 }
@@ -97,19 +115,30 @@ auto ratio(const Moments& options) {
 }
 
 /// coth(y) - 1/y for y > 0: by its series where the two nearly cancel, whose next term is below
-/// 1e-7 of it there.
+/// 1e-16 of it there. Abramowitz and Stegun, 4.5.67.
 constexpr double series_limit = 0.5;
-constexpr std::array<double, 4> series{1.0 / 3, -1.0 / 45, 2.0 / 945, -1.0 / 4725};
+constexpr std::array<double, 10> series{1.0 / 3,
+                                        -1.0 / 45,
+                                        2.0 / 945,
+                                        -1.0 / 4725,
+                                        2.0 / 93555,
+                                        -1382.0 / 638512875,
+                                        4.0 / 18243225,
+                                        -3617.0 / 162820783125,
+                                        87734.0 / 38979295480125,
+                                        -349222.0 / 1531329465290625};
 
 double langevin(double y) {
   if (y >= series_limit) return 1 / std::tanh(y) - 1 / y;
-  const double s = y * y;
-  return y * (series[0] + s * (series[1] + s * (series[2] + s * series[3])));
+  double sum = 0;
+  for (std::size_t i = series.size(); i-- > 0;) sum = sum * y * y + series[i];
+  return y * sum;
 }
 Tensor langevin(const Tensor& y) {
   const Tensor s = y * y;
-  const Tensor near = y * (series[0] + s * (series[1] + s * (series[2] + s * series[3])));
-  return select(y < series_limit, near, 1 / tanh(y) - 1 / y);
+  Tensor sum = full({}, series.back(), y.dtype());
+  for (std::size_t i = series.size() - 1; i-- > 0;) sum = sum * s + series[i];
+  return select(y < series_limit, y * sum, 1 / tanh(y) - 1 / y);
 }
 
 /// RAdam's length of the average at step t: 2/(1 - b) - 1 - 2t·b^t/(1 - b^t). For b near 1 both

@@ -43,7 +43,8 @@ Update each_with_parameter(
 /// All of them times one scalar.
 Parameters scaled(const Parameters& gradients, const Tensor& factor) {
   return for_each_gradient(gradients, [&](const std::string&, const Tensor& gradient) {
-    return widened(gradient) * factor;
+    const Tensor wide = widened(gradient);
+    return wide * as_type(factor, wide.dtype());
   });
 }
 
@@ -68,8 +69,10 @@ Update scale(double factor) {
 
 Update scale_by_state(double factor) {
   return stateful(
-      [factor](const Parameters&) {
-        return Slots{{"scale", full({}, factor, DType::f32)}};
+      [factor](const Parameters& parameters) {
+        bool doubles = false;
+        for (const auto& [name, parameter] : parameters) doubles |= parameter.dtype() == DType::f64;
+        return Slots{{"scale", full({}, factor, doubles ? DType::f64 : DType::f32)}};
       },
       [](const Parameters& gradients, const Slots& slots, const Parameters&) {
         return Updated{scaled(gradients, named_tensor(slots, "scale", "slot")), {}};

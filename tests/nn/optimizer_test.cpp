@@ -1,9 +1,12 @@
 // Optimizers by name, against what NumPy computed (golden/optimizers.py).
+#include <array>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "../tensor/fixture.hpp"
 #include "stoker/api/nn/optimizer.hpp"
+#include "stoker/api/nn/updates.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -245,6 +248,30 @@ TEST_F(Optimizers, a_step_is_a_kernel_for_each_parameter_and_two_scalar_ones) {
     });
     const std::string plan = step.plan(parameters, made.update.init(parameters), gradients);
     EXPECT_NE(plan.find("pipeline of 4 kernels"), std::string::npos) << made.text << '\n' << plan;
+  }
+}
+
+TEST_F(Optimizers, steps_of_doubles_are_as_exact_as_doubles) {
+  const double b1 = 0.9, b2 = 0.999, eps = 1e-8;
+  const Update adam = updates::scale_by_adam({.b1 = b1, .b2 = b2, .eps = eps});
+  Parameters w{{"short", tensor({0.5})}, {"w", tensor<double>({1.0, -2.0})}};
+  Slots slots = adam.init(w);
+  std::array<double, 2> m{}, v{};
+  for (int t = 1; t <= 5; ++t) {
+    const std::array<double, 2> g{0.1 * t, -0.7 / t};
+    const Updated made = adam.apply(
+        {{"short", tensor({0.25})}, {"w", tensor(std::vector<double>(g.begin(), g.end()))}}, slots,
+        w);
+    slots = made.slots;
+    const auto got = made.updates.at("w").to_vector<double>();
+    for (std::size_t i = 0; i < 2; ++i) {
+      m[i] = b1 * m[i] + (1 - b1) * g[i];
+      v[i] = b2 * v[i] + (1 - b2) * g[i] * g[i];
+      const double of_m = -1 / std::expm1(t * std::log(b1)),
+                   of_v = -1 / std::expm1(t * std::log(b2));
+      EXPECT_NEAR(got[i], m[i] * of_m / (std::sqrt(v[i] * of_v) + eps), 1e-14);
+    }
+    EXPECT_EQ(made.updates.at("short").dtype(), DType::f32);
   }
 }
 
