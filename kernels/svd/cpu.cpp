@@ -3,6 +3,7 @@
 #include <Eigen/SVD>
 
 #include "stoker/kernels/linear_algebra/matrices.hpp"
+#include "stoker/kernels/svd/bidiagonal.hpp"
 
 namespace stoker::kernels::svd::STOKER_ISA {
 namespace {
@@ -37,17 +38,16 @@ class Decomposition {
       algebra::fill_nan(vt, vt_out.size());
       return;
     }
-    algebra::View<Eigen::Matrix<T, Eigen::Dynamic, 1>>(singular, k) =
-        svd_.singularValues().cast<T>();
-    u_out = svd_.matrixU().cast<T>();
-    vt_out = svd_.matrixV().transpose().cast<T>();
+    algebra::View<Eigen::Matrix<T, Eigen::Dynamic, 1>>(singular, k) = values_.cast<T>();
+    u_out = u_.cast<T>();
+    vt_out = v_.transpose().cast<T>();
     for (std::int64_t i = 0; i < s_.u_columns; ++i) {
-      if (!algebra::turns_around(svd_.matrixU().col(i))) continue;
+      if (!algebra::turns_around(u_.col(i))) continue;
       u_out.col(i) *= T{-1};
       if (i < k) vt_out.row(i) *= T{-1};
     }
     for (std::int64_t i = k; i < s_.v_rows; ++i)
-      if (algebra::turns_around(svd_.matrixV().col(i))) vt_out.row(i) *= T{-1};
+      if (algebra::turns_around(v_.col(i))) vt_out.row(i) *= T{-1};
   }
 
  private:
@@ -55,49 +55,53 @@ class Decomposition {
 
   template <class T> bool decompose(const T* a) {
     work_ = algebra::ConstView<algebra::Rows<T>>(a, s_.rows, s_.columns).template cast<double>();
-    if (s_.columns < smallest_divided) return decompose_by_rotations();
-    svd_.setSwitchSize(smallest_divided);
-    svd_.compute(work_, vectors());
-    // Eigen 3.4 divides some matrices of low rank, or with equal singular values, into wrong parts.
-    return (svd_.info() == Eigen::Success && holds()) || decompose_by_rotations();
+    return std::min(s_.rows, s_.columns) < smallest_reduced ? by_rotations() : by_steps();
   }
 
-  bool decompose_by_rotations() {
-    svd_.setSwitchSize(std::numeric_limits<int>::max());
-    svd_.compute(work_, vectors());
-    return svd_.info() == Eigen::Success;
+  /// Of few rows or columns, whose small singular values it finds more exactly.
+  bool by_rotations() {
+    rotations_.compute(work_,
+                       (s_.u_columns == s_.rows ? Eigen::ComputeFullU : Eigen::ComputeThinU) |
+                           (s_.v_rows == s_.columns ? Eigen::ComputeFullV : Eigen::ComputeThinV));
+    u_ = rotations_.matrixU();
+    v_ = rotations_.matrixV();
+    values_ = rotations_.singularValues();
+    return rotations_.info() == Eigen::Success;
   }
 
-  [[nodiscard]] unsigned vectors() const noexcept {
-    return (s_.u_columns == s_.rows ? Eigen::ComputeFullU : Eigen::ComputeThinU) |
-           (s_.v_rows == s_.columns ? Eigen::ComputeFullV : Eigen::ComputeThinV);
+  bool by_steps() {
+    const bool wide = s_.columns > s_.rows;
+    if (wide) work_.transposeInPlace();
+    const double scale = work_.cwiseAbs().maxCoeff();
+    if (scale > 0) work_ /= scale;
+    Eigen::internal::UpperBidiagonalization<Matrix> reduced(work_);
+    const Eigen::Index k = work_.cols();
+    const Matrix band = reduced.bidiagonal().toDenseMatrix();
+    values_ = band.diagonal();
+    beside_.setZero(k);
+    beside_.head(k - 1) = band.diagonal<1>();
+    Matrix& left = wide ? v_ : u_;  // of what was reduced
+    Matrix& right = wide ? u_ : v_;
+    left_.setIdentity(k, k);
+    right_.setIdentity(k, k);
+    const auto size = static_cast<std::size_t>(k);
+    if (!Bidiagonal{{values_.data(), size}, {beside_.data(), size}, left_, right_}.decompose())
+      return false;
+    if (scale > 0) values_ *= scale;
+    left.setIdentity(work_.rows(), wide ? s_.v_rows : s_.u_columns);
+    left.topLeftCorner(k, k) = left_;
+    reduced.householderU().applyThisOnTheLeft(left);
+    right = right_;
+    reduced.householderV().applyThisOnTheLeft(right);
+    return true;
   }
 
-  /// Whether the factors make A and are orthonormal, but for some roundings in each of their elements.
-  bool holds() {
-    const Eigen::Index k = std::min(s_.rows, s_.columns);
-    const auto& values = svd_.singularValues();
-    const double unit = values[0] > 0 ? 1 / values[0] : 1;
-    const double rounding = 16 * std::numeric_limits<double>::epsilon() *
-                            std::sqrt(static_cast<double>(s_.rows + s_.columns));
-    scaled_.noalias() = svd_.matrixU().leftCols(k) * (values * unit).asDiagonal();
-    product_.noalias() = scaled_ * svd_.matrixV().leftCols(k).transpose();
-    const bool is_a = (product_ - work_ * unit).norm() <= rounding * (values * unit).norm();
-    return is_a && orthonormal(svd_.matrixU(), rounding) && orthonormal(svd_.matrixV(), rounding);
-  }
-
-  bool orthonormal(const Matrix& q, double rounding) {
-    product_.noalias() = q.transpose() * q;
-    product_.diagonal().array() -= 1;
-    return product_.norm() <= rounding * std::sqrt(static_cast<double>(q.cols()));
-  }
-
-  static constexpr int smallest_divided = 16;
+  static constexpr std::int64_t smallest_reduced = 16;
   Sizes s_;
-  Matrix work_;
-  Matrix scaled_;   // of holds()
-  Matrix product_;  // of holds()
-  Eigen::BDCSVD<Matrix> svd_;
+  Matrix work_, u_, v_;
+  Matrix left_, right_;  // of the bidiagonal matrix
+  Eigen::VectorXd values_, beside_;
+  Eigen::JacobiSVD<Matrix> rotations_;
 };
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs) {

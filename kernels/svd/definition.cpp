@@ -16,10 +16,11 @@ Result<void> define(KernelRegistry& registry) {
       "positive; "
       "all NaN where A holds inf or NaN";
   kernel.source =
-      "divide and conquer on the bidiagonal form, computed in f64 (Gu, Eisenstat, A "
-      "divide-and-conquer algorithm for the bidiagonal SVD, SIAM J. Matrix Anal. Appl. 16, 1995) "
-      "and "
-      "checked; where the factors do not hold, and for few columns, Jacobi's rotations after a QR";
+      "computed in f64: QR steps on the bidiagonal form (Golub, Reinsch, Singular value "
+      "decomposition "
+      "and least squares solutions, Numer. Math. 14, 1970); of few rows or columns, Jacobi's "
+      "rotations "
+      "after a QR";
   kernel.params = {{.name = "full_matrices",
                     .type = ParamType::boolean,
                     .fallback = true,
