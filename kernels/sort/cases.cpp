@@ -57,7 +57,6 @@ std::vector<KernelCase> top_k_cases() {
     add(name + "_most", dtype, Shape{5, 331}, 300);
     add(name + "_few_of_many", dtype, Shape{3, 5003}, 7);
   }
-  add("scalar", DType::f32, Shape{}, 1);
   add("empty", DType::f32, Shape{0, 3}, 2);
   add("one", DType::f32, Shape{1}, 1);
   add("all", DType::f32, Shape{3, 17}, 17);

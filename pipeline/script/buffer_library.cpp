@@ -130,7 +130,7 @@ int wait_for_buffers(lua_State* L, Script& script) {
 
 int describe_buffer(lua_State* L, Script& script) {
   constexpr std::size_t read_whole = std::size_t{4} << 20;
-  constexpr std::size_t most_shown = std::size_t{1} << 16;  // of many axes, edges are many, too
+  constexpr std::size_t most_shown = std::size_t{1} << 14;  // of many axes, edges are many, too
   constexpr std::size_t end_elements = 4;
   const LazyPtr value = check_buffer(L, 1, "tostring");
   const TensorSpec& spec = value->spec;

@@ -41,8 +41,8 @@ TEST_F(ScriptErrors, of_a_misspelt_name_say_which_was_near) {
   EXPECT_EQ(run("buffer{1}:gausian_blur()").error().reason(),
             "a buffer has no field and no kernel of this name: gausian_blur; did you mean "
             "'gaussian_blur'?");
-  const Error dtype = run("buffer({1}, {dtype = 'f23'})").error();
-  EXPECT_EQ(dtype.reason(), "there is no dtype 'f23'; did you mean 'f32'?");
+  const Error dtype = run("buffer({1}, {dtype = 'f33'})").error();
+  EXPECT_EQ(dtype.reason(), "there is no dtype 'f33'; did you mean 'f32'?");
   EXPECT_NE(dtype.detail("known").find("bf16"), std::string_view::npos);
 }
 
