@@ -113,7 +113,7 @@ local function call(first, ...)
     local shown, text = pcall(tostring, problem)
     -- What Lua itself says within a function of C, as anywhere, gets its line where nobody catches it.
     local by_lua = shown and (text:find('^attempt to') or text:find('^invalid key') or text:find('^table index is '))
-    if not shown or not (by_lua or text:find('^test%.lua:%d+: ') and not text:find("'?'", 1, true)) then
+    if not shown or not (by_lua or text:find('^test%.lua:%d+: ') and not text:find("to '?'", 1, true)) then
       local kinds = {}
       for i = 1, arguments.n do kinds[i] = type(arguments[i]) end
       print('without a line: )" +
