@@ -1,5 +1,5 @@
 // How print() shows a buffer: dtype and shape, then its values in aligned columns, of large buffers
-// the edges only.
+// the edges only; of a buffer without elements no rows.
 //
 //     f32[2,3]
 //     [[   1  2.5  -3]

@@ -89,6 +89,10 @@ TEST_F(ScriptLanguage, printing_a_buffer_shows_dtype_shape_and_values) {
   EXPECT_EQ(run("print(buffer{})").text(), "f32[0]\n[]\n");
 }
 
+TEST_F(ScriptLanguage, printing_a_buffer_without_elements_shows_no_rows) {
+  EXPECT_EQ(run("print(fill{shape = {2147483648, 0}})").text(), "f32[2147483648,0]\n[]\n");
+}
+
 TEST_F(ScriptLanguage, printing_a_large_buffer_shows_its_edges) {
   EXPECT_EQ(run("print(fill({shape = {2000}, value = 3}))").text(),
             "f32[2000]\n[3 3 3 ... 3 3 3]\n");
