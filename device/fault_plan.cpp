@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stoker/device/fault_relay.hpp"
+#include "stoker/device/step_reads.hpp"
 
 namespace stoker {
 namespace {
@@ -60,7 +61,8 @@ std::vector<StepFailure> FaultPlan::fail_steps(std::string_view device,
   for (std::uint32_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];
     const auto cause = std::ranges::find_if(failures, [&](const StepFailure& failed) {
-      return std::ranges::find(step.after, failed.step) != step.after.end();
+      return std::ranges::find(step.after, failed.step) != step.after.end() &&
+             reads_output_of(step, steps[failed.step]);
     });
     if (cause != failures.end()) {  // it would never have run
       failures.push_back({i, cause->error});

@@ -6,6 +6,7 @@
 
 #include "stoker/device/cpu/float_mode.hpp"
 #include "stoker/device/cpu/memory_steps.hpp"
+#include "stoker/device/step_reads.hpp"
 #include "stoker/runtime/lock_soon.hpp"
 
 namespace stoker::device::cpu {
@@ -34,11 +35,12 @@ Job::Job(std::span<const Step> steps, std::weak_ptr<JobOwner> owner, bool flush_
       flush_subnormals_{flush_subnormals},
       nodes_{std::make_unique<Node[]>(steps.size())} {
   keep_.reserve(count_);
-  std::vector<std::vector<std::uint32_t>> after(count_);
+  std::vector<std::vector<Successor>> after(count_);
   std::size_t pointer_count = 0;
   for (std::uint32_t i = 0; i < count_; ++i) {
     pointer_count += steps[i].inputs.size() + steps[i].outputs.size();
-    for (const std::uint32_t earlier : steps[i].after) after[earlier].push_back(i);
+    for (const std::uint32_t earlier : steps[i].after)
+      after[earlier].push_back({i, reads_output_of(steps[i], steps[earlier])});
     nodes_[i].predecessors = static_cast<std::uint32_t>(steps[i].after.size());
   }
   pointers_.reserve(pointer_count);
@@ -60,7 +62,7 @@ Job::Job(std::span<const Step> steps, std::weak_ptr<JobOwner> owner, bool flush_
     node.args.scratch = step.scratch.empty() ? nullptr : step.scratch[0].host();
     successors_.insert(successors_.end(), after[i].begin(), after[i].end());
   }
-  const std::uint32_t* position = successors_.data();
+  const Successor* position = successors_.data();
   for (std::uint32_t i = 0; i < count_; ++i) {
     nodes_[i].successors = {position, after[i].size()};
     position += after[i].size();
@@ -139,9 +141,9 @@ void Job::begin(Node& node) noexcept {
 void Job::finish(Node& node, ReadyNodes& ready) noexcept {
   if (timed_) node.end_ns = now_ns();
   const bool failed = node.failed.load(std::memory_order_relaxed);
-  for (const std::uint32_t index : node.successors) {
+  for (const auto& [index, reads] : node.successors) {
     Node& next = nodes_[index];
-    if (failed && !next.failed.load(std::memory_order_relaxed)) {
+    if (failed && reads && !next.failed.load(std::memory_order_relaxed)) {
       // What it would compute from is not there: it fails with the first cause and never runs.
       Error cause;
       {

@@ -31,6 +31,11 @@ class CpuExecutable final : public Executable {
 
 class Job;
 struct Node;
+/// A step that must not overtake another.
+struct Successor {
+  std::uint32_t index = 0;
+  bool reads = false;  ///< what the other writes; else it only overwrites what that one touches
+};
 /// Nodes that may run now; a step rarely frees more than a few at once.
 using ReadyNodes = boost::container::small_vector<Node*, 16>;
 
@@ -40,7 +45,7 @@ struct Node {
   Job* job = nullptr;
   std::uint32_t index = 0;
   std::uint32_t predecessors = 0;
-  std::span<const std::uint32_t> successors;
+  std::span<const Successor> successors;
 
   std::uint32_t claimed = 0;       ///< slices of this stage given out
   std::uint32_t claimed_last = 0;  ///< those of them that were the last ones left
@@ -79,8 +84,9 @@ class Job final {
   void reset(bool timed, std::atomic<std::uint32_t>* progress, StopSign* stop, ReadyNodes& ready);
 
   /// Runs one slice and, if it was the stage's last, moves the node on. Nodes that may run now are
-  /// appended to `ready`. Never throws: what a kernel throws marks its node failed. The job may be
-  /// gone when this returns.
+  /// appended to `ready`. Never throws: what a kernel throws marks its node failed, and those who read
+  /// what it writes fail with it and never run; those who only overwrite memory run. The job may be gone
+  /// when this returns.
   void run_slice(Node& node, std::uint32_t stage, std::uint32_t slice, ReadyNodes& ready) noexcept;
 
   /// `progress` and the stop signs of the run are not touched once this returns. Any thread.
@@ -104,8 +110,8 @@ class Job final {
   const bool flush_subnormals_;
   double cost_ns_ = 0;
   std::unique_ptr<Node[]> nodes_;
-  std::vector<void*> pointers_;            // inputs and outputs of all nodes, one after the other
-  std::vector<std::uint32_t> successors_;  // of all nodes, one after the other
+  std::vector<void*> pointers_;        // inputs and outputs of all nodes, one after the other
+  std::vector<Successor> successors_;  // of all nodes, one after the other
   std::vector<std::shared_ptr<const CpuExecutable>> keep_;
   std::atomic<std::uint32_t> left_{0};
   bool timed_ = false;

@@ -112,7 +112,9 @@ TEST_P(InjectedFaults, a_failed_kernel_fails_its_dependents_and_nobody_else) {
   const auto other = device.run("abs", a, d);
   const auto broken = device.run("relu", a, b);
   const auto dependent = device.run("abs", b, c);
+  const auto overwriter = device.run("abs", d, a);
   EXPECT_EQ(device.outcome(other), well);
+  EXPECT_EQ(device.outcome(overwriter), well);
   EXPECT_EQ(device.outcome(broken), ErrorCode::handler_failed);
   EXPECT_EQ(broken->result().error().op(), "relu");
   EXPECT_EQ(device.outcome(dependent), ErrorCode::handler_failed);
