@@ -28,8 +28,9 @@ struct GlslType {
 constexpr GlslType glsl_types[] = {
     {DType::f32, "float", "vec4", "16", "float", "vec4", "$", "$", "$", "$"},
     {DType::f64, "double", "dvec4", "16", "double", "dvec4", "$", "$", "$", "$"},
-    {DType::f16, "float16_t", "f16vec4", "8", "float", "vec4", "float($)", "float16_t($)",
-     "vec4($)", "f16vec4($)"},
+    {DType::f16, "float16_t", "f16vec4", "8", "float", "vec4", "float($)",
+     "float16_t(stoker_half($))", "vec4($)",
+     "f16vec4(vec4(stoker_half($.x), stoker_half($.y), stoker_half($.z), stoker_half($.w)))"},
     {DType::bf16, "uint16_t", "uvec2", "8", "float", "vec4", "uintBitsToFloat(uint($) << 16)",
      "uint16_t(stoker_bf16($))", "uintBitsToFloat(stoker_u16x4($) << 16)",
      "stoker_pack_16(uvec4(stoker_bf16($.x), stoker_bf16($.y), stoker_bf16($.z), "
@@ -188,6 +189,18 @@ constexpr const char* functions = R"(uint stoker_group() {
          gl_NumWorkGroups.x * (gl_WorkGroupID.y + gl_NumWorkGroups.y * gl_WorkGroupID.z);
 }
 uint stoker_index() { return stoker_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; }
+// The nearest number that is one of f16, of two the even one: what makes it one leaves it as it is. A
+// driver's own conversion may cut off instead. Below 2^-14 adding 1/2 leaves multiples of 2^-24.
+float stoker_half(float v) {
+  uint bits = floatBitsToUint(v);
+  uint magnitude = bits & 0x7fffffffu;
+  uint rounded = (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & 0xffffe000u;
+  precise float raised = abs(v) + 0.5;
+  precise float fine = raised - 0.5;
+  uint near = magnitude < 0x38800000u ? floatBitsToUint(fine) : rounded;
+  uint bounded = magnitude > 0x7f800000u ? magnitude : near >= 0x47800000u ? 0x7f800000u : near;
+  return uintBitsToFloat(bounded | (bits & 0x80000000u));
+}
 // Rounds to nearest even; a NaN keeps its upper bits and stays a NaN.
 uint stoker_bf16(float v) {
   uint b = floatBitsToUint(v);

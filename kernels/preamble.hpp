@@ -11,6 +11,7 @@
 //   T_IS_FLOAT         1 for f16, bf16, f32 and f64, else 0
 //   T_LEAST, T_MOST    the ends of what it is computed in: infinities, of integers the wide type's
 //   T_IS_f16, …        1 for the letter's dtype, 0 for the other twelve
+//   stoker_half(v)     the number of f16 that is nearest to a float, as a float
 //
 // and for each binding `x`:
 //
@@ -24,6 +25,8 @@
 //
 // The compute type is float for f32, f16 and bf16; double for f64; int for s8, s16 and s32; uint for
 // u8, u16, u32 and bool; int64_t and uint64_t for s64 and u64.
+//
+// Whether a value is NaN is asked by isnan(v): a driver may take v != v for false.
 //
 // Buffers are passed by address (GL_EXT_buffer_reference) in one push constant block of scalar
 // layout: 8 bytes for each binding in order, then the push fields in order. They begin at a multiple

@@ -10,8 +10,8 @@ uint best_at;
 
 void meet(T v, uint at) {
 #if T_IS_FLOAT
-  bool nan = v != v;
-  bool best_nan = best != best;
+  bool nan = isnan(v);
+  bool best_nan = isnan(best);
   if (nan || best_nan) {
     if (nan && (!best_nan || at < best_at)) {
       best = v;

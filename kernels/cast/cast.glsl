@@ -40,7 +40,7 @@ D convert(S x) {
 #elif D_IS_FLOAT || !S_IS_FLOAT
   return D(x);
 #else
-  if (x != x) return D(0);
+  if (isnan(x)) return D(0);
   if (x >= S(BEYOND)) return D(MOST);
 #if D_IS_u8 || D_IS_u16 || D_IS_u32 || D_IS_u64
   if (x <= S(0)) return D(LEAST);

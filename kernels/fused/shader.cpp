@@ -12,7 +12,7 @@ namespace {
 /// A value of a narrow dtype back in its range or precision; `$` is the value.
 const char* narrowing(DType dtype) noexcept {
   switch (dtype) {
-    case DType::f16: return "fused_half($)";
+    case DType::f16: return "stoker_half($)";
     case DType::bf16: return "uintBitsToFloat(stoker_bf16($) << 16)";
     case DType::s8: return "(($) << 24) >> 24";
     case DType::s16: return "(($) << 16) >> 16";
@@ -22,20 +22,7 @@ const char* narrowing(DType dtype) noexcept {
   }
 }
 
-// To nearest even, whatever the driver's conversions do. Below 2^-14 adding ½ leaves multiples of
-// 2^-24.
-constexpr const char* prelude = R"(#define STOKER_PRECISE precise
-float fused_half(float x) {
-  uint bits = floatBitsToUint(x);
-  uint magnitude = bits & 0x7fffffffu;
-  uint rounded = (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & 0xffffe000u;
-  precise float raised = abs(x) + 0.5;
-  precise float fine = raised - 0.5;
-  uint near = magnitude < 0x38800000u ? floatBitsToUint(fine) : rounded;
-  uint bounded = magnitude > 0x7f800000u ? magnitude : near >= 0x47800000u ? 0x7f800000u : near;
-  return uintBitsToFloat(bounded | (bits & 0x80000000u));
-}
-)";
+constexpr const char* prelude = "#define STOKER_PRECISE precise\n";
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 

@@ -23,7 +23,7 @@ D combine(D a, D b) {
   if (operation == 0) return a + b;
   if (operation == 4 || operation == 5) return a * b;
 #if D_IS_FLOAT
-  if (b != b) return b;
+  if (isnan(b)) return b;
 #endif
   return (operation == 2 ? b < a : b > a) ? b : a;
 }

@@ -15,7 +15,7 @@ P combine(P a, P b) {
   if (operation == 0) return a + b;
   if (operation == 1) return a * b;
 #if P_IS_FLOAT
-  if (b != b) return b;
+  if (isnan(b)) return b;
 #endif
   return (operation == 2 ? b > a : b < a) ? b : a;
 }

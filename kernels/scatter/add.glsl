@@ -32,7 +32,7 @@ uint sum(uint bits, T added) {
 #if T_IS_f32
   return floatBitsToUint(uintBitsToFloat(bits) + added);
 #elif T_IS_f16
-  return packHalf2x16(vec2(unpackHalf2x16(bits).x + added, 0.0));
+  return packHalf2x16(vec2(stoker_half(unpackHalf2x16(bits).x + added), 0.0));
 #elif T_IS_bf16
   return stoker_bf16(uintBitsToFloat(bits << 16) + added);
 #else

@@ -7,7 +7,7 @@
 shared float largest[256];
 shared float total[256];
 
-float larger(float a, float b) { return b > a || b != b ? b : a; }
+float larger(float a, float b) { return b > a || isnan(b) ? b : a; }
 
 void main() {
   uint lane = gl_LocalInvocationID.x;

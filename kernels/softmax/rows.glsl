@@ -17,7 +17,7 @@ shared float part[gl_WorkGroupSize.x];
 uint lane, member;
 
 // Comparisons rather than max: that may drop a NaN.
-float larger(float a, float b) { return b > a || b != b ? b : a; }
+float larger(float a, float b) { return b > a || isnan(b) ? b : a; }
 float larger4(float a, vec4 v) { return larger(larger(larger(v.x, v.y), larger(v.z, v.w)), a); }
 float sum4(vec4 v) { return (v.x + v.y) + (v.z + v.w); }
 

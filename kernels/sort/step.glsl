@@ -4,7 +4,7 @@
 bool before(T a, uint at_a, T b, uint at_b) {
 #if T_IS_FLOAT
   // NaN is the largest.
-  bool nan_a = a != a, nan_b = b != b;
+  bool nan_a = isnan(a), nan_b = isnan(b);
   if (nan_a || nan_b) {
     if (nan_a && nan_b) return at_a < at_b;
     return descending != 0 ? nan_a : nan_b;

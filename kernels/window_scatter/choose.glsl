@@ -30,8 +30,8 @@ void main() {
     T v = x_load(place);
     if (best_at != 0xffffffffu) {
 #if T_IS_FLOAT
-      if (best != best) break;
-      if (v == v)
+      if (isnan(best)) break;
+      if (!isnan(v))
 #endif
         if (smallest != 0 ? v >= best : v <= best) continue;
     }

@@ -63,6 +63,13 @@ void main() {
   }
 }
 
+TEST(Preamble, stores_of_f16_leave_no_rounding_to_the_driver) {
+  const std::string text = preamble(probe(""), variant_of(DType::f16));
+  EXPECT_TRUE(
+      has(text, "y_store(uint i, float v) { stoker_y.at[i] = float16_t(stoker_half(v)); }"));
+  EXPECT_TRUE(has(text, "f16vec4(vec4(stoker_half(v.x), stoker_half(v.y), stoker_half(v.z), "));
+}
+
 TEST(Preamble, subgroup_operations_compile_where_declared) {
   Shader shader =
       probe("void main() { y_store(0, subgroupAdd(x_load(gl_SubgroupInvocationID))); }");
