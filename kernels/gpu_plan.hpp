@@ -120,6 +120,9 @@ struct GpuPass {
   PushValues push = {};
   std::array<std::uint32_t, 3> groups = {1, 1, 1};  ///< each ≥ 1 and ≤ 65535, see linear_groups()
   std::vector<std::uint32_t> constants = {};        ///< replaces the defaults, in their order
+  /// At least the rounds that one thread makes in all its loops together, where they may be many. Some
+  /// drivers leave loops early; such a device refuses the plan instead (`unsupported`).
+  std::uint64_t rounds = 0;
 };
 
 /// Passes run in order; each sees what the ones before it wrote.

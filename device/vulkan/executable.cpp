@@ -99,6 +99,17 @@ class Preparation {
     if (invocations > limits.maxComputeWorkGroupInvocations)
       return too_much("maxComputeWorkGroupInvocations", invocations,
                       limits.maxComputeWorkGroupInvocations);
+    const std::uint64_t rounds = device_.physical().most_rounds();
+    if (pass.rounds > rounds)
+      return Error{kernel_.name,
+                   ErrorCode::unsupported,
+                   "this device's driver ends the loops of a thread after " +
+                       std::to_string(rounds) + " rounds, and these take up to " +
+                       std::to_string(pass.rounds) + "; the CPU device computes this",
+                   {{"which_limit", "rounds"},
+                    {"requested", std::to_string(pass.rounds)},
+                    {"limit", std::to_string(rounds)},
+                    {"device", device_.info().name}}};
     return {};
   }
 

@@ -217,6 +217,11 @@ bool PhysicalDevice::shuffles() const noexcept {
   return (shaders.subgroup_operations & needed) == needed && has_feature("computeFullSubgroups");
 }
 
+std::uint64_t PhysicalDevice::most_rounds() const noexcept {
+  // Mesa, gallivm/lp_bld_limits.h: LP_MAX_TGSI_LOOP_ITERATIONS.
+  return driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE ? 65535 : ~std::uint64_t{0};
+}
+
 Result<std::vector<PhysicalDevice>> enumerate_devices(const Instance& instance) {
   const LibraryPin pin;
   STOKER_ASSIGN(

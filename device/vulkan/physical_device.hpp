@@ -34,6 +34,8 @@ struct PhysicalDevice {
   [[nodiscard]] bool has_feature(std::string_view name) const noexcept;
   /// Whether threads can exchange values within subgroups that are certain to be full.
   [[nodiscard]] bool shuffles() const noexcept;
+  /// How many rounds one thread may make in all its loops together before the driver ends them.
+  [[nodiscard]] std::uint64_t most_rounds() const noexcept;
 };
 
 /// Every device the instance lists, in its order; accepted ones are numbered in that order.

@@ -101,6 +101,7 @@ std::vector<Setup> setups() {
        .high = {1, 1}},
       {.label = "long_kernel", .x = {5, 3, 40, 41}, .k = {20, 3, 38, 38}, .every_dtype = true},
       // Larger ones.
+      {.label = "long_sum", .x = {1, 3, 256, 100}, .k = {2, 3, 256, 100}},
       {.label = "large",
        .x = {4, 32, 28, 28},
        .k = {48, 32, 3, 3},

@@ -13,6 +13,15 @@ constexpr std::int64_t side = 64, depth = 16;
 // Terms of a sum that one group takes: lavapipe leaves a shader's loops after 65,535 rounds.
 constexpr std::int64_t longest_sum = std::int64_t{1} << 19;
 
+// Rounds of a thread beyond which it shares a sum with others, though outputs are too few to fill a tile.
+constexpr std::uint64_t long_sum = 32768;
+
+/// Of the thread of an output.
+std::uint64_t direct_rounds(const Problem& p) {
+  return static_cast<std::uint64_t>(p.taps() *
+                                    (p.channels + static_cast<std::int64_t>(p.rank) + 3));
+}
+
 std::uint32_t word(std::int64_t value) { return static_cast<std::uint32_t>(value); }
 
 std::shared_ptr<const Shader> direct_shader() {
@@ -125,6 +134,7 @@ GpuPass direct_pass(const GpuShaders& shaders, const Problem& p, DType dtype) {
                                     &Axis::x_step, &Axis::k_step, &Axis::y_step})
     for (const Axis& axis : p.axes) pass.constants.push_back(word(axis.*field));
   pass.groups = linear_groups_for(static_cast<std::uint64_t>(n), shaders.direct->local_size[0]);
+  pass.rounds = direct_rounds(p);
   return pass;
 }
 
@@ -133,7 +143,7 @@ bool fits_tiles(const Problem& p, DType dtype) {
   for (const Axis& axis : p.axes)
     if (axis.spread != 1) return false;
   // Smaller ones would leave most of a tile empty.
-  return p.outputs >= 16 && p.channels * p.taps() >= depth;
+  return (p.outputs >= 16 || direct_rounds(p) > long_sum) && p.channels * p.taps() >= depth;
 }
 
 GpuPlan tiled_plan(const GpuShaders& shaders, const Problem& p, DType dtype,
@@ -175,6 +185,7 @@ GpuPlan tiled_plan(const GpuShaders& shaders, const Problem& p, DType dtype,
                     p.k_output == 1 ? 1U : 0U,
                     parts == 1 && p.y_output == 1 ? 1U : 0U};
   pass.groups = linear_groups(static_cast<std::uint64_t>(tiles_m * tiles_n * parts));
+  pass.rounds = static_cast<std::uint64_t>(part_k / depth + 16);
   GpuPlan plan;
   plan.passes.push_back(std::move(pass));
   if (parts == 1) return plan;
@@ -186,6 +197,7 @@ GpuPlan tiled_plan(const GpuShaders& shaders, const Problem& p, DType dtype,
   sums.push.u32(m).u32(n).u32(parts).u32(h.out).u32(w.out);
   sums.push.u32(p.y_image).u32(p.y_output).u32(h.y_step).u32(w.y_step);
   sums.groups = linear_groups_for(static_cast<std::uint64_t>(m * n), shaders.sums->local_size[0]);
+  sums.rounds = static_cast<std::uint64_t>(parts);
   plan.passes.push_back(std::move(sums));
   return plan;
 }

@@ -132,6 +132,7 @@ std::vector<Setup> setups() {
        .padding = {1, 1},
        .bias = true,
        .heavy = true},
+      {.label = "long_sum", .x = {1, 3, 256, 100}, .w = {1, 3, 256, 100}, .bias = true},
       {.label = "one_pixel", .x = {1, 130, 1, 1}, .w = {70, 130, 1, 1}},
       {.label = "no_images", .x = {0, 3, 8, 8}, .w = {4, 3, 3, 3}},
       {.label = "no_channels", .x = {2, 0, 4, 4}, .w = {17, 0, 1, 1}, .bias = true},

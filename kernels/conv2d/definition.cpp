@@ -94,6 +94,7 @@ GpuPass tiled_pass(const Geometry& g, DType dtype, const Shaders& shaders,
                     g.taps() % 4 == 0 ? 1U : 0U,
                     fours ? 1U : 0U,
                     g.bias ? 1U : 0U};
+  pass.rounds = tiling.rounds(g.taps());
   return pass;
 }
 
@@ -107,6 +108,7 @@ GpuPass direct_pass(const Geometry& g, const Shaders& shaders) {
       linear_groups_for(static_cast<std::uint64_t>(outputs), shaders.direct->local_size[0]);
   pass.constants = {static_cast<std::uint32_t>(g.kernel_h), static_cast<std::uint32_t>(g.kernel_w),
                     g.bias ? 1U : 0U};
+  pass.rounds = g.rounds();
   return pass;
 }
 
@@ -115,9 +117,11 @@ Result<GpuPlan> gpu(const KernelCall& call, std::span<const TensorSpec> outputs,
   STOKER_TRY(rules::gpu_indexable("conv2d", call.inputs));
   STOKER_TRY(rules::gpu_indexable("conv2d", outputs));
   STOKER_ASSIGN(const Geometry g, describe(call));
+  // Too few to fill a tile, but threads share a long sum there.
   constexpr std::int64_t few_outputs = 16;
+  constexpr std::uint64_t long_sum = 32768;
   GpuPlan plan;
-  plan.passes.push_back(g.group_outputs() < few_outputs
+  plan.passes.push_back(g.group_outputs() < few_outputs && g.rounds() <= long_sum
                             ? direct_pass(g, shaders)
                             : tiled_pass(g, call.dtype(), shaders, traits));
   GpuPass& pass = plan.passes.back();

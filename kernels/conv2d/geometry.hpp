@@ -36,6 +36,10 @@ struct Geometry {
   [[nodiscard]] std::int64_t taps() const noexcept {
     return group_channels() * kernel_h * kernel_w;
   }
+  /// GpuPass::rounds of a thread that sums them up one by one.
+  [[nodiscard]] std::uint64_t rounds() const noexcept {
+    return static_cast<std::uint64_t>(group_channels() * (kernel_h * (kernel_w + 2) + 2));
+  }
   [[nodiscard]] std::int64_t out_pixels() const noexcept { return out_h * out_w; }
   /// Every output pixel reads exactly its own input pixel.
   [[nodiscard]] bool pointwise() const noexcept {

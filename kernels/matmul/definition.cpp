@@ -136,6 +136,7 @@ GpuPass row_pass(const Problem& p, const Parts& parts, const Shaders& shaders) {
   push_batches(pass.push, p);
   pass.groups = linear_groups(static_cast<std::uint64_t>(groups * p.batches * parts.count));
   pass.constants = {(p.transpose_b ? p.k : p.n) % 4 == 0 ? 1U : 0U};
+  pass.rounds = static_cast<std::uint64_t>(parts.k) / 16 + 16;
   return pass;
 }
 
@@ -156,6 +157,7 @@ GpuPass tiled_pass(const Problem& p, const Parts& parts, DType dtype, const Shad
   const auto fours = [](std::int64_t extent) { return extent % 4 == 0 ? 1U : 0U; };
   pass.constants = {p.transpose_a ? 1U : 0U, p.transpose_b ? 1U : 0U,
                     fours(p.transpose_a ? p.m : p.k), fours(p.transpose_b ? p.k : p.n), fours(p.n)};
+  pass.rounds = tiling.rounds(parts.k);
   return pass;
 }
 
@@ -180,6 +182,7 @@ Result<GpuPlan> gpu(const KernelCall& call, std::span<const TensorSpec> outputs,
   sums.bindings = {scratch(0), output()};
   sums.push.u32(elements).u32(static_cast<std::uint64_t>(parts.count));
   sums.groups = linear_groups_for(elements, shaders.sums->local_size[0]);
+  sums.rounds = static_cast<std::uint64_t>(parts.count);
   plan.passes.push_back(std::move(sums));
   return plan;
 }

@@ -23,6 +23,10 @@ struct Tiling {
   [[nodiscard]] std::uint32_t threads() const noexcept {
     return rows / (4 * quads) * (columns / (4 * quads)) * slices;
   }
+  /// GpuPass::rounds of a sum of `k` terms.
+  [[nodiscard]] std::uint64_t rounds(std::int64_t k) const noexcept {
+    return static_cast<std::uint64_t>(k) / (std::uint64_t{depth} * slices) + 16;
+  }
   /// Of shared memory, where elements are computed with in `element_bytes`.
   [[nodiscard]] std::size_t shared_bytes(std::size_t element_bytes) const noexcept {
     const std::uint32_t spare = slices > 1 ? 0 : 8;

@@ -114,10 +114,13 @@ Result<GpuPlan> gpu_plan(const char* op, const Shaders& shaders, const KernelCal
                             std::int64_t from, std::int64_t to, std::int64_t inner) {
     PushValues push;
     push.u32(elements).u32(from).u32(to).u32(inner).u32(from / to).u32(from % to);
-    push.u32(static_cast<std::uint64_t>(filter)).f32(image::filter_stretch(from, to, true));
+    const auto stretch = image::filter_stretch(from, to, true);
+    push.u32(static_cast<std::uint64_t>(filter)).f32(stretch);
     plan.passes.push_back(
         {shader.get(), variant, std::move(bindings), push,
          linear_groups_for(static_cast<std::uint64_t>(elements), shader->local_size[0])});
+    plan.passes.back().rounds =
+        2 * static_cast<std::uint64_t>(std::ceil(static_cast<double>(filter) * stretch));
   };
   const std::int64_t between = out.height * in.row();
   const TensorSpec scratch_spec{DType::f32, Shape{out.height, in.width, in.channels}};

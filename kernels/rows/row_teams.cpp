@@ -49,6 +49,9 @@ GpuPass row_pass(const RowShaders& shaders, std::int64_t rows, std::int64_t leng
   pass.constants = {teams.lanes, teams.quads, traits.subgroup_size, length % 4 == 0};
   pass.groups = linear_groups(
       divide_up(static_cast<std::uint64_t>(rows), std::uint64_t{threads / teams.lanes}));
+  // Two walks in batches.
+  pass.rounds = 2 * divide_up(static_cast<std::uint64_t>(length),
+                              std::uint64_t{4} * teams.quads * teams.lanes);
   return pass;
 }
 

@@ -51,6 +51,7 @@ GpuPass columns_pass(const Shader& shader, const Rows& rows) {
     pass.push.u32(static_cast<std::uint64_t>(value));
   pass.groups = linear_groups(static_cast<std::uint64_t>((columns + per_group - 1) / per_group));
   pass.constants = {static_cast<std::uint32_t>(row_lanes), unit};
+  pass.rounds = 2 * (static_cast<std::uint64_t>(rows.length / row_lanes) / unit + 1) + 8;
   return pass;
 }
 

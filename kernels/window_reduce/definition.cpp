@@ -81,6 +81,7 @@ Result<GpuPlan> plan(const std::string& name, Operation operation, const Shader&
         .s32(axis.base_dilation);
     pass.constants = {static_cast<std::uint32_t>(operation), wide, axis.base_dilation > 1};
     pass.groups = linear_groups_for(threads, shader.local_size[0]);
+    pass.rounds = static_cast<std::uint64_t>(axis.window);
     plan.passes.push_back(std::move(pass));
     source = target;
     from = to;

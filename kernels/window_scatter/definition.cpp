@@ -63,6 +63,15 @@ GpuPass make_pass(const Shader& shader, DType dtype, std::span<const WindowAxis>
   return pass;
 }
 
+/// GpuPass::rounds of a thread that meets `count(axis)` along each.
+template <class Count> std::uint64_t rounds(std::span<const WindowAxis> axes, Count&& count) {
+  constexpr std::uint64_t many = std::uint64_t{1} << 40;
+  std::uint64_t product = 1;
+  for (const WindowAxis& axis : axes)
+    product = std::min(product * static_cast<std::uint64_t>(count(axis)), many);
+  return product;
+}
+
 Result<GpuPlan> plan(const std::string& name, bool smallest, const Shaders& shaders,
                      const KernelCall& call) {
   STOKER_TRY(rules::gpu_indexable(name, call.inputs));
@@ -89,9 +98,15 @@ Result<GpuPlan> plan(const std::string& name, bool smallest, const Shaders& shad
     plan.passes.push_back(make_pass(*shaders.choose, call.dtype(), axes, windows));
     plan.passes.back().constants.push_back(smallest);
     plan.passes.back().bindings = {input(0), scratch(0)};
+    plan.passes.back().rounds =
+        rounds(axes, [](const WindowAxis& axis) { return std::min(axis.window, axis.in); });
   }
   plan.passes.push_back(make_pass(*shaders.add, call.dtype(), axes, call.inputs[0].elements()));
   plan.passes.back().bindings = {input(1), input(2), scratch(0), output()};
+  // The windows that hold an element.
+  plan.passes.back().rounds = rounds(axes, [](const WindowAxis& axis) {
+    return std::min((axis.window - 1) / axis.stride + 1, axis.out);
+  });
   return plan;
 }
 
