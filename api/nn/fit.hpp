@@ -10,7 +10,10 @@
 // (progress.hpp): steps that were started later may be on their way. fit_run.hpp is the same training in
 // small parts; trainer.hpp runs it as a supervised actor.
 //
-// A loss that is not finite, a data set that does not fit, whatever a reader or a callback throws: all end
+// FitOptions::limits give a training a deadline or a token that cancels it: no step begins any more, and what
+// waits for one is told. Only a reader or a callback that is just running comes to its end.
+//
+// A loss that is not finite, limits that ended it, a data set that does not fit, whatever a reader or a callback throws: all end
 // the training with the model as it was after the last whole epoch. Where a row is to blame for a loss that
 // is not finite, a NaN in it or a class that does not exist, the error names it: details "row", "input" or
 // "target".
@@ -78,6 +81,8 @@ struct FitOptions {
   std::vector<Named> metrics = {};  ///< of the validation data: "accuracy"
   std::vector<Callback> callbacks = {};
   std::vector<BatchCallback> on_batch = {};
+  /// Of every step and of the validation. The cause is thrown: see above.
+  CommandOptions limits = {};
   std::ostream* log = nullptr;  ///< what is trained, then a line after each epoch
 };
 

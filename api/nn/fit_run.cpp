@@ -8,6 +8,7 @@
 
 #include "stoker/api/nn/bad_row.hpp"
 #include "stoker/api/nn/learning_rate.hpp"
+#include "stoker/api/tensor/transfer.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -70,8 +71,8 @@ FitOptions checked(const Model& model, const Dataset& data, FitOptions options) 
 class Losses {
  public:
   /// `refuse` is called with the number of the first batch whose loss is not finite, and throws.
-  explicit Losses(std::function<void(std::int64_t batch, double loss)> refuse)
-      : refuse_{std::move(refuse)} {}
+  Losses(std::function<void(std::int64_t batch, double loss)> refuse, const CommandOptions& limits)
+      : refuse_{std::move(refuse)}, limits_{limits} {}
 
   void add(Tensor loss, std::int64_t rows) { open_.push_back({std::move(loss), rows}); }
   /// Looks at the next loss if it is there, or if too many are waited for.
@@ -102,7 +103,7 @@ class Losses {
   void look() {
     const One one = std::move(open_.front());
     open_.pop_front();
-    const double value = one.loss.item<double>();
+    const double value = one.loss.item<double>(limits_);
     if (!std::isfinite(value)) refuse_(batches_, value);
     sum_ += value * static_cast<double>(one.rows);
     rows_ += one.rows;
@@ -110,6 +111,7 @@ class Losses {
   }
 
   std::function<void(std::int64_t, double)> refuse_;
+  CommandOptions limits_;
   std::deque<One> open_;
   double sum_ = 0;
   std::int64_t rows_ = 0;
@@ -154,7 +156,8 @@ struct FitRun::Parts {
           refuse_loss("the loss of batch " + std::to_string(batch), loss,
                       find_bad_row(its_model, its_loader, number, batch),
                       {{"batch", std::to_string(batch)}});
-        }};
+        },
+        options.limits};
     open.emplace(OpenEpoch{number, std::move(before), loader.epoch(number), std::move(losses)});
   }
 
@@ -196,9 +199,10 @@ struct FitRun::Parts {
 
   void end_epoch() {
     while (open->losses.look_at_next()) tell_batch();
+    if (options.limits.deadline || options.limits.cancel.valid()) settle_state();
     EpochMetrics metrics{.epoch = open->number, .epochs = last(), .loss = open->losses.mean()};
     if (options.validation) {
-      Evaluation found = model.evaluate(*options.validation, options.metrics);
+      Evaluation found = model.evaluate(*options.validation, options.metrics, 256, options.limits);
       if (!std::isfinite(found.loss))
         refuse_loss("the validation loss", found.loss, find_bad_row(model, *options.validation),
                     {});
@@ -218,6 +222,15 @@ struct FitRun::Parts {
     history.push_back(std::move(metrics));
     open.reset();
     callbacks_called = 0;
+  }
+
+  /// What limits could still end is no state to go back to.
+  void settle_state() {
+    const TrainingState reached = model.state();
+    std::vector<Tensor> all{reached.key};
+    for (const auto& [name, tensor] : reached.variables()) all.push_back(tensor);
+    for (const auto& [name, tensor] : reached.slots) all.push_back(tensor);
+    computed(all, options.limits).get();
   }
 
   Model model;
@@ -240,6 +253,7 @@ FitRun::~FitRun() = default;
 FitRun::Did FitRun::advance() {
   Parts& run = *parts_;
   const DeviceScope scope{run.model.device()};
+  run.options.limits.cancel.check().value();
   if (!run.open) {
     if (run.callbacks_called < run.options.callbacks.size()) {
       run.options.callbacks[run.callbacks_called](run.history.back(), run.training);
@@ -250,7 +264,7 @@ FitRun::Did FitRun::advance() {
     run.begin_epoch();
   }
   if (const std::optional<Batch> batch = run.open->batches.next()) {
-    run.open->losses.add(run.model.train_step(*batch), batch->rows);
+    run.open->losses.add(run.model.train_step(*batch, run.options.limits), batch->rows);
     while (run.open->losses.look_if_due(!run.options.on_batch.empty())) run.tell_batch();
     return Did::batch;
   }

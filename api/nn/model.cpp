@@ -172,11 +172,11 @@ Tensor Model::compute_loss(const std::vector<Tensor>& predictions,
   return data_->now().step.total(data_->here(predictions), data_->here(targets));
 }
 
-Tensor Model::train_step(const Batch& batch) {
+Tensor Model::train_step(const Batch& batch, const CommandOptions& limits) {
   const std::vector<Tensor> inputs = data_->inputs_here(batch.inputs);
   const std::vector<Tensor> targets = data_->here(batch.targets);
   const std::scoped_lock lock{data_->mutex};
-  return data_->step.run(data_->state, inputs, targets);
+  return data_->step.run(data_->state, inputs, targets, limits);
 }
 
 TrainingStep::Gradients Model::compute_gradients(const Batch& batch) const {

@@ -119,7 +119,8 @@ class Model {
   [[nodiscard]] const ModelOptions& options() const noexcept;
   [[nodiscard]] Device device() const;
 
-  /// The network's outputs in inference mode. One input, one output; or all of them.
+  /// The network's outputs in inference mode. One input, one output; or all of them. They are not
+  /// computed yet: limits are given to what computes them, predict(x).read<float>(limits).
   [[nodiscard]] Tensor predict(const Tensor& x) const;
   [[nodiscard]] std::vector<Tensor> predict(const std::vector<Tensor>& inputs) const;
   /// The same by name: Network::in_order() and output_names(). Optional inputs may be left out; outputs that
@@ -131,15 +132,19 @@ class Model {
   [[nodiscard]] Tensor compute_loss(const std::vector<Tensor>& predictions,
                                     const std::vector<Tensor>& targets) const;
 
-  /// Starts one step; its loss.
-  Tensor train_step(const Batch& batch);
+  /// Starts one step; its loss. A step that `limits` end leaves the model as one that fails does,
+  /// without numbers: take its state() before, and restore() it.
+  Tensor train_step(const Batch& batch, const CommandOptions& limits = {});
   /// What a step would follow, and its loss.
   [[nodiscard]] TrainingStep::Gradients compute_gradients(const Batch& batch) const;
-  /// Waits. The mean loss over all rows, in inference mode; `batch_size` at a time.
-  [[nodiscard]] double evaluate(const Dataset& data, std::int64_t batch_size = 256) const;
+  /// Waits. The mean loss over all rows, in inference mode; `batch_size` at a time. Throws the cause
+  /// if `limits` end it.
+  [[nodiscard]] double evaluate(const Dataset& data, std::int64_t batch_size = 256,
+                                const CommandOptions& limits = {}) const;
   /// The same, and metrics of the first output, which are those of all rows at once.
   [[nodiscard]] Evaluation evaluate(const Dataset& data, const std::vector<Named>& metrics,
-                                    std::int64_t batch_size = 256) const;
+                                    std::int64_t batch_size = 256,
+                                    const CommandOptions& limits = {}) const;
   /// Waits. Takes the parts of a step apart; the model stays as it is.
   [[nodiscard]] StepProfile profile_step(const Batch& batch, int runs = 10) const;
   /// What a step on such a batch takes; nothing runs.

@@ -29,12 +29,13 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-double Model::evaluate(const Dataset& data, std::int64_t batch_size) const {
-  return evaluate(data, {}, batch_size).loss;
+double Model::evaluate(const Dataset& data, std::int64_t batch_size,
+                       const CommandOptions& limits) const {
+  return evaluate(data, {}, batch_size, limits).loss;
 }
 
 Evaluation Model::evaluate(const Dataset& data, const std::vector<Named>& metrics,
-                           std::int64_t batch_size) const {
+                           std::int64_t batch_size, const CommandOptions& limits) const {
   const DeviceScope scope{data_->device};
   std::vector<MetricTotal> totals;
   for (const Named& one : metrics) totals.emplace_back(metric(one));
@@ -49,7 +50,8 @@ Evaluation Model::evaluate(const Dataset& data, const std::vector<Named>& metric
   const Loader loader{data, {.batch_size = batch_size, .shuffle = false, .seed = 0}};
   std::vector<Found> parts;
   for (const Batch& batch : loader.epoch(0)) {
-    Found part{{step.loss(variables, batch.inputs, batch.targets)}, {}, batch.rows};
+    limits.cancel.check().value();
+    Found part{{step.loss(variables, batch.inputs, batch.targets, limits)}, {}, batch.rows};
     if (!totals.empty()) {
       const Tensor prediction = data_->running.forward(variables, batch.inputs).outputs[0];
       for (const MetricTotal& total : totals) {
@@ -58,17 +60,17 @@ Evaluation Model::evaluate(const Dataset& data, const std::vector<Named>& metric
         part.values.insert(part.values.end(), counts.begin(), counts.end());
       }
     }
-    eval(part.values);
+    eval(part.values, limits);
     parts.push_back(std::move(part));
   }
   Evaluation found;
   for (const Found& part : parts) {
-    found.loss += part.values[0].item<double>() * static_cast<double>(part.rows);
+    found.loss += part.values[0].item<double>(limits) * static_cast<double>(part.rows);
     std::size_t at = 1;
     for (std::size_t i = 0; i < totals.size(); ++i) {
       std::vector<double> counts;
       for (std::size_t k = 0; k < part.counts[i]; ++k)
-        counts.push_back(part.values[at++].item<double>());
+        counts.push_back(part.values[at++].item<double>(limits));
       totals[i].add(counts);
     }
   }

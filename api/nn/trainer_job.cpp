@@ -235,7 +235,8 @@ bool TrainingJob::repeats(const Error& why) noexcept {
     case ErrorCode::shape_mismatch:
     case ErrorCode::dtype_mismatch:
     case ErrorCode::invalid_parameter:
-    case ErrorCode::unsupported: return true;
+    case ErrorCode::unsupported:
+    case ErrorCode::cancelled: return true;
     default: return false;
   }
 }

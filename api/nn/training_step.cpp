@@ -238,10 +238,10 @@ TrainingState TrainingStep::begin(const Variables& variables, const Tensor& key)
 }
 
 Tensor TrainingStep::run(TrainingState& state, const std::vector<Tensor>& inputs,
-                         const std::vector<Tensor>& targets) const {
+                         const std::vector<Tensor>& targets, const CommandOptions& limits) const {
   check_trainable(state);
-  Next next = parts_->step(state.trained, state.kept, state.slots, state.key,
-                           network().by_name(inputs), targets);
+  Next next = parts_->step.with(limits)(state.trained, state.kept, state.slots, state.key,
+                                        network().by_name(inputs), targets);
   state.trained = std::move(next.stepped.parameters);
   state.slots = std::move(next.stepped.slots);
   for (auto& [name, tensor] : next.states) state.kept.insert_or_assign(name, std::move(tensor));
@@ -259,8 +259,8 @@ TrainingStep::Gradients TrainingStep::gradients(const TrainingState& state,
 }
 
 Tensor TrainingStep::loss(const Variables& variables, const std::vector<Tensor>& inputs,
-                          const std::vector<Tensor>& targets) const {
-  return parts_->loss(variables, network().by_name(inputs), targets);
+                          const std::vector<Tensor>& targets, const CommandOptions& limits) const {
+  return parts_->loss.with(limits)(variables, network().by_name(inputs), targets);
 }
 
 Tensor TrainingStep::total(const std::vector<Tensor>& predictions,

@@ -67,9 +67,9 @@ class TrainingStep {
   /// Before the first step. The variables are checked against the network.
   [[nodiscard]] TrainingState begin(const Variables& variables, const Tensor& key) const;
   /// Starts a step; its loss, before the step. Throws invalid_argument if there is nothing to
-  /// train.
+  /// train. A step that `limits` end fails, and with it the loss and the state that it made.
   Tensor run(TrainingState& state, const std::vector<Tensor>& inputs,
-             const std::vector<Tensor>& targets) const;
+             const std::vector<Tensor>& targets, const CommandOptions& limits = {}) const;
 
   struct Gradients {
     Tensor loss;
@@ -79,7 +79,8 @@ class TrainingStep {
                                     const std::vector<Tensor>& targets) const;
   /// The loss in inference mode.
   [[nodiscard]] Tensor loss(const Variables& variables, const std::vector<Tensor>& inputs,
-                            const std::vector<Tensor>& targets) const;
+                            const std::vector<Tensor>& targets,
+                            const CommandOptions& limits = {}) const;
 
   /// The losses of these predictions as a step adds them up.
   [[nodiscard]] Tensor total(const std::vector<Tensor>& predictions,

@@ -51,14 +51,15 @@ TracedProgram::TracedProgram(std::span<const Tensor> results, std::span<const Te
 
 TracedProgram::~TracedProgram() = default;
 
-std::vector<Tensor> TracedProgram::run(std::span<const Tensor> arguments) const {
+std::vector<Tensor> TracedProgram::run(std::span<const Tensor> arguments,
+                                       const CommandOptions& options) const {
   std::vector<expr::Buffers> leaves;
   leaves.reserve(state_->sources.size());
   for (const State::Source& source : state_->sources)
     leaves.push_back(source.argument ? expr::Buffers{arguments[*source.argument].value().buffer()}
                                      : source.captured);
   std::vector<Tensor> results;
-  for (DeviceBuffer& buffer : expr::run(*state_->program, state_->client, leaves).value())
+  for (DeviceBuffer& buffer : expr::run(*state_->program, state_->client, leaves, options).value())
     results.emplace_back(expr::from_buffer(std::move(buffer)), state_->names[results.size()]);
   return results;
 }

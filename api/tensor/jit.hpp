@@ -15,6 +15,9 @@
 // Of each function the programs that were used last are kept, 256 of them; another kind of operands
 // takes the place of the one that was not used for longest, which is traced again when it comes back.
 //
+// with() gives a handle whose runs have a deadline, a token that cancels them, or points to wait for.
+// Operands that are not computed yet are started without these: who else uses them is not concerned.
+//
 // Called with variables of grad() or with the placeholders of another traced function it is called as
 // it is, so both ways of nesting work; JitOptions::on_conflict may refuse it.
 //
@@ -52,7 +55,8 @@ class TracedProgram {
   ~TracedProgram();
   TracedProgram(const TracedProgram&) = delete;
   TracedProgram& operator=(const TracedProgram&) = delete;
-  [[nodiscard]] std::vector<Tensor> run(std::span<const Tensor> arguments) const;
+  [[nodiscard]] std::vector<Tensor> run(std::span<const Tensor> arguments,
+                                        const CommandOptions& options) const;
   [[nodiscard]] const std::string& text() const noexcept;
   [[nodiscard]] std::string plan() const;
   /// What a run needs beside its operands and results: arenas, and buffers between pipelines.
@@ -147,7 +151,15 @@ template <class F> class Jitted {
       return Out{state_->function(args...)};
     }
     const auto traced = trace<Out>(tensors, args...);
-    return Out{detail::with_tensors(traced->form, traced->program.run(tensors))};
+    return Out{detail::with_tensors(traced->form, traced->program.run(tensors, limits_))};
+  }
+
+  /// The same function: what is called by the handle that this returns runs with these options. They
+  /// count neither while it is traced nor where it becomes a part of another.
+  [[nodiscard]] Jitted with(CommandOptions limits) const {
+    Jitted made{*this};
+    made.limits_ = std::move(limits);
+    return made;
   }
 
   /// The program for operands like these, of which only shapes, dtypes, names and structure count: they
@@ -233,6 +245,7 @@ template <class F> class Jitted {
   }
 
   std::shared_ptr<State> state_;
+  CommandOptions limits_;
 };
 
 /// One program, for operands of given shapes and dtypes on one device. A shared handle. Errors: beside
@@ -258,7 +271,13 @@ template <class Out, class... Args> class Compiled {
     const Device device = detail::started(tensors);
     const Traced traced = current();
     traced->program.check_device(device);
-    return detail::with_tensors(traced->form, traced->program.run(tensors));
+    return detail::with_tensors(traced->form, traced->program.run(tensors, limits_));
+  }
+  /// As of a traced function.
+  [[nodiscard]] Compiled with(CommandOptions limits) const {
+    Compiled made{*this};
+    made.limits_ = std::move(limits);
+    return made;
   }
   /// As of a traced function.
   [[nodiscard]] std::string text() const { return current()->program.text(); }
@@ -274,14 +293,22 @@ template <class Out, class... Args> class Compiled {
   };
 
   [[nodiscard]] Traced current() const {
+    Traced traced;
+    {
+      const std::scoped_lock lock{state_->mutex};
+      traced = state_->traced;
+    }
+    if (!traced->program.is_over()) return traced;
+    traced = state_->again();  // calls the function: not under a lock
     const std::scoped_lock lock{state_->mutex};
-    if (state_->traced->program.is_over()) state_->traced = state_->again();
+    state_->traced.swap(traced);
     return state_->traced;
   }
 
   std::shared_ptr<State> state_;
   std::vector<TensorSpec> specs_;
   std::string structure_;
+  CommandOptions limits_;
 };
 
 template <class F> [[nodiscard]] Jitted<F> jit(F function, JitOptions options = {}) {

@@ -45,10 +45,12 @@ template <class N> void check_fits(N number, DType dtype) {
               {{"number", text.str()}, {"dtype", std::string{to_string(dtype)}}}};
 }
 
-void start(std::span<const expr::Value> values) {
+void start(std::span<const expr::Value> values, const CommandOptions& options) {
   bool missing = false;
   for (const expr::Value& value : values) missing |= !value.is_known();
-  if (missing) expr::evaluate(values, [] { return current_device().client(); });
+  if (missing)
+    expr::evaluate(
+        values, [] { return current_device().client(); }, options);
 }
 
 }  // namespace
@@ -82,17 +84,19 @@ Axes Tensor::axes(std::initializer_list<std::string_view> names) const {
   return found;
 }
 
-const Tensor& Tensor::eval() const {
-  start({&value_, 1});
+const Tensor& Tensor::eval(const CommandOptions& options) const {
+  start({&value_, 1}, options);
   return *this;
 }
 
-Buffer Tensor::buffer() const {
-  eval();
+Buffer Tensor::buffer(const CommandOptions& options) const {
+  eval(options);
   return Buffer{value_.buffer()};
 }
 
-std::vector<std::byte> Tensor::to_bytes() const { return buffer().read_bytes().get(); }
+std::vector<std::byte> Tensor::to_bytes(const CommandOptions& options) const {
+  return buffer(options).read_bytes(options).get();
+}
 
 Tensor Tensor::to(const Device& device) const {
   const Buffer here = buffer();
@@ -110,10 +114,12 @@ void Tensor::check_one_element() const {
                 {{"got", spec().to_string()}}};
 }
 
-void eval(std::span<const Tensor> tensors) { start(detail::values_of(tensors)); }
+void eval(std::span<const Tensor> tensors, const CommandOptions& options) {
+  start(detail::values_of(tensors), options);
+}
 
-void eval(std::initializer_list<Tensor> tensors) {
-  eval(std::span<const Tensor>{tensors.begin(), tensors.size()});
+void eval(std::initializer_list<Tensor> tensors, const CommandOptions& options) {
+  eval(std::span<const Tensor>{tensors.begin(), tensors.size()}, options);
 }
 
 DeviceScope::DeviceScope(const Device& device) : ContextScope{&device_scopes}, device_{device} {}

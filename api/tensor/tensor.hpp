@@ -63,24 +63,30 @@ class Tensor {
   [[nodiscard]] std::int64_t axis(std::string_view name) const;
   [[nodiscard]] Axes axes(std::initializer_list<std::string_view> names) const;
 
-  /// Starts what is missing and returns this tensor. Does not wait.
-  const Tensor& eval() const;
+  /// Starts what is missing and returns this tensor. Does not wait. `options` here and below are those of
+  /// the commands that this call starts: they limit neither what was started before nor who reads later.
+  /// A tensor whose computation they end stays failed; the same expression made again is computed anew.
+  const Tensor& eval(const CommandOptions& options = {}) const;
   /// Whether it was started.
   [[nodiscard]] bool evaluated() const { return static_cast<bool>(value_.buffer()); }
   /// Starts it if need be. Ready when it is computed; fails with what failed on the way.
-  [[nodiscard]] Future<> computed() const { return buffer().written(); }
+  [[nodiscard]] Future<> computed(const CommandOptions& options = {}) const {
+    return buffer(options).written(options);
+  }
   /// Its memory; starts it if need be.
-  [[nodiscard]] Buffer buffer() const;
+  [[nodiscard]] Buffer buffer(const CommandOptions& options = {}) const;
   /// The elements, row-major; starts it if need be. bool and u8 are read as std::uint8_t. Throws
   /// dtype_mismatch unless dtype_of<T> is the dtype.
-  template <class T> [[nodiscard]] Future<std::vector<T>> read() const {
-    return buffer().template read<T>();
+  template <class T>
+  [[nodiscard]] Future<std::vector<T>> read(const CommandOptions& options = {}) const {
+    return buffer(options).template read<T>(options);
   }
   /// The same, converted from whatever the dtype is (of complex numbers to real ones the real part), and
   /// waited for. Not on a host's event loop.
-  template <class T> [[nodiscard]] std::vector<T> to_vector() const;
+  template <class T>
+  [[nodiscard]] std::vector<T> to_vector(const CommandOptions& options = {}) const;
   /// The only element. Throws shape_mismatch if there are more or none.
-  template <class T> [[nodiscard]] T item() const;
+  template <class T> [[nodiscard]] T item(const CommandOptions& options = {}) const;
   /// A copy on another device; this one if it is there.
   [[nodiscard]] Tensor to(const Device& device) const;
 
@@ -89,7 +95,7 @@ class Tensor {
   [[nodiscard]] Tensor operator[](std::initializer_list<Index> indices) const;
 
   /// The bytes as the device stores them, waited for.
-  [[nodiscard]] std::vector<std::byte> to_bytes() const;
+  [[nodiscard]] std::vector<std::byte> to_bytes(const CommandOptions& options = {}) const;
 
   /// False for one that was made without a value. (There is no conversion to bool: comparing tensors
   /// gives a tensor, and `if (a == b)` shall not compile.)
@@ -103,8 +109,8 @@ class Tensor {
 };
 
 /// Starts several at once, which computes what they share once.
-void eval(std::span<const Tensor> tensors);
-void eval(std::initializer_list<Tensor> tensors);
+void eval(std::span<const Tensor> tensors, const CommandOptions& options = {});
+void eval(std::initializer_list<Tensor> tensors, const CommandOptions& options = {});
 
 /// While it lives, what has no device of its own runs there, in this process or on this plain thread.
 /// Scopes nest.
@@ -200,13 +206,13 @@ template <class T>
 }
 }  // namespace detail
 
-template <class T> std::vector<T> Tensor::to_vector() const {
-  return detail::converted<T>(to_bytes(), spec());
+template <class T> std::vector<T> Tensor::to_vector(const CommandOptions& options) const {
+  return detail::converted<T>(to_bytes(options), spec());
 }
 
-template <class T> T Tensor::item() const {
+template <class T> T Tensor::item(const CommandOptions& options) const {
   check_one_element();
-  return to_vector<T>()[0];
+  return to_vector<T>(options)[0];
 }
 
 }  // namespace stoker

@@ -3,16 +3,16 @@
 namespace stoker {
 namespace detail {
 
-void eval_all(std::span<const Tensor> tensors, std::string_view op) {
+void eval_all(std::span<const Tensor> tensors, std::string_view op, const CommandOptions& options) {
   for (const Tensor& tensor : tensors)
     if (!tensor.has_value())
       throw Error{std::string{op}, ErrorCode::invalid_argument, "a tensor has no value"};
   try {
-    eval(tensors);
+    eval(tensors, options);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::wrong_device) throw;
     // No program has several devices. One of a tensor's own is thrown again.
-    for (const Tensor& tensor : tensors) tensor.eval();
+    for (const Tensor& tensor : tensors) tensor.eval(options);
   }
 }
 
@@ -24,15 +24,15 @@ std::vector<Tensor> all_to(std::vector<Tensor> tensors, const Device& device) {
 
 }  // namespace detail
 
-Future<> computed(std::span<const Tensor> tensors) {
-  detail::eval_all(tensors, "computed");
+Future<> computed(std::span<const Tensor> tensors, const CommandOptions& options) {
+  detail::eval_all(tensors, "computed", options);
   std::vector<Future<>> each;
-  for (const Tensor& tensor : tensors) each.push_back(tensor.computed());
+  for (const Tensor& tensor : tensors) each.push_back(tensor.computed(options));
   return when_all(std::move(each));
 }
 
-Future<> computed(std::initializer_list<Tensor> tensors) {
-  return computed(std::span<const Tensor>{tensors.begin(), tensors.size()});
+Future<> computed(std::initializer_list<Tensor> tensors, const CommandOptions& options) {
+  return computed(std::span<const Tensor>{tensors.begin(), tensors.size()}, options);
 }
 
 }  // namespace stoker

@@ -23,25 +23,31 @@ namespace stoker {
 
 namespace detail {
 /// Starts what is missing, as one program where one device has all of it.
-void eval_all(std::span<const Tensor> tensors, std::string_view op);
+void eval_all(std::span<const Tensor> tensors, std::string_view op,
+              const CommandOptions& options = {});
 [[nodiscard]] std::vector<Tensor> all_to(std::vector<Tensor> tensors, const Device& device);
 }  // namespace detail
 
-/// Starts what is missing. Ready when all are computed; fails with the first that failed.
-[[nodiscard]] Future<> computed(std::span<const Tensor> tensors);
-[[nodiscard]] Future<> computed(std::initializer_list<Tensor> tensors);
+/// Starts what is missing. Ready when all are computed; fails with the first that failed. `options` as for
+/// Tensor::eval().
+[[nodiscard]] Future<> computed(std::span<const Tensor> tensors,
+                                const CommandOptions& options = {});
+[[nodiscard]] Future<> computed(std::initializer_list<Tensor> tensors,
+                                const CommandOptions& options = {});
 
 /// The elements of each, as Tensor::read() gives them. Throws dtype_mismatch unless all are of dtype T.
 template <class T>
-[[nodiscard]] Future<std::vector<std::vector<T>>> read_all(std::span<const Tensor> tensors) {
-  detail::eval_all(tensors, "read_all");
+[[nodiscard]] Future<std::vector<std::vector<T>>> read_all(std::span<const Tensor> tensors,
+                                                           const CommandOptions& options = {}) {
+  detail::eval_all(tensors, "read_all", options);
   std::vector<Future<std::vector<T>>> reads;
-  for (const Tensor& tensor : tensors) reads.push_back(tensor.read<T>());
+  for (const Tensor& tensor : tensors) reads.push_back(tensor.read<T>(options));
   return when_all(std::move(reads));
 }
 template <class T>
-[[nodiscard]] Future<std::vector<std::vector<T>>> read_all(std::initializer_list<Tensor> tensors) {
-  return read_all<T>(std::span<const Tensor>{tensors.begin(), tensors.size()});
+[[nodiscard]] Future<std::vector<std::vector<T>>> read_all(std::initializer_list<Tensor> tensors,
+                                                           const CommandOptions& options = {}) {
+  return read_all<T>(std::span<const Tensor>{tensors.begin(), tensors.size()}, options);
 }
 
 /// The same structure on another device; tensors that are there stay. What is computed for it runs as

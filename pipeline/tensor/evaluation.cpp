@@ -59,7 +59,8 @@ Result<std::shared_ptr<const LoweredProgram>> prepare(const Extracted& extracted
 
 Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                                       const std::shared_ptr<DeviceClient>& device,
-                                      std::span<const Buffers> leaves) {
+                                      std::span<const Buffers> leaves,
+                                      const CommandOptions& options) {
   // A host step fills its results while they are held, so they need memory from the start.
   std::vector<bool> held(program.made.size());
   for (const LoweredProgram::Step& step : program.steps)
@@ -83,13 +84,13 @@ Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
       for (const LoweredProgram::Slot& slot : step.slots) inputs.push_back(at(slot));
       Buffers outputs;
       for (const LoweredProgram::Slot& slot : step.outputs) outputs.push_back(at(slot));
-      STOKER_TRY(step.host->start(device, inputs, outputs));
+      STOKER_TRY(step.host->start(device, inputs, outputs, options));
       continue;
     }
     BufferList bound;
     for (const LoweredProgram::Slot& slot : step.slots) bound.push_back(&at(slot));
     STOKER_ASSIGN(const CommandPtr command,
-                  step.pipeline->run({bound.data(), bound.size()}, {}, Keep::nothing));
+                  step.pipeline->run({bound.data(), bound.size()}, options, Keep::nothing));
     command->observe();  // who reads the results hears of a failure
   }
   std::vector<DeviceBuffer> results;
@@ -135,7 +136,8 @@ std::shared_ptr<const LoweredProgram> plan_of(
 }
 
 void evaluate(std::span<const Value> values,
-              const std::function<std::shared_ptr<DeviceClient>()>& otherwise) {
+              const std::function<std::shared_ptr<DeviceClient>()>& otherwise,
+              const CommandOptions& options) {
   Values wanted;
   for (const Value& value : values)
     if (!value.node()->is_known()) wanted.push_back(value);
@@ -155,7 +157,7 @@ void evaluate(std::span<const Value> values,
   std::shared_ptr<DeviceClient> where = device_of_leaves(extracted.buffers());
   if (!where) where = otherwise();
   const auto program = prepare(extracted, where).value();
-  const std::vector<DeviceBuffer> made = run(*program, where, extracted.buffers()).value();
+  const std::vector<DeviceBuffer> made = run(*program, where, extracted.buffers(), options).value();
   std::size_t next = 0;
   for (const Value& value : wanted) {
     Buffers buffers;

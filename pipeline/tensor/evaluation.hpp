@@ -55,16 +55,20 @@ class ProgramCache {
     const Extracted& extracted, const std::shared_ptr<DeviceClient>& device);
 
 /// Starts a run. `leaves` has the buffers of each parameter's outputs. The results' buffers, in order.
+/// `options` are those of every command that it comes to: a deadline or a cancelled token ends what has not
+/// run yet, and the results fail with its cause.
 [[nodiscard]] Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                                                     const std::shared_ptr<DeviceClient>& device,
-                                                    std::span<const Buffers> leaves);
+                                                    std::span<const Buffers> leaves,
+                                                    const CommandOptions& options);
 
 /// Makes the values known, all in one program; those that are known already stay as they are. Throws
 /// what the device refuses, wrong_device if they stand on buffers of several, and invalid_argument if
 /// one depends on a parameter that has no value yet. `otherwise` is asked for a device if
-/// they stand on no buffer.
+/// they stand on no buffer. `options` as for run(): values whose run was cancelled stay failed.
 void evaluate(std::span<const Value> values,
-              const std::function<std::shared_ptr<DeviceClient>()>& otherwise);
+              const std::function<std::shared_ptr<DeviceClient>()>& otherwise,
+              const CommandOptions& options = {});
 
 /// The program that would compute these values as prepare() makes it; null if they stand on parameters
 /// or nothing. Throws as evaluate().

@@ -19,10 +19,12 @@ class HostStep {
   /// For people: "while_loop".
   [[nodiscard]] virtual std::string name() const = 0;
   /// Returns as soon as the work is under way, without waiting. From then on whoever uses one of
-  /// `outputs` is ordered behind it, and hears of its failure. Errors: what the device refuses.
+  /// `outputs` is ordered behind it, and hears of its failure. `options` are those of every command that
+  /// it comes to. Errors: what the device refuses.
   [[nodiscard]] virtual Result<void> start(const std::shared_ptr<DeviceClient>& device,
                                            std::span<const DeviceBuffer> inputs,
-                                           std::span<const DeviceBuffer> outputs) const = 0;
+                                           std::span<const DeviceBuffer> outputs,
+                                           const CommandOptions& options) const = 0;
 };
 
 /// The results of work that goes on: held back from whoever uses them until they are there.

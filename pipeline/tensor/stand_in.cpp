@@ -34,13 +34,13 @@ class StandInStep final : public HostStep {
   std::string name() const override { return kernel_->name + " on " + other_->info().name; }
 
   Result<void> start(const std::shared_ptr<DeviceClient>& device,
-                     std::span<const DeviceBuffer> inputs,
-                     std::span<const DeviceBuffer> outputs) const override {
+                     std::span<const DeviceBuffer> inputs, std::span<const DeviceBuffer> outputs,
+                     const CommandOptions& options) const override {
     const std::shared_ptr<DeviceClient> other = other_->successor();
     std::vector<DeviceBuffer> there;
     for (const DeviceBuffer& input : inputs) {
       STOKER_ASSIGN(DeviceBuffer copy, other->make_buffer(input.spec()));
-      STOKER_TRY(copy_all(*device, input, copy));
+      STOKER_TRY(copy_all(*device, input, copy, options));
       there.push_back(std::move(copy));
     }
     for (const DeviceBuffer& output : outputs) {
@@ -51,17 +51,19 @@ class StandInStep final : public HostStep {
     for (const DeviceBuffer& buffer : there) list.push_back(&buffer);
     const std::span<const DeviceBuffer* const> all{list.data(), list.size()};
     STOKER_ASSIGN(const CommandPtr command, other->submit({kernel_, all.first(inputs.size()),
-                                                           all.subspan(inputs.size()), &params_}));
+                                                           all.subspan(inputs.size()), &params_},
+                                                          options));
     command->observe();  // who reads the results hears of a failure
     for (std::size_t i = 0; i < outputs.size(); ++i)
-      STOKER_TRY(copy_all(*other, there[inputs.size() + i], outputs[i]));
+      STOKER_TRY(copy_all(*other, there[inputs.size() + i], outputs[i], options));
     return {};
   }
 
  private:
   static Result<void> copy_all(DeviceClient& source, const DeviceBuffer& from,
-                               const DeviceBuffer& to) {
-    STOKER_ASSIGN(const CommandPtr command, source.copy(from, 0, to, 0, from.spec().bytes()));
+                               const DeviceBuffer& to, const CommandOptions& options) {
+    STOKER_ASSIGN(const CommandPtr command,
+                  source.copy(from, 0, to, 0, from.spec().bytes(), options));
     command->observe();
     return {};
   }

@@ -110,6 +110,11 @@ TEST_F(TensorGuide, tracing) {
   EXPECT_EQ(ready(stoker::ones({2}), stoker::ones({2})).to_vector<float>(),
             (std::vector{0.9F, 0.9F}));
   EXPECT_THROW((void)ready(stoker::ones({3}), stoker::ones({3})), stoker::Error);
+  const stoker::CancelSource request;
+  const stoker::CommandOptions limits{.cancel = request.token()};
+  const stoker::Tensor q = step.with(limits)(p, stoker::ones({2}));  // this call
+  const auto values = (q * q).read<float>(limits);                   // computing and reading
+  EXPECT_EQ(values.get().size(), 2U);
 }
 
 TEST_F(TensorGuide, branches_and_loops) {

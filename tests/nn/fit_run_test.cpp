@@ -44,6 +44,50 @@ TEST_F(FitRuns, that_are_rewound_have_the_model_of_the_last_whole_epoch) {
   EXPECT_EQ(run.history().size(), 1U);
 }
 
+TEST_F(FitRuns, that_are_cancelled_leave_the_model_of_the_last_whole_epoch) {
+  const CancelSource request;
+  Model model = fresh();
+  FitOptions options = with_batches(3, [&](const TrainingProgress& progress, Training&) {
+    if (progress.epoch == 2) request.cancel(cancelled_error("request"));
+  });
+  options.limits.cancel = request.token();
+  options.validation = rows(6);
+  try {
+    fit(model, rows(10), options);
+    ADD_FAILURE() << "trained to the end";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.op(), "request");
+  }
+  EXPECT_EQ(values(model), trained_by_fit(1));
+  // What comes later is refused before its first step.
+  EXPECT_EQ(code_of([&] { return fit(model, rows(10), options); }), ErrorCode::cancelled);
+  EXPECT_EQ(values(model), trained_by_fit(1));
+}
+
+TEST_F(FitRuns, that_are_late_leave_the_model_as_it_was) {
+  Model model = fresh();
+  const CommandOptions late{.deadline = system.clock().now()};
+  FitOptions options = with(2);
+  options.limits = late;
+  EXPECT_EQ(code_of([&] { return fit(model, rows(10), options); }), ErrorCode::deadline_exceeded);
+  EXPECT_EQ(values(model), trained_by_fit(0));
+  EXPECT_EQ(code_of([&] { return model.evaluate(rows(10), 4, late); }),
+            ErrorCode::deadline_exceeded);
+  EXPECT_EQ(code_of([&] {
+              return model.predict(ones({1, 2})).read<float>(late).get();
+            }),
+            ErrorCode::deadline_exceeded);
+  // A single step is not taken back, but one can go back.
+  const TrainingState before = model.state();
+  const Loader loader{rows(4), {.batch_size = 4, .shuffle = false, .seed = 0}};
+  for (const Batch& batch : loader.epoch(0)) {
+    const Tensor loss = model.train_step(batch, late);
+    EXPECT_EQ(code_of([&] { return loss.item<float>(); }), ErrorCode::deadline_exceeded);
+  }
+  model.restore(before);
+  EXPECT_EQ(values(model), trained_by_fit(0));
+}
+
 TEST_F(FitRuns, go_on_after_a_rewind_as_if_nothing_had_been) {
   Model model = fresh();
   FitRun run{model, rows(10), with(3)};

@@ -126,6 +126,19 @@ TEST_F(Trainers, that_are_cancelled_leave_the_model_as_after_the_last_whole_epoc
   training.pause().get();
 }
 
+TEST_F(Trainers, whose_limits_are_cancelled_are_not_started_again) {
+  const CancelSource request;
+  FitOptions options = with_batches(9, [&](const TrainingProgress& progress, Training&) {
+    if (progress.epoch == 3) request.cancel(cancelled_error("request"));
+  });
+  options.limits.cancel = request.token();
+  const Trainer training = train(system.supervisor(), model, rows(10), options);
+  EXPECT_EQ(training.history().wait().error().op(), "request");
+  EXPECT_EQ(values(model), trained_by_fit(2));
+  EXPECT_EQ(training.status().restarts, 0U);
+  EXPECT_EQ(training.status().state, TrainerState::failed);
+}
+
 TEST_F(Trainers, can_be_cancelled_while_they_are_paused) {
   Stop stop;
   const Trainer training = train(system.supervisor(), model, rows(10), stopping_at(9, 2, 1, stop));

@@ -12,20 +12,20 @@ class CondStep final : public HostStep {
   std::string name() const override { return "cond"; }
 
   Result<void> start(const std::shared_ptr<DeviceClient>& device,
-                     std::span<const DeviceBuffer> inputs,
-                     std::span<const DeviceBuffer> outputs) const override {
-    STOKER_ASSIGN(const auto condition, device->read(inputs[0], 0, 1));
+                     std::span<const DeviceBuffer> inputs, std::span<const DeviceBuffer> outputs,
+                     const CommandOptions& options) const override {
+    STOKER_ASSIGN(const auto condition, device->read(inputs[0], 0, 1, options));
     STOKER_ASSIGN(const std::shared_ptr<HeldResults> results, HeldResults::hold(device, outputs));
     Buffers arguments(inputs.begin() + 1, inputs.end());
     static_cast<void>(condition.then(
-        device->executor(), [results, yes = yes_, no = no_, arguments = std::move(arguments)](
-                                const Result<std::vector<std::byte>>& value) {
+        device->executor(), [results, yes = yes_, no = no_, arguments = std::move(arguments),
+                             options](const Result<std::vector<std::byte>>& value) {
           if (!value) {
             results->fail(value.error());
             return;
           }
           const auto& taken = value->front() != std::byte{0} ? yes : no;
-          const auto made = taken->run(results->device(), arguments);
+          const auto made = taken->run(results->device(), arguments, options);
           if (!made) {
             results->fail(made.error());
             return;

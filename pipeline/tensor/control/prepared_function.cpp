@@ -18,12 +18,13 @@ Result<std::shared_ptr<const PreparedFunction>> PreparedFunction::make(
   return std::shared_ptr<const PreparedFunction>{std::move(made)};
 }
 
-Result<std::vector<DeviceBuffer>> PreparedFunction::run(
-    const std::shared_ptr<DeviceClient>& device, std::span<const DeviceBuffer> arguments) const {
+Result<std::vector<DeviceBuffer>> PreparedFunction::run(const std::shared_ptr<DeviceClient>& device,
+                                                        std::span<const DeviceBuffer> arguments,
+                                                        const CommandOptions& options) const {
   std::vector<Buffers> leaves;
   leaves.reserve(arguments_.size());
   for (const std::size_t argument : arguments_) leaves.push_back({arguments[argument]});
-  return expr::run(*program_, device, leaves);
+  return expr::run(*program_, device, leaves, options);
 }
 
 }  // namespace stoker::expr

@@ -15,8 +15,9 @@ class PreparedFunction {
       const Function& function, const std::shared_ptr<DeviceClient>& device);
 
   /// Starts a run with a buffer for each parameter and returns those of the results.
-  [[nodiscard]] Result<std::vector<DeviceBuffer>> run(
-      const std::shared_ptr<DeviceClient>& device, std::span<const DeviceBuffer> arguments) const;
+  [[nodiscard]] Result<std::vector<DeviceBuffer>> run(const std::shared_ptr<DeviceClient>& device,
+                                                      std::span<const DeviceBuffer> arguments,
+                                                      const CommandOptions& options) const;
 
  private:
   std::shared_ptr<const LoweredProgram> program_;

@@ -23,8 +23,8 @@ struct ScanProgram {
 class ScanRun final : public std::enable_shared_from_this<ScanRun> {
  public:
   ScanRun(std::shared_ptr<const ScanProgram> program, std::span<const DeviceBuffer> inputs,
-          std::shared_ptr<HeldResults> results)
-      : program_{std::move(program)}, results_{std::move(results)} {
+          std::shared_ptr<HeldResults> results, const CommandOptions& options)
+      : program_{std::move(program)}, results_{std::move(results)}, options_{options} {
     const ScanShape& shape = program_->shape;
     const auto sequences = inputs.subspan(shape.carries, shape.sequences);
     const auto captures = inputs.subspan(shape.carries + shape.sequences);
@@ -64,14 +64,15 @@ class ScanRun final : public std::enable_shared_from_this<ScanRun> {
     for (std::size_t k = 0; k < sequences_.size(); ++k) {
       const std::uint64_t bytes = program_->elements[k].bytes();
       STOKER_ASSIGN(DeviceBuffer element, device()->make_buffer(program_->elements[k]));
-      STOKER_ASSIGN(
-          const CommandPtr copy,
-          device()->copy(sequences_[k], static_cast<std::uint64_t>(at) * bytes, element, 0, bytes));
+      STOKER_ASSIGN(const CommandPtr copy,
+                    device()->copy(sequences_[k], static_cast<std::uint64_t>(at) * bytes, element,
+                                   0, bytes, options_));
       copy->observe();
       arguments.push_back(std::move(element));
     }
     for (const DeviceBuffer& capture : captures_) arguments.push_back(capture);
-    STOKER_ASSIGN(std::vector<DeviceBuffer> made, program_->body->run(device(), arguments));
+    STOKER_ASSIGN(std::vector<DeviceBuffer> made,
+                  program_->body->run(device(), arguments, options_));
     for (std::size_t k = shape.carries; k < made.size(); ++k)
       results_->write(k, static_cast<std::uint64_t>(at) * made[k].spec().bytes(), made[k]);
     last_ = made.empty() ? DeviceBuffer{} : made.back();
@@ -83,7 +84,7 @@ class ScanRun final : public std::enable_shared_from_this<ScanRun> {
   Result<void> wait_for_batch() {
     const DeviceBuffer before = std::exchange(batch_end_, last_);
     if (!before) return go_on();
-    STOKER_ASSIGN(const auto done, device()->read(before, 0, 0));
+    STOKER_ASSIGN(const auto done, device()->read(before, 0, 0, options_));
     static_cast<void>(
         done.then(device()->executor(),
                   [self = shared_from_this()](const Result<std::vector<std::byte>>& value) {
@@ -95,6 +96,7 @@ class ScanRun final : public std::enable_shared_from_this<ScanRun> {
 
   const std::shared_ptr<const ScanProgram> program_;
   const std::shared_ptr<HeldResults> results_;
+  const CommandOptions options_;
   Buffers carries_;
   Buffers sequences_;
   Buffers captures_;
@@ -111,10 +113,10 @@ class ScanStep final : public HostStep {
   std::string name() const override { return "scan"; }
 
   Result<void> start(const std::shared_ptr<DeviceClient>& device,
-                     std::span<const DeviceBuffer> inputs,
-                     std::span<const DeviceBuffer> outputs) const override {
+                     std::span<const DeviceBuffer> inputs, std::span<const DeviceBuffer> outputs,
+                     const CommandOptions& options) const override {
     STOKER_ASSIGN(std::shared_ptr<HeldResults> results, HeldResults::hold(device, outputs));
-    return std::make_shared<ScanRun>(program_, inputs, std::move(results))->go_on();
+    return std::make_shared<ScanRun>(program_, inputs, std::move(results), options)->go_on();
   }
 
  private:

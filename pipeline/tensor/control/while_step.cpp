@@ -17,13 +17,14 @@ struct WhilePrograms {
 class WhileRun final : public std::enable_shared_from_this<WhileRun> {
  public:
   WhileRun(WhilePrograms programs, std::span<const DeviceBuffer> inputs,
-           std::shared_ptr<HeldResults> results)
+           std::shared_ptr<HeldResults> results, const CommandOptions& options)
       : programs_{std::move(programs)},
         arguments_(inputs.begin(), inputs.end()),
-        results_{std::move(results)} {}
+        results_{std::move(results)},
+        options_{options} {}
 
   Result<void> start() {
-    STOKER_ASSIGN(const auto condition, programs_.first->run(device(), arguments_));
+    STOKER_ASSIGN(const auto condition, programs_.first->run(device(), arguments_, options_));
     return ask(condition[0]);
   }
 
@@ -31,7 +32,7 @@ class WhileRun final : public std::enable_shared_from_this<WhileRun> {
   [[nodiscard]] const std::shared_ptr<DeviceClient>& device() const { return results_->device(); }
 
   Result<void> ask(const DeviceBuffer& condition) {
-    STOKER_ASSIGN(const auto answer, device()->read(condition, 0, 1));
+    STOKER_ASSIGN(const auto answer, device()->read(condition, 0, 1, options_));
     static_cast<void>(
         answer.then(device()->executor(),
                     [self = shared_from_this()](const Result<std::vector<std::byte>>& value) {
@@ -49,7 +50,8 @@ class WhileRun final : public std::enable_shared_from_this<WhileRun> {
       return {};
     }
     ++rounds_;
-    STOKER_ASSIGN(std::vector<DeviceBuffer> made, programs_.round->run(device(), arguments_));
+    STOKER_ASSIGN(std::vector<DeviceBuffer> made,
+                  programs_.round->run(device(), arguments_, options_));
     for (std::size_t i = 0; i < programs_.states; ++i) arguments_[i] = std::move(made[i]);
     return ask(made.back());
   }
@@ -57,6 +59,7 @@ class WhileRun final : public std::enable_shared_from_this<WhileRun> {
   const WhilePrograms programs_;
   Buffers arguments_;  // the states of the round, then the captures
   const std::shared_ptr<HeldResults> results_;
+  const CommandOptions options_;
   std::int64_t rounds_ = 0;
 };
 
@@ -67,10 +70,10 @@ class WhileStep final : public HostStep {
   std::string name() const override { return "while_loop"; }
 
   Result<void> start(const std::shared_ptr<DeviceClient>& device,
-                     std::span<const DeviceBuffer> inputs,
-                     std::span<const DeviceBuffer> outputs) const override {
+                     std::span<const DeviceBuffer> inputs, std::span<const DeviceBuffer> outputs,
+                     const CommandOptions& options) const override {
     STOKER_ASSIGN(std::shared_ptr<HeldResults> results, HeldResults::hold(device, outputs));
-    return std::make_shared<WhileRun>(programs_, inputs, std::move(results))->start();
+    return std::make_shared<WhileRun>(programs_, inputs, std::move(results), options)->start();
   }
 
  private:

@@ -27,10 +27,11 @@ template <class F> std::shared_ptr<const Callback<F>> shared(const Payload* payl
 }
 
 /// Ready when all have been computed.
-Result<Future<>> when_known(DeviceClient& device, std::span<const DeviceBuffer> buffers) {
+Result<Future<>> when_known(DeviceClient& device, std::span<const DeviceBuffer> buffers,
+                            const CommandOptions& options) {
   std::vector<Future<std::vector<std::byte>>> waits;
   for (const DeviceBuffer& buffer : buffers) {
-    STOKER_ASSIGN(auto nothing, device.read(buffer, 0, 0));
+    STOKER_ASSIGN(auto nothing, device.read(buffer, 0, 0, options));
     waits.push_back(std::move(nothing));
   }
   return when_all(std::move(waits)).then(device.executor(), [](const auto& all) {
@@ -46,12 +47,12 @@ class HookStep final : public HostStep {
   std::string name() const override { return "hook"; }
 
   Result<void> start(const std::shared_ptr<DeviceClient>& device,
-                     std::span<const DeviceBuffer> inputs,
-                     std::span<const DeviceBuffer> outputs) const override {
+                     std::span<const DeviceBuffer> inputs, std::span<const DeviceBuffer> outputs,
+                     const CommandOptions& options) const override {
     STOKER_ASSIGN(const CommandPtr copy,
-                  device->copy(inputs[0], 0, outputs[0], 0, inputs[0].spec().bytes()));
+                  device->copy(inputs[0], 0, outputs[0], 0, inputs[0].spec().bytes(), options));
     copy->observe();
-    STOKER_ASSIGN(const Future<> known, when_known(*device, inputs));
+    STOKER_ASSIGN(const Future<> known, when_known(*device, inputs, options));
     static_cast<void>(known.then(device->executor(), [callback = callback_, seen = inputs[0]](
                                                          const Result<void>& done) noexcept {
       if (!done) return;  // whoever uses the value hears of it
@@ -73,9 +74,9 @@ class HostCallStep final : public HostStep {
   std::string name() const override { return "host_call"; }
 
   Result<void> start(const std::shared_ptr<DeviceClient>& device,
-                     std::span<const DeviceBuffer> inputs,
-                     std::span<const DeviceBuffer> outputs) const override {
-    STOKER_ASSIGN(const Future<> known, when_known(*device, inputs));
+                     std::span<const DeviceBuffer> inputs, std::span<const DeviceBuffer> outputs,
+                     const CommandOptions& options) const override {
+    STOKER_ASSIGN(const Future<> known, when_known(*device, inputs, options));
     STOKER_ASSIGN(const std::shared_ptr<HeldResults> results, HeldResults::hold(device, outputs));
     std::vector<Value> values;
     for (const DeviceBuffer& input : inputs) values.push_back(from_buffer(input));
