@@ -14,10 +14,12 @@ constexpr std::uint64_t copy_bytes_per_ns = 8;
 // What an unmeasured dispatch is taken for: so many fit one segment.
 constexpr std::uint64_t unmeasured_per_segment = 8;
 
-bool host_will_read(const Step& step) noexcept {
-  return std::ranges::any_of(step.outputs, [](const MemoryView& view) {
-    return view.block->kind == MemoryKind::readback;
-  });
+/// Whether the host may touch what the step writes: read it, or, where device memory is mapped, write
+/// into it once it has been lent anew. A wait for a semaphore alone orders neither: what the device wrote
+/// could still be on its way to memory, and overwrite what the host writes.
+bool shows_to_host(const Step& step) noexcept {
+  const auto mapped = [](const MemoryView& view) { return view.block->host != nullptr; };
+  return std::ranges::any_of(step.outputs, mapped) || std::ranges::any_of(step.scratch, mapped);
 }
 
 const MemoryView& bound_memory(const Step& step, const PassBinding& binding) noexcept {
@@ -69,7 +71,7 @@ Result<void> Encoder::encode(std::span<const Step> steps, CommandList& list,
     STOKER_TRY(encode_step(step, stage, list));
     if (queries) write_timestamp(device_, commands_, stage, queries, 2 * index + 1);
     used = used | stage;
-    shown_to_host = shown_to_host || host_will_read(step);
+    shown_to_host = shown_to_host || shows_to_host(step);
     ++position_;
   }
   if (shown_to_host) barrier(device_, commands_, used, Stage::host);
