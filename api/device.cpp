@@ -1,6 +1,7 @@
 #include "stoker/api/device.hpp"
 
 #include "stoker/actors/kernel_catalog.hpp"
+#include "stoker/pipeline/kept_arenas.hpp"
 
 namespace stoker {
 namespace {
@@ -94,7 +95,8 @@ std::vector<TensorSpec> Device::warm_up(std::string_view kernel, std::span<const
 DeviceStats Device::stats() const {
   const auto client = this->client();
   return {client->shell().pool().stats(), client->shell().stats(),
-          client->shell().backend()->counters(), client->shell().executables().size()};
+          client->shell().backend()->counters(), client->shell().executables().size(),
+          client->services().get<KeptArenas>()->bytes()};
 }
 
 std::uint64_t Device::trim() const { return client()->shell().pool().trim(); }

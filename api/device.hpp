@@ -35,6 +35,9 @@ struct DeviceStats {
   BackendCounters backend;
   /// Kernels made ready for inputs and parameters that are kept to be used again.
   std::size_t executables = 0;
+  /// Bytes, counted in `memory.in_use`, that pipelines keep for their next runs: an eighth of the budget,
+  /// beyond that only what runs, and what ran last. Pipeline::trim() gives them back.
+  std::uint64_t kept_arenas = 0;
 };
 
 class Device {

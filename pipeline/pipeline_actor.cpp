@@ -5,6 +5,20 @@
 
 namespace stoker {
 
+PipelineActor::PipelineActor(std::shared_ptr<const PipelinePlan> plan,
+                             std::shared_ptr<DeviceClient> device)
+    : plan_{std::move(plan)},
+      device_{std::move(device)},
+      arenas_{device_->services().get<KeptArenas>()} {
+  device_->pipelines().fetch_add(1, std::memory_order_relaxed);
+}
+
+PipelineActor::~PipelineActor() {
+  for (const auto& one : kept_)
+    if (const auto replay = one.lock()) arenas_->drop(*replay);
+  device_->pipelines().fetch_sub(1, std::memory_order_relaxed);
+}
+
 std::optional<Result<void>> PipelineActor::run_at_once(const RunPipeline& run) {
   if (!std::exchange(asked_direct_, true)) direct_ = DirectRun::make(*plan_, device_->shell());
   if (!direct_) return std::nullopt;
@@ -40,20 +54,26 @@ void PipelineActor::on(RunPipeline run) {
 }
 
 Result<PipelineActor::Chosen> PipelineActor::replay_for(const RunPipeline& run) {
-  const auto is_idle = [](const auto& replay) { return !replay->busy; };
-  auto chosen = std::ranges::find_if(
-      kept_, [&](const auto& replay) { return is_idle(replay) && replay->bound == run.binding; });
-  if (chosen != kept_.end()) return Chosen{*chosen, nullptr};
+  forget_dropped();
+  auto chosen = kept([&](const Replay& one) { return !one.busy && one.bound == run.binding; });
   // Better to use the arena of another than to hold one more of them.
   const bool full = kept_.size() >= max_idle;
-  if (run.keep && full) chosen = std::ranges::find_if(kept_, is_idle);
-  if (chosen != kept_.end()) {
-    (*chosen)->bound = run.binding;
-    (*chosen)->moved = true;
-    return Chosen{*chosen, nullptr};
+  if (!chosen && run.keep && full) {
+    chosen = kept([](const Replay& one) { return !one.busy; });
+    if (chosen) {
+      chosen->bound = run.binding;
+      chosen->moved = true;
+    }
+  }
+  if (chosen) {
+    arenas_->use(*chosen);
+    return Chosen{std::move(chosen), nullptr};
   }
   bool keep = run.keep && !full;
   auto made = make_arena(keep);
+  // What others keep, and do not use now, is rather given to those who run.
+  if (!made && made.error().code() == ErrorCode::out_of_memory && arenas_->drop_idle())
+    made = make_arena(keep);
   if (!made && keep && made.error().code() == ErrorCode::out_of_memory) {
     // What is in flight may give some back: the run waits for that, and leaves nothing for the next.
     keep = false;
@@ -66,8 +86,22 @@ Result<PipelineActor::Chosen> PipelineActor::replay_for(const RunPipeline& run) 
   replay->arena = arena;
   replay->passing = !keep;
   replay->moved = true;
-  if (keep) kept_.push_back(replay);
+  if (keep) {
+    const std::uint64_t limit = device_->shell().pool().stats().budget / KeptArenas::part_of_budget;
+    kept_.push_back(replay);
+    arenas_->keep(replay, limit);
+  }
   return Chosen{std::move(replay), keep ? nullptr : std::move(arena)};
+}
+
+void PipelineActor::forget_dropped() {
+  std::erase_if(kept_, [](const auto& one) { return one.expired(); });
+}
+
+template <class Wanted> std::shared_ptr<Replay> PipelineActor::kept(Wanted&& wanted) const {
+  for (const auto& one : kept_)
+    if (auto replay = one.lock(); replay && wanted(*replay)) return replay;
+  return nullptr;
 }
 
 Result<std::shared_ptr<BufferState>> PipelineActor::make_arena(bool keep) const {
@@ -90,8 +124,14 @@ std::shared_ptr<Replay> PipelineActor::spare() {
 std::size_t PipelineActor::on(TrimPipeline) {
   direct_.reset();
   asked_direct_ = false;
-  const auto is_idle = [](const auto& replay) { return !replay->busy; };
-  return std::erase_if(kept_, is_idle) + std::erase_if(spare_, is_idle);
+  forget_dropped();
+  const std::size_t of_kept = std::erase_if(kept_, [&](const auto& one) {
+    const std::shared_ptr<Replay> replay = one.lock();
+    if (replay->busy) return false;
+    arenas_->drop(*replay);
+    return true;
+  });
+  return of_kept + std::erase_if(spare_, [](const auto& replay) { return !replay->busy; });
 }
 
 }  // namespace stoker

@@ -2,8 +2,8 @@
 //
 // A run binds a buffer to every external value; internal values live in an arena that belongs to the
 // run. The arena and the recording made for it are replayed by the next run that binds the same
-// buffers; a few idle ones are kept. Of runs that keep nothing only the recordings stay, without
-// memory: the next run puts one on its own.
+// buffers; a few idle ones are kept, within what all pipelines of the device may keep together. Of runs
+// that keep nothing only the recordings stay, without memory: the next run puts one on its own.
 //
 // Threads: lives on its device's strand, where its runs are ordered with everything else.
 #pragma once
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "stoker/pipeline/direct_run.hpp"
+#include "stoker/pipeline/kept_arenas.hpp"
 #include "stoker/pipeline/pipeline_plan.hpp"
 
 namespace stoker {
@@ -35,11 +36,8 @@ class PipelineActor final : public Actor {
   static constexpr std::size_t max_idle = 8;
   static constexpr std::size_t max_spare = 32;  ///< as many as a program may be ahead of its device
 
-  PipelineActor(std::shared_ptr<const PipelinePlan> plan, std::shared_ptr<DeviceClient> device)
-      : plan_{std::move(plan)}, device_{std::move(device)} {
-    device_->pipelines().fetch_add(1, std::memory_order_relaxed);
-  }
-  ~PipelineActor() override { device_->pipelines().fetch_sub(1, std::memory_order_relaxed); }
+  PipelineActor(std::shared_ptr<const PipelinePlan> plan, std::shared_ptr<DeviceClient> device);
+  ~PipelineActor() override;
 
   void on(RunPipeline run);
   [[nodiscard]] std::size_t on(TrimPipeline);
@@ -56,11 +54,15 @@ class PipelineActor final : public Actor {
   };
   [[nodiscard]] Result<Chosen> replay_for(const RunPipeline& run);
   [[nodiscard]] Result<std::shared_ptr<BufferState>> make_arena(bool keep) const;
+  void forget_dropped();
+  /// The first of kept_ that is there still and as wanted, or null.
+  template <class Wanted> [[nodiscard]] std::shared_ptr<Replay> kept(Wanted&& wanted) const;
   [[nodiscard]] std::shared_ptr<Replay> spare();
 
   const std::shared_ptr<const PipelinePlan> plan_;
   const std::shared_ptr<DeviceClient> device_;
-  std::vector<std::shared_ptr<Replay>> kept_;   // with their memory
+  const std::shared_ptr<KeptArenas> arenas_;
+  std::vector<std::weak_ptr<Replay>> kept_;     // with their memory; arenas_ owns them
   std::vector<std::shared_ptr<Replay>> spare_;  // without, while they are idle
   bool asked_direct_ = false;                   // whether the plan is small
   std::unique_ptr<DirectRun> direct_;
