@@ -1,6 +1,7 @@
 #include "stoker/api/tensor/linear_algebra.hpp"
 
 #include <limits>
+#include <string>
 
 #include "stoker/api/tensor/complex.hpp"
 #include "stoker/api/tensor/creation.hpp"
@@ -149,9 +150,19 @@ Tensor matrix_power(const Tensor& a, std::int64_t n) {
   return result;
 }
 
-Tensor pinv(const Tensor& a, double eps) {
+Tensor pinv(const Tensor& a, std::optional<double> rcond) {
+  if (rcond && !(*rcond >= 0))
+    throw Error{
+        "pinv",
+        ErrorCode::invalid_argument,
+        "expected a part of the largest singular value, from 0 on, got " + std::to_string(*rcond),
+        {{"rcond", std::to_string(*rcond)}}};
   const Svd parts = svd(a, false);
-  return inverted(parts, parts.s > eps);
+  if (parts.s.size() == 0) return inverted(parts, parts.s > 0);
+  const double epsilon = parts.s.dtype() == DType::f64 ? 0x1p-52 : 0x1p-23;
+  const Tensor limit =
+      reduce_max(parts.s, {Axes{-1}, true}) * rcond.value_or(epsilon * longer_side(a));
+  return inverted(parts, parts.s > limit);
 }
 
 Tensor matrix_rank(const Tensor& a, double eps) {
@@ -160,12 +171,6 @@ Tensor matrix_rank(const Tensor& a, double eps) {
   return as_type(sum(s > limit, {Axes{-1}}), DType::s32);
 }
 
-Tensor least_squares(const Tensor& a, const Tensor& b) {
-  const Svd parts = svd(a, false);
-  if (parts.s.size() == 0) return matmul(inverted(parts, parts.s > 0), b);
-  const double epsilon = parts.s.dtype() == DType::f64 ? 0x1p-52 : 0x1p-23;
-  const Tensor limit = reduce_max(parts.s, {Axes{-1}, true}) * (epsilon * longer_side(a));
-  return matmul(inverted(parts, parts.s > limit), b);
-}
+Tensor least_squares(const Tensor& a, const Tensor& b) { return matmul(pinv(a), b); }
 
 }  // namespace stoker::linalg

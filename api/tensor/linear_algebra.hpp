@@ -8,6 +8,7 @@
 // NaN, one that has no inverse infinities or NaN; neither is an error.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "stoker/api/tensor/reductions.hpp"
@@ -51,12 +52,12 @@ struct Triangle {
 [[nodiscard]] Tensor invert(const Tensor& a);
 [[nodiscard]] Tensor determinant(const Tensor& a);
 [[nodiscard]] Tensor matrix_power(const Tensor& a, std::int64_t n);
-/// Moore and Penrose's inverse; singular values below eps count as 0.
-[[nodiscard]] Tensor pinv(const Tensor& a, double eps = 1e-10);
+/// Moore and Penrose's inverse. Singular values up to `rcond` times the largest count as 0: max(m, n)
+/// roundings unless it is given, as NumPy 2 does it. invalid_argument if it is negative or NaN.
+[[nodiscard]] Tensor pinv(const Tensor& a, std::optional<double> rcond = {});
 /// Singular values above eps · max(m, n) · the largest, as s32.
 [[nodiscard]] Tensor matrix_rank(const Tensor& a, double eps = 1e-7);
-/// The shortest x for which a·x is nearest to b; singular values up to max(m, n) roundings of the largest
-/// count as 0, as in NumPy.
+/// The shortest x for which a·x is nearest to b: pinv(a)·b.
 [[nodiscard]] Tensor least_squares(const Tensor& a, const Tensor& b);
 
 /// Of vectors (one axis) or matrices (two), the whole tensor's or along axes. `ord`: "" (the root of the

@@ -142,6 +142,19 @@ TEST_F(Operations, factor_and_solve) {
   expect_near(linalg::norm(tensor({3.0, -4.0}), "inf"), {4});
 }
 
+TEST_F(Operations, a_pseudoinverse_measures_what_counts_as_zero_by_the_largest_singular_value) {
+  for (const double scale : {1e-12, 1.0, 1e12}) {
+    const Tensor full = tensor<double>({{2.0, 0.0}, {0.0, 1.0}}) * scale;
+    expect_near(linalg::pinv(full) * scale, {0.5, 0, 0, 1}, 1e-12);
+    expect_near(linalg::pinv(full, 0.6) * scale, {0.5, 0, 0, 0}, 1e-12);
+    // Of rank 1: what rounding leaves of the other singular value is no value.
+    const Tensor flat = tensor<float>({{1.0F, 2.0F}, {3.0F, 6.0F}}) * scale;
+    expect_near(linalg::pinv(flat) * scale, {0.02, 0.06, 0.04, 0.12}, 1e-6);
+  }
+  EXPECT_THROW(static_cast<void>(linalg::pinv(eye(2), -1)), Error);
+  EXPECT_THROW(static_cast<void>(linalg::pinv(eye(2), std::nan(""))), Error);
+}
+
 TEST_F(Operations, of_matrices_have_gradients) {
   const Tensor base = tensor<double>({{4.0, 1.0, 0.5}, {1.0, 3.0, 0.25}, {0.5, 0.25, 2.0}});
   const Tensor weights = cos(iota({3, 3}, DType::f64));
