@@ -18,6 +18,17 @@ Error stopped(std::string_view op, const DeviceInfo& device) {
 /// The whole of a buffer as a command's operand.
 Operand whole(const DeviceBuffer& buffer) { return {buffer.state(), 0, buffer.spec().bytes()}; }
 
+/// The command runs when all points are reached.
+Result<void> hold_for(std::span<const TimelinePoint> points, CommandState& command) {
+  for (const TimelinePoint& point : points) {
+    if (!point.timeline)
+      return Error{command.kernel(), ErrorCode::invalid_argument,
+                   "a point to wait for has no timeline"};
+    command.work.waits.push_back(std::make_unique<HostWait>(point));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<DeviceShell> shell,
@@ -134,8 +145,7 @@ Result<void> DeviceClient::admit(std::size_t commands, std::string_view op) cons
 
 Result<void> DeviceClient::admit(const CommandPtr& command, const CommandOptions& options) {
   STOKER_TRY(admit(1, command->kernel()));
-  for (const TimelinePoint& point : options.waits)
-    command->work.waits.push_back(std::make_unique<HostWait>(point));
+  STOKER_TRY(hold_for(options.waits, *command));
   watch(command, options);
   return {};
 }
@@ -245,8 +255,7 @@ Result<std::vector<CommandPtr>> DeviceClient::submit(std::span<const KernelReque
   for (std::size_t i = 0; i < requests.size(); ++i) {
     auto command = compose(requests[i]);
     if (!command) return command.error().with("request", std::to_string(i));
-    for (const TimelinePoint& point : options.waits)
-      (*command)->work.waits.push_back(std::make_unique<HostWait>(point));
+    STOKER_TRY(hold_for(options.waits, **command));
     commands.push_back(*std::move(command));
   }
   for (const CommandPtr& command : commands) watch(command, options);

@@ -53,6 +53,8 @@ Command Buffer::fill(double value, const CommandOptions& options) const {
 }
 
 Command Buffer::copy_to(const Buffer& target, const CommandOptions& options) const {
+  if (!target)
+    throw Error{"copy", ErrorCode::invalid_argument, "an empty buffer handle was passed"};
   if (spec() != target.spec())
     throw Error{"copy",
                 dtype() != target.dtype() ? ErrorCode::dtype_mismatch : ErrorCode::shape_mismatch,

@@ -109,7 +109,10 @@ struct Pipeline::State {
 };
 
 Pipeline::Pipeline(std::shared_ptr<DeviceClient> device)
-    : state_{std::make_shared<State>(std::move(device))} {}
+    : state_{std::make_shared<State>(std::move(device))} {
+  if (!state_->device)
+    throw Error{"pipeline", ErrorCode::invalid_argument, "an empty device handle was passed"};
+}
 
 Pipeline& Pipeline::input(std::string_view name, const TensorSpec& spec) {
   check_name(name);

@@ -131,6 +131,10 @@ TEST_P(Buffers, copy_within_their_device) {
   EXPECT_EQ(to.read<float>().get(), (std::vector<float>{1, 2, 1, 2}));
 }
 
+TEST_P(Buffers, refuse_a_copy_to_an_empty_handle) {
+  EXPECT_EQ(code_of([&] { device.buffer({1.0F}).copy_to(Buffer{}); }), ErrorCode::invalid_argument);
+}
+
 TEST_P(Buffers, refuse_a_copy_onto_themselves_that_overlaps) {
   const Buffer buffer = device.buffer(std::vector<float>{1, 2, 3, 4});
   EXPECT_EQ(code_of([&] { buffer.copy_to(buffer, 0, 4, 8); }), ErrorCode::invalid_argument);

@@ -211,6 +211,26 @@ TEST(Commands, wait_for_points_of_host_timelines) {
   EXPECT_EQ(x.read<float>().get(), (std::vector<float>{0}));
 }
 
+TEST(Commands, refuse_to_wait_for_a_point_of_no_timeline) {
+  const System system;
+  const Device device = system.device("cpu");
+  const Buffer x = device.buffer({1.0F});
+  CommandOptions options;
+  options.waits = {{nullptr, 1}};
+  const auto refusal = [](const auto& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ErrorCode::internal;
+  };
+  EXPECT_EQ(refusal([&] { device.submit("relu", {x}, x, {}, options); }),
+            ErrorCode::invalid_argument);
+  const std::vector<KernelCallRequest> calls{{"relu", {x}, {x}}};
+  EXPECT_EQ(refusal([&] { device.submit(calls, options); }), ErrorCode::invalid_argument);
+}
+
 TEST(Commands, fail_with_the_timeline_they_wait_for) {
   const System system;
   const Device device = system.device("cpu");

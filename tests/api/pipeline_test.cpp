@@ -213,6 +213,11 @@ TEST_P(Pipelines, refuse_bindings_that_do_not_fit) {
             ErrorCode::wrong_device);
 }
 
+TEST_P(Pipelines, are_refused_without_a_device) {
+  EXPECT_EQ(error_of([&] { static_cast<void>(system.pipeline(Device{})); }).code(),
+            ErrorCode::invalid_argument);
+}
+
 TEST_P(Pipelines, without_stages_complete) {
   Pipeline pipeline = system.pipeline(device);
   EXPECT_TRUE(pipeline.run().wait());
