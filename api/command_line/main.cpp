@@ -89,13 +89,32 @@ std::string unknown_verb(const CLI::App& app, std::span<char* const> arguments) 
          (nearest ? "; did you mean '" + std::string{*nearest} + "'?" : std::string{});
 }
 
+/// Which option the verb does not have; empty if no word of those left over looks like one.
+std::string unknown_option(const CLI::App& app) {
+  const std::vector<CLI::App*> verbs = app.get_subcommands();
+  if (verbs.empty()) return {};
+  const std::vector<std::string> left_over = verbs.front()->remaining();
+  const auto wrong = std::ranges::find_if(
+      left_over, [](const std::string& word) { return word.size() > 2 && word.starts_with("--"); });
+  if (wrong == left_over.end()) return {};
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verbs.front()->get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  const std::string name = wrong->substr(0, wrong->find('='));
+  const std::vector<std::string_view> known{names.begin(), names.end()};
+  const auto nearest = stoker::nearest_name(name, known);
+  return "stoker " + verbs.front()->get_name() + " has no option '" + name + "'" +
+         (nearest ? "; did you mean '" + std::string{*nearest} + "'?" : std::string{});
+}
+
 /// Help was asked for, or the command line is wrong.
 int answer_usage(const CLI::App& app, const CLI::ParseError& problem,
                  std::span<char* const> arguments) {
   if (problem.get_exit_code() == 0) return app.exit(problem);
   const auto is_json = [](std::string_view argument) { return argument == "--json"; };
-  const std::string verb = unknown_verb(app, arguments);
-  const std::string reason = verb.empty() ? problem.what() : verb;
+  std::string reason = unknown_verb(app, arguments);
+  if (reason.empty()) reason = unknown_option(app);
+  if (reason.empty()) reason = problem.what();
   if (std::ranges::any_of(arguments, is_json))
     print_json({{"error", to_json(stoker::Error{"command line", stoker::ErrorCode::invalid_argument,
                                                 reason})}});

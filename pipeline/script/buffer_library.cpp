@@ -175,10 +175,15 @@ int buffer_field(lua_State* L, Script&) {
     lua_pushcfunction(L, function<wait_for_buffers>);
   } else {
     push_kernel_function(L, key);
-    if (lua_isnil(L, -1))
+    if (lua_isnil(L, -1)) {
+      static constexpr std::array fields = {"shape"sv, "dtype"sv, "size"sv, "bytes"sv};
+      const auto field = nearest_name(key, fields);
       raise(L, Error{"buffer", ErrorCode::not_found,
                      "a buffer has no field and no kernel of this name: " +
-                         std::string{key.substr(0, 64)} + suggestion(L, key)});
+                         std::string{key.substr(0, 64)} +
+                         (field ? "; did you mean '" + std::string{*field} + "'?"
+                                : suggestion(L, key))});
+    }
   }
   return 1;
 }
@@ -241,10 +246,13 @@ LazyPtr check_buffer(lua_State* L, int index, std::string_view op) {
 std::vector<std::int64_t> check_integers(lua_State* L, int index, std::string_view op,
                                          std::string_view what) {
   constexpr std::size_t most = 4096;
+  index = lua_absindex(L, index);  // elements are pushed
   const auto refuse = [&] {
-    raise(L, Error{std::string{op}, ErrorCode::invalid_parameter,
+    raise(L, Error{std::string{op},
+                   ErrorCode::invalid_parameter,
                    std::string{what} + " must be a list of at most " + std::to_string(most) +
-                       " integers"});
+                       " integers",
+                   {{"got", value_text(L, index)}}});
   };
   if (!lua_istable(L, index) || lua_rawlen(L, index) > most) refuse();
   std::vector<std::int64_t> values(lua_rawlen(L, index));

@@ -58,6 +58,20 @@ TEST_F(Usage, a_misspelt_verb_is_told_with_the_one_that_was_meant) {
   EXPECT_TRUE(contains(stoker_command({"trian", "x.lua"}).err, "did you mean 'train'?"));
 }
 
+TEST_F(Usage, a_misspelt_option_is_told_with_the_one_that_was_meant) {
+  const auto refusal = [](const std::vector<std::string>& words) {
+    const CommandResult result = stoker_command(words);
+    EXPECT_EQ(result.exit_code, 2);
+    return result.err;
+  };
+  EXPECT_TRUE(contains(refusal({"run", "--devise", "cpu", "-e", "print(1)"}),
+                       "stoker run has no option '--devise'; did you mean '--device'?"));
+  EXPECT_TRUE(contains(refusal({"train", "t.lua", "--epoch=3"}), "did you mean '--epochs'?"));
+  EXPECT_TRUE(contains(refusal({"devices", "--jsn"}), "did you mean '--json'?"));
+  // The value of an option is none.
+  EXPECT_TRUE(contains(refusal({"run", "-e", "--x", "--devise", "cpu"}), "no option '--devise'"));
+}
+
 TEST_F(Usage, each_verb_has_help_of_its_own) {
   for (const std::string& verb : verbs) {
     const CommandResult help = stoker_command({verb, "--help"});

@@ -368,6 +368,7 @@ TEST_F(TrainingScripts, are_told_what_arguments_should_have_been) {
                ErrorCode::invalid_parameter, "1", "beside a schedule");
   expect_error("nn.model(nn.dense)", ErrorCode::invalid_argument, "1", "expected a node");
   expect_error(model_of("seed = 'x'"), ErrorCode::invalid_parameter, "1", "whole number");
+  EXPECT_EQ(error(model_of("seed = 1.5")).detail("got"), "1.5");
 }
 
 TEST_F(TrainingScripts, must_return_a_model_and_its_training) {

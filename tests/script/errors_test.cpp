@@ -41,9 +41,18 @@ TEST_F(ScriptErrors, of_a_misspelt_name_say_which_was_near) {
   EXPECT_EQ(run("buffer{1}:gausian_blur()").error().reason(),
             "a buffer has no field and no kernel of this name: gausian_blur; did you mean "
             "'gaussian_blur'?");
+  EXPECT_EQ(run("print(buffer{1}.shap)").error().reason(),
+            "a buffer has no field and no kernel of this name: shap; did you mean 'shape'?");
   const Error dtype = run("buffer({1}, {dtype = 'f33'})").error();
   EXPECT_EQ(dtype.reason(), "there is no dtype 'f33'; did you mean 'f32'?");
   EXPECT_NE(dtype.detail("known").find("bf16"), std::string_view::npos);
+}
+
+TEST_F(ScriptErrors, of_a_list_that_is_none_of_integers_say_what_it_was) {
+  const Error error = run("fill{shape = {2, 1e30}}").error();
+  EXPECT_EQ(error.code(), ErrorCode::invalid_parameter);
+  EXPECT_EQ(error.detail("got"), "{2, 1e+30}");
+  EXPECT_EQ(run("fill{shape = 3.5}").error().detail("got"), "3.5");
 }
 
 TEST_F(ScriptErrors, of_an_index_say_how_elements_are_read) {

@@ -4,6 +4,7 @@
 
 #include "stoker/api/nn/script/handles.hpp"
 #include "stoker/pipeline/script/buffer_library.hpp"
+#include "stoker/pipeline/script/value_text.hpp"
 #include "stoker/runtime/nearest_name.hpp"
 
 namespace stoker::nn::script {
@@ -44,7 +45,7 @@ void OptionTable::refuse_value(const char* name, std::string_view expected) cons
   lua::raise(L_, Error{"nn." + op_,
                        ErrorCode::invalid_parameter,
                        std::string{name} + " must be " + std::string{expected},
-                       {{"parameter", name}, {"got", type_at(L_, -1)}}});
+                       {{"parameter", name}, {"got", lua::value_text(L_, -1)}}});
 }
 
 std::optional<bool> OptionTable::flag(const char* name) const {
