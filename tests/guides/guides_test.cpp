@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/fiber/fiber.hpp>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -127,6 +128,24 @@ TEST(Guides, deadlines) {
   device.submit("matmul", inputs, output, {}, limits);
   const auto values = output.read<float>(limits);
   request.cancel(stoker::cancelled_error("request"));
+}
+
+TEST(Guides, kernels) {
+  const stoker::System system;
+  const stoker::Device device = system.device("cpu");
+  const stoker::Buffer x = device.buffer({1.0F, 2.0F, 3.0F});
+  stoker::CppKernelSpec spec;
+  spec.name = "power_law";
+  spec.params = {{"gamma", stoker::ParamType::real, 2.0, "the exponent"}};
+  spec.run = [](const stoker::CppCall& call, std::size_t begin, std::size_t end) {
+    const auto from = call.in<float>();
+    const auto to = call.out<float>();
+    const auto gamma = static_cast<float>(call.params().real("gamma"));
+    for (std::size_t i = begin; i < end; ++i) to[i] = std::pow(from[i], gamma);
+  };
+  system.add_kernel(stoker::cpp_kernel(spec).value());
+  const stoker::Buffer cubes = device.run("power_law", {x}, {{"gamma", 3.0}});
+  EXPECT_EQ(cubes.read<float>().get(), (std::vector{1.0F, 8.0F, 27.0F}));
 }
 
 TEST(Guides, event_loops) {
