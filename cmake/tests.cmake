@@ -82,6 +82,23 @@ foreach(folder ${test_folders})
   gtest_discover_tests(tests_${folder} DISCOVERY_MODE PRE_TEST
                        PROPERTIES LABELS ${folder} TIMEOUT 300 ${surroundings})
 endforeach()
+# For tests/runtime/kept_statics_test.cpp: one library, linked in three ways.
+set(linked_lazy -Wl,-z,relro -Wl,-z,lazy)
+set(linked_now -Wl,-z,relro -Wl,-z,now)
+set(linked_no_plt ${linked_lazy})
+foreach(way lazy now no_plt)
+  add_library(static_library_${way} MODULE tests/runtime/static_library/library.cpp)
+  target_link_options(static_library_${way} PRIVATE ${linked_${way}})
+  set_target_properties(
+    static_library_${way} PROPERTIES PREFIX "" OUTPUT_NAME ${way} SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY
+                                     "${CMAKE_CURRENT_BINARY_DIR}/static_libraries")
+  add_dependencies(tests_runtime static_library_${way})
+endforeach()
+target_compile_options(static_library_no_plt PRIVATE -fno-plt)
+set_property(SOURCE tests/runtime/kept_statics_test.cpp
+             PROPERTY COMPILE_DEFINITIONS
+                      STOKER_STATIC_LIBRARIES="${CMAKE_CURRENT_BINARY_DIR}/static_libraries/")
+
 if(TARGET stoker_command)
   foreach(folder ${folders_with_command})
     add_dependencies(tests_${folder} stoker_command)
