@@ -1,7 +1,7 @@
 #include "stoker/runtime/exit_watch.hpp"
 
 #include <link.h>
-#include <unistd.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <chrono>
@@ -49,9 +49,10 @@ struct ExitWatches {
   std::chrono::steady_clock::time_point give_up{};  // written once, before exit_begun
   std::thread::id exiting_thread{};                 // likewise
   unsigned long long libraries_seen = 0;
-  std::atomic<pid_t> process{0};  ///< whose watches they are
+  static const int handler;  ///< of pthread_atfork
 
-  /// Never destroyed: other threads may still run while the process exits.
+  /// Never destroyed: other threads may still run while the process exits. Made before main(), because
+  /// a child of fork() finds what another thread was making half made.
   static ExitWatches& get() {
     static ExitWatches& only = *std::make_unique<ExitWatches>().release();
     return only;
@@ -60,21 +61,25 @@ struct ExitWatches {
   void add(ExitWatch& watch) {
     const std::scoped_lock lock{mutex};
     all.push_back(&watch);
-    process.store(getpid());
     const unsigned long long libraries = libraries_loaded();
     if (libraries != std::exchange(libraries_seen, libraries)) renew();
   }
 
   void remove(ExitWatch& watch) {
-    if (process.load() != getpid()) return;
     const std::scoped_lock lock{mutex};
     std::erase(all, &watch);
   }
 
   /// Our handler is the newest now.
-  void renew() noexcept {
-    process.store(getpid());
+  static void renew() noexcept {
     static_cast<void>(std::atexit([] { get().leave(); }));
+  }
+
+  /// In a child of fork(): watches and delays are those of threads that it does not have.
+  void forget() noexcept {
+    all.clear();
+    delays.store(0);
+    exit_begun.store(false);
   }
 
   /// False if the exit has begun.
@@ -91,8 +96,6 @@ struct ExitWatches {
   }
 
   void leave() {
-    // A forked child exits with the parent's watches and delays.
-    if (process.load() != getpid()) return;
     std::unique_lock lock{mutex};
     // One limit for all of our handlers.
     if ((delays.fetch_or(exiting) & exiting) == 0) {
@@ -108,6 +111,8 @@ struct ExitWatches {
     no_delay.wait_until(lock, give_up, [&] { return delays.load() == exiting; });
   }
 };
+
+const int ExitWatches::handler = (get(), pthread_atfork(nullptr, nullptr, [] { get().forget(); }));
 
 ExitWatch::ExitWatch(std::function<void()> leave) : leave_{std::move(leave)} {
   ExitWatches::get().add(*this);
@@ -126,14 +131,14 @@ ExitDelay::~ExitDelay() {
 }
 
 FirstUse::FirstUse() : alone_{ExitWatches::get().first_use} {
-  ExitWatches::get().renew();
+  ExitWatches::renew();
   try {
     renewing_ = std::jthread{[](const std::stop_token& stop) {
-      ExitWatches& watches = ExitWatches::get();
+      const ExitWatches& watches = ExitWatches::get();
       // Once exit() waits, what is still made goes before it goes on.
       while (!stop.stop_requested() && (watches.delays.load() & ExitWatches::exiting) == 0) {
         std::this_thread::sleep_for(renewal);
-        watches.renew();
+        ExitWatches::renew();
       }
     }};
   } catch (const std::system_error&) {  // no thread to be had: renewed at the end only
@@ -145,7 +150,7 @@ FirstUse::~FirstUse() {
     renewing_.request_stop();
     renewing_.join();
   }
-  ExitWatches::get().renew();  // behind the last object that was made
+  ExitWatches::renew();  // behind the last object that was made
 }
 
 bool first_use(std::atomic<bool>& done, const std::function<void()>& use) {

@@ -2,6 +2,8 @@
 #include "stoker/runtime/exit_watch.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -82,6 +84,34 @@ TEST_F(Exit, ends_though_a_library_never_returns) {
         }}.detach();
         inside.acquire();
         std::exit(0);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(Exit, of_a_child_neither_waits_for_threads_of_its_parent_nor_calls_its_watches) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "the thread sanitizer cannot follow a fork of a process with threads";
+#endif
+  EXPECT_EXIT(
+      {
+        static std::binary_semaphore inside{0};
+        static bool left = false;
+        std::atexit([] { std::_Exit(left ? 0 : 1); });
+        const ExitWatch parents{[] { std::_Exit(2); }};
+        std::thread{[] {
+          const ExitDelay delay;
+          inside.release();
+          std::binary_semaphore{0}.acquire();
+        }}.detach();
+        inside.acquire();
+        const pid_t child = fork();
+        if (child == 0) {
+          const ExitWatch own{[] { left = true; }};
+          std::exit(3);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        std::_Exit(WIFEXITED(status) ? WEXITSTATUS(status) : 4);
       },
       ::testing::ExitedWithCode(0), "");
 }
