@@ -200,9 +200,9 @@ template <class A> class ActorRef : public ActorAddress {
     // In a child of fork() the clock is the parent's, and the message will be refused.
     if (timeout == std::chrono::nanoseconds::max() || !strand()->check_process("call"))
       return Clock::time_point::max();
-    Clock& clock = strand()->executor().clock();
-    const auto until = deadline_after(clock.now(), timeout);
-    answer.limit(clock, until, name());
+    Executor& executor = strand()->executor();
+    const auto until = deadline_after(executor.clock().now(), timeout);
+    answer.limit(executor, until, name());
     return until;
   }
 };

@@ -3,7 +3,8 @@
 //
 // Threads: an Answer is one owner's at a time; the future may be anybody's. The first answer counts:
 // one that comes after the time limit is dropped, nobody ever sees it. An Answer that is destroyed
-// unanswered answers `closed`.
+// unanswered answers `closed`. Lifetime: one with a time limit keeps its executor, and so the clock, until
+// it is answered.
 #pragma once
 
 #include <chrono>
@@ -17,13 +18,53 @@
 
 namespace stoker {
 
+namespace detail {
+/// The time limit of an answer. Ends on its executor, which may end with it.
+class AnswerLimit : public TimerNode, private Task {
+ public:
+  AnswerLimit(const AnswerLimit&) = delete;
+  AnswerLimit& operator=(const AnswerLimit&) = delete;
+  virtual ~AnswerLimit() = default;
+  void arm(Clock::time_point until) noexcept { executor_->clock().arm(*this, until); }
+  /// Disarms and destroys it.
+  struct End {
+    void operator()(AnswerLimit* limit) const noexcept;
+  };
+
+ protected:
+  explicit AnswerLimit(Executor& executor) noexcept : executor_{executor.keep()} {}
+
+ private:
+  void run() noexcept override;
+  void drop() noexcept override { run(); }
+  std::shared_ptr<Executor> executor_;
+};
+
+/// Hands an outcome on to an answer. A chain of them, each waiting for the next one's answer, is passed
+/// along in a loop.
+class AnswerRelay : public Waiter {
+ public:
+  AnswerRelay(const AnswerRelay&) = delete;
+  AnswerRelay& operator=(const AnswerRelay&) = delete;
+  virtual ~AnswerRelay() = default;
+  /// Destroys it.
+  void wake() noexcept final;
+
+ protected:
+  AnswerRelay() noexcept = default;
+
+ private:
+  virtual void pass_on() noexcept = 0;
+};
+}  // namespace detail
+
 template <class R> class Answer {
  public:
   [[nodiscard]] Future<R> future() const noexcept { return promise_.future(); }
   /// `actor` is named in the error.
-  void limit(Clock& clock, Clock::time_point until, const std::string& actor) {
-    limit_ = std::make_unique<Limit>(clock, promise_.future(), actor);
-    clock.arm(*limit_, until);
+  void limit(Executor& executor, Clock::time_point until, const std::string& actor) {
+    limit_.reset(std::make_unique<Limit>(executor, promise_.future(), actor).release());
+    limit_->arm(until);
   }
   bool set(Result<R> result) noexcept {
     limit_.reset();
@@ -41,16 +82,15 @@ template <class R> class Answer {
   }
 
  private:
-  class Limit final : public TimerNode {
+  class Limit final : public detail::AnswerLimit {
    public:
-    Limit(Clock& clock, Future<R> answer, const std::string& actor)
-        : clock_{&clock},
+    Limit(Executor& executor, Future<R> answer, const std::string& actor)
+        : AnswerLimit{executor},
           answer_{std::move(answer)},
           late_{"call",
                 ErrorCode::deadline_exceeded,
                 "the answer did not come in time",
                 {{"actor", actor}}} {}
-    ~Limit() { clock_->disarm(*this); }
     void expired() noexcept override {
       // Whoever is woken may destroy this.
       const auto state = answer_.state();
@@ -58,20 +98,16 @@ template <class R> class Answer {
     }
 
    private:
-    Clock* clock_;
     Future<R> answer_;
     Error late_;
   };
-  class Relay final : public Waiter {
+  class Relay final : public detail::AnswerRelay {
    public:
     Relay(Answer answer, Future<R> source)
         : answer_{std::move(answer)}, source_{std::move(source)} {}
-    void wake() noexcept override {
-      const std::unique_ptr<Relay> self{this};
-      answer_.set(copy(*source_.poll()));
-    }
 
    private:
+    void pass_on() noexcept override { answer_.set(copy(*source_.poll())); }
     /// The result, or that there was no memory to copy it.
     [[nodiscard]] static Result<R> copy(const Result<R>& result) noexcept {
       try {
@@ -85,7 +121,7 @@ template <class R> class Answer {
   };
 
   Promise<R> promise_;
-  std::unique_ptr<Limit> limit_;
+  std::unique_ptr<Limit, detail::AnswerLimit::End> limit_;
 };
 
 /// A call as a process receives it: it is answered by reply(), now or later, also by somebody it was

@@ -49,6 +49,20 @@ class Clerk final : public Actor {
   ActorRef<Oracle> oracle_;
 };
 
+struct Walk {
+  int hops = 0;
+};
+/// Forwards to itself until it has arrived, and answers when it is told.
+class Walker final : public Actor {
+ public:
+  Future<int> on(Walk walk) {
+    if (walk.hops > 0) return forward(self<Walker>(), Walk{walk.hops - 1});
+    return arrived.emplace_back().future();
+  }
+
+  std::vector<Promise<int>> arrived;
+};
+
 class Calls : public testing::Test {
  protected:
   void TearDown() override { executor->run_all(); }
@@ -106,6 +120,34 @@ TEST_F(Calls, that_were_forwarded_outlive_the_forwarder) {
   EXPECT_FALSE(clerk.alive());
   oracle.get()->waiting.front().set(6);
   EXPECT_EQ(answer.get(), 6);
+}
+
+TEST_F(Calls, may_be_forwarded_any_number_of_times) {
+  const auto walker = spawn<Walker>(executor, {.name = "walker"});
+  const auto answer = walker.call(Walk{200'000});
+  executor->run_all();
+  walker.get()->arrived.front().set(7);
+  EXPECT_EQ(answer.get(), 7);
+}
+
+TEST_F(Calls, keep_the_clock_of_their_time_limit_until_they_are_answered) {
+  const auto own = std::make_shared<ManualClock>();
+  std::weak_ptr<ManualExecutor> weak;
+  Future<int> answer;
+  {
+    const auto passing = std::make_shared<ManualExecutor>(*own);
+    weak = passing;
+    const auto clerk = spawn<Clerk>(passing, {.name = "clerk"}, oracle);
+    answer = clerk.call(AskLater{}, {.timeout = 1h});
+    passing->run_all();
+  }
+  executor->run_all();
+  EXPECT_EQ(weak.use_count(), 1);
+  oracle.get()->waiting.front().set(3);
+  EXPECT_EQ(answer.get(), 3);
+  // The limit goes where its executor may go with it.
+  if (const auto passing = weak.lock()) passing->run_all();
+  EXPECT_TRUE(weak.expired());
 }
 
 TEST_F(Calls, fail_when_the_target_dies_with_the_answer_open) {
