@@ -80,11 +80,8 @@ TEST_F(ExitSignals, say_which_actor_has_sent_them_also_from_a_handler_within_a_h
 }
 
 TEST_F(ExitSignals, of_its_parent_end_an_actor_that_traps_unless_it_takes_its_time) {
-  struct Parent final : Actor {
-    ActorRef<Probe> on(Journal* seen) { return spawn_link<Probe>({.name = "child"}, *seen); }
-  };
   Journal of_child;
-  const auto parent = spawn<Parent>(executor, {.name = "parent"});
+  const auto parent = spawn<ProbesParent>(executor, {.name = "parent"});
   const auto child = parent.call(&of_child);
   executor->run_all();
   in(child.get(), [](Probe& me) { me.trap_exit(); });

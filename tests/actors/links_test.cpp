@@ -66,11 +66,8 @@ TEST_F(Links, linking_to_itself_does_nothing) {
 }
 
 TEST_F(Links, spawn_link_ties_a_child_before_anybody_can_reach_it) {
-  struct Parent final : Actor {
-    ActorRef<Probe> on(Journal* seen) { return spawn_link<Probe>({.name = "child"}, *seen); }
-  };
   Journal of_child;
-  const auto parent = spawn<Parent>(executor, {.name = "parent"});
+  const auto parent = spawn<ProbesParent>(executor, {.name = "parent"});
   const auto child = parent.call(&of_child);
   executor->run_all();
   crash(child.get());

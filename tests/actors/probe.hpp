@@ -60,6 +60,11 @@ class Probe final : public Actor {
   Journal* seen_;
 };
 
+/// Starts a probe that is its child.
+struct ProbesParent final : Actor {
+  ActorRef<Probe> on(Journal* seen) { return spawn_link<Probe>({.name = "child"}, *seen); }
+};
+
 /// Two probes, on an executor that runs when it is told.
 class Probes : public testing::Test {
  protected:

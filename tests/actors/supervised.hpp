@@ -36,6 +36,20 @@ class Child final : public Actor {
   std::string name_;
 };
 
+/// Unlinks itself from whoever it is told.
+class Loner final : public Actor {
+ public:
+  void on(const ActorAddress& from) { unlink(from); }
+};
+
+/// Ignores `shutdown`.
+[[nodiscard]] inline ActorAddress spawn_stubborn(const std::shared_ptr<Executor>& executor) {
+  return spawn_process<>(executor, {.name = "stubborn"}, [](auto& self) {
+    self.trap_exit();
+    for (;;) self.receive([](const Exit&) {});
+  });
+}
+
 class Supervised : public testing::Test {
  protected:
   void TearDown() override {
@@ -95,6 +109,14 @@ class Supervised : public testing::Test {
   std::map<std::string, int> failing_starts;
   std::vector<SupervisorReport> reports;
   Supervisor supervisor;
+};
+
+class Supervisors : public Supervised {
+ protected:
+  [[nodiscard]] Error failure_of(SupervisorOptions options, std::vector<ChildSpec> children) {
+    options.on_report = [this](const SupervisorReport& said) { reports.push_back(said); };
+    return refusal(start_supervisor(executor, std::move(options), std::move(children)));
+  }
 };
 
 [[nodiscard]] inline ExitReason crashed() {
