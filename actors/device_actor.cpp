@@ -75,6 +75,8 @@ BufferCell::BufferCell(std::shared_ptr<Strand> strand, std::shared_ptr<DeviceCli
 }
 
 BufferCell::~BufferCell() {
+  // In a child of fork() a thread of the parent may hold the locks on the way.
+  if (!strand()->check_process("buffer")) return;
   buffer_.device()->buffers().remove(*this);
   end_unreachable();
   // Work that was sent before may still use the buffer; its memory is not kept for it alone.

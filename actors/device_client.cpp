@@ -268,6 +268,7 @@ Result<std::vector<CommandPtr>> DeviceClient::submit(std::span<const KernelReque
 }
 
 std::shared_ptr<DeviceClient> DeviceClient::successor() {
+  if (context_.fork.forked()) return shared_from_this();  // it refuses
   if (const auto slot = context_.slot.lock())
     if (auto now = slot->current()) return now;
   return shared_from_this();
@@ -284,6 +285,8 @@ Result<std::shared_ptr<DeviceClient>> DeviceClient::stand_in() const {
 
 Future<void> DeviceClient::when_ready() const {
   if (!is_lost()) return make_ready_future();
+  if (const auto here = context_.fork.check("when_ready"); !here)
+    return make_ready_future<void>(here.error());
   if (const auto slot = context_.slot.lock()) return slot->when_open();
   return make_ready_future<void>(*shell_->lost());
 }

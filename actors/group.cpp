@@ -4,6 +4,7 @@ namespace stoker {
 
 Result<void> GroupMembers::join(const ActorAddress& actor) {
   if (!actor) return empty_address("group.join");
+  STOKER_TRY(fork_.check("group.join"));
   {
     const std::scoped_lock lock{mutex_};
     if (!places_.try_emplace(actor.id(), last_place_ + 1).second) return {};
@@ -19,7 +20,7 @@ Result<void> GroupMembers::join(const ActorAddress& actor) {
 }
 
 bool GroupMembers::leave(const ActorAddress& actor) {
-  if (!actor) return false;
+  if (!actor || fork_.forked()) return false;
   actor.cell()->forget_at_end(this, {});
   return remove(actor.id());
 }
@@ -37,11 +38,13 @@ bool GroupMembers::remove(ActorId id) {
 }
 
 std::size_t GroupMembers::size() const {
+  if (fork_.forked()) return 0;
   const std::scoped_lock lock{mutex_};
   return members_.size();
 }
 
 std::vector<ActorAddress> GroupMembers::list() const {
+  if (fork_.forked()) return {};
   std::vector<ActorAddress> all;
   const std::scoped_lock lock{mutex_};
   all.reserve(members_.size());
@@ -50,6 +53,7 @@ std::vector<ActorAddress> GroupMembers::list() const {
 }
 
 ActorAddress GroupMembers::next() {
+  if (fork_.forked()) return {};
   const std::scoped_lock lock{mutex_};
   if (members_.empty()) return {};
   auto at = members_.upper_bound(turn_);

@@ -2,7 +2,8 @@
 // anybody is told of their end; an actor may be a member of several groups, of each once.
 //
 // Threads: any; a copy is a share. Members are kept reachable. A message to all goes to those that
-// are members at that moment; order is kept per sender and member.
+// are members at that moment; order is kept per sender and member. In a child of fork() a group of the
+// parent has no members.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +15,15 @@
 #include <vector>
 
 #include "stoker/actors/actor.hpp"
+#include "stoker/runtime/fork_guard.hpp"
 
 namespace stoker {
 
 /// The members, by their identity.
 class GroupMembers final : public std::enable_shared_from_this<GroupMembers> {
  public:
-  /// Errors: invalid_argument (empty address), closed (it has ended). A second join does nothing.
+  /// Errors: invalid_argument (empty address), closed (it has ended), forked_process. A second join
+  /// does nothing.
   Result<void> join(const ActorAddress& actor);
   /// False if it was no member.
   bool leave(const ActorAddress& actor);
@@ -32,6 +35,7 @@ class GroupMembers final : public std::enable_shared_from_this<GroupMembers> {
 
  private:
   bool remove(ActorId id);
+  const ForkGuard fork_;
   mutable std::mutex mutex_;                       // of what follows
   std::map<std::uint64_t, ActorAddress> members_;  // in the order they joined
   std::unordered_map<ActorId, std::uint64_t> places_;

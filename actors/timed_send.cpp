@@ -2,6 +2,8 @@
 
 #include <mutex>
 
+#include "stoker/runtime/fork_guard.hpp"
+
 namespace stoker {
 
 /// The timer refers to it while armed, so it lives as long as there is something to send.
@@ -21,6 +23,7 @@ class SendTimer::State final : public std::enable_shared_from_this<State> {
   }
 
   bool cancel() noexcept {
+    if (fork_.forked()) return false;  // a thread of the parent may hold the lock
     Timer stopped;
     const std::scoped_lock lock{mutex_};
     stopped = std::move(timer_);
@@ -55,6 +58,7 @@ class SendTimer::State final : public std::enable_shared_from_this<State> {
   const std::shared_ptr<Executor> executor_;
   const std::chrono::nanoseconds period_;
   const std::function<bool(std::shared_ptr<ActorCell>)> send_;
+  const ForkGuard fork_;
   Clock::time_point due_;
   std::mutex mutex_;
   Timer timer_;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "stoker/runtime/asio_end.hpp"
+#include "stoker/runtime/fork_guard.hpp"
 
 namespace stoker {
 
@@ -17,6 +18,7 @@ class AsioClock::Loop final : public AsioEnd, public std::enable_shared_from_thi
       : in_context_(std::in_place, executor) {}
 
   void look_again() noexcept {
+    if (fork_guard.forked()) return;
     const std::lock_guard lock{mutex_};
     if (posted_ || !in_context_) return;
     try {
@@ -31,6 +33,7 @@ class AsioClock::Loop final : public AsioEnd, public std::enable_shared_from_thi
     in_context_.swap(let_go);
   }
   TimerQueue queue;
+  const ForkGuard fork_guard;
 
  private:
   struct InContext {
@@ -73,10 +76,12 @@ AsioClock::AsioClock(const boost::asio::any_io_executor& executor)
 AsioClock::~AsioClock() { loop_->look_again(); }
 
 void AsioClock::arm(TimerNode& node, time_point due) noexcept {
+  if (loop_->fork_guard.forked()) return;  // a thread of the parent may hold the locks
   if (loop_->queue.arm(node, due)) loop_->look_again();
 }
 
 bool AsioClock::disarm(TimerNode& node) noexcept {
+  if (loop_->fork_guard.forked()) return true;
   const bool disarmed = loop_->queue.disarm(node);
   // An idle Asio timer would keep the host's run() from returning.
   if (disarmed && loop_->queue.next_due() == time_point::max()) loop_->look_again();

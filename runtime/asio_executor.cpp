@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "stoker/runtime/asio_end.hpp"
+#include "stoker/runtime/fork_guard.hpp"
 #include "stoker/runtime/process.hpp"
 #include "stoker/runtime/thread_local.hpp"
 
@@ -31,8 +32,9 @@ class AsioExecutor::Tasks final : public AsioEnd, public std::enable_shared_from
   explicit Tasks(boost::asio::any_io_executor executor) : executor_(std::move(executor)) {}
 
   template <class Hand> void add(Task& task, Hand hand_over) noexcept {
-    const auto self = shared_from_this();  // the task may end its executor
-    const std::lock_guard lock{mutex_};    // to the end, so that the context does not end meanwhile
+    if (fork_.forked()) return task.drop();  // a thread of the parent may hold the lock
+    const auto self = shared_from_this();    // the task may end its executor
+    const std::lock_guard lock{mutex_};  // to the end, so that the context does not end meanwhile
     queue_.push(task);
     ++waiting_;
     if (ended_) return drop_later();
@@ -92,6 +94,7 @@ class AsioExecutor::Tasks final : public AsioEnd, public std::enable_shared_from
     return task;
   }
 
+  const ForkGuard fork_;
   std::mutex mutex_;  // of what follows
   boost::asio::any_io_executor executor_;
   TaskQueue queue_;

@@ -4,7 +4,7 @@
 // Lifetime: what was given to it runs also if this object has gone. A context that is destroyed with
 //           tasks still queued drops them (Task::drop); what is posted later is dropped by a thread of
 //           its own, because a poster may hold locks. The host destroys its context while none of its
-//           threads posts.
+//           threads posts. After fork() the child's copy drops what it is given.
 // Threads:  tasks run on whatever threads run the host's loop. If there are several, tasks run at
 //           the same time on them, as on a pool.
 // Errors:   without memory to post, a task runs with the next one that gets through.

@@ -65,10 +65,13 @@ SystemClock::~SystemClock() {
 }
 
 void SystemClock::arm(TimerNode& node, time_point due) noexcept {
+  if (impl_->fork_guard.forked()) return;  // a thread of the parent may hold the locks
   if (impl_->queue.arm(node, due)) impl_->look_again();
 }
 
-bool SystemClock::disarm(TimerNode& node) noexcept { return impl_->queue.disarm(node); }
+bool SystemClock::disarm(TimerNode& node) noexcept {
+  return impl_->fork_guard.forked() || impl_->queue.disarm(node);
+}
 
 Clock::time_point ManualClock::now() const noexcept {
   return time_point{duration{now_.load(std::memory_order_acquire)}};

@@ -5,53 +5,56 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <utility>
 #include <vector>
 
-#include "stoker/runtime/immortal.hpp"
 #include "stoker/runtime/printable.hpp"
 #include "stoker/runtime/process_mutex.hpp"
 
 namespace stoker {
 namespace {
 
+ProcessMutex logger_mutex;  // to make it, and to write
+
 /// The logger's only sink: passes lines on to another one, which may be changed at any time
-/// (spdlog's own list of sinks may not change while others log). It calls that one, and thus takes
-/// spdlog's own locks, under its own only.
+/// (spdlog's own list of sinks may not change while others log). It calls that one under our lock. stderr
+/// needs no other: spdlog's own may be held by the host's loggers in a child of fork().
 class SwitchSink final : public spdlog::sinks::sink {
  public:
-  SwitchSink() : target_(std::make_shared<spdlog::sinks::stderr_color_sink_mt>()) {}
+  SwitchSink() : target_(std::make_shared<spdlog::sinks::stderr_color_sink_st>()) {
+    target_->set_pattern("%H:%M:%S.%e %^%l%$ %n: %v");
+  }
   spdlog::sink_ptr exchange(spdlog::sink_ptr target) {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{logger_mutex};
     limit_.forget();
     std::swap(target_, target);
     return target;
   }
   std::optional<std::uint64_t> admit(std::string_view message) {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{logger_mutex};
     return limit_.admit(message, std::chrono::steady_clock::now());
   }
   void log(const spdlog::details::log_msg& message) override {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{logger_mutex};
     target_->log(message);
   }
   void flush() override {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{logger_mutex};
     target_->flush();
   }
   void set_pattern(const std::string& pattern) override {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{logger_mutex};
     target_->set_pattern(pattern);
   }
   void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{logger_mutex};
     target_->set_formatter(std::move(formatter));
   }
 
  private:
-  ProcessMutex mutex_;
   spdlog::sink_ptr target_;
   LineLimit limit_;
 };
@@ -63,7 +66,6 @@ struct Logger {
 };
 
 Logger::Logger() {
-  logger->set_pattern("%H:%M:%S.%e %^%l%$ %n: %v");
   const char* wanted = std::getenv("STOKER_LOG");
   const spdlog::level::level_enum level = spdlog::level::from_str(wanted ? wanted : "warning");
   // from_str gives `off` for a word it does not know.
@@ -73,9 +75,16 @@ Logger::Logger() {
   logger->flush_on(spdlog::level::warn);
 }
 
+// Never destroyed. Not a static object of the function: one that another thread was making when the
+// process forked stays half made in the child.
+constinit std::atomic<const Logger*> made_logger{nullptr};
+
 const Logger& the_logger() {
-  static const Immortal<Logger> logger{[] { return Logger{}; }};
-  return *logger;
+  if (const Logger* made = made_logger.load(std::memory_order_acquire)) return *made;
+  const std::lock_guard lock{logger_mutex};
+  if (!made_logger.load(std::memory_order_relaxed))
+    made_logger.store(std::make_unique<const Logger>().release(), std::memory_order_release);
+  return *made_logger.load(std::memory_order_relaxed);
 }
 
 bool needs_quotes(std::string_view value) noexcept {

@@ -52,7 +52,7 @@ StackPool::~StackPool() {
 Stack StackPool::take(std::size_t wanted) {
   if (!std::in_range<std::ptrdiff_t>(wanted)) throw std::bad_alloc{};
   const std::size_t bytes = round_to_pages(std::max(wanted, smallest));
-  if (bytes == round_to_pages(ProcessOptions::default_stack_bytes)) {
+  if (bytes == round_to_pages(ProcessOptions::default_stack_bytes) && !fork_.forked()) {
     const std::lock_guard lock{mutex_};
     if (free_ != nullptr) {
       auto* top = reinterpret_cast<std::byte*>(free_ + 1);
@@ -70,7 +70,7 @@ Stack StackPool::take(std::size_t wanted) {
 void StackPool::give_back(Stack stack) noexcept {
   sanitizers::unpoison(stack.base, stack.bytes);
   sanitizers::end_stack(stack.base, stack.bytes);
-  if (stack.bytes == round_to_pages(ProcessOptions::default_stack_bytes)) {
+  if (stack.bytes == round_to_pages(ProcessOptions::default_stack_bytes) && !fork_.forked()) {
     const std::lock_guard lock{mutex_};
     if (kept_ < limit_) {
       free_ = std::construct_at(reinterpret_cast<Free*>(stack.top()) - 1, Free{free_});

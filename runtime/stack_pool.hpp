@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <mutex>
 
+#include "stoker/runtime/fork_guard.hpp"
+
 namespace stoker {
 
 struct Stack {
@@ -32,6 +34,7 @@ class StackPool {
     Free* next;
   };
   const std::size_t limit_;
+  const ForkGuard fork_;  // in a child a thread of the parent may hold the lock
   mutable std::mutex mutex_;
   Free* free_ = nullptr;  // lies at the top of each stack, in a page that was in use
   std::size_t kept_ = 0;

@@ -117,7 +117,8 @@ void TurnWatch::stop_locked() noexcept {
 }
 
 TurnWatch::Slot* TurnWatch::here() {
-  if (!watching_.load(std::memory_order_relaxed)) return nullptr;
+  // In a child a thread of the parent may hold the lock of the slots.
+  if (!watching_.load(std::memory_order_relaxed) || fork_.forked()) return nullptr;
   Kept& here = kept();
   if (here.ended) return nullptr;
   if (here.watch != number_) try {

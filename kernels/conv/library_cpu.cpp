@@ -376,6 +376,9 @@ void add_kernel_stages(const std::shared_ptr<const Library>& library, std::size_
        }});
 }
 
+/// oneDNN has locks that a child of fork() must find free: it is asked for one thing at a time.
+ProcessMutex making;
+
 /// Null if the library does not take the problem, or the process exits.
 std::shared_ptr<const Library> make_library(const Problem& problem) {
   std::shared_ptr<Library> made;
@@ -393,10 +396,8 @@ std::shared_ptr<const Library> make_library(const Problem& problem) {
     make();
   });
   if (first || !in_time) return made;
-  // One at a time: oneDNN has locks that a child of fork() must find free.
   const ExitDelay in_library;
   if (in_library.too_late()) return made;
-  static ProcessMutex making;
   const std::scoped_lock lock{making};
   make();
   return made;

@@ -1,5 +1,10 @@
 #include "stoker/actors/group.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
 #include "probe.hpp"
 
 namespace stoker {
@@ -81,6 +86,28 @@ TEST_F(Groups, may_go_before_their_members) {
   }
   crash(a);
   EXPECT_FALSE(a.alive());
+}
+
+TEST_F(Groups, of_the_parent_have_no_members_in_a_child_of_fork) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "the thread sanitizer cannot follow a fork of a process with threads";
+#endif
+  ASSERT_TRUE(group.join(a));
+  const std::jthread busy{[&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) static_cast<void>(group.size());
+  }};
+  for (int i = 0; i < 100; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);  // kills a child that hangs
+      const bool refused = group.join(b).error().code() == ErrorCode::forked_process;
+      _exit(refused && group.size() == 0 && !group.leave(a) && !group.next() ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  EXPECT_EQ(group.size(), 1U);
 }
 
 }  // namespace

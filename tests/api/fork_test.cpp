@@ -107,6 +107,20 @@ TEST_P(Forks, handles_go_in_the_child_with_work_in_flight) {
   command->get();
 }
 
+TEST_P(Forks, handles_go_in_the_child_while_the_parent_makes_others) {
+  const System system;
+  const Device device = system.device(GetParam());
+  const std::jthread busy{[&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) static_cast<void>(device.buffer({1.0F}));
+  }};
+  auto x = std::make_unique<Buffer>(device.buffer({1.0F}));
+  for (int i = 0; i < 100; ++i)
+    EXPECT_TRUE(holds_in_child([&] {
+      x.reset();
+      return true;
+    }));
+}
+
 TEST_P(Forks, leave_the_child_free_to_make_its_own_system) {
   const System system;
   const Device device = system.device(GetParam());

@@ -4,14 +4,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include "stoker/runtime/asio_clock.hpp"
+#include "stoker/runtime/asio_executor.hpp"
 #include "stoker/runtime/clock.hpp"
 #include "stoker/runtime/log.hpp"
 #include "stoker/runtime/manual_executor.hpp"
+#include "stoker/runtime/process.hpp"
 #include "stoker/runtime/process_mutex.hpp"
 #include "stoker/runtime/thread_pool.hpp"
 #include "stoker/runtime/timeline.hpp"
@@ -86,6 +91,27 @@ TEST_F(ForkGuardTest, a_child_may_log_while_the_parent_does) {
     }));
 }
 
+TEST_F(ForkGuardTest, timers_of_the_parent_go_in_the_child_while_others_are_set) {
+  boost::asio::io_context loop;
+  SystemClock system_clock;
+  AsioClock asio_clock{loop.get_executor()};
+  for (Clock* const clock :
+       {static_cast<Clock*>(&system_clock), static_cast<Clock*>(&asio_clock)}) {
+    ManualExecutor executor{*clock};
+    const auto later = clock->now() + std::chrono::hours{1};
+    std::optional<Timer> timer{std::in_place, *clock, later, executor, [] {}};
+    std::jthread setter{[&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) const Timer busy{*clock, later, executor, [] {}};
+    }};
+    for (int i = 0; i < 100; ++i)
+      EXPECT_TRUE(true_in_child([&] {
+        alarm(10);
+        timer.reset();
+        return true;
+      }));
+  }
+}
+
 TEST_F(ForkGuardTest, futures_of_the_parent_have_failed_in_the_child) {
   ManualClock clock;
   ManualExecutor executor{clock};
@@ -123,14 +149,31 @@ TEST_F(ForkGuardTest, timelines_of_the_parent_have_failed_in_the_child) {
   }));
 }
 
-TEST_F(ForkGuardTest, what_is_posted_to_a_pool_of_the_parent_is_dropped_in_the_child) {
+TEST_F(ForkGuardTest, what_is_given_to_executors_of_the_parent_is_dropped_in_the_child) {
   SystemClock clock;
   ThreadPool pool{clock, ThreadPoolOptions{.threads = 2}};
-  EXPECT_TRUE(true_in_child([&] {
-    alarm(10);
-    const auto answer = make_ready_future().then(pool, [](const Result<void>&) {}).wait();
-    return answer.has_error() && answer.error().code() == ErrorCode::closed;
-  }));
+  boost::asio::io_context loop;
+  AsioExecutor on_loop{loop.get_executor(), clock};
+  for (Executor* const executor :
+       {static_cast<Executor*>(&pool), static_cast<Executor*>(&on_loop)}) {
+    std::jthread busy{[&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        const Future<void> ended = Process::spawn(*executor, [] {});
+        loop.restart();
+        loop.poll();
+        ended.wait();
+      }
+    }};
+    const auto is_dropped = [](const Result<void>& answer) {
+      return answer.has_error() && answer.error().code() == ErrorCode::closed;
+    };
+    for (int i = 0; i < 100; ++i)
+      EXPECT_TRUE(true_in_child([&] {
+        alarm(10);
+        return is_dropped(make_ready_future().then(*executor, [](const Result<void>&) {}).wait()) &&
+               is_dropped(Process::spawn(*executor, [] {}).wait());
+      }));
+  }
 }
 
 }  // namespace
