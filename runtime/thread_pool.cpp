@@ -13,6 +13,7 @@
 
 #include "stoker/runtime/cores.hpp"
 #include "stoker/runtime/fork_guard.hpp"
+#include "stoker/runtime/log.hpp"
 #include "stoker/runtime/process.hpp"
 #include "stoker/runtime/thread_local.hpp"
 
@@ -69,6 +70,7 @@ struct ThreadPool::Impl {
       if (Task* task = queue.pop()) return task;
       if (ending) return nullptr;
       ++sleeping;
+      if (awaited && idle()) all_sleep.notify_all();
       ready.wait(lock, [this] { return woken != 0 || ending; });
       --(woken != 0 ? woken : sleeping);
     }
@@ -93,6 +95,18 @@ struct ThreadPool::Impl {
     while (Task* task = take()) run(*task);
   }
 
+  /// Under the lock, and not before all threads are there.
+  [[nodiscard]] bool idle() const noexcept { return queue.empty() && sleeping == threads.size(); }
+  [[nodiscard]] bool has_work() const noexcept {
+    const std::lock_guard lock{mutex};
+    return !idle();
+  }
+  void await_idle() noexcept {
+    std::unique_lock lock{mutex};
+    awaited = true;
+    all_sleep.wait(lock, [this] { return idle(); });
+  }
+
   void end() noexcept {
     const std::lock_guard lock{mutex};
     ending = true;
@@ -102,11 +116,13 @@ struct ThreadPool::Impl {
   ThreadPool* owner;
   Clock* clock;
   ForkGuard fork_guard;
-  std::mutex mutex;  // of what follows
+  mutable std::mutex mutex;  // of what follows
   std::condition_variable ready;
+  std::condition_variable all_sleep;
   TaskQueue queue;
   unsigned sleeping = 0;  // threads that nobody has woken
   unsigned woken = 0;     // threads that have not noticed yet
+  bool awaited = false;   // that it is idle
   bool ending = false;
   std::atomic<unsigned> notifying{0};  // threads that wake one, after the lock
   std::vector<std::jthread> threads;
@@ -161,15 +177,37 @@ void flush_deferred() noexcept {
 }
 }  // namespace detail
 
+/// Ends a pool with its last share.
+struct ThreadPool::End {
+  std::shared_ptr<Clock> clock;
+  bool with_work = false;  ///< ends it also with work in it
+
+  void operator()(ThreadPool* pool) const noexcept {
+    if (pool->in_executor()) return elsewhere(pool);
+    if (!with_work && !pool->impl_->fork_guard.forked() && pool->impl_->has_work()) try {
+        // What still runs keeps the pool (Executor::keep) by shares in this one.
+        const std::shared_ptr<ThreadPool> again{pool, End{clock, true}};
+        std::get_deleter<End>(again)->with_work = false;
+        return pool->impl_->await_idle();
+      } catch (...) {  // no memory: shared_ptr has ended it
+        return;
+      }
+    const std::unique_ptr<ThreadPool> ending{pool};
+  }
+  /// A thread cannot join itself.
+  void elsewhere(ThreadPool* pool) const noexcept {
+    try {
+      std::thread{[pool, end = *this] { end(pool); }}.detach();
+    } catch (...) {
+      log_error("no thread to end a pool: it is left behind");
+    }
+  }
+};
+
 std::shared_ptr<ThreadPool> make_thread_pool(std::shared_ptr<Clock> clock,
                                              ThreadPoolOptions options) {
   auto pool = std::make_unique<ThreadPool>(*clock, std::move(options));
-  return {pool.release(), [clock = std::move(clock)](ThreadPool* ending) {
-            std::unique_ptr<ThreadPool> owned{ending};
-            if (!owned->in_executor()) return;
-            // A thread cannot join itself.
-            std::thread{[owned = std::move(owned), clock]() mutable { owned.reset(); }}.detach();
-          }};
+  return {pool.release(), ThreadPool::End{std::move(clock)}};
 }
 
 }  // namespace stoker

@@ -38,11 +38,14 @@ class ThreadPool final : public Executor {
 
  private:
   struct Impl;
+  struct End;
+  friend std::shared_ptr<ThreadPool> make_thread_pool(std::shared_ptr<Clock> clock,
+                                                      ThreadPoolOptions options);
   std::unique_ptr<Impl> impl_;
 };
 
 /// A pool that keeps its clock, and that any thread may drop: one of its own hands it to a thread
-/// that ends it.
+/// that ends it. What was posted runs first, and keeps the pool if it begins what goes on later.
 [[nodiscard]] std::shared_ptr<ThreadPool> make_thread_pool(std::shared_ptr<Clock> clock,
                                                            ThreadPoolOptions options = {});
 

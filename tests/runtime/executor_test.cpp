@@ -21,6 +21,7 @@
 #include "stoker/runtime/future.hpp"
 #include "stoker/runtime/log.hpp"
 #include "stoker/runtime/manual_executor.hpp"
+#include "stoker/runtime/process.hpp"
 #include "stoker/runtime/thread_pool.hpp"
 
 namespace stoker {
@@ -234,6 +235,22 @@ TEST(ThreadPool, a_continuation_does_not_wait_for_the_task_that_made_it_ready) {
   });
   end.future().wait();
   after.wait();
+}
+
+TEST(ThreadPool, lives_for_a_process_that_begins_when_its_last_share_has_gone) {
+  const LogCapture log;
+  Promise<int> late;
+  Future<int> answer;
+  {
+    const auto pool = make_thread_pool(std::make_shared<SystemClock>(), {.threads = 1});
+    pool->post([&, executor = static_cast<Executor*>(pool.get()), weak = std::weak_ptr{pool}] {
+      while (!weak.expired()) std::this_thread::yield();
+      answer = Process::spawn(*executor, [&] { return late.future().get(); });
+    });
+  }
+  EXPECT_FALSE(log.contains("executor destroyed while processes were parked"));
+  late.set(7);
+  EXPECT_EQ(answer.get(), 7);
 }
 
 TEST(ThreadPool, lives_until_what_waits_for_it_has_run) {
