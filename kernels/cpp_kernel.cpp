@@ -33,7 +33,11 @@ Result<CpuPlan> plan(const std::shared_ptr<const CppKernelSpec>& spec, const Ker
                outs = std::vector<TensorSpec>{outputs.begin(), outputs.end()}](
                   const CpuArgs& args, std::uint32_t index) {
     const SliceRange range = slice_range(elements, slices, index);
-    spec->run(CppCall{ins, outs, params, args}, range.begin, range.end);
+    try {
+      spec->run(CppCall{ins, outs, params, args}, range.begin, range.end);
+    } catch (const Error& error) {
+      throw error.with("kernel", spec->name);
+    }
   };
   CpuPlan plan;
   plan.cost_ns = spec->ns_per_element * static_cast<double>(elements);

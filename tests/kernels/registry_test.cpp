@@ -183,6 +183,25 @@ TEST(CppKernel, computes_its_ranges_through_a_plan) {
   EXPECT_EQ(y, std::vector<float>(1000, 3.0F));
 }
 
+TEST(CppKernel, an_error_of_its_function_names_it) {
+  CppKernelSpec spec{.name = "mistaken", .run = [](const CppCall& call, std::size_t, std::size_t) {
+                       static_cast<void>(call.in<double>());
+                     }};
+  const Kernel kernel = cpp_kernel(std::move(spec)).value();
+  const std::vector<TensorSpec> specs{{DType::f32, {1}}};
+  const ParamSet none;
+  const CpuPlan plan = kernel.cpu(KernelCall{specs, none}, specs).value();
+  float element = 1;
+  const void* in = &element;
+  void* out = &element;
+  try {
+    plan.stages[0].run({&in, &out, nullptr}, 0);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.detail("kernel"), "mistaken");
+  }
+}
+
 TEST(CppKernel, reading_a_buffer_as_another_type_throws) {
   const std::vector<TensorSpec> specs{{DType::f32, {1}}};
   const ParamSet none;
