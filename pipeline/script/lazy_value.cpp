@@ -17,7 +17,8 @@ Error about_call(const Error& error, const Kernel& kernel, std::span<const Tenso
   for (const TensorSpec& spec : inputs.first(std::min(most, inputs.size())))
     text.append(text.empty() ? "" : ", ").append(spec.to_string());
   if (inputs.size() > most) text += ", … (" + std::to_string(inputs.size()) + " inputs)";
-  return error.with("kernel", kernel.name).with("inputs", text);
+  const bool named = !error.detail("kernel").empty();  // a C++ kernel's errors are
+  return (named ? error : error.with("kernel", kernel.name)).with("inputs", text);
 }
 
 }  // namespace stoker::script
