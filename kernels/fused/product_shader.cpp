@@ -60,13 +60,13 @@ ProductShader around(const FusedShader& stores, const Problem& p, DType dtype,
   ShaderVariant& variant = shader.variants[0];
   variant.types.emplace_back("T", dtype);
   variant.defines.emplace_back("FUSED", "1");
-  std::string_view body = p.transpose_b ? matmul::row_dots_text() : matmul::row_sums_text();
+  std::string body = (p.transpose_b ? "#define DOTS\n" : "") + std::string{matmul::row_text()};
   if (tiling) {
     shader.local_size = matmul::tiled(*tiling, "").local_size;
     for (auto& define : matmul::tiling_defines(*tiling)) variant.defines.push_back(define);
     body = matmul::tiled_text();
   }
-  shader.source += extents_text(p, tiling) + std::string{body};
+  shader.source += extents_text(p, tiling) + body;
   name_by_text(shader);
   if (tiling) shader.name += std::string{"_"} + tiling->name;  // which the text does not say
   return result;

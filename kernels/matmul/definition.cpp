@@ -65,7 +65,7 @@ std::shared_ptr<const Shader> tiled_shader(const Tiling& tiling) {
 std::shared_ptr<const Shader> row_shader(bool dots) {
   Shader shader;
   shader.name = dots ? "matmul_row_dots" : "matmul_row_sums";
-  shader.file = dots ? "matmul/row_dots.glsl" : "matmul/row_sums.glsl";
+  shader.file = "matmul/row.glsl";
   shader.bindings = shader_bindings();
   shader.push = {{"n"},
                  {"k"},
@@ -77,7 +77,9 @@ std::shared_ptr<const Shader> row_shader(bool dots) {
                  {"a_steps", PushType::u32, 6},
                  {"b_steps", PushType::u32, 6}};
   shader.constants = {{"VECTOR"}};
-  for (const DType dtype : dtypes()) add_variants(shader, dtype, {});
+  std::vector<std::pair<std::string, std::string>> defines;
+  if (dots) defines.emplace_back("DOTS", "1");
+  for (const DType dtype : dtypes()) add_variants(shader, dtype, defines);
   return std::make_shared<const Shader>(std::move(shader));
 }
 

@@ -7,14 +7,9 @@ std::string_view tiled_text() noexcept {
 #include "stoker/kernels/matmul/tiled.glsl.inc"
       ;
 }
-std::string_view row_dots_text() noexcept {
+std::string_view row_text() noexcept {
   return
-#include "stoker/kernels/matmul/row_dots.glsl.inc"
-      ;
-}
-std::string_view row_sums_text() noexcept {
-  return
-#include "stoker/kernels/matmul/row_sums.glsl.inc"
+#include "stoker/kernels/matmul/row.glsl.inc"
       ;
 }
 

@@ -8,7 +8,6 @@
 namespace stoker::kernels::matmul {
 
 [[nodiscard]] std::string_view tiled_text() noexcept;
-[[nodiscard]] std::string_view row_dots_text() noexcept;
-[[nodiscard]] std::string_view row_sums_text() noexcept;
+[[nodiscard]] std::string_view row_text() noexcept;
 
 }  // namespace stoker::kernels::matmul
