@@ -3,38 +3,13 @@
 #include <atomic>
 #include <latch>
 
+#include "gated_kernel.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/runtime/log.hpp"
 #include "stoker/runtime/manual_executor.hpp"
 
 namespace stoker {
 namespace {
-
-/// A kernel that runs until the test opens the gate: what is behind it in the queue stays pending.
-struct Gate {
-  std::atomic<bool> open{false};
-  std::atomic<int> entered{0};
-
-  [[nodiscard]] Kernel kernel(std::string name) {
-    CppKernelSpec spec;
-    spec.name = std::move(name);
-    spec.grain = 0;
-    spec.run = [this](const CppCall& call, std::size_t begin, std::size_t end) {
-      entered.fetch_add(1);
-      entered.notify_all();
-      open.wait(false);
-      for (std::size_t i = begin; i < end; ++i) call.out<float>()[i] = call.in<float>()[i];
-    };
-    return cpp_kernel(std::move(spec)).value();
-  }
-  void wait_entered(int count) {
-    for (int now = entered.load(); now < count; now = entered.load()) entered.wait(now);
-  }
-  void release() {
-    open = true;
-    open.notify_all();
-  }
-};
 
 Kernel throwing_kernel() {
   CppKernelSpec spec;
@@ -129,8 +104,8 @@ TEST(Commands, of_a_pipeline_say_which_step_failed) {
 
 TEST(Commands, that_are_cancelled_while_pending_never_run) {
   const System system;
-  Gate gate;
-  Gate never;
+  GatedKernel gate;
+  GatedKernel never;
   system.add_kernel(gate.kernel("gate"));
   system.add_kernel(never.kernel("never"));
   const Device device = system.device("cpu");
@@ -156,7 +131,7 @@ TEST(Commands, that_are_cancelled_while_pending_never_run) {
 
 TEST(Commands, that_are_cancelled_while_running_end_at_once_and_drop_their_result) {
   const System system;
-  Gate gate;
+  GatedKernel gate;
   system.add_kernel(gate.kernel("gate"));
   const Device device = system.device("cpu");
   const Buffer x = device.buffer({1.0F});
@@ -176,7 +151,7 @@ TEST(Commands, end_with_deadline_exceeded_when_their_time_has_come) {
   const auto clock = std::make_shared<ManualClock>();
   options.clock = clock;
   const System system{options};
-  Gate gate;
+  GatedKernel gate;
   system.add_kernel(gate.kernel("gate"));
   const Device device = system.device("cpu");
   const Buffer x = device.buffer({1.0F});

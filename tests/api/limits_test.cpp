@@ -7,6 +7,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <thread>
 
+#include "gated_kernel.hpp"
 #include "stoker/api/asio.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/runtime/manual_executor.hpp"
@@ -15,30 +16,6 @@ namespace stoker {
 namespace {
 
 using std::chrono::seconds;
-
-/// A kernel that counts its runs, and may hold each of them until the test lets go.
-struct Held {
-  std::atomic<int> entered{0};
-  std::atomic<bool> open{false};
-
-  [[nodiscard]] Kernel kernel(std::string name) {
-    CppKernelSpec spec;
-    spec.name = std::move(name);
-    spec.grain = 0;
-    spec.run = [this](const CppCall& call, std::size_t begin, std::size_t end) {
-      entered.fetch_add(1);
-      entered.notify_all();
-      open.wait(false);
-      for (std::size_t i = begin; i < end; ++i) call.out<float>()[i] = call.in<float>()[i];
-    };
-    return cpp_kernel(std::move(spec)).value();
-  }
-  void wait_entered() { entered.wait(0); }
-  void let_go() {
-    open = true;
-    open.notify_all();
-  }
-};
 
 enum class Where { own_pool, host_loop, by_hand };
 
@@ -60,8 +37,8 @@ class Requests : public testing::TestWithParam<Where> {
     y = device.buffer({0.0F});
   }
   void TearDown() override {
-    held.let_go();
-    next.let_go();
+    held.release();
+    next.release();
     until([&] { return device.stats().commands.in_flight == 0; });
     device = {};
     x = y = {};
@@ -92,14 +69,14 @@ class Requests : public testing::TestWithParam<Where> {
   const std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
   boost::asio::io_context loop{1};
   std::shared_ptr<ManualExecutor> hand;
-  Held held, next;
+  GatedKernel held, next;
   std::optional<System> system;
   Device device;
   Buffer x, y;
 };
 
 TEST_P(Requests, whose_deadline_is_over_never_run) {
-  next.let_go();
+  next.release();
   const CommandOptions late{.deadline = clock->now()};
   const Command kernel = device.submit("next", {x}, y, {}, late);
   EXPECT_EQ(code_of(kernel), ErrorCode::deadline_exceeded);
@@ -135,7 +112,7 @@ TEST_P(Requests, of_a_group_are_cancelled_as_one_wherever_they_are) {
     EXPECT_EQ(command.wait().error().op(), "request");
   }
   EXPECT_EQ(code_of(read), ErrorCode::cancelled);
-  held.let_go();
+  held.release();
   until([&] { return device.stats().commands.in_flight == 0; });
   EXPECT_EQ(next.entered, 0);
   // A source is cancelled once: what comes later is refused by it at once.
@@ -160,14 +137,14 @@ TEST_P(Requests, that_are_late_while_they_wait_or_run_are_told_so) {
 }
 
 TEST_P(Requests, stop_between_the_steps_of_a_pipeline) {
-  next.let_go();
+  next.release();
   Pipeline pipeline = system->pipeline(device);
   pipeline.input("x", x.spec()).add("held", {"x"}, "a").add("next", {"a"}, "y").output("y");
   const Command run = pipeline.run({{"x", x}, {"y", y}});
   held.wait_entered();
   run.cancel();
   EXPECT_EQ(code_of(run), ErrorCode::cancelled);
-  held.let_go();
+  held.release();
   until([&] { return device.stats().commands.in_flight == 0; });
   EXPECT_EQ(next.entered, 0);
   EXPECT_EQ(run.step_status(0), CommandStatus::completed);
@@ -176,7 +153,7 @@ TEST_P(Requests, stop_between_the_steps_of_a_pipeline) {
 
 TEST_P(Requests, that_have_ended_stay_as_they_are) {
   const CancelSource request;
-  held.let_go();
+  held.release();
   const Command done = device.submit(
       "held", {x}, y, {}, {.deadline = clock->now() + seconds{1}, .cancel = request.token()});
   EXPECT_TRUE(outcome(done));
@@ -227,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(Anywhere, Requests,
                          testing::Values(Where::own_pool, Where::host_loop, Where::by_hand));
 
 TEST(WorkLeftBehind, is_answered_and_keeps_the_device_until_it_ends) {
-  Held held;
+  GatedKernel held;
   Future<void> done;
   Future<void> gone;
   Future<std::vector<float>> values;
@@ -249,12 +226,12 @@ TEST(WorkLeftBehind, is_answered_and_keeps_the_device_until_it_ends) {
   ASSERT_TRUE(values.wait().has_error());
   EXPECT_EQ(values.wait().error().code(), ErrorCode::closed);
   EXPECT_FALSE(gone.ready());
-  held.let_go();
+  held.release();
   static_cast<void>(gone.wait());  // with the work, or never
 }
 
 TEST(TimedWaits, do_not_run_what_may_take_any_time) {
-  Held held;
+  GatedKernel held;
   const System system;
   system.add_kernel(held.kernel("held"));
   const Device device = system.device("cpu");
@@ -263,7 +240,7 @@ TEST(TimedWaits, do_not_run_what_may_take_any_time) {
     const Command command = device.submit("held", {x}, device.buffer({0.0F}));
     // A waiter that took the kernel over would never come back: only it opens the gate.
     EXPECT_FALSE(command.wait_for(std::chrono::milliseconds{1}));
-    held.let_go();
+    held.release();
     EXPECT_TRUE(command.wait());
     held.open = false;
   }
