@@ -39,6 +39,8 @@ class Matmul final : public ProductOnGpu {
     bind_program(ways_[way].made, outputs.size(), pass);
     pass.push.u32(outputs[0].elements());
     pass.groups = linear_groups(product_groups(ways_[way], problem_));
+    const matmul::Tiling* const tiling = ways_[way].tiling;
+    pass.rounds = tiling ? tiling->rounds(problem_.k) : matmul::row_rounds(problem_.k);
     return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};
   }
 

@@ -138,7 +138,7 @@ GpuPass row_pass(const Problem& p, const Parts& parts, const Shaders& shaders) {
   push_batches(pass.push, p);
   pass.groups = linear_groups(static_cast<std::uint64_t>(groups * p.batches * parts.count));
   pass.constants = {(p.transpose_b ? p.k : p.n) % 4 == 0 ? 1U : 0U};
-  pass.rounds = static_cast<std::uint64_t>(parts.k) / 16 + 16;
+  pass.rounds = row_rounds(parts.k);
   return pass;
 }
 

@@ -42,6 +42,11 @@ inline constexpr std::array<Tiling, 4> tilings = {{
     {"16_by_16", 16, 16, 8, 1, 16},
 }};
 
+/// GpuPass::rounds of row.glsl, where at least 16 threads share a sum of `k` terms.
+[[nodiscard]] constexpr std::uint64_t row_rounds(std::int64_t k) noexcept {
+  return static_cast<std::uint64_t>(k) / 16 + 16;
+}
+
 /// Whether there is room in registers for tiles of such elements, and in 32 KiB of shared memory.
 [[nodiscard]] constexpr bool fits(const Tiling& tiling, std::size_t element_bytes) noexcept {
   return element_bytes <= 4 || (tiling.rows <= 64 && tiling.slices == 1);
