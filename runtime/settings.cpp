@@ -27,11 +27,15 @@ constexpr std::array all = {
 std::span<const Setting> settings() noexcept { return all; }
 
 std::optional<std::string_view> setting_meant_by(std::string_view name) {
-  if (!name.starts_with(prefix)) return std::nullopt;
-  std::array<std::string_view, all.size()> names;
-  std::ranges::transform(all, names.begin(), &Setting::name);
-  if (std::ranges::find(names, name) != names.end()) return std::nullopt;
-  return nearest_name(name, names);
+  if (!name.starts_with(prefix) || std::ranges::find(all, name, &Setting::name) != all.end())
+    return std::nullopt;
+  // What all have in common makes none similar.
+  const auto own_part = [](std::string_view of) { return of.substr(prefix.size()); };
+  std::array<std::string_view, all.size()> parts;
+  std::ranges::transform(all, parts.begin(), own_part, &Setting::name);
+  const auto nearest = nearest_name(own_part(name), parts);
+  if (!nearest) return std::nullopt;
+  return all[static_cast<std::size_t>(std::ranges::find(parts, *nearest) - parts.begin())].name;
 }
 
 std::optional<std::string> environment(std::string_view name) {

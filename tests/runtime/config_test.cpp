@@ -72,8 +72,9 @@ TEST(Config, a_misspelt_variable_is_told_with_the_one_that_was_meant) {
   EXPECT_EQ(setting_meant_by("STOKER_CACHEDIR"), "STOKER_CACHE_DIR");
   for (const Setting& known : settings()) EXPECT_FALSE(setting_meant_by(known.name)) << known.name;
   // Of programs, or of Stoker's own tests and benchmarks.
-  for (const char* other : {"STOKER_PORT_OF_THE_SERVICE", "STOKER_TEST_SEED", "STOKER_TEST_ROUNDS",
-                            "STOKER_TEST_HEAVY", "STOKER_SOAK_SECONDS", "STOKER_COMMAND", "PATH"})
+  for (const char* other :
+       {"STOKER_PORT_OF_THE_SERVICE", "STOKER_TEST_SEED", "STOKER_TEST_ROUNDS", "STOKER_TEST_HEAVY",
+        "STOKER_SOAK_SECONDS", "STOKER_COMMAND", "STOKER_BUILD", "STOKER_HOME", "STOKER_", "PATH"})
     EXPECT_FALSE(setting_meant_by(other)) << other;
 
   const LogCapture log;
