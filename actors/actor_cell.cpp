@@ -134,7 +134,7 @@ void ActorCell::end_unreachable() noexcept {
 
 void ActorCell::end_without_executor() noexcept {
   if (std::exchange(ending_, true)) return;
-  end(ExitReason::shutdown("its executor has gone"));
+  end(ExitReason::executor_gone());
 }
 
 void ActorCell::destroy(ActorCell& cell) noexcept {

@@ -7,8 +7,17 @@
 namespace stoker {
 
 namespace {
-const Immortal<std::shared_ptr<const Error>> no_memory{
+
+using Shared = std::shared_ptr<const Error>;
+Shared as_word(std::string why) {
+  return std::make_shared<const Error>("shutdown", ErrorCode::closed, std::move(why));
+}
+
+// The end of an actor needs no memory.
+const Immortal<Shared> no_memory{
     [] { return std::make_shared<const Error>(out_of_memory_error()); }};
+const Immortal<Shared> no_executor{[] { return as_word("its executor has gone"); }};
+
 }  // namespace
 
 ExitReason ExitReason::failure(Error why) noexcept {
@@ -23,7 +32,13 @@ ExitReason ExitReason::failure(Error why) noexcept {
 
 ExitReason ExitReason::shutdown(std::string why) {
   ExitReason reason{Kind::shutdown};
-  reason.error_ = std::make_shared<const Error>("shutdown", ErrorCode::closed, std::move(why));
+  reason.error_ = as_word(std::move(why));
+  return reason;
+}
+
+ExitReason ExitReason::executor_gone() noexcept {
+  ExitReason reason{Kind::shutdown};
+  reason.error_ = *no_executor;
   return reason;
 }
 

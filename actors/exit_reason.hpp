@@ -33,6 +33,8 @@ class ExitReason {
   [[nodiscard]] static ExitReason shutdown() noexcept { return ExitReason{Kind::shutdown}; }
   /// {shutdown, why}.
   [[nodiscard]] static ExitReason shutdown(std::string why);
+  /// {shutdown, its executor has gone}: nothing of the actor can run any more.
+  [[nodiscard]] static ExitReason executor_gone() noexcept;
   [[nodiscard]] static ExitReason kill() noexcept { return ExitReason{Kind::kill}; }
   [[nodiscard]] static ExitReason killed() noexcept { return ExitReason{Kind::killed}; }
   [[nodiscard]] static ExitReason noproc() noexcept { return ExitReason{Kind::noproc}; }

@@ -41,7 +41,7 @@ class ProcessLife::Body final : public ProcessBody {
     function_ = nullptr;  // here, so that destructors may wait too
   }
   void ended() noexcept override { life_->ended(why_); }
-  void lost() noexcept override { life_->ended(ExitReason::shutdown("its executor has gone")); }
+  void lost() noexcept override { life_->ended(ExitReason::executor_gone()); }
 
  private:
   std::shared_ptr<ProcessLife> life_;

@@ -64,9 +64,14 @@ struct Error::Payload {
 };
 
 namespace {
-const Immortal<Error> spare{[] {
-  return Error{"", ErrorCode::out_of_memory, "host memory exhausted"};
-}};
+/// For objects of other files, too, that are made before main().
+const Error& spare() {
+  static const Immortal<Error> made{[] {
+    return Error{"", ErrorCode::out_of_memory, "host memory exhausted"};
+  }};
+  return *made;
+}
+[[maybe_unused]] const Error& made_in_time = spare();
 }  // namespace
 
 std::string_view to_string(ErrorCode code) noexcept {
@@ -123,7 +128,7 @@ void throw_exception_from_error(const Error& error, const boost::source_location
   throw error;
 }
 
-Error out_of_memory_error() noexcept { return *spare; }
+Error out_of_memory_error() noexcept { return spare(); }
 
 Error error_from_exception(const std::exception& exception, std::string_view op) noexcept {
   return error_or_out_of_memory([&] {

@@ -57,6 +57,22 @@ TEST_F(OutOfMemory, does_not_keep_an_actor_from_ending_nor_from_being_noticed) {
   while (ends_in_spite(which, end)) ++which;
 }
 
+TEST_F(OutOfMemory, does_not_keep_an_actor_from_ending_with_its_executor) {
+  bool failed = true;
+  for (std::size_t which = 0; failed; ++which) {
+    const auto own = std::make_shared<ManualExecutor>(clock);
+    const auto victim = spawn<Victim>(own, {.name = "victim"});
+    const auto ended = victim.ended();
+    EXPECT_TRUE(victim.cast(ExitReason::normal()));
+    {
+      const FailingAllocation failing{which};
+      own->drop_all();
+      failed = failing.failed();
+    }
+    EXPECT_EQ(ended.get(), ExitReason::executor_gone()) << "allocation " << which;
+  }
+}
+
 TEST_F(OutOfMemory, while_a_failure_is_described_is_the_reason) {
   std::size_t which = 0;
   while (ends_in_spite(which, [](const ActorRef<Victim>& victim) {
