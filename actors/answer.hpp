@@ -67,8 +67,9 @@ template <class R> class Answer {
     limit_->arm(until);
   }
   bool set(Result<R> result) noexcept {
-    limit_.reset();
-    return promise_.valid() && promise_.set(std::move(result));
+    const bool first = promise_.valid() && promise_.set(std::move(result));
+    limit_.reset();  // behind the answer, which need not wait for that
+    return first;
   }
   bool set() requires std::is_void_v<R> { return set(Result<R>{}); }
   /// Answers with what `other` will hold.

@@ -2,7 +2,7 @@
 // object, made when it is first asked for. They may refer to the device's client, so they go before it:
 // when it closes, or when another has taken the place of a lost one.
 //
-// Threads: any.
+// Threads: any. In a child of fork(), where a thread of the parent may hold the lock, it is closed.
 #pragma once
 
 #include <map>
@@ -11,12 +11,15 @@
 #include <typeindex>
 #include <utility>
 
+#include "stoker/runtime/fork_guard.hpp"
+
 namespace stoker {
 
 class DeviceServices {
  public:
   /// The T of this device. After close() each caller gets one of its own.
   template <class T> [[nodiscard]] std::shared_ptr<T> get() {
+    if (fork_.forked()) return std::make_shared<T>();
     const std::scoped_lock lock{mutex_};
     if (closed_) return std::make_shared<T>();
     std::shared_ptr<void>& kept = all_[typeid(T)];
@@ -24,6 +27,7 @@ class DeviceServices {
     return std::static_pointer_cast<T>(kept);
   }
   void close() noexcept {
+    if (fork_.forked()) return;
     std::map<std::type_index, std::shared_ptr<void>> going;  // outside the lock
     const std::scoped_lock lock{mutex_};
     closed_ = true;
@@ -31,6 +35,7 @@ class DeviceServices {
   }
 
  private:
+  const ForkGuard fork_;
   std::mutex mutex_;
   std::map<std::type_index, std::shared_ptr<void>> all_;
   bool closed_ = false;

@@ -87,6 +87,7 @@ Buffer Device::run(std::string_view kernel, std::span<const Buffer> inputs, cons
 std::vector<TensorSpec> Device::warm_up(std::string_view kernel, std::span<const TensorSpec> inputs,
                                         const Params& params) const {
   const auto client = this->client();
+  client->actor().strand()->check_process("warm_up").value();
   const auto definition = client->kernels().find(kernel).value();
   const ParamSet resolved = ParamSet::resolve(definition->name, definition->params, params).value();
   return client->shell().executables().get(definition, inputs, resolved).value()->outputs;
@@ -94,11 +95,16 @@ std::vector<TensorSpec> Device::warm_up(std::string_view kernel, std::span<const
 
 DeviceStats Device::stats() const {
   const auto client = this->client();
+  client->actor().strand()->check_process("stats").value();
   return {client->shell().pool().stats(), client->shell().stats(),
           client->shell().backend()->counters(), client->shell().executables().size(),
           client->services().get<KeptArenas>()->bytes()};
 }
 
-std::uint64_t Device::trim() const { return client()->shell().pool().trim(); }
+std::uint64_t Device::trim() const {
+  const auto client = this->client();
+  client->actor().strand()->check_process("trim").value();
+  return client->shell().pool().trim();
+}
 
 }  // namespace stoker

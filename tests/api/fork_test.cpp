@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <thread>
@@ -68,6 +69,8 @@ TEST_P(Forks, use_in_the_child_is_refused_by_name) {
            refuses([&] { x.fill(1.0F); }) && refuses([&] { x.copy_to(y); }) &&
            refuses([&] { static_cast<void>(device.buffer({1.0F})); }) &&
            refuses([&] { pipeline.run(); }) &&
+           refuses([&] { static_cast<void>(device.stats()); }) && refuses([&] { device.trim(); }) &&
+           refuses([&] { static_cast<void>(device.warm_up("relu", std::array{x.spec()})); }) &&
            refuses([&] { static_cast<void>(system.device(GetParam())); });
   }));
   device.submit("relu", {x}, y).get();
