@@ -160,7 +160,8 @@ TEST_F(Usage, nothing_of_a_script_is_obeyed_by_a_terminal) {
 TEST_F(Usage, each_family_of_kernels_is_one_group) {
   std::set<std::string> spelt;
   std::set<std::string> meant;
-  for (const auto& kernel : parsed(stoker_command({"kernels", "--json"}))["kernels"]) {
+  const nlohmann::json answer = parsed(stoker_command({"kernels", "--json"}));
+  for (const auto& kernel : answer["kernels"]) {
     auto family = kernel["family"].get<std::string>();
     spelt.insert(family);
     std::erase_if(family, [](char c) { return c == '_' || c == ' ' || c == '-'; });
