@@ -114,6 +114,7 @@ class Device {
   std::vector<TensorSpec> warm_up(std::string_view kernel, std::span<const TensorSpec> inputs,
                                   const Params& params = {}) const;
 
+  /// Throws forked_process in a child of fork(), as do trim() and warm_up().
   [[nodiscard]] DeviceStats stats() const;
   /// Gives memory that is kept for reuse back to the system; the number of bytes.
   std::uint64_t trim() const;

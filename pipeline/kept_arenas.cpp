@@ -23,6 +23,7 @@ void KeptArenas::use(const Replay& replay) {
 }
 
 void KeptArenas::drop(const Replay& replay) {
+  if (fork_.forked()) return;  // a thread of the parent may hold the lock for ever
   Order dropped;
   const std::scoped_lock lock{mutex_};
   if (const auto found = places_.find(&replay); found != places_.end())

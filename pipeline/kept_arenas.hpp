@@ -3,7 +3,7 @@
 // longest go, but none that runs, nor the new one itself.
 //
 // Threads: drop() and bytes() from any, the rest on the device's strand. One for each device
-// (DeviceServices).
+// (DeviceServices). In a child of fork() drop() does nothing.
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "stoker/device/command_work.hpp"
+#include "stoker/runtime/fork_guard.hpp"
 
 namespace stoker {
 
@@ -46,6 +47,7 @@ class KeptArenas {
   /// The same with all that can go, the oldest first, while more than `limit` bytes are kept.
   void take_idle(std::uint64_t limit, Order& to) noexcept;
 
+  const ForkGuard fork_;
   std::mutex mutex_;
   Order order_;  // the one that has not run for longest first
   std::unordered_map<const Replay*, Order::iterator> places_;

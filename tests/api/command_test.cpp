@@ -1,8 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <latch>
-
 #include "gated_kernel.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/runtime/log.hpp"

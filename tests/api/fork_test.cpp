@@ -68,7 +68,7 @@ TEST_P(Forks, use_in_the_child_is_refused_by_name) {
            }) &&
            refuses([&] { x.fill(1.0F); }) && refuses([&] { x.copy_to(y); }) &&
            refuses([&] { static_cast<void>(device.buffer({1.0F})); }) &&
-           refuses([&] { pipeline.run(); }) &&
+           refuses([&] { pipeline.run(); }) && refuses([&] { pipeline.trim(); }) &&
            refuses([&] { static_cast<void>(device.stats()); }) && refuses([&] { device.trim(); }) &&
            refuses([&] { static_cast<void>(device.warm_up("relu", std::array{x.spec()})); }) &&
            refuses([&] { static_cast<void>(system.device(GetParam())); });

@@ -1,7 +1,6 @@
 // Deadlines and cancellation of whole requests, wherever the system runs.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
