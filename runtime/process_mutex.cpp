@@ -8,9 +8,18 @@ namespace stoker {
 
 /// All there are, newest first. Process-wide by nature, as fork() is.
 struct ProcessMutexes {
+  /// Waits for one only while it holds none: whoever holds that may wait for another.
   static void lock_all() {
     ProcessMutex* const first = newest.load(std::memory_order_acquire);
-    for (ProcessMutex* one = first; one; one = one->next_) one->mutex_.lock();
+    for (ProcessMutex* awaited = first; awaited;) {
+      awaited->mutex_.lock();
+      ProcessMutex* const taken = first_taken(first, *awaited);
+      if (!taken) break;
+      for (ProcessMutex* one = first; one != taken; one = one->next_)
+        if (one != awaited) one->mutex_.unlock();
+      awaited->mutex_.unlock();
+      awaited = taken;
+    }
     locked = first;  // others may be made meanwhile
   }
   static void unlock_all() {
@@ -23,6 +32,13 @@ struct ProcessMutexes {
   static constinit std::atomic<ProcessMutex*> newest;
   static constinit ProcessMutex* locked;  ///< of whoever has them
   static const int handler;               ///< of pthread_atfork
+
+ private:
+  /// Locks all but the one that the caller holds, up to one that somebody else holds.
+  static ProcessMutex* first_taken(ProcessMutex* first, const ProcessMutex& held) {
+    while (first && (first == &held || first->mutex_.try_lock())) first = first->next_;
+    return first;
+  }
 };
 
 constinit std::atomic<ProcessMutex*> ProcessMutexes::newest{nullptr};

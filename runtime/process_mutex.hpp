@@ -1,7 +1,7 @@
 // A mutex of the whole process, for what no system owns: the logger, the tables of a library.
 //
 // fork() waits until every one of them is free, so that the child, which has none of the threads that
-// might hold one, finds them free. Whoever holds one waits for no other, and does not fork.
+// might hold one, finds them free. Whoever holds one may wait for another, and does not fork.
 //
 // Threads: any. Lifetime: as long as the process: a static object, or a member of one that is never
 // destroyed.

@@ -78,6 +78,29 @@ TEST_F(ForkGuardTest, a_child_finds_the_mutexes_of_the_process_free) {
     }));
 }
 
+TEST_F(ForkGuardTest, fork_waits_for_mutexes_of_the_process_that_are_held_at_once) {
+  EXPECT_TRUE(true_in_child([] {
+    alarm(60);  // a fork that hangs
+    static ProcessMutex older;
+    static ProcessMutex newer;
+    const std::jthread holder{[](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        const std::scoped_lock outer{older};
+        const std::scoped_lock inner{newer};
+      }
+    }};
+    bool free = true;
+    for (int i = 0; i < 100; ++i)
+      free = free && true_in_child([] {
+               alarm(10);
+               const std::scoped_lock outer{older};
+               const std::scoped_lock inner{newer};
+               return true;
+             });
+    return free;
+  }));
+}
+
 TEST_F(ForkGuardTest, a_child_may_log_while_the_parent_does) {
   const LogCapture capture{LogLevel::warn};
   std::jthread writer{[](const std::stop_token& stop) {
