@@ -85,18 +85,20 @@ Value log_magnitude(const Parts& z) {
 
 Parts log(const Parts& z) { return {log_magnitude(z), of("atan2", z.im, z.re)}; }
 
-/// The root in the right half-plane. Adding what has one sign only loses nothing.
+/// The root in the right half-plane. Adding what has one sign only loses nothing. Signs are factors, since
+/// abs() has no slope on the axes, where roots have one.
 Parts sqrt(const Parts& z) {
   const Value zero = is_zero(z);
   const Parts safe = chosen(zero, one_like(z), z);
-  const Value half = of("sqrt", of("abs", safe.re) * 0.5 + magnitude(safe) * 0.5);
-  const Value other = of("abs", safe.im) / (half * 2.0);
   const Value right = of("greater_equal", safe.re, like(safe.re, 0));
+  const Value half = of("sqrt", select(right, safe.re, -safe.re) * 0.5 + magnitude(safe) * 0.5);
+  const Value other = safe.im / (half * 2.0);
   // The inverse tells -0 from 0, which lie on different sides of the cut.
   const Value below = of("less", like(safe.im, 1) / safe.im, like(safe.im, 0));
-  const Value im = select(right, other, half);
+  const Parts root =
+      chosen(right, {half, other}, {select(below, -other, other), select(below, -half, half)});
   const Value none = zeros_like(z.re);
-  return chosen(zero, {none, none}, {select(right, half, other), select(below, -im, im)});
+  return chosen(zero, {none, none}, root);
 }
 
 Parts sinh(const Parts& z) {
@@ -140,9 +142,16 @@ Parts atanh(const Parts& z) {
   const Value left = of("less", z.re, like(z.re, 0));
   const Parts w = chosen(left, -z, z);
   const Value below = 1.0 - w.re;
-  const Value far = magnitude({below, w.im});
-  const Parts right{of("log1p", w.re * 4.0 / far / far) * 0.25,
-                    of("atan2", w.im * 2.0, below * (w.re + 1.0) - w.im * w.im) * 0.5};
+  const Value far = magnitude({below, w.im});  // from the pole
+  // Beside it the quotient leaves the range, and 1 says nothing.
+  const Value beside = of("less", far, like(far, far.dtype() == DType::f64 ? 0x1p-30 : 0x1p-14));
+  const Value one = ones_like(far);
+  const Value near =
+      of("log", select(beside, w.re, one) * 4.0) - of("log", select(beside, far, one)) * 2.0;
+  const Value apart = select(beside, one, far);
+  const Value log = select(beside, near, of("log1p", w.re / apart / apart * 4.0));
+  const Parts right{log * 0.25,
+                    of("atan2", w.im, (below * (w.re + 1.0) - w.im * w.im) * 0.5) * 0.5};
   return chosen(left, -right, right);
 }
 Parts asinh(const Parts& z) { return times_minus_i(asin(times_i(z))); }

@@ -74,6 +74,52 @@ TEST_F(ComplexPrecisionOfDoubles, functions_are_as_exact_as_their_operands) {
   expect_size(DType::c128, 1e-40, 1e100, 1e-14);
 }
 
+TEST_F(ComplexPrecisionOfDoubles, slopes_hold_on_the_axes_and_beside_branch_points) {
+  struct Slope {
+    const char* name;
+    Tensor (*function)(const TensorLike&);
+    C (*slope)(const C&);
+  };
+  const Slope slopes[] = {
+      {"sqrt", &sqrt, [](const C& z) { return 0.5 / std::sqrt(z); }},
+      {"rsqrt", &rsqrt, [](const C& z) { return -0.5 / (z * std::sqrt(z)); }},
+      {"log", &log, [](const C& z) { return 1.0 / z; }},
+      {"asin", &asin, [](const C& z) { return 1.0 / (std::sqrt(1.0 - z) * std::sqrt(1.0 + z)); }},
+      {"acos", &acos, [](const C& z) { return -1.0 / (std::sqrt(1.0 - z) * std::sqrt(1.0 + z)); }},
+      {"atan", &atan, [](const C& z) { return 1.0 / (1.0 + z * z); }},
+      {"asinh", &asinh, [](const C& z) { return 1.0 / std::sqrt(1.0 + z * z); }},
+      {"acosh", &acosh, [](const C& z) { return 1.0 / (std::sqrt(z - 1.0) * std::sqrt(z + 1.0)); }},
+      {"atanh", &atanh, [](const C& z) { return 1.0 / (1.0 - z * z); }}};
+  for (const C& z : {C{0.5, 0}, C{0.25, -0.0}, C{0, 0.5}, C{0, -0.25}, C{1, 1e-4}, C{1, -1e-10},
+                     C{1e-4, 1}, C{3, 0.5}, C{-0.5, 0.25}})
+    for (const Slope& one : slopes) {
+      const C slope = one.slope(z);
+      const Tensor at = tensor(Numbers{z});
+      // dL/dre + i dL/dim where L is the real part, and where it is the imaginary one.
+      const C of_re =
+          grad([&](const Tensor& x) { return sum(real(one.function(x))); })(at).to_vector<C>()[0];
+      const C of_im =
+          grad([&](const Tensor& x) { return sum(imag(one.function(x))); })(at).to_vector<C>()[0];
+      EXPECT_LE(std::abs(of_re - std::conj(slope)), 1e-6 * std::abs(slope)) << one.name << z;
+      EXPECT_LE(std::abs(of_im - C{slope.imag(), slope.real()}), 1e-6 * std::abs(slope))
+          << one.name << z;
+    }
+}
+
+TEST_P(ComplexPrecision, atanh_holds_far_away_and_beside_its_poles) {
+  const Numbers at{{1e38, 0}, {-2e38, 1}, {0, 2e38}, {1, 1e-19}, {-1, -1e-25}, {1e-20, 3e-30}};
+  const auto got = as_type(atanh(as_type(tensor(at), DType::c64)), DType::c128).to_vector<C>();
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    const Wide want = std::atanh(Wide{at[i].real(), at[i].imag()});
+    EXPECT_NEAR(got[i].real(), static_cast<double>(want.real()),
+                1e-6 * static_cast<double>(std::abs(want)))
+        << at[i];
+    EXPECT_NEAR(got[i].imag(), static_cast<double>(want.imag()),
+                1e-6 * static_cast<double>(std::abs(want)))
+        << at[i];
+  }
+}
+
 TEST_P(ComplexPrecision, inverse_functions_keep_both_parts_near_zero) {
   for (const Case& one : cases) {
     const std::string_view name = one.name;
