@@ -133,6 +133,11 @@ void Model::Data::choose_frozen(std::set<std::string> frozen) {
   set_frozen(std::move(frozen));
 }
 
+Tensor Model::Data::usable_key() const {
+  if (!state.key.buffer().handle().device()->is_lost()) return state.key;
+  return random::split(random::key(options.seed))[Index{1}];
+}
+
 void Model::Data::replace(const Variables& some) {
   const DeviceScope scope{device};
   Variables here = moved(some, device);
@@ -140,7 +145,7 @@ void Model::Data::replace(const Variables& some) {
   if (!precision.full) here = stored(network, precision, std::move(here));
   const std::scoped_lock lock{mutex};
   here.merge(state.variables());  // those that were not given
-  state = step.begin(here, state.key);
+  state = step.begin(here, usable_key());
 }
 
 Model::Model(Network network, ModelOptions options)

@@ -159,7 +159,7 @@ class Model {
   [[nodiscard]] Variables variables() const;
   [[nodiscard]] Variables variables(Part part) const;
   /// Others in the place of all, or of some: throws as Network::check() does. The optimizer begins
-  /// anew.
+  /// anew; after a loss of the device so do the random numbers.
   void update_variables(Variables variables);
   void merge_variables(const Variables& some);
 

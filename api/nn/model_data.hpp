@@ -24,6 +24,8 @@ struct Model::Data {
   void set_frozen(std::set<std::string> frozen);
   /// The same on behalf of a caller: invalid_argument if nothing would be left to train.
   void choose_frozen(std::set<std::string> frozen);
+  /// The random key of the next step; that of the first if it was lost with the device. Under the lock.
+  [[nodiscard]] Tensor usable_key() const;
   /// Puts these in the place of some variables or all: names and shapes were checked. Takes the
   /// lock.
   void replace(const Variables& some);

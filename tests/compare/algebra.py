@@ -85,14 +85,17 @@ def held(case, inputs, outputs):
     if op == "lu":
         p, l, u = outs
         return [("P L U = A", near(p @ l @ u, a, scale * np.max(np.abs(u), initial=1) / max(1e-300, np.max(np.abs(a), initial=1e-300)))),
-                ("L", 2.0 * np.any(np.abs(l) > 1 + 8 * unit))]
+                ("L", 2.0 * np.any(np.abs(l) > 1 + 8 * unit)), ("L is lower", 2.0 * np.any(np.triu(l, 1) != 0)),
+                ("L has ones", 2.0 * np.any(np.diagonal(l) != 1)), ("U is upper", 2.0 * np.any(np.tril(u, -1) != 0)),
+                ("P permutes", 2.0 * np.any(np.sort(p, 0) != np.sort(np.eye(*p.shape), 0)) + 2.0 * np.any(p @ p.T != np.eye(len(p))))]
     if op == "eigh":
         values, vectors = outs
         low = np.tril(a) + np.tril(a, -1).T
         return [("A V = V L", near(low @ vectors, vectors * values, scale * np.sqrt(n))), ("V", orthonormal(vectors) / 4),
                 ("order", 2.0 * np.any(np.diff(values) < 0))]
     if op == "cholesky":
-        return [("L Lt = A", near(outs[0] @ outs[0].T, np.tril(a) + np.tril(a, -1).T, scale))]
+        return [("L Lt = A", near(outs[0] @ outs[0].T, np.tril(a) + np.tril(a, -1).T, scale)),
+                ("L is lower", 2.0 * np.any(np.triu(outs[0], 1) != 0))]
     b = inputs[1].astype(np.longdouble)
     x = outs[0]
     if op == "solve":

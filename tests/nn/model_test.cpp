@@ -38,6 +38,30 @@ class Models : public Tensors {
        testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
+TEST_F(Models, go_on_with_variables_of_the_program_when_their_device_was_lost_and_is_back) {
+  const Faults faults;
+  SystemOptions options;
+  options.drivers = with_faults(faults);
+  const System own{options};
+  const Device device = own.device("cpu");
+  const DeviceScope here{device};
+  const Node x = input({2});
+  Model model{Network{dense(dropout(dense(x, 8), 0.5), 2)}, {.seed = 1}};
+  const auto kept = values(model);
+  const auto lost = device.client()->actor().ended();
+  faults.lose("unplugged");
+  lost.wait();
+  device.when_ready().get();
+  Variables again;
+  for (const auto& [name, tensor] : model.variables())
+    again.emplace(name, stoker::tensor(kept.at(name), tensor.shape()));
+  model.update_variables(again);
+  EXPECT_EQ(values(model), kept);
+  const Batch batch{{ones({4, 2})}, {tensor({0, 1, 1, 0})}};
+  EXPECT_TRUE(std::isfinite(model.train_step(batch).item<float>()));
+  EXPECT_NE(values(model), kept);
+}
+
 TEST_F(Models, go_on_with_saved_numbers_when_their_device_was_lost_and_is_back) {
   const Faults faults;
   SystemOptions options;
