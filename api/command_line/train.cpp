@@ -1,5 +1,4 @@
 // `stoker train`: a script describes a model and its data, the verb trains it.
-#include <atomic>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
@@ -37,31 +36,8 @@ struct Outcome {
   }
 };
 
-/// The rows of a data set until somebody wants the training to end: then a batch that is asked for
-/// fails, and fit() goes back to the last whole epoch.
-class StoppableRows final : public nn::RowSource {
- public:
-  StoppableRows(nn::Dataset data, const std::atomic<bool>& stop)
-      : data_{std::move(data)}, stop_{stop} {}
-
-  [[nodiscard]] std::int64_t size() const noexcept override { return data_.size(); }
-  [[nodiscard]] const nn::RowSpecs& specs() const noexcept override { return data_.specs(); }
-  void rows(std::span<const std::int64_t> indices, const nn::RowsInto& into) const override {
-    if (stop_.load()) throw cancelled_error("train");
-    data_.rows(indices, into);
-  }
-
- private:
-  const nn::Dataset data_;
-  const std::atomic<bool>& stop_;
-};
-
-nn::Dataset stoppable(const nn::Dataset& data, const std::atomic<bool>& stop) {
-  return nn::Dataset{std::make_shared<const StoppableRows>(data, stop)};
-}
-
 /// Trains from where the plan's model is.
-Outcome train(nn::TrainingPlan& plan, const Options& options, const std::atomic<bool>& stop) {
+Outcome train(nn::TrainingPlan& plan, const Options& options, const CancelToken& stop) {
   Outcome outcome;
   nn::FitOptions& fit = plan.fit;
   const std::filesystem::path target = options.save.empty()
@@ -91,17 +67,13 @@ Outcome train(nn::TrainingPlan& plan, const Options& options, const std::atomic<
   if (fit.log && nn::terminal_columns(std::cerr))
     fit.on_batch.push_back(nn::callbacks::progress_bar(std::cerr));
   // First of all callbacks: what comes after it may throw, and the epoch is over all the same.
-  fit.callbacks.insert(fit.callbacks.begin(),
-                       [&](const nn::EpochMetrics& epoch, nn::Training& training) {
-                         outcome.history.push_back(epoch);
-                         std::cout.flush();
-                         if (stop.load()) training.stop();
-                       });
-  if (fit.validation) fit.validation = stoppable(*fit.validation, stop);
+  fit.callbacks.insert(fit.callbacks.begin(), [&](const nn::EpochMetrics& epoch, nn::Training&) {
+    outcome.history.push_back(epoch);
+    std::cout.flush();
+  });
+  fit.limits.cancel = stop;
   try {
-    nn::fit(plan.model, stoppable(plan.data, stop), fit);
-    if (stop.load() && outcome.history.back().epoch < last)
-      outcome.failure = cancelled_error("train");
+    nn::fit(plan.model, plan.data, fit);
   } catch (const std::exception&) {
     outcome.failure = plan.placed(error_from_current_exception("train"));
   }
@@ -174,7 +146,7 @@ int run(const Options& options) {
   const std::string& file = options.script.words[0];
   const ScriptSource source = script_source(file);
   ScriptOptions script = options.script.options(1, file);
-  std::atomic<bool> stop{false};
+  const CancelSource stop;
   Interrupts interrupts;
   SystemOptions own;
   own.stop_patience = std::chrono::milliseconds{500};  // for work of a script that was ended
@@ -188,8 +160,8 @@ int run(const Options& options) {
   ScriptHost host = script_host(system, device);
   ScriptEnd end{interrupts, options.script};
   const ScriptRun started = host.start(source, std::move(script)).value();
-  interrupts.on_signal([&stop, script_stop = started.stop] {
-    stop.store(true);
+  interrupts.on_signal([stop, script_stop = started.stop] {
+    stop.cancel(cancelled_error("train"));
     script_stop.cancel(cancelled_error("script"));
   });
 
@@ -202,7 +174,7 @@ int run(const Options& options) {
     plan = library->plan(device);
     if (!options.script.quiet && !options.script.json)
       std::cout << printable(plan->model.summary()) << std::flush;
-    outcome = train(*plan, options, stop);
+    outcome = train(*plan, options, stop.token());
   } catch (const std::exception&) {
     outcome.failure = error_from_current_exception("train");
   }

@@ -11,7 +11,8 @@
 // small parts; trainer.hpp runs it as a supervised actor.
 //
 // FitOptions::limits give a training a deadline or a token that cancels it: no step begins any more, and what
-// waits for one is told. Only a reader or a callback that is just running comes to its end.
+// waits for one is told. Only a reader that is just running comes to its end, and the callbacks of a whole
+// epoch are called.
 //
 // A loss that is not finite, limits that ended it, a data set that does not fit, whatever a reader or a callback throws: all end
 // the training with the model as it was after the last whole epoch. Where a row is to blame for a loss that

@@ -253,7 +253,6 @@ FitRun::~FitRun() = default;
 FitRun::Did FitRun::advance() {
   Parts& run = *parts_;
   const DeviceScope scope{run.model.device()};
-  run.options.limits.cancel.check().value();
   if (!run.open) {
     if (run.callbacks_called < run.options.callbacks.size()) {
       run.options.callbacks[run.callbacks_called](run.history.back(), run.training);
@@ -261,8 +260,9 @@ FitRun::Did FitRun::advance() {
       return Did::callback;
     }
     if (run.training.stopped() || run.next_epoch() > run.last()) return Did::nothing;
-    run.begin_epoch();
   }
+  run.options.limits.cancel.check().value();
+  if (!run.open) run.begin_epoch();
   if (const std::optional<Batch> batch = run.open->batches.next()) {
     run.open->losses.add(run.model.train_step(*batch, run.options.limits), batch->rows);
     while (run.open->losses.look_if_due(!run.options.on_batch.empty())) run.tell_batch();

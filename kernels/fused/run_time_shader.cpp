@@ -30,7 +30,7 @@ class RunTimeShader::Known : public std::enable_shared_from_this<Known> {
   }
 
   std::shared_ptr<Shared> get(Shader shader) {
-    const std::string key = key_of(shader);
+    std::string key = key_of(shader);  // not const: its copy in the deleter must move without a throw
     // Before the lock, which its end takes, too.
     std::shared_ptr<Shared> made{new Shared{std::move(shader), {}},
                                  [known = shared_from_this(), key](const Shared* gone) {

@@ -1,7 +1,7 @@
 #include "stoker/pipeline/tensor/value.hpp"
 
 #include <atomic>
-#include <vector>
+#include <utility>
 
 #include "stoker/pipeline/tensor/op.hpp"
 
@@ -33,18 +33,27 @@ std::uint64_t Node::next_serial() noexcept {
 }
 
 Node::~Node() {
-  std::vector<std::shared_ptr<Node>> going;
-  const auto take = [&](Values& inputs) {
-    for (Value& input : inputs)
-      if (input.node().use_count() == 1) going.push_back(input.node());
+  // Those that go wait in a list without memory of its own: each has the next one in the place of its last
+  // input, which is looked at before.
+  std::shared_ptr<Node> going;
+  const auto drop = [&](Value value) {
+    // Two threads may both have left a node to the other: then it goes at the end of this round.
+    while (value && value.node().use_count() == 1 && !value.node()->inputs_.empty()) {
+      std::shared_ptr<Node> node = value.node();
+      value = std::exchange(node->inputs_.back(), Value{std::move(going)});
+      going = std::move(node);
+    }
+  };
+  const auto drop_all = [&](Values& inputs) {
+    for (Value& input : inputs) drop(std::move(input));
     inputs.clear();
   };
-  take(inputs_);
-  while (!going.empty()) {
-    const std::shared_ptr<Node> node = std::move(going.back());
-    going.pop_back();
-    // Ours alone now: two threads may both have left it to the other, and then it goes here.
-    if (node.use_count() == 1) take(node->inputs_);
+  drop_all(inputs_);
+  while (going) {
+    const std::shared_ptr<Node> node = std::move(going);
+    going = node->inputs_.back().node();
+    node->inputs_.pop_back();
+    drop_all(node->inputs_);
   }
 }
 

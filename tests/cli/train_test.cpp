@@ -101,6 +101,21 @@ TEST_F(TrainCommand, goes_on_with_what_callbacks_had_seen) {
   EXPECT_EQ(bytes_of("whole"), bytes_of("part"));
 }
 
+TEST_F(TrainCommand, says_that_a_callback_stopped_it_early) {
+  write("t.lua", R"(
+    return nn.model(nn.dense(nn.input{2}, 2), {learning_rate = 0, seed = 1}),
+           {data = nn.rows{inputs = {{0, 0}, {0, 1}}, labels = {0, 1}},
+            epochs = args.epochs, early_stopping = {patience = 2}})");
+  const CommandResult early = train({"t.lua", "epochs=50"});
+  EXPECT_EQ(early.exit_code, 0) << early.err;
+  EXPECT_TRUE(contains(early.out, "trained to epoch 3 of 50 (a callback stopped it early) in"))
+      << early.out;
+  EXPECT_EQ(parsed(train({"t.lua", "epochs=50", "--json"}))["stopped_early"], true);
+  const CommandResult whole = train({"t.lua", "epochs=2"});
+  EXPECT_TRUE(contains(whole.out, "trained to epoch 2 in")) << whole.out;
+  EXPECT_EQ(parsed(train({"t.lua", "epochs=2", "--json"}))["stopped_early"], false);
+}
+
 TEST_F(TrainCommand, goes_on_only_in_the_precision_of_the_file) {
   const auto script = [](const std::string& options) {
     return "return nn.model(nn.dense(nn.input{2}, 2), {" + options +
