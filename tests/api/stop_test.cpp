@@ -99,6 +99,10 @@ class OnTheHostsExecutor : public testing::Test {
     executor->run_all();
     ASSERT_TRUE(started.ready());
   }
+  void TearDown() override {
+    system.reset();
+    executor->run_all();  // what is posted keeps the executor
+  }
   /// After whatever has told the system to stop.
   void expect_that_all_end_in_order() {
     executor->run_all();
