@@ -3,8 +3,10 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
 #include "stoker/api/observation.hpp"
+#include "stoker/runtime/json_text.hpp"
 
 namespace stoker {
 namespace {
@@ -16,12 +18,31 @@ using std::chrono::milliseconds;
 constexpr std::array state_names{"running", "restarting", "stopped"};
 constexpr std::array kind_names{"worker", "supervisor"};
 
+/// Levels of lists and objects; a supervisor takes two.
+constexpr int deepest = 1024;
+
 template <class Enum, std::size_t N>
 Enum named(const std::array<const char*, N>& names, const json& value) {
   const auto at = std::ranges::find(names, value.get<std::string_view>(),
                                     [](const char* name) { return std::string_view{name}; });
   if (at == names.end()) throw std::invalid_argument{"no such name: " + value.dump()};
   return static_cast<Enum>(at - names.begin());
+}
+
+/// Not get_to(), which takes -1 and 1e300 for whole numbers.
+template <class T> void whole(const json& value, T& into) {
+  const auto refuse = [&] { throw std::invalid_argument{"no whole number: " + value.dump()}; };
+  if (value.is_number_unsigned()) {
+    const auto number = value.get<std::uint64_t>();
+    if (!std::in_range<T>(number)) refuse();
+    into = static_cast<T>(number);
+  } else if (value.is_number_integer()) {
+    const auto number = value.get<std::int64_t>();
+    if (!std::in_range<T>(number)) refuse();
+    into = static_cast<T>(number);
+  } else {
+    refuse();
+  }
 }
 
 template <class Key> json rate(const std::map<Key, double>* rates, const Key& key) {
@@ -52,15 +73,15 @@ json json_of(const ActorObservation& seen, const std::map<ActorId, double>* rate
 ActorObservation actor_from(const json& value) {
   ActorObservation seen;
   value.at("id").get_to(seen.id);
-  value.at("actor").get_to(seen.actor);
+  whole(value.at("actor"), seen.actor);
   value.at("name").get_to(seen.name);
   value.at("class").get_to(seen.type);
   seen.kind = named<ChildKind>(kind_names, value.at("kind"));
   seen.state = named<State>(state_names, value.at("state"));
-  value.at("restarts").get_to(seen.restarts);
-  value.at("mailbox_depth").get_to(seen.mailbox_depth);
-  value.at("mailbox_capacity").get_to(seen.mailbox_capacity);
-  value.at("messages").get_to(seen.delivered);
+  whole(value.at("restarts"), seen.restarts);
+  whole(value.at("mailbox_depth"), seen.mailbox_depth);
+  whole(value.at("mailbox_capacity"), seen.mailbox_capacity);
+  whole(value.at("messages"), seen.delivered);
   if (const json& why = value.at("no_answer"); !why.is_null()) why.get_to(seen.no_answer);
   for (const json& child : value.at("children")) seen.children.push_back(actor_from(child));
   return seen;
@@ -101,27 +122,27 @@ DeviceObservation device_from(const json& value) {
   value.at("name").get_to(seen.name);
   value.at("description").get_to(seen.description);
   value.at("ready").get_to(seen.ready);
-  value.at("reopened").get_to(seen.reopened);
-  value.at("buffers").get_to(seen.buffers);
-  value.at("pipelines").get_to(seen.pipelines);
-  value.at("mailbox_depth").get_to(seen.mailbox_depth);
+  whole(value.at("reopened"), seen.reopened);
+  whole(value.at("buffers"), seen.buffers);
+  whole(value.at("pipelines"), seen.pipelines);
+  whole(value.at("mailbox_depth"), seen.mailbox_depth);
   const json& commands = value.at("commands");
-  commands.at("submitted").get_to(seen.commands.commands_submitted);
-  commands.at("queued").get_to(seen.commands.queued);
-  commands.at("in_flight").get_to(seen.commands.in_flight);
-  commands.at("completed").get_to(seen.commands.commands_completed);
-  commands.at("failed").get_to(seen.commands.commands_failed);
-  commands.at("cancelled").get_to(seen.commands.commands_cancelled);
-  commands.at("submissions").get_to(seen.commands.submissions);
-  commands.at("muted").get_to(seen.commands.muted);
+  whole(commands.at("submitted"), seen.commands.commands_submitted);
+  whole(commands.at("queued"), seen.commands.queued);
+  whole(commands.at("in_flight"), seen.commands.in_flight);
+  whole(commands.at("completed"), seen.commands.commands_completed);
+  whole(commands.at("failed"), seen.commands.commands_failed);
+  whole(commands.at("cancelled"), seen.commands.commands_cancelled);
+  whole(commands.at("submissions"), seen.commands.submissions);
+  whole(commands.at("muted"), seen.commands.muted);
   const json& memory = value.at("memory");
-  memory.at("in_use").get_to(seen.memory.in_use);
-  memory.at("cached").get_to(seen.memory.cached);
-  memory.at("peak").get_to(seen.memory.peak);
-  memory.at("budget").get_to(seen.memory.budget);
-  memory.at("leases").get_to(seen.memory.leases);
-  memory.at("allocations").get_to(seen.memory.allocations);
-  memory.at("reuses").get_to(seen.memory.reuses);
+  whole(memory.at("in_use"), seen.memory.in_use);
+  whole(memory.at("cached"), seen.memory.cached);
+  whole(memory.at("peak"), seen.memory.peak);
+  whole(memory.at("budget"), seen.memory.budget);
+  whole(memory.at("leases"), seen.memory.leases);
+  whole(memory.at("allocations"), seen.memory.allocations);
+  whole(memory.at("reuses"), seen.memory.reuses);
   return seen;
 }
 
@@ -145,13 +166,20 @@ std::string to_json(const SystemObservation& seen, const ObservationRates* rates
 
 Result<SystemObservation> observation_from_json(std::string_view text) {
   try {
-    const json value = json::parse(text);
+    const json value = parse_json(text, deepest);
     SystemObservation seen;
-    value.at("pid").get_to(seen.pid);
-    seen.time = std::chrono::system_clock::time_point{
-        milliseconds{value.at("unix_ms").get<std::int64_t>()}};
-    seen.at = std::chrono::nanoseconds{value.at("clock_ns").get<std::int64_t>()};
-    value.at("live_processes").get_to(seen.live_processes);
+    whole(value.at("pid"), seen.pid);
+    std::int64_t unix_ms = 0;
+    std::int64_t clock_ns = 0;
+    whole(value.at("unix_ms"), unix_ms);
+    whole(value.at("clock_ns"), clock_ns);
+    using Times = std::chrono::system_clock::duration;
+    constexpr auto most = std::chrono::duration_cast<milliseconds>(Times::max()).count();
+    if (unix_ms < -most || unix_ms > most)
+      throw std::invalid_argument{"no time of day: " + std::to_string(unix_ms)};
+    seen.time = std::chrono::system_clock::time_point{milliseconds{unix_ms}};
+    seen.at = std::chrono::nanoseconds{clock_ns};
+    whole(value.at("live_processes"), seen.live_processes);
     if (const json& tree = value.at("tree"); !tree.is_null()) seen.tree = actor_from(tree);
     for (const json& one : value.at("devices")) seen.devices.push_back(device_from(one));
     return seen;

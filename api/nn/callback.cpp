@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "stoker/pipeline/tensor/files/json_text.hpp"
 #include "stoker/runtime/error.hpp"
+#include "stoker/runtime/json_text.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -28,7 +28,7 @@ std::string seen_by(std::span<const Callback> callbacks) {
 }
 
 void recall(std::span<const Callback> callbacks, std::string_view text) {
-  const json all = files::parse_json(text);
+  const json all = parse_json(text);
   if (!all.is_array()) refuse("expected a list");
   std::map<std::string, std::vector<std::string>, std::less<>> known;
   for (const json& one : all) {

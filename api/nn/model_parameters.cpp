@@ -7,7 +7,7 @@
 
 #include "stoker/api/nn/model_data.hpp"
 #include "stoker/pipeline/tensor/files/file_writer.hpp"
-#include "stoker/pipeline/tensor/files/json_text.hpp"
+#include "stoker/runtime/json_text.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -173,7 +173,7 @@ json parsed(const std::filesystem::path& path) {
                 ErrorCode::io_error,
                 path.string() + " cannot be read",
                 {{"file", path.string()}}};
-  json made = files::parse_json(text);
+  json made = parse_json(text);
   if (made.is_discarded())
     refuse("import_params", path.string(), "expected JSON, and it is torn or something else");
   if (!made.is_object() || made.value("format", json{}) != format)

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stoker/api/nn/network_data.hpp"
-#include "stoker/pipeline/tensor/files/json_text.hpp"
+#include "stoker/runtime/json_text.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -136,7 +136,7 @@ std::string Network::to_json() const {
 }
 
 Network Network::from_json(std::string_view text) {
-  const json parsed = files::parse_json(text);
+  const json parsed = parse_json(text);
   if (parsed.is_discarded()) refuse("it is not JSON");
   try {
     return Reader{parsed}.network();

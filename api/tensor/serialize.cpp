@@ -5,7 +5,7 @@
 
 #include "stoker/api/tensor/safetensors.hpp"
 #include "stoker/api/tensor/transfer.hpp"
-#include "stoker/pipeline/tensor/files/json_text.hpp"
+#include "stoker/runtime/json_text.hpp"
 
 namespace stoker::detail {
 namespace {
@@ -96,7 +96,7 @@ ReadStructure read_structure(std::span<const std::byte> bytes) {
   const SafetensorsFile file = open_safetensors(bytes);
   const auto form = file.metadata().find(form_key);
   if (form == file.metadata().end()) damaged_form();
-  const Json json = files::parse_json(form->second, 2 * deepest);
+  const Json json = parse_json(form->second, 2 * deepest);
   if (json.is_discarded()) damaged_form();
   ReadStructure read;
   read.layout = layout_of(json, 0);

@@ -1,8 +1,8 @@
-#include "stoker/pipeline/tensor/files/json_text.hpp"
+#include "stoker/runtime/json_text.hpp"
 
 #include <nlohmann/json.hpp>
 
-namespace stoker::files {
+namespace stoker {
 
 using nlohmann::json;
 
@@ -16,4 +16,4 @@ json parse_json(std::string_view text, int deepest) {
   return deep ? json(json::value_t::discarded) : made;
 }
 
-}  // namespace stoker::files
+}  // namespace stoker

@@ -7,9 +7,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string_view>
 
-namespace stoker::files {
+namespace stoker {
 
 /// The document; is_discarded() if the text is no JSON or nests deeper than `deepest` levels.
 [[nodiscard]] nlohmann::json parse_json(std::string_view text, int deepest = 64);
 
-}  // namespace stoker::files
+}  // namespace stoker
