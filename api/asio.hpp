@@ -6,10 +6,11 @@
 //     stoker::System system{options};
 //     ...
 //     stoker::Command command = device.submit("relu", {x}, y);
-//     stoker::async_wait(command, [](stoker::Result<void> outcome) { … });     // a handler
+//     stoker::async_wait(command, boost::asio::bind_executor(loop, [](stoker::Result<void> outcome) { … }));
 //     co_await stoker::async_get(command, boost::asio::use_awaitable);           // throws the Error
 //
-// Handlers run on their associated executor. See runtime/future_asio.hpp for the signatures.
+// Handlers run on their associated executor. A plain function has none, so it runs on a thread of Asio's
+// and does not keep the loop. See runtime/future_asio.hpp for the signatures.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/fiber/fiber.hpp>
 #include <cmath>
@@ -156,9 +157,10 @@ TEST(Guides, event_loops) {
   bool done = false;
   const stoker::Device device = system.device("null");
   const stoker::Buffer x = device.buffer({1.0F});
-  stoker::async_wait(device.submit("relu", {x}, device.buffer({1.0F})),
-                     [&](const stoker::Result<void>&) { done = true; });
-  while (!done) loop.run_one();
+  stoker::async_wait(
+      device.submit("relu", {x}, device.buffer({1.0F})),
+      boost::asio::bind_executor(loop, [&](const stoker::Result<void>&) { done = true; }));
+  loop.run();
   EXPECT_TRUE(done);
 }
 
