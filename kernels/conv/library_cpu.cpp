@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "stoker/kernels/conv/library.hpp"
+#include "stoker/kernels/conv/library_lock.hpp"
 #include "stoker/kernels/conv/library_operands.hpp"
 #include "stoker/kernels/matmul/sgemm.hpp"
 #include "stoker/runtime/exit_watch.hpp"
@@ -376,9 +377,6 @@ void add_kernel_stages(const std::shared_ptr<const Library>& library, std::size_
        }});
 }
 
-/// oneDNN has locks that a child of fork() must find free: it is asked for one thing at a time.
-ProcessMutex making;
-
 /// Null if the library does not take the problem, or the process exits.
 std::shared_ptr<const Library> make_library(const Problem& problem) {
   std::shared_ptr<Library> made;
@@ -398,7 +396,7 @@ std::shared_ptr<const Library> make_library(const Problem& problem) {
   if (first || !in_time) return made;
   const ExitDelay in_library;
   if (in_library.too_late()) return made;
-  const std::scoped_lock lock{making};
+  const std::scoped_lock lock{library_lock()};
   make();
   return made;
 }
