@@ -363,6 +363,32 @@ TEST(AsioExecutor, continuations_that_are_ready_when_their_loop_is_gone_fail) {
   EXPECT_EQ(continued.wait().error().code(), ErrorCode::closed);
 }
 
+TEST(AsioExecutor, lives_while_a_continuation_or_a_timer_of_it_runs) {
+  boost::asio::io_context context;
+  std::weak_ptr<AsioExecutor> seen;
+  const auto executor = [&] {
+    auto made = make_asio_executor(context.get_executor(), std::make_shared<SystemClock>());
+    seen = made;
+    return made;
+  };
+  Promise<void> promise;
+  const auto continued =
+      promise.future().then(*executor(), [&](const auto&) { return seen.expired(); });
+  promise.set();
+  context.run();
+  EXPECT_FALSE(continued.get()) << "it may go on on its executor";
+  EXPECT_TRUE(seen.expired());
+
+  ManualClock clock;
+  bool gone_in_time = true;
+  const Timer timer{clock, clock.now(), *executor(), [&] { gone_in_time = seen.expired(); }};
+  clock.advance({});
+  context.restart();
+  context.run();
+  EXPECT_FALSE(gone_in_time);
+  EXPECT_TRUE(seen.expired());
+}
+
 TEST(AsioClock, may_outlive_its_loop) {
   std::optional<boost::asio::io_context> context{std::in_place};
   AsioClock clock{context->get_executor()};
