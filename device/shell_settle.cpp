@@ -191,7 +191,7 @@ void DeviceShell::abandon(const Error& why) {
 }
 
 void DeviceShell::give_up(const Error& why) {
-  hung_ = true;
+  runs_on_.store(true, std::memory_order_relaxed);
   note_lost(why);
 }
 
@@ -255,8 +255,10 @@ void DeviceShell::on_completed(Completion completion) noexcept {
   const bool silent = completion.failures.empty() && completion.timings.empty();
   if (!silent && !reports_.try_push({completion.point, std::move(completion.failures),
                                      std::move(completion.timings)})) {
-    // There is room for every flight, so memory has run out. What failed must not pass for done.
-    return on_lost({"complete", ErrorCode::out_of_memory, "no memory to say what failed"});
+    // There is room for every flight, so memory has run out. What failed must not pass for done; the
+    // device knows nothing of that, and goes on with the others.
+    runs_on_.store(true, std::memory_order_relaxed);
+    return note_lost({"complete", ErrorCode::out_of_memory, "no memory to say what failed"});
   }
   completed_[index_of(completion.point.queue)].store(completion.point.value,
                                                      std::memory_order_seq_cst);
