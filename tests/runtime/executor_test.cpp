@@ -253,6 +253,17 @@ TEST(ThreadPool, lives_for_a_process_that_begins_when_its_last_share_has_gone) {
   EXPECT_EQ(answer.get(), 7);
 }
 
+TEST(ThreadPool, is_kept_by_a_task_that_has_let_go_of_its_last_share) {
+  auto pool = make_thread_pool(std::make_shared<SystemClock>(), {.threads = 1});
+  Executor& executor = *pool;
+  Promise<bool> kept;
+  executor.post([&executor, &kept, share = std::move(pool)]() mutable {
+    share.reset();
+    kept.set(executor.keep().use_count() != 0);
+  });
+  EXPECT_TRUE(kept.future().get());
+}
+
 TEST(ThreadPool, lives_until_what_waits_for_it_has_run) {
   auto clock = std::make_shared<ManualClock>();
   std::weak_ptr<ThreadPool> seen;
