@@ -82,6 +82,8 @@ void DeviceShell::settle_flight(QueueKind queue, Flight& flight) {
     const bool one_step = !command.work.replay;
     std::optional<Error> failure;
     if (command.must_end()) failure = command.cancel_reason();
+    // The first cause: what else went wrong may come of what it read.
+    if (!failure) failure = poison_of(command.work);
     for (const StepFailure& failed : report.failures) {
       if (failure || (one_step && failed.step != i)) continue;
       failure = failed.error;
@@ -89,7 +91,6 @@ void DeviceShell::settle_flight(QueueKind queue, Flight& flight) {
       command.set_failed_step(failed.step);
       failure = failure->with("step", std::to_string(failed.step));
     }
-    if (!failure) failure = poison_of(command.work);
     StepTiming timing;
     if (one_step && i < report.timings.size()) timing = report.timings[i];
     if (!one_step && !report.timings.empty()) {

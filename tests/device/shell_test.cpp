@@ -128,6 +128,20 @@ TEST_F(Shell, does_not_blame_earlier_commands_for_a_later_cancel) {
   EXPECT_EQ(code_of(later), ErrorCode::cancelled);
 }
 
+TEST_F(Shell, blames_a_cancelled_command_for_what_its_readers_make_of_nothing) {
+  open();
+  const auto between = buffer();
+  const CommandPtr cancelled = submit(buffer(), between);
+  const CommandPtr reader = submit(between, buffer());
+  shell->turn();
+  ASSERT_EQ(backend->submitted.size(), 1U);
+  shell->cancel(*cancelled, cancelled_error("test"));
+  // Its step was left out: the reader's found an index that means nothing.
+  backend->complete(0, {{1, Error{"gather", ErrorCode::invalid_argument, "out of range"}}});
+  shell->turn();
+  EXPECT_EQ(code_of(reader), ErrorCode::cancelled);
+}
+
 TEST_F(Shell, ends_everything_with_device_lost_at_once) {
   open(false, 1);
   const auto a = buffer(), b = buffer();
