@@ -70,13 +70,13 @@ Parts exp(const Parts& z) {
 }
 
 /// ln |z|. Near |z| = 1 of |z|² - 1 = (a - 1)(a + 1) + b², a the larger part's size: nothing cancels where
-/// the angle is small, too.
+/// the angle is small, too. b keeps its sign, since abs() has no slope on the axes, where slopes have one.
 Value log_magnitude(const Parts& z) {
   const Value re = of("abs", z.re);
   const Value im = of("abs", z.im);
   const Value lies = of("greater_equal", re, im);
   const Value a = select(lies, re, im);
-  const Value b = select(lies, im, re);
+  const Value b = select(lies, z.im, z.re);
   const Value near = of("logical_and", of("greater", a, like(a, 0.5)), of("less", a, like(a, 2)));
   const Value beside = select(near, (a - 1.0) * (a + 1.0) + b * b, like(a, 0));
   const Value size = magnitude(chosen(near, one_like(z), z));

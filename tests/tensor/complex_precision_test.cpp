@@ -106,6 +106,30 @@ TEST_F(ComplexPrecisionOfDoubles, slopes_hold_on_the_axes_and_beside_branch_poin
     }
 }
 
+TEST_F(ComplexPrecisionOfDoubles, curvatures_hold_on_the_axes) {
+  struct Curvature {
+    const char* name;
+    Tensor (*function)(const TensorLike&);
+    C (*curvature)(const C&);
+  };
+  const Curvature curvatures[] = {
+      {"sqrt", &sqrt, [](const C& z) { return -0.25 / (z * std::sqrt(z)); }},
+      {"log", &log, [](const C& z) { return -1.0 / (z * z); }},
+      {"log1p", &log1p, [](const C& z) { return -1.0 / ((1.0 + z) * (1.0 + z)); }},
+      {"atan", &atan, [](const C& z) { return -2.0 * z / std::pow(1.0 + z * z, 2); }},
+      {"atanh", &atanh, [](const C& z) { return 2.0 * z / std::pow(1.0 - z * z, 2); }}};
+  for (const C& z : {C{1.25, 0}, C{0.75, -0.0}, C{0, 1.25}, C{0, -0.75}, C{0.25, 0}, C{0.75, 0.25}})
+    for (const Curvature& one : curvatures) {
+      const C wanted = one.curvature(z);
+      // How dL/dim changes with re and with im, where L is the real part.
+      const auto loss = [&](const Tensor& x) { return sum(real(one.function(x))); };
+      const auto slope = [&](const Tensor& x) { return sum(imag(grad(loss)(x))); };
+      const C got = grad(slope)(tensor(Numbers{z})).to_vector<C>()[0];
+      EXPECT_LE(std::abs(got + C{wanted.imag(), wanted.real()}), 1e-6 * std::abs(wanted))
+          << one.name << z << got;
+    }
+}
+
 TEST_P(ComplexPrecision, atanh_holds_far_away_and_beside_its_poles) {
   const Numbers at{{1e38, 0}, {-2e38, 1}, {0, 2e38}, {1, 1e-19}, {-1, -1e-25}, {1e-20, 3e-30}};
   const auto got = as_type(atanh(as_type(tensor(at), DType::c64)), DType::c128).to_vector<C>();
