@@ -54,12 +54,17 @@ Value magnitude(const Parts& z) {
   return select(zero, like(square, 0), root * scale);
 }
 
+/// The scale of a large divisor comes off first, that of a small one last: neither leaves the range before
+/// the quotient does.
 Parts operator/(const Parts& a, const Parts& b) {
   const Value scale = scale_of(b);
   const Parts divisor{b.re / scale, b.im / scale};
-  const Value square = (divisor.re * divisor.re + divisor.im * divisor.im) * scale;
-  const Parts product = a * Parts{divisor.re, -divisor.im};
-  return {product.re / square, product.im / square};
+  const Value square = divisor.re * divisor.re + divisor.im * divisor.im;
+  const Value large = of("greater", scale, like(scale, 1));
+  const Value first = select(large, scale, like(scale, 1));
+  const Value last = select(large, like(scale, 1), scale);
+  const Parts product = Parts{a.re / first, a.im / first} * Parts{divisor.re, -divisor.im};
+  return {product.re / square / last, product.im / square / last};
 }
 
 Parts one_like(const Parts& z) { return {ones_like(z.re), zeros_like(z.im)}; }

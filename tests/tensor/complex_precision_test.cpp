@@ -106,6 +106,17 @@ TEST_F(ComplexPrecisionOfDoubles, slopes_hold_on_the_axes_and_beside_branch_poin
     }
 }
 
+TEST_F(ComplexPrecisionOfDoubles, quotients_hold_at_the_ends_of_the_range) {
+  const double large = 1.5e308;
+  const Numbers a{{large, 0}, {large, large}, {1, 0}, {5e-324, 0}};
+  const Numbers b{{large, large}, {large, -large}, {5e-324, 0}, {0.5, 0}};
+  const auto got = (tensor(a) / tensor(b)).to_vector<C>();
+  EXPECT_LE(std::abs(got[0] - C{0.5, -0.5}), 1e-14) << got[0];
+  EXPECT_LE(std::abs(got[1] - C{0, 1}), 1e-14) << got[1];
+  EXPECT_EQ(got[2], C(HUGE_VAL, 0));
+  EXPECT_EQ(got[3], C(1e-323, 0));
+}
+
 TEST_F(ComplexPrecisionOfDoubles, curvatures_hold_on_the_axes) {
   struct Curvature {
     const char* name;
