@@ -96,7 +96,11 @@ Parts sqrt(const Parts& z) {
   const Value zero = is_zero(z);
   const Parts safe = chosen(zero, one_like(z), z);
   const Value right = of("greater_equal", safe.re, like(safe.re, 0));
-  const Value half = of("sqrt", select(right, safe.re, -safe.re) * 0.5 + magnitude(safe) * 0.5);
+  const Value along = select(right, safe.re, -safe.re);
+  const Value size = magnitude(safe);
+  // Large numbers are halved before they are added, small ones afterwards.
+  const Value large = of("greater", size, like(size, 1));
+  const Value half = of("sqrt", select(large, along * 0.5 + size * 0.5, (along + size) * 0.5));
   const Value other = safe.im / (half * 2.0);
   // The inverse tells -0 from 0, which lie on different sides of the cut.
   const Value below = of("less", like(safe.im, 1) / safe.im, like(safe.im, 0));

@@ -74,6 +74,15 @@ TEST_F(ComplexPrecisionOfDoubles, functions_are_as_exact_as_their_operands) {
   expect_size(DType::c128, 1e-40, 1e100, 1e-14);
 }
 
+TEST_F(ComplexPrecisionOfDoubles, roots_hold_at_the_ends_of_the_range) {
+  for (const C& z : {C{5e-324, 0}, C{-5e-324, 0}, C{1.7e308, 0}, C{-1.2e308, 1e308}}) {
+    const C got = sqrt(tensor(Numbers{z})).to_vector<C>()[0];
+    const std::complex<long double> wide = std::sqrt(Wide{z.real(), z.imag()});
+    const C wanted{static_cast<double>(wide.real()), static_cast<double>(wide.imag())};
+    EXPECT_LE(std::abs(got - wanted), 1e-14 * std::abs(wanted)) << z << got;
+  }
+}
+
 TEST_F(ComplexPrecisionOfDoubles, slopes_hold_on_the_axes_and_beside_branch_points) {
   struct Slope {
     const char* name;
