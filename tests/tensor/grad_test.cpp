@@ -68,6 +68,12 @@ TEST_F(Gradients, of_functions_of_two_elements_with_broadcasting) {
                   {-1 * sample({4}, 2.1, 2.9), sample({4}, 0.9, 1.1, 1)});
 }
 
+TEST_F(Gradients, of_angles_of_the_largest_numbers) {
+  const auto angle = [](const Tensor& x) { return sum(atan2(x, full({1}, 60000.0, DType::f16))); };
+  const Tensor slope = grad(angle)(full({1}, 60000.0, DType::f16));
+  EXPECT_NEAR(as_type(slope, DType::f64).to_vector<double>()[0], 0.5 / 60000, 0x1p-24);
+}
+
 TEST_F(Gradients, of_choices) {
   expect_gradient(
       [](const auto& x) {
