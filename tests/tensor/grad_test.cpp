@@ -192,6 +192,15 @@ TEST_F(Gradients, of_powers_at_zero_are_no_nan) {
   expect_near(by_exponent(tensor({1.0, 3.0})), {0, 8 * std::log(2.0)});
 }
 
+TEST_F(Gradients, of_products_whose_beginnings_leave_the_range) {
+  std::vector<double> numbers(119, 0.125);
+  std::fill_n(numbers.begin() + 60, 59, 8.0);
+  const Tensor x = as_type(tensor(numbers), DType::f32);
+  std::vector<double> wanted;
+  for (const double number : numbers) wanted.push_back(0.125 / number);
+  EXPECT_EQ(grad([](const Tensor& v) { return product(v); })(x).to_vector<double>(), wanted);
+}
+
 TEST_F(Gradients, of_matrix_products) {
   const Function product = [](const auto& x) { return matmul(x[0], x[1]); };
   expect_gradient(product, {sample({2, 3}, -1, 1), sample({3, 4}, -1, 1, 1)});
