@@ -139,6 +139,22 @@ TEST_F(Trainers, whose_limits_are_cancelled_are_not_started_again) {
   EXPECT_EQ(training.status().state, TrainerState::failed);
 }
 
+TEST_F(Trainers, whose_time_is_over_are_not_started_again) {
+  const CancelSource request;
+  request.cancel(deadline_error("request"));
+  const CommandOptions all[] = {{.deadline = system.clock().now()}, {.cancel = request.token()}};
+  for (const CommandOptions& limits : all) {
+    FitOptions options = with(2);
+    options.limits = limits;
+    const Trainer training = train(system.supervisor(), model, rows(10), options,
+                                   {.name = limits.deadline ? "late" : "timed"});
+    EXPECT_EQ(training.history().wait().error().code(), ErrorCode::deadline_exceeded);
+    EXPECT_EQ(training.status().restarts, 0U);
+    EXPECT_EQ(training.status().state, TrainerState::failed);
+  }
+  EXPECT_EQ(values(model), trained_by_fit(0));
+}
+
 TEST_F(Trainers, can_be_cancelled_while_they_are_paused) {
   Stop stop;
   const Trainer training = train(system.supervisor(), model, rows(10), stopping_at(9, 2, 1, stop));
