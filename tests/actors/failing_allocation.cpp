@@ -23,8 +23,16 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 }
 }  // namespace
 
-// All of the program's: the array and nothrow forms go through these.
+// Replaces the allocation functions of the program; the array forms call these. The nothrow form is
+// replaced, too: a sanitizer would serve it from its own heap and object to the delete below.
 void* operator new(std::size_t bytes) { return allocate(bytes, 1); }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return allocate(bytes, 1);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
 }
