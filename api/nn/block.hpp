@@ -8,8 +8,6 @@
 // variables wherever it comes to stand: a network refuses it else, as it refuses any layer that is
 // applied twice.
 //
-// Rows of ../shared/op-checklist.md: A-002 (block).
-//
 // Values; any thread. Errors are thrown: what the function throws; invalid_argument if its results
 // have inputs of a network that it was not given, or are none; arity_mismatch for the number of
 // inputs.

@@ -8,8 +8,6 @@
 // schedule, else the rate of the options or the optimizer's own; times Model::learning_rate_scale(). With
 // accumulated gradients a schedule counts updates, as training does.
 //
-// Rows of ../shared/op-checklist.md.
-//
 // Threads: any but a host's event loop: learning_rate() waits for the steps that were started. Errors are
 // thrown: what the schedule throws; device_lost.
 #pragma once

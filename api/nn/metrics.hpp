@@ -9,8 +9,6 @@
 // A prediction says yes where it is above `threshold`, a target where it is above 0.5; both have the same
 // shape, but for a last axis of 1.
 //
-// Rows of ../shared/op-checklist.md.
-//
 // Pure functions; any thread. Errors are thrown: shape_mismatch, dtype_mismatch, invalid_parameter.
 #pragma once
 

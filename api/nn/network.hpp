@@ -14,8 +14,6 @@
 // An optional input may be left out: a tensor without a value is given in its place, or nothing where it is
 // the last, or where all of them are left out. What is computed of it is then missing, too, and so may an output be: a tensor without a value.
 //
-// Rows of ../shared/op-checklist.md, A-063 (names, counts, outputs), A-065.
-//
 // Threads: any. Errors are thrown: what layers throw, with details "layer" and "kind"; already_exists for
 // two layers of one name; invalid_argument without outputs or with outputs that are inputs only;
 // not_found for variables or inputs that are missing, shape_mismatch and dtype_mismatch for wrong ones.
@@ -120,7 +118,7 @@ class Network {
 
   /// The same graph with other layers: `choose` is asked once for each and gives it back or another
   /// one, which gets its name; `change` puts something behind each output. What does not fit is
-  /// refused as in any network. Row A-063 (map_nodes, rewrite_nodes).
+  /// refused as in any network.
   using ChooseLayer = std::function<Layer(const Layer& layer, const LayerInfo& info)>;
   using ChangeOutput = std::function<Node(const Node& output)>;
   [[nodiscard]] Network with_layers(const ChooseLayer& choose,

@@ -1,8 +1,6 @@
 // Functions of single elements. Shapes broadcast as NumPy's do; dtypes merge by
 // pipeline/tensor/promotion.hpp. Conditions are u8, 0 or 1.
 //
-// Rows of ../shared/op-checklist.md: N-022, N-029 to N-046, N-048, T-010 to T-017, T-019, T-021.
-//
 // Threads: any. Errors are thrown: shape_mismatch, dtype_mismatch.
 #pragma once
 
@@ -114,11 +112,11 @@ namespace stoker {
 [[nodiscard]] Tensor right_shift(const TensorLike& a, const TensorLike& b);
 
 // Choices -------------------------------------------------------------------------------------------
-/// `yes` where the condition is not 0, else `no`. N-048.
+/// `yes` where the condition is not 0, else `no`.
 [[nodiscard]] Tensor select(const TensorLike& condition, const TensorLike& yes,
                             const TensorLike& no);
 /// Within [low, high], `high` where they cross; NaN stays, a limit of NaN is none. The gradient at a limit
-/// is x's. N-052.
+/// is x's.
 [[nodiscard]] Tensor clip(const TensorLike& x, const TensorLike& low, const TensorLike& high);
 
 /// Elements converted: floats to integers truncate toward zero and saturate, NaN gives 0; integers wrap;

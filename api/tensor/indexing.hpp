@@ -1,8 +1,6 @@
 // Elements by position. An index that is out of range counts as the nearest that is not, on every device;
 // indices are integers of any dtype.
 //
-// Rows of ../shared/op-checklist.md: N-087 (dynamic starts), N-089 to N-094.
-//
 // Threads: any. Errors are thrown: shape_mismatch, dtype_mismatch, invalid_parameter.
 #pragma once
 

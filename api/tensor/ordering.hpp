@@ -1,7 +1,5 @@
 // Order along an axis: sorted, counted up, and the differences.
 //
-// Rows of ../shared/op-checklist.md: N-056, N-065, N-066, N-095 to N-097.
-//
 // Threads: any. Errors are thrown: invalid_parameter, dtype_mismatch.
 #pragma once
 
