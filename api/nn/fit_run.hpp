@@ -56,8 +56,7 @@ class FitRun {
 
   /// Waits for the losses of all steps that were started, and tells the batch callbacks.
   void settle();
-  /// So much time passed in which nothing was asked for: it counts neither as an epoch's nor towards
-  /// what is left.
+  /// Excludes idle time from epoch durations and from the remaining-time estimate.
   void idled(std::chrono::nanoseconds time) noexcept;
 
   [[nodiscard]] const History& history() const noexcept;

@@ -1,4 +1,4 @@
-// The learning rate of now, as a number: for callbacks that write it down or decide by it.
+// The current learning rate as a number, for callbacks that log it or act on it.
 //
 //     [](const EpochMetrics& metrics, Training& training) {
 //       std::cout << metrics.epoch << ": " << learning_rate(training.model()) << '\n';

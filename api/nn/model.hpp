@@ -170,8 +170,8 @@ class Model {
   /// What the learning rate is multiplied by, 1 at first.
   void set_learning_rate_scale(double scale);
   [[nodiscard]] double learning_rate_scale() const;
-  /// Wait. What losses are multiplied by (1 without scaling), and how many steps did not count
-  /// because a gradient was not finite.
+  /// The current loss scale (1 if unscaled); the number of steps skipped because of non-finite
+  /// gradients. Both block.
   [[nodiscard]] double loss_scale() const;
   [[nodiscard]] std::int64_t skipped_steps() const;
 

@@ -11,8 +11,9 @@
 // A network is immutable and holds no numbers: those are Variables, by "layer.variable". forward() is
 // pure, so it can be traced, differentiated and mapped.
 //
-// An optional input may be left out: a tensor without a value is given in its place, or nothing where it is
-// the last, or where all of them are left out. What is computed of it is then missing, too, and so may an output be: a tensor without a value.
+// An optional input may be left out. Pass an empty Tensor in its place. Trailing optional inputs, or all of
+// them, may simply be omitted. Whatever is computed from a missing input is missing, too. A missing output
+// is an empty Tensor.
 //
 // Threads: any. Errors are thrown: what layers throw, with details "layer" and "kind"; already_exists for
 // two layers of one name; invalid_argument without outputs or with outputs that are inputs only;

@@ -89,8 +89,8 @@ class Trainer {
   /// training failed with; what start_child() says of a name that is taken.
   [[nodiscard]] Future<History> history() const;
   [[nodiscard]] TrainerStatus status() const;
-  /// The trainer of now, to be watched or killed; empty while there is none. Another one after each
-  /// restart.
+  /// The current trainer actor, for monitoring or killing; empty between restarts, and a new address
+  /// after each.
   [[nodiscard]] ActorAddress actor() const;
 
   /// From now on the actor is sent a TrainingProgress after each batch whose loss is known, and the

@@ -20,7 +20,7 @@ namespace stoker {
 /// `target` with updates[i] added at the coordinates indices[i]; duplicates accumulate.
 [[nodiscard]] Tensor indexed_add(const Tensor& target, const Tensor& indices, const Tensor& updates,
                                  const std::optional<Axes>& axes = {});
-/// The same with the updates put there; of duplicates any one.
+/// As above, but updates overwrite. For duplicate indices, which update wins is unspecified.
 [[nodiscard]] Tensor indexed_put(const Tensor& target, const Tensor& indices, const Tensor& updates,
                                  const std::optional<Axes>& axes = {});
 /// A box whose place is known when it runs: starts is one integer for each axis. It is moved so that it
