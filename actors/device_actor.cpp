@@ -1,7 +1,6 @@
 #include "stoker/actors/device_actor.hpp"
 
 #include "stoker/actors/device_client.hpp"
-#include "stoker/actors/timed_send.hpp"
 #include "stoker/runtime/log.hpp"
 
 namespace stoker {
@@ -23,7 +22,9 @@ void DeviceActor::on(const CancelCommand& message) {
   const auto patience = shell_->options().hang_patience;
   if (!message.overdue || point.value == 0 || patience == std::chrono::nanoseconds::max()) return;
   const ActorRef<DeviceActor> self{cell()->shared_from_this()};
-  cast_after(self, patience, CheckHung{point, message.command->kernel()}).detach();
+  overdue_.push_back(
+      {point, cast_after(self, patience, CheckHung{point, message.command->kernel()})});
+  forget_ended();
 }
 
 void DeviceActor::on(const CheckHung& message) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stoker/actors/actor.hpp"
+#include "stoker/actors/timed_send.hpp"
 #include "stoker/device/shell.hpp"
 
 namespace stoker {
@@ -66,13 +67,23 @@ class DeviceActor final : public Actor {
   [[nodiscard]] std::array<QueuePoint, queue_kinds> on(const CloseDevice& message);
   void on(const AbandonDevice& message) { shell_->abandon(message.why); }
   void on(const DropBuffer& message) { shell_->release(message.buffer); }
-  void on(SettleCompletions) {}  // the end of the turn does it
+  void on(SettleCompletions) { forget_ended(); }  // the end of the turn does the rest
 
   void terminate(const ExitReason& why) override;
 
  private:
+  /// A command that still ran after its deadline.
+  struct Overdue {
+    QueuePoint point;
+    SendTimer check;  ///< sends CheckHung
+  };
+  void forget_ended() {
+    std::erase_if(overdue_, [this](const Overdue& one) { return shell_->reached(one.point); });
+  }
+
   std::shared_ptr<DeviceShell> shell_;
   std::weak_ptr<DeviceClient> client_;
+  std::vector<Overdue> overdue_;  // of those that have ended the checks would keep a host's loop
 };
 
 /// Drops the buffer's memory once nobody in flight uses it; commands queued before still run.

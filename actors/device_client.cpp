@@ -183,9 +183,13 @@ void DeviceClient::watch(const CommandPtr& command, const CommandOptions& option
 
 void DeviceClient::cancel(const CommandPtr& command, Error why, bool overdue) {
   if (context_.fork.forked()) return;  // the work is the parent's
-  // Marked here: it does not begin although the message comes late, or finds no room.
+  // Marked here: it does not begin although the message comes late.
   static_cast<void>(command->mark_cancelled(why));
-  static_cast<void>(actor_.cast(CancelCommand{command, std::move(why), overdue}, Run::here));
+  const CancelCommand message{command, std::move(why), overdue};
+  if (actor_.cast(message, Run::here)) return;
+  // No room: what waits for the outside would hear of it when that comes, if ever.
+  actor_.strand()->send_signal(
+      std::make_unique<CastMessage<DeviceActor, CancelCommand>>(actor_.cell(), message));
 }
 
 // --- kernels -------------------------------------------------------------------------------------

@@ -84,7 +84,6 @@ void SupervisorLoop::run() {
 void SupervisorLoop::step() {
   if (asked_) self_.exit(*asked_);
   for (; !later_.empty(); later_.pop_front()) on_exit(Exit{later_.front()});
-  for (const ChildKey& key : std::exchange(overdue_, {})) try_again(key);
   self_.receive([&](const Exit& exit) { on_exit(exit); },
                 [](const Down&) {},  // of a child that was left behind
                 [&](Request<StartChild, ActorAddress> ask) {
@@ -251,7 +250,7 @@ void SupervisorLoop::begin_again(At child) {
   child->state = State::restarting;
   const auto wait = delay();
   if (wait > std::chrono::nanoseconds::zero())
-    child->retry = cast_after(self_.self(), wait, TryAgain{key_of(*child)});
+    retry(*child, wait);
   else
     start_group(child);
 }
@@ -267,16 +266,23 @@ void SupervisorLoop::start_group(At first) {
       if (const Result<void> started = start(child); !started) {
         child->state = State::restarting;
         count_restart(*child, ExitReason::failure(started.error()));
-        if (const auto wait = delay(); wait > std::chrono::nanoseconds::zero())
-          child->retry = cast_after(self_.self(), wait, TryAgain{key_of(*child)});
-        else if (!self_.self().cast(TryAgain{key_of(*child)}))
-          overdue_.push_back(key_of(*child));
-        return;
+        return retry(*child, delay());
       }
       if (!child->actor) forget_or_keep(child);
     }
     if (!others) return;
   }
+}
+
+void SupervisorLoop::retry(Child& child, std::chrono::nanoseconds wait) {
+  // Requests that fill the mailbox must not keep it out: then nobody would ever try again.
+  const auto send = [weak = std::weak_ptr{self_.self().cell()}, key = key_of(child)] {
+    if (const auto self = weak.lock())
+      self->strand()->send_signal(std::make_unique<MailMessage<TryAgain>>(self, TryAgain{key}));
+  };
+  if (wait <= std::chrono::nanoseconds::zero()) return send();
+  Clock& clock = self_.clock();
+  child.retry = Timer{clock, deadline_after(clock.now(), wait), *self_.executor(), send};
 }
 
 void SupervisorLoop::try_again(const ChildKey& key) {

@@ -13,7 +13,7 @@
 #include <unordered_map>
 
 #include "stoker/actors/supervisor.hpp"
-#include "stoker/actors/timed_send.hpp"
+#include "stoker/runtime/clock.hpp"
 
 namespace stoker {
 
@@ -41,7 +41,7 @@ class SupervisorLoop {
     ActorId key = 0;  ///< of the actor that runs or ran last
     ChildInfo::State state = ChildInfo::State::stopped;
     std::uint64_t restarts = 0;
-    SendTimer retry = {};
+    Timer retry = {};
   };
   using Children = std::list<Child>;
   using At = Children::iterator;
@@ -78,6 +78,8 @@ class SupervisorLoop {
   /// Starts the child and whom else its end concerned, now or after the back-off.
   void begin_again(At child);
   void start_group(At first);
+  /// Has try_again() called after `wait`.
+  void retry(Child& child, std::chrono::nanoseconds wait);
   void try_again(const ChildKey& key);
   [[nodiscard]] std::chrono::nanoseconds delay() const;
   [[nodiscard]] ChildKey key_of(const Child& child) const;
@@ -111,7 +113,6 @@ class SupervisorLoop {
   std::unordered_map<std::string_view, At> by_id_;
   std::deque<Clock::time_point> restarts_;  // within the period
   std::deque<Ended> last_;                  // of them, the last few
-  std::vector<ChildKey> overdue_;
   // What came while it waited for children to end:
   std::deque<Exit> later_;
   std::optional<ExitReason> asked_;

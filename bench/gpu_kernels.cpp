@@ -152,12 +152,12 @@ void convolutions(Context& context, Gpu& gpu) {
   struct Case {
     std::string name;
     std::int64_t channels, size, filters, kernel, stride, padding;
-    double cudnn_us;  // PyTorch 2.11 on an H200 at batch 64, docs/benchmarks.md
+    double cudnn_us;  // PyTorch 2.11 without tf32 on an H200 at batch 64, docs/benchmarks.md
   };
-  const Case cases[] = {{"conv2d 3→64 7×7 s2, 224", 3, 224, 64, 7, 2, 3, 614},
-                        {"conv2d 64→64 3×3, 56", 64, 56, 64, 3, 1, 1, 145},
-                        {"conv2d 128→128 3×3, 28", 128, 28, 128, 3, 1, 1, 93},
-                        {"conv2d 256→256 1×1, 14", 256, 14, 256, 1, 1, 0, 20}};
+  const Case cases[] = {{"conv2d 3→64 7×7 s2, 224", 3, 224, 64, 7, 2, 3, 736},
+                        {"conv2d 64→64 3×3, 56", 64, 56, 64, 3, 1, 1, 358},
+                        {"conv2d 128→128 3×3, 28", 128, 28, 128, 3, 1, 1, 195},
+                        {"conv2d 256→256 1×1, 14", 256, 14, 256, 1, 1, 0, 63}};
   const std::int64_t batch = gpu.large ? 64 : 1;
   for (const Case& one : cases) {
     const std::int64_t out = (one.size + 2 * one.padding - one.kernel) / one.stride + 1;

@@ -142,7 +142,7 @@ void DeviceShell::turn() {
       const Error why = *lost();
       settle_completed();  // what was complete before the loss is not part of it
       close(why);
-      abandon_flights(why, hung_);
+      abandon_flights(why, runs_on_.load(std::memory_order_relaxed));
     }
     settle_completed();
     if (!held_.empty()) held_.release_reached(queue_);

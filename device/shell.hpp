@@ -267,7 +267,6 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   std::vector<std::shared_ptr<MemoryLease>> scratch_;  // of the work that is about to be added
   bool closed_ = false;
   std::optional<Error> close_reason_;
-  bool hung_ = false;
   std::shared_ptr<DeviceShell> keep_alive_;  // while anything queues or runs
 
   // shared with the backend's thread
@@ -280,7 +279,8 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   mutable std::mutex loss_mutex_;
   std::optional<Error> lost_;
   std::atomic<bool> is_lost_{false};
-  bool loss_settled_ = false;  // strand only
+  std::atomic<bool> runs_on_{false};  // it may, though it counts as lost; set before that
+  bool loss_settled_ = false;         // strand only
   std::mutex muted_mutex_;
   std::vector<Muted> muted_;
   std::shared_ptr<DeviceShell> keep_muted_;  // while there are any: the backend reports to this

@@ -82,6 +82,8 @@ void DeviceShell::settle_flight(QueueKind queue, Flight& flight) {
     const bool one_step = !command.work.replay;
     std::optional<Error> failure;
     if (command.must_end()) failure = command.cancel_reason();
+    // The first cause: what else went wrong may come of what it read.
+    if (!failure) failure = poison_of(command.work);
     for (const StepFailure& failed : report.failures) {
       if (failure || (one_step && failed.step != i)) continue;
       failure = failed.error;
@@ -89,7 +91,6 @@ void DeviceShell::settle_flight(QueueKind queue, Flight& flight) {
       command.set_failed_step(failed.step);
       failure = failure->with("step", std::to_string(failed.step));
     }
-    if (!failure) failure = poison_of(command.work);
     StepTiming timing;
     if (one_step && i < report.timings.size()) timing = report.timings[i];
     if (!one_step && !report.timings.empty()) {
@@ -191,7 +192,7 @@ void DeviceShell::abandon(const Error& why) {
 }
 
 void DeviceShell::give_up(const Error& why) {
-  hung_ = true;
+  runs_on_.store(true, std::memory_order_relaxed);
   note_lost(why);
 }
 
@@ -255,8 +256,10 @@ void DeviceShell::on_completed(Completion completion) noexcept {
   const bool silent = completion.failures.empty() && completion.timings.empty();
   if (!silent && !reports_.try_push({completion.point, std::move(completion.failures),
                                      std::move(completion.timings)})) {
-    // There is room for every flight, so memory has run out. What failed must not pass for done.
-    return on_lost({"complete", ErrorCode::out_of_memory, "no memory to say what failed"});
+    // There is room for every flight, so memory has run out. What failed must not pass for done; the
+    // device knows nothing of that, and goes on with the others.
+    runs_on_.store(true, std::memory_order_relaxed);
+    return note_lost({"complete", ErrorCode::out_of_memory, "no memory to say what failed"});
   }
   completed_[index_of(completion.point.queue)].store(completion.point.value,
                                                      std::memory_order_seq_cst);

@@ -117,7 +117,6 @@ class Timer::State final : private TimerNode, private Task {
   void expired() noexcept override { executor_->post(static_cast<Task&>(*this)); }
   void run() noexcept override {
     const std::shared_ptr<State> self = std::move(self_);
-    executor_.reset();
     Phase waiting = Phase::waiting;
     if (phase_.compare_exchange_strong(waiting, Phase::over)) {
       try {
@@ -127,6 +126,7 @@ class Timer::State final : private TimerNode, private Task {
       }
     }
     function_ = nullptr;
+    executor_.reset();
   }
   void drop() noexcept override {
     phase_.store(Phase::over);

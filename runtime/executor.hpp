@@ -49,7 +49,7 @@ class Executor : public std::enable_shared_from_this<Executor> {
 
   /// For what will be posted later: a share of this executor if it is shared, else its address only.
   /// Whoever may have the last share lets go of it on a thread of this executor.
-  [[nodiscard]] std::shared_ptr<Executor> keep() noexcept {
+  [[nodiscard]] virtual std::shared_ptr<Executor> keep() noexcept {
     if (auto shared = weak_from_this().lock()) return shared;
     return {std::shared_ptr<void>{}, this};
   }

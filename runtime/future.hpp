@@ -191,9 +191,10 @@ class Continuation final : public FutureState<U>, private Waiter, private Task {
   void wake() noexcept override { executor_->defer(static_cast<Task&>(*this)); }
   void run() noexcept override {
     const boost::intrusive_ptr<Continuation> self{this, false};
-    executor_.reset();  // before anybody hears of the outcome, and may end the executor
     const Input input = take_input();
-    this->complete(call_as_result<U>("future.then", function_, input->result()));
+    Result<U> outcome = call_as_result<U>("future.then", function_, input->result());
+    executor_.reset();  // before anybody hears of the outcome, and may end the executor
+    this->complete(std::move(outcome));
   }
   void drop() noexcept override {
     const boost::intrusive_ptr<Continuation> self{this, false};

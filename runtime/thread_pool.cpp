@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -97,10 +98,6 @@ struct ThreadPool::Impl {
 
   /// Under the lock, and not before all threads are there.
   [[nodiscard]] bool idle() const noexcept { return queue.empty() && sleeping == threads.size(); }
-  [[nodiscard]] bool has_work() const noexcept {
-    const std::lock_guard lock{mutex};
-    return !idle();
-  }
   void await_idle() noexcept {
     std::unique_lock lock{mutex};
     awaited = true;
@@ -111,6 +108,14 @@ struct ThreadPool::Impl {
     const std::lock_guard lock{mutex};
     ending = true;
     ready.notify_all();
+  }
+
+  /// A share, a new one if none is left. Null without memory, or if make_thread_pool() did not make it.
+  [[nodiscard]] std::shared_ptr<ThreadPool> share() noexcept;
+  /// Whether the last one has been given back.
+  [[nodiscard]] bool unshare() noexcept {
+    const std::lock_guard lock{share_mutex};
+    return --shares == 0;
   }
 
   ThreadPool* owner;
@@ -125,6 +130,11 @@ struct ThreadPool::Impl {
   bool awaited = false;   // that it is idle
   bool ending = false;
   std::atomic<unsigned> notifying{0};  // threads that wake one, after the lock
+
+  std::shared_ptr<Clock> shared_clock;  // of make_thread_pool()
+  std::mutex share_mutex;               // of what follows
+  std::weak_ptr<ThreadPool> shared;     // the newest share and its copies
+  unsigned shares = 0;                  // those that were not given back
   std::vector<std::jthread> threads;
 };
 
@@ -177,21 +187,19 @@ void flush_deferred() noexcept {
 }
 }  // namespace detail
 
-/// Ends a pool with its last share.
+/// Gives a share back when its last copy goes and the pool is idle; the last share ends the pool.
 struct ThreadPool::End {
-  std::shared_ptr<Clock> clock;
-  bool with_work = false;  ///< ends it also with work in it
+  std::shared_ptr<Clock> clock;  ///< needed to the end of the pool
+  bool counted = false;          ///< else nobody has got the share
 
   void operator()(ThreadPool* pool) const noexcept {
+    if (!counted) return;
     if (pool->in_executor()) return elsewhere(pool);
-    if (!with_work && !pool->impl_->fork_guard.forked() && pool->impl_->has_work()) try {
-        // What still runs keeps the pool (Executor::keep) by shares in this one.
-        const std::shared_ptr<ThreadPool> again{pool, End{clock, true}};
-        std::get_deleter<End>(again)->with_work = false;
-        return pool->impl_->await_idle();
-      } catch (...) {  // no memory: shared_ptr has ended it
-        return;
-      }
+    if (!pool->impl_->fork_guard.forked()) {
+      // What still runs may keep the pool (Executor::keep), by a new share.
+      pool->impl_->await_idle();
+      if (!pool->impl_->unshare()) return;
+    }
     const std::unique_ptr<ThreadPool> ending{pool};
   }
   /// A thread cannot join itself.
@@ -204,10 +212,34 @@ struct ThreadPool::End {
   }
 };
 
+std::shared_ptr<ThreadPool> ThreadPool::Impl::share() noexcept {
+  if (!shared_clock || fork_guard.forked()) return nullptr;
+  const std::lock_guard lock{share_mutex};
+  if (auto there = shared.lock()) return there;
+  try {
+    std::shared_ptr<ThreadPool> made{owner, End{shared_clock}};
+    std::get_deleter<End>(made)->counted = true;
+    ++shares;
+    shared = made;
+    return made;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+std::shared_ptr<Executor> ThreadPool::keep() noexcept {
+  if (auto share = impl_->share()) return share;
+  return Executor::keep();
+}
+
 std::shared_ptr<ThreadPool> make_thread_pool(std::shared_ptr<Clock> clock,
                                              ThreadPoolOptions options) {
   auto pool = std::make_unique<ThreadPool>(*clock, std::move(options));
-  return {pool.release(), ThreadPool::End{std::move(clock)}};
+  pool->impl_->shared_clock = std::move(clock);
+  auto share = pool->impl_->share();
+  if (!share) throw std::bad_alloc{};
+  static_cast<void>(pool.release());
+  return share;
 }
 
 }  // namespace stoker

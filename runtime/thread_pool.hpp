@@ -33,6 +33,8 @@ class ThreadPool final : public Executor {
   void defer(Task& task) noexcept override;
   [[nodiscard]] bool in_executor() const noexcept override;
   [[nodiscard]] Clock& clock() const noexcept override;
+  /// Of make_thread_pool() also when its last share has gone, for what runs on it still.
+  [[nodiscard]] std::shared_ptr<Executor> keep() noexcept override;
 
   [[nodiscard]] unsigned size() const noexcept;
 

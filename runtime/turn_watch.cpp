@@ -18,10 +18,12 @@ struct TurnWatch::Slots {
     return all.emplace_back();
   }
   void give(Slot& slot) noexcept {
+    if (fork.forked()) return;
     const std::scoped_lock lock{mutex};
     slot.used_ = false;
   }
 
+  const ForkGuard fork;  // in a child a thread of the parent may hold the lock
   std::mutex mutex;
   std::deque<Slot> all;
 };

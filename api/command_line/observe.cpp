@@ -99,7 +99,7 @@ int observe(const Options& options) {
       return ok;
     }
     show(seen.value(), &before, options);
-    if (options.once) return ok;
+    if (options.once || !std::cout) return ok;  // what does not arrive is told at the end
     before = *seen;
   }
   return interrupted + interrupts.received();

@@ -28,12 +28,15 @@ struct Options {
 struct Outcome {
   nn::History history;
   std::optional<Error> failure;
-  std::filesystem::path saved;  ///< empty: nowhere
-  std::int64_t wanted = 0;      ///< the epoch to end with
+  std::filesystem::path saved;   ///< empty: nowhere
+  std::optional<Error> unsaved;  ///< why the model could not be saved
+  std::int64_t wanted = 0;       ///< the epoch to end with
 
   [[nodiscard]] bool stopped_early() const {
     return !failure && !history.empty() && history.back().epoch < wanted;
   }
+  /// What came first of what went wrong.
+  [[nodiscard]] const std::optional<Error>& error() const { return failure ? failure : unsaved; }
 };
 
 /// Trains from where the plan's model is.
@@ -78,8 +81,12 @@ Outcome train(nn::TrainingPlan& plan, const Options& options, const CancelToken&
     outcome.failure = plan.placed(error_from_current_exception("train"));
   }
   if (!target.empty() && !outcome.history.empty()) {
-    nn::save_training(plan.model, outcome.history.back().epoch, fit.callbacks, target);
-    outcome.saved = target;
+    try {
+      nn::save_training(plan.model, outcome.history.back().epoch, fit.callbacks, target);
+      outcome.saved = target;
+    } catch (const std::exception&) {
+      outcome.unsaved = error_from_current_exception("train");
+    }
   }
   return outcome;
 }
@@ -110,7 +117,8 @@ nlohmann::json report_json(const nn::Model& model, Journal& journal, const Outco
     report["epochs"].push_back(epoch_json(epoch));
   report["stopped_early"] = outcome.stopped_early();
   if (!outcome.saved.empty()) report["saved"] = outcome.saved.string();
-  if (outcome.failure) report["error"] = to_json(*outcome.failure);
+  if (outcome.error()) report["error"] = to_json(*outcome.error());
+  if (outcome.unsaved) report["unsaved"] = to_json(*outcome.unsaved);
   return report;
 }
 
@@ -184,9 +192,12 @@ int run(const Options& options) {
                     : nlohmann::json{{"error", to_json(*outcome.failure)}});
   else if (plan && !options.script.quiet)
     print_report(plan->model, outcome);
-  if (!outcome.failure) return ok;
-  if (!options.script.json) print_failure(*outcome.failure, source, was_interrupted, outcome);
-  return was_interrupted ? interrupted + interrupts.received() : exit_code_of(*outcome.failure);
+  if (!options.script.json) {
+    if (outcome.failure) print_failure(*outcome.failure, source, was_interrupted, outcome);
+    if (outcome.unsaved) std::cerr << "stoker: " << describe(*outcome.unsaved);
+  }
+  if (was_interrupted) return interrupted + interrupts.received();
+  return outcome.error() ? exit_code_of(*outcome.error()) : ok;
 }
 
 /// Throws a CLI::Error for what the parser cannot see.

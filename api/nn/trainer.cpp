@@ -47,7 +47,7 @@ class TrainerActor final : public Actor {
       return;
     }
     if (const Error* why = std::get_if<Error>(&ended.outcome)) {
-      if (!TrainingJob::repeats(*why)) exit(ExitReason::failure(*why));
+      if (!job_->repeats(*why)) exit(ExitReason::failure(*why));
       job_->end(TrainerState::failed, *why);
       leave(ExitReason::shutdown("failed"));
       return;

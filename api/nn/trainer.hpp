@@ -14,7 +14,7 @@
 // and exit(kill) end the actor; its supervisor starts another, which waits for the device, takes the model
 // back to the last checkpoint and goes on from there. What comes out is what uninterrupted training gives,
 // to the bit. More restarts than `intensity` within `period`, and the history is the error. What no restart
-// can help ends it at once: a loss that is not finite, data that do not fit, limits that were cancelled.
+// can help ends it at once: a loss that is not finite, data that do not fit, limits that ended it.
 //
 // However it ends, the model is as after a whole epoch, and of what was trained nothing else is left. A pause
 // or an end takes effect between two batches; the validation after an epoch counts as one.

@@ -5,6 +5,7 @@
 namespace stoker::nn::detail {
 TrainingJob::TrainingJob(Model model, Dataset data, FitOptions fit, TrainerOptions options)
     : options_{std::move(options)},
+      limits_{fit.limits},
       run_{[&] {
         // The run is this object's, and so is never told of anything after it.
         fit.on_batch.push_back(
@@ -228,15 +229,16 @@ History TrainingJob::done() const {
   return status_.history;
 }
 
-bool TrainingJob::repeats(const Error& why) noexcept {
+bool TrainingJob::repeats(const Error& why) const noexcept {
+  if (limits_.cancel.cancelled()) return true;  // whatever its cause is
+  if (limits_.deadline && why.code() == ErrorCode::deadline_exceeded) return true;
   switch (why.code()) {
     case ErrorCode::invalid_argument:
     case ErrorCode::arity_mismatch:
     case ErrorCode::shape_mismatch:
     case ErrorCode::dtype_mismatch:
     case ErrorCode::invalid_parameter:
-    case ErrorCode::unsupported:
-    case ErrorCode::cancelled: return true;
+    case ErrorCode::unsupported: return true;
     default: return false;
   }
 }

@@ -56,8 +56,8 @@ class TrainingJob : public std::enable_shared_from_this<TrainingJob> {
   void broke(const Error& why);
   [[nodiscard]] Error last_error() const;
   [[nodiscard]] History done() const;
-  /// Whether it would come again after a restart: a mistake of the program.
-  [[nodiscard]] static bool repeats(const Error& why) noexcept;
+  /// Whether it would come again after a restart: a mistake of the program, or limits that are over.
+  [[nodiscard]] bool repeats(const Error& why) const noexcept;
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -70,6 +70,7 @@ class TrainingJob : public std::enable_shared_from_this<TrainingJob> {
   [[nodiscard]] std::vector<Trainer::Subscription> subscribers();
 
   const TrainerOptions options_;
+  const CommandOptions limits_;
   std::optional<FitRun> run_;     // of the thread that works; none once the training has ended
   TrainerCheckpoint checkpoint_;  // the same
 

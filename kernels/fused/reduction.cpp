@@ -5,6 +5,7 @@
 #include "stoker/kernels/fused/reduction_shader.hpp"
 #include "stoker/kernels/fused/run_time_shader.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/runtime/immortal.hpp"
 
 namespace stoker {
 namespace {
@@ -70,8 +71,8 @@ class GpuVersion {
  private:
   /// The shaders of kernels/reduce.
   static const reduce::Shaders& rest() {
-    static const reduce::Shaders shaders = reduce::make_shaders();
-    return shaders;
+    static const Immortal<reduce::Shaders> shaders{&reduce::make_shaders};
+    return *shaders;
   }
 
   [[nodiscard]] std::int64_t divisor() const {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "stoker/kernels/copy/copy.hpp"
 #include "stoker/kernels/kernel.hpp"
@@ -22,7 +23,7 @@ struct Shaders {
 };
 
 // Elements are moved as bits, so only their size matters.
-const std::vector<DType> sizes{DType::u8, DType::u16, DType::u32, DType::u64};
+constexpr std::array sizes{DType::u8, DType::u16, DType::u32, DType::u64};
 
 std::string variant_name(DType dtype) {
   return std::string{to_string(*std::ranges::find(sizes, size_of(dtype), &size_of))};
@@ -37,7 +38,7 @@ Shaders make_shaders() {
   gather.bindings = {{.name = "x", .type = "T"}, {.name = "y", .type = "T", .writes = true}};
   gather.push = {{"n"}, {"extents", PushType::u32, 8}, {"strides", PushType::u32, 8}};
   gather.constants = {{"rank"}, {"unit", 4}, {"one_row"}, {"adjacent"}};
-  gather.variants = rules::variants_of("T", sizes);
+  gather.variants = rules::variants_of("T", {sizes.begin(), sizes.end()});
 
   Shader tile;
   tile.name = "transpose_tile";
@@ -54,7 +55,7 @@ Shaders make_shaders() {
                {"batch_in", PushType::u32, max_batch_rank},
                {"batch_out", PushType::u32, max_batch_rank}};
   tile.constants = {{"batch_rank"}, {"wide_in"}, {"wide_out"}};
-  tile.variants = rules::variants_of("T", sizes);
+  tile.variants = rules::variants_of("T", {sizes.begin(), sizes.end()});
   for (std::size_t i = 0; i < sizes.size(); ++i)
     tile.variants[i].defines = {{"TILE", std::to_string(tile_extent(sizes[i])) + "u"}};
 

@@ -54,6 +54,16 @@ Result<GpuPlan> plan(const std::string& name, Operation operation, const Shader&
   PassBinding source = input(0);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& [outer, axis, inner] = all[i];
+    // The shader counts places in 32 bits: what passes 2^31 must lie behind all elements.
+    constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
+    if (axis.in > 1 && axis.in - 1 > most / axis.base_dilation)
+      return Error{name,
+                   ErrorCode::unsupported,
+                   "the GPU version takes axes that are, dilated, up to " + std::to_string(most) +
+                       " places long; the CPU device computes this",
+                   {{"extent", std::to_string(axis.in)},
+                    {"base_dilation", std::to_string(axis.base_dilation)},
+                    {"limit", std::to_string(most)}}};
     const bool last = i + 1 == all.size();
     const DType to = last ? call.dtype() : partial_dtype(call.dtype());
     const auto results = static_cast<std::size_t>(all[i].results());

@@ -226,10 +226,22 @@ namespace {
 struct Parts {
   std::string_view rest;
   std::uint64_t steps_per_byte;
+  int reader;
 };
 
+/// What the reader gives next, kept behind it; nothing at its end.
+std::string_view more_text(lua_State* L, int reader) {
+  lua_pushvalue(L, reader);
+  lua_call(L, 0, 1);
+  lua_replace(L, reader + 1);
+  if (lua_isnil(L, reader + 1)) return {};
+  if (lua_isstring(L, reader + 1) == 0) luaL_error(L, "reader function must return a string");
+  return check_text(L, reader + 1);
+}
+
 const char* next_part(lua_State* L, void* parts, std::size_t* size) {
-  auto& [rest, steps_per_byte] = *static_cast<Parts*>(parts);
+  auto& [rest, steps_per_byte, reader] = *static_cast<Parts*>(parts);
+  if (rest.empty() && reader != 0) rest = more_text(L, reader);
   *size = std::min(rest.size(), std::size_t{16} << 10);
   spend(L, *size * steps_per_byte);
   const char* const part = rest.data();
@@ -239,8 +251,9 @@ const char* next_part(lua_State* L, void* parts, std::size_t* size) {
 
 }  // namespace
 
-int load_text(lua_State* L, std::string_view text, const char* name, std::uint64_t steps_per_byte) {
-  Parts parts{text, steps_per_byte};
+int load_text(lua_State* L, std::string_view text, const char* name, std::uint64_t steps_per_byte,
+              int reader) {
+  Parts parts{text, steps_per_byte, reader};
   const int status = lua_load(L, next_part, &parts, name, "t");
   check_budget(L);  // what the reader raises is caught inside
   return status;

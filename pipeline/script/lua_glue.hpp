@@ -109,9 +109,10 @@ template <class T> void open_type(lua_State* L, const char* type) {
 }
 
 /// lua_load() of text (compiled chunks are refused). Between its parts the script may be told to end, so
-/// that parsing takes no longer than the script may; each byte is charged `steps_per_byte`.
+/// that parsing takes no longer than the script may; each byte is charged `steps_per_byte`. `reader`: the
+/// place on the stack of a function that gives more text, until it gives none; the next place is its.
 [[nodiscard]] int load_text(lua_State* L, std::string_view text, const char* name,
-                            std::uint64_t steps_per_byte);
+                            std::uint64_t steps_per_byte, int reader = 0);
 
 /// The text at `index` (a string or number argument); raises otherwise.
 [[nodiscard]] std::string_view check_text(lua_State* L, int index);

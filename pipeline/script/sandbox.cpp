@@ -61,17 +61,16 @@ int protected_call_with_handler(lua_State* L) {
 
 // load(chunk, name, mode, environment): text only, whatever mode says.
 int load(lua_State* L, Script&) {
-  if (lua_type(L, 1) != LUA_TSTRING) {
-    if (lua_gettop(L) < 3) lua_settop(L, 3);
-    lua_pushliteral(L, "t");
-    lua_replace(L, 3);
-    const int results = call_stock(L);
-    check_budget(L);  // the reader's errors are caught inside
-    return results;
-  }
-  const std::string_view text = check_text(L, 1);
+  const bool is_text = lua_isstring(L, 1) != 0;
+  if (!is_text) luaL_checktype(L, 1, LUA_TFUNCTION);
   const bool has_environment = !lua_isnone(L, 4);
-  if (load_text(L, text, luaL_optstring(L, 2, text.data()), 1) != LUA_OK) {
+  lua_settop(L, 4);
+  const std::string_view text = is_text ? check_text(L, 1) : std::string_view{};
+  const char* const name = luaL_optstring(L, 2, is_text ? text.data() : "=(load)");
+  constexpr int reader = 5;
+  lua_pushvalue(L, 1);
+  lua_pushnil(L);
+  if (load_text(L, text, name, 1, is_text ? 0 : reader) != LUA_OK) {
     luaL_pushfail(L);
     lua_insert(L, -2);
     return 2;
@@ -182,12 +181,10 @@ void open_sandbox(lua_State* L) {
     lua_pushnil(L);
     lua_setfield(L, -2, name);
   }
-  lua_getfield(L, -1, "load");
-  lua_pushcclosure(L, function<load>, 1);
-  lua_setfield(L, -2, "load");
   charge_for_text(L, {"tonumber", "tostring"});
   const luaL_Reg replaced[] = {{"pcall", protected_call},
                                {"xpcall", protected_call_with_handler},
+                               {"load", function<load>},
                                {"setmetatable", function<set_metatable>},
                                {"collectgarbage", function<collect_garbage>},
                                {"print", function<print>},

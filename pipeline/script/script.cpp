@@ -20,12 +20,13 @@ void* allocate(void* budget, void* block, std::size_t before, std::size_t after)
   return static_cast<Budget*>(budget)->reallocate(block, before, after);
 }
 
-/// warn(): what the script wants its operator to read.
+/// warn(): what the script wants its operator to read. As a field of one kind of lines: else each text
+/// would have a limit of its own, and one with line breaks would look like lines of others.
 void log_warning(void* script, const char* text, int) {
   constexpr std::size_t longest =
       4096;  // the log makes copies, which are not on the script's account
-  log_warn(std::string_view{text, strnlen(text, longest)},
-           {{"script", static_cast<const Script*>(script)->source().name}});
+  log_warn("a script warns", {{"script", static_cast<const Script*>(script)->source().name},
+                              {"warning", std::string{text, strnlen(text, longest)}}});
 }
 
 /// As Lua reads files: without the mark that some editors put before UTF-8, and without a first line for

@@ -54,12 +54,17 @@ Value magnitude(const Parts& z) {
   return select(zero, like(square, 0), root * scale);
 }
 
+/// The scale of a large divisor comes off first, that of a small one last: neither leaves the range before
+/// the quotient does.
 Parts operator/(const Parts& a, const Parts& b) {
   const Value scale = scale_of(b);
   const Parts divisor{b.re / scale, b.im / scale};
-  const Value square = (divisor.re * divisor.re + divisor.im * divisor.im) * scale;
-  const Parts product = a * Parts{divisor.re, -divisor.im};
-  return {product.re / square, product.im / square};
+  const Value square = divisor.re * divisor.re + divisor.im * divisor.im;
+  const Value large = of("greater", scale, like(scale, 1));
+  const Value first = select(large, scale, like(scale, 1));
+  const Value last = select(large, like(scale, 1), scale);
+  const Parts product = Parts{a.re / first, a.im / first} * Parts{divisor.re, -divisor.im};
+  return {product.re / square / last, product.im / square / last};
 }
 
 Parts one_like(const Parts& z) { return {ones_like(z.re), zeros_like(z.im)}; }
@@ -70,13 +75,13 @@ Parts exp(const Parts& z) {
 }
 
 /// ln |z|. Near |z| = 1 of |z|² - 1 = (a - 1)(a + 1) + b², a the larger part's size: nothing cancels where
-/// the angle is small, too.
+/// the angle is small, too. b keeps its sign, since abs() has no slope on the axes, where slopes have one.
 Value log_magnitude(const Parts& z) {
   const Value re = of("abs", z.re);
   const Value im = of("abs", z.im);
   const Value lies = of("greater_equal", re, im);
   const Value a = select(lies, re, im);
-  const Value b = select(lies, im, re);
+  const Value b = select(lies, z.im, z.re);
   const Value near = of("logical_and", of("greater", a, like(a, 0.5)), of("less", a, like(a, 2)));
   const Value beside = select(near, (a - 1.0) * (a + 1.0) + b * b, like(a, 0));
   const Value size = magnitude(chosen(near, one_like(z), z));
@@ -91,7 +96,11 @@ Parts sqrt(const Parts& z) {
   const Value zero = is_zero(z);
   const Parts safe = chosen(zero, one_like(z), z);
   const Value right = of("greater_equal", safe.re, like(safe.re, 0));
-  const Value half = of("sqrt", select(right, safe.re, -safe.re) * 0.5 + magnitude(safe) * 0.5);
+  const Value along = select(right, safe.re, -safe.re);
+  const Value size = magnitude(safe);
+  // Large numbers are halved before they are added, small ones afterwards.
+  const Value large = of("greater", size, like(size, 1));
+  const Value half = of("sqrt", select(large, along * 0.5 + size * 0.5, (along + size) * 0.5));
   const Value other = safe.im / (half * 2.0);
   // The inverse tells -0 from 0, which lie on different sides of the cut.
   const Value below = of("less", like(safe.im, 1) / safe.im, like(safe.im, 0));

@@ -158,6 +158,14 @@ Value slice(const Value& x, std::span<const std::int64_t> starts,
       {{"starts", as_list(starts)}, {"lengths", as_list(lengths)}, {"strides", as_list(strides)}});
 }
 
+Value part(const Value& x, std::int64_t axis, std::int64_t start, std::int64_t length) {
+  std::vector<std::int64_t> starts(x.shape().rank(), 0);
+  std::vector<std::int64_t> lengths(x.shape().begin(), x.shape().end());
+  starts[static_cast<std::size_t>(axis)] = start;
+  lengths[static_cast<std::size_t>(axis)] = length;
+  return slice(x, starts, lengths, std::vector<std::int64_t>(x.shape().rank(), 1));
+}
+
 Value reverse(const Value& x, std::span<const std::int64_t> axes) {
   static const Op& op = find_op("reverse");
   return axes.empty() ? x : apply_one(op, {x}, {{"axes", as_list(axes)}});

@@ -66,6 +66,9 @@ namespace stoker::expr {
 [[nodiscard]] Value slice(const Value& x, std::span<const std::int64_t> starts,
                           std::span<const std::int64_t> lengths,
                           std::span<const std::int64_t> strides);
+/// `length` elements from `start` on along one axis, counted from the front.
+[[nodiscard]] Value part(const Value& x, std::int64_t axis, std::int64_t start,
+                         std::int64_t length);
 [[nodiscard]] Value reverse(const Value& x, std::span<const std::int64_t> axes);
 /// `value` around the elements and `interior` times between them; negative edges crop.
 [[nodiscard]] Value concatenate(std::span<const Value> values, std::int64_t axis);

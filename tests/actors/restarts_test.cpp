@@ -292,6 +292,17 @@ TEST_F(BackingOff, waits_longer_for_each_restart_within_the_period) {
   }
 }
 
+TEST_F(BackingOff, starts_a_child_again_though_the_mailbox_is_full) {
+  start({.intensity = 10, .back_off = {.first = 1s}}, {worker("a")});
+  end("a", crashed());
+  clock.advance(1s);
+  for (std::uint32_t i = 0; i < Strand::default_capacity; ++i)
+    static_cast<void>(supervisor.which_children());
+  EXPECT_EQ(supervisor.which_children().wait().error().code(), ErrorCode::overloaded);
+  executor->run_all();
+  EXPECT_TRUE(runs("a"));
+}
+
 TEST_F(BackingOff, stops_the_group_at_once_and_starts_it_later) {
   start({.strategy = Strategy::rest_for_one, .intensity = 10, .back_off = {.first = 1s}},
         {worker("a"), worker("b"), worker("c")});

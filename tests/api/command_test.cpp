@@ -332,5 +332,31 @@ TEST(Refusals, are_told_and_not_logged) {
   EXPECT_FALSE(log.contains("nobody looked at a failure"));
 }
 
+TEST(Refusals, do_not_meet_who_cancels_what_waits) {
+  ManualClock clock;
+  SystemOptions options;
+  options.executor = std::make_shared<ManualExecutor>(clock);
+  const System system{options};
+  const Device device = system.device("null");
+  const Buffer x = device.buffer({1.0F});
+  const Buffer y = device.buffer({1.0F});
+  const auto never = std::make_shared<Timeline>();
+  const Command waits =
+      device.submit("relu", {x}, device.buffer({1.0F}), {}, {.waits = {{never, 1}}});
+  auto& executor = static_cast<ManualExecutor&>(system.executor());
+  executor.run_all();
+  const auto done = Process::spawn(executor, [&] {
+    try {
+      for (;;) device.submit("relu", {x}, y);
+    } catch (const Error& error) {
+      waits.cancel();
+      return error.code();
+    }
+  });
+  executor.run_all();
+  EXPECT_EQ(done.get(), ErrorCode::overloaded);
+  EXPECT_EQ(waits.poll(), CommandStatus::cancelled);
+}
+
 }  // namespace
 }  // namespace stoker

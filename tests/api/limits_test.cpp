@@ -204,6 +204,35 @@ TEST_P(Requests, of_reading_end_with_the_future_that_is_cancelled) {
 INSTANTIATE_TEST_SUITE_P(Anywhere, Requests,
                          testing::Values(Where::own_pool, Where::host_loop, Where::by_hand));
 
+TEST(LateWork, keeps_no_loop_running_once_it_has_ended) {
+  GatedKernel held;
+  boost::asio::io_context loop;
+  SystemOptions options;
+  use_event_loop(options, loop.get_executor());
+  const auto clock = std::make_shared<ManualClock>();
+  options.clock = clock;  // of deadlines; the loop has its own
+  options.device.hang_patience = std::chrono::hours{1};
+  options.hog_limit = std::chrono::nanoseconds{0};
+  {
+    const System system{options};
+    system.add_kernel(held.kernel("held"));
+    const Device device = system.device("cpu");
+    const Buffer x = device.buffer({1.0F});
+    const Buffer y = device.buffer({0.0F});
+    const Command late = device.submit("held", {x}, y, {}, {.deadline = clock->now() + seconds{1}});
+    held.wait_entered();
+    clock->advance(seconds{1});
+    async_wait(late, boost::asio::bind_executor(loop, [&](const Result<void>& outcome) {
+                 EXPECT_EQ(outcome.error().code(), ErrorCode::deadline_exceeded);
+                 held.release();
+               }));
+    loop.run_for(std::chrono::minutes{1});
+    EXPECT_TRUE(loop.stopped()) << "it waits to ask whether the device hangs";
+  }
+  loop.restart();
+  loop.poll();
+}
+
 TEST(WorkLeftBehind, is_answered_and_keeps_the_device_until_it_ends) {
   GatedKernel held;
   Future<void> done;

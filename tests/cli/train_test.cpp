@@ -116,6 +116,19 @@ TEST_F(TrainCommand, says_that_a_callback_stopped_it_early) {
   EXPECT_EQ(parsed(train({"t.lua", "epochs=2", "--json"}))["stopped_early"], false);
 }
 
+TEST_F(TrainCommand, says_what_was_trained_and_why_it_is_not_saved) {
+  fs::create_directories(directory / "folder");
+  const CommandResult result = train({xor_script, "epochs=3", "--save", "folder"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(contains(result.out, "trained to epoch 3 in")) << result.out;
+  EXPECT_FALSE(contains(result.out, "saved"));
+  EXPECT_TRUE(contains(result.err, "folder")) << result.err;
+  const json report = parsed(train({xor_script, "epochs=3", "--save", "folder", "--json"}));
+  EXPECT_EQ(report["epochs"].size(), 3U);
+  EXPECT_EQ(report["error"], report["unsaved"]);
+  EXPECT_FALSE(report.contains("saved"));
+}
+
 TEST_F(TrainCommand, goes_on_only_in_the_precision_of_the_file) {
   const auto script = [](const std::string& options) {
     return "return nn.model(nn.dense(nn.input{2}, 2), {" + options +

@@ -103,7 +103,13 @@ TEST_F(Usage, a_misspelt_setting_is_told) {
 
 TEST_F(Usage, output_that_does_not_arrive_is_a_failure) {
   const std::vector<std::vector<std::string>> commands = {
-      {"--help"}, {"--version"}, {"devices"}, {"kernels", "--json"}, {"ops"}, {"run", "--help"}};
+      {"--help"},
+      {"--version"},
+      {"devices"},
+      {"kernels", "--json"},
+      {"ops"},
+      {"run", "--help"},
+      {"observe", "--device", "cpu", "--interval", "0.01"}};  // which would go on for ever
   for (const char* shell : {R"(exec "$@" >/dev/full)", R"(exec "$@" >&-)"}) {
     for (const auto& words : commands) {
       const CommandResult result = stoker_command_in({directory, {}, shell}, words);

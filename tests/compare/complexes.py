@@ -1,5 +1,5 @@
 """Functions of complex numbers: NumPy's in f64 for c64, in long doubles for c128; their error is measured by
-the size of the whole number, and near 0 by each part."""
+the size of the whole number, not of each part."""
 import numpy as np
 
 

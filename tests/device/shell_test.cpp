@@ -128,6 +128,20 @@ TEST_F(Shell, does_not_blame_earlier_commands_for_a_later_cancel) {
   EXPECT_EQ(code_of(later), ErrorCode::cancelled);
 }
 
+TEST_F(Shell, blames_a_cancelled_command_for_what_its_readers_make_of_nothing) {
+  open();
+  const auto between = buffer();
+  const CommandPtr cancelled = submit(buffer(), between);
+  const CommandPtr reader = submit(between, buffer());
+  shell->turn();
+  ASSERT_EQ(backend->submitted.size(), 1U);
+  shell->cancel(*cancelled, cancelled_error("test"));
+  // Its step was left out: the reader's found an index that means nothing.
+  backend->complete(0, {{1, Error{"gather", ErrorCode::invalid_argument, "out of range"}}});
+  shell->turn();
+  EXPECT_EQ(code_of(reader), ErrorCode::cancelled);
+}
+
 TEST_F(Shell, ends_everything_with_device_lost_at_once) {
   open(false, 1);
   const auto a = buffer(), b = buffer();
@@ -319,6 +333,28 @@ TEST_F(Shell, ends_with_the_last_of_what_it_has_abandoned) {
   backend->complete(0);
   EXPECT_TRUE(gone.ready());
   open();
+}
+
+TEST_F(Shell, keeps_what_runs_when_there_is_no_memory_to_say_what_failed) {
+  open(true);
+  const CommandPtr failed = submit(buffer(), buffer());
+  shell->turn();
+  const CommandPtr runs = submit(buffer(), buffer());
+  shell->turn();
+  ASSERT_EQ(backend->submitted.size(), 2U);
+
+  const Error why{"copy", ErrorCode::internal, "it failed"};
+  const std::size_t room = queue_kinds * shell->options().submissions_in_flight;
+  for (std::size_t i = 0; i < room; ++i)
+    shell->on_completed({{QueueKind::transfer, 0}, {{0, why}}, {}});
+  backend->complete(0, {{0, why}});
+  shell->turn();
+
+  EXPECT_EQ(code_of(failed), ErrorCode::out_of_memory);
+  EXPECT_EQ(code_of(runs), ErrorCode::out_of_memory);
+  EXPECT_EQ(shell->stats().muted, 2U) << "the device may still write to its memory";
+  backend->complete(1);
+  EXPECT_EQ(shell->stats().muted, 0U);
 }
 
 TEST_F(Shell, ends_a_command_whose_executor_goes_without_running_its_end) {

@@ -122,6 +122,25 @@ TEST(BuiltinKernels, sizes_in_proportion_are_refused_where_they_cannot_be) {
   EXPECT_TRUE(kernel->check({&wide, 1}, set).has_error());
 }
 
+TEST(BuiltinKernels, windows_over_more_places_than_a_gpu_counts_are_refused_there) {
+  const auto kernel = KernelRegistry::builtin().find("window_sum").value();
+  const TensorSpec line{DType::f32, {65537}};
+  for (const std::int64_t base : {two_to(15) - 1, two_to(15)}) {
+    const ParamSet set = ParamSet::resolve("window_sum", kernel->params,
+                                           {{"window", std::vector<std::int64_t>{1}},
+                                            {"strides", std::vector{base}},
+                                            {"base_dilations", std::vector{base}}})
+                             .value();
+    const std::vector<TensorSpec> outputs = kernel->check({&line, 1}, set).value();
+    EXPECT_EQ(outputs[0], line);
+    const auto plan = kernel->gpu({{&line, 1}, set}, outputs, {});
+    EXPECT_EQ(plan.has_value(), base < two_to(15));
+    if (!plan) {
+      EXPECT_EQ(plan.error().code(), ErrorCode::unsupported);
+    }
+  }
+}
+
 TEST(BuiltinKernels, a_scalar_has_no_largest_ones) {
   const auto kernel = KernelRegistry::builtin().find("top_k").value();
   const ParamSet set = ParamSet::resolve("top_k", kernel->params, {}).value();

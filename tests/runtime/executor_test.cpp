@@ -253,6 +253,17 @@ TEST(ThreadPool, lives_for_a_process_that_begins_when_its_last_share_has_gone) {
   EXPECT_EQ(answer.get(), 7);
 }
 
+TEST(ThreadPool, is_kept_by_a_task_that_has_let_go_of_its_last_share) {
+  auto pool = make_thread_pool(std::make_shared<SystemClock>(), {.threads = 1});
+  Executor& executor = *pool;
+  Promise<bool> kept;
+  executor.post([&executor, &kept, share = std::move(pool)]() mutable {
+    share.reset();
+    kept.set(executor.keep().use_count() != 0);
+  });
+  EXPECT_TRUE(kept.future().get());
+}
+
 TEST(ThreadPool, lives_until_what_waits_for_it_has_run) {
   auto clock = std::make_shared<ManualClock>();
   std::weak_ptr<ThreadPool> seen;
@@ -361,6 +372,32 @@ TEST(AsioExecutor, continuations_that_are_ready_when_their_loop_is_gone_fail) {
   context.reset();
   promise.set(0);
   EXPECT_EQ(continued.wait().error().code(), ErrorCode::closed);
+}
+
+TEST(AsioExecutor, lives_while_a_continuation_or_a_timer_of_it_runs) {
+  boost::asio::io_context context;
+  std::weak_ptr<AsioExecutor> seen;
+  const auto executor = [&] {
+    auto made = make_asio_executor(context.get_executor(), std::make_shared<SystemClock>());
+    seen = made;
+    return made;
+  };
+  Promise<void> promise;
+  const auto continued =
+      promise.future().then(*executor(), [&](const auto&) { return seen.expired(); });
+  promise.set();
+  context.run();
+  EXPECT_FALSE(continued.get()) << "it may go on on its executor";
+  EXPECT_TRUE(seen.expired());
+
+  ManualClock clock;
+  bool gone_in_time = true;
+  const Timer timer{clock, clock.now(), *executor(), [&] { gone_in_time = seen.expired(); }};
+  clock.advance({});
+  context.restart();
+  context.run();
+  EXPECT_FALSE(gone_in_time);
+  EXPECT_TRUE(seen.expired());
 }
 
 TEST(AsioClock, may_outlive_its_loop) {

@@ -106,6 +106,14 @@ TEST_F(Budgets, text_that_is_kept_counts_as_memory) {
   EXPECT_GT(keeper->text.size(), std::size_t{4} << 20);
 }
 
+TEST_F(Budgets, text_that_a_function_gives_to_load_is_charged_as_any_other) {
+  const std::string code =
+      "local text, n = (' '):rep(1e6), 0\n"
+      "print(load(function() n = n + 1 return n <= 20 and text or nil end))";
+  EXPECT_EQ(run(code, limited(10'000'000, 0)).code(), ErrorCode::budget_exceeded);
+  EXPECT_TRUE(run(code, limited(100'000'000, 0)).result.has_value());
+}
+
 TEST_F(Budgets, device_memory_is_limited) {
   ScriptOptions options;
   options.limits.buffer_bytes = 1 << 20;

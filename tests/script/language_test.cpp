@@ -1,4 +1,5 @@
 #include "script_runner.hpp"
+#include "stoker/runtime/log.hpp"
 
 namespace stoker {
 namespace {
@@ -183,7 +184,18 @@ TEST_F(ScriptLanguage, sorting_keeps_equal_elements_in_their_order) {
 }
 
 TEST_F(ScriptLanguage, warn_goes_to_the_log_and_log_is_the_logarithm) {
+  const LogCapture log;
   EXPECT_EQ(run("warn('@on') warn('careful') print(read(log(buffer{1}))[1])").text(), "0.0\n");
+  EXPECT_TRUE(log.contains("a script warns script=test.lua warning=careful"));
+}
+
+TEST_F(ScriptLanguage, warnings_fill_no_log_and_pass_for_no_lines_of_others) {
+  const LogCapture log;
+  EXPECT_EQ(run("for i = 1, 10000 do warn('different\\nline ' .. i) end print('end')").text(),
+            "end\n");
+  // At most one more for each second that this takes.
+  EXPECT_LT(log.lines().size(), 1000U);
+  EXPECT_TRUE(log.contains("warning=\"different\\nline 1\""));
 }
 
 }  // namespace

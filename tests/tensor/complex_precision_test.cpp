@@ -74,6 +74,15 @@ TEST_F(ComplexPrecisionOfDoubles, functions_are_as_exact_as_their_operands) {
   expect_size(DType::c128, 1e-40, 1e100, 1e-14);
 }
 
+TEST_F(ComplexPrecisionOfDoubles, roots_hold_at_the_ends_of_the_range) {
+  for (const C& z : {C{5e-324, 0}, C{-5e-324, 0}, C{1.7e308, 0}, C{-1.2e308, 1e308}}) {
+    const C got = sqrt(tensor(Numbers{z})).to_vector<C>()[0];
+    const std::complex<long double> wide = std::sqrt(Wide{z.real(), z.imag()});
+    const C wanted{static_cast<double>(wide.real()), static_cast<double>(wide.imag())};
+    EXPECT_LE(std::abs(got - wanted), 1e-14 * std::abs(wanted)) << z << got;
+  }
+}
+
 TEST_F(ComplexPrecisionOfDoubles, slopes_hold_on_the_axes_and_beside_branch_points) {
   struct Slope {
     const char* name;
@@ -103,6 +112,41 @@ TEST_F(ComplexPrecisionOfDoubles, slopes_hold_on_the_axes_and_beside_branch_poin
       EXPECT_LE(std::abs(of_re - std::conj(slope)), 1e-6 * std::abs(slope)) << one.name << z;
       EXPECT_LE(std::abs(of_im - C{slope.imag(), slope.real()}), 1e-6 * std::abs(slope))
           << one.name << z;
+    }
+}
+
+TEST_F(ComplexPrecisionOfDoubles, quotients_hold_at_the_ends_of_the_range) {
+  const double large = 1.5e308;
+  const Numbers a{{large, 0}, {large, large}, {1, 0}, {5e-324, 0}};
+  const Numbers b{{large, large}, {large, -large}, {5e-324, 0}, {0.5, 0}};
+  const auto got = (tensor(a) / tensor(b)).to_vector<C>();
+  EXPECT_LE(std::abs(got[0] - C{0.5, -0.5}), 1e-14) << got[0];
+  EXPECT_LE(std::abs(got[1] - C{0, 1}), 1e-14) << got[1];
+  EXPECT_EQ(got[2], C(HUGE_VAL, 0));
+  EXPECT_EQ(got[3], C(1e-323, 0));
+}
+
+TEST_F(ComplexPrecisionOfDoubles, curvatures_hold_on_the_axes) {
+  struct Curvature {
+    const char* name;
+    Tensor (*function)(const TensorLike&);
+    C (*curvature)(const C&);
+  };
+  const Curvature curvatures[] = {
+      {"sqrt", &sqrt, [](const C& z) { return -0.25 / (z * std::sqrt(z)); }},
+      {"log", &log, [](const C& z) { return -1.0 / (z * z); }},
+      {"log1p", &log1p, [](const C& z) { return -1.0 / ((1.0 + z) * (1.0 + z)); }},
+      {"atan", &atan, [](const C& z) { return -2.0 * z / std::pow(1.0 + z * z, 2); }},
+      {"atanh", &atanh, [](const C& z) { return 2.0 * z / std::pow(1.0 - z * z, 2); }}};
+  for (const C& z : {C{1.25, 0}, C{0.75, -0.0}, C{0, 1.25}, C{0, -0.75}, C{0.25, 0}, C{0.75, 0.25}})
+    for (const Curvature& one : curvatures) {
+      const C wanted = one.curvature(z);
+      // How dL/dim changes with re and with im, where L is the real part.
+      const auto loss = [&](const Tensor& x) { return sum(real(one.function(x))); };
+      const auto slope = [&](const Tensor& x) { return sum(imag(grad(loss)(x))); };
+      const C got = grad(slope)(tensor(Numbers{z})).to_vector<C>()[0];
+      EXPECT_LE(std::abs(got + C{wanted.imag(), wanted.real()}), 1e-6 * std::abs(wanted))
+          << one.name << z << got;
     }
 }
 

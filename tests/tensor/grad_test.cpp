@@ -68,6 +68,12 @@ TEST_F(Gradients, of_functions_of_two_elements_with_broadcasting) {
                   {-1 * sample({4}, 2.1, 2.9), sample({4}, 0.9, 1.1, 1)});
 }
 
+TEST_F(Gradients, of_angles_of_the_largest_numbers) {
+  const auto angle = [](const Tensor& x) { return sum(atan2(x, full({1}, 60000.0, DType::f16))); };
+  const Tensor slope = grad(angle)(full({1}, 60000.0, DType::f16));
+  EXPECT_NEAR(as_type(slope, DType::f64).to_vector<double>()[0], 0.5 / 60000, 0x1p-24);
+}
+
 TEST_F(Gradients, of_choices) {
   expect_gradient(
       [](const auto& x) {
@@ -184,6 +190,15 @@ TEST_F(Gradients, of_powers_at_zero_are_no_nan) {
   expect_near(gradient(tensor({0.0, 0.0, 0.0})), {0, 1, 0});
   const auto by_exponent = grad([](const Tensor& y) { return sum(pow(tensor({0.0, 2.0}), y)); });
   expect_near(by_exponent(tensor({1.0, 3.0})), {0, 8 * std::log(2.0)});
+}
+
+TEST_F(Gradients, of_products_whose_beginnings_leave_the_range) {
+  std::vector<double> numbers(119, 0.125);
+  std::fill_n(numbers.begin() + 60, 59, 8.0);
+  const Tensor x = as_type(tensor(numbers), DType::f32);
+  std::vector<double> wanted;
+  for (const double number : numbers) wanted.push_back(0.125 / number);
+  EXPECT_EQ(grad([](const Tensor& v) { return product(v); })(x).to_vector<double>(), wanted);
 }
 
 TEST_F(Gradients, of_matrix_products) {

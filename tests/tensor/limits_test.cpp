@@ -75,6 +75,24 @@ TEST_F(TensorLimits, that_are_over_let_nothing_run) {
   expect_near(counted(x), {2, 3});
 }
 
+TEST_F(TensorLimits, hold_for_functions_of_the_program_that_take_nothing) {
+  const auto drawn = [this] {
+    return host_call({DType::f32, Shape{2}},
+                     [this](const std::vector<Tensor>&) {
+                       ++calls;
+                       return ones({2});
+                     },
+                     {});
+  };
+  const Tensor refused = drawn().eval(over());
+  EXPECT_EQ(code_of([&] { return refused.to_vector<float>(); }), ErrorCode::deadline_exceeded);
+  const Tensor waiting = drawn().eval({.waits = {{line, 1}}});
+  EXPECT_FALSE(waiting.computed().ready());
+  EXPECT_EQ(calls, 0);
+  line->advance(1);
+  expect_near(waiting, {1, 1});
+}
+
 TEST_F(TensorLimits, end_what_waits) {
   const CancelSource request;
   const CommandOptions group{.cancel = request.token()};

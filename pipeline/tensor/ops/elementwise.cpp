@@ -177,8 +177,8 @@ void arithmetic(Definer define) {
                     const Value scale = longer_side(b.x(0), b.x(1));
                     const Value y = b.x(0) / scale;
                     const Value x = b.x(1) / scale;
-                    const Value square = (y * y + x * x) * scale;
-                    return Values{b.g() * x / square, -(b.g() * y / square)};
+                    const Value square = y * y + x * x;
+                    return Values{b.g() * x / square / scale, -(b.g() * y / square / scale)};
                   });
   define.function("max", 2, Takes::any, "the larger; NaN wins; a tie halves the gradient",
                   [](const Backward& b) {

@@ -26,9 +26,14 @@ template <class F> std::shared_ptr<const Callback<F>> shared(const Payload* payl
   return std::static_pointer_cast<const Callback<F>>(payload->shared_from_this());
 }
 
-/// Ready when all have been computed.
+/// Ready when all have been computed, of none when the options let something begin.
 Result<Future<>> when_known(DeviceClient& device, std::span<const DeviceBuffer> buffers,
                             const CommandOptions& options) {
+  DeviceBuffer any;
+  if (buffers.empty()) {
+    STOKER_ASSIGN(any, device.make_buffer({DType::u8, Shape{1}}));
+    buffers = {&any, 1};
+  }
   std::vector<Future<std::vector<std::byte>>> waits;
   for (const DeviceBuffer& buffer : buffers) {
     STOKER_ASSIGN(auto nothing, device.read(buffer, 0, 0, options));
@@ -80,10 +85,13 @@ class HostCallStep final : public HostStep {
     STOKER_ASSIGN(const std::shared_ptr<HeldResults> results, HeldResults::hold(device, outputs));
     std::vector<Value> values;
     for (const DeviceBuffer& input : inputs) values.push_back(from_buffer(input));
-    static_cast<void>(known.then(
-        device->executor(),
-        [callback = callback_, results, values = std::move(values)](const Result<void>& done) {
-          const auto make = [&] { call(*callback, values, *results); };
+    static_cast<void>(
+        known.then(device->executor(), [callback = callback_, results, values = std::move(values),
+                                        stop = options.cancel](const Result<void>& done) {
+          const auto make = [&] {
+            stop.check().value();
+            call(*callback, values, *results);
+          };
           const auto called =
               done ? detail::call_as_result<void>("host_call", make) : Result<void>{done.error()};
           if (!called) results->fail(called.error());

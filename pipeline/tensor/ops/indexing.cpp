@@ -10,15 +10,6 @@ namespace {
 
 std::size_t at(std::int64_t axis) { return static_cast<std::size_t>(axis); }
 
-/// `x` from `start` on, `length` elements along one axis.
-Value part(const Value& x, std::int64_t axis, std::int64_t start, std::int64_t length) {
-  std::vector<std::int64_t> starts(x.shape().rank(), 0);
-  std::vector<std::int64_t> lengths(x.shape().begin(), x.shape().end());
-  starts[at(axis)] = start;
-  lengths[at(axis)] = length;
-  return slice(x, starts, lengths, std::vector<std::int64_t>(x.shape().rank(), 1));
-}
-
 Values of_concatenate(const Backward& b) {
   const auto rank = static_cast<std::int64_t>(b.y().shape().rank());
   const std::int64_t given = b.attributes.integer("axis");

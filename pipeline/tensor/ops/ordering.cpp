@@ -24,27 +24,18 @@ Value scanned(const char* op, const Value& x, std::int64_t axis, bool reverse) {
   return apply_one(find_op(op), {x}, {{"axis", axis}, {"reverse", reverse}});
 }
 
-Value part_of(const Value& x, std::int64_t axis, std::int64_t first, std::int64_t length) {
-  std::vector<std::int64_t> starts(x.shape().rank(), 0);
-  std::vector<std::int64_t> lengths(x.shape().begin(), x.shape().end());
-  starts[static_cast<std::size_t>(axis)] = first;
-  lengths[static_cast<std::size_t>(axis)] = length;
-  return slice(x, starts, lengths, std::vector<std::int64_t>(x.shape().rank(), 1));
-}
-
 /// h[i] = g[i] + x[i + 1] · h[i + 1] along the axis, in rounds that double what each place has seen (W. D.
 /// Hillis, G. L. Steele, "Data parallel algorithms", 1986).
 Value recurrence(const Value& g, const Value& x, std::int64_t axis) {
   const std::int64_t n = x.shape()[static_cast<std::size_t>(axis)];
   Value h = g;
   if (n < 2) return h;
-  Value factors = part_of(x, axis, 1, n - 1);  // of h[i + reach] in h[i]
+  Value factors = part(x, axis, 1, n - 1);  // of h[i + reach] in h[i]
   for (std::int64_t reach = 1; reach < n; reach *= 2) {
-    const Value changed =
-        part_of(h, axis, 0, n - reach) + factors * part_of(h, axis, reach, n - reach);
-    h = concatenate(std::array{changed, part_of(h, axis, n - reach, reach)}, axis);
+    const Value changed = part(h, axis, 0, n - reach) + factors * part(h, axis, reach, n - reach);
+    h = concatenate(std::array{changed, part(h, axis, n - reach, reach)}, axis);
     const std::int64_t left = n - 2 * reach;
-    if (left > 0) factors = part_of(factors, axis, 0, left) * part_of(factors, axis, reach, left);
+    if (left > 0) factors = part(factors, axis, 0, left) * part(factors, axis, reach, left);
   }
   return h;
 }

@@ -32,15 +32,20 @@ Values of_extreme(const Backward& b) {
   return {best * spread(b, reshape(b.g(), count.shape()) / count)};
 }
 
-/// The product of all elements along the axis before each, or behind it.
-Value product_beside(const Value& x, std::int64_t axis, bool behind) {
-  static const Op& scan = find_op("cumulative_product");
-  const auto at = static_cast<std::size_t>(axis);
-  std::vector<std::int64_t> low(x.shape().rank(), 0), high(low), none(low);
-  low[at] = behind ? -1 : 1;
-  high[at] = behind ? 1 : -1;
-  const Value shifted = pad(x, constant(1, x.dtype()), low, high, none);
-  return apply_one(scan, {shifted}, {{"axis", axis}, {"reverse", behind}});
+/// For each element the product of all others along the axis. Elements are multiplied in pairs, and what is
+/// beside a pair counts for both: products from one end on may leave the range where the whole does not.
+Value product_of_others(const Value& x, std::int64_t axis) {
+  const std::int64_t n = x.shape()[static_cast<std::size_t>(axis)], half = n / 2;
+  if (half == 0) return ones_like(x);
+  const Value a = part(x, axis, 0, half), b = part(x, axis, half, half);
+  const bool one_left = n % 2 != 0;
+  const auto joined = [&](Values parts) { return concatenate(parts, axis); };
+  const Value pairs = one_left ? joined({a * b, part(x, axis, n - 1, 1)}) : a * b;
+  const Value others = product_of_others(pairs, axis);
+  const Value of_pairs = one_left ? part(others, axis, 0, half) : others;
+  Values all{of_pairs * b, of_pairs * a};
+  if (one_left) all.push_back(part(others, axis, half, 1));
+  return joined(std::move(all));
 }
 
 /// The product of the others, one axis after the other. Nothing is divided and nothing asks where zeros
@@ -55,7 +60,7 @@ Values of_product(const Backward& b) {
   for (std::int64_t axis : axes_of(b).empty() ? all_axes(b.x().shape().rank()) : axes_of(b)) {
     if (axis < 0) axis += rank;
     if (left.shape()[static_cast<std::size_t>(axis)] > 1)
-      others = others * (product_beside(left, axis, false) * product_beside(left, axis, true));
+      others = others * product_of_others(left, axis);
     left = apply_one(product, {left}, {{"axes", std::vector{axis}}, {"keepdims", true}});
   }
   return {cast(others, dtype)};
