@@ -100,11 +100,11 @@ class System {
   [[nodiscard]] MetricRegistry& metrics() const noexcept;
   [[nodiscard]] const Config& config() const noexcept;
 
-  /// Stops now instead of with the last handle: the program's actors, then the devices, with their
-  /// memory unless a handle of it is left. Waits for each where that is possible: not on the executor's
-  /// own threads, nor for a host's loop. There all of it ends in the same order, but later, when those
-  /// threads come to it. False if a device still works, or an actor that was waited for: it is left behind.
-  /// Calls at the same time wait for the same; later ones do nothing.
+  /// Stops the system now instead of with the last handle: first the program's actors, then the devices
+  /// with their memory; memory that a handle still holds stays. Waits up to stop_patience, but does not
+  /// wait for actors when called on an executor thread or a host's loop: they end later there, in the same
+  /// order, when those threads come to it. Returns false if something was still running; it is left behind.
+  /// Concurrent calls wait for the same end. Later calls do nothing.
   bool stop() const;
 
  private:

@@ -2,8 +2,8 @@
 //
 // The two cores of a virtual machine may be near or far, and change within seconds, which moves
 // every row here: so all take turns, one process each, and a value is the median over the turns.
-// Look at the machine's first rows, too. An aim is what floors.md asks for, as a ratio to a floor or
-// peer measured in the same turns.
+// Look at the machine's first rows, too. An aim is a value for one reference machine, as a
+// ratio to a floor or peer that is measured in the same turns.
 #include <exception>
 #include <optional>
 #include <string>
@@ -105,7 +105,7 @@ class Contest {
   int turns_;
 };
 
-/// The ratios divide what floors.md asks for by what it says of that rival; 1 means: beat it.
+/// Each ratio is the value aimed for on the reference machine over the rival's value there; 1 means: beat it.
 std::vector<Question> questions(const ActorPrograms& programs) {
   const auto* asio = &programs.asio;
   const auto* caf = &programs.caf;

@@ -20,6 +20,20 @@ endforeach()
 if(TARGET stoker_command)
   install(TARGETS stoker_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
+if(TARGET stoker_command AND NOT CMAKE_CROSSCOMPILING AND NOT STOKER_SANITIZE)
+  # The manual page and bash's completion are what the command prints of itself.
+  set(manual_page "${CMAKE_CURRENT_BINARY_DIR}/stoker.1")
+  set(bash_completion "${CMAKE_CURRENT_BINARY_DIR}/stoker.bash")
+  add_custom_command(OUTPUT "${manual_page}" "${bash_completion}"
+                     COMMAND stoker_command man > "${manual_page}"
+                     COMMAND stoker_command completion > "${bash_completion}"
+                     DEPENDS stoker_command VERBATIM COMMENT "Writing the manual page")
+  add_custom_target(stoker_manual ALL DEPENDS "${manual_page}" "${bash_completion}")
+  # A build of some targets only has none of both.
+  install(FILES "${manual_page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" OPTIONAL)
+  install(FILES "${bash_completion}" RENAME stoker OPTIONAL
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+endif()
 
 install(DIRECTORY runtime kernels device actors pipeline api
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/stoker"

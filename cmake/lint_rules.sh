@@ -1,34 +1,120 @@
 #!/usr/bin/env bash
 # Rules that no formatter knows. Prints each finding as file:line: text; exits 1 if there is any.
 #
-#   - includes point one way: api → pipeline → actors → device → kernels → runtime
-#   - nothing in a library ends the host process
+#   - includes point one way: api → pipeline → actors → device → kernels → runtime; the tests of a layer
+#     include that layer and those below it; nothing but tests, bench and examples includes those three
+#   - an include names a file from the root, or one beside the file (tests, bench, the command)
 #   - no file of more than 500 lines
+#   - nothing in a library ends the host process
+#   - comments and documents name only files and functions that exist
+#   - nothing refers to notes that are not in the tree
 #   - shaders ask isnan(): a driver may take x != x for false
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-find runtime kernels device actors pipeline api -name '*.?pp' -print0 | sort -z |
+libraries=(runtime kernels device actors pipeline api)
+status=0
+
+find "${libraries[@]}" tests bench examples -name '*.?pp' -print0 | sort -z |
   xargs -0 awk '
     BEGIN {
-      split("runtime kernels device actors pipeline api", names, " ")
+      split("runtime kernels device actors pipeline api tests bench examples", names, " ")
       for (i in names) rank[names[i]] = i
     }
     function finding(text) { printf "%s:%d: %s\n", FILENAME, FNR, text; found = 1 }
-    FNR == 1 { split(FILENAME, path, "/"); layer = path[1] }
-    FNR == 501 { finding("more than 500 lines") }
-    match($0, /^#include "stoker\/[a-z]+\//) {
-      split($0, parts, "/")
-      if (rank[parts[2]] > rank[layer]) finding(layer " must not include " parts[2])
+    FNR == 1 {
+      split(FILENAME, path, "/")
+      layer = path[1]
+      is_library = rank[layer] <= rank["api"]
+      room = layer == "tests" && path[2] in rank ? path[2] : layer
+      folder = FILENAME
+      sub(/[^\/]*$/, "", folder)
     }
-    /^#include "/ && !/^#include "stoker\// && FILENAME !~ /^api\/command_line\// { finding("include as \"stoker/<layer>/<file>\"") }
+    FNR == 501 { finding("more than 500 lines") }
+    /^#include "stoker\// {
+      split($0, parts, "/")
+      # Kernels are tried on a GPU through a system.
+      allowed = room == "kernels" && !is_library ? "api" : room
+      outside = rank[parts[2]] > rank["api"]
+      if (!(parts[2] in rank) || (is_library || room != layer) && !outside && rank[parts[2]] > rank[allowed] ||
+          is_library && outside)
+        finding(room " must not include " parts[2])
+    }
+    /^#include "/ && !/^#include "stoker\// {
+      split($0, quoted, "\"")
+      is_beside = !is_library || FILENAME ~ /^api\/command_line\//
+      if (!is_beside)
+        finding("include as \"stoker/<layer>/<file>\"")
+      else if (quoted[2] ~ /\//)
+        finding("include as \"stoker/<folder>/<file>\", or a file of this folder by its name")
+      else if (system("test -f " folder quoted[2]) != 0)
+        finding("there is no " folder quoted[2])
+    }
     {
       code = $0
       sub(/\/\/.*/, "", code)
-      if (FILENAME ~ /^api\/command_line\/|^kernels\/shader_tool\// || code ~ /static_assert/) next
+      if (!is_library || FILENAME ~ /^api\/command_line\/|^kernels\/shader_tool\// || code ~ /static_assert/) next
       if (code ~ /(^|[;{}(]|return|std::|[ (]::)[ ]*(abort|terminate|exit|_exit|quick_exit|assert)[ ]*\(/)
         finding("a library must not end the process: " $0)
     }
-    END { exit found }'
+    END { exit found }' || status=1
 
-if grep -rnE '\b([a-z_]+) [!=]= \1\b' --include='*.glsl' --include='*shader.cpp' kernels; then exit 1; fi
+# Comments and documents: a name with () is one that some code calls or defines, a file is there. Lines that
+# are indented by four spaces are examples.
+mapfile -t sources < <(find "${libraries[@]}" tests bench examples -name '*.?pp' -o -name '*.inc' -o -name '*.glsl' | sort)
+mapfile -t documents < <(find . -maxdepth 1 -name '*.md' -printf '%f\n'; find docs bench -name '*.md' | sort)
+find . -path './.*' -prune -o -path './build*' -prune -o -type f -printf '%P\n' |
+  awk '
+    function finding(text) { printf "%s:%d: %s\n", FILENAME, FNR, text; found = 1 }
+    BEGIN {
+      # Functions of C, Lua and the C++ library that no code of ours calls.
+      split("gsub warn __cxa_atexit", elsewhere, " ")
+      for (i in elsewhere) is_function[elsewhere[i]] = 1
+    }
+    FILENAME == "-" {  # files: by each end of their path
+      for (path = $0; ; path = substr(path, index(path, "/") + 1)) {
+        is_file[path] = 1
+        if (!index(path, "/")) next
+      }
+    }
+    FILENAME ~ /\.cmake$/ { generated = generated $0 "\n"; next }
+    pass == 1 {
+      sub(/\/\/.*/, "")
+      while (match($0, /[A-Za-z_][A-Za-z0-9_]*(<[^;{}()]*>)?[ ]*[({]/)) {
+        $0 = substr($0, RSTART)
+        match($0, /^[A-Za-z_][A-Za-z0-9_]*/)
+        is_function[substr($0, 1, RLENGTH)] = 1
+        $0 = substr($0, RLENGTH + 1)
+      }
+      next
+    }
+    {
+      text = $0
+      if (FILENAME !~ /\.md$/ && !sub(/^.*\/\//, "", text)) next
+      if (text ~ /^    /) next
+      rest = text
+      while (FILENAME !~ /\.md$/ && match(rest, /[A-Za-z_][A-Za-z0-9_]*\(\)/)) {
+        name = substr(rest, RSTART, RLENGTH - 2)
+        if (!(name in is_function)) finding("there is no " name "()")
+        rest = substr(rest, RSTART + RLENGTH)
+      }
+      while (match(text, /[A-Za-z0-9_.\/<>*-]+\.(hpp|cpp|glsl|inc|md|cmake)/)) {
+        name = substr(text, RSTART, RLENGTH)
+        text = substr(text, RSTART + RLENGTH)
+        if (name ~ /[<>*]|^\.|NAME/ && name !~ /^\.\.?\//) continue
+        gsub(/^(\.\.?\/)+/, "", name)
+        sub(/^stoker\//, "", name)
+        if (!(name in is_file) && !index(generated, name)) finding("there is no " name)
+      }
+    }
+    END { exit found }' - cmake/*.cmake pass=1 "${sources[@]}" pass=2 "${sources[@]}" "${documents[@]}" || status=1
+
+# A reader of the tree has the tree only: no path out of it, and no row of a list kept elsewhere.
+if grep -rnIE '\.\./[s]hared|[c]hecklist|(^|[^A-Za-z0-9_-])[A-Z]-[0-9]{3}($|[^A-Za-z0-9_-])' \
+  "${libraries[@]}" tests bench examples docs cmake dev CMakeLists.txt ./*.md; then
+  echo "these refer to notes that are not in the tree" >&2
+  status=1
+fi
+
+if grep -rnE '\b([a-z_]+) [!=]= \1\b' --include='*.glsl' --include='*shader.cpp' kernels; then status=1; fi
+exit $status

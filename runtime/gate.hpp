@@ -1,5 +1,6 @@
 // Lets work in until it is closed, then waits for what is inside (after Seastar's gate). For
-// orderly shutdown: close() refuses newcomers, closed() tells when the last one has left.
+// orderly shutdown: close() refuses newcomers; the future that it returns is ready
+// when the last one has left.
 //
 // Threads: every function may be called from any thread.
 #pragma once

@@ -1,4 +1,4 @@
-// Waking threads later: when whoever wakes them holds nothing any more that they will want.
+// Delays waking threads until the waker has released what they will need.
 //
 // Where there are no more cores than threads at work, the system gives the core of the one who wakes to the
 // one who is woken, at once. If the first is in the middle of a strand's turn, the second finds the strand

@@ -8,7 +8,7 @@
 //       return *made;
 //     }
 //
-// Threads: as of a static of a function; the value as its type has it.
+// Threads: construction is as safe as a function-local static; use of the value is as safe as its type.
 #pragma once
 
 #include <concepts>

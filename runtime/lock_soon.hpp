@@ -1,8 +1,7 @@
-// The lock of a mutex that everybody holds for tens of nanoseconds only.
+// Locks a mutex that is only ever held briefly: spins a little before sleeping.
 //
-// Going to sleep for it, and being woken by whoever holds it, costs both a call of the system, a hundred
-// times as long. So one tries for a moment first. For mutexes under which nobody waits, calls out or
-// copies much.
+// Such a mutex is held for tens of nanoseconds. Sleeping on it costs the sleeper and the waker a system call
+// each, a hundred times as long. No holder may wait, call out or copy much under the mutex.
 #pragma once
 
 #include <mutex>

@@ -1,8 +1,9 @@
-// `stoker kernels [NAME]`: the table of kernels, or one of them.
+// `stoker kernels [NAME]`: the table of kernels, or one of them; with --markdown the reference page.
 #include <iomanip>
 #include <iostream>
 #include <map>
 
+#include "markdown.hpp"
 #include "output.hpp"
 #include "verbs.hpp"
 
@@ -82,6 +83,51 @@ void print_list(const std::vector<std::shared_ptr<const Kernel>>& kernels) {
   }
 }
 
+void print_param_row(const ParamSpec& param) {
+  std::cout << "| `" << param.name << "` | " << to_string(param.type) << " | "
+            << (param.fallback ? "`" + to_string(*param.fallback) + "`" : std::string{"required"})
+            << " | ";
+  for (std::size_t i = 0; i < param.choices.size(); ++i)
+    std::cout << (i == 0 ? "`" : ", `") << param.choices[i] << '`';
+  if (param.min) std::cout << "≥ " << to_string(ParamValue{*param.min});
+  if (param.min && param.max) std::cout << ", ";
+  if (param.max) std::cout << "≤ " << to_string(ParamValue{*param.max});
+  std::cout << " | " << markdown_text(param.doc) << " |\n";
+}
+
+void print_section(const Kernel& kernel) {
+  std::cout << "\n### `" << kernel.name << "`\n\n" << markdown_text(kernel.summary) << "\n\n";
+  if (!kernel.source.empty()) std::cout << "Source: " << markdown_text(kernel.source) << "\n\n";
+  for (std::size_t i = 0; i < kernel.aliases.size(); ++i)
+    std::cout << (i == 0 ? "- Also called: `" : ", `") << kernel.aliases[i] << '`';
+  if (!kernel.aliases.empty()) std::cout << '\n';
+  std::cout << "- Inputs: " << kernel.inputs.min;
+  if (kernel.inputs.max != kernel.inputs.min) std::cout << " to " << kernel.inputs.max;
+  std::vector<std::string> dtypes;
+  for (const DType dtype : kernel.dtypes) dtypes.emplace_back(to_string(dtype));
+  std::cout << "\n- Dtypes of the first: " << dtypes_in_words(dtypes) << "\n- Devices: cpu"
+            << (kernel.gpu ? ", vulkan" : "") << '\n';
+  if (kernel.in_place) std::cout << "- The output may be the memory of the first input.\n";
+  if (kernel.params.empty()) return;
+  std::cout << "\n| parameter | type | default | range | |\n|---|---|---|---|---|\n";
+  for (const ParamSpec& param : kernel.params) print_param_row(param);
+}
+
+int print_page() {
+  std::map<std::string_view, std::map<std::string_view, const Kernel*>> families;
+  for (const auto& kernel : KernelRegistry::builtin().list())
+    families[kernel->family][kernel->name] = kernel.get();
+  std::cout << page_head("Kernels",
+                         "What `Device::run`, `Device::submit`, pipelines and scripts can name, by "
+                         "family. A program adds\n"
+                         "kernels of its own: [../kernels.md](../kernels.md).");
+  for (const auto& [family, members] : families) {
+    std::cout << "\n## " << family << '\n';
+    for (const auto& [name, kernel] : members) print_section(*kernel);
+  }
+  return ok;
+}
+
 int show(const std::string& name, bool json) {
   const System system;
   if (!name.empty()) {
@@ -111,8 +157,13 @@ void add_kernels(CLI::App& app, Choice& choice) {
   auto name = std::make_shared<std::string>();
   verb->add_option("NAME", *name, "A kernel's name or alias");
   verb->add_flag("--json", choice.json, "Parameters, dtypes and devices, as JSON");
-  verb->callback(
-      [&choice, name] { choice.run = [&choice, name] { return show(*name, choice.json); }; });
+  auto is_page = std::make_shared<bool>(false);
+  verb->add_flag("--markdown", *is_page, "All kernels as a page of Markdown");
+  verb->callback([&choice, name, is_page] {
+    choice.run = [&choice, name, is_page] {
+      return *is_page ? print_page() : show(*name, choice.json);
+    };
+  });
 }
 
 }  // namespace stoker::command_line

@@ -136,6 +136,7 @@ int run(std::span<char*> arguments) {
   add_train(app, choice);
   add_observe(app, choice);
   add_bench(app, choice);
+  add_manual(app, choice);
   app.footer(footer());  // last: verbs would inherit it
   try {
     app.parse(static_cast<int>(arguments.size()), arguments.data());

@@ -1,8 +1,10 @@
 // `stoker ops`: the operations on tensors, what they take, where they run and whether they have a
-// gradient.
+// gradient; with --markdown the reference page.
 #include <iomanip>
 #include <iostream>
+#include <map>
 
+#include "markdown.hpp"
 #include "output.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/scalar/function.hpp"
@@ -67,6 +69,53 @@ nlohmann::json describe(const Op& op) {
           {"gradient", gradient_of(op)}};
 }
 
+/// A kernel call belongs to its kernel's family; the other kinds of operations are families of their own.
+std::string_view family_of(const Op& op) {
+  switch (op.kind) {
+    case OpKind::known:
+    case OpKind::parameter:
+    case OpKind::constant:
+    case OpKind::index: return "leaves";
+    case OpKind::scalar: return "elementwise";
+    case OpKind::view:
+    case OpKind::reshape:
+    case OpKind::barrier: return "views";
+    case OpKind::kernel: return KernelRegistry::builtin().find(op.computed_by).value()->family;
+    case OpKind::host: return "control";
+  }
+  return "other";
+}
+
+std::string inputs_of(const Op& op) {
+  std::string text = std::to_string(op.inputs.min);
+  if (op.inputs.max == expr::any_number) return text + " or more";
+  if (op.inputs.max != op.inputs.min) text += " to " + std::to_string(op.inputs.max);
+  return text;
+}
+
+int print_page() {
+  std::map<std::string_view, std::vector<const Op*>> families;
+  for (const Op* op : expr::op_table().list()) families[family_of(*op)].push_back(op);
+  std::cout << page_head(
+      "Operations on tensors",
+      "What the functions of `api/tensor` are made of, by family. A gradient is exact, zero (the\n"
+      "operation is a step, or its result an integer) or none: asking for it is then an error. An "
+      "operation\n"
+      "without vulkan is computed by the CPU device where a tensor lives on a GPU.");
+  for (const auto& [family, members] : families) {
+    std::cout << "\n## " << family
+              << "\n\n| operation | inputs | dtypes | devices | gradient | what it computes |\n"
+                 "|---|---|---|---|---|---|\n";
+    for (const Op* op : members) {
+      const auto dtypes = dtypes_of(*op).get<std::vector<std::string>>();
+      std::cout << "| `" << op->name << "` | " << inputs_of(*op) << " | " << dtypes_in_words(dtypes)
+                << " | " << (runs_on_gpu(*op) ? "cpu, vulkan" : "cpu") << " | " << gradient_of(*op)
+                << " | " << markdown_text(op->summary) << " |\n";
+    }
+  }
+  return ok;
+}
+
 int show(bool json) {
   if (json) {
     nlohmann::json list = nlohmann::json::array();
@@ -90,7 +139,11 @@ void add_ops(CLI::App& app, Choice& choice) {
       "what\n"
       "it computes.");
   verb->add_flag("--json", choice.json, "Dtypes, devices and gradients, as JSON");
-  verb->callback([&choice] { choice.run = [&choice] { return show(choice.json); }; });
+  auto is_page = std::make_shared<bool>(false);
+  verb->add_flag("--markdown", *is_page, "All operations as a page of Markdown");
+  verb->callback([&choice, is_page] {
+    choice.run = [&choice, is_page] { return *is_page ? print_page() : show(choice.json); };
+  });
 }
 
 }  // namespace stoker::command_line

@@ -33,5 +33,7 @@ void add_run(CLI::App& app, Choice& choice);
 void add_train(CLI::App& app, Choice& choice);
 void add_observe(CLI::App& app, Choice& choice);
 void add_bench(CLI::App& app, Choice& choice);
+/// Hidden verbs, for packages: `man` and `completion`, made from the definitions of the others.
+void add_manual(CLI::App& app, Choice& choice);
 
 }  // namespace stoker::command_line

@@ -21,8 +21,6 @@
 //   tanh
 // None of them, nor their gradients, is NaN for a finite x.
 //
-// Rows of ../shared/op-checklist.md.
-//
 // Pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter for options.
 #pragma once
 

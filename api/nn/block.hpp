@@ -4,11 +4,8 @@
 //     Node y = residual(residual(x));     // two dense layers in all
 //
 // The function is called once, when the block is made, with nodes that stand for its inputs; every
-// application has the same layers at other inputs. A layer within must therefore have the same
-// variables wherever it comes to stand: a network refuses it else, as it refuses any layer that is
-// applied twice.
-//
-// Rows of ../shared/op-checklist.md: A-002 (block).
+// application has the same layers at other inputs. Every use of a block shares its layers' variables, so
+// their shapes must agree at each use; Network throws otherwise.
 //
 // Values; any thread. Errors are thrown: what the function throws; invalid_argument if its results
 // have inputs of a network that it was not given, or are none; arity_mismatch for the number of

@@ -63,7 +63,7 @@ class Callback {
 /// What they remember, as JSON on one line.
 [[nodiscard]] std::string seen_by(std::span<const Callback> callbacks);
 /// Gives each callback what the one of its kind remembered: the first of a kind to the first, and so on.
-/// Those of which the text knows nothing begin anew. Throws invalid_argument for other text; then
+/// Callbacks that the text does not mention start fresh. Throws invalid_argument for other text; then
 /// callbacks before the one that it is about may have been changed.
 void recall(std::span<const Callback> callbacks, std::string_view text);
 

@@ -19,9 +19,6 @@
 // is not finite, a NaN in it or a class that does not exist, the error names it: details "row", "input" or
 // "target".
 //
-// Rows of ../shared/op-checklist.md: as
-// callbacks, D-004.
-//
 // Threads: any but a host's event loop: fit() waits. Two that train one model take turns by steps.
 // Errors are thrown.
 #pragma once

@@ -13,8 +13,6 @@
 // A place between two epochs or two callbacks is at(), and together with Model::state() it is all that
 // goes on needs: rewind(place, state).
 //
-// Row of ../shared/op-checklist.md: A-060 (loops that are resumed).
-//
 // Threads: one at a time; advance() waits (for readers, for losses 64 steps back), so not on a host's
 // event loop. It sets the model's device for itself. Errors are thrown: the constructor's for options,
 // metrics and data that do not fit the model, changing nothing.
@@ -58,8 +56,7 @@ class FitRun {
 
   /// Waits for the losses of all steps that were started, and tells the batch callbacks.
   void settle();
-  /// So much time passed in which nothing was asked for: it counts neither as an epoch's nor towards
-  /// what is left.
+  /// Excludes idle time from epoch durations and from the remaining-time estimate.
   void idled(std::chrono::nanoseconds time) noexcept;
 
   [[nodiscard]] const History& history() const noexcept;

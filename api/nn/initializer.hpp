@@ -20,8 +20,6 @@
 // LeCun et al., "Efficient BackProp", 1998; Glorot and Bengio, AISTATS 2010; He et al., arXiv:1502.01852.
 // The same key gives the same numbers on every device, but for orthogonal's roundings.
 //
-// Section 10.5 of ../shared/op-checklist.md.
-//
 // Pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter for options,
 // shape_mismatch for shapes that an initializer cannot fill.
 #pragma once

@@ -1,4 +1,4 @@
-// The learning rate of now, as a number: for callbacks that write it down or decide by it.
+// The current learning rate as a number, for callbacks that log it or act on it.
 //
 //     [](const EpochMetrics& metrics, Training& training) {
 //       std::cout << metrics.epoch << ": " << learning_rate(training.model()) << '\n';
@@ -7,8 +7,6 @@
 // It is what the next update multiplies by: the schedule's value at the optimizer's step if there is a
 // schedule, else the rate of the options or the optimizer's own; times Model::learning_rate_scale(). With
 // accumulated gradients a schedule counts updates, as training does.
-//
-// Rows of ../shared/op-checklist.md.
 //
 // Threads: any but a host's event loop: learning_rate() waits for the steps that were started. Errors are
 // thrown: what the schedule throws; device_lost.

@@ -7,8 +7,6 @@
 // classes also label_smoothing=0. Of margin_ranking the prediction is [.., 2], both scores; the target of
 // connectionist_temporal_classification is negative after each sequence's last label.
 //
-// Rows of ../shared/op-checklist.md: and X-069 (losses).
-//
 // Pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter for options, and
 // when it is called what losses.hpp says.
 #pragma once

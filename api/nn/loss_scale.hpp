@@ -22,7 +22,6 @@
 // NaN is not finite either.
 //
 // Formulas: Micikevicius et al., "Mixed precision training", arXiv:1710.03740.
-// Rows of ../shared/op-checklist.md: A-067.
 //
 // Pure functions, traced by jit() with the rest of a step; any thread. Errors are thrown: not_found
 // for a name, invalid_parameter for options, shape_mismatch where structures differ.

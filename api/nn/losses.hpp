@@ -6,8 +6,8 @@
 // `target` comes first. Predictions of f16 and bf16 and integers count as f32. Rows are all axes but the
 // last, which is what a mean or sum below goes over.
 //
-// Rows of ../shared/op-checklist.md. The sources of formulas are there; they are
-// written so that neither they nor their gradients overflow.
+// The losses follow Axon (https://hexdocs.pm/axon/Axon.Losses.html). The formulas are written so that neither
+// they nor their gradients overflow.
 //
 // Pure functions; any thread. Errors are thrown: shape_mismatch, dtype_mismatch, invalid_parameter.
 #pragma once

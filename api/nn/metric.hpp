@@ -10,8 +10,6 @@
 // TP and FP. With accumulate="running_average" it is the mean of the values of batches instead, with
 // accumulate="running_sum" their sum.
 //
-// Rows of ../shared/op-checklist.md, A-054 (accumulations).
-//
 // Values; a MetricTotal belongs to one thread at a time, all else is for any. Errors are thrown:
 // not_found for a name, invalid_parameter for options, and when it is called what metrics.hpp says.
 #pragma once
@@ -39,7 +37,7 @@ struct Metric {
 [[nodiscard]] Metric metric(const Named& wanted);
 [[nodiscard]] std::vector<std::string> metric_names();
 
-/// The mean of the values of batches, each counting the same; their sum. A-051.
+/// The mean of the values of batches, each counting the same; their sum.
 [[nodiscard]] Metric running_average(const Metric& of);
 [[nodiscard]] Metric running_sum(const Metric& of);
 

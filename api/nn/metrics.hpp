@@ -3,13 +3,11 @@
 //     Tensor share = metrics::accuracy(labels, logits).value();      // of one batch
 //     auto [right, rows] = metrics::accuracy(labels, logits);        // to add up over batches
 //
-// Each is a part of a whole, and of several batches the sum of the parts over the sum of the wholes:
-// exact whatever their sizes. Chosen by name, and added up: metric.hpp.
+// Each metric is a ratio. Over several batches, numerators and denominators are summed first, so the result
+// is exact. metric.hpp chooses metrics by name and adds them up.
 //
 // A prediction says yes where it is above `threshold`, a target where it is above 0.5; both have the same
 // shape, but for a last axis of 1.
-//
-// Rows of ../shared/op-checklist.md.
 //
 // Pure functions; any thread. Errors are thrown: shape_mismatch, dtype_mismatch, invalid_parameter.
 #pragma once

@@ -9,9 +9,6 @@
 // copied there. Everything that draws numbers follows from the seed: on one device the same model
 // trained on the same data is the same to the bit.
 //
-// Rows of ../shared/op-checklist.md,
-//
-//
 // Threads: any, also at the same time; each call sees the model before or after another, never
 // between. A step takes the model from one state to the next, so two threads that train one model
 // wait for each other. Nothing waits for the device but what is said to. Errors are thrown; a call
@@ -173,8 +170,8 @@ class Model {
   /// What the learning rate is multiplied by, 1 at first.
   void set_learning_rate_scale(double scale);
   [[nodiscard]] double learning_rate_scale() const;
-  /// Wait. What losses are multiplied by (1 without scaling), and how many steps did not count
-  /// because a gradient was not finite.
+  /// The current loss scale (1 if unscaled); the number of steps skipped because of non-finite
+  /// gradients. Both block.
   [[nodiscard]] double loss_scale() const;
   [[nodiscard]] std::int64_t skipped_steps() const;
 
@@ -207,14 +204,14 @@ class Model {
   [[nodiscard]] static Model load(const std::filesystem::path& path,
                                   std::optional<Device> device = {}, Schedule schedule = {});
 
-  /// The variables alone as JSON, by name with type, shape and nested lists; numbers come
+  /// The variables alone as JSON, by name with type, shape and nested lists; numbers come
   /// back exactly, but for the payloads of NaN. Written as save() does.
   void export_params(const std::filesystem::path& path) const;
   /// The model changes as a whole or not at all: invalid_argument, saying what was expected, for a
   /// file that export_params() has not written or that holds other variables, types or shapes;
   /// io_error for one that cannot be read. The optimizer begins anew.
   void import_params(const std::filesystem::path& path);
-  /// The same as bytes, a safetensors file.
+  /// The same as bytes, a safetensors file.
   [[nodiscard]] std::vector<std::byte> serialize_params() const;
   void deserialize_params(std::span<const std::byte> bytes);
 

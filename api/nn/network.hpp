@@ -11,10 +11,9 @@
 // A network is immutable and holds no numbers: those are Variables, by "layer.variable". forward() is
 // pure, so it can be traced, differentiated and mapped.
 //
-// An optional input may be left out: a tensor without a value is given in its place, or nothing where it is
-// the last, or where all of them are left out. What is computed of it is then missing, too, and so may an output be: a tensor without a value.
-//
-// Rows of ../shared/op-checklist.md, A-063 (names, counts, outputs), A-065.
+// An optional input may be left out. Pass an empty Tensor in its place. Trailing optional inputs, or all of
+// them, may simply be omitted. Whatever is computed from a missing input is missing, too. A missing output
+// is an empty Tensor.
 //
 // Threads: any. Errors are thrown: what layers throw, with details "layer" and "kind"; already_exists for
 // two layers of one name; invalid_argument without outputs or with outputs that are inputs only;
@@ -120,7 +119,7 @@ class Network {
 
   /// The same graph with other layers: `choose` is asked once for each and gives it back or another
   /// one, which gets its name; `change` puts something behind each output. What does not fit is
-  /// refused as in any network. Row A-063 (map_nodes, rewrite_nodes).
+  /// refused as in any network.
   using ChooseLayer = std::function<Layer(const Layer& layer, const LayerInfo& info)>;
   using ChangeOutput = std::function<Node(const Node& output)>;
   [[nodiscard]] Network with_layers(const ChooseLayer& choose,

@@ -60,7 +60,7 @@ class Layer {
 
 class Node {
  public:
-  /// None: may only be assigned and asked whether it is one.
+  /// An empty node: only assignment, destruction and operator bool are allowed.
   Node() = default;
   [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(place_); }
 

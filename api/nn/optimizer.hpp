@@ -25,8 +25,6 @@
 // learning rate is multiplied by. It is an argument of a traced step, not part of its program:
 // whoever lowers the learning rate between two steps changes it, and nothing is traced again.
 //
-// Rows of ../shared/op-checklist.md: P-001 to P-010, X-093, X-094.
-//
 // Values and pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter
 // for options, and what updates throw.
 #pragma once

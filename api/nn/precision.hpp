@@ -15,7 +15,7 @@
 // What layers keep themselves (means of batch_norm, 8-bit kernels) stays as it is.
 //
 // As Axon.MixedPrecision (https://hexdocs.pm/axon/Axon.MixedPrecision.html) and Keras' policies;
-// Micikevicius et al., arXiv:1710.03740. Row A-066 of ../shared/op-checklist.md.
+// Micikevicius et al., arXiv:1710.03740.
 //
 // Values and pure functions; any thread. Errors are thrown: not_found for a name and for an
 // exception that is neither a layer's name nor a kind; invalid_parameter for options.

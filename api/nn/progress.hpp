@@ -7,8 +7,6 @@
 // progress_line() is a function of its arguments alone. A ProgressBar draws over the same line again on
 // a terminal; to anything else it writes a whole line at the end of an epoch, so that logs stay short.
 //
-// Rows of ../shared/op-checklist.md: X-084 (samples/s and what is left), D-004 (progress of a fit).
-//
 // Threads: progress_line() any; a ProgressBar belongs to one at a time. The stream outlives the bar.
 #pragma once
 

@@ -9,8 +9,6 @@
 // So no element is off by more than half of its channel's scale. Sums are formed in x's dtype: what
 // is saved is memory.
 //
-// Rows of ../shared/op-checklist.md: A-029.
-//
 // Pure functions; any thread. Errors are thrown: shape_mismatch, dtype_mismatch.
 #pragma once
 

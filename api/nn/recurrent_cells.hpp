@@ -18,7 +18,6 @@
 // Formulas: Hochreiter and Schmidhuber, "Long short-term memory", 1997, with the forget gate of
 // Gers et al., 2000; Chung et al., arXiv:1412.3555; Shi et al., arXiv:1506.04214 without its
 // peepholes.
-// Rows of ../shared/op-checklist.md: A-027.
 //
 // Pure functions; any thread. Errors are thrown: shape_mismatch, and what the cell throws.
 #pragma once

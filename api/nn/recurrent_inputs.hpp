@@ -5,8 +5,6 @@
 // A state that is not given is a state variable of the layer, one row for all of the batch, drawn
 // once by `recurrent_initializer` and never changed; of "zeros" it is no variable but zeros.
 //
-// Rows of ../shared/op-checklist.md: A-025.
-//
 // Pure functions; any thread. Errors are thrown: arity_mismatch, shape_mismatch.
 #pragma once
 

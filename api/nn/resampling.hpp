@@ -13,8 +13,7 @@
 //     bicubic   Keys' cubic with a = −½ to 2
 //     lanczos3  sinc(d)·sinc(d/3) to 3; lanczos5 to 5
 //
-// Keys, IEEE ASSP 29 (1981); Duchon, J. Appl. Meteorol. 18 (1979). Rows of
-// ../shared/op-checklist.md: A-022 (resize).
+// Keys, IEEE ASSP 29 (1981); Duchon, J. Appl. Meteorol. 18 (1979).
 //
 // Pure functions; any thread; differentiable by x. Errors are thrown: dtype_mismatch,
 // invalid_parameter, shape_mismatch.

@@ -30,7 +30,6 @@
 //
 // Formulas: Polaris (the first five), ExBurn (those by epoch); the cosine is SGDR's (Loshchilov and
 // Hutter, arXiv:1608.03983).
-// Rows of ../shared/op-checklist.md: P-012 to P-016, X-090 to.
 //
 // Pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter for
 // options, invalid_argument for an empty schedule.

@@ -19,9 +19,6 @@
 // However it ends, the model is as after a whole epoch, and of what was trained nothing else is left. A pause
 // or an end takes effect between two batches; the validation after an epoch counts as one.
 //
-// Rows of ../shared/op-checklist.md, D-004 (fit_with_progress,
-// screen_callback); ../shared/user-asks.md 2, 9, 40.
-//
 // Threads: any, for all; nothing here waits. Callbacks of the FitOptions, and `log`, are used on the
 // training's thread. Until the training has ended, leave the model to it but for predict() and evaluate().
 // Lifetime: a Trainer is a handle; training goes on without one. A system that stops cancels it, as does
@@ -92,8 +89,8 @@ class Trainer {
   /// training failed with; what start_child() says of a name that is taken.
   [[nodiscard]] Future<History> history() const;
   [[nodiscard]] TrainerStatus status() const;
-  /// The trainer of now, to be watched or killed; empty while there is none. Another one after each
-  /// restart.
+  /// The current trainer actor, for monitoring or killing; empty between restarts, and a new address
+  /// after each.
   [[nodiscard]] ActorAddress actor() const;
 
   /// From now on the actor is sent a TrainingProgress after each batch whose loss is known, and the

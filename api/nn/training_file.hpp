@@ -7,8 +7,6 @@
 //     options.first_epoch = recall_training("digits.safetensors", options.callbacks) + 1;
 //     fit(model, data, options);                    // what one training without an end in between gives
 //
-// Row of ../shared/op-checklist.md: A-060 (loops that are resumed).
-//
 // Threads: as Model::save() and open_safetensors(). Errors are thrown: what these say.
 #pragma once
 

@@ -17,8 +17,6 @@
 //
 // A network without parameters can be asked for losses only.
 //
-// Rows of ../shared/op-checklist.md: A-052 (loss_scale, weights of losses), A-067.
-//
 // Threads: const calls from any; the state is the caller's. Errors are thrown at the call: what
 // networks, losses and optimizers throw. A state is changed only if nothing was thrown.
 #pragma once

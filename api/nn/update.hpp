@@ -17,8 +17,6 @@
 // parameters are frozen.) Slots and updates are f32 also for f16 and bf16, and f64 for f64;
 // apply_updates() converts when it has added.
 //
-// Rows of ../shared/op-checklist.md: P-011 (stateless, stateful, identity, compose, apply_updates).
-//
 // Values and pure functions; any thread. Errors are thrown: not_found for a gradient without a
 // parameter or slot, shape_mismatch where they differ, invalid_argument for an update without
 // functions, already_exists for two slots of one name.

@@ -16,7 +16,6 @@
 // lecture 6), AdaBelief (Zhuang et al., arXiv:2010.07468), RAdam (Liu et al., arXiv:1908.03265),
 // Yogi (Zaheer et al., NeurIPS 2018), LAMB (You et al., arXiv:1904.00962), gradient noise
 // (Neelakantan et al., arXiv:1511.06807), centralization (Yong et al., arXiv:2004.01461).
-// Rows of ../shared/op-checklist.md: P-011.
 //
 // Pure functions; any thread. Errors are thrown: invalid_parameter for a number out of range, at
 // the call that makes the update.

@@ -1,7 +1,5 @@
 // A tensor cut into equal parts along its first axis.
 //
-// Rows of ../shared/op-checklist.md: N-020.
-//
 // Threads: any. Nothing runs: the parts are read through the whole.
 #pragma once
 

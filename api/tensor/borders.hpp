@@ -1,7 +1,5 @@
 // Tensors with more around them.
 //
-// Rows of ../shared/op-checklist.md: N-080, N-081.
-//
 // Threads: any. Errors are thrown: invalid_parameter, shape_mismatch.
 #pragma once
 

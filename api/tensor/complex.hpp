@@ -8,9 +8,6 @@
 // moves elements take them; what needs an order (<, max, sort, floor …) refuses them. A gradient is
 // dL/dre + i·dL/dim. They have at most seven axes: inside, the two parts are one more.
 //
-// Rows of ../shared/op-checklist.md: T-004, T-005, T-008, T-009, T-013, T-016, N-029, N-032, N-035,
-// N-036, N-046, G-013, G-015, L-001.
-//
 // Threads: any. Errors are thrown: dtype_mismatch, shape_mismatch.
 #pragma once
 

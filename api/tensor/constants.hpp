@@ -1,7 +1,5 @@
 // Numbers that matter, as scalars of a dtype.
 //
-// Rows of ../shared/op-checklist.md: N-110 (without i), T-018.
-//
 // Threads: any. Errors are thrown: invalid_parameter where the dtype has no such number.
 #pragma once
 

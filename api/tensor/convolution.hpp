@@ -1,7 +1,5 @@
 // Convolutions over any number of spatial axes.
 //
-// Rows of ../shared/op-checklist.md: B-022, N-100.
-//
 // Threads: any. Errors are thrown: shape_mismatch, invalid_parameter.
 #pragma once
 

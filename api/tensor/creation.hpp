@@ -89,21 +89,21 @@ template <class T> [[nodiscard]] Tensor tensor(const std::vector<T>& values) {
 [[nodiscard]] Tensor full(const Shape& shape, const TensorLike& number, DType dtype);
 [[nodiscard]] Tensor zeros(const Shape& shape, DType dtype = DType::f32);
 [[nodiscard]] Tensor ones(const Shape& shape, DType dtype = DType::f32);
-/// One number in every place of a tensor's shape, in its dtype or another. N-012.
+/// One number in every place of a tensor's shape, in its dtype or another.
 [[nodiscard]] Tensor full_like(const Tensor& tensor, const TensorLike& number);
 [[nodiscard]] Tensor full_like(const Tensor& tensor, const TensorLike& number, DType dtype);
 [[nodiscard]] Tensor zeros_like(const Tensor& tensor);
 [[nodiscard]] Tensor ones_like(const Tensor& tensor);
-/// 0, 1, 2, … over all elements; with an axis, along it. B-005.
+/// 0, 1, 2, … over all elements; with an axis, along it.
 [[nodiscard]] Tensor iota(const Shape& shape, DType dtype = DType::s32);
 [[nodiscard]] Tensor iota_along(const Shape& shape, std::int64_t axis, DType dtype = DType::s32);
-/// Ones on the diagonal of the last two axes. B-004.
+/// Ones on the diagonal of the last two axes.
 [[nodiscard]] Tensor eye(const Shape& shape, DType dtype = DType::s32);
 [[nodiscard]] Tensor eye(std::int64_t n, DType dtype = DType::s32);
-/// Ones at and below diagonal `k`. N-005.
+/// Ones at and below diagonal `k`.
 [[nodiscard]] Tensor tri(std::int64_t rows, std::int64_t columns, std::int64_t k = 0,
                          DType dtype = DType::u8);
-/// `n` numbers from `start` to `stop`, with it or without, along a new last axis; the two broadcast. N-011.
+/// `n` numbers from `start` to `stop`, with it or without, along a new last axis; the two broadcast.
 [[nodiscard]] Tensor linspace(const TensorLike& start, const TensorLike& stop, std::int64_t n,
                               bool endpoint = true, DType dtype = DType::f32);
 

@@ -50,7 +50,7 @@ template <class T> [[nodiscard]] T emptied(T value) {
 /// `function` with a gradient of its own: `backward(x, y, g)` gives the gradients by x, where x is the
 /// function's argument (a tuple of all, if it has several), y its result and g the gradient by y, in the
 /// same structure. What it gives has x's structure; gradients by integers are ignored. The function
-/// depends on its arguments only: what it captures counts as a constant. F-010.
+/// depends on its arguments only: what it captures counts as a constant.
 template <class F, class B> [[nodiscard]] auto custom_grad(F function, B backward) {
   return [function = std::move(function),
           backward = std::move(backward)]<class... Args>(const Args&... args) {

@@ -1,8 +1,6 @@
 // Diagonals of matrices: the last two axes, for each entry of those before. A diagonal with `offset` k
 // starts at column k, or at row -k.
 //
-// Rows of ../shared/op-checklist.md: N-007 to N-009.
-//
 // Threads: any. Errors are thrown: shape_mismatch, invalid_parameter for an offset beyond the matrix.
 #pragma once
 

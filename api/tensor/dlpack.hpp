@@ -11,8 +11,6 @@
 // of the CPU (kDLCPU) comes and goes. bool travels as kDLBool, which libraries older than DLPack 0.8 do
 // not know.
 //
-// Rows of ../shared/op-checklist.md: N-014 (mode local).
-//
 // Threads: any. Deleters are called once, on any thread: on one of Stoker's when the last command ends.
 // Both wait for a copy, to_dlpack() also for the value; not on a host's event loop. Errors are thrown:
 // unsupported for devices, dtypes and lanes that there are none for (named), invalid_argument for what is

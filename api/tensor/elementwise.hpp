@@ -1,8 +1,6 @@
 // Functions of single elements. Shapes broadcast as NumPy's do; dtypes merge by
 // pipeline/tensor/promotion.hpp. Conditions are u8, 0 or 1.
 //
-// Rows of ../shared/op-checklist.md: N-022, N-029 to N-046, N-048, T-010 to T-017, T-019, T-021.
-//
 // Threads: any. Errors are thrown: shape_mismatch, dtype_mismatch.
 #pragma once
 
@@ -11,13 +9,13 @@
 namespace stoker {
 
 // Of a float; integers become f32 -----------------------------------------------------------------
-/// E^x.
+/// e^x.
 [[nodiscard]] Tensor exp(const TensorLike& x);
-/// E^x - 1, accurate near 0.
+/// e^x - 1, accurate near 0.
 [[nodiscard]] Tensor expm1(const TensorLike& x);
 /// The natural logarithm; NaN below 0.
 [[nodiscard]] Tensor log(const TensorLike& x);
-/// Log(1 + x), accurate near 0.
+/// log(1 + x), accurate near 0.
 [[nodiscard]] Tensor log1p(const TensorLike& x);
 /// 1 / (1 + e^-x).
 [[nodiscard]] Tensor sigmoid(const TensorLike& x);
@@ -64,13 +62,13 @@ namespace stoker {
 
 // Of an integer ----------------------------------------------------------------------------------------
 [[nodiscard]] Tensor bitwise_not(const TensorLike& x);
-/// Bits that are set.
+/// The number of set bits.
 [[nodiscard]] Tensor population_count(const TensorLike& x);
-/// At the dtype's width.
+/// The number of zeros above the highest set bit, at the dtype's width.
 [[nodiscard]] Tensor count_leading_zeros(const TensorLike& x);
 
 // Conditions -------------------------------------------------------------------------------------------
-/// X is 0.
+/// 1 where x is 0, else 0.
 [[nodiscard]] Tensor logical_not(const TensorLike& x);
 [[nodiscard]] Tensor is_nan(const TensorLike& x);
 [[nodiscard]] Tensor is_infinity(const TensorLike& x);
@@ -100,7 +98,7 @@ namespace stoker {
 [[nodiscard]] Tensor max(const TensorLike& a, const TensorLike& b);
 /// NaN in either wins.
 [[nodiscard]] Tensor min(const TensorLike& a, const TensorLike& b);
-/// X / 0 is an infinity or NaN, also of integers.
+/// The quotient as a float; x / 0 is an infinity or NaN, also for integers.
 [[nodiscard]] Tensor divide(const TensorLike& a, const TensorLike& b);
 /// The angle of (y, x), by quadrant.
 [[nodiscard]] Tensor atan2(const TensorLike& a, const TensorLike& b);
@@ -114,11 +112,11 @@ namespace stoker {
 [[nodiscard]] Tensor right_shift(const TensorLike& a, const TensorLike& b);
 
 // Choices -------------------------------------------------------------------------------------------
-/// `yes` where the condition is not 0, else `no`. N-048.
+/// `yes` where the condition is not 0, else `no`.
 [[nodiscard]] Tensor select(const TensorLike& condition, const TensorLike& yes,
                             const TensorLike& no);
-/// Within [low, high], `high` where they cross; NaN stays, a limit of NaN is none. The gradient at a limit
-/// is x's. N-052.
+/// Clamps x to [low, high]. If low > high the result is high. NaN in x is kept; a NaN bound is ignored. At a
+/// bound, x has the whole gradient.
 [[nodiscard]] Tensor clip(const TensorLike& x, const TensorLike& low, const TensorLike& high);
 
 /// Elements converted: floats to integers truncate toward zero and saturate, NaN gives 0; integers wrap;

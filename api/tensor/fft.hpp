@@ -6,8 +6,6 @@
 //
 // Real input becomes complex: f64 c128, all others c64. Gradients of all of them are exact.
 //
-// Rows of ../shared/op-checklist.md: B-031, N-101 to N-104, G-015.
-//
 // Threads: any. Errors are thrown: invalid_parameter for a length below 1 or an axis that is not there,
 // dtype_mismatch for complex input to rfft.
 #pragma once

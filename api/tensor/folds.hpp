@@ -7,8 +7,6 @@
 // positions of a window are taken one after the other. It has the accumulator on the left and gives a
 // tensor like its arguments. Gradients pass through what it does.
 //
-// Rows of ../shared/op-checklist.md: N-064, N-070.
-//
 // Threads: any. Errors are thrown: invalid_parameter, shape_mismatch, what the function throws.
 #pragma once
 

@@ -10,8 +10,6 @@
 // (structure.hpp), and the gradient then has the same structure. Integers in it get float gradients of
 // zero.
 //
-// Rows of ../shared/op-checklist.md: F-007 to F-009, F-011.
-//
 // Threads: any. Errors are thrown: invalid_argument if the result is no scalar, unsupported, naming the
 // operation, where there is no gradient, and what the function throws.
 #pragma once

@@ -1,7 +1,5 @@
 // A picture of a matrix in a terminal.
 //
-// Rows of ../shared/op-checklist.md: N-021, N-114.
-//
 // Threads: any. Waits for the values; throws shape_mismatch for a scalar, and what computing them throws.
 #pragma once
 

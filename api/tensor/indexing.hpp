@@ -1,8 +1,6 @@
 // Elements by position. An index that is out of range counts as the nearest that is not, on every device;
 // indices are integers of any dtype.
 //
-// Rows of ../shared/op-checklist.md: N-087 (dynamic starts), N-089 to N-094.
-//
 // Threads: any. Errors are thrown: shape_mismatch, dtype_mismatch, invalid_parameter.
 #pragma once
 
@@ -22,7 +20,7 @@ namespace stoker {
 /// `target` with updates[i] added at the coordinates indices[i]; duplicates accumulate.
 [[nodiscard]] Tensor indexed_add(const Tensor& target, const Tensor& indices, const Tensor& updates,
                                  const std::optional<Axes>& axes = {});
-/// The same with the updates put there; of duplicates any one.
+/// As above, but updates overwrite. For duplicate indices, which update wins is unspecified.
 [[nodiscard]] Tensor indexed_put(const Tensor& target, const Tensor& indices, const Tensor& updates,
                                  const std::optional<Axes>& axes = {});
 /// A box whose place is known when it runs: starts is one integer for each axis. It is moved so that it

@@ -24,8 +24,6 @@
 //     auto ready = step.compile(current_device(), zeros({4}), zeros({4}));   // compiled here and now
 //     w = ready(w, g);       // nothing but this: other shapes and dtypes are refused
 //
-// Rows of ../shared/op-checklist.md: F-001, F-003 (on_conflict, hooks), F-004, F-006, F-014.
-//
 // Threads: any, also at the same time. A copy shares the programs. Errors are thrown: what the function
 // throws, wrong_device, and what the device refuses.
 #pragma once

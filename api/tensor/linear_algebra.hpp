@@ -1,8 +1,5 @@
 // Linear algebra of the last two axes, for each entry of those before. Integers and 16-bit floats are
-// computed as f32.
-//
-// Rows of ../shared/op-checklist.md: L-001, L-002, L-003, L-004 to L-015. The
-// factorizations run on the CPU device.
+// computed as f32. The factorizations run on the CPU device.
 //
 // Threads: any. Errors are thrown: shape_mismatch, invalid_parameter. A matrix that has no factors gives
 // NaN, one that has no inverse infinities or NaN; neither is an error.

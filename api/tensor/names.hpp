@@ -5,7 +5,7 @@
 //
 // Names follow their axes through operations; where two operands meet, each pair of axes has one name or
 // one of them has none, else invalid_argument is thrown. What makes axes of other axes (reshape, windows
-// of gather and take, factorizations) gives unnamed ones. Nx's rules, T-022.
+// of gather and take, factorizations) gives unnamed ones. The rules are Nx's.
 //
 // Values, cheap to copy; any thread.
 #pragma once

@@ -8,8 +8,6 @@
 // dtype goes there and back; bf16, which NumPy lacks, is what ml_dtypes makes of it: two opaque bytes
 // (V2). Written: version 1, C order, little-endian.
 //
-// Rows of ../shared/op-checklist.md: N-015.
-//
 // Threads: any. What is loaded lives on current_device(). Calls wait for the file and for the tensors
 // they save, so none belongs on a host's event loop. Memory: beside the tensors a few pieces of 16 MiB.
 // Errors are thrown: not_found, io_error (damaged files, full disks), unsupported (structured dtypes,

@@ -1,7 +1,5 @@
 // Order along an axis: sorted, counted up, and the differences.
 //
-// Rows of ../shared/op-checklist.md: N-056, N-065, N-066, N-095 to N-097.
-//
 // Threads: any. Errors are thrown: invalid_parameter, dtype_mismatch.
 #pragma once
 
@@ -24,8 +22,8 @@ struct TopK {
 /// The k largest of the last axis, descending, NaN first.
 [[nodiscard]] TopK top_k(const Tensor& x, std::int64_t k = 1);
 
-/// What sum() and its like give of the elements up to each, or from each on. Sums and products widen
-/// integers as sum() does; NaN goes on.
+/// Running reduction along an axis, from the front or, reversed, from the end. NaN propagates. Sums and
+/// products widen integers as sum() does.
 [[nodiscard]] Tensor cumulative_sum(const Tensor& x, std::int64_t axis = 0, bool reverse = false);
 [[nodiscard]] Tensor cumulative_product(const Tensor& x, std::int64_t axis = 0,
                                         bool reverse = false);

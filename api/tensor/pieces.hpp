@@ -1,7 +1,5 @@
 // A tensor cut into several, and neighbouring axes made one.
 //
-// Rows of ../shared/op-checklist.md: N-073 (axes), N-083 (fractions).
-//
 // Threads: any. Errors are thrown: invalid_parameter, shape_mismatch.
 #pragma once
 

@@ -1,7 +1,5 @@
 // Sums of products over shared axes.
 //
-// Rows of ../shared/op-checklist.md: N-086, N-098, N-099.
-//
 // Threads: any. Errors are thrown: shape_mismatch, dtype_mismatch, invalid_parameter.
 #pragma once
 

@@ -7,8 +7,6 @@
 // the layout of Nx, whose numbers these are. Drawing gives the key to draw with next; never draw twice
 // with one key, unless the same numbers are wanted.
 //
-// Rows of ../shared/op-checklist.md.
-//
 // Threads: any. Errors are thrown: invalid_parameter, shape_mismatch.
 #pragma once
 

@@ -1,7 +1,5 @@
 // Random vectors whose elements vary together.
 //
-// Rows of ../shared/op-checklist.md: R-007.
-//
 // Threads: any. Errors are thrown: invalid_parameter, shape_mismatch.
 #pragma once
 

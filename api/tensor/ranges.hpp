@@ -9,8 +9,6 @@
 // away, a range keeps it. Negative numbers count from the end. Numbers that are out of range are refused;
 // a scalar tensor, whose value is known later, counts as the nearest that is not.
 //
-// Rows of ../shared/op-checklist.md: N-028.
-//
 // Threads: any. Errors are thrown: invalid_parameter, dtype_mismatch.
 #pragma once
 

@@ -1,7 +1,5 @@
 // Tensors as plain bytes, little-endian and row-major: no header, the program knows the spec.
 //
-// Rows of ../shared/op-checklist.md: N-010, N-018.
-//
 // Threads, memory and errors as in npy.hpp.
 #pragma once
 

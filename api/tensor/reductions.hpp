@@ -1,7 +1,5 @@
 // Many elements into few.
 //
-// Rows of ../shared/op-checklist.md: N-053, N-054, N-058, N-060 to N-063.
-//
 // Threads: any. Errors are thrown: invalid_parameter for axes that are not there, shape_mismatch for a
 // largest of nothing.
 #pragma once
@@ -47,7 +45,7 @@ struct Arg {
 [[nodiscard]] Tensor argmin(const Tensor& x, const Arg& over = {});
 
 /// Whether all elements of `a` are as near as atol + rtol·|b| to those of `b`; a scalar of u8. Equal
-/// infinities are near. N-024.
+/// infinities are near.
 struct Closeness {
   double rtol = 1e-5;
   double atol = 1e-8;

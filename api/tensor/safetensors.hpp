@@ -4,8 +4,7 @@
 //     for (const std::string& name : weights.names()) std::cout << name << weights.spec(name).to_string();
 //     Tensor embedding = weights.load("embedding");
 //
-// https://huggingface.co/docs/safetensors. Rows of ../shared/op-checklist.md: N-016 (what serialize()
-// stands on).
+// https://huggingface.co/docs/safetensors. serialize() stands on these files.
 //
 // Threads: any; a SafetensorsFile is a shared handle to something immutable. What is loaded lives on
 // current_device() and needs the file no longer. Calls that load and save wait, so none belongs on a

@@ -10,8 +10,6 @@
 // A structure is what structure.hpp says; keys of maps are strings or integers, and deserialize() makes
 // types of the program's by their default constructor before it visits them.
 //
-// Rows of ../shared/op-checklist.md: N-016.
-//
 // Threads: any. Both wait; not on a host's event loop. What comes back lives on current_device(). Errors
 // are thrown: io_error for damaged bytes, invalid_argument if they hold another structure or a tensor has
 // no value. Input is not trusted.

@@ -1,8 +1,6 @@
 // Tensors under other shapes and in other orders, joined and cut. What only changes the order of
 // reading costs nothing by itself: whoever uses the result reads through it.
 //
-// Rows of ../shared/op-checklist.md: N-006, N-009 (take_diagonal), N-072 to N-086, N-087, N-088, N-018.
-//
 // Threads: any. Errors are thrown: shape_mismatch, invalid_parameter, dtype_mismatch.
 #pragma once
 
@@ -38,7 +36,7 @@ namespace stoker {
 [[nodiscard]] Tensor tile(const Tensor& x, std::initializer_list<std::int64_t> repetitions);
 
 /// A box: from starts[i] on, lengths[i] elements, of which every strides[i]-th. A start is moved so that
-/// the length fits. N-087.
+/// the length fits.
 [[nodiscard]] Tensor slice(const Tensor& x, const Axes& starts, const Axes& lengths,
                            const std::optional<Axes>& strides = {});
 [[nodiscard]] Tensor slice_along_axis(const Tensor& x, std::int64_t start, std::int64_t length,
@@ -51,7 +49,7 @@ struct Padding {
   std::int64_t high = 0;
   std::int64_t interior = 0;
 };
-/// N-079.
+/// Pads x with `value`, one Padding for each axis. Negative `low` and `high` crop.
 [[nodiscard]] Tensor pad(const Tensor& x, const TensorLike& value,
                          const std::vector<Padding>& padding);
 

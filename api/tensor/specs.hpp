@@ -1,7 +1,5 @@
 // Questions about shapes that need no values, and tensors that have none.
 //
-// Rows of ../shared/op-checklist.md: N-002, N-023 (beside Tensor's own members).
-//
 // Threads: any. Errors are thrown: invalid_parameter for an axis that is not there.
 #pragma once
 

@@ -1,7 +1,5 @@
 // What samples say: weighted means, the most frequent value, covariances.
 //
-// Rows of ../shared/op-checklist.md: N-055, N-057, N-059, N-063 (scaled).
-//
 // Threads: any. Errors are thrown: shape_mismatch, invalid_parameter.
 #pragma once
 

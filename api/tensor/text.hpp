@@ -6,8 +6,6 @@
 // Numbers are decimal, or Inf, Infinity and NaN with a sign or without, in any case. Integers alone are
 // s32, with a fraction, an exponent, Inf or NaN among them f32, unless a dtype is named.
 //
-// Rows of ../shared/op-checklist.md: N-013, but for complex numbers.
-//
 // Threads: any. Errors are thrown: invalid_argument for what is no number and for integers that their
 // dtype cannot hold, shape_mismatch for rows of different lengths.
 #pragma once

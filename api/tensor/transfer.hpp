@@ -3,9 +3,6 @@
 //     const auto [a, b] = to_device(std::pair{x, y}, gpu);       // any structure; nothing waits
 //     for (const std::vector<float>& row : read_all<float>(list).get()) …
 //
-// Rows of ../shared/op-checklist.md: N-026 (backend_copy and backend_transfer; a DeviceScope is
-// with_default_backend, buffer().release() is backend_deallocate).
-//
 // Threads: any; nothing here waits. Errors are thrown: what evaluating throws, and invalid_argument for a
 // tensor without a value. What fails while running is in the futures.
 #pragma once

@@ -52,7 +52,7 @@ struct ElementCall {
                                                std::int64_t out_axis);
 }  // namespace detail
 
-/// A function that gives the results of `function` for each element. F-019.
+/// A function that gives the results of `function` for each element.
 template <class F> [[nodiscard]] auto vmap(F function, VmapAxes axes = {}) {
   return [function = std::move(function),
           axes = std::move(axes)]<class... Args>(const Args&... args) {

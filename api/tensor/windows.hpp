@@ -1,7 +1,5 @@
 // Reductions over windows that slide along the axes.
 //
-// Rows of ../shared/op-checklist.md: N-067 to N-069, N-071.
-//
 // Threads: any. Errors are thrown: invalid_parameter, shape_mismatch, dtype_mismatch.
 #pragma once
 

@@ -33,7 +33,7 @@ template <class T> struct Simd {
 };
 template <class T> inline constexpr std::int64_t tile_columns = tile_vectors* Simd<T>::lanes;
 
-/// A as packed by pack_rows(): for each t the panel's rows side by side.
+/// A as pack_across() and pack_along() pack it (pack.hpp): for each t the panel's rows side by side.
 template <class T> struct PackedRows {
   const T* data;
   const T& operator()(std::int64_t i, std::int64_t t) const noexcept {
@@ -55,7 +55,7 @@ template <class T> struct StridedRows {
   }
 };
 
-/// B as packed by pack_columns(): for each t the panel's columns side by side. The panel streams
+/// B as pack_b() packs it (blocks.hpp): for each t the panel's columns side by side. The panel streams
 /// from the second-level cache, a little ahead of its use.
 template <class T> struct PackedColumns {
   const T* data;

@@ -1,11 +1,13 @@
 // Every example of README.md and docs/ is code that a test compiles and runs: those below, the
-// programs in examples/ and tests/guides/guides.lua. The first test finds examples that are not.
+// programs in examples/ and tests/guides/guides.lua. CONTRIBUTING.md quotes Stoker itself. The first test
+// finds examples that are not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/fiber/fiber.hpp>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -71,15 +73,19 @@ std::string all_sources(const std::filesystem::path& folder, const std::string& 
   return all;
 }
 
-TEST(Guides, show_only_code_that_is_run) {
+std::vector<std::filesystem::path> all_guides() {
   std::vector<std::filesystem::path> guides{root / "README.md"};
   for (const auto& entry : std::filesystem::directory_iterator{root / "docs"})
     if (entry.path().extension() == ".md") guides.push_back(entry.path());
+  return guides;
+}
+
+TEST(Guides, show_only_code_that_is_run) {
   std::size_t seen = 0;
   for (const std::string language : {"cpp", "lua"}) {
     const std::string run = all_sources(root / "examples", "." + language) +
                             all_sources(root / "tests" / "guides", "." + language);
-    for (const auto& guide : guides)
+    for (const auto& guide : all_guides())
       for (const Example& example : examples_of(guide)) {
         if (example.language != language) continue;
         ++seen;
@@ -89,6 +95,74 @@ TEST(Guides, show_only_code_that_is_run) {
       }
   }
   EXPECT_GT(seen, 5U);
+}
+
+TEST(Guides, contributing_quotes_what_is_there) {
+  std::size_t seen = 0;
+  for (const std::string language : {"cpp", "glsl"}) {
+    std::string sources;
+    for (const char* room : {"kernels", "device", "pipeline", "api"})
+      sources += all_sources(root / room, "." + language);
+    for (const Example& example : examples_of(root / "CONTRIBUTING.md")) {
+      if (example.language != language) continue;
+      ++seen;
+      EXPECT_NE(sources.find(squeeze(example.text)), std::string::npos)
+          << "CONTRIBUTING.md quotes code that is not there:\n"
+          << example.text;
+    }
+  }
+  EXPECT_GT(seen, 8U);
+}
+
+/// A page without its code.
+std::string prose_of(const std::filesystem::path& page) {
+  std::string prose;
+  std::istringstream lines{text_of(page)};
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) inside = !inside;
+    if (!inside) prose += std::regex_replace(line, std::regex{"`[^`]*`"}, "") + "\n";
+  }
+  return prose;
+}
+
+/// The anchors that GitHub makes of a page's headings.
+std::vector<std::string> anchors_of(const std::filesystem::path& page) {
+  std::vector<std::string> anchors;
+  std::istringstream lines{text_of(page)};
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with('#')) continue;
+    std::string anchor;
+    for (const char c : line.substr(line.find(' ') + 1)) {
+      const auto letter = static_cast<unsigned char>(c);
+      if (c == ' ')
+        anchor += '-';
+      else if (std::isalnum(letter) != 0 || c == '-' || c == '_')
+        anchor += static_cast<char>(std::tolower(letter));
+    }
+    anchors.push_back(anchor);
+  }
+  return anchors;
+}
+
+TEST(Guides, link_to_what_is_there) {
+  std::vector<std::filesystem::path> pages = all_guides();
+  for (const char* more : {"CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"})
+    pages.push_back(root / more);
+  const std::regex link{"\\]\\(([^)#:]*)(#([^)]*))?\\)"};
+  std::size_t seen = 0;
+  for (const auto& page : pages) {
+    const std::string text = prose_of(page);
+    for (std::sregex_iterator at{text.begin(), text.end(), link}, end; at != end; ++at, ++seen) {
+      const auto target = (*at)[1].length() == 0 ? page : page.parent_path() / (*at)[1].str();
+      EXPECT_TRUE(std::filesystem::exists(target)) << page << " links to " << at->str();
+      if ((*at)[3].length() == 0) continue;
+      const auto anchors = anchors_of(target);
+      EXPECT_NE(std::ranges::find(anchors, (*at)[3].str()), anchors.end())
+          << page << " links to " << at->str();
+    }
+  }
+  EXPECT_GT(seen, 40U);
 }
 
 TEST(Guides, name_only_tests_that_exist) {

@@ -4,8 +4,8 @@
 #include <functional>
 #include <numbers>
 
-#include "../tensor/differences.hpp"
 #include "refused.hpp"
+#include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,9 +1,9 @@
 // Attention and its layers, against NumPy (golden/attention.py).
 #include "stoker/api/nn/attention.hpp"
 
-#include "../tensor/differences.hpp"
 #include "golden_numbers.hpp"
 #include "layer_fixture.hpp"
+#include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -4,9 +4,9 @@
 #include <limits>
 #include <stdexcept>
 
-#include "../tensor/fixture.hpp"
 #include "refused.hpp"
 #include "stoker/api/nn/fit.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

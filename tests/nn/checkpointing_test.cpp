@@ -1,7 +1,7 @@
 // Forward passes in pieces that gradients compute again: the same numbers, less memory.
-#include "../tensor/fixture.hpp"
 #include "refused.hpp"
 #include "stoker/api/nn/model.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

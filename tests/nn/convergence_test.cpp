@@ -2,9 +2,9 @@
 // of layers learns a task that it is there for.
 #include <numbers>
 
-#include "../tensor/fixture.hpp"
 #include "stoker/api/nn/data/split.hpp"
 #include "stoker/api/nn/fit.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <limits>
 
-#include "../tensor/differences.hpp"
 #include "stoker/api/nn/loss.hpp"
 #include "stoker/api/nn/losses.hpp"
+#include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -3,12 +3,12 @@
 #include <limits>
 #include <set>
 
-#include "../tensor/fixture.hpp"
 #include "stoker/api/nn/data/checks.hpp"
 #include "stoker/api/nn/data/dataset.hpp"
 #include "stoker/api/nn/data/loader.hpp"
 #include "stoker/api/nn/data/row_order.hpp"
 #include "stoker/api/nn/data/split.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

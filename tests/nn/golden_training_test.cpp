@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "../tensor/fixture.hpp"
 #include "golden_run.hpp"
 #include "stoker/api/nn/fit.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

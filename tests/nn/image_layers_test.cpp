@@ -1,10 +1,10 @@
 // Layers of images that change their extents: shapes, numbers worked out by hand, and what is
 // refused.
-#include "../tensor/differences.hpp"
 #include "layer_fixture.hpp"
 #include "refused.hpp"
 #include "stoker/api/nn/network.hpp"
 #include "stoker/api/nn/resampling.hpp"
+#include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,8 +1,8 @@
 // Initializers: what they promise of many numbers, and that a key is all they depend on.
 #include "stoker/api/nn/initializer.hpp"
 
-#include "../tensor/fixture.hpp"
 #include "refused.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

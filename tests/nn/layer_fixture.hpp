@@ -1,8 +1,8 @@
 // One layer applied to given tensors and variables, without a network around it.
 #pragma once
 
-#include "../tensor/fixture.hpp"
 #include "stoker/api/nn/layer.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 

@@ -3,8 +3,8 @@
 // without a case here fails the last test.
 #include <set>
 
-#include "../tensor/differences.hpp"
 #include "layer_fixture.hpp"
+#include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,10 +1,10 @@
 // Layers with several inputs and outputs, and graphs made of them: ways around, parts and merges.
-#include "../tensor/differences.hpp"
 #include "layer_fixture.hpp"
 #include "refused.hpp"
 #include "stoker/api/nn/block.hpp"
 #include "stoker/api/nn/model.hpp"
 #include "stoker/api/nn/network.hpp"
+#include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,8 +1,8 @@
 // Layers against their definitions in NumPy (golden/layers.py), which has the same shapes and
 // seeds.
-#include "../tensor/differences.hpp"
 #include "golden_numbers.hpp"
 #include "layer_fixture.hpp"
+#include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,8 +1,8 @@
 // Each kind of layer against what it should give, worked out by hand, and its gradients against
 // differences.
-#include "../tensor/differences.hpp"
 #include "layer_fixture.hpp"
 #include "refused.hpp"
+#include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker::nn {
 namespace {

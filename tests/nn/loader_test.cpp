@@ -6,8 +6,8 @@
 #include <future>
 #include <numeric>
 
-#include "../tensor/fixture.hpp"
 #include "stoker/api/nn/data/loader.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,8 +1,8 @@
 // Losses that are scaled, and steps that do not count.
 #include <limits>
 
-#include "../tensor/fixture.hpp"
 #include "stoker/api/nn/loss_scale.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <string>
 
-#include "../tensor/differences.hpp"
 #include "stoker/api/nn/losses.hpp"
+#include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker::nn {
 namespace {

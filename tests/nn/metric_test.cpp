@@ -3,8 +3,8 @@
 
 #include <limits>
 
-#include "../tensor/differences.hpp"
 #include "stoker/api/nn/metrics.hpp"
+#include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "../tensor/fixture.hpp"
 #include "refused.hpp"
 #include "stoker/api/nn/fit.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -6,10 +6,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "../tensor/fixture.hpp"
 #include "refused.hpp"
 #include "stoker/api/nn/fit.hpp"
 #include "stoker/device/fault_injection.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

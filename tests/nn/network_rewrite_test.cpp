@@ -1,7 +1,7 @@
 // Graphs with other layers in the place of some: names, sharing and numbers stay.
-#include "../tensor/fixture.hpp"
 #include "refused.hpp"
 #include "stoker/api/nn/network.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

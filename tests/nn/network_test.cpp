@@ -1,8 +1,8 @@
 // Graphs of layers: order, names, shapes, and what is refused before anything runs.
 #include "stoker/api/nn/network.hpp"
 
-#include "../tensor/fixture.hpp"
 #include "refused.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,6 +1,6 @@
 // Features on a common scale, and labels as vectors. Numbers are worked out by hand.
 #include "stoker/api/nn/data/normalize.hpp"
-#include "../tensor/fixture.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -4,9 +4,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "../tensor/fixture.hpp"
 #include "stoker/api/nn/optimizer.hpp"
 #include "stoker/api/nn/updates.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,8 +1,8 @@
 // Inputs that may be left out, what becomes of what is computed of them, and outputs by name.
-#include "../tensor/fixture.hpp"
 #include "refused.hpp"
 #include "stoker/api/nn/fit.hpp"
 #include "stoker/api/nn/model.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -4,9 +4,9 @@
 #include <unistd.h>
 #include <filesystem>
 
-#include "../tensor/fixture.hpp"
 #include "refused.hpp"
 #include "stoker/api/nn/fit.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,8 +1,8 @@
 // x · kernel + bias along the last axis.
 #include "stoker/api/nn/projection.hpp"
 
-#include "../tensor/differences.hpp"
-#include "../tensor/fixture.hpp"
+#include "stoker/tests/tensor/differences.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,8 +1,8 @@
 // Dense kernels in 8 bits.
 #include "stoker/api/nn/quantization.hpp"
 
-#include "../tensor/differences.hpp"
 #include "layer_fixture.hpp"
+#include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker::nn {
 namespace {

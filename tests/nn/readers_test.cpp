@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "../tensor/fixture.hpp"
 #include "stoker/api/nn/data/csv.hpp"
 #include "stoker/api/nn/data/idx.hpp"
 #include "stoker/api/nn/data/image_folder.hpp"
@@ -12,6 +11,7 @@
 #include "stoker/api/nn/data/npy_rows.hpp"
 #include "stoker/api/tensor/npy.hpp"
 #include "stoker/pipeline/image_io.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

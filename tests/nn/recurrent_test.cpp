@@ -1,8 +1,8 @@
 // LSTM and GRU: one step by hand, whole sequences against NumPy (golden/recurrent.py).
-#include "../tensor/differences.hpp"
 #include "golden_numbers.hpp"
 #include "layer_fixture.hpp"
 #include "stoker/api/nn/recurrent_cells.hpp"
+#include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker::nn {
 namespace {

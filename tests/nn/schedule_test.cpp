@@ -1,8 +1,8 @@
 // Numbers that change as training goes on.
 #include <numbers>
 
-#include "../tensor/fixture.hpp"
 #include "stoker/api/nn/schedule.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -9,8 +9,8 @@
 #include <functional>
 #include <map>
 
-#include "../tensor/fixture.hpp"
 #include "stoker/api/nn/fit.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 

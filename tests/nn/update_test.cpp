@@ -1,6 +1,6 @@
 // The pieces of optimizers and how they compose.
-#include "../tensor/fixture.hpp"
 #include "stoker/api/nn/updates.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
 namespace {

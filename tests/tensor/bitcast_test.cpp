@@ -1,4 +1,4 @@
-// Bits read as those of another dtype: rows B-012 and N-022 of ../shared/op-checklist.md.
+// Bits read as those of another dtype.
 #include <algorithm>
 #include <bit>
 #include <cstring>

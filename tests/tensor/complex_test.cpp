@@ -214,7 +214,7 @@ TEST_P(ComplexTensors, are_multiplied_as_matrices) {
 
 TEST_P(ComplexTensors, have_gradients_by_both_parts) {
   const Tensor z = stored({{3, 4}, {-1, 0.5}, {0, 0}}, DType::c128);
-  // z/|z|, and 0 at 0: G-013.
+  // z/|z|, and 0 at 0.
   const Tensor g = grad([](const Tensor& x) { return sum(abs(x)); })(z);
   EXPECT_EQ(g.dtype(), DType::c128);
   expect_numbers(g, {{0.6, 0.8}, C{-1, 0.5} / std::sqrt(1.25), {0, 0}}, 1e-12);

@@ -87,7 +87,7 @@ TEST_F(Elementwise, wrap_and_truncate_integers) {
   expect_values<int>(population_count(zeros({1}, DType::u8) - 1), {1}, {8});
 }
 
-TEST_F(Elementwise, convert_as_the_checklist_says) {
+TEST_F(Elementwise, convert_by_truncating_and_saturating) {
   const double inf = INFINITY;
   const Tensor x = tensor({1.9, -1.9, double{NAN}, inf, -inf});
   expect_values<int>(as_type(x, DType::u8), {5}, {1, 0, 0, 255, 0});

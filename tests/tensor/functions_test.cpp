@@ -1,5 +1,5 @@
-// Functions of tensors that are traced, differentiated, branched and looped: what rows F-001 to F-019 of
-// ../shared/op-checklist.md say beside jit_test.cpp, grad_test.cpp, control_flow_test.cpp,
+// Functions of tensors that are traced, differentiated, branched and looped, as several of these
+// meet. Each alone has its own file: jit_test.cpp, grad_test.cpp, control_flow_test.cpp,
 // custom_grad_test.cpp, vmap_test.cpp and names_test.cpp.
 #include <atomic>
 #include <sstream>
@@ -14,7 +14,7 @@ using Functions = TensorsOnDevices;
 // Tracing -------------------------------------------------------------------------------------------
 
 TEST_P(Functions, choose_by_shape_and_dtype_while_they_are_traced) {
-  // Host code runs while tracing (F-002): another shape may be another program.
+  // Host code runs while tracing: another shape may be another program.
   const auto f = jit([](const Tensor& x) {
     if (x.rank() > 1) return sum(x, {Axes{-1}});
     return is_integer(x.dtype()) ? x * 10 : x * 100;
@@ -229,7 +229,7 @@ TEST_P(Functions, print_values_and_what_computes_them) {
 }
 
 TEST_P(Functions, compute_on_the_host_what_a_spec_promises) {
-  // Another shape and dtype than the input's, in a loop (F-015).
+  // Another shape and dtype than the input's, in a loop.
   const auto digits = [](const Tensor& x) {
     return host_call({DType::s64, Shape{2}},
                      [](const std::vector<Tensor>& in) {

@@ -1,5 +1,4 @@
-// Gradients at the edges of derivatives: steps, ties, limits, zeros, duplicates. Rows G-001 to G-011 and
-// G-013 of ../shared/op-checklist.md.
+// Gradients at the edges of derivatives: steps, ties, limits, zeros, duplicates.
 #include "differences.hpp"
 
 namespace stoker {

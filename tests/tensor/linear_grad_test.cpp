@@ -1,5 +1,5 @@
-// Gradients of what is linear, or made of linear steps: rows G-011, G-012, G-015 and G-016 of
-// ../shared/op-checklist.md, against central differences.
+// Gradients of what is linear, or made of linear steps, against central
+// differences.
 #include "complex_numbers.hpp"
 #include "differences.hpp"
 

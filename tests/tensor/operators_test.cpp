@@ -1,5 +1,4 @@
-// What the language's operators mean between tensors and numbers: row F-017 of
-// ../shared/op-checklist.md.
+// What the language's operators mean between tensors and numbers.
 #include "fixture.hpp"
 
 namespace stoker {

@@ -2,9 +2,9 @@
 // which changes nothing. The tests fail every one, one after the other.
 #include <thread>
 
-#include "../actors/failing_allocation.hpp"
 #include "fixture.hpp"
 #include "stoker/runtime/manual_executor.hpp"
+#include "stoker/tests/actors/failing_allocation.hpp"
 
 namespace stoker {
 namespace {

@@ -1,5 +1,4 @@
-// Random integers: every number of a range is as likely, whatever the range. Rows R-004 of
-// ../shared/op-checklist.md.
+// Random integers: every number of a range is as likely, whatever the range.
 #include <algorithm>
 
 #include "fixture.hpp"

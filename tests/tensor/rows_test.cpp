@@ -1,4 +1,4 @@
-// The smaller rows of the checklist: diagonals, statistics, borders, parts, folds, constants, pictures.
+// The smaller functions: diagonals, statistics, borders, parts, folds, constants, pictures.
 #include "fixture.hpp"
 
 namespace stoker {

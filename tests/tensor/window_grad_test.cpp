@@ -1,5 +1,4 @@
-// Gradients of the gradients of windows: a scatter to the extremes is linear in what it scatters. Row
-// G-005 of ../shared/op-checklist.md.
+// Gradients of the gradients of windows: a scatter to the extremes is linear in what it scatters.
 #include "differences.hpp"
 
 namespace stoker {

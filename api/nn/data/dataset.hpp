@@ -7,8 +7,6 @@
 //                                             [](std::int64_t row, const RowsInto& into) { … });
 // Other sources: csv.hpp, idx.hpp, npy_rows.hpp, image_folder.hpp, or any RowSource.
 //
-// Rows of ../shared/op-checklist.md: X-106.
-//
 // Threads: a Dataset is a shared handle to something immutable; rows() may run on many threads at
 // once. It reads memory or files and waits for them. Errors are thrown: invalid_argument (indices
 // out of range), shape_mismatch (different numbers of rows), and what a source throws.

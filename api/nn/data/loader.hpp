@@ -11,8 +11,6 @@
 //     while (auto batch = epoch.next()) … epoch.position() …
 //     Epoch rest = loader.resume(position);
 //
-// Rows of ../shared/op-checklist.md.
-//
 // Threads: a Loader is immutable, any thread. An Epoch belongs to one thread at a time; it starts
 // threads of its own, because readers block on files, which an executor's threads must not. They
 // make the batches, also call map_rows and map, and have at most `prefetch` batches begun that

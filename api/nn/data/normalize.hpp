@@ -12,8 +12,6 @@
 // row's own (of a vector: all). A divisor of 0 counts as 1: a feature that is constant gives 0,
 // a row of zeros stays one. Integers become f32.
 //
-// Rows of ../shared/op-checklist.md.
-//
 // Pure functions, traced by jit(), but for one_hot() without a number of classes, which reads the
 // labels; any thread. Errors are thrown: not_found for a method, shape_mismatch for scalars and
 // unfitting statistics, invalid_parameter for axes, invalid_argument for statistics of l2 (it has

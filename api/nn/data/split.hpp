@@ -5,8 +5,6 @@
 // Validation gets round(n·val_split) rows, halves away from zero, taken from the end after the
 // shuffle. Rows stay paired. Nothing is copied: both are views.
 //
-// Rows of ../shared/op-checklist.md: X-101.
-//
 // Threads: any. Errors are thrown: invalid_parameter for a share that is not in [0, 1].
 #pragma once
 

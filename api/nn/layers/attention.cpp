@@ -5,7 +5,7 @@
 // mask], each [batch, time, features]; key is the query and value the key where they are not given.
 //
 // A mask is the last input, if the option `mask` is set: [batch, keys], [batch, queries, keys] or,
-// for multi_head_attention, [batch, heads, queries, keys]; what it means says ../attention.hpp.
+// for multi_head_attention, [batch, heads, queries, keys]. See ../attention.hpp for its meaning.
 #include "stoker/api/nn/attention.hpp"
 
 #include "stoker/api/nn/layer.hpp"

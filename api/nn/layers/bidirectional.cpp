@@ -1,5 +1,5 @@
 // A recurrent layer once from the first step to the last and once from the last to the first, and
-// both merged. Row A-026 of ../shared/op-checklist.md.
+// both merged.
 //
 //     inputs: x [batch, time, features] [, forward state…, backward state…] [, mask]
 //     {sequence, final state…}, as lstm and gru give them, each merged:

@@ -1,5 +1,5 @@
 // Two inputs in one product: y_u = activation(Σ a_i · kernel_uij · b_j + bias_u) along their last
-// axes. Row A-005 of ../shared/op-checklist.md.
+// axes.
 //
 //     a [batch, …, in1], b [batch, …, in2]: [batch, …, units];  kernel [units, in1, in2]
 #include "stoker/api/nn/activation.hpp"

@@ -1,5 +1,5 @@
 // Images made smooth, and then smaller: what a stride would fold into lower frequencies is filtered
-// out first. Row A-021 of ../shared/op-checklist.md.
+// out first.
 //
 // The filter is [1, 2, 1] / 4 along each axis of space, with zeros around so that strides of 1 keep
 // the extents; of an extent n there stay ceil(n / stride). Zhang, arXiv:1904.11486.

@@ -3,8 +3,6 @@
 //
 // One to three spatial axes. The input's convolution runs once over the images of all steps;
 // strides and padding are its own, the state's convolution keeps the extents that it leaves.
-//
-// Row A-025 of ../shared/op-checklist.md.
 #include "stoker/api/nn/layer_options.hpp"
 #include "stoker/api/nn/recurrent_inputs.hpp"
 

@@ -1,5 +1,4 @@
-// Convolutions that make images larger, over one to three axes of space. Row A-007 of
-// ../shared/op-checklist.md.
+// Convolutions that make images larger, over one to three axes of space.
 //
 // A stride of s puts s − 1 zeros between neighbours, and a convolution goes over what comes out;
 // the kernel, [space…, channels, units], is not turned round, as in Axon (what Keras and PyTorch

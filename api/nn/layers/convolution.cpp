@@ -1,4 +1,4 @@
-// Convolutions over one to three axes of space. Rows of ../shared/op-checklist.md.
+// Convolutions over one to three axes of space.
 //
 // Kernels are [space…, channels in one group, units], whatever the order of the input's axes.
 #include "stoker/api/nn/activation.hpp"

@@ -1,4 +1,4 @@
-// y = activation(x · kernel + bias) along the last axis. Row A-004 of ../shared/op-checklist.md.
+// y = activation(x · kernel + bias) along the last axis.
 #include "stoker/api/nn/activation.hpp"
 #include "stoker/api/nn/layer.hpp"
 #include "stoker/api/nn/layer_options.hpp"

@@ -1,6 +1,5 @@
 // Layers that leave out some of what passes while training, so that nothing is relied on too much
 // (Srivastava et al., JMLR 15, 2014). What is left is scaled by 1/(1 - rate), so inference changes nothing.
-// Row A-017 of ../shared/op-checklist.md.
 #include <cmath>
 
 #include "stoker/api/nn/layer.hpp"

@@ -1,4 +1,4 @@
-// A table of vectors by index. Row A-010 of ../shared/op-checklist.md.
+// A table of vectors by index.
 #include "stoker/api/nn/layer.hpp"
 
 namespace stoker::nn::layers::embedding {

@@ -1,5 +1,4 @@
-// Several inputs as one: element by element, side by side, or one of several. Rows A-002 (or_else) and
-// A-023 of ../shared/op-checklist.md.
+// Several inputs as one: element by element, side by side, or one of several.
 #include <algorithm>
 
 #include "stoker/api/nn/layer.hpp"

@@ -1,6 +1,5 @@
 // Layers that give each row's parts mean 0 and variance 1, and then learn both anew. They keep no
-// statistics: a row means the same alone as in a batch. Rows of
-// ../shared/op-checklist.md.
+// statistics: a row means the same alone as in a batch.
 //
 // Ba et al., arXiv:1607.06450; Wu and He, arXiv:1803.08494; Zhang and Sennrich, arXiv:1910.07467.
 #include "stoker/api/nn/channel_statistics.hpp"

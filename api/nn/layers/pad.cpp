@@ -1,4 +1,4 @@
-// A border around images. Row A-022 of ../shared/op-checklist.md (pad).
+// A border around images.
 #include "stoker/api/nn/image_axes.hpp"
 #include "stoker/api/nn/layer.hpp"
 

@@ -1,5 +1,4 @@
-// Layers that keep one number of each window, or of all of space. Rows of
-// ../shared/op-checklist.md.
+// Layers that keep one number of each window, or of all of space.
 //
 // Adaptive ones are told how many windows there shall be along each axis: of an extent n and m
 // windows, strides are floor(n / m) and windows n − (m − 1)·stride wide, so that they cover all

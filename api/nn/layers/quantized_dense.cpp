@@ -1,7 +1,6 @@
 // y = activation(x · values · scale + bias) along the last axis: a dense layer whose kernel has 8
 // bits (quantization.hpp). values and scale are states: gradients pass to x and the bias only, and
-// whoever makes the layer of a trained one puts quantize_dense(kernel) there. Row A-029 of
-// ../shared/op-checklist.md.
+// whoever makes the layer of a trained one puts quantize_dense(kernel) there.
 #include "stoker/api/nn/activation.hpp"
 #include "stoker/api/nn/layer.hpp"
 #include "stoker/api/nn/layer_options.hpp"

@@ -7,8 +7,6 @@
 //
 // With reverse=true results stay in the order of time, so that both ways can be merged
 // (bidirectional.cpp).
-//
-// Row A-025 of ../shared/op-checklist.md.
 #include "stoker/api/nn/projection.hpp"
 #include "stoker/api/nn/recurrent_inputs.hpp"
 

@@ -1,5 +1,5 @@
-// Images of another size, one axis of space after the other. Row A-022 of ../shared/op-checklist.md
-// (resize); what the methods are: resampling.hpp.
+// Images of another size, one axis of space after the other.
+// See ../resampling.hpp for the methods.
 #include "stoker/api/nn/image_axes.hpp"
 #include "stoker/api/nn/layer.hpp"
 #include "stoker/api/nn/resampling.hpp"

@@ -1,5 +1,5 @@
 // Layers that give channels mean 0 and variance 1 while training, remember the statistics that they
-// saw, and normalise by those afterwards. Rows of ../shared/op-checklist.md.
+// saw, and normalise by those afterwards.
 //
 //     batch_norm     statistics of a channel are those of the whole batch
 //     instance_norm  each row's channels have their own; remembered is their mean over the batch

@@ -1,5 +1,4 @@
-// Depthwise convolutions in one pass for each axis of space. Row A-009 of
-// ../shared/op-checklist.md.
+// Depthwise convolutions in one pass for each axis of space.
 //
 // Pass i has a kernel along axis i only, [1…, taps, …1, 1, channels·multiplier], and strides,
 // padding and dilations of that axis only. So all passes together, without biases between, are a

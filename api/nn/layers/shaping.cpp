@@ -1,5 +1,4 @@
 // Layers that change how rows lie, and the one that applies a function. The batch stays where it is.
-// Rows A-011, A-022 (flatten, reshape, transpose) and A-028 of ../shared/op-checklist.md.
 #include <algorithm>
 
 #include "stoker/api/nn/activation.hpp"

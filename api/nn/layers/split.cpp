@@ -1,4 +1,4 @@
-// One input as several, cut along an axis. Row A-023 of ../shared/op-checklist.md (split).
+// One input as several, cut along an axis.
 //
 //     Layer{"split", {{"splits", 4}}}.outputs({x})          // four equal parts
 //     Layer{"split", {{"splits", {1, 6, 3}}}}.outputs({x})  // three parts of these sizes

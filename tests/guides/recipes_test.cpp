@@ -1,0 +1,175 @@
+// The examples of docs/recipes.md; see guides_test.cpp.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <boost/asio.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <thread>
+
+#include "stoker/api/asio.hpp"
+#include "stoker/api/nn/fit.hpp"
+#include "stoker/api/stoker.hpp"
+#include "stoker/pipeline/image_io.hpp"
+
+namespace asio = boost::asio;
+namespace nn = stoker::nn;
+
+namespace {
+
+const std::filesystem::path root{STOKER_SOURCE_DIR};
+
+class Recipes : public testing::Test {
+ protected:
+  Recipes() { std::filesystem::create_directories(folder); }
+  ~Recipes() override { std::filesystem::remove_all(folder); }
+  const std::filesystem::path folder =
+      std::filesystem::path{testing::TempDir()} / ("stoker_recipes_" + std::to_string(::getpid()));
+};
+
+TEST_F(Recipes, images) {
+  const stoker::System system;
+  const stoker::Device device = system.device("cpu");
+  const std::filesystem::path input = root / "examples/data/china.jpg";
+  const std::filesystem::path output = folder / "edges.png";
+
+  const stoker::Image photo = stoker::load_image(input).value();
+  const stoker::Buffer pixels = device.buffer(photo.spec, photo.bytes);
+  const stoker::Buffer edges = device.run("sobel", {device.run("grayscale", {pixels})});
+  stoker::save_image(output, edges.spec(), edges.read_bytes().get()).value();
+
+  EXPECT_EQ(stoker::load_image(output).value().spec.shape, (stoker::Shape{427, 640, 1}));
+}
+
+using Bytes = std::vector<std::byte>;
+
+/// The body of a request becomes the body of the answer. The codecs have threads of their own.
+asio::awaitable<Bytes> edges_of(Bytes file, stoker::Device device, asio::thread_pool& codecs) {
+  const auto decode = [&]() -> asio::awaitable<stoker::Image> {
+    const stoker::ImageLimits limits{.extent = 8192, .pixels = 16'000'000, .file_bytes = 8 << 20};
+    co_return stoker::decode_image(file, limits).value();
+  };
+  const stoker::Image photo = co_await asio::co_spawn(codecs, decode, asio::use_awaitable);
+
+  const stoker::Buffer pixels = device.buffer(photo.spec, photo.bytes);
+  const stoker::Buffer edges = device.run("sobel", {device.run("grayscale", {pixels})});
+  const Bytes result = co_await stoker::async_get(edges.read_bytes(), asio::use_awaitable);
+
+  const auto encode = [&]() -> asio::awaitable<Bytes> {
+    co_return stoker::encode_image(stoker::ImageFormat::png, edges.spec(), result).value();
+  };
+  co_return co_await asio::co_spawn(codecs, encode, asio::use_awaitable);
+}
+
+TEST_F(Recipes, images_in_a_server) {
+  asio::io_context loop;
+  asio::thread_pool codecs{2};
+  stoker::SystemOptions options;
+  stoker::use_event_loop(options, loop.get_executor());
+  const stoker::System system{options};
+  Bytes answer;
+  asio::co_spawn(loop,
+                 edges_of(stoker::read_image_file(root / "examples/data/china.jpg").value(),
+                          system.device("cpu"), codecs),
+                 [&](const std::exception_ptr& failure, Bytes png) {
+                   if (failure) std::rethrow_exception(failure);
+                   answer = std::move(png);
+                 });
+  loop.run();
+  EXPECT_EQ(stoker::image_format(answer), stoker::ImageFormat::png);
+}
+
+TEST_F(Recipes, stopping) {
+  stoker::SystemOptions options;
+  options.stop_patience = std::chrono::seconds{10};
+  const stoker::System system{options};
+  const stoker::Device device = system.device("cpu");
+  const stoker::CancelSource shutdown;
+
+  const stoker::Buffer x = device.buffer({-1.0F, 2.0F});
+  const auto values = device.run("relu", {x}).read<float>({.cancel = shutdown.token()});
+
+  shutdown.cancel(stoker::cancelled_error("shutdown"));  // what has this token ends now
+  const bool is_clean = system.stop();                   // actors, then devices
+  if (!is_clean) std::cerr << "something still ran after 10 seconds\n";
+  EXPECT_TRUE(is_clean);
+  EXPECT_TRUE(values.ready());
+}
+
+TEST_F(Recipes, stopping_a_loop) {
+  asio::io_context loop;
+  stoker::SystemOptions options;
+  stoker::use_event_loop(options, loop.get_executor());
+  const stoker::System system{options};
+  asio::ip::tcp::acceptor acceptor{loop, {asio::ip::address_v4::loopback(), 0}};
+  acceptor.async_accept([](boost::system::error_code, const asio::ip::tcp::socket&) {});
+  const stoker::CancelSource shutdown;
+
+  asio::signal_set signals{loop, SIGINT, SIGTERM};
+  signals.async_wait([&](boost::system::error_code, int) {
+    acceptor.close();                                      // no new connections
+    shutdown.cancel(stoker::cancelled_error("shutdown"));  // what has this token ends now
+  });
+  asio::post(loop, [] { std::raise(SIGTERM); });
+  loop.run();  // returns when the last connection and the last command have ended
+
+  EXPECT_FALSE(acceptor.is_open());
+}
+
+TEST_F(Recipes, the_default_system) {
+  const stoker::System system;
+  const stoker::DeviceScope scope{system.device("cpu")};  // for this thread, until the scope ends
+  const stoker::Tensor here = stoker::ones({2, 3});
+  nn::Model model{nn::Network{nn::dense(nn::input({3}), 2)}, {.seed = 1}};  // on the CPU, too
+  EXPECT_EQ(model.device(), system.device("cpu"));
+  EXPECT_EQ(here.buffer().device(), system.device("cpu"));
+
+  nn::Model other{model.network(), {.device = system.device("cpu"), .seed = 1}};  // no scope needed
+  EXPECT_EQ(other.device(), system.device("cpu"));
+}
+
+TEST_F(Recipes, metrics_and_trace) {
+  const stoker::System system;
+  const stoker::Device device = system.device("cpu");
+  const std::filesystem::path file = folder / "trace.json";
+
+  stoker::Counter& photos = system.metrics().counter("photos_total", "photos that were asked for");
+  photos.add();
+  const std::string page = system.metrics().snapshot().to_prometheus();  // for GET /metrics
+
+  system.trace().enable();
+  const auto values = device.run("relu", {device.buffer({-1.0F, 2.0F})}).read<float>().get();
+  system.trace().enable(false);
+  system.trace().write_json(file.string()).value();  // open it with ui.perfetto.dev
+
+  EXPECT_NE(page.find("photos_total 1"), std::string::npos) << page;
+  EXPECT_NE(page.find("stoker_commands_completed_total"), std::string::npos) << page;
+  EXPECT_GT(std::filesystem::file_size(file), 100U);
+}
+
+TEST_F(Recipes, models_are_kept_and_used_by_many_threads) {
+  const stoker::System system;
+  const stoker::Device device = system.device("cpu");
+  const std::filesystem::path file = folder / "model.safetensors";
+  const nn::Network network{nn::dense(nn::dense(nn::input({2}), 8, {{"activation", "tanh"}}), 2)};
+  {
+    nn::Model model{network, {.device = device, .seed = 1}};
+    model.save(file);  // graph, numbers, optimizer: training can continue from it
+  }
+  const nn::Model model = nn::Model::load(file, device);
+
+  std::vector<std::vector<float>> answers(4);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    threads.emplace_back([&answers, i, model] {  // a copy is a handle to the same model
+      const stoker::Tensor x = stoker::tensor({{1.0, static_cast<double>(i)}});
+      answers[i] = model.predict(x).to_vector<float>();
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& answer : answers) EXPECT_EQ(answer.size(), 2U);
+  EXPECT_NE(answers[0], answers[1]);
+}
+
+}  // namespace
