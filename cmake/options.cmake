@@ -8,8 +8,8 @@ option(STOKER_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(STOKER_BUILD_FUZZ "Build the fuzzers, with clang" OFF)
 option(STOKER_INSTALL "Define the install rules" ${PROJECT_IS_TOP_LEVEL})
 set(STOKER_SANITIZE "" CACHE STRING "Sanitizers: empty, address;undefined or thread")
-set(STOKER_CPU_VARIANTS "" CACHE STRING
-    "Instruction sets that CPU kernels are compiled for, of v1, v3 and v4; v1 is the baseline")
+set(STOKER_CPU_VARIANTS "all" CACHE STRING
+    "Processors that CPU kernels are compiled for: all, own, or a list of v1 (the baseline), v3 and v4")
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)

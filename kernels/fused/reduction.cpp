@@ -161,9 +161,7 @@ Result<std::shared_ptr<const Kernel>> fused_reduction_kernel(FusedProgram given,
                     const KernelCall& call,
                     std::span<const TensorSpec> results) -> Result<CpuPlan> {
     const CpuPlanner planner = cpu_table().find(fused::reduction_planner_name);
-    if (!planner)
-      return Error{
-          name, ErrorCode::unsupported, "this build has no CPU version of it", {{"device", "cpu"}}};
+    if (!planner) return no_cpu_version(name);
     return planner(fused::FusedReductionCall{{call.inputs, call.params}, *program, reduction},
                    results);
   };
