@@ -19,6 +19,7 @@ foreach(component ${STOKER_COMPONENTS} stoker)
 endforeach()
 if(TARGET stoker_command)
   install(TARGETS stoker_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(TARGETS stoker_train stoker_ops RUNTIME DESTINATION "${STOKER_LIBEXEC}")
 endif()
 
 install(DIRECTORY runtime kernels device actors pipeline api

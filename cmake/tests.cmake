@@ -105,7 +105,7 @@ set_property(SOURCE tests/runtime/kept_statics_test.cpp
 
 if(TARGET stoker_command)
   foreach(folder ${folders_with_command})
-    add_dependencies(tests_${folder} ${STOKER_PROGRAMS})
+    add_dependencies(tests_${folder} stoker_command stoker_train stoker_ops)
   endforeach()
 endif()
 

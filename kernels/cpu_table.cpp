@@ -26,7 +26,7 @@ namespace {
 
 // Ascending, as CMake writes them.
 constexpr std::array built = {
-#define STOKER_ISA_ENTRY(name, served)                                                \
+#define STOKER_ISA_ENTRY(name, served)                                                          \
   InstructionSet{#name, STOKER_ISA_LEVEL #name, stoker_cpu_table_##name, processor::has_##name, \
                  served},
 #include "stoker/kernels/cpu_isas.inc"

@@ -1,5 +1,6 @@
 // `stoker ops`: the operations on tensors, what they take, where they run and whether they have a
 // gradient.
+#include <CLI/CLI.hpp>
 #include <iomanip>
 #include <iostream>
 
@@ -84,7 +85,7 @@ int show(bool json) {
 }  // namespace
 
 void add_ops(CLI::App& app, Choice& choice) {
-  auto* verb = app.add_subcommand("ops", "List the operations on tensors");
+  auto* verb = add_separate(app, ops_verb);
   verb->footer(
       "A line is an operation, the devices that it runs on, its gradient (exact, zero or none) and "
       "what\n"

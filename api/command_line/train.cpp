@@ -1,4 +1,5 @@
 // `stoker train`: a script describes a model and its data, the verb trains it.
+#include <CLI/CLI.hpp>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
@@ -207,7 +208,7 @@ training: the model of the last whole epoch is saved, and --resume goes on from 
 }  // namespace
 
 void add_train(CLI::App& app, Choice& choice) {
-  auto* verb = app.add_subcommand("train", "Train the model that a Lua script describes");
+  auto* verb = add_separate(app, train_verb);
   auto options = std::make_shared<Options>();
   verb->footer(examples);
   verb->add_option("SCRIPT", options->script.words,
