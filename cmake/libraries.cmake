@@ -165,4 +165,9 @@ if(STOKER_BUILD_COMMAND AND script_sources)
     ${folder}/neighbour.cpp PROPERTIES COMPILE_DEFINITIONS STOKER_LIBEXEC_FROM_BIN="${libexec_from_bin}")
   stoker_optimise_little(stoker_command_parts)
   stoker_precompile(stoker_command_parts <CLI/CLI.hpp> <nlohmann/json.hpp>)
+  # Small files, each of which would compile the parser of the command line and of JSON. Those left out name
+  # what is theirs alike.
+  set_target_properties(stoker_command_parts PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  set_source_files_properties(${folder}/observe.cpp ${folder}/run.cpp ${folder}/program.cpp
+                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
