@@ -161,8 +161,7 @@ if(STOKER_BUILD_COMMAND AND script_sources)
     stoker_command_parts PUBLIC stoker_settings stoker_script stoker_core CLI11::CLI11
                                 nlohmann_json::nlohmann_json spdlog::spdlog)
   file(RELATIVE_PATH libexec_from_bin "/${CMAKE_INSTALL_BINDIR}" "/${STOKER_LIBEXEC}")
-  set_source_files_properties(
-    ${folder}/neighbour.cpp PROPERTIES COMPILE_DEFINITIONS STOKER_LIBEXEC_FROM_BIN="${libexec_from_bin}")
+  target_compile_definitions(stoker_command_parts PRIVATE STOKER_LIBEXEC_FROM_BIN="${libexec_from_bin}")
   stoker_optimise_little(stoker_command_parts)
   stoker_precompile(stoker_command_parts <CLI/CLI.hpp> <nlohmann/json.hpp>)
   # Small files, each of which would compile the parser of the command line and of JSON. Those left out name

@@ -28,4 +28,7 @@ struct InstructionSet {
 [[nodiscard]] Error no_instruction_set(std::string_view kernel,
                                        std::span<const InstructionSet> sets);
 
+/// Why cpu_table() does not have a kernel.
+[[nodiscard]] Error no_cpu_version(std::string_view kernel);
+
 }  // namespace stoker

@@ -82,9 +82,7 @@ class KernelRegistry {
 /// The CPU versions for the best instruction set this processor has, or for the one that the
 /// environment variable STOKER_ISA names (v1, v3, v4) if the processor has it.
 [[nodiscard]] const CpuTable& cpu_table() noexcept;
-/// "x86-64-v3" …: which one cpu_table() is; "none" if this processor has none that was built.
+/// "x86-64-v3" …: which one cpu_table() is.
 [[nodiscard]] std::string_view cpu_isa() noexcept;
-/// Why cpu_table() does not have a kernel.
-[[nodiscard]] Error no_cpu_version(std::string_view kernel);
 
 }  // namespace stoker

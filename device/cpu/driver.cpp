@@ -1,4 +1,5 @@
 #include "stoker/device/cpu/cpu_backend.hpp"
+#include "stoker/kernels/instruction_set.hpp"
 #include "stoker/runtime/cores.hpp"
 
 namespace stoker::device::cpu {

@@ -4,6 +4,7 @@
 #include "stoker/kernels/fused/run_time_shader.hpp"
 #include "stoker/kernels/fused/schedule.hpp"
 #include "stoker/kernels/fused/shader.hpp"
+#include "stoker/kernels/instruction_set.hpp"
 #include "stoker/kernels/rules.hpp"
 
 namespace stoker {

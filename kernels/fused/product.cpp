@@ -2,6 +2,7 @@
 
 #include "stoker/kernels/fused/layout.hpp"
 #include "stoker/kernels/fused/product_gpu.hpp"
+#include "stoker/kernels/instruction_set.hpp"
 
 namespace stoker {
 namespace {
