@@ -6,20 +6,35 @@
 # into one relocatable object, and all of its symbols but the entry are made local to it.
 #
 # A kernel for which the widest set wins nothing says so in its definition.cpp ("// CPU versions: v1 v3");
-# a processor takes each kernel in the best set that has it.
-# tests/kernels/isa_test.cpp looks at the result.
+# a processor takes each kernel in the best set that has it. tests/kernels/isa_test.cpp looks at the result.
+#
+# STOKER_CPU_VARIANTS says which processors are served: "all" of them (packages, CI), "own" for this
+# machine's and newer ones, or a list such as "v3;v4". Each set that is served has every kernel, in the
+# best version up to it; a version that serves nobody is not compiled. So "own" on a machine with AVX-512
+# compiles most kernels for v4, those that have no v4 version for v3, and each of them once.
 
+set(all_isas v1 v3 v4)  # ascending
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(STOKER_ISAS v1)
-elseif(STOKER_CPU_VARIANTS)
+elseif(STOKER_CPU_VARIANTS STREQUAL "own")
+  include(own_instruction_set)
+  stoker_own_instruction_set(STOKER_ISAS)
+elseif(STOKER_CPU_VARIANTS AND NOT STOKER_CPU_VARIANTS STREQUAL "all")
   set(STOKER_ISAS ${STOKER_CPU_VARIANTS})
+  list(SORT STOKER_ISAS)
 elseif(STOKER_SANITIZE)
   # Sanitizers register their own data at load, which does not survive being made local. One set is
   # enough to find faults, and compiled alone it needs no separation.
   set(STOKER_ISAS v3)
 else()
-  set(STOKER_ISAS v1 v3 v4)
+  set(STOKER_ISAS ${all_isas})
 endif()
+foreach(isa ${STOKER_ISAS})
+  if(NOT isa IN_LIST all_isas)
+    message(FATAL_ERROR "STOKER_CPU_VARIANTS: there is no instruction set '${isa}'; "
+                        "write all, own or a list of v1, v3 and v4")
+  endif()
+endforeach()
 
 set(stoker_isa_flags_v1 "")
 set(stoker_isa_flags_v3 -march=x86-64-v3 -ffp-contract=fast)
@@ -28,36 +43,60 @@ set(stoker_isa_flags_v4 -march=x86-64-v4 -mprefer-vector-width=512 -ffp-contract
 stoker_folders(kernels cpu.cpp STOKER_CPU_FOLDERS)
 stoker_glob(STOKER_CPU_SOURCES kernels/*/cpu.cpp kernels/*/*_cpu.cpp)
 
-set(entries "")
-foreach(isa ${STOKER_ISAS})
-  string(APPEND entries "STOKER_ISA_ENTRY(${isa})\n")
-endforeach()
-file(CONFIGURE OUTPUT "${STOKER_GENERATED_DIR}/stoker/kernels/cpu_isas.inc" CONTENT "${entries}")
-
-# Whether a kernel's folder has a version for an instruction set.
-function(stoker_has_isa folder isa out)
-  set(${out} TRUE PARENT_SCOPE)
+# The version of a kernel's folder that serves an instruction set: the best one up to it.
+function(stoker_version_for folder isa out)
+  set(listed "")
   set(definition "${CMAKE_CURRENT_SOURCE_DIR}/kernels/${folder}/definition.cpp")
-  if(NOT EXISTS "${definition}")
-    return()
+  if(EXISTS "${definition}")
+    file(STRINGS "${definition}" listed REGEX "^// CPU versions:")
   endif()
-  file(STRINGS "${definition}" listed REGEX "^// CPU versions:")
-  if(listed AND NOT listed MATCHES "${isa}")
-    set(${out} FALSE PARENT_SCOPE)
-  endif()
+  foreach(candidate ${all_isas})
+    if(NOT listed OR listed MATCHES "${candidate}")
+      set(best ${candidate})
+    endif()
+    if(candidate STREQUAL isa)
+      break()
+    endif()
+  endforeach()
+  set(${out} ${best} PARENT_SCOPE)
 endfunction()
+foreach(isa ${all_isas})
+  set(folders_of_${isa} "")
+endforeach()
+foreach(folder ${STOKER_CPU_FOLDERS})
+  foreach(isa ${STOKER_ISAS})
+    stoker_version_for(${folder} ${isa} version)
+    list(APPEND folders_of_${version} ${folder})
+  endforeach()
+endforeach()
 
 set(STOKER_CPU_OBJECTS "")
-foreach(isa ${STOKER_ISAS})
+set(STOKER_SEPARATED_ISAS "")  # those in objects that show the linker nothing but their entry
+set(entries "")
+foreach(isa ${all_isas})
+  if(NOT folders_of_${isa})
+    continue()
+  endif()
+  list(REMOVE_DUPLICATES folders_of_${isa})
+  set(served true)
+  if(NOT isa IN_LIST STOKER_ISAS)
+    set(served false)
+  endif()
+  string(APPEND entries "STOKER_ISA_ENTRY(${isa}, ${served})\n")
+
   set(declarations "")
   set(calls "")
-  set(sources ${STOKER_CPU_SOURCES})
-  foreach(folder ${STOKER_CPU_FOLDERS})
-    stoker_has_isa(${folder} ${isa} present)
-    if(NOT present)
-      list(FILTER sources EXCLUDE REGEX "/kernels/${folder}/")
-      continue()
+  set(sources "")
+  foreach(source ${STOKER_CPU_SOURCES})
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET folder FILENAME folder)
+    # A folder without a kernel holds what kernels of every set share (scalar functions); those with few
+    # versions do not use it.
+    if(folder IN_LIST folders_of_${isa} OR (served AND NOT folder IN_LIST STOKER_CPU_FOLDERS))
+      list(APPEND sources "${source}")
     endif()
+  endforeach()
+  foreach(folder ${folders_of_${isa}})
     string(APPEND declarations
            "namespace stoker::kernels::${folder}::isa_${isa} { void implement(CpuTable&); }\n")
     string(APPEND calls "  stoker::kernels::${folder}::isa_${isa}::implement(table);\n")
@@ -113,4 +152,6 @@ extern \"C\" void stoker_cpu_table_@isa@([[maybe_unused]] stoker::CpuTable& tabl
     COMMAND_EXPAND_LISTS VERBATIM COMMENT "Separating the CPU versions for x86-64-${isa}")
   set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
   list(APPEND STOKER_CPU_OBJECTS "${object}")
+  list(APPEND STOKER_SEPARATED_ISAS ${isa})
 endforeach()
+file(CONFIGURE OUTPUT "${STOKER_GENERATED_DIR}/stoker/kernels/cpu_isas.inc" CONTENT "${entries}")

@@ -4,6 +4,15 @@
 #   pkg-config --cflags --libs stoker         → core
 
 include(CMakePackageConfigHelpers)
+if(STOKER_CPU_VARIANTS STREQUAL "own")
+  # An installed copy may come to another machine.
+  install(CODE [[
+    if(NOT "$ENV{STOKER_INSTALL_OWN}")
+      message(FATAL_ERROR "This build has CPU kernels for this machine's instruction set only. `./dev install \
+PREFIX` builds those for all processors and installs them; STOKER_INSTALL_OWN=1 in the environment installs \
+this build as it is.")
+    endif()]] ALL_COMPONENTS)
+endif()
 set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Stoker")
 
 foreach(component ${STOKER_COMPONENTS} stoker)
@@ -17,8 +26,11 @@ foreach(component ${STOKER_COMPONENTS} stoker)
     set_target_properties(stoker_${component} PROPERTIES INSTALL_RPATH "$ORIGIN")
   endif()
 endforeach()
+add_custom_target(stoker_to_install DEPENDS ${all_components})
 if(TARGET stoker_command)
+  add_dependencies(stoker_to_install stoker_command stoker_train stoker_ops)
   install(TARGETS stoker_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(TARGETS stoker_train stoker_ops RUNTIME DESTINATION "${STOKER_LIBEXEC}")
 endif()
 if(TARGET stoker_command AND NOT CMAKE_CROSSCOMPILING AND NOT STOKER_SANITIZE)
   # The manual page and bash's completion are what the command prints of itself.

@@ -132,14 +132,41 @@ set_target_properties(stoker_stoker PROPERTIES EXPORT_NAME stoker)
 list(TRANSFORM STOKER_COMPONENTS PREPEND stoker_ OUTPUT_VARIABLE all_components)
 target_link_libraries(stoker_stoker INTERFACE ${all_components})
 
-stoker_glob(command_sources api/command_line/*.cpp)
-if(STOKER_BUILD_COMMAND AND command_sources)
+# The command is several programs, so that running a script needs neither tensors nor models: a verb that
+# does is a program of its own, stoker-VERB, which `stoker VERB` becomes (api/command_line/program.hpp).
+if(STOKER_BUILD_COMMAND AND script_sources)
   find_package(CLI11 REQUIRED)
-  add_executable(stoker_command ${command_sources})
-  set_target_properties(stoker_command PROPERTIES OUTPUT_NAME stoker EXPORT_NAME command
-                        INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-  target_link_libraries(stoker_command PRIVATE stoker_settings stoker_stoker CLI11::CLI11
-                                               nlohmann_json::nlohmann_json spdlog::spdlog)
-  stoker_optimise_little(stoker_command)
-  stoker_precompile(stoker_command <CLI/CLI.hpp> <nlohmann/json.hpp>)
+  # stoker_program(TARGET NAME FOLDER SOURCES…): a program that is installed in FOLDER.
+  function(stoker_program target name folder)
+    add_executable(${target} ${ARGN})
+    file(RELATIVE_PATH libraries "/${folder}" "/${CMAKE_INSTALL_LIBDIR}")
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
+                          INSTALL_RPATH "$ORIGIN/${libraries}")
+    target_link_libraries(${target} PRIVATE stoker_command_parts)
+    stoker_optimise_little(${target})
+  endfunction()
+  set(STOKER_LIBEXEC "${CMAKE_INSTALL_LIBEXECDIR}/stoker")
+  set(folder api/command_line)
+  stoker_program(stoker_command stoker "${CMAKE_INSTALL_BINDIR}" ${folder}/main.cpp)
+  stoker_program(stoker_train stoker-train "${STOKER_LIBEXEC}" ${folder}/train_main.cpp
+                 ${folder}/train.cpp ${folder}/training_files.cpp)
+  target_link_libraries(stoker_train PRIVATE stoker_nn_script)
+  stoker_program(stoker_ops stoker-ops "${STOKER_LIBEXEC}" ${folder}/ops_main.cpp ${folder}/ops.cpp)
+  target_link_libraries(stoker_ops PRIVATE stoker_tensor)
+
+  stoker_glob(command_sources ${folder}/*.cpp)
+  list(FILTER command_sources EXCLUDE REGEX "/(main|train_main|train|training_files|ops_main|ops)\\.cpp$")
+  add_library(stoker_command_parts STATIC ${command_sources})
+  target_link_libraries(
+    stoker_command_parts PUBLIC stoker_settings stoker_script stoker_core CLI11::CLI11
+                                nlohmann_json::nlohmann_json spdlog::spdlog)
+  file(RELATIVE_PATH libexec_from_bin "/${CMAKE_INSTALL_BINDIR}" "/${STOKER_LIBEXEC}")
+  target_compile_definitions(stoker_command_parts PRIVATE STOKER_LIBEXEC_FROM_BIN="${libexec_from_bin}")
+  stoker_optimise_little(stoker_command_parts)
+  stoker_precompile(stoker_command_parts <CLI/CLI.hpp> <nlohmann/json.hpp>)
+  # Small files, each of which would compile the parser of the command line and of JSON. Those left out name
+  # what is theirs alike.
+  set_target_properties(stoker_command_parts PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  set_source_files_properties(${folder}/observe.cpp ${folder}/run.cpp ${folder}/program.cpp
+                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()

@@ -8,8 +8,8 @@ option(STOKER_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(STOKER_BUILD_FUZZ "Build the fuzzers, with clang" OFF)
 option(STOKER_INSTALL "Define the install rules" ${PROJECT_IS_TOP_LEVEL})
 set(STOKER_SANITIZE "" CACHE STRING "Sanitizers: empty, address;undefined or thread")
-set(STOKER_CPU_VARIANTS "" CACHE STRING
-    "Instruction sets that CPU kernels are compiled for, of v1, v3 and v4; v1 is the baseline")
+set(STOKER_CPU_VARIANTS "all" CACHE STRING
+    "Processors that CPU kernels are compiled for: all, own, or a list of v1 (the baseline), v3 and v4")
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
@@ -43,10 +43,10 @@ target_compile_features(stoker_settings INTERFACE cxx_std_20)
 target_compile_options(stoker_settings INTERFACE -Wall -Wextra)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 warns about its own std::string (GCC bug 105651: as restrict, and as array-bounds where
-  # headers are precompiled), and takes an atomic behind a pointer that might be null for one of no
-  # bytes.
+  # headers are precompiled), takes an atomic behind a pointer that might be null for one of no
+  # bytes, and follows a small_vector of one element to where it would hold more in place.
   target_compile_options(stoker_settings INTERFACE -Wno-restrict -Wno-array-bounds
-                                                   -Wno-stringop-overflow)
+                                                   -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 target_include_directories(stoker_settings INTERFACE "${STOKER_INCLUDE_DIR}"
                                                      "${STOKER_GENERATED_DIR}")

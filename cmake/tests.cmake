@@ -105,16 +105,23 @@ set_property(SOURCE tests/runtime/kept_statics_test.cpp
 
 if(TARGET stoker_command)
   foreach(folder ${folders_with_command})
-    add_dependencies(tests_${folder} stoker_command)
+    add_dependencies(tests_${folder} stoker_command stoker_train stoker_ops)
   endforeach()
 endif()
 
-# The objects that must run on any processor, for tests/kernels/isa_test.cpp.
-if(TARGET stoker_cpu_v3 AND TARGET stoker_cpu_v1)
+# For tests/kernels/isa_test.cpp: the objects that must run on any processor, and which sets were built.
+list(JOIN STOKER_ISAS " " served)
+list(JOIN STOKER_SEPARATED_ISAS " " separated)
+set_property(SOURCE tests/kernels/isa_test.cpp
+             PROPERTY COMPILE_DEFINITIONS STOKER_SERVED_ISAS="${served}"
+                      STOKER_SEPARATED_ISAS="${separated}")
+if(STOKER_SEPARATED_ISAS)
   set(objects "")
   foreach(target stoker_definitions stoker_cpu_v1 stoker_glsl_objects ${all_components})
-    stoker_objects(${target} of_target)
-    list(APPEND objects "${of_target}")
+    if(TARGET ${target})
+      stoker_objects(${target} of_target)
+      list(APPEND objects "${of_target}")
+    endif()
   endforeach()
   file(GENERATE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/baseline_objects.txt"
        CONTENT "$<JOIN:$<FILTER:$<REMOVE_DUPLICATES:${objects}>,EXCLUDE,/cpu_v[34]\\.o$>,\n>\n")

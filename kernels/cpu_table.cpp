@@ -1,49 +1,34 @@
+#include <array>
 #include <cstdlib>
-#include <string_view>
 
+#include "stoker/kernels/instruction_set.hpp"
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/processor.hpp"
 #include "stoker/runtime/immortal.hpp"
 #include "stoker/runtime/log.hpp"
 
 // One entry for each instruction set that was built, defined in the object that holds the CPU
-// versions of all kernels for it. cmake/cpu_kernels.cmake makes every other symbol of that object
+// versions of its kernels. cmake/cpu_kernels.cmake makes every other symbol of that object
 // local: otherwise the linker could take a template instance compiled for AVX-512 for the whole
 // program.
-#define STOKER_ISA_ENTRY(name) extern "C" void stoker_cpu_table_##name(stoker::CpuTable&);
+#define STOKER_ISA_ENTRY(name, served) extern "C" void stoker_cpu_table_##name(stoker::CpuTable&);
 #include "stoker/kernels/cpu_isas.inc"
 #undef STOKER_ISA_ENTRY
 
 namespace stoker {
 namespace {
 
-struct InstructionSet {
-  std::string_view short_name;
-  std::string_view name;
-  void (*fill)(CpuTable&);
-  bool (*present)() noexcept;
-};
-
 #if defined(__x86_64__)
-[[maybe_unused]] bool has_v1() noexcept { return true; }
-// The features are listed one by one because not every compiler knows the levels' names.
-[[maybe_unused]] bool has_v3() noexcept {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-}
-[[maybe_unused]] bool has_v4() noexcept {
-  return has_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl");
-}
 #define STOKER_ISA_LEVEL "x86-64-"
 #else
-[[maybe_unused]] bool has_v1() noexcept { return true; }
 #define STOKER_ISA_LEVEL "baseline-"
 #endif
 
 // Ascending, as CMake writes them.
-constexpr InstructionSet built[] = {
-#define STOKER_ISA_ENTRY(name) {#name, STOKER_ISA_LEVEL #name, stoker_cpu_table_##name, has_##name},
+constexpr std::array built = {
+#define STOKER_ISA_ENTRY(name, served)                                                          \
+  InstructionSet{#name, STOKER_ISA_LEVEL #name, stoker_cpu_table_##name, processor::has_##name, \
+                 served},
 #include "stoker/kernels/cpu_isas.inc"
 #undef STOKER_ISA_ENTRY
 };
@@ -57,17 +42,14 @@ void warn_of_unused(std::string_view asked, std::string_view taken) noexcept {
   }
 }
 
-/// What the environment asks for if this processor has it, else the best there is; null: none.
+/// What the environment asks for if it is there, else the best there is; null: none.
 const InstructionSet* choose() noexcept {
-  const char* const asked = std::getenv("STOKER_ISA");
-  const InstructionSet* best = nullptr;
-  for (const InstructionSet& candidate : built) {
-    if (!candidate.present()) continue;
-    best = &candidate;
-    if (asked && (candidate.short_name == asked || candidate.name == asked)) return best;
-  }
-  if (asked && *asked && best) warn_of_unused(asked, best->name);
-  return best;
+  const char* const given = std::getenv("STOKER_ISA");
+  const std::string_view asked = given ? given : "";
+  const InstructionSet* const taken = choose_instruction_set(built, asked);
+  if (!asked.empty() && taken && asked != taken->short_name && asked != taken->name)
+    warn_of_unused(asked, taken->name);
+  return taken;
 }
 
 struct Chosen {
@@ -94,7 +76,38 @@ const Chosen& chosen() noexcept {
 
 }  // namespace
 
+const InstructionSet* choose_instruction_set(std::span<const InstructionSet> sets,
+                                             std::string_view asked) noexcept {
+  const InstructionSet* best = nullptr;
+  for (const InstructionSet& candidate : sets) {
+    if (!candidate.served || !candidate.present()) continue;
+    best = &candidate;
+    if (!asked.empty() && (candidate.short_name == asked || candidate.name == asked)) break;
+  }
+  return best;
+}
+
+Error no_instruction_set(std::string_view kernel, std::span<const InstructionSet> sets) {
+  std::string_view needed;
+  for (const InstructionSet& one : sets)
+    if (one.served && needed.empty()) needed = one.name;
+  return {std::string{kernel},
+          ErrorCode::unsupported,
+          "the CPU kernels of this program were built for processors with " + std::string{needed} +
+              ", which this one is not; build it on this machine, or for all processors "
+              "(-DSTOKER_CPU_VARIANTS=all)",
+          {{"device", "cpu"}, {"needs", std::string{needed}}}};
+}
+
 const CpuTable& cpu_table() noexcept { return chosen().table; }
+
+Error no_cpu_version(std::string_view kernel) {
+  return chosen().set ? Error{std::string{kernel},
+                              ErrorCode::unsupported,
+                              "this kernel has no CPU version",
+                              {{"device", "cpu"}}}
+                      : no_instruction_set(kernel, built);
+}
 
 std::string_view cpu_isa() noexcept { return chosen().set ? chosen().set->name : "none"; }
 

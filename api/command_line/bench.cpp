@@ -1,34 +1,10 @@
 // `stoker bench`: runs the benchmark program that stands beside this one.
-#include <unistd.h>
+#include <CLI/CLI.hpp>
 
-#include <filesystem>
-
+#include "neighbour.hpp"
 #include "verbs.hpp"
 
 namespace stoker::command_line {
-namespace {
-
-int replace_by_benchmarks(std::vector<std::string> words) {
-  std::error_code problem;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", problem);
-  const auto program = self.parent_path() / "stoker_bench";
-  if (problem || !std::filesystem::exists(program))
-    throw Error{"bench",
-                ErrorCode::not_found,
-                "there is no stoker_bench beside this program; ./dev bench builds and runs it",
-                {{"expected", program.string()}}};
-  words.insert(words.begin(), program.string());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  execv(program.c_str(), arguments.data());
-  throw Error{"bench",
-              ErrorCode::io_error,
-              "the benchmark program cannot be started",
-              {{"program", program.string()}}};
-}
-
-}  // namespace
 
 void add_bench(CLI::App& app, Choice& choice) {
   auto* verb = app.add_subcommand(
@@ -46,7 +22,9 @@ takes minutes.
 These go to stoker_bench beside this command, which `./dev bench` builds.)");
   verb->prefix_command();
   verb->callback([&choice, verb] {
-    choice.run = [verb] { return replace_by_benchmarks(verb->remaining()); };
+    choice.run = [verb]() -> int {
+      become("bench", "stoker_bench", verb->remaining(), "./dev bench builds and runs it");
+    };
   });
 }
 

@@ -1,4 +1,5 @@
 // `stoker devices`: the devices there are.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iomanip>
 #include <iostream>

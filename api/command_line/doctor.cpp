@@ -1,5 +1,6 @@
 // `stoker doctor`: why each driver and device was taken or rejected, and whether each device
 // computes.
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <iostream>
 

@@ -1,4 +1,5 @@
 // `stoker kernels [NAME]`: the table of kernels, or one of them; with --markdown the reference page.
+#include <CLI/CLI.hpp>
 #include <iomanip>
 #include <iostream>
 #include <map>

@@ -1,5 +1,6 @@
 // `stoker man` and `stoker completion`: the manual page and bash's completion, made from the same definitions
 // as --help. Both verbs are hidden; cmake/install.cmake installs what they print.
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <sstream>
 #include <string>

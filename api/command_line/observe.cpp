@@ -2,6 +2,7 @@
 // own.
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <condition_variable>
 #include <iostream>
 #include <mutex>

@@ -1,10 +1,12 @@
 // `stoker ops`: the operations on tensors, what they take, where they run and whether they have a
 // gradient; with --markdown the reference page.
+#include <CLI/CLI.hpp>
 #include <iomanip>
 #include <iostream>
 #include <map>
 
 #include "markdown.hpp"
+#include "ops_words.hpp"
 #include "output.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/scalar/function.hpp"
@@ -133,16 +135,12 @@ int show(bool json) {
 }  // namespace
 
 void add_ops(CLI::App& app, Choice& choice) {
-  auto* verb = app.add_subcommand("ops", "List the operations on tensors");
-  verb->footer(
-      "A line is an operation, the devices that it runs on, its gradient (exact, zero or none) and "
-      "what\n"
-      "it computes.");
-  verb->add_flag("--json", choice.json, "Dtypes, devices and gradients, as JSON");
-  auto is_page = std::make_shared<bool>(false);
-  verb->add_flag("--markdown", *is_page, "All operations as a page of Markdown");
-  verb->callback([&choice, is_page] {
-    choice.run = [&choice, is_page] { return *is_page ? print_page() : show(choice.json); };
+  auto* verb = add_separate(app, ops_verb);
+  auto words = std::make_shared<OpsWords>();
+  add_ops_words(*verb, *words);
+  verb->callback([&choice, words] {
+    choice.json = words->json;
+    choice.run = [words] { return words->page ? print_page() : show(words->json); };
   });
 }
 

@@ -1,6 +1,7 @@
 // `stoker run`: runs a script and says what it did.
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 
 #include "interrupts.hpp"

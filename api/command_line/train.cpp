@@ -1,4 +1,5 @@
 // `stoker train`: a script describes a model and its data, the verb trains it.
+#include <CLI/CLI.hpp>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
@@ -12,17 +13,11 @@
 #include "stoker/api/nn/training_file.hpp"
 #include "stoker/runtime/printable.hpp"
 #include "training_files.hpp"
+#include "training_words.hpp"
 #include "verbs.hpp"
 
 namespace stoker::command_line {
 namespace {
-
-struct Options {
-  ScriptWords script;
-  std::optional<std::int64_t> epochs;
-  std::string save;
-  std::string resume;
-};
 
 /// What a training came to, however it ended.
 struct Outcome {
@@ -40,7 +35,7 @@ struct Outcome {
 };
 
 /// Trains from where the plan's model is.
-Outcome train(nn::TrainingPlan& plan, const Options& options, const CancelToken& stop) {
+Outcome train(nn::TrainingPlan& plan, const TrainingWords& options, const CancelToken& stop) {
   Outcome outcome;
   nn::FitOptions& fit = plan.fit;
   const std::filesystem::path target = options.save.empty()
@@ -150,7 +145,7 @@ void print_failure(const Error& error, const ScriptSource& source, bool stopped,
     std::cerr << "  Files in further directories are allowed with --allow DIR.\n";
 }
 
-int run(const Options& options) {
+int run(const TrainingWords& options) {
   const std::string& file = options.script.words[0];
   const ScriptSource source = script_source(file);
   ScriptOptions script = options.script.options(1, file);
@@ -201,38 +196,17 @@ int run(const Options& options) {
 }
 
 /// Throws a CLI::Error for what the parser cannot see.
-void check(const Options& options) {
+void check(const TrainingWords& options) {
   if (options.script.words.empty()) throw CLI::RequiredError{"a script: stoker train FILE.lua"};
   options.script.check(1);
 }
 
-constexpr const char* examples = R"(
-Examples:
-  stoker train examples/scripts/train_xor.lua
-  stoker train examples/scripts/train_digits.lua --epochs 10 --save digits.safetensors
-  stoker train examples/scripts/train_digits.lua --resume digits.safetensors --epochs 20
-
-The script ends with: return nn.model(…), {data = …}; docs/training.md describes it. Ctrl-C ends the
-training: the model of the last whole epoch is saved, and --resume goes on from there.)";
-
 }  // namespace
 
 void add_train(CLI::App& app, Choice& choice) {
-  auto* verb = app.add_subcommand("train", "Train the model that a Lua script describes");
-  auto options = std::make_shared<Options>();
-  verb->footer(examples);
-  verb->add_option("SCRIPT", options->script.words,
-                   "FILE.lua or -, then name=value for the table `args`");
-  options->script.add_device(*verb);
-  add_whole(
-      *verb, "--epochs", {1, std::numeric_limits<std::int64_t>::max() - 1},
-      [options = options.get()](std::uint64_t last) { options->epochs = last; },
-      "The epoch to end with, instead of the script's; counted from the very first");
-  verb->add_option("--save", options->save, "Where to write the model, instead of the script's")
-      ->type_name("FILE");
-  verb->add_option("--resume", options->resume, "Go on from this model")->type_name("FILE");
-  options->script.add_limits(*verb);
-  options->script.add_output(*verb);
+  auto* verb = add_separate(app, train_verb);
+  auto options = std::make_shared<TrainingWords>();
+  add_training_words(*verb, *options);
   verb->callback([&choice, options] {
     check(*options);
     choice.json = options->script.json;

@@ -2,10 +2,12 @@
 // sets what runs when it is chosen. docs/command.md is the manual.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
+#include <string_view>
 
-#include "stoker/api/system.hpp"
+namespace CLI {
+class App;
+}
 
 namespace stoker::command_line {
 
@@ -24,6 +26,21 @@ struct Choice {
   std::function<int()> run;  ///< returns the exit code and may throw Error
   bool json = false;         ///< whoever reads the output wants JSON, also of an error
 };
+
+/// A verb that is a program of its own, because it links tensors and models.
+struct SeparateVerb {
+  std::string_view name;
+  std::string_view summary;
+  /// Adds its options to its subcommand: `stoker` lists them in the manual page and completes them.
+  void (*describe)(CLI::App& verb);
+};
+void describe_ops(CLI::App& verb);
+void describe_train(CLI::App& verb);
+inline constexpr SeparateVerb ops_verb{"ops", "List the operations on tensors", &describe_ops};
+inline constexpr SeparateVerb train_verb{"train", "Train the model that a Lua script describes",
+                                         &describe_train};
+/// Its subcommand, in its own program and in the list of `stoker`.
+CLI::App* add_separate(CLI::App& app, const SeparateVerb& verb);
 
 void add_devices(CLI::App& app, Choice& choice);
 void add_doctor(CLI::App& app, Choice& choice);

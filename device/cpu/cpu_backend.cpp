@@ -7,6 +7,7 @@
 #include "stoker/device/cpu/float_mode.hpp"
 #include "stoker/device/cpu/memory_steps.hpp"
 #include "stoker/device/host_memory.hpp"
+#include "stoker/kernels/instruction_set.hpp"
 
 namespace stoker::device::cpu {
 namespace {
@@ -89,11 +90,7 @@ Result<std::shared_ptr<const Executable>> CpuBackend::prepare(std::shared_ptr<co
       std::ranges::all_of(outputs, [](const TensorSpec& spec) { return spec.elements() == 0; });
   if (!empty) {
     const CpuPlanner planner = kernel->cpu ? nullptr : cpu_table().find(kernel->name);
-    if (!kernel->cpu && !planner)
-      return Error{kernel->name,
-                   ErrorCode::unsupported,
-                   "this kernel has no CPU version",
-                   {{"device", "cpu"}}};
+    if (!kernel->cpu && !planner) return no_cpu_version(kernel->name);
     STOKER_ASSIGN(executable->plan,
                   kernel->cpu ? kernel->cpu(call, outputs) : planner(call, outputs));
     if (executable->plan.scratch_bytes)

@@ -1,4 +1,5 @@
 #include "stoker/device/cpu/cpu_backend.hpp"
+#include "stoker/kernels/instruction_set.hpp"
 #include "stoker/runtime/cores.hpp"
 
 namespace stoker::device::cpu {
@@ -11,6 +12,8 @@ class CpuDriver final : public Driver {
     return {CpuBackend::describe(usable_cores())};
   }
   [[nodiscard]] std::vector<Diagnosis> diagnose() override {
+    if (cpu_isa() == "none")  // what users wrote in C++ runs, even so
+      return {{"cpu", true, "built in, but " + std::string{no_cpu_version("cpu").reason()}}};
     return {{"cpu", true, "built in; kernels run with " + std::string{cpu_isa()}}};
   }
   [[nodiscard]] Result<std::unique_ptr<Backend>> open(std::size_t, CompletionSink& sink,

@@ -215,53 +215,113 @@ template <class Op, class A, class S> inline A accumulate(const S* x, std::size_
   return static_cast<A>(total);
 }
 
+/// Elements as they are stored, whatever their type, for an `Op` that computes in A. What takes them so is
+/// compiled once for A instead of once for each type that is stored.
+template <class A> struct Stored {
+  using Convert = void (*)(const std::byte* from, A* to, std::size_t n) noexcept;
+
+  const std::byte* data = nullptr;
+  std::size_t bytes = sizeof(A);  ///< of one element
+  Convert convert = nullptr;      ///< to what `Op` takes; null: they are that
+
+  [[nodiscard]] Stored at(std::size_t i) const noexcept {
+    return {data + i * bytes, bytes, convert};
+  }
+  [[nodiscard]] const A* values() const noexcept { return reinterpret_cast<const A*>(data); }
+};
+
+template <class Op, class A, class S> inline Stored<A> stored(const S* x = nullptr) noexcept {
+  const auto* data = reinterpret_cast<const std::byte*>(x);
+  if constexpr (takes_stored<Op, A, S>)
+    return {data, sizeof(S), nullptr};
+  else
+    return {data, sizeof(S), [](const std::byte* from, A* to, std::size_t n) noexcept {
+              operands<Op>(reinterpret_cast<const S*>(from), to, n);
+            }};
+}
+
+template <class Op, class A> inline A accumulate(const Stored<A>& x, std::size_t n) noexcept {
+  if constexpr (!takes_truths<Op>)
+    if (!x.convert) return accumulate<Op, A>(x.values(), n);
+  auto total = static_cast<Total<Op, A>>(Op::template identity<A>());
+  alignas(64) A wide[block_elements];
+  for (std::size_t i = 0; i < n; i += block_elements) {
+    const std::size_t count = std::min(block_elements, n - i);
+    x.convert(x.at(i).data, wide, count);
+    total = Op::combine(total, static_cast<Total<Op, A>>(accumulate_block<Op, A>(wide, count)));
+  }
+  return static_cast<A>(total);
+}
+
+/// `Op` over each of `rows` rows of `n` elements, several in one block.
+template <class Op, class A>
+inline void accumulate_rows(const Stored<A>& x, std::size_t rows, std::size_t n, A* results,
+                            A* wide) noexcept {
+  if constexpr (!takes_truths<Op>)
+    if (!x.convert) return accumulate_rows<Op>(x.values(), rows, n, results);
+  x.convert(x.data, wide, rows * n);
+  accumulate_rows<Op>(static_cast<const A*>(wide), rows, n, results);
+}
+
+/// y[j] = Op(y[j], a[j], b[j], c[j], d[j]).
+template <class Op, class A>
+inline void combine_four(const A* a, const A* b, const A* c, const A* d, A* y,
+                         std::size_t n) noexcept {
+  constexpr std::size_t width = lane_count<A>;
+  std::size_t j = 0;
+  for (; j + width <= n; j += width) {
+    const Lanes<A> lanes = Op::combine(
+        load_lanes(y + j), Op::combine(Op::combine(load_lanes(a + j), load_lanes(b + j)),
+                                       Op::combine(load_lanes(c + j), load_lanes(d + j))));
+    std::memcpy(y + j, &lanes, vector_bytes);
+  }
+  for (; j < n; ++j)
+    y[j] = static_cast<A>(
+        Op::combine(y[j], static_cast<A>(Op::combine(static_cast<A>(Op::combine(a[j], b[j])),
+                                                     static_cast<A>(Op::combine(c[j], d[j]))))));
+}
+template <class Op, class A> inline void combine_one(const A* a, A* y, std::size_t n) noexcept {
+  constexpr std::size_t width = lane_count<A>;
+  std::size_t j = 0;
+  for (; j + width <= n; j += width) {
+    const Lanes<A> lanes = Op::combine(load_lanes(y + j), load_lanes(a + j));
+    std::memcpy(y + j, &lanes, vector_bytes);
+  }
+  for (; j < n; ++j) y[j] = static_cast<A>(Op::combine(y[j], a[j]));
+}
+
 /// into[j] = Op(into[j], rows of x at j), for `rows` rows `stride` elements apart and n columns.
+template <class Op, class A>
+inline void accumulate_columns(const Stored<A>& x, std::size_t stride, std::size_t rows,
+                               std::size_t n, A* into) noexcept {
+  std::size_t row = 0;
+  if (!x.convert) {
+    for (; row + 4 <= rows; row += 4) {
+      const A* from = x.values() + row * stride;
+      combine_four<Op>(from, from + stride, from + 2 * stride, from + 3 * stride, into, n);
+    }
+    for (; row < rows; ++row) combine_one<Op>(x.values() + row * stride, into, n);
+    return;
+  }
+  constexpr std::size_t block = 256;
+  alignas(64) A wide[4][block];
+  for (; row < rows; row += 4) {
+    const std::size_t height = std::min<std::size_t>(4, rows - row);
+    for (std::size_t j = 0; j < n; j += block) {
+      const std::size_t count = std::min(block, n - j);
+      for (std::size_t k = 0; k < height; ++k)
+        x.convert(x.at((row + k) * stride + j).data, wide[k], count);
+      if (height == 4)
+        combine_four<Op, A>(wide[0], wide[1], wide[2], wide[3], into + j, count);
+      else
+        for (std::size_t k = 0; k < height; ++k) combine_one<Op, A>(wide[k], into + j, count);
+    }
+  }
+}
 template <class Op, class A, class S>
 inline void accumulate_columns(const S* x, std::size_t stride, std::size_t rows, std::size_t n,
                                A* into) noexcept {
-  constexpr std::size_t width = lane_count<A>;
-  const auto store = [](const Lanes<A>& lanes, A* to) { std::memcpy(to, &lanes, vector_bytes); };
-  const auto four = [&](const A* a, const A* b, const A* c, const A* d, A* y, std::size_t count) {
-    std::size_t j = 0;
-    for (; j + width <= count; j += width)
-      store(Op::combine(load_lanes(y + j),
-                        Op::combine(Op::combine(load_lanes(a + j), load_lanes(b + j)),
-                                    Op::combine(load_lanes(c + j), load_lanes(d + j)))),
-            y + j);
-    for (; j < count; ++j)
-      y[j] = static_cast<A>(
-          Op::combine(y[j], static_cast<A>(Op::combine(static_cast<A>(Op::combine(a[j], b[j])),
-                                                       static_cast<A>(Op::combine(c[j], d[j]))))));
-  };
-  const auto one = [&](const A* a, A* y, std::size_t count) {
-    std::size_t j = 0;
-    for (; j + width <= count; j += width)
-      store(Op::combine(load_lanes(y + j), load_lanes(a + j)), y + j);
-    for (; j < count; ++j) y[j] = static_cast<A>(Op::combine(y[j], a[j]));
-  };
-  std::size_t row = 0;
-  if constexpr (takes_stored<Op, A, S>) {
-    for (; row + 4 <= rows; row += 4) {
-      const A* from = x + row * stride;
-      four(from, from + stride, from + 2 * stride, from + 3 * stride, into, n);
-    }
-    for (; row < rows; ++row) one(x + row * stride, into, n);
-  } else {
-    constexpr std::size_t block = 256;
-    alignas(64) A wide[4][block];
-    for (; row < rows; row += 4) {
-      const std::size_t height = std::min<std::size_t>(4, rows - row);
-      for (std::size_t j = 0; j < n; j += block) {
-        const std::size_t count = std::min(block, n - j);
-        for (std::size_t k = 0; k < height; ++k)
-          operands<Op>(x + (row + k) * stride + j, wide[k], count);
-        if (height == 4)
-          four(wide[0], wide[1], wide[2], wide[3], into + j, count);
-        else
-          for (std::size_t k = 0; k < height; ++k) one(wide[k], into + j, count);
-      }
-    }
-  }
+  accumulate_columns<Op, A>(stored<Op, A>(x), stride, rows, n, into);
 }
 
 }  // namespace stoker::kernels::cpu::STOKER_ISA

@@ -4,6 +4,7 @@
 #include "stoker/kernels/fused/run_time_shader.hpp"
 #include "stoker/kernels/fused/schedule.hpp"
 #include "stoker/kernels/fused/shader.hpp"
+#include "stoker/kernels/instruction_set.hpp"
 #include "stoker/kernels/rules.hpp"
 
 namespace stoker {
@@ -84,11 +85,7 @@ Result<std::shared_ptr<const Kernel>> fused_kernel(FusedProgram given, ShaderCom
   kernel->cpu = [program](const KernelCall& call,
                           std::span<const TensorSpec> results) -> Result<CpuPlan> {
     const CpuPlanner planner = cpu_table().find(fused::planner_name);
-    if (!planner)
-      return Error{"fused",
-                   ErrorCode::unsupported,
-                   "this build has no CPU version of it",
-                   {{"device", "cpu"}}};
+    if (!planner) return no_cpu_version("fused");
     return planner(fused::FusedCall{{call.inputs, call.params}, *program}, results);
   };
   auto shader = fused::make_shader(*program);

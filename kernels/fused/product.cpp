@@ -2,6 +2,7 @@
 
 #include "stoker/kernels/fused/layout.hpp"
 #include "stoker/kernels/fused/product_gpu.hpp"
+#include "stoker/kernels/instruction_set.hpp"
 
 namespace stoker {
 namespace {
@@ -97,11 +98,7 @@ Result<std::shared_ptr<const Kernel>> fused_product_kernel(FusedProgram program,
                     const KernelCall& call,
                     std::span<const TensorSpec> results) -> Result<CpuPlan> {
     const CpuPlanner planner = cpu_table().find(planner_name);
-    if (!planner)
-      return Error{made->name,
-                   ErrorCode::unsupported,
-                   "this build has no CPU version of it",
-                   {{"device", "cpu"}}};
+    if (!planner) return no_cpu_version(made->name);
     return planner(
         fused::FusedProductCall{{call.inputs, call.params}, made->program, made->of_product},
         results);

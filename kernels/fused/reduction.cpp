@@ -4,6 +4,7 @@
 
 #include "stoker/kernels/fused/reduction_shader.hpp"
 #include "stoker/kernels/fused/run_time_shader.hpp"
+#include "stoker/kernels/instruction_set.hpp"
 #include "stoker/kernels/rules.hpp"
 #include "stoker/runtime/immortal.hpp"
 
@@ -162,9 +163,7 @@ Result<std::shared_ptr<const Kernel>> fused_reduction_kernel(FusedProgram given,
                     const KernelCall& call,
                     std::span<const TensorSpec> results) -> Result<CpuPlan> {
     const CpuPlanner planner = cpu_table().find(fused::reduction_planner_name);
-    if (!planner)
-      return Error{
-          name, ErrorCode::unsupported, "this build has no CPU version of it", {{"device", "cpu"}}};
+    if (!planner) return no_cpu_version(name);
     return planner(fused::FusedReductionCall{{call.inputs, call.params}, *program, reduction},
                    results);
   };

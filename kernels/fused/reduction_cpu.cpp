@@ -81,30 +81,33 @@ void finish(const A* sums, std::size_t n, double count, void* to, std::size_t fi
 
 /// Elements in the order of the reduction, a block at a time: of a program, computed into a tile, or of
 /// partial results, where they lie. One for each slice.
-template <class S> class Source {
+template <class A> class Source {
  public:
-  Source(const Evaluator* program, const CpuArgs& args, const std::byte* stored,
+  Source(const Evaluator* program, const CpuArgs& args, const cpu::Stored<A>& stored,
          std::byte* registers)
-      : program_{program},
-        inputs_{args.inputs},
-        stored_{reinterpret_cast<const S*>(stored)},
-        registers_{registers} {
+      : program_{program}, inputs_{args.inputs}, stored_{stored}, registers_{registers} {
     if (program_) program_->begin({inputs_, nullptr, nullptr}, registers_);
   }
 
   [[nodiscard]] bool computes() const noexcept { return program_ != nullptr; }
   /// Elements [first, first + n), in `tile` if they are computed; the block at `next` is fetched.
-  const S* block(std::size_t first, std::size_t n, std::size_t next, S* tile) const noexcept {
-    if (!program_) return stored_ + first;
+  cpu::Stored<A> block(std::size_t first, std::size_t n, std::size_t next,
+                       std::byte* tile) const noexcept {
+    if (!program_) return stored_.at(first);
     void* const out[1] = {tile};
     program_->evaluate({inputs_, out, nullptr}, registers_, first, n, next);
-    return tile;
+    return in(tile);
   }
+  /// What block() left in a tile.
+  cpu::Stored<A> in(const std::byte* tile) const noexcept {
+    return {tile, stored_.bytes, stored_.convert};
+  }
+  [[nodiscard]] std::size_t bytes() const noexcept { return stored_.bytes; }
 
  private:
   const Evaluator* program_;
   const void* const* inputs_;
-  const S* stored_;
+  cpu::Stored<A> stored_;
   std::byte* registers_;
 };
 
@@ -115,8 +118,9 @@ struct Route {
   std::size_t target = 0;
 };
 
-template <class Op, class A, class S> struct Body {
+template <class Op, class A> struct Body {
   Pass pass;
+  cpu::Stored<A> kind;  // of the elements; where they lie is found in each run
   std::shared_ptr<const Evaluator> program;  // null: the pass reads scratch memory
   Finish<A> finish;
   double count;
@@ -132,18 +136,19 @@ template <class Op, class A, class S> struct Body {
     return lines(std::max(columns, narrow_width) * sizeof(A));
   }
   [[nodiscard]] std::size_t slice_bytes() const noexcept {
-    return 3 * results_bytes() + lines(4 * block * sizeof(S)) +
+    return 3 * results_bytes() + lines(4 * block * kind.bytes) +
            (program ? lines(program->plan().register_bytes) : 0);
   }
 
   void operator()(const CpuArgs& args, std::uint32_t index) const {
     std::byte* const memory = args.scratch + work + index * slice_bytes();
     std::byte* const tile = memory + 3 * results_bytes();
-    const Slice slice{Source<S>{program.get(), args, args.scratch + route.source,
-                                tile + lines(4 * block * sizeof(S))},
-                      reinterpret_cast<A*>(memory), reinterpret_cast<A*>(memory + results_bytes()),
-                      reinterpret_cast<A*>(memory + 2 * results_bytes()),
-                      reinterpret_cast<S*>(tile)};
+    cpu::Stored<A> stored = kind;
+    stored.data = args.scratch + route.source;
+    const Slice slice{
+        Source<A>{program.get(), args, stored, tile + lines(4 * block * kind.bytes)},
+        reinterpret_cast<A*>(memory), reinterpret_cast<A*>(memory + results_bytes()),
+        reinterpret_cast<A*>(memory + 2 * results_bytes()), tile};
     void* to = route.to_scratch ? static_cast<void*>(args.scratch + route.target) : args.outputs[0];
     const SliceRange range = slice_range(units, slices, index, 1);
     for (std::size_t unit = range.begin; unit < range.end; ++unit) run(slice, to, unit);
@@ -151,11 +156,11 @@ template <class Op, class A, class S> struct Body {
 
  private:
   struct Slice {
-    Source<S> source;
+    Source<A> source;
     A* sums;
     A* wide;
     A* chain;
-    S* tile;
+    std::byte* tile;
   };
 
   void run(const Slice& slice, void* to, std::size_t unit) const {
@@ -192,8 +197,8 @@ template <class Op, class A, class S> struct Body {
       auto total = static_cast<Wide>(Op::template identity<A>());
       for (std::size_t i = 0; i < length; i += block) {
         const std::size_t m = std::min(block, length - i);
-        const S* const x = slice.source.block(row + i, m, row + i + m, slice.tile);
-        total = Op::combine(total, static_cast<Wide>(cpu::accumulate<Op, A>(x, m)));
+        const cpu::Stored<A> x = slice.source.block(row + i, m, row + i + m, slice.tile);
+        total = Op::combine(total, static_cast<Wide>(cpu::accumulate<Op>(x, m)));
       }
       slice.sums[k] = static_cast<A>(total);
     }
@@ -206,13 +211,8 @@ template <class Op, class A, class S> struct Body {
       const std::size_t rows = std::min(together, n - k);
       const std::size_t m = rows * pass.reduced;
       const std::size_t at = (first + k) * pass.reduced;
-      const S* const x = slice.source.block(at, m, at + m, slice.tile);
-      if constexpr (cpu::takes_stored<Op, A, S>) {
-        cpu::accumulate_rows<Op>(x, rows, pass.reduced, slice.sums + k);
-      } else {
-        cpu::operands<Op>(x, slice.wide, m);
-        cpu::accumulate_rows<Op, A>(slice.wide, rows, pass.reduced, slice.sums + k);
-      }
+      const cpu::Stored<A> x = slice.source.block(at, m, at + m, slice.tile);
+      cpu::accumulate_rows<Op>(x, rows, pass.reduced, slice.sums + k, slice.wide);
     }
   }
 
@@ -235,8 +235,8 @@ template <class Op, class A, class S> struct Body {
   void add_rows(const Slice& slice, std::size_t first, std::size_t inner, std::size_t rows,
                 std::size_t n, A* into) const {
     if (!slice.source.computes()) {
-      const S* const x = slice.source.block(first, rows * inner, Evaluator::nothing, nullptr);
-      cpu::accumulate_columns<Op, A>(x, inner, rows, n, into);
+      const cpu::Stored<A> x = slice.source.block(first, rows * inner, Evaluator::nothing, nullptr);
+      cpu::accumulate_columns<Op>(x, inner, rows, n, into);
       return;
     }
     // Rows of few elements are computed many at a time, others by four, column block by column block.
@@ -246,8 +246,8 @@ template <class Op, class A, class S> struct Body {
       const std::size_t from = first + row * inner;
       if (n == inner && height * n <= block) {
         const std::size_t m = height * n;
-        const S* const x = slice.source.block(from, m, from + m, slice.tile);
-        cpu::accumulate_columns<Op, A>(x, n, height, n, into);
+        const cpu::Stored<A> x = slice.source.block(from, m, from + m, slice.tile);
+        cpu::accumulate_columns<Op>(x, n, height, n, into);
         continue;
       }
       for (std::size_t j = 0; j < n; j += block) {
@@ -257,9 +257,9 @@ template <class Op, class A, class S> struct Body {
           const std::size_t next = k + 1 < height ? at + inner
                                    : j + m < n    ? from + j + m
                                                   : from + height * inner;
-          slice.source.block(at, m, next, slice.tile + k * block);
+          slice.source.block(at, m, next, slice.tile + k * block * slice.source.bytes());
         }
-        cpu::accumulate_columns<Op, A>(slice.tile, block, height, m, into + j);
+        cpu::accumulate_columns<Op>(slice.source.in(slice.tile), block, height, m, into + j);
       }
     }
   }
@@ -271,9 +271,9 @@ template <class Op, class A, class S> struct Body {
     const std::size_t width = together * inner;
     reduce_columns(slice, first, width, rows / together, width, slice.wide);
     if (const std::size_t left = rows % together * inner; left > 0) {
-      const S* const x =
+      const cpu::Stored<A> x =
           slice.source.block(first + rows * inner - left, left, Evaluator::nothing, slice.tile);
-      cpu::accumulate_columns<Op, A>(x, width, 1, left, slice.wide);
+      cpu::accumulate_columns<Op>(x, width, 1, left, slice.wide);
     }
     std::copy_n(slice.wide, inner, slice.sums);
     for (std::size_t k = 1; k < together; ++k)
@@ -283,8 +283,8 @@ template <class Op, class A, class S> struct Body {
 };
 
 /// Adds the pass to the plan, and its working memory. `grain`: elements that pay for a slice.
-template <class Op, class A, class S>
-void add_stage(CpuPlan& plan, Body<Op, A, S> body, std::size_t grain) {
+template <class Op, class A>
+void add_stage(CpuPlan& plan, Body<Op, A> body, std::size_t grain) {
   const Pass& pass = body.pass;
   if (body.program) body.block = body.program->plan().block;
   if (pass.inner == 1) {
@@ -308,8 +308,9 @@ struct Job {
   reduce::Steps all;
 };
 
-/// D is the result's type, A the type of sums and of partial results.
-template <class Op, class A, class D, class S> CpuPlan make_plan(const Job& job, double count) {
+/// A is the type of sums and of partial results.
+template <class Op, class A>
+CpuPlan make_passes(const Job& job, double count, cpu::Stored<A> kind, Finish<A> last) {
   CpuPlan plan;
   const double ns = job.program->plan().ns_per_element;
   std::size_t grain = static_cast<std::size_t>(std::clamp(10000 / (ns + 0.1), 4096.0, 65536.0));
@@ -325,20 +326,25 @@ template <class Op, class A, class D, class S> CpuPlan make_plan(const Job& job,
       route.to_scratch = !(done && i + 1 == job.all.steps.size());
       route.target = plan.scratch_bytes;
       if (route.to_scratch) plan.scratch_bytes += lines(pass.results() * sizeof(A));
-      const Finish<A> finisher = route.to_scratch ? &finish<A, A> : &finish<A, D>;
-      const double divisor = route.to_scratch ? 1 : count;
-      if (first)
-        add_stage(plan, Body<Op, A, S>{pass, job.program, finisher, divisor, route}, grain);
-      else
-        add_stage(plan, Body<Op, A, A>{pass, nullptr, finisher, divisor, route}, grain);
+      add_stage(plan,
+                Body<Op, A>{pass, kind, first ? job.program : nullptr,
+                            route.to_scratch ? &finish<A, A> : last, route.to_scratch ? 1 : count,
+                            route},
+                grain);
       plan.cost_ns += static_cast<double>(pass.elements()) * 0.1;
       route.source = route.target;
       step.reduced = static_cast<std::int64_t>(pass.pieces);
       first = false;
+      kind = cpu::stored<Op, A, A>();
       grain = memory_grain;
     }
   }
   return plan;
+}
+
+/// D is the result's type, S that of the values.
+template <class Op, class A, class D, class S> CpuPlan make_plan(const Job& job, double count) {
+  return make_passes<Op, A>(job, count, cpu::stored<Op, A, S>(), &finish<A, D>);
 }
 
 /// The combining of an operation; a mean is a sum.

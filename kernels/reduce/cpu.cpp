@@ -64,65 +64,62 @@ void finish(const A* sums, std::size_t n, double count, void* to, std::size_t fi
 }
 
 /// Rows of one block: result r is (outer, piece) = (r / pieces, r % pieces).
-template <class Op, class A, class S>
-void reduce_rows(const S* x, const Pass& pass, std::size_t first, std::size_t n, A* sums) {
+template <class Op, class A>
+void reduce_rows(const cpu::Stored<A>& x, const Pass& pass, std::size_t first, std::size_t n,
+                 A* sums) {
   // Short rows of one piece are taken several at a time.
   if (pass.pieces == 1 && pass.reduced > 0 && pass.reduced < cpu::block_elements / 4) {
-    if constexpr (cpu::takes_stored<Op, A, S>) {
-      cpu::accumulate_rows<Op>(x + first * pass.reduced, n, pass.reduced, sums);
-    } else {
-      alignas(64) A wide[cpu::block_elements];
-      const std::size_t together = cpu::block_elements / pass.reduced;
-      for (std::size_t k = 0; k < n; k += together) {
-        const std::size_t count = std::min(together, n - k);
-        cpu::operands<Op>(x + (first + k) * pass.reduced, wide, count * pass.reduced);
-        cpu::accumulate_rows<Op>(wide, count, pass.reduced, sums + k);
-      }
-    }
+    alignas(64) A wide[cpu::block_elements];
+    const std::size_t together = x.convert ? cpu::block_elements / pass.reduced : n;
+    for (std::size_t k = 0; k < n; k += together)
+      cpu::accumulate_rows<Op>(x.at((first + k) * pass.reduced), std::min(together, n - k),
+                               pass.reduced, sums + k, wide);
     return;
   }
   for (std::size_t k = 0; k < n; ++k) {
     const std::size_t begin = (first + k) % pass.pieces * pass.length;
     const std::size_t length = std::min(pass.length, pass.reduced - begin);
-    const S* row = x + (first + k) / pass.pieces * pass.reduced + begin;
-    sums[k] = cpu::accumulate<Op, A>(row, length);
+    const std::size_t row = (first + k) / pass.pieces * pass.reduced + begin;
+    sums[k] = cpu::accumulate<Op>(x.at(row), length);
   }
 }
 
 /// `n` ≤ result_block columns of `rows` rows; the chains of what rounds are cut, with `chain` for
 /// memory.
-template <class Op, class A, class S>
-void reduce_columns(const S* x, std::size_t inner, std::size_t rows, std::size_t n, A* sums,
-                    A* chain) {
+template <class Op, class A>
+void reduce_columns(const cpu::Stored<A>& x, std::size_t inner, std::size_t rows, std::size_t n,
+                    A* sums, A* chain) {
   std::fill_n(sums, n, Op::template identity<A>());
   if (!cpu::rounds<Op, A> || rows <= rows_per_chain) {
-    cpu::accumulate_columns<Op, A>(x, inner, rows, n, sums);
+    cpu::accumulate_columns<Op>(x, inner, rows, n, sums);
     return;
   }
   for (std::size_t row = 0; row < rows; row += rows_per_chain) {
     std::fill_n(chain, n, Op::template identity<A>());
-    cpu::accumulate_columns<Op, A>(x + row * inner, inner, std::min(rows_per_chain, rows - row), n,
-                                   chain);
+    cpu::accumulate_columns<Op>(x.at(row * inner), inner, std::min(rows_per_chain, rows - row), n,
+                                chain);
     for (std::size_t j = 0; j < n; ++j) sums[j] = Op::combine(sums[j], chain[j]);
   }
 }
 
 /// As reduce_columns for whole rows of few elements: several of them are taken as one long row.
-template <class Op, class A, class S>
-void reduce_narrow(const S* x, std::size_t inner, std::size_t rows, A* sums, A* wide, A* chain) {
+template <class Op, class A>
+void reduce_narrow(const cpu::Stored<A>& x, std::size_t inner, std::size_t rows, A* sums, A* wide,
+                   A* chain) {
   const std::size_t together = result_block / 4 / inner;
   const std::size_t width = together * inner;
-  reduce_columns<Op, A>(x, width, rows / together, width, wide, chain);
+  reduce_columns<Op>(x, width, rows / together, width, wide, chain);
   const std::size_t left = rows % together * inner;
-  cpu::accumulate_columns<Op, A>(x + rows * inner - left, width, left > 0 ? 1 : 0, left, wide);
+  cpu::accumulate_columns<Op>(x.at(rows * inner - left), width, left > 0 ? 1 : 0, left, wide);
   std::copy_n(wide, inner, sums);
   for (std::size_t k = 1; k < together; ++k)
     for (std::size_t j = 0; j < inner; ++j)
       sums[j] = static_cast<A>(Op::combine(sums[j], wide[k * inner + j]));
 }
 
-template <class Op, class A, class S> struct Body {
+template <class Op, class A> struct Body {
   Pass pass;
+  cpu::Stored<A> kind;  // of the elements; where they lie is found in each run
   Finish<A> finish;
   double count;
   bool from_scratch;
@@ -141,7 +138,8 @@ template <class Op, class A, class S> struct Body {
   }
 
   void operator()(const CpuArgs& args, std::uint32_t index) const {
-    const S* x = from_scratch ? reinterpret_cast<const S*>(args.scratch + source) : args.in<S>(0);
+    cpu::Stored<A> x = kind;
+    x.data = from_scratch ? args.scratch + source : args.in<std::byte>(0);
     void* y = to_scratch ? static_cast<void*>(args.scratch + target) : args.outputs[0];
     const SliceRange range = slice_range(units, slices, index, 1);
     for (std::size_t unit = range.begin; unit < range.end; ++unit)
@@ -149,14 +147,14 @@ template <class Op, class A, class S> struct Body {
   }
 
  private:
-  void run(const S* x, void* y, std::size_t unit, std::byte* memory) const {
+  void run(const cpu::Stored<A>& x, void* y, std::size_t unit, std::byte* memory) const {
     auto* sums = reinterpret_cast<A*>(memory);
     auto* wide = reinterpret_cast<A*>(memory + block_bytes());
     auto* chain = reinterpret_cast<A*>(memory + 2 * block_bytes());
     if (pass.inner == 1) {
       const std::size_t first = unit * columns;
       const std::size_t n = std::min(columns, pass.results() - first);
-      reduce_rows<Op, A>(x, pass, first, n, sums);
+      reduce_rows<Op>(x, pass, first, n, sums);
       finish(sums, n, count, y, first);
       return;
     }
@@ -166,11 +164,12 @@ template <class Op, class A, class S> struct Body {
     const std::size_t begin = item % pass.pieces * pass.length;
     const std::size_t rows = std::min(pass.length, pass.reduced - begin);
     const std::size_t n = std::min(columns, pass.inner - column);
-    const S* from = x + (item / pass.pieces * pass.reduced + begin) * pass.inner + column;
+    const cpu::Stored<A> from =
+        x.at((item / pass.pieces * pass.reduced + begin) * pass.inner + column);
     if (pass.inner <= 64 && rows > 1)
-      reduce_narrow<Op, A>(from, pass.inner, rows, sums, wide, chain);
+      reduce_narrow<Op>(from, pass.inner, rows, sums, wide, chain);
     else
-      reduce_columns<Op, A>(from, pass.inner, rows, n, sums, chain);
+      reduce_columns<Op>(from, pass.inner, rows, n, sums, chain);
     finish(sums, n, count, y, item * pass.inner + column);
   }
 };
@@ -184,12 +183,12 @@ struct Route {
 };
 
 /// Adds the pass to the plan, and its working memory.
-template <class Op, class A, class S>
-void add_stage(CpuPlan& plan, const Pass& pass, Finish<A> finish, double count,
-               const Route& route) {
-  Body<Op, A, S> body{
-      pass, finish, count, route.from_scratch, route.to_scratch, route.source, route.target,
-      0,    0,      1,     plan.scratch_bytes};
+template <class Op, class A>
+void add_stage(CpuPlan& plan, const Pass& pass, const cpu::Stored<A>& kind, Finish<A> finish,
+               double count, const Route& route) {
+  Body<Op, A> body{
+      pass,         kind, finish, count, route.from_scratch, route.to_scratch, route.source,
+      route.target, 0,    0,      1,     plan.scratch_bytes};
   if (pass.inner == 1) {
     const std::size_t row = std::max<std::size_t>(pass.length, 1);
     body.columns = std::clamp<std::size_t>(grain / 4 / row, 1, result_block);
@@ -204,12 +203,12 @@ void add_stage(CpuPlan& plan, const Pass& pass, Finish<A> finish, double count,
   plan.stages.push_back({body.slices, body});
 }
 
-/// D is the result's type, A the type of sums and of partial results.
-template <class Op, class A, class D, class S> CpuPlan make_plan(const Steps& all, double count) {
+/// A is the type of sums and of partial results.
+template <class Op, class A>
+CpuPlan make_passes(const Steps& all, double count, cpu::Stored<A> kind, Finish<A> last) {
   CpuPlan plan;
   Route route;
   double elements = 0;
-  bool first = true;
   for (std::size_t i = 0; i < all.steps.size(); ++i) {
     Step step = all.steps[i];
     for (bool done = false; !done;) {
@@ -218,21 +217,22 @@ template <class Op, class A, class D, class S> CpuPlan make_plan(const Steps& al
       route.to_scratch = !(done && i + 1 == all.steps.size());
       route.target = plan.scratch_bytes;
       if (route.to_scratch) plan.scratch_bytes += (pass.results() * sizeof(A) + 63) / 64 * 64;
-      const Finish<A> finisher = route.to_scratch ? &finish<A, A> : &finish<A, D>;
-      const double divisor = route.to_scratch ? 1 : count;
-      if (first)
-        add_stage<Op, A, S>(plan, pass, finisher, divisor, route);
-      else
-        add_stage<Op, A, A>(plan, pass, finisher, divisor, route);
+      add_stage<Op>(plan, pass, kind, route.to_scratch ? &finish<A, A> : last,
+                    route.to_scratch ? 1 : count, route);
       elements += static_cast<double>(pass.outer * pass.reduced * pass.inner);
       route.source = route.target;
       route.from_scratch = true;
       step.reduced = static_cast<std::int64_t>(pass.pieces);
-      first = false;
+      kind = cpu::stored<Op, A, A>();
     }
   }
   plan.cost_ns = 100 + elements * 0.1;
   return plan;
+}
+
+/// D is the result's type, S that of the elements.
+template <class Op, class A, class D, class S> CpuPlan make_plan(const Steps& all, double count) {
+  return make_passes<Op, A>(all, count, cpu::stored<Op, A, S>(), &finish<A, D>);
 }
 
 /// The combining of an operation; a mean is a sum.

@@ -16,12 +16,9 @@ Value of(const char* name, const Value& a, const Value& b) { return scalar(name,
 Parts parts(const Value& x) { return {real(x), imag(x)}; }
 Value joined(const Parts& z) { return complex(z.re, z.im); }
 
-Parts operator+(const Parts& a, const Parts& b) { return {a.re + b.re, a.im + b.im}; }
-Parts operator-(const Parts& a, const Parts& b) { return {a.re - b.re, a.im - b.im}; }
 Parts operator*(const Parts& a, const Parts& b) {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
-Parts operator*(const Parts& z, double by) { return {z.re * by, z.im * by}; }
 Parts operator+(const Parts& z, double by) { return {z.re + by, z.im}; }
 Parts operator-(const Parts& z) { return {-z.re, -z.im}; }
 Parts times_i(const Parts& z) { return {-z.im, z.re}; }

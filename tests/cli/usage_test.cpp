@@ -80,6 +80,29 @@ TEST_F(Usage, each_verb_has_help_of_its_own) {
   }
 }
 
+TEST_F(Usage, a_verb_whose_program_is_missing_says_where_it_should_be) {
+  // The command alone, in a folder of its own.
+  const char* const alone = R"(cp "$1" alone && shift && ./alone "$@")";
+  for (const std::string verb : {"train", "ops"}) {
+    const CommandResult text = stoker_command_in({directory, {}, alone}, {verb, "--quiet"});
+    EXPECT_EQ(text.exit_code, 3) << verb;
+    EXPECT_TRUE(contains(text.err, "there is no stoker-" + verb + " beside this program"));
+    EXPECT_TRUE(contains(text.err, (directory / ("stoker-" + verb)).string())) << text.err;
+    const CommandResult as_json = stoker_command_in({directory, {}, alone}, {verb, "--json"});
+    EXPECT_EQ(parsed(as_json)["error"]["code"], "not_found");
+    // The rest of the command does not need it.
+    EXPECT_EQ(stoker_command_in({directory, {}, alone}, {"--help"}).exit_code, 0);
+  }
+}
+
+TEST_F(Usage, a_verb_whose_program_is_in_libexec_is_found) {
+  const char* const installed = R"(mkdir -p bin libexec/stoker && cp "$1" bin/stoker &&
+      cp "$(dirname "$1")/stoker-ops" libexec/stoker/ && shift && bin/stoker "$@")";
+  const CommandResult listed = stoker_command_in({directory, {}, installed}, {"ops", "--json"});
+  EXPECT_EQ(listed.exit_code, 0) << listed.err;
+  EXPECT_FALSE(parsed(listed)["ops"].empty());
+}
+
 TEST_F(Usage, help_and_manual_know_every_verb_and_every_setting) {
   const std::string help = stoker_command({"--help"}).out;
   const std::string manual = file_text("docs/command.md");
