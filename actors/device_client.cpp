@@ -185,11 +185,8 @@ void DeviceClient::cancel(const CommandPtr& command, Error why, bool overdue) {
   if (context_.fork.forked()) return;  // the work is the parent's
   // Marked here: it does not begin although the message comes late.
   static_cast<void>(command->mark_cancelled(why));
-  const CancelCommand message{command, std::move(why), overdue};
-  if (actor_.cast(message, Run::here)) return;
-  // No room: what waits for the outside would hear of it when that comes, if ever.
-  actor_.strand()->send_signal(
-      std::make_unique<CastMessage<DeviceActor, CancelCommand>>(actor_.cell(), message));
+  // What waits for the outside would else hear of it when that comes, if ever.
+  cast_surely(actor_, CancelCommand{command, std::move(why), overdue}, Run::here);
 }
 
 // --- kernels -------------------------------------------------------------------------------------
