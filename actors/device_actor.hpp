@@ -61,6 +61,17 @@ void cast_surely(const ActorRef<A>& to, const M& message, Run run = Run::posted)
   if (!to.cast(message, run))
     to.strand()->send_signal(std::make_unique<CastMessage<A, M>>(to.cell(), message));
 }
+/// The same of call().
+template <class A, class M>
+[[nodiscard]] Future<ReplyOf<A, M>> call_surely(const ActorRef<A>& to, const M& message) {
+  auto answer = to.call(message, Run::here);
+  const auto* refused = answer.poll();
+  if (!refused || *refused || refused->error().code() != ErrorCode::overloaded) return answer;
+  auto envelope = std::make_unique<CallMessage<A, M>>(to.cell(), message);
+  answer = envelope->answer().future();
+  to.strand()->send_signal(std::move(envelope));
+  return answer;
+}
 
 class DeviceActor final : public Actor {
  public:

@@ -304,15 +304,15 @@ bool DeviceClient::close(std::chrono::nanoseconds patience, AwaitTurns turns) {
     return turns == AwaitTurns::yes ? answer.wait_until(until) : answer.ready();
   };
   const auto abandon = [&] {
-    static_cast<void>(actor_.cast(AbandonDevice{why}, Run::here));
+    cast_surely(actor_, AbandonDevice{why}, Run::here);
     return false;
   };
-  const auto points = actor_.call(CloseDevice{why}, Run::here);
+  const auto points = call_surely(actor_, CloseDevice{why});
   if (!answered(points)) return abandon();
   if (!points.poll()->has_value()) return shell_->stats().in_flight == 0;  // its actor has ended
   for (const QueuePoint& point : **points.poll())
     if (point.value > 0) shell_->backend()->wait(point, until);
-  const bool settled = answered(actor_.call(SettleCompletions{}, Run::here));
+  const bool settled = answered(call_surely(actor_, SettleCompletions{}));
   return (settled && shell_->stats().in_flight == 0) || abandon();
 }
 

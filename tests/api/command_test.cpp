@@ -370,6 +370,17 @@ TEST_F(Refusals, do_not_meet_who_releases_a_buffer) {
   EXPECT_EQ(device.stats().memory.in_use, before - large.spec().bytes());
 }
 
+TEST_F(Refusals, do_not_meet_who_closes_the_device) {
+  const auto client = device.client();
+  refuse([&] {
+    EXPECT_FALSE(client->close(std::chrono::hours{1}, DeviceClient::AwaitTurns::no))
+        << "it has not come to that yet";
+  });
+  const Command late = device.submit("relu", {x}, y);
+  executor->run_all();
+  EXPECT_EQ(code_of(late.wait()), ErrorCode::closed);
+}
+
 TEST_F(Refusals, do_not_meet_who_asks_whether_the_device_hangs) {
   faults.hang_submission();
   const auto second = std::chrono::seconds{1};
