@@ -294,12 +294,11 @@ Future<void> DeviceClient::when_ready() const {
 
 // --- ending --------------------------------------------------------------------------------------
 
-bool DeviceClient::close(std::chrono::nanoseconds patience, AwaitTurns turns) {
+bool DeviceClient::close(Clock::time_point until, AwaitTurns turns) {
   if (context_.fork.forked()) return true;  // what runs is the parent's
   services_.close();
   if (is_lost()) return shell_->stats().muted == 0;
   const Error why = stopped("device", info());
-  const auto until = deadline_after(std::chrono::steady_clock::now(), patience);
   const auto answered = [&](const auto& answer) {
     return turns == AwaitTurns::yes ? answer.wait_until(until) : answer.ready();
   };
