@@ -25,7 +25,8 @@ struct TopK {
 [[nodiscard]] TopK top_k(const Tensor& x, std::int64_t k = 1);
 
 /// What sum() and its like give of the elements up to each, or from each on. Sums and products widen
-/// integers as sum() does; NaN goes on.
+/// integers as sum() does; NaN goes on. The gradient of cumulative_product is made of the products of all
+/// stretches of x: where one of them overflows, it may be infinite or NaN though the result is not.
 [[nodiscard]] Tensor cumulative_sum(const Tensor& x, std::int64_t axis = 0, bool reverse = false);
 [[nodiscard]] Tensor cumulative_product(const Tensor& x, std::int64_t axis = 0,
                                         bool reverse = false);
