@@ -21,9 +21,13 @@ void DeviceActor::on(const CancelCommand& message) {
   shell_->cancel(*message.command, message.why);
   const auto patience = shell_->options().hang_patience;
   if (!message.overdue || point.value == 0 || patience == std::chrono::nanoseconds::max()) return;
-  const ActorRef<DeviceActor> self{cell()->shared_from_this()};
-  overdue_.push_back(
-      {point, cast_after(self, patience, CheckHung{point, message.command->kernel()})});
+  Clock& clock = executor()->clock();
+  auto check = [weak = cell()->weak_from_this(),
+                hung = CheckHung{point, message.command->kernel()}] {
+    if (auto device = weak.lock()) cast_surely(ActorRef<DeviceActor>{std::move(device)}, hung);
+  };
+  overdue_.push_back({point, Timer{clock, deadline_after(clock.now(), patience), *executor(),
+                                   std::move(check)}});
   forget_ended();
 }
 

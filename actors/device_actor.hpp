@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "stoker/actors/actor.hpp"
-#include "stoker/actors/timed_send.hpp"
 #include "stoker/device/shell.hpp"
+#include "stoker/runtime/clock.hpp"
 
 namespace stoker {
 
@@ -55,6 +55,24 @@ struct DropBuffer {
 /// Completions are waiting; sent by the backend's thread.
 struct SettleCompletions {};
 
+/// As cast(), for what may not be lost: in its order, though the mailbox is full.
+template <class A, class M>
+void cast_surely(const ActorRef<A>& to, const M& message, Run run = Run::posted) {
+  if (!to.cast(message, run))
+    to.strand()->send_signal(std::make_unique<CastMessage<A, M>>(to.cell(), message));
+}
+/// The same of call().
+template <class A, class M>
+[[nodiscard]] Future<ReplyOf<A, M>> call_surely(const ActorRef<A>& to, const M& message) {
+  auto answer = to.call(message, Run::here);
+  const auto* refused = answer.poll();
+  if (!refused || *refused || refused->error().code() != ErrorCode::overloaded) return answer;
+  auto envelope = std::make_unique<CallMessage<A, M>>(to.cell(), message);
+  answer = envelope->answer().future();
+  to.strand()->send_signal(std::move(envelope));
+  return answer;
+}
+
 class DeviceActor final : public Actor {
  public:
   DeviceActor(std::shared_ptr<DeviceShell> shell, std::weak_ptr<DeviceClient> client)
@@ -75,7 +93,7 @@ class DeviceActor final : public Actor {
   /// A command that still ran after its deadline.
   struct Overdue {
     QueuePoint point;
-    SendTimer check;  ///< sends CheckHung
+    Timer check;  ///< sends CheckHung
   };
   void forget_ended() {
     std::erase_if(overdue_, [this](const Overdue& one) { return shell_->reached(one.point); });

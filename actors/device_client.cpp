@@ -185,11 +185,8 @@ void DeviceClient::cancel(const CommandPtr& command, Error why, bool overdue) {
   if (context_.fork.forked()) return;  // the work is the parent's
   // Marked here: it does not begin although the message comes late.
   static_cast<void>(command->mark_cancelled(why));
-  const CancelCommand message{command, std::move(why), overdue};
-  if (actor_.cast(message, Run::here)) return;
-  // No room: what waits for the outside would hear of it when that comes, if ever.
-  actor_.strand()->send_signal(
-      std::make_unique<CastMessage<DeviceActor, CancelCommand>>(actor_.cell(), message));
+  // What waits for the outside would else hear of it when that comes, if ever.
+  cast_surely(actor_, CancelCommand{command, std::move(why), overdue}, Run::here);
 }
 
 // --- kernels -------------------------------------------------------------------------------------
@@ -297,25 +294,24 @@ Future<void> DeviceClient::when_ready() const {
 
 // --- ending --------------------------------------------------------------------------------------
 
-bool DeviceClient::close(std::chrono::nanoseconds patience, AwaitTurns turns) {
+bool DeviceClient::close(Clock::time_point until, AwaitTurns turns) {
   if (context_.fork.forked()) return true;  // what runs is the parent's
   services_.close();
   if (is_lost()) return shell_->stats().muted == 0;
   const Error why = stopped("device", info());
-  const auto until = deadline_after(std::chrono::steady_clock::now(), patience);
   const auto answered = [&](const auto& answer) {
     return turns == AwaitTurns::yes ? answer.wait_until(until) : answer.ready();
   };
   const auto abandon = [&] {
-    static_cast<void>(actor_.cast(AbandonDevice{why}, Run::here));
+    cast_surely(actor_, AbandonDevice{why}, Run::here);
     return false;
   };
-  const auto points = actor_.call(CloseDevice{why}, Run::here);
+  const auto points = call_surely(actor_, CloseDevice{why});
   if (!answered(points)) return abandon();
   if (!points.poll()->has_value()) return shell_->stats().in_flight == 0;  // its actor has ended
   for (const QueuePoint& point : **points.poll())
     if (point.value > 0) shell_->backend()->wait(point, until);
-  const bool settled = answered(actor_.call(SettleCompletions{}, Run::here));
+  const bool settled = answered(call_surely(actor_, SettleCompletions{}));
   return (settled && shell_->stats().in_flight == 0) || abandon();
 }
 

@@ -181,10 +181,10 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
 
   /// Whether close() may wait for the device's actor: not on a thread that has to run it.
   enum class AwaitTurns : std::uint8_t { no, yes };
-  /// Refuses further work, fails what queues, and waits at most `patience` for what runs. True if
+  /// Refuses further work, fails what queues, and waits for what runs, until `until` at most. True if
   /// nothing runs any more; else whoever waits for what still does is told `closed`. AwaitTurns::no: an
   /// actor that is not idle does that when it comes to it; then false at once.
-  bool close(std::chrono::nanoseconds patience, AwaitTurns turns = AwaitTurns::yes);
+  bool close(Clock::time_point until, AwaitTurns turns = AwaitTurns::yes);
 
  private:
   [[nodiscard]] Result<void> check_buffer(const DeviceBuffer& buffer, std::string_view op) const;

@@ -250,7 +250,7 @@ Result<CommandPtr> DeviceClient::fill(const DeviceBuffer& buffer,
 
 void DeviceClient::release(const DeviceBuffer& buffer) {
   if (!buffer || buffer.state()->released.exchange(true, std::memory_order_acq_rel)) return;
-  static_cast<void>(buffer.actor().cast(ReleaseBuffer{}, Run::here));
+  cast_surely(buffer.actor(), ReleaseBuffer{}, Run::here);
 }
 
 }  // namespace stoker

@@ -136,9 +136,10 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
     }
     // A host's loop may be this thread's to run, and a thread of our pool the only one.
     const bool may_wait = !options.executor && !executor->in_executor();
+    const auto until = deadline_after(std::chrono::steady_clock::now(), options.stop_patience);
     bool all = true;
     const auto await = [&](const auto& end) {
-      if (may_wait && !end.wait_for(options.stop_patience)) all = false;
+      if (may_wait && !end.wait_until(until)) all = false;
     };
     await(tree.stop_program());
     if (watches) executor->turn_watch().stop();
@@ -155,7 +156,7 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
     for (const auto& [name, slot] : closing) {
       slot->close({"device", ErrorCode::closed, "the system was stopped"});
       const auto client = slot->current();
-      if (client->close(options.stop_patience,
+      if (client->close(until,
                         may_wait ? DeviceClient::AwaitTurns::yes : DeviceClient::AwaitTurns::no)) {
         leaving.push_back({client, client->shell().gone()});
         continue;

@@ -41,7 +41,7 @@ foreach(folder ${test_folders})
     stoker_glob(shared_helpers tests/tensor/differences.cpp)  # gradients are compared here, too
     list(APPEND test_sources ${shared_helpers})
   endif()
-  if(folder STREQUAL "tensor")
+  if(folder MATCHES "^(device|tensor)$")
     stoker_glob(failing_allocation tests/actors/failing_allocation.cpp)
     list(APPEND test_sources ${failing_allocation})
   endif()

@@ -65,20 +65,28 @@ bool HeldCommands::hold(const CommandPtr& command) {
     earlier->behind.push_back(own);
     ++own->before;
   };
+  try {
+    for_each_use(work, [&](BufferState& buffer, bool writes, bool) {
+      if (!buffer.held) return;
+      stay_behind(buffer.held->writer);
+      if (writes) std::ranges::for_each(buffer.held->readers, stay_behind);
+    });
+    if (!own) return false;
+    for_each_use(work, [&](BufferState& buffer, bool writes, bool) {
+      if (!buffer.held) buffer.held = std::make_shared<HeldUses>();
+      if (!writes) buffer.held->add_reader(own);
+    });
+    own->place = all_.insert(all_.end(), own);
+  } catch (...) {
+    if (own) own->released = true;  // nobody waits for it, though some may have been told to
+    throw;
+  }
   for_each_use(work, [&](BufferState& buffer, bool writes, bool) {
-    if (!buffer.held) return;
-    stay_behind(buffer.held->writer);
-    if (writes) std::ranges::for_each(buffer.held->readers, stay_behind);
-  });
-  if (!own) return false;
-  for_each_use(work, [&](BufferState& buffer, bool writes, bool) {
-    if (!buffer.held) buffer.held = std::make_shared<HeldUses>();
-    if (!writes) return buffer.held->add_reader(own);
+    if (!writes) return;
     buffer.held->writer = own;
     buffer.held->readers.clear();
   });
   own->command = command;
-  own->place = all_.insert(all_.end(), own);
   ++commands_;
   work.held = own;
   for (const auto& wait : work.waits) {
@@ -120,7 +128,7 @@ void HeldCommands::release(std::shared_ptr<HeldCommand> first, Ring<CommandPtr>&
     }
     const auto behind = std::exchange(one.behind, {});
     for (const auto& next : behind)
-      if (--next->before == 0 && next->points == 0) free.push_back(next);
+      if (--next->before == 0 && next->points == 0 && !next->released) free.push_back(next);
   }
 }
 

@@ -70,7 +70,8 @@ class HeldCommands {
   /// Commands, without those that were cancelled.
   [[nodiscard]] std::size_t size() const noexcept { return commands_; }
 
-  /// False, and nothing has changed, if the command has nothing to wait for.
+  /// False, and nothing has changed, if the command has nothing to wait for. Throws std::bad_alloc; then
+  /// nobody waits for the command.
   [[nodiscard]] bool hold(const CommandPtr& command);
   /// Appends those that wait no more to `ready`, in an order that their buffers allow.
   void release_reached(Ring<CommandPtr>& ready);

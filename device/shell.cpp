@@ -97,13 +97,15 @@ void DeviceShell::submit(CommandPtr command, std::optional<Error> refused) {
                     {{"buffer", std::to_string(dropped->id)}}};
   }
   if (!refused && command->must_end()) refused = command->cancel_reason();
-  if (refused) {
-    settle(*command, std::move(refused), {});
-    return;
-  }
-  if (held_.hold(command)) return;
-  work.queued = true;
-  queue_.push_back(std::move(command));
+  if (!refused) try {
+      if (held_.hold(command)) return;
+      queue_.push_back(command);
+      work.queued = true;
+      return;
+    } catch (const std::bad_alloc&) {
+      refused = error_from_current_exception(command->kernel());
+    }
+  settle(*command, std::move(refused), {});
 }
 
 std::optional<Result<void>> DeviceShell::run_at_once(

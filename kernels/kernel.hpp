@@ -37,7 +37,8 @@ struct Kernel {
   Arity inputs = {};
   /// Accepted dtypes of input 0. `infer` states how the others follow.
   std::vector<DType> dtypes;
-  /// Whether an output may be the same memory as input 0 (each element depends on its own only).
+  /// Whether an output may be the same memory as input 0: each element depends on its own only, and a
+  /// shader's thread loads it once, before it stores it. Bindings are `restrict` all the same.
   bool in_place = false;
 
   /// The outputs' specs, or why these inputs do not fit (shape_mismatch, dtype_mismatch,

@@ -153,6 +153,12 @@ void write_push_block(Text& text, const Shader& shader) {
   text.line({"};"});
 }
 
+// `restrict`, though plans use memory again: what a dispatch reads it does not write through another name.
+// The planner gives a reader and a writer of one dispatch memory apart, and DeviceClient::compose() and
+// PipelinePlan::check_binding() refuse buffers that are both, but where the kernel runs in place
+// (Kernel::in_place). There an element is loaded once, by the thread that stores it, and what is stored
+// comes of what was loaded: no compiler can take the two in another order, whatever it believes of the
+// names.
 void write_buffer_types(Text& text, const ShaderBinding& binding, const GlslType& type) {
   const std::string element_bytes = std::to_string(size_of(type.dtype));
   const std::string_view access = binding.writes ? "restrict" : "restrict readonly";

@@ -28,7 +28,12 @@ std::optional<Result<void>> PipelineActor::run_at_once(const RunPipeline& run) {
 }
 
 void PipelineActor::on(RunPipeline run) {
-  const std::optional<Result<void>> ran = run_at_once(run);
+  std::optional<Result<void>> ran;
+  try {
+    ran = run_at_once(run);
+  } catch (const std::bad_alloc&) {
+    ran = Result<void>{error_from_current_exception("pipeline")};
+  }
   if (ran && *ran) return;
   auto chosen = [&]() -> Result<Chosen> {
     if (ran) return ran->error();

@@ -94,6 +94,12 @@ std::size_t ManualClock::advance(duration by) noexcept {
 }
 
 /// Keeps itself alive (`self_`) while armed or posted.
+///
+///     waiting ──(its time, on the executor)──▶ over
+///        └──(cancel)──▶ cancelling ──▶ over
+///
+/// With the executor's last share the clock may go. So whoever of the two comes to `over` last lets go
+/// of it: a task that runs while cancel() is at the clock leaves that to cancel().
 class Timer::State final : private TimerNode, private Task {
  public:
   State(Clock& clock, Executor& executor, std::function<void()> function)
@@ -105,20 +111,23 @@ class Timer::State final : private TimerNode, private Task {
   }
   bool cancel() noexcept {
     Phase waiting = Phase::waiting;
-    if (!phase_.compare_exchange_strong(waiting, Phase::over)) return false;
+    if (!phase_.compare_exchange_strong(waiting, Phase::cancelling)) return false;
     // A node that has expired is on its way through the executor and finds the phase changed.
-    if (clock_->disarm(*this)) release();
+    const bool disarmed = clock_->disarm(*this);
+    const bool task_was_there = phase_.exchange(Phase::over) == Phase::over;
+    if (disarmed || task_was_there) release();
     return true;
   }
 
  private:
-  enum class Phase { waiting, over };
+  enum class Phase { waiting, cancelling, over };
 
   void expired() noexcept override { executor_->post(static_cast<Task&>(*this)); }
   void run() noexcept override {
     const std::shared_ptr<State> self = std::move(self_);
-    Phase waiting = Phase::waiting;
-    if (phase_.compare_exchange_strong(waiting, Phase::over)) {
+    const Phase before = end_of_task();
+    if (before == Phase::cancelling) return;
+    if (before == Phase::waiting) {
       try {
         function_();
       } catch (...) {
@@ -129,8 +138,15 @@ class Timer::State final : private TimerNode, private Task {
     executor_.reset();
   }
   void drop() noexcept override {
-    phase_.store(Phase::over);
-    release();
+    const std::shared_ptr<State> self = std::move(self_);
+    if (end_of_task() != Phase::cancelling) release();
+  }
+  /// The phase before.
+  Phase end_of_task() noexcept {
+    Phase before = Phase::waiting;
+    if (!phase_.compare_exchange_strong(before, Phase::over) && before == Phase::cancelling)
+      before = phase_.exchange(Phase::over);
+    return before;
   }
   void release() noexcept {
     const std::shared_ptr<State> self = std::move(self_);

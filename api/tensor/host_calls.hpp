@@ -9,6 +9,11 @@
 // Threads: the functions are called on the executor of the system, perhaps by several runs at once. They
 // may look at values and ask for new tensors. Errors: what is wrong with the call is thrown; what a
 // host_call's function throws fails whoever reads its results; what a hook throws is logged.
+//
+// Limits of the request (deadline, token, points to wait for) hold until a function is called: then it is
+// left out and its results fail. They do not hold for what it does. A lazy tensor that it returns is
+// computed to the end, also past the deadline: others may hold that tensor, and one that failed by the
+// limits of a request would stay failed for them. Who reads a result with limits is answered in time.
 #pragma once
 
 #include <functional>

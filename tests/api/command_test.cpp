@@ -2,6 +2,7 @@
 
 #include "gated_kernel.hpp"
 #include "stoker/api/stoker.hpp"
+#include "stoker/device/fault_injection.hpp"
 #include "stoker/runtime/log.hpp"
 #include "stoker/runtime/manual_executor.hpp"
 
@@ -305,57 +306,94 @@ TEST_F(LookedAt, by_nobody_once_its_outputs_have_gone) {
   EXPECT_TRUE(logged());
 }
 
-// A host's loop that does not run while somebody submits: the device's mailbox fills.
-TEST(Refusals, are_told_and_not_logged) {
-  const LogCapture log{LogLevel::warn};
-  ManualClock clock;
-  SystemOptions options;
-  options.executor = std::make_shared<ManualExecutor>(clock);
-  const System system{options};
-  const Device device = system.device("null");
-  const Buffer x = device.buffer({1.0F});
-  const Buffer y = device.buffer({1.0F});
-  int refused = 0;
-  // In a process, where nothing runs at once.
-  auto& executor = static_cast<ManualExecutor&>(system.executor());
-  const auto done = Process::spawn(executor, [&] {
-    while (refused == 0) try {
-        device.submit("relu", {x}, y);
+/// A host's loop that does not run while somebody submits: the device's mailbox fills.
+class Refusals : public testing::Test {
+ protected:
+  Refusals() {
+    SystemOptions options;
+    options.executor = executor;
+    options.clock = std::shared_ptr<Clock>{std::shared_ptr<void>{}, &clock};
+    options.hog_limit = std::chrono::nanoseconds{0};
+    options.drivers = with_faults(faults);
+    options.device.hang_patience = std::chrono::seconds{10};
+    system.emplace(options);
+    device = system->device("null");
+    x = device.buffer({1.0F});
+    y = device.buffer({1.0F});
+  }
+  void TearDown() override {
+    system.reset();
+    executor->run_all();
+  }
+  /// Submits until it is refused, then calls `then`, and has the loop run.
+  void refuse(const std::function<void()>& then = [] {}) {
+    // In a process, where nothing runs at once.
+    const auto done = Process::spawn(*executor, [&] {
+      try {
+        for (;;) device.submit("relu", {x}, y);
       } catch (const Error& error) {
-        if (error.code() != ErrorCode::overloaded) throw;
-        ++refused;
+        then();
+        return error.code();
       }
-  });
-  executor.run_all();
-  EXPECT_TRUE(done.wait());
-  EXPECT_EQ(refused, 1);
+    });
+    executor->run_all();
+    EXPECT_EQ(done.get(), ErrorCode::overloaded);
+  }
+
+  ManualClock clock;
+  const std::shared_ptr<ManualExecutor> executor = std::make_shared<ManualExecutor>(clock);
+  const Faults faults;
+  std::optional<System> system;
+  Device device;
+  Buffer x, y;
+};
+
+TEST_F(Refusals, are_told_and_not_logged) {
+  const LogCapture log{LogLevel::warn};
+  refuse();
   EXPECT_FALSE(log.contains("nobody looked at a failure"));
 }
 
-TEST(Refusals, do_not_meet_who_cancels_what_waits) {
-  ManualClock clock;
-  SystemOptions options;
-  options.executor = std::make_shared<ManualExecutor>(clock);
-  const System system{options};
-  const Device device = system.device("null");
-  const Buffer x = device.buffer({1.0F});
-  const Buffer y = device.buffer({1.0F});
+TEST_F(Refusals, do_not_meet_who_cancels_what_waits) {
   const auto never = std::make_shared<Timeline>();
   const Command waits =
       device.submit("relu", {x}, device.buffer({1.0F}), {}, {.waits = {{never, 1}}});
-  auto& executor = static_cast<ManualExecutor&>(system.executor());
-  executor.run_all();
-  const auto done = Process::spawn(executor, [&] {
-    try {
-      for (;;) device.submit("relu", {x}, y);
-    } catch (const Error& error) {
-      waits.cancel();
-      return error.code();
-    }
-  });
-  executor.run_all();
-  EXPECT_EQ(done.get(), ErrorCode::overloaded);
+  executor->run_all();
+  refuse([&] { waits.cancel(); });
   EXPECT_EQ(waits.poll(), CommandStatus::cancelled);
+}
+
+TEST_F(Refusals, do_not_meet_who_releases_a_buffer) {
+  const Buffer large = device.buffer(DType::f32, Shape{1 << 20});
+  const std::uint64_t before = device.stats().memory.in_use;
+  refuse([&] { large.release(); });
+  EXPECT_EQ(device.stats().memory.in_use, before - large.spec().bytes());
+}
+
+TEST_F(Refusals, do_not_meet_who_closes_the_device) {
+  const auto client = device.client();
+  refuse([&] {
+    EXPECT_FALSE(client->close(Clock::time_point::max(), DeviceClient::AwaitTurns::no))
+        << "it has not come to that yet";
+  });
+  const Command late = device.submit("relu", {x}, y);
+  executor->run_all();
+  EXPECT_EQ(code_of(late.wait()), ErrorCode::closed);
+}
+
+TEST_F(Refusals, do_not_meet_who_asks_whether_the_device_hangs) {
+  faults.hang_submission();
+  const auto second = std::chrono::seconds{1};
+  const Command hung = device.submit("relu", {x}, x, {}, {.deadline = clock.now() + second});
+  executor->run_all();
+  clock.advance(second);
+  executor->run_all();
+  EXPECT_EQ(hung.wait().error().code(), ErrorCode::deadline_exceeded);
+  const auto lost = device.client()->actor().ended();
+  // The question is due before the loop has run what fills the mailbox.
+  const auto asked = Process::spawn(*executor, [&] { clock.advance(10 * second); });
+  refuse();
+  EXPECT_TRUE(lost.ready());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <thread>
 
+#include "gated_kernel.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/runtime/manual_executor.hpp"
 #include "stoker/runtime/process.hpp"
@@ -208,6 +209,30 @@ TEST(OnItsOwnPool, stop_by_two_at_once_ends_all_for_both) {
   program.user.cast(Finishing::Finish{}).value();
   program.database_told.wait();
   program.database.cast(Finishing::Finish{}).value();
+}
+
+// Each stage has something that does not end: the program's part, the devices, the tree.
+TEST(OnItsOwnPool, stop_has_one_patience_for_all) {
+  GatedKernel held;
+  Program program;
+  SystemOptions options;
+  options.stop_patience = 1s;
+  const System system{options};
+  program.start(system).wait();
+  system.add_kernel(held.kernel("held"));
+  const Device device = system.device("cpu");
+  const Buffer x = device.buffer({1.0F});
+  const Command command = device.submit("held", {x}, device.buffer({0.0F}));
+  held.wait_entered();
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(system.stop());
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s) << "it was three";
+  EXPECT_EQ(command.wait().error().code(), ErrorCode::closed);
+  held.release();
+  program.user.cast(Finishing::Finish{}).value();
+  program.database_told.wait();
+  program.database.cast(Finishing::Finish{}).value();
+  program.database.ended().wait();
 }
 
 TEST(OnItsOwnPool, stop_says_that_an_actor_did_not_end) {

@@ -1,4 +1,5 @@
 // Commands that wait for the outside, and who waits for them.
+#include "../actors/failing_allocation.hpp"
 #include "shell_fixture.hpp"
 
 namespace stoker {
@@ -10,17 +11,24 @@ class HeldBack : public Shell {
   CommandPtr submit_behind(const std::shared_ptr<Timeline>& gate,
                            const std::shared_ptr<BufferState>& from,
                            const std::shared_ptr<BufferState>& to, std::uint64_t value = 1) {
+    CommandPtr command = make_behind(gate, from, to, value);
+    shell->submit(command);
+    return command;
+  }
+  CommandPtr make_behind(const std::shared_ptr<Timeline>& gate,
+                         const std::shared_ptr<BufferState>& from,
+                         const std::shared_ptr<BufferState>& to, std::uint64_t value = 1) {
     CommandPtr command = commands->make(++ids, "copy");
     command->work.step.kind = StepKind::copy;
     command->work.step.inputs.push_back({from, 0, 64});
     command->work.step.outputs.push_back({to, 0, 64});
     command->work.waits.push_back(std::make_unique<HostWait>(TimelinePoint{gate, value}));
-    shell->submit(command);
     return command;
   }
   static Error by_the_test() { return {"copy", ErrorCode::cancelled, "by the test"}; }
 
   const std::shared_ptr<Timeline> gate = std::make_shared<Timeline>();
+  std::size_t completed = 0;  // of what the backend was given
 };
 
 TEST_F(HeldBack, are_readers_and_writers_behind_a_held_writer_and_nobody_else) {
@@ -140,6 +148,40 @@ TEST_F(HeldBack, is_nobody_by_a_point_that_was_reached_before) {
   EXPECT_EQ(pokes, 0);
 }
 
+TEST_F(HeldBack, fails_and_holds_nobody_without_the_memory_to_wait) {
+  open();
+  bool failed = true;
+  std::size_t which = 0;
+  for (; failed; ++which) {
+    const auto a = buffer(), b = buffer(), c = buffer();
+    const auto line = std::make_shared<Timeline>();
+    const auto first = submit_behind(line, a, b);
+    const auto reader = submit(b, c);
+    // Behind both, and for a point of its own.
+    CommandPtr command = make_behind(gate, c, b);
+    {
+      const FailingAllocation failing{which};
+      shell->submit(command);
+      failed = failing.failed();
+    }
+    const auto after = submit(a, b);
+    shell->turn();
+    EXPECT_EQ(first->status(), CommandStatus::pending) << "allocation " << which;
+    EXPECT_EQ(after->status(), CommandStatus::pending) << "it overtakes who was held before";
+    EXPECT_EQ(code_of(command), failed ? ErrorCode::out_of_memory : ErrorCode::internal);
+    shell->cancel(*command, by_the_test());
+    line->advance(1);
+    shell->turn();
+    EXPECT_EQ(first->status(), CommandStatus::running) << "allocation " << which;
+    EXPECT_EQ(reader->status(), CommandStatus::running) << "allocation " << which;
+    EXPECT_EQ(after->status(), CommandStatus::running) << "allocation " << which;
+    while (completed < backend->submitted.size()) backend->complete(completed++);
+    shell->turn();
+    EXPECT_TRUE(shell->idle()) << "allocation " << which;
+  }
+  EXPECT_GT(which, 4U);
+}
+
 TEST_F(HeldBack, ends_with_the_device_however_many_wait_for_each_other) {
   open();
   const auto a = buffer(), b = buffer();
@@ -158,11 +200,27 @@ TEST_F(HeldBack, are_let_go_together_however_many_wait_for_each_other) {
   CommandPtr last;
   for (int i = 0; i < 100'000; ++i) last = submit(a, b);
   gate->advance(1);
-  std::size_t completed = 0;
   for (shell->turn(); !last->ready(); shell->turn())
     while (completed < backend->submitted.size()) backend->complete(completed++);
   EXPECT_EQ(first->status(), CommandStatus::completed);
   EXPECT_EQ(last->status(), CommandStatus::completed);
+}
+
+TEST_F(Shell, fails_what_finds_no_memory_to_queue) {
+  open();
+  const auto a = buffer(), b = buffer();
+  CommandPtr command = commands->make(++ids, "copy");
+  command->work.step.inputs.push_back({a, 0, 64});
+  command->work.step.outputs.push_back({b, 0, 64});
+  {
+    const FailingAllocation failing{0};
+    shell->submit(command);
+    EXPECT_TRUE(failing.failed());
+  }
+  EXPECT_EQ(code_of(command), ErrorCode::out_of_memory);
+  const auto next = submit(a, b);
+  shell->turn();
+  EXPECT_EQ(next->status(), CommandStatus::running);
 }
 
 TEST_F(Shell, cancels_what_queues_one_by_one) {

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "stoker/kernels/cases.hpp"
 #include "stoker/kernels/glsl/compiler.hpp"
+#include "stoker/kernels/kernel.hpp"
 
 namespace stoker {
 namespace {
@@ -68,6 +72,43 @@ TEST(Preamble, stores_of_f16_leave_no_rounding_to_the_driver) {
   EXPECT_TRUE(
       has(text, "y_store(uint i, float v) { stoker_y.at[i] = float16_t(stoker_half(v)); }"));
   EXPECT_TRUE(has(text, "f16vec4(vec4(stoker_half(v.x), stoker_half(v.y), stoker_half(v.z), "));
+}
+
+TEST(Preamble, bindings_are_restricted_to_their_names) {
+  const std::string text = preamble(probe(""), variant_of(DType::f32));
+  for (const char* x : {"stoker_x_elements", "stoker_x_wide"})
+    EXPECT_TRUE(has(text, std::string{"restrict readonly buffer "} + x)) << x;
+  for (const char* y : {"stoker_y_elements", "stoker_y_wide"})
+    EXPECT_TRUE(has(text, std::string{"restrict buffer "} + y)) << y;
+}
+
+// What that rests on; plans are tests/pipeline/pipeline_plan_test.cpp's.
+TEST(Preamble, no_pass_reads_by_one_name_what_it_writes_by_another) {
+  std::size_t passes = 0;
+  for (const KernelSuite& suite : all_kernel_suites()) {
+    const Kernel& kernel = *KernelRegistry::builtin().find(suite.kernel).value();
+    for (const KernelCase& one : suite.cases) {
+      const ParamSet params = ParamSet::resolve(kernel.name, kernel.params, one.params).value();
+      const auto outputs = kernel.check(one.inputs, params).value();
+      if (!kernel.gpu || std::ranges::any_of(outputs, [](auto& y) { return y.elements() == 0; }))
+        continue;
+      const auto plan = kernel.gpu({one.inputs, params}, outputs, {});
+      if (!plan) continue;
+      for (const GpuPass& pass : plan->passes) {
+        ++passes;
+        const auto& bindings = pass.shader->bindings;
+        for (std::size_t i = 0; i < pass.bindings.size(); ++i)
+          for (std::size_t k = 0; k < i; ++k)
+            if (pass.bindings[i].source == pass.bindings[k].source &&
+                pass.bindings[i].index == pass.bindings[k].index) {
+              EXPECT_EQ(bindings[i].writes, bindings[k].writes)
+                  << kernel.name << ' ' << one.label << ": " << bindings[i].name << " is "
+                  << bindings[k].name;
+            }
+      }
+    }
+  }
+  EXPECT_GT(passes, 1000U);
 }
 
 TEST(Preamble, subgroup_operations_compile_where_declared) {

@@ -152,6 +152,31 @@ TEST(Timer, does_not_run_once_cancelled_even_if_it_was_posted) {
   EXPECT_EQ(runs, 0);
 }
 
+TEST(Timer, keeps_its_clock_while_it_is_cancelled) {
+  // Its timers run while somebody cancels them.
+  struct Late final : Clock {
+    [[nodiscard]] time_point now() const noexcept override { return clock.now(); }
+    void arm(TimerNode& node, time_point due) noexcept override { clock.arm(node, due); }
+    bool disarm(TimerNode& node) noexcept override {
+      clock.advance(seconds{1});
+      executor->run_all();
+      EXPECT_FALSE(owner.expired()) << "the clock went while it was used";
+      return clock.disarm(node);
+    }
+    ManualClock clock;
+    ManualExecutor* executor = nullptr;
+    std::weak_ptr<Executor> owner;
+  };
+  const auto clock = std::make_unique<Late>();  // as an executor's own: to be used while that lives
+  auto executor = std::make_shared<ManualExecutor>(*clock);
+  clock->executor = executor.get();
+  clock->owner = executor;
+  Timer timer{*clock, clock->now() + seconds{1}, *executor, [] { FAIL() << "it was cancelled"; }};
+  executor.reset();  // the timer's share is the last
+  EXPECT_TRUE(timer.cancel());
+  EXPECT_TRUE(clock->owner.expired());
+}
+
 TEST(Timer, may_replace_itself_from_its_own_callable) {
   ManualClock clock;
   ManualExecutor executor{clock};

@@ -43,6 +43,12 @@ Value recurrence(const Value& g, const Value& x, std::int64_t axis) {
 /// y[i] = Π x[k], k up to i. By x[k]: the product before it, times the sum over all i from k on of g[i] and
 /// the product from k + 1 to i. Nothing is divided and nothing asks where zeros are, so it holds for any
 /// of them, and so do its own gradients.
+///
+/// The limit: products of any stretch of x must be numbers, not only those from the front. With x =
+/// {1e-36, 1000, 1000, …} of f32 every y is finite, but thirteen thousands are not: the gradients of the
+/// elements before them are then infinite, or NaN where nothing of g lies behind. Sums of g · y divided by
+/// x know no such stretch, but fail at a zero, and so would their gradients; those of the logarithms
+/// fail at signs. Scale x, or compute in f64.
 Values of_cumulative_product(const Backward& b) {
   const std::int64_t axis = axis_of(b);
   const DType dtype = b.x().dtype();
