@@ -1,6 +1,6 @@
 // Commands that wait for the outside, and who waits for them.
-#include "../actors/failing_allocation.hpp"
 #include "shell_fixture.hpp"
+#include "stoker/tests/actors/failing_allocation.hpp"
 
 namespace stoker {
 namespace {

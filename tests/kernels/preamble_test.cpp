@@ -82,7 +82,7 @@ TEST(Preamble, bindings_are_restricted_to_their_names) {
     EXPECT_TRUE(has(text, std::string{"restrict buffer "} + y)) << y;
 }
 
-// What that rests on; plans are tests/pipeline/pipeline_plan_test.cpp's.
+// What that rests on; plans are tests/api/pipeline_plan_test.cpp's.
 TEST(Preamble, no_pass_reads_by_one_name_what_it_writes_by_another) {
   std::size_t passes = 0;
   for (const KernelSuite& suite : all_kernel_suites()) {
