@@ -31,6 +31,7 @@
 #include <typeinfo>
 #include <vector>
 
+#include "stoker/actors/actor_id.hpp"
 #include "stoker/actors/exit_reason.hpp"
 #include "stoker/runtime/clock.hpp"
 #include "stoker/runtime/future.hpp"
@@ -39,9 +40,6 @@ namespace stoker {
 
 class Actor;
 class Strand;
-
-/// Names an actor for ever; never used again within the process. 0 is no actor.
-using ActorId = std::uint64_t;
 
 /// One call of monitor().
 struct MonitorRef {

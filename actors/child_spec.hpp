@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "stoker/actors/child_kind.hpp"
 #include "stoker/actors/process_actor.hpp"
 
 namespace stoker {
@@ -23,8 +24,6 @@ enum class Restart : std::uint8_t {
   transient,  ///< unless it ended as planned: normal, shutdown, {shutdown, x}
   temporary,  ///< never, and its specification is forgotten
 };
-
-enum class ChildKind : std::uint8_t { worker, supervisor };
 
 /// How a child is stopped.
 class Shutdown {

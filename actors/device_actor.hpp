@@ -5,11 +5,14 @@
 // arrived together become one submission.
 #pragma once
 
+#include <array>
 #include <memory>
-#include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "stoker/actors/actor.hpp"
+#include "stoker/actors/device_buffer.hpp"
 #include "stoker/device/shell.hpp"
 #include "stoker/runtime/clock.hpp"
 
@@ -151,19 +154,9 @@ class BufferCell final : public ActorCell {
   BufferCell* next_ = nullptr;
 };
 
-/// The buffers of a device that somebody can still reach, so that they end with it.
-/// Threads: any.
-class LiveBuffers {
- public:
-  void add(BufferCell& buffer) noexcept;
-  void remove(BufferCell& buffer) noexcept;
-  [[nodiscard]] std::vector<std::shared_ptr<BufferCell>> list() const;
-  [[nodiscard]] std::size_t size() const noexcept;
-
- private:
-  mutable std::mutex mutex_;
-  BufferCell* first_ = nullptr;
-  std::size_t size_ = 0;
-};
+/// A buffer's actor as DeviceBuffer's own functions see it, without a call for each question.
+[[nodiscard]] inline const BufferActor& actor_behind(const DeviceBuffer& buffer) noexcept {
+  return buffer.cell()->buffer();
+}
 
 }  // namespace stoker

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "stoker/actors/device_actor.hpp"
 #include "stoker/actors/device_slot.hpp"
+#include "stoker/device/command_pool.hpp"
+#include "stoker/device/shell.hpp"
 #include "stoker/runtime/trace.hpp"
 
 namespace stoker {
@@ -16,7 +19,10 @@ Error stopped(std::string_view op, const DeviceInfo& device) {
 }
 
 /// The whole of a buffer as a command's operand.
-Operand whole(const DeviceBuffer& buffer) { return {buffer.state(), 0, buffer.spec().bytes()}; }
+Operand whole(const DeviceBuffer& buffer) {
+  const std::shared_ptr<BufferState>& state = actor_behind(buffer).state();
+  return {state, 0, state->spec.bytes()};
+}
 
 /// The command runs when all points are reached.
 Result<void> hold_for(std::span<const TimelinePoint> points, CommandState& command) {
@@ -89,6 +95,10 @@ DeviceClient::DeviceClient(std::shared_ptr<DeviceShell> shell, const ClientConte
       context_{context},
       commands_{std::make_shared<CommandPool>(shell_->backend(), context_.clock)} {}
 
+const DeviceInfo& DeviceClient::info() const noexcept { return shell_->info(); }
+
+bool DeviceClient::is_lost() const noexcept { return shell_->is_lost(); }
+
 CommandPtr DeviceClient::new_command(std::string_view kernel) {
   return commands_->make(next_command_.fetch_add(1, std::memory_order_relaxed), kernel);
 }
@@ -100,14 +110,16 @@ Result<void> DeviceClient::check_buffer(const DeviceBuffer& buffer, std::string_
   STOKER_TRY(context_.fork.check(op));
   if (!buffer)
     return Error{std::string{op}, ErrorCode::invalid_argument, "an empty buffer handle was passed"};
-  if (buffer.device().get() != this && buffer.device()->is_lost())
+  const BufferActor& behind = actor_behind(buffer);
+  const bool elsewhere = behind.device().get() != this;
+  if (elsewhere && buffer.device()->is_lost())
     return buffer.device()->shell().lost()->with("buffer", std::to_string(buffer.state()->id));
-  if (buffer.device().get() != this)
+  if (elsewhere)
     return Error{std::string{op},
                  ErrorCode::wrong_device,
                  "the buffer is on another device",
                  {{"buffer", buffer.device()->info().name}, {"device", info().name}}};
-  if (buffer.state()->released.load(std::memory_order_acquire))
+  if (behind.state()->released.load(std::memory_order_acquire))
     return Error{std::string{op},
                  ErrorCode::released,
                  "the buffer was released",
@@ -198,7 +210,7 @@ Result<std::shared_ptr<const Prepared>> DeviceClient::prepare(
   boost::container::small_vector<TensorSpec, 4> specs;
   for (const DeviceBuffer* buffer : inputs) {
     STOKER_TRY(check_buffer(*buffer, kernel->name));
-    specs.push_back(buffer->spec());
+    specs.push_back(actor_behind(*buffer).state()->spec);
   }
   static const Params none;
   STOKER_ASSIGN(const ParamSet resolved,
@@ -219,15 +231,16 @@ Result<CommandPtr> DeviceClient::compose(const KernelRequest& request) {
     const DeviceBuffer& output = *request.outputs[i];
     STOKER_TRY(check_buffer(output, kernel.name));
     const TensorSpec& made = prepared->outputs[i];
-    if (output.spec() != made)
+    const BufferState& target = *actor_behind(output).state();
+    if (target.spec != made)
       return Error{
           kernel.name,
-          output.spec().dtype != made.dtype ? ErrorCode::dtype_mismatch : ErrorCode::shape_mismatch,
+          target.spec.dtype != made.dtype ? ErrorCode::dtype_mismatch : ErrorCode::shape_mismatch,
           "the output does not fit what the kernel makes",
-          {{"makes", made.to_string()}, {"output", output.spec().to_string()}}};
+          {{"makes", made.to_string()}, {"output", target.spec.to_string()}}};
     for (std::size_t input = 0; input < request.inputs.size(); ++input) {
-      const bool same = request.inputs[input]->state() == output.state();
-      if (same && !(kernel.in_place && request.inputs[input]->spec() == made))
+      const BufferState& source = *actor_behind(*request.inputs[input]).state();
+      if (&source == &target && !(kernel.in_place && source.spec == made))
         return Error{kernel.name,
                      ErrorCode::invalid_argument,
                      "the kernel cannot write over its input",

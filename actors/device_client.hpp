@@ -15,54 +15,30 @@
 #include <string>
 #include <vector>
 
-#include "stoker/actors/device_actor.hpp"
+#include "stoker/actors/actor.hpp"
+#include "stoker/actors/command_options.hpp"
+#include "stoker/actors/device_buffer.hpp"
 #include "stoker/actors/device_services.hpp"
 #include "stoker/actors/kernel_catalog.hpp"
-#include "stoker/device/command_pool.hpp"
+#include "stoker/actors/live_buffers.hpp"
+#include "stoker/device/command_state.hpp"
+#include "stoker/device/device_info.hpp"
 #include "stoker/runtime/cancel.hpp"
 #include "stoker/runtime/clock.hpp"
 #include "stoker/runtime/fork_guard.hpp"
 
 namespace stoker {
 
+class CommandPool;
+class DeviceActor;
 class DeviceClient;
+class DeviceShell;  // device/shell.hpp
 class DeviceSlot;
-
-/// A buffer: its actor, which knows its device. Copying it costs one counter.
-class DeviceBuffer {
- public:
-  DeviceBuffer() = default;
-  explicit DeviceBuffer(std::shared_ptr<BufferCell> cell) noexcept : cell_{std::move(cell)} {}
-
-  [[nodiscard]] const std::shared_ptr<DeviceClient>& device() const noexcept {
-    return cell_->buffer().device();
-  }
-  [[nodiscard]] const std::shared_ptr<BufferState>& state() const noexcept {
-    return cell_->buffer().state();
-  }
-  [[nodiscard]] const TensorSpec& spec() const noexcept { return state()->spec; }
-  [[nodiscard]] ActorRef<BufferActor> actor() const { return ActorRef<BufferActor>{cell_}; }
-  [[nodiscard]] explicit operator bool() const noexcept { return cell_ != nullptr; }
-  /// Whether both are of the same memory.
-  friend bool operator==(const DeviceBuffer&, const DeviceBuffer&) noexcept = default;
-
- private:
-  std::shared_ptr<BufferCell> cell_;
-};
+class ShellObserver;  // device/shell.hpp
+struct Prepared;      // device/executable_cache.hpp
 
 /// Buffers that somebody else holds while a call lasts.
 using BufferList = boost::container::small_vector<const DeviceBuffer*, 8>;
-
-/// What may accompany any command. For designated initialisers.
-struct CommandOptions {
-  /// On the system's clock. A command that has not ended by then is cancelled with deadline_exceeded,
-  /// also one whose deadline is over when it is submitted: that one never runs.
-  std::optional<std::chrono::steady_clock::time_point> deadline = {};
-  /// Points of host timelines that must be reached before the command runs.
-  std::vector<TimelinePoint> waits = {};
-  /// Cancels the command with the cause of its source. Many commands may share one.
-  CancelToken cancel = {};
-};
 
 /// One kernel call on buffers.
 struct KernelRequest {
@@ -91,7 +67,7 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
                                                            const ClientContext& context);
   DeviceClient(std::shared_ptr<DeviceShell> shell, const ClientContext& context);
 
-  [[nodiscard]] const DeviceInfo& info() const noexcept { return shell_->info(); }
+  [[nodiscard]] const DeviceInfo& info() const noexcept;
   [[nodiscard]] DeviceShell& shell() noexcept { return *shell_; }
   [[nodiscard]] const KernelCatalog& kernels() const noexcept { return *context_.kernels; }
   [[nodiscard]] Executor& executor() const noexcept { return *context_.executor; }
@@ -101,7 +77,7 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   [[nodiscard]] std::atomic<std::size_t>& pipelines() noexcept { return pipelines_; }
   [[nodiscard]] DeviceServices& services() noexcept { return services_; }
   /// Lost for ever: what comes back is another client.
-  [[nodiscard]] bool is_lost() const noexcept { return shell_->is_lost(); }
+  [[nodiscard]] bool is_lost() const noexcept;
   /// The client of the device as it was opened again; this one if it was not.
   [[nodiscard]] std::shared_ptr<DeviceClient> successor();
   /// The system's CPU device, for kernels that this one lacks; null if this is it.

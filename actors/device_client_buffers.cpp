@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "stoker/actors/device_actor.hpp"
 #include "stoker/actors/device_client.hpp"
 #include "stoker/actors/read_target.hpp"
 #include "stoker/device/adopted_memory.hpp"

@@ -1,5 +1,6 @@
 #include "stoker/actors/device_slot.hpp"
 
+#include "stoker/device/shell.hpp"
 #include "stoker/runtime/log.hpp"
 
 namespace stoker {

@@ -16,6 +16,8 @@
 
 #include "stoker/actors/device_client.hpp"
 #include "stoker/actors/supervisor.hpp"
+#include "stoker/device/backend.hpp"
+#include "stoker/device/shell_options.hpp"
 
 namespace stoker {
 

@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "stoker/device/command_state.hpp"
 #include "stoker/runtime/future.hpp"
 
 namespace stoker {
@@ -16,13 +15,15 @@ namespace stoker {
 template <class T> class ReadState final : public FutureState<std::vector<T>> {
  public:
   /// The command that reads. Before anybody has the future.
-  void set_command(CommandPtr command) noexcept { command_ = std::move(command); }
+  void set_command(boost::intrusive_ptr<FutureCore> command) noexcept {
+    command_ = std::move(command);
+  }
   void cancel() noexcept override {
     if (command_) command_->cancel();
   }
 
  private:
-  CommandPtr command_;
+  boost::intrusive_ptr<FutureCore> command_;
 };
 
 /// Shared by the command that fills it; see DeviceClient::read_into.
@@ -47,7 +48,7 @@ template <class T> class ReadTarget {
     };
   }
   /// The future of what `command` reads. Once.
-  [[nodiscard]] Future<std::vector<T>> result_of(CommandPtr command) {
+  [[nodiscard]] Future<std::vector<T>> result_of(boost::intrusive_ptr<FutureCore> command) {
     command->observe();  // the future carries the outcome
     state_->set_command(std::move(command));
     return Future<std::vector<T>>{state_};

@@ -25,6 +25,7 @@
 #include <variant>
 #include <vector>
 
+#include "stoker/actors/back_off.hpp"
 #include "stoker/actors/child_spec.hpp"
 #include "stoker/actors/supervisor_report.hpp"
 
@@ -40,14 +41,6 @@ enum class Strategy : std::uint8_t {
 
 /// Whether the planned end of significant children ends the supervisor, too.
 enum class AutoShutdown : std::uint8_t { never, any_significant, all_significant };
-
-/// How long a restart waits: `first`, then `factor` times as long for each restart within the period,
-/// up to `most`. Zero: restarts do not wait.
-struct BackOff {
-  std::chrono::nanoseconds first{0};
-  double factor = 2;
-  std::chrono::nanoseconds most = std::chrono::seconds{30};
-};
 
 struct SupervisorOptions {
   std::string name = "supervisor";
@@ -65,7 +58,7 @@ struct SupervisorOptions {
 };
 
 struct ChildInfo {
-  enum class State : std::uint8_t { running, restarting, stopped };
+  using State = ChildState;
   std::string id;
   ActorAddress actor;  ///< empty unless running
   State state = State::stopped;

@@ -1,5 +1,7 @@
 #include "stoker/actors/system_tree.hpp"
 
+#include "stoker/device/shell.hpp"
+
 namespace stoker {
 
 using namespace std::chrono_literals;

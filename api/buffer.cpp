@@ -1,11 +1,20 @@
 #include "stoker/api/buffer.hpp"
 
+#include "stoker/actors/device_actor.hpp"
+#include "stoker/actors/device_client.hpp"
 #include "stoker/api/device.hpp"
 #include "stoker/kernels/fill/value.hpp"
 
 namespace stoker {
 
 Device Buffer::device() const { return Device{buffer_.device()}; }
+
+boost::intrusive_ptr<FutureCore> Buffer::start_read(std::span<std::byte> target,
+                                                    std::function<void(const Error*)> done,
+                                                    std::size_t offset,
+                                                    const CommandOptions& options) const {
+  return buffer_.device()->read_into(buffer_, offset, target, std::move(done), options).value();
+}
 
 Command Buffer::read_bytes_into(std::span<std::byte> target, std::shared_ptr<const void> owner,
                                 std::size_t offset, const CommandOptions& options) const {

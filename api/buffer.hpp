@@ -18,13 +18,17 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <span>
-#include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "stoker/actors/device_buffer.hpp"
 #include "stoker/actors/read_target.hpp"
 #include "stoker/api/command.hpp"
+#include "stoker/runtime/shape.hpp"
 
 namespace stoker {
 
@@ -62,10 +66,8 @@ class Buffer {
     static_assert(!std::is_same_v<T, bool>, "read bool buffers as std::uint8_t");
     check_element_type("read", dtype_of<T>);
     auto target = std::make_shared<ReadTarget<T>>(checked_count("read", first, count));
-    return target->result_of(buffer_.device()
-                                 ->read_into(buffer_, first * sizeof(T), target->bytes(),
-                                             ReadTarget<T>::completion(target), options)
-                                 .value());
+    return target->result_of(
+        start_read(target->bytes(), ReadTarget<T>::completion(target), first * sizeof(T), options));
   }
   /// The same into memory of the caller's, which saves the vector. `owner` keeps that memory until
   /// the device will not write there any more: after a cancel that may be later than the command's
@@ -134,6 +136,10 @@ class Buffer {
   }
 
  private:
+  /// As DeviceClient::read_into(), throwing; the command that reads.
+  [[nodiscard]] boost::intrusive_ptr<FutureCore> start_read(
+      std::span<std::byte> target, std::function<void(const Error* failure)> done,
+      std::size_t offset, const CommandOptions& options) const;
   void check_element_type(std::string_view op, DType wanted) const;
   [[nodiscard]] std::size_t checked_count(std::string_view op, std::size_t first,
                                           std::size_t count) const;

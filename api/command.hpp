@@ -10,30 +10,31 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "stoker/actors/device_client.hpp"
+#include "stoker/actors/command_options.hpp"
+#include "stoker/device/command_status.hpp"
+#include "stoker/runtime/future.hpp"
 
 namespace stoker {
+
+class CommandState;
+class DeviceClient;
 
 class Command {
  public:
   Command() = default;
-  Command(CommandPtr state, std::shared_ptr<DeviceClient> device) noexcept
-      : state_{std::move(state)}, device_{std::move(device)} {}
+  Command(boost::intrusive_ptr<CommandState> state, std::shared_ptr<DeviceClient> device) noexcept;
 
   /// Unique on its device, from 1.
-  [[nodiscard]] std::uint64_t id() const noexcept { return state_->id(); }
+  [[nodiscard]] std::uint64_t id() const noexcept;
   /// The kernel's name, or "copy", "fill", "read", "write", "pipeline".
-  [[nodiscard]] const std::string& kernel() const noexcept { return state_->kernel(); }
+  [[nodiscard]] const std::string& kernel() const noexcept;
   /// Never blocks. Who sees `failed` has looked at the failure.
-  [[nodiscard]] CommandStatus poll() const noexcept {
-    const CommandStatus status = state_->status();
-    if (status == CommandStatus::failed) state_->observe();
-    return status;
-  }
+  [[nodiscard]] CommandStatus poll() const noexcept;
   [[nodiscard]] bool ready() const noexcept { return state_->ready(); }
 
   /// Waits: parks a process or a fiber, blocks a plain thread. Never throws.
@@ -54,18 +55,14 @@ class Command {
   }
 
   /// The same outcome as a future: for when_all, when_any, co_await and async_wait (api/asio.hpp).
-  [[nodiscard]] Future<void> future() const {
-    return Future<void>{boost::intrusive_ptr<FutureState<void>>{state_}};
-  }
+  [[nodiscard]] Future<void> future() const { return Future<void>{state_}; }
 
   /// Steps done and in all: a pipeline's run has one per stage.
-  [[nodiscard]] std::uint32_t steps_done() const noexcept { return state_->steps_done(); }
-  [[nodiscard]] std::uint32_t steps() const noexcept { return state_->steps(); }
+  [[nodiscard]] std::uint32_t steps_done() const noexcept;
+  [[nodiscard]] std::uint32_t steps() const noexcept;
   /// What has become of one of them, by its place in the order of execution. Steps that may overlap
   /// are counted: with n done, the first n are said to be completed.
-  [[nodiscard]] CommandStatus step_status(std::uint32_t step) const noexcept {
-    return state_->step_status(step);
-  }
+  [[nodiscard]] CommandStatus step_status(std::uint32_t step) const noexcept;
 
   /// Time on the device, while the system's trace is enabled; else zero.
   [[nodiscard]] std::chrono::nanoseconds device_time() const;
@@ -73,10 +70,13 @@ class Command {
   [[nodiscard]] std::vector<std::chrono::nanoseconds> step_times() const;
 
   [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
-  [[nodiscard]] const CommandPtr& state() const noexcept { return state_; }
+  /// Whoever calls this includes device/command_state.hpp.
+  [[nodiscard]] boost::intrusive_ptr<CommandState> state() const noexcept;
 
  private:
-  CommandPtr state_;
+  [[nodiscard]] CommandState& command() const noexcept;
+
+  boost::intrusive_ptr<FutureState<void>> state_;  ///< a CommandState
   std::shared_ptr<DeviceClient> device_;
 };
 

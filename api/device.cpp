@@ -1,6 +1,8 @@
 #include "stoker/api/device.hpp"
 
+#include "stoker/actors/device_client.hpp"
 #include "stoker/actors/kernel_catalog.hpp"
+#include "stoker/device/shell.hpp"
 #include "stoker/pipeline/kept_arenas.hpp"
 
 namespace stoker {
@@ -13,6 +15,16 @@ BufferList handles_of(std::span<const Buffer> buffers) {
 }
 
 }  // namespace
+
+const DeviceInfo& Device::info() const noexcept { return client_->info(); }
+
+bool Device::ready() const { return !client()->is_lost(); }
+
+Future<void> Device::when_ready() const { return client()->when_ready(); }
+
+std::shared_ptr<DeviceClient> Device::client() const {
+  return client_ && client_->is_lost() ? client_->successor() : client_;
+}
 
 Buffer Device::buffer(const TensorSpec& spec) const {
   return Buffer{client()->make_buffer(spec).value()};

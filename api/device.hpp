@@ -10,16 +10,19 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "stoker/api/buffer.hpp"
 #include "stoker/api/command.hpp"
+#include "stoker/device/device_info.hpp"
+#include "stoker/device/stats.hpp"
+#include "stoker/kernels/params.hpp"
 
 namespace stoker {
-
-struct SystemState;
 
 /// One kernel call, for Device::submit of many at once.
 struct KernelCallRequest {
@@ -45,12 +48,12 @@ class Device {
   Device() = default;
   explicit Device(std::shared_ptr<DeviceClient> client) noexcept : client_{std::move(client)} {}
 
-  [[nodiscard]] const DeviceInfo& info() const noexcept { return client_->info(); }
+  [[nodiscard]] const DeviceInfo& info() const noexcept;
   /// False while it is lost and not yet opened again.
-  [[nodiscard]] bool ready() const { return !client()->is_lost(); }
+  [[nodiscard]] bool ready() const;
   /// Ready when the device is; at once unless it is lost. Errors: device_lost (it was opened again too
   /// often and stays lost), closed (the system has stopped).
-  [[nodiscard]] Future<void> when_ready() const { return client()->when_ready(); }
+  [[nodiscard]] Future<void> when_ready() const;
   [[nodiscard]] const std::string& name() const noexcept { return info().name; }
 
   // Buffers ---------------------------------------------------------------------------------------
@@ -121,9 +124,7 @@ class Device {
 
   [[nodiscard]] explicit operator bool() const noexcept { return client_ != nullptr; }
   /// Of the device as it is now: a lost one that was opened again has another.
-  [[nodiscard]] std::shared_ptr<DeviceClient> client() const {
-    return client_ && client_->is_lost() ? client_->successor() : client_;
-  }
+  [[nodiscard]] std::shared_ptr<DeviceClient> client() const;
   friend bool operator==(const Device& a, const Device& b) { return a.client() == b.client(); }
 
  private:

@@ -8,6 +8,8 @@
 
 #include "stoker/actors/device_client.hpp"
 #include "stoker/actors/device_slot.hpp"
+#include "stoker/api/observing.hpp"
+#include "stoker/device/shell.hpp"
 
 namespace stoker {
 namespace {

@@ -19,17 +19,16 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/actors/supervisor.hpp"
-#include "stoker/device/memory_pool.hpp"
-#include "stoker/device/shell.hpp"
+#include "stoker/actors/actor_id.hpp"
+#include "stoker/actors/child_kind.hpp"
+#include "stoker/device/stats.hpp"
+#include "stoker/runtime/error.hpp"
 
 namespace stoker {
 
-class DeviceSlot;
-
 /// One child of a supervisor, or the supervisor at the top.
 struct ActorObservation {
-  using State = ChildInfo::State;
+  using State = ChildState;
 
   std::string id;     ///< what its supervisor calls it
   ActorId actor = 0;  ///< 0 unless it runs
@@ -90,24 +89,5 @@ struct ObservationRates {
 
 /// "1.5 GiB".
 [[nodiscard]] std::string readable_bytes(std::uint64_t bytes);
-
-// --- taking one; programs use System::observe() ----------------------------------------------------
-
-/// What is looked at. Holding it keeps the supervisors reachable, not the system alive.
-struct Observed {
-  std::shared_ptr<Executor> executor;
-  Supervisor root;  ///< may be null
-  std::vector<std::shared_ptr<DeviceSlot>> devices;
-};
-
-/// How long the supervisors of one level of the tree have to answer.
-constexpr std::chrono::nanoseconds observation_patience = std::chrono::seconds{1};
-
-/// Parks a process and blocks a plain thread until the supervisors have answered, at most `patience`
-/// for each level of the tree. May run anywhere, also where the executor does not run at all.
-[[nodiscard]] SystemObservation observe_now(
-    const Observed& what, std::chrono::nanoseconds patience = observation_patience);
-/// The same in a process on the system's executor. Errors: closed if the executor goes first.
-[[nodiscard]] Future<SystemObservation> observe_later(Observed what);
 
 }  // namespace stoker

@@ -25,13 +25,13 @@ template <class Enum, std::size_t N>
 Enum named(const std::array<const char*, N>& names, const json& value) {
   const auto at = std::ranges::find(names, value.get<std::string_view>(),
                                     [](const char* name) { return std::string_view{name}; });
-  if (at == names.end()) throw std::invalid_argument{"no such name: " + value.dump()};
+  if (at == names.end()) throw std::invalid_argument{"no such name: " + write_json(value)};
   return static_cast<Enum>(at - names.begin());
 }
 
 /// Not get_to(), which takes -1 and 1e300 for whole numbers.
 template <class T> void whole(const json& value, T& into) {
-  const auto refuse = [&] { throw std::invalid_argument{"no whole number: " + value.dump()}; };
+  const auto refuse = [&] { throw std::invalid_argument{"no whole number: " + write_json(value)}; };
   if (value.is_number_unsigned()) {
     const auto number = value.get<std::uint64_t>();
     if (!std::in_range<T>(number)) refuse();
@@ -161,7 +161,7 @@ std::string to_json(const SystemObservation& seen, const ObservationRates* rates
       {"tree", seen.tree ? json_of(*seen.tree, rates ? &rates->messages : nullptr) : json{}},
       {"devices", std::move(devices)}};
   // Names need not be UTF-8; JSON must be.
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+  return write_json(value, BadUtf8::replace);
 }
 
 Result<SystemObservation> observation_from_json(std::string_view text) {

@@ -14,7 +14,7 @@
 #include <memory>
 #include <string>
 
-#include "stoker/api/observation.hpp"
+#include "stoker/api/observing.hpp"
 
 namespace stoker {
 

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <set>
 
+#include "stoker/actors/device_client.hpp"
+#include "stoker/pipeline/compiled_pipeline.hpp"
 #include "stoker/pipeline/text_form.hpp"
 
 namespace stoker {

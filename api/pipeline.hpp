@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "stoker/api/buffer.hpp"
-#include "stoker/pipeline/compiled_pipeline.hpp"
+#include "stoker/kernels/params.hpp"
 
 namespace stoker {
 

@@ -6,6 +6,7 @@
 //     run.done.get();
 #pragma once
 
+#include "stoker/actors/supervisor.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/pipeline/script/script_host.hpp"
 

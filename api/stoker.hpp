@@ -1,7 +1,8 @@
 // Everything a program needs to run kernels, pipelines and buffers. Optional parts have headers of
 // their own: api/asio.hpp (completion tokens, a host's event loop), api/glsl.hpp (GLSL kernels,
-// component glsl), api/script.hpp (Lua scripts, component script), runtime/fiber_adaptor.hpp
-// (callers in Boost.Fiber, component fiber).
+// component glsl), api/script.hpp (Lua scripts, component script), actors/actor.hpp and
+// actors/supervisor.hpp (actors of the program's own), runtime/fiber_adaptor.hpp (callers in
+// Boost.Fiber, component fiber).
 #pragma once
 
 #include "stoker/api/buffer.hpp"
@@ -10,4 +11,10 @@
 #include "stoker/api/kernel.hpp"
 #include "stoker/api/pipeline.hpp"
 #include "stoker/api/system.hpp"
+#include "stoker/runtime/cancel.hpp"
+#include "stoker/runtime/clock.hpp"
+#include "stoker/runtime/executor.hpp"
+#include "stoker/runtime/metrics.hpp"
+#include "stoker/runtime/timeline.hpp"
+#include "stoker/runtime/trace.hpp"
 #include "stoker/runtime/when.hpp"

@@ -6,11 +6,17 @@
 #include <mutex>
 
 #include "stoker/actors/device_trace.hpp"
+#include "stoker/actors/registry.hpp"
+#include "stoker/actors/system_tree.hpp"
 #include "stoker/api/observe_server.hpp"
+#include "stoker/api/observing.hpp"
+#include "stoker/device/backend.hpp"
 #include "stoker/runtime/asio_clock.hpp"
 #include "stoker/runtime/fork_guard.hpp"
 #include "stoker/runtime/log.hpp"
+#include "stoker/runtime/metrics.hpp"
 #include "stoker/runtime/thread_pool.hpp"
+#include "stoker/runtime/trace.hpp"
 #include "stoker/runtime/turn_watch.hpp"
 
 namespace stoker {

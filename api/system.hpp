@@ -13,19 +13,25 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/actors/registry.hpp"
-#include "stoker/actors/system_tree.hpp"
+#include "stoker/actors/device_restarts.hpp"
 #include "stoker/api/device.hpp"
 #include "stoker/api/observation.hpp"
 #include "stoker/api/pipeline.hpp"
-#include "stoker/device/backend.hpp"
-#include "stoker/runtime/clock.hpp"
+#include "stoker/device/device_info.hpp"
+#include "stoker/device/shell_options.hpp"
 #include "stoker/runtime/config.hpp"
-#include "stoker/runtime/executor.hpp"
-#include "stoker/runtime/metrics.hpp"
-#include "stoker/runtime/trace.hpp"
 
 namespace stoker {
+
+// Whoever uses what a system hands out includes the header beside it.
+class ActorRegistry;   // actors/registry.hpp
+class Clock;           // runtime/clock.hpp
+class Driver;          // device/backend.hpp
+class Executor;        // runtime/executor.hpp
+class MetricRegistry;  // runtime/metrics.hpp
+class Supervisor;      // actors/supervisor.hpp
+class TraceRecorder;   // runtime/trace.hpp
+struct Kernel;         // api/kernel.hpp
 
 struct SystemOptions {
   /// Settings; by default those of the environment (STOKER_DEVICE, STOKER_CACHE_DIR, …).

@@ -1,5 +1,7 @@
 // Memory-bound kernels on the CPU device, in the bytes they must move, against a triad over arrays
 // of the same size with the same number of threads, measured in turns.
+#include <algorithm>
+
 #include "stoker/bench/floors.hpp"
 #include "stoker/bench/groups.hpp"
 #include "stoker/bench/inputs.hpp"

@@ -1,5 +1,7 @@
 // relu(x · w + b) as one kernel, and of a convolution, beside a program that stores the product first:
 // what it saves that a product hands its elements on while they are in the cache or in registers.
+#include <algorithm>
+
 #include "stoker/api/tensor.hpp"
 #include "stoker/bench/groups.hpp"
 #include "stoker/bench/inputs.hpp"

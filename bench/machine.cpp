@@ -1,4 +1,5 @@
 // What the rest is measured on. Every run begins with it.
+#include <algorithm>
 #include <ctime>
 #include <fstream>
 

@@ -1,4 +1,6 @@
 // What planning costs by the number of kernels: it should grow with that and not with its square.
+#include <algorithm>
+
 #include "stoker/api/stoker.hpp"
 #include "stoker/bench/groups.hpp"
 

@@ -1,5 +1,7 @@
 // Tensors on the CPU device against LibTorch 1.13, tuned, and against a triad over as much memory. Each
 // row's peers are measured in the same run, in turns.
+#include <algorithm>
+
 #include "stoker/api/tensor.hpp"
 #include "stoker/bench/floors.hpp"
 #include "stoker/bench/groups.hpp"

@@ -2,6 +2,7 @@
 // LibTorch in turns. Every 16th loss is waited for. Both take subnormal numbers for 0, which is what gradients
 // and moments become of a batch that has been learnt by heart.
 #include "stoker/api/nn/model.hpp"
+#include "stoker/api/tensor/random.hpp"
 #include "stoker/bench/groups.hpp"
 #include "stoker/bench/inputs.hpp"
 #include "stoker/bench/torch_peer.hpp"

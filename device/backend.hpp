@@ -20,47 +20,13 @@
 #include <string>
 #include <vector>
 
+#include "stoker/device/device_info.hpp"
+#include "stoker/device/stats.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/runtime/error.hpp"
 #include "stoker/runtime/shape.hpp"
 
 namespace stoker {
-
-enum class DeviceType : std::uint8_t {
-  discrete_gpu,
-  integrated_gpu,
-  virtual_gpu,
-  software_gpu,
-  cpu,
-  null
-};
-[[nodiscard]] std::string_view to_string(DeviceType type) noexcept;
-
-struct DeviceLimits {
-  std::uint64_t max_allocation = ~std::uint64_t{0};  ///< bytes of one buffer
-  std::uint64_t max_storage_range = ~std::uint64_t{0};
-  std::uint32_t max_groups = 65535;  ///< per axis
-  std::uint32_t max_push_bytes = 128;
-  std::uint32_t shared_bytes = 0;
-  std::uint32_t subgroup_size = 1;
-};
-
-struct DeviceInfo {
-  std::string name;         ///< what a user writes: "cpu", "vulkan:0", "null"
-  std::string backend;      ///< "vulkan"
-  std::string description;  ///< "NVIDIA H200"
-  DeviceType type = DeviceType::null;
-  std::string driver;  ///< driver name and version
-  std::string uuid;    ///< hex; stable across runs where the driver has one
-  std::uint64_t memory_bytes = 0;
-  std::uint32_t compute_units = 1;
-  DeviceLimits limits;
-  std::vector<DType> dtypes;          ///< what kernels may compute on here
-  std::vector<std::string> features;  ///< optional features in use, as their Vulkan names
-  bool has_transfer_queue = false;
-  bool unified_memory = false;    ///< device memory can be mapped by the host
-  bool host_addressable = false;  ///< steps may name any host memory (HostBlock)
-};
 
 /// Where memory should lie. Backends with one kind of memory treat all alike.
 enum class MemoryKind : std::uint8_t {
@@ -206,17 +172,6 @@ class CompletionSink {
   ~CompletionSink() = default;
 };
 
-/// Counters since the device was opened, for stats() and tests.
-struct BackendCounters {
-  std::uint64_t submissions = 0;  ///< calls to the driver's queue
-  std::uint64_t barriers = 0;
-  std::uint64_t pipelines = 0;  ///< there now, not since then
-  std::uint64_t pipelines_created = 0;
-  std::uint64_t pipelines_from_cache = 0;  ///< of these, found in the cache on disk
-  std::uint64_t recordings = 0;
-  std::uint64_t validation_messages = 0;
-};
-
 class Backend {
  public:
   /// Waits a bounded time for work in flight, then leaves; never throws. Any thread, also one that is
@@ -267,13 +222,6 @@ class Backend {
   virtual bool wait(QueuePoint point, std::chrono::steady_clock::time_point deadline) noexcept = 0;
 
   [[nodiscard]] virtual BackendCounters counters() const noexcept = 0;  // any thread
-};
-
-/// Why a device was taken or rejected; what `stoker doctor` prints.
-struct Diagnosis {
-  std::string subject;  ///< "libvulkan.so.1", "NVIDIA H200"
-  bool accepted = false;
-  std::string reason;
 };
 
 struct OpenOptions {

@@ -15,15 +15,13 @@
 #include <string>
 #include <vector>
 
+#include "stoker/device/command_status.hpp"
 #include "stoker/device/command_work.hpp"
 #include "stoker/runtime/cancel.hpp"
 #include "stoker/runtime/clock.hpp"
 #include "stoker/runtime/future.hpp"
 
 namespace stoker {
-
-enum class CommandStatus : std::uint8_t { pending, running, completed, failed, cancelled };
-[[nodiscard]] std::string_view to_string(CommandStatus status) noexcept;
 
 class CommandPool;
 

@@ -12,6 +12,7 @@
 
 #include "stoker/device/buffer_state.hpp"
 #include "stoker/runtime/timeline.hpp"
+#include "stoker/runtime/timeline_point.hpp"
 
 namespace stoker {
 
@@ -88,12 +89,6 @@ struct Replay {
   [[nodiscard]] BufferState* buffer(std::uint32_t number) const noexcept {
     return number < bound->size() ? (*bound)[number].get() : arena.get();
   }
-};
-
-/// A point of a timeline that the host advances.
-struct TimelinePoint {
-  std::shared_ptr<Timeline> timeline;
-  std::uint64_t value = 0;
 };
 
 class ReachedPoints;

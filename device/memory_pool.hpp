@@ -17,26 +17,15 @@
 
 #include "stoker/device/backend.hpp"
 #include "stoker/device/hazards.hpp"
+#include "stoker/device/shell_options.hpp"
+#include "stoker/device/stats.hpp"
 #include "stoker/runtime/fork_guard.hpp"
 
 namespace stoker {
 
-struct MemoryStats {
-  std::uint64_t budget = 0;       ///< bytes the pool may take from the device
-  std::uint64_t in_use = 0;       ///< bytes leased (rounded to their size classes)
-  std::uint64_t cached = 0;       ///< bytes held for reuse
-  std::uint64_t peak = 0;         ///< highest in_use
-  std::uint64_t leases = 0;       ///< alive
-  std::uint64_t allocations = 0;  ///< blocks taken from the device since the start
-  std::uint64_t reuses = 0;       ///< leases served without asking the device
-};
-
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
-  struct Options {
-    std::uint64_t budget = 0;       ///< 0: 7/8 of the device's memory
-    std::uint64_t cache_limit = 0;  ///< 0: a quarter of the budget
-  };
+  using Options = MemoryOptions;
 
   class Lease {
    public:

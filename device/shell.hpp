@@ -45,32 +45,13 @@
 #include "stoker/device/executable_cache.hpp"
 #include "stoker/device/held_commands.hpp"
 #include "stoker/device/memory_pool.hpp"
+#include "stoker/device/shell_options.hpp"
+#include "stoker/device/stats.hpp"
 #include "stoker/runtime/future.hpp"
 #include "stoker/runtime/handoff.hpp"
 #include "stoker/runtime/ring.hpp"
 
 namespace stoker {
-
-struct ShellOptions {
-  MemoryPool::Options memory = {};
-  std::size_t submissions_in_flight =
-      3;  ///< per queue; more commands wait where they can be cancelled
-  std::size_t steps_per_submission = 256;
-  /// How long after its deadline a command may still run before the device counts as hung, which is
-  /// a way of being lost.
-  std::chrono::nanoseconds hang_patience = std::chrono::seconds{30};
-};
-
-struct ShellStats {
-  std::uint64_t commands_submitted = 0;
-  std::uint64_t commands_completed = 0;
-  std::uint64_t commands_failed = 0;
-  std::uint64_t commands_cancelled = 0;
-  std::uint64_t submissions = 0;
-  std::uint64_t queued = 0;     ///< commands not handed to the backend yet
-  std::uint64_t in_flight = 0;  ///< commands handed over and not complete
-  std::uint64_t muted = 0;      ///< given up: submissions that may still touch their memory
-};
 
 /// Told what happens, for traces and metrics. Called on the strand; must be quick.
 class ShellObserver {

@@ -13,6 +13,9 @@
 
 #include "stoker/api/nn/data/split.hpp"
 #include "stoker/api/nn/fit.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/random.hpp"
+#include "stoker/api/tensor/shapes.hpp"
 
 namespace nn = stoker::nn;
 namespace callbacks = stoker::nn::callbacks;

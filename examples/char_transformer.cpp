@@ -15,6 +15,9 @@
 #include <sstream>
 
 #include "stoker/api/nn/fit.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/random.hpp"
+#include "stoker/api/tensor/reductions.hpp"
 
 namespace nn = stoker::nn;
 

@@ -12,6 +12,7 @@
 #include "stoker/api/nn/data/csv.hpp"
 #include "stoker/api/nn/data/split.hpp"
 #include "stoker/api/nn/fit.hpp"
+#include "stoker/api/tensor/reductions.hpp"
 
 namespace nn = stoker::nn;
 

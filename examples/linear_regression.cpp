@@ -9,6 +9,8 @@
 #include <sstream>
 
 #include "stoker/api/nn/fit.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/random.hpp"
 
 namespace nn = stoker::nn;
 

@@ -7,6 +7,8 @@
 #include <iostream>
 
 #include "stoker/api/nn/fit.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/reductions.hpp"
 
 namespace nn = stoker::nn;
 

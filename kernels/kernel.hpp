@@ -16,16 +16,11 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/kernels/arity.hpp"
 #include "stoker/kernels/cpu_plan.hpp"
 #include "stoker/kernels/gpu_plan.hpp"
 
 namespace stoker {
-
-/// How many inputs a kernel takes, both bounds inclusive.
-struct Arity {
-  std::size_t min = 1;
-  std::size_t max = 1;
-};
 
 struct Kernel {
   std::string name;                       ///< "gaussian_blur"

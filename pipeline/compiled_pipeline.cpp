@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stoker/actors/device_client.hpp"
+
 namespace stoker {
 
 Result<std::shared_ptr<CompiledPipeline>> CompiledPipeline::compile(

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 
+#include "stoker/actors/command_options.hpp"
 #include "stoker/pipeline/pipeline_actor.hpp"
 
 namespace stoker {

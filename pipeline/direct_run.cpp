@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stoker/device/shell.hpp"
+
 namespace stoker {
 namespace {
 

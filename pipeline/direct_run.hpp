@@ -8,9 +8,12 @@
 #include <span>
 #include <vector>
 
+#include "stoker/device/memory_pool.hpp"
 #include "stoker/pipeline/pipeline_plan.hpp"
 
 namespace stoker {
+
+class DeviceShell;
 
 class DirectRun {
  public:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "stoker/actors/device_client.hpp"
+
 namespace stoker {
 
 PipelineActor::PipelineActor(std::shared_ptr<const PipelinePlan> plan,

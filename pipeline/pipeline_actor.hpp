@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "stoker/actors/device_actor.hpp"
 #include "stoker/pipeline/direct_run.hpp"
 #include "stoker/pipeline/kept_arenas.hpp"
 #include "stoker/pipeline/pipeline_plan.hpp"

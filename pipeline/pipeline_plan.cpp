@@ -4,6 +4,11 @@
 #include <bit>
 #include <optional>
 
+#include "stoker/actors/device_actor.hpp"
+#include "stoker/actors/device_client.hpp"
+#include "stoker/device/command_work.hpp"
+#include "stoker/device/shell.hpp"
+
 namespace stoker {
 namespace {
 
@@ -204,22 +209,24 @@ Result<void> PipelinePlan::check_binding(std::span<const DeviceBuffer* const> bu
     if (!buffer)
       return refuse(ErrorCode::invalid_argument, "no buffer is bound to an external value",
                     {{"value", value.name}});
-    if (buffer.device().get() != &device && buffer.device()->is_lost())
+    const BufferActor& behind = actor_behind(buffer);
+    const bool elsewhere = behind.device().get() != &device;
+    if (elsewhere && buffer.device()->is_lost())
       return buffer.device()->shell().lost()->with("value", value.name);
-    if (buffer.device().get() != &device)
+    if (elsewhere)
       return refuse(ErrorCode::wrong_device, "the buffer is on another device than the pipeline",
                     {{"value", value.name},
                      {"buffer", buffer.device()->info().name},
                      {"pipeline", device.info().name}});
-    if (buffer.state()->released.load(std::memory_order_acquire)) return released(i);
-    if (!same_memory(buffer.spec(), *value.spec))
+    if (behind.state()->released.load(std::memory_order_acquire)) return released(i);
+    if (!same_memory(behind.state()->spec, *value.spec))
       return refuse(buffer.spec().dtype != value.spec->dtype ? ErrorCode::dtype_mismatch
                                                              : ErrorCode::shape_mismatch,
                     "the buffer does not fit the value",
                     {{"value", value.name},
                      {"expected", value.spec->to_string()},
                      {"got", buffer.spec().to_string()}});
-    const std::size_t other = seen.first_with(buffer.state()->id, i);
+    const std::size_t other = seen.first_with(behind.state()->id, i);
     if (other != i && (written[externals[i]] || written[externals[other]]))
       return refuse(ErrorCode::invalid_argument,
                     "one buffer is bound to two values and a stage writes it",

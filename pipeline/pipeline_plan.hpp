@@ -8,11 +8,14 @@
 #include <span>
 #include <vector>
 
-#include "stoker/actors/device_client.hpp"
+#include "stoker/actors/device_buffer.hpp"
 #include "stoker/pipeline/graph.hpp"
 #include "stoker/pipeline/memory_plan.hpp"
 
 namespace stoker {
+
+struct Prepared;    // device/executable_cache.hpp
+struct ReplayPlan;  // device/command_work.hpp
 
 /// One stage in the order of execution.
 struct PlannedStage {

@@ -14,6 +14,7 @@
 #include <optional>
 #include <stop_token>
 
+#include "stoker/runtime/cancel_token.hpp"
 #include "stoker/runtime/clock.hpp"
 #include "stoker/runtime/error.hpp"
 
@@ -62,28 +63,6 @@ class [[nodiscard]] CancelRegistration {
   explicit CancelRegistration(std::unique_ptr<Callback> callback) noexcept
       : callback_(std::move(callback)) {}
   std::unique_ptr<Callback> callback_;
-};
-
-class CancelToken {
- public:
-  /// A token that is never cancelled.
-  CancelToken() noexcept = default;
-
-  /// Whether it is of a source; else it is never cancelled.
-  [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
-  [[nodiscard]] bool cancelled() const noexcept;
-  /// Why, once cancelled() is true.
-  [[nodiscard]] std::optional<Error> cause() const;
-  /// The cause as a failure, else success: for `STOKER_TRY(token.check())`.
-  [[nodiscard]] Result<void> check() const;
-  /// Calls `callback` with the cause when cancelled, at once if that has happened.
-  CancelRegistration on_cancel(std::function<void(const Error&)> callback) const;
-
- private:
-  friend class CancelSource;
-  struct State;
-  explicit CancelToken(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
-  std::shared_ptr<State> state_;
 };
 
 class CancelSource {

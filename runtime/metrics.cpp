@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "stoker/runtime/fork_guard.hpp"
+#include "stoker/runtime/json_text.hpp"
 
 namespace stoker {
 
@@ -212,7 +213,7 @@ std::string MetricsSnapshot::to_json() const {
     entry["p90"] = value.quantile(0.9) * histogram.scale;
     entry["p99"] = value.quantile(0.99) * histogram.scale;
   }
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return write_json(json, BadUtf8::replace, 2);
 }
 
 }  // namespace stoker

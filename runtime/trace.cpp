@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stoker/runtime/fork_guard.hpp"
+#include "stoker/runtime/json_text.hpp"
 #include "stoker/runtime/thread_local.hpp"
 
 namespace stoker {
@@ -198,7 +199,7 @@ std::string TraceRecorder::to_json() const {
   }
   json document = {{"displayTimeUnit", "ns"}, {"traceEvents", std::move(list)}};
   if (dropped() != 0) document["otherData"] = {{"dropped_events", dropped()}};
-  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+  return stoker::write_json(document, BadUtf8::replace);
 }
 
 Result<void> TraceRecorder::write_json(const std::string& path) const {

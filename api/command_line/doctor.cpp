@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "output.hpp"
 #include "stoker/api/version.hpp"

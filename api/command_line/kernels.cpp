@@ -3,9 +3,11 @@
 #include <iomanip>
 #include <iostream>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "markdown.hpp"
 #include "output.hpp"
+#include "stoker/kernels/kernel.hpp"
 #include "verbs.hpp"
 
 namespace stoker::command_line {

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <iostream>
 #include <mutex>
+#include <nlohmann/json.hpp>
 
 #include "interrupts.hpp"
 #include "numbers.hpp"

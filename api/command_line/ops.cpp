@@ -4,6 +4,7 @@
 #include <iomanip>
 #include <iostream>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "markdown.hpp"
 #include "ops_words.hpp"

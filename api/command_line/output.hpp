@@ -2,7 +2,7 @@
 // scripts, files and other programs is printable() in all that is meant for people.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 

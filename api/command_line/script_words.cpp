@@ -4,6 +4,7 @@
 
 #include <iostream>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "numbers.hpp"
 #include "output.hpp"

@@ -1,5 +1,7 @@
 #include "training_files.hpp"
 
+#include <algorithm>
+
 #include "stoker/api/nn/training_file.hpp"
 
 namespace stoker::command_line {

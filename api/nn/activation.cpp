@@ -4,6 +4,9 @@
 #include <numbers>
 
 #include "stoker/api/nn/named_table.hpp"
+#include "stoker/api/tensor/constants.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/tensor/reductions.hpp"
 #include "stoker/runtime/immortal.hpp"
 
 namespace stoker::nn {

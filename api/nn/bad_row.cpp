@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "stoker/api/nn/data/row_order.hpp"
+#include "stoker/api/tensor/creation.hpp"
 
 namespace stoker::nn {
 namespace {

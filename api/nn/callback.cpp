@@ -23,8 +23,8 @@ std::string seen_by(std::span<const Callback> callbacks) {
   json all = json::array();
   for (const Callback& one : callbacks)
     if (const auto& memory = one.memory())
-      all.push_back({{"kind", memory->kind()}, {"seen", json::parse(memory->seen())}});
-  return all.dump();
+      all.push_back({{"kind", memory->kind()}, {"seen", parse_json_or_throw(memory->seen())}});
+  return write_json(all);
 }
 
 void recall(std::span<const Callback> callbacks, std::string_view text) {
@@ -35,7 +35,7 @@ void recall(std::span<const Callback> callbacks, std::string_view text) {
     if (!one.is_object() || !one.contains("seen") || !one.contains("kind") ||
         !one["kind"].is_string())
       refuse("expected a kind and what it has seen");
-    known[one["kind"].get<std::string>()].push_back(one["seen"].dump());
+    known[one["kind"].get<std::string>()].push_back(write_json(one["seen"]));
   }
   std::map<std::string_view, std::size_t> taken;
   for (const Callback& one : callbacks) {

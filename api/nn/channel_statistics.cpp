@@ -1,5 +1,9 @@
 #include "stoker/api/nn/channel_statistics.hpp"
 
+#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/tensor/reductions.hpp"
+#include "stoker/api/tensor/shapes.hpp"
+
 namespace stoker::nn::layers {
 namespace {
 

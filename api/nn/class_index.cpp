@@ -1,5 +1,8 @@
 #include "stoker/api/nn/class_index.hpp"
 
+#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/tensor/shapes.hpp"
+
 namespace stoker::nn {
 
 Shape rows_of(const Shape& shape) {

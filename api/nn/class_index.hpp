@@ -8,7 +8,7 @@
 
 #include <string_view>
 
-#include "stoker/api/tensor.hpp"
+#include "stoker/api/tensor/tensor.hpp"
 
 namespace stoker::nn {
 

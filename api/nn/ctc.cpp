@@ -8,6 +8,7 @@
 
 #include "stoker/api/nn/class_index.hpp"
 #include "stoker/api/nn/losses.hpp"
+#include "stoker/api/tensor.hpp"
 
 namespace stoker::nn::losses {
 namespace {

@@ -1,4 +1,5 @@
 // The callbacks that fit.hpp names.
+#include <algorithm>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -6,6 +7,7 @@
 #include <sstream>
 
 #include "stoker/api/nn/training_file.hpp"
+#include "stoker/runtime/json_text.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -62,10 +64,10 @@ template <class Seen> class Memory final : public CallbackMemory {
  public:
   explicit Memory(const char* its_kind) : kind_{its_kind} {}
   [[nodiscard]] std::string_view kind() const noexcept override { return kind_; }
-  [[nodiscard]] std::string seen() const override { return to_text(value).dump(); }
+  [[nodiscard]] std::string seen() const override { return write_json(to_text(value)); }
   void recall(std::string_view text) override {
     try {
-      from_text(json::parse(text), value);
+      from_text(parse_json_or_throw(text), value);
     } catch (const json::exception& error) {
       throw Error{kind_, ErrorCode::invalid_argument,
                   std::string{"this is not what the callback has seen: "} + error.what()};

@@ -1,5 +1,6 @@
 #include "stoker/api/nn/fit_run.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <deque>
@@ -9,6 +10,7 @@
 #include "stoker/api/nn/bad_row.hpp"
 #include "stoker/api/nn/learning_rate.hpp"
 #include "stoker/api/tensor/transfer.hpp"
+#include "stoker/runtime/clock.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "stoker/api/nn/layer_options.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
 
 namespace stoker::nn {
 

@@ -9,7 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "stoker/api/tensor.hpp"
+#include "stoker/api/tensor/axes.hpp"
+#include "stoker/api/tensor/convolution.hpp"
 #include "stoker/kernels/params.hpp"
 
 namespace stoker::nn {

@@ -1,8 +1,10 @@
 #include "stoker/api/nn/initializer.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "stoker/api/nn/named_table.hpp"
+#include "stoker/api/tensor.hpp"
 #include "stoker/runtime/immortal.hpp"
 
 namespace stoker::nn {

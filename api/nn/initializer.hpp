@@ -27,7 +27,7 @@
 #include <functional>
 
 #include "stoker/api/nn/named.hpp"
-#include "stoker/api/tensor.hpp"
+#include "stoker/api/tensor/tensor.hpp"
 
 namespace stoker::nn {
 

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "stoker/api/nn/named.hpp"
-#include "stoker/api/tensor.hpp"
+#include "stoker/api/tensor/tensor.hpp"
 #include "stoker/kernels/params.hpp"
 
 namespace stoker::nn {

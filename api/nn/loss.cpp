@@ -2,6 +2,7 @@
 
 #include "stoker/api/nn/losses.hpp"
 #include "stoker/api/nn/named_table.hpp"
+#include "stoker/api/tensor/shapes.hpp"
 #include "stoker/runtime/immortal.hpp"
 
 namespace stoker::nn {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "stoker/api/nn/named.hpp"
-#include "stoker/api/tensor.hpp"
+#include "stoker/api/tensor/tensor.hpp"
 
 namespace stoker::nn {
 

@@ -5,6 +5,7 @@
 
 #include "stoker/api/nn/activation.hpp"
 #include "stoker/api/nn/class_index.hpp"
+#include "stoker/api/tensor.hpp"
 
 namespace stoker::nn::losses {
 namespace {

@@ -12,7 +12,7 @@
 // Pure functions; any thread. Errors are thrown: shape_mismatch, dtype_mismatch, invalid_parameter.
 #pragma once
 
-#include "stoker/api/tensor.hpp"
+#include "stoker/api/tensor/tensor.hpp"
 
 namespace stoker::nn::losses {
 

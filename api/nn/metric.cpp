@@ -2,6 +2,8 @@
 
 #include "stoker/api/nn/metrics.hpp"
 #include "stoker/api/nn/named_table.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
 #include "stoker/runtime/immortal.hpp"
 
 namespace stoker::nn {

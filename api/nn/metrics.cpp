@@ -1,6 +1,7 @@
 #include "stoker/api/nn/metrics.hpp"
 
 #include "stoker/api/nn/class_index.hpp"
+#include "stoker/api/tensor.hpp"
 
 namespace stoker::nn::metrics {
 namespace {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "stoker/actors/device_client.hpp"
 #include "stoker/api/nn/model_data.hpp"
+#include "stoker/api/tensor/random.hpp"
+#include "stoker/api/tensor/ranges.hpp"
 
 namespace stoker::nn {
 namespace {

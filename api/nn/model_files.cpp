@@ -2,6 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "stoker/api/nn/model_data.hpp"
+#include "stoker/api/tensor/indexing.hpp"
+#include "stoker/api/tensor/safetensors.hpp"
+#include "stoker/runtime/json_text.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -120,8 +123,8 @@ void Model::save(const std::filesystem::path& path,
   for (const auto& [name, tensor] : now.slots) tensors.emplace(slot_prefix + name, tensor);
   TensorMetadata metadata{{"format", format},
                           {"network", network().to_json()},
-                          {"options", options_json(options()).dump()},
-                          {"frozen", json(frozen).dump()}};
+                          {"options", write_json(options_json(options()))},
+                          {"frozen", write_json(json(frozen))}};
   for (const auto& [name, text] : more)
     if (!metadata.emplace(name, text).second)
       throw Error{"save",
@@ -139,13 +142,14 @@ Model Model::load(const std::filesystem::path& path, std::optional<Device> devic
     refuse(path, "its format is '" + metadata.at("format") + "'");
   std::optional<Model> made;
   try {
-    const json text = json::parse(entry(path, metadata, "options"));
+    const json text = parse_json_or_throw(entry(path, metadata, "options"));
     check_schedule(path, text, static_cast<bool>(schedule));
     ModelOptions options = options_of(text);
     options.device = device;
     options.schedule = std::move(schedule);
     made.emplace(Network::from_json(entry(path, metadata, "network")), std::move(options));
-    const auto frozen = json::parse(entry(path, metadata, "frozen")).get<std::set<std::string>>();
+    const auto frozen =
+        parse_json_or_throw(entry(path, metadata, "frozen")).get<std::set<std::string>>();
     if (!frozen.empty()) {
       // Also all of them: whoever saved the model had it so.
       const std::scoped_lock lock{made->data_->mutex};

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "stoker/api/nn/model_data.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/safetensors.hpp"
 #include "stoker/pipeline/tensor/files/file_writer.hpp"
 #include "stoker/runtime/json_text.hpp"
 
@@ -46,7 +48,7 @@ json nested(const Shape& shape, std::size_t axis, const std::vector<T>& values, 
 
 std::string key_json(const std::string& name) {
   try {
-    return json(name).dump();
+    return write_json(json(name));
   } catch (const json::exception&) {
     throw Error{"export_params",
                 ErrorCode::invalid_argument,
@@ -97,8 +99,8 @@ class TensorReader {
             : std::vector<std::int64_t>{-1};
     if (text["type"] != std::string{to_string(wanted_.dtype)} ||
         !std::ranges::equal(shape, wanted_.shape))
-      fail("expected " + wanted_.to_string() + ", got " + text["type"].dump() + " " +
-           text["shape"].dump());
+      fail("expected " + wanted_.to_string() + ", got " + write_json(text["type"]) + " " +
+           write_json(text["shape"]));
     std::vector<std::byte> bytes(wanted_.bytes());
     visit_dtype(wanted_.dtype, [&]<class S>() {
       auto* to = reinterpret_cast<S*>(bytes.data());
@@ -131,7 +133,7 @@ class TensorReader {
             value >= static_cast<std::int64_t>(std::numeric_limits<S>::min()))
           return static_cast<S>(value);
       }
-      fail("expected an integer of " + wanted_.to_string() + ", got " + text.dump());
+      fail("expected an integer of " + wanted_.to_string() + ", got " + write_json(text));
     } else {
       double value = 0;
       if (text.is_number())
@@ -143,7 +145,7 @@ class TensorReader {
       else if (text == "-inf")
         value = -std::numeric_limits<double>::infinity();
       else
-        fail("expected a number, got " + text.dump());
+        fail("expected a number, got " + write_json(text));
       if constexpr (std::is_same_v<S, double>)
         return value;
       else
@@ -196,7 +198,7 @@ void Model::export_params(const std::filesystem::path& path) const {
   writer->write(std::string{"{\"format\":\""} + format + "\",\"params\":{").value();
   const char* before = "\n";
   for (const auto& [name, tensor] : all) {
-    writer->write(before + key_json(name) + ":" + tensor_json(name, tensor).dump()).value();
+    writer->write(before + key_json(name) + ":" + write_json(tensor_json(name, tensor))).value();
     before = ",\n";
   }
   writer->write("\n}}\n").value();

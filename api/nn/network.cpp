@@ -6,6 +6,9 @@
 
 #include "stoker/api/nn/initializer.hpp"
 #include "stoker/api/nn/network_data.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/random.hpp"
+#include "stoker/api/tensor/specs.hpp"
 #include "stoker/runtime/nearest_name.hpp"
 
 namespace stoker::nn {

@@ -6,6 +6,8 @@
 
 #include "stoker/api/nn/network_data.hpp"
 #include "stoker/api/tensor/computed_after.hpp"
+#include "stoker/api/tensor/custom_grad.hpp"
+#include "stoker/api/tensor/random.hpp"
 #include "stoker/runtime/nearest_name.hpp"
 
 namespace stoker::nn {

@@ -132,7 +132,7 @@ std::string Network::to_json() const {
   for (const NetworkData::Source& source : data_->outputs)
     text["outputs"].push_back(source_json(source));
   if (data_->names_given) text["output_names"] = data_->output_names;
-  return text.dump();
+  return write_json(text);
 }
 
 Network Network::from_json(std::string_view text) {

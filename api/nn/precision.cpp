@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "stoker/api/nn/named_table.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
 #include "stoker/runtime/immortal.hpp"
 
 namespace stoker::nn {

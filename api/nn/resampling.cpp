@@ -1,9 +1,11 @@
 #include "stoker/api/nn/resampling.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "stoker/api/tensor.hpp"
+#include "stoker/kernels/kernel.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,5 +1,10 @@
 #include "stoker/api/nn/training_step.hpp"
 
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/grad.hpp"
+#include "stoker/api/tensor/random.hpp"
+#include "stoker/api/tensor/ranges.hpp"
+
 namespace stoker::nn {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "stoker/api/tensor/creation.hpp"
 
+#include <algorithm>
+
 #include "stoker/api/tensor/elementwise.hpp"
 #include "stoker/api/tensor/shapes.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"

@@ -1,5 +1,7 @@
 #include "stoker/api/tensor/elementwise.hpp"
 
+#include <algorithm>
+
 #include "stoker/pipeline/tensor/primitives.hpp"
 
 namespace stoker {

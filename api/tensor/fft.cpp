@@ -1,5 +1,6 @@
 #include "stoker/api/tensor/fft.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "stoker/api/tensor/complex.hpp"

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "stoker/actors/device_client.hpp"
 #include "stoker/api/tensor/values.hpp"
+#include "stoker/device/shell.hpp"
+#include "stoker/pipeline/compiled_pipeline.hpp"
 #include "stoker/pipeline/tensor/evaluation.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"
 

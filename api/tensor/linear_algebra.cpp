@@ -1,5 +1,6 @@
 #include "stoker/api/tensor/linear_algebra.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 

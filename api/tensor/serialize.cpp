@@ -85,7 +85,7 @@ std::vector<std::byte> write_structure(const Layout& layout, const std::vector<T
   // Keys may be bytes of any kind, which JSON cannot hold: those are refused there.
   std::string form;
   try {
-    form = json_of(layout).dump();
+    form = write_json(json_of(layout));
   } catch (const Json::exception&) {
     throw Error{"serialize", ErrorCode::invalid_argument, "keys of maps are UTF-8"};
   }

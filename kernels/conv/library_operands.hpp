@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <dnnl.hpp>
 #include <memory>
 #include <utility>

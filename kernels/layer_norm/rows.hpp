@@ -1,6 +1,8 @@
 // A tensor as layer_norm sees it: rows over the trailing axes.
 #pragma once
 
+#include <algorithm>
+
 #include "stoker/kernels/call.hpp"
 #include "stoker/kernels/rules.hpp"
 

@@ -1,6 +1,8 @@
 // A tensor as softmax sees it: outer × inner independent rows along one axis.
 #pragma once
 
+#include <algorithm>
+
 #include "stoker/kernels/call.hpp"
 #include "stoker/kernels/rules.hpp"
 

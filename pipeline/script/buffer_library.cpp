@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "stoker/actors/device_client.hpp"
 #include "stoker/pipeline/script/buffer_text.hpp"
 #include "stoker/pipeline/script/buffer_values.hpp"
 #include "stoker/pipeline/script/script.hpp"

@@ -1,5 +1,6 @@
 #include "stoker/pipeline/script/buffer_values.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stoker/actors/device_client.hpp"
+#include "stoker/pipeline/compiled_pipeline.hpp"
 #include "stoker/pipeline/script/evaluation_plan.hpp"
 #include "stoker/pipeline/script/waiting.hpp"
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "stoker/actors/device_client.hpp"
+
 namespace stoker::script {
 
 void Flights::add(Flight flight) {

@@ -8,9 +8,13 @@
 #include <memory>
 #include <vector>
 
-#include "stoker/pipeline/compiled_pipeline.hpp"
+#include "stoker/device/command_state.hpp"
 #include "stoker/pipeline/script/failures.hpp"
 #include "stoker/pipeline/script/script_host.hpp"
+
+namespace stoker {
+class CompiledPipeline;
+}  // namespace stoker
 
 namespace stoker::script {
 

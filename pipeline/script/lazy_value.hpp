@@ -12,7 +12,8 @@
 #include <span>
 #include <vector>
 
-#include "stoker/actors/device_client.hpp"
+#include "stoker/actors/device_buffer.hpp"
+#include "stoker/device/command_state.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/pipeline/script/budget.hpp"
 

@@ -1,5 +1,7 @@
 #include "stoker/pipeline/script/pipeline_cache.hpp"
 
+#include "stoker/pipeline/compiled_pipeline.hpp"
+
 namespace stoker::script {
 namespace {
 

@@ -11,8 +11,11 @@
 #include <string_view>
 #include <utility>
 
-#include "stoker/pipeline/compiled_pipeline.hpp"
 #include "stoker/pipeline/script/evaluation_plan.hpp"
+
+namespace stoker {
+class CompiledPipeline;
+}  // namespace stoker
 
 namespace stoker::script {
 

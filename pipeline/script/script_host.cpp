@@ -7,6 +7,8 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "stoker/actors/device_client.hpp"
+#include "stoker/actors/supervisor.hpp"
 #include "stoker/pipeline/script/script.hpp"
 #include "stoker/pipeline/script/script_actor.hpp"
 #include "stoker/runtime/gate.hpp"
@@ -103,6 +105,10 @@ struct ScriptHost::State {
 ScriptHost::ScriptHost(std::shared_ptr<DeviceClient> device, Executor& executor,
                        std::vector<std::shared_ptr<const Kernel>> kernels, const Supervisor& parent)
     : state_{std::make_shared<State>(std::move(device), executor, std::move(kernels), parent)} {}
+
+ScriptHost::ScriptHost(std::shared_ptr<DeviceClient> device, Executor& executor,
+                       std::vector<std::shared_ptr<const Kernel>> kernels)
+    : ScriptHost{std::move(device), executor, std::move(kernels), Supervisor{}} {}
 
 ScriptHost::~ScriptHost() {
   const Future<void> empty = state_->gate.close();

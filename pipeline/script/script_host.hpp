@@ -30,16 +30,19 @@
 #include <utility>
 #include <vector>
 
-#include "stoker/actors/device_client.hpp"
-#include "stoker/actors/supervisor.hpp"
-#include "stoker/kernels/kernel.hpp"
+#include "stoker/actors/address.hpp"
 #include "stoker/runtime/cancel.hpp"
 #include "stoker/runtime/executor.hpp"
 #include "stoker/runtime/future.hpp"
+#include "stoker/runtime/shape.hpp"
 
 struct lua_State;
 
 namespace stoker {
+
+class DeviceClient;
+class Supervisor;
+struct Kernel;
 
 struct ScriptSource {
   std::string name;  ///< what error messages call it
@@ -140,10 +143,12 @@ struct ScriptRun {
 class ScriptHost {
  public:
   /// Scripts run on `device` (as it is when they start) and may call `kernels`. Under `parent`, if
-  /// it is given, there is a supervisor of this host's scripts, and below it an actor for each: see
+  /// it is given and not empty, there is a supervisor of this host's scripts, and below it an actor for each: see
   /// script_actor.hpp.
   ScriptHost(std::shared_ptr<DeviceClient> device, Executor& executor,
-             std::vector<std::shared_ptr<const Kernel>> kernels, const Supervisor& parent = {});
+             std::vector<std::shared_ptr<const Kernel>> kernels, const Supervisor& parent);
+  ScriptHost(std::shared_ptr<DeviceClient> device, Executor& executor,
+             std::vector<std::shared_ptr<const Kernel>> kernels);
   ~ScriptHost();
   ScriptHost(const ScriptHost&) = delete;
   ScriptHost& operator=(const ScriptHost&) = delete;

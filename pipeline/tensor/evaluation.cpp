@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "stoker/actors/device_client.hpp"
 #include "stoker/kernels/glsl/compiler.hpp"
+#include "stoker/pipeline/compiled_pipeline.hpp"
+#include "stoker/pipeline/tensor/host_step.hpp"
 #include "stoker/pipeline/tensor/passes/passes.hpp"
 #include "stoker/runtime/settings.hpp"
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "stoker/actors/command_options.hpp"
 #include "stoker/pipeline/tensor/extraction.hpp"
 #include "stoker/pipeline/tensor/lowering.hpp"
 

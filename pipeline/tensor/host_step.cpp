@@ -1,12 +1,16 @@
 #include "stoker/pipeline/tensor/host_step.hpp"
 
+#include "stoker/actors/device_client.hpp"
+#include "stoker/runtime/timeline.hpp"
 #include "stoker/runtime/when.hpp"
 
 namespace stoker::expr {
 
 HeldResults::HeldResults(std::shared_ptr<DeviceClient> device,
                          std::span<const DeviceBuffer> outputs)
-    : device_{std::move(device)}, outputs_(outputs.begin(), outputs.end()) {}
+    : device_{std::move(device)},
+      outputs_(outputs.begin(), outputs.end()),
+      open_{std::make_shared<Timeline>()} {}
 
 Result<std::shared_ptr<HeldResults>> HeldResults::hold(std::shared_ptr<DeviceClient> device,
                                                        std::span<const DeviceBuffer> outputs) {

@@ -9,7 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "stoker/actors/device_client.hpp"
+#include "stoker/actors/command_options.hpp"
+#include "stoker/actors/device_buffer.hpp"
+#include "stoker/runtime/error.hpp"
+#include "stoker/runtime/future.hpp"
+
+namespace stoker {
+class DeviceClient;
+class Timeline;
+}  // namespace stoker
 
 namespace stoker::expr {
 
@@ -54,7 +62,7 @@ class HeldResults {
  private:
   const std::shared_ptr<DeviceClient> device_;
   const std::vector<DeviceBuffer> outputs_;
-  const std::shared_ptr<Timeline> open_ = std::make_shared<Timeline>();
+  const std::shared_ptr<Timeline> open_;
   std::vector<Future<>> writes_;
   bool finished_ = false;
 };

@@ -1,5 +1,7 @@
 #include "stoker/pipeline/tensor/kernel_op.hpp"
 
+#include "stoker/kernels/kernel.hpp"
+
 namespace stoker::expr {
 
 Op kernel_op(std::string name, std::string_view kernel,

@@ -5,7 +5,9 @@
 #include <optional>
 #include <set>
 
+#include "stoker/actors/device_client.hpp"
 #include "stoker/kernels/fused/product.hpp"
+#include "stoker/pipeline/compiled_pipeline.hpp"
 #include "stoker/pipeline/tensor/cluster_merging.hpp"
 #include "stoker/pipeline/tensor/fused_builder.hpp"
 #include "stoker/pipeline/tensor/product_fusion.hpp"

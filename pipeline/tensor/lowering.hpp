@@ -5,12 +5,16 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "stoker/kernels/fused/program.hpp"
-#include "stoker/pipeline/compiled_pipeline.hpp"
-#include "stoker/pipeline/tensor/host_step.hpp"
 #include "stoker/pipeline/tensor/program.hpp"
+
+namespace stoker {
+class CompiledPipeline;
+class DeviceClient;
+}  // namespace stoker
 
 namespace stoker::expr {
 

@@ -1,4 +1,6 @@
 // Lowered programs for people.
+#include "stoker/pipeline/compiled_pipeline.hpp"
+#include "stoker/pipeline/tensor/host_step.hpp"
 #include "stoker/pipeline/tensor/lowering.hpp"
 
 namespace stoker::expr {

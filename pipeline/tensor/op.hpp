@@ -7,15 +7,18 @@
 // Threads: definitions are immutable once the table is made, and live until the process ends.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <limits>
 #include <map>
-#include <optional>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/arity.hpp"
+#include "stoker/kernels/params.hpp"
 #include "stoker/pipeline/tensor/value.hpp"
 
 namespace stoker::expr {
@@ -84,7 +87,7 @@ enum class OpKind : std::uint8_t {
   host,       ///< work that the host drives: loops, branches, calls of the program
 };
 
-class HostStep;
+class HostStep;  // host_step.hpp
 
 /// Of inputs: without a limit.
 inline constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();

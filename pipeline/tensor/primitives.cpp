@@ -1,5 +1,6 @@
 #include "stoker/pipeline/tensor/primitives.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numeric>

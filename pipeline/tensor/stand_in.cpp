@@ -3,6 +3,8 @@
 #include <mutex>
 #include <set>
 
+#include "stoker/actors/device_client.hpp"
+#include "stoker/device/shell.hpp"
 #include "stoker/runtime/log.hpp"
 
 namespace stoker::expr {

@@ -3,7 +3,15 @@
 // Threads: any.
 #pragma once
 
+#include <memory>
+#include <span>
+
+#include "stoker/kernels/params.hpp"
 #include "stoker/pipeline/tensor/host_step.hpp"
+
+namespace stoker {
+struct Kernel;
+}  // namespace stoker
 
 namespace stoker::expr {
 

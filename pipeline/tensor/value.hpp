@@ -18,7 +18,7 @@
 #include <string>
 #include <utility>
 
-#include "stoker/actors/device_client.hpp"
+#include "stoker/actors/device_buffer.hpp"
 #include "stoker/pipeline/tensor/attributes.hpp"
 #include "stoker/runtime/shape.hpp"
 

@@ -5,6 +5,7 @@
 #include "stoker/device/fault_injection.hpp"
 #include "stoker/runtime/log.hpp"
 #include "stoker/runtime/manual_executor.hpp"
+#include "stoker/runtime/process.hpp"
 
 namespace stoker {
 namespace {

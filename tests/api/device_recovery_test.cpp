@@ -2,6 +2,7 @@
 // the device is reported lost.
 #include <gtest/gtest.h>
 
+#include "stoker/actors/device_client.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/device/fault_injection.hpp"
 #include "stoker/runtime/log.hpp"

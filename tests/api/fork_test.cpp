@@ -10,6 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include "stoker/actors/device_client.hpp"
+#include "stoker/actors/registry.hpp"
+#include "stoker/actors/supervisor.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/runtime/log.hpp"
 

@@ -2,6 +2,7 @@
 // device overlaps.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "stoker/api/stoker.hpp"

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "stoker/actors/device_client.hpp"
 #include "stoker/api/asio.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/runtime/log.hpp"

@@ -5,7 +5,9 @@
 
 #include <sstream>
 
+#include "stoker/actors/device_client.hpp"
 #include "stoker/actors/test_scheduler.hpp"
+#include "stoker/api/observing.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/device/fault_injection.hpp"
 #include "stoker/runtime/log.hpp"

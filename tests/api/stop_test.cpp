@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "gated_kernel.hpp"
+#include "stoker/actors/supervisor.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/runtime/manual_executor.hpp"
 #include "stoker/runtime/process.hpp"

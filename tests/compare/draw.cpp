@@ -1,5 +1,6 @@
 #include "draw.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -1,4 +1,6 @@
 // Reductions, scans along axes, normalizations and windows.
+#include <algorithm>
+
 #include "families.hpp"
 
 namespace stoker::compare {

@@ -2,6 +2,8 @@
 #include "families.hpp"
 #include "stoker/api/nn/activation.hpp"
 #include "stoker/api/nn/updates.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/ranges.hpp"
 
 namespace stoker::compare {
 namespace {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
@@ -12,6 +13,7 @@
 #include "stoker/api/tensor.hpp"
 #include "stoker/api/tensor/async.hpp"
 #include "stoker/api/tensor/eigen.hpp"
+#include "stoker/runtime/cancel.hpp"
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include "stoker/api/nn/trainer.hpp"
 #include "stoker/api/nn/training_file.hpp"
 #include "stoker/api/system.hpp"
+#include "stoker/api/tensor/creation.hpp"
 
 namespace nn = stoker::nn;
 

@@ -2,6 +2,7 @@
 // the CPU, to the bit where both compute exactly.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -1,11 +1,16 @@
 // Activations against their formulas in double precision, and at the ends of what floats can hold.
 #include "stoker/api/nn/activation.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <numbers>
 
 #include "refused.hpp"
 #include "stoker/tests/tensor/differences.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/tensor/grad.hpp"
+#include "stoker/api/tensor/reductions.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -5,6 +5,7 @@
 #include "stoker/api/nn/data/split.hpp"
 #include "stoker/api/nn/fit.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
+#include "stoker/api/tensor.hpp"
 
 namespace stoker::nn {
 namespace {

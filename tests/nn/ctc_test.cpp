@@ -5,6 +5,7 @@
 #include "stoker/api/nn/loss.hpp"
 #include "stoker/api/nn/losses.hpp"
 #include "stoker/tests/tensor/differences.hpp"
+#include "stoker/api/tensor.hpp"
 
 namespace stoker::nn {
 namespace {

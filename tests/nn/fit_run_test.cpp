@@ -3,10 +3,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
 #include "refused.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/runtime/cancel.hpp"
 #include "trained.hpp"
 
 namespace stoker::nn {

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "stoker/api/tensor/creation.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -6,6 +6,8 @@
 #include "golden_run.hpp"
 #include "stoker/api/nn/fit.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/shapes.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -5,6 +5,7 @@
 #include "stoker/api/nn/network.hpp"
 #include "stoker/api/nn/resampling.hpp"
 #include "stoker/tests/tensor/differences.hpp"
+#include "stoker/api/tensor.hpp"
 
 namespace stoker::nn {
 namespace {

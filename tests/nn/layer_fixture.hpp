@@ -3,6 +3,7 @@
 
 #include "stoker/api/nn/layer.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
+#include "stoker/api/tensor/random.hpp"
 
 namespace stoker::nn {
 

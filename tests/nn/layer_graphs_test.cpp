@@ -5,6 +5,10 @@
 #include "stoker/api/nn/model.hpp"
 #include "stoker/api/nn/network.hpp"
 #include "stoker/tests/tensor/differences.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/random.hpp"
+#include "stoker/api/tensor/reductions.hpp"
+#include "stoker/api/tensor/shapes.hpp"
 
 namespace stoker::nn {
 namespace {

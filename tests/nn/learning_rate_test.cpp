@@ -1,5 +1,6 @@
 // The learning rate of now, as callbacks see it.
 #include "stoker/api/nn/learning_rate.hpp"
+#include "stoker/api/tensor/creation.hpp"
 
 #include "trained.hpp"
 

@@ -1,6 +1,7 @@
 // Losses against their formulas in double precision, at the ends of what floats can hold, and by name.
 #include "stoker/api/nn/loss.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -8,6 +9,7 @@
 
 #include "stoker/api/nn/losses.hpp"
 #include "stoker/tests/tensor/differences.hpp"
+#include "stoker/api/tensor.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -5,6 +5,9 @@
 
 #include "stoker/api/nn/metrics.hpp"
 #include "stoker/tests/tensor/differences.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/tensor/shapes.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -6,6 +6,9 @@
 #include "refused.hpp"
 #include "stoker/api/nn/fit.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/random.hpp"
+#include "stoker/api/tensor/shapes.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -7,7 +7,12 @@
 #include <sstream>
 
 #include "refused.hpp"
+#include "stoker/actors/device_client.hpp"
 #include "stoker/api/nn/fit.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/reductions.hpp"
+#include "stoker/api/tensor/safetensors.hpp"
+#include "stoker/api/tensor/shapes.hpp"
 #include "stoker/device/fault_injection.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
 

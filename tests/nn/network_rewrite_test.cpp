@@ -2,6 +2,9 @@
 #include "refused.hpp"
 #include "stoker/api/nn/network.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/random.hpp"
+#include "stoker/api/tensor/reductions.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,4 +1,5 @@
 // Optimizers by name, against what NumPy computed (golden/optimizers.py).
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <fstream>

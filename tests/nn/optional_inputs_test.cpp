@@ -3,6 +3,8 @@
 #include "stoker/api/nn/fit.hpp"
 #include "stoker/api/nn/model.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/shapes.hpp"
 
 namespace stoker::nn {
 namespace {

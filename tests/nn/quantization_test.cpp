@@ -1,4 +1,6 @@
 // Dense kernels in 8 bits.
+#include <algorithm>
+
 #include "stoker/api/nn/quantization.hpp"
 
 #include "layer_fixture.hpp"

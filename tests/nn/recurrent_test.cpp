@@ -3,6 +3,7 @@
 #include "layer_fixture.hpp"
 #include "stoker/api/nn/recurrent_cells.hpp"
 #include "stoker/tests/tensor/differences.hpp"
+#include "stoker/api/tensor/vmap.hpp"
 
 namespace stoker::nn {
 namespace {

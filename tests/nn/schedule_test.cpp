@@ -1,4 +1,5 @@
 // Numbers that change as training goes on.
+#include <algorithm>
 #include <numbers>
 
 #include "stoker/api/nn/schedule.hpp"

@@ -5,6 +5,11 @@
 
 #include "stoker/device/fault_injection.hpp"
 #include "trainer_fixture.hpp"
+#include "stoker/api/asio.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/runtime/cancel.hpp"
+#include "stoker/runtime/log.hpp"
+#include "trained.hpp"
 
 namespace stoker::nn {
 namespace {

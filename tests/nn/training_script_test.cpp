@@ -11,6 +11,7 @@
 #include "refused.hpp"
 #include "stoker/api/nn/losses.hpp"
 #include "stoker/api/nn/metric.hpp"
+#include "stoker/api/tensor/creation.hpp"
 #include "stoker/api/tensor/npy.hpp"
 #include "stoker/pipeline/image_io.hpp"
 

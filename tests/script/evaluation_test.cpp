@@ -1,5 +1,7 @@
 #include "script_runner.hpp"
 
+#include "stoker/runtime/trace.hpp"
+
 namespace stoker {
 namespace {
 

@@ -2,6 +2,7 @@
 #include "stoker/pipeline/script/script_actor.hpp"
 
 #include "script_runner.hpp"
+#include "stoker/kernels/kernel.hpp"
 #include "stoker/runtime/log.hpp"
 
 namespace stoker {

@@ -1,5 +1,7 @@
 #include "complex_numbers.hpp"
 
+#include <algorithm>
+
 namespace stoker {
 
 void expect_numbers(const Tensor& got, const Numbers& want, double tolerance) {

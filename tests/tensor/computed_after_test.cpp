@@ -6,6 +6,7 @@
 
 #include "fixture.hpp"
 #include "stoker/api/tensor/values.hpp"
+#include "stoker/pipeline/compiled_pipeline.hpp"
 #include "stoker/pipeline/tensor/evaluation.hpp"
 
 namespace stoker {

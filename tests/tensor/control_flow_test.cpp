@@ -1,4 +1,5 @@
 // Branches, loops and calls of the program's functions inside of lazy programs.
+#include <algorithm>
 #include <atomic>
 
 #include "fixture.hpp"

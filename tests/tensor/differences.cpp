@@ -1,5 +1,7 @@
 #include "differences.hpp"
 
+#include <algorithm>
+
 namespace stoker {
 
 Tensor sample(const Shape& shape, double low, double high, double seed) {

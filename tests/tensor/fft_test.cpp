@@ -1,4 +1,5 @@
 // Fourier transforms against sums in double precision, on every device.
+#include <algorithm>
 #include <numbers>
 
 #include "complex_numbers.hpp"

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "fixture.hpp"
+#include "stoker/actors/device_client.hpp"
 #include "stoker/pipeline/tensor/clusters.hpp"
 #include "stoker/pipeline/tensor/evaluation.hpp"
 #include "stoker/pipeline/tensor/passes/passes.hpp"

@@ -4,6 +4,8 @@
 #include "fixture.hpp"
 #include "stoker/api/tensor/transfer.hpp"
 #include "stoker/device/fault_injection.hpp"
+#include "stoker/runtime/cancel.hpp"
+#include "stoker/runtime/timeline.hpp"
 
 namespace stoker {
 namespace {

@@ -1,5 +1,6 @@
 // Traced functions where a device was lost and is open again, and in one system after another.
 #include "fixture.hpp"
+#include "stoker/actors/device_client.hpp"
 #include "stoker/device/fault_injection.hpp"
 
 namespace stoker {

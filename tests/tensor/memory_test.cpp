@@ -1,4 +1,6 @@
 // Memory of tensors: bounded, given back early, told.
+#include <algorithm>
+
 #include "fixture.hpp"
 #include "stoker/pipeline/tensor/evaluation.hpp"
 

@@ -1,5 +1,7 @@
 // What programs of tensors come to: kernels, memory, and what runs at once.
 #include "fixture.hpp"
+#include "stoker/actors/device_client.hpp"
+#include "stoker/device/shell.hpp"
 
 namespace stoker {
 namespace {

@@ -1,4 +1,6 @@
 // vmap(f)(x) is f of each element, stacked.
+#include <algorithm>
+
 #include "differences.hpp"
 
 namespace stoker {

@@ -11,6 +11,8 @@
 #include "stoker/api/nn/layer.hpp"
 #include "stoker/api/nn/layer_options.hpp"
 #include "stoker/api/nn/projection.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/tensor/shapes.hpp"
 
 namespace stoker::nn::layers::attention {
 namespace {

@@ -5,6 +5,9 @@
 #include "stoker/api/nn/activation.hpp"
 #include "stoker/api/nn/layer.hpp"
 #include "stoker/api/nn/layer_options.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/tensor/products.hpp"
+#include "stoker/api/tensor/shapes.hpp"
 
 namespace stoker::nn::layers::bilinear {
 namespace {

@@ -5,6 +5,8 @@
 // the extents; of an extent n there stay ceil(n / stride). Zhang, arXiv:1904.11486.
 #include "stoker/api/nn/image_axes.hpp"
 #include "stoker/api/nn/layer.hpp"
+#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
 
 namespace stoker::nn::layers::blur_pool {
 namespace {

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "stoker/api/nn/layer.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/tensor/random.hpp"
 
 namespace stoker::nn::layers::dropout {
 namespace {

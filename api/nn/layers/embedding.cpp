@@ -1,5 +1,7 @@
 // A table of vectors by index.
 #include "stoker/api/nn/layer.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/tensor/indexing.hpp"
 
 namespace stoker::nn::layers::embedding {
 namespace {

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "stoker/api/nn/layer.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/tensor/shapes.hpp"
 
 namespace stoker::nn::layers::joining {
 namespace {

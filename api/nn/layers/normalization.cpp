@@ -4,6 +4,9 @@
 // Ba et al., arXiv:1607.06450; Wu and He, arXiv:1803.08494; Zhang and Sennrich, arXiv:1910.07467.
 #include "stoker/api/nn/channel_statistics.hpp"
 #include "stoker/api/nn/layer_options.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/tensor/reductions.hpp"
+#include "stoker/api/tensor/shapes.hpp"
 
 namespace stoker::nn::layers::normalization {
 namespace {

@@ -1,6 +1,7 @@
 // A border around images.
 #include "stoker/api/nn/image_axes.hpp"
 #include "stoker/api/nn/layer.hpp"
+#include "stoker/api/tensor/creation.hpp"
 
 namespace stoker::nn::layers::pad {
 namespace {

@@ -5,6 +5,8 @@
 // (Axon's rule: all windows are of one size).
 #include "stoker/api/nn/image_axes.hpp"
 #include "stoker/api/nn/layer.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/tensor/reductions.hpp"
 
 namespace stoker::nn::layers::pooling {
 namespace {

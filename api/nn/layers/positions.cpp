@@ -1,5 +1,7 @@
 // x [batch, time, features] plus a learned row for each place in time.
 #include "stoker/api/nn/layer.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/tensor/shapes.hpp"
 
 namespace stoker::nn::layers::positions {
 namespace {

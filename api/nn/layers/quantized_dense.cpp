@@ -5,6 +5,7 @@
 #include "stoker/api/nn/layer.hpp"
 #include "stoker/api/nn/layer_options.hpp"
 #include "stoker/api/nn/quantization.hpp"
+#include "stoker/api/tensor/elementwise.hpp"
 
 namespace stoker::nn::layers::quantized_dense {
 namespace {

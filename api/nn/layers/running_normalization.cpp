@@ -13,6 +13,7 @@
 // Ioffe and Szegedy, arXiv:1502.03167; Ulyanov et al., arXiv:1607.08022.
 #include "stoker/api/nn/channel_statistics.hpp"
 #include "stoker/api/nn/layer_options.hpp"
+#include "stoker/api/tensor.hpp"
 
 namespace stoker::nn::layers::running_normalization {
 namespace {

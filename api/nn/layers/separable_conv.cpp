@@ -11,6 +11,7 @@
 #include "stoker/api/nn/image_axes.hpp"
 #include "stoker/api/nn/layer.hpp"
 #include "stoker/api/nn/layer_options.hpp"
+#include "stoker/api/tensor/specs.hpp"
 
 namespace stoker::nn::layers::separable_conv {
 namespace {

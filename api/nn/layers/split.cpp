@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "stoker/api/nn/layer.hpp"
+#include "stoker/api/tensor/shapes.hpp"
 
 namespace stoker::nn::layers::split {
 namespace {

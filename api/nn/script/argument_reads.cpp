@@ -1,5 +1,7 @@
 #include "stoker/api/nn/script/argument_reads.hpp"
 
+#include <algorithm>
+
 #include "stoker/api/nn/script/handles.hpp"
 #include "stoker/runtime/nearest_name.hpp"
 

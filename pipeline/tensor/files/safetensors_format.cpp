@@ -4,9 +4,11 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
+#include <string>
+#include <vector>
 
 #include "stoker/pipeline/tensor/files/byte_source.hpp"
+#include "stoker/runtime/json_text.hpp"
 
 namespace stoker::files {
 namespace {
@@ -32,23 +34,11 @@ constexpr std::array names{
 
 /// Parses, and refuses keys that occur twice, of which a parser would quietly take one.
 Result<Json> parse_strictly(std::string_view text, std::string_view op, std::string_view file) {
-  std::vector<std::set<std::string>> seen;
   std::optional<std::string> twice;
-  bool deep = false;
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
-    // The root, a tensor, its lists: nothing lies deeper.
-    if (depth > 3) deep = true;
-    if (event == Json::parse_event_t::object_start) seen.emplace_back();
-    if (event == Json::parse_event_t::object_end && !seen.empty()) seen.pop_back();
-    if (event == Json::parse_event_t::key && !seen.empty()) {
-      auto key = value.get<std::string>();
-      if (!seen.back().insert(key).second) twice = std::move(key);
-    }
-    return !deep;
-  };
-  Json json = Json::parse(text.begin(), text.end(), watch, false);
+  // The root, a tensor, its lists: nothing lies deeper.
+  Json json = parse_json(text, 3, twice);
   if (twice) return damaged(op, file, "a key occurs twice in the header").with("key", *twice);
-  if (deep || json.is_discarded() || !json.is_object())
+  if (json.is_discarded() || !json.is_object())
     return damaged(op, file, "the header is no JSON object of tensors");
   return json;
 }
@@ -172,7 +162,7 @@ Result<std::string> place_safetensors(SafetensorsHeader& header, std::string_vie
   }
   std::string text;
   try {
-    text = json.dump();
+    text = write_json(json);
   } catch (const Json::exception&) {
     return Error{std::string{op}, ErrorCode::invalid_argument, "names and metadata are UTF-8"};
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "stoker/actors/device_client.hpp"
+
 namespace stoker::files {
 namespace {
 

@@ -11,8 +11,13 @@
 #include <span>
 #include <vector>
 
-#include "stoker/actors/device_client.hpp"
+#include "stoker/actors/device_buffer.hpp"
 #include "stoker/pipeline/tensor/files/byte_source.hpp"
+#include "stoker/runtime/future.hpp"
+
+namespace stoker {
+class DeviceClient;
+}  // namespace stoker
 
 namespace stoker::files {
 

@@ -1,7 +1,9 @@
 // Calls of the program's own functions between kernels.
 #include "stoker/pipeline/tensor/control/host_call.hpp"
 
+#include "stoker/actors/device_client.hpp"
 #include "stoker/pipeline/tensor/evaluation.hpp"
+#include "stoker/pipeline/tensor/host_step.hpp"
 #include "stoker/pipeline/tensor/op.hpp"
 #include "stoker/runtime/log.hpp"
 #include "stoker/runtime/when.hpp"

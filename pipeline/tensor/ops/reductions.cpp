@@ -1,4 +1,6 @@
 // Fewer elements out of many.
+#include <algorithm>
+
 #include "stoker/pipeline/tensor/batching.hpp"
 #include "stoker/pipeline/tensor/kernel_op.hpp"
 #include "stoker/pipeline/tensor/primitives.hpp"

@@ -1,0 +1,12 @@
+// What a child of a supervisor is, and how it stands with it.
+#pragma once
+
+#include <cstdint>
+
+namespace stoker {
+
+enum class ChildKind : std::uint8_t { worker, supervisor };
+
+enum class ChildState : std::uint8_t { running, restarting, stopped };
+
+}  // namespace stoker

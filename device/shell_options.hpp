@@ -1,0 +1,29 @@
+// What a program may say about a device when it is opened: memory and queues.
+//
+// Values. Threads: as values.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace stoker {
+
+/// Of a device's memory pool.
+struct MemoryOptions {
+  std::uint64_t budget = 0;       ///< 0: 7/8 of the device's memory
+  std::uint64_t cache_limit = 0;  ///< 0: a quarter of the budget
+};
+
+/// Of a device: its memory, and how much work it is handed at once.
+struct ShellOptions {
+  MemoryOptions memory = {};
+  std::size_t submissions_in_flight =
+      3;  ///< per queue; more commands wait where they can be cancelled
+  std::size_t steps_per_submission = 256;
+  /// How long after its deadline a command may still run before the device counts as hung, which is
+  /// a way of being lost.
+  std::chrono::nanoseconds hang_patience = std::chrono::seconds{30};
+};
+
+}  // namespace stoker
