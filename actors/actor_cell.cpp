@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "stoker/actors/actor.hpp"
-#include "stoker/runtime/parker.hpp"
-#include "stoker/runtime/thread_local.hpp"
+#include "stoker/runtime/base/thread_local.hpp"
+#include "stoker/runtime/execution/parker.hpp"
 
 namespace stoker {
 namespace {

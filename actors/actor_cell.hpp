@@ -33,8 +33,8 @@
 
 #include "stoker/actors/actor_id.hpp"
 #include "stoker/actors/exit_reason.hpp"
-#include "stoker/runtime/clock.hpp"
-#include "stoker/runtime/future.hpp"
+#include "stoker/runtime/execution/clock.hpp"
+#include "stoker/runtime/futures/future.hpp"
 
 namespace stoker {
 

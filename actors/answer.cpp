@@ -1,6 +1,6 @@
 #include "stoker/actors/answer.hpp"
 
-#include "stoker/runtime/thread_local.hpp"
+#include "stoker/runtime/base/thread_local.hpp"
 
 namespace stoker::detail {
 namespace {

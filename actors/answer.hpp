@@ -13,8 +13,8 @@
 #include <string>
 #include <utility>
 
-#include "stoker/runtime/clock.hpp"
-#include "stoker/runtime/future.hpp"
+#include "stoker/runtime/execution/clock.hpp"
+#include "stoker/runtime/futures/future.hpp"
 
 namespace stoker {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "stoker/runtime/immortal.hpp"
+#include "stoker/runtime/base/immortal.hpp"
 
 namespace stoker {
 

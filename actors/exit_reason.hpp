@@ -19,7 +19,7 @@
 #include <string>
 #include <string_view>
 
-#include "stoker/runtime/error.hpp"
+#include "stoker/runtime/base/error.hpp"
 
 namespace stoker {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "stoker/actors/actor.hpp"
-#include "stoker/runtime/fork_guard.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
 
 namespace stoker {
 

@@ -9,9 +9,9 @@
 
 #include "stoker/actors/actor_cell.hpp"
 #include "stoker/actors/answer.hpp"
-#include "stoker/runtime/error.hpp"
-#include "stoker/runtime/future.hpp"
-#include "stoker/runtime/mailbox.hpp"
+#include "stoker/runtime/base/error.hpp"
+#include "stoker/runtime/futures/future.hpp"
+#include "stoker/runtime/queue/mailbox.hpp"
 
 namespace stoker {
 

@@ -38,7 +38,7 @@
 
 #include "stoker/actors/actor.hpp"
 #include "stoker/actors/receive.hpp"
-#include "stoker/runtime/process.hpp"
+#include "stoker/runtime/process/process.hpp"
 
 namespace stoker {
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "stoker/runtime/fork_guard.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
 
 namespace stoker {
 

@@ -1,9 +1,9 @@
 #include "stoker/actors/strand.hpp"
 
 #include "stoker/actors/actor.hpp"
-#include "stoker/runtime/parker.hpp"
-#include "stoker/runtime/process.hpp"
-#include "stoker/runtime/thread_local.hpp"
+#include "stoker/runtime/base/thread_local.hpp"
+#include "stoker/runtime/execution/parker.hpp"
+#include "stoker/runtime/process/process.hpp"
 
 namespace stoker {
 namespace {

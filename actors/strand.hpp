@@ -27,11 +27,11 @@
 #include <optional>
 
 #include "stoker/actors/message.hpp"
-#include "stoker/runtime/executor.hpp"
-#include "stoker/runtime/fork_guard.hpp"
-#include "stoker/runtime/mailbox.hpp"
-#include "stoker/runtime/task.hpp"
-#include "stoker/runtime/turn_watch.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
+#include "stoker/runtime/execution/executor.hpp"
+#include "stoker/runtime/execution/task.hpp"
+#include "stoker/runtime/execution/turn_watch.hpp"
+#include "stoker/runtime/queue/mailbox.hpp"
 
 namespace stoker {
 

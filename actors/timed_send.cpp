@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include "stoker/runtime/fork_guard.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
 
 namespace stoker {
 

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "stoker/actors/actor.hpp"
-#include "stoker/runtime/clock.hpp"
+#include "stoker/runtime/execution/clock.hpp"
 
 namespace stoker {
 

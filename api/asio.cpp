@@ -1,7 +1,7 @@
 #include "stoker/api/asio.hpp"
 
-#include "stoker/runtime/asio_clock.hpp"
-#include "stoker/runtime/asio_executor.hpp"
+#include "stoker/runtime/asio/asio_clock.hpp"
+#include "stoker/runtime/asio/asio_executor.hpp"
 
 namespace stoker {
 

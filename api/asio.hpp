@@ -10,14 +10,14 @@
 //     co_await stoker::async_get(command, boost::asio::use_awaitable);           // throws the Error
 //
 // Handlers run on their associated executor. A plain function has none, so it runs on a thread of Asio's
-// and does not keep the loop. See runtime/future_asio.hpp for the signatures.
+// and does not keep the loop. See runtime/asio/future_asio.hpp for the signatures.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
 
 #include "stoker/api/command.hpp"
 #include "stoker/api/system.hpp"
-#include "stoker/runtime/future_asio.hpp"
+#include "stoker/runtime/asio/future_asio.hpp"
 
 namespace stoker {
 

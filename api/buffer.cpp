@@ -1,7 +1,7 @@
 #include "stoker/api/buffer.hpp"
 
-#include "stoker/actors/device_actor.hpp"
-#include "stoker/actors/device_client.hpp"
+#include "stoker/actors/device/device_actor.hpp"
+#include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/device.hpp"
 #include "stoker/kernels/fill/value.hpp"
 

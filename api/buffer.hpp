@@ -25,10 +25,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "stoker/actors/device_buffer.hpp"
-#include "stoker/actors/read_target.hpp"
+#include "stoker/actors/device/device_buffer.hpp"
+#include "stoker/actors/device/read_target.hpp"
 #include "stoker/api/command.hpp"
-#include "stoker/runtime/shape.hpp"
+#include "stoker/runtime/base/shape.hpp"
 
 namespace stoker {
 

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "stoker/actors/command_options.hpp"
+#include "stoker/actors/device/command_options.hpp"
 #include "stoker/device/command_status.hpp"
-#include "stoker/runtime/future.hpp"
+#include "stoker/runtime/futures/future.hpp"
 
 namespace stoker {
 

@@ -1,9 +1,9 @@
 #include "stoker/api/device.hpp"
 
-#include "stoker/actors/device_client.hpp"
-#include "stoker/actors/kernel_catalog.hpp"
+#include "stoker/actors/device/device_client.hpp"
+#include "stoker/actors/device/kernel_catalog.hpp"
 #include "stoker/device/shell.hpp"
-#include "stoker/pipeline/kept_arenas.hpp"
+#include "stoker/pipeline/kernel_graph/kept_arenas.hpp"
 
 namespace stoker {
 namespace {

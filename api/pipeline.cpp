@@ -4,9 +4,9 @@
 #include <mutex>
 #include <set>
 
-#include "stoker/actors/device_client.hpp"
-#include "stoker/pipeline/compiled_pipeline.hpp"
-#include "stoker/pipeline/text_form.hpp"
+#include "stoker/actors/device/device_client.hpp"
+#include "stoker/pipeline/kernel_graph/compiled_pipeline.hpp"
+#include "stoker/pipeline/kernel_graph/text_form.hpp"
 
 namespace stoker {
 

@@ -1,4 +1,4 @@
-// Lua scripts in a program (component Stoker::script); see pipeline/script/script_host.hpp and
+// Lua scripts in a program (component Stoker::script); see pipeline/script/run/script_host.hpp and
 // docs/scripts.md.
 //
 //     stoker::ScriptHost host = stoker::script_host(system, device);
@@ -6,9 +6,9 @@
 //     run.done.get();
 #pragma once
 
-#include "stoker/actors/supervisor.hpp"
+#include "stoker/actors/supervisor/supervisor.hpp"
 #include "stoker/api/system.hpp"
-#include "stoker/pipeline/script/script_host.hpp"
+#include "stoker/pipeline/script/run/script_host.hpp"
 
 namespace stoker {
 

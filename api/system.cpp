@@ -5,19 +5,19 @@
 #include <map>
 #include <mutex>
 
-#include "stoker/actors/device_trace.hpp"
+#include "stoker/actors/device/device_trace.hpp"
+#include "stoker/actors/device/system_tree.hpp"
 #include "stoker/actors/registry.hpp"
-#include "stoker/actors/system_tree.hpp"
-#include "stoker/api/observe_server.hpp"
-#include "stoker/api/observing.hpp"
+#include "stoker/api/observe/observe_server.hpp"
+#include "stoker/api/observe/observing.hpp"
 #include "stoker/device/backend.hpp"
-#include "stoker/runtime/asio_clock.hpp"
-#include "stoker/runtime/fork_guard.hpp"
-#include "stoker/runtime/log.hpp"
-#include "stoker/runtime/metrics.hpp"
-#include "stoker/runtime/thread_pool.hpp"
-#include "stoker/runtime/trace.hpp"
-#include "stoker/runtime/turn_watch.hpp"
+#include "stoker/runtime/asio/asio_clock.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
+#include "stoker/runtime/execution/thread_pool.hpp"
+#include "stoker/runtime/execution/turn_watch.hpp"
+#include "stoker/runtime/observe/log.hpp"
+#include "stoker/runtime/observe/metrics.hpp"
+#include "stoker/runtime/observe/trace.hpp"
 
 namespace stoker {
 namespace {

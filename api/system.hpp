@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/actors/device_restarts.hpp"
+#include "stoker/actors/device/device_restarts.hpp"
 #include "stoker/api/device.hpp"
-#include "stoker/api/observation.hpp"
+#include "stoker/api/observe/observation.hpp"
 #include "stoker/api/pipeline.hpp"
 #include "stoker/device/device_info.hpp"
 #include "stoker/device/shell_options.hpp"
@@ -25,12 +25,12 @@ namespace stoker {
 
 // Whoever uses what a system hands out includes the header beside it.
 class ActorRegistry;   // actors/registry.hpp
-class Clock;           // runtime/clock.hpp
+class Clock;           // runtime/execution/clock.hpp
 class Driver;          // device/backend.hpp
-class Executor;        // runtime/executor.hpp
-class MetricRegistry;  // runtime/metrics.hpp
-class Supervisor;      // actors/supervisor.hpp
-class TraceRecorder;   // runtime/trace.hpp
+class Executor;        // runtime/execution/executor.hpp
+class MetricRegistry;  // runtime/observe/metrics.hpp
+class Supervisor;      // actors/supervisor/supervisor.hpp
+class TraceRecorder;   // runtime/observe/trace.hpp
 struct Kernel;         // api/kernel.hpp
 
 struct SystemOptions {

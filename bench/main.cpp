@@ -3,9 +3,9 @@
 // Measures, never judges: it ends with 0 unless a benchmark could not run at all. The table goes to
 // standard output; with --json or --markdown it goes to standard error and the data to standard
 // output. `stoker_bench --peer` is what a benchmark starts as a process of its own for a library
-// whose threads would disturb ours (bench/onednn_peer.hpp), `stoker_bench --actors …` what it starts
-// for one row of an actor runtime (bench/actor_programs.hpp), `stoker_bench --exit-busy SEED` what the
-// soak starts (bench/soak_children.hpp).
+// whose threads would disturb ours (bench/kernels/onednn_peer.hpp), `stoker_bench --actors …` what it starts
+// for one row of an actor runtime (bench/actors/actor_programs.hpp), `stoker_bench --exit-busy SEED` what the
+// soak starts (bench/soak/soak_children.hpp).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -15,11 +15,11 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/bench/actor_programs.hpp"
-#include "stoker/bench/groups.hpp"
-#include "stoker/bench/onednn_peer.hpp"
-#include "stoker/bench/soak_children.hpp"
-#include "stoker/bench/table.hpp"
+#include "stoker/bench/actors/actor_programs.hpp"
+#include "stoker/bench/harness/groups.hpp"
+#include "stoker/bench/harness/table.hpp"
+#include "stoker/bench/kernels/onednn_peer.hpp"
+#include "stoker/bench/soak/soak_children.hpp"
 
 namespace stoker::bench {
 namespace {

@@ -2,9 +2,9 @@
 // after a hundred runs and after all.
 #include <malloc.h>
 
-#include "stoker/bench/groups.hpp"
-#include "stoker/bench/inputs.hpp"
-#include "stoker/bench/resident.hpp"
+#include "stoker/bench/harness/groups.hpp"
+#include "stoker/bench/harness/inputs.hpp"
+#include "stoker/bench/harness/resident.hpp"
 
 namespace stoker::bench {
 namespace {

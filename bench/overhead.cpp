@@ -9,8 +9,8 @@
 
 #include "stoker/api/asio.hpp"
 #include "stoker/api/stoker.hpp"
-#include "stoker/bench/allocation_count.hpp"
-#include "stoker/bench/groups.hpp"
+#include "stoker/bench/harness/allocation_count.hpp"
+#include "stoker/bench/harness/groups.hpp"
 
 namespace stoker::bench {
 namespace {

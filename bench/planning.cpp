@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "stoker/api/stoker.hpp"
-#include "stoker/bench/groups.hpp"
+#include "stoker/bench/harness/groups.hpp"
 
 namespace stoker::bench {
 namespace {

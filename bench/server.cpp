@@ -7,8 +7,8 @@
 #include <ctime>
 
 #include "stoker/api/asio.hpp"
-#include "stoker/bench/groups.hpp"
-#include "stoker/bench/inputs.hpp"
+#include "stoker/bench/harness/groups.hpp"
+#include "stoker/bench/harness/inputs.hpp"
 
 namespace stoker::bench {
 namespace {

@@ -1,7 +1,8 @@
 # All benchmarks in one program, stoker_bench. Peers that are installed are compared with. Those in
 # bench/peers are programs of their own, which stoker_bench starts.
 
-stoker_glob(bench_sources bench/*.cpp)
+stoker_glob(bench_sources bench/*.cpp bench/*/*.cpp)
+list(FILTER bench_sources EXCLUDE REGEX "/bench/(peers|h200)/")
 if(NOT bench_sources)
   return()
 endif()

@@ -66,8 +66,8 @@ void define_all(@table@& table) {
 }  // namespace @namespace@
 ")
 endfunction()
-stoker_list_files(op_list pipeline/tensor/ops stoker::expr::ops OpTable pipeline/tensor/op_list.hpp)
-stoker_list_files(layer_list api/nn/layers stoker::nn::layers LayerTable api/nn/layer_list.hpp)
+stoker_list_files(op_list pipeline/tensor/ops stoker::expr::ops OpTable pipeline/tensor/graph/op_list.hpp)
+stoker_list_files(layer_list api/nn/layers stoker::nn::layers LayerTable api/nn/graph/layer_list.hpp)
 
 set(declarations "")
 set(calls "")

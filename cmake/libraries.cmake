@@ -33,8 +33,8 @@ include(GNUInstallDirs)
 stoker_glob(kernel_sources kernels/*.cpp kernels/*/*.cpp)
 list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(glsl|shader_tool)/|/(cases|cpu|[^/]*_cpu)\\.cpp$")
 list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(cpu_table|spirv|fused/(kernel|reduction|product))\\.cpp$")
-stoker_glob(base_sources runtime/cores.cpp runtime/error.cpp runtime/dtype.cpp runtime/shape.cpp
-            runtime/exit_watch.cpp runtime/process_mutex.cpp runtime/nearest_name.cpp)
+stoker_glob(base_sources runtime/base/cores.cpp runtime/base/error.cpp runtime/base/dtype.cpp runtime/base/shape.cpp
+            runtime/base/exit_watch.cpp runtime/base/process_mutex.cpp runtime/base/nearest_name.cpp)
 add_library(stoker_definitions OBJECT ${kernel_sources} ${base_sources}
                                       "${STOKER_GENERATED_DIR}/kernel_list.cpp")
 target_link_libraries(stoker_definitions PRIVATE stoker_settings Boost::headers)
@@ -42,7 +42,7 @@ stoker_precompile(stoker_definitions)
 # Small files that include much. Scalar functions are families in one namespace.
 set_target_properties(stoker_definitions PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
 stoker_glob(scalar_sources kernels/scalar/*.cpp)
-set_source_files_properties(${scalar_sources} runtime/exit_watch.cpp runtime/process_mutex.cpp
+set_source_files_properties(${scalar_sources} runtime/base/exit_watch.cpp runtime/base/process_mutex.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # Shaders that are put together at run time take in the texts of others, as literals.
 foreach(folder matmul conv)
@@ -63,8 +63,9 @@ foreach(folder matmul conv)
     kernels/${folder}/texts.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON OBJECT_DEPENDS "${literals}")
 endforeach()
 
-stoker_glob(core_sources runtime/*.cpp device/*.cpp device/*/*.cpp actors/*.cpp pipeline/*.cpp
-            api/*.cpp kernels/cpu_table.cpp kernels/spirv.cpp kernels/fused/kernel.cpp
+stoker_glob(core_sources runtime/*.cpp runtime/*/*.cpp device/*.cpp device/*/*.cpp device/*/*/*.cpp
+            actors/*.cpp actors/*/*.cpp pipeline/kernel_graph/*.cpp pipeline/image/*.cpp api/*.cpp
+            api/observe/*.cpp kernels/cpu_table.cpp kernels/spirv.cpp kernels/fused/kernel.cpp
             kernels/fused/reduction.cpp kernels/fused/product.cpp)
 list(REMOVE_ITEM core_sources ${base_sources} "${CMAKE_CURRENT_SOURCE_DIR}/runtime/fiber_adaptor.cpp")
 stoker_objects(stoker_definitions definition_objects)
@@ -93,11 +94,11 @@ set_target_properties(stoker_glsl PROPERTIES LINKER_LANGUAGE CXX)
 
 set(STOKER_COMPONENTS core glsl)
 if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/runtime/fiber_adaptor.cpp")
-  stoker_library(fiber runtime/fiber_adaptor.cpp)
+  stoker_library(fiber runtime/process/fiber_adaptor.cpp)
   target_link_libraries(stoker_fiber PUBLIC stoker_core Boost::fiber)
   list(APPEND STOKER_COMPONENTS fiber)
 endif()
-stoker_glob(tensor_sources pipeline/tensor/*.cpp pipeline/tensor/*/*.cpp api/tensor/*.cpp)
+stoker_glob(tensor_sources pipeline/tensor/*/*.cpp api/tensor/*/*.cpp)
 stoker_library(tensor ${tensor_sources} "${STOKER_GENERATED_DIR}/op_list.cpp")
 target_link_libraries(
   stoker_tensor PUBLIC stoker_core
@@ -105,21 +106,21 @@ target_link_libraries(
 target_include_directories(stoker_tensor PRIVATE "${STOKER_DLPACK_INCLUDE}")
 stoker_precompile(stoker_tensor)
 list(APPEND STOKER_COMPONENTS tensor)
-stoker_glob(nn_sources api/nn/*.cpp api/nn/*/*.cpp)
-list(FILTER nn_sources EXCLUDE REGEX "/api/nn/script/")
+stoker_glob(nn_sources api/nn/*/*.cpp api/data/*.cpp api/train/*/*.cpp)
+list(FILTER nn_sources EXCLUDE REGEX "/api/train/script/")
 stoker_library(nn ${nn_sources} "${STOKER_GENERATED_DIR}/layer_list.cpp")
 target_link_libraries(stoker_nn PUBLIC stoker_tensor
                       PRIVATE ZLIB::ZLIB $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
 stoker_precompile(stoker_nn)
 list(APPEND STOKER_COMPONENTS nn)
-stoker_glob(script_sources pipeline/script/*.cpp)
+stoker_glob(script_sources pipeline/script/*/*.cpp)
 if(script_sources)
   stoker_library(script ${script_sources})
   target_link_libraries(stoker_script PUBLIC stoker_core PRIVATE stoker_glsl PkgConfig::LUA
                                                                  spdlog::spdlog)
   stoker_precompile(stoker_script)
   list(APPEND STOKER_COMPONENTS script)
-  stoker_glob(nn_script_sources api/nn/script/*.cpp)
+  stoker_glob(nn_script_sources api/train/script/*.cpp)
   stoker_library(nn_script ${nn_script_sources})
   target_link_libraries(stoker_nn_script PUBLIC stoker_nn stoker_script PRIVATE PkgConfig::LUA)
   stoker_precompile(stoker_nn_script)

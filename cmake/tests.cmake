@@ -22,7 +22,9 @@ set(components_of_api core glsl)
 set(components_of_conformance core)
 set(components_of_vulkan core glsl)
 set(components_of_tensor core glsl tensor)
-set(components_of_nn core glsl tensor nn script nn_script)
+set(components_of_nn core glsl tensor nn)
+set(components_of_train core glsl tensor nn script nn_script)
+set(components_of_data core glsl tensor nn)
 set(components_of_script core glsl script)
 set(components_of_fuzz core glsl tensor nn script)
 # The folders whose tests run the stoker command.
@@ -31,14 +33,19 @@ set(folders_with_command cli guides)
 file(GLOB test_folders CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/tests"
      "${CMAKE_CURRENT_SOURCE_DIR}/tests/*")
 foreach(folder ${test_folders})
-  stoker_glob(test_sources tests/${folder}/*_test.cpp)
+  stoker_glob(test_sources tests/${folder}/*_test.cpp tests/${folder}/*/*_test.cpp)
   if(NOT test_sources)
     continue()
   endif()
   # Other sources in the folder are helpers of its tests.
-  stoker_glob(test_sources tests/${folder}/*.cpp)
-  if(folder STREQUAL "nn")
+  stoker_glob(test_sources tests/${folder}/*.cpp tests/${folder}/*/*.cpp)
+  list(FILTER test_sources EXCLUDE REGEX "/tests/runtime/static_library/")
+  if(folder MATCHES "^(nn|train)$")
     stoker_glob(shared_helpers tests/tensor/differences.cpp)  # gradients are compared here, too
+    list(APPEND test_sources ${shared_helpers})
+  endif()
+  if(folder STREQUAL "train")
+    stoker_glob(shared_helpers tests/nn/golden_run.cpp)
     list(APPEND test_sources ${shared_helpers})
   endif()
   if(folder MATCHES "^(device|tensor)$")
@@ -86,7 +93,7 @@ foreach(folder ${test_folders})
   gtest_discover_tests(tests_${folder} DISCOVERY_MODE PRE_TEST
                        PROPERTIES LABELS ${folder} TIMEOUT 300 ${surroundings})
 endforeach()
-# For tests/runtime/kept_statics_test.cpp: one library, linked in three ways.
+# For tests/runtime/base/kept_statics_test.cpp: one library, linked in three ways.
 set(linked_lazy -Wl,-z,relro -Wl,-z,lazy)
 set(linked_now -Wl,-z,relro -Wl,-z,now)
 set(linked_no_plt ${linked_lazy})
@@ -99,7 +106,7 @@ foreach(way lazy now no_plt)
   add_dependencies(tests_runtime static_library_${way})
 endforeach()
 target_compile_options(static_library_no_plt PRIVATE -fno-plt)
-set_property(SOURCE tests/runtime/kept_statics_test.cpp
+set_property(SOURCE tests/runtime/base/kept_statics_test.cpp
              PROPERTY COMPILE_DEFINITIONS
                       STOKER_STATIC_LIBRARIES="${CMAKE_CURRENT_BINARY_DIR}/static_libraries/")
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "stoker/runtime/held_wakes.hpp"
+#include "stoker/runtime/execution/held_wakes.hpp"
 
 namespace stoker {
 namespace {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "stoker/device/memory_pool.hpp"
-#include "stoker/runtime/future_core.hpp"
+#include "stoker/runtime/futures/future_core.hpp"
 
 namespace stoker {
 

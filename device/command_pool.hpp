@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "stoker/device/command_state.hpp"
-#include "stoker/runtime/fork_guard.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
 
 namespace stoker {
 

@@ -17,9 +17,9 @@
 
 #include "stoker/device/command_status.hpp"
 #include "stoker/device/command_work.hpp"
-#include "stoker/runtime/cancel.hpp"
-#include "stoker/runtime/clock.hpp"
-#include "stoker/runtime/future.hpp"
+#include "stoker/runtime/execution/clock.hpp"
+#include "stoker/runtime/futures/cancel.hpp"
+#include "stoker/runtime/futures/future.hpp"
 
 namespace stoker {
 

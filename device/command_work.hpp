@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "stoker/device/buffer_state.hpp"
-#include "stoker/runtime/timeline.hpp"
-#include "stoker/runtime/timeline_point.hpp"
+#include "stoker/runtime/futures/timeline.hpp"
+#include "stoker/runtime/futures/timeline_point.hpp"
 
 namespace stoker {
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "stoker/device/command_state.hpp"
-#include "stoker/runtime/ring.hpp"
+#include "stoker/runtime/queue/ring.hpp"
 
 namespace stoker {
 

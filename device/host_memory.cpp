@@ -9,7 +9,7 @@
 #include <limits>
 #include <new>
 
-#include "stoker/runtime/sanitizers.hpp"
+#include "stoker/runtime/base/sanitizers.hpp"
 
 namespace stoker {
 namespace {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "stoker/runtime/lock_soon.hpp"
+#include "stoker/runtime/base/lock_soon.hpp"
 
 namespace stoker {
 namespace {

@@ -19,7 +19,7 @@
 #include "stoker/device/hazards.hpp"
 #include "stoker/device/shell_options.hpp"
 #include "stoker/device/stats.hpp"
-#include "stoker/runtime/fork_guard.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
 
 namespace stoker {
 

@@ -47,9 +47,9 @@
 #include "stoker/device/memory_pool.hpp"
 #include "stoker/device/shell_options.hpp"
 #include "stoker/device/stats.hpp"
-#include "stoker/runtime/future.hpp"
-#include "stoker/runtime/handoff.hpp"
-#include "stoker/runtime/ring.hpp"
+#include "stoker/runtime/futures/future.hpp"
+#include "stoker/runtime/queue/handoff.hpp"
+#include "stoker/runtime/queue/ring.hpp"
 
 namespace stoker {
 

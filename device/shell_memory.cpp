@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "stoker/device/shell.hpp"
-#include "stoker/runtime/lock_soon.hpp"
+#include "stoker/runtime/base/lock_soon.hpp"
 
 namespace stoker {
 namespace {

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "stoker/device/shell.hpp"
-#include "stoker/runtime/held_wakes.hpp"
-#include "stoker/runtime/log.hpp"
-#include "stoker/runtime/sanitizers.hpp"
+#include "stoker/runtime/base/sanitizers.hpp"
+#include "stoker/runtime/execution/held_wakes.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace stoker {
 namespace {

@@ -11,11 +11,11 @@
 #include <iostream>
 #include <numbers>
 
-#include "stoker/api/nn/data/split.hpp"
-#include "stoker/api/nn/fit.hpp"
-#include "stoker/api/tensor/creation.hpp"
-#include "stoker/api/tensor/random.hpp"
-#include "stoker/api/tensor/shapes.hpp"
+#include "stoker/api/data/split.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/api/tensor/math/random.hpp"
+#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/train/loop/fit.hpp"
 
 namespace nn = stoker::nn;
 namespace callbacks = stoker::nn::callbacks;

@@ -14,10 +14,10 @@
 #include <set>
 #include <sstream>
 
-#include "stoker/api/nn/fit.hpp"
-#include "stoker/api/tensor/creation.hpp"
-#include "stoker/api/tensor/random.hpp"
-#include "stoker/api/tensor/reductions.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/api/tensor/math/random.hpp"
+#include "stoker/api/tensor/math/reductions.hpp"
+#include "stoker/api/train/loop/fit.hpp"
 
 namespace nn = stoker::nn;
 

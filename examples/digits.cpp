@@ -9,10 +9,10 @@
 #include <fstream>
 #include <iostream>
 
-#include "stoker/api/nn/data/csv.hpp"
-#include "stoker/api/nn/data/split.hpp"
-#include "stoker/api/nn/fit.hpp"
-#include "stoker/api/tensor/reductions.hpp"
+#include "stoker/api/data/csv.hpp"
+#include "stoker/api/data/split.hpp"
+#include "stoker/api/tensor/math/reductions.hpp"
+#include "stoker/api/train/loop/fit.hpp"
 
 namespace nn = stoker::nn;
 

@@ -8,9 +8,9 @@
 // are what they were, to the bit.
 #include <iostream>
 
-#include "stoker/api/nn/data/csv.hpp"
-#include "stoker/api/nn/data/split.hpp"
-#include "stoker/api/nn/fit.hpp"
+#include "stoker/api/data/csv.hpp"
+#include "stoker/api/data/split.hpp"
+#include "stoker/api/train/loop/fit.hpp"
 
 namespace nn = stoker::nn;
 

@@ -8,9 +8,9 @@
 #include <iostream>
 #include <sstream>
 
-#include "stoker/api/nn/fit.hpp"
-#include "stoker/api/tensor/creation.hpp"
-#include "stoker/api/tensor/random.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/api/tensor/math/random.hpp"
+#include "stoker/api/train/loop/fit.hpp"
 
 namespace nn = stoker::nn;
 

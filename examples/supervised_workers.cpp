@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "stoker/actors/group.hpp"
-#include "stoker/actors/supervisor.hpp"
-#include "stoker/runtime/log.hpp"
-#include "stoker/runtime/process.hpp"
-#include "stoker/runtime/thread_pool.hpp"
+#include "stoker/actors/supervisor/supervisor.hpp"
+#include "stoker/runtime/execution/thread_pool.hpp"
+#include "stoker/runtime/observe/log.hpp"
+#include "stoker/runtime/process/process.hpp"
 
 namespace {
 

@@ -6,9 +6,9 @@
 // the network sees it. Ends with 1 if one of the four answers is wrong.
 #include <iostream>
 
-#include "stoker/api/nn/fit.hpp"
-#include "stoker/api/tensor/creation.hpp"
-#include "stoker/api/tensor/reductions.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/api/tensor/math/reductions.hpp"
+#include "stoker/api/train/loop/fit.hpp"
 
 namespace nn = stoker::nn;
 

@@ -2,7 +2,7 @@
 // do not link every kernel.
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/kernel_list.hpp"
-#include "stoker/runtime/immortal.hpp"
+#include "stoker/runtime/base/immortal.hpp"
 
 namespace stoker {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "stoker/kernels/params.hpp"
-#include "stoker/runtime/shape.hpp"
+#include "stoker/runtime/base/shape.hpp"
 
 namespace stoker {
 

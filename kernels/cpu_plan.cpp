@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "stoker/runtime/cores.hpp"
+#include "stoker/runtime/base/cores.hpp"
 
 namespace stoker {
 namespace {

@@ -4,8 +4,8 @@
 #include "stoker/kernels/instruction_set.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/processor.hpp"
-#include "stoker/runtime/immortal.hpp"
-#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 // One entry for each instruction set that was built, defined in the object that holds the CPU
 // versions of its kernels. cmake/cpu_kernels.cmake makes every other symbol of that object

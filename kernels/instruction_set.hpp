@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "stoker/kernels/cpu_plan.hpp"
-#include "stoker/runtime/error.hpp"
+#include "stoker/runtime/base/error.hpp"
 
 namespace stoker {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "stoker/kernels/kernel_rules.hpp"
-#include "stoker/runtime/nearest_name.hpp"
+#include "stoker/runtime/base/nearest_name.hpp"
 
 namespace stoker {
 namespace {

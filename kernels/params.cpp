@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <functional>
 
-#include "stoker/runtime/nearest_name.hpp"
+#include "stoker/runtime/base/nearest_name.hpp"
 
 namespace stoker {
 namespace {

@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-#include "stoker/runtime/error.hpp"
+#include "stoker/runtime/base/error.hpp"
 
 namespace stoker {
 

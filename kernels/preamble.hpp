@@ -39,7 +39,7 @@
 #include <string_view>
 
 #include "stoker/kernels/gpu_plan.hpp"
-#include "stoker/runtime/dtype.hpp"
+#include "stoker/runtime/base/dtype.hpp"
 
 namespace stoker {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "stoker/kernels/gpu_plan.hpp"
-#include "stoker/runtime/error.hpp"
-#include "stoker/runtime/shape.hpp"
+#include "stoker/runtime/base/error.hpp"
+#include "stoker/runtime/base/shape.hpp"
 
 namespace stoker::rules {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "stoker/runtime/shape.hpp"
+#include "stoker/runtime/base/shape.hpp"
 
 namespace stoker {
 

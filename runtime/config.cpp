@@ -6,7 +6,7 @@
 #include <array>
 #include <charconv>
 
-#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/observe/log.hpp"
 #include "stoker/runtime/settings.hpp"
 
 namespace stoker {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "stoker/runtime/nearest_name.hpp"
+#include "stoker/runtime/base/nearest_name.hpp"
 
 namespace stoker {
 namespace {

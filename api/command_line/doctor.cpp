@@ -8,7 +8,7 @@
 #include "output.hpp"
 #include "stoker/api/version.hpp"
 #include "stoker/kernels/kernel.hpp"
-#include "stoker/runtime/printable.hpp"
+#include "stoker/runtime/base/printable.hpp"
 #include "stoker/runtime/settings.hpp"
 #include "verbs.hpp"
 

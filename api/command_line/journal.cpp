@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "stoker/runtime/printable.hpp"
+#include "stoker/runtime/base/printable.hpp"
 
 namespace stoker::command_line {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "stoker/api/script.hpp"
-#include "stoker/runtime/trace.hpp"
+#include "stoker/runtime/observe/trace.hpp"
 
 namespace stoker::command_line {
 

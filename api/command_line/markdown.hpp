@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/runtime/dtype.hpp"
+#include "stoker/runtime/base/dtype.hpp"
 
 namespace stoker::command_line {
 

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <vector>
 
-#include "stoker/runtime/error.hpp"
+#include "stoker/runtime/base/error.hpp"
 
 namespace stoker::command_line {
 

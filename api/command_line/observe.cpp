@@ -11,8 +11,8 @@
 #include "interrupts.hpp"
 #include "numbers.hpp"
 #include "output.hpp"
-#include "stoker/api/observe_server.hpp"
-#include "stoker/runtime/printable.hpp"
+#include "stoker/api/observe/observe_server.hpp"
+#include "stoker/runtime/base/printable.hpp"
 #include "verbs.hpp"
 
 namespace stoker::command_line {

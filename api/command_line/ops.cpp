@@ -11,7 +11,7 @@
 #include "output.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/scalar/function.hpp"
-#include "stoker/pipeline/tensor/op.hpp"
+#include "stoker/pipeline/tensor/graph/op.hpp"
 #include "verbs.hpp"
 
 namespace stoker::command_line {

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "stoker/runtime/printable.hpp"
+#include "stoker/runtime/base/printable.hpp"
 #include "verbs.hpp"
 
 namespace stoker::command_line {

@@ -15,8 +15,8 @@
 #include "neighbour.hpp"
 #include "output.hpp"
 #include "stoker/api/version.hpp"
-#include "stoker/runtime/nearest_name.hpp"
-#include "stoker/runtime/printable.hpp"
+#include "stoker/runtime/base/nearest_name.hpp"
+#include "stoker/runtime/base/printable.hpp"
 #include "stoker/runtime/settings.hpp"
 
 namespace stoker::command_line {

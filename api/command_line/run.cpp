@@ -9,7 +9,7 @@
 #include "journal.hpp"
 #include "output.hpp"
 #include "script_words.hpp"
-#include "stoker/runtime/printable.hpp"
+#include "stoker/runtime/base/printable.hpp"
 #include "verbs.hpp"
 
 namespace stoker::command_line {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "stoker/api/nn/training_file.hpp"
+#include "stoker/api/train/loop/training_file.hpp"
 
 namespace stoker::command_line {
 namespace {

@@ -4,7 +4,7 @@
 // another model than the script describes.
 #pragma once
 
-#include "stoker/api/nn/script/training_plan.hpp"
+#include "stoker/api/train/script/training_plan.hpp"
 
 namespace stoker::command_line {
 

@@ -1,4 +1,4 @@
-// bench_caf_actors ROW SAMPLES: the rows of bench/actor_workloads.hpp with CAF's actors and its
+// bench_caf_actors ROW SAMPLES: the rows of bench/actors/actor_workloads.hpp with CAF's actors and its
 // default scheduler on two threads. Prints one sample a line, in the row's unit. Written for CAF 0.17.
 #include <malloc.h>
 #include <unistd.h>

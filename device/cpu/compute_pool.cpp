@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "stoker/runtime/cores.hpp"
-#include "stoker/runtime/lock_soon.hpp"
-#include "stoker/runtime/process_mutex.hpp"
-#include "stoker/runtime/ring.hpp"
+#include "stoker/runtime/base/cores.hpp"
+#include "stoker/runtime/base/lock_soon.hpp"
+#include "stoker/runtime/base/process_mutex.hpp"
+#include "stoker/runtime/queue/ring.hpp"
 
 namespace stoker::device::cpu {
 namespace {

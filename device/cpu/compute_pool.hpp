@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "stoker/device/cpu/job.hpp"
-#include "stoker/runtime/fork_guard.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
 
 namespace stoker::device::cpu {
 

@@ -12,7 +12,7 @@
 
 #include "stoker/device/backend.hpp"
 #include "stoker/device/cpu/job_queue.hpp"
-#include "stoker/runtime/fork_guard.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
 
 namespace stoker::device::cpu {
 

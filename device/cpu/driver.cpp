@@ -1,6 +1,6 @@
 #include "stoker/device/cpu/cpu_backend.hpp"
 #include "stoker/kernels/instruction_set.hpp"
-#include "stoker/runtime/cores.hpp"
+#include "stoker/runtime/base/cores.hpp"
 
 namespace stoker::device::cpu {
 namespace {

@@ -7,7 +7,7 @@
 #include "stoker/device/cpu/float_mode.hpp"
 #include "stoker/device/cpu/memory_steps.hpp"
 #include "stoker/device/step_reads.hpp"
-#include "stoker/runtime/lock_soon.hpp"
+#include "stoker/runtime/base/lock_soon.hpp"
 
 namespace stoker::device::cpu {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "stoker/runtime/clock.hpp"
-#include "stoker/runtime/held_wakes.hpp"
-#include "stoker/runtime/lock_soon.hpp"
+#include "stoker/runtime/base/lock_soon.hpp"
+#include "stoker/runtime/execution/clock.hpp"
+#include "stoker/runtime/execution/held_wakes.hpp"
 
 namespace stoker::device::cpu {
 JobQueue::JobQueue(CompletionSink& sink, std::shared_ptr<ComputePool> pool, bool flush_subnormals)

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "stoker/device/cpu/compute_pool.hpp"
-#include "stoker/runtime/ring.hpp"
+#include "stoker/runtime/queue/ring.hpp"
 
 namespace stoker::device::cpu {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "stoker/device/vulkan/vulkan_backend.hpp"
-#include "stoker/runtime/fork_guard.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
 
 namespace stoker::device::vulkan {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "stoker/device/backend.hpp"
-#include "stoker/device/vulkan/api.hpp"
-#include "stoker/device/vulkan/loader.hpp"
+#include "stoker/device/vulkan/instance/api.hpp"
+#include "stoker/device/vulkan/instance/loader.hpp"
 
 namespace stoker::device::vulkan {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <string>
 
-#include "stoker/device/vulkan/recording.hpp"
-#include "stoker/device/vulkan/result.hpp"
-#include "stoker/runtime/log.hpp"
+#include "stoker/device/vulkan/instance/result.hpp"
+#include "stoker/device/vulkan/submission/recording.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace stoker::device::vulkan {
 namespace {

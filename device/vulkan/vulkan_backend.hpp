@@ -20,11 +20,11 @@
 #include <vector>
 
 #include "stoker/device/backend.hpp"
-#include "stoker/device/vulkan/completer.hpp"
-#include "stoker/device/vulkan/encoder.hpp"
-#include "stoker/device/vulkan/pipelines.hpp"
-#include "stoker/device/vulkan/queue.hpp"
-#include "stoker/runtime/exit_watch.hpp"
+#include "stoker/device/vulkan/pipelines/pipelines.hpp"
+#include "stoker/device/vulkan/submission/completer.hpp"
+#include "stoker/device/vulkan/submission/encoder.hpp"
+#include "stoker/device/vulkan/submission/queue.hpp"
+#include "stoker/runtime/base/exit_watch.hpp"
 
 namespace stoker::device::vulkan {
 

@@ -1,7 +1,7 @@
 // Which casts change no bit.
 #pragma once
 
-#include "stoker/runtime/dtype.hpp"
+#include "stoker/runtime/base/dtype.hpp"
 
 namespace stoker::kernels::cast {
 

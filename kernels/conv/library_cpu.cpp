@@ -7,8 +7,8 @@
 #include "stoker/kernels/conv/library_lock.hpp"
 #include "stoker/kernels/conv/library_operands.hpp"
 #include "stoker/kernels/matmul/sgemm.hpp"
-#include "stoker/runtime/exit_watch.hpp"
-#include "stoker/runtime/kept_statics.hpp"
+#include "stoker/runtime/base/exit_watch.hpp"
+#include "stoker/runtime/base/kept_statics.hpp"
 
 namespace stoker::kernels::conv::STOKER_ISA {
 namespace {

@@ -1,7 +1,7 @@
 // One at a time may ask oneDNN to make something: it has locks that a child of fork() must find free.
 #pragma once
 
-#include "stoker/runtime/process_mutex.hpp"
+#include "stoker/runtime/base/process_mutex.hpp"
 
 namespace stoker::kernels::conv {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "stoker/runtime/dtype.hpp"
+#include "stoker/runtime/base/dtype.hpp"
 
 #if defined(__F16C__)
 #include <immintrin.h>

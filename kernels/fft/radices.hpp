@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "stoker/kernels/call.hpp"
-#include "stoker/runtime/error.hpp"
+#include "stoker/runtime/base/error.hpp"
 
 namespace stoker::kernels::fft {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "stoker/kernels/params.hpp"
-#include "stoker/runtime/dtype.hpp"
+#include "stoker/runtime/base/dtype.hpp"
 
 namespace stoker::kernels::fill {
 

@@ -6,7 +6,7 @@
 #include "stoker/kernels/fused/run_time_shader.hpp"
 #include "stoker/kernels/instruction_set.hpp"
 #include "stoker/kernels/rules.hpp"
-#include "stoker/runtime/immortal.hpp"
+#include "stoker/runtime/base/immortal.hpp"
 
 namespace stoker {
 namespace {

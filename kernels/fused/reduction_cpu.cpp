@@ -120,7 +120,7 @@ struct Route {
 
 template <class Op, class A> struct Body {
   Pass pass;
-  cpu::Stored<A> kind;  // of the elements; where they lie is found in each run
+  cpu::Stored<A> kind;                       // of the elements; where they lie is found in each run
   std::shared_ptr<const Evaluator> program;  // null: the pass reads scratch memory
   Finish<A> finish;
   double count;
@@ -145,10 +145,9 @@ template <class Op, class A> struct Body {
     std::byte* const tile = memory + 3 * results_bytes();
     cpu::Stored<A> stored = kind;
     stored.data = args.scratch + route.source;
-    const Slice slice{
-        Source<A>{program.get(), args, stored, tile + lines(4 * block * kind.bytes)},
-        reinterpret_cast<A*>(memory), reinterpret_cast<A*>(memory + results_bytes()),
-        reinterpret_cast<A*>(memory + 2 * results_bytes()), tile};
+    const Slice slice{Source<A>{program.get(), args, stored, tile + lines(4 * block * kind.bytes)},
+                      reinterpret_cast<A*>(memory), reinterpret_cast<A*>(memory + results_bytes()),
+                      reinterpret_cast<A*>(memory + 2 * results_bytes()), tile};
     void* to = route.to_scratch ? static_cast<void*>(args.scratch + route.target) : args.outputs[0];
     const SliceRange range = slice_range(units, slices, index, 1);
     for (std::size_t unit = range.begin; unit < range.end; ++unit) run(slice, to, unit);
@@ -283,8 +282,7 @@ template <class Op, class A> struct Body {
 };
 
 /// Adds the pass to the plan, and its working memory. `grain`: elements that pay for a slice.
-template <class Op, class A>
-void add_stage(CpuPlan& plan, Body<Op, A> body, std::size_t grain) {
+template <class Op, class A> void add_stage(CpuPlan& plan, Body<Op, A> body, std::size_t grain) {
   const Pass& pass = body.pass;
   if (body.program) body.block = body.program->plan().block;
   if (pass.inner == 1) {
@@ -326,11 +324,11 @@ CpuPlan make_passes(const Job& job, double count, cpu::Stored<A> kind, Finish<A>
       route.to_scratch = !(done && i + 1 == job.all.steps.size());
       route.target = plan.scratch_bytes;
       if (route.to_scratch) plan.scratch_bytes += lines(pass.results() * sizeof(A));
-      add_stage(plan,
-                Body<Op, A>{pass, kind, first ? job.program : nullptr,
-                            route.to_scratch ? &finish<A, A> : last, route.to_scratch ? 1 : count,
-                            route},
-                grain);
+      add_stage(
+          plan,
+          Body<Op, A>{pass, kind, first ? job.program : nullptr,
+                      route.to_scratch ? &finish<A, A> : last, route.to_scratch ? 1 : count, route},
+          grain);
       plan.cost_ns += static_cast<double>(pass.elements()) * 0.1;
       route.source = route.target;
       step.reduced = static_cast<std::int64_t>(pass.pieces);

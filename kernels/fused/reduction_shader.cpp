@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "stoker/runtime/immortal.hpp"
+#include "stoker/runtime/base/immortal.hpp"
 
 namespace stoker::kernels::fused {
 namespace {

@@ -3,8 +3,8 @@
 #include <unordered_map>
 
 #include "stoker/kernels/preamble.hpp"
-#include "stoker/runtime/immortal.hpp"
-#include "stoker/runtime/process_mutex.hpp"
+#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/process_mutex.hpp"
 
 namespace stoker::kernels::fused {
 namespace {
@@ -30,7 +30,8 @@ class RunTimeShader::Known : public std::enable_shared_from_this<Known> {
   }
 
   std::shared_ptr<Shared> get(Shader shader) {
-    std::string key = key_of(shader);  // not const: its copy in the deleter must move without a throw
+    std::string key =
+        key_of(shader);  // not const: its copy in the deleter must move without a throw
     // Before the lock, which its end takes, too.
     std::shared_ptr<Shared> made{new Shared{std::move(shader), {}},
                                  [known = shared_from_this(), key](const Shared* gone) {

@@ -10,7 +10,7 @@
 
 #include "stoker/kernels/glsl/spirv_cache.hpp"
 #include "stoker/kernels/gpu_plan.hpp"
-#include "stoker/runtime/error.hpp"
+#include "stoker/runtime/base/error.hpp"
 
 namespace stoker {
 

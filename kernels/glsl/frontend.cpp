@@ -16,8 +16,8 @@
 #include <glslang/Include/ResourceLimits.h>
 #endif
 
-#include "stoker/runtime/exit_watch.hpp"
-#include "stoker/runtime/immortal.hpp"
+#include "stoker/runtime/base/exit_watch.hpp"
+#include "stoker/runtime/base/immortal.hpp"
 
 namespace stoker::glsl {
 namespace {

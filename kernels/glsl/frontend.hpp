@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/runtime/error.hpp"
+#include "stoker/runtime/base/error.hpp"
 
 namespace stoker::glsl {
 

@@ -15,7 +15,7 @@
 #include <immintrin.h>
 #endif
 
-#include "stoker/runtime/dtype.hpp"
+#include "stoker/runtime/base/dtype.hpp"
 
 namespace stoker::image::STOKER_ISA {
 

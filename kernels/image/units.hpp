@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/runtime/dtype.hpp"
-#include "stoker/runtime/error.hpp"
-#include "stoker/runtime/shape.hpp"
+#include "stoker/runtime/base/dtype.hpp"
+#include "stoker/runtime/base/error.hpp"
+#include "stoker/runtime/base/shape.hpp"
 
 namespace stoker::image {
 

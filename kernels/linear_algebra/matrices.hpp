@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/runtime/error.hpp"
-#include "stoker/runtime/shape.hpp"
+#include "stoker/runtime/base/error.hpp"
+#include "stoker/runtime/base/shape.hpp"
 
 namespace stoker::kernels::linear_algebra {
 

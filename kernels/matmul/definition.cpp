@@ -2,7 +2,7 @@
 #include "stoker/kernels/matmul/problem.hpp"
 #include "stoker/kernels/matmul/tiling.hpp"
 #include "stoker/kernels/rules.hpp"
-#include "stoker/runtime/immortal.hpp"
+#include "stoker/runtime/base/immortal.hpp"
 
 namespace stoker::kernels::matmul {
 namespace {

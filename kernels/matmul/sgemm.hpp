@@ -13,8 +13,8 @@
 #include <atomic>
 
 #include "stoker/kernels/matmul/blocks.hpp"
-#include "stoker/runtime/exit_watch.hpp"
-#include "stoker/runtime/kept_statics.hpp"
+#include "stoker/runtime/base/exit_watch.hpp"
+#include "stoker/runtime/base/kept_statics.hpp"
 
 namespace stoker::kernels::matmul::STOKER_ISA {
 

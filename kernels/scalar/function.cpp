@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "stoker/kernels/scalar/families.hpp"
-#include "stoker/runtime/immortal.hpp"
-#include "stoker/runtime/nearest_name.hpp"
+#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/nearest_name.hpp"
 
 namespace stoker {
 namespace {

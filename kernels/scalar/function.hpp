@@ -15,8 +15,8 @@
 #include <span>
 #include <string_view>
 
-#include "stoker/runtime/dtype.hpp"
-#include "stoker/runtime/error.hpp"
+#include "stoker/runtime/base/dtype.hpp"
+#include "stoker/runtime/base/error.hpp"
 
 namespace stoker {
 

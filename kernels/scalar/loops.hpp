@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "stoker/kernels/cpu/convert.hpp"
-#include "stoker/runtime/dtype.hpp"
+#include "stoker/runtime/base/dtype.hpp"
 
 namespace stoker::kernels::scalar::STOKER_ISA {
 

@@ -6,10 +6,10 @@
 #include <thread>
 
 #include "stoker/actors/actor.hpp"
-#include "stoker/runtime/clock.hpp"
-#include "stoker/runtime/manual_executor.hpp"
-#include "stoker/runtime/process.hpp"
-#include "stoker/runtime/thread_pool.hpp"
+#include "stoker/runtime/execution/clock.hpp"
+#include "stoker/runtime/execution/manual_executor.hpp"
+#include "stoker/runtime/execution/thread_pool.hpp"
+#include "stoker/runtime/process/process.hpp"
 
 namespace stoker {
 namespace {

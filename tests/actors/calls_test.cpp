@@ -7,9 +7,9 @@
 #include <boost/asio/use_future.hpp>
 
 #include "stoker/actors/process_actor.hpp"
-#include "stoker/runtime/future_asio.hpp"
-#include "stoker/runtime/manual_executor.hpp"
-#include "stoker/runtime/process.hpp"
+#include "stoker/runtime/asio/future_asio.hpp"
+#include "stoker/runtime/execution/manual_executor.hpp"
+#include "stoker/runtime/process/process.hpp"
 
 namespace stoker {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "probe.hpp"
 #include "stoker/actors/process_actor.hpp"
-#include "stoker/actors/supervisor.hpp"
-#include "stoker/runtime/asio_executor.hpp"
-#include "stoker/runtime/log.hpp"
+#include "stoker/actors/supervisor/supervisor.hpp"
+#include "stoker/runtime/asio/asio_executor.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace stoker {
 namespace {

@@ -2,7 +2,7 @@
 #include <thread>
 
 #include "probe.hpp"
-#include "stoker/runtime/thread_pool.hpp"
+#include "stoker/runtime/execution/thread_pool.hpp"
 
 namespace stoker {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "stoker/actors/actor.hpp"
-#include "stoker/runtime/clock.hpp"
-#include "stoker/runtime/manual_executor.hpp"
+#include "stoker/runtime/execution/clock.hpp"
+#include "stoker/runtime/execution/manual_executor.hpp"
 
 namespace stoker {
 

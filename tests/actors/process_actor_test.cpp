@@ -5,7 +5,7 @@
 #include <latch>
 
 #include "probe.hpp"
-#include "stoker/runtime/thread_pool.hpp"
+#include "stoker/runtime/execution/thread_pool.hpp"
 
 namespace stoker {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <stdexcept>
 
-#include "stoker/runtime/clock.hpp"
-#include "stoker/runtime/manual_executor.hpp"
+#include "stoker/runtime/execution/clock.hpp"
+#include "stoker/runtime/execution/manual_executor.hpp"
 
 namespace stoker {
 namespace {

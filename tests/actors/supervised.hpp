@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "stoker/actors/supervisor.hpp"
-#include "stoker/runtime/log.hpp"
-#include "stoker/runtime/manual_executor.hpp"
+#include "stoker/actors/supervisor/supervisor.hpp"
+#include "stoker/runtime/execution/manual_executor.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace stoker {
 

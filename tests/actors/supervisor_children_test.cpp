@@ -1,5 +1,5 @@
 // Children that are added, terminated and asked for while a supervisor runs.
-#include "stoker/actors/supervisor.hpp"
+#include "stoker/actors/supervisor/supervisor.hpp"
 
 #include "supervised.hpp"
 

@@ -1,5 +1,5 @@
 // Whom supervisors and their children obey.
-#include "stoker/actors/supervisor.hpp"
+#include "stoker/actors/supervisor/supervisor.hpp"
 
 #include "probe.hpp"
 #include "supervised.hpp"

@@ -1,5 +1,5 @@
 // How a supervisor stops its children.
-#include "stoker/actors/supervisor.hpp"
+#include "stoker/actors/supervisor/supervisor.hpp"
 
 #include "supervised.hpp"
 

@@ -1,5 +1,5 @@
 // Starting a supervisor; children whose planned end is its end, too.
-#include "stoker/actors/supervisor.hpp"
+#include "stoker/actors/supervisor/supervisor.hpp"
 
 #include "supervised.hpp"
 

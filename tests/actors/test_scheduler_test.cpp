@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "probe.hpp"
-#include "stoker/actors/supervisor.hpp"
+#include "stoker/actors/supervisor/supervisor.hpp"
 #include "stoker/actors/timed_send.hpp"
 
 namespace stoker {

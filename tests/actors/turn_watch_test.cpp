@@ -1,5 +1,5 @@
 // A handler that hogs its thread is named while it does.
-#include "stoker/runtime/turn_watch.hpp"
+#include "stoker/runtime/execution/turn_watch.hpp"
 
 #include <memory>
 #include <stdexcept>
@@ -7,7 +7,7 @@
 
 #include "probe.hpp"
 #include "stoker/actors/process_actor.hpp"
-#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace stoker {
 namespace {

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "stoker/actors/actor.hpp"
-#include "stoker/runtime/clock.hpp"
-#include "stoker/runtime/manual_executor.hpp"
+#include "stoker/runtime/execution/clock.hpp"
+#include "stoker/runtime/execution/manual_executor.hpp"
 
 namespace stoker {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "stoker/api/stoker.hpp"
-#include "stoker/device/fault_injection.hpp"
+#include "stoker/device/fault/fault_injection.hpp"
 
 namespace stoker {
 namespace {

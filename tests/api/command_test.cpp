@@ -2,10 +2,10 @@
 
 #include "gated_kernel.hpp"
 #include "stoker/api/stoker.hpp"
-#include "stoker/device/fault_injection.hpp"
-#include "stoker/runtime/log.hpp"
-#include "stoker/runtime/manual_executor.hpp"
-#include "stoker/runtime/process.hpp"
+#include "stoker/device/fault/fault_injection.hpp"
+#include "stoker/runtime/execution/manual_executor.hpp"
+#include "stoker/runtime/observe/log.hpp"
+#include "stoker/runtime/process/process.hpp"
 
 namespace stoker {
 namespace {

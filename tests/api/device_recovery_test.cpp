@@ -2,11 +2,11 @@
 // the device is reported lost.
 #include <gtest/gtest.h>
 
-#include "stoker/actors/device_client.hpp"
+#include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/stoker.hpp"
-#include "stoker/device/fault_injection.hpp"
-#include "stoker/runtime/log.hpp"
-#include "stoker/runtime/manual_executor.hpp"
+#include "stoker/device/fault/fault_injection.hpp"
+#include "stoker/runtime/execution/manual_executor.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace stoker {
 namespace {

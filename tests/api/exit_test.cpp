@@ -15,9 +15,9 @@
 
 #include "stoker/api/stoker.hpp"
 #include "stoker/kernels/glsl/frontend.hpp"
-#include "stoker/pipeline/image_io.hpp"
-#include "stoker/runtime/log.hpp"
-#include "stoker/runtime/sanitizers.hpp"
+#include "stoker/pipeline/image/image_io.hpp"
+#include "stoker/runtime/base/sanitizers.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace {
 /// A process that ends while its threads work leaves messages between them that nobody frees: there the

@@ -10,12 +10,12 @@
 #include <thread>
 #include <utility>
 
-#include "stoker/actors/device_client.hpp"
+#include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/asio.hpp"
 #include "stoker/api/stoker.hpp"
-#include "stoker/runtime/log.hpp"
-#include "stoker/runtime/manual_executor.hpp"
-#include "stoker/runtime/process.hpp"
+#include "stoker/runtime/execution/manual_executor.hpp"
+#include "stoker/runtime/observe/log.hpp"
+#include "stoker/runtime/process/process.hpp"
 
 namespace stoker {
 namespace {

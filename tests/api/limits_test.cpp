@@ -7,11 +7,11 @@
 #include <thread>
 
 #include "gated_kernel.hpp"
-#include "stoker/actors/device_client.hpp"
+#include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/asio.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/device/shell.hpp"
-#include "stoker/runtime/manual_executor.hpp"
+#include "stoker/runtime/execution/manual_executor.hpp"
 
 namespace stoker {
 namespace {

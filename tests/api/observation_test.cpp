@@ -1,16 +1,16 @@
 // What System::observe() shows.
-#include "stoker/api/observation.hpp"
+#include "stoker/api/observe/observation.hpp"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "stoker/actors/device_client.hpp"
+#include "stoker/actors/device/device_client.hpp"
 #include "stoker/actors/test_scheduler.hpp"
-#include "stoker/api/observing.hpp"
+#include "stoker/api/observe/observing.hpp"
 #include "stoker/api/stoker.hpp"
-#include "stoker/device/fault_injection.hpp"
-#include "stoker/runtime/log.hpp"
+#include "stoker/device/fault/fault_injection.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace stoker {
 namespace {

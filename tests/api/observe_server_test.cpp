@@ -1,5 +1,5 @@
 // A program that is observed through a socket.
-#include "stoker/api/observe_server.hpp"
+#include "stoker/api/observe/observe_server.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 #include "stoker/api/asio.hpp"
 #include "stoker/api/stoker.hpp"
-#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace stoker {
 namespace {

@@ -1,4 +1,4 @@
-#include "stoker/pipeline/pipeline_plan.hpp"
+#include "stoker/pipeline/kernel_graph/pipeline_plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,12 +6,12 @@
 #include <thread>
 
 #include "gated_kernel.hpp"
-#include "stoker/actors/supervisor.hpp"
+#include "stoker/actors/supervisor/supervisor.hpp"
 #include "stoker/api/stoker.hpp"
-#include "stoker/runtime/manual_executor.hpp"
-#include "stoker/runtime/process.hpp"
-#include "stoker/runtime/thread_pool.hpp"
-#include "stoker/runtime/turn_watch.hpp"
+#include "stoker/runtime/execution/manual_executor.hpp"
+#include "stoker/runtime/execution/thread_pool.hpp"
+#include "stoker/runtime/execution/turn_watch.hpp"
+#include "stoker/runtime/process/process.hpp"
 
 namespace stoker {
 namespace {

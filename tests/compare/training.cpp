@@ -1,9 +1,9 @@
 // Optimizers over some steps, and activations.
 #include "families.hpp"
-#include "stoker/api/nn/activation.hpp"
-#include "stoker/api/nn/updates.hpp"
-#include "stoker/api/tensor/creation.hpp"
-#include "stoker/api/tensor/ranges.hpp"
+#include "stoker/api/nn/functional/activation.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/api/tensor/views/ranges.hpp"
+#include "stoker/api/train/optim/updates.hpp"
 
 namespace stoker::compare {
 namespace {

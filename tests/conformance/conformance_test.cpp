@@ -10,7 +10,7 @@
 #include <random>
 
 #include "exclusions.hpp"
-#include "stoker/actors/device_client.hpp"
+#include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/kernels/cases.hpp"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "stoker/device/command_pool.hpp"
-#include "stoker/device/fault_injection.hpp"
+#include "stoker/device/fault/fault_injection.hpp"
 #include "stoker/device/shell.hpp"
 
 namespace stoker {

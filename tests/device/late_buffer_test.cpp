@@ -1,6 +1,6 @@
 // Buffers that get their memory when the first command that uses them goes to the device.
 #include "shell_fixture.hpp"
-#include "stoker/runtime/timeline.hpp"
+#include "stoker/runtime/futures/timeline.hpp"
 
 namespace stoker {
 namespace {

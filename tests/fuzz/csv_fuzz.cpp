@@ -1,7 +1,7 @@
 // Tables of text. The first bytes choose the options, the rest is the file; plain or packed by gzip.
 #include "fuzz.hpp"
-#include "stoker/api/nn/data/csv.hpp"
-#include "stoker/api/nn/data/loader.hpp"
+#include "stoker/api/data/csv.hpp"
+#include "stoker/api/data/loader.hpp"
 
 namespace stoker::fuzz::csv {
 namespace {

@@ -5,15 +5,15 @@
 #include <cmath>
 #include <limits>
 
-#include "stoker/api/tensor/convolution.hpp"
-#include "stoker/api/tensor/creation.hpp"
-#include "stoker/api/tensor/elementwise.hpp"
-#include "stoker/api/tensor/indexing.hpp"
-#include "stoker/api/tensor/ordering.hpp"
-#include "stoker/api/tensor/products.hpp"
-#include "stoker/api/tensor/reductions.hpp"
-#include "stoker/api/tensor/shapes.hpp"
-#include "stoker/api/tensor/windows.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/api/tensor/math/convolution.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/math/ordering.hpp"
+#include "stoker/api/tensor/math/products.hpp"
+#include "stoker/api/tensor/math/reductions.hpp"
+#include "stoker/api/tensor/math/windows.hpp"
+#include "stoker/api/tensor/views/indexing.hpp"
+#include "stoker/api/tensor/views/shapes.hpp"
 
 namespace stoker::fuzz {
 namespace {

@@ -1,6 +1,6 @@
 // IDX files, plain or packed by gzip.
 #include "fuzz.hpp"
-#include "stoker/api/nn/data/idx.hpp"
+#include "stoker/api/data/idx.hpp"
 
 namespace stoker::fuzz::idx {
 

@@ -1,6 +1,6 @@
 // PNG and JPEG files, within limits: a PNG of what was decoded holds the same pixels.
 #include "fuzz.hpp"
-#include "stoker/pipeline/image_io.hpp"
+#include "stoker/pipeline/image/image_io.hpp"
 
 namespace stoker::fuzz::image {
 

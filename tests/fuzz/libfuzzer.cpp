@@ -4,7 +4,7 @@
 #include <exception>
 
 #include "fuzz.hpp"
-#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace {
 

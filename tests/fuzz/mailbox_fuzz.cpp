@@ -6,7 +6,7 @@
 #include <set>
 
 #include "fuzz.hpp"
-#include "stoker/runtime/mailbox.hpp"
+#include "stoker/runtime/queue/mailbox.hpp"
 
 namespace stoker::fuzz::mailbox {
 namespace {

@@ -5,9 +5,9 @@
 #include <fstream>
 
 #include "fuzz.hpp"
-#include "stoker/api/nn/model.hpp"
-#include "stoker/api/nn/training_file.hpp"
-#include "stoker/api/tensor/safetensors.hpp"
+#include "stoker/api/tensor/io/safetensors.hpp"
+#include "stoker/api/train/loop/training_file.hpp"
+#include "stoker/api/train/model/model.hpp"
 
 namespace stoker::fuzz::model {
 namespace {

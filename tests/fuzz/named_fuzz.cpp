@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "fuzz.hpp"
-#include "stoker/api/nn/activation.hpp"
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/nn/optimizer.hpp"
+#include "stoker/api/nn/functional/activation.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/train/optim/optimizer.hpp"
 
 namespace stoker::fuzz::named {
 namespace {

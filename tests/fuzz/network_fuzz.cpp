@@ -1,6 +1,6 @@
 // Networks as JSON: one that is read, written and read again is the same.
 #include "fuzz.hpp"
-#include "stoker/api/nn/network.hpp"
+#include "stoker/api/nn/graph/network.hpp"
 
 namespace stoker::fuzz::network {
 

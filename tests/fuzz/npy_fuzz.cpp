@@ -1,8 +1,8 @@
 // .npy files: what is read is written and read again with the same elements.
 #include "fuzz.hpp"
-#include "stoker/api/nn/data/loader.hpp"
-#include "stoker/api/nn/data/npy_rows.hpp"
-#include "stoker/api/tensor/npy.hpp"
+#include "stoker/api/data/loader.hpp"
+#include "stoker/api/data/npy_rows.hpp"
+#include "stoker/api/tensor/io/npy.hpp"
 
 namespace stoker::fuzz::npy {
 namespace {

@@ -1,6 +1,6 @@
 // .npz archives, from memory and from a file.
 #include "fuzz.hpp"
-#include "stoker/api/tensor/npy.hpp"
+#include "stoker/api/tensor/io/npy.hpp"
 
 namespace stoker::fuzz::npz {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fuzz.hpp"
-#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace stoker::fuzz {
 

@@ -1,7 +1,7 @@
 // safetensors files, and structures of tensors, which are such files.
 #include "fuzz.hpp"
-#include "stoker/api/tensor/safetensors.hpp"
-#include "stoker/api/tensor/serialize.hpp"
+#include "stoker/api/tensor/io/safetensors.hpp"
+#include "stoker/api/tensor/io/serialize.hpp"
 
 namespace stoker::fuzz::safetensors {
 namespace {

@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "fuzz.hpp"
-#include "stoker/pipeline/text_form.hpp"
+#include "stoker/pipeline/kernel_graph/text_form.hpp"
 
 namespace stoker::fuzz::stage {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fuzz.hpp"
-#include "stoker/runtime/timeline.hpp"
+#include "stoker/runtime/futures/timeline.hpp"
 
 namespace stoker::fuzz::timeline {
 namespace {

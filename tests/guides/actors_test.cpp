@@ -11,15 +11,15 @@
 #include "stoker/actors/group.hpp"
 #include "stoker/actors/process_actor.hpp"
 #include "stoker/actors/registry.hpp"
-#include "stoker/actors/supervisor.hpp"
+#include "stoker/actors/supervisor/supervisor.hpp"
 #include "stoker/actors/test_scheduler.hpp"
 #include "stoker/actors/timed_send.hpp"
 #include "stoker/api/asio.hpp"
 #include "stoker/api/stoker.hpp"
-#include "stoker/device/fault_injection.hpp"
-#include "stoker/runtime/log.hpp"
-#include "stoker/runtime/thread_pool.hpp"
-#include "stoker/runtime/turn_watch.hpp"
+#include "stoker/device/fault/fault_injection.hpp"
+#include "stoker/runtime/execution/thread_pool.hpp"
+#include "stoker/runtime/execution/turn_watch.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace {
 

@@ -19,8 +19,8 @@
 #include "stoker/api/asio.hpp"
 #include "stoker/api/script.hpp"
 #include "stoker/api/stoker.hpp"
-#include "stoker/device/fault_injection.hpp"
-#include "stoker/runtime/fiber_adaptor.hpp"
+#include "stoker/device/fault/fault_injection.hpp"
+#include "stoker/runtime/process/fiber_adaptor.hpp"
 
 namespace {
 

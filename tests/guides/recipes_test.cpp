@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "stoker/api/asio.hpp"
-#include "stoker/api/nn/fit.hpp"
 #include "stoker/api/stoker.hpp"
-#include "stoker/pipeline/image_io.hpp"
+#include "stoker/api/train/loop/fit.hpp"
+#include "stoker/pipeline/image/image_io.hpp"
 
 namespace asio = boost::asio;
 namespace nn = stoker::nn;

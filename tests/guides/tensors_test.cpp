@@ -11,9 +11,9 @@
 
 #include "stoker/api/system.hpp"
 #include "stoker/api/tensor.hpp"
-#include "stoker/api/tensor/async.hpp"
-#include "stoker/api/tensor/eigen.hpp"
-#include "stoker/runtime/cancel.hpp"
+#include "stoker/api/tensor/core/async.hpp"
+#include "stoker/api/tensor/io/eigen.hpp"
+#include "stoker/runtime/futures/cancel.hpp"
 
 namespace {
 

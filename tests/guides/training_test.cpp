@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <iostream>
 
-#include "stoker/api/nn/fit.hpp"
-#include "stoker/api/nn/trainer.hpp"
-#include "stoker/api/nn/training_file.hpp"
 #include "stoker/api/system.hpp"
-#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/api/train/loop/fit.hpp"
+#include "stoker/api/train/loop/trainer.hpp"
+#include "stoker/api/train/loop/training_file.hpp"
 
 namespace nn = stoker::nn;
 

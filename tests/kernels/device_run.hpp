@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "cpu_run.hpp"
-#include "stoker/actors/device_client.hpp"
+#include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/kernels/fused/program.hpp"
 #include "stoker/kernels/glsl/compiler.hpp"

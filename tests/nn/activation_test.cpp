@@ -1,16 +1,16 @@
 // Activations against their formulas in double precision, and at the ends of what floats can hold.
-#include "stoker/api/nn/activation.hpp"
+#include "stoker/api/nn/functional/activation.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <numbers>
 
 #include "refused.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/math/reductions.hpp"
+#include "stoker/api/tensor/transforms/grad.hpp"
 #include "stoker/tests/tensor/differences.hpp"
-#include "stoker/api/tensor/creation.hpp"
-#include "stoker/api/tensor/elementwise.hpp"
-#include "stoker/api/tensor/grad.hpp"
-#include "stoker/api/tensor/reductions.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,5 +1,5 @@
 // Attention and its layers, against NumPy (golden/attention.py).
-#include "stoker/api/nn/attention.hpp"
+#include "stoker/api/nn/functional/attention.hpp"
 
 #include "golden_numbers.hpp"
 #include "layer_fixture.hpp"

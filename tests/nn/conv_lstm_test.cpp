@@ -1,7 +1,7 @@
 // LSTM of images over time, against NumPy (golden/recurrent.py).
 #include "golden_numbers.hpp"
 #include "layer_fixture.hpp"
-#include "stoker/api/nn/recurrent_cells.hpp"
+#include "stoker/api/nn/functional/recurrent_cells.hpp"
 #include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker::nn {

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <limits>
 
-#include "stoker/api/nn/loss.hpp"
-#include "stoker/api/nn/losses.hpp"
-#include "stoker/tests/tensor/differences.hpp"
+#include "stoker/api/nn/functional/loss.hpp"
+#include "stoker/api/nn/functional/losses.hpp"
 #include "stoker/api/tensor.hpp"
+#include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "stoker/api/nn/model.hpp"
+#include "stoker/api/train/model/model.hpp"
 
 namespace stoker::nn {
 

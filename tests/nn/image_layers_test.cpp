@@ -2,10 +2,10 @@
 // refused.
 #include "layer_fixture.hpp"
 #include "refused.hpp"
-#include "stoker/api/nn/network.hpp"
-#include "stoker/api/nn/resampling.hpp"
-#include "stoker/tests/tensor/differences.hpp"
+#include "stoker/api/nn/functional/resampling.hpp"
+#include "stoker/api/nn/graph/network.hpp"
 #include "stoker/api/tensor.hpp"
+#include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker::nn {
 namespace {

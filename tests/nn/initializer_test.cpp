@@ -1,11 +1,11 @@
 // Initializers: what they promise of many numbers, and that a key is all they depend on.
 #include <algorithm>
 
-#include "stoker/api/nn/initializer.hpp"
-#include "stoker/api/tensor/creation.hpp"
-#include "stoker/api/tensor/products.hpp"
-#include "stoker/api/tensor/random.hpp"
-#include "stoker/api/tensor/shapes.hpp"
+#include "stoker/api/nn/graph/initializer.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/api/tensor/math/products.hpp"
+#include "stoker/api/tensor/math/random.hpp"
+#include "stoker/api/tensor/views/shapes.hpp"
 
 #include "refused.hpp"
 #include "stoker/tests/tensor/fixture.hpp"

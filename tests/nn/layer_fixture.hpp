@@ -1,9 +1,9 @@
 // One layer applied to given tensors and variables, without a network around it.
 #pragma once
 
-#include "stoker/api/nn/layer.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/tensor/math/random.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
-#include "stoker/api/tensor/random.hpp"
 
 namespace stoker::nn {
 

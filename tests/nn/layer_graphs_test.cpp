@@ -1,14 +1,14 @@
 // Layers with several inputs and outputs, and graphs made of them: ways around, parts and merges.
 #include "layer_fixture.hpp"
 #include "refused.hpp"
-#include "stoker/api/nn/block.hpp"
-#include "stoker/api/nn/model.hpp"
-#include "stoker/api/nn/network.hpp"
+#include "stoker/api/nn/graph/block.hpp"
+#include "stoker/api/nn/graph/network.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/api/tensor/math/random.hpp"
+#include "stoker/api/tensor/math/reductions.hpp"
+#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/train/model/model.hpp"
 #include "stoker/tests/tensor/differences.hpp"
-#include "stoker/api/tensor/creation.hpp"
-#include "stoker/api/tensor/random.hpp"
-#include "stoker/api/tensor/reductions.hpp"
-#include "stoker/api/tensor/shapes.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,7 +1,6 @@
 // Each kind of layer against what it should give, worked out by hand, and its gradients against
 // differences.
 #include <algorithm>
-#include "stoker/tests/tensor/differences.hpp"
 #include "layer_fixture.hpp"
 #include "refused.hpp"
 #include "stoker/tests/tensor/differences.hpp"

@@ -1,5 +1,5 @@
 // Losses against their formulas in double precision, at the ends of what floats can hold, and by name.
-#include "stoker/api/nn/loss.hpp"
+#include "stoker/api/nn/functional/loss.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,9 @@
 #include <limits>
 #include <string>
 
-#include "stoker/api/nn/losses.hpp"
-#include "stoker/tests/tensor/differences.hpp"
+#include "stoker/api/nn/functional/losses.hpp"
 #include "stoker/api/tensor.hpp"
+#include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,13 +1,13 @@
 // Metrics of a batch counted by hand, and of many batches.
-#include "stoker/api/nn/metric.hpp"
+#include "stoker/api/nn/functional/metric.hpp"
 
 #include <limits>
 
-#include "stoker/api/nn/metrics.hpp"
+#include "stoker/api/nn/functional/metrics.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/views/shapes.hpp"
 #include "stoker/tests/tensor/differences.hpp"
-#include "stoker/api/tensor/creation.hpp"
-#include "stoker/api/tensor/elementwise.hpp"
-#include "stoker/api/tensor/shapes.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,10 +1,10 @@
 // Names with options, as text and looked up in tables.
-#include "stoker/api/nn/named.hpp"
+#include "stoker/api/nn/graph/named.hpp"
 
 #include <gtest/gtest.h>
 
 #include "refused.hpp"
-#include "stoker/api/nn/named_table.hpp"
+#include "stoker/api/nn/graph/named_table.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,10 +1,10 @@
 // Graphs with other layers in the place of some: names, sharing and numbers stay.
 #include "refused.hpp"
-#include "stoker/api/nn/network.hpp"
+#include "stoker/api/nn/graph/network.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/api/tensor/math/random.hpp"
+#include "stoker/api/tensor/math/reductions.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
-#include "stoker/api/tensor/creation.hpp"
-#include "stoker/api/tensor/random.hpp"
-#include "stoker/api/tensor/reductions.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -1,9 +1,9 @@
 // Graphs of layers: order, names, shapes, and what is refused before anything runs.
-#include "stoker/api/nn/network.hpp"
-#include "stoker/api/tensor/creation.hpp"
-#include "stoker/api/tensor/elementwise.hpp"
-#include "stoker/api/tensor/random.hpp"
-#include "stoker/api/tensor/shapes.hpp"
+#include "stoker/api/nn/graph/network.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/math/random.hpp"
+#include "stoker/api/tensor/views/shapes.hpp"
 
 #include "refused.hpp"
 #include "stoker/tests/tensor/fixture.hpp"

@@ -1,5 +1,5 @@
 // x · kernel + bias along the last axis.
-#include "stoker/api/nn/projection.hpp"
+#include "stoker/api/nn/functional/projection.hpp"
 
 #include "stoker/tests/tensor/differences.hpp"
 #include "stoker/tests/tensor/fixture.hpp"

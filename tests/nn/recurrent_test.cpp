@@ -1,9 +1,9 @@
 // LSTM and GRU: one step by hand, whole sequences against NumPy (golden/recurrent.py).
 #include "golden_numbers.hpp"
 #include "layer_fixture.hpp"
-#include "stoker/api/nn/recurrent_cells.hpp"
+#include "stoker/api/nn/functional/recurrent_cells.hpp"
+#include "stoker/api/tensor/transforms/vmap.hpp"
 #include "stoker/tests/tensor/differences.hpp"
-#include "stoker/api/tensor/vmap.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stoker/runtime/error.hpp"
+#include "stoker/runtime/base/error.hpp"
 
 namespace stoker::nn {
 

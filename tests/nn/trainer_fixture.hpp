@@ -6,9 +6,9 @@
 #include <memory>
 #include <stdexcept>
 
-#include "stoker/api/nn/trainer.hpp"
-#include "stoker/runtime/log.hpp"
-#include "trained.hpp"
+#include "stoker/api/train/loop/trainer.hpp"
+#include "stoker/runtime/observe/log.hpp"
+#include "stoker/tests/train/trained.hpp"
 
 namespace stoker::nn {
 

@@ -1,4 +1,4 @@
-#include "stoker/pipeline/image_io.hpp"
+#include "stoker/pipeline/image/image_io.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "stoker/pipeline/memory_plan.hpp"
+#include "stoker/pipeline/kernel_graph/memory_plan.hpp"
 
 namespace stoker {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "stoker/pipeline/text_form.hpp"
+#include "stoker/pipeline/kernel_graph/text_form.hpp"
 
 namespace stoker {
 namespace {

@@ -1,6 +1,6 @@
 #include "script_runner.hpp"
 
-#include "stoker/runtime/trace.hpp"
+#include "stoker/runtime/observe/trace.hpp"
 
 namespace stoker {
 namespace {

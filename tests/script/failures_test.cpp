@@ -1,12 +1,12 @@
 // Kernels that fail on the device: who hears of it, and when a failure is over.
-#include "stoker/pipeline/script/failures.hpp"
+#include "stoker/pipeline/script/lua/failures.hpp"
 
 #include <latch>
 #include <thread>
 
 #include "script_runner.hpp"
 #include "stoker/api/kernel.hpp"
-#include "stoker/runtime/manual_executor.hpp"
+#include "stoker/runtime/execution/manual_executor.hpp"
 
 namespace stoker {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "script_runner.hpp"
 #include "stoker/api/kernel.hpp"
-#include "stoker/runtime/manual_executor.hpp"
+#include "stoker/runtime/execution/manual_executor.hpp"
 
 namespace stoker {
 namespace {

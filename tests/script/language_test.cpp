@@ -1,5 +1,5 @@
 #include "script_runner.hpp"
-#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace stoker {
 namespace {

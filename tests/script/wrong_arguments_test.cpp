@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "script_runner.hpp"
-#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace stoker {
 namespace {

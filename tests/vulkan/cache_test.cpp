@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "fixture.hpp"
-#include "stoker/device/vulkan/cache_file.hpp"
+#include "stoker/device/vulkan/pipelines/cache_file.hpp"
 
 namespace stoker::device::vulkan::testing {
 namespace {

@@ -1,9 +1,9 @@
 // What an executable says about kernels that hold up the device.
-#include "stoker/device/vulkan/executable.hpp"
+#include "stoker/device/vulkan/pipelines/executable.hpp"
 
 #include <gtest/gtest.h>
 
-#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace stoker::device::vulkan {
 namespace {

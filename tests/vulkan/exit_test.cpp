@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "fixture.hpp"
-#include "stoker/runtime/exit_watch.hpp"
+#include "stoker/runtime/base/exit_watch.hpp"
 
 namespace stoker::device::vulkan::testing {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "fixture.hpp"
-#include "stoker/device/vulkan/features.hpp"
+#include "stoker/device/vulkan/instance/features.hpp"
 
 namespace stoker::device::vulkan::testing {
 namespace {

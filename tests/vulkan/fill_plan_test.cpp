@@ -1,4 +1,4 @@
-#include "stoker/device/vulkan/fill_plan.hpp"
+#include "stoker/device/vulkan/submission/fill_plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <type_traits>
 
-#include "stoker/device/vulkan/api.hpp"
+#include "stoker/device/vulkan/instance/api.hpp"
 
 namespace stoker::device::vulkan::testing {
 

@@ -5,7 +5,7 @@
 
 #include "fixture.hpp"
 #include "intercept.hpp"
-#include "stoker/runtime/log.hpp"
+#include "stoker/runtime/observe/log.hpp"
 #include "stoker/tests/device/owner.hpp"
 
 namespace stoker::device::vulkan::testing {

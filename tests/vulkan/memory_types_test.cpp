@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "stoker/device/vulkan/physical_device.hpp"
+#include "stoker/device/vulkan/instance/physical_device.hpp"
 
 namespace stoker::device::vulkan {
 namespace {

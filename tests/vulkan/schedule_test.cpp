@@ -1,4 +1,4 @@
-#include "stoker/device/vulkan/schedule.hpp"
+#include "stoker/device/vulkan/submission/schedule.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What the threads of a workgroup share, read from a shader's SPIR-V.
-#include "stoker/device/vulkan/shared_memory.hpp"
+#include "stoker/device/vulkan/memory/shared_memory.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,13 +6,13 @@
 //
 // A mask is the last input, if the option `mask` is set: [batch, keys], [batch, queries, keys] or,
 // for multi_head_attention, [batch, heads, queries, keys]. See ../attention.hpp for its meaning.
-#include "stoker/api/nn/attention.hpp"
+#include "stoker/api/nn/functional/attention.hpp"
 
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/nn/layer_options.hpp"
-#include "stoker/api/nn/projection.hpp"
-#include "stoker/api/tensor/elementwise.hpp"
-#include "stoker/api/tensor/shapes.hpp"
+#include "stoker/api/nn/functional/projection.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/nn/graph/layer_options.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/views/shapes.hpp"
 
 namespace stoker::nn::layers::attention {
 namespace {

@@ -10,7 +10,7 @@
 // Both sequences are in the order of time before they are merged. A final state is that of the last
 // step of its way: of the backward one, the first in time. Each way has variables of its own,
 // "forward_input_kernel" and so on; with shared_weights (what Axon does) both have one set.
-#include "stoker/api/nn/recurrent_inputs.hpp"
+#include "stoker/api/nn/functional/recurrent_inputs.hpp"
 
 namespace stoker::nn::layers::bidirectional {
 namespace {

@@ -2,12 +2,12 @@
 // axes.
 //
 //     a [batch, …, in1], b [batch, …, in2]: [batch, …, units];  kernel [units, in1, in2]
-#include "stoker/api/nn/activation.hpp"
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/nn/layer_options.hpp"
-#include "stoker/api/tensor/elementwise.hpp"
-#include "stoker/api/tensor/products.hpp"
-#include "stoker/api/tensor/shapes.hpp"
+#include "stoker/api/nn/functional/activation.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/nn/graph/layer_options.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/math/products.hpp"
+#include "stoker/api/tensor/views/shapes.hpp"
 
 namespace stoker::nn::layers::bilinear {
 namespace {

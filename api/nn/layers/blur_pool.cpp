@@ -3,10 +3,10 @@
 //
 // The filter is [1, 2, 1] / 4 along each axis of space, with zeros around so that strides of 1 keep
 // the extents; of an extent n there stay ceil(n / stride). Zhang, arXiv:1904.11486.
-#include "stoker/api/nn/image_axes.hpp"
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/tensor/creation.hpp"
-#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/nn/functional/image_axes.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
 
 namespace stoker::nn::layers::blur_pool {
 namespace {

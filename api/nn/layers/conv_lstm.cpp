@@ -3,8 +3,8 @@
 //
 // One to three spatial axes. The input's convolution runs once over the images of all steps;
 // strides and padding are its own, the state's convolution keeps the extents that it leaves.
-#include "stoker/api/nn/layer_options.hpp"
-#include "stoker/api/nn/recurrent_inputs.hpp"
+#include "stoker/api/nn/functional/recurrent_inputs.hpp"
+#include "stoker/api/nn/graph/layer_options.hpp"
 
 namespace stoker::nn::layers::conv_lstm {
 namespace {

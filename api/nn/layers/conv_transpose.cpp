@@ -12,10 +12,10 @@
 // Dumoulin and Visin, arXiv:1603.07285.
 #include <algorithm>
 
-#include "stoker/api/nn/activation.hpp"
-#include "stoker/api/nn/image_axes.hpp"
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/nn/layer_options.hpp"
+#include "stoker/api/nn/functional/activation.hpp"
+#include "stoker/api/nn/functional/image_axes.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/nn/graph/layer_options.hpp"
 
 namespace stoker::nn::layers::conv_transpose {
 namespace {

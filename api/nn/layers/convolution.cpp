@@ -1,10 +1,10 @@
 // Convolutions over one to three axes of space.
 //
 // Kernels are [space…, channels in one group, units], whatever the order of the input's axes.
-#include "stoker/api/nn/activation.hpp"
-#include "stoker/api/nn/image_axes.hpp"
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/nn/layer_options.hpp"
+#include "stoker/api/nn/functional/activation.hpp"
+#include "stoker/api/nn/functional/image_axes.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/nn/graph/layer_options.hpp"
 
 namespace stoker::nn::layers::convolution {
 namespace {

@@ -1,8 +1,8 @@
 // y = activation(x · kernel + bias) along the last axis.
-#include "stoker/api/nn/activation.hpp"
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/nn/layer_options.hpp"
-#include "stoker/api/nn/projection.hpp"
+#include "stoker/api/nn/functional/activation.hpp"
+#include "stoker/api/nn/functional/projection.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/nn/graph/layer_options.hpp"
 
 namespace stoker::nn::layers::dense {
 namespace {

@@ -2,9 +2,9 @@
 // (Srivastava et al., JMLR 15, 2014). What is left is scaled by 1/(1 - rate), so inference changes nothing.
 #include <cmath>
 
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/tensor/elementwise.hpp"
-#include "stoker/api/tensor/random.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/math/random.hpp"
 
 namespace stoker::nn::layers::dropout {
 namespace {

@@ -1,7 +1,7 @@
 // A table of vectors by index.
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/tensor/elementwise.hpp"
-#include "stoker/api/tensor/indexing.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/views/indexing.hpp"
 
 namespace stoker::nn::layers::embedding {
 namespace {

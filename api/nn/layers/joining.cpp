@@ -1,9 +1,9 @@
 // Several inputs as one: element by element, side by side, or one of several.
 #include <algorithm>
 
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/tensor/elementwise.hpp"
-#include "stoker/api/tensor/shapes.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/views/shapes.hpp"
 
 namespace stoker::nn::layers::joining {
 namespace {

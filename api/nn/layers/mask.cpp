@@ -1,7 +1,7 @@
 // Tokens [batch, time] to u8: 1 where the token ends or pads a sequence, which is what recurrent
 // layers leave out. `inverted`: 1 everywhere else, which is what attention takes.
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
 
 namespace stoker::nn::layers::mask {
 namespace {

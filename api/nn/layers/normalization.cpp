@@ -2,11 +2,11 @@
 // statistics: a row means the same alone as in a batch.
 //
 // Ba et al., arXiv:1607.06450; Wu and He, arXiv:1803.08494; Zhang and Sennrich, arXiv:1910.07467.
-#include "stoker/api/nn/channel_statistics.hpp"
-#include "stoker/api/nn/layer_options.hpp"
-#include "stoker/api/tensor/elementwise.hpp"
-#include "stoker/api/tensor/reductions.hpp"
-#include "stoker/api/tensor/shapes.hpp"
+#include "stoker/api/nn/functional/channel_statistics.hpp"
+#include "stoker/api/nn/graph/layer_options.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/math/reductions.hpp"
+#include "stoker/api/tensor/views/shapes.hpp"
 
 namespace stoker::nn::layers::normalization {
 namespace {

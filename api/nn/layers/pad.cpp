@@ -1,7 +1,7 @@
 // A border around images.
-#include "stoker/api/nn/image_axes.hpp"
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/tensor/creation.hpp"
+#include "stoker/api/nn/functional/image_axes.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
 
 namespace stoker::nn::layers::pad {
 namespace {

@@ -3,10 +3,10 @@
 // Adaptive ones are told how many windows there shall be along each axis: of an extent n and m
 // windows, strides are floor(n / m) and windows n − (m − 1)·stride wide, so that they cover all
 // (Axon's rule: all windows are of one size).
-#include "stoker/api/nn/image_axes.hpp"
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/tensor/elementwise.hpp"
-#include "stoker/api/tensor/reductions.hpp"
+#include "stoker/api/nn/functional/image_axes.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/math/reductions.hpp"
 
 namespace stoker::nn::layers::pooling {
 namespace {

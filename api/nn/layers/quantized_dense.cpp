@@ -1,11 +1,11 @@
 // y = activation(x · values · scale + bias) along the last axis: a dense layer whose kernel has 8
 // bits (quantization.hpp). values and scale are states: gradients pass to x and the bias only, and
 // whoever makes the layer of a trained one puts quantize_dense(kernel) there.
-#include "stoker/api/nn/activation.hpp"
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/nn/layer_options.hpp"
-#include "stoker/api/nn/quantization.hpp"
-#include "stoker/api/tensor/elementwise.hpp"
+#include "stoker/api/nn/functional/activation.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/nn/graph/layer_options.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/train/model/quantization.hpp"
 
 namespace stoker::nn::layers::quantized_dense {
 namespace {

@@ -7,8 +7,8 @@
 //
 // With reverse=true results stay in the order of time, so that both ways can be merged
 // (bidirectional.cpp).
-#include "stoker/api/nn/projection.hpp"
-#include "stoker/api/nn/recurrent_inputs.hpp"
+#include "stoker/api/nn/functional/projection.hpp"
+#include "stoker/api/nn/functional/recurrent_inputs.hpp"
 
 namespace stoker::nn::layers::recurrent {
 namespace {

@@ -1,8 +1,8 @@
 // Images of another size, one axis of space after the other.
 // See ../resampling.hpp for the methods.
-#include "stoker/api/nn/image_axes.hpp"
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/nn/resampling.hpp"
+#include "stoker/api/nn/functional/image_axes.hpp"
+#include "stoker/api/nn/functional/resampling.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
 
 namespace stoker::nn::layers::resize {
 namespace {

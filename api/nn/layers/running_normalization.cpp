@@ -11,8 +11,8 @@
 // running=false normalises by what passes at inference, too, as ONNX' InstanceNormalization does.
 //
 // Ioffe and Szegedy, arXiv:1502.03167; Ulyanov et al., arXiv:1607.08022.
-#include "stoker/api/nn/channel_statistics.hpp"
-#include "stoker/api/nn/layer_options.hpp"
+#include "stoker/api/nn/functional/channel_statistics.hpp"
+#include "stoker/api/nn/graph/layer_options.hpp"
 #include "stoker/api/tensor.hpp"
 
 namespace stoker::nn::layers::running_normalization {

@@ -7,11 +7,11 @@
 //
 // The first pass multiplies the channels; each pass has a bias, and only the last the activation.
 // Chollet, arXiv:1610.02357, has the idea of separating what a kernel does.
-#include "stoker/api/nn/activation.hpp"
-#include "stoker/api/nn/image_axes.hpp"
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/nn/layer_options.hpp"
-#include "stoker/api/tensor/specs.hpp"
+#include "stoker/api/nn/functional/activation.hpp"
+#include "stoker/api/nn/functional/image_axes.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/nn/graph/layer_options.hpp"
+#include "stoker/api/tensor/core/specs.hpp"
 
 namespace stoker::nn::layers::separable_conv {
 namespace {

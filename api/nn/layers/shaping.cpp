@@ -1,11 +1,11 @@
 // Layers that change how rows lie, and the one that applies a function. The batch stays where it is.
 #include <algorithm>
 
-#include "stoker/api/nn/activation.hpp"
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/nn/layer_options.hpp"
-#include "stoker/api/tensor/elementwise.hpp"
-#include "stoker/api/tensor/shapes.hpp"
+#include "stoker/api/nn/functional/activation.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/nn/graph/layer_options.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/views/shapes.hpp"
 
 namespace stoker::nn::layers::shaping {
 namespace {

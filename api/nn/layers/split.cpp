@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "stoker/api/nn/layer.hpp"
-#include "stoker/api/tensor/shapes.hpp"
+#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/tensor/views/shapes.hpp"
 
 namespace stoker::nn::layers::split {
 namespace {

@@ -1,4 +1,4 @@
-#include "stoker/actors/device_client.hpp"
+#include "stoker/actors/device/device_client.hpp"
 #include "stoker/pipeline/tensor/control/prepared_function.hpp"
 #include "stoker/pipeline/tensor/control/steps.hpp"
 

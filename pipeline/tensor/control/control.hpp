@@ -4,7 +4,7 @@
 // Threads: any. Shapes and dtypes have been checked by the caller, see each function.
 #pragma once
 
-#include "stoker/pipeline/tensor/function.hpp"
+#include "stoker/pipeline/tensor/graph/function.hpp"
 
 namespace stoker::expr {
 

@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "stoker/pipeline/tensor/value.hpp"
+#include "stoker/pipeline/tensor/graph/value.hpp"
 
 namespace stoker::expr {
 

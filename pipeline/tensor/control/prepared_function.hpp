@@ -3,8 +3,8 @@
 // Threads: immutable and shared; runs start on any thread.
 #pragma once
 
-#include "stoker/pipeline/tensor/evaluation.hpp"
-#include "stoker/pipeline/tensor/function.hpp"
+#include "stoker/pipeline/tensor/graph/function.hpp"
+#include "stoker/pipeline/tensor/lowering/evaluation.hpp"
 
 namespace stoker::expr {
 

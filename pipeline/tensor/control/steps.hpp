@@ -4,8 +4,8 @@
 // Threads: as host_step.hpp says; continuations run on the device's executor, one after the other.
 #pragma once
 
-#include "stoker/pipeline/tensor/function.hpp"
-#include "stoker/pipeline/tensor/host_step.hpp"
+#include "stoker/pipeline/tensor/graph/function.hpp"
+#include "stoker/pipeline/tensor/graph/host_step.hpp"
 
 namespace stoker::expr {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "stoker/pipeline/tensor/files/byte_source.hpp"
-#include "stoker/runtime/shape.hpp"
+#include "stoker/runtime/base/shape.hpp"
 
 namespace stoker::files {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "stoker/pipeline/tensor/files/byte_source.hpp"
-#include "stoker/runtime/json_text.hpp"
+#include "stoker/runtime/base/json_text.hpp"
 
 namespace stoker::files {
 namespace {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/runtime/shape.hpp"
+#include "stoker/runtime/base/shape.hpp"
 
 namespace stoker::files {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "stoker/actors/device_client.hpp"
+#include "stoker/actors/device/device_client.hpp"
 
 namespace stoker::files {
 namespace {

@@ -11,9 +11,9 @@
 #include <span>
 #include <vector>
 
-#include "stoker/actors/device_buffer.hpp"
+#include "stoker/actors/device/device_buffer.hpp"
 #include "stoker/pipeline/tensor/files/byte_source.hpp"
-#include "stoker/runtime/future.hpp"
+#include "stoker/runtime/futures/future.hpp"
 
 namespace stoker {
 class DeviceClient;

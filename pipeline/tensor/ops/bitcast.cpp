@@ -1,6 +1,6 @@
 // The bits of elements as those of another dtype.
-#include "stoker/pipeline/tensor/batching.hpp"
-#include "stoker/pipeline/tensor/kernel_op.hpp"
+#include "stoker/pipeline/tensor/graph/batching.hpp"
+#include "stoker/pipeline/tensor/graph/kernel_op.hpp"
 
 namespace stoker::expr::ops::bitcast {
 

@@ -1,6 +1,6 @@
 // Complex numbers seen as pairs of their parts and back: the same memory, nothing is computed. What
-// else there is of complex numbers is made of these two; see pipeline/tensor/complex.hpp.
-#include "stoker/pipeline/tensor/complex.hpp"
+// else there is of complex numbers is made of these two; see pipeline/tensor/complex/complex.hpp.
+#include "stoker/pipeline/tensor/complex/complex.hpp"
 
 namespace stoker::expr::ops::complex {
 namespace {

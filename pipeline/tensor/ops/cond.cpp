@@ -1,9 +1,9 @@
 // Branches: one of two functions, chosen when the condition is known.
-#include "stoker/pipeline/tensor/batching.hpp"
 #include "stoker/pipeline/tensor/control/control.hpp"
 #include "stoker/pipeline/tensor/control/steps.hpp"
-#include "stoker/pipeline/tensor/gradient.hpp"
-#include "stoker/pipeline/tensor/primitives.hpp"
+#include "stoker/pipeline/tensor/graph/batching.hpp"
+#include "stoker/pipeline/tensor/graph/gradient.hpp"
+#include "stoker/pipeline/tensor/graph/primitives.hpp"
 
 namespace stoker::expr {
 namespace {

@@ -1,9 +1,9 @@
 // Backward rules of the program's own, and barriers.
-#include "stoker/pipeline/tensor/custom_gradient.hpp"
+#include "stoker/pipeline/tensor/graph/custom_gradient.hpp"
 
-#include "stoker/pipeline/tensor/batching.hpp"
-#include "stoker/pipeline/tensor/gradient.hpp"
-#include "stoker/pipeline/tensor/primitives.hpp"
+#include "stoker/pipeline/tensor/graph/batching.hpp"
+#include "stoker/pipeline/tensor/graph/gradient.hpp"
+#include "stoker/pipeline/tensor/graph/primitives.hpp"
 
 namespace stoker::expr {
 namespace {

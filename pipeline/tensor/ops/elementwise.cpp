@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "stoker/pipeline/tensor/batching.hpp"
-#include "stoker/pipeline/tensor/primitives.hpp"
+#include "stoker/pipeline/tensor/graph/batching.hpp"
+#include "stoker/pipeline/tensor/graph/primitives.hpp"
 
 namespace stoker::expr::ops::elementwise {
 namespace {

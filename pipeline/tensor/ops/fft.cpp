@@ -1,8 +1,8 @@
 // Fourier transforms of pairs: real and imaginary parts along the last axis, elements along the one
 // before. Both matrices are symmetric, so a gradient goes back through the conjugate one, which is the
 // other transform but for a factor.
-#include "stoker/pipeline/tensor/kernel_op.hpp"
-#include "stoker/pipeline/tensor/primitives.hpp"
+#include "stoker/pipeline/tensor/graph/kernel_op.hpp"
+#include "stoker/pipeline/tensor/graph/primitives.hpp"
 
 namespace stoker::expr::ops::fft {
 namespace {

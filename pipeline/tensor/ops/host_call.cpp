@@ -1,12 +1,12 @@
 // Calls of the program's own functions between kernels.
 #include "stoker/pipeline/tensor/control/host_call.hpp"
 
-#include "stoker/actors/device_client.hpp"
-#include "stoker/pipeline/tensor/evaluation.hpp"
-#include "stoker/pipeline/tensor/host_step.hpp"
-#include "stoker/pipeline/tensor/op.hpp"
-#include "stoker/runtime/log.hpp"
-#include "stoker/runtime/when.hpp"
+#include "stoker/actors/device/device_client.hpp"
+#include "stoker/pipeline/tensor/graph/host_step.hpp"
+#include "stoker/pipeline/tensor/graph/op.hpp"
+#include "stoker/pipeline/tensor/lowering/evaluation.hpp"
+#include "stoker/runtime/futures/when.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace stoker::expr {
 namespace {

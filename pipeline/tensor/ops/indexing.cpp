@@ -1,9 +1,9 @@
 // Elements chosen, joined and put by position.
 #include <algorithm>
 
-#include "stoker/pipeline/tensor/batching.hpp"
-#include "stoker/pipeline/tensor/kernel_op.hpp"
-#include "stoker/pipeline/tensor/primitives.hpp"
+#include "stoker/pipeline/tensor/graph/batching.hpp"
+#include "stoker/pipeline/tensor/graph/kernel_op.hpp"
+#include "stoker/pipeline/tensor/graph/primitives.hpp"
 
 namespace stoker::expr::ops::indexing {
 namespace {

@@ -1,6 +1,6 @@
 // Values without inputs.
-#include "stoker/pipeline/tensor/batching.hpp"
-#include "stoker/pipeline/tensor/primitives.hpp"
+#include "stoker/pipeline/tensor/graph/batching.hpp"
+#include "stoker/pipeline/tensor/graph/primitives.hpp"
 
 namespace stoker::expr::ops::leaves {
 namespace {

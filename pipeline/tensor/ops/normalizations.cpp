@@ -1,7 +1,7 @@
 // Rows brought to a common scale, computed in one pass by kernels of their own.
-#include "stoker/pipeline/tensor/batching.hpp"
-#include "stoker/pipeline/tensor/kernel_op.hpp"
-#include "stoker/pipeline/tensor/primitives.hpp"
+#include "stoker/pipeline/tensor/graph/batching.hpp"
+#include "stoker/pipeline/tensor/graph/kernel_op.hpp"
+#include "stoker/pipeline/tensor/graph/primitives.hpp"
 
 namespace stoker::expr::ops::normalizations {
 namespace {

@@ -1,9 +1,9 @@
 // Scans and sorts along an axis.
 #include <array>
 
-#include "stoker/pipeline/tensor/batching.hpp"
-#include "stoker/pipeline/tensor/kernel_op.hpp"
-#include "stoker/pipeline/tensor/primitives.hpp"
+#include "stoker/pipeline/tensor/graph/batching.hpp"
+#include "stoker/pipeline/tensor/graph/kernel_op.hpp"
+#include "stoker/pipeline/tensor/graph/primitives.hpp"
 
 namespace stoker::expr::ops::ordering {
 namespace {

@@ -1,5 +1,5 @@
 // Random bits.
-#include "stoker/pipeline/tensor/kernel_op.hpp"
+#include "stoker/pipeline/tensor/graph/kernel_op.hpp"
 
 namespace stoker::expr::ops::random {
 

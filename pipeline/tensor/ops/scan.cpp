@@ -1,9 +1,9 @@
 // Loops of known length: a body for each position, states carried on, results collected.
-#include "stoker/pipeline/tensor/batching.hpp"
 #include "stoker/pipeline/tensor/control/control.hpp"
 #include "stoker/pipeline/tensor/control/steps.hpp"
-#include "stoker/pipeline/tensor/gradient.hpp"
-#include "stoker/pipeline/tensor/primitives.hpp"
+#include "stoker/pipeline/tensor/graph/batching.hpp"
+#include "stoker/pipeline/tensor/graph/gradient.hpp"
+#include "stoker/pipeline/tensor/graph/primitives.hpp"
 
 namespace stoker::expr {
 namespace {

@@ -1,9 +1,9 @@
 // An input read in another order: nothing is computed, so whoever uses a view reads through it.
 #include <algorithm>
 
-#include "stoker/pipeline/tensor/batching.hpp"
-#include "stoker/pipeline/tensor/kernel_op.hpp"
-#include "stoker/pipeline/tensor/primitives.hpp"
+#include "stoker/pipeline/tensor/graph/batching.hpp"
+#include "stoker/pipeline/tensor/graph/kernel_op.hpp"
+#include "stoker/pipeline/tensor/graph/primitives.hpp"
 
 namespace stoker::expr::ops::views {
 namespace {

@@ -3,7 +3,7 @@
 // Threads: any, a program on one at a time.
 #pragma once
 
-#include "stoker/pipeline/tensor/program.hpp"
+#include "stoker/pipeline/tensor/program/program.hpp"
 
 namespace stoker::expr {
 

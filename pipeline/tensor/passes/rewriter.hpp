@@ -3,7 +3,7 @@
 // Of one pass, on one thread.
 #pragma once
 
-#include "stoker/pipeline/tensor/program.hpp"
+#include "stoker/pipeline/tensor/program/program.hpp"
 
 namespace stoker::expr {
 

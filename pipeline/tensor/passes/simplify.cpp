@@ -2,10 +2,10 @@
 #include <functional>
 #include <map>
 
+#include "stoker/pipeline/tensor/graph/primitives.hpp"
 #include "stoker/pipeline/tensor/passes/passes.hpp"
 #include "stoker/pipeline/tensor/passes/rewriter.hpp"
-#include "stoker/pipeline/tensor/primitives.hpp"
-#include "stoker/runtime/immortal.hpp"
+#include "stoker/runtime/base/immortal.hpp"
 
 namespace stoker::expr {
 namespace {

@@ -1,0 +1,43 @@
+// A handle to a buffer of a device, as the layers above hold it. Naming one needs neither the client
+// (device_client.hpp) nor actors.
+//
+// Ownership: shares the buffer's actor, which keeps its device's client and its state; when the last
+//            handle is gone, the memory goes as soon as the device is done with it.
+// Threads:   any. Errors: none; a handle without a buffer may only be assigned, destroyed, compared and
+//            asked whether it has one.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "stoker/runtime/base/shape.hpp"
+
+namespace stoker {
+
+template <class A> class ActorRef;
+class BufferActor;
+class BufferCell;
+class DeviceClient;
+struct BufferState;
+
+/// A buffer: its actor, which knows its device. Copying it costs one counter.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  explicit DeviceBuffer(std::shared_ptr<BufferCell> cell) noexcept : cell_{std::move(cell)} {}
+
+  [[nodiscard]] const std::shared_ptr<DeviceClient>& device() const noexcept;
+  [[nodiscard]] const std::shared_ptr<BufferState>& state() const noexcept;
+  [[nodiscard]] const TensorSpec& spec() const noexcept;
+  /// Whoever calls this includes device_actor.hpp.
+  [[nodiscard]] ActorRef<BufferActor> actor() const;
+  [[nodiscard]] const std::shared_ptr<BufferCell>& cell() const noexcept { return cell_; }
+  [[nodiscard]] explicit operator bool() const noexcept { return cell_ != nullptr; }
+  /// Whether both are of the same memory.
+  friend bool operator==(const DeviceBuffer&, const DeviceBuffer&) noexcept = default;
+
+ private:
+  std::shared_ptr<BufferCell> cell_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,97 @@
+#include "stoker/actors/device/device_slot.hpp"
+
+#include "stoker/device/shell.hpp"
+#include "stoker/runtime/observe/log.hpp"
+
+namespace stoker {
+namespace {
+
+Result<std::shared_ptr<DeviceShell>> open_shell(const DeviceSlot::Source& source) {
+  const std::scoped_lock lock{*source.drivers};
+  return DeviceShell::open(*source.driver, source.index, source.open, source.shell);
+}
+
+}  // namespace
+
+DeviceSlot::DeviceSlot(std::string name, Source source, ClientContext context)
+    : name_{std::move(name)}, source_{std::move(source)}, context_{std::move(context)} {}
+
+Result<std::shared_ptr<DeviceClient>> DeviceSlot::open() { return adopt(open_shell(source_)); }
+
+Result<std::shared_ptr<DeviceClient>> DeviceSlot::adopt(
+    Result<std::shared_ptr<DeviceShell>> shell) {
+  if (!shell) return shell.error();
+  ClientContext context = context_;
+  context.slot = weak_from_this();
+  auto client = DeviceClient::start(*std::move(shell), context);
+  std::shared_ptr<DeviceClient> before;  // goes outside the lock
+  std::vector<Promise<void>> waiting;
+  {
+    const std::scoped_lock lock{mutex_};
+    if (closed_) return *closed_;
+    before = std::exchange(current_, client);
+    waiting = std::exchange(waiting_, {});
+    ++opened_;
+  }
+  if (before) before->services().close();
+  for (Promise<void>& one : waiting) one.set();
+  return client;
+}
+
+std::shared_ptr<DeviceClient> DeviceSlot::current() const {
+  const std::scoped_lock lock{mutex_};
+  return current_;
+}
+
+std::uint64_t DeviceSlot::reopened() const {
+  const std::scoped_lock lock{mutex_};
+  return opened_ > 0 ? opened_ - 1 : 0;
+}
+
+Future<void> DeviceSlot::when_open() {
+  const std::scoped_lock lock{mutex_};
+  if (current_ && !current_->is_lost()) return make_ready_future();
+  if (closed_) return make_ready_future<void>(*closed_);
+  return waiting_.emplace_back().future();
+}
+
+void DeviceSlot::close(const Error& why) {
+  std::vector<Promise<void>> waiting;
+  {
+    const std::scoped_lock lock{mutex_};
+    if (!closed_) closed_ = why;
+    waiting = std::exchange(waiting_, {});
+  }
+  for (Promise<void>& one : waiting) one.set(why);
+}
+
+ChildSpec DeviceSlot::child() {
+  ChildSpec spec;
+  spec.id = name_;
+  spec.start = [slot = shared_from_this()](const ChildStart&) { return slot->start(); };
+  return spec;
+}
+
+Result<ActorAddress> DeviceSlot::start() {
+  std::jthread done;  // joined outside the lock
+  Promise<std::shared_ptr<DeviceShell>> promise;
+  const auto opening = promise.future();
+  {
+    const std::scoped_lock lock{mutex_};
+    if (closed_) return ActorAddress{};  // nothing to run any more
+    if (!std::exchange(handed_over_, true)) return ActorAddress{current_->actor()};
+    done = std::move(opener_);
+    opener_ = std::jthread{[source = source_, promise = std::move(promise)]() mutable {
+      promise.set(open_shell(source));
+    }};
+  }
+  if (done.joinable()) done.join();  // it had answered
+  const Result<std::shared_ptr<DeviceShell>>& shell = opening.wait();
+  const Result<std::shared_ptr<DeviceClient>> client = adopt(shell);
+  if (!client && client.error().code() == ErrorCode::closed) return ActorAddress{};
+  if (!client) return client.error();
+  log_warn("the device was opened again", {{"device", name_}});
+  return ActorAddress{(*client)->actor()};
+}
+
+}  // namespace stoker

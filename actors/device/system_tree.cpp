@@ -1,0 +1,87 @@
+#include "stoker/actors/device/system_tree.hpp"
+
+#include "stoker/device/shell.hpp"
+
+namespace stoker {
+
+using namespace std::chrono_literals;
+
+SystemTree::~SystemTree() { static_cast<void>(stop()); }
+
+Supervisor SystemTree::root_locked() {
+  if (stopped_) throw Error{"system", ErrorCode::closed, "the system was stopped"};
+  if (!root_)
+    root_ = spawn_supervisor(executor_, {.name = "system", .intensity = 10, .period = 60s}, {});
+  return root_;
+}
+
+Supervisor SystemTree::program() {
+  fork_.check("supervisor").value();
+  const std::scoped_lock lock{mutex_};
+  const Supervisor root = root_locked();
+  if (program_) return program_;
+  program_ = spawn_supervisor(
+      executor_, {.name = "program", .intensity = 10, .period = 60s, .parent = root}, {});
+  static_cast<void>(root.start_child(running_child("program", program_, ChildKind::supervisor)));
+  return program_;
+}
+
+Supervisor SystemTree::peek() const {
+  if (fork_.forked()) return {};
+  const std::scoped_lock lock{mutex_};
+  return stopped_ ? Supervisor{} : root_;
+}
+
+void SystemTree::add(const std::shared_ptr<DeviceSlot>& device, const DeviceRestarts& restarts) {
+  SupervisorOptions options;
+  options.name = "device " + device->name();
+  options.intensity = restarts.intensity;
+  options.period = restarts.period;
+  options.back_off = restarts.back_off;
+  ChildSpec spec = supervisor_child(std::move(options), {device->child()});
+  spec.restart = Restart::transient;  // one that gave up stays away
+  spec.start = [start = std::move(spec.start), device](const ChildStart& context) {
+    Result<ActorAddress> started = start(context);
+    // Its end is the end of the tries, unless the system has stopped before.
+    if (started)
+      static_cast<void>(started->cell()->at_end(device.get(), {}, [weak = std::weak_ptr{device}] {
+        const auto slot = weak.lock();
+        if (const auto last = slot ? slot->current() : nullptr)
+          slot->close(last->shell().lost().value_or(
+              Error{"device", ErrorCode::closed, "the system was stopped"}));
+      }));
+    return started;
+  };
+  const std::scoped_lock lock{mutex_};
+  static_cast<void>(root_locked().start_child(std::move(spec)));
+}
+
+Future<ExitReason> SystemTree::stop_program() noexcept {
+  const std::scoped_lock lock{mutex_};
+  if (!program_) return make_ready_future<ExitReason>(ExitReason::shutdown());
+  auto ended = program_.ended();
+  // By its owner, also if that lets go of the system within an actor.
+  program_.cell()->exit(ExitReason::shutdown());
+  return ended;
+}
+
+Future<ExitReason> SystemTree::stop() noexcept {
+  if (fork_.forked()) return make_ready_future<ExitReason>(ExitReason::shutdown());
+  Supervisor root;
+  {
+    const std::scoped_lock lock{mutex_};
+    stopped_ = true;
+    root = root_;  // kept: once nobody has its address, it ends without waiting for its children
+  }
+  if (!root) return make_ready_future<ExitReason>(ExitReason::shutdown());
+  auto ended = root.ended();
+  root.cell()->exit(ExitReason::shutdown());
+  return ended;
+}
+
+void SystemTree::forsake() noexcept {
+  static_cast<void>(std::make_unique<Supervisor>(std::move(root_)).release());
+  static_cast<void>(std::make_unique<Supervisor>(std::move(program_)).release());
+}
+
+}  // namespace stoker

@@ -1,0 +1,55 @@
+// The supervision tree of a system:
+//
+//     system (one_for_one)
+//       ├─ device cpu (one_for_one, with back-off)  ─ cpu
+//       ├─ device vulkan:0                          ─ vulkan:0
+//       └─ program (one_for_one)                    ─ whatever the program adds
+//
+// Each device has a supervisor of its own, so that one that is lost again and again gives up alone, and
+// so has the program. The tree is made when there is something to supervise.
+//
+// Threads: any. Lifetime: stop() ends it; so does letting go of it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "stoker/actors/device/device_restarts.hpp"
+#include "stoker/actors/device/device_slot.hpp"
+#include "stoker/actors/supervisor/supervisor.hpp"
+
+namespace stoker {
+
+class SystemTree {
+ public:
+  explicit SystemTree(std::shared_ptr<Executor> executor) : executor_{std::move(executor)} {}
+  ~SystemTree();
+  SystemTree(const SystemTree&) = delete;
+  SystemTree& operator=(const SystemTree&) = delete;
+
+  /// Puts a device that is open under a supervisor of its own.
+  void add(const std::shared_ptr<DeviceSlot>& device, const DeviceRestarts& restarts);
+  /// The program's own supervisor: 10 restarts within a minute. Throws closed once stopped, and
+  /// forked_process in a child of the process it was made in.
+  [[nodiscard]] Supervisor program();
+  /// The supervisor at the top. Empty if nothing was ever supervised, or stopped.
+  [[nodiscard]] Supervisor peek() const;
+  /// Asks the program's part to end, children first. Ready when it has; at once if there is none.
+  [[nodiscard]] Future<ExitReason> stop_program() noexcept;
+  /// Asks all of it to end. Ready when it has; at once if there is none.
+  [[nodiscard]] Future<ExitReason> stop() noexcept;
+  /// In a child of the process it was made in: touches nothing of it any more.
+  void forsake() noexcept;
+
+ private:
+  [[nodiscard]] Supervisor root_locked();
+
+  const std::shared_ptr<Executor> executor_;
+  const ForkGuard fork_;
+  mutable std::mutex mutex_;
+  Supervisor root_;
+  Supervisor program_;
+  bool stopped_ = false;
+};
+
+}  // namespace stoker

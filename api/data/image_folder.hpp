@@ -1,0 +1,34 @@
+// Pictures in folders, one folder for each class:
+//
+//     flowers/daisy/1.png   flowers/daisy/2.jpg   flowers/rose/a.png …
+//     ImageFolder flowers = image_folder("flowers");
+//
+// Classes are the folders in alphabetical order, from 0; pictures are the .png, .jpg and .jpeg
+// files in each, in alphabetical order. Other files and deeper folders are left alone. A row's
+// input is u8 [height, width, channels] as image_io.hpp decodes it, its target the class, s32
+// []. A picture is decoded when its row is read, every time.
+//
+// All pictures must have the size and channels of the first one: nothing is resized. One that
+// differs is refused, by name, when it is read.
+//
+// Threads: any; rows are read on any thread, on several at once. Errors are thrown: not_found
+// (folder), invalid_argument (no pictures), shape_mismatch (a picture of another size), and what
+// load_image() says (details file).
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "stoker/api/data/dataset.hpp"
+
+namespace stoker::nn {
+
+struct ImageFolder {
+  Dataset data;
+  std::vector<std::string> classes;          ///< by index
+  std::vector<std::filesystem::path> files;  ///< by row
+};
+[[nodiscard]] ImageFolder image_folder(const std::filesystem::path& root);
+
+}  // namespace stoker::nn

@@ -1,0 +1,128 @@
+#include "stoker/api/nn/functional/image_axes.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "stoker/api/nn/graph/layer_options.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+
+namespace stoker::nn {
+
+ImageAxes ImageAxes::of(std::string_view op, const Shape& x, const ParamSet& options) {
+  if (x.rank() < 3 || x.rank() > 5)
+    throw Error{std::string{op},
+                ErrorCode::shape_mismatch,
+                "expected batch, channels and one to three axes of space, got " + x.to_string(),
+                {{"input", x.to_string()}}};
+  return {x.rank() - 2, options.text("channels") == "last"};
+}
+
+Axes ImageAxes::space_axes() const {
+  Axes axes(space);
+  std::iota(axes.begin(), axes.end(), channels_last ? 1 : 2);
+  return axes;
+}
+
+Axes ImageAxes::permutation() const {
+  Axes axes{0, channel_axis()};
+  for (const std::int64_t axis : space_axes()) axes.push_back(axis);
+  return axes;
+}
+
+ConvOptions ImageAxes::conv_options() const {
+  ConvOptions how;
+  how.input_permutation = how.output_permutation = permutation();
+  const auto last = static_cast<std::int64_t>(space);
+  Axes kernel{last + 1, last};  // outputs, channels, space…
+  for (std::int64_t axis = 0; axis < last; ++axis) kernel.push_back(axis);
+  how.kernel_permutation = kernel;
+  return how;
+}
+
+Tensor ImageAxes::with_bias(const Tensor& y, const Tensor& bias) const {
+  std::vector<std::int64_t> extents(y.rank(), 1);
+  extents[static_cast<std::size_t>(channel_axis())] = bias.shape()[0];
+  return y + stoker::reshape(bias, extents);
+}
+
+Axes ImageAxes::spread(const Axes& of_space, std::int64_t other) const {
+  Axes all(space + 2, other);
+  const Axes at = space_axes();
+  for (std::size_t i = 0; i < space; ++i) all[static_cast<std::size_t>(at[i])] = of_space[i];
+  return all;
+}
+
+Axes ImageAxes::list(std::string_view op, const ParamSet& options, std::string_view name) const {
+  const std::vector<std::int64_t>& given = options.integers(name);
+  const bool fits = given.size() == 1 || given.size() == space;
+  if (!fits || std::ranges::any_of(given, [](std::int64_t one) { return one < 1; }))
+    throw Error{std::string{op},
+                ErrorCode::invalid_parameter,
+                std::string{name} + ": expected one number of at least 1, or one for each of " +
+                    std::to_string(space) + " axes, got " + to_string(ParamValue{given}),
+                {{"parameter", std::string{name}}}};
+  if (given.size() == space) return Axes(given.begin(), given.end());
+  return Axes(space, given[0]);
+}
+
+ImageAxes::Edges ImageAxes::edges(std::string_view op, const ParamSet& options,
+                                  std::string_view name) const {
+  const std::vector<std::int64_t>& given = options.integers(name);
+  if (given.size() != 2 * space)
+    throw Error{std::string{op},
+                ErrorCode::invalid_parameter,
+                std::string{name} + ": expected " + std::to_string(2 * space) +
+                    " numbers, before and behind each axis, got " + std::to_string(given.size()),
+                {{"parameter", std::string{name}}}};
+  Edges pairs;
+  for (std::size_t i = 0; i < space; ++i) pairs.emplace_back(given[2 * i], given[2 * i + 1]);
+  return pairs;
+}
+
+ImageAxes::Padding ImageAxes::padding(std::string_view op, const ParamSet& options) const {
+  if (!options.integers("pads").empty()) return edges(op, options, "pads");
+  return options.text("padding") == "same" ? Pad::same : Pad::valid;
+}
+
+ParamSpec channels_option() {
+  return {.name = "channels",
+          .type = ParamType::text,
+          .fallback = std::string{"last"},
+          .doc = "where channels lie",
+          .choices = {"last", "first"}};
+}
+
+ParamSpec space_option(const char* name, std::vector<std::int64_t> fallback, const char* doc) {
+  return {.name = name, .type = ParamType::integers, .fallback = std::move(fallback), .doc = doc};
+}
+
+ParamSpec padding_option() {
+  return {.name = "padding",
+          .type = ParamType::text,
+          .fallback = std::string{"valid"},
+          .doc = "none, or zeros so that the extents stay",
+          .choices = {"valid", "same"}};
+}
+
+ParamSpec pads_option() {
+  return {.name = "pads",
+          .type = ParamType::integers,
+          .fallback = std::vector<std::int64_t>{},
+          .doc = "instead of padding: before and behind each axis of space"};
+}
+
+std::vector<ParamSpec> convolution_options() {
+  constexpr const char* doc = "one for each axis of space, or one for all";
+  std::vector<ParamSpec> all{space_option("kernel_size", {1}, doc),
+                             space_option("strides", {1}, doc),
+                             padding_option(),
+                             pads_option(),
+                             space_option("input_dilation", {1}, doc),
+                             space_option("kernel_dilation", {1}, doc),
+                             channels_option()};
+  layers::append(all, layers::kernel_options());
+  all.push_back(layers::activation_option());
+  return all;
+}
+
+}  // namespace stoker::nn

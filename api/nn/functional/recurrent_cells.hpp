@@ -1,0 +1,191 @@
+// Recurrent networks as functions: what one step computes, and many steps one after the other.
+//
+//     const LstmWeights w{input_kernel, hidden_kernel, bias};
+//     const auto [sequence, last] = dynamic_unroll(
+//         [&](const LstmState& state, const Tensor& x) { return lstm_cell(x, state, w); },
+//         xs, LstmState{c, h});                            // xs: [batch, time, features]
+//
+// A state is a structure of tensors (structure.hpp) whose first axis is the batch, with a member
+// `h`: what the step gives out. A cell gives the next state for a state and one element of the
+// sequence; one of the program's own does as well as those below.
+//
+// The gates lie side by side along the last axis of every kernel and bias, in the order that their
+// weights tell. What the input adds to them does not depend on the state, so that it can be had for
+// all steps in one product: projected() of the whole sequence (projection.hpp), then unroll the
+// second half of a cell, lstm_step() or gru_step(). That is how the layers of layers/recurrent.cpp
+// do it.
+//
+// Formulas: Hochreiter and Schmidhuber, "Long short-term memory", 1997, with the forget gate of
+// Gers et al., 2000; Chung et al., arXiv:1412.3555; Shi et al., arXiv:1506.04214 without its
+// peepholes.
+//
+// Pure functions; any thread. Errors are thrown: shape_mismatch, and what the cell throws.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "stoker/api/nn/functional/activation.hpp"
+#include "stoker/api/tensor/core/axes.hpp"
+#include "stoker/api/tensor/math/windows.hpp"
+#include "stoker/api/tensor/transforms/control_flow.hpp"
+#include "stoker/api/tensor/views/shapes.hpp"
+
+namespace stoker::nn {
+
+/// What a gate and a candidate go through.
+struct GateFunctions {
+  Activation gate = &stoker::sigmoid;
+  Activation activation = &stoker::tanh;
+};
+
+// LSTM -------------------------------------------------------------------------------------------
+
+struct LstmState {
+  Tensor c;  ///< [batch, units], what it remembers
+  Tensor h;  ///< [batch, units], what it shows
+};
+template <class Visitor> void visit_tensors(LstmState& state, Visitor&& visit) {
+  visit(state.c);
+  visit(state.h);
+}
+
+/// The gates are i, f, g, o: input, forget, candidate, output.
+struct LstmWeights {
+  Tensor input_kernel;   ///< [features, 4·units]
+  Tensor hidden_kernel;  ///< [units, 4·units]
+  Tensor bias = {};      ///< [4·units]
+};
+
+/// c' = f·c + i·g and h' = o·activation(c'), where g goes through the activation, the others
+/// through the gate function.
+[[nodiscard]] LstmState lstm_cell(const Tensor& x, const LstmState& state,
+                                  const LstmWeights& weights, const GateFunctions& functions = {});
+/// The same where the input's part of the gates, [batch, 4·units], is known.
+[[nodiscard]] LstmState lstm_step(const Tensor& from_input, const LstmState& state,
+                                  const Tensor& hidden_kernel, const GateFunctions& functions = {});
+
+// GRU --------------------------------------------------------------------------------------------
+
+struct GruState {
+  Tensor h;  ///< [batch, units]
+};
+template <class Visitor> void visit_tensors(GruState& state, Visitor&& visit) { visit(state.h); }
+
+/// The gates are r, z, n: reset, update, candidate.
+struct GruWeights {
+  Tensor input_kernel;      ///< [features, 3·units]
+  Tensor hidden_kernel;     ///< [units, 3·units]
+  Tensor bias = {};         ///< [3·units]
+  Tensor hidden_bias = {};  ///< [units], of the candidate's hidden part, which r multiplies
+};
+
+/// n = activation(x·W + b + r·(h·U + hidden bias)) and h' = (1 - z)·n + z·h.
+[[nodiscard]] GruState gru_cell(const Tensor& x, const GruState& state, const GruWeights& weights,
+                                const GateFunctions& functions = {});
+/// The same where the input's part of the gates, [batch, 3·units], is known.
+[[nodiscard]] GruState gru_step(const Tensor& from_input, const GruState& state,
+                                const Tensor& hidden_kernel, const Tensor& hidden_bias = {},
+                                const GateFunctions& functions = {});
+
+// LSTM of images ---------------------------------------------------------------------------------
+
+/// The gates are i, g, f, o.
+struct ConvLstmWeights {
+  Tensor input_kernel;   ///< [spatial…, channels, 4·units]
+  Tensor hidden_kernel;  ///< [spatial…, units, 4·units]
+  Tensor bias = {};      ///< [4·units]
+};
+
+/// Strides and padding are those of the input's convolution; the state's keeps its extents.
+struct ConvLstmOptions {
+  std::optional<Axes> strides = {};  ///< one for each spatial axis; default 1
+  Pad padding = Pad::same;
+  bool channels_last = true;  ///< of inputs and states: [batch, spatial…, channels]
+  GateFunctions functions = {};
+};
+
+/// As lstm_cell() with convolutions for products; the forget gate is gate(f + 1). One to three
+/// spatial axes.
+[[nodiscard]] LstmState conv_lstm_cell(const Tensor& x, const LstmState& state,
+                                       const ConvLstmWeights& weights,
+                                       const ConvLstmOptions& options = {});
+/// The input's part of the gates, of [batch, spatial…, channels].
+[[nodiscard]] Tensor conv_lstm_gates(const Tensor& x, const Tensor& input_kernel,
+                                     const Tensor& bias = {}, const ConvLstmOptions& options = {});
+[[nodiscard]] LstmState conv_lstm_step(const Tensor& from_input, const LstmState& state,
+                                       const Tensor& hidden_kernel,
+                                       const ConvLstmOptions& options = {});
+
+// Steps ------------------------------------------------------------------------------------------
+
+struct UnrollOptions {
+  /// Broadcasts to [batch, time]. Where it is not 0 the state stays as it was, and so does what is
+  /// given out: padding.
+  Tensor mask = {};
+  /// From the last step to the first; what is given out still stands in the order of time.
+  bool reverse = false;
+};
+
+template <class State> struct Unrolled {
+  Tensor sequence;  ///< every step's h, [batch, time, …]
+  State last;
+};
+
+namespace unrolling {
+/// The sequence, and the mask if there is one, with time as the first axis.
+[[nodiscard]] std::vector<Tensor> steps_of(const char* op, const Tensor& sequence,
+                                           const Tensor& mask);
+/// [batch, time, …] as [time, batch, …], and back.
+[[nodiscard]] Tensor exchanged(const Tensor& x);
+/// `old` where the mask [batch] is not 0, else `next`.
+[[nodiscard]] std::vector<Tensor> kept(const Tensor& mask, std::span<const Tensor> old,
+                                       std::span<const Tensor> next);
+
+template <class Cell, class State>
+[[nodiscard]] State masked_step(const Cell& cell, const State& state,
+                                const std::vector<Tensor>& step) {
+  State next = cell(state, step[0]);
+  if (step.size() == 1) return next;
+  return stoker::detail::with_tensors(
+      next, kept(step[1], stoker::detail::tensors_of(state), stoker::detail::tensors_of(next)));
+}
+}  // namespace unrolling
+
+/// A cell applied to each step of [batch, time, …], as a loop: the cell is traced once.
+template <class Cell, class State>
+[[nodiscard]] Unrolled<State> dynamic_unroll(const Cell& cell, const Tensor& sequence,
+                                             const State& start,
+                                             const UnrollOptions& options = {}) {
+  const auto body = [&](const State& state, const std::vector<Tensor>& step) {
+    State next = unrolling::masked_step(cell, state, step);
+    const Tensor shown = next.h;
+    return std::pair{std::move(next), shown};
+  };
+  auto [last, shown] =
+      scan(body, start, unrolling::steps_of("dynamic_unroll", sequence, options.mask),
+           {.reverse = options.reverse});
+  return {unrolling::exchanged(shown), std::move(last)};
+}
+
+/// The same with each step written out: for few of them.
+template <class Cell, class State>
+[[nodiscard]] Unrolled<State> static_unroll(const Cell& cell, const Tensor& sequence,
+                                            const State& start, const UnrollOptions& options = {}) {
+  const std::vector<Tensor> steps = unrolling::steps_of("static_unroll", sequence, options.mask);
+  const std::int64_t count = steps[0].shape()[0];
+  std::vector<Tensor> shown(static_cast<std::size_t>(count));
+  State state = start;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t t = options.reverse ? count - 1 - i : i;
+    std::vector<Tensor> step;
+    step.reserve(steps.size());
+    for (const Tensor& all : steps) step.push_back(squeeze(slice_along_axis(all, t, 1), Axes{0}));
+    state = unrolling::masked_step(cell, state, step);
+    shown[static_cast<std::size_t>(t)] = state.h;
+  }
+  return {unrolling::exchanged(stack(shown)), std::move(state)};
+}
+
+}  // namespace stoker::nn

@@ -1,0 +1,63 @@
+// What names mean: a fixed list of makers, each with the options that it takes.
+//
+//     static const NamedTable<Activation> table{"activation", {{"elu", {alpha}, make_elu}, …}};
+//     Activation elu = table.make("elu(alpha=0.5)");
+//
+// Immutable after construction; any thread. Errors are thrown: not_found for an unknown name, with the
+// nearest known one; invalid_parameter for an option that it does not have, or that has another type or
+// is out of range.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/api/nn/graph/named.hpp"
+#include "stoker/kernels/params.hpp"
+#include "stoker/runtime/base/nearest_name.hpp"
+
+namespace stoker::nn {
+
+template <class Made> class NamedTable {
+ public:
+  struct Entry {
+    std::string name;
+    std::vector<ParamSpec> options;
+    std::function<Made(const ParamSet&)> make;
+  };
+
+  /// `kind` says in errors what the entries are: "activation".
+  NamedTable(std::string kind, std::vector<Entry> entries)
+      : kind_{std::move(kind)}, entries_{std::move(entries)} {}
+
+  [[nodiscard]] Made make(const Named& wanted) const {
+    const Entry& entry = find(wanted.name);
+    return entry.make(ParamSet::resolve(entry.name, entry.options, wanted.options).value());
+  }
+  /// Throws as make() does, and makes nothing.
+  void check(const Named& wanted) const {
+    const Entry& entry = find(wanted.name);
+    (void)ParamSet::resolve(entry.name, entry.options, wanted.options).value();
+  }
+  [[nodiscard]] const Entry& find(std::string_view name) const {
+    for (const Entry& entry : entries_)
+      if (entry.name == name) return entry;
+    std::vector<std::string_view> known;
+    for (const Entry& entry : entries_) known.push_back(entry.name);
+    const auto near = nearest_name(name, known);
+    throw Error{kind_,
+                ErrorCode::not_found,
+                "there is no " + kind_ + " '" + std::string{name} + "'" +
+                    (near ? "; did you mean '" + std::string{*near} + "'?" : ""),
+                {{"name", std::string{name}}}};
+  }
+  [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
+
+ private:
+  std::string kind_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace stoker::nn

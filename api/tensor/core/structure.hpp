@@ -1,0 +1,123 @@
+// Values with tensors inside: what functions may take and return.
+//
+// A structure is a Tensor, a std::vector, std::array, std::pair, std::tuple or std::map of structures,
+// or a type of the program's for which `visit_tensors(T&, visitor)` is found by argument-dependent
+// lookup and calls the visitor with each member that is one. What such a type holds beside them is not
+// looked at: a function that is traced keeps those of its first call.
+//
+// Pure templates; any thread.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <map>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "stoker/api/tensor/core/tensor.hpp"
+
+namespace stoker::detail {
+
+/// `visit` calls a visitor with each tensor, in order; `describe` writes what tells values of the type
+/// apart beside their tensors: how many there are, and the keys of maps.
+template <class T> struct Structure {
+  template <class V> static void visit(T& value, V& visitor) {
+    visit_tensors(value, [&](auto& member) {
+      Structure<std::remove_cvref_t<decltype(member)>>::visit(member, visitor);
+    });
+  }
+  static void describe(T& value, std::string& text) {
+    visit_tensors(value, [&](auto& member) {
+      Structure<std::remove_cvref_t<decltype(member)>>::describe(member, text);
+    });
+  }
+};
+
+template <> struct Structure<Tensor> {
+  template <class V> static void visit(Tensor& value, V& visitor) { visitor(value); }
+  static void describe(Tensor&, std::string&) {}
+};
+
+template <class List> struct StructureList {
+  template <class V> static void visit(List& list, V& visitor) {
+    for (auto& one : list) Structure<typename List::value_type>::visit(one, visitor);
+  }
+  static void describe(List& list, std::string& text) {
+    text += '[' + std::to_string(list.size()) + ']';
+    for (auto& one : list) Structure<typename List::value_type>::describe(one, text);
+  }
+};
+template <class T> struct Structure<std::vector<T>> : StructureList<std::vector<T>> {};
+template <class T, std::size_t N>
+struct Structure<std::array<T, N>> : StructureList<std::array<T, N>> {};
+
+template <class K, class T, class C> struct Structure<std::map<K, T, C>> {
+  template <class V> static void visit(std::map<K, T, C>& map, V& visitor) {
+    for (auto& [key, one] : map) Structure<T>::visit(one, visitor);
+  }
+  static void describe(std::map<K, T, C>& map, std::string& text) {
+    text += '{' + std::to_string(map.size()) + '}';
+    for (auto& [key, one] : map) {
+      std::string name;
+      if constexpr (std::is_floating_point_v<K>) {
+        std::array<char, 64> digits{};  // the fewest that tell it from all others
+        name.assign(digits.data(),
+                    std::to_chars(digits.data(), digits.data() + digits.size(), key).ptr);
+      } else if constexpr (std::is_arithmetic_v<K>) {
+        name = std::to_string(key);
+      } else {
+        name = key;
+      }
+      text += std::to_string(name.size()) + ':' + name;
+      Structure<T>::describe(one, text);
+    }
+  }
+};
+
+template <class... Ts> struct Structure<std::tuple<Ts...>> {
+  template <class V> static void visit(std::tuple<Ts...>& tuple, V& visitor) {
+    std::apply([&](Ts&... one) { (Structure<Ts>::visit(one, visitor), ...); }, tuple);
+  }
+  static void describe(std::tuple<Ts...>& tuple, std::string& text) {
+    std::apply([&](Ts&... one) { (Structure<Ts>::describe(one, text), ...); }, tuple);
+  }
+};
+template <class A, class B> struct Structure<std::pair<A, B>> {
+  template <class V> static void visit(std::pair<A, B>& pair, V& visitor) {
+    Structure<A>::visit(pair.first, visitor);
+    Structure<B>::visit(pair.second, visitor);
+  }
+  static void describe(std::pair<A, B>& pair, std::string& text) {
+    Structure<A>::describe(pair.first, text);
+    Structure<B>::describe(pair.second, text);
+  }
+};
+
+/// The tensors inside of all of them, in order.
+template <class... Ts> [[nodiscard]] std::vector<Tensor> tensors_of(const Ts&... values) {
+  std::vector<Tensor> found;
+  auto collect = [&](Tensor& tensor) { found.push_back(tensor); };
+  // Visitors take what may be changed, for with_tensors(); this one only reads.
+  (Structure<Ts>::visit(const_cast<Ts&>(values), collect), ...);
+  return found;
+}
+
+/// What tells structures of these types apart beside their tensors.
+template <class... Ts> [[nodiscard]] std::string description_of(const Ts&... values) {
+  std::string text;
+  (Structure<Ts>::describe(const_cast<Ts&>(values), text), ...);
+  return text;
+}
+
+/// The same structure around other tensors.
+template <class T> [[nodiscard]] T with_tensors(T value, std::span<const Tensor> tensors) {
+  std::size_t next = 0;
+  auto replace = [&](Tensor& tensor) { tensor = tensors[next++]; };
+  Structure<T>::visit(value, replace);
+  return value;
+}
+
+}  // namespace stoker::detail

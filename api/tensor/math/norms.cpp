@@ -1,0 +1,77 @@
+#include <algorithm>
+#include <charconv>
+
+#include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/math/linear_algebra.hpp"
+#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/pipeline/tensor/graph/primitives.hpp"
+
+namespace stoker::linalg {
+namespace {
+
+const Reduce last{Axes{-1}};
+const Reduce rows{Axes{-2}};
+
+Tensor squares(const Tensor& x) {
+  if (!is_complex(x.dtype())) return x * x;
+  const Tensor size = abs(x);
+  return size * size;
+}
+
+/// Of what is along the last axis; nothing if there is no such norm.
+std::optional<Tensor> of_vectors(const Tensor& x, std::string_view ord) {
+  const Tensor size = abs(x);
+  if (ord == "inf") return reduce_max(size, last);
+  if (ord == "-inf") return reduce_min(size, last);
+  if (ord == "0") return as_type(sum(x != 0, last), size.dtype());
+  double p = 0;
+  const auto [end, failed] = std::from_chars(ord.data(), ord.data() + ord.size(), p);
+  if (failed != std::errc{} || end != ord.data() + ord.size() || p == 0) return std::nullopt;
+  if (p == 2) return sqrt(sum(squares(x), last));
+  return pow(sum(pow(size, p), last), 1 / p);
+}
+
+/// Of the matrices of the last two axes.
+std::optional<Tensor> of_matrices(const Tensor& x, std::string_view ord) {
+  const Tensor size = abs(x);
+  if (ord == "fro") return sqrt(sum(squares(x), {Axes{-2, -1}}));
+  if (ord == "1") return reduce_max(sum(size, rows), last);
+  if (ord == "-1") return reduce_min(sum(size, rows), last);
+  if (ord == "inf") return reduce_max(sum(size, last), last);
+  if (ord == "-inf") return reduce_min(sum(size, last), last);
+  if (ord == "2") return reduce_max(svd(x, false).s, last);
+  if (ord == "-2") return reduce_min(svd(x, false).s, last);
+  if (ord == "nuc") return sum(svd(x, false).s, last);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Tensor norm(const Tensor& given, std::string_view ord, const Reduce& over) {
+  const DType dtype = expr::floating(given.dtype());
+  const DType part = component_of(dtype);
+  // Squares of 16-bit floats soon leave their range.
+  const Tensor x = as_type(given, size_of(dtype) == 2 ? DType::f32 : dtype);
+  const Axes axes = detail::checked_axes("norm", over.axes, x.rank());
+  if (ord.empty()) return as_type(sqrt(sum(squares(x), over)), part);
+  // The axes that go become the last.
+  Axes order;
+  std::vector<std::int64_t> kept(x.shape().begin(), x.shape().end());
+  for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(x.rank()); ++axis)
+    if (!std::ranges::binary_search(axes, axis)) order.push_back(axis);
+  order.insert(order.end(), axes.begin(), axes.end());
+  for (const std::int64_t axis : axes) kept[static_cast<std::size_t>(axis)] = 1;
+  const Tensor moved = transpose(x, order);
+  const std::optional<Tensor> made = axes.size() == 1   ? of_vectors(moved, ord)
+                                     : axes.size() == 2 ? of_matrices(moved, ord)
+                                                        : std::nullopt;
+  if (!made)
+    throw Error{"norm",
+                ErrorCode::invalid_parameter,
+                "there is no norm \"" + std::string{ord} + "\" over " +
+                    std::to_string(axes.size()) + " axes of " + given.spec().to_string(),
+                {{"ord", std::string{ord}}, {"input", given.spec().to_string()}}};
+  return as_type(over.keep ? reshape(*made, kept) : *made, part);
+}
+
+}  // namespace stoker::linalg

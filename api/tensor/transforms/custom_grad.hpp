@@ -1,0 +1,87 @@
+// Functions whose gradient is a rule of the program's, and functions that are computed once more for
+// their gradient instead of keeping what they went through.
+//
+//     auto clipped = custom_grad(
+//         [](const Tensor& x) { return x; },
+//         [](const Tensor& x, const Tensor& y, const Tensor& g) { return clip(g, -1, 1); });
+//     auto block = checkpoint([&](const Tensor& x) { return layers(weights, x); });
+//
+// Both give functions that can be used wherever the function itself could: inside of grad, jit, vmap and
+// of each other.
+//
+// Threads: any. Errors are thrown: what the functions throw; arity_mismatch and shape_mismatch, while
+// differentiating, where a rule does not give one gradient for each tensor of the arguments.
+#pragma once
+
+#include <functional>
+#include <tuple>
+
+#include "stoker/api/tensor/core/structure.hpp"
+
+namespace stoker {
+
+namespace detail {
+using TensorRule = std::function<std::vector<Tensor>(std::span<const Tensor> inputs,
+                                                     std::span<const Tensor> outputs,
+                                                     std::span<const Tensor> seeds)>;
+[[nodiscard]] std::vector<Tensor> with_rule(std::span<const Tensor> inputs,
+                                            std::span<const Tensor> outputs, TensorRule rule);
+/// Placeholders in the place of tensors, and a serial number from before them.
+struct Traced {
+  std::uint64_t mark = 0;
+  std::vector<Tensor> parameters;
+};
+[[nodiscard]] Traced trace_of(std::span<const Tensor> tensors);
+[[nodiscard]] std::vector<Tensor> checkpointed(const Traced& traced,
+                                               std::span<const Tensor> results,
+                                               std::span<const Tensor> arguments);
+
+/// What a rule is given for one argument, or for several.
+template <class... Args> struct Arguments { using Type = std::tuple<Args...>; };
+template <class Arg> struct Arguments<Arg> { using Type = Arg; };
+
+/// The structure alone, without the tensors and what they stand on.
+template <class T> [[nodiscard]] T emptied(T value) {
+  const std::size_t count = tensors_of(value).size();
+  return with_tensors(std::move(value), std::vector<Tensor>(count));
+}
+}  // namespace detail
+
+/// `function` with a gradient of its own: `backward(x, y, g)` gives the gradients by x, where x is the
+/// function's argument (a tuple of all, if it has several), y its result and g the gradient by y, in the
+/// same structure. What it gives has x's structure; gradients by integers are ignored. The function
+/// depends on its arguments only: what it captures counts as a constant.
+template <class F, class B> [[nodiscard]] auto custom_grad(F function, B backward) {
+  return [function = std::move(function),
+          backward = std::move(backward)]<class... Args>(const Args&... args) {
+    using X = typename detail::Arguments<Args...>::Type;
+    const X x{args...};
+    auto y = function(args...);
+    using Y = decltype(y);
+    auto rule = [backward, x_form = detail::emptied(x), y_form = detail::emptied(y)](
+                    std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                    std::span<const Tensor> seeds) {
+      const X given = detail::with_tensors(x_form, inputs);
+      const Y result = detail::with_tensors(y_form, outputs);
+      const Y gradient = detail::with_tensors(y_form, seeds);
+      return detail::tensors_of(backward(given, result, gradient));
+    };
+    return Y{detail::with_tensors(
+        y, detail::with_rule(detail::tensors_of(x), detail::tensors_of(y), std::move(rule)))};
+  };
+}
+
+/// `function`, whose gradient computes it again from its arguments: what is computed inside is not kept
+/// until then. That costs the function once more and saves its memory. What it captures counts, too.
+template <class F> [[nodiscard]] auto checkpoint(F function) {
+  return [function = std::move(function)]<class... Args>(const Args&... args) {
+    const std::tuple<Args...> given{args...};
+    const std::vector<Tensor> tensors = detail::tensors_of(given);
+    const detail::Traced traced = detail::trace_of(tensors);
+    auto y = std::apply(function, detail::with_tensors(given, traced.parameters));
+    using Y = decltype(y);
+    return Y{detail::with_tensors(y, detail::checkpointed(traced, detail::tensors_of(y), tensors))};
+  };
+}
+
+}  // namespace stoker

@@ -1,0 +1,227 @@
+#include "stoker/api/tensor/transforms/jit.hpp"
+
+#include <algorithm>
+
+#include "stoker/actors/device/device_client.hpp"
+#include "stoker/api/tensor/core/values.hpp"
+#include "stoker/device/shell.hpp"
+#include "stoker/pipeline/kernel_graph/compiled_pipeline.hpp"
+#include "stoker/pipeline/tensor/graph/primitives.hpp"
+#include "stoker/pipeline/tensor/lowering/evaluation.hpp"
+
+namespace stoker {
+namespace detail {
+struct TracedProgram::State {
+  struct Source {
+    std::optional<std::size_t> argument;
+    expr::Buffers captured;  ///< if it is none
+  };
+  std::string text;
+  std::vector<AxisNames> names;          ///< of the results
+  std::shared_ptr<DeviceClient> client;  ///< as it was open then
+  /// Gone when the device closes.
+  std::weak_ptr<const expr::ProgramCache> open;
+  std::vector<Source> sources;  ///< one for each of the program's parameters
+  std::shared_ptr<const expr::LoweredProgram> program;
+};
+
+TracedProgram::TracedProgram(std::span<const Tensor> results, std::span<const Tensor> parameters,
+                             std::shared_ptr<DeviceClient> client)
+    : state_{std::make_unique<State>()} {
+  state_->client = std::move(client);
+  state_->open = state_->client->services().get<expr::ProgramCache>();
+  for (const Tensor& result : results) state_->names.push_back(result.names());
+  const expr::Extracted extracted = expr::extract(values_of(results));
+  state_->text = extracted.program().to_text();
+  for (const expr::Value& leaf : extracted.leaves()) {
+    State::Source source;
+    const auto found = std::ranges::find_if(
+        parameters, [&](const Tensor& one) { return one.value().node() == leaf.node(); });
+    if (found != parameters.end())
+      source.argument = static_cast<std::size_t>(found - parameters.begin());
+    else
+      source.captured = leaf.node()->buffers();
+    if (!source.argument && source.captured.empty())
+      throw Error{"jit", ErrorCode::invalid_argument,
+                  "the function returns a placeholder of another function"};
+    // Kept, it would be in the place of what the function captures by the next call.
+    for (const DeviceBuffer& captured : source.captured)
+      if (captured.device()->is_lost()) throw *captured.device()->shell().lost();
+    state_->sources.push_back(std::move(source));
+  }
+  state_->program = expr::prepare(extracted, state_->client).value();
+}
+
+TracedProgram::~TracedProgram() = default;
+
+std::vector<Tensor> TracedProgram::run(std::span<const Tensor> arguments,
+                                       const CommandOptions& options) const {
+  std::vector<expr::Buffers> leaves;
+  leaves.reserve(state_->sources.size());
+  for (const State::Source& source : state_->sources)
+    leaves.push_back(source.argument ? expr::Buffers{arguments[*source.argument].value().buffer()}
+                                     : source.captured);
+  std::vector<Tensor> results;
+  for (DeviceBuffer& buffer : expr::run(*state_->program, state_->client, leaves, options).value())
+    results.emplace_back(expr::from_buffer(std::move(buffer)), state_->names[results.size()]);
+  return results;
+}
+
+bool TracedProgram::is_over() const { return state_->client->is_lost() || state_->open.expired(); }
+
+const std::string& TracedProgram::text() const noexcept { return state_->text; }
+
+std::string TracedProgram::plan() const { return state_->program->to_text(); }
+
+std::uint64_t TracedProgram::working_bytes() const {
+  const expr::LoweredProgram& program = *state_->program;
+  std::vector<bool> result(program.made.size());
+  for (const expr::LoweredProgram::Slot& slot : program.results)
+    if (slot.made) result[slot.index] = true;
+  std::uint64_t bytes = 0;
+  for (const expr::LoweredProgram::Step& step : program.steps)
+    if (step.pipeline) bytes += step.pipeline->plan().arena.bytes;
+  for (std::size_t i = 0; i < program.made.size(); ++i)
+    if (!result[i]) bytes += program.made[i].bytes();
+  return bytes;
+}
+
+void TracedProgram::check_device(const Device& device) const {
+  if (device.client() == state_->client) return;
+  throw Error{"jit",
+              ErrorCode::wrong_device,
+              "the function was compiled for another device than its operands live on",
+              {{"compiled for", state_->client->info().name}, {"operands", device.name()}}};
+}
+
+std::shared_ptr<void> TracedPrograms::find(const std::string& key) {
+  const std::scoped_lock lock{mutex_};
+  const auto known = by_key_.find(key);
+  if (known == by_key_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, known->second);
+  return known->second->function;
+}
+
+std::shared_ptr<void> TracedPrograms::keep(Entry entry) {
+  std::list<Entry> dropped;
+  const std::scoped_lock lock{mutex_};
+  if (const auto known = by_key_.find(entry.key); known != by_key_.end())
+    return known->second->function;
+  const auto drop = [&](std::list<Entry>::iterator one) {
+    by_key_.erase(one->key);
+    dropped.splice(dropped.end(), entries_, one);
+  };
+  for (auto one = entries_.begin(); one != entries_.end();)
+    if (const auto here = one++; here->program->is_over()) drop(here);
+  if (entries_.size() >= most) drop(std::prev(entries_.end()));
+  entries_.push_front(std::move(entry));
+  try {
+    by_key_.emplace(entries_.front().key, entries_.begin());
+  } catch (...) {
+    entries_.pop_front();
+    throw;
+  }
+  return entries_.front().function;
+}
+
+std::size_t TracedPrograms::size() const {
+  const std::scoped_lock lock{mutex_};
+  return entries_.size();
+}
+
+std::size_t TracedPrograms::trim() {
+  std::list<Entry> dropped;
+  const std::scoped_lock lock{mutex_};
+  by_key_.clear();
+  dropped.swap(entries_);
+  return dropped.size();
+}
+
+void check_compiled(std::span<const Tensor> given, std::span<const TensorSpec> expected,
+                    bool same_structure) {
+  if (any_tracked(given)) refuse_nesting("a compiled function");
+  if (!same_structure || given.size() != expected.size())
+    throw Error{"jit",
+                ErrorCode::shape_mismatch,
+                "the operands have another structure than the function was compiled for",
+                {{"expected", std::to_string(expected.size()) + " tensors"},
+                 {"got", std::to_string(given.size()) + " tensors"}}};
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (given[i].spec() != expected[i])
+      throw Error{"jit",
+                  given[i].shape() != expected[i].shape ? ErrorCode::shape_mismatch
+                                                        : ErrorCode::dtype_mismatch,
+                  "operand " + std::to_string(i) + ": the function was compiled for " +
+                      expected[i].to_string() + ", got " + given[i].spec().to_string(),
+                  {{"operand", std::to_string(i)},
+                   {"expected", expected[i].to_string()},
+                   {"got", given[i].spec().to_string()}}};
+}
+
+void refuse_nesting(const char* what) {
+  throw Error{"jit", ErrorCode::invalid_argument,
+              std::string{what} + " is called inside of grad() or of another traced function"};
+}
+
+bool any_tracked(std::span<const Tensor> tensors) {
+  return std::ranges::any_of(tensors, [](const Tensor& tensor) {
+    return tensor.has_value() && tensor.value().node()->tracked();
+  });
+}
+
+std::vector<Tensor> placeholders(std::span<const Tensor> tensors) {
+  std::vector<Tensor> made;
+  for (const Tensor& tensor : tensors)
+    made.emplace_back(expr::parameter(tensor.spec()), tensor.names());
+  return made;
+}
+
+Device started(std::span<const Tensor> tensors) {
+  eval(tensors);
+  Device device;
+  for (const Tensor& tensor : tensors) {
+    const Device here{tensor.value().buffer().device()};
+    if (device && !(device == here))
+      throw Error{"jit",
+                  ErrorCode::wrong_device,
+                  "the operands live on different devices",
+                  {{"one", device.name()}, {"other", here.name()}}};
+    device = here;
+  }
+  return device ? device : current_device();
+}
+
+std::string signature(std::span<const Tensor> tensors, const DeviceClient& client) {
+  std::string key;
+  const auto number = [&](auto value) { key += std::to_string(value) + ','; };
+  number(reinterpret_cast<std::uintptr_t>(&client));
+  number(tensors.size());
+  for (const Tensor& tensor : tensors) {
+    number(static_cast<unsigned>(tensor.dtype()));
+    number(tensor.rank());
+    for (const std::int64_t extent : tensor.shape()) number(extent);
+    for (std::size_t axis = 0; axis < tensor.rank(); ++axis) {
+      const std::string& name = tensor.names()[axis];
+      number(name.size());
+      key += name;
+    }
+  }
+  return key;
+}
+
+}  // namespace detail
+
+std::string graph_text(std::span<const Tensor> tensors) {
+  return expr::extract(detail::values_of(tensors)).program().to_text();
+}
+
+std::string plan_text(std::span<const Tensor> tensors) {
+  return expr::plan_of(detail::values_of(tensors), [] { return current_device().client(); })
+      ->to_text();
+}
+
+std::string graph_dot(std::span<const Tensor> tensors) {
+  return expr::extract(detail::values_of(tensors)).program().to_dot();
+}
+
+}  // namespace stoker

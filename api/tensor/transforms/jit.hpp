@@ -1,0 +1,322 @@
+// Functions of tensors that are traced once and then run as one program.
+//
+//     auto step = jit([](const Tensor& w, const Tensor& g) { return w - 0.1 * g; });
+//     w = step(w, g);        // traced, compiled and started
+//     w = step(w, g);        // started
+//
+// The first call with operands of some dtypes and shapes calls the function with placeholders; what it
+// returns is compiled for the device of the operands and kept. Later calls with such operands run the
+// program: the function is not called, so it must depend on its arguments only (what it captures is
+// read at the first call and kept), and it cannot look at values: asking for one throws
+// invalid_argument. Arguments and results are structures of tensors (structure.hpp).
+//
+// A device that was lost and opened again is another device, as is one of another system: the function
+// is called once more and compiled for it. What it captured of a lost device stays lost (device_lost).
+// Of each function the programs that were used last are kept, 256 of them; another kind of operands
+// takes the place of the one that was not used for longest, which is traced again when it comes back.
+//
+// with() gives a handle whose runs have a deadline, a token that cancels them, or points to wait for.
+// Operands that are not computed yet are started without these: who else uses them is not concerned.
+//
+// Called with variables of grad() or with the placeholders of another traced function it is called as
+// it is, so both ways of nesting work; JitOptions::on_conflict may refuse it.
+//
+//     auto ready = step.compile(current_device(), zeros({4}), zeros({4}));   // compiled here and now
+//     w = ready(w, g);       // nothing but this: other shapes and dtypes are refused
+//
+// Threads: any, also at the same time. A copy shares the programs. Errors are thrown: what the function
+// throws, wrong_device, and what the device refuses.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "stoker/api/tensor/core/host_calls.hpp"
+#include "stoker/api/tensor/core/structure.hpp"
+
+namespace stoker {
+
+namespace detail {
+
+/// What a traced function comes to on one device.
+class TracedProgram {
+ public:
+  /// `results` as they depend on `parameters`.
+  TracedProgram(std::span<const Tensor> results, std::span<const Tensor> parameters,
+                std::shared_ptr<DeviceClient> client);
+  ~TracedProgram();
+  TracedProgram(const TracedProgram&) = delete;
+  TracedProgram& operator=(const TracedProgram&) = delete;
+  [[nodiscard]] std::vector<Tensor> run(std::span<const Tensor> arguments,
+                                        const CommandOptions& options) const;
+  [[nodiscard]] const std::string& text() const noexcept;
+  [[nodiscard]] std::string plan() const;
+  /// What a run needs beside its operands and results: arenas, and buffers between pipelines.
+  [[nodiscard]] std::uint64_t working_bytes() const;
+  /// Throws wrong_device unless it is this one.
+  void check_device(const Device& device) const;
+  /// Whether it can never run again: its device was lost, or its system has stopped.
+  [[nodiscard]] bool is_over() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// A program and the structure of its results.
+template <class Out> struct TracedFunction {
+  TracedFunction(std::span<const Tensor> results, std::span<const Tensor> parameters,
+                 std::shared_ptr<DeviceClient> client, Out made)
+      : program{results, parameters, std::move(client)}, form{std::move(made)} {}
+  TracedProgram program;
+  Out form;
+};
+
+/// The programs of one traced function, by what they were traced for.
+///
+/// Any thread. Programs go outside of its lock.
+class TracedPrograms {
+ public:
+  static constexpr std::size_t most = 256;
+
+  /// A TracedFunction, of which only its maker knows the type.
+  struct Entry {
+    std::string key;
+    std::shared_ptr<const TracedProgram> program;
+    std::shared_ptr<void> function;
+  };
+  /// Null if there is none.
+  [[nodiscard]] std::shared_ptr<void> find(const std::string& key);
+  /// Keeps a new one, and no more those that are over or too many. What is kept from now on: if another
+  /// thread was first, its.
+  [[nodiscard]] std::shared_ptr<void> keep(Entry entry);
+  [[nodiscard]] std::size_t size() const;
+  /// Drops all; their number.
+  std::size_t trim();
+
+ private:
+  mutable std::mutex mutex_;
+  std::list<Entry> entries_;  // the latest used first
+  std::unordered_map<std::string_view, std::list<Entry>::iterator> by_key_;
+};
+
+[[nodiscard]] bool any_tracked(std::span<const Tensor> tensors);
+[[nodiscard]] std::vector<Tensor> placeholders(std::span<const Tensor> tensors);
+/// Starts what is missing; the device that they live on, or the current one.
+[[nodiscard]] Device started(std::span<const Tensor> tensors);
+/// What tells programs apart: no signature is the beginning of another. It names the client, so who
+/// keeps one keeps that, too.
+[[nodiscard]] std::string signature(std::span<const Tensor> tensors, const DeviceClient& client);
+/// Throws what a compiled function says to operands unlike those that it was compiled for.
+void check_compiled(std::span<const Tensor> given, std::span<const TensorSpec> expected,
+                    bool same_structure);
+[[noreturn]] void refuse_nesting(const char* what);
+
+}  // namespace detail
+
+/// What becomes of a traced function that is called while another is traced or differentiated.
+enum class OnConflict : std::uint8_t {
+  reuse,  ///< it becomes a part of the other
+  raise   ///< invalid_argument
+};
+
+struct JitOptions {
+  OnConflict on_conflict = OnConflict::reuse;
+  /// In the place of what hooks of these names were given (host_calls.hpp); an empty one: nothing.
+  NamedHooks hooks = {};
+};
+
+template <class Out, class... Args> class Compiled;
+
+template <class F> class Jitted {
+ public:
+  explicit Jitted(F function, JitOptions options = {})
+      : state_{std::make_shared<State>(std::move(function), std::move(options))} {}
+
+  template <class... Args> auto operator()(const Args&... args) const {
+    using Out = std::remove_cvref_t<decltype(state_->function(args...))>;
+    const std::vector<Tensor> tensors = detail::tensors_of(args...);
+    if (detail::any_tracked(tensors)) {
+      if (state_->options.on_conflict == OnConflict::raise)
+        detail::refuse_nesting("a function that was made with OnConflict::raise");
+      const HookScope hooks{state_->options.hooks};
+      return Out{state_->function(args...)};
+    }
+    const auto traced = trace<Out>(tensors, args...);
+    return Out{detail::with_tensors(traced->form, traced->program.run(tensors, limits_))};
+  }
+
+  /// The same function: what is called by the handle that this returns runs with these options. They
+  /// count neither while it is traced nor where it becomes a part of another.
+  [[nodiscard]] Jitted with(CommandOptions limits) const {
+    Jitted made{*this};
+    made.limits_ = std::move(limits);
+    return made;
+  }
+
+  /// The program for operands like these, of which only shapes, dtypes, names and structure count: they
+  /// need no value, and get none. Compiled before this returns.
+  template <class... Args>
+  [[nodiscard]] auto compile(const Device& device, const Args&... like) const {
+    using Out = std::remove_cvref_t<decltype(state_->function(like...))>;
+    const std::vector<Tensor> tensors = detail::tensors_of(like...);
+    std::vector<TensorSpec> specs;
+    specs.reserve(tensors.size());
+    for (const Tensor& tensor : tensors) specs.push_back(tensor.spec());
+    // Made ready again from placeholders: what the operands hold is not kept.
+    auto again = [self = *this, device, placeholders = detail::placeholders(tensors),
+                  form = detail::with_tensors(std::tuple<Args...>{like...},
+                                              std::vector<Tensor>(tensors.size()))] {
+      return std::apply(
+          [&](const Args&... args) {
+            return self.template trace_on<Out>(device, placeholders, args...);
+          },
+          detail::with_tensors(form, placeholders));
+    };
+    return Compiled<Out, Args...>{std::move(again), std::move(specs),
+                                  detail::description_of(like...)};
+  }
+
+  /// The program that these operands run, for people: before it is optimised.
+  template <class... Args> [[nodiscard]] std::string text(const Args&... args) const {
+    using Out = std::remove_cvref_t<decltype(state_->function(args...))>;
+    return trace<Out>(detail::tensors_of(args...), args...)->program.text();
+  }
+  /// What it comes to on their device: kernels, memory, what the host drives.
+  template <class... Args> [[nodiscard]] std::string plan(const Args&... args) const {
+    using Out = std::remove_cvref_t<decltype(state_->function(args...))>;
+    return trace<Out>(detail::tensors_of(args...), args...)->program.plan();
+  }
+  /// The device memory that a run with these operands needs beside them and its results.
+  template <class... Args> [[nodiscard]] std::uint64_t working_bytes(const Args&... args) const {
+    using Out = std::remove_cvref_t<decltype(state_->function(args...))>;
+    return trace<Out>(detail::tensors_of(args...), args...)->program.working_bytes();
+  }
+
+  /// How many programs are kept.
+  [[nodiscard]] std::size_t programs() const { return state_->programs.size(); }
+  /// Drops them; their number. What was compiled by compile() stays.
+  std::size_t trim() const { return state_->programs.trim(); }
+
+ private:
+  struct State {
+    State(F made, JitOptions chosen) : function{std::move(made)}, options{std::move(chosen)} {}
+    F function;
+    JitOptions options;
+    detail::TracedPrograms programs;
+  };
+
+  template <class Out, class... Args>
+  std::shared_ptr<detail::TracedFunction<Out>> trace(const std::vector<Tensor>& tensors,
+                                                     const Args&... args) const {
+    return trace_on<Out>(detail::started(tensors), tensors, args...);
+  }
+
+  template <class Out, class... Args>
+  std::shared_ptr<detail::TracedFunction<Out>> trace_on(const Device& device,
+                                                        const std::vector<Tensor>& tensors,
+                                                        const Args&... args) const {
+    const std::shared_ptr<DeviceClient> client = device.client();  // as it is open now
+    const std::string type = typeid(std::tuple<Args...>).name();
+    std::string key = detail::signature(tensors, *client) + std::to_string(type.size()) + ':' +
+                      type + detail::description_of(args...);
+    if (auto known = state_->programs.find(key))
+      return std::static_pointer_cast<detail::TracedFunction<Out>>(std::move(known));
+    const std::vector<Tensor> parameters = detail::placeholders(tensors);
+    const HookScope hooks{state_->options.hooks};
+    const DeviceScope scope{Device{client}};
+    Out out = std::apply(state_->function,
+                         detail::with_tensors(std::tuple<Args...>{args...}, parameters));
+    const std::vector<Tensor> results = detail::tensors_of(out);
+    auto made = std::make_shared<detail::TracedFunction<Out>>(
+        results, parameters, client,
+        detail::with_tensors(std::move(out), std::vector<Tensor>(results.size())));
+    const std::shared_ptr<const detail::TracedProgram> program{made, &made->program};
+    return std::static_pointer_cast<detail::TracedFunction<Out>>(
+        state_->programs.keep({std::move(key), program, made}));
+  }
+
+  std::shared_ptr<State> state_;
+  CommandOptions limits_;
+};
+
+/// One program, for operands of given shapes and dtypes on one device. A shared handle. Errors: beside
+/// those of traced functions shape_mismatch and dtype_mismatch for other operands, wrong_device for those
+/// that live elsewhere, and invalid_argument inside of grad() and other traced functions.
+///
+/// Once its device was lost and is open again, the next call compiles it for the new one.
+template <class Out, class... Args> class Compiled {
+ public:
+  using Traced = std::shared_ptr<detail::TracedFunction<Out>>;
+
+  /// `again` makes the program ready for the device as it is open then. It is called at once, too.
+  Compiled(std::function<Traced()> again, std::vector<TensorSpec> specs, std::string structure)
+      : state_{std::make_shared<State>(std::move(again))},
+        specs_{std::move(specs)},
+        structure_{std::move(structure)} {
+    state_->traced = state_->again();
+  }
+
+  Out operator()(const Args&... args) const {
+    const std::vector<Tensor> tensors = detail::tensors_of(args...);
+    detail::check_compiled(tensors, specs_, structure_ == detail::description_of(args...));
+    const Device device = detail::started(tensors);
+    const Traced traced = current();
+    traced->program.check_device(device);
+    return detail::with_tensors(traced->form, traced->program.run(tensors, limits_));
+  }
+  /// As of a traced function.
+  [[nodiscard]] Compiled with(CommandOptions limits) const {
+    Compiled made{*this};
+    made.limits_ = std::move(limits);
+    return made;
+  }
+  /// As of a traced function.
+  [[nodiscard]] std::string text() const { return current()->program.text(); }
+  [[nodiscard]] std::string plan() const { return current()->program.plan(); }
+  [[nodiscard]] std::uint64_t working_bytes() const { return current()->program.working_bytes(); }
+
+ private:
+  struct State {
+    explicit State(std::function<Traced()> made) : again{std::move(made)} {}
+    const std::function<Traced()> again;
+    std::mutex mutex;
+    Traced traced;  // guarded by mutex
+  };
+
+  [[nodiscard]] Traced current() const {
+    Traced traced;
+    {
+      const std::scoped_lock lock{state_->mutex};
+      traced = state_->traced;
+    }
+    if (!traced->program.is_over()) return traced;
+    traced = state_->again();  // calls the function: not under a lock
+    const std::scoped_lock lock{state_->mutex};
+    state_->traced.swap(traced);
+    return state_->traced;
+  }
+
+  std::shared_ptr<State> state_;
+  std::vector<TensorSpec> specs_;
+  std::string structure_;
+  CommandOptions limits_;
+};
+
+template <class F> [[nodiscard]] Jitted<F> jit(F function, JitOptions options = {}) {
+  return Jitted<F>{std::move(function), std::move(options)};
+}
+
+/// What computes these tensors, for people: one line for each operation; for Graphviz.
+[[nodiscard]] std::string graph_text(std::span<const Tensor> tensors);
+[[nodiscard]] std::string graph_dot(std::span<const Tensor> tensors);
+/// What eval() would run for them: the kernels of each pipeline, its memory, what the host drives.
+[[nodiscard]] std::string plan_text(std::span<const Tensor> tensors);
+
+}  // namespace stoker

@@ -1,0 +1,54 @@
+// Parts of a tensor by position, as in x[i]:
+//
+//     x[0]                       the first row
+//     x[{0, -1}]                 the last element of the first row
+//     x[{every, Range{1, 4}}]    columns 1, 2 and 3
+//     x[{Range{.start = -2}, i}] of the last two rows the element that the tensor i says
+//
+// One entry for each axis, from the first on; axes that are not named stay whole. A number takes its axis
+// away, a range keeps it. Negative numbers count from the end. Numbers that are out of range are refused;
+// a scalar tensor, whose value is known later, counts as the nearest that is not.
+//
+// Threads: any. Errors are thrown: invalid_parameter, dtype_mismatch.
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <limits>
+#include <span>
+#include <variant>
+
+#include "stoker/api/tensor/core/tensor.hpp"
+
+namespace stoker {
+
+/// From start up to stop, without it; every step-th.
+struct Range {
+  static constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
+  std::int64_t start = 0;
+  std::int64_t stop = end;  ///< `end`: to the end of the axis
+  std::int64_t step = 1;    ///< 1 or more
+};
+
+/// The whole axis.
+inline constexpr Range every{};
+
+/// What is taken of one axis.
+class Index {
+ public:
+  template <std::integral T>
+  Index(T position)  // NOLINT(google-explicit-constructor)
+      : what_{static_cast<std::int64_t>(position)} {}
+  Index(const Range& range) : what_{range} {}         // NOLINT(google-explicit-constructor)
+  Index(const Tensor& position) : what_{position} {}  // NOLINT(google-explicit-constructor)
+  using What = std::variant<std::int64_t, Range, Tensor>;
+  [[nodiscard]] const What& what() const noexcept { return what_; }
+
+ private:
+  What what_;
+};
+
+/// The part of x that the indices say; x[…] does the same.
+[[nodiscard]] Tensor part(const Tensor& x, std::span<const Index> indices);
+
+}  // namespace stoker

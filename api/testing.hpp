@@ -1,0 +1,8 @@
+// For tests of programs that use Stoker: a scheduler that decides the order of actors' turns, a clock
+// that is set by hand, and devices that fail on purpose; see docs/testing.md and docs/faults.md.
+#pragma once
+
+#include "stoker/actors/test_scheduler.hpp"
+#include "stoker/device/fault/fault_injection.hpp"
+#include "stoker/runtime/execution/clock.hpp"
+#include "stoker/runtime/execution/manual_executor.hpp"

@@ -1,0 +1,81 @@
+// Losses that are multiplied by a large number before they are differentiated, so that small
+// gradients are not lost in f16; and steps that do not count because a gradient has overflowed.
+//
+//     LossScale scaling = loss_scale("dynamic");
+//     LossScaleState state = scaling.init();
+//     // in a step:
+//     auto [loss, scaled] = value_and_grad([&](const Parameters& p) {
+//       return scaling.scale(loss_of(p), state);
+//     })(parameters);
+//     auto [gradients, finite, next] = scaling.unscale(scaled, state);
+//     Stepped stepped = take_step(update, gradients, slots, parameters);
+//     parameters = where_finite(finite, stepped.parameters, parameters);
+//     slots = where_finite(finite, stepped.slots, slots);
+//     state = next;
+//
+// The names:
+//   identity              does nothing, and finds everything finite
+//   static(value=32768)   by that number
+//   dynamic(value=32768, period=2000, factor=2, min=1)
+//       by a number that is divided by factor, though not below min, when a gradient is not
+//       finite, and multiplied by it after period steps in which all were
+// NaN is not finite either.
+//
+// Formulas: Micikevicius et al., "Mixed precision training", arXiv:1710.03740.
+//
+// Pure functions, traced by jit() with the rest of a step; any thread. Errors are thrown: not_found
+// for a name, invalid_parameter for options, shape_mismatch where structures differ.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "stoker/api/nn/graph/named.hpp"
+#include "stoker/api/nn/graph/parameters.hpp"
+#include "stoker/api/tensor/core/structure.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+
+namespace stoker::nn {
+
+/// "scale", and of a dynamic one "steps": how many since it changed.
+using LossScaleState = std::map<std::string, Tensor>;
+
+struct Unscaled {
+  Parameters gradients;  ///< in f32 at least: what was saved from vanishing shall not vanish now
+  Tensor finite;         ///< scalar u8: whether all of them are
+  LossScaleState state;  ///< for the next step
+};
+template <class V> void visit_tensors(Unscaled& unscaled, V&& visitor) {
+  visitor(unscaled.gradients);
+  visitor(unscaled.finite);
+  visitor(unscaled.state);
+}
+
+struct LossScale {
+  std::string text;  ///< what it was made from
+  std::function<LossScaleState()> init;
+  std::function<Tensor(const Tensor& loss, const LossScaleState& state)> scale;
+  std::function<Unscaled(const Parameters& gradients, const LossScaleState& state)> unscale;
+};
+
+[[nodiscard]] LossScale loss_scale(const Named& wanted);
+
+/// Scalar u8: whether there is no infinity and no NaN in any.
+[[nodiscard]] Tensor all_finite(const Parameters& tensors);
+
+/// Throws shape_mismatch.
+void check_same_number(std::size_t changed, std::size_t kept);
+
+/// Each tensor of `changed` where `finite` is not 0, else that of `kept`. Both are structures of
+/// the same form.
+template <class S>
+[[nodiscard]] S where_finite(const Tensor& finite, const S& changed, const S& kept) {
+  std::vector<Tensor> chosen = stoker::detail::tensors_of(changed);
+  const std::vector<Tensor> others = stoker::detail::tensors_of(kept);
+  check_same_number(chosen.size(), others.size());
+  for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = select(finite, chosen[i], others[i]);
+  return stoker::detail::with_tensors(changed, chosen);
+}
+
+}  // namespace stoker::nn

@@ -1,0 +1,86 @@
+// What a training script has described so far, as values without Lua.
+//
+// Threads: the script's process, and after its end whoever makes the plan.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "stoker/api/train/loop/fit.hpp"
+
+namespace stoker::nn::script {
+
+/// A line of a script.
+struct Place {
+  std::string script;
+  int line = 0;
+
+  /// `error` with the details `script` and `line`; one that has a script is kept. A line that it
+  /// has already is that of a file and becomes `file_line`.
+  [[nodiscard]] Error placed(const Error& error) const;
+  /// Calls `make`; what it throws is placed.
+  template <class F> auto call(const F& make) const -> decltype(make()) {
+    try {
+      return make();
+    } catch (const std::exception&) {
+      throw placed(error_from_current_exception("nn"));
+    }
+  }
+};
+
+/// A data set that is read when somebody wants it, and then once.
+class DataRecipe {
+ public:
+  DataRecipe(Place place, std::function<Dataset()> make)
+      : place_{std::move(place)}, make_{std::move(make)} {}
+
+  /// Waits for files. Throws what the reader throws, at the script's line.
+  [[nodiscard]] const Dataset& read();
+  [[nodiscard]] const Place& place() const noexcept { return place_; }
+
+ private:
+  Place place_;
+  std::function<Dataset()> make_;
+  std::optional<Dataset> read_;
+};
+using DataPtr = std::shared_ptr<DataRecipe>;
+
+struct ModelRecipe {
+  Place place;
+  std::vector<Node> outputs;
+  std::vector<std::string> names = {};  ///< of the outputs; none: not named
+  ModelOptions options;                 ///< without schedule and device
+  Named schedule;
+  std::vector<std::string> freeze;
+};
+using ModelPtr = std::shared_ptr<const ModelRecipe>;
+
+/// What the script returned.
+struct TrainingRecipe {
+  ModelPtr model;
+  DataPtr data;
+  DataPtr validation;
+  FitOptions fit;  ///< without validation
+  std::optional<std::filesystem::path> save;
+};
+
+struct Description {
+  /// One output of each application of a layer, in the order of the script.
+  struct NotedNode {
+    Node node;
+    Place place;
+  };
+  std::vector<NotedNode> nodes;
+  std::optional<TrainingRecipe> training;
+  std::set<std::string, std::less<>> arguments_read;  ///< names that args was asked for
+
+  /// The recipe's network. Throws at the line of the first layer that does not fit.
+  [[nodiscard]] Network network(const ModelRecipe& model) const;
+};
+
+}  // namespace stoker::nn::script

@@ -1,0 +1,45 @@
+// The options of a function that a script calls: {name = value, …}.
+//
+// For functions called from Lua, by the rules of pipeline/script/lua/lua_glue.hpp. It belongs to one
+// call: what stands at the table's place of the stack must stay there. Raises invalid_parameter
+// with the name of the option, what was expected and what came.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/pipeline/script/lua/lua_glue.hpp"
+
+namespace stoker::nn::script {
+
+/// A table {name = value, …} whose names are all known. What is not there is nothing.
+class OptionTable {
+ public:
+  /// No table at all (nil) is an empty one. Raises on unknown names, with the nearest that there
+  /// is.
+  OptionTable(lua_State* L, int index, std::string op,
+              std::initializer_list<std::string_view> known);
+
+  [[nodiscard]] std::optional<bool> flag(const char* name) const;
+  [[nodiscard]] std::optional<std::int64_t> integer(const char* name) const;
+  [[nodiscard]] std::optional<double> real(const char* name) const;
+  [[nodiscard]] std::optional<std::string> text(const char* name) const;
+  [[nodiscard]] std::optional<std::uint64_t> seed() const;
+  /// One text or a list of them.
+  [[nodiscard]] std::vector<std::string> texts(const char* name) const;
+  [[nodiscard]] std::optional<std::vector<std::int64_t>> integers(const char* name) const;
+  /// Pushes the value. False, and nothing is pushed, if there is none.
+  [[nodiscard]] bool push(const char* name) const;
+  [[noreturn]] void refuse_value(const char* name, std::string_view expected) const;
+
+ private:
+  lua_State* L_;
+  int table_;  // 0: none
+  std::string op_;
+};
+
+}  // namespace stoker::nn::script

@@ -1,0 +1,27 @@
+// The benchmark groups. Each is a file; main.cpp lists them.
+#pragma once
+
+#include "stoker/bench/harness/harness.hpp"
+
+namespace stoker::bench {
+
+void machine(Context& context);         ///< cores, memory, FMA peak: what the rest is measured on
+void overhead(Context& context);        ///< our own cost per command, on the null device
+void actors(Context& context);          ///< actors against Asio strands, CAF and BEAM
+void vulkan_latency(Context& context);  ///< submit to complete against a raw Vulkan program
+void cpu_matmul(Context& context);      ///< matrix products against oneDNN
+void cpu_conv(Context& context);        ///< convolutions against oneDNN
+void cpu_memory(Context& context);      ///< memory-bound kernels against a triad
+void tensors(Context& context);         ///< tensors on the CPU against LibTorch and a triad
+void tensors_first_call(Context& context);  ///< the first call of a fused kernel
+void planning(Context& context);            ///< planning pipelines of thousands of kernels
+void photo(Context& context);               ///< image kernels and the photo pipeline against OpenCV
+void gpu_kernels(Context& context);         ///< kernels on a GPU against its memory and arithmetic
+void gpu_tensors(Context& context);         ///< tensors on a GPU against copies
+void training(Context& context);            ///< steps of training against LibTorch
+void epilogues(Context& context);           ///< products with what follows them
+void server(Context& context);              ///< an event loop that shares its thread with Stoker
+void soak(Context& context);                ///< a minute of crashes and lost devices
+void memory(Context& context);              ///< what ten thousand runs leave behind
+
+}  // namespace stoker::bench

@@ -1,0 +1,80 @@
+// Reads and writes PNG and JPEG images as the image kernels want them.
+//
+// A decoded image is u8 [height, width, channels] with 1 (grey), 3 (RGB) or 4 (RGB and straight
+// alpha) channels, values as stored: no gamma is applied and embedded colour profiles are ignored,
+// as is the orientation a camera notes in EXIF. Palettes are expanded, 16-bit samples are scaled to
+// 8, grey with alpha becomes RGB with alpha.
+//
+// Input is not trusted: a file that is torn, damaged, of another format or larger than ImageLimits
+// is an error, and nothing of the size a header claims is allocated before the limits are checked.
+// Decoding takes the picture's size, of a progressive JPEG three times that.
+// All functions are thread-safe and keep nothing between calls. They block on the file system. A
+// token that is cancelled ends them with its cause: PNG from row to row, JPEG before it is begun.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "stoker/runtime/base/error.hpp"
+#include "stoker/runtime/base/shape.hpp"
+#include "stoker/runtime/futures/cancel.hpp"
+
+namespace stoker {
+
+enum class ImageFormat : std::uint8_t { png, jpeg };
+
+/// What decoding refuses to exceed (limit_exceeded, with the limit and what came).
+struct ImageLimits {
+  std::int64_t extent = 65'500;  ///< pixels along one side
+  std::int64_t pixels = std::int64_t{1} << 28;
+  std::int64_t file_bytes = std::int64_t{1} << 30;
+};
+
+/// A picture in memory: `bytes` holds spec.bytes() bytes.
+struct Image {
+  TensorSpec spec;
+  std::vector<std::byte> bytes;
+};
+
+/// The format whose signature `file` begins with.
+[[nodiscard]] std::optional<ImageFormat> image_format(std::span<const std::byte> file) noexcept;
+/// The format that a name's extension (.png, .jpg, .jpeg, in any case) stands for.
+[[nodiscard]] std::optional<ImageFormat> image_format(const std::filesystem::path& name);
+
+/// What a whole file in memory decodes to, by its header. Errors: io_error (torn or damaged),
+/// unsupported (another format, or a CMYK JPEG), limit_exceeded.
+[[nodiscard]] Result<TensorSpec> image_spec(std::span<const std::byte> file,
+                                            const ImageLimits& limits = {});
+/// Decodes a whole file in memory; the signature decides the format. Errors: as image_spec().
+[[nodiscard]] Result<Image> decode_image(std::span<const std::byte> file,
+                                         const ImageLimits& limits = {},
+                                         const CancelToken& stop = {});
+
+/// Encodes [height, width, 1 | 3 | 4] of u8, or of f32 or f16 in 0–1 (clamped, rounded to nearest,
+/// NaN becomes 0). `quality`, 1–100, is that of JPEG, which holds no alpha. Errors: shape_mismatch,
+/// dtype_mismatch, invalid_argument.
+[[nodiscard]] Result<std::vector<std::byte>> encode_image(ImageFormat format,
+                                                          const TensorSpec& spec,
+                                                          std::span<const std::byte> bytes,
+                                                          int quality = 90,
+                                                          const CancelToken& stop = {});
+
+/// The contents of a regular file. Errors: not_found, io_error with the system's reason,
+/// limit_exceeded.
+[[nodiscard]] Result<std::vector<std::byte>> read_image_file(const std::filesystem::path& path,
+                                                             const ImageLimits& limits = {});
+/// decode_image() of a regular file; also what read_image_file() says.
+[[nodiscard]] Result<Image> load_image(const std::filesystem::path& path,
+                                       const ImageLimits& limits = {});
+
+/// encode_image() by the extension of `path`. The file appears complete or not at all: it is written
+/// beside `path` under another name and then renamed over it.
+[[nodiscard]] Result<void> save_image(const std::filesystem::path& path, const TensorSpec& spec,
+                                      std::span<const std::byte> bytes, int quality = 90,
+                                      const CancelToken& stop = {});
+
+}  // namespace stoker

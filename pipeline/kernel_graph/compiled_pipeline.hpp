@@ -1,0 +1,53 @@
+// A checked graph made ready for one device. Runs many times and concurrently.
+//
+// Threads: any. Lifetime: shared; it keeps its device client.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "stoker/actors/device/command_options.hpp"
+#include "stoker/pipeline/kernel_graph/pipeline_actor.hpp"
+
+namespace stoker {
+
+/// Whether a run leaves its arena and its recording for a next run on the same buffers.
+enum class Keep : std::uint8_t { recording, nothing };
+
+class CompiledPipeline final {
+ public:
+  /// Checks the whole graph and prepares every kernel; nothing runs. Errors: PipelinePlan::make().
+  [[nodiscard]] static Result<std::shared_ptr<CompiledPipeline>> compile(
+      Graph graph, std::shared_ptr<DeviceClient> device);
+
+  CompiledPipeline(std::shared_ptr<const PipelinePlan> plan, std::shared_ptr<DeviceClient> device);
+
+  [[nodiscard]] const PipelinePlan& plan() const noexcept { return *plan_; }
+  [[nodiscard]] const Graph& graph() const noexcept { return plan_->graph; }
+  [[nodiscard]] std::span<const ValueId> externals() const noexcept { return plan_->externals; }
+  [[nodiscard]] std::span<const PlannedStage> stages() const noexcept { return plan_->stages; }
+  [[nodiscard]] const std::shared_ptr<DeviceClient>& device() const noexcept { return device_; }
+
+  /// Starts a run with one buffer for each of externals(). Refused at once, with nothing changed:
+  /// PipelinePlan::check_binding(). A lack of memory for internal values fails the command.
+  [[nodiscard]] Result<CommandPtr> run(std::span<const DeviceBuffer* const> buffers,
+                                       const CommandOptions& options = {},
+                                       Keep keep = Keep::recording);
+
+  /// Drops idle arenas and recordings; their number.
+  [[nodiscard]] Future<std::size_t> trim();
+
+ private:
+  /// The binding of these buffers: checked now, or found among those that the actor still keeps.
+  [[nodiscard]] Result<std::shared_ptr<const Binding>> binding_of(
+      std::span<const DeviceBuffer* const> buffers, Keep keep);
+
+  const std::shared_ptr<const PipelinePlan> plan_;
+  const std::shared_ptr<DeviceClient> device_;
+  const ActorRef<PipelineActor> actor_;
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<const Binding>> known_;  ///< guarded by mutex_
+};
+
+}  // namespace stoker

@@ -1,0 +1,168 @@
+// Runs pipeline scripts: Lua programs that chain kernels over buffers of one device.
+//
+//     ScriptHost host{device, executor, KernelRegistry::builtin().list()};
+//     ScriptRun run = host.start({"demo", "print(relu(buffer{-1, 2}))"}, {}).value();
+//     ScriptReport report = run.done.get();
+//
+// Each script is a process (runtime/process/process.hpp) with a Lua state of its own: where it waits it
+// parks, and no thread waits with it. Scripts share nothing but the device. What a script may use
+// is bounded by ScriptLimits; it reaches no file but images under the directories it was allowed.
+// docs/scripts.md describes the language.
+//
+// Threads:  every function may be called from any thread; observers are called from the script's
+//           process, one call at a time.
+// Lifetime: the executor outlives the host. The host's destructor cancels the scripts that still
+//           run and waits for them, and for a JPEG file that is just being decoded or encoded: do not
+//           destroy it on a thread that they need.
+// Errors:   of a script, in `done`: compile_failed (does not parse), script_error (it raised),
+//           budget_exceeded, permission_denied, cancelled, deadline_exceeded, or what a kernel or
+//           the device said. Details: `script`, `line`, and of kernels `kernel` and `inputs`.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stoker/actors/address.hpp"
+#include "stoker/runtime/base/shape.hpp"
+#include "stoker/runtime/execution/executor.hpp"
+#include "stoker/runtime/futures/cancel.hpp"
+#include "stoker/runtime/futures/future.hpp"
+
+struct lua_State;
+
+namespace stoker {
+
+class DeviceClient;
+class Supervisor;
+struct Kernel;
+
+struct ScriptSource {
+  std::string name;  ///< what error messages call it
+  std::string text;  ///< Lua 5.4 source; compiled chunks are refused
+
+  /// Reads a file. Errors: not_found, io_error, limit_exceeded (more than 16 MiB).
+  [[nodiscard]] static Result<ScriptSource> from_file(const std::filesystem::path& path);
+  /// Reads to the end. Errors: io_error, limit_exceeded.
+  [[nodiscard]] static Result<ScriptSource> from_stream(std::istream& text, std::string name);
+};
+
+/// Zero means no limit of the script's own.
+struct ScriptLimits {
+  /// Lua instructions; library functions charge for the work they do in the same unit, and
+  /// instructions that take long use it up by their time.
+  std::uint64_t instructions = 1'000'000'000;
+  /// Bytes of the Lua state, of the calls it has not evaluated yet, and of what is kept for it outside
+  /// of both: errors, what it printed if the observer keeps that, a file while it is decoded.
+  std::uint64_t memory_bytes = std::uint64_t{256} << 20;
+  /// Bytes of device memory in buffers that the script still holds.
+  std::uint64_t buffer_bytes = std::uint64_t{4} << 30;
+};
+
+/// One kernel call that a script had run.
+struct ScriptCommand {
+  std::string kernel;
+  TensorSpec output;                     ///< of its first output
+  int line = 0;                          ///< where the script called it
+  std::chrono::nanoseconds duration{0};  ///< on the device; zero while the trace is off
+  std::optional<Error> failure;
+};
+
+/// Told what a script does while it runs. Must not throw; returning late holds up the script.
+class ScriptObserver {
+ public:
+  virtual ~ScriptObserver() = default;
+  /// Text that print() wrote, with its line end.
+  virtual void on_print(std::string_view text) noexcept = 0;
+  /// Whether the observer keeps what is printed: then it counts as the script's memory, and on_print()
+  /// is not called for what is beyond the limit.
+  [[nodiscard]] virtual bool keeps_text() const noexcept { return false; }
+  virtual void on_command(const ScriptCommand&) noexcept {}
+  virtual void on_loaded(const std::filesystem::path&, const TensorSpec&) noexcept {}
+  virtual void on_saved(const std::filesystem::path&, const TensorSpec&) noexcept {}
+};
+
+/// What a program adds to the language for one script. Lua is compiled as C++: both functions may
+/// raise (lua_glue.hpp) or throw an Error, which then is the script's.
+///
+/// Threads: the script's process only, and never after `done` is ready.
+class ScriptExtension {
+ public:
+  virtual ~ScriptExtension() = default;
+  /// Before the script begins, after all libraries: adds globals. Costs the script nothing.
+  virtual void open(lua_State* L) = 0;
+  /// The script has ended well; what it returned lies on the stack from `first` up to its top.
+  virtual void on_returned(lua_State* L, int first) = 0;
+};
+
+struct ScriptOptions {
+  /// The table `args` of the script. Values that read as Lua numbers become numbers.
+  std::vector<std::pair<std::string, std::string>> args;
+  ScriptLimits limits;
+  /// Images are read and written beneath these only, symbolic links resolved. None: no files.
+  std::vector<std::filesystem::path> allowed_directories;
+  /// Where relative paths begin; empty: the current directory when the script starts.
+  std::filesystem::path directory;
+  /// How long it may run, more than 0; then it ends with deadline_exceeded.
+  std::optional<std::chrono::nanoseconds> time_limit;
+  /// Null: print() writes to stdout and nothing else is told.
+  std::shared_ptr<ScriptObserver> observer;
+  /// Null: the language as docs/scripts.md has it, and what the script returns is dropped.
+  std::shared_ptr<ScriptExtension> extension = {};
+};
+
+/// What a script used.
+struct ScriptReport {
+  std::uint64_t instructions = 0;  ///< the same each time the same script runs
+  std::uint64_t peak_memory_bytes = 0;
+  std::uint64_t commands = 0;            ///< kernel calls that ran
+  std::uint64_t evaluations = 0;         ///< pipelines that ran
+  std::uint64_t pipelines_compiled = 0;  ///< the other evaluations found theirs compiled
+};
+
+/// A script that was started. Dropping it does not stop the script.
+struct ScriptRun {
+  Future<ScriptReport> done;
+  CancelSource stop;
+  /// In a system's tree: the script's actor, to watch it, link to it or end it. It ends with the
+  /// script: normally, or with {shutdown, what went wrong}. Else not valid().
+  Future<ActorAddress> actor = {};
+
+  /// Ends the script with `cancelled` at its next instruction or wait, that for a file included; its
+  /// queued commands never run, and a file that it was saving stays as it was.
+  void cancel() const { stop.cancel(cancelled_error("script")); }
+};
+
+class ScriptHost {
+ public:
+  /// Scripts run on `device` (as it is when they start) and may call `kernels`. Under `parent`, if
+  /// it is given and not empty, there is a supervisor of this host's scripts, and below it an actor for each: see
+  /// script_actor.hpp.
+  ScriptHost(std::shared_ptr<DeviceClient> device, Executor& executor,
+             std::vector<std::shared_ptr<const Kernel>> kernels, const Supervisor& parent);
+  ScriptHost(std::shared_ptr<DeviceClient> device, Executor& executor,
+             std::vector<std::shared_ptr<const Kernel>> kernels);
+  ~ScriptHost();
+  ScriptHost(const ScriptHost&) = delete;
+  ScriptHost& operator=(const ScriptHost&) = delete;
+
+  /// Starts a script; what is wrong with its text comes out of `done`. Errors: closed,
+  /// out_of_memory (no stack), not_found (an allowed directory that is not there).
+  [[nodiscard]] Result<ScriptRun> start(ScriptSource source, ScriptOptions options);
+
+  /// Scripts that have not ended.
+  [[nodiscard]] std::size_t running() const noexcept;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,125 @@
+// Lazy values: a graph of operations that have been asked for and not been computed.
+//
+//     Value ──▶ Node: operation, attributes, inputs (Values) ──▶ …  ──▶ leaves: constants, buffers
+//
+// A node becomes *known* when it is evaluated: it then holds the buffers of its outputs and lets go of
+// its inputs, so that a loop does not drag its whole history along. Nodes that depend on a tracked one
+// (a traced function's parameter, a variable to differentiate by) keep their inputs.
+//
+// Threads: a Value is a shared handle; nodes may be used, evaluated and dropped from any thread.
+#pragma once
+
+#include <atomic>
+#include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "stoker/actors/device/device_buffer.hpp"
+#include "stoker/pipeline/tensor/graph/attributes.hpp"
+#include "stoker/runtime/base/shape.hpp"
+
+namespace stoker::expr {
+
+struct Op;
+class Node;
+
+/// One output of a node. One without a node (made so, or moved from) may be assigned, destroyed and asked
+/// whether it has one; asking it for more throws invalid_argument.
+class Value {
+ public:
+  Value() = default;
+  explicit Value(std::shared_ptr<Node> node, std::uint32_t output = 0) noexcept
+      : node_{std::move(node)}, output_{output} {}
+
+  [[nodiscard]] const std::shared_ptr<Node>& node() const noexcept { return node_; }
+  [[nodiscard]] std::uint32_t output() const noexcept { return output_; }
+  [[nodiscard]] const TensorSpec& spec() const;
+  [[nodiscard]] const Shape& shape() const { return spec().shape; }
+  [[nodiscard]] DType dtype() const { return spec().dtype; }
+  [[nodiscard]] bool is_known() const;
+  /// The contents, if it is known; else an empty handle.
+  [[nodiscard]] DeviceBuffer buffer() const;
+
+  [[nodiscard]] explicit operator bool() const noexcept { return node_ != nullptr; }
+  friend bool operator==(const Value&, const Value&) noexcept = default;
+
+ private:
+  std::shared_ptr<Node> node_;
+  std::uint32_t output_ = 0;
+};
+
+/// What a node holds beside its attributes: functions that were traced, what the program calls back.
+/// Immutable; any thread.
+struct Payload : std::enable_shared_from_this<Payload> {
+  virtual ~Payload() = default;
+  /// Tells it from others, to compare programs by: equal keys, equal meaning.
+  [[nodiscard]] virtual std::string key() const = 0;
+};
+
+using Values = boost::container::small_vector<Value, 2>;
+using Specs = boost::container::small_vector<TensorSpec, 1>;
+using Buffers = boost::container::small_vector<DeviceBuffer, 1>;
+
+class Node {
+ public:
+  Node(const Op& op, Attributes attributes, Values inputs, Specs specs, bool tracked,
+       std::shared_ptr<const Payload> payload = nullptr) noexcept
+      : op_{op},
+        attributes_{std::move(attributes)},
+        payload_{std::move(payload)},
+        specs_{std::move(specs)},
+        tracked_{tracked},
+        serial_{next_serial()},
+        inputs_{std::move(inputs)} {}
+  /// Long chains go one by one, not one inside the other.
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  [[nodiscard]] const Op& op() const noexcept { return op_; }
+  [[nodiscard]] const Attributes& attributes() const noexcept { return attributes_; }
+  [[nodiscard]] const std::shared_ptr<const Payload>& payload() const noexcept { return payload_; }
+  [[nodiscard]] std::span<const TensorSpec> specs() const noexcept { return specs_; }
+  /// Depends on a parameter or a variable, and keeps its inputs.
+  [[nodiscard]] bool tracked() const noexcept { return tracked_; }
+
+  /// Higher than that of every node made before.
+  [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
+  /// A serial number of its own: nodes made from now on have higher ones.
+  [[nodiscard]] static std::uint64_t next_serial() noexcept;
+
+  struct State {
+    Buffers buffers;  ///< of all outputs; none while it is not known
+    Values inputs;    ///< none once it is known, unless it is tracked
+  };
+  [[nodiscard]] State state() const;
+  /// Once it is, its buffers never change.
+  [[nodiscard]] bool is_known() const noexcept { return known_.load(std::memory_order_acquire); }
+  [[nodiscard]] const Buffers& buffers() const noexcept { return is_known() ? buffers_ : none(); }
+  [[nodiscard]] Values inputs() const { return state().inputs; }
+  /// Makes it known. The first call counts.
+  void set_buffers(Buffers buffers);
+
+ private:
+  const Op& op_;
+  const Attributes attributes_;
+  const std::shared_ptr<const Payload> payload_;
+  const Specs specs_;
+  const bool tracked_;
+  const std::uint64_t serial_;
+  [[nodiscard]] static const Buffers& none() noexcept;
+
+  mutable std::mutex mutex_;  // of what follows, of `buffers_` until it is known
+  Values inputs_;
+  Buffers buffers_;
+  std::atomic<bool> known_{false};
+};
+
+/// A value that is known from the start.
+[[nodiscard]] Value from_buffer(DeviceBuffer buffer);
+
+}  // namespace stoker::expr

@@ -1,0 +1,173 @@
+#include "stoker/pipeline/tensor/lowering/evaluation.hpp"
+
+#include <algorithm>
+
+#include "stoker/actors/device/device_client.hpp"
+#include "stoker/kernels/glsl/compiler.hpp"
+#include "stoker/pipeline/kernel_graph/compiled_pipeline.hpp"
+#include "stoker/pipeline/tensor/graph/host_step.hpp"
+#include "stoker/pipeline/tensor/passes/passes.hpp"
+#include "stoker/runtime/settings.hpp"
+
+namespace stoker::expr {
+
+ProgramCache::ProgramCache()
+    : compile_{[compiler = std::make_shared<GlslCompiler>(cache_directory())](
+                   const Shader& shader, const ShaderVariant& variant) {
+        return compiler->compile(shader, variant);
+      }} {}
+
+std::shared_ptr<const LoweredProgram> ProgramCache::find(const std::string& key) {
+  const std::scoped_lock lock{mutex_};
+  const auto known = by_key_.find(key);
+  if (known == by_key_.end()) {
+    ++counters_.misses;
+    return nullptr;
+  }
+  ++counters_.hits;
+  entries_.splice(entries_.begin(), entries_, known->second);
+  return known->second->program;
+}
+
+void ProgramCache::add(const std::string& key, std::shared_ptr<const LoweredProgram> program) {
+  std::list<Entry> dropped;  // outside the lock
+  const std::scoped_lock lock{mutex_};
+  if (by_key_.contains(key)) return;
+  entries_.push_front({key, std::move(program)});
+  by_key_.emplace(entries_.front().key, entries_.begin());
+  if (entries_.size() <= most) return;
+  by_key_.erase(entries_.back().key);
+  dropped.splice(dropped.begin(), entries_, std::prev(entries_.end()));
+}
+
+ProgramCache::Counters ProgramCache::counters() const {
+  const std::scoped_lock lock{mutex_};
+  Counters counters = counters_;
+  counters.programs = entries_.size();
+  return counters;
+}
+
+Result<std::shared_ptr<const LoweredProgram>> prepare(const Extracted& extracted,
+                                                      const std::shared_ptr<DeviceClient>& device) {
+  const auto cache = device->services().get<ProgramCache>();
+  const std::string key = extracted.key();
+  if (auto known = cache->find(key)) return known;
+  Program program = extracted.program();
+  optimize(program);
+  STOKER_ASSIGN(std::shared_ptr<const LoweredProgram> made,
+                lower(program, device, cache->shader_compiler()));
+  cache->add(key, made);
+  return made;
+}
+
+Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
+                                      const std::shared_ptr<DeviceClient>& device,
+                                      std::span<const Buffers> leaves,
+                                      const CommandOptions& options) {
+  // A host step fills its results while they are held, so they need memory from the start.
+  std::vector<bool> held(program.made.size());
+  for (const LoweredProgram::Step& step : program.steps)
+    if (!step.pipeline)
+      for (const LoweredProgram::Slot& slot : step.outputs)
+        if (slot.made) held[slot.index] = true;
+  Buffers made;
+  made.reserve(program.made.size());
+  for (std::size_t i = 0; i < program.made.size(); ++i) {
+    const TensorSpec& spec = program.made[i];
+    STOKER_ASSIGN(DeviceBuffer buffer,
+                  held[i] ? device->make_buffer(spec) : device->make_result(spec));
+    made.push_back(std::move(buffer));
+  }
+  const auto at = [&](const LoweredProgram::Slot& slot) -> const DeviceBuffer& {
+    return slot.made ? made[slot.index] : leaves[slot.index][slot.output];
+  };
+  for (const LoweredProgram::Step& step : program.steps) {
+    if (!step.pipeline) {
+      Buffers inputs;
+      for (const LoweredProgram::Slot& slot : step.slots) inputs.push_back(at(slot));
+      Buffers outputs;
+      for (const LoweredProgram::Slot& slot : step.outputs) outputs.push_back(at(slot));
+      STOKER_TRY(step.host->start(device, inputs, outputs, options));
+      continue;
+    }
+    BufferList bound;
+    for (const LoweredProgram::Slot& slot : step.slots) bound.push_back(&at(slot));
+    STOKER_ASSIGN(const CommandPtr command,
+                  step.pipeline->run({bound.data(), bound.size()}, options, Keep::nothing));
+    command->observe();  // who reads the results hears of a failure
+  }
+  std::vector<DeviceBuffer> results;
+  results.reserve(program.results.size());
+  for (const LoweredProgram::Slot& slot : program.results) results.push_back(at(slot));
+  return results;
+}
+
+namespace {
+
+std::shared_ptr<DeviceClient> device_of_leaves(std::span<const Buffers> leaves) {
+  std::shared_ptr<DeviceClient> device;
+  for (const Buffers& leaf : leaves)
+    for (const DeviceBuffer& buffer : leaf) {
+      if (!device) device = buffer.device();
+      if (buffer.device() != device)
+        for (const auto& one : {device, buffer.device()})
+          if (one->is_lost()) throw *one->shell().lost();
+      if (buffer.device() != device)
+        throw Error{"evaluate",
+                    ErrorCode::wrong_device,
+                    device->info().name == buffer.device()->info().name
+                        ? "the operands live on devices of different systems"
+                        : "the operands live on different devices",
+                    {{"one", device->info().name}, {"other", buffer.device()->info().name}}};
+    }
+  return device;
+}
+
+}  // namespace
+
+std::shared_ptr<DeviceClient> device_of(std::span<const Value> values) {
+  return device_of_leaves(extract(values).buffers());
+}
+
+std::shared_ptr<const LoweredProgram> plan_of(
+    std::span<const Value> values,
+    const std::function<std::shared_ptr<DeviceClient>()>& otherwise) {
+  const Extracted extracted = extract(values);
+  std::shared_ptr<DeviceClient> where = device_of_leaves(extracted.buffers());
+  if (!where) where = otherwise();
+  return prepare(extracted, where).value();
+}
+
+void evaluate(std::span<const Value> values,
+              const std::function<std::shared_ptr<DeviceClient>()>& otherwise,
+              const CommandOptions& options) {
+  Values wanted;
+  for (const Value& value : values)
+    if (!value.node()->is_known()) wanted.push_back(value);
+  if (wanted.empty()) return;
+  // A node is known as a whole.
+  Values results;
+  for (const Value& value : wanted)
+    for (std::uint32_t output = 0; output < value.node()->specs().size(); ++output)
+      results.emplace_back(value.node(), output);
+
+  const Extracted extracted = extract(results);
+  for (const Buffers& leaf : extracted.buffers())
+    if (leaf.empty())
+      throw Error{"evaluate", ErrorCode::invalid_argument,
+                  "the value depends on a parameter of a function that is being traced, and is not "
+                  "known before it runs"};
+  std::shared_ptr<DeviceClient> where = device_of_leaves(extracted.buffers());
+  if (!where) where = otherwise();
+  const auto program = prepare(extracted, where).value();
+  const std::vector<DeviceBuffer> made = run(*program, where, extracted.buffers(), options).value();
+  std::size_t next = 0;
+  for (const Value& value : wanted) {
+    Buffers buffers;
+    for (std::size_t output = 0; output < value.node()->specs().size(); ++output)
+      buffers.push_back(made[next++]);
+    value.node()->set_buffers(std::move(buffers));
+  }
+}
+
+}  // namespace stoker::expr

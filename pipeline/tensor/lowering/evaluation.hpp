@@ -1,0 +1,82 @@
+// Running what was asked for: a program is taken out of the graph, found among those that ran before
+// or compiled, and started. Nothing waits: the buffers of the results are there at once, their
+// contents come later, and a failure reaches whoever reads them.
+//
+// Threads: any.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "stoker/actors/device/command_options.hpp"
+#include "stoker/pipeline/tensor/lowering/lowering.hpp"
+#include "stoker/pipeline/tensor/program/extraction.hpp"
+
+namespace stoker::expr {
+
+/// The programs that a device has ready, the latest first, and what compiles their shaders. One for each
+/// device client.
+class ProgramCache {
+ public:
+  static constexpr std::size_t most = 1024;
+
+  ProgramCache();
+  /// Any thread, at any time: it outlives the cache.
+  [[nodiscard]] const ShaderCompiler& shader_compiler() const noexcept { return compile_; }
+
+  [[nodiscard]] std::shared_ptr<const LoweredProgram> find(const std::string& key);
+  void add(const std::string& key, std::shared_ptr<const LoweredProgram> program);
+
+  struct Counters {
+    std::uint64_t hits = 0;
+    std::uint64_t misses = 0;
+    std::size_t programs = 0;
+  };
+  [[nodiscard]] Counters counters() const;
+
+ private:
+  struct Entry {
+    std::string key;
+    std::shared_ptr<const LoweredProgram> program;
+  };
+  const ShaderCompiler compile_;
+  mutable std::mutex mutex_;
+  std::list<Entry> entries_;  // the latest used first
+  std::unordered_map<std::string_view, std::list<Entry>::iterator> by_key_;
+  Counters counters_;
+};
+
+/// The program as it was compiled for the device, now or before.
+[[nodiscard]] Result<std::shared_ptr<const LoweredProgram>> prepare(
+    const Extracted& extracted, const std::shared_ptr<DeviceClient>& device);
+
+/// Starts a run. `leaves` has the buffers of each parameter's outputs. The results' buffers, in order.
+/// `options` are those of every command that it comes to: a deadline or a cancelled token ends what has not
+/// run yet, and the results fail with its cause.
+[[nodiscard]] Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
+                                                    const std::shared_ptr<DeviceClient>& device,
+                                                    std::span<const Buffers> leaves,
+                                                    const CommandOptions& options);
+
+/// Makes the values known, all in one program; those that are known already stay as they are. Throws
+/// what the device refuses, wrong_device if they stand on buffers of several, and invalid_argument if
+/// one depends on a parameter that has no value yet. `otherwise` is asked for a device if
+/// they stand on no buffer. `options` as for run(): values whose run was cancelled stay failed.
+void evaluate(std::span<const Value> values,
+              const std::function<std::shared_ptr<DeviceClient>()>& otherwise,
+              const CommandOptions& options = {});
+
+/// The program that would compute these values as prepare() makes it; null if they stand on parameters
+/// or nothing. Throws as evaluate().
+[[nodiscard]] std::shared_ptr<const LoweredProgram> plan_of(
+    std::span<const Value> values, const std::function<std::shared_ptr<DeviceClient>()>& otherwise);
+
+/// The device that the known values below these live on; null if there are none. Throws wrong_device.
+[[nodiscard]] std::shared_ptr<DeviceClient> device_of(std::span<const Value> values);
+
+}  // namespace stoker::expr

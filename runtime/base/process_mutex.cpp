@@ -1,0 +1,55 @@
+#include "stoker/runtime/base/process_mutex.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+
+namespace stoker {
+
+/// All there are, newest first. Process-wide by nature, as fork() is.
+struct ProcessMutexes {
+  /// Waits for one only while it holds none: whoever holds that may wait for another.
+  static void lock_all() {
+    ProcessMutex* const first = newest.load(std::memory_order_acquire);
+    for (ProcessMutex* awaited = first; awaited;) {
+      awaited->mutex_.lock();
+      ProcessMutex* const taken = first_taken(first, *awaited);
+      if (!taken) break;
+      for (ProcessMutex* one = first; one != taken; one = one->next_)
+        if (one != awaited) one->mutex_.unlock();
+      awaited->mutex_.unlock();
+      awaited = taken;
+    }
+    locked = first;  // others may be made meanwhile
+  }
+  static void unlock_all() {
+    for (ProcessMutex *one = locked, *next = nullptr; one; one = next) {
+      next = one->next_;
+      one->mutex_.unlock();
+    }
+  }
+
+  static constinit std::atomic<ProcessMutex*> newest;
+  static constinit ProcessMutex* locked;  ///< of whoever has them
+  static const int handler;               ///< of pthread_atfork
+
+ private:
+  /// Locks all but the one that the caller holds, up to one that somebody else holds.
+  static ProcessMutex* first_taken(ProcessMutex* first, const ProcessMutex& held) {
+    while (first && (first == &held || first->mutex_.try_lock())) first = first->next_;
+    return first;
+  }
+};
+
+constinit std::atomic<ProcessMutex*> ProcessMutexes::newest{nullptr};
+constinit ProcessMutex* ProcessMutexes::locked = nullptr;
+const int ProcessMutexes::handler = pthread_atfork(lock_all, unlock_all, unlock_all);
+
+ProcessMutex::ProcessMutex() noexcept {
+  next_ = ProcessMutexes::newest.load(std::memory_order_relaxed);
+  while (!ProcessMutexes::newest.compare_exchange_weak(next_, this, std::memory_order_release,
+                                                       std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace stoker

@@ -1,0 +1,95 @@
+// Finds work that hogs a thread: a handler that blocks or computes for long starves whatever waits for
+// its thread, and nothing but its author can mend it. The watch says who it is while it happens.
+//
+// Each thread notes in a slot of its own what it begins and ends; the clock's thread looks at the slots
+// now and then, because the executor's own may all be hogged. Noting costs a few stores.
+//
+// Threads: any. Lifetime: belongs to an executor and ends with it; the clock outlives both.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "stoker/runtime/base/fork_guard.hpp"
+#include "stoker/runtime/execution/clock.hpp"
+
+namespace stoker {
+
+/// Work that has had its thread for longer than the limit.
+struct HoggedThread {
+  std::string who;
+  std::chrono::nanoseconds at_least{};
+};
+
+class TurnWatch final : private TimerNode {
+ public:
+  /// Called on the clock's thread. What it throws is logged. It may call stop(), not start().
+  using Report = std::function<void(const HoggedThread&)>;
+
+  /// What one thread does.
+  class Slot {
+   public:
+    /// `id` tells names apart cheaply. False if something runs here already: that one is watched.
+    [[nodiscard]] bool begin(std::uint64_t id, std::string_view name) noexcept;
+    /// After a begin() that returned true.
+    void end() noexcept { step_.fetch_add(1, std::memory_order_release); }
+
+   private:
+    friend class TurnWatch;
+    static constexpr std::size_t words = 6;
+    std::atomic<std::uint64_t> step_{0};  // odd while something runs
+    std::atomic<std::uint64_t> id_{0};
+    std::array<std::atomic<std::uint64_t>, words> name_{};
+    // Of the watch:
+    bool used_ = true;
+    std::uint64_t seen_ = 0;
+    Clock::time_point since_;
+    bool reported_ = false;
+  };
+
+  TurnWatch();
+  ~TurnWatch() { stop(); }
+  TurnWatch(const TurnWatch&) = delete;
+  TurnWatch& operator=(const TurnWatch&) = delete;
+
+  /// Looks every half `limit` and reports each piece of work once that has run for the limit. A later
+  /// start() replaces the first.
+  void start(Clock& clock, std::chrono::nanoseconds limit, Report report);
+  /// No report runs any more when it returns, but for the one that calls it.
+  void stop() noexcept;
+  /// The calling thread's slot. Null unless it watches.
+  [[nodiscard]] Slot* here();
+  /// Slots in use: one for each thread that has run something and has not ended since.
+  [[nodiscard]] std::size_t threads() const;
+
+ private:
+  /// Outlives the watch while a thread still has one of them.
+  struct Slots;
+  struct Returned;
+  void expired() noexcept override;
+  void report_hogs() noexcept;
+  void stop_locked() noexcept;
+  [[nodiscard]] std::vector<HoggedThread> look();
+
+  const ForkGuard fork_;
+  const std::uint64_t number_;  // of this watch in the process
+  std::atomic<bool> watching_{false};
+  std::atomic<std::thread::id> reporter_{};  // who is inside a report
+  std::mutex starting_;                      // start() and stop() exclude each other
+  Clock* clock_ = nullptr;                   // while it may be armed
+  const std::shared_ptr<Slots> slots_;
+  std::mutex mutex_;  // of what follows
+  std::chrono::nanoseconds limit_{};
+  std::shared_ptr<const Report> report_;  // one that runs has a share
+};
+
+}  // namespace stoker
