@@ -171,7 +171,7 @@ template <class A> class ActorRef : public ActorAddress {
     if (!*this) return make_ready_future<ReplyOf<Target, M>>(empty_address("call"));
     if constexpr (ReceivesMail<Target>) {
       using Sent = typename detail::RequestFor<M, typename Target::Mail>::type;
-      Answer<typename Sent::Reply> answer;
+      ReplyPromise<typename Sent::Reply> answer;
       auto future = answer.future();
       const auto until = limit(answer, options.timeout);
       // A refusal is the answer.
@@ -196,7 +196,7 @@ template <class A> class ActorRef : public ActorAddress {
 
  private:
   template <class R>
-  Clock::time_point limit(Answer<R>& answer, std::chrono::nanoseconds timeout) const {
+  Clock::time_point limit(ReplyPromise<R>& answer, std::chrono::nanoseconds timeout) const {
     // In a child of fork() the clock is the parent's, and the message will be refused.
     if (timeout == std::chrono::nanoseconds::max() || !strand()->check_process("call"))
       return Clock::time_point::max();
@@ -338,7 +338,7 @@ template <class T, class F> void Actor::then(const Future<T>& future, F&& functi
 }
 
 template <class Handler>
-void Strand::guarded(ActorCell& target, TurnWatch::Slot* slot, Handler&& handler) noexcept {
+void Strand::guarded(ActorCell& target, StallDetector::Slot* slot, Handler&& handler) noexcept {
   const bool watched = slot && slot->begin(target.id(), target.name());
   // Each kind by itself, because throwing again costs a microsecond.
   try {
@@ -359,7 +359,7 @@ template <class Handler> Result<void> Strand::deliver_now(ActorCell& target, Han
     InTurn turn{*this};
     turn.of(target);
     if (target.alive())
-      guarded(target, executor_->turn_watch().here(), std::forward<Handler>(handler));
+      guarded(target, executor_->stall_detector().here(), std::forward<Handler>(handler));
     else
       outcome = gone(target);
   }

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker {
 
@@ -14,9 +14,9 @@ Shared as_word(std::string why) {
 }
 
 // The end of an actor needs no memory.
-const Immortal<Shared> no_memory{
+const NeverDestroyed<Shared> no_memory{
     [] { return std::make_shared<const Error>(out_of_memory_error()); }};
-const Immortal<Shared> no_executor{[] { return as_word("its executor has gone"); }};
+const NeverDestroyed<Shared> no_executor{[] { return as_word("its executor has gone"); }};
 
 }  // namespace
 

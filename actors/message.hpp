@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "stoker/actors/actor_cell.hpp"
-#include "stoker/actors/answer.hpp"
+#include "stoker/actors/reply_promise.hpp"
 #include "stoker/runtime/base/error.hpp"
 #include "stoker/runtime/futures/future.hpp"
 #include "stoker/runtime/queue/mailbox.hpp"
@@ -134,7 +134,7 @@ template <class A, class M> class CallMessage final : public Message {
   CallMessage(const std::shared_ptr<ActorCell>& target, M content)
       : Message{target}, content_{std::move(content)} {}
 
-  [[nodiscard]] Answer<Reply>& answer() noexcept { return answer_; }
+  [[nodiscard]] ReplyPromise<Reply>& answer() noexcept { return answer_; }
 
   void deliver() override {
     A& actor = static_cast<A&>(*target().actor());
@@ -161,7 +161,7 @@ template <class A, class M> class CallMessage final : public Message {
 
  private:
   M content_;
-  Answer<Reply> answer_;
+  ReplyPromise<Reply> answer_;
 };
 
 /// What a process is sent: it takes the content out when it receives.

@@ -178,7 +178,7 @@ std::unique_ptr<Message> Strand::next() noexcept {
 
 void Strand::turn(int delivered) noexcept {
   InTurn turn{*this};
-  TurnWatch::Slot* const slot = executor_->turn_watch().here();
+  StallDetector::Slot* const slot = executor_->stall_detector().here();
   for (int counted = 0;;) {
     int signals = 0;
     while (delivered < budget_) {
@@ -203,7 +203,7 @@ void Strand::turn(int delivered) noexcept {
   }
 }
 
-void Strand::deliver(Message& message, TurnWatch::Slot* slot) noexcept {
+void Strand::deliver(Message& message, StallDetector::Slot* slot) noexcept {
   ActorCell& target = message.target();
   if (target.alive())
     guarded(target, slot, [&] { message.deliver(); });

@@ -29,8 +29,8 @@
 #include "stoker/actors/message.hpp"
 #include "stoker/runtime/base/fork_guard.hpp"
 #include "stoker/runtime/execution/executor.hpp"
+#include "stoker/runtime/execution/stall_detector.hpp"
 #include "stoker/runtime/execution/task.hpp"
-#include "stoker/runtime/execution/turn_watch.hpp"
 #include "stoker/runtime/queue/mailbox.hpp"
 
 namespace stoker {
@@ -180,10 +180,10 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   /// Delivers what is there, up to the budget; `delivered` messages count already.
   void turn(int delivered = 0) noexcept;
   [[nodiscard]] static Error gone(const ActorCell& target);
-  static void deliver(Message& message, TurnWatch::Slot* slot) noexcept;
+  static void deliver(Message& message, StallDetector::Slot* slot) noexcept;
   /// Runs a handler of the target: watched, and what it throws ends the target.
   template <class Handler>
-  static void guarded(ActorCell& target, TurnWatch::Slot* slot, Handler&& handler) noexcept;
+  static void guarded(ActorCell& target, StallDetector::Slot* slot, Handler&& handler) noexcept;
   /// Calls `refuse(Message&)` for each message of the chain, which is destroyed.
   template <class Refuse> static void refuse_all(Envelope* chain, Refuse&& refuse) noexcept;
 

@@ -7,7 +7,7 @@
 #include "stoker/actors/registry.hpp"
 #include "stoker/actors/supervisor/supervisor.hpp"
 #include "stoker/actors/timed_send.hpp"
+#include "stoker/runtime/execution/stall_detector.hpp"
 #include "stoker/runtime/execution/thread_pool.hpp"
-#include "stoker/runtime/execution/turn_watch.hpp"
 #include "stoker/runtime/observe/log.hpp"
 #include "stoker/runtime/process/process.hpp"

@@ -42,7 +42,7 @@ struct Pipeline::State {
   explicit State(std::shared_ptr<DeviceClient> client) : device{std::move(client)} {}
 
   std::shared_ptr<DeviceClient> device;
-  Graph graph;
+  KernelGraph graph;
   std::map<ValueId, Buffer> fixed;  ///< values that are always the same buffer
   std::set<std::string, std::less<>> outputs;
   std::mutex mutex;
@@ -61,7 +61,7 @@ struct Pipeline::State {
     return id;
   }
 
-  void back_to(const Graph::Mark& mark) noexcept {
+  void back_to(const KernelGraph::Mark& mark) noexcept {
     graph.back_to(mark);
     fixed.erase(fixed.lower_bound(static_cast<ValueId>(mark.values)), fixed.end());
   }
@@ -94,7 +94,7 @@ struct Pipeline::State {
     const std::scoped_lock lock{mutex};
     follow_device();
     if (compiled) return compiled;
-    Graph checked = graph;
+    KernelGraph checked = graph;
     static_cast<void>(check_graph(checked).value());
     for (const std::string& name : outputs) checked.expose(*checked.find(name));
     auto made = std::make_shared<Compiled>();
@@ -149,7 +149,7 @@ Pipeline& Pipeline::add(const PipelineStage& stage) {
   const auto kernel = state_->device->kernels().find(stage.kernel).value();
   for (const PipelineValue& value : stage.inputs) state_->check(value);
   for (const PipelineValue& value : stage.outputs) state_->check(value);
-  const Graph::Mark before = state_->graph.mark();
+  const KernelGraph::Mark before = state_->graph.mark();
   try {
     std::vector<ValueId> inputs;
     std::vector<ValueId> outputs;

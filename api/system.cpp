@@ -13,8 +13,8 @@
 #include "stoker/device/backend.hpp"
 #include "stoker/runtime/asio/asio_clock.hpp"
 #include "stoker/runtime/base/fork_guard.hpp"
+#include "stoker/runtime/execution/stall_detector.hpp"
 #include "stoker/runtime/execution/thread_pool.hpp"
-#include "stoker/runtime/execution/turn_watch.hpp"
 #include "stoker/runtime/observe/log.hpp"
 #include "stoker/runtime/observe/metrics.hpp"
 #include "stoker/runtime/observe/trace.hpp"
@@ -51,19 +51,19 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
                                   : make_thread_pool(clock, {options.config.threads, "stoker"})},
         drivers{options.drivers.empty() ? builtin_drivers() : options.drivers} {
     // A system that shares the executor may watch it already: then that one goes on.
-    watches = options.hog_limit > std::chrono::nanoseconds::zero() &&
-              executor->turn_watch().here() == nullptr;
+    watches = options.stall_limit > std::chrono::nanoseconds::zero() &&
+              executor->stall_detector().here() == nullptr;
     if (watches) {
       // A clock on the host's loop would keep its run() from returning, and stand still with it.
       if (dynamic_cast<AsioClock*>(&executor->clock()) != nullptr)
         watch_clock = std::make_unique<SystemClock>();
-      executor->turn_watch().start(
-          watch_clock ? *watch_clock : executor->clock(), options.hog_limit,
-          [](const HoggedThread& hog) {
+      executor->stall_detector().start(
+          watch_clock ? *watch_clock : executor->clock(), options.stall_limit,
+          [](const StalledThread& stalled) {
             log_warn(
                 "a handler hogs its thread",
-                {{"actor", hog.who},
-                 {"at_least_ms", std::to_string(hog.at_least / std::chrono::milliseconds{1})}});
+                {{"actor", stalled.who},
+                 {"at_least_ms", std::to_string(stalled.at_least / std::chrono::milliseconds{1})}});
           });
     }
   }
@@ -110,7 +110,8 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
     }
     if (const auto open_one = devices.find(wanted->info.name); open_one != devices.end())
       return open_one->second->current();
-    DeviceSlot::Source source{wanted->driver, wanted->index, {}, options.device, asking_drivers};
+    SupervisedDevice::Source source{
+        wanted->driver, wanted->index, {}, options.device, asking_drivers};
     source.open.cache_dir = options.config.cache_dir;
     source.open.validation = options.config.validation;
     source.open.cpu_threads = options.config.threads;
@@ -121,11 +122,11 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
     context.kernels = kernels;
     context.observer = std::make_shared<DeviceTrace>(trace, metrics, wanted->info.name);
     if (wanted->info.type != DeviceType::cpu)
-      context.stand_in = [self = weak_from_this()]() -> std::shared_ptr<DeviceClient> {
+      context.fallback_device = [self = weak_from_this()]() -> std::shared_ptr<DeviceClient> {
         const auto system = self.lock();
         return system ? system->open("cpu") : nullptr;
       };
-    auto slot = std::make_shared<DeviceSlot>(wanted->info.name, std::move(source), context);
+    auto slot = std::make_shared<SupervisedDevice>(wanted->info.name, std::move(source), context);
     auto client = slot->open().value();
     {
       const std::scoped_lock listing{slots_mutex};
@@ -148,7 +149,7 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
       if (may_wait && !end.wait_until(until)) all = false;
     };
     await(tree.stop_program());
-    if (watches) executor->turn_watch().stop();
+    if (watches) executor->stall_detector().stop();
     Slots closing;
     std::unique_ptr<ObserveServer> silenced;
     {
@@ -197,7 +198,7 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
     return what;
   }
 
-  using Slots = std::map<std::string, std::shared_ptr<DeviceSlot>, std::less<>>;
+  using Slots = std::map<std::string, std::shared_ptr<SupervisedDevice>, std::less<>>;
 
   const SystemOptions options;
   // In the order in which they are needed: what comes later uses what comes before.

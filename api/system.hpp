@@ -49,7 +49,7 @@ struct SystemOptions {
   DeviceRestarts device_restarts = {};
   /// A handler or process that has its thread for longer is named in the log; zero: none is watched.
   /// An executor has one watch: that of whoever began it first.
-  std::chrono::nanoseconds hog_limit = std::chrono::seconds{1};
+  std::chrono::nanoseconds stall_limit = std::chrono::seconds{1};
   /// How long stopping waits in all: for the program's actors, for work in flight on the devices, and
   /// for the devices.
   std::chrono::nanoseconds stop_patience = std::chrono::seconds{5};

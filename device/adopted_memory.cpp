@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "stoker/runtime/execution/held_wakes.hpp"
+#include "stoker/runtime/execution/deferred_wakes.hpp"
 
 namespace stoker {
 namespace {
@@ -14,7 +14,7 @@ struct Adopted {
         lease{nullptr, MemoryView{&block, 0, bytes.size()}, bytes.size()} {}
   Adopted(const Adopted&) = delete;
   Adopted& operator=(const Adopted&) = delete;
-  ~Adopted() { HeldWakes::flush(); }  // the owner's end may wait for a thread that is held
+  ~Adopted() { DeferredWakes::flush(); }  // the owner's end may wait for a thread that is held
 
   const std::shared_ptr<const void> owner;
   HostBlock block;

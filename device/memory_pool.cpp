@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "stoker/runtime/base/lock_soon.hpp"
+#include "stoker/runtime/base/spin_then_lock.hpp"
 
 namespace stoker {
 namespace {
@@ -60,13 +60,13 @@ Result<void> MemoryPool::check(std::uint64_t bytes, std::string_view op) const {
 Result<std::shared_ptr<MemoryLease>> MemoryPool::lease(std::uint64_t bytes, MemoryKind kind,
                                                        std::string_view op) {
   if (bytes > backend_->info().limits.max_allocation) return check(bytes, op).error();
-  const auto lock = lock_soon(mutex_);
+  const auto lock = spin_then_lock(mutex_);
   return lease_locked(bytes, kind, op);
 }
 
 std::shared_ptr<MemoryLease> MemoryPool::lease_free(std::uint64_t bytes, MemoryKind kind) {
   if (bytes > backend_->info().limits.max_allocation) return nullptr;
-  const auto lock = lock_soon(mutex_);
+  const auto lock = spin_then_lock(mutex_);
   if (!has_free(shelves_[static_cast<std::size_t>(kind)], round_up(bytes))) return nullptr;
   auto found = lease_locked(bytes, kind, "lease");
   return found ? *std::move(found) : nullptr;
@@ -168,7 +168,7 @@ Result<std::unique_ptr<MemoryBlock>> MemoryPool::grow(std::uint64_t bytes, Memor
 
 void MemoryPool::give_back(const Lease& lease) noexcept {
   if (fork_.forked()) return;  // a thread of the parent may hold the lock for ever
-  const auto lock = lock_soon(mutex_);
+  const auto lock = spin_then_lock(mutex_);
   MemoryBlock* block = lease.view_.block;
   Shelf& shelf = shelves_[static_cast<std::size_t>(block->kind)];
   stats_.in_use -= lease.rounded_;
@@ -189,12 +189,12 @@ void MemoryPool::give_back(const Lease& lease) noexcept {
 }
 
 MemoryStats MemoryPool::stats() const {
-  const auto lock = lock_soon(mutex_);
+  const auto lock = spin_then_lock(mutex_);
   return stats_;
 }
 
 std::uint64_t MemoryPool::trim() {
-  const auto lock = lock_soon(mutex_);
+  const auto lock = spin_then_lock(mutex_);
   return trim_locked();
 }
 

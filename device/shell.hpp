@@ -48,7 +48,7 @@
 #include "stoker/device/shell_options.hpp"
 #include "stoker/device/stats.hpp"
 #include "stoker/runtime/futures/future.hpp"
-#include "stoker/runtime/queue/handoff.hpp"
+#include "stoker/runtime/queue/bounded_queue.hpp"
 #include "stoker/runtime/queue/ring.hpp"
 
 namespace stoker {
@@ -253,7 +253,8 @@ class DeviceShell final : public CompletionSink, public std::enable_shared_from_
   // shared with the backend's thread
   std::array<std::atomic<std::uint64_t>, queue_kinds> completed_{};
   std::atomic<bool> poked_{true};  // until there are hooks nobody can be poked
-  Handoff<Report> reports_;  // only completions with failures or timings: one per flight at most
+  BoundedQueue<Report>
+      reports_;  // only completions with failures or timings: one per flight at most
   std::mutex dropped_mutex_;
   std::vector<std::shared_ptr<BufferState>> dropped_;
   std::vector<std::shared_ptr<BufferState>> releasing_;  // strand only

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "stoker/device/shell.hpp"
-#include "stoker/runtime/base/lock_soon.hpp"
+#include "stoker/runtime/base/spin_then_lock.hpp"
 
 namespace stoker {
 namespace {
@@ -80,7 +80,7 @@ void DeviceShell::release(const std::shared_ptr<BufferState>& buffer) {
 
 bool DeviceShell::drop(std::shared_ptr<BufferState> buffer) {
   {
-    const auto lock = lock_soon(dropped_mutex_);
+    const auto lock = spin_then_lock(dropped_mutex_);
     dropped_.push_back(std::move(buffer));
   }
   // Whoever ends what is in flight looks here afterwards.
@@ -88,13 +88,13 @@ bool DeviceShell::drop(std::shared_ptr<BufferState> buffer) {
 }
 
 bool DeviceShell::has_dropped() {
-  const auto lock = lock_soon(dropped_mutex_);
+  const auto lock = spin_then_lock(dropped_mutex_);
   return !dropped_.empty();
 }
 
 void DeviceShell::release_dropped(const std::function<bool()>& all_delivered) {
   {
-    const auto lock = lock_soon(dropped_mutex_);
+    const auto lock = spin_then_lock(dropped_mutex_);
     if (dropped_.empty()) return;
     releasing_.swap(dropped_);
   }
@@ -102,7 +102,7 @@ void DeviceShell::release_dropped(const std::function<bool()>& all_delivered) {
   if (all_delivered()) {
     for (const auto& buffer : releasing_) release(buffer);
   } else {
-    const auto lock = lock_soon(dropped_mutex_);
+    const auto lock = spin_then_lock(dropped_mutex_);
     dropped_.insert(dropped_.end(), releasing_.begin(), releasing_.end());
   }
   releasing_.clear();

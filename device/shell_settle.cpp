@@ -5,7 +5,7 @@
 
 #include "stoker/device/shell.hpp"
 #include "stoker/runtime/base/sanitizers.hpp"
-#include "stoker/runtime/execution/held_wakes.hpp"
+#include "stoker/runtime/execution/deferred_wakes.hpp"
 #include "stoker/runtime/observe/log.hpp"
 
 namespace stoker {
@@ -143,7 +143,7 @@ void DeviceShell::settle(CommandState& command, std::optional<Error> failure, St
   command.set_timing(timing);
   auto on_result = std::move(work.on_result);
   const bool is_quick = work.quick_result;
-  if (on_result) HeldWakes::flush();  // it, and its end, may be a user's
+  if (on_result) DeferredWakes::flush();  // it, and its end, may be a user's
   work.clear();  // before anybody is woken: who waits for the command finds its memory free
   if (failure) {
     const bool was_cancelled = command.cancel_reason().has_value();

@@ -14,7 +14,7 @@
 #include "stoker/api/data/split.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/random.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/api/train/loop/fit.hpp"
 
 namespace nn = stoker::nn;

@@ -2,13 +2,13 @@
 // do not link every kernel.
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/kernel_list.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker {
 
 const KernelRegistry& KernelRegistry::builtin() {
   // A thread may look up a kernel while the process exits.
-  static const Immortal<KernelRegistry> made{[] {
+  static const NeverDestroyed<KernelRegistry> made{[] {
     KernelRegistry registry;
     kernels::define_all(registry).value();
     return registry;

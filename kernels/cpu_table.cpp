@@ -4,7 +4,7 @@
 #include "stoker/kernels/instruction_set.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/processor.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 #include "stoker/runtime/observe/log.hpp"
 
 // One entry for each instruction set that was built, defined in the object that holds the CPU
@@ -70,7 +70,7 @@ struct Chosen {
 
 const Chosen& chosen() noexcept {
   // Never destroyed: a compute thread may still look up a kernel while the process exits.
-  static const Immortal<Chosen> made{[] { return Chosen{}; }};
+  static const NeverDestroyed<Chosen> made{[] { return Chosen{}; }};
   return *made;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "stoker/actors/device/device_actor.hpp"
-#include "stoker/actors/device/device_slot.hpp"
+#include "stoker/actors/device/supervised_device.hpp"
 #include "stoker/device/command_pool.hpp"
 #include "stoker/device/shell.hpp"
 #include "stoker/runtime/observe/trace.hpp"
@@ -288,10 +288,10 @@ std::shared_ptr<DeviceClient> DeviceClient::successor() {
   return shared_from_this();
 }
 
-Result<std::shared_ptr<DeviceClient>> DeviceClient::stand_in() const {
-  if (!context_.stand_in) return std::shared_ptr<DeviceClient>{};
+Result<std::shared_ptr<DeviceClient>> DeviceClient::fallback_device() const {
+  if (!context_.fallback_device) return std::shared_ptr<DeviceClient>{};
   try {
-    return context_.stand_in();
+    return context_.fallback_device();
   } catch (const Error& error) {
     return error;
   }

@@ -18,7 +18,7 @@
 #include "stoker/actors/actor.hpp"
 #include "stoker/actors/device/command_options.hpp"
 #include "stoker/actors/device/device_buffer.hpp"
-#include "stoker/actors/device/device_services.hpp"
+#include "stoker/actors/device/device_extensions.hpp"
 #include "stoker/actors/device/kernel_catalog.hpp"
 #include "stoker/actors/device/live_buffers.hpp"
 #include "stoker/device/command_state.hpp"
@@ -33,7 +33,7 @@ class CommandPool;
 class DeviceActor;
 class DeviceClient;
 class DeviceShell;  // device/shell.hpp
-class DeviceSlot;
+class SupervisedDevice;
 class ShellObserver;  // device/shell.hpp
 struct Prepared;      // device/executable_cache.hpp
 
@@ -54,9 +54,9 @@ struct ClientContext {
   std::shared_ptr<Clock> clock = {};
   std::shared_ptr<ShellObserver> observer = {};  ///< of this device
   std::shared_ptr<KernelCatalog> kernels = {};
-  std::weak_ptr<DeviceSlot> slot = {};  ///< where the device is opened again
+  std::weak_ptr<SupervisedDevice> slot = {};  ///< where the device is opened again
   /// Opens the device that runs what this one cannot; throws. None: there is no other.
-  std::function<std::shared_ptr<DeviceClient>()> stand_in = {};
+  std::function<std::shared_ptr<DeviceClient>()> fallback_device = {};
   ForkGuard fork = {};
   std::size_t max_queued = 1 << 17;  ///< commands that may queue on the device before `overloaded`
 };
@@ -75,14 +75,14 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   [[nodiscard]] LiveBuffers& buffers() noexcept { return buffers_; }
   /// How many there are now; each counts itself.
   [[nodiscard]] std::atomic<std::size_t>& pipelines() noexcept { return pipelines_; }
-  [[nodiscard]] DeviceServices& services() noexcept { return services_; }
+  [[nodiscard]] DeviceExtensions& services() noexcept { return services_; }
   /// Lost for ever: what comes back is another client.
   [[nodiscard]] bool is_lost() const noexcept;
   /// The client of the device as it was opened again; this one if it was not.
   [[nodiscard]] std::shared_ptr<DeviceClient> successor();
   /// The system's CPU device, for kernels that this one lacks; null if this is it.
-  [[nodiscard]] Result<std::shared_ptr<DeviceClient>> stand_in() const;
-  /// Ready when this or a successor can be used; see DeviceSlot::when_open().
+  [[nodiscard]] Result<std::shared_ptr<DeviceClient>> fallback_device() const;
+  /// Ready when this or a successor can be used; see SupervisedDevice::when_open().
   [[nodiscard]] Future<void> when_ready() const;
 
   // Buffers ---------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   const ClientContext context_;
   const std::shared_ptr<CommandPool> commands_;
   LiveBuffers buffers_;
-  DeviceServices services_;
+  DeviceExtensions services_;
   std::atomic<std::size_t> pipelines_{0};
   ActorRef<DeviceActor> actor_;
   std::atomic<std::uint64_t> next_command_{1};

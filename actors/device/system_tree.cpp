@@ -32,7 +32,8 @@ Supervisor SystemTree::peek() const {
   return stopped_ ? Supervisor{} : root_;
 }
 
-void SystemTree::add(const std::shared_ptr<DeviceSlot>& device, const DeviceRestarts& restarts) {
+void SystemTree::add(const std::shared_ptr<SupervisedDevice>& device,
+                     const DeviceRestarts& restarts) {
   SupervisorOptions options;
   options.name = "device " + device->name();
   options.intensity = restarts.intensity;

@@ -15,7 +15,7 @@
 #include <mutex>
 
 #include "stoker/actors/device/device_restarts.hpp"
-#include "stoker/actors/device/device_slot.hpp"
+#include "stoker/actors/device/supervised_device.hpp"
 #include "stoker/actors/supervisor/supervisor.hpp"
 
 namespace stoker {
@@ -28,7 +28,7 @@ class SystemTree {
   SystemTree& operator=(const SystemTree&) = delete;
 
   /// Puts a device that is open under a supervisor of its own.
-  void add(const std::shared_ptr<DeviceSlot>& device, const DeviceRestarts& restarts);
+  void add(const std::shared_ptr<SupervisedDevice>& device, const DeviceRestarts& restarts);
   /// The program's own supervisor: 10 restarts within a minute. Throws closed once stopped, and
   /// forked_process in a child of the process it was made in.
   [[nodiscard]] Supervisor program();

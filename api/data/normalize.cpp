@@ -6,7 +6,7 @@
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/math/reductions.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/pipeline/tensor/graph/promotion.hpp"
 
 namespace stoker::nn {

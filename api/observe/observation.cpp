@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "stoker/actors/device/device_client.hpp"
-#include "stoker/actors/device/device_slot.hpp"
+#include "stoker/actors/device/supervised_device.hpp"
 #include "stoker/api/observe/observing.hpp"
 #include "stoker/device/shell.hpp"
 
@@ -114,7 +114,7 @@ class Walk {
   std::unordered_set<ActorId> asked_;
 };
 
-std::optional<DeviceObservation> seen_of(const DeviceSlot& slot) {
+std::optional<DeviceObservation> seen_of(const SupervisedDevice& slot) {
   const auto client = slot.current();
   if (!client) return std::nullopt;
   DeviceObservation seen;

@@ -13,13 +13,13 @@
 
 namespace stoker {
 
-class DeviceSlot;
+class SupervisedDevice;
 
 /// What is looked at. Holding it keeps the supervisors reachable, not the system alive.
 struct Observed {
   std::shared_ptr<Executor> executor;
   Supervisor root;  ///< may be null
-  std::vector<std::shared_ptr<DeviceSlot>> devices;
+  std::vector<std::shared_ptr<SupervisedDevice>> devices;
 };
 
 /// How long the supervisors of one level of the tree have to answer.

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "stoker/runtime/base/cores.hpp"
-#include "stoker/runtime/base/lock_soon.hpp"
 #include "stoker/runtime/base/process_mutex.hpp"
+#include "stoker/runtime/base/spin_then_lock.hpp"
 #include "stoker/runtime/queue/ring.hpp"
 
 namespace stoker::device::cpu {
@@ -138,7 +138,7 @@ struct ComputePool::State {
       if (!ready_now.empty() || own.empty()) {
         unsigned wanted = 0;
         {
-          const auto lock = lock_soon(mutex);
+          const auto lock = spin_then_lock(mutex);
           push_locked(ready_now);
           if (own.empty()) unclaim_locked();
           wanted = wake_locked(own.empty() ? 1 : 0);
@@ -224,7 +224,7 @@ unsigned ComputePool::threads() const noexcept { return state_->threads; }
 void ComputePool::push(std::span<Node* const> ready) {
   unsigned wanted = 0;
   {
-    const auto lock = lock_soon(state_->mutex);
+    const auto lock = spin_then_lock(state_->mutex);
     state_->learn_locked();
     state_->push_locked(ready);
     wanted = state_->wake_locked(0);
@@ -244,7 +244,7 @@ bool ComputePool::help(const std::function<bool()>& done,
     Claim claim;
     bool claimed = false;
     {
-      const auto lock = lock_soon(state_->mutex);
+      const auto lock = spin_then_lock(state_->mutex);
       claimed = state_->claim_locked(claim, false, most_ns);
     }
     if (!claimed && spun) break;
@@ -258,7 +258,7 @@ bool ComputePool::help(const std::function<bool()>& done,
   // What it left is for others.
   unsigned wanted = 0;
   {
-    const auto lock = lock_soon(state_->mutex);
+    const auto lock = spin_then_lock(state_->mutex);
     wanted = state_->wake_locked(0);
   }
   state_->wake_some(wanted);
@@ -269,7 +269,7 @@ void ComputePool::work(const std::shared_ptr<State>& state, bool last,
                        const std::stop_token& stop) {
   ReadyNodes ready_now;
   bool spun = true;  // since it last had or heard of work
-  auto lock = lock_soon(state->mutex);
+  auto lock = spin_then_lock(state->mutex);
   while (!stop.stop_requested()) {
     Claim claim;
     const bool claimed = state->claim_locked(claim, last);
@@ -278,7 +278,7 @@ void ComputePool::work(const std::shared_ptr<State>& state, bool last,
       lock.unlock();
       if (claimed) state->run(claim, ready_now);
       state->spin([&] { return stop.stop_requested(); });
-      lock = lock_soon(state->mutex);
+      lock = spin_then_lock(state->mutex);
       spun = true;
       continue;
     }

@@ -7,7 +7,7 @@
 #include "stoker/device/cpu/float_mode.hpp"
 #include "stoker/device/cpu/memory_steps.hpp"
 #include "stoker/device/step_reads.hpp"
-#include "stoker/runtime/base/lock_soon.hpp"
+#include "stoker/runtime/base/spin_then_lock.hpp"
 
 namespace stoker::device::cpu {
 namespace {
@@ -132,7 +132,7 @@ void Job::run_slice(Node& node, std::uint32_t stage, std::uint32_t slice,
 }
 
 void Job::begin(Node& node) noexcept {
-  const auto lock = lock_soon(mutex_);
+  const auto lock = spin_then_lock(mutex_);
   StopSign* const sign = stop_ ? stop_ : node.stop;
   // Steps behind it run on: what they may read of it is for whoever gave the sign to say.
   if (sign && sign->must_end()) node.left_out.store(true, std::memory_order_relaxed);
@@ -156,7 +156,7 @@ void Job::finish(Node& node, ReadyNodes& ready) noexcept {
     if (next.waiting.fetch_sub(1, std::memory_order_acq_rel) == 1) ready.push_back(&next);
   }
   if (counts_ && !node.left_out.load(std::memory_order_relaxed)) {
-    const auto lock = lock_soon(mutex_);
+    const auto lock = spin_then_lock(mutex_);
     if (progress_) progress_->fetch_add(1, std::memory_order_relaxed);
   }
   if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "stoker/runtime/base/lock_soon.hpp"
+#include "stoker/runtime/base/spin_then_lock.hpp"
 #include "stoker/runtime/execution/clock.hpp"
-#include "stoker/runtime/execution/held_wakes.hpp"
+#include "stoker/runtime/execution/deferred_wakes.hpp"
 
 namespace stoker::device::cpu {
 JobQueue::JobQueue(CompletionSink& sink, std::shared_ptr<ComputePool> pool, bool flush_subnormals)
@@ -25,7 +25,7 @@ void JobQueue::submit(std::shared_ptr<Job> job, const Submission& submission) {
   for (const QueuePoint& point : submission.waits)
     flight.waits_for = std::max(flight.waits_for, point.value);
   ready_.clear();
-  auto lock = lock_soon(mutex_);
+  auto lock = spin_then_lock(mutex_);
   const std::shared_ptr<Job> own = flight.job;
   const bool idle = flights_.empty();
   flights_.push_back(std::move(flight));
@@ -67,10 +67,10 @@ void JobQueue::collect_startable(ReadyNodes& ready) {
 }
 
 void JobQueue::on_job_done(Job& job) noexcept {
-  const HeldWakes held;  // who waits for this job may submit the next at once
+  const DeferredWakes held;  // who waits for this job may submit the next at once
   ReadyNodes ready;
   Rest rest;
-  auto lock = lock_soon(mutex_);
+  auto lock = spin_then_lock(mutex_);
   const auto own = std::ranges::find_if(flights_, [&](const Flight& flight) {
     return flight.job.get() == &job && flight.started && !flight.done;
   });

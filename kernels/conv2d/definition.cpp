@@ -2,13 +2,13 @@
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/matmul/tiling.hpp"
 #include "stoker/kernels/rules.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::kernels::conv2d {
 namespace {
 
 const std::vector<DType>& dtypes() {
-  static const Immortal<std::vector<DType>> all{[] {
+  static const NeverDestroyed<std::vector<DType>> all{[] {
     return std::vector{DType::f32, DType::f64, DType::f16, DType::bf16, DType::s32};
   }};
   return *all;

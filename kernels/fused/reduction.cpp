@@ -6,7 +6,7 @@
 #include "stoker/kernels/fused/run_time_shader.hpp"
 #include "stoker/kernels/instruction_set.hpp"
 #include "stoker/kernels/rules.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker {
 namespace {
@@ -72,7 +72,7 @@ class GpuVersion {
  private:
   /// The shaders of kernels/reduce.
   static const reduce::Shaders& rest() {
-    static const Immortal<reduce::Shaders> shaders{&reduce::make_shaders};
+    static const NeverDestroyed<reduce::Shaders> shaders{&reduce::make_shaders};
     return *shaders;
   }
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::kernels::fused {
 namespace {
@@ -198,7 +198,7 @@ const char* text_of(reduce::Walk walk) noexcept {
 Result<ReductionShader> make_reduction_shader(const FusedProgram& program,
                                               const reduce::Steps& steps, DType partial,
                                               DType result) {
-  static const Immortal<reduce::Shaders> plain{&reduce::make_shaders};
+  static const NeverDestroyed<reduce::Shaders> plain{&reduce::make_shaders};
   const reduce::Walk walk = reduce::walk_of(steps.steps[0]);
   STOKER_ASSIGN(FusedShader made, make_values(program, "reduce_items"));
   Shader& shader = made.shader;

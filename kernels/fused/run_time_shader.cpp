@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "stoker/kernels/preamble.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 #include "stoker/runtime/base/process_mutex.hpp"
 
 namespace stoker::kernels::fused {
@@ -25,7 +25,8 @@ class RunTimeShader::Known : public std::enable_shared_from_this<Known> {
  public:
   /// The only global one: a shader does not depend on a device or a system.
   static const std::shared_ptr<Known>& instance() {
-    static const Immortal<std::shared_ptr<Known>> known{[] { return std::make_shared<Known>(); }};
+    static const NeverDestroyed<std::shared_ptr<Known>> known{
+        [] { return std::make_shared<Known>(); }};
     return *known;
   }
 

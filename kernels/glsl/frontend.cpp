@@ -17,7 +17,7 @@
 #endif
 
 #include "stoker/runtime/base/exit_watch.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::glsl {
 namespace {
@@ -159,7 +159,7 @@ Result<std::vector<std::uint32_t>> compile(const Source& source) try {
 }
 
 std::string_view toolchain_version() {
-  static const Immortal<std::string> version{[] {
+  static const NeverDestroyed<std::string> version{[] {
     return std::string{glslang::GetEsslVersionString()} + " generator " +
            std::to_string(glslang::GetSpirvGeneratorVersion()) + ", " +
            spvSoftwareVersionDetailsString() + ", " + what_we_ask_for;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "stoker/kernels/scalar/families.hpp"
-#include "stoker/runtime/base/immortal.hpp"
 #include "stoker/runtime/base/nearest_name.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker {
 namespace {
@@ -31,7 +31,7 @@ struct Table {
 
 /// Never destroyed: a thread may still put a kernel together while the process exits.
 const Table& table() {
-  static const Immortal<Table> made{[] { return Table{}; }};
+  static const NeverDestroyed<Table> made{[] { return Table{}; }};
   return *made;
 }
 

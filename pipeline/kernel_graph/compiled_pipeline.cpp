@@ -7,7 +7,7 @@
 namespace stoker {
 
 Result<std::shared_ptr<CompiledPipeline>> CompiledPipeline::compile(
-    Graph graph, std::shared_ptr<DeviceClient> device) {
+    KernelGraph graph, std::shared_ptr<DeviceClient> device) {
   STOKER_ASSIGN(std::shared_ptr<const PipelinePlan> plan,
                 PipelinePlan::make(std::move(graph), *device));
   return std::make_shared<CompiledPipeline>(std::move(plan), std::move(device));

@@ -19,12 +19,12 @@ class CompiledPipeline final {
  public:
   /// Checks the whole graph and prepares every kernel; nothing runs. Errors: PipelinePlan::make().
   [[nodiscard]] static Result<std::shared_ptr<CompiledPipeline>> compile(
-      Graph graph, std::shared_ptr<DeviceClient> device);
+      KernelGraph graph, std::shared_ptr<DeviceClient> device);
 
   CompiledPipeline(std::shared_ptr<const PipelinePlan> plan, std::shared_ptr<DeviceClient> device);
 
   [[nodiscard]] const PipelinePlan& plan() const noexcept { return *plan_; }
-  [[nodiscard]] const Graph& graph() const noexcept { return plan_->graph; }
+  [[nodiscard]] const KernelGraph& graph() const noexcept { return plan_->graph; }
   [[nodiscard]] std::span<const ValueId> externals() const noexcept { return plan_->externals; }
   [[nodiscard]] std::span<const PlannedStage> stages() const noexcept { return plan_->stages; }
   [[nodiscard]] const std::shared_ptr<DeviceClient>& device() const noexcept { return device_; }

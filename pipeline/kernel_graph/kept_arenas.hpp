@@ -3,7 +3,7 @@
 // longest go, but none that runs, nor the new one itself.
 //
 // Threads: drop() and bytes() from any, the rest on the device's strand. One for each device
-// (DeviceServices). In a child of fork() drop() does nothing.
+// (DeviceExtensions). In a child of fork() drop() does nothing.
 #pragma once
 
 #include <atomic>

@@ -22,7 +22,7 @@ PipelineActor::~PipelineActor() {
 }
 
 std::optional<Result<void>> PipelineActor::run_at_once(const RunPipeline& run) {
-  if (!std::exchange(asked_direct_, true)) direct_ = DirectRun::make(*plan_, device_->shell());
+  if (!std::exchange(asked_direct_, true)) direct_ = InlineRun::make(*plan_, device_->shell());
   if (!direct_) return std::nullopt;
   for (const std::shared_ptr<BufferState>& buffer : *run.binding)
     if (!buffer->memory) return std::nullopt;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "stoker/actors/device/device_actor.hpp"
-#include "stoker/pipeline/kernel_graph/direct_run.hpp"
+#include "stoker/pipeline/kernel_graph/inline_run.hpp"
 #include "stoker/pipeline/kernel_graph/kept_arenas.hpp"
 #include "stoker/pipeline/kernel_graph/pipeline_plan.hpp"
 
@@ -66,7 +66,7 @@ class PipelineActor final : public Actor {
   std::vector<std::weak_ptr<Replay>> kept_;     // with their memory; arenas_ owns them
   std::vector<std::shared_ptr<Replay>> spare_;  // without, while they are idle
   bool asked_direct_ = false;                   // whether the plan is small
-  std::unique_ptr<DirectRun> direct_;
+  std::unique_ptr<InlineRun> direct_;
 };
 
 }  // namespace stoker

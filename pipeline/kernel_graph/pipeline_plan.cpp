@@ -17,7 +17,7 @@ constexpr std::uint32_t no_item = PipelinePlan::no_item;
 constexpr std::uint64_t most_arena_bytes = std::uint64_t{1} << 58;
 
 /// Edges between stages from who writes and reads which value, in the order of execution.
-std::vector<std::vector<std::uint32_t>> hazards(const Graph& graph,
+std::vector<std::vector<std::uint32_t>> hazards(const KernelGraph& graph,
                                                 const std::vector<std::uint32_t>& order) {
   struct LastUse {
     std::optional<std::uint32_t> writer;
@@ -74,7 +74,7 @@ class FirstPlaces {
 
 }  // namespace
 
-Result<std::shared_ptr<const PipelinePlan>> PipelinePlan::make(Graph checked,
+Result<std::shared_ptr<const PipelinePlan>> PipelinePlan::make(KernelGraph checked,
                                                                DeviceClient& device) {
   STOKER_ASSIGN(const std::vector<std::uint32_t> order, check_graph(checked));
   auto plan = std::make_shared<PipelinePlan>();

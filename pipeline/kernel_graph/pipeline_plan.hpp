@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "stoker/actors/device/device_buffer.hpp"
-#include "stoker/pipeline/kernel_graph/graph.hpp"
+#include "stoker/pipeline/kernel_graph/kernel_graph.hpp"
 #include "stoker/pipeline/kernel_graph/memory_plan.hpp"
 
 namespace stoker {
@@ -28,7 +28,7 @@ struct PlannedStage {
 struct PipelinePlan {
   static constexpr std::uint32_t no_item = ~std::uint32_t{0};
 
-  Graph graph;
+  KernelGraph graph;
   std::vector<ValueId> externals;  ///< in the order in which a run binds buffers to them
   std::vector<bool> written;       ///< of each value: a stage writes it
   std::vector<bool> read_first;    ///< of each value: read before it is written
@@ -40,7 +40,7 @@ struct PipelinePlan {
 
   /// Checks the whole graph and prepares every kernel. Errors: those of check_graph() and whatever
   /// the device cannot do.
-  [[nodiscard]] static Result<std::shared_ptr<const PipelinePlan>> make(Graph checked,
+  [[nodiscard]] static Result<std::shared_ptr<const PipelinePlan>> make(KernelGraph checked,
                                                                         DeviceClient& device);
   /// Whether a run may bind these buffers to the externals. Errors: arity_mismatch, shape_mismatch,
   /// dtype_mismatch, wrong_device, released, and invalid_argument for an empty handle or one buffer

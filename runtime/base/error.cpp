@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "stoker/runtime/base/exit_watch.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker {
 namespace {
@@ -66,7 +66,7 @@ struct Error::Payload {
 namespace {
 /// For objects of other files, too, that are made before main().
 const Error& spare() {
-  static const Immortal<Error> made{[] {
+  static const NeverDestroyed<Error> made{[] {
     return Error{"", ErrorCode::out_of_memory, "host memory exhausted"};
   }};
   return *made;

@@ -4,13 +4,13 @@
 
 #include "stoker/runtime/base/error.hpp"
 #include "stoker/runtime/execution/stack_pool.hpp"
-#include "stoker/runtime/execution/turn_watch.hpp"
+#include "stoker/runtime/execution/stall_detector.hpp"
 #include "stoker/runtime/observe/log.hpp"
 
 namespace stoker {
 
 Executor::Executor()
-    : stacks_(std::make_unique<StackPool>()), turn_watch_(std::make_unique<TurnWatch>()) {}
+    : stacks_(std::make_unique<StackPool>()), turn_watch_(std::make_unique<StallDetector>()) {}
 
 Executor::~Executor() {
   if (const std::size_t left = live_processes(); left != 0)

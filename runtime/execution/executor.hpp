@@ -21,7 +21,7 @@ namespace stoker {
 
 class Clock;
 class StackPool;
-class TurnWatch;
+class StallDetector;
 
 class Executor : public std::enable_shared_from_this<Executor> {
  public:
@@ -60,7 +60,7 @@ class Executor : public std::enable_shared_from_this<Executor> {
            !std::derived_from<std::remove_cvref_t<F>, Task>) void post(F&& function);
 
   /// Watches for work that hogs a thread; off until it is started.
-  [[nodiscard]] TurnWatch& turn_watch() const noexcept { return *turn_watch_; }
+  [[nodiscard]] StallDetector& stall_detector() const noexcept { return *turn_watch_; }
 
   /// Stacks of processes that have ended, kept for the next ones.
   [[nodiscard]] StackPool& stacks() noexcept { return *stacks_; }
@@ -70,7 +70,7 @@ class Executor : public std::enable_shared_from_this<Executor> {
  private:
   friend class ProcessBase;
   std::unique_ptr<StackPool> stacks_;
-  std::unique_ptr<TurnWatch> turn_watch_;
+  std::unique_ptr<StallDetector> turn_watch_;
   std::atomic<std::size_t> live_processes_{0};
 };
 

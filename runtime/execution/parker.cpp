@@ -6,14 +6,14 @@
 
 #include "stoker/runtime/base/thread_local.hpp"
 #include "stoker/runtime/execution/clock.hpp"
-#include "stoker/runtime/execution/held_wakes.hpp"
+#include "stoker/runtime/execution/deferred_wakes.hpp"
 
 namespace stoker {
 namespace {
 
 class ThreadBlocker;
 
-/// What HeldWakes holds on this thread.
+/// What DeferredWakes holds on this thread.
 struct Held {
   int scopes = 0;
   ThreadBlocker* first = nullptr;
@@ -29,7 +29,7 @@ class ThreadBlocker final : public Resumable {
  public:
   void block(Parker& parker, const Parker::time_point* deadline) noexcept {
     detail::flush_deferred();
-    HeldWakes::flush();
+    DeferredWakes::flush();
     parker.bind(*this);
     if (!parker.commit()) return;
     std::unique_lock lock{mutex_};
@@ -79,13 +79,13 @@ class ParkTimer final : public TimerNode {
 
 }  // namespace
 
-HeldWakes::HeldWakes() noexcept { ++held().scopes; }
+DeferredWakes::DeferredWakes() noexcept { ++held().scopes; }
 
-HeldWakes::~HeldWakes() {
+DeferredWakes::~DeferredWakes() {
   if (--held().scopes == 0) flush();
 }
 
-void HeldWakes::flush() noexcept {
+void DeferredWakes::flush() noexcept {
   ThreadBlocker* next = std::exchange(held().first, nullptr);
   while (next) std::exchange(next, next->next_held())->wake();
 }

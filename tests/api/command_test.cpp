@@ -314,7 +314,7 @@ class Refusals : public testing::Test {
     SystemOptions options;
     options.executor = executor;
     options.clock = std::shared_ptr<Clock>{std::shared_ptr<void>{}, &clock};
-    options.hog_limit = std::chrono::nanoseconds{0};
+    options.stall_limit = std::chrono::nanoseconds{0};
     options.drivers = with_faults(faults);
     options.device.hang_patience = std::chrono::seconds{10};
     system.emplace(options);

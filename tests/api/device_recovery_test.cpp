@@ -184,7 +184,7 @@ TEST(DeviceGivenUp, stays_lost_and_says_so) {
   options.drivers = with_faults(faults);
   const auto clock = std::make_shared<ManualClock>();
   options.clock = clock;
-  options.hog_limit = 0s;  // the clock below runs far ahead of the threads
+  options.stall_limit = 0s;  // the clock below runs far ahead of the threads
   options.device_restarts.period = 24h * 365;
   const System system{options};
   const Device device = system.device("null");
@@ -207,7 +207,7 @@ TEST(HungDevice, is_lost_when_a_command_outlives_its_deadline_by_far) {
   options.drivers = with_faults(faults);
   options.clock = clock;
   options.device.hang_patience = 10s;
-  options.hog_limit = 0s;
+  options.stall_limit = 0s;
   const System system{options};
   const Device device = system.device("cpu");
   const Buffer x = device.buffer({1.0F});

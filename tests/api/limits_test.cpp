@@ -29,7 +29,7 @@ class Requests : public testing::TestWithParam<Where> {
     if (GetParam() == Where::by_hand)
       options.executor = hand = std::make_shared<ManualExecutor>(*clock);
     options.clock = clock;
-    options.hog_limit = std::chrono::nanoseconds{0};
+    options.stall_limit = std::chrono::nanoseconds{0};
     system.emplace(options);
     system->add_kernel(held.kernel("held"));
     system->add_kernel(next.kernel("next"));
@@ -214,7 +214,7 @@ TEST(LateWork, keeps_no_loop_running_once_it_has_ended) {
   const auto clock = std::make_shared<ManualClock>();
   options.clock = clock;  // of deadlines; the loop has its own
   options.device.hang_patience = std::chrono::hours{1};
-  options.hog_limit = std::chrono::nanoseconds{0};
+  options.stall_limit = std::chrono::nanoseconds{0};
   {
     const System system{options};
     system.add_kernel(held.kernel("held"));

@@ -22,7 +22,7 @@ TEST(PipelinePlans, have_no_stage_write_what_it_reads_but_in_place) {
   std::size_t in_place = 0;
   std::size_t apart = 0;
   for (int round = 0; round < 50; ++round) {
-    Graph graph;
+    KernelGraph graph;
     std::vector<ValueId> values{graph.external("x", spec).value()};
     const auto any = [&] {  // of the latest: those before have been read for the last time
       const std::size_t latest = std::min<std::size_t>(values.size(), 4);

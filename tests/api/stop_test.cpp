@@ -9,8 +9,8 @@
 #include "stoker/actors/supervisor/supervisor.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/runtime/execution/manual_executor.hpp"
+#include "stoker/runtime/execution/stall_detector.hpp"
 #include "stoker/runtime/execution/thread_pool.hpp"
-#include "stoker/runtime/execution/turn_watch.hpp"
 #include "stoker/runtime/process/process.hpp"
 
 namespace stoker {
@@ -94,7 +94,7 @@ class OnTheHostsExecutor : public testing::Test {
   void SetUp() override {
     options.executor = executor;
     options.clock = std::shared_ptr<Clock>{std::shared_ptr<void>{}, &clock};
-    options.hog_limit = 0ns;
+    options.stall_limit = 0ns;
     options.stop_patience = 1h;  // nothing here waits that long
     system.emplace(options);
     const auto started = program.start(*system);
@@ -148,10 +148,10 @@ TEST_F(OnTheHostsExecutor, the_end_of_the_last_handle_in_an_actor_ends_the_other
 }
 
 TEST_F(OnTheHostsExecutor, stop_leaves_a_watch_alone_that_is_not_the_systems) {
-  executor->turn_watch().start(clock, 1s, [](const HoggedThread&) {});
+  executor->stall_detector().start(clock, 1s, [](const StalledThread&) {});
   system->stop();
-  EXPECT_NE(executor->turn_watch().here(), nullptr);
-  executor->turn_watch().stop();
+  EXPECT_NE(executor->stall_detector().here(), nullptr);
+  executor->stall_detector().stop();
   expect_that_all_end_in_order();
 }
 

@@ -2,7 +2,7 @@
 #include "families.hpp"
 #include "stoker/api/nn/functional/activation.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
-#include "stoker/api/tensor/views/ranges.hpp"
+#include "stoker/api/tensor/views/slicing.hpp"
 #include "stoker/api/train/optim/updates.hpp"
 
 namespace stoker::compare {

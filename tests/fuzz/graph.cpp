@@ -13,7 +13,7 @@
 #include "stoker/api/tensor/math/reductions.hpp"
 #include "stoker/api/tensor/math/windows.hpp"
 #include "stoker/api/tensor/views/indexing.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker::fuzz {
 namespace {

@@ -1,6 +1,6 @@
 // Files without a header: the first bytes are the spec and the offset that the program says.
 #include "fuzz.hpp"
-#include "stoker/api/tensor/core/raw_files.hpp"
+#include "stoker/api/tensor/core/raw_io.hpp"
 
 namespace stoker::fuzz::raw {
 

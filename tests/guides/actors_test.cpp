@@ -17,8 +17,8 @@
 #include "stoker/api/asio.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/device/fault/fault_injection.hpp"
+#include "stoker/runtime/execution/stall_detector.hpp"
 #include "stoker/runtime/execution/thread_pool.hpp"
-#include "stoker/runtime/execution/turn_watch.hpp"
 #include "stoker/runtime/observe/log.hpp"
 
 namespace {
@@ -385,15 +385,15 @@ TEST_F(ActorGuide, watching_for_hogs) {
     hogging = who;
     told.count_down();
   };
-  executor->turn_watch().start(executor->clock(), 50ms,
-                               [&](const stoker::HoggedThread& hog) { warn(hog.who); });
+  executor->stall_detector().start(executor->clock(), 50ms,
+                                   [&](const stoker::StalledThread& hog) { warn(hog.who); });
   struct Hog : stoker::Actor {
     explicit Hog(std::latch& latch) : told{&latch} {}
     void on(Start) { told->wait(); }
     std::latch* told;
   };
   stoker::spawn<Hog>(executor, {.name = "hog"}, told).call(Start{}).get();
-  executor->turn_watch().stop();
+  executor->stall_detector().stop();
   EXPECT_EQ(hogging, "hog");
 }
 

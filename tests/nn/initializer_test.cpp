@@ -5,7 +5,7 @@
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/products.hpp"
 #include "stoker/api/tensor/math/random.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 #include "refused.hpp"
 #include "stoker/tests/tensor/fixture.hpp"

@@ -6,7 +6,7 @@
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/api/tensor/math/reductions.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/api/train/model/model.hpp"
 #include "stoker/tests/tensor/differences.hpp"
 

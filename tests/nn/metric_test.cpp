@@ -6,7 +6,7 @@
 #include "stoker/api/nn/functional/metrics.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker::nn {

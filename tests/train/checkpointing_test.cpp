@@ -1,7 +1,7 @@
 // Forward passes in pieces that gradients compute again: the same numbers, less memory.
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/random.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/api/train/model/model.hpp"
 #include "stoker/tests/nn/refused.hpp"
 #include "stoker/tests/tensor/fixture.hpp"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stoker/api/tensor/core/creation.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/api/train/loop/fit.hpp"
 #include "stoker/tests/nn/golden_run.hpp"
 #include "stoker/tests/tensor/fixture.hpp"

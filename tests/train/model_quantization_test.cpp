@@ -5,7 +5,7 @@
 
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/random.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/api/train/loop/fit.hpp"
 #include "stoker/tests/nn/refused.hpp"
 #include "stoker/tests/tensor/fixture.hpp"

@@ -10,7 +10,7 @@
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/io/safetensors.hpp"
 #include "stoker/api/tensor/math/reductions.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/api/train/loop/fit.hpp"
 #include "stoker/device/fault/fault_injection.hpp"
 #include "stoker/tests/nn/refused.hpp"

@@ -1,6 +1,6 @@
 // Inputs that may be left out, what becomes of what is computed of them, and outputs by name.
 #include "stoker/api/tensor/core/creation.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/api/train/loop/fit.hpp"
 #include "stoker/api/train/model/model.hpp"
 #include "stoker/tests/nn/refused.hpp"

@@ -7,7 +7,7 @@
 #include "stoker/api/tensor/core/constants.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/math/reductions.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::nn {
 
@@ -84,7 +84,7 @@ Activation make_selu(const ParamSet& options) {
 }
 
 const Table& table() {
-  static const Immortal<Table> all{[] {
+  static const NeverDestroyed<Table> all{[] {
     return Table{
         "activation",
         {

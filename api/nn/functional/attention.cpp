@@ -8,7 +8,7 @@
 #include "stoker/api/tensor/math/products.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/api/tensor/math/reductions.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker::nn {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/math/reductions.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker::nn::layers {
 namespace {

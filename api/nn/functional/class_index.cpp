@@ -1,7 +1,7 @@
 #include "stoker/api/nn/functional/class_index.hpp"
 
 #include "stoker/api/tensor/math/elementwise.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker::nn {
 

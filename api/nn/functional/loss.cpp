@@ -2,8 +2,8 @@
 
 #include "stoker/api/nn/functional/losses.hpp"
 #include "stoker/api/nn/graph/named_table.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -111,7 +111,7 @@ Rows make_ctc(const ParamSet& options) {
 }
 
 const Table& table() {
-  static const Immortal<Table> all{[] {
+  static const NeverDestroyed<Table> all{[] {
     return Table{"loss",
                  {
                      entry("binary_cross_entropy",

@@ -4,7 +4,7 @@
 #include "stoker/api/nn/graph/named_table.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -85,7 +85,7 @@ Metric make_top_k(const ParamSet& options) {
 }
 
 const Table& table() {
-  static const Immortal<Table> all{[] {
+  static const NeverDestroyed<Table> all{[] {
     return Table{"metric",
                  {
                      entry("accuracy",

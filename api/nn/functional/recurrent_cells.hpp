@@ -30,7 +30,7 @@
 #include "stoker/api/tensor/core/axes.hpp"
 #include "stoker/api/tensor/math/windows.hpp"
 #include "stoker/api/tensor/transforms/control_flow.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker::nn {
 

@@ -5,7 +5,7 @@
 
 #include "stoker/api/nn/graph/named_table.hpp"
 #include "stoker/api/tensor.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -134,7 +134,7 @@ Initializer make_orthogonal(const ParamSet& options) {
 
 const Table& table() {
   const std::vector<std::string> distributions{"normal", "truncated_normal", "uniform"};
-  static const Immortal<Table> all{[&] {
+  static const NeverDestroyed<Table> all{[&] {
     return Table{
         "initializer",
         {

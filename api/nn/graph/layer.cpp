@@ -1,8 +1,8 @@
 #include "stoker/api/nn/graph/layer.hpp"
 
 #include "stoker/api/nn/graph/layer_list.hpp"
-#include "stoker/runtime/base/immortal.hpp"
 #include "stoker/runtime/base/nearest_name.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::nn {
 
@@ -42,7 +42,7 @@ std::vector<const LayerDefinition*> LayerTable::list() const {
 }
 
 const LayerTable& layer_table() {
-  static const Immortal<LayerTable> table{[] {
+  static const NeverDestroyed<LayerTable> table{[] {
     LayerTable made;
     layers::define_all(made);
     return made;

@@ -7,7 +7,7 @@
 #include "stoker/api/nn/graph/initializer.hpp"
 #include "stoker/api/nn/graph/network_data.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
-#include "stoker/api/tensor/core/specs.hpp"
+#include "stoker/api/tensor/core/shape_queries.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/runtime/base/nearest_name.hpp"
 

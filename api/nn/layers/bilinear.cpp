@@ -7,7 +7,7 @@
 #include "stoker/api/nn/graph/layer_options.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/math/products.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker::nn::layers::bilinear {
 namespace {

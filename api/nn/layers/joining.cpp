@@ -3,7 +3,7 @@
 
 #include "stoker/api/nn/graph/layer.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker::nn::layers::joining {
 namespace {

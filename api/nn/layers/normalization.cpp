@@ -6,7 +6,7 @@
 #include "stoker/api/nn/graph/layer_options.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/math/reductions.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker::nn::layers::normalization {
 namespace {

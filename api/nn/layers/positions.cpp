@@ -1,7 +1,7 @@
 // x [batch, time, features] plus a learned row for each place in time.
 #include "stoker/api/nn/graph/layer.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker::nn::layers::positions {
 namespace {

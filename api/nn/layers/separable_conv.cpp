@@ -11,7 +11,7 @@
 #include "stoker/api/nn/functional/image_axes.hpp"
 #include "stoker/api/nn/graph/layer.hpp"
 #include "stoker/api/nn/graph/layer_options.hpp"
-#include "stoker/api/tensor/core/specs.hpp"
+#include "stoker/api/tensor/core/shape_queries.hpp"
 
 namespace stoker::nn::layers::separable_conv {
 namespace {

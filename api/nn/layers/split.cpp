@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "stoker/api/nn/graph/layer.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker::nn::layers::split {
 namespace {

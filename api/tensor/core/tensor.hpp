@@ -90,7 +90,7 @@ class Tensor {
   /// A copy on another device; this one if it is there.
   [[nodiscard]] Tensor to(const Device& device) const;
 
-  /// A part: x[0], x[{0, Range{1, 3}}]; see ranges.hpp.
+  /// A part: x[0], x[{0, Range{1, 3}}]; see slicing.hpp.
   [[nodiscard]] Tensor operator[](const Index& index) const;
   [[nodiscard]] Tensor operator[](std::initializer_list<Index> indices) const;
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "stoker/api/tensor/core/transfer.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/pipeline/tensor/files/byte_source.hpp"
 #include "stoker/pipeline/tensor/files/file_writer.hpp"
 #include "stoker/pipeline/tensor/files/npy_format.hpp"

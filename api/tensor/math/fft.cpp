@@ -6,7 +6,7 @@
 #include "stoker/api/tensor/math/complex.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/transforms/grad.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/pipeline/tensor/complex/complex.hpp"
 
 namespace stoker {

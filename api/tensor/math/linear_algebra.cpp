@@ -9,7 +9,7 @@
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/math/products.hpp"
 #include "stoker/api/tensor/math/reductions.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/pipeline/tensor/graph/primitives.hpp"
 
 namespace stoker::linalg {

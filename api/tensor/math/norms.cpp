@@ -3,7 +3,7 @@
 
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/math/linear_algebra.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/pipeline/tensor/graph/primitives.hpp"
 
 namespace stoker::linalg {

@@ -7,7 +7,7 @@
 #include "stoker/api/tensor/math/products.hpp"
 #include "stoker/api/tensor/transforms/grad.hpp"
 #include "stoker/api/tensor/views/indexing.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/pipeline/tensor/graph/primitives.hpp"
 
 namespace stoker {

@@ -3,7 +3,7 @@
 // Threads: any. Errors are thrown: invalid_parameter, shape_mismatch, dtype_mismatch.
 #pragma once
 
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker {
 

@@ -3,8 +3,8 @@
 #include <numeric>
 
 #include "stoker/api/tensor/core/values.hpp"
-#include "stoker/api/tensor/views/ranges.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
+#include "stoker/api/tensor/views/slicing.hpp"
 #include "stoker/pipeline/tensor/control/control.hpp"
 #include "stoker/pipeline/tensor/graph/primitives.hpp"
 

@@ -1,6 +1,6 @@
 #include "stoker/api/tensor/views/batches.hpp"
 
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker {
 

@@ -9,7 +9,7 @@
 
 #include "stoker/api/tensor/core/transfer.hpp"
 #include "stoker/api/train/loop/learning_rate.hpp"
-#include "stoker/api/train/model/bad_row.hpp"
+#include "stoker/api/train/model/invalid_row.hpp"
 #include "stoker/runtime/execution/clock.hpp"
 
 namespace stoker::nn {
@@ -24,8 +24,8 @@ double milliseconds_since(Clock::time_point begin) {
 void refuse(const std::string& why) { throw Error{"fit", ErrorCode::invalid_argument, why}; }
 
 /// Refuses a loss that is not finite, and says why if a row is to blame.
-[[noreturn]] void refuse_loss(const std::string& of, double value, const std::optional<BadRow>& bad,
-                              std::vector<Detail> details) {
+[[noreturn]] void refuse_loss(const std::string& of, double value,
+                              const std::optional<InvalidRow>& bad, std::vector<Detail> details) {
   details.push_back({"loss", std::to_string(value)});
   if (bad) details.insert(details.end(), bad->details.begin(), bad->details.end());
   throw Error{"fit", ErrorCode::invalid_argument,

@@ -4,7 +4,7 @@
 
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/tensor/math/random.hpp"
-#include "stoker/api/tensor/views/ranges.hpp"
+#include "stoker/api/tensor/views/slicing.hpp"
 #include "stoker/api/train/model/model_data.hpp"
 
 namespace stoker::nn {

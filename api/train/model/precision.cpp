@@ -5,7 +5,7 @@
 
 #include "stoker/api/nn/graph/named_table.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -34,7 +34,7 @@ ParamSpec dtype_option(const char* name, const char* fallback, const char* doc) 
 }
 
 const NamedTable<Precision>& table() {
-  static const Immortal<NamedTable<Precision>> made{[] {
+  static const NeverDestroyed<NamedTable<Precision>> made{[] {
     return NamedTable<Precision>{
         "precision",
         {{"full", {}, [](const ParamSet&) { return Precision{}; }},

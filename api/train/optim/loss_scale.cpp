@@ -4,7 +4,7 @@
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/reductions.hpp"
 #include "stoker/api/train/optim/update.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -75,7 +75,7 @@ const NamedTable<LossScale>& table() {
                                .fallback = 32768.0,
                                .doc = "what the loss is multiplied by at first",
                                .min = 1e-30};
-  static const Immortal<NamedTable<LossScale>> made{[] {
+  static const NeverDestroyed<NamedTable<LossScale>> made{[] {
     return NamedTable<LossScale>{"loss scale",
                                  {{"identity", {}, by_nothing},
                                   {"static", {value}, by_one_number},

@@ -7,7 +7,7 @@
 
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
-#include "stoker/api/tensor/views/ranges.hpp"
+#include "stoker/api/tensor/views/slicing.hpp"
 #include "stoker/api/train/optim/updates.hpp"
 
 namespace stoker::nn::updates {

@@ -4,7 +4,7 @@
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/train/loop/learning_rate.hpp"
 #include "stoker/api/train/optim/updates.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -120,7 +120,7 @@ Recipe yogi(const ParamSet& options) {
 const NamedTable<Recipe>& table() {
   static const ParamSpec decay = real("decay", 0, "of weights, times the learning rate");
   static const ParamSpec initial = real("initial_accumulator_value", 0, "of the moments");
-  static const Immortal<NamedTable<Recipe>> made{[] {
+  static const NeverDestroyed<NamedTable<Recipe>> made{[] {
     return NamedTable<Recipe>{
         "optimizer",
         {{"sgd", with_momentum(1e-2), sgd},

@@ -7,7 +7,7 @@
 #include "stoker/api/nn/graph/named_table.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -124,7 +124,7 @@ const NamedTable<Schedule>& table() {
   static const ParamSpec base = real("base", "in the first epoch");
   static const ParamSpec begin = count("transition_begin", 0, 0, "step at which it begins");
   static const ParamSpec per_epoch = count("steps_per_epoch", 1, 1, "steps of an epoch");
-  static const Immortal<NamedTable<Schedule>> made{[] {
+  static const NeverDestroyed<NamedTable<Schedule>> made{[] {
     return NamedTable<Schedule>{
         "schedule",
         {{"constant", {value}, [](const ParamSet& o) { return schedule(o.real("value")); }},

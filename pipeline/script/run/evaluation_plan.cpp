@@ -86,8 +86,8 @@ void EvaluationPlan::describe() {
   }
 }
 
-Result<Graph> EvaluationPlan::graph() const {
-  Graph graph;
+Result<KernelGraph> EvaluationPlan::graph() const {
+  KernelGraph graph;
   for (ValueId id = 0; id < values.size(); ++id) {
     const std::string name = "v" + std::to_string(id);
     if (values[id].external) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "stoker/pipeline/kernel_graph/graph.hpp"
+#include "stoker/pipeline/kernel_graph/kernel_graph.hpp"
 #include "stoker/pipeline/script/run/lazy_value.hpp"
 
 namespace stoker::script {
@@ -35,7 +35,7 @@ struct EvaluationPlan {
   EvaluationPlan(std::span<LazyCall* const> calls, std::span<LazyCall* const> later,
                  std::span<const LazyPtr> wanted);
 
-  [[nodiscard]] Result<Graph> graph() const;
+  [[nodiscard]] Result<KernelGraph> graph() const;
 
  private:
   void describe();

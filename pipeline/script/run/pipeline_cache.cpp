@@ -24,7 +24,7 @@ Result<std::shared_ptr<CompiledPipeline>> PipelineCache::get(const EvaluationPla
     entries_.splice(entries_.begin(), entries_, found->second);
     return entries_.front().second;
   }
-  STOKER_ASSIGN(Graph graph, plan.graph());
+  STOKER_ASSIGN(KernelGraph graph, plan.graph());
   auto pipeline = CompiledPipeline::compile(std::move(graph), device_);
   if (!pipeline) return about_stage(pipeline.error(), plan);
   ++compiled_;

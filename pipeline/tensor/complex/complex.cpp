@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "stoker/pipeline/tensor/complex/complex_rules.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::expr {
 namespace {
@@ -28,7 +28,7 @@ Value raised(const Value& x) {
 }
 
 const complex_rules::Rules& rules() {
-  static const Immortal<complex_rules::Rules> rules{[] {
+  static const NeverDestroyed<complex_rules::Rules> rules{[] {
     complex_rules::Rules made;
     complex_rules::add_functions(made);
     complex_rules::add_structure(made);

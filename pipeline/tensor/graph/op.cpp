@@ -4,7 +4,7 @@
 
 #include "stoker/pipeline/tensor/complex/complex.hpp"
 #include "stoker/pipeline/tensor/graph/op_list.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::expr {
 
@@ -26,7 +26,7 @@ std::vector<const Op*> OpTable::list() const {
 }
 
 const OpTable& op_table() {
-  static const Immortal<OpTable> table{[] {
+  static const NeverDestroyed<OpTable> table{[] {
     OpTable made;
     ops::define_all(made);
     return made;

@@ -12,7 +12,7 @@
 #include "stoker/pipeline/tensor/fusion/fused_builder.hpp"
 #include "stoker/pipeline/tensor/fusion/product_fusion.hpp"
 #include "stoker/pipeline/tensor/fusion/reduction_fusion.hpp"
-#include "stoker/pipeline/tensor/lowering/stand_in.hpp"
+#include "stoker/pipeline/tensor/lowering/fallback_kernel.hpp"
 #include "stoker/pipeline/tensor/program/uses.hpp"
 
 namespace stoker::expr {
@@ -58,7 +58,7 @@ class Lowering {
 
   /// Kernels that follow each other without the host.
   struct Segment {
-    Graph graph;
+    KernelGraph graph;
     std::map<Key, ValueId> stored;
     std::map<ValueId, Slot> bound;  // externals that are there before
     std::map<ValueId, std::uint32_t>
@@ -191,7 +191,7 @@ class Lowering {
     std::vector<TensorSpec> specs;
     for (const Ref input : inputs) specs.push_back(program_.spec(input));
     STOKER_ASSIGN(std::shared_ptr<const HostStep> other,
-                  stand_in_for(kernel, specs, params, device_));
+                  fallback_kernel(kernel, specs, params, device_));
     if (other) return add_host(std::move(other), inputs, outputs);
     std::vector<ValueId> from;
     for (const Ref input : inputs) {

@@ -43,7 +43,7 @@ struct LoweredProgram {
 };
 
 /// `compile` makes the shaders of fused kernels, also later. Kernels that the device lacks run on its
-/// stand-in (DeviceClient::stand_in()). Errors: what the kernels and the device refuse.
+/// stand-in (DeviceClient::fallback_device()). Errors: what the kernels and the device refuse.
 [[nodiscard]] Result<std::shared_ptr<const LoweredProgram>> lower(
     const Program& program, const std::shared_ptr<DeviceClient>& device,
     const ShaderCompiler& compile);

@@ -5,7 +5,7 @@
 #include "stoker/pipeline/tensor/graph/primitives.hpp"
 #include "stoker/pipeline/tensor/passes/passes.hpp"
 #include "stoker/pipeline/tensor/passes/rewriter.hpp"
-#include "stoker/runtime/base/immortal.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::expr {
 namespace {
@@ -164,7 +164,7 @@ std::optional<Ref> of_reduction(const Site& site) {
 }
 
 const std::map<std::string, Rule, std::less<>>& rules() {
-  static const Immortal<std::map<std::string, Rule, std::less<>>> rules{[] {
+  static const NeverDestroyed<std::map<std::string, Rule, std::less<>>> rules{[] {
     return std::map<std::string, Rule, std::less<>>{
         {"add", neutral(0, true, false)},
         {"subtract", neutral(0, false, true)},

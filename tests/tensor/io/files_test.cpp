@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "files_fixture.hpp"
-#include "stoker/api/tensor/core/raw_files.hpp"
+#include "stoker/api/tensor/core/raw_io.hpp"
 #include "stoker/api/tensor/io/npy.hpp"
 
 namespace stoker {

@@ -1,4 +1,4 @@
-#include "stoker/runtime/execution/turn_watch.hpp"
+#include "stoker/runtime/execution/stall_detector.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace stoker {
 
-struct TurnWatch::Slots {
+struct StallDetector::Slots {
   [[nodiscard]] Slot& take() {
     const std::scoped_lock lock{mutex};
     for (Slot& slot : all)
@@ -29,7 +29,7 @@ struct TurnWatch::Slots {
 };
 
 /// Gives a thread's slot back when the thread ends.
-struct TurnWatch::Returned {
+struct StallDetector::Returned {
   Returned() = default;
   Returned(const Returned&) = delete;
   Returned& operator=(const Returned&) = delete;
@@ -49,7 +49,7 @@ namespace {
 /// gone: the destructor of a static object may send, too.
 struct Kept {
   std::uint64_t watch = 0;
-  TurnWatch::Slot* slot = nullptr;
+  StallDetector::Slot* slot = nullptr;
   bool ended = false;
 };
 thread_local Kept kept_slot;
@@ -63,12 +63,12 @@ std::uint64_t next_number() noexcept {
 
 STOKER_THREAD_LOCAL_ACCESS static Kept& kept() noexcept { return kept_slot; }
 
-TurnWatch::Returned::~Returned() {
+StallDetector::Returned::~Returned() {
   give();
   kept() = {.ended = true};
 }
 
-bool TurnWatch::Slot::begin(std::uint64_t id, std::string_view name) noexcept {
+bool StallDetector::Slot::begin(std::uint64_t id, std::string_view name) noexcept {
   if (step_.load(std::memory_order_relaxed) % 2 != 0) return false;
   if (id_.load(std::memory_order_relaxed) != id) {
     std::array<std::uint64_t, words> text{};
@@ -80,9 +80,9 @@ bool TurnWatch::Slot::begin(std::uint64_t id, std::string_view name) noexcept {
   return true;
 }
 
-TurnWatch::TurnWatch() : number_{next_number()}, slots_{std::make_shared<Slots>()} {}
+StallDetector::StallDetector() : number_{next_number()}, slots_{std::make_shared<Slots>()} {}
 
-void TurnWatch::start(Clock& clock, std::chrono::nanoseconds limit, Report report) {
+void StallDetector::start(Clock& clock, std::chrono::nanoseconds limit, Report report) {
   auto shared = std::make_shared<const Report>(std::move(report));
   const std::scoped_lock starting{starting_};
   stop_locked();
@@ -96,7 +96,7 @@ void TurnWatch::start(Clock& clock, std::chrono::nanoseconds limit, Report repor
   clock.arm(*this, deadline_after(clock.now(), limit / 2));
 }
 
-void TurnWatch::stop() noexcept {
+void StallDetector::stop() noexcept {
   if (fork_.forked()) return;  // the clock is the parent's
   if (reporter_.load() == std::this_thread::get_id()) {
     // Another thread's stop() may wait for this report. It does not arm itself again.
@@ -107,7 +107,7 @@ void TurnWatch::stop() noexcept {
   stop_locked();
 }
 
-void TurnWatch::stop_locked() noexcept {
+void StallDetector::stop_locked() noexcept {
   watching_.store(false, std::memory_order_relaxed);
   if (clock_ == nullptr) return;
   // Twice, because a look that runs meanwhile may have armed it again.
@@ -118,7 +118,7 @@ void TurnWatch::stop_locked() noexcept {
   report_ = nullptr;
 }
 
-TurnWatch::Slot* TurnWatch::here() {
+StallDetector::Slot* StallDetector::here() {
   // In a child a thread of the parent may hold the lock of the slots.
   if (!watching_.load(std::memory_order_relaxed) || fork_.forked()) return nullptr;
   Kept& here = kept();
@@ -136,12 +136,12 @@ TurnWatch::Slot* TurnWatch::here() {
   return here.slot;
 }
 
-std::size_t TurnWatch::threads() const {
+std::size_t StallDetector::threads() const {
   const std::scoped_lock lock{slots_->mutex};
   return static_cast<std::size_t>(std::ranges::count_if(slots_->all, &Slot::used_));
 }
 
-void TurnWatch::expired() noexcept {
+void StallDetector::expired() noexcept {
   reporter_.store(std::this_thread::get_id());
   report_hogs();
   reporter_.store({});
@@ -149,24 +149,24 @@ void TurnWatch::expired() noexcept {
     clock_->arm(*this, deadline_after(clock_->now(), limit_ / 2));
 }
 
-void TurnWatch::report_hogs() noexcept {
+void StallDetector::report_hogs() noexcept {
   try {
-    const std::vector<HoggedThread> hogs = look();
+    const std::vector<StalledThread> hogs = look();
     if (hogs.empty()) return;
     std::shared_ptr<const Report> report;
     {
       const std::scoped_lock lock{mutex_};
       report = report_;
     }
-    for (const HoggedThread& one : hogs)
+    for (const StalledThread& one : hogs)
       if (watching_.load(std::memory_order_relaxed)) (*report)(one);
   } catch (...) {
-    detail::log_escaped_exception("turn_watch");
+    detail::log_escaped_exception("stall_detector");
   }
 }
 
-std::vector<HoggedThread> TurnWatch::look() {
-  std::vector<HoggedThread> found;
+std::vector<StalledThread> StallDetector::look() {
+  std::vector<StalledThread> found;
   const std::scoped_lock lock{mutex_, slots_->mutex};
   const auto now = clock_->now();
   for (Slot& slot : slots_->all) {

@@ -1,4 +1,4 @@
-#include "stoker/pipeline/kernel_graph/direct_run.hpp"
+#include "stoker/pipeline/kernel_graph/inline_run.hpp"
 
 #include <algorithm>
 
@@ -13,11 +13,11 @@ MemoryView part_of(MemoryView whole, std::uint64_t offset, std::uint64_t bytes) 
 
 }  // namespace
 
-std::unique_ptr<DirectRun> DirectRun::make(const PipelinePlan& plan, DeviceShell& shell) {
+std::unique_ptr<InlineRun> InlineRun::make(const PipelinePlan& plan, DeviceShell& shell) {
   double cost = 0;
   for (const PlannedStage& stage : plan.stages) cost += stage.prepared->executable->cost_ns;
   if (cost > at_once_ns) return nullptr;
-  auto made = std::make_unique<DirectRun>();
+  auto made = std::make_unique<InlineRun>();
   if (plan.arena.bytes > 0) {
     auto arena = shell.pool().lease(plan.arena.bytes, MemoryKind::device, "pipeline");
     if (!arena) return nullptr;
@@ -52,7 +52,7 @@ std::unique_ptr<DirectRun> DirectRun::make(const PipelinePlan& plan, DeviceShell
   return made;
 }
 
-std::span<const Step> DirectRun::bind(
+std::span<const Step> InlineRun::bind(
     std::span<const std::shared_ptr<BufferState>> binding) noexcept {
   for (const Place& place : places_) {
     Step& step = steps_[place.step];

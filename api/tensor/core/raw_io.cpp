@@ -1,4 +1,4 @@
-#include "stoker/api/tensor/core/raw_files.hpp"
+#include "stoker/api/tensor/core/raw_io.hpp"
 
 #include <algorithm>
 

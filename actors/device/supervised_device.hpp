@@ -21,7 +21,7 @@
 
 namespace stoker {
 
-class DeviceSlot final : public std::enable_shared_from_this<DeviceSlot> {
+class SupervisedDevice final : public std::enable_shared_from_this<SupervisedDevice> {
  public:
   /// How the device is opened.
   struct Source {
@@ -33,7 +33,7 @@ class DeviceSlot final : public std::enable_shared_from_this<DeviceSlot> {
     std::shared_ptr<std::mutex> drivers = std::make_shared<std::mutex>();
   };
 
-  DeviceSlot(std::string name, Source source, ClientContext context);
+  SupervisedDevice(std::string name, Source source, ClientContext context);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// Opens it for the first time, on the calling thread.

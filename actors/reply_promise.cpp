@@ -1,4 +1,4 @@
-#include "stoker/actors/answer.hpp"
+#include "stoker/actors/reply_promise.hpp"
 
 #include "stoker/runtime/base/thread_local.hpp"
 
@@ -16,7 +16,7 @@ thread_local Passing this_thread_passing;
 
 STOKER_THREAD_LOCAL_ACCESS static Passing& passing() noexcept { return this_thread_passing; }
 
-void AnswerLimit::End::operator()(AnswerLimit* limit) const noexcept {
+void ReplyLimit::End::operator()(ReplyLimit* limit) const noexcept {
   limit->executor_->clock().disarm(*limit);
   // The last share of an executor goes on one of its threads: this one may be its clock's.
   const bool shared = limit->executor_.use_count() != 0;
@@ -26,7 +26,7 @@ void AnswerLimit::End::operator()(AnswerLimit* limit) const noexcept {
     limit->run();
 }
 
-void AnswerLimit::run() noexcept { const std::unique_ptr<AnswerLimit> self{this}; }
+void ReplyLimit::run() noexcept { const std::unique_ptr<ReplyLimit> self{this}; }
 
 void AnswerRelay::wake() noexcept {
   Passing& here = passing();

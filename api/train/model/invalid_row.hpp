@@ -15,15 +15,15 @@
 
 namespace stoker::nn {
 
-struct BadRow {
+struct InvalidRow {
   std::string text;             ///< "input 'pixels' of row 9 holds nan"
   std::vector<Detail> details;  ///< row, and input or target
 };
 
 /// The first one of all, in their order; none if there is none.
-[[nodiscard]] std::optional<BadRow> find_bad_row(const Model& model, const Dataset& data);
+[[nodiscard]] std::optional<InvalidRow> find_bad_row(const Model& model, const Dataset& data);
 /// The first one of a batch of an epoch, counted from 0; it is the data's row that is named.
-[[nodiscard]] std::optional<BadRow> find_bad_row(const Model& model, const Loader& loader,
-                                                 std::int64_t epoch, std::int64_t batch);
+[[nodiscard]] std::optional<InvalidRow> find_bad_row(const Model& model, const Loader& loader,
+                                                     std::int64_t epoch, std::int64_t batch);
 
 }  // namespace stoker::nn

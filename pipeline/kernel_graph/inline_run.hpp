@@ -15,10 +15,10 @@ namespace stoker {
 
 class DeviceShell;
 
-class DirectRun {
+class InlineRun {
  public:
   /// Null if the plan is not small, its cost is not known, or there is no memory for it.
-  [[nodiscard]] static std::unique_ptr<DirectRun> make(const PipelinePlan& plan,
+  [[nodiscard]] static std::unique_ptr<InlineRun> make(const PipelinePlan& plan,
                                                        DeviceShell& shell);
 
   /// The steps on these buffers, one for each external value; valid until the next call.

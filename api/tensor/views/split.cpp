@@ -1,8 +1,8 @@
-#include "stoker/api/tensor/views/pieces.hpp"
+#include "stoker/api/tensor/views/split.hpp"
 
 #include <cmath>
 
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker {
 

@@ -1,4 +1,4 @@
-#include "stoker/api/train/model/bad_row.hpp"
+#include "stoker/api/train/model/invalid_row.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,9 +18,10 @@ struct Name {
 
 /// The first number that `wrong` is true of.
 template <class Wrong>
-std::optional<BadRow> first_wrong(const HostArray& array, const std::vector<std::int64_t>& indices,
-                                  const Name& name, const std::string& says, const Wrong& wrong,
-                                  const std::string& then) {
+std::optional<InvalidRow> first_wrong(const HostArray& array,
+                                      const std::vector<std::int64_t>& indices, const Name& name,
+                                      const std::string& says, const Wrong& wrong,
+                                      const std::string& then) {
   const auto values = tensor(std::span{array.bytes}, array.spec).to_vector<double>();
   const auto found = std::ranges::find_if(values, wrong);
   if (found == values.end()) return std::nullopt;
@@ -31,19 +32,20 @@ std::optional<BadRow> first_wrong(const HostArray& array, const std::vector<std:
   const std::string value = std::isnan(*found)   ? "nan"
                             : std::isinf(*found) ? (*found < 0 ? "-inf" : "inf")
                                                  : std::to_string(std::llround(*found));
-  return BadRow{name.text + " of row " + row + says + value + then, {{"row", row}, name.detail}};
+  return InvalidRow{name.text + " of row " + row + says + value + then,
+                    {{"row", row}, name.detail}};
 }
 
-std::optional<BadRow> not_finite(const HostArray& array, const std::vector<std::int64_t>& indices,
-                                 const Name& name) {
+std::optional<InvalidRow> not_finite(const HostArray& array,
+                                     const std::vector<std::int64_t>& indices, const Name& name) {
   if (!is_float(array.spec.dtype)) return std::nullopt;
   return first_wrong(
       array, indices, name, " holds ", [](double x) { return !std::isfinite(x); }, "");
 }
 
 /// Of targets that are indices.
-std::optional<BadRow> no_class(const HostArray& array, const std::vector<std::int64_t>& indices,
-                               const Name& name, const Named& loss, const Shape& output) {
+std::optional<InvalidRow> no_class(const HostArray& array, const std::vector<std::int64_t>& indices,
+                                   const Name& name, const Named& loss, const Shape& output) {
   const bool of_classes = loss.name == "cross_entropy" || loss.name == "categorical_cross_entropy";
   if (!of_classes || !is_integer(array.spec.dtype) || array.spec.shape.without(0) == output ||
       output.rank() == 0)
@@ -54,8 +56,8 @@ std::optional<BadRow> no_class(const HostArray& array, const std::vector<std::in
       ", and there are " + std::to_string(output[output.rank() - 1]) + " classes, from 0 on");
 }
 
-std::optional<BadRow> among(const Model& model, const Dataset& data,
-                            const std::vector<std::int64_t>& indices) {
+std::optional<InvalidRow> among(const Model& model, const Dataset& data,
+                                const std::vector<std::int64_t>& indices) {
   const DeviceScope scope{model.device()};
   const HostRows rows = data.rows(indices);
   const std::vector<std::size_t> places = model.network().places_of(rows.inputs.size());
@@ -78,7 +80,7 @@ std::optional<BadRow> among(const Model& model, const Dataset& data,
 
 }  // namespace
 
-std::optional<BadRow> find_bad_row(const Model& model, const Dataset& data) {
+std::optional<InvalidRow> find_bad_row(const Model& model, const Dataset& data) {
   constexpr std::int64_t at_once = 1024;  // all need not fit into memory
   for (std::int64_t from = 0; from < data.size(); from += at_once) {
     std::vector<std::int64_t> part(static_cast<std::size_t>(std::min(at_once, data.size() - from)));
@@ -88,8 +90,8 @@ std::optional<BadRow> find_bad_row(const Model& model, const Dataset& data) {
   return std::nullopt;
 }
 
-std::optional<BadRow> find_bad_row(const Model& model, const Loader& loader, std::int64_t epoch,
-                                   std::int64_t batch) {
+std::optional<InvalidRow> find_bad_row(const Model& model, const Loader& loader, std::int64_t epoch,
+                                       std::int64_t batch) {
   const std::int64_t rows = loader.data().size();
   const std::int64_t size = loader.options().batch_size;
   const std::vector<std::int64_t> order =

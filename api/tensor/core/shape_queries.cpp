@@ -1,4 +1,4 @@
-#include "stoker/api/tensor/core/specs.hpp"
+#include "stoker/api/tensor/core/shape_queries.hpp"
 
 #include "stoker/pipeline/tensor/graph/primitives.hpp"
 

@@ -1,4 +1,4 @@
-#include "stoker/runtime/execution/held_wakes.hpp"
+#include "stoker/runtime/execution/deferred_wakes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,25 +32,25 @@ struct Waiter {
 };
 constexpr int repeats = 200;
 
-TEST(HeldWakes, wake_when_the_scope_ends) {
+TEST(DeferredWakes, wake_when_the_scope_ends) {
   for (int i = 0; i < repeats; ++i) {
     Waiter waiter;
     {
-      const HeldWakes held;
+      const DeferredWakes held;
       waiter.asked.set(i);
     }
     EXPECT_EQ(waiter.answer.get(), i + 1);
   }
 }
 
-TEST(HeldWakes, wake_when_the_outermost_scope_ends) {
+TEST(DeferredWakes, wake_when_the_outermost_scope_ends) {
   for (int i = 0; i < repeats; ++i) {
     Waiter first;
     Waiter second;
     {
-      const HeldWakes outer;
+      const DeferredWakes outer;
       {
-        const HeldWakes inner;
+        const DeferredWakes inner;
         first.asked.set(i);
       }
       second.asked.set(i);
@@ -59,26 +59,26 @@ TEST(HeldWakes, wake_when_the_outermost_scope_ends) {
   }
 }
 
-TEST(HeldWakes, are_given_before_their_thread_waits_itself) {
+TEST(DeferredWakes, are_given_before_their_thread_waits_itself) {
   for (int i = 0; i < repeats; ++i) {
     Waiter waiter;
-    const HeldWakes held;
+    const DeferredWakes held;
     waiter.asked.set(i);
     EXPECT_EQ(waiter.answer.get(), i + 1);  // for ever, if the waiter still slept
   }
 }
 
-TEST(HeldWakes, are_given_when_asked_for) {
+TEST(DeferredWakes, are_given_when_asked_for) {
   for (int i = 0; i < repeats; ++i) {
     Waiter waiter;
-    const HeldWakes held;
+    const DeferredWakes held;
     waiter.asked.set(i);
-    HeldWakes::flush();
+    DeferredWakes::flush();
     while (!waiter.awake) std::this_thread::yield();
   }
 }
 
-TEST(HeldWakes, reach_who_waits_with_a_deadline) {
+TEST(DeferredWakes, reach_who_waits_with_a_deadline) {
   using namespace std::chrono_literals;
   for (int i = 0; i < repeats; ++i) {
     Promise<int> asked;
@@ -87,9 +87,9 @@ TEST(HeldWakes, reach_who_waits_with_a_deadline) {
       std::jthread waiter{[&, question = asked.future()] {
         ready = question.wait_until(std::chrono::steady_clock::now() + 1min);
       }};
-      const HeldWakes held;
+      const DeferredWakes held;
       asked.set(i);
-      HeldWakes::flush();
+      DeferredWakes::flush();
     }
     EXPECT_EQ(ready, true);
   }

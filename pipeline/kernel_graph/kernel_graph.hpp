@@ -4,7 +4,7 @@
 // memory). Stages may be added in any order; a value is written by at most one stage, except that
 // an external value may be written by several, in the order they were added.
 //
-// Ownership: a Graph owns its stages and shares the kernels. Threads: build it on one thread at a
+// Ownership: a KernelGraph owns its stages and shares the kernels. Threads: build it on one thread at a
 // time; a finished graph may be read from any thread.
 #pragma once
 
@@ -38,7 +38,7 @@ struct GraphStage {
   std::vector<ValueId> outputs;
 };
 
-class Graph {
+class KernelGraph {
  public:
   /// Declares an external value. Errors: already_exists.
   Result<ValueId> external(std::string_view name, TensorSpec spec);
@@ -86,6 +86,6 @@ class Graph {
 /// parameter in that order and fills in the specs of internal values. Returns the order (indices of
 /// stages). Errors: cycle (names the values on it), not_found (a value that is read and never
 /// written), invalid_argument (written twice), and whatever the kernels say, with the detail `stage`.
-[[nodiscard]] Result<std::vector<std::uint32_t>> check_graph(Graph& graph);
+[[nodiscard]] Result<std::vector<std::uint32_t>> check_graph(KernelGraph& graph);
 
 }  // namespace stoker

@@ -1,4 +1,4 @@
-#include "stoker/actors/device/device_slot.hpp"
+#include "stoker/actors/device/supervised_device.hpp"
 
 #include "stoker/device/shell.hpp"
 #include "stoker/runtime/observe/log.hpp"
@@ -6,19 +6,21 @@
 namespace stoker {
 namespace {
 
-Result<std::shared_ptr<DeviceShell>> open_shell(const DeviceSlot::Source& source) {
+Result<std::shared_ptr<DeviceShell>> open_shell(const SupervisedDevice::Source& source) {
   const std::scoped_lock lock{*source.drivers};
   return DeviceShell::open(*source.driver, source.index, source.open, source.shell);
 }
 
 }  // namespace
 
-DeviceSlot::DeviceSlot(std::string name, Source source, ClientContext context)
+SupervisedDevice::SupervisedDevice(std::string name, Source source, ClientContext context)
     : name_{std::move(name)}, source_{std::move(source)}, context_{std::move(context)} {}
 
-Result<std::shared_ptr<DeviceClient>> DeviceSlot::open() { return adopt(open_shell(source_)); }
+Result<std::shared_ptr<DeviceClient>> SupervisedDevice::open() {
+  return adopt(open_shell(source_));
+}
 
-Result<std::shared_ptr<DeviceClient>> DeviceSlot::adopt(
+Result<std::shared_ptr<DeviceClient>> SupervisedDevice::adopt(
     Result<std::shared_ptr<DeviceShell>> shell) {
   if (!shell) return shell.error();
   ClientContext context = context_;
@@ -38,24 +40,24 @@ Result<std::shared_ptr<DeviceClient>> DeviceSlot::adopt(
   return client;
 }
 
-std::shared_ptr<DeviceClient> DeviceSlot::current() const {
+std::shared_ptr<DeviceClient> SupervisedDevice::current() const {
   const std::scoped_lock lock{mutex_};
   return current_;
 }
 
-std::uint64_t DeviceSlot::reopened() const {
+std::uint64_t SupervisedDevice::reopened() const {
   const std::scoped_lock lock{mutex_};
   return opened_ > 0 ? opened_ - 1 : 0;
 }
 
-Future<void> DeviceSlot::when_open() {
+Future<void> SupervisedDevice::when_open() {
   const std::scoped_lock lock{mutex_};
   if (current_ && !current_->is_lost()) return make_ready_future();
   if (closed_) return make_ready_future<void>(*closed_);
   return waiting_.emplace_back().future();
 }
 
-void DeviceSlot::close(const Error& why) {
+void SupervisedDevice::close(const Error& why) {
   std::vector<Promise<void>> waiting;
   {
     const std::scoped_lock lock{mutex_};
@@ -65,14 +67,14 @@ void DeviceSlot::close(const Error& why) {
   for (Promise<void>& one : waiting) one.set(why);
 }
 
-ChildSpec DeviceSlot::child() {
+ChildSpec SupervisedDevice::child() {
   ChildSpec spec;
   spec.id = name_;
   spec.start = [slot = shared_from_this()](const ChildStart&) { return slot->start(); };
   return spec;
 }
 
-Result<ActorAddress> DeviceSlot::start() {
+Result<ActorAddress> SupervisedDevice::start() {
   std::jthread done;  // joined outside the lock
   Promise<std::shared_ptr<DeviceShell>> promise;
   const auto opening = promise.future();

@@ -1,4 +1,4 @@
-#include "stoker/pipeline/tensor/lowering/stand_in.hpp"
+#include "stoker/pipeline/tensor/lowering/fallback_kernel.hpp"
 
 #include <mutex>
 #include <set>
@@ -77,15 +77,14 @@ class StandInStep final : public HostStep {
 
 }  // namespace
 
-Result<std::shared_ptr<const HostStep>> stand_in_for(const std::shared_ptr<const Kernel>& kernel,
-                                                     std::span<const TensorSpec> inputs,
-                                                     const Params& params,
-                                                     const std::shared_ptr<DeviceClient>& device) {
+Result<std::shared_ptr<const HostStep>> fallback_kernel(
+    const std::shared_ptr<const Kernel>& kernel, std::span<const TensorSpec> inputs,
+    const Params& params, const std::shared_ptr<DeviceClient>& device) {
   STOKER_ASSIGN(const ParamSet resolved, ParamSet::resolve(kernel->name, kernel->params, params));
   const auto prepared = device->shell().executables().get(kernel, inputs, resolved);
   if (prepared) return std::shared_ptr<const HostStep>{};
   if (prepared.error().code() != ErrorCode::unsupported) return prepared.error();
-  const auto found = device->stand_in();
+  const auto found = device->fallback_device();
   if (!found || !*found || *found == device) return prepared.error();
   const std::shared_ptr<DeviceClient>& other = *found;
   STOKER_TRY(other->shell().executables().get(kernel, inputs, resolved));

@@ -1,4 +1,4 @@
-#include "stoker/runtime/queue/handoff.hpp"
+#include "stoker/runtime/queue/bounded_queue.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 namespace stoker {
 namespace {
 
-TEST(Handoff, refuses_beyond_its_capacity_and_leaves_the_value_alone) {
-  Handoff<std::unique_ptr<int>> handoff{2};
+TEST(BoundedQueue, refuses_beyond_its_capacity_and_leaves_the_value_alone) {
+  BoundedQueue<std::unique_ptr<int>> handoff{2};
   EXPECT_TRUE(handoff.try_push(std::make_unique<int>(1)));
   EXPECT_TRUE(handoff.try_push(std::make_unique<int>(2)));
   auto third = std::make_unique<int>(3);
@@ -22,13 +22,13 @@ TEST(Handoff, refuses_beyond_its_capacity_and_leaves_the_value_alone) {
   EXPECT_EQ(handoff.size(), 2U);
 }
 
-TEST(Handoff, gives_nothing_when_empty) {
-  Handoff<int> handoff{4};
+TEST(BoundedQueue, gives_nothing_when_empty) {
+  BoundedQueue<int> handoff{4};
   EXPECT_FALSE(handoff.try_pop());
 }
 
-TEST(Handoff, stress_every_value_arrives_once) {
-  Handoff<int> handoff{64};
+TEST(BoundedQueue, stress_every_value_arrives_once) {
+  BoundedQueue<int> handoff{64};
   constexpr int each = 5000;
   std::atomic<long> sum{0};
   {

@@ -15,7 +15,7 @@
 
 namespace stoker {
 
-class DeviceServices {
+class DeviceExtensions {
  public:
   /// The T of this device. After close() each caller gets one of its own.
   template <class T> [[nodiscard]] std::shared_ptr<T> get() {

@@ -4,7 +4,7 @@
 // trains or evaluates does not ask first:
 //
 //     const Table& table() {
-//       static const Immortal<Table> made{[] { return Table{…}; }};
+//       static const NeverDestroyed<Table> made{[] { return Table{…}; }};
 //       return *made;
 //     }
 //
@@ -15,12 +15,13 @@
 
 namespace stoker {
 
-template <class T> class Immortal {
+template <class T> class NeverDestroyed {
  public:
-  template <std::invocable Make> explicit Immortal(const Make& make) : value_(make()) {}
-  ~Immortal() {}  // NOLINT(modernize-use-equals-default): that would have to destroy the value
-  Immortal(const Immortal&) = delete;
-  Immortal& operator=(const Immortal&) = delete;
+  template <std::invocable Make> explicit NeverDestroyed(const Make& make) : value_(make()) {}
+  ~NeverDestroyed() {
+  }  // NOLINT(modernize-use-equals-default): that would have to destroy the value
+  NeverDestroyed(const NeverDestroyed&) = delete;
+  NeverDestroyed& operator=(const NeverDestroyed&) = delete;
   [[nodiscard]] const T& operator*() const noexcept { return value_; }
 
  private:

@@ -1,4 +1,4 @@
-#include "stoker/api/tensor/math/folds.hpp"
+#include "stoker/api/tensor/math/custom_reductions.hpp"
 
 #include <algorithm>
 

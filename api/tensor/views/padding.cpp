@@ -1,11 +1,11 @@
-#include "stoker/api/tensor/views/borders.hpp"
+#include "stoker/api/tensor/views/padding.hpp"
 
 #include <algorithm>
 
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/views/indexing.hpp"
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker {
 namespace {

@@ -1,8 +1,8 @@
 // What a call is answered with: a promise that may have a time limit, and that may be answered by
 // somebody else's future.
 //
-// Threads: an Answer is one owner's at a time; the future may be anybody's. The first answer counts:
-// one that comes after the time limit is dropped, nobody ever sees it. An Answer that is destroyed
+// Threads: a ReplyPromise is one owner's at a time; the future may be anybody's. The first answer counts:
+// one that comes after the time limit is dropped, nobody ever sees it. A ReplyPromise that is destroyed
 // unanswered answers `closed`. Lifetime: one with a time limit keeps its executor, and so the clock, until
 // it is answered.
 #pragma once
@@ -20,19 +20,19 @@ namespace stoker {
 
 namespace detail {
 /// The time limit of an answer. Ends on its executor, which may end with it.
-class AnswerLimit : public TimerNode, private Task {
+class ReplyLimit : public TimerNode, private Task {
  public:
-  AnswerLimit(const AnswerLimit&) = delete;
-  AnswerLimit& operator=(const AnswerLimit&) = delete;
-  virtual ~AnswerLimit() = default;
+  ReplyLimit(const ReplyLimit&) = delete;
+  ReplyLimit& operator=(const ReplyLimit&) = delete;
+  virtual ~ReplyLimit() = default;
   void arm(Clock::time_point until) noexcept { executor_->clock().arm(*this, until); }
   /// Disarms and destroys it.
   struct End {
-    void operator()(AnswerLimit* limit) const noexcept;
+    void operator()(ReplyLimit* limit) const noexcept;
   };
 
  protected:
-  explicit AnswerLimit(Executor& executor) noexcept : executor_{executor.keep()} {}
+  explicit ReplyLimit(Executor& executor) noexcept : executor_{executor.keep()} {}
 
  private:
   void run() noexcept override;
@@ -58,7 +58,7 @@ class AnswerRelay : public Waiter {
 };
 }  // namespace detail
 
-template <class R> class Answer {
+template <class R> class ReplyPromise {
  public:
   [[nodiscard]] Future<R> future() const noexcept { return promise_.future(); }
   /// `actor` is named in the error.
@@ -83,10 +83,10 @@ template <class R> class Answer {
   }
 
  private:
-  class Limit final : public detail::AnswerLimit {
+  class Limit final : public detail::ReplyLimit {
    public:
     Limit(Executor& executor, Future<R> answer, const std::string& actor)
-        : AnswerLimit{executor},
+        : ReplyLimit{executor},
           answer_{std::move(answer)},
           late_{"call",
                 ErrorCode::deadline_exceeded,
@@ -104,7 +104,7 @@ template <class R> class Answer {
   };
   class Relay final : public detail::AnswerRelay {
    public:
-    Relay(Answer answer, Future<R> source)
+    Relay(ReplyPromise answer, Future<R> source)
         : answer_{std::move(answer)}, source_{std::move(source)} {}
 
    private:
@@ -117,12 +117,12 @@ template <class R> class Answer {
         return error_from_current_exception("call");
       }
     }
-    Answer answer_;
+    ReplyPromise answer_;
     Future<R> source_;
   };
 
   Promise<R> promise_;
-  std::unique_ptr<Limit, detail::AnswerLimit::End> limit_;
+  std::unique_ptr<Limit, detail::ReplyLimit::End> limit_;
 };
 
 /// A call as a process receives it: it is answered by reply(), now or later, also by somebody it was
@@ -131,7 +131,8 @@ template <class M, class R = void> class Request {
  public:
   using Content = M;
   using Reply = R;
-  Request(M content, Answer<R> answer) : content_{std::move(content)}, answer_{std::move(answer)} {}
+  Request(M content, ReplyPromise<R> answer)
+      : content_{std::move(content)}, answer_{std::move(answer)} {}
   [[nodiscard]] const M& operator*() const noexcept { return content_; }
   [[nodiscard]] const M* operator->() const noexcept { return &content_; }
   [[nodiscard]] M& operator*() noexcept { return content_; }
@@ -143,7 +144,7 @@ template <class M, class R = void> class Request {
 
  private:
   M content_;
-  Answer<R> answer_;
+  ReplyPromise<R> answer_;
 };
 
 }  // namespace stoker

@@ -25,15 +25,15 @@
 namespace stoker {
 
 /// Work that has had its thread for longer than the limit.
-struct HoggedThread {
+struct StalledThread {
   std::string who;
   std::chrono::nanoseconds at_least{};
 };
 
-class TurnWatch final : private TimerNode {
+class StallDetector final : private TimerNode {
  public:
   /// Called on the clock's thread. What it throws is logged. It may call stop(), not start().
-  using Report = std::function<void(const HoggedThread&)>;
+  using Report = std::function<void(const StalledThread&)>;
 
   /// What one thread does.
   class Slot {
@@ -44,7 +44,7 @@ class TurnWatch final : private TimerNode {
     void end() noexcept { step_.fetch_add(1, std::memory_order_release); }
 
    private:
-    friend class TurnWatch;
+    friend class StallDetector;
     static constexpr std::size_t words = 6;
     std::atomic<std::uint64_t> step_{0};  // odd while something runs
     std::atomic<std::uint64_t> id_{0};
@@ -56,10 +56,10 @@ class TurnWatch final : private TimerNode {
     bool reported_ = false;
   };
 
-  TurnWatch();
-  ~TurnWatch() { stop(); }
-  TurnWatch(const TurnWatch&) = delete;
-  TurnWatch& operator=(const TurnWatch&) = delete;
+  StallDetector();
+  ~StallDetector() { stop(); }
+  StallDetector(const StallDetector&) = delete;
+  StallDetector& operator=(const StallDetector&) = delete;
 
   /// Looks every half `limit` and reports each piece of work once that has run for the limit. A later
   /// start() replaces the first.
@@ -78,7 +78,7 @@ class TurnWatch final : private TimerNode {
   void expired() noexcept override;
   void report_hogs() noexcept;
   void stop_locked() noexcept;
-  [[nodiscard]] std::vector<HoggedThread> look();
+  [[nodiscard]] std::vector<StalledThread> look();
 
   const ForkGuard fork_;
   const std::uint64_t number_;  // of this watch in the process

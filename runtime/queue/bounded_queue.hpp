@@ -16,9 +16,9 @@
 
 namespace stoker {
 
-template <class T> class Handoff {
+template <class T> class BoundedQueue {
  public:
-  explicit Handoff(std::size_t capacity) : queue_(capacity), capacity_(capacity) {}
+  explicit BoundedQueue(std::size_t capacity) : queue_(capacity), capacity_(capacity) {}
 
   /// False if `capacity` values are waiting (or memory has run out); `value` is then untouched.
   [[nodiscard]] bool try_push(T&& value) {

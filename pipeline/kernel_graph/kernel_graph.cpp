@@ -1,4 +1,4 @@
-#include "stoker/pipeline/kernel_graph/graph.hpp"
+#include "stoker/pipeline/kernel_graph/kernel_graph.hpp"
 
 #include <algorithm>
 #include <queue>
@@ -22,7 +22,7 @@ struct Precedence {
   }
 };
 
-Result<Precedence> precedence_of(const Graph& graph) {
+Result<Precedence> precedence_of(const KernelGraph& graph) {
   const auto& stages = graph.stages();
   const auto& values = graph.values();
   std::vector<std::vector<StageIndex>> writers(values.size());
@@ -81,7 +81,7 @@ Result<Precedence> precedence_of(const Graph& graph) {
   return precedence;
 }
 
-Error cycle_error(const Graph& graph, const std::vector<std::uint32_t>& missing) {
+Error cycle_error(const KernelGraph& graph, const std::vector<std::uint32_t>& missing) {
   std::string names;
   for (StageIndex i = 0; i < missing.size(); ++i) {
     if (missing[i] == 0) continue;
@@ -94,7 +94,7 @@ Error cycle_error(const Graph& graph, const std::vector<std::uint32_t>& missing)
 
 }  // namespace
 
-Result<ValueId> Graph::external(std::string_view name, TensorSpec spec) {
+Result<ValueId> KernelGraph::external(std::string_view name, TensorSpec spec) {
   if (by_name_.contains(name))
     return Error{"pipeline",
                  ErrorCode::already_exists,
@@ -106,7 +106,7 @@ Result<ValueId> Graph::external(std::string_view name, TensorSpec spec) {
   return id;
 }
 
-ValueId Graph::value(std::string_view name) {
+ValueId KernelGraph::value(std::string_view name) {
   const auto found = by_name_.find(name);
   if (found != by_name_.end()) return found->second;
   const auto id = static_cast<ValueId>(values_.size());
@@ -120,14 +120,14 @@ ValueId Graph::value(std::string_view name) {
   return id;
 }
 
-void Graph::back_to(const Mark& mark) noexcept {
+void KernelGraph::back_to(const Mark& mark) noexcept {
   for (; values_.size() > mark.values; values_.pop_back()) by_name_.erase(values_.back().name);
   for (; stages_.size() > mark.stages; stages_.pop_back()) {
   }
 }
 
-ValueId Graph::alias(std::string_view name, ValueId of, const Shape& shape,
-                     std::span<const ValueId> after) {
+ValueId KernelGraph::alias(std::string_view name, ValueId of, const Shape& shape,
+                           std::span<const ValueId> after) {
   const ValueId id = value(name);
   values_[id].memory = values_[of].memory;
   values_[id].after = values_[of].after;
@@ -136,13 +136,13 @@ ValueId Graph::alias(std::string_view name, ValueId of, const Shape& shape,
   return id;
 }
 
-std::optional<ValueId> Graph::find(std::string_view name) const {
+std::optional<ValueId> KernelGraph::find(std::string_view name) const {
   const auto found = by_name_.find(name);
   if (found == by_name_.end()) return std::nullopt;
   return found->second;
 }
 
-Result<TensorSpec> Graph::checked_spec(ValueId id) {
+Result<TensorSpec> KernelGraph::checked_spec(ValueId id) {
   GraphValue& value = values_[id];
   const TensorSpec& stored = *values_[value.memory].spec;
   value.spec->dtype = stored.dtype;
@@ -156,8 +156,8 @@ Result<TensorSpec> Graph::checked_spec(ValueId id) {
   return *value.spec;
 }
 
-Result<void> Graph::add(std::shared_ptr<const Kernel> kernel, std::vector<ValueId> inputs,
-                        std::vector<ValueId> outputs, const Params& params) {
+Result<void> KernelGraph::add(std::shared_ptr<const Kernel> kernel, std::vector<ValueId> inputs,
+                              std::vector<ValueId> outputs, const Params& params) {
   if (inputs.size() < kernel->inputs.min || inputs.size() > kernel->inputs.max)
     return Error{kernel->name,
                  ErrorCode::arity_mismatch,
@@ -175,7 +175,7 @@ Result<void> Graph::add(std::shared_ptr<const Kernel> kernel, std::vector<ValueI
   return {};
 }
 
-Result<std::vector<std::uint32_t>> check_graph(Graph& graph) {
+Result<std::vector<std::uint32_t>> check_graph(KernelGraph& graph) {
   STOKER_ASSIGN(Precedence precedence, precedence_of(graph));
   const auto& stages = graph.stages();
   std::vector<std::uint32_t>& missing = precedence.missing;

@@ -1,4 +1,4 @@
-#include "stoker/api/tensor/views/ranges.hpp"
+#include "stoker/api/tensor/views/slicing.hpp"
 
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/views/indexing.hpp"

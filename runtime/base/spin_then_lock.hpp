@@ -8,7 +8,7 @@
 
 namespace stoker {
 
-[[nodiscard]] inline std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
+[[nodiscard]] inline std::unique_lock<std::mutex> spin_then_lock(std::mutex& mutex) {
   constexpr int attempts = 64;
   for (int i = 0; i < attempts; ++i) {
     std::unique_lock lock{mutex, std::try_to_lock};

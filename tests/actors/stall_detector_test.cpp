@@ -1,5 +1,5 @@
 // A handler that hogs its thread is named while it does.
-#include "stoker/runtime/execution/turn_watch.hpp"
+#include "stoker/runtime/execution/stall_detector.hpp"
 
 #include <memory>
 #include <stdexcept>
@@ -17,14 +17,14 @@ using namespace std::chrono_literals;
 class Watching : public Probes {
  protected:
   Watching() {
-    executor->turn_watch().start(clock, 1s,
-                                 [this](const HoggedThread& one) { seen.push_back(one); });
+    executor->stall_detector().start(clock, 1s,
+                                     [this](const StalledThread& one) { seen.push_back(one); });
   }
   void TearDown() override {
-    executor->turn_watch().stop();
+    executor->stall_detector().stop();
     Probes::TearDown();
   }
-  std::vector<HoggedThread> seen;
+  std::vector<StalledThread> seen;
 };
 
 TEST_F(Watching, names_a_handler_that_runs_too_long_once_while_it_runs) {
@@ -52,7 +52,7 @@ TEST_F(Watching, forgets_threads_that_have_ended) {
   in(a, [](Probe&) {});
   for (int i = 0; i < 10; ++i)
     std::jthread{[this] { EXPECT_TRUE(a.cast(Doing{[](Probe&) {}}, Run::here)); }}.join();
-  EXPECT_EQ(executor->turn_watch().threads(), 1U);
+  EXPECT_EQ(executor->stall_detector().threads(), 1U);
 }
 
 TEST_F(Watching, names_each_that_hogs_anew) {
@@ -77,7 +77,7 @@ TEST_F(Watching, names_a_process_but_not_while_it_waits) {
 }
 
 TEST_F(Watching, ends_when_it_is_stopped) {
-  executor->turn_watch().stop();
+  executor->stall_detector().stop();
   in(a, [this](Probe&) { clock.advance(10s); });
   EXPECT_TRUE(seen.empty());
   EXPECT_EQ(clock.next_due(), Clock::time_point::max());
@@ -94,7 +94,7 @@ TEST_F(Watching, takes_long_names_as_far_as_they_fit) {
 TEST_F(Watching, outlives_a_report_that_throws) {
   const LogCapture log;
   int reports = 0;
-  executor->turn_watch().start(clock, 1s, [&](const HoggedThread&) {
+  executor->stall_detector().start(clock, 1s, [&](const StalledThread&) {
     ++reports;
     throw std::runtime_error{"the disk is full"};
   });
@@ -106,15 +106,16 @@ TEST_F(Watching, outlives_a_report_that_throws) {
 TEST_F(Watching, may_be_stopped_by_its_report) {
   auto alive = std::make_shared<int>(1);
   const std::weak_ptr<int> watched = alive;
-  executor->turn_watch().start(clock, 1s, [&, alive = std::move(alive)](const HoggedThread& one) {
-    executor->turn_watch().stop();
-    EXPECT_EQ(watched.use_count(), 1) << "what runs was destroyed";
-    seen.push_back(one);
-  });
+  executor->stall_detector().start(clock, 1s,
+                                   [&, alive = std::move(alive)](const StalledThread& one) {
+                                     executor->stall_detector().stop();
+                                     EXPECT_EQ(watched.use_count(), 1) << "what runs was destroyed";
+                                     seen.push_back(one);
+                                   });
   for (int i = 0; i < 2; ++i) in(a, [this](Probe&) { clock.advance(10s); });
   EXPECT_EQ(seen.size(), 1U);
   EXPECT_EQ(clock.next_due(), Clock::time_point::max());
-  executor->turn_watch().stop();
+  executor->stall_detector().stop();
   EXPECT_TRUE(watched.expired());
 }
 

@@ -5,7 +5,7 @@
 // taken by a thread that does not run, and what it sends waits until it sleeps again.
 //
 //     {
-//       const HeldWakes held;
+//       const DeferredWakes held;
 //       …                      // futures become ready; plain threads that wait for them sleep on
 //     }                        // now they are woken
 //
@@ -17,12 +17,12 @@
 
 namespace stoker {
 
-class HeldWakes {
+class DeferredWakes {
  public:
-  HeldWakes() noexcept;
-  ~HeldWakes();
-  HeldWakes(const HeldWakes&) = delete;
-  HeldWakes& operator=(const HeldWakes&) = delete;
+  DeferredWakes() noexcept;
+  ~DeferredWakes();
+  DeferredWakes(const DeferredWakes&) = delete;
+  DeferredWakes& operator=(const DeferredWakes&) = delete;
 
   /// Wakes whom this thread holds so far.
   static void flush() noexcept;

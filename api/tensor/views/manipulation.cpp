@@ -1,4 +1,4 @@
-#include "stoker/api/tensor/views/shapes.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 #include <algorithm>
 #include <numeric>
