@@ -3,6 +3,7 @@
 #
 #   - includes point one way: api → pipeline → actors → device → kernels → runtime; the tests of a layer
 #     include that layer and those below it; nothing but tests, bench and examples includes those three
+#   - within a layer, headers of a room include those of the same room and of rooms listed before it
 #   - an include names a file from the root, or one beside the file (tests, bench, the command)
 #   - no file of more than 500 lines
 #   - nothing in a library ends the host process
@@ -20,7 +21,20 @@ find "${libraries[@]}" tests bench examples -name '*.?pp' -print0 | sort -z |
     BEGIN {
       split("runtime kernels device actors pipeline api tests bench examples", names, " ")
       for (i in names) rank[names[i]] = i
+      # Rooms within a layer, lowest first. Headers of a folder that is not listed are free.
+      split("runtime/base runtime/observe runtime/execution runtime/futures runtime/queue runtime/process runtime/asio " \
+            "device device/fault device/vulkan/instance device/vulkan/memory device/vulkan/pipelines " \
+            "device/vulkan/submission device/vulkan " \
+            "actors actors/supervisor actors/device " \
+            "pipeline/kernel_graph pipeline/image pipeline/script/lua pipeline/script/run pipeline/script/library " \
+            "pipeline/tensor/graph pipeline/tensor/complex pipeline/tensor/program pipeline/tensor/passes " \
+            "pipeline/tensor/fusion pipeline/tensor/lowering pipeline/tensor/control pipeline/tensor/files " \
+            "api/observe api/tensor/core api/tensor/views api/tensor/math api/tensor/transforms api/tensor/io " \
+            "api/nn/graph api/nn/functional api/nn/layers api/data api/train/optim api/train/model api/train/loop " \
+            "api/train/script api/command_line", names, " ")
+      for (i in names) order[names[i]] = i + 0
     }
+    function folder_of(path) { sub(/\/[^\/]*$/, "", path); return path }
     function finding(text) { printf "%s:%d: %s\n", FILENAME, FNR, text; found = 1 }
     FNR == 1 {
       split(FILENAME, path, "/")
@@ -36,6 +50,11 @@ find "${libraries[@]}" tests bench examples -name '*.?pp' -print0 | sort -z |
       # Kernels are tried on a GPU through a system.
       allowed = room == "kernels" && !is_library ? "api" : room
       outside = rank[parts[2]] > rank["api"]
+      split($0, quoted, "\"")
+      other = folder_of(substr(quoted[2], 8))
+      own = folder_of(FILENAME)
+      if (FILENAME ~ /\.hpp$/ && parts[2] == layer && order[own] && order[other] > order[own])
+        finding(own " must not include " other)
       if (!(parts[2] in rank) || (is_library || room != layer) && !outside && rank[parts[2]] > rank[allowed] ||
           is_library && outside)
         finding(room " must not include " parts[2])
