@@ -8,7 +8,9 @@
 #include <thread>
 
 #include "stoker/kernels/glsl/compiler.hpp"
+#include "stoker/kernels/glsl/frontend.hpp"
 #include "stoker/kernels/glsl/glsl_kernel.hpp"
+#include "stoker/kernels/preamble.hpp"
 
 namespace stoker {
 namespace {
@@ -95,6 +97,25 @@ TEST(Glsl, another_text_or_variant_is_another_entry) {
   ASSERT_TRUE(compiler.compile(doubling(), {"s32", {{"T", DType::f16}}}).has_value());
   EXPECT_EQ(compiler.counters().compiled, 3U);
   EXPECT_EQ(folder.files().size(), 3U);
+}
+
+TEST(Glsl, a_cache_entry_is_of_its_tools_target_and_passes) {
+  const TemporaryFolder folder;
+  const auto words = GlslCompiler{folder.path()}.compile(doubling(), f32).value();
+  const auto cached = [&](std::string_view toolchain) {
+    const Shader shader = doubling();
+    return glsl::SpirvCache{folder.path()}.load(
+        glsl::SpirvCache::key(preamble(shader, f32), shader.source, toolchain));
+  };
+  const std::string version{glsl::toolchain_version()};
+  EXPECT_EQ(cached(version), words);
+  const std::string target =
+      "SPIR-V " + std::to_string(words[1] >> 16) + "." + std::to_string(words[1] >> 8 & 0xff);
+  for (const std::string& part : {target, std::string{"Vulkan 1.2"}, std::string{"passes"}}) {
+    const std::size_t at = version.find(part);
+    ASSERT_NE(at, version.npos) << part << " is not in " << version;
+    EXPECT_FALSE(cached(std::string{version}.replace(at, part.size(), "others"))) << part;
+  }
 }
 
 TEST(Glsl, a_damaged_cache_file_is_compiled_again) {

@@ -1,4 +1,5 @@
 // Compiled pipelines survive the process; damaged caches do no harm.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -7,6 +8,7 @@
 
 #include "fixture.hpp"
 #include "stoker/device/vulkan/pipelines/cache_file.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace stoker::device::vulkan::testing {
 namespace {
@@ -170,9 +172,10 @@ class PipelineCacheTest : public ::testing::Test {
     if (make_driver()->devices().empty()) GTEST_SKIP() << "no Vulkan device here";
   }
   /// Opens a device with this cache folder, prepares a kernel, closes it.
-  BackendCounters use_once() {
+  BackendCounters use_once() { return use_once(folder_.path); }
+  static BackendCounters use_once(const fs::path& folder) {
     OpenOptions options;
-    options.cache_dir = folder_.path.string();
+    options.cache_dir = folder.string();
     std::string why;
     auto device = OpenDevice::open(why, options, {default_library_names(), FakeCache::install});
     EXPECT_TRUE(device) << why;
@@ -198,6 +201,18 @@ TEST_F(PipelineCacheTest, a_damaged_file_is_ignored_and_replaced) {
   write_text(file, good.substr(0, good.size() - 4) + "oops");
   EXPECT_EQ(use_once().pipelines_from_cache, 0U);
   EXPECT_EQ(text_of(file), good);
+}
+
+TEST_F(PipelineCacheTest, a_folder_that_cannot_be_written_is_told_once) {
+  write_text(folder_.path / "file", "x");
+  const LogCapture log{LogLevel::warn};
+  use_once(folder_.path / "file");  // saves when it has compiled, and at its end
+  EXPECT_EQ(std::ranges::count_if(log.lines(),
+                                  [](const std::string& line) {
+                                    return line.find("the pipeline cache was not saved") !=
+                                           line.npos;
+                                  }),
+            1);
 }
 
 TEST_F(PipelineCacheTest, data_of_another_device_never_reaches_the_driver) {
