@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "stoker/api/stoker.hpp"
+#include "stoker/api/tensor.hpp"
 #include "stoker/bench/harness/groups.hpp"
 
 namespace stoker::bench {
@@ -15,6 +16,14 @@ Pipeline chain(const System& system, int kernels) {
     made.add("transpose", {"v" + std::to_string(i)}, "v" + std::to_string(i + 1));
   made.output("v" + std::to_string(kernels));
   return made;
+}
+
+/// One-dimensional pieces of which each is computed, joined.
+double seconds_to_join(int pieces, int length) {
+  const Tensor x = ones({length});
+  std::vector<Tensor> each;
+  for (int i = 0; i < pieces; ++i) each.push_back(x * static_cast<float>(i));
+  return seconds_of([&] { concatenate(each).computed().get(); });
 }
 
 /// All read one value, and all of theirs are alive until they are joined, sixteen by sixteen.
@@ -58,6 +67,15 @@ void planning(Context& context) {
                              "µs", Better::lower}
                              .remark("Pipeline::compile() on the CPU"));
     }
+  const DeviceScope scope{system.device("cpu")};
+  int length = 4;  // another one each time: no program is known yet
+  for (const int pieces : {1000, 20'000}) {
+    const Samples each = sample(context.repeats(5),
+                                [&] { return seconds_to_join(pieces, length++) / pieces * 1e6; });
+    context.report.add(Row{"concatenate of " + std::to_string(pieces) + " computed tensors, each",
+                           each, "µs", Better::lower}
+                           .remark("planned and run"));
+  }
 }
 
 }  // namespace stoker::bench
