@@ -341,6 +341,7 @@ class Refusals : public testing::Test {
     EXPECT_EQ(done.get(), ErrorCode::overloaded);
   }
 
+  const LogCapture log{LogLevel::warn};
   ManualClock clock;
   const std::shared_ptr<ManualExecutor> executor = std::make_shared<ManualExecutor>(clock);
   const Faults faults;
@@ -350,7 +351,6 @@ class Refusals : public testing::Test {
 };
 
 TEST_F(Refusals, are_told_and_not_logged) {
-  const LogCapture log{LogLevel::warn};
   refuse();
   EXPECT_FALSE(log.contains("nobody looked at a failure"));
 }
