@@ -1,4 +1,4 @@
-// Layers and networks (component Stoker::nn); see docs/training.md. For models and their training
+// Layers and networks, and the tensors that they compute with (component Stoker::nn); see docs/training.md. For models and their training
 // include api/train.hpp.
 #pragma once
 
@@ -13,3 +13,4 @@
 #include "stoker/api/nn/graph/layer.hpp"
 #include "stoker/api/nn/graph/network.hpp"
 #include "stoker/api/nn/graph/node.hpp"
+#include "stoker/api/tensor.hpp"

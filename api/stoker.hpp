@@ -1,8 +1,13 @@
-// Everything a program needs to run kernels, pipelines and buffers. Optional parts have headers of
-// their own: api/asio.hpp (completion tokens, a host's event loop), api/glsl.hpp (GLSL kernels,
-// component glsl), api/script.hpp (Lua scripts, component script), actors/actor.hpp and
-// actors/supervisor/supervisor.hpp (actors of the program's own), runtime/process/fiber_adaptor.hpp (callers in
-// Boost.Fiber, component fiber).
+// Everything a program needs to run kernels, pipelines and buffers. Optional parts have headers of their own:
+//
+//     api/actors.hpp   actors, processes and supervisors of the program's own
+//     api/asio.hpp     completion tokens, a host's event loop
+//     api/glsl.hpp     GLSL kernels (component glsl)
+//     api/tensor.hpp   tensors and gradients (component tensor); tensor_async.hpp, eigen.hpp
+//     api/nn.hpp       layers and networks (component nn); train.hpp, data.hpp
+//     api/script.hpp   Lua scripts (component script)
+//     api/fiber.hpp    for callers who live in Boost.Fiber (component fiber)
+//     api/testing.hpp  a test's own scheduler, clock and device faults
 #pragma once
 
 #include "stoker/api/buffer.hpp"

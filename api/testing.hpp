@@ -1,8 +1,10 @@
 // For tests of programs that use Stoker: a scheduler that decides the order of actors' turns, a clock
-// that is set by hand, and devices that fail on purpose; see docs/testing.md and docs/faults.md.
+// that is set by hand, devices that fail on
+// purpose, and drivers of the test's own; see docs/testing.md, docs/faults.md and docs/backends.md.
 #pragma once
 
 #include "stoker/actors/test_scheduler.hpp"
+#include "stoker/device/backend.hpp"
 #include "stoker/device/fault/fault_injection.hpp"
 #include "stoker/runtime/execution/clock.hpp"
 #include "stoker/runtime/execution/manual_executor.hpp"

@@ -3,17 +3,17 @@
 #
 #   cmake --build build --target stoker_check_headers
 
-stoker_glob(checked_headers runtime/*.hpp kernels/*.hpp kernels/*/*.hpp device/*.hpp device/*/*.hpp
-            actors/*.hpp pipeline/*.hpp pipeline/*/*.hpp pipeline/*/*/*.hpp api/*.hpp api/*/*.hpp
-            api/*/*/*.hpp)
+stoker_glob(checked_headers runtime/*.hpp runtime/*/*.hpp kernels/*.hpp kernels/*/*.hpp device/*.hpp
+            device/*/*.hpp device/*/*/*.hpp actors/*.hpp actors/*/*.hpp pipeline/*/*.hpp pipeline/*/*/*.hpp
+            api/*.hpp api/*/*.hpp api/*/*/*.hpp)
 if(NOT TARGET stoker_fiber)
-  list(FILTER checked_headers EXCLUDE REGEX "/runtime/fiber_adaptor\\.hpp$")
+  list(FILTER checked_headers EXCLUDE REGEX "/(runtime/process/fiber_adaptor|api/fiber)\\.hpp$")
 endif()
 if(NOT TARGET stoker_command)
   list(FILTER checked_headers EXCLUDE REGEX "/api/command_line/")
 endif()
 if(STOKER_BUILD_TESTS)
-  stoker_glob(test_headers tests/*/*.hpp)
+  stoker_glob(test_headers tests/*/*.hpp tests/*/*/*.hpp)
   list(APPEND checked_headers ${test_headers})
 endif()
 if(STOKER_BUILD_BENCH)

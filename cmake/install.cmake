@@ -47,11 +47,12 @@ if(TARGET stoker_command AND NOT CMAKE_CROSSCOMPILING AND NOT STOKER_SANITIZE)
           DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
 endif()
 
-install(DIRECTORY runtime kernels device actors pipeline api
-        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/stoker"
-        FILES_MATCHING PATTERN "*.hpp"
-        PATTERN "command_line" EXCLUDE
-        PATTERN "shader_tool" EXCLUDE)
+include(public_headers)
+stoker_public_headers("${CMAKE_CURRENT_SOURCE_DIR}" public_headers)
+foreach(header ${public_headers})
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES "${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/stoker/${folder}")
+endforeach()
 
 configure_package_config_file(cmake/StokerConfig.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/StokerConfig.cmake"
                               INSTALL_DESTINATION "${config_dir}")

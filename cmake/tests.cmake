@@ -147,6 +147,10 @@ if(STOKER_INSTALL AND NOT STOKER_SANITIZE AND EXISTS
 endif()
 
 # Rules that the sources and the libraries keep.
+add_test(NAME rules.public_headers_are_those_listed
+         COMMAND "${CMAKE_COMMAND}" -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}
+                 -DLIST=${CMAKE_CURRENT_SOURCE_DIR}/cmake/public_headers.txt -DCOMPARE=1 -P
+                 "${CMAKE_CURRENT_SOURCE_DIR}/cmake/public_headers.cmake")
 add_test(NAME rules.sources_keep_the_rules
          COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/cmake/lint_rules.sh")
 set(libraries "")
@@ -157,5 +161,6 @@ list(JOIN libraries "," libraries)
 add_test(NAME rules.libraries_never_end_their_process
          COMMAND "${CMAKE_COMMAND}" -DLIBRARIES=${libraries} -DNM=${CMAKE_NM} -P
                  "${CMAKE_CURRENT_SOURCE_DIR}/cmake/check_no_exit.cmake")
-set_tests_properties(rules.sources_keep_the_rules rules.libraries_never_end_their_process
+set_tests_properties(rules.public_headers_are_those_listed rules.sources_keep_the_rules
+                     rules.libraries_never_end_their_process
                      PROPERTIES LABELS rules)

@@ -11,11 +11,7 @@
 #include <iostream>
 #include <numbers>
 
-#include "stoker/api/data/split.hpp"
-#include "stoker/api/tensor/core/creation.hpp"
-#include "stoker/api/tensor/math/random.hpp"
-#include "stoker/api/tensor/views/manipulation.hpp"
-#include "stoker/api/train/loop/fit.hpp"
+#include "stoker/api/train.hpp"
 
 namespace nn = stoker::nn;
 namespace callbacks = stoker::nn::callbacks;

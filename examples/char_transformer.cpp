@@ -14,10 +14,7 @@
 #include <set>
 #include <sstream>
 
-#include "stoker/api/tensor/core/creation.hpp"
-#include "stoker/api/tensor/math/random.hpp"
-#include "stoker/api/tensor/math/reductions.hpp"
-#include "stoker/api/train/loop/fit.hpp"
+#include "stoker/api/train.hpp"
 
 namespace nn = stoker::nn;
 

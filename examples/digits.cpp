@@ -9,10 +9,7 @@
 #include <fstream>
 #include <iostream>
 
-#include "stoker/api/data/csv.hpp"
-#include "stoker/api/data/split.hpp"
-#include "stoker/api/tensor/math/reductions.hpp"
-#include "stoker/api/train/loop/fit.hpp"
+#include "stoker/api/train.hpp"
 
 namespace nn = stoker::nn;
 

@@ -8,9 +8,7 @@
 // are what they were, to the bit.
 #include <iostream>
 
-#include "stoker/api/data/csv.hpp"
-#include "stoker/api/data/split.hpp"
-#include "stoker/api/train/loop/fit.hpp"
+#include "stoker/api/train.hpp"
 
 namespace nn = stoker::nn;
 

@@ -8,9 +8,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "stoker/api/tensor/core/creation.hpp"
-#include "stoker/api/tensor/math/random.hpp"
-#include "stoker/api/train/loop/fit.hpp"
+#include "stoker/api/train.hpp"
 
 namespace nn = stoker::nn;
 

@@ -12,11 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "stoker/actors/group.hpp"
-#include "stoker/actors/supervisor/supervisor.hpp"
-#include "stoker/runtime/execution/thread_pool.hpp"
-#include "stoker/runtime/observe/log.hpp"
-#include "stoker/runtime/process/process.hpp"
+#include "stoker/api/actors.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "stoker/actors/test_scheduler.hpp"
-#include "stoker/actors/timed_send.hpp"
+#include "stoker/api/actors.hpp"
+#include "stoker/api/testing.hpp"
 
 namespace {
 

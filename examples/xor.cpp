@@ -6,9 +6,7 @@
 // the network sees it. Ends with 1 if one of the four answers is wrong.
 #include <iostream>
 
-#include "stoker/api/tensor/core/creation.hpp"
-#include "stoker/api/tensor/math/reductions.hpp"
-#include "stoker/api/train/loop/fit.hpp"
+#include "stoker/api/train.hpp"
 
 namespace nn = stoker::nn;
 

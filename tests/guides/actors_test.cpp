@@ -8,18 +8,10 @@
 #include <iostream>
 #include <latch>
 
-#include "stoker/actors/group.hpp"
-#include "stoker/actors/process_actor.hpp"
-#include "stoker/actors/registry.hpp"
-#include "stoker/actors/supervisor/supervisor.hpp"
-#include "stoker/actors/test_scheduler.hpp"
-#include "stoker/actors/timed_send.hpp"
+#include "stoker/api/actors.hpp"
 #include "stoker/api/asio.hpp"
 #include "stoker/api/stoker.hpp"
-#include "stoker/device/fault/fault_injection.hpp"
-#include "stoker/runtime/execution/stall_detector.hpp"
-#include "stoker/runtime/execution/thread_pool.hpp"
-#include "stoker/runtime/observe/log.hpp"
+#include "stoker/api/testing.hpp"
 
 namespace {
 

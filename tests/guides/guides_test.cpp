@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "stoker/api/asio.hpp"
+#include "stoker/api/fiber.hpp"
 #include "stoker/api/script.hpp"
 #include "stoker/api/stoker.hpp"
-#include "stoker/device/fault/fault_injection.hpp"
-#include "stoker/runtime/process/fiber_adaptor.hpp"
+#include "stoker/api/testing.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@
 
 #include "stoker/api/asio.hpp"
 #include "stoker/api/stoker.hpp"
-#include "stoker/api/train/loop/fit.hpp"
+#include "stoker/api/train.hpp"
 #include "stoker/pipeline/image/image_io.hpp"
 
 namespace asio = boost::asio;

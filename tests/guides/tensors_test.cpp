@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <iostream>
 
+#include "stoker/api/eigen.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/api/tensor.hpp"
-#include "stoker/api/tensor/core/async.hpp"
-#include "stoker/api/tensor/io/eigen.hpp"
+#include "stoker/api/tensor_async.hpp"
 #include "stoker/runtime/futures/cancel.hpp"
 
 namespace {

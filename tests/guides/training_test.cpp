@@ -6,10 +6,7 @@
 #include <iostream>
 
 #include "stoker/api/system.hpp"
-#include "stoker/api/tensor/core/creation.hpp"
-#include "stoker/api/train/loop/fit.hpp"
-#include "stoker/api/train/loop/trainer.hpp"
-#include "stoker/api/train/loop/training_file.hpp"
+#include "stoker/api/train.hpp"
 
 namespace nn = stoker::nn;
 

@@ -1,24 +1,26 @@
-// Links what an installed Stoker offers and looks a kernel up. Exit code 0: it works.
+// Uses what an installed Stoker offers: runs a built-in kernel and, with the component glsl, one of its own.
+// Exit code 0: it works.
 #include <cstdio>
 
-#include "stoker/kernels/kernel.hpp"
-#include "stoker/kernels/spirv.hpp"
+#include "stoker/api/stoker.hpp"
 #ifdef WITH_GLSL
-#include "stoker/kernels/glsl/compiler.hpp"
+#include "stoker/api/glsl.hpp"
 #endif
 
 int main() {
-  const auto kernel = stoker::KernelRegistry::builtin().find("fill");
-  if (kernel.has_error()) return std::puts(kernel.error().what()), 1;
-  if (stoker::cpu_table().find("fill") == nullptr) return std::puts("no CPU version"), 1;
-  const auto& shader = *(*kernel)->shaders.at(0);
-  if (stoker::builtin_spirv(shader.name, shader.variants.at(0).name).empty())
-    return std::puts("no SPIR-V"), 1;
+  const stoker::System system;
+  const stoker::Device device = system.device("cpu");
+  const stoker::Buffer sum =
+      device.run("elementwise_add", {device.buffer({1.0F, 2.0F}), device.buffer({3.0F, 4.0F})});
+  if (sum.read<float>().get() != std::vector{4.0F, 6.0F}) return std::puts("wrong sum"), 1;
 #ifdef WITH_GLSL
-  stoker::Shader own{.name = "own", .file = "own.glsl", .bindings = {}, .variants = {{"plain"}}};
-  own.source = "void main() {}";
-  const auto compiled = stoker::compile_glsl(own, own.variants[0]);
-  if (compiled.has_error()) return std::puts(compiled.error().what()), 1;
+  stoker::GlslCompiler compiler;
+  stoker::GlslKernelSpec twice;
+  twice.name = "twice";
+  twice.source = "void main() { uint i = stoker_index(); if (i < n) y(i) = 2 * x(i); }";
+  twice.inputs = {{"x"}};
+  const auto own = stoker::glsl_kernel(twice, compiler);
+  if (own.has_error()) return std::puts(own.error().what()), 1;
 #endif
-  std::printf("stoker works on %s\n", std::string{stoker::cpu_isa()}.c_str());
+  std::printf("stoker works on %s\n", device.name().c_str());
 }

@@ -1,0 +1,41 @@
+# The public headers: the entry points, which are the headers that lie directly in api/, and what they include.
+# Only these are installed. cmake/public_headers.txt lists them, so that a change of the public surface shows in
+# a change of that list, and a test compares the two. To write it again:
+#
+#   cmake -DSOURCE=. -DLIST=cmake/public_headers.txt -P cmake/public_headers.cmake
+
+cmake_policy(VERSION 3.25)
+
+# stoker_public_headers(OUT): paths from the root, sorted.
+function(stoker_public_headers source out)
+  file(GLOB waiting RELATIVE "${source}" "${source}/api/*.hpp")
+  set(found "")
+  while(waiting)
+    list(POP_FRONT waiting header)
+    if(header IN_LIST found)
+      continue()
+    endif()
+    list(APPEND found "${header}")
+    file(STRINGS "${source}/${header}" includes REGEX "^#include \"stoker/")
+    list(TRANSFORM includes REPLACE "^#include \"stoker/([^\"]+)\".*" "\\1")
+    list(APPEND waiting ${includes})
+  endwhile()
+  list(SORT found)
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+if(CMAKE_SCRIPT_MODE_FILE AND LIST)
+  cmake_path(ABSOLUTE_PATH SOURCE NORMALIZE)
+  cmake_path(ABSOLUTE_PATH LIST NORMALIZE)
+  stoker_public_headers("${SOURCE}" headers)
+  list(JOIN headers "\n" text)
+  if(COMPARE)
+    file(READ "${LIST}" listed)
+    if(NOT listed STREQUAL "${text}\n")
+      message(FATAL_ERROR "The public headers have changed. Write their list anew:\n"
+                          "  cmake -DSOURCE=. -DLIST=cmake/public_headers.txt -P cmake/public_headers.cmake")
+    endif()
+  else()
+    file(WRITE "${LIST}" "${text}\n")
+  endif()
+endif()
