@@ -3,6 +3,7 @@
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/api/tensor/transforms/grad.hpp"
+#include "stoker/api/tensor/transforms/jit.hpp"
 #include "stoker/api/tensor/views/slicing.hpp"
 
 namespace stoker::nn {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "stoker/actors/device/device_client.hpp"
+#include "stoker/pipeline/kernel_graph/compiled_pipeline.hpp"
 
 namespace stoker::script {
 
