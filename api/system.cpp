@@ -149,6 +149,10 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
       if (may_wait && !end.wait_until(until)) all = false;
     };
     await(tree.stop_program());
+    const Future<void> jobs_ended = blocking.close();
+    const bool in_job = blocking.in_pool();  // it cannot wait for itself
+    if (!in_job) await(jobs_ended);
+    blocking.leave(may_wait && !in_job ? BlockingPool::Tell::yes : BlockingPool::Tell::no);
     if (watches) executor->stall_detector().stop();
     Slots closing;
     std::unique_ptr<ObserveServer> silenced;
@@ -217,6 +221,7 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
   std::mutex slots_mutex;  // held beside `mutex` by whoever changes what follows
   Slots devices;
   ActorRegistry registry;
+  BlockingPool blocking{options.blocking};
   SystemTree tree{executor};
   // The last, because it asks for the others from a thread of its own.
   std::unique_ptr<ObserveServer> server =
@@ -269,6 +274,7 @@ Future<SystemObservation> System::observe() const {
     return make_ready_future<SystemObservation>(here.error());
   return observe_later(state_->observed());
 }
+BlockingPool& System::blocking() const noexcept { return state_->blocking; }
 Supervisor System::supervisor() const { return state_->tree.program(); }
 std::shared_ptr<Executor> System::shared_executor() const noexcept { return state_->executor; }
 bool System::stop() const { return state_->stop(); }

@@ -19,6 +19,7 @@
 #include "stoker/api/pipeline.hpp"
 #include "stoker/device/device_info.hpp"
 #include "stoker/device/shell_options.hpp"
+#include "stoker/runtime/blocking_pool.hpp"
 #include "stoker/runtime/config.hpp"
 
 namespace stoker {
@@ -45,6 +46,8 @@ struct SystemOptions {
   std::vector<std::shared_ptr<Driver>> drivers = {};
   /// Memory budget and queue sizes of each device.
   ShellOptions device = {};
+  /// Threads and queue of run_blocking() and of the image codecs (api/image.hpp).
+  BlockingOptions blocking = {};
   /// How often a lost device is opened again.
   DeviceRestarts device_restarts = {};
   /// A handler or process that has its thread for longer is named in the log; zero: none is watched.
@@ -94,6 +97,16 @@ class System {
   /// executor goes first.
   [[nodiscard]] Future<SystemObservation> observe() const;
 
+  /// Calls function() where it may block or compute for long, on a thread of a bounded pool: the future
+  /// holds what it returns (U, void or Result<U>) or the Error it throws. Throws overloaded (as many run
+  /// and wait as SystemOptions::blocking allows), closed. Dropping the future does not cancel the work;
+  /// see runtime/blocking_pool.hpp.
+  template <class F> auto run_blocking(F&& function) const {
+    return blocking().run(std::forward<F>(function));
+  }
+  /// The pool itself.
+  [[nodiscard]] BlockingPool& blocking() const noexcept;
+
   /// Names for the program's actors.
   [[nodiscard]] ActorRegistry& registry() const noexcept;
 
@@ -107,11 +120,12 @@ class System {
   [[nodiscard]] MetricRegistry& metrics() const noexcept;
   [[nodiscard]] const Config& config() const noexcept;
 
-  /// Stops the system now instead of with the last handle: first the program's actors, then the devices
-  /// with their memory; memory that a handle still holds stays. Waits up to stop_patience, but does not
-  /// wait for actors when called on an executor thread or a host's loop: they end later there, in the same
-  /// order, when those threads come to it. Returns false if something was still running; it is left behind.
-  /// Concurrent calls wait for the same end. Later calls do nothing.
+  /// Stops the system now instead of with the last handle: first the program's actors, then blocking work,
+  /// then the devices with their memory; memory that a handle still holds stays. Waits up to stop_patience,
+  /// but does not wait for actors or blocking work when called on an executor thread or a host's loop, nor in
+  /// a job of run_blocking() for other jobs: they end later there, in the same order, when those threads come
+  /// to it. Returns false if something was still running; it is left behind. Concurrent calls wait for the
+  /// same end. Later calls do nothing.
   bool stop() const;
 
  private:

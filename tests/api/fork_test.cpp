@@ -64,8 +64,10 @@ TEST_P(Forks, use_in_the_child_is_refused_by_name) {
   Pipeline pipeline = system.pipeline(device);
   pipeline.add("relu", {x}, y);
   pipeline.run().get();
+  system.run_blocking([] {}).get();
   EXPECT_TRUE(holds_in_child([&] {
     return refuses([&] { device.submit("relu", {x}, y); }) &&
+           refuses([&] { static_cast<void>(system.run_blocking([] {})); }) &&
            refuses([&] { static_cast<void>(x.read<float>().get()); }) && refuses([&] {
              x.write(std::vector{3.0F, 4.0F});
            }) &&
