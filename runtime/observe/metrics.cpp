@@ -1,10 +1,9 @@
 #include "stoker/runtime/observe/metrics.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <tuple>
 
 #include "stoker/runtime/base/fork_guard.hpp"
 #include "stoker/runtime/base/json_text.hpp"
@@ -63,65 +62,6 @@ Metric& find_or_make(Family<Metric>& family, std::string_view name, std::string_
   return at->second.metric;
 }
 
-/// As Prometheus escapes label values.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '\n') {
-      result += "\\n";
-      continue;
-    }
-    if (c == '\\' || c == '"') result.push_back('\\');
-    result.push_back(c);
-  }
-  return result;
-}
-
-std::string label_text(const MetricLabels& labels, std::string_view bound = {}) {
-  std::string text;
-  for (const auto& [key, value] : labels)
-    text += (text.empty() ? "{" : ",") + key + "=\"" + escaped(value) + "\"";
-  if (!bound.empty()) text += (text.empty() ? "{le=\"" : ",le=\"") + std::string{bound} + "\"";
-  return text.empty() ? text : text + "}";
-}
-
-/// Writes # HELP and # TYPE once per name; values of one name lie together.
-class PrometheusText {
- public:
-  void head(const MetricInfo& info, const char* type) {
-    if (info.name == last_) return;
-    last_ = info.name;
-    if (!info.help.empty()) out_ << "# HELP " << info.name << ' ' << escaped(info.help) << '\n';
-    out_ << "# TYPE " << info.name << ' ' << type << '\n';
-  }
-  template <class Value>
-  void line(const std::string& name, const std::string& labels, Value value) {
-    out_ << name << labels << ' ' << value << '\n';
-  }
-  void histogram(const MetricsSnapshot::HistogramValue& histogram) {
-    head(histogram, "histogram");
-    std::uint64_t total = 0;
-    for (std::size_t i = 0; i < HistogramSnapshot::bucket_count; ++i) {
-      total += histogram.value.buckets[i];
-      if (histogram.value.buckets[i] == 0) continue;
-      // Values are whole numbers below 2^i, so the bound is included, as `le` asks.
-      const double bound = (std::ldexp(1.0, static_cast<int>(i)) - 1) * histogram.scale;
-      std::ostringstream text;
-      text << bound;
-      line(histogram.name + "_bucket", label_text(histogram.labels, text.str()), total);
-    }
-    line(histogram.name + "_bucket", label_text(histogram.labels, "+Inf"), histogram.value.count);
-    line(histogram.name + "_sum", label_text(histogram.labels),
-         static_cast<double>(histogram.value.sum) * histogram.scale);
-    line(histogram.name + "_count", label_text(histogram.labels), histogram.value.count);
-  }
-  [[nodiscard]] std::string text() const { return out_.str(); }
-
- private:
-  std::ostringstream out_;
-  std::string last_;
-};
-
 nlohmann::json describe(const MetricInfo& info) {
   nlohmann::json labels = nlohmann::json::object();
   for (const auto& [key, value] : info.labels) labels[key] = value;
@@ -175,20 +115,6 @@ MetricsSnapshot MetricRegistry::snapshot() const {
     result.histograms.push_back(
         {{key.first, entry.help, key.second}, entry.metric.snapshot(), entry.scale});
   return result;
-}
-
-std::string MetricsSnapshot::to_prometheus() const {
-  PrometheusText text;
-  for (const CounterValue& counter : counters) {
-    text.head(counter, "counter");
-    text.line(counter.name, label_text(counter.labels), counter.value);
-  }
-  for (const GaugeValue& gauge : gauges) {
-    text.head(gauge, "gauge");
-    text.line(gauge.name, label_text(gauge.labels), gauge.value);
-  }
-  for (const HistogramValue& histogram : histograms) text.histogram(histogram);
-  return text.text();
 }
 
 std::string MetricsSnapshot::to_json() const {

@@ -99,9 +99,8 @@ struct MetricsSnapshot {
   std::vector<GaugeValue> gauges;
   std::vector<HistogramValue> histograms;
 
+  /// See prometheus.hpp for what Prometheus scrapes.
   [[nodiscard]] std::string to_json() const;
-  /// The text format that Prometheus scrapes (version 0.0.4).
-  [[nodiscard]] std::string to_prometheus() const;
 };
 
 class MetricRegistry {

@@ -63,28 +63,6 @@ TEST(Histogram, estimates_quantiles_within_a_factor_of_two) {
   EXPECT_EQ(HistogramSnapshot{}.quantile(0.5), 0);
 }
 
-TEST(Metrics, print_as_prometheus_asks) {
-  MetricRegistry registry;
-  registry.counter("submits_total", "Submits.", {{"device", "cpu"}}).add(2);
-  registry.counter("submits_total", "Submits.", {{"device", "a \"b\"\n"}}).add(3);
-  registry.gauge("depth").set(-4);
-  registry.histogram("wait_seconds", "Waits.", {}, 1e-9).record(1000);
-  const std::string text = registry.snapshot().to_prometheus();
-  EXPECT_EQ(text,
-            "# HELP submits_total Submits.\n"
-            "# TYPE submits_total counter\n"
-            "submits_total{device=\"a \\\"b\\\"\\n\"} 3\n"
-            "submits_total{device=\"cpu\"} 2\n"
-            "# TYPE depth gauge\n"
-            "depth -4\n"
-            "# HELP wait_seconds Waits.\n"
-            "# TYPE wait_seconds histogram\n"
-            "wait_seconds_bucket{le=\"1.023e-06\"} 1\n"
-            "wait_seconds_bucket{le=\"+Inf\"} 1\n"
-            "wait_seconds_sum 1e-06\n"
-            "wait_seconds_count 1\n");
-}
-
 TEST(Metrics, print_as_json) {
   MetricRegistry registry;
   registry.counter("total", "help", {{"k", "v"}}).add(7);
