@@ -24,7 +24,7 @@ struct Pixels {
 [[nodiscard]] Result<Image> decode_png(std::span<const std::byte> file, const ImageLimits& limits,
                                        const CancelToken& stop);
 [[nodiscard]] Result<Image> decode_jpeg(std::span<const std::byte> file, const ImageLimits& limits);
-[[nodiscard]] Result<std::vector<std::byte>> encode_png(const Pixels& pixels,
+[[nodiscard]] Result<std::vector<std::byte>> encode_png(const Pixels& pixels, int level,
                                                         const CancelToken& stop);
 [[nodiscard]] Result<std::vector<std::byte>> encode_jpeg(const Pixels& pixels, int quality);
 
@@ -34,6 +34,6 @@ struct Pixels {
 [[nodiscard]] Result<Image> allocate(const TensorSpec& spec);
 /// limit_exceeded if the limits forbid this size.
 [[nodiscard]] Result<void> check_limits(std::int64_t height, std::int64_t width,
-                                        const ImageLimits& limits);
+                                        std::int64_t channels, const ImageLimits& limits);
 
 }  // namespace stoker::codecs

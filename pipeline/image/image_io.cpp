@@ -97,7 +97,7 @@ template <class T> std::vector<std::uint8_t> to_bytes(std::span<const std::byte>
 }
 
 Result<void> check_encodable(const TensorSpec& spec, std::span<const std::byte> bytes,
-                             int quality) {
+                             const ImageEncoding& encoding) {
   const Shape& shape = spec.shape;
   const auto is_image =
       shape.rank() == 3 && !shape.empty() && (shape[2] == 1 || shape[2] == 3 || shape[2] == 4);
@@ -123,11 +123,16 @@ Result<void> check_encodable(const TensorSpec& spec, std::span<const std::byte> 
         ErrorCode::invalid_argument,
         "the data is not as long as the shape says",
         {{"expected", std::to_string(spec.bytes())}, {"got", std::to_string(bytes.size())}}};
-  if (quality < 1 || quality > 100)
+  if (encoding.quality < 1 || encoding.quality > 100)
     return Error{"image",
                  ErrorCode::invalid_argument,
                  "quality must be 1 to 100",
-                 {{"quality", std::to_string(quality)}}};
+                 {{"quality", std::to_string(encoding.quality)}}};
+  if (encoding.level < 0 || encoding.level > 9)
+    return Error{"image",
+                 ErrorCode::invalid_argument,
+                 "level must be 0 to 9",
+                 {{"level", std::to_string(encoding.level)}}};
   return {};
 }
 
@@ -142,18 +147,20 @@ Error damaged(const char* format, const char* reason) {
           {{"format", format}}};
 }
 
-Result<void> check_limits(std::int64_t height, std::int64_t width, const ImageLimits& limits) {
+Result<void> check_limits(std::int64_t height, std::int64_t width, std::int64_t channels,
+                          const ImageLimits& limits) {
   const std::string size = std::to_string(width) + "x" + std::to_string(height);
-  if (width > limits.extent || height > limits.extent)
+  const auto refused = [&](const char* reason, std::int64_t limit) {
     return Error{"image",
                  ErrorCode::limit_exceeded,
-                 "the picture has too long a side: " + size,
-                 {{"limit", std::to_string(limits.extent)}, {"size", size}}};
-  if (width * height > limits.pixels)
-    return Error{"image",
-                 ErrorCode::limit_exceeded,
-                 "the picture has too many pixels: " + size,
-                 {{"limit", std::to_string(limits.pixels)}, {"size", size}}};
+                 reason + size,
+                 {{"limit", std::to_string(limit)}, {"size", size}}};
+  };
+  if (width > limits.width) return refused("the picture is too wide: ", limits.width);
+  if (height > limits.height) return refused("the picture is too high: ", limits.height);
+  // A product of headers' numbers may not fit 64 bits.
+  if (height > limits.bytes / channels / width)
+    return refused("the picture takes too many bytes: ", limits.bytes);
   return {};
 }
 
@@ -194,7 +201,13 @@ std::optional<ImageFormat> image_format(const std::filesystem::path& name) {
 
 namespace {
 
-Result<ImageFormat> known_format(std::span<const std::byte> file) {
+Result<ImageFormat> known_format(std::span<const std::byte> file, const ImageLimits& limits) {
+  if (std::cmp_greater(file.size(), limits.file_bytes))
+    return Error{
+        "image",
+        ErrorCode::limit_exceeded,
+        "the file is too large",
+        {{"limit", std::to_string(limits.file_bytes)}, {"bytes", std::to_string(file.size())}}};
   if (const auto format = image_format(file)) return *format;
   return Error{"image",
                ErrorCode::unsupported,
@@ -205,23 +218,24 @@ Result<ImageFormat> known_format(std::span<const std::byte> file) {
 }  // namespace
 
 Result<TensorSpec> image_spec(std::span<const std::byte> file, const ImageLimits& limits) {
-  STOKER_ASSIGN(const ImageFormat format, known_format(file));
+  STOKER_ASSIGN(const ImageFormat format, known_format(file, limits));
   return format == ImageFormat::png ? codecs::spec_of_png(file, limits)
                                     : codecs::spec_of_jpeg(file, limits);
 }
 
 Result<Image> decode_image(std::span<const std::byte> file, const ImageLimits& limits,
                            const CancelToken& stop) {
-  STOKER_ASSIGN(const ImageFormat format, known_format(file));
+  STOKER_ASSIGN(const ImageFormat format, known_format(file, limits));
   STOKER_TRY(stop.check());
   return format == ImageFormat::png ? codecs::decode_png(file, limits, stop)
                                     : codecs::decode_jpeg(file, limits);
 }
 
 Result<std::vector<std::byte>> encode_image(ImageFormat format, const TensorSpec& spec,
-                                            std::span<const std::byte> bytes, int quality,
+                                            std::span<const std::byte> bytes,
+                                            const ImageEncoding& encoding,
                                             const CancelToken& stop) {
-  STOKER_TRY(check_encodable(spec, bytes, quality));
+  STOKER_TRY(check_encodable(spec, bytes, encoding));
   STOKER_TRY(stop.check());
   std::vector<std::uint8_t> converted;
   if (spec.dtype == DType::f32) converted = to_bytes<float>(bytes);
@@ -230,8 +244,8 @@ Result<std::vector<std::byte>> encode_image(ImageFormat format, const TensorSpec
                                  ? reinterpret_cast<const std::uint8_t*>(bytes.data())
                                  : converted.data();
   const codecs::Pixels pixels{spec.shape[0], spec.shape[1], spec.shape[2], data};
-  return format == ImageFormat::png ? codecs::encode_png(pixels, stop)
-                                    : codecs::encode_jpeg(pixels, quality);
+  return format == ImageFormat::png ? codecs::encode_png(pixels, encoding.level, stop)
+                                    : codecs::encode_jpeg(pixels, encoding.quality);
 }
 
 Result<std::vector<std::byte>> read_image_file(const std::filesystem::path& path,
@@ -265,22 +279,24 @@ Result<std::vector<std::byte>> read_image_file(const std::filesystem::path& path
   return bytes;
 }
 
-Result<Image> load_image(const std::filesystem::path& path, const ImageLimits& limits) {
+Result<Image> load_image(const std::filesystem::path& path, const ImageLimits& limits,
+                         const CancelToken& stop) {
   STOKER_ASSIGN(const std::vector<std::byte> file, read_image_file(path, limits));
-  auto image = decode_image(file, limits);
+  auto image = decode_image(file, limits, stop);
   if (image.has_error()) return image.error().with("path", path.string());
   return image;
 }
 
 Result<void> save_image(const std::filesystem::path& path, const TensorSpec& spec,
-                        std::span<const std::byte> bytes, int quality, const CancelToken& stop) {
+                        std::span<const std::byte> bytes, const ImageEncoding& encoding,
+                        const CancelToken& stop) {
   const auto format = image_format(path);
   if (!format)
     return Error{"save_image",
                  ErrorCode::invalid_argument,
                  "the name ends in none of .png, .jpg, .jpeg",
                  {{"path", path.string()}}};
-  auto file = encode_image(*format, spec, bytes, quality, stop);
+  auto file = encode_image(*format, spec, bytes, encoding, stop);
   if (file.has_error()) return file.error().with("path", path.string());
   return replace_file(path, *file, stop);
 }

@@ -27,11 +27,20 @@ namespace stoker {
 
 enum class ImageFormat : std::uint8_t { png, jpeg };
 
-/// What decoding refuses to exceed (limit_exceeded, with the limit and what came).
+/// What decoding refuses to exceed (limit_exceeded, with the limit and what came). Inclusive.
 struct ImageLimits {
-  std::int64_t extent = 65'500;  ///< pixels along one side
-  std::int64_t pixels = std::int64_t{1} << 28;
+  std::int64_t width = 65'500;  ///< pixels
+  std::int64_t height = 65'500;
+  std::int64_t bytes = std::int64_t{1} << 30;  ///< of the decoded pixels: width x height x channels
   std::int64_t file_bytes = std::int64_t{1} << 30;
+};
+
+/// How a picture is encoded.
+struct ImageEncoding {
+  int quality = 90;  ///< of JPEG, 1 to 100; from 90 on colours keep their full resolution
+  /// Of PNG, 0 (stored) to 9: zlib's effort. A photograph is hardly smaller at 6 than at 4, and takes
+  /// twice as long.
+  int level = 4;
 };
 
 /// A picture in memory: `bytes` holds spec.bytes() bytes.
@@ -55,12 +64,12 @@ struct Image {
                                          const CancelToken& stop = {});
 
 /// Encodes [height, width, 1 | 3 | 4] of u8, or of f32 or f16 in 0–1 (clamped, rounded to nearest,
-/// NaN becomes 0). `quality`, 1–100, is that of JPEG, which holds no alpha. Errors: shape_mismatch,
-/// dtype_mismatch, invalid_argument.
+/// NaN becomes 0). JPEG holds no alpha. Errors: shape_mismatch, dtype_mismatch, invalid_argument,
+/// limit_exceeded.
 [[nodiscard]] Result<std::vector<std::byte>> encode_image(ImageFormat format,
                                                           const TensorSpec& spec,
                                                           std::span<const std::byte> bytes,
-                                                          int quality = 90,
+                                                          const ImageEncoding& encoding = {},
                                                           const CancelToken& stop = {});
 
 /// The contents of a regular file. Errors: not_found, io_error with the system's reason,
@@ -69,12 +78,14 @@ struct Image {
                                                              const ImageLimits& limits = {});
 /// decode_image() of a regular file; also what read_image_file() says.
 [[nodiscard]] Result<Image> load_image(const std::filesystem::path& path,
-                                       const ImageLimits& limits = {});
+                                       const ImageLimits& limits = {},
+                                       const CancelToken& stop = {});
 
 /// encode_image() by the extension of `path`. The file appears complete or not at all: it is written
 /// beside `path` under another name and then renamed over it.
 [[nodiscard]] Result<void> save_image(const std::filesystem::path& path, const TensorSpec& spec,
-                                      std::span<const std::byte> bytes, int quality = 90,
+                                      std::span<const std::byte> bytes,
+                                      const ImageEncoding& encoding = {},
                                       const CancelToken& stop = {});
 
 }  // namespace stoker

@@ -34,8 +34,9 @@ Result<TensorSpec> read_header(const Handle& handle, std::span<const std::byte> 
                  {{"feature", "CMYK"}}};
   // A file of tables only, or one that ends before the frame, is a header without a picture.
   if (width < 1 || height < 1) return damaged("JPEG", "the file holds no picture");
-  STOKER_TRY(check_limits(height, width, limits));
-  return TensorSpec{DType::u8, Shape{height, width, colours == TJCS_GRAY ? 1 : 3}};
+  const int channels = colours == TJCS_GRAY ? 1 : 3;
+  STOKER_TRY(check_limits(height, width, channels, limits));
+  return TensorSpec{DType::u8, Shape{height, width, channels}};
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ bool read_pixels(png_structp png, png_infop info, const Header* header, png_byte
   return true;
 }
 
-bool write_file(png_structp png, png_infop info, Channel* channel, const Pixels* pixels,
+bool write_file(png_structp png, png_infop info, Channel* channel, const Pixels* pixels, int level,
                 const CancelToken* stop) {
   if (setjmp(png_jmpbuf(png)) != 0) return false;
   png_set_write_fn(png, channel, on_write, on_flush);
@@ -135,8 +135,7 @@ bool write_file(png_structp png, png_infop info, Channel* channel, const Pixels*
   png_set_IHDR(png, info, static_cast<png_uint_32>(pixels->width),
                static_cast<png_uint_32>(pixels->height), 8, colour, PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-  // A photograph is hardly smaller at zlib's default of 6, and takes twice as long.
-  png_set_compression_level(png, 4);
+  png_set_compression_level(png, level);
   png_write_info(png, info);
   const std::size_t row = static_cast<std::size_t>(pixels->width * pixels->channels);
   for (std::int64_t y = 0; y < pixels->height; ++y) {
@@ -161,7 +160,7 @@ Result<Header> begin(Reader& reader, std::span<const std::byte> file, const Imag
   Header header{};
   if (!read_header(reader.png, reader.info, &reader.channel, &header))
     return damaged("PNG", reader.channel.message);
-  STOKER_TRY(check_limits(header.height, header.width, limits));
+  STOKER_TRY(check_limits(header.height, header.width, header.channels, limits));
 
   // Deflate shrinks at most 1032-fold, so a tiny file cannot make us allocate a huge picture.
   constexpr std::size_t best_ratio = 1032;
@@ -194,12 +193,13 @@ Result<Image> decode_png(std::span<const std::byte> file, const ImageLimits& lim
   return damaged("PNG", reader.channel.message);
 }
 
-Result<std::vector<std::byte>> encode_png(const Pixels& pixels, const CancelToken& stop) {
+Result<std::vector<std::byte>> encode_png(const Pixels& pixels, int level,
+                                          const CancelToken& stop) {
   std::vector<std::byte> file;
   Writer writer;
   if (writer.info == nullptr) return no_memory();
   writer.channel.sink = &file;
-  if (write_file(writer.png, writer.info, &writer.channel, &pixels, &stop)) return file;
+  if (write_file(writer.png, writer.info, &writer.channel, &pixels, level, &stop)) return file;
   STOKER_TRY(stop.check());
   return Error{"image", ErrorCode::io_error, std::string{"PNG: "} + writer.channel.message};
 }

@@ -251,9 +251,9 @@ TEST(ImageIo, jpeg_refuses_alpha) {
 
 TEST(ImageIo, encoding_refuses_what_is_no_image) {
   const std::vector<std::byte> none;
-  const auto code = [&](const TensorSpec& spec, std::span<const std::byte> bytes,
-                        int quality = 90) {
-    const auto file = encode_image(ImageFormat::png, spec, bytes, quality);
+  const auto code = [&](const TensorSpec& spec, std::span<const std::byte> bytes, int quality = 90,
+                        int level = 4) {
+    const auto file = encode_image(ImageFormat::png, spec, bytes, {quality, level});
     return file.has_error() ? file.error().code() : ErrorCode::internal;
   };
   EXPECT_EQ(code({DType::u8, Shape{2, 2}}, gradient(2, 2, 1)), ErrorCode::shape_mismatch);
@@ -262,6 +262,19 @@ TEST(ImageIo, encoding_refuses_what_is_no_image) {
   EXPECT_EQ(code({DType::s32, Shape{1, 1, 1}}, gradient(1, 4, 1)), ErrorCode::dtype_mismatch);
   EXPECT_EQ(code(spec_of(2, 2, 3), gradient(2, 1, 3)), ErrorCode::invalid_argument);
   EXPECT_EQ(code(spec_of(2, 2, 3), gradient(2, 2, 3), 0), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(spec_of(2, 2, 3), gradient(2, 2, 3), 90, 10), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(spec_of(2, 2, 3), gradient(2, 2, 3), 90, -1), ErrorCode::invalid_argument);
+}
+
+TEST(ImageIo, a_higher_level_makes_a_smaller_png_of_the_same_pixels) {
+  const auto pixels = gradient(64, 64, 3);
+  std::size_t before = 1 << 20;
+  for (const int level : {0, 1, 9}) {
+    const auto file = encode_image(ImageFormat::png, spec_of(64, 64, 3), pixels, {.level = level});
+    EXPECT_LT(file->size(), before) << level;
+    before = file->size();
+    EXPECT_EQ(decode_image(*file)->bytes, pixels);
+  }
 }
 
 class Torn : public testing::TestWithParam<ImageFormat> {};
@@ -287,7 +300,7 @@ TEST_P(Torn, flipped_bits_never_crash) {
     for (const int bit : {0, 3, 7}) {
       auto damaged = *file;
       damaged[at] ^= static_cast<std::byte>(1 << bit);
-      const auto image = decode_image(damaged, {.pixels = 1 << 20});
+      const auto image = decode_image(damaged, {.bytes = 4 << 20});
       if (image.has_value()) {
         ASSERT_EQ(image->bytes.size(), image->spec.bytes());
       }
@@ -321,7 +334,7 @@ TEST(ImageIo, a_header_is_read_without_decoding) {
   for (const ImageFormat format : {ImageFormat::png, ImageFormat::jpeg}) {
     auto file = *encode_image(format, spec_of(40, 50, 3), gradient(40, 50, 3));
     EXPECT_EQ(image_spec(file).value(), spec_of(40, 50, 3));
-    EXPECT_EQ(image_spec(file, {.pixels = 1999}).error().code(), ErrorCode::limit_exceeded);
+    EXPECT_EQ(image_spec(file, {.bytes = 5999}).error().code(), ErrorCode::limit_exceeded);
     file.resize(file.size() - 20);  // what lies in the middle is not looked at
     EXPECT_EQ(image_spec(file).value(), spec_of(40, 50, 3));
     EXPECT_EQ(image_spec(std::span{file}.first(20)).error().code(), ErrorCode::io_error);
@@ -337,10 +350,10 @@ TEST(ImageIo, a_cancelled_token_ends_the_work_with_its_cause) {
   for (const ImageFormat format : {ImageFormat::png, ImageFormat::jpeg}) {
     const auto file = *encode_image(format, spec_of(4, 5, 3), gradient(4, 5, 3));
     EXPECT_EQ(decode_image(file, {}, stop).error().code(), ErrorCode::deadline_exceeded);
-    EXPECT_EQ(encode_image(format, spec_of(4, 5, 3), gradient(4, 5, 3), 90, stop).error().code(),
+    EXPECT_EQ(encode_image(format, spec_of(4, 5, 3), gradient(4, 5, 3), {}, stop).error().code(),
               ErrorCode::deadline_exceeded);
   }
-  EXPECT_EQ(save_image(path, spec_of(4, 5, 3), gradient(4, 5, 3), 90, stop).error().code(),
+  EXPECT_EQ(save_image(path, spec_of(4, 5, 3), gradient(4, 5, 3), {}, stop).error().code(),
             ErrorCode::deadline_exceeded);
   EXPECT_FALSE(std::filesystem::exists(path));
 }
@@ -348,9 +361,13 @@ TEST(ImageIo, a_cancelled_token_ends_the_work_with_its_cause) {
 TEST(ImageIo, the_callers_limits_hold_for_both_formats) {
   for (const ImageFormat format : {ImageFormat::png, ImageFormat::jpeg}) {
     const auto file = *encode_image(format, spec_of(40, 50, 3), gradient(40, 50, 3));
-    EXPECT_EQ(decode_image(file, {.extent = 49}).error().code(), ErrorCode::limit_exceeded);
-    EXPECT_EQ(decode_image(file, {.pixels = 1999}).error().code(), ErrorCode::limit_exceeded);
-    EXPECT_TRUE(decode_image(file, {.extent = 50, .pixels = 2000}).has_value());
+    const auto size = static_cast<std::int64_t>(file.size());
+    for (const ImageLimits& limits :
+         {ImageLimits{.width = 49}, ImageLimits{.height = 39}, ImageLimits{.bytes = 5999},
+          ImageLimits{.file_bytes = size - 1}})
+      EXPECT_EQ(decode_image(file, limits).error().code(), ErrorCode::limit_exceeded);
+    EXPECT_TRUE(decode_image(file, {.width = 50, .height = 40, .bytes = 6000, .file_bytes = size})
+                    .has_value());
   }
 }
 

@@ -122,10 +122,11 @@ int save(lua_State* L, Script& script) {
   spend(L, 1000 + value->spec.bytes() / 64);
   auto bytes = std::make_shared<const std::vector<std::byte>>(
       value_or_raise(L, script.evaluator().read(value, 0, value->spec.bytes())));
-  on_file_thread<void>(
-      L, script, "image.save",
-      [path, spec = value->spec, bytes = std::move(bytes), quality,
-       stop = script.budget().cancel()] { return save_image(path, spec, *bytes, quality, stop); });
+  on_file_thread<void>(L, script, "image.save",
+                       [path, spec = value->spec, bytes = std::move(bytes), quality,
+                        stop = script.budget().cancel()] {
+                         return save_image(path, spec, *bytes, {.quality = quality}, stop);
+                       });
   if (script.options().observer) script.options().observer->on_saved(path, value->spec);
   push_text(L, path.string());
   return 1;
