@@ -37,13 +37,16 @@ std::vector<std::string_view> scalar_dtypes(const Op& op) {
   return dtypes;
 }
 
+/// Of others it depends on the call which kernel that is.
+bool names_kernel(const Op& op) { return op.kind == OpKind::kernel && !op.computed_by.empty(); }
+
 nlohmann::json dtypes_of(const Op& op) {
   if (op.name == "view_as_real") return {"c64", "c128"};
   if (op.name == "view_as_complex") return {"f32", "f64"};
   nlohmann::json names = nlohmann::json::array();
   if (op.kind == OpKind::scalar) {
     for (const auto name : scalar_dtypes(op)) names.push_back(name);
-  } else if (op.kind == OpKind::kernel) {
+  } else if (names_kernel(op)) {
     for (const DType dtype : KernelRegistry::builtin().find(op.computed_by).value()->dtypes)
       names.push_back(to_string(dtype));
   } else {
@@ -53,7 +56,7 @@ nlohmann::json dtypes_of(const Op& op) {
 }
 
 bool runs_on_gpu(const Op& op) {
-  return op.kind != OpKind::kernel ||
+  return !names_kernel(op) ||
          static_cast<bool>(KernelRegistry::builtin().find(op.computed_by).value()->gpu);
 }
 

@@ -12,6 +12,7 @@
 #include "stoker/pipeline/tensor/fusion/fused_builder.hpp"
 #include "stoker/pipeline/tensor/fusion/product_fusion.hpp"
 #include "stoker/pipeline/tensor/fusion/reduction_fusion.hpp"
+#include "stoker/pipeline/tensor/kernel_call.hpp"
 #include "stoker/pipeline/tensor/lowering/fallback_kernel.hpp"
 #include "stoker/pipeline/tensor/program/uses.hpp"
 
@@ -95,7 +96,10 @@ class Lowering {
     const Instruction& one = program_.code[i];
     const auto specs = program_.input_specs(one);
     const KernelUse use = one.op->kernel({specs, one.attributes, one.payload.get()});
-    STOKER_ASSIGN(std::shared_ptr<const Kernel> kernel, device_->kernels().find(use.kernel));
+    std::shared_ptr<const Kernel> kernel = called_kernel(one.payload.get());
+    if (!kernel) {
+      STOKER_ASSIGN(kernel, device_->kernels().find(use.kernel));
+    }
     return add_stage(std::move(kernel), {one.inputs.begin(), one.inputs.end()}, outputs_of(i),
                      use.params);
   }
