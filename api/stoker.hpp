@@ -2,7 +2,7 @@
 //
 //     api/actors.hpp   actors, processes and supervisors of the program's own
 //     api/asio.hpp     completion tokens, a host's event loop
-//     api/glsl.hpp     GLSL kernels (component glsl)
+//     api/image.hpp    PNG and JPEG
 //     api/tensor.hpp   tensors and gradients (component tensor); tensor_async.hpp, eigen.hpp
 //     api/nn.hpp       layers and networks (component nn); train.hpp, data.hpp
 //     api/script.hpp   Lua scripts (component script)

@@ -4,10 +4,13 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "stoker/actors/device/device_trace.hpp"
 #include "stoker/actors/device/system_tree.hpp"
 #include "stoker/actors/registry.hpp"
+#include "stoker/actors/device/system_tree.hpp"
+#include "stoker/api/kernel_spec.hpp"
 #include "stoker/api/observe/observe_server.hpp"
 #include "stoker/api/observe/observing.hpp"
 #include "stoker/device/backend.hpp"
@@ -248,9 +251,22 @@ std::vector<Diagnosis> System::diagnose() const {
 
 Device System::device(std::string_view name) const { return Device{state_->open(name)}; }
 
-void System::add_kernel(Kernel kernel) const {
+UserKernel System::add_kernel(KernelSpec spec) const {
   state_->fork.check("add_kernel").value();
+  std::shared_ptr<const KernelGradient> gradient;
+  if (spec.gradient)
+    gradient = std::make_shared<const KernelGradient>(std::exchange(spec.gradient, {}));
+  UserKernel added =
+      add_kernel(make_kernel(std::move(spec), state_->options.config.cache_dir).value());
+  added.gradient = std::move(gradient);
+  return added;
+}
+
+UserKernel System::add_kernel(Kernel kernel) const {
+  state_->fork.check("add_kernel").value();
+  const std::string name = kernel.name;
   state_->kernels->add(std::move(kernel)).value();
+  return {state_->kernels->find(name).value()};
 }
 
 std::shared_ptr<const Kernel> System::kernel(std::string_view name) const {

@@ -58,6 +58,8 @@ struct SystemOptions {
   std::chrono::nanoseconds stop_patience = std::chrono::seconds{5};
 };
 
+struct KernelSpec;
+struct UserKernel;
 struct SystemState;
 
 class System {
@@ -83,9 +85,11 @@ class System {
     return pipeline(device(device_name));
   }
 
-  /// Adds a kernel of the user's: glsl_kernel() in api/glsl.hpp, cpp_kernel() in api/kernel.hpp.
-  /// Throws already_exists, invalid_argument.
-  void add_kernel(Kernel kernel) const;
+  /// Adds a kernel of the program's; see api/kernel_spec.hpp. Its GLSL is compiled here, into the system's
+  /// cache. Throws already_exists, invalid_argument, compile_failed. The handle is for stoker::call().
+  UserKernel add_kernel(KernelSpec spec) const;
+  /// The same for one that was made elsewhere, by cpp_kernel() for example.
+  UserKernel add_kernel(Kernel kernel) const;
   [[nodiscard]] std::shared_ptr<const Kernel> kernel(std::string_view name) const;
   [[nodiscard]] std::vector<std::shared_ptr<const Kernel>> kernels() const;
 

@@ -14,6 +14,7 @@
 #include "stoker/api/tensor/io/npy.hpp"
 #include "stoker/api/tensor/io/safetensors.hpp"
 #include "stoker/api/tensor/io/serialize.hpp"
+#include "stoker/api/tensor/kernel_call.hpp"
 #include "stoker/api/tensor/math/complex.hpp"
 #include "stoker/api/tensor/math/convolution.hpp"
 #include "stoker/api/tensor/math/custom_reductions.hpp"

@@ -31,8 +31,9 @@ if(STOKER_BUILD_TESTS AND NOT STOKER_SANITIZE)
   endfunction()
 
   stoker_example_test(quickstart "11\n22\n33" example_quickstart)
-  stoker_example_test(custom_kernel_on_cpu "cpu: 1 3 9 19.*wrong:2" example_custom_kernel cpu)
-  stoker_example_test(custom_kernel_on_vulkan "vulkan:0: 1 3 9 19.*wrong:2" example_custom_kernel vulkan)
+  stoker_example_test(custom_kernel_on_cpu "cpu: 1 3 9 19.*slope: 4 8 12 16.*wrong:2" example_custom_kernel cpu)
+  stoker_example_test(custom_kernel_on_vulkan "vulkan:0: 1 3 9 19.*slope: 4 8 12 16.*wrong:2"
+                      example_custom_kernel vulkan)
   stoker_example_test(http_server "GET /health: alive.*10000 commands" example_http_server --demo)
   stoker_example_test(image_server
                       "edges: 200, a picture of u8.427,640,1.*no picture: 415.*completed_total.device=.* [1-9]"

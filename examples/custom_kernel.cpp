@@ -1,9 +1,9 @@
-// A kernel of one's own, in GLSL for GPUs and in C++ for the CPU, under one name. It is then used
-// like the built-in ones: in commands, pipelines and scripts.
+// A kernel of one's own in one definition: GLSL for GPUs, C++ for the CPU, and its gradient. It is then used
+// like the built-in ones, in commands, pipelines and scripts, and inside of lazy programs of tensors.
 #include <iostream>
 
-#include "stoker/api/glsl.hpp"
 #include "stoker/api/stoker.hpp"
+#include "stoker/api/tensor.hpp"
 
 namespace {
 
@@ -16,11 +16,6 @@ void main() {
 }
 )";
 
-const std::vector<stoker::ParamSpec> params = {
-    {"a", stoker::ParamType::real, 1.0, "factor of x squared"},
-    {"b", stoker::ParamType::real, 0.0, "added at the end"},
-};
-
 void compute(const stoker::CppCall& call, std::size_t begin, std::size_t end) {
   const auto x = call.in<float>();
   const auto y = call.out<float>();
@@ -29,21 +24,9 @@ void compute(const stoker::CppCall& call, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i) y[i] = a * x[i] * x[i] + b;
 }
 
-stoker::Kernel parabola(stoker::GlslCompiler& compiler) {
-  stoker::GlslKernelSpec shader;
-  shader.name = "parabola";
-  shader.source = source;
-  shader.inputs = {{"x"}};
-  shader.params = params;
-  stoker::CppKernelSpec function;
-  function.name = "parabola";
-  function.params = params;
-  function.run = compute;
-  // One kernel has one shape rule: here the shader's (GlslKernelSpec::shapes), so `function.infer` would
-  // go unheard.
-  stoker::Kernel kernel = stoker::glsl_kernel(shader, compiler).value();
-  kernel.cpu = stoker::cpp_kernel(function).value().cpu;
-  return kernel;
+// The gradient by x, made of tensors: 2·a·x, times the gradient by y.
+std::vector<stoker::Tensor> slope(const stoker::KernelBackward& b) {
+  return {b.g() * b.x() * (2 * b.params.real("a"))};
 }
 
 }  // namespace
@@ -51,8 +34,16 @@ stoker::Kernel parabola(stoker::GlslCompiler& compiler) {
 int main(int argc, char** argv) try {
   const stoker::System system;
   const stoker::Device device = system.device(argc > 1 ? argv[1] : "");
-  stoker::GlslCompiler compiler{system.config().cache_dir};
-  system.add_kernel(parabola(compiler));
+
+  const stoker::UserKernel parabola = system.add_kernel({
+      .name = "parabola",
+      .inputs = {{"x"}},
+      .params = {{"a", stoker::ParamType::real, 1.0, "factor of x squared"},
+                 {"b", stoker::ParamType::real, 0.0, "added at the end"}},
+      .glsl = source,
+      .cpu = compute,
+      .gradient = slope,
+  });
 
   const stoker::Buffer x = device.buffer({0.0F, 1.0F, 2.0F, 3.0F});
   const stoker::Buffer y = device.run("parabola", {x}, {{"a", 2.0}, {"b", 1.0}});
@@ -60,13 +51,20 @@ int main(int argc, char** argv) try {
   for (const float value : y.read<float>().get()) std::cout << ' ' << value;
   std::cout << '\n';
 
-  // A mistake is shown with the line of the source it is on.
-  stoker::GlslKernelSpec wrong;
-  wrong.name = "wrong";
-  wrong.source = "void main() {\n  y(0) = nonsense;\n}\n";
-  wrong.inputs = {{"x"}};
-  if (const auto refused = stoker::glsl_kernel(wrong, compiler); !refused)
-    std::cout << refused.error().what() << '\n';
+  const auto loss = [&](const stoker::Tensor& v) {
+    return stoker::sum(stoker::call(parabola, {v + 1}, {{"a", 2.0}}));
+  };
+  std::cout << "slope:";
+  for (const float value : stoker::grad(loss)(stoker::Tensor{x}).to_vector<float>())
+    std::cout << ' ' << value;
+  std::cout << '\n';
+
+  // A mistake is shown with the line of the text it is on.
+  try {
+    system.add_kernel({.name = "wrong", .glsl = "void main() {\n  y(0) = nonsense;\n}\n"});
+  } catch (const stoker::Error& error) {
+    std::cout << error.what() << '\n';
+  }
 } catch (const stoker::Error& error) {
   std::cerr << error.what() << '\n';
   return 1;

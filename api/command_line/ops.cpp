@@ -86,7 +86,9 @@ std::string_view family_of(const Op& op) {
     case OpKind::view:
     case OpKind::reshape:
     case OpKind::barrier: return "views";
-    case OpKind::kernel: return KernelRegistry::builtin().find(op.computed_by).value()->family;
+    case OpKind::kernel:
+      return names_kernel(op) ? KernelRegistry::builtin().find(op.computed_by).value()->family
+                              : "control";
     case OpKind::host: return "control";
   }
   return "other";

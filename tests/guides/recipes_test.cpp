@@ -10,9 +10,10 @@
 #include <thread>
 
 #include "stoker/api/asio.hpp"
+#include "stoker/api/image.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/api/train.hpp"
-#include "stoker/pipeline/image/image_io.hpp"
+#include "stoker/runtime/observe/prometheus.hpp"
 
 namespace asio = boost::asio;
 namespace nn = stoker::nn;
@@ -35,44 +36,35 @@ TEST_F(Recipes, images) {
   const std::filesystem::path input = root / "examples/data/china.jpg";
   const std::filesystem::path output = folder / "edges.png";
 
-  const stoker::Image photo = stoker::load_image(input).value();
-  const stoker::Buffer pixels = device.buffer(photo.spec, photo.bytes);
-  const stoker::Buffer edges = device.run("sobel", {device.run("grayscale", {pixels})});
-  stoker::save_image(output, edges.spec(), edges.read_bytes().get()).value();
+  const stoker::Buffer photo = stoker::image::load(system, device, input).get();
+  const stoker::Buffer edges = device.run("sobel", {device.run("grayscale", {photo})});
+  stoker::image::save(system, output, edges).get();
 
   EXPECT_EQ(stoker::load_image(output).value().spec.shape, (stoker::Shape{427, 640, 1}));
 }
 
 using Bytes = std::vector<std::byte>;
 
-/// The body of a request becomes the body of the answer. The codecs have threads of their own.
-asio::awaitable<Bytes> edges_of(Bytes file, stoker::Device device, asio::thread_pool& codecs) {
-  const auto decode = [&]() -> asio::awaitable<stoker::Image> {
-    const stoker::ImageLimits limits{.extent = 8192, .pixels = 16'000'000, .file_bytes = 8 << 20};
-    co_return stoker::decode_image(file, limits).value();
-  };
-  const stoker::Image photo = co_await asio::co_spawn(codecs, decode, asio::use_awaitable);
-
-  const stoker::Buffer pixels = device.buffer(photo.spec, photo.bytes);
-  const stoker::Buffer edges = device.run("sobel", {device.run("grayscale", {pixels})});
-  const Bytes result = co_await stoker::async_get(edges.read_bytes(), asio::use_awaitable);
-
-  const auto encode = [&]() -> asio::awaitable<Bytes> {
-    co_return stoker::encode_image(stoker::ImageFormat::png, edges.spec(), result).value();
-  };
-  co_return co_await asio::co_spawn(codecs, encode, asio::use_awaitable);
+/// The body of a request becomes the body of the answer.
+asio::awaitable<Bytes> edges_of(stoker::System system, stoker::Device device, Bytes file) {
+  const stoker::image::DecodeOptions options{
+      .limits = {.width = 8192, .height = 8192, .bytes = 64 << 20, .file_bytes = 8 << 20}};
+  const stoker::Buffer photo = co_await stoker::async_get(
+      stoker::image::decode(system, device, std::move(file), options), asio::use_awaitable);
+  const stoker::Buffer edges = device.run("sobel", {device.run("grayscale", {photo})});
+  co_return co_await stoker::async_get(stoker::image::encode_png(system, edges, {.level = 1}),
+                                       asio::use_awaitable);
 }
 
 TEST_F(Recipes, images_in_a_server) {
   asio::io_context loop;
-  asio::thread_pool codecs{2};
   stoker::SystemOptions options;
   stoker::use_event_loop(options, loop.get_executor());
   const stoker::System system{options};
   Bytes answer;
   asio::co_spawn(loop,
-                 edges_of(stoker::read_image_file(root / "examples/data/china.jpg").value(),
-                          system.device("cpu"), codecs),
+                 edges_of(system, system.device("cpu"),
+                          stoker::read_image_file(root / "examples/data/china.jpg").value()),
                  [&](const std::exception_ptr& failure, Bytes png) {
                    if (failure) std::rethrow_exception(failure);
                    answer = std::move(png);
@@ -137,7 +129,8 @@ TEST_F(Recipes, metrics_and_trace) {
 
   stoker::Counter& photos = system.metrics().counter("photos_total", "photos that were asked for");
   photos.add();
-  const std::string page = system.metrics().snapshot().to_prometheus();  // for GET /metrics
+  const std::string page =
+      stoker::prometheus_text(system.metrics().snapshot());  // for GET /metrics
 
   system.trace().enable();
   const auto values = device.run("relu", {device.buffer({-1.0F, 2.0F})}).read<float>().get();

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "stoker/api/kernel_spec.hpp"
 #include "stoker/kernels/glsl/compiler.hpp"
 #include "stoker/kernels/glsl/frontend.hpp"
 #include "stoker/kernels/glsl/glsl_kernel.hpp"
@@ -48,17 +49,18 @@ Shader doubling(std::string source = "void main() {\n  y_store(0, 2.0 * x_load(0
   return shader;
 }
 
-GlslKernelSpec scale() {
-  GlslKernelSpec spec{.name = "scale", .source = R"(
+KernelSpec scale() {
+  return {
+      .name = "scale",
+      .inputs = {{"x"}},
+      .params = {{.name = "factor", .type = ParamType::real, .fallback = 1.0, .doc = "multiplies"}},
+      .glsl = R"(
 void main() {
   uint i = stoker_index();
   if (i >= n) return;
   y_store(i, T(factor) * x_load(i));
 }
 )"};
-  spec.inputs = {{"x"}};
-  spec.params = {{.name = "factor", .type = ParamType::real, .fallback = 1.0, .doc = "multiplies"}};
-  return spec;
 }
 
 TEST(Glsl, an_error_has_the_users_own_line) {
@@ -191,8 +193,7 @@ TEST(Glsl, threads_may_compile_at_once) {
 }
 
 TEST(GlslKernel, becomes_a_kernel_with_shape_rule_and_plan) {
-  GlslCompiler compiler;
-  const Kernel kernel = glsl_kernel(scale(), compiler).value();
+  const Kernel kernel = make_kernel(scale()).value();
   KernelRegistry registry;
   ASSERT_TRUE(registry.add(kernel).has_value());
   const std::vector<TensorSpec> inputs{{DType::f32, {3, 100}}};
@@ -208,10 +209,9 @@ TEST(GlslKernel, becomes_a_kernel_with_shape_rule_and_plan) {
 }
 
 TEST(GlslKernel, each_dtype_of_T_is_a_variant) {
-  GlslCompiler compiler;
-  GlslKernelSpec spec = scale();
+  KernelSpec spec = scale();
   spec.dtypes = {DType::f32, DType::f16, DType::s32};
-  const Kernel kernel = glsl_kernel(std::move(spec), compiler).value();
+  const Kernel kernel = make_kernel(std::move(spec)).value();
   EXPECT_EQ(kernel.shaders[0]->variants.size(), 3U);
   const std::vector<TensorSpec> inputs{{DType::f16, {8}}};
   EXPECT_EQ(
@@ -220,11 +220,10 @@ TEST(GlslKernel, each_dtype_of_T_is_a_variant) {
 }
 
 TEST(GlslKernel, inputs_of_one_letter_must_agree) {
-  GlslCompiler compiler;
-  GlslKernelSpec spec = scale();
+  KernelSpec spec = scale();
   spec.inputs = {{"x"}, {"z"}};
   spec.dtypes = {DType::f32, DType::f16};
-  const Kernel kernel = glsl_kernel(std::move(spec), compiler).value();
+  const Kernel kernel = make_kernel(std::move(spec)).value();
   const std::vector<TensorSpec> inputs{{DType::f16, {8}}, {DType::f32, {8}}};
   EXPECT_EQ(
       kernel.check(inputs, ParamSet::resolve("scale", kernel.params, {}).value()).error().code(),
@@ -235,28 +234,30 @@ TEST(GlslKernel, is_read_from_a_file_whose_name_messages_bear) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "mine.glsl";
   std::ofstream{file} << "void main() {\n  oops\n}\n";
-  GlslCompiler compiler;
-  GlslKernelSpec spec = scale();
-  spec.source.clear();
-  spec.file = file;
-  const auto kernel = glsl_kernel(spec, compiler);
+  KernelSpec spec = scale();
+  spec.glsl = GlslText::from_file(file);
+  const auto kernel = make_kernel(spec);
   ASSERT_TRUE(kernel.has_error());
   EXPECT_EQ(kernel.error().detail("file"), file.string());
-  spec.file = folder.path() / "absent.glsl";
-  EXPECT_EQ(glsl_kernel(spec, compiler).error().code(), ErrorCode::io_error);
+  try {
+    static_cast<void>(GlslText::from_file(folder.path() / "absent.glsl"));
+    ADD_FAILURE() << "it was read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::io_error);
+  }
 }
 
-TEST(GlslKernel, a_signature_that_contradicts_itself_is_refused_before_compiling) {
-  GlslCompiler compiler;
-  const auto refused = [&](const std::function<void(GlslKernelSpec&)>& change) {
-    GlslKernelSpec spec = scale();
+TEST(GlslKernel, a_signature_that_contradicts_itself_is_refused) {
+  const auto refused = [](const std::function<void(KernelSpec&)>& change) {
+    KernelSpec spec = scale();
     change(spec);
-    const auto kernel = glsl_kernel(std::move(spec), compiler);
+    const auto kernel = make_kernel(std::move(spec));
     return kernel.has_error() && kernel.error().code() == ErrorCode::invalid_argument;
   };
   EXPECT_TRUE(refused([](auto& s) { s.outputs.clear(); }));
   EXPECT_TRUE(refused([](auto& s) { s.inputs.clear(); }));
-  EXPECT_TRUE(refused([](auto& s) { s.source.clear(); }));
+  EXPECT_TRUE(refused([](auto& s) { s.glsl = ""; }));
+  EXPECT_TRUE(refused([](auto& s) { s.glsl = {}; }));
   EXPECT_TRUE(refused([](auto& s) { s.dtypes.clear(); }));
   EXPECT_TRUE(refused([](auto& s) { s.inputs = {{"x", "f99"}}; }));
   EXPECT_TRUE(refused([](auto& s) { s.inputs = {{"n"}}; }));
@@ -264,15 +265,35 @@ TEST(GlslKernel, a_signature_that_contradicts_itself_is_refused_before_compiling
   EXPECT_TRUE(refused([](auto& s) {
     s.params = {{.name = "axes", .type = ParamType::integers, .fallback = {}, .doc = ""}};
   }));
-  EXPECT_EQ(compiler.counters().compiled, 0U);
+}
+
+TEST(GlslKernel, keeps_what_it_compiled) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(make_kernel(scale(), folder.path()).has_value());
+  EXPECT_EQ(folder.files().size(), 1U);
+}
+
+TEST(GlslKernel, has_one_shape_rule_with_the_function_for_the_cpu) {
+  KernelSpec spec = scale();
+  spec.outputs = {{"y"}, {"found", "s32"}};
+  spec.shapes = [](const KernelCall& call) -> Result<std::vector<Shape>> {
+    return std::vector<Shape>{call.shape(), Shape{1}};
+  };
+  spec.cpu = [](const CppCall&, std::size_t, std::size_t) {};
+  const Kernel kernel = make_kernel(spec).value();
+  const std::vector<TensorSpec> inputs{{DType::f32, {8}}};
+  const ParamSet params = ParamSet::resolve("scale", kernel.params, {}).value();
+  const auto outputs = kernel.check(inputs, params).value();
+  EXPECT_EQ(outputs, (std::vector<TensorSpec>{{DType::f32, {8}}, {DType::s32, {1}}}));
+  EXPECT_EQ(kernel.cpu({inputs, params}, outputs)->stages.size(), 1U);
+  EXPECT_EQ(kernel.gpu({inputs, params}, outputs, {})->passes[0].bindings.size(), 3U);
 }
 
 TEST(GlslKernel, an_integer_that_does_not_fit_32_bits_is_refused_by_the_plan) {
-  GlslCompiler compiler;
-  GlslKernelSpec spec = scale();
+  KernelSpec spec = scale();
   spec.params = {
       {.name = "factor", .type = ParamType::integer, .fallback = std::int64_t{1}, .doc = ""}};
-  const Kernel kernel = glsl_kernel(std::move(spec), compiler).value();
+  const Kernel kernel = make_kernel(std::move(spec)).value();
   const std::vector<TensorSpec> inputs{{DType::f32, {8}}};
   const ParamSet params =
       ParamSet::resolve("scale", kernel.params, {{"factor", std::int64_t{1} << 40}}).value();

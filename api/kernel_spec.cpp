@@ -1,9 +1,7 @@
-#include "stoker/kernels/glsl/glsl_kernel.hpp"
+#include "stoker/api/kernel_spec.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
-#include <sstream>
 
 #include "stoker/kernels/kernel_rules.hpp"
 #include "stoker/kernels/preamble.hpp"
@@ -11,51 +9,45 @@
 namespace stoker {
 namespace {
 
-Error refuse(const GlslKernelSpec& spec, std::string reason) {
-  return {spec.name.empty() ? "glsl_kernel" : spec.name, ErrorCode::invalid_argument,
+Error refuse(const KernelSpec& spec, std::string reason) {
+  return {spec.name.empty() ? "add_kernel" : spec.name, ErrorCode::invalid_argument,
           std::move(reason)};
 }
 
-Result<void> check_signature(const GlslKernelSpec& spec) {
+Result<void> check_signature(const KernelSpec& spec) {
+  if (spec.glsl.empty() && !spec.cpu)
+    return refuse(spec, "neither `glsl` nor `cpu` says how to compute it");
   if (spec.dtypes.empty()) return refuse(spec, "`dtypes` is empty");
   if (spec.outputs.empty()) return refuse(spec, "the signature has no output");
   if (spec.inputs.empty() && !spec.shapes)
     return refuse(spec, "without inputs, `shapes` must say how large the outputs are");
-  if (!spec.groups && spec.local_size[1] * spec.local_size[2] != 1)
-    return refuse(spec, "groups of several axes need `groups` to say how many there are");
-  const auto is_shader_dtype = [](const std::string& name) {
-    const auto dtype = parse_dtype(name);
-    return dtype && !is_complex(*dtype);
-  };
-  for (const DType dtype : spec.dtypes)
-    if (is_complex(dtype))
-      return refuse(spec, "shaders take complex numbers as pairs of floats, not as " +
-                              std::string{to_string(dtype)});
   for (const auto* buffers : {&spec.inputs, &spec.outputs})
-    for (const GlslBuffer& buffer : *buffers)
-      if (buffer.type != "T" && !is_shader_dtype(buffer.type))
+    for (const KernelBuffer& buffer : *buffers)
+      if (buffer.type != "T" && !parse_dtype(buffer.type))
         return refuse(
             spec, "buffer '" + buffer.name + "': '" + buffer.type + "' is neither a dtype nor T");
+  return {};
+}
+
+/// What a shader asks beyond that.
+Result<void> check_shader(const KernelSpec& spec) {
+  if (spec.glsl.text().empty()) return refuse(spec, "the text of `glsl` is empty");
+  if (!spec.groups && spec.local_size[1] * spec.local_size[2] != 1)
+    return refuse(spec, "groups of several axes need `groups` to say how many there are");
+  const auto no_complex = [&](DType dtype) -> Result<void> {
+    if (!is_complex(dtype)) return {};
+    return refuse(spec, "shaders take complex numbers as pairs of floats, not as " +
+                            std::string{to_string(dtype)});
+  };
+  for (const DType dtype : spec.dtypes) STOKER_TRY(no_complex(dtype));
+  for (const auto* buffers : {&spec.inputs, &spec.outputs})
+    for (const KernelBuffer& buffer : *buffers)
+      if (buffer.type != "T") STOKER_TRY(no_complex(*parse_dtype(buffer.type)));
   for (const ParamSpec& param : spec.params)
     if (param.type == ParamType::text || param.type == ParamType::integers)
       return refuse(spec, "parameter '" + param.name + "' is " +
                               std::string{to_string(param.type)} +
                               "; GLSL kernels take boolean, integer and real");
-  return {};
-}
-
-Result<void> read_source(GlslKernelSpec& spec) {
-  if (!spec.source.empty()) return {};
-  if (spec.file.empty()) return refuse(spec, "neither `source` nor `file` is given");
-  std::ifstream in{spec.file, std::ios::binary};
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in)
-    return Error{spec.name,
-                 ErrorCode::io_error,
-                 "cannot read " + spec.file.string(),
-                 {{"file", spec.file.string()}}};
-  spec.source = std::move(text).str();
   return {};
 }
 
@@ -67,36 +59,36 @@ PushType push_type(ParamType type) noexcept {
   }
 }
 
-Shader make_shader(const GlslKernelSpec& spec) {
-  Shader shader{.name = spec.name, .file = spec.file.string(), .bindings = {}, .variants = {}};
-  for (const GlslBuffer& buffer : spec.inputs)
+Shader make_shader(const KernelSpec& spec) {
+  Shader shader{.name = spec.name, .file = spec.glsl.file(), .bindings = {}, .variants = {}};
+  for (const KernelBuffer& buffer : spec.inputs)
     shader.bindings.push_back({buffer.name, buffer.type});
-  for (const GlslBuffer& buffer : spec.outputs)
+  for (const KernelBuffer& buffer : spec.outputs)
     shader.bindings.push_back({buffer.name, buffer.type, true});
   shader.push = {{"n"}, {"rank"}, {"dims", PushType::u32, Shape::max_rank}};
   for (const ParamSpec& param : spec.params)
     shader.push.push_back({param.name, push_type(param.type)});
   shader.local_size = spec.local_size;
   shader.uses_subgroups = spec.uses_subgroups;
-  shader.source = spec.source;
+  shader.source = spec.glsl.text();
   for (const DType dtype : spec.dtypes)
     shader.variants.push_back({std::string{to_string(dtype)}, {{"T", dtype}}});
   return shader;
 }
 
 /// The dtype of a declared buffer when the first input has dtype `t`.
-DType dtype_of_buffer(const GlslBuffer& buffer, DType t) {
+DType dtype_of_buffer(const KernelBuffer& buffer, DType t) {
   return buffer.type == "T" ? t : parse_dtype(buffer.type).value_or(t);
 }
 
 /// The dtype that T stands for in this call: that of the first buffer declared as T.
-DType bound_type(const GlslKernelSpec& spec, const KernelCall& call) {
+DType bound_type(const KernelSpec& spec, const KernelCall& call) {
   for (std::size_t i = 0; i < spec.inputs.size(); ++i)
     if (spec.inputs[i].type == "T") return call.dtype(i);
   return spec.dtypes.front();
 }
 
-Result<std::vector<TensorSpec>> infer(const GlslKernelSpec& spec, const KernelCall& call) {
+Result<std::vector<TensorSpec>> infer_outputs(const KernelSpec& spec, const KernelCall& call) {
   const DType t = bound_type(spec, call);
   if (std::ranges::find(spec.dtypes, t) == spec.dtypes.end())
     return Error{spec.name,
@@ -130,8 +122,7 @@ Result<std::vector<TensorSpec>> infer(const GlslKernelSpec& spec, const KernelCa
   return outputs;
 }
 
-Result<PushValues> push_values(const GlslKernelSpec& spec, const KernelCall& call,
-                               const Shape& shape) {
+Result<PushValues> push_values(const KernelSpec& spec, const KernelCall& call, const Shape& shape) {
   PushValues push;
   push.u32(static_cast<std::uint64_t>(shape.elements())).u32(shape.rank());
   push.u32s(shape.extents(), Shape::max_rank, 1);
@@ -154,8 +145,8 @@ Result<PushValues> push_values(const GlslKernelSpec& spec, const KernelCall& cal
   return push;
 }
 
-Result<GpuPlan> plan(const GlslKernelSpec& spec, const Shader& shader, const KernelCall& call,
-                     std::span<const TensorSpec> outputs) {
+Result<GpuPlan> gpu_plan(const KernelSpec& spec, const Shader& shader, const KernelCall& call,
+                         std::span<const TensorSpec> outputs) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   const auto too_large = [&](const TensorSpec& tensor) { return tensor.shape.elements() > most; };
   if (std::ranges::any_of(call.inputs, too_large) || std::ranges::any_of(outputs, too_large))
@@ -174,20 +165,48 @@ Result<GpuPlan> plan(const GlslKernelSpec& spec, const Shader& shader, const Ker
   return GpuPlan{{std::move(pass)}, {}};
 }
 
-std::vector<DType> first_input_dtypes(const GlslKernelSpec& spec) {
+std::vector<DType> first_input_dtypes(const KernelSpec& spec) {
   if (spec.inputs.empty() || spec.inputs[0].type == "T") return spec.dtypes;
   const auto dtype = parse_dtype(spec.inputs[0].type);
   return dtype ? std::vector{*dtype} : std::vector<DType>{};
 }
 
+using SharedSpec = std::shared_ptr<const KernelSpec>;
+
+Result<void> add_shader(Kernel& kernel, const SharedSpec& spec,
+                        const std::filesystem::path& cache_dir) {
+  STOKER_TRY(check_shader(*spec));
+  const auto shader = std::make_shared<Shader>(make_shader(*spec));
+  kernel.shaders = {shader};
+  kernel.gpu = [spec, shader](const KernelCall& call, std::span<const TensorSpec> outputs,
+                              const GpuTraits&) { return gpu_plan(*spec, *shader, call, outputs); };
+  STOKER_TRY(check_definition(kernel));
+  for (ShaderVariant& variant : shader->variants) {
+    STOKER_ASSIGN(variant.spirv, spec->glsl.compile(*shader, variant, cache_dir));
+  }
+  return {};
+}
+
+Result<void> add_function(Kernel& kernel, const SharedSpec& spec) {
+  CppKernelSpec function;
+  function.name = spec->name;
+  function.inputs = kernel.inputs;
+  function.dtypes = kernel.dtypes;
+  function.params = spec->params;
+  function.infer = kernel.infer;
+  function.run = spec->cpu;
+  function.grain = spec->grain;
+  function.ns_per_element = spec->ns_per_element;
+  STOKER_ASSIGN(const Kernel made, cpp_kernel(std::move(function)));
+  kernel.cpu = made.cpu;
+  return {};
+}
+
 }  // namespace
 
-Result<Kernel> glsl_kernel(GlslKernelSpec given, GlslCompiler& compiler) {
+Result<Kernel> make_kernel(KernelSpec given, const std::filesystem::path& cache_dir) {
   STOKER_TRY(check_signature(given));
-  STOKER_TRY(read_source(given));
-
-  const auto shader = std::make_shared<Shader>(make_shader(given));
-  const auto spec = std::make_shared<const GlslKernelSpec>(std::move(given));
+  const auto spec = std::make_shared<const KernelSpec>(std::move(given));
   Kernel kernel;
   kernel.name = spec->name;
   kernel.family = "user";
@@ -195,14 +214,10 @@ Result<Kernel> glsl_kernel(GlslKernelSpec given, GlslCompiler& compiler) {
   kernel.params = spec->params;
   kernel.inputs = {spec->inputs.size(), spec->inputs.size()};
   kernel.dtypes = first_input_dtypes(*spec);
-  kernel.shaders = {shader};
-  kernel.infer = [spec](const KernelCall& call) { return infer(*spec, call); };
-  kernel.gpu = [spec, shader](const KernelCall& call, std::span<const TensorSpec> outputs,
-                              const GpuTraits&) { return plan(*spec, *shader, call, outputs); };
+  kernel.infer = [spec](const KernelCall& call) { return infer_outputs(*spec, call); };
   STOKER_TRY(check_definition(kernel));
-  for (ShaderVariant& variant : shader->variants) {
-    STOKER_ASSIGN(variant.spirv, compiler.compile(*shader, variant));
-  }
+  if (!spec->glsl.empty()) STOKER_TRY(add_shader(kernel, spec, cache_dir));
+  if (spec->cpu) STOKER_TRY(add_function(kernel, spec));
   return kernel;
 }
 

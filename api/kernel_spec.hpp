@@ -1,0 +1,98 @@
+// A kernel of the program's own, in one definition: its signature, its GLSL text for GPUs, its C++ function
+// for the CPU, and its gradient.
+//
+//     const stoker::UserKernel parabola = system.add_kernel({
+//         .name = "parabola",
+//         .inputs = {{"x"}},
+//         .params = {{"a", stoker::ParamType::real, 1.0, "factor of x squared"}},
+//         .glsl = "void main() { uint i = stoker_index(); if (i < n) y(i) = a * x(i) * x(i); }",
+//         .cpu = [](const stoker::CppCall& call, std::size_t begin, std::size_t end) { … },
+//         .gradient = [](const stoker::KernelBackward& b) { … },
+//     });
+//     device.run("parabola", {x}, {{"a", 2.0}});             // on buffers, in pipelines and in scripts
+//     stoker::call(parabola, {tensor}, {{"a", 2.0}});        // in lazy programs: api/tensor/kernel_call.hpp
+//
+// `glsl` or `cpu` may be left out: a CPU refuses the kernel then, or a GPU (`unsupported`); a lazy program on
+// a GPU computes a kernel without `glsl` on the CPU. A kernel whose number of inputs varies, or whose dtypes
+// follow another rule, is a CppKernelSpec.
+//
+// The GLSL text is a compute shader without declarations: kernels/preamble.hpp says what it may use. Beside
+// the buffers and parameters it reads
+//     n        elements of the first output
+//     rank     extents of the first output
+//     dims[8]  these extents, outermost first, then ones
+//
+// Values; any thread. The functions are called on any thread, perhaps several at once.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stoker/kernels/cpp_kernel.hpp"
+#include "stoker/kernels/glsl_text.hpp"
+#include "stoker/kernels/kernel.hpp"
+
+namespace stoker {
+
+class Tensor;
+struct KernelBackward;  // api/tensor/kernel_call.hpp, component tensor
+
+/// The gradients by the inputs, in their order; those by integers may be tensors without a value.
+using KernelGradient = std::function<std::vector<Tensor>(const KernelBackward&)>;
+
+/// A buffer in a signature. `type` is a dtype name ("s32"), or "T": the dtype that the first buffer of
+/// this type has in a call.
+struct KernelBuffer {
+  std::string name;
+  std::string type = "T";
+};
+
+struct KernelSpec {
+  std::string name;
+  std::string summary = {};
+  std::vector<KernelBuffer> inputs = {{"x"}};
+  std::vector<KernelBuffer> outputs = {{"y"}};
+  std::vector<DType> dtypes = {DType::f32};  ///< what T may be
+  /// GLSL reads booleans (as uint 0 or 1), integers (as int; they must fit 32 bits) and reals (as float).
+  std::vector<ParamSpec> params = {};
+  /// One shape for each output. Empty: every output is shaped as input 0.
+  std::function<Result<std::vector<Shape>>(const KernelCall&)> shapes = {};
+
+  // On a GPU; a text needs the component glsl ---------------------------------------------------------
+  GlslText glsl = {};
+  std::array<std::uint32_t, 3> local_size = {256, 1, 1};
+  bool uses_subgroups = false;
+  /// Work groups on each axis. Empty: one thread for each element of the first output.
+  std::function<std::array<std::uint32_t, 3>(const KernelCall&,
+                                             std::span<const TensorSpec> outputs)>
+      groups = {};
+
+  // On a CPU ------------------------------------------------------------------------------------------
+  /// Computes elements [begin, end) of the first output; see CppKernelSpec::run, also for the next two.
+  std::function<void(const CppCall&, std::size_t begin, std::size_t end)> cpu = {};
+  std::size_t grain = CppKernelSpec{}.grain;
+  double ns_per_element = 0;
+
+  /// For stoker::call(). Empty: the kernel has none, and whoever asks for it is told `unsupported`.
+  KernelGradient gradient = {};
+};
+
+/// A kernel that System::add_kernel() has added, with its gradient. A shared handle.
+struct UserKernel {
+  std::shared_ptr<const Kernel> kernel;
+  std::shared_ptr<const KernelGradient> gradient = {};  ///< null: none
+  [[nodiscard]] const std::string& name() const noexcept { return kernel->name; }
+};
+
+/// The kernel without its gradient. Its GLSL is compiled for every dtype, so that mistakes show at once;
+/// the SPIR-V is kept in `cache_dir` unless that is empty. Errors: compile_failed (details `file`, `line` in
+/// the text, from 1, and `message`), invalid_argument for a definition that contradicts itself.
+[[nodiscard]] Result<Kernel> make_kernel(KernelSpec spec,
+                                         const std::filesystem::path& cache_dir = {});
+
+}  // namespace stoker

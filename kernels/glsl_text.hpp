@@ -1,0 +1,48 @@
+// The GLSL text of a kernel of the program's, and what compiles it.
+//
+// The class is part of the core, its constructors are of the component glsl: who writes a text links
+// Stoker::glsl, and who writes none needs no compiler. Without the component the linker names the missing
+// constructor.
+//
+// A value; any thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "stoker/kernels/gpu_plan.hpp"
+#include "stoker/runtime/error.hpp"
+
+namespace stoker {
+
+class GlslText {
+ public:
+  /// None: the kernel does not run on GPUs.
+  GlslText() = default;
+  GlslText(const char* text);  // NOLINT(google-explicit-constructor)
+  GlslText(std::string text);  // NOLINT(google-explicit-constructor)
+  /// What a file holds. Throws io_error.
+  [[nodiscard]] static GlslText from_file(const std::filesystem::path& path);
+
+  [[nodiscard]] bool empty() const noexcept { return compile_ == nullptr; }
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  /// Where it came from, for messages; empty if it came from no file.
+  [[nodiscard]] const std::string& file() const noexcept { return file_; }
+  /// The SPIR-V of `shader`, whose source is the text, for one variant. It is kept in `cache_dir`, unless
+  /// that is empty. Precondition: not empty(). Errors: compile_failed, as GlslCompiler says.
+  [[nodiscard]] Result<std::vector<std::uint32_t>> compile(
+      const Shader& shader, const ShaderVariant& variant,
+      const std::filesystem::path& cache_dir) const {
+    return compile_(shader, variant, cache_dir);
+  }
+
+ private:
+  std::string text_;
+  std::string file_;
+  Result<std::vector<std::uint32_t>> (*compile_)(const Shader&, const ShaderVariant&,
+                                                 const std::filesystem::path&) = nullptr;
+};
+
+}  // namespace stoker
