@@ -5,7 +5,7 @@
 //     Future<std::vector<std::byte>> file = image::encode_png(system, edges, {.level = 1});
 //
 // A decoded picture is u8 [height, width, channels] with 1, 3 or 4 channels; u8, or f32 and f16 in 0–1,
-// are encoded. pipeline/image_io.hpp says what becomes of palettes, profiles and the like.
+// are encoded. pipeline/image/image_io.hpp says what becomes of palettes, profiles and the like.
 //
 // Two forms of each: one that computes on the calling thread, and one that takes the system, returns at
 // once and computes on the pool of run_blocking(). Codecs cost more processor time than what most programs
@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "stoker/api/buffer.hpp"
-#include "stoker/pipeline/image_io.hpp"
+#include "stoker/pipeline/image/image_io.hpp"
 
 namespace stoker {
 class System;

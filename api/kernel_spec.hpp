@@ -10,7 +10,7 @@
 //         .gradient = [](const stoker::KernelBackward& b) { … },
 //     });
 //     device.run("parabola", {x}, {{"a", 2.0}});             // on buffers, in pipelines and in scripts
-//     stoker::call(parabola, {tensor}, {{"a", 2.0}});        // in lazy programs: api/tensor/kernel_call.hpp
+//     stoker::call(parabola, {tensor}, {{"a", 2.0}});        // in lazy programs: api/tensor/transforms/kernel_call.hpp
 //
 // `glsl` or `cpu` may be left out: a CPU refuses the kernel then, or a GPU (`unsupported`); a lazy program on
 // a GPU computes a kernel without `glsl` on the CPU. A kernel whose number of inputs varies, or whose dtypes
@@ -40,7 +40,7 @@
 namespace stoker {
 
 class Tensor;
-struct KernelBackward;  // api/tensor/kernel_call.hpp, component tensor
+struct KernelBackward;  // api/tensor/transforms/kernel_call.hpp, component tensor
 
 /// The gradients by the inputs, in their order; those by integers may be tensors without a value.
 using KernelGradient = std::function<std::vector<Tensor>(const KernelBackward&)>;

@@ -9,7 +9,6 @@
 #include "stoker/actors/device/device_trace.hpp"
 #include "stoker/actors/device/system_tree.hpp"
 #include "stoker/actors/registry.hpp"
-#include "stoker/actors/device/system_tree.hpp"
 #include "stoker/api/kernel_spec.hpp"
 #include "stoker/api/observe/observe_server.hpp"
 #include "stoker/api/observe/observing.hpp"

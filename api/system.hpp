@@ -19,8 +19,8 @@
 #include "stoker/api/pipeline.hpp"
 #include "stoker/device/device_info.hpp"
 #include "stoker/device/shell_options.hpp"
-#include "stoker/runtime/blocking_pool.hpp"
 #include "stoker/runtime/config.hpp"
+#include "stoker/runtime/futures/blocking_pool.hpp"
 
 namespace stoker {
 
@@ -104,7 +104,7 @@ class System {
   /// Calls function() where it may block or compute for long, on a thread of a bounded pool: the future
   /// holds what it returns (U, void or Result<U>) or the Error it throws. Throws overloaded (as many run
   /// and wait as SystemOptions::blocking allows), closed. Dropping the future does not cancel the work;
-  /// see runtime/blocking_pool.hpp.
+  /// see runtime/futures/blocking_pool.hpp.
   template <class F> auto run_blocking(F&& function) const {
     return blocking().run(std::forward<F>(function));
   }

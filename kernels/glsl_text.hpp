@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "stoker/kernels/gpu_plan.hpp"
-#include "stoker/runtime/error.hpp"
+#include "stoker/runtime/base/error.hpp"
 
 namespace stoker {
 

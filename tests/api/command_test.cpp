@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "gated_kernel.hpp"
+#include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/device/fault/fault_injection.hpp"
 #include "stoker/runtime/execution/manual_executor.hpp"

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "stoker/api/stoker.hpp"
+#include "stoker/device/command_work.hpp"
 
 namespace stoker {
 namespace {

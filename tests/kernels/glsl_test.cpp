@@ -10,7 +10,6 @@
 #include "stoker/api/kernel_spec.hpp"
 #include "stoker/kernels/glsl/compiler.hpp"
 #include "stoker/kernels/glsl/frontend.hpp"
-#include "stoker/kernels/glsl/glsl_kernel.hpp"
 #include "stoker/kernels/preamble.hpp"
 
 namespace stoker {

@@ -12,7 +12,7 @@
 #include "stoker/pipeline/tensor/fusion/fused_builder.hpp"
 #include "stoker/pipeline/tensor/fusion/product_fusion.hpp"
 #include "stoker/pipeline/tensor/fusion/reduction_fusion.hpp"
-#include "stoker/pipeline/tensor/kernel_call.hpp"
+#include "stoker/pipeline/tensor/graph/kernel_call.hpp"
 #include "stoker/pipeline/tensor/lowering/fallback_kernel.hpp"
 #include "stoker/pipeline/tensor/program/uses.hpp"
 

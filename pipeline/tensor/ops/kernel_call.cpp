@@ -1,12 +1,12 @@
 // Calls of kernels by their definition.
-#include "stoker/pipeline/tensor/kernel_call.hpp"
+#include "stoker/pipeline/tensor/graph/kernel_call.hpp"
 
 #include <array>
 #include <charconv>
 #include <cstdint>
 #include <string>
 
-#include "stoker/pipeline/tensor/op.hpp"
+#include "stoker/pipeline/tensor/graph/op.hpp"
 
 namespace stoker::expr {
 namespace {

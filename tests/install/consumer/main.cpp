@@ -12,11 +12,10 @@ int main() {
   if (device.run("elementwise_add", {x, x}).read<float>().get() != std::vector{2.0F, 4.0F})
     return std::puts("wrong sum"), 1;
   // A kernel of one's own needs no compiler as long as it has no GLSL.
-  system.add_kernel({.name = "twice", .cpu = [](const stoker::CppCall& call, std::size_t begin,
-                                                std::size_t end) {
-                       for (std::size_t i = begin; i < end; ++i)
-                         call.out<float>()[i] = 2 * call.in<float>()[i];
-                     }});
+  system.add_kernel(
+      {.name = "twice", .cpu = [](const stoker::CppCall& call, std::size_t begin, std::size_t end) {
+         for (std::size_t i = begin; i < end; ++i) call.out<float>()[i] = 2 * call.in<float>()[i];
+       }});
   if (device.run("twice", {x}).read<float>().get() != std::vector{2.0F, 4.0F})
     return std::puts("wrong product"), 1;
 #ifdef WITH_GLSL

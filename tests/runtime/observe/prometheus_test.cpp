@@ -1,5 +1,5 @@
 // The text for Prometheus, read back by a small parser that is as strict as the format.
-#include "stoker/runtime/prometheus.hpp"
+#include "stoker/runtime/observe/prometheus.hpp"
 
 #include <gtest/gtest.h>
 

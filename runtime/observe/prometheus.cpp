@@ -1,4 +1,4 @@
-#include "stoker/runtime/prometheus.hpp"
+#include "stoker/runtime/observe/prometheus.hpp"
 
 #include <algorithm>
 #include <array>

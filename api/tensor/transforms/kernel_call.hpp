@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "stoker/api/kernel_spec.hpp"
-#include "stoker/api/tensor/tensor.hpp"
+#include "stoker/api/tensor/core/tensor.hpp"
 
 namespace stoker {
 

@@ -22,7 +22,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "stoker/runtime/future.hpp"
+#include "stoker/runtime/futures/future.hpp"
 
 namespace stoker {
 

@@ -1,8 +1,8 @@
-#include "stoker/api/tensor/kernel_call.hpp"
+#include "stoker/api/tensor/transforms/kernel_call.hpp"
 
-#include "stoker/api/tensor/custom_grad.hpp"
-#include "stoker/api/tensor/values.hpp"
-#include "stoker/pipeline/tensor/kernel_call.hpp"
+#include "stoker/api/tensor/core/values.hpp"
+#include "stoker/api/tensor/transforms/custom_grad.hpp"
+#include "stoker/pipeline/tensor/graph/kernel_call.hpp"
 
 namespace stoker {
 namespace {

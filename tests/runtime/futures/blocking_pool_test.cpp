@@ -1,4 +1,4 @@
-#include "stoker/runtime/blocking_pool.hpp"
+#include "stoker/runtime/futures/blocking_pool.hpp"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "stoker/runtime/metrics.hpp"
+#include "stoker/runtime/observe/metrics.hpp"
 
 namespace stoker {
 

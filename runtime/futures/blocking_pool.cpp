@@ -1,4 +1,4 @@
-#include "stoker/runtime/blocking_pool.hpp"
+#include "stoker/runtime/futures/blocking_pool.hpp"
 
 #include <pthread.h>
 
@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "stoker/runtime/cores.hpp"
-#include "stoker/runtime/fork_guard.hpp"
-#include "stoker/runtime/thread_local.hpp"
+#include "stoker/runtime/base/cores.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
+#include "stoker/runtime/base/thread_local.hpp"
 
 namespace stoker {
 namespace {

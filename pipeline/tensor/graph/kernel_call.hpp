@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "stoker/kernels/kernel.hpp"
-#include "stoker/pipeline/tensor/value.hpp"
+#include "stoker/pipeline/tensor/graph/value.hpp"
 
 namespace stoker::expr {
 

@@ -1,5 +1,5 @@
 // Kernels of the program's own inside of lazy programs.
-#include "fixture.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 #include "stoker/api/kernel.hpp"
 
 namespace stoker {
