@@ -93,8 +93,8 @@ Error no_instruction_set(std::string_view kernel, std::span<const InstructionSet
     if (one.served && needed.empty()) needed = one.name;
   return {std::string{kernel},
           ErrorCode::unsupported,
-          "the CPU kernels of this program were built for processors with " + std::string{needed} +
-              ", which this one is not; build it on this machine, or for all processors "
+          "the CPU kernels of this program were built for " + std::string{needed} +
+              ", which this processor lacks; build it on this machine, or for all processors "
               "(-DSTOKER_CPU_VARIANTS=all)",
           {{"device", "cpu"}, {"needs", std::string{needed}}}};
 }
