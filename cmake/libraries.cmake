@@ -67,7 +67,7 @@ stoker_glob(core_sources runtime/*.cpp runtime/*/*.cpp device/*.cpp device/*/*.c
             actors/*.cpp actors/*/*.cpp pipeline/kernel_graph/*.cpp pipeline/image/*.cpp api/*.cpp
             api/observe/*.cpp kernels/cpu_table.cpp kernels/spirv.cpp kernels/fused/kernel.cpp
             kernels/fused/reduction.cpp kernels/fused/product.cpp)
-list(REMOVE_ITEM core_sources ${base_sources} "${CMAKE_CURRENT_SOURCE_DIR}/runtime/fiber_adaptor.cpp")
+list(REMOVE_ITEM core_sources ${base_sources} "${CMAKE_CURRENT_SOURCE_DIR}/runtime/process/fiber_adaptor.cpp")
 stoker_objects(stoker_definitions definition_objects)
 stoker_library(core ${core_sources} ${definition_objects} ${STOKER_CPU_OBJECTS}
                "${STOKER_GENERATED_DIR}/driver_list.cpp")
@@ -93,7 +93,7 @@ target_link_libraries(stoker_glsl PUBLIC stoker_core PRIVATE StokerGlslang::glsl
 set_target_properties(stoker_glsl PROPERTIES LINKER_LANGUAGE CXX)
 
 set(STOKER_COMPONENTS core glsl)
-if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/runtime/fiber_adaptor.cpp")
+if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/runtime/process/fiber_adaptor.cpp")
   stoker_library(fiber runtime/process/fiber_adaptor.cpp)
   target_link_libraries(stoker_fiber PUBLIC stoker_core Boost::fiber)
   list(APPEND STOKER_COMPONENTS fiber)

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "stoker/api/stoker.hpp"
+#include "stoker/device/buffer_state.hpp"
 
 namespace stoker {
 namespace {

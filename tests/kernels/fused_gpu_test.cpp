@@ -10,6 +10,7 @@
 #include <random>
 
 #include "fused_fixture.hpp"
+#include "stoker/api/kernel_spec.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/kernels/case_grid.hpp"
 #include "stoker/kernels/fused/product.hpp"

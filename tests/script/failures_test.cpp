@@ -6,6 +6,7 @@
 
 #include "script_runner.hpp"
 #include "stoker/api/kernel.hpp"
+#include "stoker/api/kernel_spec.hpp"
 #include "stoker/runtime/execution/manual_executor.hpp"
 
 namespace stoker {

@@ -1,6 +1,7 @@
 // Kernels of the program's own inside of lazy programs.
-#include "stoker/tests/tensor/fixture.hpp"
 #include "stoker/api/kernel.hpp"
+#include "stoker/api/kernel_spec.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker {
 namespace {
