@@ -48,7 +48,7 @@ class TensorLimits : public testing::Test {
     SystemOptions options;
     options.clock = clock;
     options.drivers = with_faults(faults);
-    options.hog_limit = std::chrono::nanoseconds{0};
+    options.stall_limit = std::chrono::nanoseconds{0};
     return options;
   }()};
   const Device device = system.device("cpu");

@@ -42,7 +42,7 @@ class TensorsOutOfMemory : public testing::Test {
     SystemOptions options;
     options.executor = turns;
     options.clock = clock;
-    options.hog_limit = std::chrono::nanoseconds{0};
+    options.stall_limit = std::chrono::nanoseconds{0};
     return options;
   }()};
   const DeviceScope scope{system.device("cpu")};
