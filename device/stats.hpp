@@ -38,6 +38,7 @@ struct BackendCounters {
   std::uint64_t pipelines_created = 0;
   std::uint64_t pipelines_from_cache = 0;  ///< of these, found in the cache on disk
   std::uint64_t recordings = 0;
+  std::uint64_t encoded = 0;  ///< command buffers that were filled, for one run or to be replayed
   std::uint64_t validation_messages = 0;
 };
 

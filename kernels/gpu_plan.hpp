@@ -67,9 +67,13 @@ struct Shader {
   [[nodiscard]] const ShaderVariant* variant(std::string_view name) const noexcept;
 };
 
-/// Bytes available to push fields beside the bindings' addresses (Vulkan guarantees 128 in all).
+/// Parameters of more bytes, addresses and push fields together, lie in memory (kernels/preamble.hpp):
+/// what Vulkan guarantees for push constants.
+inline constexpr std::size_t most_pushed_bytes = 128;
+
+/// Bytes that can be pushed beside the bindings' addresses.
 [[nodiscard]] constexpr std::size_t push_capacity(std::size_t bindings) noexcept {
-  return 128 - 8 * bindings;
+  return most_pushed_bytes - 8 * bindings;
 }
 
 /// The values of a shader's push fields, in the order of their declaration.
@@ -85,17 +89,21 @@ class PushValues {
       append(i < values.size() ? static_cast<std::uint32_t>(values[i]) : rest);
     return *this;
   }
-  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {bytes_.data(), size_}; }
+  /// One after the other.
+  PushValues& u32s(std::span<const std::uint32_t> values) {
+    for (const std::uint32_t value : values) append(value);
+    return *this;
+  }
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
  private:
   template <class T> PushValues& append(T value) {
-    if (size_ + sizeof value <= bytes_.size())
-      std::memcpy(bytes_.data() + size_, &value, sizeof value);
-    size_ += static_cast<std::uint32_t>(sizeof value);
+    const std::size_t size = bytes_.size();
+    bytes_.resize(size + sizeof value);
+    std::memcpy(bytes_.data() + size, &value, sizeof value);
     return *this;
   }
-  std::array<std::byte, 128> bytes_{};
-  std::uint32_t size_ = 0;  // may pass the capacity; the device shell refuses that
+  std::vector<std::byte> bytes_;
 };
 
 /// Which buffer a pass binds.

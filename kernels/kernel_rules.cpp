@@ -85,8 +85,6 @@ class Checker {
       if (field.count == 0) return refuse(named + ": push field '" + field.name + "' is empty");
     }
     for (const SpecConstant& constant : shader.constants) STOKER_TRY(add_name(constant.name));
-    if (8 * shader.bindings.size() + push_bytes(shader) > 128)
-      return refuse(named + ": bindings and push fields take more than 128 bytes");
     const auto [x, y, z] = shader.local_size;
     if (const std::uint64_t threads = std::uint64_t{x} * y * z; threads == 0 || threads > 1024)
       return refuse(named + ": a group has " + std::to_string(threads) + " threads, not 1 to 1024");

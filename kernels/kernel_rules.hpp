@@ -7,7 +7,7 @@ namespace stoker {
 
 /// invalid_argument, saying what is missing or contradicts itself. Checked are names, arity, the
 /// schema's defaults and ranges, and that every shader variant has a preamble: types bound, names
-/// usable in GLSL, push fields within push_capacity(), at most 1024 threads in a group.
+/// usable in GLSL, at most 1024 threads in a group.
 [[nodiscard]] Result<void> check_definition(const Kernel& kernel);
 
 }  // namespace stoker

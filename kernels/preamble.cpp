@@ -132,6 +132,10 @@ void write_types(Text& text, const ShaderVariant& variant) {
   }
 }
 
+std::string extent_of(const PushField& field) {
+  return field.count == 1 ? "" : "[" + std::to_string(field.count) + "]";
+}
+
 std::string_view to_glsl(PushType type) noexcept {
   switch (type) {
     case PushType::s32: return "int";
@@ -141,16 +145,49 @@ std::string_view to_glsl(PushType type) noexcept {
   return "uint";
 }
 
-void write_push_block(Text& text, const Shader& shader) {
-  if (shader.bindings.empty() && shader.push.empty()) return;
-  text.line({"layout(push_constant, scalar) uniform stoker_push {"});
-  for (const ShaderBinding& binding : shader.bindings)
-    text.line({"  stoker_", binding.name, "_elements stoker_", binding.name, ";"});
-  for (const PushField& field : shader.push) {
-    const std::string extent = field.count == 1 ? "" : "[" + std::to_string(field.count) + "]";
-    text.line({"  ", to_glsl(field.type), " ", field.name, extent, ";"});
-  }
+void write_members(Text& text, const Shader& shader) {
+  if (!shader.bindings.empty())
+    text.line({"  uvec2 stoker_addresses[", std::to_string(shader.bindings.size()), "];"});
+  for (const PushField& field : shader.push)
+    text.line({"  ", to_glsl(field.type), " ", field.name, extent_of(field), ";"});
   text.line({"};"});
+}
+
+constexpr const char* block_layout =
+    "layout(buffer_reference, scalar, buffer_reference_align = 8) restrict readonly buffer ";
+
+/// The parameters: buffers as stoker_x, push fields by their names.
+void write_parameters(Text& text, const Shader& shader) {
+  if (shader.bindings.empty() && shader.push.empty()) return;
+  if (in_memory(shader)) {
+    text.line({block_layout, "stoker_block {"});
+    write_members(text, shader);
+    text.line({"layout(push_constant, scalar) uniform stoker_push { uvec2 stoker_block_at; };"});
+    for (const PushField& field : shader.push)
+      text.line({to_glsl(field.type), " ", field.name, extent_of(field),
+                 " = stoker_block(stoker_block_at).", field.name, ";"});
+  } else {
+    text.line({"layout(push_constant, scalar) uniform stoker_push {"});
+    write_members(text, shader);
+  }
+  if (shader.bindings.empty()) return;
+  if (in_memory(shader)) {
+    text.line({"#define stoker_address(i) stoker_block(stoker_block_at).stoker_addresses[i]"});
+  } else {
+    text.line({block_layout, "stoker_table { uvec2 at[]; };"});
+    text.line({"#define stoker_first stoker_addresses[0]"});
+    text.line(
+        {"#define stoker_has_table (((stoker_first.y ^ (stoker_first.y << 1)) >> 31) != 0u)"});
+    text.line({"#define stoker_table_at uvec2(stoker_first.x, stoker_first.y ^ 0x40000000u)"});
+    text.line(
+        {"#define stoker_address(i) (stoker_has_table ? stoker_table(stoker_table_at).at[i] : "
+         "stoker_addresses[i])"});
+  }
+  for (std::size_t i = 0; i < shader.bindings.size(); ++i) {
+    const std::string& x = shader.bindings[i].name;
+    text.line({"stoker_", x, "_elements stoker_", x, " = stoker_", x, "_elements(stoker_address(",
+               std::to_string(i), "));"});
+  }
 }
 
 // `restrict`, though plans use memory again: what a dispatch reads it does not write through another name.
@@ -240,6 +277,10 @@ std::size_t push_bytes(const Shader& shader) noexcept {
   return bytes;
 }
 
+bool in_memory(const Shader& shader) noexcept {
+  return 8 * shader.bindings.size() + push_bytes(shader) > most_pushed_bytes;
+}
+
 std::string preamble(const Shader& shader, const ShaderVariant& variant) {
   Text text;
   text.line({"#version 460"});
@@ -259,7 +300,7 @@ std::string preamble(const Shader& shader, const ShaderVariant& variant) {
       text.line({"#error binding ", binding.name, " has type ", binding.type,
                  " which this variant does not bind"});
   }
-  write_push_block(text, shader);
+  write_parameters(text, shader);
   text.line({functions});
   for (const ShaderBinding& binding : shader.bindings)
     if (const auto dtype = binding_dtype(binding.type, variant))

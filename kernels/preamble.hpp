@@ -28,12 +28,18 @@
 //
 // Whether a value is NaN is asked by isnan(v): a driver may take v != v for false.
 //
-// Buffers are passed by address (GL_EXT_buffer_reference) in one push constant block of scalar
-// layout: 8 bytes for each binding in order, then the push fields in order. They begin at a multiple
-// of 16 bytes. Index arithmetic is 32-bit: up to 2^31 - 1 elements.
+// Buffers are passed by address (GL_EXT_buffer_reference); they begin at a multiple of 16 bytes. Index
+// arithmetic is 32-bit: up to 2^31 - 1 elements.
+//
+// A shader's parameters are one block of scalar layout: 8 bytes for each binding in order, then the push
+// fields in order. Up to most_pushed_bytes it is the push constants. Of those the addresses may lie in
+// memory instead, so that work that is recorded can be put on other buffers: the first pushed address is
+// then that of a table, marked by table_bit. A longer block lies in memory as a whole, and what is
+// pushed is its address.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,7 +57,14 @@ namespace stoker {
 [[nodiscard]] std::optional<DType> binding_dtype(std::string_view type,
                                                  const ShaderVariant& variant) noexcept;
 
-/// Bytes of one push field: 4 for each element.
+/// Bytes of the push fields: 4 for each element.
 [[nodiscard]] std::size_t push_bytes(const Shader& shader) noexcept;
+
+/// Whether the parameters lie in memory as a whole.
+[[nodiscard]] bool in_memory(const Shader& shader) noexcept;
+
+/// The bit by which the address of a table differs: the highest two of an address are alike, on some devices
+/// both set.
+inline constexpr std::uint64_t table_bit = std::uint64_t{1} << 62;
 
 }  // namespace stoker

@@ -145,6 +145,10 @@ Result<std::unique_ptr<Recording>> VulkanBackend::record(std::span<const Step> s
   }
 }
 
+bool VulkanBackend::rebind(Recording& recording, std::span<const Step> steps) noexcept {
+  return static_cast<VulkanRecording&>(recording).rebind(steps);
+}
+
 Queue* VulkanBackend::queue_of(QueueKind kind) noexcept {
   for (const auto& queue : queues_)
     if (queue->kind() == kind) return queue.get();
@@ -252,6 +256,7 @@ BackendCounters VulkanBackend::counters() const noexcept {
   counters.pipelines_created = from.pipelines_created.load(std::memory_order_relaxed);
   counters.pipelines_from_cache = from.pipelines_from_cache.load(std::memory_order_relaxed);
   counters.recordings = from.recordings.load(std::memory_order_relaxed);
+  counters.encoded = from.encoded.load(std::memory_order_relaxed);
   counters.validation_messages = device_->instance().validation_messages();
   return counters;
 }

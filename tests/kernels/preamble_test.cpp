@@ -67,6 +67,22 @@ void main() {
   }
 }
 
+TEST(Preamble, more_parameters_than_can_be_pushed_lie_in_memory) {
+  Shader shader = probe(R"(
+void main() {
+  uint i = stoker_index();
+  if (i < n) y_store(i, x_load(i) + scale * float(dims[i % 8u] + more[3]));
+})");
+  EXPECT_FALSE(in_memory(shader));
+  EXPECT_TRUE(has(preamble(shader, variant_of(DType::f32)), "stoker_table"));
+  shader.push.push_back({"more", PushType::s32, 40});
+  EXPECT_TRUE(in_memory(shader));
+  EXPECT_TRUE(has(preamble(shader, variant_of(DType::f32)),
+                  "uniform stoker_push { uvec2 stoker_block_at; };"));
+  const auto compiled = compile_glsl(shader, variant_of(DType::f32));
+  EXPECT_TRUE(compiled.has_value()) << compiled.error().what();
+}
+
 TEST(Preamble, stores_of_f16_leave_no_rounding_to_the_driver) {
   const std::string text = preamble(probe(""), variant_of(DType::f16));
   EXPECT_TRUE(

@@ -89,7 +89,8 @@ TEST(KernelRegistry, refuses_shaders_that_contradict_themselves) {
   EXPECT_FALSE(refused([](Shader&) {}));
   EXPECT_TRUE(refused([](Shader& s) { s.bindings.push_back({"y", "U"}); }));
   EXPECT_TRUE(refused([](Shader& s) { s.bindings.push_back({"x", "T"}); }));
-  EXPECT_TRUE(refused([](Shader& s) { s.push = {{"dims", PushType::u32, 31}}; }));
+  EXPECT_TRUE(refused([](Shader& s) { s.push = {{"dims", PushType::u32, 0}}; }));
+  EXPECT_FALSE(refused([](Shader& s) { s.push = {{"dims", PushType::u32, 1000}}; })) << "in memory";
   EXPECT_TRUE(refused([](Shader& s) { s.local_size = {1024, 2, 1}; }));
   EXPECT_TRUE(refused([](Shader& s) { s.variants.clear(); }));
   EXPECT_TRUE(refused([](Shader& s) { s.variants.push_back(s.variants[0]); }));

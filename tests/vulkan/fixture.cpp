@@ -223,6 +223,29 @@ Kernel two_pass_kernel() {
   return kernel;
 }
 
+Kernel many_numbers_kernel() {
+  constexpr std::uint32_t count = 40;
+  const auto shader = compiled(unary_shader("many_numbers", R"(void main() {
+  uint i = stoker_index();
+  if (i >= n) return;
+  float sum = x_load(i);
+  for (uint k = 0u; k < numbers.length(); ++k) sum += numbers[k];
+  y_store(i, sum);
+})",
+                                            "f32", {{"n"}, {"numbers", PushType::f32, count}}));
+  Kernel kernel = unary_kernel("many_numbers", shader);
+  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec>,
+                        const GpuTraits&) -> Result<GpuPlan> {
+    const auto n = static_cast<std::uint64_t>(call.shape().elements());
+    GpuPass pass{shader.get(), "f32", {input(0), output(0)}};
+    pass.push.u32(n);
+    for (std::uint32_t k = 0; k < count; ++k) pass.push.f32(k);
+    pass.groups = linear_groups_for(n, 64);
+    return GpuPlan{{pass}, {}};
+  };
+  return kernel;
+}
+
 Kernel slow_kernel(std::uint32_t rounds, const std::string& name, DType dtype) {
   const std::string type{to_string(dtype)};
   const auto shader = compiled(unary_shader(name, R"(void main() {

@@ -114,6 +114,8 @@ template <class T>
 [[nodiscard]] Kernel affine_kernel(DType dtype = DType::f32, const std::string& name = "affine");
 /// y = (x + 1) * 3 by way of a scratch buffer: two dependent passes.
 [[nodiscard]] Kernel two_pass_kernel();
+/// y = x + 0 + 1 + … + 39, numbers that are passed: more than can be pushed.
+[[nodiscard]] Kernel many_numbers_kernel();
 /// Adds 1 to every element `rounds` times: as slow as wanted.
 [[nodiscard]] Kernel slow_kernel(std::uint32_t rounds, const std::string& name = "slow",
                                  DType dtype = DType::f32);

@@ -10,7 +10,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <vector>
 
 #include "stoker/device/vulkan/instance/physical_device.hpp"
 #include "stoker/runtime/base/exit_watch.hpp"
@@ -25,7 +27,10 @@ struct Counters {
   std::atomic<std::uint64_t> pipelines_created{0};
   std::atomic<std::uint64_t> pipelines_from_cache{0};
   std::atomic<std::uint64_t> recordings{0};
+  std::atomic<std::uint64_t> encoded{0};
 };
+
+class MappedBlock;
 
 class DeviceHandle {
  public:
@@ -56,6 +61,8 @@ class DeviceHandle {
   Counters counters;
   std::atomic<std::uint64_t> bytes_in_use{0};  ///< of all memory blocks
   std::atomic<std::uint32_t> allocations{0};   ///< memory blocks there are
+  std::mutex mapped_mutex;
+  std::vector<std::weak_ptr<MappedBlock>> mapped_blocks;  ///< those that MappedPiece cuts
 
  private:
   [[nodiscard]] Result<void> start();

@@ -33,9 +33,9 @@ class Preparation {
     STOKER_ASSIGN(pass.pipeline, pipelines_.get(shader, from.variant, constants, kernel_.name));
     pass.bindings.assign(from.bindings.begin(), from.bindings.end());
     const auto values = from.push.bytes();
-    const std::size_t addresses = 8 * from.bindings.size();
-    std::memcpy(pass.push.data() + addresses, values.data(), values.size());
-    pass.push_bytes = static_cast<std::uint32_t>(addresses + values.size());
+    pass.parameters.resize(8 * from.bindings.size());
+    pass.parameters.insert(pass.parameters.end(), values.begin(), values.end());
+    pass.in_memory = in_memory(*shader);
     pass.groups = from.groups;
     pass.after_barrier = depends(from, *shader);
     return pass;
@@ -84,8 +84,6 @@ class Preparation {
 
   [[nodiscard]] Result<void> check_limits(const GpuPass& pass, const Shader& shader) const {
     const VkPhysicalDeviceLimits& limits = device_.physical().properties.limits;
-    const std::uint64_t pushed = 8 * pass.bindings.size() + pass.push.bytes().size();
-    if (pushed > push_bytes_limit) return too_much("push_bytes", pushed, push_bytes_limit);
     std::uint64_t invocations = 1;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       if (pass.groups[axis] > limits.maxComputeWorkGroupCount[axis])
@@ -152,7 +150,24 @@ class Preparation {
   std::vector<Use> uses_;
 };
 
+const MemoryView& bound_memory(const Step& step, const PassBinding& binding) noexcept {
+  switch (binding.source) {
+    case PassBinding::Source::input: return step.inputs[binding.index];
+    case PassBinding::Source::output: return step.outputs[binding.index];
+    case PassBinding::Source::scratch: break;
+  }
+  return step.scratch[binding.index];
+}
+
 }  // namespace
+
+void write_addresses(const Step& step, const Pass& pass, std::byte* to) noexcept {
+  for (const PassBinding& binding : pass.bindings) {
+    const std::uint64_t address = bound_memory(step, binding).address();
+    std::memcpy(to, &address, sizeof address);
+    to += sizeof address;
+  }
+}
 
 Result<std::shared_ptr<const Executable>> VulkanExecutable::prepare(
     const DeviceHandle& device, Pipelines& pipelines, const Kernel& kernel, const KernelCall& call,

@@ -1,4 +1,4 @@
-// A kernel made ready for one set of shapes: pipelines, push constants and grids in order.
+// A kernel made ready for one set of shapes: pipelines, parameters and grids in order.
 #pragma once
 
 #include <array>
@@ -17,12 +17,15 @@ namespace stoker::device::vulkan {
 struct Pass {
   std::shared_ptr<const Pipeline> pipeline;
   boost::container::small_vector<PassBinding, 4> bindings;
-  /// The addresses' place first, filled in per step, then the push fields' bytes.
-  std::array<std::byte, push_bytes_limit> push{};
-  std::uint32_t push_bytes = 0;
+  /// The block of kernels/preamble.hpp: the addresses' place first, filled in per step, then the push fields.
+  std::vector<std::byte> parameters;
+  bool in_memory = false;  ///< the block is not pushed but lies in memory
   std::array<std::uint32_t, 3> groups{1, 1, 1};
   bool after_barrier = false;  ///< depends on a pass since the last barrier
 };
+
+/// Writes the addresses of what a pass of the step binds, in order.
+void write_addresses(const Step& step, const Pass& pass, std::byte* to) noexcept;
 
 class VulkanExecutable final : public Executable {
  public:

@@ -1,7 +1,7 @@
 // Compute pipelines, made when a kernel first needs them and shared from then on.
 //
 // All pipelines have one layout: 128 bytes of push constants, which hold the buffers' addresses and
-// the shader's numbers. There are no descriptors.
+// the shader's numbers, or say where in memory these are. There are no descriptors.
 //
 // Threads: any. Two threads that ask for the same pipeline compile it once; different pipelines
 // compile side by side. Lifetime: pipelines of built-in shaders stay until the device goes; those
@@ -19,7 +19,7 @@
 
 namespace stoker::device::vulkan {
 
-inline constexpr std::uint32_t push_bytes_limit = 128;
+inline constexpr std::uint32_t push_bytes_limit = most_pushed_bytes;
 
 class Pipeline {
  public:

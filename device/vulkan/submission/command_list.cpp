@@ -9,7 +9,6 @@
 namespace stoker::device::vulkan {
 namespace {
 
-constexpr std::uint64_t constants_block_bytes = 64 * 1024;
 constexpr std::uint64_t constants_alignment = 16;
 
 }  // namespace
@@ -17,7 +16,7 @@ constexpr std::uint64_t constants_alignment = 16;
 CommandList::~CommandList() {
   const DriverUse use{*device_};
   if (!use) {
-    for (auto& block : blocks_) sanitizers::ignore_leak(block.release());
+    for (MappedPiece& piece : pieces_) sanitizers::ignore_leak(new MappedPiece{std::move(piece)});
     return;
   }
   if (pool_) device_->api().vkDestroyCommandPool(device_->handle(), pool_, nullptr);
@@ -29,8 +28,8 @@ Result<void> CommandList::reset() {
     STOKER_VK("submit", device_->api(), vkResetCommandPool, device_->handle(), pool_, 0);
   used_ = 0;
   steps_done_.clear();
-  block_ = 0;
-  block_used_ = 0;
+  piece_ = 0;
+  piece_used_ = 0;
   return {};
 }
 
@@ -65,23 +64,24 @@ Result<VkCommandBuffer> CommandList::begin() {
 Result<void> CommandList::end(std::uint32_t steps_done) {
   STOKER_VK("submit", device_->api(), vkEndCommandBuffer, buffers_[used_ - 1]);
   steps_done_.push_back(steps_done);
+  device_->counters.encoded.fetch_add(1, std::memory_order_relaxed);
   return {};
 }
 
 Result<MemoryView> CommandList::constants(std::uint64_t size) {
   const std::uint64_t rounded =
       (size + constants_alignment - 1) / constants_alignment * constants_alignment;
-  if (block_ < blocks_.size() && block_used_ + rounded > blocks_[block_]->bytes) {
-    ++block_;
-    block_used_ = 0;
+  while (piece_ < pieces_.size() && piece_used_ + rounded > pieces_[piece_].view().bytes) {
+    ++piece_;
+    piece_used_ = 0;
   }
-  if (block_ == blocks_.size()) {
-    STOKER_ASSIGN(auto block,
-                  VulkanBlock::allocate(device_, constants_block_bytes, MemoryKind::upload));
-    blocks_.push_back(std::move(block));
+  if (piece_ == pieces_.size()) {
+    STOKER_ASSIGN(MappedPiece piece, MappedPiece::take(device_, rounded));
+    pieces_.push_back(std::move(piece));
   }
-  const MemoryView view{blocks_[block_].get(), block_used_, size};
-  block_used_ += rounded;
+  const MemoryView whole = pieces_[piece_].view();
+  const MemoryView view{whole.block, whole.offset + piece_used_, size};
+  piece_used_ += rounded;
   return view;
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "stoker/device/vulkan/mapped_pieces.hpp"
 #include "stoker/device/vulkan/memory/memory.hpp"
 
 namespace stoker::device::vulkan {
@@ -31,7 +32,8 @@ class CommandList {
   /// Closes it; `steps_done` steps are complete at its end.
   [[nodiscard]] Result<void> end(std::uint32_t steps_done);
 
-  /// `size` bytes of mapped memory that stay as the host writes them until reset().
+  /// `size` bytes of mapped memory that stay as the host writes them until reset(): the device's own where
+  /// the host can write that. They begin at a multiple of 16.
   [[nodiscard]] Result<MemoryView> constants(std::uint64_t size);
 
   /// A pool of at least `count` timestamp queries, all of them reset.
@@ -53,9 +55,9 @@ class CommandList {
   std::vector<std::uint32_t> steps_done_;
   VkQueryPool queries_ = VK_NULL_HANDLE;
   std::uint32_t query_count_ = 0;
-  std::vector<std::unique_ptr<VulkanBlock>> blocks_;
-  std::size_t block_ = 0;  // the one being filled
-  std::uint64_t block_used_ = 0;
+  std::vector<MappedPiece> pieces_;
+  std::size_t piece_ = 0;  // the one being filled
+  std::uint64_t piece_used_ = 0;
 };
 
 }  // namespace stoker::device::vulkan

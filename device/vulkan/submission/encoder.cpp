@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "stoker/device/vulkan/submission/fill_plan.hpp"
+#include "stoker/kernels/preamble.hpp"
 
 namespace stoker::device::vulkan {
 namespace {
@@ -14,24 +15,12 @@ constexpr std::uint64_t copy_bytes_per_ns = 8;
 // What an unmeasured dispatch is taken for: so many fit one segment.
 constexpr std::uint64_t unmeasured_per_segment = 8;
 
-/// Whether the host may touch what the step writes: read it, or, where device memory is mapped, write
-/// into it once it has been lent anew. A wait for a semaphore alone orders neither: what the device wrote
-/// could still be on its way to memory, and overwrite what the host writes.
+}  // namespace
+
 bool shows_to_host(const Step& step) noexcept {
   const auto mapped = [](const MemoryView& view) { return view.block->host != nullptr; };
   return std::ranges::any_of(step.outputs, mapped) || std::ranges::any_of(step.scratch, mapped);
 }
-
-const MemoryView& bound_memory(const Step& step, const PassBinding& binding) noexcept {
-  switch (binding.source) {
-    case PassBinding::Source::input: return step.inputs[binding.index];
-    case PassBinding::Source::output: return step.outputs[binding.index];
-    case PassBinding::Source::scratch: break;
-  }
-  return step.scratch[binding.index];
-}
-
-}  // namespace
 
 Result<void> Encoder::encode(std::span<const Step> steps, CommandList& list,
                              const Options& options) {
@@ -40,6 +29,7 @@ Result<void> Encoder::encode(std::span<const Step> steps, CommandList& list,
   hazards_.reset();
   bound_ = VK_NULL_HANDLE;
   position_ = 0;
+  tables_ = options.tables;
   const Stage everything =
       options.transfer_only ? Stage::transfer : Stage::compute | Stage::transfer;
   VkQueryPool queries = VK_NULL_HANDLE;
@@ -54,6 +44,7 @@ Result<void> Encoder::encode(std::span<const Step> steps, CommandList& list,
   bool shown_to_host = false;
   for (const std::uint32_t index : schedule_.order()) {
     const Step& step = steps[index];
+    index_ = index;
     const Stage stage = stages_[index];
     const std::uint64_t cost = cost_ns(step);
     if (segment_ns > 0 && segment_ns + cost > target_ns_) {
@@ -89,35 +80,53 @@ void Encoder::choose_stages(std::span<const Step> steps, bool transfer_only) {
 Result<void> Encoder::encode_step(const Step& step, Stage stage, CommandList& list) {
   if (stage == Stage::compute && step.kind != StepKind::dispatch) {
     STOKER_ASSIGN(const std::span<const Step> parts, bulk_.dispatches(step, list));
-    for (const Step& part : parts) encode_dispatch(part);
+    for (const Step& part : parts) STOKER_TRY(encode_dispatch(part, list));
     return {};
   }
   switch (step.kind) {
-    case StepKind::dispatch: encode_dispatch(step); return {};
+    case StepKind::dispatch: return encode_dispatch(step, list);
     case StepKind::copy: encode_copy(step); return {};
     case StepKind::fill: break;
   }
   return encode_fill(step, list);
 }
 
-void Encoder::encode_dispatch(const Step& step) {
+Result<void> Encoder::encode_dispatch(const Step& step, CommandList& list) {
   const VulkanApi& api = device_.api();
-  for (const Pass& pass : static_cast<const VulkanExecutable&>(*step.executable).passes) {
+  const auto& passes = static_cast<const VulkanExecutable&>(*step.executable).passes;
+  for (std::uint32_t i = 0; i < passes.size(); ++i) {
+    const Pass& pass = passes[i];
     if (pass.after_barrier) place_barrier(Stage::compute, Stage::compute);
     if (bound_ != pass.pipeline->handle()) {
       bound_ = pass.pipeline->handle();
       api.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, bound_);
     }
-    std::array<std::byte, push_bytes_limit> push = pass.push;
-    for (std::size_t i = 0; i < pass.bindings.size(); ++i) {
-      const std::uint64_t address = bound_memory(step, pass.bindings[i]).address();
-      std::memcpy(push.data() + 8 * i, &address, sizeof address);
-    }
-    if (pass.push_bytes)
-      api.vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, pass.push_bytes,
-                             push.data());
+    STOKER_ASSIGN(std::byte* const table, push(step, pass, list));
+    if (table) tables_->push_back({index_, i, table});
     api.vkCmdDispatch(commands_, pass.groups[0], pass.groups[1], pass.groups[2]);
   }
+  return {};
+}
+
+Result<std::byte*> Encoder::push(const Step& step, const Pass& pass, CommandList& list) {
+  parameters_ = pass.parameters;
+  write_addresses(step, pass, parameters_.data());
+  std::byte* table = nullptr;
+  const bool has_table = tables_ && !pass.bindings.empty();
+  if (pass.in_memory || has_table) {
+    const std::size_t bytes = pass.in_memory ? parameters_.size() : 8 * pass.bindings.size();
+    STOKER_ASSIGN(const MemoryView memory, list.constants(bytes));
+    std::memcpy(memory.host(), parameters_.data(), bytes);
+    const std::uint64_t address = memory.address() ^ (pass.in_memory ? 0 : table_bit);
+    std::memcpy(parameters_.data(), &address, sizeof address);
+    if (pass.in_memory) parameters_.resize(sizeof address);
+    if (has_table) table = memory.host();
+  }
+  if (!parameters_.empty())
+    device_.api().vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                     static_cast<std::uint32_t>(parameters_.size()),
+                                     parameters_.data());
+  return table;
 }
 
 void Encoder::encode_copy(const Step& step) {

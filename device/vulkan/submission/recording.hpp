@@ -2,7 +2,9 @@
 //
 // The command buffers are made on the first replay after every kernel in them has been measured:
 // until then nobody knows how to cut them into segments, so runs are encoded each time, with
-// timestamps. One thread at a time (the device's strand).
+// timestamps. As long as the steps stay on their memory, its addresses stand in the command buffers; once
+// they were put on other memory, they are said by tables, and putting them elsewhere writes these.
+// One thread at a time (the device's strand).
 #pragma once
 
 #include <array>
@@ -18,8 +20,7 @@ namespace stoker::device::vulkan {
 
 class VulkanRecording final : public Recording {
  public:
-  VulkanRecording(std::shared_ptr<DeviceHandle> device, std::span<const Step> steps)
-      : device_{std::move(device)}, steps_{steps.begin(), steps.end()} {}
+  VulkanRecording(std::shared_ptr<DeviceHandle> device, std::span<const Step> steps);
 
   [[nodiscard]] std::span<const Step> steps() const noexcept { return steps_; }
 
@@ -30,10 +31,23 @@ class VulkanRecording final : public Recording {
   [[nodiscard]] Result<const CommandList*> list(QueueKind queue, std::uint32_t family,
                                                 Encoder& encoder);
 
+  /// The same steps on the memory that `steps` name. False, with nothing changed, if not all are
+  /// dispatches. Not in flight.
+  [[nodiscard]] bool rebind(std::span<const Step> steps) noexcept;
+
  private:
+  struct Encoded {
+    std::unique_ptr<CommandList> list;
+    std::vector<AddressTable> tables;
+    bool shows_to_host = false;
+  };
+
   const std::shared_ptr<DeviceHandle> device_;
-  const std::vector<Step> steps_;
-  std::array<std::unique_ptr<CommandList>, queue_kinds> lists_;
+  std::vector<Step> steps_;
+  std::vector<std::uint64_t>
+      addresses_;       // of all that they name: that memory may be gone when they move
+  bool moves_ = false;  // they have
+  std::array<Encoded, queue_kinds> lists_;
 };
 
 /// Whether each kernel among `steps` has been measured.
