@@ -12,15 +12,10 @@
 void main() {
   uint at = stoker_index();
   if (at >= n) return;
-  uint outs_[6] = outs, ins_[6] = ins;
-  int lows_[6] = lows;
   uint taps[6] = uint[6](taps0, taps1, taps2, taps3, taps4, taps5);
   uint strides[6] = uint[6](stride0, stride1, stride2, stride3, stride4, stride5);
   uint tap_steps[6] = uint[6](tap_step0, tap_step1, tap_step2, tap_step3, tap_step4, tap_step5);
   uint spreads[6] = uint[6](spread0, spread1, spread2, spread3, spread4, spread5);
-  uint x_steps[6] = uint[6](x_step0, x_step1, x_step2, x_step3, x_step4, x_step5);
-  uint k_steps[6] = uint[6](k_step0, k_step1, k_step2, k_step3, k_step4, k_step5);
-  uint y_steps[6] = uint[6](y_step0, y_step1, y_step2, y_step3, y_step4, y_step5);
 
   uint rest = at, channel = 0u, to = 0u;
   uint all = groups * outputs;
@@ -30,9 +25,9 @@ void main() {
   }
   int places[6];
   for (int axis = int(RANK) - 1; axis >= 0; --axis) {
-    uint i = rest % outs_[axis];
-    rest /= outs_[axis];
-    places[axis] = int(i * strides[axis]) - lows_[axis];
+    uint i = rest % outs[axis];
+    rest /= outs[axis];
+    places[axis] = int(i * strides[axis]) - lows[axis];
     to += i * y_steps[axis];
   }
   if (CHANNELS_LAST == 0u) {
@@ -55,7 +50,7 @@ void main() {
       k_at += t * k_steps[axis];
       int place = places[axis] + int(t * tap_steps[axis]);
       uint i = uint(max(place, 0)) / spreads[axis];
-      met = met && place >= 0 && i < ins_[axis] && i * spreads[axis] == uint(place);
+      met = met && place >= 0 && i < ins[axis] && i * spreads[axis] == uint(place);
       x_at += i * x_steps[axis];
     }
     if (!met) continue;

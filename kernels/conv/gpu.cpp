@@ -38,12 +38,22 @@ std::shared_ptr<const Shader> direct_shader() {
                  {"k_first"},
                  {"outs", PushType::u32, 6},
                  {"ins", PushType::u32, 6},
-                 {"lows", PushType::s32, 6}};
-  // What says how axes lie does not fit beside them.
-  shader.constants = {{"RANK"},      {"CHANNELS_LAST"}, {"all_taps"}, {"x_image"},
-                      {"x_group"},   {"x_channel"},     {"k_group"},  {"k_output"},
-                      {"k_channel"}, {"y_image"},       {"y_group"},  {"y_output"}};
-  for (const char* name : {"taps", "stride", "tap_step", "spread", "x_step", "k_step", "y_step"})
+                 {"lows", PushType::s32, 6},
+                 {"x_image"},
+                 {"x_group"},
+                 {"x_channel"},
+                 {"k_group"},
+                 {"k_output"},
+                 {"k_channel"},
+                 {"y_image"},
+                 {"y_group"},
+                 {"y_output"},
+                 {"x_steps", PushType::u32, 6},
+                 {"k_steps", PushType::u32, 6},
+                 {"y_steps", PushType::u32, 6}};
+  // What a layer fixes; its images may have any size.
+  shader.constants = {{"RANK"}, {"CHANNELS_LAST"}, {"all_taps"}};
+  for (const char* name : {"taps", "stride", "tap_step", "spread"})
     for (std::size_t axis = 0; axis < most_axes; ++axis)
       shader.constants.push_back({name + std::to_string(axis), 1});
   shader.variants = rules::variants_of("T", rules::float_dtypes());
@@ -62,6 +72,7 @@ std::shared_ptr<const Shader> tiled_shader() {
                  {"terms"},
                  {"tiles_m"},
                  {"tiles_n"},
+                 {"parts"},
                  {"part_k"},
                  {"in_h"},
                  {"in_w"},
@@ -82,9 +93,9 @@ std::shared_ptr<const Shader> tiled_shader() {
                  {"y_output"},
                  {"y_h"},
                  {"y_w"}};
-  shader.constants = {{"TAPS_H", 1},    {"TAPS_W", 1},     {"STRIDE_H", 1}, {"STRIDE_W", 1},
-                      {"STEP_H", 1},    {"STEP_W", 1},     {"PARTS", 1},    {"CHANNELS_FIRST"},
-                      {"OUTPUTS_LAST"}, {"Y_OUTPUTS_LAST"}};
+  shader.constants = {{"TAPS_H", 1},      {"TAPS_W", 1},    {"STRIDE_H", 1},
+                      {"STRIDE_W", 1},    {"STEP_H", 1},    {"STEP_W", 1},
+                      {"CHANNELS_FIRST"}, {"OUTPUTS_LAST"}, {"Y_OUTPUTS_LAST"}};
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
     const std::string name{to_string(dtype)};
     shader.variants.push_back({.name = name, .types = {{"T", dtype}, {"Y", dtype}}});
@@ -118,20 +129,15 @@ GpuPass direct_pass(const GpuShaders& shaders, const Problem& p, DType dtype) {
   push_all(&Axis::out);
   push_all(&Axis::in);
   push_all(&Axis::low);
-  pass.constants = {word(static_cast<std::int64_t>(p.rank)),
-                    p.y_output == 1 ? 1U : 0U,
-                    word(p.taps()),
-                    word(p.x_image),
-                    word(p.x_group),
-                    word(p.x_channel),
-                    word(p.k_group),
-                    word(p.k_output),
-                    word(p.k_channel),
-                    word(p.y_image),
-                    word(p.y_group),
-                    word(p.y_output)};
-  for (std::int64_t Axis::*field : {&Axis::taps, &Axis::stride, &Axis::tap_step, &Axis::spread,
-                                    &Axis::x_step, &Axis::k_step, &Axis::y_step})
+  for (const std::int64_t step : {p.x_image, p.x_group, p.x_channel, p.k_group, p.k_output,
+                                  p.k_channel, p.y_image, p.y_group, p.y_output})
+    pass.push.u32(word(step));
+  push_all(&Axis::x_step);
+  push_all(&Axis::k_step);
+  push_all(&Axis::y_step);
+  pass.constants = {word(static_cast<std::int64_t>(p.rank)), p.y_output == 1 ? 1U : 0U,
+                    word(p.taps())};
+  for (std::int64_t Axis::*field : {&Axis::taps, &Axis::stride, &Axis::tap_step, &Axis::spread})
     for (const Axis& axis : p.axes) pass.constants.push_back(word(axis.*field));
   pass.groups = linear_groups_for(static_cast<std::uint64_t>(n), shaders.direct->local_size[0]);
   pass.rounds = direct_rounds(p);
@@ -166,7 +172,7 @@ GpuPlan tiled_plan(const GpuShaders& shaders, const Problem& p, DType dtype,
   pass.shader = shaders.tiled.get();
   pass.variant = std::string{to_string(dtype)} + (parts > 1 ? "_parts" : "");
   pass.bindings = {input(0), input(1), parts > 1 ? scratch(0) : output()};
-  pass.push.u32(m).u32(n).u32(k).u32(tiles_m).u32(tiles_n).u32(part_k);
+  pass.push.u32(m).u32(n).u32(k).u32(tiles_m).u32(tiles_n).u32(parts).u32(part_k);
   pass.push.u32(h.in).u32(w.in).u32(h.out).u32(w.out).s32(h.low).s32(w.low);
   pass.push.u32(p.x_image).u32(p.x_channel).u32(h.x_step).u32(w.x_step);
   pass.push.u32(p.k_output).u32(p.k_channel).u32(h.k_step).u32(w.k_step).u32(p.k_first);
@@ -180,7 +186,6 @@ GpuPlan tiled_plan(const GpuShaders& shaders, const Problem& p, DType dtype,
                     word(w.stride),
                     word(h.tap_step),
                     word(w.tap_step),
-                    word(parts),
                     p.x_channel == 1 ? 0U : 1U,
                     p.k_output == 1 ? 1U : 0U,
                     parts == 1 && p.y_output == 1 ? 1U : 0U};

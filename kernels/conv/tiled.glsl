@@ -99,7 +99,7 @@ void put() {
 void main() {
   uint tile = stoker_group();
   uint part = tile / (tiles_m * tiles_n);
-  if (part >= PARTS) return;
+  if (part >= parts) return;
   tile -= part * tiles_m * tiles_n;
   uint row = tile % tiles_m * SIDE;
   uint column = tile / tiles_m * SIDE;
