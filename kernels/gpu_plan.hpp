@@ -71,11 +71,6 @@ struct Shader {
 /// what Vulkan guarantees for push constants.
 inline constexpr std::size_t most_pushed_bytes = 128;
 
-/// Bytes that can be pushed beside the bindings' addresses.
-[[nodiscard]] constexpr std::size_t push_capacity(std::size_t bindings) noexcept {
-  return most_pushed_bytes - 8 * bindings;
-}
-
 /// The values of a shader's push fields, in the order of their declaration.
 class PushValues {
  public:

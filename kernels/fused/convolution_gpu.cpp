@@ -1,5 +1,5 @@
 // Convolutions around a fused program: the passes of kernels/conv, of which the one that stores is put
-// together anew, with its numbers in its text: a program's buffers leave no room to pass them.
+// together anew, around the program's text. It is given what that one is, and then the program's words.
 #include <optional>
 
 #include "stoker/kernels/conv/gpu.hpp"
@@ -10,50 +10,26 @@
 namespace stoker::kernels::fused {
 namespace {
 
-/// What a pass would be given, as constants; but `kept`, which is still passed.
-std::string numbers_text(const GpuPass& pass, std::string_view kept) {
-  const Shader& shader = *pass.shader;
-  std::string text;
-  std::size_t at = 0;
-  for (const PushField& field : shader.push) {
-    const std::string type = field.type == PushType::s32 ? "int" : "uint";
-    std::string values;
-    for (std::uint32_t i = 0; i < field.count; ++i, at += 4) {
-      std::uint32_t word = 0;
-      std::memcpy(&word, pass.push.bytes().data() + at, sizeof word);
-      values += (i > 0 ? ", " : "") + type + "(" + std::to_string(word) + "u)";
-    }
-    if (field.name == kept) continue;
-    const std::string extent = field.count == 1 ? "" : "[" + std::to_string(field.count) + "]";
-    text += "const " + type + " " + field.name + extent + " = " +
-            (extent.empty() ? values : type + extent + "(" + values + ")") + ";\n";
-  }
-  for (std::size_t i = 0; i < shader.constants.size(); ++i)
-    text += "const uint " + shader.constants[i].name + " = " + std::to_string(pass.constants[i]) +
-            "u;\n";
-  return text;
-}
-
 /// A pass that stores nothing itself.
 struct Storing {
   FusedShader made;  // its shader is moved out
   std::unique_ptr<RunTimeShader> compiled;
 
   Storing(const FusedShader& stores, const GpuPass& pass, std::string_view body,
-          std::string_view kept, const ShaderCompiler& compile)
+          const ShaderCompiler& compile)
       : made{stores} {
     const Shader& plain = *pass.shader;
     Shader& shader = made.shader;
     shader.bindings.insert(shader.bindings.begin(), plain.bindings.begin(),
                            plain.bindings.end() - 1);
-    shader.push = {{product_count}};
-    if (!kept.empty()) shader.push.push_back({std::string{kept}});
+    shader.push.insert(shader.push.begin(), plain.push.begin(), plain.push.end());
+    shader.constants = plain.constants;
     shader.local_size = plain.local_size;
     ShaderVariant& variant = shader.variants[0];
     for (const auto& type : plain.variant(pass.variant)->types)
       if (type.first == "T") variant.types.push_back(type);
     variant.defines.emplace_back("FUSED", "1");
-    shader.source += numbers_text(pass, kept) + std::string{body};
+    shader.source += body;
     name_by_text(shader);
     compiled = std::make_unique<RunTimeShader>(std::move(shader), compile);
   }
@@ -65,17 +41,15 @@ class Convolution final : public ProductOnGpu {
       : name_{parts.name}, of_product_{parts.of_product}, product_{parts.product} {}
 
   Result<void> make(const ProductParts& parts, const ShaderCompiler& compile) {
-    STOKER_ASSIGN(const FusedShader stores, make_stores(parts.program, 0, product_count));
-    STOKER_TRY(check_bindings(name_, stores.shader.bindings.size()));
+    STOKER_ASSIGN(const FusedShader stores, make_stores(parts.program, 0));
     // In one pass, and in parts that are added up, which devices with many units prefer.
     const std::span<const TensorSpec> operands = std::span{parts.inputs}.first(2);
     STOKER_ASSIGN(const GpuPlan whole, plain_plan(operands, {.compute_units = 0}));
     STOKER_ASSIGN(const GpuPlan cut, plain_plan(operands, {.compute_units = 1 << 20}));
-    const bool tiled = whole.passes[0].shader == plain_.tiled.get();
-    whole_.emplace(stores, whole.passes[0], tiled ? conv::tiled_text() : conv::direct_text(), "",
+    const bool tiled = whole.passes[0].shader == plain().tiled.get();
+    whole_.emplace(stores, whole.passes[0], tiled ? conv::tiled_text() : conv::direct_text(),
                    compile);
-    if (cut.passes.size() == 2)
-      sums_.emplace(stores, cut.passes[1], conv::sums_text(), "parts", compile);
+    if (cut.passes.size() == 2) sums_.emplace(stores, cut.passes[1], conv::sums_text(), compile);
     return {};
   }
 
@@ -83,7 +57,7 @@ class Convolution final : public ProductOnGpu {
     std::vector<std::shared_ptr<const Shader>> all{whole_->compiled->shader()};
     if (sums_) {
       all.push_back(sums_->compiled->shader());
-      all.push_back(plain_.tiled);
+      all.push_back(plain().tiled);
     }
     return all;
   }
@@ -100,22 +74,24 @@ class Convolution final : public ProductOnGpu {
     last.variant = storing.compiled->variant();
     last.bindings.pop_back();
     bind_program(storing.made, outputs.size(), last);
-    last.constants.clear();
-    last.push = PushValues{}.u32(product_.elements());
-    if (cut) last.push.u32(plan.scratch_bytes[0] / (product_.elements() * sizeof(float)));
     return plan;
   }
 
  private:
+  /// The same for all kernels: devices know shaders by address.
+  static const conv::GpuShaders& plain() {
+    static const conv::GpuShaders shaders = conv::GpuShaders::make();
+    return shaders;
+  }
+
   [[nodiscard]] Result<GpuPlan> plain_plan(std::span<const TensorSpec> operands,
                                            const GpuTraits& traits) const {
-    return conv::gpu_plan(plain_, {operands, of_product_}, product_, traits);
+    return conv::gpu_plan(plain(), {operands, of_product_}, product_, traits);
   }
 
   const std::string name_;
   const ParamSet of_product_;
   const TensorSpec product_;
-  const conv::GpuShaders plain_ = conv::GpuShaders::make();
   std::optional<Storing> whole_;
   std::optional<Storing> sums_;
 };

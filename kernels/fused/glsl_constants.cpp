@@ -4,20 +4,6 @@
 #include <cstdio>
 
 namespace stoker::kernels::fused {
-namespace {
-
-/// The bits of a float, or the upper ones of a double, whose exponent is in the bits of `exponent`.
-/// Drivers that see a 0, an infinity or a NaN may think that there are none: that x · 0 is 0, that
-/// x / 0 may be anything. So they see a number that they cannot know.
-std::string float_bits(std::uint32_t word, std::uint32_t exponent) {
-  char text[48];
-  const bool special = (word & 0x7fffffffU) == 0 || (word & exponent) == exponent;
-  std::snprintf(text, sizeof text, special ? "0x%xu | fused_zero()" : "0x%xu", word);
-  return text;
-}
-
-}  // namespace
-
 GlslNames names_of(DType dtype) noexcept {
   if (dtype == DType::f64) return {"double", "dvec4"};
   if (is_float(dtype)) return {"float", "vec4"};
@@ -55,12 +41,6 @@ std::string from_words(DType dtype, const std::string& first, const std::string&
 std::string literal(const FusedProgram::Constant& constant) {
   char text[64];
   const std::uint32_t word = word_of(constant);
-  if (constant.dtype == DType::f64) {
-    std::snprintf(text, sizeof text, "packDouble2x32(uvec2(0x%xu, ", word);
-    const auto high = static_cast<std::uint32_t>(constant.bits >> 32);
-    return text + float_bits(high, 0x7ff00000U) + "))";
-  }
-  if (is_float(constant.dtype)) return "uintBitsToFloat(" + float_bits(word, 0x7f800000U) + ")";
   if (size_of(constant.dtype) == 8)
     std::snprintf(text, sizeof text, "%s(0x%llxUL)", names_of(constant.dtype).scalar,
                   static_cast<unsigned long long>(constant.bits));

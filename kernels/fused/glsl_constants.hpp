@@ -1,4 +1,6 @@
-// The constants of a fused program in GLSL: as literals in the text, or as words that are passed.
+// The constants of a fused program in GLSL: words that are passed. Drivers that see a 0, an infinity or a
+// NaN may think that there are none: that x · 0 is 0, that x / 0 may be anything. So they see numbers that
+// they cannot know; but integers that are divided by, which they do better knowing.
 //
 // Threads: any; pure functions.
 #pragma once
@@ -17,7 +19,7 @@ struct GlslNames {
 /// The compute types of kernels/preamble.hpp.
 [[nodiscard]] GlslNames names_of(DType dtype) noexcept;
 
-/// The constant in the text. It may call `uint fused_zero()`, which gives a 0 that no driver knows.
+/// An integer constant in the text.
 [[nodiscard]] std::string literal(const FusedProgram::Constant& constant);
 
 /// The first word of a constant in its compute type; one of 8 bytes has its upper half besides.

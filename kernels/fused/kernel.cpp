@@ -33,8 +33,7 @@ class GpuVersion {
     pass.variant = shader_.variant();
     for (const std::uint32_t number : inputs_) pass.bindings.push_back(input(number));
     for (std::uint32_t o = 0; o < outputs.size(); ++o) pass.bindings.push_back(output(o));
-    pass.push.u32(n);
-    for (const std::uint32_t word : words_) pass.push.u32(word);
+    pass.push.u32(n).u32s(words_);
     pass.groups = linear_groups_for((n + unit_ - 1) / unit_, pass.shader->local_size[0]);
     return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};
   }

@@ -36,8 +36,8 @@ class Matmul final : public ProductOnGpu {
     pass.shader = compiled_[way]->shader().get();
     pass.variant = compiled_[way]->variant();
     pass.bindings = {input(problem_.swapped ? 1 : 0), input(problem_.swapped ? 0 : 1)};
+    pass.push = product_values(ways_[way], problem_);
     bind_program(ways_[way].made, outputs.size(), pass);
-    pass.push.u32(outputs[0].elements());
     pass.groups = linear_groups(product_groups(ways_[way], problem_));
     const matmul::Tiling* const tiling = ways_[way].tiling;
     pass.rounds = tiling ? tiling->rounds(problem_.k) : matmul::row_rounds(problem_.k);
@@ -77,15 +77,7 @@ void bind_program(const FusedShader& made, std::size_t outputs, GpuPass& pass) {
   // The program's buffer 0 is the product; its others come after the product's two operands.
   for (const std::uint32_t number : made.inputs) pass.bindings.push_back(input(number + 1));
   for (std::uint32_t o = 0; o < outputs; ++o) pass.bindings.push_back(output(o));
-}
-
-Result<void> check_bindings(std::string_view op, std::size_t bound_by_program) {
-  if (const std::size_t bound = bound_by_program + 2; bound > 15)
-    return Error{std::string{op},
-                 ErrorCode::limit_exceeded,
-                 "more buffers than a GPU kernel can bind",
-                 {{"requested", std::to_string(bound)}, {"limit", "15"}}};
-  return {};
+  pass.push.u32s(made.words);
 }
 
 }  // namespace stoker::kernels::fused

@@ -26,19 +26,14 @@ class ProductOnGpu {
                                              const GpuTraits& traits) = 0;
 };
 
-/// Both fail as make_stores() does, and with limit_exceeded where a GPU kernel cannot bind so many
-/// buffers.
+/// Both fail as make_stores() does.
 [[nodiscard]] Result<std::shared_ptr<ProductOnGpu>> matmul_on_gpu(const ProductParts& parts,
                                                                   const ShaderCompiler& compile);
 [[nodiscard]] Result<std::shared_ptr<ProductOnGpu>> conv_on_gpu(const ProductParts& parts,
                                                                 const ShaderCompiler& compile);
 
-/// The push field by which shaders around a program are told how many elements the product has.
-inline constexpr const char* product_count = "fused_count";
-
-/// Binds the program's inputs but for the product, then its outputs, behind what a pass has bound.
+/// Binds the program's inputs but for the product, then its outputs, behind what a pass has bound, and
+/// pushes the program's words behind what it has pushed.
 void bind_program(const FusedShader& made, std::size_t outputs, GpuPass& pass);
-/// Whether a kernel can bind a product's two operands beside these.
-[[nodiscard]] Result<void> check_bindings(std::string_view op, std::size_t bound_by_program);
 
 }  // namespace stoker::kernels::fused

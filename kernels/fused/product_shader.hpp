@@ -7,7 +7,8 @@
 
 namespace stoker::kernels::fused {
 
-/// One way to compute a product: its extents stand in the text, so it has no push fields.
+/// One way to compute a product. The text says how operands lie, which extents are multiples of four, and of
+/// how many axes the batches are; extents are pushed, before the program's words.
 struct ProductShader {
   FusedShader
       made;  ///< bound are a, b in the order of the problem, then the program's inputs, outputs
@@ -17,6 +18,10 @@ struct ProductShader {
 /// Those that a device may choose from, not empty. Fails as make_stores() does.
 [[nodiscard]] Result<std::vector<ProductShader>> make_product_shaders(
     const FusedProgram& program, const matmul::Problem& problem);
+
+/// What is pushed before the program's words.
+[[nodiscard]] PushValues product_values(const ProductShader& shader,
+                                        const matmul::Problem& problem);
 
 /// The groups of a dispatch.
 [[nodiscard]] std::uint64_t product_groups(const ProductShader& shader,

@@ -31,6 +31,7 @@ class GpuVersion {
         dtype_{dtype},
         shader_{std::move(first.made.shader), std::move(compile)},
         inputs_{std::move(first.made.inputs)},
+        words_{std::move(first.made.words)},
         four_{first.made.unit == 4},
         last_{first.last} {}
 
@@ -56,7 +57,7 @@ class GpuVersion {
     }
     GpuPass& pass = planned.pass;
     pass.variant = shader_.variant();
-    pass.push.u32(static_cast<std::uint64_t>(divisor()));
+    pass.push.u32(static_cast<std::uint64_t>(divisor())).u32s(words_);
     for (const std::uint32_t number : inputs_) pass.bindings.push_back(input(number));
     pass.bindings.push_back(target);
     plan.passes.push_back(std::move(pass));
@@ -85,6 +86,7 @@ class GpuVersion {
   const DType dtype_;
   fused::RunTimeShader shader_;
   const std::vector<std::uint32_t> inputs_;
+  const std::vector<std::uint32_t> words_;
   const bool four_;
   const bool last_;  // nothing comes after the shader
 };

@@ -200,21 +200,22 @@ Result<ReductionShader> make_reduction_shader(const FusedProgram& program,
                                               DType result) {
   static const NeverDestroyed<reduce::Shaders> plain{&reduce::make_shaders};
   const reduce::Walk walk = reduce::walk_of(steps.steps[0]);
-  STOKER_ASSIGN(FusedShader made, make_values(program, "reduce_items"));
+  STOKER_ASSIGN(FusedShader made, make_values(program));
   Shader& shader = made.shader;
   const reduce::Planned planned =
       reduce::plan_step(shader, reduce::Operation::sum, steps.steps[0], made.unit == 4);
   const bool last = steps.steps.size() == 1 && planned.pieces == 1;
   const DType to = last ? result : partial;
   shader.bindings.push_back({"y", std::string{to_string(to)}, true});
-  shader.push = reduce::shader_for(*plain, walk)->push;
+  std::vector<PushField> fields = reduce::shader_for(*plain, walk)->push;
   shader.constants = reduce::shader_for(*plain, walk)->constants;
   // Scalar functions may have texts with names like these; those stand before the definitions.
   const auto rename = [&](std::string& name) {
     shader.source += "#define " + name + " reduce_" + name + "\n";
     name = "reduce_" + name;
   };
-  for (PushField& field : shader.push) rename(field.name);
+  for (PushField& field : fields) rename(field.name);
+  shader.push.insert(shader.push.begin(), fields.begin(), fields.end());
   for (SpecConstant& constant : shader.constants) rename(constant.name);
   ShaderVariant& variant = shader.variants[0];
   variant.types.emplace_back("V", program.dtypes()[program.outputs[0]]);

@@ -1,6 +1,6 @@
 // A shader that is compiled when a GPU first asks for it, shared by all kernels with the same text.
 //
-// So kernels that differ in pushed constants only are one shader, and devices, which know shaders by
+// So kernels that differ in what is pushed only are one shader, and devices, which know shaders by
 // address, make one pipeline for them. It goes with the last kernel that uses it.
 //
 // Threads: any. Its text does not change; its SPIR-V is written once, before the first plan that uses

@@ -1,6 +1,7 @@
 #include "stoker/kernels/fused/shader.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <limits>
 
@@ -22,19 +23,30 @@ const char* narrowing(DType dtype) noexcept {
   }
 }
 
-constexpr const char* prelude = "#define STOKER_PRECISE precise\n";
+constexpr const char* prelude = R"(#define STOKER_PRECISE precise
+// i / extent for i below 2^31, by the multiplier of multiplier_for().
+uint fused_quotient(uint i, uint extent, uint multiplier) {
+  uint high, low;
+  umulExtended(i, multiplier, high, low);
+  return (high + i) >> uint(findMSB(extent - 1u) + 1);
+}
+)";
 
-std::string number(std::int64_t value) { return std::to_string(value); }
+/// For the least s with extent <= 2^s: 2^32 (2^s - extent) / extent, the next number above. Granlund and
+/// Montgomery, Division by Invariant Integers using Multiplication, PLDI 1994, figure 4.1.
+std::uint32_t multiplier_for(std::uint32_t extent) noexcept {
+  if (extent == 0) return 0;  // nothing is computed
+  const int s = std::bit_width(extent - 1);
+  return static_cast<std::uint32_t>(((((std::uint64_t{1} << s) - extent) << 32) / extent) + 1);
+}
 
 /// A single pushed word would not be an array.
 constexpr std::size_t least_words = 2;
 
 class Writer {
  public:
-  /// `count` names a push field below 2^31.
-  Writer(const FusedProgram& program, const char* count)
+  explicit Writer(const FusedProgram& program)
       : program_{program},
-        count_{count},
         dtypes_{program.dtypes()},
         needed_{needed_values(program)},
         layout_{layout_of(program, needed_)} {}
@@ -79,8 +91,6 @@ class Writer {
 
   Result<FusedShader> run() {
     STOKER_TRY(declare());
-    room_ = push_capacity(result_.shader.bindings.size()) / 4 - 1;  // beside n
-    if (room_ < least_words) room_ = 0;
     text_ = prelude;
     STOKER_TRY(write_compute());
     text_ += "void main() {\n  uint i = stoker_index()" +
@@ -94,6 +104,7 @@ class Writer {
     text_ += result_.unit == 4 ? "  for (; i < n; ++i) {\n" : "  {\n";
     write_one();
     text_ += "  }\n}\n";
+    result_.shader.push = {{"n"}};
     finish();
     return std::move(result_);
   }
@@ -122,7 +133,7 @@ class Writer {
         return Error{"fused",
                      ErrorCode::limit_exceeded,
                      "an input has positions that a GPU kernel cannot address",
-                     {{"input", number(static_cast<std::int64_t>(k))}, {"limit", number(most)}}};
+                     {{"input", std::to_string(k)}, {"limit", std::to_string(most)}}};
       flat_ = flat_ && (layout_.rank <= 1 || single(k));
       if (input.index || k == given_) continue;
       flat_ = flat_ && (single(k) || (dense(k) && input.offset % 4 == 0));
@@ -135,15 +146,40 @@ class Writer {
       wide = wide || size_of(dtype) == 8;
       add_binding("out" + std::to_string(o), dtype, true);
     }
-    if (const std::size_t count = result_.shader.bindings.size(); count > 15)
-      return Error{"fused",
-                   ErrorCode::limit_exceeded,
-                   "more buffers than a GPU kernel can bind",
-                   {{"requested", std::to_string(count)}, {"limit", "15"}}};
     // Four 8-byte elements are more than a thread loads at once; of strided ones, four adjacent must
     // be in one row.
     result_.unit = !wide && (flat_ || layout_.inner() % 4 == 0) ? 4 : 1;
+    lay_out();
     return {};
+  }
+
+  /// The numbers that say where inputs lie.
+  void lay_out() {
+    terms_.resize(program_.inputs.size());
+    bool coordinates = false;
+    for (std::size_t k = 0; k < program_.inputs.size(); ++k) {
+      if (!needed_[k] || k == given_) continue;
+      if (program_.inputs[k].offset != 0) terms_[k].offset = number(program_.inputs[k].offset);
+      for (std::size_t axis = 0; axis < layout_.rank && !dense(k); ++axis) {
+        const std::int64_t stride = layout_.strides[k][axis];
+        const bool adjoins = stride == 1 && axis + 1 == layout_.rank;
+        if (stride != 0) terms_[k].strides[axis] = adjoins ? "1" : number(stride);
+        coordinates = coordinates || stride != 0;
+      }
+    }
+    for (std::size_t axis = 1; coordinates && axis < layout_.rank; ++axis) {
+      const auto extent = static_cast<std::uint32_t>(layout_.extents[axis]);
+      divisors_[axis] = {word(extent), word(multiplier_for(extent))};
+    }
+  }
+
+  /// GLSL for a number that is passed.
+  [[nodiscard]] std::string word(std::uint32_t value) {
+    result_.words.push_back(value);
+    return "fused_words[" + std::to_string(result_.words.size() - 1) + "]";
+  }
+  [[nodiscard]] std::string number(std::int64_t value) {
+    return "int(" + word(static_cast<std::uint32_t>(value)) + ")";
   }
 
   void add_binding(std::string name, DType dtype, bool writes) {
@@ -184,7 +220,6 @@ class Writer {
 
   /// The function `compute`: outputs of inputs, for one element.
   Result<void> write_compute() {
-    text_ += std::string{"uint fused_zero() { return "} + count_ + " >> 31; }\n";
     std::string parameters;
     std::string body;
     const auto add_parameter = [&](const std::string& one) {
@@ -219,17 +254,15 @@ class Writer {
     });
   }
 
-  /// GLSL for the constant `value`: pushed, so that programs that differ only in it are one pipeline,
+  /// GLSL for the constant `value`: passed, so that programs that differ only in it are one pipeline,
   /// or else as a literal.
   [[nodiscard]] std::string constant(std::size_t value) {
     const FusedProgram::Constant& known = program_.constants[value - program_.inputs.size()];
-    const std::size_t at = result_.words.size();
-    const std::size_t count = size_of(known.dtype) == 8 ? 2 : 1;
-    if (at + count > room_ || divides(value)) return literal(known);
-    result_.words.push_back(word_of(known));
-    if (count == 2) result_.words.push_back(static_cast<std::uint32_t>(known.bits >> 32));
-    const auto word = [](std::size_t i) { return "fused_words[" + std::to_string(i) + "]"; };
-    return from_words(known.dtype, word(at), word(at + 1));
+    if (divides(value)) return literal(known);
+    const std::string first = word(word_of(known));
+    const bool two = size_of(known.dtype) == 8;
+    return from_words(known.dtype, first,
+                      two ? word(static_cast<std::uint32_t>(known.bits >> 32)) : "0u");
   }
 
   Result<void> write_instruction(std::size_t value, const std::string& declared,
@@ -262,41 +295,38 @@ class Writer {
     return {};
   }
 
-  /// GLSL for the position of input `k` at the element whose coordinates are c0, c1 …, as an int.
+  /// GLSL for the position of input `k` at the element i whose coordinates are c0, c1 …, as an int.
   [[nodiscard]] std::string position(std::size_t k) const {
-    std::string text = number(program_.inputs[k].offset);
-    if (layout_.rank == 1 && layout_.strides[k][0] == 1) return text + " + int(i)";
+    const auto& [offset, strides] = terms_[k];
+    std::string text = offset.empty() ? "0" : offset;
+    if (single(k)) return text;
+    if (dense(k)) return text + " + int(i)";
     for (std::size_t axis = 0; axis < layout_.rank; ++axis)
-      if (const std::int64_t stride = layout_.strides[k][axis]; stride != 0)
-        text += " + (" + number(stride) + ") * int(c" + std::to_string(axis) + ")";
+      if (!strides[axis].empty()) {
+        const std::string c = "int(c" + std::to_string(axis) + ")";
+        text += " + " + (strides[axis] == "1" ? c : strides[axis] + " * " + c);
+      }
     return text;
   }
 
-  /// The coordinates of element i. The extent of a single axis is not in the text.
+  /// The coordinates of element i.
   void write_coordinates() {
     if (layout_.rank == 1) text_ += "    uint c0 = i;\n";
-    if (layout_.rank <= 1) return;
-    text_ += "    uint rest = i;\n";
-    for (std::size_t axis = layout_.rank; axis-- > 0;) {
-      const std::string extent = number(layout_.extents[axis]) + "u";
-      const std::string c = "c" + std::to_string(axis);
-      text_ += axis == 0
-                   ? "    uint c0 = rest;\n"
-                   : "    uint " + c + " = rest % " + extent + ";\n    rest /= " + extent + ";\n";
+    if (layout_.rank <= 1 || divisors_[1].extent.empty()) return;
+    text_ += "    uint rest = i, whole;\n";
+    for (std::size_t axis = layout_.rank - 1; axis > 0; --axis) {
+      const auto& [extent, multiplier] = divisors_[axis];
+      text_ += "    whole = fused_quotient(rest, " + extent + ", " + multiplier + ");\n    uint c" +
+               std::to_string(axis) + " = rest - whole * " + extent + ";\n    rest = whole;\n";
     }
+    text_ += "    uint c0 = rest;\n";
   }
 
   void write_positions() {
-    if (!flat_ || has_index()) write_coordinates();
+    write_coordinates();
     for (std::size_t k = 0; k < program_.inputs.size(); ++k)
       if (needed_[k] && k != given_)
         text_ += "    int p" + std::to_string(k) + " = " + position(k) + ";\n";
-  }
-
-  [[nodiscard]] bool has_index() const {
-    for (std::size_t k = 0; k < program_.inputs.size(); ++k)
-      if (needed_[k] && program_.inputs[k].index) return true;
-    return false;
   }
 
   /// A position, or what lies there, in the input's compute type.
@@ -361,8 +391,9 @@ class Writer {
         text_ += four + "(" + element(k, p) + ");\n";
       } else {
         text_ += four + "(" + element(k, p);
-        for (std::int64_t lane = 1; lane < 4; ++lane)
-          text_ += ", " + element(k, p + " + (" + number(lane * stride) + ")");
+        const std::string step = dense(k) ? "1" : terms_[k].strides[layout_.rank - 1];
+        for (const char* lane : {"1 * ", "2 * ", "3 * "})
+          text_ += ", " + element(k, p + " + " + lane + step);
         text_ += ");\n";
       }
     }
@@ -386,7 +417,6 @@ class Writer {
                             variant.types, [&](const auto& type) { return type.first == letter; }))
         variant.types.emplace_back(letter, dtypes_[v]);
     }
-    shader.push = {{"n"}};
     if (!result_.words.empty()) {
       result_.words.resize(std::max(result_.words.size(), least_words));
       shader.push.push_back(
@@ -398,14 +428,23 @@ class Writer {
   }
 
   const FusedProgram& program_;
-  const char* const count_;
   std::vector<DType> dtypes_;
   std::vector<bool> needed_;
   Layout layout_;
   bool flat_ = true;
   bool stores_ = true;  // the outputs; else there is one, and functions return it
   std::size_t given_ = std::numeric_limits<std::size_t>::max();  // the input that is an argument
-  std::size_t room_ = 0;                                         // for pushed constants, in words
+  /// GLSL for the terms of an input's position; empty: 0.
+  struct Terms {
+    std::string offset;
+    std::array<std::string, Shape::max_rank> strides;
+  };
+  std::vector<Terms> terms_;  // by input
+  struct Divisor {
+    std::string extent;
+    std::string multiplier;
+  };
+  std::array<Divisor, Shape::max_rank> divisors_;  // by axis
   std::string text_;
   std::vector<std::string> texts_;
   FusedShader result_{.shader = {}, .inputs = {}, .unit = 4};
@@ -426,14 +465,14 @@ void name_by_text(Shader& shader) {
   shader.file = shader.name + ".glsl";
 }
 
-Result<FusedShader> make_values(const FusedProgram& program, const char* count) {
-  return Writer{program, count}.run_values();
+Result<FusedShader> make_values(const FusedProgram& program) {
+  return Writer{program}.run_values();
 }
 
-Result<FusedShader> make_stores(const FusedProgram& program, std::size_t given, const char* count) {
-  return Writer{program, count}.run_stores(given);
+Result<FusedShader> make_stores(const FusedProgram& program, std::size_t given) {
+  return Writer{program}.run_stores(given);
 }
 
-Result<FusedShader> make_shader(const FusedProgram& program) { return Writer{program, "n"}.run(); }
+Result<FusedShader> make_shader(const FusedProgram& program) { return Writer{program}.run(); }
 
 }  // namespace stoker::kernels::fused

@@ -4,6 +4,11 @@
 // Else: c[j] = sum over t of a[t] · b[t][j]: 64 columns, four to a thread, and 16 threads that share the
 // rows of b.
 
+// AXES: those of the batches.
+#ifndef AXES
+#define AXES 6
+#endif
+
 #ifdef FUSED
 #define STORE(at, value) fused_store(at, value)
 #define STORE4(at, value) fused_store4(at, value)
@@ -25,13 +30,15 @@ bool find_item() {
   matrix_a = 0u;
   matrix_b = 0u;
   uint rest = batch;
+#if AXES > 0
   if (batches > 1u)
-    for (int axis = 5; axis >= 0; --axis) {
+    for (int axis = AXES - 1; axis >= 0; --axis) {
       uint coordinate = rest % extents[axis];
       rest /= extents[axis];
       matrix_a += coordinate * a_steps[axis];
       matrix_b += coordinate * b_steps[axis];
     }
+#endif
   return true;
 }
 

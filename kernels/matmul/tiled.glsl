@@ -13,6 +13,11 @@
 // FUSED: what becomes of C's elements is said by functions that stand before this text
 // (kernels/fused/product_shader.cpp).
 
+// AXES: those of the batches.
+#ifndef AXES
+#define AXES 6
+#endif
+
 #ifdef FUSED
 #define STORE(at, value) fused_store(at, value)
 #define STORE4(at, value) fused_store4(at, value)
@@ -261,13 +266,15 @@ void main() {
     find_patches(load, column + (THREAD + load * THREADS) % LINES_B * 4u);
 #else
   uint matrix_a = 0u, matrix_b = 0u, rest = batch;
+#if AXES > 0
   if (batches > 1u)
-    for (int axis = 5; axis >= 0; --axis) {
+    for (int axis = AXES - 1; axis >= 0; --axis) {
       uint coordinate = rest % extents[axis];
       rest /= extents[axis];
       matrix_a += coordinate * a_steps[axis];
       matrix_b += coordinate * b_steps[axis];
     }
+#endif
   base_a = matrix_a * m * k;
   base_b = matrix_b * k * n;
   base_c = item * m * n;

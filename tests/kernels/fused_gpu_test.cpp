@@ -67,56 +67,6 @@ class FusedOnGpu : public testing::Test {
   int kernels_ = 0;
 };
 
-/// A program that divides by zero and compares with an infinity, both of them constants in its text.
-FusedProgram with_special_constants(const Shape& shape) {
-  FusedProgram program;
-  program.shape = shape;
-  FusedProgram::Input x;
-  x.spec = {DType::f32, shape};
-  x.strides = shape.strides();
-  program.inputs = {x};
-  program.constants = {fused_constant(0.0F), fused_constant(-INFINITY), fused_constant(NAN)};
-  program.code = {{function("greater"), DType::u8, {0, 1}},
-                  {function("select"), DType::f32, {4, 0, 2}},
-                  {function("max"), DType::f32, {5, 2}}};
-  program.outputs = {6};
-  return program;
-}
-
-// Addresses have their highest bit set on some devices and not on others, and what lies beside a number
-// in memory is any. So a 0 that no driver can know comes of a number that is passed, below 2^31.
-TEST(FusedShaders, take_nothing_but_memory_from_an_address) {
-  const auto texts_of = [](const std::shared_ptr<const Kernel>& kernel) {
-    std::vector<std::string> texts;
-    for (const auto& shader : kernel->shaders)
-      if (!shader->source.empty()) texts.push_back(shader->source);
-    return texts;
-  };
-  const Shape shape{4, 36};
-  FusedReduction rows;
-  rows.operation = FusedReduction::Operation::max;
-  rows.shape = shape;
-  rows.reduced = {false, true};
-  const FusedProduct product{{DType::f32, Shape{4, 8}}, {DType::f32, Shape{8, 36}}, {}, "matmul"};
-  const FusedProduct convolution{
-      {DType::f32, Shape{1, 2, 5, 5}}, {DType::f32, Shape{9, 2, 2, 2}}, {}, "conv"};
-  std::vector<std::string> texts = texts_of(fused_kernel(with_special_constants(shape)).value());
-  for (const auto& kernel :
-       {fused_reduction_kernel(with_special_constants(shape), rows).value(),
-        fused_product_kernel(with_special_constants(shape), product).value(),
-        fused_product_kernel(with_special_constants(Shape{1, 9, 4, 4}), convolution).value()}) {
-    const auto more = texts_of(kernel);
-    EXPECT_TRUE(std::ranges::any_of(
-        more, [](const auto& text) { return text.find("| fused_zero()") != text.npos; }));
-    texts.insert(texts.end(), more.begin(), more.end());
-  }
-  for (const std::string& text : texts) {
-    EXPECT_EQ(text.find("(stoker_in"), text.npos) << text;
-    EXPECT_EQ(text.find("uvec2(stoker_"), text.npos) << text;
-    EXPECT_EQ(text.find("uint fused_zero() { return 0u"), text.npos) << "a driver knows that";
-  }
-}
-
 TEST_F(FusedOnGpu, every_function_agrees_with_the_cpu) {
   std::mt19937 random{5};
   int compared = 0;
