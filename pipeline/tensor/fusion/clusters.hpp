@@ -9,8 +9,8 @@
 
 namespace stoker::expr {
 
-/// What the kernel of a cluster may bind: Vulkan passes addresses in 128 bytes.
-inline constexpr std::size_t most_cluster_buffers = 12;
+/// What the kernel of a cluster may bind: a thread of a GPU has an element of each in registers, or four.
+inline constexpr std::size_t most_cluster_buffers = 32;
 
 struct Cluster {
   Shape shape;

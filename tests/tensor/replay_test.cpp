@@ -1,0 +1,80 @@
+// Functions that run again: what differs in shapes is not compiled anew, what differs in memory is not
+// recorded anew.
+#include "fixture.hpp"
+#include "stoker/api/tensor/jit.hpp"
+
+namespace stoker {
+namespace {
+
+class Replays : public TensorsOnDevices {
+ protected:
+  static DeviceStats stats() { return current_device().stats(); }
+};
+INSTANTIATE_TEST_SUITE_P(Devices, Replays, every_device(), device_name);
+
+TEST_P(Replays, a_layer_of_a_thousand_batch_sizes_is_compiled_once) {
+  const Tensor w = as_type(remainder(iota({24, 20}), 7), DType::f32).eval();
+  const Tensor b = ones({20}).eval();
+  const auto layer = jit([&](const Tensor& x) { return relu(matmul(x, w) + b); });
+  const auto last = [&](std::int64_t batch) {
+    return layer(ones({batch, 24})).to_vector<float>().back();
+  };
+  // A row, and a few tilings by how well they are filled.
+  for (const std::int64_t batch : {1, 2, 24, 32, 48, 64, 90, 128, 1000}) last(batch);
+  const std::uint64_t compiled = stats().backend.pipelines_created;
+  const float right = last(2);
+  for (std::int64_t batch = 1; batch <= 1000; ++batch) ASSERT_EQ(last(batch), right) << batch;
+  EXPECT_EQ(stats().backend.pipelines_created, compiled);
+}
+
+TEST_P(Replays, views_and_reductions_of_many_shapes_are_compiled_once) {
+  const auto f = jit([&](const Tensor& x) {
+    return sum(x + reverse(x, Axes{1}) + slice_along_axis(x, 0, 1, 0), {Axes{1}});
+  });
+  const auto rounds = [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t rows = from; rows < to; ++rows) {
+      const Tensor x = iota({rows, 20}, DType::f32);
+      (void)f(x).to_vector<float>();
+    }
+    return stats().backend.pipelines_created;
+  };
+  const std::uint64_t compiled = rounds(2, 6);
+  EXPECT_EQ(rounds(6, 80), compiled);
+}
+
+TEST_P(Replays, a_step_on_other_memory_records_and_allocates_nothing) {
+  const auto step = jit([](const Tensor& p, const Tensor& g) {
+    const Tensor h = relu(matmul(p, g));
+    return p - 0.01 * matmul(h, h);
+  });
+  const Tensor g = (ones({48, 48}) * 0.01).eval();
+  Tensor p = ones({48, 48}).eval();
+  const auto again = [&] {
+    p = step(p, g);
+    p.computed().get();
+  };
+  // The first run measures its kernels, the second is encoded on its memory, the third on any.
+  for (int i = 0; i < 4; ++i) again();
+  constexpr int rounds = 20;
+  const DeviceStats before = stats();
+  for (int i = 0; i < rounds; ++i) again();
+  const DeviceStats after = stats();
+  EXPECT_EQ(after.backend.recordings, before.backend.recordings);
+  const int waits =
+      std::string_view{GetParam()} == "vulkan" ? rounds : 0;  // computed() copies a byte
+  EXPECT_EQ(after.backend.encoded, before.backend.encoded + waits);
+  EXPECT_EQ(after.backend.pipelines_created, before.backend.pipelines_created);
+  EXPECT_EQ(after.memory.allocations, before.memory.allocations);
+}
+
+TEST_P(Replays, many_operands_are_one_kernel) {
+  std::vector<Tensor> xs;
+  for (int i = 0; i < 30; ++i) xs.push_back((ones({7, 5}) * i).eval());
+  Tensor all = xs[0];
+  for (std::size_t i = 1; i < xs.size(); ++i) all = all + xs[i];
+  EXPECT_NE(plan_text(std::array{all}).find("pipeline of 1 kernels"), std::string::npos);
+  EXPECT_EQ(all.to_vector<float>(), std::vector<float>(35, 435.0F));
+}
+
+}  // namespace
+}  // namespace stoker
