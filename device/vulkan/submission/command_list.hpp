@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "stoker/device/vulkan/mapped_pieces.hpp"
+#include "stoker/device/vulkan/memory/mapped_pieces.hpp"
 #include "stoker/device/vulkan/memory/memory.hpp"
 
 namespace stoker::device::vulkan {

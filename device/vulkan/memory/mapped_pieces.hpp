@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "stoker/device/vulkan/memory.hpp"
+#include "stoker/device/vulkan/memory/memory.hpp"
 
 namespace stoker::device::vulkan {
 

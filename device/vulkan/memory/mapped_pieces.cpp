@@ -1,4 +1,4 @@
-#include "stoker/device/vulkan/mapped_pieces.hpp"
+#include "stoker/device/vulkan/memory/mapped_pieces.hpp"
 
 #include <algorithm>
 

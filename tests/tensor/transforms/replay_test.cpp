@@ -1,7 +1,7 @@
 // Functions that run again: what differs in shapes is not compiled anew, what differs in memory is not
 // recorded anew.
-#include "fixture.hpp"
-#include "stoker/api/tensor/jit.hpp"
+#include "stoker/api/tensor/transforms/jit.hpp"
+#include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker {
 namespace {
