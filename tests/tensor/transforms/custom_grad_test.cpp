@@ -1,4 +1,5 @@
 // Backward rules of the program's own, and functions computed again for their gradient.
+#include "stoker/pipeline/kernel_graph/compiled_pipeline.hpp"
 #include "stoker/pipeline/tensor/lowering/evaluation.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
 
