@@ -87,8 +87,8 @@ std::string_view family_of(const Op& op) {
     case OpKind::reshape:
     case OpKind::barrier: return "views";
     case OpKind::kernel:
-      return names_kernel(op) ? KernelRegistry::builtin().find(op.computed_by).value()->family
-                              : "control";
+      if (!names_kernel(op)) return "control";
+      return KernelRegistry::builtin().find(op.computed_by).value()->family;
     case OpKind::host: return "control";
   }
   return "other";
