@@ -9,8 +9,8 @@
 #include <dlfcn.h>
 #include <dnnl.h>
 
-#include <array>
 #include <atomic>
+#include <vector>
 
 #include "stoker/kernels/matmul/blocks.hpp"
 #include "stoker/runtime/base/exit_watch.hpp"
@@ -52,17 +52,20 @@ class OneThread {
 };
 
 /// oneDNN compiles its code, tens of milliseconds of it, when a product first needs it, into static
-/// objects of functions: once for large products, and for small ones once for each order of B. False once
-/// the process exits.
+/// objects of functions: once for large products, and for small ones once for each order of B. That is done
+/// here, also where the library's statics are kept: a fork() waits for a first use, and would else leave a
+/// child with objects that are for ever being made. False once the process exits.
 [[nodiscard]] inline bool before_products() {
   static std::atomic<bool> done{false};
   return first_use(done, [] {
-    if (keep_statics_of(reinterpret_cast<const void*>(&dnnl_sgemm))) return;
-    constexpr std::array<float, 4> in{};
-    std::array<float, 4> out{};
-    for (const char b : {'N', 'T'})
-      static_cast<void>(
-          dnnl_sgemm('N', b, 2, 2, 2, 1.0F, in.data(), 2, in.data(), 2, 0.0F, out.data(), 2));
+    static_cast<void>(keep_statics_of(reinterpret_cast<const void*>(&dnnl_sgemm)));
+    for (const dnnl_dim_t n : {2, 64}) {
+      const std::vector<float> in(static_cast<std::size_t>(n * n));
+      std::vector<float> out(in.size());
+      for (const char b : {'N', 'T'})
+        static_cast<void>(
+            dnnl_sgemm('N', b, n, n, n, 1.0F, in.data(), n, in.data(), n, 0.0F, out.data(), n));
+    }
   });
 }
 
