@@ -18,11 +18,9 @@ endif()
 find_program(STOKER_CCACHE ccache)
 if(STOKER_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   # What a source depends on is known from the compiler, which saves ccache a pass over it. The
-  # sloppiness is what its manual asks for with precompiled headers. Paths within the checkout do not count;
-  # what takes in a precompiled header is still compiled once for each checkout.
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_NOHASHDIR=1
-      "CCACHE_BASEDIR=${CMAKE_CURRENT_SOURCE_DIR}" "${STOKER_CCACHE}")
+  # sloppiness is what its manual asks for with precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1
+                                  CCACHE_SLOPPINESS=pch_defines,time_macros "${STOKER_CCACHE}")
 endif()
 
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
