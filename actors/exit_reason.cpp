@@ -14,9 +14,15 @@ Shared as_word(std::string why) {
 }
 
 // The end of an actor needs no memory.
-const NeverDestroyed<Shared> no_memory{
-    [] { return std::make_shared<const Error>(out_of_memory_error()); }};
-const NeverDestroyed<Shared> no_executor{[] { return as_word("its executor has gone"); }};
+const Shared& no_memory() {
+  static constinit NeverDestroyed<Shared> made;
+  return made.get([] { return std::make_shared<const Error>(out_of_memory_error()); });
+}
+const Shared& no_executor() {
+  static constinit NeverDestroyed<Shared> made;
+  return made.get([] { return as_word("its executor has gone"); });
+}
+[[maybe_unused]] const Shared* const made_in_time[]{&no_memory(), &no_executor()};
 
 }  // namespace
 
@@ -25,7 +31,7 @@ ExitReason ExitReason::failure(Error why) noexcept {
   try {
     reason.error_ = std::make_shared<const Error>(std::move(why));
   } catch (...) {
-    reason.error_ = *no_memory;
+    reason.error_ = no_memory();
   }
   return reason;
 }
@@ -38,7 +44,7 @@ ExitReason ExitReason::shutdown(std::string why) {
 
 ExitReason ExitReason::executor_gone() noexcept {
   ExitReason reason{Kind::shutdown};
-  reason.error_ = *no_executor;
+  reason.error_ = no_executor();
   return reason;
 }
 

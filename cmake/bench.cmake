@@ -11,6 +11,7 @@ add_executable(stoker_bench ${bench_sources})
 target_link_libraries(stoker_bench PRIVATE stoker_settings stoker_stoker DNNL::dnnl CLI11::CLI11
                                            nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 target_include_directories(stoker_bench PRIVATE "${STOKER_VULKAN_INCLUDE}")
+stoker_compile_together(stoker_bench 14)
 target_compile_definitions(stoker_bench PRIVATE STOKER_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
 
 # Two of OpenCV's libraries are all that is needed (Debian: libopencv-imgproc-dev); its CMake package

@@ -34,13 +34,14 @@ stoker_glob(kernel_sources kernels/*.cpp kernels/*/*.cpp)
 list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(glsl|shader_tool)/|/(cases|cpu|[^/]*_cpu)\\.cpp$")
 list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(cpu_table|spirv|fused/(kernel|reduction|product))\\.cpp$")
 stoker_glob(base_sources runtime/base/cores.cpp runtime/base/error.cpp runtime/base/dtype.cpp runtime/base/shape.cpp
-            runtime/base/exit_watch.cpp runtime/base/process_mutex.cpp runtime/base/nearest_name.cpp)
+            runtime/base/exit_watch.cpp runtime/base/fork_delay.cpp runtime/base/process_mutex.cpp
+            runtime/base/nearest_name.cpp)
 add_library(stoker_definitions OBJECT ${kernel_sources} ${base_sources}
                                       "${STOKER_GENERATED_DIR}/kernel_list.cpp")
 target_link_libraries(stoker_definitions PRIVATE stoker_settings Boost::headers)
 stoker_precompile(stoker_definitions)
 # Small files that include much. Scalar functions are families in one namespace.
-set_target_properties(stoker_definitions PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+stoker_compile_together(stoker_definitions 20)
 stoker_glob(scalar_sources kernels/scalar/*.cpp)
 set_source_files_properties(${scalar_sources} runtime/base/exit_watch.cpp runtime/base/process_mutex.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -79,6 +80,7 @@ target_link_libraries(
 target_include_directories(stoker_core PRIVATE "${STOKER_VULKAN_INCLUDE}"
                                                "${STOKER_CONCURRENTQUEUE_INCLUDE}")
 stoker_precompile(stoker_core <boost/asio/any_io_executor.hpp>)
+stoker_compile_together(stoker_core 42)
 
 stoker_glob(glsl_sources kernels/glsl/*.cpp)
 add_library(stoker_glsl_objects OBJECT ${glsl_sources})
@@ -105,6 +107,7 @@ target_link_libraries(
   PRIVATE stoker_glsl PkgConfig::LIBZIP $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
 target_include_directories(stoker_tensor PRIVATE "${STOKER_DLPACK_INCLUDE}")
 stoker_precompile(stoker_tensor)
+stoker_compile_together(stoker_tensor 34)
 list(APPEND STOKER_COMPONENTS tensor)
 stoker_glob(nn_sources api/nn/*/*.cpp api/data/*.cpp api/train/*/*.cpp)
 list(FILTER nn_sources EXCLUDE REGEX "/api/train/script/")
@@ -112,6 +115,10 @@ stoker_library(nn ${nn_sources} "${STOKER_GENERATED_DIR}/layer_list.cpp")
 target_link_libraries(stoker_nn PUBLIC stoker_tensor
                       PRIVATE ZLIB::ZLIB $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
 stoker_precompile(stoker_nn)
+stoker_compile_together(stoker_nn 28)
+set_source_files_properties(api/train/loop/fit_run.cpp api/nn/graph/initializer.cpp
+                            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+stoker_optimise_little(stoker_nn)
 list(APPEND STOKER_COMPONENTS nn)
 stoker_glob(script_sources pipeline/script/*/*.cpp)
 if(script_sources)
@@ -119,11 +126,15 @@ if(script_sources)
   target_link_libraries(stoker_script PUBLIC stoker_core PRIVATE stoker_glsl PkgConfig::LUA
                                                                  spdlog::spdlog)
   stoker_precompile(stoker_script)
+  stoker_compile_together(stoker_script 10)
+  stoker_optimise_little(stoker_script)
   list(APPEND STOKER_COMPONENTS script)
   stoker_glob(nn_script_sources api/train/script/*.cpp)
   stoker_library(nn_script ${nn_script_sources})
   target_link_libraries(stoker_nn_script PUBLIC stoker_nn stoker_script PRIVATE PkgConfig::LUA)
   stoker_precompile(stoker_nn_script)
+  stoker_compile_together(stoker_nn_script 4)
+  stoker_optimise_little(stoker_nn_script)
   list(APPEND STOKER_COMPONENTS nn_script)
 endif()
 
@@ -167,7 +178,7 @@ if(STOKER_BUILD_COMMAND AND script_sources)
   stoker_precompile(stoker_command_parts <CLI/CLI.hpp> <nlohmann/json.hpp>)
   # Small files, each of which would compile the parser of the command line and of JSON. Those left out name
   # what is theirs alike.
-  set_target_properties(stoker_command_parts PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  stoker_compile_together(stoker_command_parts 4)
   set_source_files_properties(${folder}/observe.cpp ${folder}/run.cpp ${folder}/program.cpp
                               PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()

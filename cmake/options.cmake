@@ -7,6 +7,7 @@ option(STOKER_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(STOKER_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(STOKER_BUILD_FUZZ "Build the fuzzers, with clang" OFF)
 option(STOKER_INSTALL "Define the install rules" ${PROJECT_IS_TOP_LEVEL})
+option(STOKER_UNITY "Compile several small sources together" ON)
 set(STOKER_SANITIZE "" CACHE STRING "Sanitizers: empty, address;undefined or thread")
 set(STOKER_CPU_VARIANTS "all" CACHE STRING
     "Processors that CPU kernels are compiled for: all, own, or a list of v1 (the baseline), v3 and v4")

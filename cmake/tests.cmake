@@ -8,7 +8,7 @@ stoker_glob(case_sources kernels/*/cases.cpp)
 add_library(stoker_kernel_cases STATIC ${case_sources} "${STOKER_GENERATED_DIR}/suite_list.cpp")
 target_link_libraries(stoker_kernel_cases PRIVATE stoker_settings PUBLIC stoker_core)
 stoker_precompile(stoker_kernel_cases)
-set_target_properties(stoker_kernel_cases PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+stoker_compile_together(stoker_kernel_cases 8)
 
 set(first_tests "")
 
@@ -62,9 +62,10 @@ foreach(folder ${test_folders})
     list(APPEND test_sources "${stoker_fuzz_list}")
   endif()
   add_executable(tests_${folder} ${test_sources})
-  if(folder STREQUAL "fuzz")
-    # Many small files, each in a namespace of its own.
-    set_target_properties(tests_fuzz PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  if(NOT folder STREQUAL "guides")  # programs that stand in guides, each whole
+    list(LENGTH test_sources count)
+    math(EXPR groups "${count} / 16 * 4 + 4")  # in steps: one more test leaves most groups as they are
+    stoker_compile_together(tests_${folder} ${groups})
   endif()
   target_link_libraries(
     tests_${folder} PRIVATE stoker_settings ${components} stoker_kernel_cases GTest::gtest
@@ -93,6 +94,11 @@ foreach(folder ${test_folders})
   gtest_discover_tests(tests_${folder} DISCOVERY_MODE PRE_TEST
                        PROPERTIES LABELS ${folder} TIMEOUT 300 ${surroundings})
 endforeach()
+# Those of the explorer compile sources of the runtime once more, under another name.
+stoker_glob(explored tests/runtime/explorer/*.cpp tests/runtime/*/*_explored_test.cpp)
+set_source_files_properties(${explored} tests/nn/recurrent_test.cpp tests/tensor/math/convolution_test.cpp
+                            tests/actors/failing_allocation.cpp  # all operators new and delete
+                            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # For tests/runtime/base/kept_statics_test.cpp: one library, linked in three ways.
 set(linked_lazy -Wl,-z,relro -Wl,-z,lazy)
 set(linked_now -Wl,-z,relro -Wl,-z,now)

@@ -8,12 +8,12 @@ namespace stoker {
 
 const KernelRegistry& KernelRegistry::builtin() {
   // A thread may look up a kernel while the process exits.
-  static const NeverDestroyed<KernelRegistry> made{[] {
+  static constinit NeverDestroyed<KernelRegistry> made;
+  return made.get([] {
     KernelRegistry registry;
     kernels::define_all(registry).value();
     return registry;
-  }};
-  return *made;
+  });
 }
 
 }  // namespace stoker

@@ -1,6 +1,7 @@
 #include "stoker/kernels/cpu_plan.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "stoker/runtime/base/cores.hpp"
 
@@ -8,7 +9,9 @@ namespace stoker {
 namespace {
 
 std::size_t core_count() noexcept {
-  static const std::size_t cores = usable_cores();
+  static constinit std::atomic<std::size_t> known{0};
+  std::size_t cores = known.load(std::memory_order_relaxed);
+  if (cores == 0) known.store(cores = usable_cores(), std::memory_order_relaxed);
   return cores;
 }
 

@@ -70,8 +70,8 @@ struct Chosen {
 
 const Chosen& chosen() noexcept {
   // Never destroyed: a compute thread may still look up a kernel while the process exits.
-  static const NeverDestroyed<Chosen> made{[] { return Chosen{}; }};
-  return *made;
+  static constinit NeverDestroyed<Chosen> made;
+  return made.get([] { return Chosen{}; });
 }
 
 }  // namespace

@@ -212,7 +212,7 @@ Result<std::shared_ptr<const Prepared>> DeviceClient::prepare(
     STOKER_TRY(check_buffer(*buffer, kernel->name));
     specs.push_back(actor_behind(*buffer).state()->spec);
   }
-  static const Params none;
+  const Params none;
   STOKER_ASSIGN(const ParamSet resolved,
                 ParamSet::resolve(kernel->name, kernel->params, params ? *params : none));
   return shell_->executables().get(kernel, specs, resolved);

@@ -173,13 +173,20 @@ struct ComputePool::State {
   }
 };
 
+namespace {
+
+// The pool is the one thing a process has once; it ends with its last user, not at exit.
+struct Current {
+  ProcessMutex mutex;
+  std::weak_ptr<ComputePool> pool;
+};
+
+// Made before main(): a fork() does not wait for a ProcessMutex that is made meanwhile.
+Current& current = *std::make_unique<Current>().release();
+
+}  // namespace
+
 std::shared_ptr<ComputePool> ComputePool::shared(unsigned threads) {
-  // The pool is the one thing a process has once; it ends with its last user, not at exit.
-  struct Current {
-    ProcessMutex mutex;
-    std::weak_ptr<ComputePool> pool;
-  };
-  static Current& current = *std::make_unique<Current>().release();
   const std::scoped_lock lock{current.mutex};
   if (auto pool = current.pool.lock(); pool && !pool->fork_.forked()) return pool;
   auto pool = std::make_shared<ComputePool>(threads);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "stoker/device/vulkan/vulkan_backend.hpp"
+#include "stoker/runtime/base/fork_delay.hpp"
 #include "stoker/runtime/base/fork_guard.hpp"
 
 namespace stoker::device::vulkan {
@@ -75,6 +76,7 @@ class VulkanDriver final : public Driver {
 
   [[nodiscard]] Result<void> try_look() {
     // In a child of a process that has loaded drivers, their locks and devices are as its threads left them.
+    const ForkDelay looking;
     static const ForkGuard first_look;
     STOKER_TRY(first_look.check("vulkan"));
     STOKER_ASSIGN(const auto get, open_loader(options_.libraries));

@@ -8,10 +8,10 @@ namespace stoker::kernels::conv2d {
 namespace {
 
 const std::vector<DType>& dtypes() {
-  static const NeverDestroyed<std::vector<DType>> all{[] {
+  static constinit NeverDestroyed<std::vector<DType>> all;
+  return all.get([] {
     return std::vector{DType::f32, DType::f64, DType::f16, DType::bf16, DType::s32};
-  }};
-  return *all;
+  });
 }
 
 std::vector<ShaderBinding> bindings() {

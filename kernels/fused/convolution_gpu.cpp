@@ -6,6 +6,7 @@
 #include "stoker/kernels/conv/texts.hpp"
 #include "stoker/kernels/fused/product_gpu.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::kernels::fused {
 namespace {
@@ -80,8 +81,8 @@ class Convolution final : public ProductOnGpu {
  private:
   /// The same for all kernels: devices know shaders by address.
   static const conv::GpuShaders& plain() {
-    static const conv::GpuShaders shaders = conv::GpuShaders::make();
-    return shaders;
+    static constinit NeverDestroyed<conv::GpuShaders> shaders;
+    return shaders.get(&conv::GpuShaders::make);
   }
 
   [[nodiscard]] Result<GpuPlan> plain_plan(std::span<const TensorSpec> operands,

@@ -73,8 +73,8 @@ class GpuVersion {
  private:
   /// The shaders of kernels/reduce.
   static const reduce::Shaders& rest() {
-    static const NeverDestroyed<reduce::Shaders> shaders{&reduce::make_shaders};
-    return *shaders;
+    static constinit NeverDestroyed<reduce::Shaders> shaders;
+    return shaders.get(&reduce::make_shaders);
   }
 
   [[nodiscard]] std::int64_t divisor() const {

@@ -198,7 +198,8 @@ const char* text_of(reduce::Walk walk) noexcept {
 Result<ReductionShader> make_reduction_shader(const FusedProgram& program,
                                               const reduce::Steps& steps, DType partial,
                                               DType result) {
-  static const NeverDestroyed<reduce::Shaders> plain{&reduce::make_shaders};
+  static constinit NeverDestroyed<reduce::Shaders> made_once;
+  const reduce::Shaders& plain = made_once.get(&reduce::make_shaders);
   const reduce::Walk walk = reduce::walk_of(steps.steps[0]);
   STOKER_ASSIGN(FusedShader made, make_values(program));
   Shader& shader = made.shader;
@@ -207,8 +208,8 @@ Result<ReductionShader> make_reduction_shader(const FusedProgram& program,
   const bool last = steps.steps.size() == 1 && planned.pieces == 1;
   const DType to = last ? result : partial;
   shader.bindings.push_back({"y", std::string{to_string(to)}, true});
-  std::vector<PushField> fields = reduce::shader_for(*plain, walk)->push;
-  shader.constants = reduce::shader_for(*plain, walk)->constants;
+  std::vector<PushField> fields = reduce::shader_for(plain, walk)->push;
+  shader.constants = reduce::shader_for(plain, walk)->constants;
   // Scalar functions may have texts with names like these; those stand before the definitions.
   const auto rename = [&](std::string& name) {
     shader.source += "#define " + name + " reduce_" + name + "\n";

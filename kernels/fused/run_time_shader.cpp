@@ -25,9 +25,8 @@ class RunTimeShader::Known : public std::enable_shared_from_this<Known> {
  public:
   /// The only global one: a shader does not depend on a device or a system.
   static const std::shared_ptr<Known>& instance() {
-    static const NeverDestroyed<std::shared_ptr<Known>> known{
-        [] { return std::make_shared<Known>(); }};
-    return *known;
+    static constinit NeverDestroyed<std::shared_ptr<Known>> known;
+    return known.get([] { return std::make_shared<Known>(); });
   }
 
   std::shared_ptr<Shared> get(Shader shader) {
@@ -57,6 +56,9 @@ class RunTimeShader::Known : public std::enable_shared_from_this<Known> {
   ProcessMutex mutex_;
   std::unordered_map<std::string, std::weak_ptr<Shared>> shaders_;
 };
+
+// Made before main(): a fork() does not wait for a ProcessMutex that is made meanwhile.
+const bool RunTimeShader::made_in_time_ = Known::instance() != nullptr;
 
 RunTimeShader::RunTimeShader(Shader shader, ShaderCompiler compile)
     : shared_{Known::instance()->get(std::move(shader))}, compile_{std::move(compile)} {}

@@ -34,6 +34,7 @@ class RunTimeShader {
     std::mutex compiling;
   };
   class Known;
+  static const bool made_in_time_;
 
   const std::shared_ptr<Shared> shared_;
   const ShaderCompiler compile_;

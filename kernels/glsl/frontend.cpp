@@ -159,12 +159,12 @@ Result<std::vector<std::uint32_t>> compile(const Source& source) try {
 }
 
 std::string_view toolchain_version() {
-  static const NeverDestroyed<std::string> version{[] {
+  static constinit NeverDestroyed<std::string> version;
+  return version.get([] {
     return std::string{glslang::GetEsslVersionString()} + " generator " +
            std::to_string(glslang::GetSpirvGeneratorVersion()) + ", " +
            spvSoftwareVersionDetailsString() + ", " + what_we_ask_for;
-  }};
-  return *version;
+  });
 }
 
 }  // namespace stoker::glsl

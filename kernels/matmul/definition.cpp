@@ -8,11 +8,11 @@ namespace stoker::kernels::matmul {
 namespace {
 
 const std::vector<DType>& dtypes() {
-  static const NeverDestroyed<std::vector<DType>> all{[] {
+  static constinit NeverDestroyed<std::vector<DType>> all;
+  return all.get([] {
     return std::vector{DType::f32, DType::f64, DType::f16, DType::bf16,
                        DType::s32, DType::s64, DType::u32};
-  }};
-  return *all;
+  });
 }
 
 /// What parts of a sum are kept in.

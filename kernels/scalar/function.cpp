@@ -31,8 +31,8 @@ struct Table {
 
 /// Never destroyed: a thread may still put a kernel together while the process exits.
 const Table& table() {
-  static const NeverDestroyed<Table> made{[] { return Table{}; }};
-  return *made;
+  static constinit NeverDestroyed<Table> made;
+  return made.get([] { return Table{}; });
 }
 
 bool takes(ScalarOperands rule, DType dtype) noexcept {

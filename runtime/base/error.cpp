@@ -66,10 +66,10 @@ struct Error::Payload {
 namespace {
 /// For objects of other files, too, that are made before main().
 const Error& spare() {
-  static const NeverDestroyed<Error> made{[] {
+  static constinit NeverDestroyed<Error> made;
+  return made.get([] {
     return Error{"", ErrorCode::out_of_memory, "host memory exhausted"};
-  }};
-  return *made;
+  });
 }
 [[maybe_unused]] const Error& made_in_time = spare();
 }  // namespace

@@ -4,12 +4,33 @@
 
 #include <atomic>
 
+#include "stoker/runtime/base/fork_delay.hpp"
+
 namespace stoker {
 
 /// All there are, newest first. Process-wide by nature, as fork() is.
 struct ProcessMutexes {
-  /// Waits for one only while it holds none: whoever holds that may wait for another.
   static void lock_all() {
+    for (;;) {
+      ForkDelays::wait_for_others();
+      lock_mutexes();
+      // Whoever delays may wait for a mutex.
+      if (ForkDelays::try_fork()) return;
+      unlock_mutexes();
+    }
+  }
+  static void unlock_all() {
+    unlock_mutexes();
+    ForkDelays::forked();
+  }
+
+  static constinit std::atomic<ProcessMutex*> newest;
+  static constinit ProcessMutex* locked;  ///< of whoever has them
+  static const int handler;               ///< of pthread_atfork
+
+ private:
+  /// Waits for one only while it holds none: whoever holds that may wait for another.
+  static void lock_mutexes() {
     ProcessMutex* const first = newest.load(std::memory_order_acquire);
     for (ProcessMutex* awaited = first; awaited;) {
       awaited->mutex_.lock();
@@ -22,18 +43,12 @@ struct ProcessMutexes {
     }
     locked = first;  // others may be made meanwhile
   }
-  static void unlock_all() {
+  static void unlock_mutexes() {
     for (ProcessMutex *one = locked, *next = nullptr; one; one = next) {
       next = one->next_;
       one->mutex_.unlock();
     }
   }
-
-  static constinit std::atomic<ProcessMutex*> newest;
-  static constinit ProcessMutex* locked;  ///< of whoever has them
-  static const int handler;               ///< of pthread_atfork
-
- private:
   /// Locks all but the one that the caller holds, up to one that somebody else holds.
   static ProcessMutex* first_taken(ProcessMutex* first, const ProcessMutex& held) {
     while (first && (first == &held || first->mutex_.try_lock())) first = first->next_;

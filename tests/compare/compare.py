@@ -12,6 +12,7 @@ import elementwise
 import exclusions
 import folds
 import large
+import layers
 import programs
 import training
 from values import component, distances, is_complex, is_float, stored, unit, wide
@@ -100,7 +101,7 @@ def run_case(report, data, case):
                 report.differs(case, f"{name}: got {got}, want {want}, bound {bound:.3g}")
         report.values[op] += sum(o.size for o in outputs)
         return
-    held = algebra.held(case, inputs, outputs)
+    held = algebra.held(case, inputs, outputs) or layers.held(case, inputs, outputs)
     if held is not None:
         promises(report, case, held)
         report.values[op] += sum(o.size for o in outputs)
@@ -117,6 +118,9 @@ def run_case(report, data, case):
             made, errors = programs.program(case, inputs)
         elif op.startswith("large_"):
             made, errors = large.large(case, inputs)
+        elif op in layers.KINDS:
+            made, errors = layers.reference(case, inputs)
+            ulps = 0  # every rounding is in their bounds
         elif op.startswith("complex_"):
             made, errors, ulps = complexes.reference(case, inputs, report.device)
         else:

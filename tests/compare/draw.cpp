@@ -77,9 +77,12 @@ double Draw::value(DType dtype, Range range) {
   const double sign = chance(0.5) ? -1 : 1;
   if (range == Range::moderate && chance(0.05)) return sign * static_cast<double>(integer(0, 4));
   if (range == Range::unit && chance(0.05)) return sign * static_cast<double>(integer(0, 1));
+  if (range == Range::share && chance(0.05)) return static_cast<double>(integer(0, 1));
   switch (range) {
     case Range::moderate: return real(-4, 4);
     case Range::unit: return real(-1, 1);
+    case Range::small: return real(-0.25, 0.25);
+    case Range::share: return real(0, 1);
     case Range::positive: return std::pow(10, real(-3, 3));
     default: break;
   }
@@ -114,6 +117,8 @@ Tensor Draw::tensor(const TensorSpec& spec, Range range) {
           one = static_cast<T>(integer(std::is_signed_v<T> ? -9 : 0, 9));
         else if (range == Range::positive)
           one = static_cast<T>(integer(1, 100));
+        else if (range == Range::share)
+          one = static_cast<T>(integer(0, 1));
         else
           one = chance(0.4)   ? static_cast<T>(random_())
                 : chance(0.1) ? std::numeric_limits<T>::max()
@@ -125,6 +130,18 @@ Tensor Draw::tensor(const TensorSpec& spec, Range range) {
         one = T{static_cast<float>(value(spec.dtype, range))};
       std::memcpy(bytes.data() + i * sizeof(T), &one, sizeof(T));
     }
+  });
+  return detail::from_bytes(spec, bytes);
+}
+
+Tensor Draw::integers(const TensorSpec& spec, std::int64_t low, std::int64_t high) {
+  std::vector<std::byte> bytes(spec.bytes());
+  visit_dtype(spec.dtype, [&]<class T>() {
+    if constexpr (std::is_integral_v<T>)
+      for (std::size_t i = 0; i < spec.elements(); ++i) {
+        const auto one = static_cast<T>(integer(low, high));
+        std::memcpy(bytes.data() + i * sizeof(T), &one, sizeof(T));
+      }
   });
   return detail::from_bytes(spec, bytes);
 }

@@ -17,6 +17,8 @@ enum class Range : std::uint8_t {
   finite,    ///< from small to large
   moderate,  ///< within ±4
   unit,      ///< within ±1
+  small,     ///< within ±1/4
+  share,     ///< from 0 to 1
   positive,  ///< from 1e-3 to 1e3
 };
 
@@ -43,6 +45,8 @@ class Draw {
   [[nodiscard]] DType number();  ///< any but bool and complex ones
   [[nodiscard]] DType floating();
   [[nodiscard]] Tensor tensor(const TensorSpec& spec, Range range);
+  /// Integers from `low` to `high`, which the dtype holds.
+  [[nodiscard]] Tensor integers(const TensorSpec& spec, std::int64_t low, std::int64_t high);
 
  private:
   [[nodiscard]] double value(DType dtype, Range range);

@@ -15,6 +15,11 @@ void complex_functions(Draw& draw, Record& record);
 void programs(Draw& draw, Record& record);
 void slopes(Draw& draw, Record& record);
 void training(Draw& draw, Record& record);
+void layers(Draw& draw, Record& record);
+void image_layers(Draw& draw, Record& record);
+void recurrent(Draw& draw, Record& record);
+void attention(Draw& draw, Record& record);
+void loss_functions(Draw& draw, Record& record);
 /// Extents beyond 65,535 and sums beyond 10^6.
 void large(Draw& draw, Record& record);
 

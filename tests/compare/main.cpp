@@ -17,7 +17,8 @@ struct Family {
 constexpr Family families[] = {{&elementwise, 30}, {&reductions, 12},    {&orders, 8},
                                {&products, 10},    {&factorizations, 6}, {&complex_functions, 8},
                                {&programs, 10},    {&slopes, 10},        {&training, 5},
-                               {&large, 1}};
+                               {&layers, 6},       {&image_layers, 6},   {&recurrent, 4},
+                               {&attention, 4},    {&loss_functions, 6}, {&large, 1}};
 
 void run(const std::filesystem::path& folder, std::uint64_t seed, std::uint64_t count,
          const std::string& name) {

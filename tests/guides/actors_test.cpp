@@ -378,7 +378,7 @@ TEST_F(ActorGuide, watching_for_hogs) {
     told.count_down();
   };
   executor->stall_detector().start(executor->clock(), 50ms,
-                                   [&](const stoker::StalledThread& hog) { warn(hog.who); });
+                                   [&](const stoker::StalledThread& stalled) { warn(stalled.who); });
   struct Hog : stoker::Actor {
     explicit Hog(std::latch& latch) : told{&latch} {}
     void on(Start) { told->wait(); }

@@ -84,7 +84,8 @@ Activation make_selu(const ParamSet& options) {
 }
 
 const Table& table() {
-  static const NeverDestroyed<Table> all{[] {
+  static constinit NeverDestroyed<Table> all;
+  return all.get([] {
     return Table{
         "activation",
         {
@@ -128,8 +129,7 @@ const Table& table() {
             plain("softsign", [](const Tensor& x) { return x / (1.0 + abs(x)); }),
             plain("tanh", [](const Tensor& x) { return tanh(x); }),
         }};
-  }};
-  return *all;
+  });
 }
 
 }  // namespace

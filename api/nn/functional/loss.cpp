@@ -111,7 +111,8 @@ Rows make_ctc(const ParamSet& options) {
 }
 
 const Table& table() {
-  static const NeverDestroyed<Table> all{[] {
+  static constinit NeverDestroyed<Table> all;
+  return all.get([] {
     return Table{"loss",
                  {
                      entry("binary_cross_entropy",
@@ -142,8 +143,7 @@ const Table& table() {
                      plain("poisson", &losses::poisson),
                      plain("soft_margin", &losses::soft_margin),
                  }};
-  }};
-  return *all;
+  });
 }
 
 }  // namespace

@@ -85,7 +85,8 @@ Metric make_top_k(const ParamSet& options) {
 }
 
 const Table& table() {
-  static const NeverDestroyed<Table> all{[] {
+  static constinit NeverDestroyed<Table> all;
+  return all.get([] {
     return Table{"metric",
                  {
                      entry("accuracy",
@@ -112,8 +113,7 @@ const Table& table() {
                      count_entry("true_negatives", &metrics::true_negatives),
                      count_entry("true_positives", &metrics::true_positives),
                  }};
-  }};
-  return *all;
+  });
 }
 
 }  // namespace

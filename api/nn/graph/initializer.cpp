@@ -134,7 +134,8 @@ Initializer make_orthogonal(const ParamSet& options) {
 
 const Table& table() {
   const std::vector<std::string> distributions{"normal", "truncated_normal", "uniform"};
-  static const NeverDestroyed<Table> all{[&] {
+  static constinit NeverDestroyed<Table> all;
+  return all.get([&] {
     return Table{
         "initializer",
         {
@@ -170,8 +171,7 @@ const Table& table() {
              {choice("distribution", "normal", {"normal", "uniform"})},
              &make_orthogonal},
         }};
-  }};
-  return *all;
+  });
 }
 
 }  // namespace

@@ -42,12 +42,12 @@ std::vector<const LayerDefinition*> LayerTable::list() const {
 }
 
 const LayerTable& layer_table() {
-  static const NeverDestroyed<LayerTable> table{[] {
+  static constinit NeverDestroyed<LayerTable> table;
+  return table.get([] {
     LayerTable made;
     layers::define_all(made);
     return made;
-  }};
-  return *table;
+  });
 }
 
 }  // namespace stoker::nn

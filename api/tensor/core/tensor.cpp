@@ -1,5 +1,6 @@
 #include "stoker/api/tensor/core/tensor.hpp"
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -10,6 +11,7 @@
 #include "stoker/pipeline/tensor/complex/complex.hpp"
 #include "stoker/pipeline/tensor/graph/primitives.hpp"
 #include "stoker/pipeline/tensor/lowering/evaluation.hpp"
+#include "stoker/runtime/base/fork_delay.hpp"
 
 namespace stoker {
 namespace {
@@ -18,7 +20,11 @@ constexpr char device_scopes = 0;  // its address
 
 /// Made when somebody needs a device and has named none.
 const System& default_system() {
+  static constinit std::atomic<const System*> made{nullptr};
+  if (const System* there = made.load(std::memory_order_acquire)) return *there;
+  const ForkDelay making;  // a child would wait for ever for a static object that is half made
   static const System system;
+  made.store(&system, std::memory_order_release);
   return system;
 }
 

@@ -186,7 +186,7 @@ Tensor as_type(const Tensor& x, DType dtype) {
 }
 
 Tensor bitcast(const Tensor& x, DType dtype) {
-  static const expr::Op& op = expr::find_op("bitcast");
+  static constinit expr::NamedOp op{"bitcast"};
   if (is_complex(x.dtype()) || is_complex(dtype)) {
     const std::string from{to_string(x.dtype())};
     const std::string to{to_string(dtype)};

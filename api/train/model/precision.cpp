@@ -34,7 +34,8 @@ ParamSpec dtype_option(const char* name, const char* fallback, const char* doc) 
 }
 
 const NamedTable<Precision>& table() {
-  static const NeverDestroyed<NamedTable<Precision>> made{[] {
+  static constinit NeverDestroyed<NamedTable<Precision>> made;
+  return made.get([] {
     return NamedTable<Precision>{
         "precision",
         {{"full", {}, [](const ParamSet&) { return Precision{}; }},
@@ -54,8 +55,7 @@ const NamedTable<Precision>& table() {
                              float_named(options.text("output")),
                              words(options.text("except"))};
           }}}};
-  }};
-  return *made;
+  });
 }
 
 Tensor as_float(const Tensor& x, DType dtype) {

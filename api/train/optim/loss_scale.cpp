@@ -69,13 +69,14 @@ LossScale by_what_fits(const ParamSet& options) {
 }
 
 const NamedTable<LossScale>& table() {
-  // Below f32's normal numbers the inverse would be infinite.
-  static const ParamSpec value{.name = "value",
-                               .type = ParamType::real,
-                               .fallback = 32768.0,
-                               .doc = "what the loss is multiplied by at first",
-                               .min = 1e-30};
-  static const NeverDestroyed<NamedTable<LossScale>> made{[] {
+  static constinit NeverDestroyed<NamedTable<LossScale>> made;
+  return made.get([] {
+    // Below f32's normal numbers the inverse would be infinite.
+    const ParamSpec value{.name = "value",
+                                 .type = ParamType::real,
+                                 .fallback = 32768.0,
+                                 .doc = "what the loss is multiplied by at first",
+                                 .min = 1e-30};
     return NamedTable<LossScale>{"loss scale",
                                  {{"identity", {}, by_nothing},
                                   {"static", {value}, by_one_number},
@@ -97,8 +98,7 @@ const NamedTable<LossScale>& table() {
                                      .doc = "the least that it is",
                                      .min = 1e-30}},
                                    by_what_fits}}};
-  }};
-  return *made;
+  });
 }
 
 }  // namespace

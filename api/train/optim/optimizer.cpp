@@ -118,9 +118,10 @@ Recipe yogi(const ParamSet& options) {
 }
 
 const NamedTable<Recipe>& table() {
-  static const ParamSpec decay = real("decay", 0, "of weights, times the learning rate");
-  static const ParamSpec initial = real("initial_accumulator_value", 0, "of the moments");
-  static const NeverDestroyed<NamedTable<Recipe>> made{[] {
+  static constinit NeverDestroyed<NamedTable<Recipe>> made;
+  return made.get([] {
+    const ParamSpec decay = real("decay", 0, "of weights, times the learning rate");
+    const ParamSpec initial = real("initial_accumulator_value", 0, "of the moments");
     return NamedTable<Recipe>{
         "optimizer",
         {{"sgd", with_momentum(1e-2), sgd},
@@ -155,8 +156,7 @@ const NamedTable<Recipe>& table() {
                                      real("eps", 1e-8, "added inside the root")}),
           rmsprop},
          {"yogi", with(with_moments(1e-2, 1e-8, 0), {initial}), yogi}}};
-  }};
-  return *made;
+  });
 }
 
 void check_above_0(const char* name, double value) {

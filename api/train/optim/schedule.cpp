@@ -120,11 +120,12 @@ ParamSpec count(const char* name, std::optional<std::int64_t> fallback, double l
 }
 
 const NamedTable<Schedule>& table() {
-  static const ParamSpec value = real("value", "the first value");
-  static const ParamSpec base = real("base", "in the first epoch");
-  static const ParamSpec begin = count("transition_begin", 0, 0, "step at which it begins");
-  static const ParamSpec per_epoch = count("steps_per_epoch", 1, 1, "steps of an epoch");
-  static const NeverDestroyed<NamedTable<Schedule>> made{[] {
+  static constinit NeverDestroyed<NamedTable<Schedule>> made;
+  return made.get([] {
+    const ParamSpec value = real("value", "the first value");
+    const ParamSpec base = real("base", "in the first epoch");
+    const ParamSpec begin = count("transition_begin", 0, 0, "step at which it begins");
+    const ParamSpec per_epoch = count("steps_per_epoch", 1, 1, "steps of an epoch");
     return NamedTable<Schedule>{
         "schedule",
         {{"constant", {value}, [](const ParamSet& o) { return schedule(o.real("value")); }},
@@ -170,8 +171,7 @@ const NamedTable<Schedule>& table() {
             .fallback = {},
             .doc = "the schedule that follows"}},
           warmup_then}}};
-  }};
-  return *made;
+  });
 }
 
 void check_given(const char* op, const Schedule& given) {

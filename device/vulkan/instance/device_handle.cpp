@@ -56,6 +56,7 @@ Result<void> DeviceHandle::start() {
 
 DeviceHandle::~DeviceHandle() {
   const DriverUse use{*this};
+  const ForkDelay closing;  // a driver may unload what it has loaded for the device
   if (handle_ && api_.vkDestroyDevice && use) api_.vkDestroyDevice(handle_, nullptr);
 }
 

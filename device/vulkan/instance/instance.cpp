@@ -126,6 +126,7 @@ Result<void> Instance::start(bool validation) {
 Instance::~Instance() {
   const ExitDelay delay;
   if (delay.too_late()) return;
+  const ForkDelay whole;  // the loader closes what it has opened
   if (messenger_) api_.vkDestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
   // Without its functions loaded a half-made instance cannot be destroyed; it is left behind.
   if (handle_ && api_.vkDestroyInstance) api_.vkDestroyInstance(handle_, nullptr);

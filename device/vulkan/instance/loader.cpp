@@ -40,6 +40,7 @@ std::vector<std::string> default_library_names() {
 
 Result<PFN_vkGetInstanceProcAddr> open_loader(std::span<const std::string> names) {
   std::vector<Detail> details;
+  const ForkDelay loading;
   for (const std::string& name : names) {
     void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stoker/device/vulkan/instance/api.hpp"
+#include "stoker/runtime/base/fork_delay.hpp"
 
 namespace stoker::device::vulkan {
 
@@ -23,6 +24,7 @@ namespace stoker::device::vulkan {
 /// that an instance brings in, and what they load for a device or a pipeline, which the end of those
 /// would unload. NVIDIA's driver (580) frees memory
 /// twice when that happens, or, after some thirty rounds, finds no room for its thread-locals.
+/// A fork waits meanwhile: its child would find the list of loaded files locked.
 class LibraryPin {
  public:
   LibraryPin();
@@ -31,6 +33,7 @@ class LibraryPin {
   LibraryPin& operator=(const LibraryPin&) = delete;
 
  private:
+  const ForkDelay delay_;
   std::vector<std::string> before_;  // sorted
 };
 

@@ -28,13 +28,13 @@ Value raised(const Value& x) {
 }
 
 const complex_rules::Rules& rules() {
-  static const NeverDestroyed<complex_rules::Rules> rules{[] {
+  static constinit NeverDestroyed<complex_rules::Rules> rules;
+  return rules.get([] {
     complex_rules::Rules made;
     complex_rules::add_functions(made);
     complex_rules::add_structure(made);
     return made;
-  }};
-  return *rules;
+  });
 }
 
 bool takes_values_as_they_are(const Op& op) {
@@ -53,11 +53,11 @@ bool takes_values_as_they_are(const Op& op) {
 }  // namespace
 
 bool takes_parts(const Op& op, std::span<const Value> inputs, const Attributes& attributes) {
-  static const Op& cast = find_op("cast");
+  static constinit NamedOp cast{"cast"};
   const bool any =
       std::ranges::any_of(inputs, [](const Value& x) { return is_complex(x.dtype()); });
   if (any) return !takes_values_as_they_are(op);
-  return &op == &cast && attributes.text("dtype").front() == 'c';
+  return &op == &cast.get() && attributes.text("dtype").front() == 'c';
 }
 
 Values apply_to_parts(const Op& op, const Values& inputs, const Attributes& attributes) {
@@ -72,12 +72,12 @@ Values apply_to_parts(const Op& op, const Values& inputs, const Attributes& attr
 }
 
 Value view_as_real(const Value& x) {
-  static const Op& op = find_op("view_as_real");
+  static constinit NamedOp op{"view_as_real"};
   return apply_one(op, {x});
 }
 
 Value view_as_complex(const Value& pairs) {
-  static const Op& op = find_op("view_as_complex");
+  static constinit NamedOp op{"view_as_complex"};
   return apply_one(op, {pairs});
 }
 

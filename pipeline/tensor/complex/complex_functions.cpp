@@ -32,12 +32,14 @@ Value is(const Value& x, double number) { return of("equal", x, like(x, number))
 Value is_zero(const Parts& z) { return of("logical_and", is(z.re, 0), is(z.im, 0)); }
 
 /// The larger part's size, or 1 where that says nothing, so that squares neither overflow nor vanish.
-/// What is scaled by it is scaled back, so gradients need not pass.
+/// What is scaled by it is scaled back, so gradients need not pass. Of f32 at most 2^126, which leaves parts
+/// below 4: division by more is undefined in SPIR-V (Vulkan's "Precision of Core SPIR-V Instructions").
 Value scale_of(const Parts& z) {
-  static const Op& stop = find_op("stop_gradient");
+  static constinit NamedOp stop{"stop_gradient"};
   const Value largest = of("max", of("abs", z.re), of("abs", z.im));
   const Value useless = of("logical_or", is(largest, 0), of("is_infinity", largest));
-  return apply_one(stop, {select(useless, like(largest, 1), largest)});
+  const Value divisor = largest.dtype() == DType::f32 ? of("min", largest, like(largest, 0x1p126)) : largest;
+  return apply_one(stop, {select(useless, like(largest, 1), divisor)});
 }
 
 Value magnitude(const Parts& z) {
@@ -155,7 +157,8 @@ Parts atanh(const Parts& z) {
   const Value near =
       of("log", select(beside, w.re, one) * 4.0) - of("log", select(beside, far, one)) * 2.0;
   const Value apart = select(beside, one, far);
-  const Value log = select(beside, near, of("log1p", w.re / apart / apart * 4.0));
+  const Value quarter = apart * 0.25;  // see scale_of()
+  const Value log = select(beside, near, of("log1p", w.re / quarter / quarter * 0.25));
   const Parts right{log * 0.25,
                     of("atan2", w.im, (below * (w.re + 1.0) - w.im * w.im) * 0.5) * 0.5};
   return chosen(left, -right, right);

@@ -1,5 +1,7 @@
 #include "stoker/pipeline/tensor/graph/attributes.hpp"
 
+#include "stoker/runtime/base/never_destroyed.hpp"
+
 namespace stoker::expr {
 
 void Attributes::missing(std::string_view name) {
@@ -9,9 +11,18 @@ void Attributes::missing(std::string_view name) {
               {{"name", std::string{name}}}};
 }
 
+namespace {
+
+const Params& no_params() {
+  static constinit NeverDestroyed<Params> made;
+  return made.get([] { return Params{}; });
+}
+[[maybe_unused]] const Params& made_in_time = no_params();  // that takes memory
+
+}  // namespace
+
 const Params& Attributes::params() const noexcept {
-  static const Params none;
-  return params_ ? *params_ : none;
+  return params_ ? *params_ : no_params();
 }
 
 TensorSpec Attributes::spec() const {

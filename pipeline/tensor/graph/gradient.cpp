@@ -45,7 +45,7 @@ Values backward(const Node& node, const Values& inputs, const Values& outputs,
 }  // namespace
 
 Value variable(const Value& x) {
-  static const Op& op = find_op("variable");
+  static constinit NamedOp op{"variable"};
   return apply_one(op, {x});
 }
 

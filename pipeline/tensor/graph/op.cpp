@@ -26,12 +26,12 @@ std::vector<const Op*> OpTable::list() const {
 }
 
 const OpTable& op_table() {
-  static const NeverDestroyed<OpTable> table{[] {
+  static constinit NeverDestroyed<OpTable> table;
+  return table.get([] {
     OpTable made;
     ops::define_all(made);
     return made;
-  }};
-  return *table;
+  });
 }
 
 const Op& find_op(std::string_view name) {

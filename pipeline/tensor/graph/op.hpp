@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <limits>
 #include <map>
@@ -132,6 +133,25 @@ class OpTable {
 [[nodiscard]] const OpTable& op_table();
 /// One that exists; throws internal.
 [[nodiscard]] const Op& find_op(std::string_view name);
+
+/// The same, looked up once: `static constinit NamedOp sum{"sum"};`. Threads: any.
+class NamedOp {
+ public:
+  constexpr explicit NamedOp(std::string_view name) noexcept : name_{name} {}
+  NamedOp(const NamedOp&) = delete;
+  NamedOp& operator=(const NamedOp&) = delete;
+
+  [[nodiscard]] const Op& get() {
+    const Op* op = op_.load(std::memory_order_acquire);
+    if (!op) op_.store(op = &find_op(name_), std::memory_order_release);
+    return *op;
+  }
+  operator const Op&() { return get(); }
+
+ private:
+  const std::string_view name_;
+  std::atomic<const Op*> op_{nullptr};
+};
 
 /// Asks for an operation. Throws what its shape rule says, before anything is changed.
 [[nodiscard]] Values apply(const Op& op, Values inputs, Attributes attributes = {},

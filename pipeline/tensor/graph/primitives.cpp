@@ -45,7 +45,7 @@ double number_of(std::uint64_t bits, DType dtype) {
 }
 
 Value constant_bits(std::uint64_t bits, DType dtype, const Shape& shape) {
-  static const Op& op = find_op("constant");
+  static constinit NamedOp op{"constant"};
   return apply_one(op, {},
                    {{"dtype", std::string{to_string(dtype)}},
                     {"shape", as_list(shape.extents())},
@@ -87,7 +87,7 @@ Value zeros_like(const Value& value) { return constant(0, value.dtype(), value.s
 Value ones_like(const Value& value) { return constant(1, value.dtype(), value.shape()); }
 
 Value iota(const TensorSpec& spec, std::optional<std::size_t> axis) {
-  static const Op& op = find_op("iota");
+  static constinit NamedOp op{"iota"};
   if (is_complex(spec.dtype))
     return cast(iota({component_of(spec.dtype), spec.shape}, axis), spec.dtype);
   return apply_one(op, {},
@@ -97,7 +97,7 @@ Value iota(const TensorSpec& spec, std::optional<std::size_t> axis) {
 }
 
 Value parameter(const TensorSpec& spec) {
-  static const Op& op = find_op("parameter");
+  static constinit NamedOp op{"parameter"};
   return apply_one(op, {}, spec_attributes(spec));
 }
 
@@ -109,7 +109,7 @@ Value operator-(double a, const Value& b) { return constant(a, b.dtype()) - b; }
 Value operator/(double a, const Value& b) { return constant(a, b.dtype()) / b; }
 
 Value cast(const Value& x, DType dtype) {
-  static const Op& op = find_op("cast");
+  static constinit NamedOp op{"cast"};
   if (x.dtype() == dtype) return x;
   return apply_one(op, {x}, {{"dtype", std::string{to_string(dtype)}}});
 }
@@ -119,13 +119,13 @@ Value select(const Value& condition, const Value& yes, const Value& no) {
 }
 
 Value reshape(const Value& x, const Shape& shape) {
-  static const Op& op = find_op("reshape");
+  static constinit NamedOp op{"reshape"};
   if (x.shape() == shape) return x;
   return apply_one(op, {x}, {{"shape", as_list(shape.extents())}});
 }
 
 Value broadcast_axes(const Value& x, const Shape& shape, std::span<const std::int64_t> axes) {
-  static const Op& op = find_op("broadcast");
+  static constinit NamedOp op{"broadcast"};
   if (x.shape() == shape) return x;
   return apply_one(op, {x}, {{"shape", as_list(shape.extents())}, {"axes", as_list(axes)}});
 }
@@ -138,7 +138,7 @@ Value broadcast_to(const Value& x, const Shape& shape) {
 }
 
 Value transpose(const Value& x, std::span<const std::int64_t> axes) {
-  static const Op& op = find_op("transpose");
+  static constinit NamedOp op{"transpose"};
   bool same = true;
   for (std::size_t i = 0; i < axes.size(); ++i) same &= axes[i] == static_cast<std::int64_t>(i);
   return same ? x : apply_one(op, {x}, {{"axes", as_list(axes)}});
@@ -153,7 +153,7 @@ Value matrix_transpose(const Value& x) {
 
 Value slice(const Value& x, std::span<const std::int64_t> starts,
             std::span<const std::int64_t> lengths, std::span<const std::int64_t> strides) {
-  static const Op& op = find_op("slice");
+  static constinit NamedOp op{"slice"};
   return apply_one(
       op, {x},
       {{"starts", as_list(starts)}, {"lengths", as_list(lengths)}, {"strides", as_list(strides)}});
@@ -168,18 +168,18 @@ Value part(const Value& x, std::int64_t axis, std::int64_t start, std::int64_t l
 }
 
 Value reverse(const Value& x, std::span<const std::int64_t> axes) {
-  static const Op& op = find_op("reverse");
+  static constinit NamedOp op{"reverse"};
   return axes.empty() ? x : apply_one(op, {x}, {{"axes", as_list(axes)}});
 }
 
 Value concatenate(std::span<const Value> values, std::int64_t axis) {
-  static const Op& op = find_op("concatenate");
-  if (values.size() > op.inputs.max) {
+  static constinit NamedOp op{"concatenate"};
+  if (values.size() > op.get().inputs.max) {
     // A kernel joins so many at once; the parts are then joined.
     std::vector<Value> parts;
-    for (std::size_t i = 0; i < values.size(); i += op.inputs.max)
+    for (std::size_t i = 0; i < values.size(); i += op.get().inputs.max)
       parts.push_back(
-          concatenate(values.subspan(i, std::min(op.inputs.max, values.size() - i)), axis));
+          concatenate(values.subspan(i, std::min(op.get().inputs.max, values.size() - i)), axis));
     return concatenate(parts, axis);
   }
   return apply_one(op, Values(values.begin(), values.end()), {{"axis", axis}});
@@ -187,31 +187,31 @@ Value concatenate(std::span<const Value> values, std::int64_t axis) {
 
 Value pad(const Value& x, const Value& value, std::span<const std::int64_t> low,
           std::span<const std::int64_t> high, std::span<const std::int64_t> interior) {
-  static const Op& op = find_op("pad");
+  static constinit NamedOp op{"pad"};
   return apply_one(
       op, {x, value},
       {{"low", as_list(low)}, {"high", as_list(high)}, {"interior", as_list(interior)}});
 }
 
 Value gather(const Value& x, const Value& indices, std::span<const std::int64_t> axes) {
-  static const Op& op = find_op("gather");
+  static constinit NamedOp op{"gather"};
   return apply_one(op, {x, indices}, {{"axes", as_list(axes)}});
 }
 
 Value take_along_axis(const Value& x, const Value& indices, std::int64_t axis) {
-  static const Op& op = find_op("take_along_axis");
+  static constinit NamedOp op{"take_along_axis"};
   return apply_one(op, {x, indices}, {{"axis", axis}});
 }
 
 Value indexed_add(const Value& target, const Value& indices, const Value& updates,
                   std::span<const std::int64_t> axes) {
-  static const Op& op = find_op("indexed_add");
+  static constinit NamedOp op{"indexed_add"};
   return apply_one(op, {target, indices, updates}, {{"axes", as_list(axes)}});
 }
 
 Value indexed_put(const Value& target, const Value& indices, const Value& updates,
                   std::span<const std::int64_t> axes) {
-  static const Op& op = find_op("indexed_put");
+  static constinit NamedOp op{"indexed_put"};
   return apply_one(op, {target, indices, updates}, {{"axes", as_list(axes)}});
 }
 
@@ -222,7 +222,7 @@ std::vector<std::int64_t> all_axes(std::size_t n) {
 }
 
 Value sum(const Value& x, std::span<const std::int64_t> axes, bool keep) {
-  static const Op& op = find_op("sum");
+  static constinit NamedOp op{"sum"};
   return apply_one(op, {x}, {{"axes", as_list(axes)}, {"keepdims", keep}});
 }
 
@@ -243,7 +243,7 @@ Value keep_axes(const Value& reduced, const Shape& original, std::span<const std
 }
 
 Value matmul(const Value& a, const Value& b, bool transpose_a, bool transpose_b) {
-  static const Op& op = find_op("matmul");
+  static constinit NamedOp op{"matmul"};
   return apply_one(op, {a, b}, {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}});
 }
 

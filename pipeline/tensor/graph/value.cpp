@@ -57,9 +57,12 @@ Node::~Node() {
   }
 }
 
+namespace {
+const Buffers no_buffers;
+}  // namespace
+
 const Buffers& Node::none() noexcept {
-  static const Buffers none;
-  return none;
+  return no_buffers;
 }
 
 Node::State Node::state() const {
@@ -77,7 +80,7 @@ void Node::set_buffers(Buffers buffers) {
 }
 
 Value from_buffer(DeviceBuffer buffer) {
-  static const Op& known = find_op("known");
+  static constinit NamedOp known{"known"};
   const TensorSpec spec = buffer.spec();
   auto node = std::make_shared<Node>(known, Attributes{}, Values{}, Specs{spec}, false);
   node->set_buffers({std::move(buffer)});

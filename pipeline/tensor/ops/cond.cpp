@@ -68,7 +68,7 @@ Values batch_cond(const Batch& b) {
 
 std::vector<Value> cond(const Value& condition, const Function& yes, const Function& no,
                         std::uint64_t begin) {
-  static const Op& op = find_op("cond");
+  static constinit NamedOp op{"cond"};
   std::vector<Value> captures;
   const std::array open{yes, no};
   std::vector<Function> closed = close(open, captures, begin, Free::inside);

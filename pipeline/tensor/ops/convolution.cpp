@@ -54,7 +54,7 @@ struct Conv {
   }
 
   [[nodiscard]] Value operator()(const Value& x, const Value& k) const {
-    static const Op& op = find_op("conv");
+    static constinit NamedOp op{"conv"};
     return apply_one(op, {x, k},
                      {{"strides", strides},
                       {"padding_low", low},

@@ -91,7 +91,7 @@ Values batch_rule(const Batch& b) {
 
 std::vector<Value> custom_gradient(std::span<const Value> inputs, std::span<const Value> outputs,
                                    BackwardRule rule) {
-  static const Op& op = find_op("custom_gradient");
+  static constinit NamedOp op{"custom_gradient"};
   if (outputs.empty()) return {};
   Values all(inputs.begin(), inputs.end());
   all.insert(all.end(), outputs.begin(), outputs.end());
@@ -126,11 +126,11 @@ std::vector<Value> checkpoint(const Function& function, std::span<const Value> a
 }
 
 Value barrier(const Value& x, std::span<const Value> after) {
-  static const Op& op = find_op("barrier");
+  static constinit NamedOp op{"barrier"};
   Values inputs{x};
   for (const Value& one : after) {
     // Nobody may have read another barrier yet: what it waits for is waited for here.
-    if (&one.node()->op() == &op) {
+    if (&one.node()->op() == &op.get()) {
       const Values those = one.node()->inputs();
       inputs.insert(inputs.end(), those.begin(), those.end());
     } else {

@@ -132,7 +132,7 @@ Value safe_base(const Backward& b) {
 /// The larger of two sizes, or 1 where that is 0 or infinite. Gradients need not pass: what is scaled by it
 /// does not depend on it.
 Value longer_side(const Value& a, const Value& b) {
-  static const Op& stop = find_op("stop_gradient");
+  static constinit NamedOp stop{"stop_gradient"};
   const DType dtype = a.dtype();
   const Value largest = scalar("max", {scalar("abs", {a}), scalar("abs", {b})});
   const Value useless = scalar("logical_or", {scalar("equal", {largest, constant(0, dtype)}),

@@ -12,12 +12,12 @@ double length_of(const Value& pairs) {
 }
 
 Values of_fft(const Backward& b) {
-  static const Op& inverse = find_op("ifft");
+  static constinit NamedOp inverse{"ifft"};
   return {apply_one(inverse, {b.g()}) * length_of(b.g())};
 }
 
 Values of_ifft(const Backward& b) {
-  static const Op& forward = find_op("fft");
+  static constinit NamedOp forward{"fft"};
   return {apply_one(forward, {b.g()}) / length_of(b.g())};
 }
 

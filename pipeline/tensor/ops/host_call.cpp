@@ -125,14 +125,14 @@ class HostCallStep final : public HostStep {
 }  // namespace
 
 Value hook(const Value& x, std::function<void(const Value&)> look) {
-  static const Op& op = find_op("hook");
+  static constinit NamedOp op{"hook"};
   auto payload = std::make_shared<Callback<Look>>(std::move(look), std::vector<TensorSpec>{});
   return apply(op, {x}, {}, std::move(payload))[0];
 }
 
 std::vector<Value> host_call(std::span<const TensorSpec> specs, HostFunction function,
                              std::span<const Value> inputs) {
-  static const Op& op = find_op("host_call");
+  static constinit NamedOp op{"host_call"};
   auto payload = std::make_shared<Callback<HostFunction>>(
       std::move(function), std::vector<TensorSpec>(specs.begin(), specs.end()));
   const Values made = apply(op, Values(inputs.begin(), inputs.end()), {}, std::move(payload));

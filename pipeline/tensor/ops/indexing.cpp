@@ -121,7 +121,7 @@ Values of_indexed_put(const Backward& b) {
 }
 
 Value put_slice(const Value& target, const Value& piece, const Value& starts) {
-  static const Op& op = find_op("put_slice");
+  static constinit NamedOp op{"put_slice"};
   return apply_one(op, {target, piece, starts});
 }
 
@@ -141,7 +141,7 @@ Values of_dynamic_slice(const Backward& b) {
 }
 
 Values of_put_slice(const Backward& b) {
-  static const Op& dynamic_slice = find_op("dynamic_slice");
+  static constinit NamedOp dynamic_slice{"dynamic_slice"};
   const Value piece = apply_one(dynamic_slice, {b.g(), b.x(2)},
                                 {{"lengths", as_list(b.x(1).shape().extents())},
                                  {"strides", std::vector<std::int64_t>(b.x(1).shape().rank(), 1)}});

@@ -35,7 +35,7 @@ Result<Specs> infer_call(const OpCall& call) {
 
 std::vector<Value> call_kernel(std::shared_ptr<const Kernel> kernel, const Params& params,
                                std::span<const Value> inputs) {
-  static const Op& op = find_op("kernel_call");
+  static constinit NamedOp op{"kernel_call"};
   const Values made = apply(op, Values(inputs.begin(), inputs.end()), Attributes{params},
                             std::make_shared<KernelPayload>(std::move(kernel)));
   return {made.begin(), made.end()};

@@ -19,12 +19,12 @@ namespace stoker::expr::ops::linear_algebra {
 namespace {
 
 Value triangular(const Value& a, const Value& b, bool lower, bool left, bool transposed) {
-  static const Op& op = find_op("triangular_solve");
+  static constinit NamedOp op{"triangular_solve"};
   return apply_one(op, {a, b}, {{"lower", lower}, {"left_side", left}, {"transpose", transposed}});
 }
 
 Value solved(const Value& a, const Value& b) {
-  static const Op& op = find_op("solve");
+  static constinit NamedOp op{"solve"};
   return apply_one(op, {a, b});
 }
 

@@ -27,7 +27,7 @@ Values of_layer_norm(const Backward& b) {
   std::vector<std::int64_t> outer;
   for (std::int64_t axis = 0; axis < axes.front(); ++axis) outer.push_back(axis);
 
-  static const Op& mean_op = find_op("mean");
+  static constinit NamedOp mean_op{"mean"};
   const auto mean = [&](const Value& value) {
     return apply_one(mean_op, {value}, {{"axes", axes}, {"keepdims", true}});
   };

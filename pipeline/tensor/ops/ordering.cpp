@@ -9,7 +9,7 @@ namespace stoker::expr::ops::ordering {
 namespace {
 
 Values of_cumulative_sum(const Backward& b) {
-  static const Op& op = find_op("cumulative_sum");
+  static constinit NamedOp op{"cumulative_sum"};
   return {apply_one(
       op, {b.g()},
       {{"axis", b.attributes.integer("axis")}, {"reverse", !b.attributes.flag("reverse")}})};
@@ -87,14 +87,14 @@ Values of_cumulative_extreme(const Backward& b) {
   const Value is_new = scalar("not_equal", {b.y(), previous});
   const Value origin = scanned(reverse ? "cumulative_min" : "cumulative_max",
                                select(is_new, place, start), axis, reverse);
-  static const Op& along = find_op("take_along_axis");
+  static constinit NamedOp along{"take_along_axis"};
   const Values inputs{b.x(), origin};
-  return {along.gradient({inputs, b.outputs, b.gradients, Attributes{{"axis", axis}}})[0]};
+  return {along.get().gradient({inputs, b.outputs, b.gradients, Attributes{{"axis", axis}}})[0]};
 }
 
 /// Sorted by a permutation; its inverse brings the gradient back.
 Values of_sort(const Backward& b) {
-  static const Op& argsort = find_op("argsort");
+  static constinit NamedOp argsort{"argsort"};
   const Value order = apply_one(argsort, {b.x()}, Attributes{b.attributes.params()});
   const Value inverse =
       apply_one(argsort, {order}, {{"axis", axis_of(b)}, {"direction", std::string{"asc"}}});
@@ -104,12 +104,12 @@ Values of_sort(const Backward& b) {
 /// The k largest go back to where they were.
 Values of_top_k(const Backward& b) {
   if (!b.g(0)) return {Value{}};
-  static const Op& along = find_op("take_along_axis");
+  static constinit NamedOp along{"take_along_axis"};
   const auto axis = static_cast<std::int64_t>(b.x().shape().rank()) - 1;
   const Values inputs{b.x(), b.y(1)};
   const Values outputs{b.y(0)};
   const Values gradients{b.g(0)};
-  return {along.gradient({inputs, outputs, gradients, Attributes{{"axis", axis}}})[0]};
+  return {along.get().gradient({inputs, outputs, gradients, Attributes{{"axis", axis}}})[0]};
 }
 
 Op along_axis(const char* name, Values (*gradient)(const Backward&)) {

@@ -53,7 +53,7 @@ Value product_of_others(const Value& x, std::int64_t axis) {
 /// The product of the others, one axis after the other. Nothing is divided and nothing asks where zeros
 /// are, so it holds for any of them, and so do its own gradients.
 Values of_product(const Backward& b) {
-  static const Op& product = find_op("product");
+  static constinit NamedOp product{"product"};
   const DType dtype = b.x().dtype();
   const DType wide = size_of(dtype) == 2 ? DType::f32 : dtype;
   const auto rank = static_cast<std::int64_t>(b.x().shape().rank());

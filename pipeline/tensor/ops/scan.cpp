@@ -196,7 +196,7 @@ Values batch_scan(const Batch& b) {
 std::vector<Value> scan(std::span<const Value> carries, std::span<const Value> sequences,
                         const Function& body, std::int64_t length, bool reverse,
                         std::uint64_t begin) {
-  static const Op& op = find_op("scan");
+  static constinit NamedOp op{"scan"};
   std::vector<Value> captures;
   std::vector<Function> closed = close({&body, 1}, captures, begin);
   Values inputs(carries.begin(), carries.end());

@@ -90,7 +90,7 @@ Values batch_while(const Batch& b) {
 
 std::vector<Value> while_loop(std::span<const Value> states, const Function& condition,
                               const Function& body, std::int64_t most, std::uint64_t begin) {
-  static const Op& op = find_op("while_loop");
+  static constinit NamedOp op{"while_loop"};
   std::vector<Value> captures;
   const std::array open{condition, body};
   std::vector<Function> closed = close(open, captures, begin);

@@ -12,7 +12,7 @@ namespace {
 /// Every element gets the gradients of the windows it was in: the gradient spread by the strides, and
 /// windows over that, whose edges are those of the forward ones turned round.
 Values of_window_sum(const Backward& b) {
-  static const Op& window_sum = find_op("window_sum");
+  static constinit NamedOp window_sum{"window_sum"};
   const auto& window = b.attributes.integers("window");
   const auto& strides = b.attributes.integers("strides");
   const auto& before = b.attributes.integers("padding_low");
@@ -139,7 +139,7 @@ Value scatter_dilated(const Backward& b) {
 
 /// To the first extreme of each window.
 template <bool largest> Values of_window_extreme(const Backward& b) {
-  static const Op& scatter = find_op(largest ? "window_scatter_max" : "window_scatter_min");
+  static constinit NamedOp scatter{largest ? "window_scatter_max" : "window_scatter_min"};
   const auto& dilations = b.attributes.integers("window_dilations");
   if (std::ranges::any_of(dilations, [](std::int64_t dilation) { return dilation != 1; }))
     return {scatter_dilated(b)};
@@ -153,7 +153,7 @@ template <bool largest> Values of_window_extreme(const Backward& b) {
 /// A scatter adds each element of its source at one place, so it takes the gradient from there. Where
 /// the places are is no matter of degree: nothing comes to the operand.
 template <bool largest> Values of_window_scatter(const Backward& b) {
-  static const Op& reduction = find_op(largest ? "window_max" : "window_min");
+  static constinit NamedOp reduction{largest ? "window_max" : "window_min"};
   const Value& init = b.x(2);
   const Value to_init = reshape(sum(b.g(), all_axes(b.g().shape().rank()), false), init.shape());
   if (b.x(1).shape().elements() == 0) return {Value{}, Value{}, to_init};

@@ -32,12 +32,12 @@ bool moves_last_axis(const Instruction& one) {
 }  // namespace
 
 void copy_transposes(Program& program) {
-  static const Op& transpose = find_op("transpose");
-  static const Op& copied = find_op("transpose_copy");
+  static constinit NamedOp transpose{"transpose"};
+  static constinit NamedOp copied{"transpose_copy"};
   for (Instruction& one : program.code)
-    if (one.op == &transpose && one.specs[0].shape.elements() >= least_elements &&
+    if (one.op == &transpose.get() && one.specs[0].shape.elements() >= least_elements &&
         moves_last_axis(one))
-      one.op = &copied;
+      one.op = &copied.get();
 }
 
 }  // namespace stoker::expr

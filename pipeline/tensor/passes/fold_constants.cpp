@@ -50,7 +50,7 @@ Result<std::int64_t> computed(const Program& program, const Instruction& one) {
 }  // namespace
 
 void fold_constants(Program& program) {
-  static const Op& constant = find_op("constant");
+  static constinit NamedOp constant{"constant"};
   for (Instruction& one : program.code) {
     if (one.inputs.empty()) continue;
     const bool all =
@@ -67,7 +67,7 @@ void fold_constants(Program& program) {
       continue;
     }
     one.attributes = constant_attributes(one.specs[0], bits);
-    one.op = &constant;
+    one.op = &constant.get();
     one.inputs.clear();
   }
   program.drop_dead();

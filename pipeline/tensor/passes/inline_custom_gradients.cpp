@@ -3,10 +3,10 @@
 namespace stoker::expr {
 
 void inline_custom_gradients(Program& program) {
-  static const Op& custom = find_op("custom_gradient");
+  static constinit NamedOp custom{"custom_gradient"};
   const auto inlined = [&](Ref ref) {
     const Instruction& one = program.code[ref.instruction];
-    if (one.op != &custom) return ref;
+    if (one.op != &custom.get()) return ref;
     // Its own inputs come before it and have been replaced already.
     return one.inputs[static_cast<std::size_t>(one.attributes.integer("inputs")) + ref.output];
   };

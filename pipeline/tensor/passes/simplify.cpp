@@ -134,8 +134,8 @@ std::optional<Ref> of_pow(const Site& site) {
   if (!site.keeps_spec(0)) return std::nullopt;
   if (site.is_constant(1, 1)) return site.one().inputs[0];
   if (!site.is_constant(1, 2)) return std::nullopt;
-  static const Op& multiply = find_op("multiply");
-  site.one().op = &multiply;
+  static constinit NamedOp multiply{"multiply"};
+  site.one().op = &multiply.get();
   site.one().inputs[1] = Ref{site.one().inputs[0]};
   return std::nullopt;
 }
@@ -164,7 +164,8 @@ std::optional<Ref> of_reduction(const Site& site) {
 }
 
 const std::map<std::string, Rule, std::less<>>& rules() {
-  static const NeverDestroyed<std::map<std::string, Rule, std::less<>>> rules{[] {
+  static constinit NeverDestroyed<std::map<std::string, Rule, std::less<>>> rules;
+  return rules.get([] {
     return std::map<std::string, Rule, std::less<>>{
         {"add", neutral(0, true, false)},
         {"subtract", neutral(0, false, true)},
@@ -190,8 +191,7 @@ const std::map<std::string, Rule, std::less<>>& rules() {
         {"all", &of_reduction},
         {"any", &of_reduction},
     };
-  }};
-  return *rules;
+  });
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class Positions {
 };
 
 const Op& parameter_op() {
-  static const Op& op = find_op("parameter");
+  static constinit NamedOp op{"parameter"};
   return op;
 }
 
@@ -90,10 +90,13 @@ Extracted extract(std::span<const Value> results) {
   return made;
 }
 
+namespace {
+const Attributes no_attributes;
+}  // namespace
+
 InstructionView Extracted::view_of(const Place& place) {
-  static const Attributes none;
   const Node& node = *place.node;
-  if (place.leaf) return {parameter_op(), {}, node.specs(), none, nullptr};
+  if (place.leaf) return {parameter_op(), {}, node.specs(), no_attributes, nullptr};
   return {node.op(), place.inputs, node.specs(), node.attributes(), node.payload().get()};
 }
 

@@ -164,6 +164,20 @@ TEST_P(ComplexPrecision, atanh_holds_far_away_and_beside_its_poles) {
   }
 }
 
+TEST_P(ComplexPrecision, sizes_roots_and_quotients_hold_for_the_largest_numbers) {
+  const Numbers at{{2e38, 0}, {-2.4e38, 1}, {0, 3e38}, {2e38, -2e38}};
+  const Tensor z = as_type(tensor(at), DType::c64);
+  const auto sizes = as_type(abs(z), DType::f64).to_vector<double>();
+  const auto roots = as_type(sqrt(z), DType::c128).to_vector<C>();
+  const auto quotients = as_type(z / reverse(z), DType::c128).to_vector<C>();
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    EXPECT_NEAR(sizes[i] / std::abs(at[i]), 1, 1e-6) << at[i];
+    EXPECT_LE(std::abs(roots[i] / std::sqrt(at[i]) - 1.0), 1e-6) << at[i] << roots[i];
+    const C quotient = at[i] / at[at.size() - 1 - i];
+    EXPECT_LE(std::abs(quotients[i] - quotient), 1e-6 * std::abs(quotient)) << at[i];
+  }
+}
+
 TEST_P(ComplexPrecision, inverse_functions_keep_both_parts_near_zero) {
   for (const Case& one : cases) {
     const std::string_view name = one.name;

@@ -1,0 +1,43 @@
+// A call that fork() must not interrupt: it holds locks of another library that a child would find locked
+// for ever. Loading a driver is one: the C library's list of loaded files (dl_iterate_phdr) stays locked.
+//
+// Unlike a ProcessMutex, any number of threads may be in such calls at once.
+//
+// Threads: any. It is destroyed by the thread that made it. That thread may fork meanwhile, as drivers do
+// that run a helper program: its own calls do not delay its own fork.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace stoker {
+
+/// While this lives, a fork() by another thread waits. Made during such a fork, it waits until that is over.
+class ForkDelay {
+ public:
+  ForkDelay() noexcept;
+  ~ForkDelay();
+  ForkDelay(const ForkDelay&) = delete;
+  ForkDelay& operator=(const ForkDelay&) = delete;
+};
+
+/// All there are, for the handler of fork() (process_mutex.cpp).
+class ForkDelays {
+ public:
+  /// Returns when no other thread delays a fork. One may again by then.
+  static void wait_for_others() noexcept;
+  /// False if another thread delays forks. If true, new delays wait for forked().
+  [[nodiscard]] static bool try_fork() noexcept;
+  static void forked() noexcept;
+
+ private:
+  friend class ForkDelay;
+  static void begin() noexcept;
+  static void end() noexcept;
+  static std::uint32_t own() noexcept;
+
+  static constexpr std::uint32_t forking = 1U << 31;
+  static constinit std::atomic<std::uint32_t> state;  ///< how many threads delay, and `forking`
+};
+
+}  // namespace stoker

@@ -1,0 +1,117 @@
+#include "stoker/runtime/base/fork_delay.hpp"
+
+#include <gtest/gtest.h>
+#include <link.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "stoker/runtime/base/process_mutex.hpp"
+
+namespace stoker {
+namespace {
+
+class ForkDelayTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "the thread sanitizer cannot follow a fork of a process with threads";
+#endif
+  }
+
+  /// Runs `check` in a forked child and returns whether it returned true.
+  template <class Check> static bool true_in_child(Check check) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);  // kills a child that hangs
+      _exit(check() ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+  static int files_loaded() {
+    int count = 0;
+    dl_iterate_phdr(
+        [](dl_phdr_info*, std::size_t, void* to) noexcept { return ++*static_cast<int*>(to), 0; },
+        &count);
+    return count;
+  }
+};
+
+TEST_F(ForkDelayTest, a_fork_finds_no_thread_between_the_ends_of_a_delay) {
+  std::atomic<int> inside{0};
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        {
+          const ForkDelay delay;
+          const ForkDelay within;
+          ++inside;
+          --inside;
+        }
+        std::this_thread::yield();
+      }
+    });
+  for (int i = 0; i < 200; ++i) EXPECT_TRUE(true_in_child([&] { return inside.load() == 0; }));
+}
+
+TEST_F(ForkDelayTest, a_child_may_list_the_loaded_files_though_the_parent_always_does) {
+  std::jthread lister{[](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      {
+        const ForkDelay delay;
+        static_cast<void>(files_loaded());
+      }
+      std::this_thread::yield();
+    }
+  }};
+  for (int i = 0; i < 200; ++i) EXPECT_TRUE(true_in_child([] { return files_loaded() > 0; }));
+}
+
+TEST_F(ForkDelayTest, a_thread_may_fork_within_its_own_delay) {
+  const ForkDelay delay;
+  EXPECT_TRUE(true_in_child([] {
+    const ForkDelay again;
+    return true_in_child([] { return true; });
+  }));
+}
+
+TEST_F(ForkDelayTest, a_fork_waits_for_delays_and_mutexes_held_in_either_order) {
+  EXPECT_TRUE(true_in_child([] {  // a fork that hangs is killed
+    static ProcessMutex mutex;
+    const std::jthread mutex_last{[](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        {
+          const ForkDelay delay;
+          const std::scoped_lock lock{mutex};
+        }
+        std::this_thread::yield();
+      }
+    }};
+    const std::jthread mutex_first{[](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        {
+          const std::scoped_lock lock{mutex};
+          const ForkDelay delay;
+        }
+        std::this_thread::yield();
+      }
+    }};
+    bool free = true;
+    for (int i = 0; i < 100; ++i)
+      free = free && true_in_child([] {
+               const std::scoped_lock lock{mutex};
+               const ForkDelay delay;
+               return true;
+             });
+    return free;
+  }));
+}
+
+}  // namespace
+}  // namespace stoker
