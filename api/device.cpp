@@ -2,7 +2,7 @@
 
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/actors/device/kernel_catalog.hpp"
-#include "stoker/device/shell.hpp"
+#include "stoker/device/command_scheduler.hpp"
 #include "stoker/pipeline/kernel_graph/kept_arenas.hpp"
 
 namespace stoker {
@@ -102,21 +102,21 @@ std::vector<TensorSpec> Device::warm_up(std::string_view kernel, std::span<const
   client->actor().strand()->check_process("warm_up").value();
   const auto definition = client->kernels().find(kernel).value();
   const ParamSet resolved = ParamSet::resolve(definition->name, definition->params, params).value();
-  return client->shell().executables().get(definition, inputs, resolved).value()->outputs;
+  return client->scheduler().executables().get(definition, inputs, resolved).value()->outputs;
 }
 
 DeviceStats Device::stats() const {
   const auto client = this->client();
   client->actor().strand()->check_process("stats").value();
-  return {client->shell().pool().stats(), client->shell().stats(),
-          client->shell().backend()->counters(), client->shell().executables().size(),
+  return {client->scheduler().pool().stats(), client->scheduler().stats(),
+          client->scheduler().backend()->counters(), client->scheduler().executables().size(),
           client->services().get<KeptArenas>()->bytes()};
 }
 
 std::uint64_t Device::trim() const {
   const auto client = this->client();
   client->actor().strand()->check_process("trim").value();
-  return client->shell().pool().trim();
+  return client->scheduler().pool().trim();
 }
 
 }  // namespace stoker

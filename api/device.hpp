@@ -34,7 +34,7 @@ struct KernelCallRequest {
 
 struct DeviceStats {
   MemoryStats memory;
-  ShellStats commands;
+  SchedulerStats commands;
   BackendCounters backend;
   /// Kernels made ready for inputs and parameters that are kept to be used again.
   std::size_t executables = 0;

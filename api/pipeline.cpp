@@ -73,7 +73,7 @@ struct Pipeline::State {
       throw Error{"pipeline", ErrorCode::invalid_argument, "an empty buffer handle was passed"};
     const std::shared_ptr<DeviceClient>& where = buffer->handle().device();
     if (where != device && where->is_lost())
-      throw where->shell().lost()->with("buffer", std::to_string(buffer->handle().state()->id));
+      throw where->scheduler().lost()->with("buffer", std::to_string(buffer->handle().state()->id));
     if (where != device)
       throw Error{"pipeline",
                   ErrorCode::wrong_device,

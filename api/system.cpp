@@ -171,7 +171,7 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
       const auto client = slot->current();
       if (client->close(until,
                         may_wait ? DeviceClient::AwaitTurns::yes : DeviceClient::AwaitTurns::no)) {
-        leaving.push_back({client, client->shell().gone()});
+        leaving.push_back({client, client->scheduler().gone()});
         continue;
       }
       all = false;

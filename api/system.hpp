@@ -18,7 +18,7 @@
 #include "stoker/api/observe/observation.hpp"
 #include "stoker/api/pipeline.hpp"
 #include "stoker/device/device_info.hpp"
-#include "stoker/device/shell_options.hpp"
+#include "stoker/device/scheduler_options.hpp"
 #include "stoker/runtime/config.hpp"
 #include "stoker/runtime/futures/blocking_pool.hpp"
 
@@ -45,7 +45,7 @@ struct SystemOptions {
   /// Replaces the built-in drivers, for tests.
   std::vector<std::shared_ptr<Driver>> drivers = {};
   /// Memory budget and queue sizes of each device.
-  ShellOptions device = {};
+  SchedulerOptions device = {};
   /// Threads and queue of run_blocking() and of the image codecs (api/image.hpp).
   BlockingOptions blocking = {};
   /// How often a lost device is opened again.

@@ -1,5 +1,5 @@
 // Our own cost per command. The null device completes everything at once, so what remains is the
-// public path: checks, the actor's turn, the shell's bookkeeping, completion and wake-up.
+// public path: checks, the actor's turn, the scheduler's bookkeeping, completion and wake-up.
 #include <algorithm>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/io_context.hpp>

@@ -54,7 +54,7 @@ class CommandState final : public FutureState<void>, public StopSign {
   [[nodiscard]] StepTiming timing() const;
   [[nodiscard]] std::vector<StepTiming> step_timings() const;
 
-  // --- for the shell, on the device's strand -----------------------------------------------------
+  // --- for the scheduler, on the device's strand -----------------------------------------------------
   void set_running() noexcept;
   void set_failed_step(std::uint32_t step) noexcept;
   void set_point(QueuePoint point) noexcept;

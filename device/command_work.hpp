@@ -75,7 +75,7 @@ struct ReplayPlan {
 };
 
 /// A plan on some memory, recorded on first use. Whoever submits it sets `busy`, and does not submit or
-/// change it until the shell has cleared that.  [strand]
+/// change it until the scheduler has cleared that.  [strand]
 struct Replay {
   std::shared_ptr<const ReplayPlan> plan;
   std::shared_ptr<const BufferStates> bound;  ///< buffers 0 … of the plan
@@ -123,15 +123,15 @@ class HostWait final : private TimelineWaiter {
 
 /// Part of a CommandState, so that a command is one piece of memory from submit to completion.
 struct CommandWork {
-  std::uint64_t sequence = 0;  ///< order of submission on its device; the shell sets it
-  bool handed_over = false;    ///< it queues no more; the shell sets it
-  bool queued = false;         ///< it stands in the shell's queue; the shell sets it
+  std::uint64_t sequence = 0;  ///< order of submission on its device; the scheduler sets it
+  bool handed_over = false;    ///< it queues no more; the scheduler sets it
+  bool queued = false;         ///< it stands in the scheduler's queue; the scheduler sets it
   CommandStep step;
   std::shared_ptr<Replay> replay;  ///< if set, runs instead of `step`
   QueueKind queue = QueueKind::compute;
   /// Points of host timelines that must be reached before the command may be submitted.
   std::vector<std::unique_ptr<HostWait>> waits = {};
-  std::shared_ptr<HeldCommand> held = {};  ///< while it may not run yet; the shell sets it
+  std::shared_ptr<HeldCommand> held = {};  ///< while it may not run yet; the scheduler sets it
   /// Told how it ended, before the command is: a read takes its bytes out of staging here. With
   /// a failure on the strand, with success on the executor, because it may copy much.
   std::function<void(const Error* failure)> on_result = {};

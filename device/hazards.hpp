@@ -10,22 +10,39 @@
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "stoker/device/backend.hpp"
 
 namespace stoker {
 
-struct Hazards {
-  /// The highest value of each queue at which somebody writes or reads the memory.
-  std::array<std::uint64_t, queue_kinds> written{};
-  std::array<std::uint64_t, queue_kinds> read{};
-  /// Of the queue that read it last: the highest value of the reads before that one.
-  std::uint64_t read_before = 0;
+class Hazards {
+ public:
+  using Values = std::array<std::uint64_t, queue_kinds>;
 
-  /// Uses within the submission that is being put together (`batch` tells which one).
-  std::uint64_t batch = 0;
-  std::optional<std::uint32_t> batch_writer;
-  boost::container::small_vector<std::uint32_t, 4> batch_readers;
+  /// The submission of that value on `queue` uses the memory. Raises `waits` to what it must wait for, but
+  /// not to what is `settled`.
+  void use(QueueKind queue, std::uint64_t value, bool writes, const Values& settled,
+           Values& waits) noexcept;
+  /// The last of `steps`, of the submission with the number `batch`, uses the memory: adds the steps of that
+  /// submission that it comes after.
+  void order(std::uint64_t batch, std::vector<Step>& steps, bool writes);
+  /// Whether everybody who was handed over as a writer has settled.
+  [[nodiscard]] bool is_written(const Values& settled) const noexcept {
+    return written_[0] <= settled[0] && written_[1] <= settled[1];
+  }
+
+ private:
+  /// The highest value of each queue at which somebody writes or reads the memory.
+  Values written_{};
+  Values read_{};
+  /// Of the queue that read it last: the highest value of the reads before that one.
+  std::uint64_t read_before_ = 0;
+
+  /// Uses within the submission that is being put together (`batch_` tells which one).
+  std::uint64_t batch_ = 0;
+  std::optional<std::uint32_t> batch_writer_;
+  boost::container::small_vector<std::uint32_t, 4> batch_readers_;
 };
 
 }  // namespace stoker

@@ -64,7 +64,7 @@ class ReachedPoints {
 
 class HeldCommands {
  public:
-  /// `poke` as DeviceShell::Hooks. Before the first hold().
+  /// `poke` as SchedulerHooks. Before the first hold().
   void set_poke(std::function<void()> poke);
   [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
   /// Commands, without those that were cancelled.

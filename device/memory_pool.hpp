@@ -17,7 +17,7 @@
 
 #include "stoker/device/backend.hpp"
 #include "stoker/device/hazards.hpp"
-#include "stoker/device/shell_options.hpp"
+#include "stoker/device/scheduler_options.hpp"
 #include "stoker/device/stats.hpp"
 #include "stoker/runtime/base/fork_guard.hpp"
 

@@ -18,8 +18,8 @@ struct MemoryStats {
   std::uint64_t reuses = 0;       ///< leases served without asking the device
 };
 
-/// Of a device's shell.
-struct ShellStats {
+/// Of a device's scheduler.
+struct SchedulerStats {
   std::uint64_t commands_submitted = 0;
   std::uint64_t commands_completed = 0;
   std::uint64_t commands_failed = 0;

@@ -15,13 +15,13 @@ void fail_unsent(CommandState& command, const Error& why) {
 }
 
 void DeviceActor::on(SubmitCommands message) {
-  for (CommandPtr& command : message.commands) shell_->submit(std::move(command));
+  for (CommandPtr& command : message.commands) scheduler_->submit(std::move(command));
 }
 
 void DeviceActor::on(const CancelCommand& message) {
   const QueuePoint point = message.command->point();
-  shell_->cancel(*message.command, message.why);
-  const auto patience = shell_->options().hang_patience;
+  scheduler_->cancel(*message.command, message.why);
+  const auto patience = scheduler_->options().hang_patience;
   if (!message.overdue || point.value == 0 || patience == std::chrono::nanoseconds::max()) return;
   Clock& clock = executor()->clock();
   auto check = [weak = cell()->weak_from_this(),
@@ -34,23 +34,23 @@ void DeviceActor::on(const CancelCommand& message) {
 }
 
 void DeviceActor::on(const CheckHung& message) {
-  if (shell_->reached(message.point) || shell_->is_lost()) return;
-  shell_->give_up({message.kernel,
+  if (scheduler_->reached(message.point) || scheduler_->is_lost()) return;
+  scheduler_->give_up({message.kernel,
                    ErrorCode::device_lost,
                    "the device hangs: a command has not ended long after its deadline",
-                   {{"device", shell_->info().name}, {"kernel", message.kernel}}});
+                   {{"device", scheduler_->info().name}, {"kernel", message.kernel}}});
 }
 
 std::array<QueuePoint, queue_kinds> DeviceActor::on(const CloseDevice& message) {
-  shell_->close(message.why);
-  return shell_->submitted();
+  scheduler_->close(message.why);
+  return scheduler_->submitted();
 }
 
 void DeviceActor::terminate(const ExitReason& why) {
   // No turn comes after this one: whoever waits for what is in flight would wait for ever.
-  const Error reason = why.as_error("device", shell_->info().name);
-  shell_->close(reason);
-  shell_->abandon(reason);
+  const Error reason = why.as_error("device", scheduler_->info().name);
+  scheduler_->close(reason);
+  scheduler_->abandon(reason);
   const auto client = client_.lock();
   if (!client) return;
   const auto buffers = client->buffers().list();
@@ -64,7 +64,7 @@ void DeviceActor::terminate(const ExitReason& why) {
   }
   if (buffers.size() > named) names += ", …";
   if (why.error() && !buffers.empty())
-    log_warn("buffers are lost with their device", {{"device", shell_->info().name},
+    log_warn("buffers are lost with their device", {{"device", scheduler_->info().name},
                                                     {"count", std::to_string(buffers.size())},
                                                     {"bytes", std::to_string(bytes)},
                                                     {"buffers", names},
@@ -91,16 +91,16 @@ BufferCell::~BufferCell() {
   DeviceClient& device = *buffer_.device();
   try {
     // A message of its own would wake a thread for each.
-    if (device.shell().drop(buffer_.state())) return;
+    if (device.scheduler().drop(buffer_.state())) return;
     static_cast<void>(device.actor().cast(DropBuffer{buffer_.state()}));
   } catch (const std::bad_alloc&) {  // then it goes when the work has ended
   }
 }
 
-void BufferActor::on(ReleaseBuffer) { device_->shell().release(state_); }
+void BufferActor::on(ReleaseBuffer) { device_->scheduler().release(*state_); }
 
 std::shared_ptr<MemoryLease> BufferActor::on(ShareMemory) const {
-  return device_->shell().share(*state_);
+  return device_->scheduler().share(*state_);
 }
 
 BufferDescription BufferActor::on(DescribeBuffer) const {

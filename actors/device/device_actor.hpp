@@ -1,7 +1,7 @@
-// The actor that owns a device: its strand is the only place from which the device's shell is
+// The actor that owns a device: its strand is the only place from which the device's scheduler is
 // driven. Buffers of the device are actors on the same strand.
 //
-// Messages come from DeviceClient; a turn ends with DeviceShell::turn(), so that commands which
+// Messages come from DeviceClient; a turn ends with CommandScheduler::turn(), so that commands which
 // arrived together become one submission.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 #include "stoker/actors/actor.hpp"
 #include "stoker/actors/device/device_buffer.hpp"
-#include "stoker/device/shell.hpp"
+#include "stoker/device/command_scheduler.hpp"
 #include "stoker/runtime/execution/clock.hpp"
 
 namespace stoker {
@@ -78,16 +78,16 @@ template <class A, class M>
 
 class DeviceActor final : public Actor {
  public:
-  DeviceActor(std::shared_ptr<DeviceShell> shell, std::weak_ptr<DeviceClient> client)
-      : shell_{std::move(shell)}, client_{std::move(client)} {}
+  DeviceActor(std::shared_ptr<CommandScheduler> scheduler, std::weak_ptr<DeviceClient> client)
+      : scheduler_{std::move(scheduler)}, client_{std::move(client)} {}
 
-  void on(SubmitCommand message) { shell_->submit(std::move(message.command)); }
+  void on(SubmitCommand message) { scheduler_->submit(std::move(message.command)); }
   void on(SubmitCommands message);
   void on(const CancelCommand& message);
   void on(const CheckHung& message);
   [[nodiscard]] std::array<QueuePoint, queue_kinds> on(const CloseDevice& message);
-  void on(const AbandonDevice& message) { shell_->abandon(message.why); }
-  void on(const DropBuffer& message) { shell_->release(message.buffer); }
+  void on(const AbandonDevice& message) { scheduler_->abandon(message.why); }
+  void on(const DropBuffer& message) { scheduler_->release(*message.buffer); }
   void on(SettleCompletions) { forget_ended(); }  // the end of the turn does the rest
 
   void terminate(const ExitReason& why) override;
@@ -99,10 +99,10 @@ class DeviceActor final : public Actor {
     Timer check;  ///< sends CheckHung
   };
   void forget_ended() {
-    std::erase_if(overdue_, [this](const Overdue& one) { return shell_->reached(one.point); });
+    std::erase_if(overdue_, [this](const Overdue& one) { return scheduler_->reached(one.point); });
   }
 
-  std::shared_ptr<DeviceShell> shell_;
+  std::shared_ptr<CommandScheduler> scheduler_;
   std::weak_ptr<DeviceClient> client_;
   std::vector<Overdue> overdue_;  // of those that have ended the checks would keep a host's loop
 };
@@ -110,7 +110,7 @@ class DeviceActor final : public Actor {
 /// Drops the buffer's memory once nobody in flight uses it; commands queued before still run.
 struct ReleaseBuffer {};
 struct DescribeBuffer {};
-/// The memory itself, as DeviceShell::share().
+/// The memory itself, as CommandScheduler::share().
 struct ShareMemory {};
 struct BufferDescription {
   std::uint64_t id = 0;

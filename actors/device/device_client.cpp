@@ -5,7 +5,7 @@
 #include "stoker/actors/device/device_actor.hpp"
 #include "stoker/actors/device/supervised_device.hpp"
 #include "stoker/device/command_pool.hpp"
-#include "stoker/device/shell.hpp"
+#include "stoker/device/command_scheduler.hpp"
 #include "stoker/runtime/observe/trace.hpp"
 
 namespace stoker {
@@ -37,47 +37,47 @@ Result<void> hold_for(std::span<const TimelinePoint> points, CommandState& comma
 
 }  // namespace
 
-std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<DeviceShell> shell,
+std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<CommandScheduler> scheduler,
                                                   const ClientContext& context) {
-  auto client = std::make_shared<DeviceClient>(shell, context);
+  auto client = std::make_shared<DeviceClient>(scheduler, context);
   auto strand = std::make_shared<Strand>(context.executor, strand_capacity);
-  // The shell and its owners refer to each other weakly: a turn's last message may end them all.
+  // The scheduler and its owners refer to each other weakly: a turn's last message may end them all.
   struct EndOfTurn {
-    std::weak_ptr<DeviceShell> weak_shell;
-    std::shared_ptr<ShellObserver> observer;
+    std::weak_ptr<CommandScheduler> weak_scheduler;
+    std::shared_ptr<SchedulerObserver> observer;
     std::weak_ptr<DeviceClient> client;
     const Strand* strand;  ///< whose end of a turn it is
     bool told = false;
-    void turn(DeviceShell& shell) const {
+    void turn(CommandScheduler& scheduler) const {
       const auto all_delivered = [this] { return strand->depth() == 0; };
       do {
-        shell.release_dropped(all_delivered);
-        shell.turn();
-      } while (shell.has_dropped() && all_delivered());
+        scheduler.release_dropped(all_delivered);
+        scheduler.turn();
+      } while (scheduler.has_dropped() && all_delivered());
     }
     void operator()() {
-      const auto shell = weak_shell.lock();
-      if (!shell) return;
+      const auto scheduler = weak_scheduler.lock();
+      if (!scheduler) return;
       if (!observer || !observer->wants_timing()) {
-        turn(*shell);
+        turn(*scheduler);
       } else {
         const std::uint64_t begin = TraceRecorder::now_ns();
-        turn(*shell);
+        turn(*scheduler);
         observer->on_turn(begin, TraceRecorder::now_ns());
       }
       // A lost device is its actor's crash: behind what came before, so that nothing is forgotten.
-      if (!shell->is_lost() || std::exchange(told, true)) return;
+      if (!scheduler->is_lost() || std::exchange(told, true)) return;
       if (const auto lost = client.lock())
-        static_cast<void>(lost->actor_.stop({.reason = ExitReason::failure(*shell->lost())}));
+        static_cast<void>(lost->actor_.stop({.reason = ExitReason::failure(*scheduler->lost())}));
     }
   };
-  strand->set_end_of_turn(EndOfTurn{shell, context.observer, client, strand.get()});
-  client->actor_ = spawn_on<DeviceActor>(strand, shell->info().name, shell, client);
+  strand->set_end_of_turn(EndOfTurn{scheduler, context.observer, client, strand.get()});
+  client->actor_ = spawn_on<DeviceActor>(strand, scheduler->info().name, scheduler, client);
   client->commands_->set_cancel(
       [weak = std::weak_ptr{client}](const CommandPtr& command, Error why) {
         if (const auto to = weak.lock()) to->cancel(command, std::move(why));
       });
-  DeviceShell::Hooks hooks;
+  SchedulerHooks hooks;
   hooks.poke = [weak = std::weak_ptr{client->actor_.cell()}] {
     if (const auto cell = weak.lock())
       static_cast<void>(ActorRef<DeviceActor>{cell}.cast(SettleCompletions{}, Run::here));
@@ -86,18 +86,18 @@ std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<DeviceShell> s
     executor->post(std::move(work));
   };
   hooks.observer = context.observer;
-  shell->set_hooks(std::move(hooks));
+  scheduler->set_hooks(std::move(hooks));
   return client;
 }
 
-DeviceClient::DeviceClient(std::shared_ptr<DeviceShell> shell, const ClientContext& context)
-    : shell_{std::move(shell)},
+DeviceClient::DeviceClient(std::shared_ptr<CommandScheduler> scheduler, const ClientContext& context)
+    : scheduler_{std::move(scheduler)},
       context_{context},
-      commands_{std::make_shared<CommandPool>(shell_->backend(), context_.clock)} {}
+      commands_{std::make_shared<CommandPool>(scheduler_->backend(), context_.clock)} {}
 
-const DeviceInfo& DeviceClient::info() const noexcept { return shell_->info(); }
+const DeviceInfo& DeviceClient::info() const noexcept { return scheduler_->info(); }
 
-bool DeviceClient::is_lost() const noexcept { return shell_->is_lost(); }
+bool DeviceClient::is_lost() const noexcept { return scheduler_->is_lost(); }
 
 CommandPtr DeviceClient::new_command(std::string_view kernel) {
   return commands_->make(next_command_.fetch_add(1, std::memory_order_relaxed), kernel);
@@ -113,7 +113,7 @@ Result<void> DeviceClient::check_buffer(const DeviceBuffer& buffer, std::string_
   const BufferActor& behind = actor_behind(buffer);
   const bool elsewhere = behind.device().get() != this;
   if (elsewhere && buffer.device()->is_lost())
-    return buffer.device()->shell().lost()->with("buffer", std::to_string(buffer.state()->id));
+    return buffer.device()->scheduler().lost()->with("buffer", std::to_string(buffer.state()->id));
   if (elsewhere)
     return Error{std::string{op},
                  ErrorCode::wrong_device,
@@ -142,9 +142,9 @@ Result<void> DeviceClient::check_range(const DeviceBuffer& buffer, std::uint64_t
 
 Result<void> DeviceClient::admit(std::size_t commands, std::string_view op) const {
   STOKER_TRY(context_.fork.check(op));
-  if (const auto lost = shell_->lost()) return *lost;
+  if (const auto lost = scheduler_->lost()) return *lost;
   if (!actor_.cell()->alive()) return stopped(op, info());
-  const std::uint64_t queued = shell_->stats().queued;
+  const std::uint64_t queued = scheduler_->stats().queued;
   if (queued + commands <= context_.max_queued) return {};
   return Error{
       std::string{op},
@@ -175,7 +175,7 @@ Result<CommandPtr> DeviceClient::send(CommandPtr command, const CommandOptions& 
 void DeviceClient::watch(const CommandPtr& command, const CommandOptions& options) {
   if (!options.deadline && !options.cancel.valid()) return;
   command->set_limits(options.deadline ? Deadline{*options.deadline} : Deadline{}, options.cancel);
-  if (command->must_end()) return;  // the shell will see it
+  if (command->must_end()) return;  // the scheduler will see it
   // What these call may end the command, and them with it: what they use lies on the stack then.
   Timer timer;
   if (options.deadline)
@@ -215,7 +215,7 @@ Result<std::shared_ptr<const Prepared>> DeviceClient::prepare(
   const Params none;
   STOKER_ASSIGN(const ParamSet resolved,
                 ParamSet::resolve(kernel->name, kernel->params, params ? *params : none));
-  return shell_->executables().get(kernel, specs, resolved);
+  return scheduler_->executables().get(kernel, specs, resolved);
 }
 
 Result<CommandPtr> DeviceClient::compose(const KernelRequest& request) {
@@ -302,7 +302,7 @@ Future<void> DeviceClient::when_ready() const {
   if (const auto here = context_.fork.check("when_ready"); !here)
     return make_ready_future<void>(here.error());
   if (const auto slot = context_.slot.lock()) return slot->when_open();
-  return make_ready_future<void>(*shell_->lost());
+  return make_ready_future<void>(*scheduler_->lost());
 }
 
 // --- ending --------------------------------------------------------------------------------------
@@ -310,7 +310,7 @@ Future<void> DeviceClient::when_ready() const {
 bool DeviceClient::close(Clock::time_point until, AwaitTurns turns) {
   if (context_.fork.forked()) return true;  // what runs is the parent's
   services_.close();
-  if (is_lost()) return shell_->stats().muted == 0;
+  if (is_lost()) return scheduler_->stats().muted == 0;
   const Error why = stopped("device", info());
   const auto answered = [&](const auto& answer) {
     return turns == AwaitTurns::yes ? answer.wait_until(until) : answer.ready();
@@ -321,11 +321,11 @@ bool DeviceClient::close(Clock::time_point until, AwaitTurns turns) {
   };
   const auto points = call_surely(actor_, CloseDevice{why});
   if (!answered(points)) return abandon();
-  if (!points.poll()->has_value()) return shell_->stats().in_flight == 0;  // its actor has ended
+  if (!points.poll()->has_value()) return scheduler_->stats().in_flight == 0;  // its actor has ended
   for (const QueuePoint& point : **points.poll())
-    if (point.value > 0) shell_->backend()->wait(point, until);
+    if (point.value > 0) scheduler_->backend()->wait(point, until);
   const bool settled = answered(call_surely(actor_, SettleCompletions{}));
-  return (settled && shell_->stats().in_flight == 0) || abandon();
+  return (settled && scheduler_->stats().in_flight == 0) || abandon();
 }
 
 }  // namespace stoker

@@ -2,7 +2,7 @@
 // work and sends them to the device's actor.
 //
 // Threads: any. Lifetime: buffers and pipelines share their client; it keeps the device's actor and
-// shell in being, not alive: after close() every call answers `closed`.
+// scheduler in being, not alive: after close() every call answers `closed`.
 #pragma once
 
 #include <atomic>
@@ -32,9 +32,9 @@ namespace stoker {
 class CommandPool;
 class DeviceActor;
 class DeviceClient;
-class DeviceShell;  // device/shell.hpp
+class CommandScheduler;  // device/command_scheduler.hpp
 class SupervisedDevice;
-class ShellObserver;  // device/shell.hpp
+class SchedulerObserver;  // device/command_scheduler.hpp
 struct Prepared;      // device/executable_cache.hpp
 
 /// Buffers that somebody else holds while a call lasts.
@@ -52,7 +52,7 @@ struct KernelRequest {
 struct ClientContext {
   std::shared_ptr<Executor> executor = {};
   std::shared_ptr<Clock> clock = {};
-  std::shared_ptr<ShellObserver> observer = {};  ///< of this device
+  std::shared_ptr<SchedulerObserver> observer = {};  ///< of this device
   std::shared_ptr<KernelCatalog> kernels = {};
   std::weak_ptr<SupervisedDevice> slot = {};  ///< where the device is opened again
   /// Opens the device that runs what this one cannot; throws. None: there is no other.
@@ -63,12 +63,12 @@ struct ClientContext {
 
 class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
  public:
-  [[nodiscard]] static std::shared_ptr<DeviceClient> start(std::shared_ptr<DeviceShell> shell,
+  [[nodiscard]] static std::shared_ptr<DeviceClient> start(std::shared_ptr<CommandScheduler> scheduler,
                                                            const ClientContext& context);
-  DeviceClient(std::shared_ptr<DeviceShell> shell, const ClientContext& context);
+  DeviceClient(std::shared_ptr<CommandScheduler> scheduler, const ClientContext& context);
 
   [[nodiscard]] const DeviceInfo& info() const noexcept;
-  [[nodiscard]] DeviceShell& shell() noexcept { return *shell_; }
+  [[nodiscard]] CommandScheduler& scheduler() noexcept { return *scheduler_; }
   [[nodiscard]] const KernelCatalog& kernels() const noexcept { return *context_.kernels; }
   [[nodiscard]] Executor& executor() const noexcept { return *context_.executor; }
   [[nodiscard]] const ActorRef<DeviceActor>& actor() const noexcept { return actor_; }
@@ -174,7 +174,7 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
                                                 const DeviceBuffer& to, std::uint64_t to_offset,
                                                 std::uint64_t bytes, const CommandOptions& options);
 
-  const std::shared_ptr<DeviceShell> shell_;
+  const std::shared_ptr<CommandScheduler> scheduler_;
   const ClientContext context_;
   const std::shared_ptr<CommandPool> commands_;
   LiveBuffers buffers_;

@@ -30,14 +30,14 @@ DeviceBuffer handle(const std::shared_ptr<DeviceClient>& device,
 
 Result<DeviceBuffer> DeviceClient::make_buffer(const TensorSpec& spec) {
   STOKER_TRY(admit(0, "buffer"));
-  STOKER_ASSIGN(auto state, shell_->make_buffer(spec, "buffer"));
+  STOKER_ASSIGN(auto state, scheduler_->make_buffer(spec, "buffer"));
   return handle(shared_from_this(), std::move(state));
 }
 
 Result<DeviceBuffer> DeviceClient::make_result(const TensorSpec& spec) {
   if (spec.bytes() < MemoryPool::large_bytes) return make_buffer(spec);
   STOKER_TRY(admit(0, "buffer"));
-  STOKER_ASSIGN(auto state, shell_->make_late_buffer(spec, "buffer"));
+  STOKER_ASSIGN(auto state, scheduler_->make_late_buffer(spec, "buffer"));
   return handle(shared_from_this(), std::move(state));
 }
 
@@ -81,14 +81,14 @@ Result<DeviceBuffer> DeviceClient::adopt_buffer(const TensorSpec& spec, std::spa
                   {"got_bytes", std::to_string(memory.size())},
                   {"alignment", std::to_string(host_alignment)}}};
   return handle(shared_from_this(),
-                shell_->make_buffer(spec, adopt_memory(memory, std::move(owner))));
+                scheduler_->make_buffer(spec, adopt_memory(memory, std::move(owner))));
 }
 
 Result<CommandPtr> DeviceClient::write(const DeviceBuffer& buffer, std::uint64_t offset,
                                        std::span<const std::byte> data,
                                        const CommandOptions& options) {
   STOKER_TRY(check_range(buffer, offset, data.size(), "write"));
-  STOKER_ASSIGN(auto staging, shell_->pool().lease(data.size(), MemoryKind::upload, "write"));
+  STOKER_ASSIGN(auto staging, scheduler_->pool().lease(data.size(), MemoryKind::upload, "write"));
   if (!data.empty()) std::memcpy(staging->view().host(), data.data(), data.size());
   CommandPtr command = new_command("write");
   CommandWork& work = command->work;
@@ -117,7 +117,7 @@ Result<CommandPtr> DeviceClient::read_into(const DeviceBuffer& buffer, std::uint
     work.quick_result = true;  // the bytes are where they belong
   } else {
     STOKER_ASSIGN(const std::shared_ptr<MemoryLease> staging,
-                  shell_->pool().lease(target.size(), MemoryKind::readback, "read"));
+                  scheduler_->pool().lease(target.size(), MemoryKind::readback, "read"));
     output.memory = staging;
     work.on_result = [target, staging, done = std::move(done)](const Error* failure) {
       if (!failure && !target.empty())
@@ -175,7 +175,7 @@ Result<CommandPtr> DeviceClient::copy_between(const DeviceBuffer& from, std::uin
   DeviceClient& source = *from.device();
   DeviceClient& target = *to.device();
   STOKER_ASSIGN(std::shared_ptr<MemoryLease> staging,
-                target.shell_->pool().lease(bytes, MemoryKind::upload, "copy"));
+                target.scheduler_->pool().lease(bytes, MemoryKind::upload, "copy"));
   STOKER_ASSIGN(auto read, source.read(from, from_offset, bytes, options));
   auto arrived = std::make_shared<Timeline>();
   CommandPtr command = target.new_command("copy");

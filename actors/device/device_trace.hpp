@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "stoker/device/shell.hpp"
+#include "stoker/device/command_scheduler.hpp"
 #include "stoker/runtime/observe/metrics.hpp"
 #include "stoker/runtime/observe/trace.hpp"
 
@@ -13,7 +13,7 @@ namespace stoker {
 /// Commands go to the lane of their queue ("queues/<device>", transfers to "transfers/<device>"),
 /// failures are marked there; turns of the device's actor to "actors/<device>". Submissions are
 /// timed while the trace is enabled.
-class DeviceTrace final : public ShellObserver {
+class DeviceTrace final : public SchedulerObserver {
  public:
   DeviceTrace(std::shared_ptr<TraceRecorder> trace, std::shared_ptr<MetricRegistry> metrics,
               const std::string& device);

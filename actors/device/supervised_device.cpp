@@ -1,14 +1,14 @@
 #include "stoker/actors/device/supervised_device.hpp"
 
-#include "stoker/device/shell.hpp"
+#include "stoker/device/command_scheduler.hpp"
 #include "stoker/runtime/observe/log.hpp"
 
 namespace stoker {
 namespace {
 
-Result<std::shared_ptr<DeviceShell>> open_shell(const SupervisedDevice::Source& source) {
+Result<std::shared_ptr<CommandScheduler>> open_scheduler(const SupervisedDevice::Source& source) {
   const std::scoped_lock lock{*source.drivers};
-  return DeviceShell::open(*source.driver, source.index, source.open, source.shell);
+  return CommandScheduler::open(*source.driver, source.index, source.open, source.scheduler);
 }
 
 }  // namespace
@@ -17,15 +17,15 @@ SupervisedDevice::SupervisedDevice(std::string name, Source source, ClientContex
     : name_{std::move(name)}, source_{std::move(source)}, context_{std::move(context)} {}
 
 Result<std::shared_ptr<DeviceClient>> SupervisedDevice::open() {
-  return adopt(open_shell(source_));
+  return adopt(open_scheduler(source_));
 }
 
 Result<std::shared_ptr<DeviceClient>> SupervisedDevice::adopt(
-    Result<std::shared_ptr<DeviceShell>> shell) {
-  if (!shell) return shell.error();
+    Result<std::shared_ptr<CommandScheduler>> scheduler) {
+  if (!scheduler) return scheduler.error();
   ClientContext context = context_;
   context.slot = weak_from_this();
-  auto client = DeviceClient::start(*std::move(shell), context);
+  auto client = DeviceClient::start(*std::move(scheduler), context);
   std::shared_ptr<DeviceClient> before;  // goes outside the lock
   std::vector<Promise<void>> waiting;
   {
@@ -76,7 +76,7 @@ ChildSpec SupervisedDevice::child() {
 
 Result<ActorAddress> SupervisedDevice::start() {
   std::jthread done;  // joined outside the lock
-  Promise<std::shared_ptr<DeviceShell>> promise;
+  Promise<std::shared_ptr<CommandScheduler>> promise;
   const auto opening = promise.future();
   {
     const std::scoped_lock lock{mutex_};
@@ -84,12 +84,12 @@ Result<ActorAddress> SupervisedDevice::start() {
     if (!std::exchange(handed_over_, true)) return ActorAddress{current_->actor()};
     done = std::move(opener_);
     opener_ = std::jthread{[source = source_, promise = std::move(promise)]() mutable {
-      promise.set(open_shell(source));
+      promise.set(open_scheduler(source));
     }};
   }
   if (done.joinable()) done.join();  // it had answered
-  const Result<std::shared_ptr<DeviceShell>>& shell = opening.wait();
-  const Result<std::shared_ptr<DeviceClient>> client = adopt(shell);
+  const Result<std::shared_ptr<CommandScheduler>>& scheduler = opening.wait();
+  const Result<std::shared_ptr<DeviceClient>> client = adopt(scheduler);
   if (!client && client.error().code() == ErrorCode::closed) return ActorAddress{};
   if (!client) return client.error();
   log_warn("the device was opened again", {{"device", name_}});

@@ -17,7 +17,7 @@
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/actors/supervisor/supervisor.hpp"
 #include "stoker/device/backend.hpp"
-#include "stoker/device/shell_options.hpp"
+#include "stoker/device/scheduler_options.hpp"
 
 namespace stoker {
 
@@ -28,7 +28,7 @@ class SupervisedDevice final : public std::enable_shared_from_this<SupervisedDev
     std::shared_ptr<Driver> driver;
     std::size_t index = 0;
     OpenOptions open = {};
-    ShellOptions shell = {};
+    SchedulerOptions scheduler = {};
     /// Drivers are asked by one thread at a time.
     std::shared_ptr<std::mutex> drivers = std::make_shared<std::mutex>();
   };
@@ -53,7 +53,7 @@ class SupervisedDevice final : public std::enable_shared_from_this<SupervisedDev
 
  private:
   [[nodiscard]] Result<ActorAddress> start();
-  Result<std::shared_ptr<DeviceClient>> adopt(Result<std::shared_ptr<DeviceShell>> shell);
+  Result<std::shared_ptr<DeviceClient>> adopt(Result<std::shared_ptr<CommandScheduler>> scheduler);
 
   const std::string name_;
   const Source source_;

@@ -1,6 +1,6 @@
 #include "stoker/actors/device/system_tree.hpp"
 
-#include "stoker/device/shell.hpp"
+#include "stoker/device/command_scheduler.hpp"
 
 namespace stoker {
 
@@ -48,7 +48,7 @@ void SystemTree::add(const std::shared_ptr<SupervisedDevice>& device,
       static_cast<void>(started->cell()->at_end(device.get(), {}, [weak = std::weak_ptr{device}] {
         const auto slot = weak.lock();
         if (const auto last = slot ? slot->current() : nullptr)
-          slot->close(last->shell().lost().value_or(
+          slot->close(last->scheduler().lost().value_or(
               Error{"device", ErrorCode::closed, "the system was stopped"}));
       }));
     return started;

@@ -9,7 +9,7 @@
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/actors/device/supervised_device.hpp"
 #include "stoker/api/observe/observing.hpp"
-#include "stoker/device/shell.hpp"
+#include "stoker/device/command_scheduler.hpp"
 
 namespace stoker {
 namespace {
@@ -125,8 +125,8 @@ std::optional<DeviceObservation> seen_of(const SupervisedDevice& slot) {
   seen.buffers = client->buffers().size();
   seen.pipelines = client->pipelines().load(std::memory_order_relaxed);
   seen.mailbox_depth = client->actor().strand()->depth();
-  seen.commands = client->shell().stats();
-  seen.memory = client->shell().pool().stats();
+  seen.commands = client->scheduler().stats();
+  seen.memory = client->scheduler().pool().stats();
   return seen;
 }
 

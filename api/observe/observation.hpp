@@ -55,7 +55,7 @@ struct DeviceObservation {
   std::uint64_t buffers = 0;        ///< that somebody can still reach
   std::uint64_t pipelines = 0;      ///< as many
   std::uint32_t mailbox_depth = 0;  ///< of its actor
-  ShellStats commands;
+  SchedulerStats commands;
   MemoryStats memory;
 };
 

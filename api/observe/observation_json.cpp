@@ -88,7 +88,7 @@ ActorObservation actor_from(const json& value) {
 }
 
 json json_of(const DeviceObservation& seen, const std::map<std::string, double>* rates) {
-  const ShellStats& commands = seen.commands;
+  const SchedulerStats& commands = seen.commands;
   const MemoryStats& memory = seen.memory;
   return {{"name", seen.name},
           {"description", seen.description},

@@ -98,7 +98,7 @@ void add_rows(Table& table, const ActorObservation& seen, const ObservationRates
 
 std::string device_text(const DeviceObservation& seen, const ObservationRates* rates) {
   const auto number = [](std::uint64_t value) { return std::to_string(value); };
-  const ShellStats& commands = seen.commands;
+  const SchedulerStats& commands = seen.commands;
   std::string text = seen.name + ": " + seen.description + '\n';
   text += seen.ready ? "  ready" : "  LOST";
   if (seen.reopened > 0) text += ", opened again " + number(seen.reopened) + "×";

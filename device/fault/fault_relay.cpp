@@ -157,7 +157,7 @@ void FaultRelay::close() {
   changed_.notify_all();
   std::swap(dropped, flights_);
   running_ = 0;
-  // On the teller's own thread the device ends inside the sink, as a shell's does.
+  // On the teller's own thread the device ends inside the sink, as a scheduler's does.
   if (teller_ == std::this_thread::get_id()) return;
   changed_.wait_for(lock, close_patience, [&] { return !teller_; });
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "stoker/device/shell.hpp"
+#include "stoker/device/command_scheduler.hpp"
 
 namespace stoker {
 namespace {
@@ -13,13 +13,13 @@ MemoryView part_of(MemoryView whole, std::uint64_t offset, std::uint64_t bytes) 
 
 }  // namespace
 
-std::unique_ptr<InlineRun> InlineRun::make(const PipelinePlan& plan, DeviceShell& shell) {
+std::unique_ptr<InlineRun> InlineRun::make(const PipelinePlan& plan, CommandScheduler& scheduler) {
   double cost = 0;
   for (const PlannedStage& stage : plan.stages) cost += stage.prepared->executable->cost_ns;
   if (cost > at_once_ns) return nullptr;
   auto made = std::make_unique<InlineRun>();
   if (plan.arena.bytes > 0) {
-    auto arena = shell.pool().lease(plan.arena.bytes, MemoryKind::device, "pipeline");
+    auto arena = scheduler.pool().lease(plan.arena.bytes, MemoryKind::device, "pipeline");
     if (!arena) return nullptr;
     made->arena_ = *std::move(arena);
   }

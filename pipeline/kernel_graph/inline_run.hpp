@@ -13,13 +13,13 @@
 
 namespace stoker {
 
-class DeviceShell;
+class CommandScheduler;
 
 class InlineRun {
  public:
   /// Null if the plan is not small, its cost is not known, or there is no memory for it.
   [[nodiscard]] static std::unique_ptr<InlineRun> make(const PipelinePlan& plan,
-                                                       DeviceShell& shell);
+                                                       CommandScheduler& scheduler);
 
   /// The steps on these buffers, one for each external value; valid until the next call.
   [[nodiscard]] std::span<const Step> bind(

@@ -22,11 +22,11 @@ PipelineActor::~PipelineActor() {
 }
 
 std::optional<Result<void>> PipelineActor::run_at_once(const RunPipeline& run) {
-  if (!std::exchange(asked_direct_, true)) direct_ = InlineRun::make(*plan_, device_->shell());
+  if (!std::exchange(asked_direct_, true)) direct_ = InlineRun::make(*plan_, device_->scheduler());
   if (!direct_) return std::nullopt;
   for (const std::shared_ptr<BufferState>& buffer : *run.binding)
     if (!buffer->memory) return std::nullopt;
-  return device_->shell().run_at_once(*run.command, direct_->bind(*run.binding), *run.binding);
+  return device_->scheduler().run_at_once(*run.command, direct_->bind(*run.binding), *run.binding);
 }
 
 void PipelineActor::on(RunPipeline run) {
@@ -56,8 +56,8 @@ void PipelineActor::on(RunPipeline run) {
         std::make_shared<Replay>(Replay{.plan = plan_->replay, .bound = run.binding, .arena = {}});
     refused = chosen.error();
   }
-  device_->shell().submit(std::move(run.command), std::move(refused));
-  if (chosen && chosen->passing_arena) device_->shell().release(chosen->passing_arena);
+  device_->scheduler().submit(std::move(run.command), std::move(refused));
+  if (chosen && chosen->passing_arena) device_->scheduler().release(*chosen->passing_arena);
 }
 
 Result<PipelineActor::Chosen> PipelineActor::replay_for(const RunPipeline& run) {
@@ -94,7 +94,7 @@ Result<PipelineActor::Chosen> PipelineActor::replay_for(const RunPipeline& run) 
   replay->passing = !keep;
   replay->moved = true;
   if (keep) {
-    const std::uint64_t limit = device_->shell().pool().stats().budget / KeptArenas::part_of_budget;
+    const std::uint64_t limit = device_->scheduler().pool().stats().budget / KeptArenas::part_of_budget;
     kept_.push_back(replay);
     arenas_->keep(replay, limit);
   }
@@ -115,9 +115,9 @@ Result<std::shared_ptr<BufferState>> PipelineActor::make_arena(bool keep) const 
   const auto bytes = plan_->arena.bytes;
   if (bytes == 0) return std::shared_ptr<BufferState>{};
   const TensorSpec spec{DType::u8, Shape{static_cast<std::int64_t>(bytes)}};
-  DeviceShell& shell = device_->shell();
+  CommandScheduler& scheduler = device_->scheduler();
   const bool late = !keep && bytes >= MemoryPool::large_bytes;
-  return late ? shell.make_late_buffer(spec, "pipeline") : shell.make_buffer(spec, "pipeline");
+  return late ? scheduler.make_late_buffer(spec, "pipeline") : scheduler.make_buffer(spec, "pipeline");
 }
 
 std::shared_ptr<Replay> PipelineActor::spare() {

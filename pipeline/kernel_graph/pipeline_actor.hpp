@@ -46,7 +46,7 @@ class PipelineActor final : public Actor {
  private:
   void on_down(const Down& device) override { leave(device.reason); }
 
-  /// As DeviceShell::run_at_once().
+  /// As CommandScheduler::run_at_once().
   [[nodiscard]] std::optional<Result<void>> run_at_once(const RunPipeline& run);
   /// What a run replays, with its arena if that lives just as long.
   struct Chosen {

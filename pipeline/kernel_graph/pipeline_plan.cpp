@@ -7,7 +7,7 @@
 #include "stoker/actors/device/device_actor.hpp"
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/device/command_work.hpp"
-#include "stoker/device/shell.hpp"
+#include "stoker/device/command_scheduler.hpp"
 
 namespace stoker {
 namespace {
@@ -113,7 +113,7 @@ Result<void> PipelinePlan::place(const std::vector<std::uint32_t>& order, Device
     planned.stage = order[position];
     std::vector<TensorSpec> inputs;
     for (const ValueId value : stage.inputs) inputs.push_back(*values[value].spec);
-    auto prepared = device.shell().executables().get(stage.kernel, inputs, stage.params);
+    auto prepared = device.scheduler().executables().get(stage.kernel, inputs, stage.params);
     if (!prepared) return prepared.error().with("stage", std::to_string(order[position]));
     planned.prepared = *prepared;
 
@@ -212,7 +212,7 @@ Result<void> PipelinePlan::check_binding(std::span<const DeviceBuffer* const> bu
     const BufferActor& behind = actor_behind(buffer);
     const bool elsewhere = behind.device().get() != &device;
     if (elsewhere && buffer.device()->is_lost())
-      return buffer.device()->shell().lost()->with("value", value.name);
+      return buffer.device()->scheduler().lost()->with("value", value.name);
     if (elsewhere)
       return refuse(ErrorCode::wrong_device, "the buffer is on another device than the pipeline",
                     {{"value", value.name},

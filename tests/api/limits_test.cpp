@@ -10,7 +10,7 @@
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/asio.hpp"
 #include "stoker/api/stoker.hpp"
-#include "stoker/device/shell.hpp"
+#include "stoker/device/command_scheduler.hpp"
 #include "stoker/runtime/execution/manual_executor.hpp"
 
 namespace stoker {
@@ -248,7 +248,7 @@ TEST(WorkLeftBehind, is_answered_and_keeps_the_device_until_it_ends) {
     const Device device = system.device("cpu");
     const Buffer x = device.buffer({1.0F});
     const Buffer y = device.buffer({0.0F});
-    gone = device.client()->shell().gone();
+    gone = device.client()->scheduler().gone();
     done = device.submit("held", {x}, y).future();
     values = y.read<float>();
     held.wait_entered();

@@ -11,23 +11,23 @@ class DroppedBuffers : public testing::Test {
   static bool all() { return true; }
   static bool not_all() { return false; }
   std::shared_ptr<BufferState> late() const {
-    return device.shell->make_late_buffer({DType::f32, {16}}, "test").value();
+    return device.scheduler->make_late_buffer({DType::f32, {16}}, "test").value();
   }
 
   Faults faults;
   FaultyDevice device{"cpu", faults};
-  DeviceShell& shell = *device.shell;
+  CommandScheduler& scheduler = *device.scheduler;
 };
 
 TEST_F(DroppedBuffers, are_left_to_the_turn_that_ends_what_is_in_flight) {
   faults.hold_completions();
   const auto buffer = late();
   const auto command = device.copy(device.buffer(), buffer);
-  shell.turn();
-  EXPECT_TRUE(shell.drop(buffer));
-  EXPECT_TRUE(shell.has_dropped());
-  shell.release_dropped(all);
-  EXPECT_FALSE(shell.has_dropped());
+  scheduler.turn();
+  EXPECT_TRUE(scheduler.drop(buffer));
+  EXPECT_TRUE(scheduler.has_dropped());
+  scheduler.release_dropped(all);
+  EXPECT_FALSE(scheduler.has_dropped());
   EXPECT_TRUE(buffer->dropped);
   EXPECT_TRUE(buffer->memory) << "the copy still writes it";
   faults.release_all();
@@ -39,14 +39,14 @@ TEST_F(DroppedBuffers, wait_for_what_was_sent_before_them) {
   faults.hold_completions();
   const auto buffer = late();
   const auto first = device.copy(device.buffer(), buffer);
-  shell.turn();
-  EXPECT_TRUE(shell.drop(buffer));
-  shell.release_dropped(not_all);
-  EXPECT_TRUE(shell.has_dropped());
+  scheduler.turn();
+  EXPECT_TRUE(scheduler.drop(buffer));
+  scheduler.release_dropped(not_all);
+  EXPECT_TRUE(scheduler.has_dropped());
   EXPECT_FALSE(buffer->dropped);
   // Sent before it was dropped, and delivered only now: it is not refused.
   const auto second = device.copy(buffer, device.buffer());
-  shell.release_dropped(all);
+  scheduler.release_dropped(all);
   faults.release_all();
   EXPECT_EQ(device.outcome(first), well);
   EXPECT_EQ(device.outcome(second), well);
@@ -55,9 +55,9 @@ TEST_F(DroppedBuffers, wait_for_what_was_sent_before_them) {
 
 TEST_F(DroppedBuffers, of_an_idle_device_are_left_to_the_caller) {
   const auto buffer = late();
-  EXPECT_FALSE(shell.drop(buffer));
-  shell.release(buffer);  // what the caller then sends
-  shell.release_dropped(all);
+  EXPECT_FALSE(scheduler.drop(buffer));
+  scheduler.release(*buffer);  // what the caller then sends
+  scheduler.release_dropped(all);
   EXPECT_TRUE(buffer->dropped);
 }
 

@@ -1,4 +1,4 @@
-// A device with injected faults behind its shell, driven by hand.
+// A device with injected faults behind its scheduler, driven by hand.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "stoker/device/command_pool.hpp"
 #include "stoker/device/fault/fault_injection.hpp"
-#include "stoker/device/shell.hpp"
+#include "stoker/device/command_scheduler.hpp"
 
 namespace stoker {
 
@@ -24,27 +24,27 @@ inline std::shared_ptr<Driver> faulty_driver(std::string_view name, const Faults
 class FaultyDevice {
  public:
   FaultyDevice(std::string_view driver, const Faults& faults, std::size_t window = 3) {
-    ShellOptions options;
+    SchedulerOptions options;
     options.submissions_in_flight = window;
     // One command a submission, so that the nth command is the nth submission.
     options.steps_per_submission = 1;
-    shell = DeviceShell::open(*faulty_driver(driver, faults), 0, {}, options).value();
-    DeviceShell::Hooks hooks;
+    scheduler = CommandScheduler::open(*faulty_driver(driver, faults), 0, {}, options).value();
+    SchedulerHooks hooks;
     hooks.poke = [pokes = pokes_] { pokes->release(); };
     hooks.run_later = [](const std::function<void()>& work) { work(); };
-    shell->set_hooks(std::move(hooks));
+    scheduler->set_hooks(std::move(hooks));
   }
   ~FaultyDevice() {
-    while (!shell->idle()) {
+    while (!scheduler->idle()) {
       if (!await_poke()) break;
-      shell->turn();
+      scheduler->turn();
     }
   }
   FaultyDevice(const FaultyDevice&) = delete;
   FaultyDevice& operator=(const FaultyDevice&) = delete;
 
   std::shared_ptr<BufferState> buffer(std::int64_t elements = 16) {
-    return shell->make_buffer({DType::f32, {elements}}, "test").value();
+    return scheduler->make_buffer({DType::f32, {elements}}, "test").value();
   }
   /// Queues a copy between new buffers, or from one to another.
   CommandPtr copy() { return copy(buffer(), buffer()); }
@@ -52,14 +52,14 @@ class FaultyDevice {
                   const std::shared_ptr<BufferState>& to) {
     CommandPtr command = make("copy");
     command->work.step = copy_step(from, to);
-    shell->submit(command);
+    scheduler->submit(command);
     return command;
   }
   CommandPtr run(const std::string& kernel, const std::shared_ptr<BufferState>& from,
                  const std::shared_ptr<BufferState>& to) {
     CommandPtr command = make(kernel);
     command->work.step = kernel_step(kernel, from, to);
-    shell->submit(command);
+    scheduler->submit(command);
     return command;
   }
   CommandPtr replay(const std::shared_ptr<Replay>& what) {
@@ -67,7 +67,7 @@ class FaultyDevice {
     command->work.replay = what;
     command->set_steps(static_cast<std::uint32_t>(what->plan->steps.size()));
     what->busy = true;
-    shell->submit(command);
+    scheduler->submit(command);
     return command;
   }
 
@@ -114,25 +114,25 @@ class FaultyDevice {
   Result<std::shared_ptr<const Prepared>> prepare(const std::string& name, const TensorSpec& spec) {
     const auto kernel = KernelRegistry::builtin().find(name).value();
     const ParamSet params = ParamSet::resolve(name, kernel->params, {}).value();
-    return shell->executables().get(kernel, {&spec, 1}, params);
+    return scheduler->executables().get(kernel, {&spec, 1}, params);
   }
 
   /// Gives the device turns until the command has ended, and says how: nothing if it is well.
   std::optional<ErrorCode> outcome(const CommandPtr& command) {
     command->observe();
-    for (shell->turn(); !command->ready(); shell->turn())
+    for (scheduler->turn(); !command->ready(); scheduler->turn())
       if (!await_poke()) return ErrorCode::deadline_exceeded;
     if (command->result()) return std::nullopt;
     return command->result().error().code();
   }
   /// As outcome(), without waiting for the device: what is known after one turn.
   std::optional<ErrorCode> outcome_now(const CommandPtr& command) {
-    shell->turn();
+    scheduler->turn();
     return command->ready() ? outcome(command) : ErrorCode::deadline_exceeded;
   }
-  [[nodiscard]] Backend& backend() { return *shell->backend(); }
+  [[nodiscard]] Backend& backend() { return *scheduler->backend(); }
 
-  std::shared_ptr<DeviceShell> shell;
+  std::shared_ptr<CommandScheduler> scheduler;
 
  private:
   CommandPtr make(std::string_view kernel) { return commands_->make(++ids_, kernel); }

@@ -53,7 +53,7 @@ TEST_P(InjectedFaults, the_nth_allocation_fails_and_no_other) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::out_of_memory);
   EXPECT_EQ(refused.error().detail("requested"), "64");
-  EXPECT_EQ(refused.error().detail("device"), device.shell->info().name);
+  EXPECT_EQ(refused.error().detail("device"), device.scheduler->info().name);
   EXPECT_TRUE(device.backend().allocate(64, MemoryKind::device));
   EXPECT_EQ(faults.counters().allocations, 3U);
 }
@@ -61,11 +61,11 @@ TEST_P(InjectedFaults, the_nth_allocation_fails_and_no_other) {
 TEST_P(InjectedFaults, a_pool_gives_its_cache_back_before_it_refuses) {
   FaultyDevice device{name(), faults};
   const TensorSpec large{DType::u8, {1 << 20}}, larger{DType::u8, {4 << 20}};
-  static_cast<void>(device.shell->make_buffer(large, "test").value());  // cached from here on
+  static_cast<void>(device.scheduler->make_buffer(large, "test").value());  // cached from here on
   faults.fail_allocation(1);
-  EXPECT_TRUE(device.shell->make_buffer(larger, "test"));
+  EXPECT_TRUE(device.scheduler->make_buffer(larger, "test"));
   faults.fail_allocation(1, 2);
-  const auto refused = device.shell->make_buffer({DType::u8, {16 << 20}}, "test");
+  const auto refused = device.scheduler->make_buffer({DType::u8, {16 << 20}}, "test");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().detail("in_use"), "0");
   EXPECT_FALSE(refused.error().detail("limit").empty());
@@ -78,7 +78,7 @@ TEST_P(InjectedFaults, the_nth_submission_is_refused_and_no_other) {
   EXPECT_EQ(device.outcome(before), well);
   EXPECT_EQ(device.outcome(refused), ErrorCode::out_of_memory);
   EXPECT_EQ(device.outcome(after), well);
-  EXPECT_FALSE(device.shell->lost());
+  EXPECT_FALSE(device.scheduler->lost());
 }
 
 TEST_P(InjectedFaults, a_given_error_is_the_one_that_comes_back) {
@@ -181,7 +181,7 @@ TEST_P(InjectedFaults, a_hung_submission_holds_up_its_queue_until_the_device_is_
   faults.release_all();  // speaks of what is held, not of what hangs
   EXPECT_EQ(device.outcome_now(hung), unfinished);
   EXPECT_EQ(device.outcome_now(behind), unfinished);
-  EXPECT_FALSE(device.backend().wait(device.shell->submitted()[0], {}));
+  EXPECT_FALSE(device.backend().wait(device.scheduler->submitted()[0], {}));
   faults.lose();
   EXPECT_EQ(device.outcome(hung), lost);
   EXPECT_EQ(device.outcome(behind), lost);

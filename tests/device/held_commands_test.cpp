@@ -1,18 +1,18 @@
 // Commands that wait for the outside, and who waits for them.
-#include "shell_fixture.hpp"
+#include "scheduler_fixture.hpp"
 #include "stoker/tests/actors/failing_allocation.hpp"
 
 namespace stoker {
 namespace {
 
-class HeldBack : public Shell {
+class HeldBack : public Scheduler {
  protected:
   /// Queues a copy that waits for `gate` to reach `value`.
   CommandPtr submit_behind(const std::shared_ptr<Timeline>& gate,
                            const std::shared_ptr<BufferState>& from,
                            const std::shared_ptr<BufferState>& to, std::uint64_t value = 1) {
     CommandPtr command = make_behind(gate, from, to, value);
-    shell->submit(command);
+    scheduler->submit(command);
     return command;
   }
   CommandPtr make_behind(const std::shared_ptr<Timeline>& gate,
@@ -39,17 +39,17 @@ TEST_F(HeldBack, are_readers_and_writers_behind_a_held_writer_and_nobody_else) {
   const auto writer = submit(d, b);
   const auto bystander = submit(a, d);  // but that writes what `writer` reads
   const auto free = submit(a, buffer());
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(held->status(), CommandStatus::pending);
   EXPECT_EQ(reader->status(), CommandStatus::pending);
   EXPECT_EQ(writer->status(), CommandStatus::pending);
   EXPECT_EQ(bystander->status(), CommandStatus::pending);
   EXPECT_EQ(free->status(), CommandStatus::running);
-  EXPECT_EQ(shell->stats().queued, 4U);
+  EXPECT_EQ(scheduler->stats().queued, 4U);
   gate->advance(1);
   EXPECT_EQ(pokes, 1);
-  shell->turn();
-  EXPECT_EQ(shell->stats().queued, 0U);
+  scheduler->turn();
+  EXPECT_EQ(scheduler->stats().queued, 0U);
   ASSERT_EQ(backend->submitted.size(), 2U);
   const auto& after = backend->submitted[1].after;
   ASSERT_EQ(after.size(), 4U);
@@ -64,12 +64,12 @@ TEST_F(HeldBack, are_only_writers_behind_a_held_reader) {
   const auto held = submit_behind(gate, a, b);
   const auto reader = submit(a, c);
   const auto writer = submit(c, a);
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(held->status(), CommandStatus::pending);
   EXPECT_EQ(reader->status(), CommandStatus::running);
   EXPECT_EQ(writer->status(), CommandStatus::pending);
   gate->advance(1);
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(writer->status(), CommandStatus::running);
 }
 
@@ -79,13 +79,13 @@ TEST_F(HeldBack, is_a_writer_by_the_readers_before_a_writer_that_was_cancelled) 
   const auto reader = submit_behind(gate, a, b);
   const auto cancelled = submit(c, a);
   const auto writer = submit(c, a);
-  shell->cancel(*cancelled, by_the_test());
+  scheduler->cancel(*cancelled, by_the_test());
   EXPECT_EQ(code_of(cancelled), ErrorCode::cancelled);
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(reader->status(), CommandStatus::pending);
   EXPECT_EQ(writer->status(), CommandStatus::pending);  // it may not overtake the reader
   gate->advance(1);
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(reader->status(), CommandStatus::running);
   EXPECT_EQ(writer->status(), CommandStatus::running);
 }
@@ -96,8 +96,8 @@ TEST_F(HeldBack, is_nobody_once_what_waits_was_cancelled) {
   const auto held = submit_behind(gate, a, b);
   const auto writer = submit(a, b);
   const auto reader = submit(b, c);
-  shell->cancel(*held, by_the_test());
-  shell->turn();
+  scheduler->cancel(*held, by_the_test());
+  scheduler->turn();
   EXPECT_EQ(code_of(held), ErrorCode::cancelled);
   EXPECT_EQ(writer->status(), CommandStatus::running);
   EXPECT_EQ(reader->status(), CommandStatus::running);
@@ -111,7 +111,7 @@ TEST_F(HeldBack, fails_who_reads_what_was_never_written) {
   const auto held = submit_behind(gate, a, b);
   const auto reader = submit(b, c);
   gate->fail(Error{"test", ErrorCode::io_error, "the source is gone"});
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(code_of(held), ErrorCode::io_error);
   EXPECT_EQ(code_of(reader), ErrorCode::io_error);
 }
@@ -126,15 +126,15 @@ TEST_F(HeldBack, waits_for_each_of_several_points) {
   command->work.step.outputs.push_back({b, 0, 64});
   for (const auto& line : {gate, other, gate})
     command->work.waits.push_back(std::make_unique<HostWait>(TimelinePoint{line, 2}));
-  shell->submit(command);
+  scheduler->submit(command);
   gate->advance(2);
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(command->status(), CommandStatus::pending);
   other->advance(1);
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(command->status(), CommandStatus::pending);
   other->advance(2);
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(command->status(), CommandStatus::running);
 }
 
@@ -143,7 +143,7 @@ TEST_F(HeldBack, is_nobody_by_a_point_that_was_reached_before) {
   gate->advance(1);
   const auto a = buffer(), b = buffer();
   const auto command = submit_behind(gate, a, b);
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(command->status(), CommandStatus::running);
   EXPECT_EQ(pokes, 0);
 }
@@ -161,23 +161,23 @@ TEST_F(HeldBack, fails_and_holds_nobody_without_the_memory_to_wait) {
     CommandPtr command = make_behind(gate, c, b);
     {
       const FailingAllocation failing{which};
-      shell->submit(command);
+      scheduler->submit(command);
       failed = failing.failed();
     }
     const auto after = submit(a, b);
-    shell->turn();
+    scheduler->turn();
     EXPECT_EQ(first->status(), CommandStatus::pending) << "allocation " << which;
     EXPECT_EQ(after->status(), CommandStatus::pending) << "it overtakes who was held before";
     EXPECT_EQ(code_of(command), failed ? ErrorCode::out_of_memory : ErrorCode::internal);
-    shell->cancel(*command, by_the_test());
+    scheduler->cancel(*command, by_the_test());
     line->advance(1);
-    shell->turn();
+    scheduler->turn();
     EXPECT_EQ(first->status(), CommandStatus::running) << "allocation " << which;
     EXPECT_EQ(reader->status(), CommandStatus::running) << "allocation " << which;
     EXPECT_EQ(after->status(), CommandStatus::running) << "allocation " << which;
     while (completed < backend->submitted.size()) backend->complete(completed++);
-    shell->turn();
-    EXPECT_TRUE(shell->idle()) << "allocation " << which;
+    scheduler->turn();
+    EXPECT_TRUE(scheduler->idle()) << "allocation " << which;
   }
   EXPECT_GT(which, 4U);
 }
@@ -187,9 +187,9 @@ TEST_F(HeldBack, ends_with_the_device_however_many_wait_for_each_other) {
   const auto a = buffer(), b = buffer();
   std::vector<CommandPtr> row{submit_behind(gate, a, b)};
   for (int i = 0; i < 100'000; ++i) row.push_back(submit(a, b));  // each behind the one before
-  shell->turn();
-  EXPECT_EQ(shell->stats().queued, row.size());
-  shell->close(Error{"device", ErrorCode::closed, "stopped"});
+  scheduler->turn();
+  EXPECT_EQ(scheduler->stats().queued, row.size());
+  scheduler->close(Error{"device", ErrorCode::closed, "stopped"});
   for (const CommandPtr& command : row) ASSERT_EQ(code_of(command), ErrorCode::closed);
 }
 
@@ -200,13 +200,13 @@ TEST_F(HeldBack, are_let_go_together_however_many_wait_for_each_other) {
   CommandPtr last;
   for (int i = 0; i < 100'000; ++i) last = submit(a, b);
   gate->advance(1);
-  for (shell->turn(); !last->ready(); shell->turn())
+  for (scheduler->turn(); !last->ready(); scheduler->turn())
     while (completed < backend->submitted.size()) backend->complete(completed++);
   EXPECT_EQ(first->status(), CommandStatus::completed);
   EXPECT_EQ(last->status(), CommandStatus::completed);
 }
 
-TEST_F(Shell, fails_what_finds_no_memory_to_queue) {
+TEST_F(Scheduler, fails_what_finds_no_memory_to_queue) {
   open();
   const auto a = buffer(), b = buffer();
   CommandPtr command = commands->make(++ids, "copy");
@@ -214,32 +214,32 @@ TEST_F(Shell, fails_what_finds_no_memory_to_queue) {
   command->work.step.outputs.push_back({b, 0, 64});
   {
     const FailingAllocation failing{0};
-    shell->submit(command);
+    scheduler->submit(command);
     EXPECT_TRUE(failing.failed());
   }
   EXPECT_EQ(code_of(command), ErrorCode::out_of_memory);
   const auto next = submit(a, b);
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(next->status(), CommandStatus::running);
 }
 
-TEST_F(Shell, cancels_what_queues_one_by_one) {
+TEST_F(Scheduler, cancels_what_queues_one_by_one) {
   open(false, 1);
   const auto a = buffer(), b = buffer();
   submit(a, b);
-  shell->turn();
+  scheduler->turn();
   std::vector<CommandPtr> queued;
   for (int i = 0; i < 100'000; ++i) queued.push_back(submit(a, b));
   for (std::size_t i = 0; i < queued.size(); i += 2)
-    shell->cancel(*queued[i], Error{"copy", ErrorCode::cancelled, "by the test"});
-  shell->turn();
-  EXPECT_EQ(shell->stats().queued, queued.size() / 2);
+    scheduler->cancel(*queued[i], Error{"copy", ErrorCode::cancelled, "by the test"});
+  scheduler->turn();
+  EXPECT_EQ(scheduler->stats().queued, queued.size() / 2);
   EXPECT_EQ(code_of(queued[0]), ErrorCode::cancelled);
   std::size_t completed = 0;
-  for (; !queued.back()->ready(); shell->turn())
+  for (; !queued.back()->ready(); scheduler->turn())
     while (completed < backend->submitted.size()) backend->complete(completed++);
-  EXPECT_EQ(shell->stats().commands_cancelled, queued.size() / 2);
-  EXPECT_TRUE(shell->idle());
+  EXPECT_EQ(scheduler->stats().commands_cancelled, queued.size() / 2);
+  EXPECT_TRUE(scheduler->idle());
 }
 
 }  // namespace

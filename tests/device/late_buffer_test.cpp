@@ -1,5 +1,5 @@
 // Buffers that get their memory when the first command that uses them goes to the device.
-#include "shell_fixture.hpp"
+#include "scheduler_fixture.hpp"
 #include "stoker/runtime/futures/timeline.hpp"
 
 namespace stoker {
@@ -7,10 +7,10 @@ namespace {
 
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
-class LateBuffers : public Shell {
+class LateBuffers : public Scheduler {
  protected:
   std::shared_ptr<BufferState> late(std::uint64_t bytes = mebibyte) {
-    return shell->make_late_buffer({DType::u8, {static_cast<std::int64_t>(bytes)}}, "test").value();
+    return scheduler->make_late_buffer({DType::u8, {static_cast<std::int64_t>(bytes)}}, "test").value();
   }
   CommandPtr submit_behind(const std::shared_ptr<Timeline>& gate,
                            const std::shared_ptr<BufferState>& from,
@@ -20,10 +20,10 @@ class LateBuffers : public Shell {
     command->work.step.inputs.push_back({from, 0, 64});
     command->work.step.outputs.push_back({to, 0, 64});
     command->work.waits.push_back(std::make_unique<HostWait>(TimelinePoint{gate, 1}));
-    shell->submit(command);
+    scheduler->submit(command);
     return command;
   }
-  std::uint64_t in_use() const { return shell->pool().stats().in_use; }
+  std::uint64_t in_use() const { return scheduler->pool().stats().in_use; }
 };
 
 TEST_F(LateBuffers, take_no_memory_before_their_first_command_goes_to_the_device) {
@@ -34,11 +34,11 @@ TEST_F(LateBuffers, take_no_memory_before_their_first_command_goes_to_the_device
   for (int i = 0; i < 5; ++i) {
     results.push_back(late());
     submit(a, results.back());
-    shell->turn();
+    scheduler->turn();
   }
   EXPECT_EQ(in_use() - before, mebibyte);  // the window holds one submission
   backend->complete(0);
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(in_use() - before, 5 * mebibyte);  // the other four went together
 }
 
@@ -48,15 +48,15 @@ TEST_F(LateBuffers, leave_their_memory_to_the_next_while_their_last_use_is_in_fl
   const auto first = late(), second = late();
   submit(a, first);
   submit(first, a);
-  shell->turn();
-  shell->release(first);
+  scheduler->turn();
+  scheduler->release(*first);
   submit(a, second);
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(second->memory, first->memory);
   ASSERT_EQ(backend->submitted.size(), 2U);
   ASSERT_EQ(backend->submitted[1].waits.size(), 1U);  // for whoever reads what was there
   EXPECT_EQ(backend->submitted[1].waits[0].value, 1U);
-  EXPECT_EQ(shell->pool().stats().allocations, 2U);
+  EXPECT_EQ(scheduler->pool().stats().allocations, 2U);
 }
 
 TEST_F(LateBuffers, are_ordered_within_a_submission_that_reuses_their_memory) {
@@ -65,9 +65,9 @@ TEST_F(LateBuffers, are_ordered_within_a_submission_that_reuses_their_memory) {
   const auto first = late(), second = late();
   submit(a, first);
   submit(first, b);
-  shell->release(first);
+  scheduler->release(*first);
   submit(a, second);
-  shell->turn();
+  scheduler->turn();
   ASSERT_EQ(backend->submitted.size(), 1U);
   EXPECT_EQ(second->memory, first->memory);
   const auto& after = backend->submitted[0].after;
@@ -82,12 +82,12 @@ TEST_F(LateBuffers, give_their_memory_back_when_everything_has_ended) {
   const std::uint64_t before = in_use();
   auto result = late();
   submit(a, result);
-  shell->release(result);
+  scheduler->release(*result);
   result.reset();
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(in_use() - before, mebibyte);
   backend->complete(0);
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(in_use(), before);
 }
 
@@ -97,15 +97,15 @@ TEST_F(LateBuffers, of_work_that_waits_for_the_outside_leave_nothing_to_others) 
   const auto a = buffer(), b = buffer();
   const auto first = late(), second = late();
   submit(a, first);
-  shell->turn();
+  scheduler->turn();
   const CommandPtr held = submit_behind(gate, first, b);
-  shell->release(first);
+  scheduler->release(*first);
   submit(a, second);  // must not be made to wait for the gate
-  shell->turn();
+  scheduler->turn();
   EXPECT_NE(second->memory, first->memory);
   EXPECT_EQ(backend->submitted.size(), 2U);
   gate->advance(1);
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(held->status(), CommandStatus::running);
 }
 
@@ -114,12 +114,12 @@ TEST_F(LateBuffers, that_somebody_looks_into_are_left_to_nobody) {
   const auto a = buffer();
   const auto first = late(), second = late();
   submit(a, first);
-  shell->turn();
-  const std::shared_ptr<MemoryLease> view = shell->share(*first);
+  scheduler->turn();
+  const std::shared_ptr<MemoryLease> view = scheduler->share(*first);
   ASSERT_NE(view, nullptr);
-  shell->release(first);
+  scheduler->release(*first);
   submit(a, second);
-  shell->turn();
+  scheduler->turn();
   EXPECT_NE(second->memory, view);
 }
 
@@ -129,16 +129,16 @@ TEST_F(LateBuffers, wait_for_memory_as_long_as_something_in_flight_may_give_some
   auto first = late();
   const auto second = late(mebibyte + mebibyte / 2);
   submit(a, first);
-  shell->turn();
-  shell->release(first);
+  scheduler->turn();
+  scheduler->release(*first);
   const CommandPtr larger = submit(a, second);
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(larger->status(), CommandStatus::pending);
   backend->complete(0);
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(larger->status(), CommandStatus::running);
   backend->complete(1);
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(larger->status(), CommandStatus::completed);
 }
 
@@ -149,18 +149,18 @@ TEST_F(LateBuffers, fail_their_command_when_nothing_can_give_memory_back) {
   submit(a, first);
   const CommandPtr failed = submit(a, second);
   const CommandPtr reader = submit(second, third);
-  shell->turn();
+  scheduler->turn();
   backend->complete(0);
-  shell->turn();
+  scheduler->turn();
   EXPECT_EQ(code_of(failed), ErrorCode::out_of_memory);
   EXPECT_EQ(code_of(reader), ErrorCode::out_of_memory);
-  EXPECT_EQ(shell->lost(), std::nullopt);
+  EXPECT_EQ(scheduler->lost(), std::nullopt);
 }
 
 TEST_F(LateBuffers, that_no_budget_holds_are_refused_when_they_are_made) {
   open(false, 3, 2 * mebibyte);
   const auto refused =
-      shell->make_late_buffer({DType::u8, {static_cast<std::int64_t>(3 * mebibyte)}}, "test");
+      scheduler->make_late_buffer({DType::u8, {static_cast<std::int64_t>(3 * mebibyte)}}, "test");
   ASSERT_TRUE(refused.has_error());
   EXPECT_EQ(refused.error().code(), ErrorCode::out_of_memory);
   EXPECT_EQ(refused.error().detail("requested"), std::to_string(3 * mebibyte));
@@ -170,13 +170,13 @@ TEST_F(LateBuffers, of_a_cancelled_command_end_with_it) {
   open(false, 1);
   const auto a = buffer(), b = buffer();
   submit(a, b);
-  shell->turn();
+  scheduler->turn();
   auto result = late();
   const std::weak_ptr<BufferState> watched = result;
   const CommandPtr queued = submit(a, result);
-  shell->release(result);
+  scheduler->release(*result);
   result.reset();
-  shell->cancel(*queued, Error{"test", ErrorCode::cancelled, "no longer needed"});
+  scheduler->cancel(*queued, Error{"test", ErrorCode::cancelled, "no longer needed"});
   EXPECT_EQ(code_of(queued), ErrorCode::cancelled);
   EXPECT_TRUE(watched.expired());
 }

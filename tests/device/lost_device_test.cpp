@@ -53,11 +53,11 @@ class LostOnPurpose : public testing::TestWithParam<const char*> {
       const auto ended = device.outcome(command);
       EXPECT_TRUE(ended == well || ended == lost);
     }
-    EXPECT_TRUE(device.shell->idle());
-    EXPECT_EQ(device.shell->stats().in_flight, 0U);
-    EXPECT_EQ(device.shell->pool().stats().leases, 0U);
-    device.shell->pool().trim();
-    EXPECT_EQ(device.shell->pool().stats().cached, 0U);
+    EXPECT_TRUE(device.scheduler->idle());
+    EXPECT_EQ(device.scheduler->stats().in_flight, 0U);
+    EXPECT_EQ(device.scheduler->pool().stats().leases, 0U);
+    device.scheduler->pool().trim();
+    EXPECT_EQ(device.scheduler->pool().stats().cached, 0U);
   }
 
   /// A Vulkan device takes its time to open.
@@ -78,8 +78,8 @@ TEST_P(LostOnPurpose, at_the_nth_submission_it_is_lost_for_all_that_follow) {
   // The refusals may be faster than the thread that tells of the loss.
   EXPECT_FALSE(
       device.backend().wait({QueueKind::compute, 3}, std::chrono::steady_clock::now() + for_ever));
-  ASSERT_TRUE(device.shell->lost());
-  EXPECT_EQ(device.shell->lost()->detail("device"), device.shell->info().name);
+  ASSERT_TRUE(device.scheduler->lost());
+  EXPECT_EQ(device.scheduler->lost()->detail("device"), device.scheduler->info().name);
   EXPECT_EQ(faults.counters().submissions, 3U);  // what came after never reached the device
 }
 
@@ -138,7 +138,7 @@ TEST_P(LostOnPurpose, whoever_waits_for_a_point_is_woken) {
   FaultyDevice device{name(), faults};
   faults.hang_submission();
   const auto hung = device.copy();
-  device.shell->turn();
+  device.scheduler->turn();
   std::thread other{[&] { faults.lose(); }};
   EXPECT_FALSE(
       device.backend().wait({QueueKind::compute, 1}, std::chrono::steady_clock::now() + for_ever));

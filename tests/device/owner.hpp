@@ -12,7 +12,7 @@
 
 namespace stoker::device {
 
-/// Owns a device, as a shell does. The first report lasts until nobody else owns this.
+/// Owns a device, as a scheduler does. The first report lasts until nobody else owns this.
 ///
 /// Threads: reports come on the device's; the rest belongs to the test.
 class Owner final : public CompletionSink, public std::enable_shared_from_this<Owner> {

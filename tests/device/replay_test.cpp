@@ -1,10 +1,10 @@
 // Replays: one recording on the memory of one run after the other.
-#include "shell_fixture.hpp"
+#include "scheduler_fixture.hpp"
 
 namespace stoker {
 namespace {
 
-class Replays : public Shell {
+class Replays : public Scheduler {
  protected:
   void SetUp() override { open(); }
 
@@ -29,10 +29,10 @@ class Replays : public Shell {
     command->work.replay = replay;
     command->set_steps(1);
     replay->busy = true;
-    shell->submit(command);
-    shell->turn();
+    scheduler->submit(command);
+    scheduler->turn();
     backend->complete(backend->submitted.size() - 1);
-    shell->turn();
+    scheduler->turn();
     ASSERT_TRUE(command->ready());
     EXPECT_TRUE(command->result()) << command->result().error().what();
     EXPECT_FALSE(replay->busy);
@@ -90,7 +90,7 @@ TEST_F(Replays, that_pass_let_go_of_their_memory_with_the_run) {
   run(replay_);
   EXPECT_TRUE(from.expired());
   EXPECT_TRUE(to.expired());
-  EXPECT_EQ(shell->pool().stats().in_use, 0U);
+  EXPECT_EQ(scheduler->pool().stats().in_use, 0U);
   EXPECT_EQ(replay_->recording, nullptr) << "it is of no use on other memory";
 }
 
@@ -110,19 +110,19 @@ TEST_F(Replays, wait_for_the_writer_of_what_they_read_after_they_moved) {
   run(replay_);
   const auto from = buffer();
   const CommandPtr writer = submit(buffer(), from);
-  shell->turn();
+  scheduler->turn();
   const std::uint64_t written = backend->submitted.back().value;
   bind(*replay_, from, buffer());
   CommandPtr command = commands->make(++ids, "pipeline");
   command->work.replay = replay_;
   replay_->busy = true;
-  shell->submit(command);
-  shell->turn();
+  scheduler->submit(command);
+  scheduler->turn();
   ASSERT_EQ(backend->submitted.back().waits.size(), 1U);
   EXPECT_EQ(backend->submitted.back().waits[0].value, written);
   backend->complete(backend->submitted.size() - 2);
   backend->complete(backend->submitted.size() - 1);
-  shell->turn();
+  scheduler->turn();
   EXPECT_TRUE(writer->ready() && command->ready());
 }
 

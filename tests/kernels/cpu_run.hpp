@@ -1,4 +1,4 @@
-// Built-in kernels and plans run in tests as the shell runs them, on this thread.
+// Built-in kernels and plans run in tests as the scheduler runs them, on this thread.
 #pragma once
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace stoker {
 
 using Bytes = std::vector<std::byte>;
 
-/// Memory as the shell gives it: aligned to 64 bytes.
+/// Memory as the scheduler gives it: aligned to 64 bytes.
 class Block {
  public:
   explicit Block(std::size_t size, const Bytes& bytes = {});

@@ -4,7 +4,7 @@
 
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/tensor/core/values.hpp"
-#include "stoker/device/shell.hpp"
+#include "stoker/device/command_scheduler.hpp"
 #include "stoker/pipeline/kernel_graph/compiled_pipeline.hpp"
 #include "stoker/pipeline/tensor/graph/primitives.hpp"
 #include "stoker/pipeline/tensor/lowering/evaluation.hpp"
@@ -46,7 +46,7 @@ TracedProgram::TracedProgram(std::span<const Tensor> results, std::span<const Te
                   "the function returns a placeholder of another function"};
     // Kept, it would be in the place of what the function captures by the next call.
     for (const DeviceBuffer& captured : source.captured)
-      if (captured.device()->is_lost()) throw *captured.device()->shell().lost();
+      if (captured.device()->is_lost()) throw *captured.device()->scheduler().lost();
     state_->sources.push_back(std::move(source));
   }
   state_->program = expr::prepare(extracted, state_->client).value();

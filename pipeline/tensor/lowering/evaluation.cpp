@@ -111,7 +111,7 @@ std::shared_ptr<DeviceClient> device_of_leaves(std::span<const Buffers> leaves) 
       if (!device) device = buffer.device();
       if (buffer.device() != device)
         for (const auto& one : {device, buffer.device()})
-          if (one->is_lost()) throw *one->shell().lost();
+          if (one->is_lost()) throw *one->scheduler().lost();
       if (buffer.device() != device)
         throw Error{"evaluate",
                     ErrorCode::wrong_device,

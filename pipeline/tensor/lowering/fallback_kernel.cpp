@@ -4,7 +4,7 @@
 #include <set>
 
 #include "stoker/actors/device/device_client.hpp"
-#include "stoker/device/shell.hpp"
+#include "stoker/device/command_scheduler.hpp"
 #include "stoker/runtime/observe/log.hpp"
 
 namespace stoker::expr {
@@ -81,13 +81,13 @@ Result<std::shared_ptr<const HostStep>> fallback_kernel(
     const std::shared_ptr<const Kernel>& kernel, std::span<const TensorSpec> inputs,
     const Params& params, const std::shared_ptr<DeviceClient>& device) {
   STOKER_ASSIGN(const ParamSet resolved, ParamSet::resolve(kernel->name, kernel->params, params));
-  const auto prepared = device->shell().executables().get(kernel, inputs, resolved);
+  const auto prepared = device->scheduler().executables().get(kernel, inputs, resolved);
   if (prepared) return std::shared_ptr<const HostStep>{};
   if (prepared.error().code() != ErrorCode::unsupported) return prepared.error();
   const auto found = device->fallback_device();
   if (!found || !*found || *found == device) return prepared.error();
   const std::shared_ptr<DeviceClient>& other = *found;
-  STOKER_TRY(other->shell().executables().get(kernel, inputs, resolved));
+  STOKER_TRY(other->scheduler().executables().get(kernel, inputs, resolved));
   device->services().get<Notices>()->say(kernel->name, *device, *other);
   return std::shared_ptr<const HostStep>{std::make_shared<StandInStep>(kernel, params, other)};
 }

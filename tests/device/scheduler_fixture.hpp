@@ -1,4 +1,4 @@
-// The shell against a backend in the test's hands: it completes, fails and dies when told.
+// The scheduler against a backend in the test's hands: it completes, fails and dies when told.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include "stoker/device/command_pool.hpp"
 #include "stoker/device/host_memory.hpp"
-#include "stoker/device/shell.hpp"
+#include "stoker/device/command_scheduler.hpp"
 
 namespace stoker {
 
@@ -97,29 +97,29 @@ class ScriptedDriver final : public Driver {
   bool transfer_queue_;
 };
 
-class Shell : public testing::Test {
+class Scheduler : public testing::Test {
  protected:
   void open(bool transfer_queue = false, std::size_t window = 3, std::uint64_t budget = 0) {
     ScriptedDriver driver{transfer_queue};
-    ShellOptions options;
+    SchedulerOptions options;
     options.memory.budget = budget;
     options.submissions_in_flight = window;
-    shell = DeviceShell::open(driver, 0, {}, options).value();
+    scheduler = CommandScheduler::open(driver, 0, {}, options).value();
     backend = driver.opened;
-    DeviceShell::Hooks hooks;
+    SchedulerHooks hooks;
     hooks.poke = [this] { ++pokes; };
     hooks.run_later = [](const std::function<void()>& work) { work(); };
-    shell->set_hooks(std::move(hooks));
+    scheduler->set_hooks(std::move(hooks));
   }
   void TearDown() override {
     // Whatever a test leaves in flight ends with the device, as in life.
-    if (!shell->idle()) backend->lose();
-    shell->turn();
-    EXPECT_TRUE(shell->idle());
+    if (!scheduler->idle()) backend->lose();
+    scheduler->turn();
+    EXPECT_TRUE(scheduler->idle());
   }
 
   std::shared_ptr<BufferState> buffer() {
-    return shell->make_buffer({DType::f32, {16}}, "test").value();
+    return scheduler->make_buffer({DType::f32, {16}}, "test").value();
   }
 
   /// Queues a command that reads `from` and overwrites `to`.
@@ -131,7 +131,7 @@ class Shell : public testing::Test {
     work.queue = queue;
     work.step.inputs.push_back({from, 0, 64});
     work.step.outputs.push_back({to, 0, 64});
-    shell->submit(command);
+    scheduler->submit(command);
     return command;
   }
   static ErrorCode code_of(const CommandPtr& command) {
@@ -140,7 +140,7 @@ class Shell : public testing::Test {
     return command->result() ? ErrorCode::internal : command->result().error().code();
   }
 
-  std::shared_ptr<DeviceShell> shell;
+  std::shared_ptr<CommandScheduler> scheduler;
   ScriptedBackend* backend = nullptr;
   std::shared_ptr<CommandPool> commands = std::make_shared<CommandPool>(std::weak_ptr<Backend>{});
   int pokes = 0;

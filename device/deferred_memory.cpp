@@ -1,9 +1,7 @@
-// Where late buffers get their memory, and to whom they leave it.
+#include "stoker/device/deferred_memory.hpp"
+
 #include <algorithm>
 #include <utility>
-
-#include "stoker/device/shell.hpp"
-#include "stoker/runtime/base/spin_then_lock.hpp"
 
 namespace stoker {
 namespace {
@@ -13,7 +11,7 @@ constexpr std::uint64_t worth_waiting_for = std::uint64_t{1} << 20;
 
 }  // namespace
 
-Result<void> DeviceShell::provide(const CommandWork& work) {
+Result<void> DeferredMemory::provide(const CommandWork& work) {
   Result<void> provided;
   for_each_use(work, [&](BufferState& buffer, bool, bool) {
     if (provided && !buffer.memory) provided = provide(buffer);
@@ -32,7 +30,7 @@ Result<void> DeviceShell::provide(const CommandWork& work) {
   return {};
 }
 
-Result<void> DeviceShell::provide(BufferState& buffer) {
+Result<void> DeferredMemory::provide(BufferState& buffer) {
   const std::uint64_t bytes = buffer.spec.bytes();
   if ((buffer.memory = pool_->lease_free(bytes, MemoryKind::device))) return {};
   const auto take_left = [&](std::uint64_t most) {
@@ -53,65 +51,35 @@ Result<void> DeviceShell::provide(BufferState& buffer) {
   return {};
 }
 
-void DeviceShell::mark_handed_over(CommandWork& work) {
+void DeferredMemory::mark_handed_over(CommandWork& work) {
   work.handed_over = true;
   for_each_use(work, [&](BufferState& buffer, bool, bool) {
-    if (--buffer.waiting == 0 && buffer.dropped) leave_memory(buffer);
+    if (--buffer.waiting == 0 && buffer.dropped) leave(buffer);
   });
 }
 
-void DeviceShell::leave_memory(BufferState& buffer) {
+void DeferredMemory::leave(BufferState& buffer) {
   // What is in flight ends by itself. What still queues may wait for the outside, and nobody may be
   // made to wait for that who does not use the buffer.
   if (buffer.late && !buffer.shared && buffer.memory) left_.push_back(buffer.memory);
 }
 
-void DeviceShell::sweep_left() {
-  std::erase_if(left_, [](const auto& lease) { return lease.use_count() == 1; });
+void DeferredMemory::release(BufferState& buffer) {
+  if (std::exchange(buffer.dropped, true)) return;
+  if (buffer.users == 0)
+    buffer.memory.reset();
+  else if (buffer.waiting == 0)
+    leave(buffer);
 }
 
-void DeviceShell::release(const std::shared_ptr<BufferState>& buffer) {
-  if (std::exchange(buffer->dropped, true)) return;
-  if (buffer->users == 0)
-    buffer->memory.reset();
-  else if (buffer->waiting == 0)
-    leave_memory(*buffer);
-}
-
-bool DeviceShell::drop(std::shared_ptr<BufferState> buffer) {
-  {
-    const auto lock = spin_then_lock(dropped_mutex_);
-    dropped_.push_back(std::move(buffer));
-  }
-  // Whoever ends what is in flight looks here afterwards.
-  return count_in_flight_.load(std::memory_order_relaxed) > 0;
-}
-
-bool DeviceShell::has_dropped() {
-  const auto lock = spin_then_lock(dropped_mutex_);
-  return !dropped_.empty();
-}
-
-void DeviceShell::release_dropped(const std::function<bool()>& all_delivered) {
-  {
-    const auto lock = spin_then_lock(dropped_mutex_);
-    if (dropped_.empty()) return;
-    releasing_.swap(dropped_);
-  }
-  // In this order: what was sent before a buffer was dropped had been sent before that was seen here.
-  if (all_delivered()) {
-    for (const auto& buffer : releasing_) release(buffer);
-  } else {
-    const auto lock = spin_then_lock(dropped_mutex_);
-    dropped_.insert(dropped_.end(), releasing_.begin(), releasing_.end());
-  }
-  releasing_.clear();
-}
-
-std::shared_ptr<MemoryLease> DeviceShell::share(BufferState& buffer) {
+std::shared_ptr<MemoryLease> DeferredMemory::share(BufferState& buffer) {
   if (buffer.dropped || (!buffer.memory && !provide(buffer))) return nullptr;
   buffer.shared = true;
   return buffer.memory;
+}
+
+void DeferredMemory::sweep() {
+  std::erase_if(left_, [](const auto& lease) { return lease.use_count() == 1; });
 }
 
 }  // namespace stoker

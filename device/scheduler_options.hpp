@@ -16,7 +16,7 @@ struct MemoryOptions {
 };
 
 /// Of a device: its memory, and how much work it is handed at once.
-struct ShellOptions {
+struct SchedulerOptions {
   MemoryOptions memory = {};
   std::size_t submissions_in_flight =
       3;  ///< per queue; more commands wait where they can be cancelled

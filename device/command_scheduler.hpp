@@ -1,0 +1,191 @@
+// Orders a device's commands by the hazards of their buffers, makes few submissions of many commands, and
+// settles every command exactly once. Commands come here checked.
+//
+//     submit() ─▶ queue ──pump()──▶ in flight ──(backend completes)──▶ settlement ─▶ command is done
+//                   │                                                     ▲
+//                   └── cancelled, expired, poisoned input ───────────────┘
+//
+// Each part is a noun of its own:
+//     held_commands.hpp        who waits for the outside, or for one before it that does, is overtaken
+//     submission_builder.hpp   what goes to the backend together, in which order (hazards.hpp)
+//     flights.hpp              what is in flight, and how far each queue has come
+//     settlement.hpp           how commands end, and what failures poison
+//     deferred_memory.hpp      when buffers get memory, and leave it to others
+//     muted_work.hpp           what abandoned submissions still use
+//
+// Order: a command waits for exactly the writers of what it reads and the users of what it writes; commands
+// of one submission are ordered by edges between steps, so independent ones overlap. Where there is no
+// memory, commands wait for as long as something in flight may give some back.
+//
+// Cancellation: what still queues never runs. What runs cannot be stopped, but for the steps that it has
+// not begun where the backend can leave them out: it is marked, its result dropped (poisoned) when it
+// ends, and its dependents fail with it. Deadlines and tokens are looked at when a command comes, when
+// it goes to the backend, before each step, and when it ends.
+//
+// Threads: functions marked [strand] are called by the turns of the device's strand, one at a
+// time; the others from any thread. Lifetime: shared by handles, commands and the device's actor;
+// work in flight keeps memory and executables alive.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include "stoker/device/backend.hpp"
+#include "stoker/device/buffer_state.hpp"
+#include "stoker/device/command_state.hpp"
+#include "stoker/device/deferred_memory.hpp"
+#include "stoker/device/dropped_buffers.hpp"
+#include "stoker/device/executable_cache.hpp"
+#include "stoker/device/flights.hpp"
+#include "stoker/device/held_commands.hpp"
+#include "stoker/device/memory_pool.hpp"
+#include "stoker/device/muted_work.hpp"
+#include "stoker/device/scheduler_hooks.hpp"
+#include "stoker/device/scheduler_options.hpp"
+#include "stoker/device/settlement.hpp"
+#include "stoker/device/stats.hpp"
+#include "stoker/device/submission_builder.hpp"
+#include "stoker/runtime/futures/future.hpp"
+#include "stoker/runtime/queue/ring.hpp"
+
+namespace stoker {
+
+class CommandScheduler final : public CompletionSink,
+                               public std::enable_shared_from_this<CommandScheduler> {
+ public:
+  /// Opens device `index` of `driver`.
+  [[nodiscard]] static Result<std::shared_ptr<CommandScheduler>> open(
+      Driver& driver, std::size_t index, const OpenOptions& open_options,
+      const SchedulerOptions& options);
+  explicit CommandScheduler(const SchedulerOptions& options);
+  ~CommandScheduler();
+
+  /// Before the first submit().
+  void set_hooks(SchedulerHooks hooks);
+
+  // --- any thread ------------------------------------------------------------------------------
+  [[nodiscard]] const DeviceInfo& info() const noexcept { return backend_->info(); }
+  [[nodiscard]] const std::shared_ptr<Backend>& backend() const noexcept { return backend_; }
+  [[nodiscard]] MemoryPool& pool() noexcept { return *pool_; }
+  [[nodiscard]] ExecutableCache& executables() noexcept { return *executables_; }
+  [[nodiscard]] SchedulerStats stats() const noexcept;
+  /// Memory for a new buffer with undefined contents.
+  [[nodiscard]] Result<std::shared_ptr<BufferState>> make_buffer(const TensorSpec& spec,
+                                                                 std::string_view op);
+  /// A new buffer that gets its memory when it is needed. The errors of MemoryPool::check().
+  [[nodiscard]] Result<std::shared_ptr<BufferState>> make_late_buffer(const TensorSpec& spec,
+                                                                      std::string_view op);
+  /// A new buffer in memory that is there already.
+  [[nodiscard]] std::shared_ptr<BufferState> make_buffer(const TensorSpec& spec,
+                                                         std::shared_ptr<MemoryLease> memory);
+  /// The device_lost Error once the device is lost, else nothing.
+  [[nodiscard]] std::optional<Error> lost() const;
+  [[nodiscard]] bool is_lost() const noexcept { return is_lost_.load(std::memory_order_acquire); }
+  [[nodiscard]] const SchedulerOptions& options() const noexcept { return options_; }
+  /// Fails when this has ended, and the device with it unless somebody else has its backend.
+  [[nodiscard]] Future<void> gone() const noexcept { return gone_.future(); }
+
+  /// Nobody can reach the buffer any more but the commands that were sent before. False if the device is
+  /// idle: then no turn is sure to come that releases it.
+  [[nodiscard]] bool drop(std::shared_ptr<BufferState> buffer);
+  /// Whether dropped buffers wait for a turn.
+  [[nodiscard]] bool has_dropped() { return dropped_.any(); }
+  [[nodiscard]] bool reached(QueuePoint point) const noexcept { return flights_.reached(point); }
+
+  // --- [strand] --------------------------------------------------------------------------------
+  /// With `refused` the command ends at once: it could not be put together.
+  void submit(CommandPtr command, std::optional<Error> refused = {});
+  /// Runs steps on these buffers inside of the call and ends the command. Nothing, and nothing has
+  /// changed, if the device is busy or does not do that; an error if a step failed, and then the
+  /// command goes to submit() with it.
+  [[nodiscard]] std::optional<Result<void>> run_at_once(
+      CommandState& command, std::span<const Step> steps,
+      std::span<const std::shared_ptr<BufferState>> buffers);
+  /// Settles what completed, then submits what can go. Called after submit() and when poked.
+  void turn();
+  /// The command ends with `why`, or with what it was marked with before. Who waits for it hears now; if
+  /// it runs, its outputs are poisoned at its end.
+  void cancel(CommandState& command, const Error& why);
+  /// Drops the buffer's memory once the commands submitted before have ended; later ones get
+  /// `released`.
+  void release(BufferState& buffer) { memory_.release(buffer); }
+  /// Releases what was dropped, if `all_delivered()` then says that whoever was sent before is here.
+  void release_dropped(const std::function<bool()>& all_delivered);
+  /// See DeferredMemory::share().
+  [[nodiscard]] std::shared_ptr<MemoryLease> share(BufferState& buffer) {
+    return memory_.share(buffer);
+  }
+  /// Fails everything that queues with `why` and accepts no more.
+  void close(const Error& why);
+  /// Ends what is in flight, too, without waiting for it. What that may still touch is kept until the
+  /// device has done with it, or for ever: then it is counted, and this stays with it. After close().
+  void abandon(const Error& why);
+  /// The device does not come back from what it runs: it counts as lost from now on, and what is in
+  /// flight is abandoned.
+  void give_up(const Error& why);
+  [[nodiscard]] bool idle() const noexcept;
+  /// The highest point handed over, per queue.
+  [[nodiscard]] Flights::Points submitted() const noexcept { return flights_.submitted(); }
+
+  // --- CompletionSink: the backend's thread, or inside turn() ----------------------------------
+  void on_completed(Completion completion) noexcept override;
+  void on_lost(Error reason) noexcept override;
+
+ private:
+  void pump();
+  /// Puts the next works of one queue into a submission. False if nothing could go.
+  bool submit_batch();
+  /// Whether the command at the front of the queue may join the submission that is being built, and has its
+  /// memory; nothing if it has to wait, an error if it must not run.
+  [[nodiscard]] std::optional<Result<void>> admit(const CommandWork& work, QueueKind queue);
+  /// Drops those at the front of the queue that were cancelled.
+  void skip_cancelled();
+  void hand_over(QueueKind queue, Flight flight, Replay* replay);
+  void settle_completed();
+  void settle_loss();
+  void abandon_flights(const Error& why, bool may_still_run);
+  void note_lost(Error reason) noexcept;
+  void poke() noexcept;
+
+  const Promise<void> gone_;  // first: broken when all else is gone
+  const SchedulerOptions options_;
+  SchedulerHooks hooks_;
+  std::shared_ptr<Backend> backend_;
+  std::shared_ptr<MemoryPool> pool_;
+  std::unique_ptr<ExecutableCache> executables_;
+  std::atomic<std::uint64_t> next_buffer_{1};
+
+  Flights flights_;
+  SubmissionBuilder builder_{flights_};
+  Settlement settlement_;
+  DeferredMemory memory_;
+  DroppedBuffers dropped_;
+  MutedWork muted_;
+
+  // strand only
+  Ring<CommandPtr> queue_;
+  std::size_t cancelled_in_queue_ = 0;  // they stay until it is their turn
+  HeldCommands held_;
+  std::uint64_t sequence_ = 0;
+  bool closed_ = false;
+  std::optional<Error> close_reason_;
+  bool loss_settled_ = false;
+  std::shared_ptr<CommandScheduler> keep_alive_;  // while anything queues or runs
+
+  // shared with the backend's thread
+  std::atomic<bool> poked_{true};  // until there are hooks nobody can be poked
+  mutable std::mutex loss_mutex_;
+  std::optional<Error> lost_;
+  std::atomic<bool> is_lost_{false};
+  std::atomic<bool> runs_on_{false};  // it may, though it counts as lost; set before that
+
+  std::atomic<std::uint64_t> count_submitted_{0}, count_submissions_{0}, count_queued_{0},
+      count_in_flight_{0};
+};
+
+}  // namespace stoker
