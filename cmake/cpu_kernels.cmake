@@ -115,6 +115,7 @@ extern \"C\" void stoker_cpu_table_@isa@([[maybe_unused]] stoker::CpuTable& tabl
   target_link_libraries(${target} PRIVATE stoker_settings Boost::headers Eigen3::Eigen DNNL::dnnl)
   target_compile_definitions(${target} PRIVATE STOKER_ISA=isa_${isa})
   stoker_precompile(${target})
+  stoker_compile_together(${target} 24)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # GCC 12 takes what is left after a fully unrolled loop, which is nothing, for endless.
     target_compile_options(${target} PRIVATE -Wno-aggressive-loop-optimizations)

@@ -78,7 +78,7 @@ foreach(folder ${test_folders})
   target_compile_definitions(
     tests_${folder} PRIVATE STOKER_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
                             STOKER_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
-  stoker_optimise_little(tests_${folder})
+  stoker_optimise_least(tests_${folder})
   if(first_tests)
     stoker_precompile(tests_${folder} REUSE_FROM ${first_tests})
   else()

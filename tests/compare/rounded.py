@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from values import FORMATS
+from values import FORMATS, smallest
 
 WIDTHS = ["bf16", "f16", "f32", "f64"]
 EVERY_TERM = 600  # longer sums are pieces and trees over them, as in folds.py
@@ -128,7 +128,7 @@ def monotone(x, function, half_units=None):
         off = np.maximum(np.abs(high - made), np.abs(made - low))
         off = np.where(np.isnan(off) | (x.e == np.inf), np.inf, off)
     off = np.where(x.e == 0, 0, off)
-    if half_units == 0:
+    if np.ndim(half_units) == 0 and half_units == 0:
         return Rounded(made, off, x.dtype)
     return done(made, off, x.dtype, of_functions(x.dtype) if half_units is None else half_units)
 
@@ -219,7 +219,8 @@ def product(a, b):
 
 
 def softmax(x, axis=-1):
-    """exp(x) / sum(exp(x)). Relative errors of an exponential are absolute ones of its argument."""
+    """exp(x) / sum(exp(x)). Relative errors of an exponential are absolute ones of its argument; one that is
+    not well above the smallest normal number may be 0."""
     unit = within_sums(x.dtype)
     with np.errstate(all="ignore"):
         below = x.v - np.max(x.v, axis, keepdims=True)
@@ -229,6 +230,5 @@ def softmax(x, axis=-1):
         up = np.log(np.sum(np.exp(below + off), axis, keepdims=True)) - np.log(whole)
         down = np.log(whole) - np.log(np.sum(np.exp(below - off), axis, keepdims=True))
         relative = np.expm1(off + np.maximum(up, down)) + unit * (2 * 9 + 2 + terms(x.shape[axis]))
-        # A rounding that takes all away, of an exponential or of the quotient.
-        off = np.where(made == 0, 0, made * relative) + 2.0 * least("f32" if x.dtype != "f64" else "f64")
+        off = np.where(made == 0, 0, made * relative) + 4 * float(smallest("f64" if x.dtype == "f64" else "f32"))
     return done(made, off, x.dtype)
