@@ -161,12 +161,12 @@ if(STOKER_BUILD_COMMAND AND script_sources)
   set(folder api/command_line)
   stoker_program(stoker_command stoker "${CMAKE_INSTALL_BINDIR}" ${folder}/main.cpp)
   stoker_program(stoker_train stoker-train "${STOKER_LIBEXEC}" ${folder}/train_main.cpp
-                 ${folder}/train.cpp ${folder}/training_files.cpp)
+                 ${folder}/verbs/train.cpp ${folder}/training_files.cpp)
   target_link_libraries(stoker_train PRIVATE stoker_nn_script)
-  stoker_program(stoker_ops stoker-ops "${STOKER_LIBEXEC}" ${folder}/ops_main.cpp ${folder}/ops.cpp)
+  stoker_program(stoker_ops stoker-ops "${STOKER_LIBEXEC}" ${folder}/ops_main.cpp ${folder}/verbs/ops.cpp)
   target_link_libraries(stoker_ops PRIVATE stoker_tensor)
 
-  stoker_glob(command_sources ${folder}/*.cpp)
+  stoker_glob(command_sources ${folder}/*.cpp ${folder}/verbs/*.cpp)
   list(FILTER command_sources EXCLUDE REGEX "/(main|train_main|train|training_files|ops_main|ops)\\.cpp$")
   add_library(stoker_command_parts STATIC ${command_sources})
   target_link_libraries(
@@ -179,6 +179,6 @@ if(STOKER_BUILD_COMMAND AND script_sources)
   # Small files, each of which would compile the parser of the command line and of JSON. Those left out name
   # what is theirs alike.
   stoker_compile_together(stoker_command_parts 4)
-  set_source_files_properties(${folder}/observe.cpp ${folder}/run.cpp ${folder}/program.cpp
+  set_source_files_properties(${folder}/verbs/observe.cpp ${folder}/verbs/run.cpp ${folder}/program.cpp
                               PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()

@@ -1,4 +1,4 @@
-// The verbs of the `stoker` command, one file each. A verb adds its subcommand to the parser and
+// The verbs of the `stoker` command, one file each in verbs/. A verb adds its subcommand to the parser and
 // sets what runs when it is chosen. docs/command.md is the manual.
 #pragma once
 

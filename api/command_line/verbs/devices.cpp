@@ -5,8 +5,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "output.hpp"
-#include "verbs.hpp"
+#include "stoker/api/command_line/output.hpp"
+#include "stoker/api/command_line/verbs.hpp"
 
 namespace stoker::command_line {
 namespace {

@@ -5,12 +5,12 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "output.hpp"
+#include "stoker/api/command_line/output.hpp"
+#include "stoker/api/command_line/verbs.hpp"
 #include "stoker/api/version.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/runtime/base/printable.hpp"
 #include "stoker/runtime/settings.hpp"
-#include "verbs.hpp"
 
 namespace stoker::command_line {
 namespace {

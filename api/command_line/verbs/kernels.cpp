@@ -5,10 +5,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "markdown.hpp"
-#include "output.hpp"
+#include "stoker/api/command_line/markdown.hpp"
+#include "stoker/api/command_line/output.hpp"
+#include "stoker/api/command_line/verbs.hpp"
 #include "stoker/kernels/kernel.hpp"
-#include "verbs.hpp"
 
 namespace stoker::command_line {
 namespace {

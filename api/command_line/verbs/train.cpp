@@ -5,17 +5,17 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "interrupts.hpp"
-#include "journal.hpp"
-#include "numbers.hpp"
-#include "output.hpp"
-#include "script_words.hpp"
+#include "stoker/api/command_line/interrupts.hpp"
+#include "stoker/api/command_line/journal.hpp"
+#include "stoker/api/command_line/numbers.hpp"
+#include "stoker/api/command_line/output.hpp"
+#include "stoker/api/command_line/script_words.hpp"
+#include "stoker/api/command_line/training_files.hpp"
+#include "stoker/api/command_line/training_words.hpp"
+#include "stoker/api/command_line/verbs.hpp"
 #include "stoker/api/train/loop/training_file.hpp"
 #include "stoker/api/train/script/training_library.hpp"
 #include "stoker/runtime/base/printable.hpp"
-#include "training_files.hpp"
-#include "training_words.hpp"
-#include "verbs.hpp"
 
 namespace stoker::command_line {
 namespace {

@@ -8,12 +8,12 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "interrupts.hpp"
-#include "numbers.hpp"
-#include "output.hpp"
+#include "stoker/api/command_line/interrupts.hpp"
+#include "stoker/api/command_line/numbers.hpp"
+#include "stoker/api/command_line/output.hpp"
+#include "stoker/api/command_line/verbs.hpp"
 #include "stoker/api/observe/observe_server.hpp"
 #include "stoker/runtime/base/printable.hpp"
-#include "verbs.hpp"
 
 namespace stoker::command_line {
 namespace {

@@ -1,8 +1,8 @@
 // `stoker bench`: runs the benchmark program that stands beside this one.
 #include <CLI/CLI.hpp>
 
-#include "neighbour.hpp"
-#include "verbs.hpp"
+#include "stoker/api/command_line/neighbour.hpp"
+#include "stoker/api/command_line/verbs.hpp"
 
 namespace stoker::command_line {
 

@@ -6,13 +6,13 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "markdown.hpp"
-#include "ops_words.hpp"
-#include "output.hpp"
+#include "stoker/api/command_line/markdown.hpp"
+#include "stoker/api/command_line/ops_words.hpp"
+#include "stoker/api/command_line/output.hpp"
+#include "stoker/api/command_line/verbs.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/scalar/function.hpp"
 #include "stoker/pipeline/tensor/graph/op.hpp"
-#include "verbs.hpp"
 
 namespace stoker::command_line {
 namespace {

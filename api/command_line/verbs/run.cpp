@@ -5,12 +5,12 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "interrupts.hpp"
-#include "journal.hpp"
-#include "output.hpp"
-#include "script_words.hpp"
+#include "stoker/api/command_line/interrupts.hpp"
+#include "stoker/api/command_line/journal.hpp"
+#include "stoker/api/command_line/output.hpp"
+#include "stoker/api/command_line/script_words.hpp"
+#include "stoker/api/command_line/verbs.hpp"
 #include "stoker/runtime/base/printable.hpp"
-#include "verbs.hpp"
 
 namespace stoker::command_line {
 namespace {

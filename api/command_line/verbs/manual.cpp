@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "stoker/api/command_line/verbs.hpp"
 #include "stoker/api/version.hpp"
-#include "verbs.hpp"
 
 namespace stoker::command_line {
 namespace {
