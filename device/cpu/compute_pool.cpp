@@ -181,16 +181,20 @@ struct Current {
   std::weak_ptr<ComputePool> pool;
 };
 
-// Made before main(): a fork() does not wait for a ProcessMutex that is made meanwhile.
-Current& current = *std::make_unique<Current>().release();
+Current& current() {
+  static Current& only = *std::make_unique<Current>().release();
+  return only;
+}
+// By main() at the latest: a fork() does not wait for a ProcessMutex that is made meanwhile.
+[[maybe_unused]] const Current& made_in_time = current();
 
 }  // namespace
 
 std::shared_ptr<ComputePool> ComputePool::shared(unsigned threads) {
-  const std::scoped_lock lock{current.mutex};
-  if (auto pool = current.pool.lock(); pool && !pool->fork_.forked()) return pool;
+  const std::scoped_lock lock{current().mutex};
+  if (auto pool = current().pool.lock(); pool && !pool->fork_.forked()) return pool;
   auto pool = std::make_shared<ComputePool>(threads);
-  current.pool = pool;
+  current().pool = pool;
   return pool;
 }
 

@@ -3,7 +3,6 @@
 #include <unordered_map>
 
 #include "stoker/kernels/preamble.hpp"
-#include "stoker/runtime/base/never_destroyed.hpp"
 #include "stoker/runtime/base/process_mutex.hpp"
 
 namespace stoker::kernels::fused {
@@ -25,8 +24,9 @@ class RunTimeShader::Known : public std::enable_shared_from_this<Known> {
  public:
   /// The only global one: a shader does not depend on a device or a system.
   static const std::shared_ptr<Known>& instance() {
-    static constinit NeverDestroyed<std::shared_ptr<Known>> known;
-    return known.get([] { return std::make_shared<Known>(); });
+    // Never destroyed, and made once: it has a ProcessMutex.
+    static const auto& known = *std::make_unique<std::shared_ptr<Known>>(std::make_shared<Known>()).release();
+    return known;
   }
 
   std::shared_ptr<Shared> get(Shader shader) {
@@ -57,7 +57,7 @@ class RunTimeShader::Known : public std::enable_shared_from_this<Known> {
   std::unordered_map<std::string, std::weak_ptr<Shared>> shaders_;
 };
 
-// Made before main(): a fork() does not wait for a ProcessMutex that is made meanwhile.
+// By main() at the latest: a fork() does not wait for a ProcessMutex that is made meanwhile.
 const bool RunTimeShader::made_in_time_ = Known::instance() != nullptr;
 
 RunTimeShader::RunTimeShader(Shader shader, ShaderCompiler compile)

@@ -34,20 +34,22 @@ void ForkDelays::end() noexcept {
   state.notify_all();
 }
 
-std::uint32_t ForkDelays::own() noexcept { return delays_of_this_thread == 0 ? 0 : 1; }
+bool ForkDelays::has_own() noexcept { return delays_of_this_thread > 0; }
 
-void ForkDelays::wait_for_others() noexcept {
-  for (std::uint32_t seen = state.load(); seen != own(); seen = state.load()) state.wait(seen);
+void ForkDelays::wait_for_none() noexcept {
+  for (std::uint32_t seen = state.load(); seen != 0; seen = state.load()) state.wait(seen);
 }
 
 bool ForkDelays::try_fork() noexcept {
-  std::uint32_t none = own();
-  return state.compare_exchange_strong(none, none | forking);
+  std::uint32_t none = 0;
+  return state.compare_exchange_strong(none, forking);
 }
 
 void ForkDelays::forked() noexcept {
   state.fetch_and(~forking);
   state.notify_all();
 }
+
+void ForkDelays::forget_others() noexcept { state.store(has_own() ? 1 : 0); }
 
 }  // namespace stoker

@@ -4,7 +4,8 @@
 // Unlike a ProcessMutex, any number of threads may be in such calls at once.
 //
 // Threads: any. It is destroyed by the thread that made it. That thread may fork meanwhile, as drivers do
-// that run a helper program: its own calls do not delay its own fork.
+// that run a helper program. Such a fork waits for no delay: another thread within one may wait for a lock that
+// the forking one holds. Calls that follow each other without a gap keep a fork waiting.
 #pragma once
 
 #include <atomic>
@@ -21,20 +22,23 @@ class ForkDelay {
   ForkDelay& operator=(const ForkDelay&) = delete;
 };
 
-/// All there are, for the handler of fork() (process_mutex.cpp).
+/// All there are, for the handlers of fork() (process_mutex.cpp).
 class ForkDelays {
  public:
-  /// Returns when no other thread delays a fork. One may again by then.
-  static void wait_for_others() noexcept;
-  /// False if another thread delays forks. If true, new delays wait for forked().
+  /// Whether the calling thread is in one.
+  [[nodiscard]] static bool has_own() noexcept;
+  /// Returns when nobody delays a fork. Somebody may again by then.
+  static void wait_for_none() noexcept;
+  /// False if somebody delays forks. If true, new delays wait for forked().
   [[nodiscard]] static bool try_fork() noexcept;
   static void forked() noexcept;
+  /// In the child, which has no thread but this.
+  static void forget_others() noexcept;
 
  private:
   friend class ForkDelay;
   static void begin() noexcept;
   static void end() noexcept;
-  static std::uint32_t own() noexcept;
 
   static constexpr std::uint32_t forking = 1U << 31;
   static constinit std::atomic<std::uint32_t> state;  ///< how many threads delay, and `forking`

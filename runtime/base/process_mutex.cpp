@@ -11,17 +11,23 @@ namespace stoker {
 /// All there are, newest first. Process-wide by nature, as fork() is.
 struct ProcessMutexes {
   static void lock_all() {
+    // A driver forks within its call. Nobody else can be forking beside that delay in the other way.
+    if (ForkDelays::has_own()) return lock_mutexes();
     for (;;) {
-      ForkDelays::wait_for_others();
+      ForkDelays::wait_for_none();
       lock_mutexes();
       // Whoever delays may wait for a mutex.
       if (ForkDelays::try_fork()) return;
       unlock_mutexes();
     }
   }
-  static void unlock_all() {
+  static void in_parent() {
     unlock_mutexes();
-    ForkDelays::forked();
+    if (!ForkDelays::has_own()) ForkDelays::forked();
+  }
+  static void in_child() {
+    unlock_mutexes();
+    ForkDelays::forget_others();
   }
 
   static constinit std::atomic<ProcessMutex*> newest;
@@ -58,7 +64,7 @@ struct ProcessMutexes {
 
 constinit std::atomic<ProcessMutex*> ProcessMutexes::newest{nullptr};
 constinit ProcessMutex* ProcessMutexes::locked = nullptr;
-const int ProcessMutexes::handler = pthread_atfork(lock_all, unlock_all, unlock_all);
+const int ProcessMutexes::handler = pthread_atfork(lock_all, in_parent, in_child);
 
 ProcessMutex::ProcessMutex() noexcept {
   next_ = ProcessMutexes::newest.load(std::memory_order_relaxed);

@@ -30,7 +30,7 @@ void log_warning(void* script, const char* text, int) {
 }
 
 /// As Lua reads files: without the mark that some editors put before UTF-8, and without a first line for
-/// the scheduler, "#!/usr/bin/env -S stoker run".
+/// the shell, "#!/usr/bin/env -S stoker run".
 std::string_view lua_text(std::string_view text) {
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());

@@ -101,8 +101,9 @@ Parts sqrt(const Parts& z) {
   const Value large = of("greater", size, like(size, 1));
   const Value half = of("sqrt", select(large, along * 0.5 + size * 0.5, (along + size) * 0.5));
   const Value other = safe.im / (half * 2.0);
-  // The inverse tells -0 from 0, which lie on different sides of the cut.
-  const Value below = of("less", like(safe.im, 1) / safe.im, like(safe.im, 0));
+  // The inverse of 0 tells -0 from 0, which lie on different sides of the cut; that of others may vanish.
+  const Value side = select(is(safe.im, 0), like(safe.im, 1) / safe.im, safe.im);
+  const Value below = of("less", side, like(side, 0));
   const Parts root =
       chosen(right, {half, other}, {select(below, -other, other), select(below, -half, half)});
   const Value none = zeros_like(z.re);

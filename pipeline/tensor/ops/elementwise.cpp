@@ -130,14 +130,16 @@ Value safe_base(const Backward& b) {
 }
 
 /// The larger of two sizes, or 1 where that is 0 or infinite. Gradients need not pass: what is scaled by it
-/// does not depend on it.
+/// does not depend on it. Of f32 at most 2^126: division by more is undefined in SPIR-V.
 Value longer_side(const Value& a, const Value& b) {
   static constinit NamedOp stop{"stop_gradient"};
   const DType dtype = a.dtype();
   const Value largest = scalar("max", {scalar("abs", {a}), scalar("abs", {b})});
   const Value useless = scalar("logical_or", {scalar("equal", {largest, constant(0, dtype)}),
                                               scalar("is_infinity", {largest})});
-  return apply_one(stop, {select(useless, constant(1, dtype), largest)});
+  const Value divisor =
+      dtype == DType::f32 ? scalar("min", {largest, constant(0x1p126, dtype)}) : largest;
+  return apply_one(stop, {select(useless, constant(1, dtype), divisor)});
 }
 
 void arithmetic(Definer define) {

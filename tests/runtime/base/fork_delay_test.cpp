@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -78,6 +79,44 @@ TEST_F(ForkDelayTest, a_thread_may_fork_within_its_own_delay) {
   EXPECT_TRUE(true_in_child([] {
     const ForkDelay again;
     return true_in_child([] { return true; });
+  }));
+}
+
+TEST_F(ForkDelayTest, threads_may_fork_within_delays_of_their_own_at_once) {
+  EXPECT_TRUE(true_in_child([] {  // one that hangs is killed
+    std::atomic<int> inside{0};
+    std::atomic<int> forked{0};
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 2; ++i)
+      threads.emplace_back([&] {
+        const ForkDelay delay;
+        ++inside;
+        while (inside.load() < 2) std::this_thread::yield();
+        forked += true_in_child([] {
+          const ForkDelay again;
+          return true_in_child([] { return true; });
+        });
+      });
+    threads.clear();
+    return forked.load() == 2;
+  }));
+}
+
+TEST_F(ForkDelayTest, a_thread_may_fork_within_its_own_while_another_waits_for_its_lock) {
+  EXPECT_TRUE(true_in_child([] {
+    std::mutex of_the_library;
+    std::atomic<bool> waits{false};
+    std::unique_lock lock{of_the_library};
+    const ForkDelay delay;
+    const std::jthread other{[&] {
+      const ForkDelay theirs;
+      waits = true;
+      const std::scoped_lock inner{of_the_library};
+    }};
+    while (!waits) std::this_thread::yield();
+    const bool held = true_in_child([] { return true; });
+    lock.unlock();
+    return held;
   }));
 }
 

@@ -165,7 +165,7 @@ TEST_P(ComplexPrecision, atanh_holds_far_away_and_beside_its_poles) {
 }
 
 TEST_P(ComplexPrecision, sizes_roots_and_quotients_hold_for_the_largest_numbers) {
-  const Numbers at{{2e38, 0}, {-2.4e38, 1}, {0, 3e38}, {2e38, -2e38}};
+  const Numbers at{{2e38, 0}, {-2.4e38, 1}, {0, 3e38}, {2e38, -2e38}, {-2e38, -2e38}};
   const Tensor z = as_type(tensor(at), DType::c64);
   const auto sizes = as_type(abs(z), DType::f64).to_vector<double>();
   const auto roots = as_type(sqrt(z), DType::c128).to_vector<C>();
