@@ -1,0 +1,87 @@
+#include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/threshold/levels.hpp"
+
+namespace stoker::kernels::threshold {
+namespace {
+
+std::shared_ptr<const Shader> make_shader() {
+  Shader shader;
+  shader.name = "threshold";
+  shader.file = "threshold/threshold.glsl";
+  shader.bindings = {{.name = "x", .type = "T"}, {.name = "y", .type = "T", .writes = true}};
+  shader.push = {{"n"},
+                 {"alpha"},
+                 {"keeps_above"},
+                 {"keeps_below"},
+                 {"cut", PushType::f32},
+                 {"above", PushType::f32},
+                 {"below", PushType::f32}};
+  shader.variants = rules::variants_of("T", image::dtypes());
+  return std::make_shared<const Shader>(std::move(shader));
+}
+
+Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
+  STOKER_TRY(rules::gpu_indexable("threshold", call.inputs));
+  const image::Extent image = image::extent(call.shape());
+  const Levels all = levels(call);
+  const auto n = static_cast<std::uint64_t>(image.elements());
+  PushValues push;
+  push.u32(n).u32(image.has_alpha() ? 1 : 0);
+  push.u32(all.keeps_above ? 1 : 0).u32(all.keeps_below ? 1 : 0);
+  push.f32(all.cut).f32(all.above).f32(all.below);
+  GpuPlan plan;
+  plan.passes.push_back({&shader,
+                         std::string{to_string(call.dtype())},
+                         {input(0), output()},
+                         push,
+                         linear_groups_for((n + 3) / 4, shader.local_size[0])});
+  return plan;
+}
+
+ParamSpec level_param(const char* name, double fallback, const char* doc) {
+  return {.name = name,
+          .type = ParamType::real,
+          .fallback = ParamValue{fallback},
+          .doc = doc,
+          .min = -100,
+          .max = 100};
+}
+
+}  // namespace
+
+Result<void> define(KernelRegistry& registry) {
+  Kernel kernel;
+  kernel.name = "threshold";
+  kernel.family = "image";
+  kernel.summary =
+      "every colour by whether it is above a value, in units of full white: one of two levels, or "
+      "cut, or set to 0; alpha is kept";
+  kernel.source = "modes: OpenCV 4.6, threshold";
+  kernel.params = {
+      level_param("value", 0.5,
+                  "what is compared with; 1 is full white, so 128 / 255 is 128 in u8"),
+      {.name = "mode",
+       .type = ParamType::text,
+       .fallback = ParamValue{std::string{"binary"}},
+       .doc = "binary: above, else below; binary_inv: the other way round; trunc: at most value; "
+              "to_zero: what is not above becomes 0; to_zero_inv: what is above does",
+       .choices = {"binary", "binary_inv", "trunc", "to_zero", "to_zero_inv"}},
+      level_param("above", 1.0, "what binary writes for colours above the value"),
+      level_param("below", 0.0, "what binary writes for all others")};
+  kernel.dtypes = image::dtypes();
+  kernel.in_place = true;
+  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+    STOKER_TRY(image::check("threshold", call.inputs[0]));
+    return std::vector{call.inputs[0]};
+  };
+  const std::shared_ptr<const Shader> shader = make_shader();
+  kernel.shaders = {shader};
+  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {
+    return gpu_plan(*shader, call);
+  };
+  return registry.add(std::move(kernel));
+}
+
+}  // namespace stoker::kernels::threshold
