@@ -1,0 +1,77 @@
+#include "stoker/kernels/image/border.hpp"
+#include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/rules.hpp"
+
+namespace stoker::kernels::median {
+namespace {
+
+constexpr std::int64_t max_radius = 3;
+
+/// One variant for each dtype and radius: "u8_2".
+std::string variant_name(DType dtype, std::int64_t radius) {
+  return std::string{to_string(dtype)} + "_" + std::to_string(radius);
+}
+
+std::shared_ptr<const Shader> make_shader() {
+  Shader shader;
+  shader.name = "median";
+  shader.file = "median/median.glsl";
+  shader.bindings = {{.name = "x", .type = "T"}, {.name = "y", .type = "T", .writes = true}};
+  shader.push = {{"n"}, {"height"}, {"width"}, {"channels"}, {"border"}};
+  for (std::int64_t radius = 1; radius <= max_radius; ++radius)
+    for (ShaderVariant& variant : rules::variants_of("T", image::dtypes())) {
+      variant.name += "_" + std::to_string(radius);
+      variant.defines = {{"RADIUS", std::to_string(radius)}};
+      shader.variants.push_back(std::move(variant));
+    }
+  return std::make_shared<const Shader>(std::move(shader));
+}
+
+Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
+  STOKER_TRY(rules::gpu_indexable("median", call.inputs));
+  const image::Extent image = image::extent(call.shape());
+  const auto n = static_cast<std::uint64_t>(image.elements());
+  PushValues push;
+  push.u32(n).u32(image.height).u32(image.width).u32(image.channels);
+  push.u32(static_cast<std::uint64_t>(image::parse_border(call.params.text("border"))));
+  GpuPlan plan;
+  plan.passes.push_back({&shader,
+                         variant_name(call.dtype(), call.params.integer("radius")),
+                         {input(0), output()},
+                         push,
+                         linear_groups_for(n, shader.local_size[0])});
+  return plan;
+}
+
+}  // namespace
+
+Result<void> define(KernelRegistry& registry) {
+  Kernel kernel;
+  kernel.name = "median";
+  kernel.family = "image";
+  kernel.summary =
+      "the middle one of the (2 radius + 1)^2 values around, for every colour channel by itself; "
+      "alpha is kept";
+  kernel.source = "J. W. Tukey, Exploratory Data Analysis (1977)";
+  kernel.params = {{.name = "radius",
+                    .type = ParamType::integer,
+                    .fallback = ParamValue{std::int64_t{1}},
+                    .doc = "reach of the window in pixels to each side",
+                    .min = 1,
+                    .max = max_radius},
+                   image::border_param()};
+  kernel.dtypes = image::dtypes();
+  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+    STOKER_TRY(image::check("median", call.inputs[0]));
+    return std::vector{call.inputs[0]};
+  };
+  const std::shared_ptr<const Shader> shader = make_shader();
+  kernel.shaders = {shader};
+  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {
+    return gpu_plan(*shader, call);
+  };
+  return registry.add(std::move(kernel));
+}
+
+}  // namespace stoker::kernels::median
