@@ -1,0 +1,79 @@
+#include "stoker/kernels/convert_color/space.hpp"
+#include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/rules.hpp"
+
+namespace stoker::kernels::convert_color {
+namespace {
+
+Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
+  STOKER_ASSIGN(const image::Extent image, image::check("convert_color", call.inputs[0]));
+  if (image.channels == 1)
+    return Error{"convert_color",
+                 ErrorCode::shape_mismatch,
+                 "a grey image has no colours to convert: " + call.shape().to_string(),
+                 {{"input", call.inputs[0].to_string()}}};
+  return std::vector{call.inputs[0]};
+}
+
+std::shared_ptr<const Shader> make_shader() {
+  Shader shader;
+  shader.name = "convert_color";
+  shader.file = "convert_color/convert_color.glsl";
+  shader.bindings = {{.name = "x", .type = "T"}, {.name = "y", .type = "T", .writes = true}};
+  shader.push = {{"pixels"}, {"channels"}, {"from"}, {"to"}};
+  shader.variants = rules::variants_of("T", image::dtypes());
+  return std::make_shared<const Shader>(std::move(shader));
+}
+
+Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
+  STOKER_TRY(rules::gpu_indexable("convert_color", call.inputs));
+  const image::Extent image = image::extent(call.shape());
+  const auto pixels = static_cast<std::uint64_t>(image.height * image.width);
+  PushValues push;
+  push.u32(pixels).u32(image.channels);
+  push.u32(static_cast<std::uint64_t>(parse_space(call.params.text("from"))));
+  push.u32(static_cast<std::uint64_t>(parse_space(call.params.text("to"))));
+  GpuPlan plan;
+  plan.passes.push_back({&shader,
+                         std::string{to_string(call.dtype())},
+                         {input(0), output()},
+                         push,
+                         linear_groups_for((pixels + 3) / 4, shader.local_size[0])});
+  return plan;
+}
+
+ParamSpec space_param(const char* name, const char* doc) {
+  return {.name = name,
+          .type = ParamType::text,
+          .fallback = ParamValue{std::string{"rgb"}},
+          .doc = doc,
+          .choices = space_names()};
+}
+
+}  // namespace
+
+Result<void> define(KernelRegistry& registry) {
+  Kernel kernel;
+  kernel.name = "convert_color";
+  kernel.family = "image";
+  kernel.summary =
+      "the colours of one space in another, 0 to 1 or 0 to 255 in u8: H is a share of the circle, "
+      "Cb and Cr of grey are 0.5, in u8 128; alpha is kept";
+  kernel.source =
+      "HSV: A. R. Smith, Color Gamut Transform Pairs (1978); HSL: G. H. Joblove, D. Greenberg, "
+      "Color Spaces for Computer Graphics (1978); YCbCr: ITU-R BT.601 in full range, as ITU-T "
+      "T.871 (JFIF)";
+  kernel.params = {space_param("from", "what the channels of the input are"),
+                   space_param("to", "what those of the result shall be")};
+  kernel.dtypes = image::dtypes();
+  kernel.infer = infer;
+  const std::shared_ptr<const Shader> shader = make_shader();
+  kernel.shaders = {shader};
+  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {
+    return gpu_plan(*shader, call);
+  };
+  return registry.add(std::move(kernel));
+}
+
+}  // namespace stoker::kernels::convert_color
