@@ -1,8 +1,16 @@
--- The examples of docs/scripts.md; see guides_test.cpp.
+-- The examples of docs/scripts.md and docs/images.md; see guides_test.cpp.
 do
   local photo = image.load(args.input or "photo.jpg")
   local soft  = gaussian_blur(grayscale(photo), {radius = 3})
   image.save(sobel(soft), "edges.png")
+end
+
+do
+  local photo = image.load(args.input or "photo.jpg")
+  local mask = photo:grayscale():threshold({value = 0.6, mode = "binary_inv"})
+  local opened = mask:erode({radius = 2}):dilate({radius = 2})
+  local turned = opened:rotate({angle = 30, expand = true})
+  print(histogram(turned, {bins = 2}))
 end
 
 local x, scale, bias, y = buffer{{1, 2}, {3, 4}}, buffer{1, 1}, buffer{0, 0}

@@ -1,8 +1,10 @@
 // The examples of docs/images.md.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,40 @@ TEST(Guides, images) {
       .cancel = request.token()};
   const stoker::Future<stoker::Buffer> small = stoker::image::decode(system, device, body, options);
   EXPECT_EQ(small.get().spec(), photo.spec());
+}
+
+/// The elements that are not 0.
+std::size_t count_set(const stoker::Buffer& picture) {
+  const std::vector<std::uint8_t> values = picture.read<std::uint8_t>().get();
+  return values.size() - static_cast<std::size_t>(std::ranges::count(values, 0));
+}
+
+TEST(Guides, image_kernels) {
+  const stoker::System system;
+  const stoker::Device device = system.device("cpu");
+  const stoker::Buffer photo =
+      stoker::image::decode(system, device, read_whole("examples/data/china.jpg")).get();
+  const stoker::Buffer grey = device.run("grayscale", {photo});
+  const stoker::Buffer mask = device.run("threshold", {grey}, {{"value", 0.6}});
+  const stoker::Buffer calm = device.run("median", {photo}, {{"radius", 2}});
+  const stoker::Params disk{{"radius", 3}, {"shape", "disk"}};
+  const stoker::Buffer opened = device.run("dilate", {device.run("erode", {mask}, disk)}, disk);
+  const stoker::Buffer outline = device.run(
+      "elementwise_sub", {device.run("dilate", {opened}), device.run("erode", {opened})});
+  const stoker::Buffer tilted =
+      device.run("rotate", {photo}, {{"angle", 12.5}, {"expand", true}, {"background", 1.0}});
+  const stoker::Buffer hsv = device.run("convert_color", {photo}, {{"to", "hsv"}});
+  const stoker::Buffer counts = device.run("histogram", {photo}, {{"bins", 64}});
+
+  EXPECT_EQ(calm.spec(), photo.spec());
+  EXPECT_LT(count_set(opened), count_set(mask));
+  EXPECT_GT(count_set(outline), 0U);
+  EXPECT_LT(count_set(outline), count_set(opened));
+  EXPECT_EQ(tilted.read<std::uint8_t>(0, 1).get(), (std::vector<std::uint8_t>{255}));
+  EXPECT_EQ(hsv.spec(), photo.spec());
+  EXPECT_EQ(counts.spec(), (stoker::TensorSpec{stoker::DType::u32, {3, 64}}));
+  const std::vector<std::uint32_t> all = counts.read<std::uint32_t>().get();
+  EXPECT_EQ(std::accumulate(all.begin(), all.end(), std::size_t{0}), photo.elements());
 }
 
 }  // namespace
