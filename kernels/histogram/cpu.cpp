@@ -6,6 +6,7 @@
 
 #include "stoker/kernels/cpu_plan.hpp"
 #include "stoker/kernels/histogram/bins.hpp"
+#include "stoker/kernels/histogram/count_bytes.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/image/lanes.hpp"
 
@@ -25,7 +26,7 @@ struct Config {
 /// The tables of a slice: `tables` for each channel, one after the other.
 template <class T> struct Tables {
   static constexpr bool by_value = std::is_same_v<T, std::uint8_t>;
-  static constexpr std::size_t tables = by_value ? 2 : 1;
+  static constexpr std::size_t tables = by_value ? byte_counters / 256 : 1;
   std::size_t counters;  ///< of one table
 
   explicit Tables(const Config& config) noexcept
@@ -44,14 +45,7 @@ template <class T> struct Tables {
 
 template <std::size_t Channels>
 void count(const std::uint8_t* from, std::size_t pixels, const Bins&, std::uint32_t* counters) {
-  std::size_t i = 0;
-  for (; i + 2 <= pixels; i += 2)
-    for (std::size_t c = 0; c < Channels; ++c) {
-      ++counters[512 * c + from[Channels * i + c]];
-      ++counters[512 * c + 256 + from[Channels * (i + 1) + c]];
-    }
-  for (; i < pixels; ++i)
-    for (std::size_t c = 0; c < Channels; ++c) ++counters[512 * c + from[Channels * i + c]];
+  count_bytes<Channels>(from, pixels, counters);
 }
 
 template <std::size_t Channels, class T>

@@ -1,13 +1,10 @@
-#include "stoker/kernels/histogram/bins.hpp"
+#include "stoker/kernels/histogram/counting.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
 
 namespace stoker::kernels::histogram {
 namespace {
-
-// As in count.glsl.
-constexpr std::uint64_t group_elements = 16384;
 
 Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
   STOKER_ASSIGN(const image::Extent image, image::check("histogram", call.inputs[0]));
@@ -22,58 +19,10 @@ Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
   return std::vector<TensorSpec>{{DType::u32, Shape{image.channels, bins.count}}};
 }
 
-struct Shaders {
-  std::shared_ptr<const Shader> clear;
-  std::shared_ptr<const Shader> count;
-};
-
-Shaders make_shaders() {
-  Shader clear;
-  clear.name = "histogram_clear";
-  clear.file = "histogram/clear.glsl";
-  clear.bindings = {{.name = "y", .type = "u32", .writes = true}};
-  clear.push = {{"n"}};
-  clear.variants = {{.name = "u32"}};
-  Shader count;
-  count.name = "histogram_count";
-  count.file = "histogram/count.glsl";
-  count.bindings = {{.name = "x", .type = "T"}, {.name = "y", .type = "u32", .writes = true}};
-  count.push = {{"n"},
-                {"groups"},
-                {"channels"},
-                {"bins"},
-                {"low", PushType::f32},
-                {"high", PushType::f32},
-                {"scale", PushType::f32}};
-  count.variants = rules::variants_of("T", image::dtypes());
-  return {std::make_shared<const Shader>(std::move(clear)),
-          std::make_shared<const Shader>(std::move(count))};
-}
-
-Result<GpuPlan> gpu_plan(const Shaders& shaders, const KernelCall& call) {
+Result<GpuPlan> gpu_plan(const CountShaders& shaders, const KernelCall& call) {
   STOKER_TRY(rules::gpu_indexable("histogram", call.inputs));
-  const image::Extent image = image::extent(call.shape());
-  const Bins bins = Bins::from(call);
-  const auto counters = static_cast<std::uint64_t>(image.channels * bins.count);
-  PushValues cleared;
-  cleared.u32(counters);
   GpuPlan plan;
-  plan.passes.push_back({shaders.clear.get(),
-                         "u32",
-                         {output()},
-                         cleared,
-                         linear_groups_for(counters, shaders.clear->local_size[0])});
-  const auto n = static_cast<std::uint64_t>(image.elements());
-  if (n == 0) return plan;
-  const std::uint64_t groups = (n + group_elements - 1) / group_elements;
-  PushValues push;
-  push.u32(n).u32(groups).u32(image.channels).u32(bins.count);
-  push.f32(bins.low).f32(bins.high).f32(bins.scale);
-  plan.passes.push_back({shaders.count.get(),
-                         std::string{to_string(call.dtype())},
-                         {input(0), output()},
-                         push,
-                         linear_groups(groups)});
+  add_count(plan, shaders, call, Bins::from(call), output());
   return plan;
 }
 
@@ -105,8 +54,8 @@ Result<void> define(KernelRegistry& registry) {
                    bound_param("high", 1.0, "where the last bin ends, in units of full white")};
   kernel.dtypes = image::dtypes();
   kernel.infer = infer;
-  const Shaders shaders = make_shaders();
-  kernel.shaders = {shaders.clear, shaders.count};
+  const CountShaders shaders = count_shaders();
+  kernel.shaders = shaders.all();
   kernel.gpu = [shaders](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {
     return gpu_plan(shaders, call);
   };

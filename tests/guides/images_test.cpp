@@ -60,6 +60,7 @@ TEST(Guides, image_kernels) {
       device.run("rotate", {photo}, {{"angle", 12.5}, {"expand", true}, {"background", 1.0}});
   const stoker::Buffer hsv = device.run("convert_color", {photo}, {{"to", "hsv"}});
   const stoker::Buffer counts = device.run("histogram", {photo}, {{"bins", 64}});
+  const stoker::Buffer even = device.run("equalize", {grey});
 
   EXPECT_EQ(calm.spec(), photo.spec());
   EXPECT_LT(count_set(opened), count_set(mask));
@@ -67,6 +68,7 @@ TEST(Guides, image_kernels) {
   EXPECT_LT(count_set(outline), count_set(opened));
   EXPECT_EQ(tilted.read<std::uint8_t>(0, 1).get(), (std::vector<std::uint8_t>{255}));
   EXPECT_EQ(hsv.spec(), photo.spec());
+  EXPECT_EQ(even.spec(), grey.spec());
   EXPECT_EQ(counts.spec(), (stoker::TensorSpec{stoker::DType::u32, {3, 64}}));
   const std::vector<std::uint32_t> all = counts.read<std::uint32_t>().get();
   EXPECT_EQ(std::accumulate(all.begin(), all.end(), std::size_t{0}), photo.elements());

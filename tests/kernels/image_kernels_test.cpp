@@ -14,8 +14,8 @@ namespace {
 
 using Values = std::vector<std::uint8_t>;
 
-const std::array kernels_of_images{"threshold",     "median", "erode",    "dilate",
-                                   "convert_color", "rotate", "histogram"};
+const std::array kernels_of_images{"threshold",     "median", "erode",     "dilate",
+                                   "convert_color", "rotate", "histogram", "equalize"};
 
 /// What a kernel needs to be called at all.
 Params needed(std::string_view kernel) {
@@ -245,6 +245,20 @@ TEST(Histogram, leaves_out_what_is_outside_and_what_is_no_number) {
   const KernelOutputs made =
       run_kernel("histogram", {{DType::f32, {1, 8, 1}}}, inputs, {{"bins", 2}});
   EXPECT_EQ(values_in<std::uint32_t>(made.bytes[0]), (std::vector<std::uint32_t>{2, 2}));
+}
+
+TEST(Equalize, spreads_what_is_close_together) {
+  EXPECT_EQ(run_bytes("equalize", {1, 4, 1}, {10, 11, 12, 13}), (Values{0, 85, 170, 255}));
+  EXPECT_EQ(run_bytes("equalize", {1, 4, 1}, {10, 10, 10, 200}), (Values{0, 0, 0, 255}));
+}
+
+TEST(Equalize, keeps_alpha_and_channels_of_one_value) {
+  EXPECT_EQ(run_bytes("equalize", {1, 2, 4}, {9, 1, 7, 50, 9, 3, 8, 60}),
+            (Values{9, 0, 0, 50, 9, 255, 255, 60}));
+}
+
+TEST(Equalize, takes_bytes_only) {
+  EXPECT_EQ(refusal("equalize", {DType::f32, {5, 7, 3}}, {}).code(), ErrorCode::dtype_mismatch);
 }
 
 }  // namespace
