@@ -89,7 +89,7 @@ void CommandScheduler::release_dropped(const std::function<bool()>& all_delivere
 
 // --- from a call to the queue ---------------------------------------------------------------------
 
-void CommandScheduler::submit(CommandPtr command, std::optional<Error> refused) {
+void CommandScheduler::submit(const CommandPtr& command, std::optional<Error> refused) {
   count_submitted_.fetch_add(1, std::memory_order_relaxed);
   CommandWork& work = command->work;
   work.sequence = ++sequence_;

@@ -99,7 +99,7 @@ class CommandScheduler final : public CompletionSink,
 
   // --- [strand] --------------------------------------------------------------------------------
   /// With `refused` the command ends at once: it could not be put together.
-  void submit(CommandPtr command, std::optional<Error> refused = {});
+  void submit(const CommandPtr& command, std::optional<Error> refused = {});
   /// Runs steps on these buffers inside of the call and ends the command. Nothing, and nothing has
   /// changed, if the device is busy or does not do that; an error if a step failed, and then the
   /// command goes to submit() with it.

@@ -37,15 +37,16 @@ void MutedWork::reclaim(const Flights& flights, bool all) noexcept {
   std::shared_ptr<const void> owner;  // its last share, which owns this, and the memory go outside the lock
   std::vector<Muted> done;
   const std::scoped_lock lock{mutex_};
-  const auto rest = std::ranges::partition(
-      muted_, [&](const Muted& muted) { return !all && !flights.reached(muted.point); });
-  if (rest.empty()) return;
+  const auto rest = std::partition(muted_.begin(), muted_.end(), [&](const Muted& muted) {
+    return !all && !flights.reached(muted.point);
+  });
+  if (rest == muted_.end()) return;
   try {
-    done.assign(std::move_iterator{rest.begin()}, std::move_iterator{rest.end()});
+    done.assign(std::move_iterator{rest}, std::move_iterator{muted_.end()});
   } catch (const std::bad_alloc&) {
     return;  // it is kept
   }
-  muted_.erase(rest.begin(), rest.end());
+  muted_.erase(rest, muted_.end());
   count_.store(muted_.size(), std::memory_order_seq_cst);
   if (muted_.empty()) owner = std::move(owner_);
 }

@@ -14,8 +14,8 @@ void fail_unsent(CommandState& command, const Error& why) {
   command.finish(why);
 }
 
-void DeviceActor::on(SubmitCommands message) {
-  for (CommandPtr& command : message.commands) scheduler_->submit(std::move(command));
+void DeviceActor::on(const SubmitCommands& message) {
+  for (const CommandPtr& command : message.commands) scheduler_->submit(command);
 }
 
 void DeviceActor::on(const CancelCommand& message) {

@@ -81,8 +81,8 @@ class DeviceActor final : public Actor {
   DeviceActor(std::shared_ptr<CommandScheduler> scheduler, std::weak_ptr<DeviceClient> client)
       : scheduler_{std::move(scheduler)}, client_{std::move(client)} {}
 
-  void on(SubmitCommand message) { scheduler_->submit(std::move(message.command)); }
-  void on(SubmitCommands message);
+  void on(const SubmitCommand& message) { scheduler_->submit(message.command); }
+  void on(const SubmitCommands& message);
   void on(const CancelCommand& message);
   void on(const CheckHung& message);
   [[nodiscard]] std::array<QueuePoint, queue_kinds> on(const CloseDevice& message);

@@ -56,7 +56,7 @@ void PipelineActor::on(RunPipeline run) {
         std::make_shared<Replay>(Replay{.plan = plan_->replay, .bound = run.binding, .arena = {}});
     refused = chosen.error();
   }
-  device_->scheduler().submit(std::move(run.command), std::move(refused));
+  device_->scheduler().submit(run.command, std::move(refused));
   if (chosen && chosen->passing_arena) device_->scheduler().release(*chosen->passing_arena);
 }
 
