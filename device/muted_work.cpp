@@ -34,7 +34,8 @@ void MutedWork::add(QueueKind queue, const Flight& flight, std::shared_ptr<const
 }
 
 void MutedWork::reclaim(const Flights& flights, bool all) noexcept {
-  std::shared_ptr<const void> owner;  // its last share, which owns this, and the memory go outside the lock
+  // The owner's last share, which owns this, and the memory go outside the lock.
+  std::shared_ptr<const void> owner;
   std::vector<Muted> done;
   const std::scoped_lock lock{mutex_};
   const auto rest = std::partition(muted_.begin(), muted_.end(), [&](const Muted& muted) {

@@ -53,9 +53,10 @@ class Settlement {
   void note_outcome(CommandWork& work, CommandState& command, const std::optional<Error>& failure);
 
   const SchedulerHooks& hooks_;
-  BoundedQueue<Report> reports_;  // only of those with failures or timings: one for each flight at most
-  std::vector<Report> early_;     // of flights that wait for another queue's
-  bool any_poison_ = false;       // a command has failed: buffers are looked at from then on
+  // Only of those with failures or timings: one for each flight at most.
+  BoundedQueue<Report> reports_;
+  std::vector<Report> early_;  // of flights that wait for another queue's
+  bool any_poison_ = false;    // a command has failed: buffers are looked at from then on
   std::atomic<std::uint64_t> completed_{0}, failed_{0}, cancelled_{0};
 };
 

@@ -36,9 +36,9 @@ void DeviceActor::on(const CancelCommand& message) {
 void DeviceActor::on(const CheckHung& message) {
   if (scheduler_->reached(message.point) || scheduler_->is_lost()) return;
   scheduler_->give_up({message.kernel,
-                   ErrorCode::device_lost,
-                   "the device hangs: a command has not ended long after its deadline",
-                   {{"device", scheduler_->info().name}, {"kernel", message.kernel}}});
+                       ErrorCode::device_lost,
+                       "the device hangs: a command has not ended long after its deadline",
+                       {{"device", scheduler_->info().name}, {"kernel", message.kernel}}});
 }
 
 std::array<QueuePoint, queue_kinds> DeviceActor::on(const CloseDevice& message) {

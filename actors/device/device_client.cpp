@@ -90,7 +90,8 @@ std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<CommandSchedul
   return client;
 }
 
-DeviceClient::DeviceClient(std::shared_ptr<CommandScheduler> scheduler, const ClientContext& context)
+DeviceClient::DeviceClient(std::shared_ptr<CommandScheduler> scheduler,
+                           const ClientContext& context)
     : scheduler_{std::move(scheduler)},
       context_{context},
       commands_{std::make_shared<CommandPool>(scheduler_->backend(), context_.clock)} {}
@@ -321,7 +322,8 @@ bool DeviceClient::close(Clock::time_point until, AwaitTurns turns) {
   };
   const auto points = call_surely(actor_, CloseDevice{why});
   if (!answered(points)) return abandon();
-  if (!points.poll()->has_value()) return scheduler_->stats().in_flight == 0;  // its actor has ended
+  if (!points.poll()->has_value())
+    return scheduler_->stats().in_flight == 0;  // its actor has ended
   for (const QueuePoint& point : **points.poll())
     if (point.value > 0) scheduler_->backend()->wait(point, until);
   const bool settled = answered(call_surely(actor_, SettleCompletions{}));

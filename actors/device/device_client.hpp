@@ -35,7 +35,7 @@ class DeviceClient;
 class CommandScheduler;  // device/command_scheduler.hpp
 class SupervisedDevice;
 class SchedulerObserver;  // device/command_scheduler.hpp
-struct Prepared;      // device/executable_cache.hpp
+struct Prepared;          // device/executable_cache.hpp
 
 /// Buffers that somebody else holds while a call lasts.
 using BufferList = boost::container::small_vector<const DeviceBuffer*, 8>;
@@ -63,8 +63,8 @@ struct ClientContext {
 
 class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
  public:
-  [[nodiscard]] static std::shared_ptr<DeviceClient> start(std::shared_ptr<CommandScheduler> scheduler,
-                                                           const ClientContext& context);
+  [[nodiscard]] static std::shared_ptr<DeviceClient> start(
+      std::shared_ptr<CommandScheduler> scheduler, const ClientContext& context);
   DeviceClient(std::shared_ptr<CommandScheduler> scheduler, const ClientContext& context);
 
   [[nodiscard]] const DeviceInfo& info() const noexcept;

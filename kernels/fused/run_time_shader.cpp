@@ -25,7 +25,8 @@ class RunTimeShader::Known : public std::enable_shared_from_this<Known> {
   /// The only global one: a shader does not depend on a device or a system.
   static const std::shared_ptr<Known>& instance() {
     // Never destroyed, and made once: it has a ProcessMutex.
-    static const auto& known = *std::make_unique<std::shared_ptr<Known>>(std::make_shared<Known>()).release();
+    static const auto& known =
+        *std::make_unique<std::shared_ptr<Known>>(std::make_shared<Known>()).release();
     return known;
   }
 

@@ -94,7 +94,8 @@ Result<PipelineActor::Chosen> PipelineActor::replay_for(const RunPipeline& run) 
   replay->passing = !keep;
   replay->moved = true;
   if (keep) {
-    const std::uint64_t limit = device_->scheduler().pool().stats().budget / KeptArenas::part_of_budget;
+    const std::uint64_t limit =
+        device_->scheduler().pool().stats().budget / KeptArenas::part_of_budget;
     kept_.push_back(replay);
     arenas_->keep(replay, limit);
   }
@@ -117,7 +118,8 @@ Result<std::shared_ptr<BufferState>> PipelineActor::make_arena(bool keep) const 
   const TensorSpec spec{DType::u8, Shape{static_cast<std::int64_t>(bytes)}};
   CommandScheduler& scheduler = device_->scheduler();
   const bool late = !keep && bytes >= MemoryPool::large_bytes;
-  return late ? scheduler.make_late_buffer(spec, "pipeline") : scheduler.make_buffer(spec, "pipeline");
+  return late ? scheduler.make_late_buffer(spec, "pipeline")
+              : scheduler.make_buffer(spec, "pipeline");
 }
 
 std::shared_ptr<Replay> PipelineActor::spare() {

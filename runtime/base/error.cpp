@@ -67,9 +67,7 @@ namespace {
 /// For objects of other files, too, that are made before main().
 const Error& spare() {
   static constinit NeverDestroyed<Error> made;
-  return made.get([] {
-    return Error{"", ErrorCode::out_of_memory, "host memory exhausted"};
-  });
+  return made.get([] { return Error{"", ErrorCode::out_of_memory, "host memory exhausted"}; });
 }
 [[maybe_unused]] const Error& made_in_time = spare();
 }  // namespace

@@ -31,7 +31,8 @@ template <class T> class NeverDestroyed {
     if (const Held* there = held_.load(std::memory_order_acquire)) return there->value;
     auto own = std::make_unique<Held>(make);
     Held* first = nullptr;
-    if (held_.compare_exchange_strong(first, own.get(), std::memory_order_acq_rel)) first = own.release();
+    if (held_.compare_exchange_strong(first, own.get(), std::memory_order_acq_rel))
+      first = own.release();
     return first->value;
   }
 

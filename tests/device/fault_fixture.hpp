@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "stoker/device/command_pool.hpp"
-#include "stoker/device/fault/fault_injection.hpp"
 #include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/fault/fault_injection.hpp"
 
 namespace stoker {
 

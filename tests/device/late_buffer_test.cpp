@@ -10,7 +10,8 @@ constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 class LateBuffers : public Scheduler {
  protected:
   std::shared_ptr<BufferState> late(std::uint64_t bytes = mebibyte) {
-    return scheduler->make_late_buffer({DType::u8, {static_cast<std::int64_t>(bytes)}}, "test").value();
+    return scheduler->make_late_buffer({DType::u8, {static_cast<std::int64_t>(bytes)}}, "test")
+        .value();
   }
   CommandPtr submit_behind(const std::shared_ptr<Timeline>& gate,
                            const std::shared_ptr<BufferState>& from,

@@ -6,8 +6,8 @@
 #include <deque>
 
 #include "stoker/device/command_pool.hpp"
-#include "stoker/device/host_memory.hpp"
 #include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/host_memory.hpp"
 
 namespace stoker {
 

@@ -377,8 +377,8 @@ TEST_F(ActorGuide, watching_for_hogs) {
     hogging = who;
     told.count_down();
   };
-  executor->stall_detector().start(executor->clock(), 50ms,
-                                   [&](const stoker::StalledThread& stalled) { warn(stalled.who); });
+  executor->stall_detector().start(
+      executor->clock(), 50ms, [&](const stoker::StalledThread& stalled) { warn(stalled.who); });
   struct Hog : stoker::Actor {
     explicit Hog(std::latch& latch) : told{&latch} {}
     void on(Start) { told->wait(); }

@@ -73,10 +73,10 @@ const NamedTable<LossScale>& table() {
   return made.get([] {
     // Below f32's normal numbers the inverse would be infinite.
     const ParamSpec value{.name = "value",
-                                 .type = ParamType::real,
-                                 .fallback = 32768.0,
-                                 .doc = "what the loss is multiplied by at first",
-                                 .min = 1e-30};
+                          .type = ParamType::real,
+                          .fallback = 32768.0,
+                          .doc = "what the loss is multiplied by at first",
+                          .min = 1e-30};
     return NamedTable<LossScale>{"loss scale",
                                  {{"identity", {}, by_nothing},
                                   {"static", {value}, by_one_number},

@@ -38,7 +38,8 @@ Value scale_of(const Parts& z) {
   static constinit NamedOp stop{"stop_gradient"};
   const Value largest = of("max", of("abs", z.re), of("abs", z.im));
   const Value useless = of("logical_or", is(largest, 0), of("is_infinity", largest));
-  const Value divisor = largest.dtype() == DType::f32 ? of("min", largest, like(largest, 0x1p126)) : largest;
+  const Value divisor =
+      largest.dtype() == DType::f32 ? of("min", largest, like(largest, 0x1p126)) : largest;
   return apply_one(stop, {select(useless, like(largest, 1), divisor)});
 }
 

@@ -21,9 +21,7 @@ const Params& no_params() {
 
 }  // namespace
 
-const Params& Attributes::params() const noexcept {
-  return params_ ? *params_ : no_params();
-}
+const Params& Attributes::params() const noexcept { return params_ ? *params_ : no_params(); }
 
 TensorSpec Attributes::spec() const {
   const auto dtype = parse_dtype(text("dtype"));

@@ -61,9 +61,7 @@ namespace {
 const Buffers no_buffers;
 }  // namespace
 
-const Buffers& Node::none() noexcept {
-  return no_buffers;
-}
+const Buffers& Node::none() noexcept { return no_buffers; }
 
 Node::State Node::state() const {
   const std::scoped_lock lock{mutex_};

@@ -222,7 +222,9 @@ TEST_F(Plans, what_the_host_drives_stands_between_pipelines) {
 
 TEST_F(Plans, small_work_on_an_idle_cpu_is_neither_recorded_nor_handed_over) {
   const Device device = current_device();
-  const auto recordings = [&] { return device.client()->scheduler().backend()->counters().recordings; };
+  const auto recordings = [&] {
+    return device.client()->scheduler().backend()->counters().recordings;
+  };
   Pipeline pipeline = system.pipeline(device);
   pipeline.input("x", {DType::f32, Shape{16}}).add("relu", {"x"}, "a").add("exp", {"a"}, "y");
   pipeline.output("y");
