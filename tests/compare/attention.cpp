@@ -1,13 +1,19 @@
 // Attention: the function with masks, and the layers of it.
-#include "stoker/api/nn/functional/attention.hpp"
+#include <cmath>
 
 #include "families.hpp"
 #include "layer_case.hpp"
+#include "stoker/api/nn/functional/attention.hpp"
 
 namespace stoker::compare {
 namespace {
 
 using List = std::vector<std::int64_t>;
+
+/// Some are so much alike that one takes all, others hardly; with few digits the former say nothing.
+Range operands(Draw& draw, DType dtype) {
+  return dtype != DType::bf16 && draw.chance(0.5) ? Range::moderate : Range::unit;
+}
 
 /// Numbers that are added, or such as say which keys take part.
 Tensor mask_of(Draw& draw, const Shape& shape, DType dtype) {
@@ -23,13 +29,14 @@ void function(Draw& draw, Record& record) {
   const std::int64_t queries = draw.extent(17), keys = draw.extent(33), size = draw.extent(65);
   List leading;
   for (std::int64_t i = draw.integer(0, 2); i > 0; --i) leading.push_back(draw.extent(4));
+  const Range range = operands(draw, dtype);
   const auto tensor = [&](std::int64_t rows, std::int64_t columns, bool whole) {
     List extents = leading;
     for (std::int64_t& one : extents)
       if (!whole && draw.chance(0.15)) one = 1;
     extents.push_back(rows);
     extents.push_back(columns);
-    return draw.tensor({dtype, shape_of(extents)}, Range::moderate);
+    return draw.tensor({dtype, shape_of(extents)}, range);
   };
   Tensors given{tensor(queries, size, true), tensor(keys, size, false)};
   if (draw.chance(0.1)) {
@@ -47,17 +54,20 @@ void function(Draw& draw, Record& record) {
   if (draw.chance(0.3)) options.scale = draw.real(0.05, 1);
   Json attributes{{"causal", options.causal}};
   if (options.scale) attributes["scale"] = *options.scale;
+  // What takes no part may be said by -∞, too, which is added.
+  bool infinite = false;
   if (draw.chance(0.6)) {
     List scores = leading;
     scores.push_back(queries);
     scores.push_back(keys);
     given.push_back(mask_of(draw, draw.beside(shape_of(scores)), dtype));
+    infinite = given[3].dtype() == DType::boolean && draw.chance(0.3);
   }
   record.add(
-      "nn.attention", {{"options", attributes}}, given,
+      "nn.attention", {{"options", attributes}, {"infinite", infinite}}, given,
       [&](const Tensors& in) {
         nn::AttentionOptions how = options;
-        if (in.size() > 3) how.mask = in[3];
+        if (in.size() > 3) how.mask = infinite ? select(in[3], 0.0, -HUGE_VAL) : in[3];
         return Tensors{nn::scaled_dot_product_attention(in[0], in[1], in[2], how)};
       },
       layer_way(draw));
@@ -70,8 +80,9 @@ void layer(Draw& draw, Record& record) {
   const std::int64_t heads = draw.integer(1, 4), features = heads * draw.extent(9);
   const std::int64_t given = draw.integer(several ? 1 : 2, 3);
   const std::int64_t keys = given > 1 ? draw.extent(13) : queries;
+  const Range range = operands(draw, dtype);
   const auto tensor = [&](std::int64_t time, std::int64_t size) {
-    return draw.tensor({dtype, {batch, time, size}}, Range::moderate);
+    return draw.tensor({dtype, {batch, time, size}}, range);
   };
   Tensors inputs{tensor(queries, features)};
   if (given > 1) inputs.push_back(tensor(keys, several ? draw.extent(17) : features));
@@ -94,7 +105,7 @@ void layer(Draw& draw, Record& record) {
   }
   record_layer(
       draw, record,
-      {several ? "multi_head_attention" : "attention", options, inputs, variables, Range::unit});
+      {several ? "multi_head_attention" : "attention", options, inputs, variables, Range::small});
 }
 
 }  // namespace

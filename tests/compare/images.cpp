@@ -1,4 +1,4 @@
-// Layers of images: convolutions of all kinds, and pools.
+// Layers of images: convolutions of all kinds, pools, and images of another size.
 #include <algorithm>
 
 #include "families.hpp"
@@ -102,7 +102,9 @@ void pool(Draw& draw, Record& record) {
   Params options;
   if (kind == "lp_pool" && draw.chance(0.6))
     options.set("norm", draw.of(std::vector<double>{1, 1.5, 3, 4}));
-  const bool any = kind == "max_pool" && draw.chance(0.3);
+  // Of halves, also such as have squares beyond the largest.
+  Range range = draw.chance(0.8) ? Range::moderate : Range::positive;
+  if (kind == "max_pool" && draw.chance(0.3)) range = Range::any;
   const double form = draw.real(0, 1);
   if (form < 0.5) {
     set_windows(draw, image, options, "window_dilations");
@@ -115,9 +117,7 @@ void pool(Draw& draw, Record& record) {
     if (form < 0.75) options.set("output_size", listed(draw, wanted));
     if (form > 0.75 && draw.chance(0.5)) options.set("keep_axes", true);
   }
-  record_layer(
-      draw, record,
-      {kind, options, {draw.tensor({dtype, image.shape}, any ? Range::any : Range::moderate)}});
+  record_layer(draw, record, {kind, options, {draw.tensor({dtype, image.shape}, range)}});
 }
 
 void blur(Draw& draw, Record& record) {
@@ -129,12 +129,27 @@ void blur(Draw& draw, Record& record) {
       {"blur_pool", options, {draw.tensor({draw.floating(), image.shape}, Range::moderate)}});
 }
 
+void resize(Draw& draw, Record& record) {
+  static const std::vector<std::string> methods{"nearest", "bilinear", "bicubic", "lanczos3",
+                                                "lanczos5"};
+  const Image image{draw, 2, 9};
+  List wanted;
+  for (const std::int64_t extent : image.space)
+    wanted.push_back(draw.chance(0.15) ? extent : draw.integer(1, 20));
+  Params options{{"shape", listed(draw, wanted)}, {"method", draw.of(methods)}};
+  if (draw.chance(0.3)) options.set("antialias", false);
+  if (image.first) options.set("channels", std::string{"first"});
+  record_layer(draw, record,
+               {"resize", options, {draw.tensor({draw.floating(), image.shape}, Range::moderate)}});
+}
+
 }  // namespace
 
 void image_layers(Draw& draw, Record& record) {
   const double kind = draw.real(0, 1);
-  if (kind < 0.5) return convolution(draw, record);
-  if (kind < 0.95) return pool(draw, record);
+  if (kind < 0.45) return convolution(draw, record);
+  if (kind < 0.85) return pool(draw, record);
+  if (kind < 0.95) return resize(draw, record);
   blur(draw, record);
 }
 

@@ -1,7 +1,7 @@
-"""Layers of images, [batch, space…, channels] or with channels first: convolutions and pools.
+"""Layers of images, [batch, space…, channels] or with channels first: convolutions, pools and other sizes.
 
 Dumoulin and Visin, arXiv:1603.07285 (transposed convolutions, which JAX pads as its conv_transpose says); Zhang,
-arXiv:1904.11486 (blur_pool)."""
+arXiv:1904.11486 (blur_pool); Keys, IEEE ASSP 29 (1981), and Duchon, J. Appl. Meteorol. 18 (1979) (resize)."""
 import itertools
 import math
 
@@ -189,7 +189,51 @@ def global_pool(kind):
     return layer
 
 
-KINDS = {"conv": conv(lambda of, x: of.option("feature_group_size", 1)), "depthwise_conv": conv(lambda of, x: x.shape[-1]),
+# Resampling -----------------------------------------------------------------------------------------
+def cubic(d):
+    return np.where(d < 1, (1.5 * d - 2.5) * d * d + 1, np.where(d < 2, ((-0.5 * d + 2.5) * d - 4) * d + 2, 0))
+
+
+def sinc(d):
+    at = d * np.arctan2(np.longdouble(0), np.longdouble(-1))
+    return np.where(d == 0, 1, np.sin(at) / np.where(d == 0, 1, at))
+
+
+def lanczos(radius):
+    return lambda d: np.where(d < radius, sinc(d) * sinc(d / radius), 0)
+
+
+METHODS = {"bilinear": lambda d: np.maximum(1 - d, 0), "bicubic": cubic, "lanczos3": lanczos(3), "lanczos5": lanczos(5)}
+
+
+def resized(x, m, method, antialias):
+    """The last axis with m places, whose centres cover the same range; wider kernels where there are fewer."""
+    n = x.shape[-1]
+    if method == "nearest":
+        return x[..., (2 * np.arange(m) + 1) * n // (2 * m)]
+    if m == n:
+        return x
+    distance = np.abs((2 * np.arange(m, dtype=np.longdouble) + 1) * n / (2 * m) - np.longdouble(0.5) - np.arange(n)[:, None])
+    weights = METHODS[method](distance / max(1, np.longdouble(n) / m if antialias else 1))
+    weights = weights / weights.sum(0)
+    # The host has them in doubles, of which some that cancel are summed; they are rounded to the dtype.
+    wide = "f64" if x.dtype == "f64" else "f32"
+    off = np.max(np.abs(weights), 0) * 2.0 ** -48 + (0 if wide == "f64" else np.abs(weights) * within_sums(wide))
+    return product(x.cast(wide), Rounded(weights, off, wide)).cast(x.dtype)
+
+
+def resize(of):
+    def layer(x):
+        space = x.v.ndim - 2
+        for axis, extent in enumerate(listed(of, "shape", None, space), 1):
+            turn = x.each(lambda v: np.moveaxis(v, axis, -1))
+            y = resized(turn, extent, of.option("method", "nearest"), of.option("antialias", True))
+            x = y.each(lambda v: np.moveaxis(v, -1, axis))
+        return x
+    return [turned(of, layer)]
+
+
+KINDS = {"resize": resize, "conv": conv(lambda of, x: of.option("feature_group_size", 1)), "depthwise_conv": conv(lambda of, x: x.shape[-1]),
          "separable_conv2d": separable, "separable_conv3d": separable, "conv_transpose": conv_transpose,
          "blur_pool": blur_pool,
          **{name + kind + "_pool": pool(kind, bool(name)) for name in ("", "adaptive_") for kind in REDUCED},

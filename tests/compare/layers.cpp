@@ -63,7 +63,8 @@ void normalization(Draw& draw, Record& record) {
   record_layer(draw, record,
                {.kind = kind,
                 .options = normalization_options(draw, kind, axis, groups),
-                .inputs = {draw.tensor({dtype, shape_of(extents)}, Range::moderate)},
+                .inputs = {draw.tensor({dtype, shape_of(extents)},
+                                       draw.chance(0.8) ? Range::moderate : Range::positive)},
                 .variables = variables,
                 .training = draw.chance(0.6)});
 }

@@ -1,6 +1,5 @@
 // Losses, one number for each row or all of them together.
 #include "stoker/api/nn/functional/losses.hpp"
-
 #include "families.hpp"
 #include "layer_case.hpp"
 
@@ -34,6 +33,8 @@ Shape rows(Draw& draw, std::int64_t least = 1) {
   return shape_of(extents);
 }
 
+Range logits(Draw& draw) { return draw.chance(0.8) ? Range::moderate : Range::positive; }
+
 /// Mostly like the prediction.
 DType target_dtype(Draw& draw, DType prediction) {
   return draw.chance(0.7) ? prediction : draw.number();
@@ -64,6 +65,7 @@ void of_numbers(Draw& draw, Record& record) {
   const DType dtype = draw.chance(0.9) ? draw.floating() : draw.number();
   const Shape shape = rows(draw);
   const auto of = [&](Range target, Range prediction) {
+    if (prediction == Range::moderate && draw.chance(0.2)) prediction = Range::positive;
     return Tensors{draw.tensor({target_dtype(draw, dtype), shape}, target),
                    draw.tensor({dtype, shape}, prediction)};
   };
@@ -107,9 +109,8 @@ void binary(Draw& draw, Record& record) {
     how.positive_weight = draw.real(0.2, 3);
   }
   const DType target = draw.chance(0.3) ? DType::boolean : dtype;
-  const Tensors given{
-      draw.tensor({target, shape}, Range::share),
-      draw.tensor({dtype, shape}, how.from_logits ? Range::moderate : Range::share)};
+  const Tensors given{draw.tensor({target, shape}, Range::share),
+                      draw.tensor({dtype, shape}, how.from_logits ? logits(draw) : Range::share)};
   add(draw, record,
       {"binary_cross_entropy",
        {{"from_logits", how.from_logits},
@@ -132,7 +133,7 @@ void categorical(Draw& draw, Record& record) {
                                                                            : shape.with(last, 1)},
                                       0, shape[last] + (draw.chance(0.3) ? 1 : -1))
                       : draw.tensor({target_dtype(draw, dtype), shape}, Range::share),
-                draw.tensor({dtype, shape}, how.from_logits ? Range::moderate : Range::share)};
+                draw.tensor({dtype, shape}, how.from_logits ? logits(draw) : Range::share)};
   Json names{"x0", "x1"};
   if (draw.chance(0.3)) {
     names.push_back("class_weights");

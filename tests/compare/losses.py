@@ -3,7 +3,7 @@
 Huber, Ann. Math. Statist. 35 (1964); Graves et al., "Connectionist temporal classification", ICML 2006."""
 import numpy as np
 
-from activations import of_softplus, softplus
+from activations import softplus
 from rounded import Rounded, absolute, clip, done, exp, half_unit, larger, log, mean, monotone, of_functions, sqrt, total, where
 
 TINY = 1e-7

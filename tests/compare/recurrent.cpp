@@ -1,8 +1,7 @@
 // Recurrent networks: cells by themselves, and layers over whole sequences with states and masks.
-#include "stoker/api/nn/functional/recurrent_cells.hpp"
-
 #include "families.hpp"
 #include "layer_case.hpp"
+#include "stoker/api/nn/functional/recurrent_cells.hpp"
 
 namespace stoker::compare {
 namespace {
