@@ -23,8 +23,8 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 }
 }  // namespace
 
-// Replaces the allocation functions of the program; the array forms call these. The nothrow form is
-// replaced, too: a sanitizer would serve it from its own heap and object to the delete below.
+// Replaces the allocation functions of the program; the array forms call these. The nothrow forms are
+// replaced, too: a sanitizer would serve them from its own heap and object to the delete below.
 void* operator new(std::size_t bytes) { return allocate(bytes, 1); }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   try {
@@ -35,6 +35,13 @@ void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
 }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  try {
+    return allocate(bytes, static_cast<std::size_t>(alignment));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
