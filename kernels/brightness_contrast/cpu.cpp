@@ -1,9 +1,6 @@
-#include <algorithm>
-
-#include "stoker/kernels/cpu/stream.hpp"
-#include "stoker/kernels/cpu_plan.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/image/lanes.hpp"
+#include "stoker/kernels/image/pointwise.hpp"
 
 namespace stoker::kernels::brightness_contrast::STOKER_ISA {
 namespace {
@@ -39,30 +36,8 @@ template <class T> CpuPlan plan_for(const KernelCall& call) {
   const auto offset =
       static_cast<float>(white * (0.5 - 0.5 * contrast + call.params.real("brightness")));
   const bool alpha = image::extent(call.shape()).has_alpha();
-  const std::size_t elements = call.inputs[0].elements();
-  const std::uint32_t slices = slice_count(elements, std::size_t{1} << 16);
-  const bool streams = elements * sizeof(T) >= cpu::STOKER_ISA::stream_from_bytes;
-
-  CpuPlan plan;
-  plan.cost_ns = static_cast<double>(elements * sizeof(T)) * 0.1;
-  plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
-                           const Line line{factor, offset, alpha};
-                           const SliceRange range = slice_range(elements, slices, index);
-                           const T* const from = args.in<T>(0);
-                           T* const to = args.out<T>();
-                           if (!streams)
-                             return line.apply(from + range.begin, to + range.begin,
-                                               range.end - range.begin);
-                           constexpr std::size_t block = 4096;
-                           alignas(64) T result[block];
-                           for (std::size_t i = range.begin; i < range.end; i += block) {
-                             const std::size_t n = std::min(block, range.end - i);
-                             line.apply(from + i, result, n);
-                             cpu::STOKER_ISA::stream_copy(to + i, result, n * sizeof(T));
-                           }
-                           cpu::STOKER_ISA::stream_fence();
-                         }});
-  return plan;
+  return pointwise_plan<T>(call, Line{factor, offset, alpha}, std::size_t{1} << 16,
+                           0.1 * sizeof(T));
 }
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {

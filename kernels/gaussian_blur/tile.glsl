@@ -15,17 +15,7 @@ shared float tile[ROWS][TILE + 2u * MAX_HALO];
 #define TO_T(v) T(clamp(v, 0.0, 255.0) + 0.5)
 #endif
 
-// The index in [0, count) that stands for i; -1: zero does.
-int inside(int i, int count) {
-  if (i >= 0 && i < count) return i;
-  if (border == 0u) return clamp(i, 0, count - 1);
-  if (border == 3u) return -1;
-  if (border == 2u) return i < 0 ? count - 1 - (-i - 1) % count : i % count;
-  if (count == 1) return 0;
-  int period = 2 * (count - 1);
-  int phase = abs(i) % period;
-  return phase < count ? phase : period - phase;
-}
+#include "image/border.glsl"
 
 float down_one(int column, int y) {
   int pixel = column < 0 ? -((-column + int(channels) - 1) / int(channels)) : column / int(channels);

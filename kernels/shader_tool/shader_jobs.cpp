@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <thread>
 
 #include "stoker/kernels/glsl/compiler.hpp"
@@ -20,6 +21,26 @@ Result<std::string> read_text(const std::filesystem::path& file) {
   text << in.rdbuf();
   if (!in) return Error{"shaders", ErrorCode::io_error, "cannot read " + file.string()};
   return std::move(text).str();
+}
+
+/// The text of a shader. A line `#include "image/border.glsl"` stands for that file of kernels/, which includes
+/// nothing itself; the lines after it keep their numbers.
+Result<std::string> read_shader(const std::filesystem::path& folder, const std::string& name) {
+  constexpr std::string_view include = "#include \"";
+  STOKER_ASSIGN(const std::string text, read_text(folder / name));
+  std::istringstream lines{text};
+  std::string whole;
+  std::size_t number = 1;
+  for (std::string line; std::getline(lines, line); ++number) {
+    if (!line.starts_with(include) || !line.ends_with('"')) {
+      whole += line + '\n';
+      continue;
+    }
+    line = line.substr(include.size(), line.size() - include.size() - 1);
+    STOKER_ASSIGN(const std::string part, read_text(folder / line));
+    whole += part + "#line " + std::to_string(number + 1) + '\n';
+  }
+  return whole;
 }
 
 }  // namespace
@@ -42,7 +63,7 @@ Result<std::vector<Job>> collect(const KernelRegistry& registry,
   std::vector<Job> jobs;
   for (const auto& [name, shader] : shaders) {
     Shader text = *shader;
-    STOKER_ASSIGN(text.source, read_text(kernels_folder / shader->file));
+    STOKER_ASSIGN(text.source, read_shader(kernels_folder, shader->file));
     text.file = "kernels/" + shader->file;
     for (const ShaderVariant& variant : shader->variants)
       jobs.push_back({name, variant.name, text, &variant});

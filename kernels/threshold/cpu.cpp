@@ -1,10 +1,7 @@
 // Bytes are compared as bytes, whole registers at once; floats as floats.
-#include <algorithm>
-
-#include "stoker/kernels/cpu/stream.hpp"
-#include "stoker/kernels/cpu_plan.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/image/lanes.hpp"
+#include "stoker/kernels/image/pointwise.hpp"
 #include "stoker/kernels/threshold/levels.hpp"
 
 namespace stoker::kernels::threshold::STOKER_ISA {
@@ -68,30 +65,8 @@ template <class T, bool KeepsAbove, bool KeepsBelow> struct Row {
 template <class T, bool KeepsAbove, bool KeepsBelow>
 CpuPlan plan_for(const KernelCall& call, const Levels& all) {
   const bool alpha = image::extent(call.shape()).has_alpha();
-  const std::size_t elements = call.inputs[0].elements();
-  const std::uint32_t slices = slice_count(elements * sizeof(T), std::size_t{1} << 17);
-  const bool streams = elements * sizeof(T) >= cpu::STOKER_ISA::stream_from_bytes;
-
-  CpuPlan plan;
-  plan.cost_ns = static_cast<double>(elements * sizeof(T)) * 0.05;
-  plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
-                           const Row<T, KeepsAbove, KeepsBelow> row{{all, alpha}};
-                           const SliceRange range = slice_range(elements, slices, index);
-                           const T* const from = args.in<T>(0);
-                           T* const to = args.out<T>();
-                           if (!streams)
-                             return row.apply(from + range.begin, to + range.begin,
-                                              range.end - range.begin);
-                           constexpr std::size_t block = 4096;
-                           alignas(64) T result[block];
-                           for (std::size_t i = range.begin; i < range.end; i += block) {
-                             const std::size_t n = std::min(block, range.end - i);
-                             row.apply(from + i, result, n);
-                             cpu::STOKER_ISA::stream_copy(to + i, result, n * sizeof(T));
-                           }
-                           cpu::STOKER_ISA::stream_fence();
-                         }});
-  return plan;
+  return pointwise_plan<T>(call, Row<T, KeepsAbove, KeepsBelow>{{all, alpha}},
+                           (std::size_t{1} << 17) / sizeof(T), 0.05 * sizeof(T));
 }
 
 template <class T> CpuPlan plan_for(const KernelCall& call) {

@@ -11,7 +11,8 @@ namespace stoker {
 /// All there are, newest first. Process-wide by nature, as fork() is.
 struct ProcessMutexes {
   static void lock_all() {
-    // A driver forks within its call. Nobody else can be forking beside that delay in the other way.
+    // A driver may fork within its call, with locks that others in such calls wait for. Until this thread's
+    // delay is over try_fork() fails for all others, so there is nothing to mark.
     if (ForkDelays::has_own()) return lock_mutexes();
     for (;;) {
       ForkDelays::wait_for_none();

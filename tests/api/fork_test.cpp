@@ -1,8 +1,6 @@
 // What was made before fork() refuses in the child and never hangs there; the child may make a
 // system of its own, and the parent notices nothing.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <functional>
@@ -15,36 +13,13 @@
 #include "stoker/actors/supervisor/supervisor.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/runtime/observe/log.hpp"
+#include "stoker/tests/runtime/base/fork_fixture.hpp"
 
 namespace stoker {
 namespace {
 
-class Forks : public testing::TestWithParam<const char*> {
+class Forks : public ForkFixture, public testing::WithParamInterface<const char*> {
  protected:
-  void SetUp() override {
-#ifdef __SANITIZE_THREAD__
-    GTEST_SKIP() << "the thread sanitizer cannot follow a fork of a process with threads";
-#endif
-  }
-
-  /// Whether `check` returned true in a forked child, which is killed if it hangs.
-  static bool holds_in_child(const std::function<bool()>& check) {
-    const pid_t child = fork();
-    if (child == 0) {
-      alarm(60);
-      bool held = false;
-      try {
-        held = check();
-      } catch (const std::exception& error) {
-        fprintf(stderr, "in the child: %s\n", error.what());
-      }
-      _exit(held ? 0 : 1);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  }
-
   static bool refuses(const std::function<void()>& use) {
     try {
       use();
@@ -65,7 +40,7 @@ TEST_P(Forks, use_in_the_child_is_refused_by_name) {
   pipeline.add("relu", {x}, y);
   pipeline.run().get();
   system.run_blocking([] {}).get();
-  EXPECT_TRUE(holds_in_child([&] {
+  EXPECT_TRUE(true_in_child([&] {
     return refuses([&] { device.submit("relu", {x}, y); }) &&
            refuses([&] { static_cast<void>(system.run_blocking([] {})); }) &&
            refuses([&] { static_cast<void>(x.read<float>().get()); }) && refuses([&] {
@@ -89,7 +64,7 @@ TEST_P(Forks, waits_for_work_of_the_parent_end) {
   CommandOptions later;
   later.waits = {TimelinePoint{gate, 1}};
   const Command command = device.submit("relu", {x}, x, {}, later);
-  EXPECT_TRUE(holds_in_child([&] {
+  EXPECT_TRUE(true_in_child([&] {
     const Result<void> outcome = command.wait();
     return command.wait_for(std::chrono::hours{1}).has_error() && outcome.has_error() &&
            outcome.error().code() == ErrorCode::forked_process;
@@ -111,7 +86,7 @@ TEST_P(Forks, handles_go_in_the_child_with_work_in_flight) {
     system.reset();
     return true;
   };
-  EXPECT_TRUE(holds_in_child(drop_all));
+  EXPECT_TRUE(true_in_child(drop_all));
   command->get();
 }
 
@@ -126,7 +101,7 @@ TEST_P(Forks, handles_go_in_the_child_while_the_parent_makes_others) {
   }};
   auto x = std::make_unique<Buffer>(device.buffer({1.0F}));
   for (int i = 0; i < 100; ++i)
-    EXPECT_TRUE(holds_in_child([&] {
+    EXPECT_TRUE(true_in_child([&] {
       x.reset();
       return true;
     }));
@@ -137,7 +112,7 @@ TEST_P(Forks, leave_the_child_free_to_make_its_own_system) {
   const Device device = system.device(GetParam());
   const Buffer x = device.buffer({1.0F, -2.0F});
   device.submit("relu", {x}, x).get();
-  EXPECT_TRUE(holds_in_child([] {
+  EXPECT_TRUE(true_in_child([] {
     const System own;
     const Buffer made = own.device("cpu").buffer({1.0F, -2.0F});
     return own.device("cpu").run("relu", {made}).read<float>().get() == std::vector{1.0F, 0.0F};
@@ -156,7 +131,7 @@ TEST_P(Forks, actors_of_the_parent_refuse_in_the_child) {
   const auto counter = spawn<Counter>(system.shared_executor(), {.name = "counter"});
   ASSERT_EQ(counter.call(Total{}).get(), 7);
   ASSERT_TRUE(system.registry().register_name("counter", counter));
-  EXPECT_TRUE(holds_in_child([&] {
+  EXPECT_TRUE(true_in_child([&] {
     const System own;
     const auto mine = spawn<Counter>(own.shared_executor(), {.name = "mine"});
     return refuses([&] { counter.cast(Total{}).value(); }) &&
@@ -202,7 +177,7 @@ TEST_P(Forks, find_nothing_locked_that_the_parents_threads_use) {
     while (!stop.stop_requested()) static_cast<void>(System{}.device("cpu"));
   });
   for (int i = 0; i < 30; ++i)
-    EXPECT_TRUE(holds_in_child([] {
+    EXPECT_TRUE(true_in_child([] {
       log_warn("the child has begun");
       const System own;
       const auto mine = spawn<Counter>(own.shared_executor(), {.name = "mine"});

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <link.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <mutex>
@@ -11,29 +9,13 @@
 #include <vector>
 
 #include "stoker/runtime/base/process_mutex.hpp"
+#include "stoker/tests/runtime/base/fork_fixture.hpp"
 
 namespace stoker {
 namespace {
 
-class ForkDelayTest : public ::testing::Test {
+class ForkDelayTest : public ForkFixture {
  protected:
-  void SetUp() override {
-#ifdef __SANITIZE_THREAD__
-    GTEST_SKIP() << "the thread sanitizer cannot follow a fork of a process with threads";
-#endif
-  }
-
-  /// Runs `check` in a forked child and returns whether it returned true.
-  template <class Check> static bool true_in_child(Check check) {
-    const pid_t child = fork();
-    if (child == 0) {
-      alarm(60);  // kills a child that hangs
-      _exit(check() ? 0 : 1);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  }
   static int files_loaded() {
     int count = 0;
     dl_iterate_phdr(

@@ -1,7 +1,6 @@
 #include "stoker/runtime/base/fork_guard.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -21,27 +20,12 @@
 #include "stoker/runtime/futures/when.hpp"
 #include "stoker/runtime/observe/log.hpp"
 #include "stoker/runtime/process/process.hpp"
+#include "stoker/tests/runtime/base/fork_fixture.hpp"
 
 namespace stoker {
 namespace {
 
-class ForkGuardTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-#ifdef __SANITIZE_THREAD__
-    GTEST_SKIP() << "the thread sanitizer cannot follow a fork of a process with threads";
-#endif
-  }
-};
-
-/// Runs `check` in a forked child and returns whether it returned true.
-template <class Check> bool true_in_child(Check check) {
-  const pid_t child = fork();
-  if (child == 0) _exit(check() ? 0 : 1);
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
+using ForkGuardTest = ForkFixture;
 
 TEST_F(ForkGuardTest, refuses_in_a_child_and_not_in_the_process_it_was_made_in) {
   const ForkGuard guard;
