@@ -1,6 +1,8 @@
 // Attention and its layers, against NumPy (golden/attention.py).
 #include "stoker/api/nn/functional/attention.hpp"
 
+#include <limits>
+
 #include "golden_numbers.hpp"
 #include "layer_fixture.hpp"
 #include "stoker/tests/tensor/differences.hpp"
@@ -58,6 +60,18 @@ TEST_F(Attention, a_query_that_sees_nothing_gets_zeros) {
   expect_near(none, {2, 0, 3});
   // Three queries for two keys: the first of them stands before both.
   expect_near(scaled_dot_product_attention(q, k, v, {.causal = true}), {0, 1, 2});
+}
+
+TEST_F(Attention, a_mask_of_floats_may_leave_keys_out) {
+  const Tensor q = ones({1, 3, 2});
+  const Tensor v = tensor({{{1.0}, {3.0}, {7.0}}});
+  const double never = -std::numeric_limits<double>::infinity();
+  const Tensor mask = tensor({{0.0, 0.0, never}, {never, never, never}, {never, 0.0, 0.0}});
+  expect_near(scaled_dot_product_attention(q, q, v, {.mask = mask}), {2, 0, 5});
+  // What the order leaves out counts less than the lowest number.
+  const Tensor low =
+      tensor({std::numeric_limits<float>::lowest(), std::numeric_limits<float>::lowest(), 0.0F});
+  expect_near(scaled_dot_product_attention(q, q, v, {.mask = low, .causal = true}), {1, 2, 7});
 }
 
 TEST_F(Attention, what_takes_no_part_gets_no_gradient) {

@@ -179,6 +179,14 @@ TEST_F(ImageLayers, adaptive_pools_cannot_give_more_than_there_is) {
             ErrorCode::invalid_parameter);
 }
 
+TEST_F(ImageLayers, powers_of_16_bit_numbers_stay_in_their_range) {
+  const Tensor large = as_type(line({300, 0, 3e-5, 4e-5}), DType::f16);
+  const Tensor pooled = apply("lp_pool", {{"kernel_size", 2}}, large);
+  EXPECT_EQ(pooled.dtype(), DType::f16);
+  expect_near(as_type(pooled, DType::f32), {300, 5e-5}, 1e-6);
+  expect_near(as_type(apply("global_lp_pool", {}, large), DType::f32), {300}, 1e-6);
+}
+
 TEST_F(ImageLayers, powers_of_windows_of_zeros_have_slope_0) {
   const auto slope_of = [](const char* kind, const Params& options) {
     return grad([&](const Tensor& x) { return sum(apply(kind, options, x)); })(line({0, 0, 3, 4}));

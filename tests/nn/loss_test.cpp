@@ -255,6 +255,15 @@ TEST_F(Losses, keep_what_is_small) {
   expect_near(loss("soft_margin").of(ones({1, 1}), sure) * 1e9, {least});
 }
 
+TEST_F(Losses, hold_for_rows_whose_squares_leave_the_range) {
+  const Tensor t = tensor({{3e20, 4e20}});
+  const Tensor p = tensor({{4e30, 3e30}});
+  expect_near(losses::cosine_similarity(t, p), {0.96});
+  const auto similarity = [&](const Tensor& x) { return sum(losses::cosine_similarity(t, x)); };
+  // (t/|t| - cos · p/|p|) / |p|
+  expect_near(grad(similarity)(p) * 1e30, {(0.6 - 0.96 * 0.8) / 5, (0.8 - 0.96 * 0.6) / 5}, 1e-6);
+}
+
 TEST_F(Losses, have_no_slope_between_rows_of_zeros) {
   const auto similarity = [](const Tensor& p) {
     return sum(losses::cosine_similarity(zeros({1, 3}), p));

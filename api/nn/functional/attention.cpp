@@ -1,6 +1,7 @@
 #include "stoker/api/nn/functional/attention.hpp"
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "stoker/api/tensor/core/creation.hpp"
@@ -18,6 +19,8 @@ constexpr const char* name = "attention";
 /// What is no score at all: its exponential is 0 beside any other, and it stays finite where there
 /// is no other.
 constexpr double nothing = -1e30;
+/// The least score of what takes part, however low a mask makes it.
+constexpr double least = nothing / 2;
 
 std::int64_t extent(const Tensor& x, std::size_t from_end) {
   return x.shape()[x.rank() - from_end];
@@ -69,10 +72,12 @@ void check_mask(const Tensor& mask, const Tensor& scores) {
                 {{"scores", scores.spec().to_string()}, {"mask", mask.spec().to_string()}}};
 }
 
-/// Which keys take part, of those that integers and the order leave; no value: all.
+/// Which keys take part, of those that the mask and the order leave; no value: all.
 Tensor taking_part(const Tensor& scores, const AttentionOptions& options) {
   Tensor part;
-  if (options.mask.has_value() && !is_float(options.mask.dtype())) part = options.mask != 0;
+  if (options.mask.has_value())
+    part = is_float(options.mask.dtype()) ? options.mask != -std::numeric_limits<double>::infinity()
+                                          : options.mask != 0;
   if (!options.causal) return part;
   const std::int64_t queries = extent(scores, 2);
   const std::int64_t keys = extent(scores, 1);
@@ -102,7 +107,7 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
   Tensor scores = as_type(matmul(q * scale, transpose(k, turned)), within);
   if (options.mask.has_value()) {
     check_mask(options.mask, scores);
-    if (is_float(options.mask.dtype())) scores = scores + as_type(options.mask, within);
+    if (is_float(options.mask.dtype())) scores = max(scores + as_type(options.mask, within), least);
   }
   const Tensor part = taking_part(scores, options);
   if (part.has_value()) scores = select(part, scores, nothing);

@@ -24,7 +24,7 @@ namespace stoker::nn {
 struct AttentionOptions {
   /// Broadcasts to [batch, heads, queries, keys]. Integers: a key takes part where it is not 0.
   /// (The masks of recurrent layers mean the reverse: they say where padding is.) Floats are added
-  /// to the scores. A query that no key takes part for gets 0.
+  /// to the scores; a key takes no part where one is -∞. A query that no key takes part for gets 0.
   Tensor mask = {};
   /// Query i sees the keys up to i + keys - queries, so that the last one sees all.
   bool causal = false;

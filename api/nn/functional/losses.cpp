@@ -218,9 +218,19 @@ Tensor cosine_similarity(const Tensor& target, const Tensor& prediction,
                 {{"parameter", "epsilon"}}};
   const auto [t, p] = alike("cosine_similarity", target, prediction);
   const Reduce over{detail::checked_axes("cosine_similarity", options.axes, p.rank())};
+  // Both are scaled so that squares stay in the range, and epsilon with them: the quotient is the same.
+  const auto scale_of = [&](const Tensor& x) {
+    const Tensor largest = reduce_max(abs(x), {over.axes, true});
+    return stop_gradient(select(greater(largest, 1.0), largest, 1.0));
+  };
+  const Tensor of_t = scale_of(t);
+  const Tensor of_p = scale_of(p);
+  const Tensor a = t / of_t;
+  const Tensor b = p / of_p;
   // A root of 0 would have an infinite gradient; a length of 1e-18 is 0 beside any epsilon.
   const auto length = [&](const Tensor& x) { return sqrt(max(sum(x * x, over), 1e-36)); };
-  return sum(t * p, over) / max(length(t) * length(p), options.epsilon);
+  const Tensor least = reshape(options.epsilon / of_t / of_p, length(a).shape());
+  return sum(a * b, over) / max(length(a) * length(b), least);
 }
 
 Tensor margin_ranking(const Tensor& target, const Tensor& first, const Tensor& second,

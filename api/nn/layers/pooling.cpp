@@ -60,10 +60,14 @@ Window adaptive_window_of(const char* op, const LayerCall& call) {
   return window;
 }
 
-/// (Σ |x|^norm)^(1/norm). Windows of zeros, as relu leaves them, have slope 0 and not 0/0.
-Tensor power_mean(const Tensor& sum, double norm) {
-  const Tensor some = greater(sum, 0.0);
-  return select(some, pow(select(some, sum, 1.0), 1 / norm), 0.0);
+/// (Σ |x|^norm)^(1/norm), Σ being what `add` does. Windows of zeros, as relu leaves them, have slope 0 and not
+/// 0/0. Powers of 16-bit numbers leave their range and are in f32.
+template <class Add> Tensor power_mean(const Tensor& x, double norm, const Add& add) {
+  const bool narrow = x.dtype() == DType::f16 || x.dtype() == DType::bf16;
+  const Tensor total = add(pow(abs(narrow ? as_type(x, DType::f32) : x), norm));
+  const Tensor some = greater(total, 0.0);
+  const Tensor root = select(some, pow(select(some, total, 1.0), 1 / norm), 0.0);
+  return narrow ? as_type(root, x.dtype()) : root;
 }
 
 ParamSpec norm_option() {
@@ -141,7 +145,9 @@ void define(LayerTable& table) {
   add_window(table, {"lp_pool", "adaptive_lp_pool", "(sum of |x|^norm)^(1/norm)",
                      [](const LayerCall& call, const Window& window) {
                        const double norm = call.options().real("norm");
-                       return power_mean(window_sum(pow(abs(call.x()), norm), window), norm);
+                       return power_mean(call.x(), norm, [&](const Tensor& powers) {
+                         return window_sum(powers, window);
+                       });
                      },
                      true});
   add_global(table, "global_max_pool", "the largest of each channel",
@@ -151,7 +157,8 @@ void define(LayerTable& table) {
   add_global(table, "global_lp_pool", "(sum of |x|^norm)^(1/norm) of each channel",
              [](const LayerCall& call, const Reduce& over) {
                const double norm = call.options().real("norm");
-               return power_mean(sum(pow(abs(call.x()), norm), over), norm);
+               return power_mean(call.x(), norm,
+                                 [&](const Tensor& powers) { return sum(powers, over); });
              });
 }
 
