@@ -151,6 +151,14 @@ TEST_F(Layers, normalisations_take_mean_and_variance_away) {
                0, 0, std::sqrt(2.0), std::sqrt(2.0)},
               1e-9);
   expect_layer_gradient("layer_norm", {}, {sample({3, 4})});
+  // Halves with variables of f32: those are not rounded to halves.
+  const Tensor halves = as_type(sample({3, 4}, -1, 1, 1), DType::f16);
+  const Variables fine{{"gamma", full({4}, 1.0001)}, {"beta", full({4}, 1e-5)}};
+  const OneLayer norm{"layer_norm", {}};
+  const Tensor mixed = norm({halves}, fine).outputs[0];
+  EXPECT_EQ(mixed.dtype(), DType::f32);
+  const Tensor wide = norm({as_type(halves, DType::f32)}, fine).outputs[0];
+  expect_near(mixed, as_type(wide, DType::f64).to_vector<double>(), 1e-6);
   expect_layer_gradient("group_norm", {{"groups", 2}}, {sample({2, 3, 4})});
   expect_layer_gradient("rms_norm", {{"shift", 0.5}}, {sample({3, 4})});
   expect_layer_gradient("batch_norm", {}, {sample({3, 4})}, true);

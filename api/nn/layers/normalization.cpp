@@ -15,9 +15,12 @@ std::vector<Tensor> layer_norm(LayerCall& call) {
   const Tensor& x = call.x();
   const double epsilon = call.options().real("epsilon");
   const std::int64_t axis = channel_axis("layer_norm", x.shape(), call.options());
-  // One kernel does all of it along the last axis.
-  if (axis + 1 == static_cast<std::int64_t>(x.rank()))
-    return {stoker::layer_norm(x, call.variable("gamma"), call.variable("beta"), -1, epsilon)};
+  // One kernel does all of it along the last axis, in one dtype.
+  if (axis + 1 == static_cast<std::int64_t>(x.rank())) {
+    const Tensor& gamma = call.variable("gamma");
+    const DType dtype = expr::merged(x.dtype(), gamma.dtype());
+    return {stoker::layer_norm(as_type(x, dtype), gamma, call.variable("beta"), -1, epsilon)};
+  }
   return {scaled_and_shifted(call, normalized(x, moments(x, {axis}), epsilon), axis)};
 }
 
