@@ -40,6 +40,9 @@ vec4 input_at(int row, int column) {
   return value;
 }
 
+// Between equal values that value, to the bit, which mix() does not promise.
+vec4 between(vec4 a, vec4 b, float share) { return a + (b - a) * share; }
+
 void main() {
   uint pixel = stoker_index();
   if (pixel >= pixels) return;
@@ -55,9 +58,9 @@ void main() {
     int top = pixel_at(y_at);
     int left = pixel_at(x_at);
     float across = fraction(x_at);
-    vec4 above = mix(input_at(top, left), input_at(top, left + 1), across);
-    vec4 below = mix(input_at(top + 1, left), input_at(top + 1, left + 1), across);
-    value = mix(above, below, fraction(y_at));
+    vec4 above = between(input_at(top, left), input_at(top, left + 1), across);
+    vec4 below = between(input_at(top + 1, left), input_at(top + 1, left + 1), across);
+    value = between(above, below, fraction(y_at));
   }
   for (uint c = 0u; c < channels; ++c) y_store(pixel * channels + c, TO_T(value[c]));
 }
