@@ -43,14 +43,16 @@ void SystemTree::add(const std::shared_ptr<SupervisedDevice>& device,
   spec.restart = Restart::transient;  // one that gave up stays away
   spec.start = [start = std::move(spec.start), device](const ChildStart& context) {
     Result<ActorAddress> started = start(context);
+    if (!started) return started;
     // Its end is the end of the tries, unless the system has stopped before.
-    if (started)
-      static_cast<void>(started->cell()->at_end(device.get(), {}, [weak = std::weak_ptr{device}] {
-        const auto slot = weak.lock();
-        if (const auto last = slot ? slot->current() : nullptr)
-          slot->close(last->scheduler().lost().value_or(
-              Error{"device", ErrorCode::closed, "the system was stopped"}));
-      }));
+    const auto close = [weak = std::weak_ptr{device}] {
+      const auto slot = weak.lock();
+      if (const auto last = slot ? slot->current() : nullptr)
+        slot->close(last->scheduler().lost().value_or(
+            Error{"device", ErrorCode::closed, "the system was stopped"}));
+    };
+    // A device that is lost at once may have been given up by now.
+    if (!started->cell()->at_end(device.get(), {}, close)) close();
     return started;
   };
   const std::scoped_lock lock{mutex_};
