@@ -16,6 +16,7 @@
 #include <glslang/Include/ResourceLimits.h>
 #endif
 
+#include "stoker/kernels/glsl/precise.hpp"
 #include "stoker/runtime/base/exit_watch.hpp"
 #include "stoker/runtime/base/never_destroyed.hpp"
 
@@ -23,7 +24,8 @@ namespace stoker::glsl {
 namespace {
 
 /// Part of a cached text's key: raise the number when the target, the options or the passes below change.
-constexpr const char* what_we_ask_for = "stoker 1: Vulkan 1.2, SPIR-V 1.5, performance passes";
+constexpr const char* what_we_ask_for =
+    "stoker 2: Vulkan 1.2, SPIR-V 1.5, performance passes, precise";
 
 constexpr const char* preamble_label = "preamble";
 
@@ -111,18 +113,51 @@ spvtools::MessageConsumer collect_into(std::string& log) {
   };
 }
 
-Result<std::vector<std::uint32_t>> optimize(const Source& source,
-                                            const std::vector<std::uint32_t>& words) {
+using AddPasses = void (*)(spvtools::Optimizer&);
+
+Result<std::vector<std::uint32_t>> run_passes(const Source& source,
+                                              const std::vector<std::uint32_t>& words,
+                                              AddPasses add_passes) {
   std::string log;
   spvtools::Optimizer optimizer{SPV_ENV_VULKAN_1_2};
   optimizer.SetMessageConsumer(collect_into(log));
-  optimizer.RegisterPerformancePasses();
+  add_passes(optimizer);
   spvtools::OptimizerOptions options;
   options.set_run_validator(false);  // validated once, at the end
   std::vector<std::uint32_t> optimized;
   if (!optimizer.Run(words.data(), words.size(), &optimized, options))
     return compile_error(source, log);
   return optimized;
+}
+
+/// The performance passes up to the one that unrolls.
+void add_unrolling_passes(spvtools::Optimizer& optimizer) {
+  optimizer.RegisterPass(spvtools::CreateWrapOpKillPass())
+      .RegisterPass(spvtools::CreateDeadBranchElimPass())
+      .RegisterPass(spvtools::CreateMergeReturnPass())
+      .RegisterPass(spvtools::CreateInlineExhaustivePass())
+      .RegisterPass(spvtools::CreateEliminateDeadFunctionsPass())
+      .RegisterPass(spvtools::CreatePrivateToLocalPass())
+      .RegisterPass(spvtools::CreateScalarReplacementPass())
+      .RegisterPass(spvtools::CreateLocalAccessChainConvertPass())
+      .RegisterPass(spvtools::CreateLocalSingleBlockLoadStoreElimPass())
+      .RegisterPass(spvtools::CreateLocalSingleStoreElimPass())
+      .RegisterPass(spvtools::CreateLocalMultiStoreElimPass())
+      .RegisterPass(spvtools::CreateCCPPass())
+      .RegisterPass(spvtools::CreateAggressiveDCEPass())
+      .RegisterPass(spvtools::CreateLoopUnrollPass(true));
+}
+
+Result<std::vector<std::uint32_t>> optimize(const Source& source,
+                                            std::vector<std::uint32_t> words) {
+  if (unrolls_precise(words)) {
+    // The passes that follow would make one of a product and a sum that are not decorated any more.
+    STOKER_ASSIGN(const std::vector<std::uint32_t> unrolled,
+                  run_passes(source, with_precise_lines(words), add_unrolling_passes));
+    words = with_precise_decorations(unrolled);
+  }
+  return run_passes(source, words,
+                    [](spvtools::Optimizer& optimizer) { optimizer.RegisterPerformancePasses(); });
 }
 
 Result<void> validate(const Source& source, const std::vector<std::uint32_t>& words) {
@@ -138,8 +173,8 @@ Result<void> validate(const Source& source, const std::vector<std::uint32_t>& wo
 Result<std::vector<std::uint32_t>> compile_here(const Source& source) {
   if (!initialize())
     return Error{source.op, ErrorCode::internal, "glslang could not be initialised"};
-  STOKER_ASSIGN(const std::vector<std::uint32_t> plain, translate(source));
-  STOKER_ASSIGN(std::vector<std::uint32_t> optimized, optimize(source, plain));
+  STOKER_ASSIGN(std::vector<std::uint32_t> plain, translate(source));
+  STOKER_ASSIGN(std::vector<std::uint32_t> optimized, optimize(source, std::move(plain)));
   STOKER_TRY(validate(source, optimized));
   return optimized;
 }

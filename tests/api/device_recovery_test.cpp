@@ -216,6 +216,7 @@ TEST(DeviceGivenUp, stays_lost_and_says_so) {
 }
 
 TEST(DeviceGivenUp, is_known_of_devices_that_were_lost_at_once) {
+  const LogCapture log;  // it is told of two hundred ends
   for (int round = 0; round < 100; ++round) {
     const Faults faults;
     SystemOptions options;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "stoker/api/kernel_spec.hpp"
@@ -98,6 +99,38 @@ TEST(Glsl, another_text_or_variant_is_another_entry) {
   ASSERT_TRUE(compiler.compile(doubling(), {"s32", {{"T", DType::f16}}}).has_value());
   EXPECT_EQ(compiler.counters().compiled, 3U);
   EXPECT_EQ(folder.files().size(), 3U);
+}
+
+/// How many instructions of a module have this number, and this last word if one is given.
+std::size_t count_of(const std::vector<std::uint32_t>& words, std::uint32_t op,
+                     std::optional<std::uint32_t> last = std::nullopt) {
+  std::size_t found = 0;
+  for (std::size_t at = 5; at < words.size(); at += words[at] >> 16)
+    if ((words[at] & 0xffff) == op && (!last || words[at + (words[at] >> 16) - 1] == *last))
+      ++found;
+  return found;
+}
+
+TEST(Glsl, what_is_precise_stays_so_in_every_copy_of_an_unrolled_loop) {
+  constexpr std::uint32_t op_line = 8;
+  constexpr std::uint32_t op_decorate = 71;
+  constexpr std::uint32_t op_f_mul = 133;
+  constexpr std::uint32_t no_contraction = 42;
+  const auto compiled = [](const std::string& qualifier) {
+    const TemporaryFolder folder;
+    return GlslCompiler{folder.path()}
+        .compile(doubling("float f(float a) { " + qualifier +
+                          " float b = a * 3.0 + 1.0; return b; }\n"
+                          "void main() {\n  [[unroll]] for (uint i = 0; i < 4; ++i)\n"
+                          "    y_store(i, f(x_load(i)));\n}\n"),
+                 f32)
+        .value();
+  };
+  const auto precise = compiled("precise");
+  EXPECT_EQ(count_of(precise, op_f_mul), 4U);
+  EXPECT_EQ(count_of(precise, op_decorate, no_contraction), 8U) << "products and sums";
+  EXPECT_EQ(count_of(precise, op_line), 0U);
+  EXPECT_EQ(count_of(compiled(""), op_decorate, no_contraction), 0U);
 }
 
 TEST(Glsl, a_cache_entry_is_of_its_tools_target_and_passes) {

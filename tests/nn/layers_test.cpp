@@ -159,6 +159,19 @@ TEST_F(Layers, normalisations_take_mean_and_variance_away) {
   EXPECT_EQ(mixed.dtype(), DType::f32);
   const Tensor wide = norm({as_type(halves, DType::f32)}, fine).outputs[0];
   expect_near(mixed, as_type(wide, DType::f64).to_vector<double>(), 1e-6);
+  // Along any axis, and in groups: halves are widened once and rounded once.
+  const Tensor narrow = as_type(sample({2, 4, 3}, -1, 1, 1), DType::f16);
+  using Options = std::vector<std::pair<const char*, Params>>;
+  for (const auto& [layer, options] :
+       Options{{"layer_norm", {{"channel_index", 1}}},
+               {"group_norm", {{"groups", 2}, {"channel_index", 1}}},
+               {"instance_norm", {{"running", false}, {"channel_index", 1}}}}) {
+    const OneLayer any{layer, options};
+    expect_near(
+        any({narrow}, fine).outputs[0],
+        as_type(any({as_type(narrow, DType::f32)}, fine).outputs[0], DType::f64).to_vector<double>(),
+        1e-6);
+  }
   expect_layer_gradient("group_norm", {{"groups", 2}}, {sample({2, 3, 4})});
   expect_layer_gradient("rms_norm", {{"shift", 0.5}}, {sample({3, 4})});
   expect_layer_gradient("batch_norm", {}, {sample({3, 4})}, true);

@@ -14,6 +14,8 @@ ParamSpec initializer_option(const char* name, const char* fallback) {
           .doc = "see initializer.hpp"};
 }
 
+Tensor widened(const Tensor& x) { return x.dtype() == DType::f64 ? x : as_type(x, DType::f32); }
+
 }  // namespace
 
 std::int64_t channel_axis(const char* op, const Shape& x, const ParamSet& options) {
@@ -48,19 +50,21 @@ Tensor along_channels(const Tensor& values, const Tensor& x, std::int64_t axis) 
 }
 
 Tensor scaled_and_shifted(const LayerCall& call, const Tensor& y, std::int64_t axis) {
-  return y * along_channels(call.variable("gamma"), y, axis) +
-         along_channels(call.variable("beta"), y, axis);
+  const Tensor& gamma = call.variable("gamma");
+  return as_type(
+      y * along_channels(gamma, y, axis) + along_channels(call.variable("beta"), y, axis),
+      expr::merged(call.x().dtype(), gamma.dtype()));
 }
 
 Moments moments(const Tensor& x, const Axes& axes) {
-  const Tensor wide = x.dtype() == DType::f64 ? x : as_type(x, DType::f32);
+  const Tensor wide = widened(x);
   const Tensor m = mean(wide, {axes, true});
   const Tensor d = wide - m;
   return {m, mean(d * d, {axes, true})};
 }
 
 Tensor normalized(const Tensor& x, const Moments& of, double epsilon) {
-  return as_type((x - of.mean) * rsqrt(of.variance + epsilon), x.dtype());
+  return (widened(x) - of.mean) * rsqrt(of.variance + epsilon);
 }
 
 ParamSpec gamma_option() { return initializer_option("gamma_initializer", "ones"); }

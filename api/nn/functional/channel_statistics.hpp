@@ -26,7 +26,7 @@ namespace stoker::nn::layers {
 
 /// [channels] so that it broadcasts to x.
 [[nodiscard]] Tensor along_channels(const Tensor& values, const Tensor& x, std::int64_t axis);
-/// y · gamma + beta.
+/// y · gamma + beta, in the dtype that the layer's input and gamma have together.
 [[nodiscard]] Tensor scaled_and_shifted(const LayerCall& call, const Tensor& y, std::int64_t axis);
 
 struct Moments {
@@ -35,7 +35,7 @@ struct Moments {
 };
 /// Over axes, which stay with extents of 1; in f32 at least, because f16 would overflow.
 [[nodiscard]] Moments moments(const Tensor& x, const std::vector<std::int64_t>& axes);
-/// In the dtype of x.
+/// In f32 at least: scaled_and_shifted() rounds, once.
 [[nodiscard]] Tensor normalized(const Tensor& x, const Moments& of, double epsilon);
 
 /// gamma_initializer, beta_initializer, epsilon and channel_index.
