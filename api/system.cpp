@@ -130,11 +130,11 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
       };
     auto slot = std::make_shared<SupervisedDevice>(wanted->info.name, std::move(source), context);
     auto client = slot->open().value();
-    {
-      const std::scoped_lock listing{slots_mutex};
-      devices.emplace(wanted->info.name, slot);
-    }
+    Slots one;
+    one.emplace(wanted->info.name, slot);
     tree.add(slot, options.device_restarts);
+    const std::scoped_lock listing{slots_mutex};
+    devices.merge(one);
     return client;
   }
 
@@ -155,7 +155,8 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
     const bool in_job = blocking.in_pool();  // it cannot wait for itself
     if (!in_job) await(jobs_ended);
     blocking.leave(may_wait && !in_job ? BlockingPool::Tell::yes : BlockingPool::Tell::no);
-    if (watches) executor->stall_detector().stop();
+    // Once: by the second time it may be another system's.
+    if (watches.exchange(false)) executor->stall_detector().stop();
     Slots closing;
     std::unique_ptr<ObserveServer> silenced;
     {
@@ -212,7 +213,7 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
   const std::shared_ptr<TraceRecorder> trace = std::make_shared<TraceRecorder>();
   const std::shared_ptr<MetricRegistry> metrics = std::make_shared<MetricRegistry>();
   const std::shared_ptr<KernelCatalog> kernels = std::make_shared<KernelCatalog>();
-  bool watches = false;                      // it has started the executor's turn watch
+  std::atomic<bool> watches = false;         // it has started the executor's turn watch
   std::unique_ptr<SystemClock> watch_clock;  // of the turn watch, where the executor's cannot be
   const std::shared_ptr<Executor> executor;
   const std::vector<std::shared_ptr<Driver>> drivers;
@@ -230,7 +231,22 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
       serve_observations(options.config.observe_socket, [this] { return observed(); });
 };
 
-System::System(SystemOptions options) : state_{std::make_shared<SystemState>(std::move(options))} {}
+namespace {
+
+SystemOptions checked(SystemOptions options) {
+  check(options.device).value();
+  if (options.device_restarts.period <= std::chrono::nanoseconds::zero())
+    throw Error{"system",
+                ErrorCode::invalid_argument,
+                "device_restarts.period: expected more than no time",
+                {{"parameter", "device_restarts.period"}}};
+  return options;
+}
+
+}  // namespace
+
+System::System(SystemOptions options)
+    : state_{std::make_shared<SystemState>(checked(std::move(options)))} {}
 
 std::vector<DeviceInfo> System::devices() const {
   state_->fork.check("devices").value();

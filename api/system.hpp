@@ -64,7 +64,8 @@ struct SystemState;
 
 class System {
  public:
-  /// Throws std::system_error if threads cannot be started.
+  /// Throws invalid_argument for options out of their range, std::system_error if threads cannot be
+  /// started.
   System() : System{SystemOptions{}} {}
   explicit System(SystemOptions options);
 

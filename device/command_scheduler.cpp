@@ -11,6 +11,7 @@ namespace stoker {
 Result<std::shared_ptr<CommandScheduler>> CommandScheduler::open(Driver& driver, std::size_t index,
                                                                  const OpenOptions& open_options,
                                                                  const SchedulerOptions& options) {
+  STOKER_TRY(check(options));
   auto scheduler = std::make_shared<CommandScheduler>(options);
   STOKER_ASSIGN(std::shared_ptr<Backend> backend, driver.open(index, *scheduler, open_options));
   scheduler->backend_ = std::move(backend);

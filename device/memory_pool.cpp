@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <utility>
 
 #include "stoker/runtime/base/spin_then_lock.hpp"
@@ -86,12 +87,15 @@ Result<std::shared_ptr<MemoryLease>> MemoryPool::lease_locked(std::uint64_t byte
   Shelf& shelf = shelves_[static_cast<std::size_t>(kind)];
   const std::uint64_t limit = backend_->info().limits.max_allocation;
   std::uint64_t rounded = std::min(round_up(bytes), std::max(limit, bytes));
+  // First, because a piece that was taken must not be lost for want of the memory to lend it.
+  auto result = std::make_shared<Lease>(nullptr, MemoryView{}, 0);
   auto taken = bytes < large_bytes ? take_small(shelf, rounded, kind, op)
                                    : take_large(shelf, rounded, kind, op);
   if (!taken) return taken.error();
-  MemoryView view = *taken;
-  view.bytes = bytes;
-  auto result = std::make_shared<Lease>(shared_from_this(), view, rounded);
+  result->pool_ = shared_from_this();
+  result->view_ = *taken;
+  result->view_.bytes = bytes;
+  result->rounded_ = rounded;
   stats_.in_use += rounded;
   stats_.peak = std::max(stats_.peak, stats_.in_use);
   ++stats_.leases;
@@ -106,6 +110,9 @@ Result<MemoryView> MemoryPool::take_small(Shelf& shelf, std::uint64_t rounded, M
     const std::uint64_t wanted =
         size_class.slabs.empty() ? std::max(rounded, first_slab_bytes) : slab_bytes;
     const std::uint64_t pieces = std::max<std::uint64_t>(1, wanted / rounded);
+    // Room for every slab, so that one can be noted without memory, also by who gives a piece back.
+    if (size_class.open.capacity() <= size_class.slabs.size())
+      size_class.open.reserve(2 * size_class.slabs.size() + 1);
     STOKER_ASSIGN(auto block, grow(pieces * rounded, kind, op));
     MemoryBlock* key = block.get();
     Slab slab{std::move(block), {}, static_cast<std::uint32_t>(pieces)};
@@ -174,10 +181,11 @@ void MemoryPool::give_back(const Lease& lease) noexcept {
   stats_.in_use -= lease.rounded_;
   --stats_.leases;
   if (const auto lent = shelf.lent.find(block); lent != shelf.lent.end()) {
-    if (stats_.cached + lease.rounded_ <= cache_limit_) {
-      shelf.large.emplace(lease.rounded_, std::move(lent->second));
-      stats_.cached += lease.rounded_;
-    }
+    if (stats_.cached + lease.rounded_ <= cache_limit_) try {
+        shelf.large.emplace(lease.rounded_, std::move(lent->second));
+        stats_.cached += lease.rounded_;
+      } catch (const std::bad_alloc&) {  // not kept, then
+      }
     shelf.lent.erase(lent);
     return;
   }

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "stoker/runtime/base/error.hpp"
+
 namespace stoker {
 
 /// Of a device's memory pool.
@@ -18,12 +20,15 @@ struct MemoryOptions {
 /// Of a device: its memory, and how much work it is handed at once.
 struct SchedulerOptions {
   MemoryOptions memory = {};
-  std::size_t submissions_in_flight =
-      3;  ///< per queue; more commands wait where they can be cancelled
-  std::size_t steps_per_submission = 256;
+  /// Per queue, 1 to 4,096; more commands wait where they can be cancelled.
+  std::size_t submissions_in_flight = 3;
+  std::size_t steps_per_submission = 256;  ///< 1 to 65,536
   /// How long after its deadline a command may still run before the device counts as hung, which is
   /// a way of being lost.
   std::chrono::nanoseconds hang_patience = std::chrono::seconds{30};
 };
+
+/// Errors: invalid_argument for a number out of its range.
+[[nodiscard]] Result<void> check(const SchedulerOptions& options);
 
 }  // namespace stoker

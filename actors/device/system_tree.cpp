@@ -56,7 +56,14 @@ void SystemTree::add(const std::shared_ptr<SupervisedDevice>& device,
     return started;
   };
   const std::scoped_lock lock{mutex_};
-  static_cast<void>(root_locked().start_child(std::move(spec)));
+  // A device that nobody supervises goes on, and stays lost once it is.
+  static_cast<void>(
+      root_locked()
+          .start_child(std::move(spec))
+          .then(*executor_, [weak = std::weak_ptr{device}](const Result<ActorAddress>& started) {
+            if (started) return;
+            if (const auto slot = weak.lock()) slot->close(started.error());
+          }));
 }
 
 Future<ExitReason> SystemTree::stop_program() noexcept {

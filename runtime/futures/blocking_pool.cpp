@@ -97,7 +97,7 @@ struct BlockingPool::Impl : std::enable_shared_from_this<BlockingPool::Impl> {
           reason,
           {{"threads", std::to_string(limits.threads)}, {"queue", std::to_string(limits.queue)}}};
     };
-    if (admitted >= limits.threads + limits.queue)
+    if (admitted >= limits.threads && admitted - limits.threads >= limits.queue)
       return refused("every thread for blocking work is busy and the queue is full");
     if (threads.size() < limits.threads && threads.size() <= admitted) try {
         add_thread();

@@ -112,6 +112,45 @@ TEST(SharedExecutors, are_watched_until_the_system_stops_that_watches_them) {
   EXPECT_TRUE(log.contains("a handler hogs its thread actor=hog"));
 }
 
+TEST(SharedExecutors, stay_watched_when_a_system_goes_that_was_stopped_before) {
+  SystemOptions options;
+  const auto clock = std::make_shared<ManualClock>();
+  options.clock = clock;
+  const auto executor = std::make_shared<ManualExecutor>(*clock);
+  options.executor = executor;
+  auto first = std::make_unique<System>(options);
+  first->stop();
+  const System second{options};
+  ASSERT_NE(executor->stall_detector().here(), nullptr);
+  first.reset();
+  EXPECT_NE(executor->stall_detector().here(), nullptr);
+}
+
+TEST(SystemOptions, out_of_their_range_are_refused_by_name) {
+  const auto refusal = [](auto change) {
+    SystemOptions options;
+    change(options);
+    try {
+      const System system{options};
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      return std::string{error.detail("parameter")};
+    }
+    return std::string{};
+  };
+  EXPECT_EQ(refusal([](SystemOptions& it) { it.device_restarts.period = std::chrono::seconds{0}; }),
+            "device_restarts.period");
+  EXPECT_EQ(refusal([](SystemOptions& it) { it.device.submissions_in_flight = 0; }),
+            "submissions_in_flight");
+  EXPECT_EQ(refusal([](SystemOptions& it) { it.device.submissions_in_flight = 1 << 20; }),
+            "submissions_in_flight");
+  EXPECT_EQ(refusal([](SystemOptions& it) { it.device.steps_per_submission = 0; }),
+            "steps_per_submission");
+  EXPECT_EQ(refusal([](SystemOptions& it) { it.device.hang_patience = std::chrono::seconds{-1}; }),
+            "hang_patience");
+  EXPECT_EQ(refusal([](SystemOptions& it) { it.device.steps_per_submission = 1; }), "");
+}
+
 TEST(StopPatience, may_be_for_ever) {
   SystemOptions options;
   options.stop_patience = std::chrono::nanoseconds::max();

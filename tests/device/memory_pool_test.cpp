@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <new>
 #include <random>
 #include <thread>
 
+#include "../actors/failing_allocation.hpp"
 #include "stoker/device/memory_pool.hpp"
 #include "stoker/device/null/null_backend.hpp"
 
@@ -48,6 +50,36 @@ TEST_F(Pool, aligns_pieces_and_keeps_them_apart) {
     EXPECT_TRUE(std::all_of(view.host(), view.host() + view.bytes,
                             [&](std::byte b) { return b == static_cast<std::byte>(i); }));
   }
+}
+
+TEST_F(Pool, counts_right_after_any_allocation_of_the_host_has_failed) {
+  for (const std::uint64_t bytes : {std::uint64_t{100}, 3 * mib}) {
+    bool failed = true;
+    for (std::size_t which = 0; failed; ++which) {
+      const auto held = lease(bytes);
+      pool->trim();
+      std::shared_ptr<MemoryLease> another;
+      {
+        const FailingAllocation failing{which};
+        try {
+          // One more than a first slab has pieces, so that a second one is asked for.
+          for (int i = 0; i < 700 && bytes < mib; ++i) another = lease(bytes);
+          another = lease(bytes);
+        } catch (const std::bad_alloc&) {  // as ordered
+        }
+        another = nullptr;
+        failed = failing.failed();
+      }
+      ASSERT_EQ(pool->stats().leases, 1U) << "allocation " << which;
+      const std::uint64_t in_use = pool->stats().in_use;
+      pool->trim();
+      ASSERT_LT(pool->stats().cached, mib) << "allocation " << which;
+      ASSERT_LT(in_use, 5 * mib);
+    }
+  }
+  EXPECT_EQ(pool->stats().in_use, 0U);
+  pool->trim();
+  EXPECT_EQ(pool->stats().cached, 0U);
 }
 
 TEST_F(Pool, does_not_keep_more_than_its_cache_limit) {

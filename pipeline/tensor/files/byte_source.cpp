@@ -115,7 +115,8 @@ Pull ByteSource::from(std::uint64_t offset) const {
 
 Result<std::shared_ptr<const ByteSource>> open_source(const std::filesystem::path& path,
                                                       bool mapped, std::string_view op) {
-  auto file = std::make_unique<Descriptor>(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // A pipe without a writer would block open() for ever; regular files ignore O_NONBLOCK.
+  auto file = std::make_unique<Descriptor>(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file->get() < 0) return file_error(op, path, errno);
   struct stat about {};
   if (::fstat(file->get(), &about) != 0) return file_error(op, path, errno);

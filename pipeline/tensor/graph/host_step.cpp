@@ -34,7 +34,6 @@ HeldResults::~HeldResults() {
 }
 
 void HeldResults::finish() {
-  finished_ = true;
   static_cast<void>(when_all(std::move(writes_))
                         .then(device_->executor(), [open = open_](const Result<void>& all) {
                           if (all)
@@ -42,6 +41,7 @@ void HeldResults::finish() {
                           else
                             open->fail(all.error());
                         }));
+  finished_ = true;  // unless there was no memory to wait with: then the destructor tells
 }
 
 void HeldResults::fail(const Error& why) { open_->fail(why); }

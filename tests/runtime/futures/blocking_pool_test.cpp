@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -139,6 +140,13 @@ TEST(BlockingPool, lets_go_of_what_a_job_captured_before_its_future_is_ready) {
   const Future<int> done = pool.run([kept] { return *kept; });
   EXPECT_EQ(done.get(), 5);
   EXPECT_EQ(kept.use_count(), 1);
+}
+
+TEST(BlockingPool, may_have_a_queue_without_an_end) {
+  BlockingPool pool{{.threads = 2, .queue = std::numeric_limits<std::size_t>::max()}};
+  std::vector<Future<int>> taken;
+  for (int i = 0; i < 10; ++i) taken.push_back(pool.run([i] { return i; }));
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(taken[static_cast<std::size_t>(i)].get(), i);
 }
 
 TEST(BlockingPool, continues_a_future_and_takes_the_place_at_once) {

@@ -1,5 +1,7 @@
 // .npy, .npz and plain bytes: what is saved comes back, what NumPy saves is read, what is damaged is
 // refused.
+#include <sys/stat.h>
+
 #include <bit>
 #include <fstream>
 
@@ -29,6 +31,12 @@ TEST_P(Files, npy_brings_back_every_dtype_and_shape) {
       expect_same(load_npy(path("x.npy")), x);
       expect_same(npy_from_bytes(npy_to_bytes(x)), x);
     }
+}
+
+TEST_P(Files, that_are_pipes_are_refused_at_once) {
+  const auto pipe = path("pipe.npy");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(error_of([&] { return load_npy(pipe); }).code(), ErrorCode::io_error);
 }
 
 TEST_P(Files, npy_saves_what_was_not_computed_yet) {
