@@ -129,8 +129,9 @@ class System {
   /// then the devices with their memory; memory that a handle still holds stays. Waits up to stop_patience,
   /// but does not wait for actors or blocking work when called on an executor thread or a host's loop, nor in
   /// a job of run_blocking() for other jobs: they end later there, in the same order, when those threads come
-  /// to it. Returns false if something was still running; it is left behind. Concurrent calls wait for the
-  /// same end. Later calls do nothing.
+  /// to it. A device that another thread is opening is waited for first, however long its driver takes.
+  /// Returns false if something was still running; it is left behind. Concurrent calls wait for the same
+  /// end. Later calls do nothing.
   bool stop() const;
 
  private:
