@@ -138,7 +138,7 @@ std::vector<Setup> setups() {
       {.label = "no_channels", .x = {2, 0, 4, 4}, .w = {17, 0, 1, 1}, .bias = true},
       {.label = "past_65535_groups", .x = {17, 1, 1000, 1000}, .w = {1, 1, 1, 2}, .heavy = true},
       {.label = "large",
-       .x = {4, 64, 56, 56},
+       .x = {1, 64, 56, 56},
        .w = {128, 64, 3, 3},
        .padding = {1, 1},
        .heavy = true},

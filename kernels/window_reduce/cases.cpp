@@ -95,28 +95,30 @@ double neutral(Operation operation, DType dtype) {
 /// Straight from the definition: every tap of every window, over all axes at once.
 std::vector<double> reference(Operation operation, const KernelCall& call, const TensorSpec& output,
                               const std::vector<double>& input) {
-  const auto numbers = [&](const char* name, std::size_t axis, std::int64_t fallback) {
-    const List& list = call.params.integers(name);
-    return list.empty() ? fallback : list[axis];
-  };
   const Shape& shape = call.shape();
   const std::size_t rank = shape.rank();
+  const auto numbers = [&](const char* name, std::int64_t fallback) {
+    const List& list = call.params.integers(name);
+    return list.empty() ? List(rank, fallback) : list;
+  };
+  const List window = numbers("window", 1), strides = numbers("strides", 1);
+  const List dilations = numbers("window_dilations", 1), bases = numbers("base_dilations", 1);
+  const List padding = numbers("padding_low", 0);
   const auto in = shape.strides(), out = output.shape.strides();
   std::int64_t taps = 1;
-  for (std::size_t axis = 0; axis < rank; ++axis) taps *= numbers("window", axis, 1);
+  for (std::size_t axis = 0; axis < rank; ++axis) taps *= window[axis];
   std::vector<double> result(output.elements(), neutral(operation, call.dtype()));
   for (std::size_t i = 0; i < result.size(); ++i)
     for (std::int64_t tap = 0; tap < taps; ++tap) {
       std::int64_t rest = static_cast<std::int64_t>(i), rest_tap = tap, tap_stride = taps, at = 0;
       bool meets = true;
       for (std::size_t axis = 0; axis < rank && meets; ++axis) {
-        tap_stride /= numbers("window", axis, 1);
-        const std::int64_t place = rest / out[axis] * numbers("strides", axis, 1) +
-                                   rest_tap / tap_stride * numbers("window_dilations", axis, 1) -
-                                   numbers("padding_low", axis, 0);
+        tap_stride /= window[axis];
+        const std::int64_t place = rest / out[axis] * strides[axis] +
+                                   rest_tap / tap_stride * dilations[axis] - padding[axis];
         rest %= out[axis];
         rest_tap %= tap_stride;
-        const std::int64_t base = numbers("base_dilations", axis, 1);
+        const std::int64_t base = bases[axis];
         meets = place >= 0 && place % base == 0 && place / base < shape[axis];
         at += place / base * in[axis];
       }
