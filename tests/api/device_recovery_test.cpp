@@ -18,8 +18,7 @@ using namespace std::chrono_literals;
 
 /// Moves time from timer to timer until `done`. Time stands still while no timer is armed: threads that
 /// get no processor for a while must not find that a year has passed.
-template <typename Done>
-void pass_time(ManualClock& clock, const Done& done) {
+template <typename Done> void pass_time(ManualClock& clock, const Done& done) {
   while (!done()) {
     const auto due = clock.next_due();
     if (due == Clock::time_point::max())

@@ -167,10 +167,10 @@ TEST_F(Layers, normalisations_take_mean_and_variance_away) {
                {"group_norm", {{"groups", 2}, {"channel_index", 1}}},
                {"instance_norm", {{"running", false}, {"channel_index", 1}}}}) {
     const OneLayer any{layer, options};
-    expect_near(
-        any({narrow}, fine).outputs[0],
-        as_type(any({as_type(narrow, DType::f32)}, fine).outputs[0], DType::f64).to_vector<double>(),
-        1e-6);
+    expect_near(any({narrow}, fine).outputs[0],
+                as_type(any({as_type(narrow, DType::f32)}, fine).outputs[0], DType::f64)
+                    .to_vector<double>(),
+                1e-6);
   }
   expect_layer_gradient("group_norm", {{"groups", 2}}, {sample({2, 3, 4})});
   expect_layer_gradient("rms_norm", {{"shift", 0.5}}, {sample({3, 4})});
