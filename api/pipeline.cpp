@@ -7,6 +7,7 @@
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/pipeline/kernel_graph/compiled_pipeline.hpp"
 #include "stoker/pipeline/kernel_graph/text_form.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
 
 namespace stoker {
 
@@ -45,6 +46,7 @@ struct Pipeline::State {
   KernelGraph graph;
   std::map<ValueId, Buffer> fixed;  ///< values that are always the same buffer
   std::set<std::string, std::less<>> outputs;
+  const ForkGuard fork;  // in a child a thread of the parent may hold the lock: it compiles
   std::mutex mutex;
   std::shared_ptr<const Compiled> compiled;  ///< null after a change
 
@@ -91,6 +93,7 @@ struct Pipeline::State {
 
   /// The graph as it is now, ready to run. Outputs are exposed once their specs are known.
   std::shared_ptr<const Compiled> ready() {
+    fork.check("pipeline").value();
     const std::scoped_lock lock{mutex};
     follow_device();
     if (compiled) return compiled;
@@ -114,9 +117,11 @@ Pipeline::Pipeline(std::shared_ptr<DeviceClient> device)
     : state_{std::make_shared<State>(std::move(device))} {
   if (!state_->device)
     throw Error{"pipeline", ErrorCode::invalid_argument, "an empty device handle was passed"};
+  state_->device->actor().strand()->check_process("pipeline").value();
 }
 
 Pipeline& Pipeline::input(std::string_view name, const TensorSpec& spec) {
+  state_->fork.check("pipeline").value();
   check_name(name);
   static_cast<void>(state_->graph.external(name, spec).value());
   state_->compiled.reset();
@@ -124,6 +129,7 @@ Pipeline& Pipeline::input(std::string_view name, const TensorSpec& spec) {
 }
 
 Pipeline& Pipeline::output(std::string_view name) {
+  state_->fork.check("pipeline").value();
   const auto value = state_->graph.find(name);
   const bool written =
       value && std::ranges::any_of(state_->graph.stages(), [&](const GraphStage& stage) {
@@ -145,6 +151,7 @@ Pipeline& Pipeline::add(std::string_view kernel, std::vector<PipelineValue> inpu
 }
 
 Pipeline& Pipeline::add(const PipelineStage& stage) {
+  state_->fork.check("pipeline").value();
   state_->follow_device();
   const auto kernel = state_->device->kernels().find(stage.kernel).value();
   for (const PipelineValue& value : stage.inputs) state_->check(value);

@@ -34,6 +34,7 @@ ExecutableCache::Key ExecutableCache::key_of(const Kernel& kernel,
 Result<std::shared_ptr<const Prepared>> ExecutableCache::get(
     const std::shared_ptr<const Kernel>& kernel, std::span<const TensorSpec> inputs,
     const ParamSet& params) {
+  STOKER_TRY(fork_.check(kernel->name));
   const Key wanted = key_of(*kernel, inputs, params);
   {
     const std::shared_lock lock{mutex_};

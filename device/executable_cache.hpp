@@ -2,7 +2,8 @@
 //
 // Threads: any. Lifetime: entries are shared; at most `capacity` stay, the oldest go first. Those of a
 // kernel that nobody else has any more, as of one made at run time whose plan was dropped, can never be
-// asked for again: new entries sweep them out, a few at a time.
+// asked for again: new entries sweep them out, a few at a time. In a child of fork(), where a thread of
+// the parent may hold the lock, no kernel is prepared: the backend is the parent's.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "stoker/device/backend.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
 
 namespace stoker {
 
@@ -32,7 +34,8 @@ class ExecutableCache {
   explicit ExecutableCache(Backend& backend, std::size_t capacity = 4096)
       : backend_{backend}, capacity_{capacity} {}
 
-  /// Checks the call (Kernel::check), prepares it on first use, and says what comes out of it.
+  /// Checks the call (Kernel::check), prepares it on first use, and says what comes out of it. Errors:
+  /// forked_process, before anything else.
   [[nodiscard]] Result<std::shared_ptr<const Prepared>> get(
       const std::shared_ptr<const Kernel>& kernel, std::span<const TensorSpec> inputs,
       const ParamSet& params);
@@ -57,6 +60,7 @@ class ExecutableCache {
 
   Backend& backend_;
   const std::size_t capacity_;
+  const ForkGuard fork_;
   mutable std::shared_mutex mutex_;
   std::unordered_map<Key, std::shared_ptr<const Prepared>, Hash>
       entries_;  // keys point into values

@@ -207,7 +207,6 @@ void DeviceClient::cancel(const CommandPtr& command, Error why, bool overdue) {
 Result<std::shared_ptr<const Prepared>> DeviceClient::prepare(
     const std::shared_ptr<const Kernel>& kernel, std::span<const DeviceBuffer* const> inputs,
     const Params* params) {
-  STOKER_TRY(context_.fork.check(kernel->name));
   boost::container::small_vector<TensorSpec, 4> specs;
   for (const DeviceBuffer* buffer : inputs) {
     STOKER_TRY(check_buffer(*buffer, kernel->name));

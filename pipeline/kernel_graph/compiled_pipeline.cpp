@@ -23,6 +23,7 @@ CompiledPipeline::CompiledPipeline(std::shared_ptr<const PipelinePlan> plan,
 
 Result<CommandPtr> CompiledPipeline::run(std::span<const DeviceBuffer* const> buffers,
                                          const CommandOptions& options, Keep keep) {
+  STOKER_TRY(actor_.strand()->check_process("pipeline"));  // before the lock
   STOKER_ASSIGN(auto binding, binding_of(buffers, keep));
   CommandPtr command = device_->new_command("pipeline");
   command->set_steps(static_cast<std::uint32_t>(plan_->stages.size()));

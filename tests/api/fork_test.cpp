@@ -4,10 +4,12 @@
 
 #include <array>
 #include <functional>
+#include <latch>
 #include <memory>
 #include <thread>
 #include <vector>
 
+#include "gated_kernel.hpp"
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/actors/registry.hpp"
 #include "stoker/actors/supervisor/supervisor.hpp"
@@ -117,6 +119,49 @@ TEST_P(Forks, leave_the_child_free_to_make_its_own_system) {
     const Buffer made = own.device("cpu").buffer({1.0F, -2.0F});
     return own.device("cpu").run("relu", {made}).read<float>().get() == std::vector{1.0F, 0.0F};
   }));
+}
+
+TEST_P(Forks, pipelines_that_were_never_compiled_are_not_compiled_in_the_child) {
+  const System system;
+  const Device device = system.device(GetParam());
+  const Buffer x = device.buffer({1.0F, -2.0F});
+  Pipeline pipeline = system.pipeline(device);
+  pipeline.input("in", {DType::f32, {2}}).add("relu", {"in"}, "out").output("out");
+  EXPECT_TRUE(true_in_child([&] {
+    return refuses([&] { pipeline.compile(); }) && refuses([&] { pipeline.run(); }) &&
+           refuses([&] { static_cast<void>(pipeline.order()); }) &&
+           refuses([&] { static_cast<void>(pipeline.spec_of("out")); }) &&
+           refuses([&] { static_cast<void>(pipeline.arena_bytes()); }) &&
+           refuses([&] { pipeline.add("relu", {"out"}, "more"); }) &&
+           refuses([&] { pipeline.input("second", x.spec()); }) &&
+           refuses([&] { pipeline.output("out"); }) && refuses([&] { pipeline.trim(); }) &&
+           refuses([&] { static_cast<void>(system.pipeline(device)); });
+  }));
+  EXPECT_EQ(pipeline.compile().order(), std::vector<std::string>{"relu"});
+}
+
+TEST_P(Forks, pipelines_that_the_parent_is_compiling_refuse_in_the_child) {
+  std::latch compiling{1};
+  std::latch forked{1};
+  const System system;
+  const Device device = system.device(GetParam());
+  GatedKernel never_run;
+  Kernel slow = never_run.kernel("slow_to_check");
+  slow.infer = [&](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+    compiling.count_down();
+    forked.wait();
+    return Error{"slow_to_check", ErrorCode::unsupported, call.inputs[0].to_string()};
+  };
+  system.add_kernel(std::move(slow));
+  Pipeline pipeline = system.pipeline(device);
+  pipeline.input("in", {DType::f32, {2}}).add("slow_to_check", {"in"}, "out").output("out");
+  std::jthread compiler{[&] { EXPECT_THROW(pipeline.compile(), Error); }};
+  compiling.wait();
+  EXPECT_TRUE(true_in_child([&] {
+    alarm(10);  // kills a child that waits for the parent's lock
+    return refuses([&] { pipeline.run(); });
+  }));
+  forked.count_down();
 }
 
 struct Total {};

@@ -49,6 +49,7 @@ ProgramCache::Counters ProgramCache::counters() const {
 
 Result<std::shared_ptr<const LoweredProgram>> prepare(const Extracted& extracted,
                                                       const std::shared_ptr<DeviceClient>& device) {
+  STOKER_TRY(device->actor().strand()->check_process("evaluate"));  // its driver is the parent's
   const auto cache = device->services().get<ProgramCache>();
   const std::string key = extracted.key();
   if (auto known = cache->find(key)) return known;
@@ -110,8 +111,10 @@ std::shared_ptr<DeviceClient> device_of_leaves(std::span<const Buffers> leaves) 
     for (const DeviceBuffer& buffer : leaf) {
       if (!device) device = buffer.device();
       if (buffer.device() != device)
-        for (const auto& one : {device, buffer.device()})
+        for (const auto& one : {device, buffer.device()}) {
+          one->actor().strand()->check_process("evaluate").value();
           if (one->is_lost()) throw *one->scheduler().lost();
+        }
       if (buffer.device() != device)
         throw Error{"evaluate",
                     ErrorCode::wrong_device,

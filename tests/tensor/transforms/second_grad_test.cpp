@@ -35,12 +35,12 @@ std::vector<std::vector<double>> of_products(const std::vector<std::vector<std::
   return rows;
 }
 
-const std::vector<std::vector<double>> points{{0, 2, 3, 5}, {2, 0, 3, 5}, {0, 0, 3, 5},
-                                              {2, 0, 5, 0}, {0, 0, 0, 5}, {1, 2, 3, 4},
-                                              {0, 0, 0, 0}};
+const std::vector<std::vector<double>> operands{{0, 2, 3, 5}, {2, 0, 3, 5}, {0, 0, 3, 5},
+                                                {2, 0, 5, 0}, {0, 0, 0, 5}, {1, 2, 3, 4},
+                                                {0, 0, 0, 0}};
 
 TEST_P(SecondGradients, of_a_product_with_zeros) {
-  for (const auto& at : points) {
+  for (const auto& at : operands) {
     EXPECT_EQ(hessian([](const Tensor& v) { return product(v); }, at),
               of_products({{0, 1, 2, 3}}, {1}, at));
     const auto by_axes = [](const Tensor& v) { return product(reshape(v, {2, 2}), {Axes{0, 1}}); };
@@ -55,7 +55,7 @@ TEST_P(SecondGradients, of_a_product_with_zeros) {
 TEST_P(SecondGradients, of_cumulative_products_with_zeros) {
   const std::vector<double> weights{2, 3, 5, 7};
   const Tensor w = as_type(tensor(weights), DType::f32);
-  for (const auto& at : points) {
+  for (const auto& at : operands) {
     const auto onwards = [&](const Tensor& v) { return sum(cumulative_product(v) * w); };
     EXPECT_EQ(hessian(onwards, at),
               of_products({{0}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3}}, weights, at));
