@@ -12,6 +12,7 @@ Result<void> KernelCatalog::add(Kernel kernel) {
                  ErrorCode::already_exists,
                  "a built-in kernel has this name",
                  {{"kernel", kernel.name}}};
+  STOKER_TRY(fork_.check("add_kernel"));
   const std::scoped_lock lock{mutex_};
   return added_.add(std::move(kernel));
 }
@@ -19,12 +20,14 @@ Result<void> KernelCatalog::add(Kernel kernel) {
 Result<std::shared_ptr<const Kernel>> KernelCatalog::find(std::string_view name) const {
   auto found = builtin_.find(name);
   if (found) return found;
+  STOKER_TRY(fork_.check(name));
   const std::shared_lock lock{mutex_};
   auto own = added_.find(name);
   return own ? own : found;
 }
 
 std::vector<std::shared_ptr<const Kernel>> KernelCatalog::list() const {
+  fork_.check("kernels").value();
   auto kernels = builtin_.list();
   {
     const std::shared_lock lock{mutex_};

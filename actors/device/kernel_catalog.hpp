@@ -1,6 +1,8 @@
 // The kernels of one system: the built-in ones and those its user has added.
 //
-// Threads: any. Lifetime: shared by the system and its devices; kernels are never removed.
+// Threads: any. Lifetime: shared by the system and its devices; kernels are never removed. In a child of
+// fork(), where a thread of the parent may hold the lock, all but a built-in kernel is refused with
+// forked_process.
 #pragma once
 
 #include <memory>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
 
 namespace stoker {
 
@@ -18,11 +21,12 @@ class KernelCatalog {
   Result<void> add(Kernel kernel);
   /// By name or alias; unknown_kernel names the nearest one.
   [[nodiscard]] Result<std::shared_ptr<const Kernel>> find(std::string_view name) const;
-  /// All of them, by name.
+  /// All of them, by name. Throws forked_process.
   [[nodiscard]] std::vector<std::shared_ptr<const Kernel>> list() const;
 
  private:
   const KernelRegistry& builtin_ = KernelRegistry::builtin();
+  const ForkGuard fork_;
   mutable std::shared_mutex mutex_;
   KernelRegistry added_;
 };

@@ -164,6 +164,18 @@ TEST_P(Forks, pipelines_that_the_parent_is_compiling_refuse_in_the_child) {
   forked.count_down();
 }
 
+TEST_P(Forks, kernels_are_not_looked_up_for_devices_of_the_parent) {
+  const System system;
+  const Device device = system.device(GetParam());
+  const Buffer x = device.buffer({1.0F, -2.0F});
+  EXPECT_TRUE(true_in_child([&] {
+    const std::array calls{KernelCallRequest{"no_such_kernel", {x}, {x}, {}}};
+    return refuses([&] { device.submit("no_such_kernel", {x}, x); }) &&
+           refuses([&] { device.submit(calls); }) &&
+           refuses([&] { static_cast<void>(device.run("no_such_kernel", {x})); });
+  }));
+}
+
 struct Total {};
 struct Counter : Actor {
   int on(Total) { return 7; }
