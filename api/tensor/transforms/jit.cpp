@@ -94,8 +94,13 @@ void TracedProgram::check_device(const Device& device) const {
               {{"compiled for", state_->client->info().name}, {"operands", device.name()}}};
 }
 
+std::unique_lock<std::mutex> TracedPrograms::lock() const {
+  fork_.check("jit").value();
+  return std::unique_lock{mutex_};
+}
+
 std::shared_ptr<void> TracedPrograms::find(const std::string& key) {
-  const std::scoped_lock lock{mutex_};
+  const auto locked = lock();
   const auto known = by_key_.find(key);
   if (known == by_key_.end()) return nullptr;
   entries_.splice(entries_.begin(), entries_, known->second);
@@ -104,7 +109,7 @@ std::shared_ptr<void> TracedPrograms::find(const std::string& key) {
 
 std::shared_ptr<void> TracedPrograms::keep(Entry entry) {
   std::list<Entry> dropped;
-  const std::scoped_lock lock{mutex_};
+  const auto locked = lock();
   if (const auto known = by_key_.find(entry.key); known != by_key_.end())
     return known->second->function;
   const auto drop = [&](std::list<Entry>::iterator one) {
@@ -125,13 +130,13 @@ std::shared_ptr<void> TracedPrograms::keep(Entry entry) {
 }
 
 std::size_t TracedPrograms::size() const {
-  const std::scoped_lock lock{mutex_};
+  const auto locked = lock();
   return entries_.size();
 }
 
 std::size_t TracedPrograms::trim() {
   std::list<Entry> dropped;
-  const std::scoped_lock lock{mutex_};
+  const auto locked = lock();
   by_key_.clear();
   dropped.swap(entries_);
   return dropped.size();

@@ -25,7 +25,8 @@
 //     w = ready(w, g);       // nothing but this: other shapes and dtypes are refused
 //
 // Threads: any, also at the same time. A copy shares the programs. Errors are thrown: what the function
-// throws, wrong_device, and what the device refuses.
+// throws, wrong_device, and what the device refuses. A child of fork() gets forked_process from functions
+// that its parent has made, on devices of its own, too: a thread of the parent may hold their lock.
 #pragma once
 
 #include <functional>
@@ -39,6 +40,7 @@
 
 #include "stoker/api/tensor/core/host_calls.hpp"
 #include "stoker/api/tensor/core/structure.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
 
 namespace stoker {
 
@@ -80,7 +82,8 @@ template <class Out> struct TracedFunction {
 
 /// The programs of one traced function, by what they were traced for.
 ///
-/// Any thread. Programs go outside of its lock.
+/// Any thread. Programs go outside of its lock. Throws forked_process in a child of the process it was
+/// made in.
 class TracedPrograms {
  public:
   static constexpr std::size_t most = 256;
@@ -101,6 +104,8 @@ class TracedPrograms {
   std::size_t trim();
 
  private:
+  [[nodiscard]] std::unique_lock<std::mutex> lock() const;
+  const ForkGuard fork_;
   mutable std::mutex mutex_;
   std::list<Entry> entries_;  // the latest used first
   std::unordered_map<std::string_view, std::list<Entry>::iterator> by_key_;
@@ -286,12 +291,14 @@ template <class Out, class... Args> class Compiled {
   struct State {
     explicit State(std::function<Traced()> made) : again{std::move(made)} {}
     const std::function<Traced()> again;
+    const ForkGuard fork;
     std::mutex mutex;
     Traced traced;  // guarded by mutex
   };
 
   [[nodiscard]] Traced current() const {
     Traced traced;
+    state_->fork.check("jit").value();
     {
       const std::scoped_lock lock{state_->mutex};
       traced = state_->traced;

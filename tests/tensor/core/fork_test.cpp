@@ -40,5 +40,29 @@ TEST_F(TensorForks, refuse_a_program_before_it_is_compiled) {
   }));
 }
 
+TEST_F(TensorForks, refuse_traced_functions_of_the_parent) {
+  const Tensor x = tensor({1.0F, 2.0F});
+  const auto twice = jit([](const Tensor& a) { return a + a; });
+  const auto ready = twice.compile(current_device(), x);
+  twice(x).eval();
+  std::vector<std::jthread> busy;
+  for (int i = 0; i < 2; ++i)
+    busy.emplace_back([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) static_cast<void>(twice.programs());
+    });
+  bool all = true;
+  for (int i = 0; i < 50 && all; ++i)
+    all = true_in_child([&] {
+      alarm(10);  // kills a child that waits for the parent's lock
+      return refuses([&] { static_cast<void>(twice(x)); }) &&
+             refuses([&] { static_cast<void>(ready(x)); }) &&
+             refuses([&] { static_cast<void>(ready.text()); }) &&
+             refuses([&] { static_cast<void>(twice.compile(current_device(), x)); }) &&
+             refuses([&] { static_cast<void>(twice.programs()); }) &&
+             refuses([&] { static_cast<void>(twice.trim()); });
+    });
+  EXPECT_TRUE(all);
+}
+
 }  // namespace
 }  // namespace stoker
