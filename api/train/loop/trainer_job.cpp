@@ -16,10 +16,22 @@ TrainingJob::TrainingJob(Model model, Dataset data, FitOptions fit, TrainerOptio
 
 TrainingJob::~TrainingJob() {
   // Left behind by an actor that had no successor; it may be the thread that this runs on.
-  if (former_.joinable()) former_.detach();
+  if (former_.joinable()) let_go(std::move(former_));
+}
+
+void TrainingJob::let_go(std::thread thread) const noexcept {
+  if (!fork_.forked()) return thread.detach();
+  // It is not there: whatever is done to it fails.
+  static_cast<void>(std::make_unique<std::thread>(std::move(thread)).release());
+}
+
+TrainingJob::Lock TrainingJob::lock(const char* op) const {
+  fork_.check(op).value();
+  return Lock{mutex_};
 }
 
 Future<void> TrainingJob::pause() {
+  if (const auto here = fork_.check("pause"); !here) return make_ready_future<void>(here.error());
   const Lock lock{mutex_};
   pause_wanted_ = true;
   if (ended_ || status_.state == TrainerState::paused) return make_ready_future();
@@ -30,7 +42,7 @@ Future<void> TrainingJob::pause() {
 void TrainingJob::resume() {
   std::vector<Promise<void>> late;
   {
-    const Lock lock{mutex_};
+    const Lock locked = lock("resume");
     pause_wanted_ = false;
     late.swap(pausing_);
     changed_.notify_all();
@@ -40,24 +52,24 @@ void TrainingJob::resume() {
 }
 
 void TrainingJob::cancel() {
-  const Lock lock{mutex_};
+  const Lock locked = lock("cancel");
   cancel_wanted_ = true;
   changed_.notify_all();
 }
 
 TrainerStatus TrainingJob::status() const {
-  const Lock lock{mutex_};
+  const Lock locked = lock("status");
   return status_;
 }
 
 ActorAddress TrainingJob::actor() const {
-  const Lock lock{mutex_};
+  const Lock locked = lock("actor");
   ActorAddress now{actor_.lock()};
   return now.alive() ? now : ActorAddress{};
 }
 
 void TrainingJob::subscribe(Trainer::Subscription subscription) {
-  const Lock lock{mutex_};
+  const Lock locked = lock("subscribe");
   if (!ended_) subscriptions_.push_back(std::move(subscription));
 }
 
@@ -78,12 +90,14 @@ TrainingJob::Turn TrainingJob::begin() {
 }
 
 void TrainingJob::stop(std::uint64_t generation) noexcept {
+  if (fork_.forked()) return;
   const Lock lock{mutex_};
   stopped_ = std::max(stopped_, generation);
   changed_.notify_all();
 }
 
 void TrainingJob::leave_behind(std::thread thread) noexcept {
+  if (fork_.forked()) return let_go(std::move(thread));
   const Lock lock{mutex_};
   former_ = std::move(thread);
 }
@@ -194,6 +208,7 @@ void TrainingJob::tell(const EpochMetrics& metrics) {
 }
 
 void TrainingJob::end(TrainerState state, Result<History> outcome) {
+  if (fork_.forked()) return;  // it goes on in the parent
   std::vector<Promise<void>> pausing;
   std::vector<Trainer::Subscription> subscriptions;  // may hold the last address of an actor
   std::optional<FitRun> over;                        // its callbacks may hold handles of this

@@ -2,6 +2,9 @@
 //
 // One thread after another works on the run: each joins the one before, so that an actor that was killed
 // is not waited for by anybody but its successor. A thread works while `generation` is its own.
+//
+// In a child of fork() calls of the handles throw forked_process, pause() and history() fail with it, and
+// what goes there leaves the threads alone: they are the parent's.
 #pragma once
 
 #include <condition_variable>
@@ -11,6 +14,7 @@
 
 #include "stoker/api/train/loop/trainer.hpp"
 #include "stoker/api/train/loop/trainer_checkpoint.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
 
 namespace stoker::nn::detail {
 
@@ -61,6 +65,10 @@ class TrainingJob : public std::enable_shared_from_this<TrainingJob> {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
+  /// For a call of a handle. Throws forked_process.
+  [[nodiscard]] Lock lock(const char* op) const;
+  /// Of a thread that nobody will join.
+  void let_go(std::thread thread) const noexcept;
   /// Parks while the training is paused. Why to end, if that is wanted.
   [[nodiscard]] std::optional<End> gate(std::uint64_t generation);
   [[nodiscard]] End train(std::uint64_t generation);
@@ -74,6 +82,7 @@ class TrainingJob : public std::enable_shared_from_this<TrainingJob> {
   std::optional<FitRun> run_;     // of the thread that works; none once the training has ended
   TrainerCheckpoint checkpoint_;  // the same
 
+  const ForkGuard fork_;
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
   bool pause_wanted_ = false;

@@ -77,8 +77,13 @@ Model::Data::Data(Network its_network, ModelOptions its_options)
   eval(all);
 }
 
+std::unique_lock<std::mutex> Model::Data::lock() const {
+  fork.check("model").value();
+  return std::unique_lock{mutex};
+}
+
 Model::Data::Now Model::Data::now() const {
-  const std::scoped_lock lock{mutex};
+  const auto locked = lock();
   return {step, state};
 }
 
@@ -146,7 +151,7 @@ void Model::Data::replace(const Variables& some) {
   Variables here = moved(some, device);
   // Without a policy other dtypes than the declared ones are welcome.
   if (!precision.full) here = stored(network, precision, std::move(here));
-  const std::scoped_lock lock{mutex};
+  const auto locked = lock();
   here.merge(state.variables());  // those that were not given
   state = step.begin(here, usable_key());
 }
@@ -183,20 +188,20 @@ Tensor Model::compute_loss(const std::vector<Tensor>& predictions,
 Tensor Model::train_step(const Batch& batch, const CommandOptions& limits) {
   const std::vector<Tensor> inputs = data_->inputs_here(batch.inputs);
   const std::vector<Tensor> targets = data_->here(batch.targets);
-  const std::scoped_lock lock{data_->mutex};
+  const auto locked = data_->lock();
   return data_->step.run(data_->state, inputs, targets, limits);
 }
 
 TrainingStep::Gradients Model::compute_gradients(const Batch& batch) const {
   const std::vector<Tensor> inputs = data_->inputs_here(batch.inputs);
   const std::vector<Tensor> targets = data_->here(batch.targets);
-  const std::scoped_lock lock{data_->mutex};
+  const auto locked = data_->lock();
   return data_->step.gradients(data_->state, inputs, targets);
 }
 
 void Model::set_learning_rate_scale(double scale) {
   const DeviceScope scope{data_->device};
-  const std::scoped_lock lock{data_->mutex};
+  const auto locked = data_->lock();
   data_->state.slots = with_learning_rate_scale(data_->state.slots, scale);
 }
 
@@ -220,7 +225,7 @@ Model Model::compile(ModelOptions options) const {
   Model made{network(), std::move(options)};
   const auto [step, state] = data_->now();
   made.data_->replace(stored(network(), made.data_->precision, state.variables()));
-  const std::scoped_lock lock{made.data_->mutex};
+  const auto locked = made.data_->lock();
   made.data_->set_frozen(step.frozen());
   return made;
 }
@@ -236,7 +241,7 @@ Model Model::to_device(const Device& device, bool always) const {
   Model made{network(), std::move(options)};
   const DeviceScope scope{device};
   auto [step, now] = data_->now();
-  const std::scoped_lock lock{made.data_->mutex};
+  const auto locked = made.data_->lock();
   made.data_->set_frozen(step.frozen());
   const auto move_all = [&](auto& tensors) {
     for (auto& [name, tensor] : tensors) tensor = tensor.to(device);
@@ -250,13 +255,13 @@ Model Model::to_device(const Device& device, bool always) const {
 }
 
 TrainingState Model::state() const {
-  const std::scoped_lock lock{data_->mutex};
+  const auto locked = data_->lock();
   return data_->state;
 }
 
 void Model::restore(TrainingState state) {
   network().check(state.variables());
-  const std::scoped_lock lock{data_->mutex};
+  const auto locked = data_->lock();
   data_->state = std::move(state);
 }
 

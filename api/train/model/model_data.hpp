@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "stoker/api/train/model/model.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
 
 namespace stoker::nn {
 
@@ -16,6 +17,9 @@ struct Model::Data {
     TrainingState state;
   };
   [[nodiscard]] Now now() const;
+  /// Of step and state. Throws forked_process in a child of fork(): a thread of the parent has the lock for
+  /// as long as a step takes to start.
+  [[nodiscard]] std::unique_lock<std::mutex> lock() const;
   [[nodiscard]] std::vector<Tensor> here(const std::vector<Tensor>& tensors) const;
   /// The same of inputs, of which optional ones may be without a value.
   [[nodiscard]] std::vector<Tensor> inputs_here(const std::vector<Tensor>& inputs) const;
@@ -38,6 +42,7 @@ struct Model::Data {
   const std::vector<Loss> losses;
   const Optimizer optimizer;
 
+  const ForkGuard fork;
   mutable std::mutex mutex;  // of what follows
   TrainingStep step;
   TrainingState state;

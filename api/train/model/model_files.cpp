@@ -113,7 +113,7 @@ void Model::save(const std::filesystem::path& path,
   TrainingState now;
   std::set<std::string> frozen;
   {
-    const std::scoped_lock lock{data_->mutex};
+    const auto locked = data_->lock();
     now = data_->state;
     frozen = data_->step.frozen();
   }
@@ -152,7 +152,7 @@ Model Model::load(const std::filesystem::path& path, std::optional<Device> devic
         parse_json_or_throw(entry(path, metadata, "frozen")).get<std::set<std::string>>();
     if (!frozen.empty()) {
       // Also all of them: whoever saved the model had it so.
-      const std::scoped_lock lock{made->data_->mutex};
+      const auto locked = made->data_->lock();
       made->data_->set_frozen(frozen);
     }
   } catch (const json::exception& error) {

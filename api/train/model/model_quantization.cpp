@@ -106,7 +106,7 @@ QuantizedModel Model::quantize(const std::string& to) const {
   Model model{std::move(network), std::move(options)};
   model.data_->replace(after);
   {
-    const std::scoped_lock lock{model.data_->mutex};
+    const auto locked = model.data_->lock();
     model.data_->set_frozen(step.frozen());
   }
   return {std::move(model), std::move(quantized), std::move(left)};

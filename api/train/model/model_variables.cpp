@@ -44,7 +44,7 @@ void Model::merge_variables(const Variables& some) {
 
 void Model::freeze(const std::vector<std::string>& layers) {
   for (const std::string& name : layers) (void)network().layer(name);
-  const std::scoped_lock lock{data_->mutex};
+  const auto locked = data_->lock();
   std::set<std::string> frozen = data_->step.frozen();
   frozen.insert(layers.begin(), layers.end());
   data_->choose_frozen(std::move(frozen));
@@ -59,7 +59,7 @@ void Model::freeze(const std::function<bool(const LayerInfo&)>& which) {
 
 void Model::unfreeze(const std::vector<std::string>& layers) {
   for (const std::string& name : layers) (void)network().layer(name);
-  const std::scoped_lock lock{data_->mutex};
+  const auto locked = data_->lock();
   std::set<std::string> frozen = data_->step.frozen();
   for (const std::string& name : layers) frozen.erase(name);
   data_->set_frozen(std::move(frozen));
