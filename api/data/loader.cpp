@@ -11,6 +11,7 @@
 
 #include "stoker/api/data/row_order.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
 #include "stoker/runtime/base/thread_local.hpp"
 
 namespace stoker::nn {
@@ -126,6 +127,7 @@ struct Epoch::Work {
   const Plan plan;
   const std::int64_t end;
   const std::int64_t ahead;  // how many may be begun before they are taken
+  const ForkGuard fork;
   std::mutex mutex;
   std::condition_variable_any changed;
   std::int64_t taken;  // batches before it were handed out; written by the owner under the lock
@@ -137,10 +139,18 @@ struct Epoch::Work {
 
 Epoch::Epoch(std::unique_ptr<Work> work) : work_{std::move(work)} {}
 Epoch::Epoch(Epoch&&) noexcept = default;
-Epoch& Epoch::operator=(Epoch&&) noexcept = default;
-Epoch::~Epoch() = default;
+Epoch& Epoch::operator=(Epoch&& other) noexcept {
+  Epoch before{std::move(other)};
+  work_.swap(before.work_);
+  return *this;
+}
+Epoch::~Epoch() {
+  // Threads and locks are the parent's.
+  if (work_ && work_->fork.forked()) static_cast<void>(work_.release());
+}
 
 std::optional<Batch> Epoch::next() {
+  work_->fork.check("next").value();
   if (work_->taken >= work_->end) return std::nullopt;
   const std::int64_t number = work_->taken;
   Made made = work_->take();

@@ -19,7 +19,7 @@
 // was current_device() when the epoch began.
 // Errors are thrown: invalid_parameter for options, invalid_argument for a set without rows or a
 // position that is not there. What a source or map throws comes out of next() in its batch's place;
-// nothing comes after it.
+// nothing comes after it. In a child of fork() next() throws forked_process.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 #include <latch>
 #include <thread>
 
+#include "stoker/api/data/loader.hpp"
 #include "stoker/tests/nn/trainer_fixture.hpp"
 #include "stoker/tests/runtime/base/fork_fixture.hpp"
 
@@ -98,6 +99,27 @@ TEST_F(TrainingForks, drop_a_training_of_the_parent_at_once) {
   stop.go();
   training->history().get();
   EXPECT_TRUE(true_in_child(drop_all)) << "it has ended";
+}
+
+TEST_F(TrainingForks, refuse_batches_that_threads_of_the_parent_make) {
+  std::latch reading{1};
+  std::latch forked{1};
+  std::optional<Epoch> epoch{Loader{rows(10,
+                                         [&](std::int64_t row) {
+                                           if (row != 0) return;
+                                           reading.count_down();
+                                           forked.wait();
+                                         }),
+                                    {.batch_size = 4, .shuffle = false, .prefetch = 1}}
+                                 .epoch(0)};
+  reading.wait();
+  EXPECT_TRUE(true_in_child([&] {
+    const bool refused = refuses([&] { static_cast<void>(epoch->next()); });
+    epoch.reset();
+    return refused;
+  }));
+  forked.count_down();
+  EXPECT_EQ(epoch->next()->rows, 4);
 }
 
 }  // namespace
