@@ -11,6 +11,7 @@
 #include "stoker/actors/supervisor/supervisor.hpp"
 #include "stoker/pipeline/script/run/script.hpp"
 #include "stoker/pipeline/script/run/script_actor.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
 #include "stoker/runtime/execution/thread_pool.hpp"
 #include "stoker/runtime/futures/gate.hpp"
 #include "stoker/runtime/process/process.hpp"
@@ -97,6 +98,7 @@ struct ScriptHost::State {
   const script::Services services;
   Supervisor scripts;  ///< empty outside of a system's tree
   Gate gate;
+  const ForkGuard fork;
   std::mutex mutex;  // of what follows
   std::uint64_t last_id = 0;
   std::unordered_map<std::uint64_t, CancelSource> running;
@@ -111,6 +113,11 @@ ScriptHost::ScriptHost(std::shared_ptr<DeviceClient> device, Executor& executor,
     : ScriptHost{std::move(device), executor, std::move(kernels), Supervisor{}} {}
 
 ScriptHost::~ScriptHost() {
+  if (state_->fork.forked()) {
+    // Scripts, threads and locks are the parent's.
+    static_cast<void>(std::make_unique<std::shared_ptr<State>>(std::move(state_)).release());
+    return;
+  }
   const Future<void> empty = state_->gate.close();
   {
     const std::lock_guard lock{state_->mutex};
@@ -122,6 +129,8 @@ ScriptHost::~ScriptHost() {
 }
 
 Result<ScriptRun> ScriptHost::start(ScriptSource source, ScriptOptions options) {
+  STOKER_TRY(state_->fork.check("script"));
+  STOKER_TRY(state_->services.device->actor().strand()->check_process("script"));
   if (options.time_limit && options.time_limit->count() <= 0)
     return Error{"script",
                  ErrorCode::invalid_argument,

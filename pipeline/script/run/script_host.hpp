@@ -13,7 +13,7 @@
 //           process, one call at a time.
 // Lifetime: the executor outlives the host. The host's destructor cancels the scripts that still
 //           run and waits for them, and for a JPEG file that is just being decoded or encoded: do not
-//           destroy it on a thread that they need.
+//           destroy it on a thread that they need. In a child of fork() it leaves them alone.
 // Errors:   of a script, in `done`: compile_failed (does not parse), script_error (it raised),
 //           budget_exceeded, permission_denied, cancelled, deadline_exceeded, or what a kernel or
 //           the device said. Details: `script`, `line`, and of kernels `kernel` and `inputs`.
@@ -154,7 +154,7 @@ class ScriptHost {
   ScriptHost& operator=(const ScriptHost&) = delete;
 
   /// Starts a script; what is wrong with its text comes out of `done`. Errors: closed,
-  /// out_of_memory (no stack), not_found (an allowed directory that is not there).
+  /// out_of_memory (no stack), not_found (an allowed directory that is not there), forked_process.
   [[nodiscard]] Result<ScriptRun> start(ScriptSource source, ScriptOptions options);
 
   /// Scripts that have not ended.
