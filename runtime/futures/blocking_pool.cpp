@@ -125,6 +125,7 @@ struct BlockingPool::Impl : std::enable_shared_from_this<BlockingPool::Impl> {
   }
 
   Future<void> close() noexcept {
+    if (fork.forked()) return ended.future();  // has failed there
     Job* waiting = nullptr;
     bool idle = false;
     {
@@ -145,6 +146,7 @@ struct BlockingPool::Impl : std::enable_shared_from_this<BlockingPool::Impl> {
   }
 
   void leave(Tell tell) noexcept {
+    if (fork.forked()) return;  // the threads are the parent's
     std::vector<std::thread> leaving;
     {
       const std::lock_guard lock{mutex};
@@ -204,6 +206,7 @@ void BlockingPool::start(Impl& impl, detail::BlockingJob& job) noexcept { impl.s
 
 BlockingOptions BlockingPool::limits() const noexcept { return impl_->limits; }
 std::size_t BlockingPool::jobs() const noexcept {
+  if (impl_->fork.forked()) return 0;  // a thread of the parent may hold the lock
   const std::lock_guard lock{impl_->mutex};
   return impl_->admitted;
 }

@@ -76,12 +76,13 @@ class BlockingPool {
 
   /// The number of threads as it was worked out, and the length of the queue.
   [[nodiscard]] BlockingOptions limits() const noexcept;
-  /// Jobs that run or wait.
+  /// Jobs that run or wait; none in a child of fork().
   [[nodiscard]] std::size_t jobs() const noexcept;
   /// Whether the calling thread is one of the pool's.
   [[nodiscard]] bool in_pool() const noexcept;
 
-  /// Refuses jobs from now on and fails those that wait (`closed`). Ready when nothing runs any more.
+  /// Refuses jobs from now on and fails those that wait (`closed`). Ready when nothing runs any more. In a
+  /// child of fork() it does nothing but answer forked_process, and leave() nothing at all.
   Future<void> close() noexcept;
   /// Whether leave() ends the futures of jobs that still run.
   enum class Tell : std::uint8_t { no, yes };

@@ -248,5 +248,36 @@ TEST_P(Forks, find_nothing_locked_that_the_parents_threads_use) {
 INSTANTIATE_TEST_SUITE_P(Devices, Forks, testing::Values("cpu", "null", "vulkan"),
                          [](const auto& info) { return std::string{info.param}; });
 
+using ForksOfSystems = ForkFixture;
+
+TEST_F(ForksOfSystems, find_the_parents_pool_for_blocking_work_closed_and_empty) {
+  const System system;
+  std::latch begun{1};
+  std::latch forked{1};
+  const Future<void> job = system.run_blocking([&] {
+    begun.count_down();
+    forked.wait();
+  });
+  begun.wait();
+  EXPECT_TRUE(true_in_child([&] { return system.blocking().jobs() == 0; }));
+  std::vector<std::jthread> askers;
+  for (int i = 0; i < 2; ++i)
+    askers.emplace_back([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) static_cast<void>(system.blocking().jobs());
+    });
+  bool all = true;
+  for (int i = 0; i < 100 && all; ++i)
+    all = true_in_child([&] {
+      alarm(10);  // kills a child that waits for the parent's lock
+      system.blocking().leave(BlockingPool::Tell::no);
+      return system.blocking().jobs() == 0 &&
+             system.blocking().close().wait().error().code() == ErrorCode::forked_process;
+    });
+  EXPECT_TRUE(all);
+  EXPECT_EQ(system.blocking().jobs(), 1U);
+  forked.count_down();
+  job.get();
+}
+
 }  // namespace
 }  // namespace stoker
