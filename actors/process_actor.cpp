@@ -202,7 +202,10 @@ void ProcessLife::ended(const ExitReason& why) noexcept {
 }
 
 ProcessActorBase::~ProcessActorBase() {
-  if (ActorCell* cell = this->cell()) cell->strand()->set_reader(nullptr);
+  if (ActorCell* cell = this->cell()) {
+    if (!cell->strand()->check_process("end")) return;  // lock and stack are the parent's
+    cell->strand()->set_reader(nullptr);
+  }
   life_->abandon();
 }
 

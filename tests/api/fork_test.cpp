@@ -11,6 +11,7 @@
 
 #include "gated_kernel.hpp"
 #include "stoker/actors/device/device_client.hpp"
+#include "stoker/actors/process_actor.hpp"
 #include "stoker/actors/registry.hpp"
 #include "stoker/actors/supervisor/supervisor.hpp"
 #include "stoker/api/stoker.hpp"
@@ -277,6 +278,27 @@ TEST_F(ForksOfSystems, find_the_parents_pool_for_blocking_work_closed_and_empty)
   EXPECT_EQ(system.blocking().jobs(), 1U);
   forked.count_down();
   job.get();
+}
+
+TEST_F(ForksOfSystems, leave_the_stacks_of_the_parents_processes_alone) {
+  struct Unwound {
+    int& count;
+    ~Unwound() { ++count; }
+  };
+  int unwound = 0;
+  const System system;
+  std::optional process{spawn_process<Request<Total, int>>(
+      system.shared_executor(), {.name = "waiting"}, [&](auto& self) {
+        const Unwound counted{unwound};
+        for (;;) self.receive([](Request<Total, int> ask) { ask.reply(7); });
+      })};
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(process->call(Total{}).get(), 7);
+    EXPECT_TRUE(true_in_child([&] {
+      process.reset();
+      return unwound == 0;
+    }));
+  }
 }
 
 }  // namespace
