@@ -44,11 +44,13 @@ CommandStatus CommandState::step_status(std::uint32_t step) const noexcept {
 }
 
 StepTiming CommandState::timing() const {
+  pool_->fork_.check(kernel_).value();  // a thread of the parent may hold the lock
   const std::scoped_lock lock{mutex_};
   return timing_;
 }
 
 std::vector<StepTiming> CommandState::step_timings() const {
+  pool_->fork_.check(kernel_).value();
   const std::scoped_lock lock{mutex_};
   return step_timings_;
 }

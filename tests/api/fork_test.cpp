@@ -177,6 +177,18 @@ TEST_P(Forks, kernels_are_not_looked_up_for_devices_of_the_parent) {
   }));
 }
 
+TEST_P(Forks, times_of_commands_are_refused) {
+  const System system;
+  const Device device = system.device(GetParam());
+  const Buffer x = device.buffer({1.0F, -2.0F});
+  const Command command = device.submit("relu", {x}, x);
+  command.get();
+  EXPECT_TRUE(true_in_child([&] {
+    return refuses([&] { static_cast<void>(command.device_time()); }) &&
+           refuses([&] { static_cast<void>(command.step_times()); });
+  }));
+}
+
 struct Total {};
 struct Counter : Actor {
   int on(Total) { return 7; }
