@@ -13,7 +13,6 @@
 #include <boost/asio/write.hpp>
 #include <cerrno>
 #include <iterator>
-#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -29,14 +28,12 @@ using Protocol = asio::local::stream_protocol;
 
 /// Sockets that a forked child closes: while one is open anywhere, its path looks alive. Process-wide
 /// by nature, as is the handler. 0 is free, else one more than the descriptor.
-std::array<std::atomic<int>, 16> listening;
+constinit std::array<std::atomic<int>, 16> listening{};
 
 /// A listening socket while it lives.
 class Noted {
  public:
   explicit Noted(int descriptor) : entry_{descriptor + 1} {
-    static std::once_flag once;
-    std::call_once(once, [] { pthread_atfork(nullptr, nullptr, close_all); });
     for (std::atomic<int>& one : listening)
       if (int free = 0; one.compare_exchange_strong(free, entry_)) return;
   }
@@ -54,8 +51,12 @@ class Noted {
       if (const int entry = one.exchange(0); entry != 0) close(entry - 1);
   }
 
+  static const int handler_;  ///< of pthread_atfork
   const int entry_;
 };
+
+// Before main(): a child would wait for ever for what a thread of the parent was doing once.
+const int Noted::handler_ = pthread_atfork(nullptr, nullptr, close_all);
 
 [[nodiscard]] Error failure(ErrorCode code, std::string reason, const std::string& path,
                             const error_code& problem = {}) {
