@@ -15,7 +15,8 @@
 // use hang_submission().
 //
 // Threads: every function from any thread. Those that let something complete or be lost do so on
-// the calling thread, as a device's own thread would. Never call them from a CompletionSink.
+// the calling thread, as a device's own thread would. Never call them from a CompletionSink, nor in a
+// child of fork(), where a thread of the parent may hold their lock.
 // Lifetime: Faults is a shared handle; devices keep the plan, it does not keep them.
 // Errors: no function here fails; an `error` that is not given is the usual one of its kind.
 #pragma once
