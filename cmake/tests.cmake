@@ -159,6 +159,9 @@ add_test(NAME rules.public_headers_are_those_listed
                  "${CMAKE_CURRENT_SOURCE_DIR}/cmake/public_headers.cmake")
 add_test(NAME rules.sources_keep_the_rules
          COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/cmake/lint_rules.sh")
+add_test(NAME rules.sources_are_formatted
+         COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/cmake/check_format.sh")
+set_tests_properties(rules.sources_are_formatted PROPERTIES SKIP_RETURN_CODE 77)
 set(libraries "")
 foreach(component ${STOKER_COMPONENTS})
   list(APPEND libraries "$<TARGET_FILE:stoker_${component}>")
@@ -168,5 +171,5 @@ add_test(NAME rules.libraries_never_end_their_process
          COMMAND "${CMAKE_COMMAND}" -DLIBRARIES=${libraries} -DNM=${CMAKE_NM} -P
                  "${CMAKE_CURRENT_SOURCE_DIR}/cmake/check_no_exit.cmake")
 set_tests_properties(rules.public_headers_are_those_listed rules.sources_keep_the_rules
-                     rules.libraries_never_end_their_process
+                     rules.sources_are_formatted rules.libraries_never_end_their_process
                      PROPERTIES LABELS rules)
