@@ -238,7 +238,7 @@ SystemOptions checked(SystemOptions options) {
   if (options.device_restarts.period <= std::chrono::nanoseconds::zero())
     throw Error{"system",
                 ErrorCode::invalid_argument,
-                "device_restarts.period: expected more than no time",
+                "device_restarts.period: must be positive",
                 {{"parameter", "device_restarts.period"}}};
   return options;
 }

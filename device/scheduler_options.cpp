@@ -20,7 +20,7 @@ Result<void> check(const SchedulerOptions& options) {
   if (options.hang_patience >= std::chrono::nanoseconds::zero()) return {};
   return Error{"device",
                ErrorCode::invalid_argument,
-               "hang_patience: expected no negative time",
+               "hang_patience: must not be negative",
                {{"parameter", "hang_patience"}}};
 }
 

@@ -25,7 +25,7 @@ namespace {
 
 /// Part of a cached text's key: raise the number when the target, the options or the passes below change.
 constexpr const char* what_we_ask_for =
-    "stoker 2: Vulkan 1.2, SPIR-V 1.5, performance passes, precise";
+    "stoker 3: Vulkan 1.2, SPIR-V 1.5, performance passes, precise";
 
 constexpr const char* preamble_label = "preamble";
 
@@ -130,34 +130,68 @@ Result<std::vector<std::uint32_t>> run_passes(const Source& source,
   return optimized;
 }
 
-/// The performance passes up to the one that unrolls.
-void add_unrolling_passes(spvtools::Optimizer& optimizer) {
+// Together the two lists are SPIRV-Tools' performance passes, so that nothing unrolls a second time.
+
+void add_passes_up_to_unrolling(spvtools::Optimizer& optimizer) {
   optimizer.RegisterPass(spvtools::CreateWrapOpKillPass())
       .RegisterPass(spvtools::CreateDeadBranchElimPass())
       .RegisterPass(spvtools::CreateMergeReturnPass())
       .RegisterPass(spvtools::CreateInlineExhaustivePass())
       .RegisterPass(spvtools::CreateEliminateDeadFunctionsPass())
+      .RegisterPass(spvtools::CreateAggressiveDCEPass())
       .RegisterPass(spvtools::CreatePrivateToLocalPass())
+      .RegisterPass(spvtools::CreateLocalSingleBlockLoadStoreElimPass())
+      .RegisterPass(spvtools::CreateLocalSingleStoreElimPass())
+      .RegisterPass(spvtools::CreateAggressiveDCEPass())
       .RegisterPass(spvtools::CreateScalarReplacementPass())
       .RegisterPass(spvtools::CreateLocalAccessChainConvertPass())
       .RegisterPass(spvtools::CreateLocalSingleBlockLoadStoreElimPass())
       .RegisterPass(spvtools::CreateLocalSingleStoreElimPass())
+      .RegisterPass(spvtools::CreateAggressiveDCEPass())
       .RegisterPass(spvtools::CreateLocalMultiStoreElimPass())
+      .RegisterPass(spvtools::CreateAggressiveDCEPass())
       .RegisterPass(spvtools::CreateCCPPass())
       .RegisterPass(spvtools::CreateAggressiveDCEPass())
       .RegisterPass(spvtools::CreateLoopUnrollPass(true));
 }
 
+void add_passes_after_unrolling(spvtools::Optimizer& optimizer) {
+  optimizer.RegisterPass(spvtools::CreateDeadBranchElimPass())
+      .RegisterPass(spvtools::CreateRedundancyEliminationPass())
+      .RegisterPass(spvtools::CreateCombineAccessChainsPass())
+      .RegisterPass(spvtools::CreateSimplificationPass())
+      .RegisterPass(spvtools::CreateScalarReplacementPass())
+      .RegisterPass(spvtools::CreateLocalAccessChainConvertPass())
+      .RegisterPass(spvtools::CreateLocalSingleBlockLoadStoreElimPass())
+      .RegisterPass(spvtools::CreateLocalSingleStoreElimPass())
+      .RegisterPass(spvtools::CreateAggressiveDCEPass())
+      .RegisterPass(spvtools::CreateSSARewritePass())
+      .RegisterPass(spvtools::CreateAggressiveDCEPass())
+      .RegisterPass(spvtools::CreateVectorDCEPass())
+      .RegisterPass(spvtools::CreateDeadInsertElimPass())
+      .RegisterPass(spvtools::CreateDeadBranchElimPass())
+      .RegisterPass(spvtools::CreateSimplificationPass())
+      .RegisterPass(spvtools::CreateIfConversionPass())
+      .RegisterPass(spvtools::CreateCopyPropagateArraysPass())
+      .RegisterPass(spvtools::CreateReduceLoadSizePass())
+      .RegisterPass(spvtools::CreateAggressiveDCEPass())
+      .RegisterPass(spvtools::CreateBlockMergePass())
+      .RegisterPass(spvtools::CreateRedundancyEliminationPass())
+      .RegisterPass(spvtools::CreateDeadBranchElimPass())
+      .RegisterPass(spvtools::CreateBlockMergePass())
+      .RegisterPass(spvtools::CreateSimplificationPass());
+}
+
 Result<std::vector<std::uint32_t>> optimize(const Source& source,
-                                            std::vector<std::uint32_t> words) {
-  if (unrolls_precise(words)) {
-    // The passes that follow would make one of a product and a sum that are not decorated any more.
-    STOKER_ASSIGN(const std::vector<std::uint32_t> unrolled,
-                  run_passes(source, with_precise_lines(words), add_unrolling_passes));
-    words = with_precise_decorations(unrolled);
-  }
-  return run_passes(source, words,
-                    [](spvtools::Optimizer& optimizer) { optimizer.RegisterPerformancePasses(); });
+                                            const std::vector<std::uint32_t>& words) {
+  if (!unrolls_precise(words))
+    return run_passes(source, words, [](spvtools::Optimizer& optimizer) {
+      optimizer.RegisterPerformancePasses();
+    });
+  // Decorated before the passes that would make one of a product and a sum.
+  STOKER_ASSIGN(const std::vector<std::uint32_t> unrolled,
+                run_passes(source, with_precise_lines(words), add_passes_up_to_unrolling));
+  return run_passes(source, with_precise_decorations(unrolled), add_passes_after_unrolling);
 }
 
 Result<void> validate(const Source& source, const std::vector<std::uint32_t>& words) {
@@ -173,8 +207,8 @@ Result<void> validate(const Source& source, const std::vector<std::uint32_t>& wo
 Result<std::vector<std::uint32_t>> compile_here(const Source& source) {
   if (!initialize())
     return Error{source.op, ErrorCode::internal, "glslang could not be initialised"};
-  STOKER_ASSIGN(std::vector<std::uint32_t> plain, translate(source));
-  STOKER_ASSIGN(std::vector<std::uint32_t> optimized, optimize(source, std::move(plain)));
+  STOKER_ASSIGN(const std::vector<std::uint32_t> plain, translate(source));
+  STOKER_ASSIGN(std::vector<std::uint32_t> optimized, optimize(source, plain));
   STOKER_TRY(validate(source, optimized));
   return optimized;
 }

@@ -116,21 +116,29 @@ TEST(Glsl, what_is_precise_stays_so_in_every_copy_of_an_unrolled_loop) {
   constexpr std::uint32_t op_decorate = 71;
   constexpr std::uint32_t op_f_mul = 133;
   constexpr std::uint32_t no_contraction = 42;
-  const auto compiled = [](const std::string& qualifier) {
+  const std::string function = "float f(float a) { precise float b = a * 3.0 + 1.0; return b; }\n";
+  const auto compiled = [](const std::string& text) {
     const TemporaryFolder folder;
-    return GlslCompiler{folder.path()}
-        .compile(doubling("float f(float a) { " + qualifier +
-                          " float b = a * 3.0 + 1.0; return b; }\n"
-                          "void main() {\n  [[unroll]] for (uint i = 0; i < 4; ++i)\n"
-                          "    y_store(i, f(x_load(i)));\n}\n"),
-                 f32)
-        .value();
+    return GlslCompiler{folder.path()}.compile(doubling(text), f32).value();
   };
-  const auto precise = compiled("precise");
+  const std::string loop =
+      "void main() {\n  [[unroll]] for (uint i = 0; i < 4; ++i)\n"
+      "    y_store(i, f(x_load(i)));\n}\n";
+  const auto precise = compiled(function + loop);
   EXPECT_EQ(count_of(precise, op_f_mul), 4U);
   EXPECT_EQ(count_of(precise, op_decorate, no_contraction), 8U) << "products and sums";
   EXPECT_EQ(count_of(precise, op_line), 0U);
-  EXPECT_EQ(count_of(compiled(""), op_decorate, no_contraction), 0U);
+  const auto loose = compiled("float f(float a) { return a * 3.0 + 1.0; }\n" + loop);
+  EXPECT_EQ(count_of(loose, op_decorate, no_contraction), 0U);
+  // The second loop's bounds are constants once the first is unrolled.
+  const auto later = compiled(function +
+                              "void main() {\n  uint at = 0;\n"
+                              "  [[unroll]] for (uint k = 0; k < 3; ++k) {\n"
+                              "    y_store(k + 50, x_load(k));\n    at += 1;\n  }\n"
+                              "  [[unroll]] for (uint j = at; j < at + 4; ++j)\n"
+                              "    y_store(j, f(x_load(j)));\n}\n");
+  EXPECT_EQ(count_of(later, op_decorate, no_contraction), 2 * count_of(later, op_f_mul));
+  EXPECT_GE(count_of(later, op_f_mul), 1U);
 }
 
 TEST(Glsl, a_cache_entry_is_of_its_tools_target_and_passes) {

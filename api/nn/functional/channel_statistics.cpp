@@ -64,7 +64,7 @@ Moments moments(const Tensor& x, const Axes& axes) {
 }
 
 Tensor normalized(const Tensor& x, const Moments& of, double epsilon) {
-  return (widened(x) - of.mean) * rsqrt(of.variance + epsilon);
+  return (widened(x) - of.mean) * rsqrt(widened(of.variance) + epsilon);
 }
 
 ParamSpec gamma_option() { return initializer_option("gamma_initializer", "ones"); }

@@ -221,6 +221,7 @@ std::int64_t Model::skipped_steps() const {
 }
 
 Model Model::compile(ModelOptions options) const {
+  data_->fork.check("model").value();
   if (!options.device) options.device = device();
   Model made{network(), std::move(options)};
   const auto [step, state] = data_->now();
@@ -235,6 +236,7 @@ Model Model::clone() const { return to_device(data_->device, true); }
 Model Model::to_device(const Device& device) const { return to_device(device, false); }
 
 Model Model::to_device(const Device& device, bool always) const {
+  data_->fork.check("model").value();
   if (!always && device == data_->device) return *this;
   ModelOptions options = data_->options;
   options.device = device;

@@ -115,8 +115,11 @@ Pull ByteSource::from(std::uint64_t offset) const {
 
 Result<std::shared_ptr<const ByteSource>> open_source(const std::filesystem::path& path,
                                                       bool mapped, std::string_view op) {
-  // A pipe without a writer would block open() for ever; regular files ignore O_NONBLOCK.
+  // A pipe without a writer would block open() for ever. A regular file has to wait only where a file
+  // server has lent it out.
   auto file = std::make_unique<Descriptor>(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file->get() < 0 && errno == EWOULDBLOCK && std::filesystem::is_regular_file(path))
+    file = std::make_unique<Descriptor>(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file->get() < 0) return file_error(op, path, errno);
   struct stat about {};
   if (::fstat(file->get(), &about) != 0) return file_error(op, path, errno);
