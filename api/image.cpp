@@ -13,6 +13,16 @@ Result<Buffer> upload(const Device& device, const Result<Image>& picture) {
   return device.buffer(picture->spec, picture->bytes);
 }
 
+void check(const Buffer& buffer) {
+  if (buffer) return;
+  throw Error{"image", ErrorCode::invalid_argument, "an empty buffer was passed"};
+}
+
+void check(const Device& device) {
+  if (device.client()) return;
+  throw Error{"image", ErrorCode::invalid_argument, "an empty device was passed"};
+}
+
 /// Calls use(bytes) on the pool with what the buffer holds by then.
 template <class F>
 auto with_contents(const System& system, const Buffer& buffer, const CancelToken& cancel, F use) {
@@ -26,6 +36,7 @@ auto with_contents(const System& system, const Buffer& buffer, const CancelToken
 
 Future<Encoded> encoded(const System& system, const Buffer& buffer, ImageFormat format,
                         const ImageEncoding& encoding, const CancelToken& cancel) {
+  check(buffer);
   return with_contents(
       system, buffer, cancel,
       [format, spec = buffer.spec(), encoding, cancel](const Encoded& bytes) -> Result<Encoded> {
@@ -92,6 +103,7 @@ Future<Image> decode(const System& system, File file, DecodeOptions options) {
 
 Future<Buffer> decode(const System& system, const Device& device, File file,
                       DecodeOptions options) {
+  check(device);
   return system.run_blocking([file = std::move(file), device, options = std::move(options)] {
     return upload(device, decode_image(file.bytes(), options.limits, options.cancel));
   });
@@ -117,6 +129,7 @@ Future<Encoded> encode_jpeg(const System& system, Image picture, JpegOptions opt
 
 Future<Buffer> load(const System& system, const Device& device, std::filesystem::path path,
                     DecodeOptions options) {
+  check(device);
   return system.run_blocking([device, path = std::move(path), options = std::move(options)] {
     return upload(device, load_image(path, options.limits, options.cancel));
   });
@@ -124,6 +137,7 @@ Future<Buffer> load(const System& system, const Device& device, std::filesystem:
 
 Future<void> save(const System& system, std::filesystem::path path, const Buffer& buffer,
                   ImageEncoding encoding, CancelToken cancel) {
+  check(buffer);
   return with_contents(system, buffer, cancel,
                        [path = std::move(path), spec = buffer.spec(), encoding,
                         cancel](const Encoded& bytes) -> Result<void> {

@@ -114,6 +114,7 @@ Result<std::vector<TensorSpec>> infer_outputs(const KernelSpec& spec, const Kern
                    "`shapes` gave " + std::to_string(shapes.size()) + " shapes for " +
                        std::to_string(spec.outputs.size()) + " outputs"};
   } else {
+    STOKER_TRY(check_shaped_alike(spec.name, call));
     shapes.assign(spec.outputs.size(), call.shape());
   }
   std::vector<TensorSpec> outputs;

@@ -60,7 +60,7 @@ struct KernelSpec {
   std::vector<DType> dtypes = {DType::f32};  ///< what T may be
   /// GLSL reads booleans (as uint 0 or 1), integers (as int; they must fit 32 bits) and reals (as float).
   std::vector<ParamSpec> params = {};
-  /// One shape for each output. Empty: every output is shaped as input 0.
+  /// One shape for each output. Empty: all inputs must have one shape, which is every output's.
   std::function<Result<std::vector<Shape>>(const KernelCall&)> shapes = {};
 
   // On a GPU; a text needs the component glsl ---------------------------------------------------------

@@ -235,6 +235,13 @@ namespace {
 
 SystemOptions checked(SystemOptions options) {
   check(options.device).value();
+  constexpr std::size_t most_threads = 4'096;
+  if (options.blocking.threads > most_threads)
+    throw Error{"system",
+                ErrorCode::invalid_argument,
+                "blocking.threads: expected at most " + std::to_string(most_threads) + ", got " +
+                    std::to_string(options.blocking.threads),
+                {{"parameter", "blocking.threads"}}};
   if (options.device_restarts.period <= std::chrono::nanoseconds::zero())
     throw Error{"system",
                 ErrorCode::invalid_argument,

@@ -328,7 +328,7 @@ void CommandScheduler::abandon_flights(const Error& why, bool may_still_run) {
   const std::size_t kept = muted_.count();
   if (kept == 0) return;
   sanitizers::ignore_leak(this);
-  log_error("memory that abandoned work may still touch is kept until the device has done with it",
+  log_warn("memory that abandoned work may still touch is kept until the device has done with it",
             {{"device", info().name}, {"submissions", std::to_string(kept)}});
 }
 

@@ -24,7 +24,7 @@ struct SchedulerOptions {
   std::size_t submissions_in_flight = 3;
   std::size_t steps_per_submission = 256;  ///< 1 to 65,536
   /// How long after its deadline a command may still run before the device counts as hung, which is
-  /// a way of being lost.
+  /// a way of being lost. Not negative.
   std::chrono::nanoseconds hang_patience = std::chrono::seconds{30};
 };
 

@@ -47,6 +47,20 @@ Result<CpuPlan> plan(const std::shared_ptr<const CppKernelSpec>& spec, const Ker
 
 }  // namespace
 
+Result<void> check_shaped_alike(std::string_view kernel, const KernelCall& call) {
+  for (std::size_t i = 1; i < call.inputs.size(); ++i)
+    if (call.shape(i) != call.shape())
+      return Error{std::string{kernel},
+                   ErrorCode::shape_mismatch,
+                   "input " + std::to_string(i) + " is " + call.shape(i).to_string() +
+                       ", expected the shape of input 0, " + call.shape().to_string() +
+                       ": a kernel whose inputs differ has a rule of its own for shapes",
+                   {{"input", std::to_string(i)},
+                    {"expected", call.shape().to_string()},
+                    {"got", call.shape(i).to_string()}}};
+  return {};
+}
+
 Result<Kernel> cpp_kernel(CppKernelSpec given) {
   if (!given.run)
     return Error{given.name.empty() ? "cpp_kernel" : given.name, ErrorCode::invalid_argument,
@@ -64,7 +78,8 @@ Result<Kernel> cpp_kernel(CppKernelSpec given) {
   kernel.dtypes = spec->dtypes;
   kernel.infer = spec->infer;
   if (!kernel.infer)
-    kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+    kernel.infer = [spec](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+      STOKER_TRY(check_shaped_alike(spec->name, call));
       return std::vector<TensorSpec>{call.inputs[0]};
     };
   kernel.cpu = [spec](const KernelCall& call, std::span<const TensorSpec> outputs) {

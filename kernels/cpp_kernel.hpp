@@ -57,7 +57,7 @@ struct CppKernelSpec {
   Arity inputs = {1, 1};
   std::vector<DType> dtypes = {DType::f32};  ///< accepted dtypes of input 0
   std::vector<ParamSpec> params = {};
-  /// The outputs' specs. Empty: one output, like input 0.
+  /// The outputs' specs. Empty: all inputs must have one shape; one output, like input 0.
   std::function<Result<std::vector<TensorSpec>>(const KernelCall&)> infer = {};
 
   /// Computes elements [begin, end) of the first output. Ranges run at the same time on several
@@ -69,6 +69,9 @@ struct CppKernelSpec {
   /// 0: never.
   double ns_per_element = 0;
 };
+
+/// For kernels that read all inputs at the same places. Errors: shape_mismatch, which names the input.
+[[nodiscard]] Result<void> check_shaped_alike(std::string_view kernel, const KernelCall& call);
 
 /// invalid_argument if the definition is incomplete.
 [[nodiscard]] Result<Kernel> cpp_kernel(CppKernelSpec spec);

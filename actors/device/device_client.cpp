@@ -118,7 +118,8 @@ Result<void> DeviceClient::check_buffer(const DeviceBuffer& buffer, std::string_
   if (elsewhere)
     return Error{std::string{op},
                  ErrorCode::wrong_device,
-                 "the buffer is on another device",
+                 buffer.device()->info().name == info().name ? "the buffer is of another system"
+                                                             : "the buffer is on another device",
                  {{"buffer", buffer.device()->info().name}, {"device", info().name}}};
   if (behind.state()->released.load(std::memory_order_acquire))
     return Error{std::string{op},

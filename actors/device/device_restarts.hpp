@@ -11,7 +11,7 @@ namespace stoker {
 /// a minute and it stays lost.
 struct DeviceRestarts {
   unsigned intensity = 10;
-  std::chrono::nanoseconds period = std::chrono::seconds{60};  ///< more than none
+  std::chrono::nanoseconds period = std::chrono::seconds{60};  ///< positive
   BackOff back_off = {
       .first = std::chrono::milliseconds{10}, .factor = 2, .most = std::chrono::seconds{5}};
 };

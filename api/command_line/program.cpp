@@ -40,7 +40,7 @@ Exit codes:
   1  the work failed: a kernel, a file, an error of a script
   2  the command line is wrong
   3  no such device, kernel or file, or this device cannot do it
-  4  a script used up its instructions, memory or time
+  4  a script used up its instructions, memory, buffers or time
   130, 143  stopped by Ctrl-C, by SIGTERM
 
 Environment:

@@ -207,7 +207,7 @@ Result<void> PipelinePlan::check_binding(std::span<const DeviceBuffer* const> bu
     const GraphValue& value = graph.values()[externals[i]];
     const DeviceBuffer& buffer = *buffers[i];
     if (!buffer)
-      return refuse(ErrorCode::invalid_argument, "no buffer is bound to an external value",
+      return refuse(ErrorCode::invalid_argument, "an empty buffer is bound to a value",
                     {{"value", value.name}});
     const BufferActor& behind = actor_behind(buffer);
     const bool elsewhere = behind.device().get() != &device;

@@ -35,6 +35,18 @@ template <class F> ErrorCode thrown_by(F&& call) {
   return ErrorCode::internal;
 }
 
+TEST(ImageInMemory, is_neither_made_on_nor_of_empty_handles) {
+  const System system;
+  const auto refused = [](auto call) { return thrown_by(call) == ErrorCode::invalid_argument; };
+  const std::vector<std::byte> file = image::encode_png(picture(2, 2, 3));
+  EXPECT_TRUE(refused([&] { static_cast<void>(image::decode(system, Device{}, file)); }));
+  EXPECT_TRUE(refused([&] { static_cast<void>(image::load(system, Device{}, "none.png")); }));
+  EXPECT_TRUE(refused([&] { static_cast<void>(image::encode_png(system, Buffer{})); }));
+  EXPECT_TRUE(refused([&] { static_cast<void>(image::encode_jpeg(system, Buffer{})); }));
+  EXPECT_TRUE(refused([&] { static_cast<void>(image::save(system, "none.png", Buffer{})); }));
+  EXPECT_TRUE(refused([] { static_cast<void>(Device{}.buffer({1.0F})); }));
+}
+
 TEST(ImageInMemory, is_what_it_was_after_png) {
   const Image before = picture(5, 7, 3);
   const std::vector<std::byte> file = image::encode_png(before, {.level = 9});

@@ -121,5 +121,31 @@ TEST(OwnKernel, may_have_several_inputs_and_outputs_of_their_own_types) {
   EXPECT_EQ(kernel->check(floats, ParamSet{}).error().code(), ErrorCode::dtype_mismatch);
 }
 
+TEST(OwnKernel, takes_inputs_of_one_shape_unless_it_has_a_rule_for_shapes) {
+  const auto sum = [](const CppCall& call, std::size_t begin, std::size_t end) {
+    const auto by = call.in<float>(1);
+    for (std::size_t i = begin; i < end; ++i)
+      call.out<float>()[i] = call.in<float>(0)[i] + by[i % by.size()];
+  };
+  const std::vector<TensorSpec> differ{{DType::f32, Shape{40}}, {DType::f32, Shape{2}}};
+  const Kernel strict = make_kernel({.name = "add", .inputs = {{"x"}, {"by"}}, .cpu = sum}).value();
+  const Result<std::vector<TensorSpec>> refused = strict.check(differ, ParamSet{});
+  ASSERT_TRUE(refused.has_error());
+  EXPECT_EQ(refused.error().code(), ErrorCode::shape_mismatch);
+  EXPECT_EQ(refused.error().detail("input"), "1");
+  EXPECT_EQ(refused.error().detail("got"), "[2]");
+  const Kernel function = cpp_kernel({.name = "add", .inputs = {2, 2}, .run = sum}).value();
+  EXPECT_EQ(function.check(differ, ParamSet{}).error().code(), ErrorCode::shape_mismatch);
+  const Kernel repeats =
+      make_kernel({.name = "add",
+                   .inputs = {{"x"}, {"by"}},
+                   .shapes = [](const KernelCall& call) -> Result<std::vector<Shape>> {
+                     return std::vector{call.shape()};
+                   },
+                   .cpu = sum})
+          .value();
+  EXPECT_EQ(repeats.check(differ, ParamSet{}).value().at(0).shape, Shape{40});
+}
+
 }  // namespace
 }  // namespace stoker

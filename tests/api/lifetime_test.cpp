@@ -148,6 +148,8 @@ TEST(SystemOptions, out_of_their_range_are_refused_by_name) {
             "steps_per_submission");
   EXPECT_EQ(refusal([](SystemOptions& it) { it.device.hang_patience = std::chrono::seconds{-1}; }),
             "hang_patience");
+  EXPECT_EQ(refusal([](SystemOptions& it) { it.blocking.threads = 4'000'000'000; }),
+            "blocking.threads");
   EXPECT_EQ(refusal([](SystemOptions& it) { it.device.steps_per_submission = 1; }), "");
 }
 

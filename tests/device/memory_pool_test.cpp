@@ -4,9 +4,9 @@
 #include <random>
 #include <thread>
 
-#include "../actors/failing_allocation.hpp"
 #include "stoker/device/memory_pool.hpp"
 #include "stoker/device/null/null_backend.hpp"
+#include "stoker/tests/actors/failing_allocation.hpp"
 
 namespace stoker {
 namespace {

@@ -9,12 +9,15 @@
 namespace stoker::nn {
 
 ImageAxes ImageAxes::of(std::string_view op, const Shape& x, const ParamSet& options) {
+  const bool last = options.text("channels") == "last";
   if (x.rank() < 3 || x.rank() > 5)
     throw Error{std::string{op},
                 ErrorCode::shape_mismatch,
-                "expected batch, channels and one to three axes of space, got " + x.to_string(),
+                std::string{"expected "} +
+                    (last ? "[batch, space…, channels]" : "[batch, channels, space…]") +
+                    " with one to three axes of space, got " + x.to_string(),
                 {{"input", x.to_string()}}};
-  return {x.rank() - 2, options.text("channels") == "last"};
+  return {x.rank() - 2, last};
 }
 
 Axes ImageAxes::space_axes() const {

@@ -59,9 +59,20 @@ void start(std::span<const expr::Value> values, const CommandOptions& options) {
         values, [] { return current_device().client(); }, options);
 }
 
+const Buffer& checked(const Buffer& buffer) {
+  if (!buffer) throw Error{"tensor", ErrorCode::invalid_argument, "an empty buffer was passed"};
+  return buffer;
+}
+
+const Device& checked(const Device& device) {
+  if (!device.client())
+    throw Error{"device_scope", ErrorCode::invalid_argument, "an empty device was passed"};
+  return device;
+}
+
 }  // namespace
 
-Tensor::Tensor(const Buffer& buffer) : value_{expr::from_buffer(buffer.handle())} {}
+Tensor::Tensor(const Buffer& buffer) : value_{expr::from_buffer(checked(buffer).handle())} {}
 
 Tensor Tensor::named(std::vector<std::string> names) const {
   if (names.size() != rank())
@@ -128,7 +139,8 @@ void eval(std::initializer_list<Tensor> tensors, const CommandOptions& options) 
   eval(std::span<const Tensor>{tensors.begin(), tensors.size()}, options);
 }
 
-DeviceScope::DeviceScope(const Device& device) : ContextScope{&device_scopes}, device_{device} {}
+DeviceScope::DeviceScope(const Device& device)
+    : ContextScope{&device_scopes}, device_{checked(device)} {}
 
 Device current_device() {
   const ContextScope* const scope = DeviceScope::innermost(&device_scopes);

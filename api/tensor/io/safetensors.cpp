@@ -65,15 +65,16 @@ Result<std::shared_ptr<const SafetensorsFile::State>> SafetensorsFile::State::re
   STOKER_TRY(source->read(0, std::as_writable_bytes(std::span{digits})));
   std::uint64_t length = 0;
   for (std::size_t i = length_bytes; i-- > 0;) length = length << 8 | digits[i];
+  if (length > source->size() - length_bytes)
+    return files::damaged(open_op, source->name(),
+                          "the file ends in its header, or is no safetensors file");
   if (length > files::most_json_bytes)
     return Error{std::string{open_op},
                  ErrorCode::limit_exceeded,
-                 "the header is too long, or this is no safetensors file",
+                 "the header is too long",
                  {{"bytes", std::to_string(length)},
                   {"limit", std::to_string(files::most_json_bytes)},
                   {"file", source->name()}}};
-  if (length > source->size() - length_bytes)
-    return files::damaged(open_op, source->name(), "the file ends in its header");
   std::string json(length, '\0');
   STOKER_TRY(source->read(length_bytes, std::as_writable_bytes(std::span{json})));
   auto state = std::make_shared<State>();

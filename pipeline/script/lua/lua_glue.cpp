@@ -94,7 +94,9 @@ std::string hint(lua_State* L, std::string_view text) {
 }
 
 Error with_position(const Error& error, const Script& script, int line) {
-  if (!error.detail("script").empty()) return error;
+  // A script may have no name.
+  if (std::ranges::any_of(error.details(), [](const Detail& one) { return one.key == "script"; }))
+    return error;
   Error placed = error.with("script", script.source().name);
   return line > 0 && error.detail("line").empty() ? placed.with("line", std::to_string(line))
                                                   : placed;

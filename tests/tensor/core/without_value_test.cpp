@@ -91,5 +91,16 @@ TEST(TensorsWithoutSystem, say_that_it_was_stopped) {
   }
 }
 
+TEST_F(WithoutValue, empty_buffers_and_devices_are_refused) {
+  const auto refused = [](auto call) {
+    return error_of([&] { return call(), 0; }).code() == ErrorCode::invalid_argument;
+  };
+  EXPECT_TRUE(refused([] { const Tensor made{Buffer{}}; }));
+  EXPECT_TRUE(refused([] { const DeviceScope scope{Device{}}; }));
+  EXPECT_TRUE(refused([] { static_cast<void>(ones({2}).to(Device{})); }));
+  const auto f = jit([](const Tensor& x) { return x + 1; });
+  EXPECT_TRUE(refused([&] { static_cast<void>(f.compile(Device{}, ones({2}))); }));
+}
+
 }  // namespace
 }  // namespace stoker

@@ -111,7 +111,7 @@ TEST_P(Safetensors, that_claim_too_much_are_refused_before_anything_is_allocated
   };
   EXPECT_EQ(refusal({}), ErrorCode::io_error);
   EXPECT_EQ(refusal(std::vector<std::byte>(7)), ErrorCode::io_error);
-  EXPECT_EQ(refusal(std::vector<std::byte>(8, std::byte{0xff})), ErrorCode::limit_exceeded);
+  EXPECT_EQ(refusal(std::vector<std::byte>(8, std::byte{0xff})), ErrorCode::io_error);
   std::vector<std::byte> long_header(8);
   long_header[2] = std::byte{1};
   EXPECT_EQ(refusal(long_header), ErrorCode::io_error);
