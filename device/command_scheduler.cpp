@@ -329,7 +329,7 @@ void CommandScheduler::abandon_flights(const Error& why, bool may_still_run) {
   if (kept == 0) return;
   sanitizers::ignore_leak(this);
   log_warn("memory that abandoned work may still touch is kept until the device has done with it",
-            {{"device", info().name}, {"submissions", std::to_string(kept)}});
+           {{"device", info().name}, {"submissions", std::to_string(kept)}});
 }
 
 void CommandScheduler::abandon(const Error& why) {
