@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "stoker/kernels/kernel_rules.hpp"
 #include "stoker/kernels/preamble.hpp"
@@ -21,11 +22,15 @@ Result<void> check_signature(const KernelSpec& spec) {
   if (spec.outputs.empty()) return refuse(spec, "the signature has no output");
   if (spec.inputs.empty() && !spec.shapes)
     return refuse(spec, "without inputs, `shapes` must say how large the outputs are");
+  std::set<std::string_view> names;
   for (const auto* buffers : {&spec.inputs, &spec.outputs})
-    for (const KernelBuffer& buffer : *buffers)
+    for (const KernelBuffer& buffer : *buffers) {
       if (buffer.type != "T" && !parse_dtype(buffer.type))
         return refuse(
             spec, "buffer '" + buffer.name + "': '" + buffer.type + "' is neither a dtype nor T");
+      if (!names.insert(buffer.name).second)
+        return refuse(spec, "two buffers are named '" + buffer.name + "'");
+    }
   return {};
 }
 

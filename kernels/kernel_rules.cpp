@@ -40,7 +40,7 @@ class Checker {
  private:
   [[nodiscard]] Error refuse(std::string reason) const {
     return {kernel_.name.empty() ? "kernel" : kernel_.name, ErrorCode::invalid_argument,
-            "incomplete definition: " + std::move(reason)};
+            "the definition is refused: " + std::move(reason)};
   }
 
   Result<void> check_names() const {
@@ -61,7 +61,8 @@ class Checker {
     const std::string named = "parameter '" + spec.name + "'";
     if (!is_identifier(spec.name)) return refuse(named + " has no usable name");
     if (spec.fallback && static_cast<ParamType>(spec.fallback->index()) != spec.type)
-      return refuse(named + " has a default of another type");
+      return refuse(named + " is " + std::string{to_string(spec.type)} + ", and its default is " +
+                    std::string{to_string(static_cast<ParamType>(spec.fallback->index()))});
     if (!spec.choices.empty() && spec.type != ParamType::text)
       return refuse(named + " has choices but is no text");
     if (spec.min && spec.max && *spec.min > *spec.max) return refuse(named + " has an empty range");

@@ -121,6 +121,26 @@ TEST(OwnKernel, may_have_several_inputs_and_outputs_of_their_own_types) {
   EXPECT_EQ(kernel->check(floats, ParamSet{}).error().code(), ErrorCode::dtype_mismatch);
 }
 
+TEST(OwnKernel, whose_definition_contradicts_itself_is_refused_with_the_reason) {
+  const auto reason = [](auto change) {
+    KernelSpec spec{.name = "mine", .cpu = [](const CppCall&, std::size_t, std::size_t) {}};
+    change(spec);
+    const Result<Kernel> made = make_kernel(std::move(spec));
+    return made ? std::string{} : std::string{made.error().reason()};
+  };
+  EXPECT_NE(reason([](auto& s) {
+              s.inputs = {{"x"}, {"x"}};
+            }).find("two buffers are named 'x'"),
+            std::string::npos);
+  EXPECT_NE(
+      reason([](auto& s) {
+        s.params = {
+            {.name = "a", .type = ParamType::real, .fallback = std::int64_t{1}, .doc = "any"}};
+      }).find("parameter 'a' is real, and its default is integer"),
+      std::string::npos);
+  EXPECT_EQ(reason([](auto&) {}), "");
+}
+
 TEST(OwnKernel, takes_inputs_of_one_shape_unless_it_has_a_rule_for_shapes) {
   const auto sum = [](const CppCall& call, std::size_t begin, std::size_t end) {
     const auto by = call.in<float>(1);
