@@ -183,12 +183,14 @@ void DeviceClient::watch(const CommandPtr& command, const CommandOptions& option
   if (options.deadline)
     timer = Timer{*context_.clock, *options.deadline, *context_.executor,
                   [weak = weak_from_this(), command] {
+                    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): see above
                     const CommandPtr overdue = command;
                     if (const auto self = weak.lock())
                       self->cancel(overdue, overdue->overdue_error(), true);
                   }};
   auto registration =
       options.cancel.on_cancel([weak = weak_from_this(), command](const Error& cause) {
+        // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): see above
         const CommandPtr unwanted = command;
         if (const auto self = weak.lock()) self->cancel(unwanted, cause);
       });

@@ -89,9 +89,11 @@ Future<ExitReason> SystemTree::stop() noexcept {
   return ended;
 }
 
+// NOLINTBEGIN(clang-analyzer-cplusplus.NewDeleteLeaks): what leaks is the parent's
 void SystemTree::forsake() noexcept {
   static_cast<void>(std::make_unique<Supervisor>(std::move(root_)).release());
   static_cast<void>(std::make_unique<Supervisor>(std::move(program_)).release());
 }
+// NOLINTEND(clang-analyzer-cplusplus.NewDeleteLeaks)
 
 }  // namespace stoker
