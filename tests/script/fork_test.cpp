@@ -34,8 +34,9 @@ TEST_F(ScriptForks, refuse_to_start_scripts_on_the_parents_device) {
 TEST_F(ScriptForks, drop_the_parents_host_at_once_while_its_scripts_run) {
   auto host = std::make_unique<ScriptHost>(device.client(), system.executor(),
                                            std::vector<std::shared_ptr<const Kernel>>{});
-  const ScriptRun endless =
-      host->start({"test.lua", "while true do end"}, {.limits = {.instructions = 0}}).value();
+  ScriptOptions unlimited;
+  unlimited.limits.instructions = 0;
+  const ScriptRun endless = host->start({"test.lua", "while true do end"}, unlimited).value();
   const std::jthread starter{[&](const std::stop_token& stop) {
     while (!stop.stop_requested())
       static_cast<void>(host->start({"test.lua", ""}, {})->done.wait());
