@@ -96,7 +96,7 @@ Buffer Device::run(std::string_view kernel, std::span<const Buffer> inputs, cons
                 ErrorCode::arity_mismatch,
                 "the kernel has several outputs: use submit()",
                 {{"outputs", std::to_string(prepared->outputs.size())}}};
-  const Buffer output{client->make_buffer(prepared->outputs[0]).value()};
+  Buffer output{client->make_buffer(prepared->outputs[0]).value()};
   const DeviceBuffer* const target = &output.handle();
   const KernelRequest request{definition, handles, {&target, 1}, &params};
   client->submit(request, options).value()->observe();  // a failure reaches whoever uses the buffer
