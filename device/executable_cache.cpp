@@ -47,7 +47,11 @@ Result<std::shared_ptr<const Prepared>> ExecutableCache::get(
       kernel, {inputs.begin(), inputs.end()}, params, std::move(outputs), std::move(executable)});
 
   const Key own = key_of(*kernel, prepared->inputs, prepared->params);
+  // Memory for all that follows is taken here: from the emplacement on nothing may fail, or an entry and
+  // its place by age would part.
   std::vector<decltype(entries_)::node_type> leaving;  // ends outside the lock
+  leaving.reserve(looked_at + 1);
+  std::list<Key> place{own};
   const std::scoped_lock lock{mutex_};
   const auto [entry, fresh] = entries_.emplace(own, prepared);
   if (!fresh) return entry->second;  // another thread was faster; both are equal
@@ -65,7 +69,7 @@ Result<std::shared_ptr<const Prepared>> ExecutableCache::get(
       by_age_.splice(by_age_.end(), by_age_, by_age_.begin());
     }
   }
-  by_age_.push_back(own);
+  by_age_.splice(by_age_.end(), place);
   if (entries_.size() > capacity_) {
     leaving.push_back(entries_.extract(by_age_.front()));
     by_age_.pop_front();

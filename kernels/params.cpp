@@ -25,8 +25,9 @@ std::string format_real(double value) {
 ParamType type_of(const ParamValue& value) noexcept {
   return static_cast<ParamType>(value.index());
 }
-static_assert(std::is_same_v<std::variant_alternative_t<1, ParamValue>, std::int64_t>);
-static_assert(std::is_same_v<std::variant_alternative_t<4, ParamValue>, std::vector<std::int64_t>>);
+static_assert(std::is_same_v<std::variant_alternative_t<1, ParamValue::variant>, std::int64_t>);
+static_assert(
+    std::is_same_v<std::variant_alternative_t<4, ParamValue::variant>, std::vector<std::int64_t>>);
 
 std::string join(const std::vector<std::string>& words) {
   std::string text;

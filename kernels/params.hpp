@@ -25,7 +25,24 @@ enum class ParamType : std::uint8_t { boolean, integer, real, text, integers };
 
 /// A parameter's value. An integer is accepted where a real is declared, never the other way round
 /// unless the real is a whole number. Where integers are declared, one integer is a list of one.
-using ParamValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
+///
+/// A std::variant whose copy may fail for want of memory: the copy constructor of libstdc++ 12's own ends
+/// the process then, because it destroys what was never made.
+class ParamValue
+    : public std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>> {
+ public:
+  using variant::variant;
+  ParamValue(const ParamValue& other) : variant{} {
+    std::visit([this]<class T>(const T& value) { emplace<T>(T(value)); }, other.base());
+  }
+  ParamValue(ParamValue&&) noexcept = default;
+  ParamValue& operator=(const ParamValue& other) { return *this = ParamValue{other}; }
+  ParamValue& operator=(ParamValue&&) noexcept = default;
+  ~ParamValue() = default;
+
+ private:
+  [[nodiscard]] const variant& base() const noexcept { return *this; }
+};
 [[nodiscard]] std::string to_string(const ParamValue& value);
 
 /// What a caller passes: names and values in any order.
