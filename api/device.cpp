@@ -14,42 +14,36 @@ BufferList handles_of(std::span<const Buffer> buffers) {
   return handles;
 }
 
-/// Throws invalid_argument for an empty handle.
-std::shared_ptr<DeviceClient> client_of(const Device& device) {
-  auto client = device.client();
-  if (!client) throw Error{"device", ErrorCode::invalid_argument, "an empty device was passed"};
-  return client;
-}
-
 }  // namespace
 
 const DeviceInfo& Device::info() const noexcept { return client_->info(); }
 
-bool Device::ready() const { return !client_of(*this)->is_lost(); }
+bool Device::ready() const { return !client()->is_lost(); }
 
-Future<void> Device::when_ready() const { return client_of(*this)->when_ready(); }
+Future<void> Device::when_ready() const { return client()->when_ready(); }
 
 std::shared_ptr<DeviceClient> Device::client() const {
-  return client_ && client_->is_lost() ? client_->successor() : client_;
+  if (!client_) throw Error{"device", ErrorCode::invalid_argument, "an empty device was passed"};
+  return client_->is_lost() ? client_->successor() : client_;
 }
 
 Buffer Device::buffer(const TensorSpec& spec) const {
-  return Buffer{client_of(*this)->make_buffer(spec).value()};
+  return Buffer{client()->make_buffer(spec).value()};
 }
 
 Buffer Device::buffer(const TensorSpec& spec, std::span<const std::byte> bytes) const {
-  return Buffer{client_of(*this)->make_buffer(spec, bytes).value()};
+  return Buffer{client()->make_buffer(spec, bytes).value()};
 }
 
 Buffer Device::adopt(const TensorSpec& spec, std::span<std::byte> bytes,
                      std::shared_ptr<const void> owner) const {
-  return Buffer{client_of(*this)->adopt_buffer(spec, bytes, std::move(owner)).value()};
+  return Buffer{client()->adopt_buffer(spec, bytes, std::move(owner)).value()};
 }
 
 Command Device::submit(std::string_view kernel, std::span<const Buffer> inputs,
                        const Buffer& output, const Params& params,
                        const CommandOptions& options) const {
-  const auto client = client_of(*this);
+  const auto client = this->client();
   const auto handles = handles_of(inputs);
   const DeviceBuffer* const target = &output.handle();
   const KernelRequest request{
@@ -59,7 +53,7 @@ Command Device::submit(std::string_view kernel, std::span<const Buffer> inputs,
 
 std::vector<Command> Device::submit(std::span<const KernelCallRequest> calls,
                                     const CommandOptions& options) const {
-  const auto client = client_of(*this);
+  const auto client = this->client();
   std::size_t count = 0;
   for (const KernelCallRequest& call : calls) count += call.inputs.size() + call.outputs.size();
   std::vector<const DeviceBuffer*> handles;
@@ -87,7 +81,7 @@ std::vector<Command> Device::submit(std::span<const KernelCallRequest> calls,
 
 Buffer Device::run(std::string_view kernel, std::span<const Buffer> inputs, const Params& params,
                    const CommandOptions& options) const {
-  const auto client = client_of(*this);
+  const auto client = this->client();
   const auto handles = handles_of(inputs);
   const auto definition = client->kernels().find(kernel).value();
   const auto prepared = client->prepare(definition, handles, &params).value();
@@ -105,7 +99,7 @@ Buffer Device::run(std::string_view kernel, std::span<const Buffer> inputs, cons
 
 std::vector<TensorSpec> Device::warm_up(std::string_view kernel, std::span<const TensorSpec> inputs,
                                         const Params& params) const {
-  const auto client = client_of(*this);
+  const auto client = this->client();
   client->actor().strand()->check_process("warm_up").value();
   const auto definition = client->kernels().find(kernel).value();
   const ParamSet resolved = ParamSet::resolve(definition->name, definition->params, params).value();
@@ -113,7 +107,7 @@ std::vector<TensorSpec> Device::warm_up(std::string_view kernel, std::span<const
 }
 
 DeviceStats Device::stats() const {
-  const auto client = client_of(*this);
+  const auto client = this->client();
   client->actor().strand()->check_process("stats").value();
   return {client->scheduler().pool().stats(), client->scheduler().stats(),
           client->scheduler().backend()->counters(), client->scheduler().executables().size(),
@@ -121,7 +115,7 @@ DeviceStats Device::stats() const {
 }
 
 std::uint64_t Device::trim() const {
-  const auto client = client_of(*this);
+  const auto client = this->client();
   client->actor().strand()->check_process("trim").value();
   return client->scheduler().pool().trim();
 }

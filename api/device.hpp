@@ -123,9 +123,12 @@ class Device {
   std::uint64_t trim() const;
 
   [[nodiscard]] explicit operator bool() const noexcept { return client_ != nullptr; }
-  /// Of the device as it is now: a lost one that was opened again has another.
+  /// Of the device as it is now: a lost one that was opened again has another. Throws invalid_argument for
+  /// an empty handle.
   [[nodiscard]] std::shared_ptr<DeviceClient> client() const;
-  friend bool operator==(const Device& a, const Device& b) { return a.client() == b.client(); }
+  friend bool operator==(const Device& a, const Device& b) {
+    return a && b ? a.client() == b.client() : !a && !b;
+  }
 
  private:
   std::shared_ptr<DeviceClient> client_;

@@ -64,12 +64,6 @@ const Buffer& checked(const Buffer& buffer) {
   return buffer;
 }
 
-const Device& checked(const Device& device) {
-  if (!device.client())
-    throw Error{"device_scope", ErrorCode::invalid_argument, "an empty device was passed"};
-  return device;
-}
-
 }  // namespace
 
 Tensor::Tensor(const Buffer& buffer) : value_{expr::from_buffer(checked(buffer).handle())} {}
@@ -139,8 +133,9 @@ void eval(std::initializer_list<Tensor> tensors, const CommandOptions& options) 
   eval(std::span<const Tensor>{tensors.begin(), tensors.size()}, options);
 }
 
-DeviceScope::DeviceScope(const Device& device)
-    : ContextScope{&device_scopes}, device_{checked(device)} {}
+DeviceScope::DeviceScope(const Device& device) : ContextScope{&device_scopes}, device_{device} {
+  static_cast<void>(device.client());  // throws for an empty handle
+}
 
 Device current_device() {
   const ContextScope* const scope = DeviceScope::innermost(&device_scopes);

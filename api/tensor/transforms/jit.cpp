@@ -196,12 +196,6 @@ Device started(std::span<const Tensor> tensors) {
   return device ? device : current_device();
 }
 
-std::shared_ptr<DeviceClient> client_of(const Device& device) {
-  auto client = device.client();
-  if (!client) throw Error{"jit", ErrorCode::invalid_argument, "an empty device was passed"};
-  return client;
-}
-
 std::string signature(std::span<const Tensor> tensors, const DeviceClient& client) {
   std::string key;
   const auto number = [&](auto value) { key += std::to_string(value) + ','; };

@@ -118,8 +118,6 @@ class TracedPrograms {
 /// What tells programs apart: no signature is the beginning of another. It names the client, so who
 /// keeps one keeps that, too.
 [[nodiscard]] std::string signature(std::span<const Tensor> tensors, const DeviceClient& client);
-/// The device as it is open now. Throws invalid_argument for an empty handle.
-[[nodiscard]] std::shared_ptr<DeviceClient> client_of(const Device& device);
 /// Throws what a compiled function says to operands unlike those that it was compiled for.
 void check_compiled(std::span<const Tensor> given, std::span<const TensorSpec> expected,
                     bool same_structure);
@@ -229,7 +227,7 @@ template <class F> class Jitted {
   std::shared_ptr<detail::TracedFunction<Out>> trace_on(const Device& device,
                                                         const std::vector<Tensor>& tensors,
                                                         const Args&... args) const {
-    const std::shared_ptr<DeviceClient> client = detail::client_of(device);
+    const std::shared_ptr<DeviceClient> client = device.client();  // as it is open now
     const std::string type = typeid(std::tuple<Args...>).name();
     std::string key = detail::signature(tensors, *client) + std::to_string(type.size()) + ':' +
                       type + detail::description_of(args...);

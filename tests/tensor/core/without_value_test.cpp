@@ -92,6 +92,8 @@ TEST(TensorsWithoutSystem, say_that_it_was_stopped) {
 }
 
 TEST_F(WithoutValue, empty_buffers_and_devices_are_refused) {
+  EXPECT_EQ(Device{}, Device{});
+  EXPECT_NE(Device{}, current_device());
   const auto refused = [](auto call) {
     return error_of([&] { return call(), 0; }).code() == ErrorCode::invalid_argument;
   };
