@@ -203,6 +203,8 @@ class Continuation final : public FutureState<U>, private Waiter, private Task {
     this->complete(broken_promise("future.then"));
   }
   void cancel() noexcept override {
+    // As every future of the parent is in a child of fork(), where its threads may hold the lock.
+    if (this->ready()) return;
     Input input;
     {
       const std::lock_guard lock{mutex_};

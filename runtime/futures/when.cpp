@@ -4,6 +4,15 @@
 
 namespace stoker::detail {
 
+void check_inputs(const char* op, const std::vector<CorePtr>& inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i])
+      throw Error{op,
+                  ErrorCode::invalid_argument,
+                  "input " + std::to_string(i) + " is an empty future",
+                  {{"input", std::to_string(i)}}};
+}
+
 void AllGate::start() noexcept {
   // One more than there are inputs, so that nothing completes while this loop runs.
   left_.store(inputs_.size() + 1, std::memory_order_relaxed);
@@ -77,6 +86,7 @@ Future<std::size_t> any_of(std::vector<CorePtr> inputs) {
   if (inputs.empty())
     return make_ready_future<std::size_t>(
         Error{"when_any", ErrorCode::invalid_argument, "there are no futures to wait for"});
+  check_inputs("when_any", inputs);
   boost::intrusive_ptr state{new AnyState{std::move(inputs)}};  // NOLINT: counted
   state->start();
   return Future<std::size_t>{std::move(state)};

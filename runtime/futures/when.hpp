@@ -8,6 +8,7 @@
 // position) that failed, so nothing of the group is still running when a caller sees the failure.
 // when_any does not look at outcomes, and lets go of the inputs that lost.
 // Nothing runs on an executor; cancel() on the result cancels every input.
+// An empty future among them is refused: invalid_argument is thrown.
 #pragma once
 
 #include <cstddef>
@@ -71,7 +72,11 @@ template <class T, class Collect> class AllState final : public FutureState<T>, 
   Collect collect_;
 };
 
+/// Throws invalid_argument if one of them is of an empty future.
+void check_inputs(const char* op, const std::vector<CorePtr>& inputs);
+
 template <class T, class Collect> Future<T> all_of(std::vector<CorePtr> inputs, Collect collect) {
+  check_inputs("when_all", inputs);
   boost::intrusive_ptr state{
       new AllState<T, Collect>{std::move(inputs), std::move(collect)}};  // NOLINT
   state->start();

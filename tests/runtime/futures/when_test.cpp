@@ -102,5 +102,22 @@ TEST(WhenAny, stress_inputs_that_end_together) {
   }
 }
 
+TEST(WhenAll, an_empty_future_is_refused_by_its_place) {
+  const Future<int> there = make_ready_future<int>(1);
+  const auto place = [](auto call) {
+    try {
+      static_cast<void>(call());
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      return std::string{error.detail("input")};
+    }
+    return std::string{};
+  };
+  EXPECT_EQ(place([&] { return when_all(std::vector{there, Future<int>{}}); }), "1");
+  EXPECT_EQ(place([&] { return when_all(Future<void>{}, there); }), "0");
+  EXPECT_EQ(place([&] { return when_any(std::vector{there, there, Future<int>{}}); }), "2");
+  EXPECT_EQ(place([&] { return when_any(there, there); }), "");
+}
+
 }  // namespace
 }  // namespace stoker
