@@ -235,13 +235,11 @@ void SupervisorLoop::restart(At child, const ExitReason& why) {
 }
 
 void SupervisorLoop::count_restart(const Child& child, const ExitReason& why) {
-  const auto now = self_.clock().now();
-  while (!restarts_.empty() && now - restarts_.front() > options_.period) restarts_.pop_front();
-  restarts_.push_back(now);
+  restarts_.add(self_.clock().now());
   last_.push_back({child.spec.id, why});
-  while (last_.size() > std::min(SupervisorReport::chain_length, restarts_.size()))
+  while (last_.size() > std::min(SupervisorReport::chain_length, restarts_.count()))
     last_.pop_front();
-  if (restarts_.size() <= options_.intensity) return;
+  if (restarts_.count() <= options_.intensity) return;
   report(Event::gave_up, child, ExitReason::shutdown());
   self_.exit(ExitReason::shutdown());
 }
@@ -294,8 +292,8 @@ void SupervisorLoop::try_again(const ChildKey& key) {
 
 std::chrono::nanoseconds SupervisorLoop::delay() const {
   const BackOff& rule = options_.back_off;
-  if (rule.first <= std::chrono::nanoseconds::zero() || restarts_.empty()) return {};
-  const double longer = std::pow(rule.factor, static_cast<double>(restarts_.size() - 1));
+  if (rule.first <= std::chrono::nanoseconds::zero() || restarts_.count() == 0) return {};
+  const double longer = std::pow(rule.factor, static_cast<double>(restarts_.count() - 1));
   const double wait = static_cast<double>(rule.first.count()) * longer;
   return wait < static_cast<double>(rule.most.count())
              ? std::chrono::nanoseconds{static_cast<std::int64_t>(wait)}
@@ -456,7 +454,7 @@ std::vector<ChildInfo> SupervisorLoop::list() const {
 }
 
 void SupervisorLoop::report(Event event, const Child& child, const ExitReason& reason) {
-  SupervisorReport said{event, options_.name, child.spec.id, child.key, reason, restarts_.size(),
+  SupervisorReport said{event, options_.name, child.spec.id, child.key, reason, restarts_.count(),
                         {}};
   if (event == Event::gave_up)
     for (const Ended& one : last_)

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "stoker/actors/supervisor/restart_times.hpp"
 #include "stoker/actors/supervisor/supervisor.hpp"
 #include "stoker/runtime/execution/clock.hpp"
 
@@ -111,8 +112,8 @@ class SupervisorLoop {
   std::unordered_map<ActorId, At> by_actor_;
   // Not under simple_one_for_one: there all have one id.
   std::unordered_map<std::string_view, At> by_id_;
-  std::deque<Clock::time_point> restarts_;  // within the period
-  std::deque<Ended> last_;                  // of them, the last few
+  RestartTimes restarts_{options_.period};
+  std::deque<Ended> last_;  // of the ends that they answer, the last few
   // What came while it waited for children to end:
   std::deque<Exit> later_;
   std::optional<ExitReason> asked_;
