@@ -49,7 +49,7 @@ Result<void> MemoryPool::check(std::uint64_t bytes, std::string_view op) const {
   const bool too_long = bytes > limit;
   return Error{
       std::string{op},
-      too_long ? ErrorCode::limit_exceeded : ErrorCode::out_of_memory,
+      ErrorCode::limit_exceeded,
       too_long ? "larger than one buffer may be on this device" : "larger than the memory budget",
       {{"requested", std::to_string(bytes)},
        {"limit", std::to_string(too_long ? limit : budget_)},
@@ -60,7 +60,7 @@ Result<void> MemoryPool::check(std::uint64_t bytes, std::string_view op) const {
 
 Result<std::shared_ptr<MemoryLease>> MemoryPool::lease(std::uint64_t bytes, MemoryKind kind,
                                                        std::string_view op) {
-  if (bytes > backend_->info().limits.max_allocation) return check(bytes, op).error();
+  STOKER_TRY(check(bytes, op));
   const auto lock = spin_then_lock(mutex_);
   return lease_locked(bytes, kind, op);
 }

@@ -153,7 +153,7 @@ Result<void> PipelinePlan::place(const std::vector<std::uint32_t>& order, Device
   arena = plan_arena(items, ancestry);
   if (arena.bytes > most_arena_bytes)
     return Error{"pipeline",
-                 ErrorCode::out_of_memory,
+                 ErrorCode::limit_exceeded,
                  "the values between the stages take more memory than there can be",
                  {{"limit", std::to_string(most_arena_bytes)}}};
   // Values without elements need no memory but a place.

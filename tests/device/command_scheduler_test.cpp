@@ -411,7 +411,7 @@ TEST_F(ScratchMemory, that_nothing_can_give_back_fails_its_command_alone) {
   open(false, 3, 2 * mebibyte);
   const auto failed = submit_with_scratch(3 * mebibyte), other = submit_with_scratch(mebibyte);
   scheduler->turn();
-  EXPECT_EQ(code_of(failed), ErrorCode::out_of_memory);
+  EXPECT_EQ(code_of(failed), ErrorCode::limit_exceeded);
   EXPECT_EQ(other->status(), CommandStatus::running);
 }
 

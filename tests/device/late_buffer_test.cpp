@@ -163,7 +163,7 @@ TEST_F(LateBuffers, that_no_budget_holds_are_refused_when_they_are_made) {
   const auto refused =
       scheduler->make_late_buffer({DType::u8, {static_cast<std::int64_t>(3 * mebibyte)}}, "test");
   ASSERT_TRUE(refused.has_error());
-  EXPECT_EQ(refused.error().code(), ErrorCode::out_of_memory);
+  EXPECT_EQ(refused.error().code(), ErrorCode::limit_exceeded);
   EXPECT_EQ(refused.error().detail("requested"), std::to_string(3 * mebibyte));
 }
 

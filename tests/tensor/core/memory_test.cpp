@@ -21,7 +21,8 @@ TEST(TensorMemory, what_exceeds_the_budget_is_refused_and_nothing_else_suffers) 
   const Tensor small = ones({1000});
   const Tensor large = ones({4 << 20}) + 1;  // 16 MiB
   const Error error = error_of([&] { return large.eval(); });
-  EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+  EXPECT_EQ(error.code(), ErrorCode::limit_exceeded);
+  EXPECT_FALSE(error.retryable()) << "it never fits";
   expect_near(sum(small), {1000});
 }
 
