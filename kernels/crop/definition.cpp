@@ -62,7 +62,7 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const Ten
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  constexpr double any = 1LL << 40;
+  static constexpr double any = 1LL << 40;
   Kernel kernel;
   kernel.name = "crop";
   kernel.aliases = {"video_crop"};
