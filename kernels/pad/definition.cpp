@@ -79,7 +79,7 @@ Result<GpuPlan> plan(const Shader& shader, const KernelCall& call, const TensorS
 
 Result<void> define(KernelRegistry& registry) {
   // Sums of such numbers stay far from the ends of 64 bits.
-  constexpr double most = 1LL << 40;
+  static constexpr double most = 1LL << 40;
   Kernel kernel;
   kernel.name = "pad";
   kernel.family = "indexing";

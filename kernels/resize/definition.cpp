@@ -133,7 +133,7 @@ Result<GpuPlan> gpu_plan(const char* op, const Shaders& shaders, const KernelCal
 }
 
 Kernel resizer(const char* name, const char* default_mode, const Shaders& shaders) {
-  constexpr double far = 1 << 30;
+  static constexpr double far = 1 << 30;
   const auto length = [](const char* own, const char* doc) {
     return ParamSpec{.name = own,
                      .type = ParamType::integer,
