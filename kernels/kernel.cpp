@@ -71,7 +71,9 @@ Result<void> KernelRegistry::add(Kernel kernel) {
                    "the name '" + names[i] + "' is taken",
                    {{"name", names[i]}}};
   const auto shared = std::make_shared<const Kernel>(std::move(kernel));
-  for (std::string& name : names) by_name_.emplace(std::move(name), shared);
+  decltype(by_name_) fresh;
+  for (std::string& name : names) fresh.emplace(std::move(name), shared);
+  by_name_.merge(fresh);  // takes no memory: all of its names are there, or none
   return {};
 }
 

@@ -28,15 +28,15 @@ template <float (*near)(float), double (*exact)(double)>
 
 float sin_near(float x) noexcept {
   const float n = series::quarter_turns(series::abs(x));
-  return series::sin_reduced(x, series::reduced(series::abs(x), n), static_cast<int>(n));
+  return series::sin_reduced(x, series::reduced(series::abs(x), n), series::whole_number(n));
 }
 float cos_near(float x) noexcept {
   const float n = series::quarter_turns(series::abs(x));
-  return series::cos_reduced(series::reduced(series::abs(x), n), static_cast<int>(n));
+  return series::cos_reduced(series::reduced(series::abs(x), n), series::whole_number(n));
 }
 float tan_near(float x) noexcept {
   const float n = series::quarter_turns(series::abs(x));
-  return series::tan_reduced(x, series::reduced(series::abs(x), n), static_cast<int>(n));
+  return series::tan_reduced(x, series::reduced(series::abs(x), n), series::whole_number(n));
 }
 
 template <float (*f32)(float), double (*f64)(double)> struct Elementary {
