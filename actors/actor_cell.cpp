@@ -174,6 +174,7 @@ bool ActorCell::at_end(const void* owner, std::string key, std::function<void()>
   const std::scoped_lock lock{mutex_};
   if (freed_) return false;
   auto& all = bonds().at_end;
+  all.reserve(all.size() + 1);  // before anything goes: without memory nothing changes
   std::erase_if(all, [&](const AtEnd& each) { return each.owner == owner && each.key == key; });
   all.push_back({owner, std::move(key), std::move(run)});
   return true;
@@ -225,8 +226,13 @@ void ActorCell::leave(ExitReason why) {
 void ActorCell::kill_after(std::chrono::nanoseconds patience) {
   Executor& executor = strand_->executor();
   Clock& clock = executor.clock();
-  Timer killer{clock, deadline_after(clock.now(), patience), executor, [weak = weak_from_this()] {
-                 if (const auto cell = weak.lock()) cell->exit(ExitReason::kill());
+  // Made now: when its time comes there may be no memory for it.
+  const auto signal =
+      std::make_shared<std::unique_ptr<ExitSignal>>(std::make_unique<ExitSignal>(0, 0));
+  Timer killer{clock, deadline_after(clock.now(), patience), executor,
+               [weak = weak_from_this(), signal] {
+                 if (const auto cell = weak.lock())
+                   ExitSignal::send(std::move(*signal), cell, ExitReason::kill());
                }};
   const std::scoped_lock lock{mutex_};
   if (!reason_) bonds().killer = std::move(killer);

@@ -49,8 +49,9 @@ Future<ExitReason> ActorAddress::stop(const StopOptions& options) const {
   if (!cell_) return make_ready_future<ExitReason>(ExitReason::noproc());
   Future<ExitReason> ended = cell_->ended();
   if (!cell_->strand()->check_process("stop")) return ended;
-  cell_->strand()->send_signal(std::make_unique<StopMessage>(cell_, options.reason));
+  auto message = std::make_unique<StopMessage>(cell_, options.reason);
   if (options.patience != std::chrono::nanoseconds::max()) cell_->kill_after(options.patience);
+  cell_->strand()->send_signal(std::move(message));
   return ended;
 }
 

@@ -7,13 +7,26 @@ Result<void> GroupMembers::join(const ActorAddress& actor) {
   STOKER_TRY(fork_.check("group.join"));
   {
     const std::scoped_lock lock{mutex_};
-    if (!places_.try_emplace(actor.id(), last_place_ + 1).second) return {};
-    members_.emplace(++last_place_, actor);
+    const auto [place, added] = places_.try_emplace(actor.id(), last_place_ + 1);
+    if (!added) return {};
+    try {
+      members_.emplace(last_place_ + 1, actor);
+    } catch (...) {
+      places_.erase(place);
+      throw;
+    }
+    ++last_place_;
   }
   // Not under the lock: the actor may be ending, and leave at this moment.
-  const bool noted = actor.cell()->at_end(this, {}, [weak = weak_from_this(), id = actor.id()] {
-    if (const auto members = weak.lock()) members->remove(id);
-  });
+  bool noted = false;
+  try {
+    noted = actor.cell()->at_end(this, {}, [weak = weak_from_this(), id = actor.id()] {
+      if (const auto members = weak.lock()) members->remove(id);
+    });
+  } catch (...) {
+    remove(actor.id());
+    throw;
+  }
   if (noted) return {};
   remove(actor.id());
   return Error{"group.join", ErrorCode::closed, "the actor has ended", {{"actor", actor.name()}}};

@@ -15,7 +15,7 @@ struct ActorRegistry::Names {
   std::map<std::string, ActorAddress, std::less<>> actors;
 
   /// Frees the name if it is still that actor's.
-  void free(const std::string& name, ActorId actor) noexcept {
+  void free(std::string_view name, ActorId actor) noexcept {
     ActorAddress last;  // whose end must not come under the lock
     const std::scoped_lock lock{mutex};
     const auto at = actors.find(name);
@@ -45,11 +45,16 @@ Result<void> ActorRegistry::register_name(std::string name, const ActorAddress& 
                    {{"name", name}, {"actor", at->second.name()}}};
   }
   // Not under the lock: the actor may be ending, and free the name of another registration.
-  const bool listed = actor.cell()->at_end(names_.get(), name,
-                                           [weak = std::weak_ptr{names_}, name, id = actor.id()] {
-                                             if (const auto names = weak.lock())
-                                               names->free(name, id);
-                                           });
+  bool listed = false;
+  try {
+    listed = actor.cell()->at_end(names_.get(), name,
+                                  [weak = std::weak_ptr{names_}, name, id = actor.id()] {
+                                    if (const auto names = weak.lock()) names->free(name, id);
+                                  });
+  } catch (...) {
+    names_->free(name, actor.id());
+    throw;
+  }
   if (listed) return {};
   names_->free(name, actor.id());
   return Error{"register_name",
@@ -78,7 +83,7 @@ bool ActorRegistry::unregister(std::string_view name) {
   const ActorAddress actor = whereis(name);
   if (!actor) return false;
   actor.cell()->forget_at_end(names_.get(), name);
-  names_->free(std::string{name}, actor.id());
+  names_->free(name, actor.id());
   return true;
 }
 

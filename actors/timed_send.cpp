@@ -43,7 +43,12 @@ class SendTimer::State final : public std::enable_shared_from_this<State> {
       if (period_ == std::chrono::nanoseconds::zero()) over_ = true;
     }
     auto cell = target_.lock();
-    const bool again = cell && cell->alive() && send_(std::move(cell));
+    bool again = cell && cell->alive();
+    if (again) try {
+        again = send_(std::move(cell));
+      } catch (...) {  // without memory this one is lost, and the next is tried
+        detail::log_escaped_exception("cast_every");
+      }
     Timer spent;  // its own callable runs, and is destroyed outside the lock
     const std::scoped_lock lock{mutex_};
     spent = std::move(timer_);

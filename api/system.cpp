@@ -69,7 +69,13 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
           });
     }
   }
-  ~SystemState() { stop(); }
+  ~SystemState() {
+    try {
+      stop();
+    } catch (...) {  // no memory to stop in order: the members end as they are
+      detail::log_escaped_exception("system.stop");
+    }
+  }
   SystemState(const SystemState&) = delete;
   SystemState& operator=(const SystemState&) = delete;
 

@@ -293,12 +293,13 @@ void CommandScheduler::settle_completed() {
 
 void CommandScheduler::close(const Error& why) {
   if (closed_) return;
+  const std::vector<CommandPtr> held =
+      held_.take_all();  // takes memory: before anything else changes
   closed_ = true;
   close_reason_ = why;
   Ring<CommandPtr> abandoned;
   abandoned.swap(queue_);
   cancelled_in_queue_ = 0;
-  const std::vector<CommandPtr> held = held_.take_all();
   for (const CommandPtr& command : abandoned)
     if (std::exchange(command->work.queued, false)) settlement_.settle(*command, why, {});
   for (const CommandPtr& command : held) settlement_.settle(*command, why, {});
@@ -351,7 +352,9 @@ void CommandScheduler::on_completed(Completion completion) noexcept {
     // There is room for every flight, so memory has run out. What failed must not pass for done; the
     // device knows nothing of that, and goes on with the others.
     runs_on_.store(true, std::memory_order_relaxed);
-    return note_lost({"complete", ErrorCode::out_of_memory, "no memory to say what failed"});
+    return note_lost(error_or_out_of_memory([] {
+      return Error{"complete", ErrorCode::out_of_memory, "no memory to say what failed"};
+    }));
   }
   flights_.complete(completion.point);
   if (muted_.count() > 0) muted_.reclaim(flights_, false);

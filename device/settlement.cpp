@@ -19,7 +19,9 @@ class LateEnd {
       : command_{std::move(command)}, on_result_{std::move(on_result)} {}
   ~LateEnd() {
     if (!command_) return;
-    const Error gone{command_->kernel(), ErrorCode::closed, "the executor went away"};
+    const Error gone = error_or_out_of_memory([&] {
+      return Error{command_->kernel(), ErrorCode::closed, "the executor went away"};
+    });
     end(&gone);
   }
   LateEnd(const LateEnd&) = delete;

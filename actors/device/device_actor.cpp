@@ -48,19 +48,20 @@ std::array<QueuePoint, queue_kinds> DeviceActor::on(const CloseDevice& message) 
 
 void DeviceActor::terminate(const ExitReason& why) {
   // No turn comes after this one: whoever waits for what is in flight would wait for ever.
-  const Error reason = why.as_error("device", scheduler_->info().name);
+  const Error reason =
+      error_or_out_of_memory([&] { return why.as_error("device", scheduler_->info().name); });
   scheduler_->close(reason);
   scheduler_->abandon(reason);
   const auto client = client_.lock();
   if (!client) return;
   const auto buffers = client->buffers().list();
+  for (const auto& buffer : buffers) buffer->finish(why);
   std::string names;
   std::uint64_t bytes = 0;
   constexpr std::size_t named = 16;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     bytes += buffers[i]->buffer().state()->spec.bytes();
     if (i < named) names += (i > 0 ? ", " : "") + buffers[i]->name();
-    buffers[i]->finish(why);
   }
   if (buffers.size() > named) names += ", …";
   if (why.error() && !buffers.empty())

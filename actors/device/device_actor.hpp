@@ -8,6 +8,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,24 @@ class DeviceClient;
 
 /// Ends a command that its device never got.
 void fail_unsent(CommandState& command, const Error& why);
+/// What `send` returns. If it refuses, the caller is told and the commands count as looked at; if it
+/// throws, they fail, so that what watches them lets go of them.
+template <class Send>
+[[nodiscard]] Result<void> send_watched(std::span<const CommandPtr> commands, Send&& send) {
+  Result<void> sent;
+  try {
+    sent = send();
+  } catch (...) {
+    for (const CommandPtr& command : commands) {
+      command->observe();
+      fail_unsent(*command, out_of_memory_error());
+    }
+    throw;
+  }
+  if (!sent)
+    for (const CommandPtr& command : commands) command->observe();
+  return sent;
+}
 
 struct SubmitCommand {
   CommandPtr command;

@@ -166,11 +166,8 @@ Result<void> DeviceClient::admit(const CommandPtr& command, const CommandOptions
 
 Result<CommandPtr> DeviceClient::send(CommandPtr command, const CommandOptions& options) {
   STOKER_TRY(admit(command, options));
-  const auto sent = actor_.cast(SubmitCommand{command}, Run::here);
-  if (!sent) {
-    command->observe();  // the caller is told
-    return sent.error();
-  }
+  STOKER_TRY(
+      send_watched({&command, 1}, [&] { return actor_.cast(SubmitCommand{command}, Run::here); }));
   return command;
 }
 
@@ -182,17 +179,20 @@ void DeviceClient::watch(const CommandPtr& command, const CommandOptions& option
   Timer timer;
   if (options.deadline)
     timer = Timer{*context_.clock, *options.deadline, *context_.executor,
-                  [weak = weak_from_this(), command] {
+                  [weak = weak_from_this(), command, why = command->overdue_error()] {
                     // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): see above
                     const CommandPtr overdue = command;
-                    if (const auto self = weak.lock())
-                      self->cancel(overdue, overdue->overdue_error(), true);
+                    if (const auto self = weak.lock()) self->cancel(overdue, why, true);
                   }};
   auto registration =
       options.cancel.on_cancel([weak = weak_from_this(), command](const Error& cause) {
         // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): see above
         const CommandPtr unwanted = command;
-        if (const auto self = weak.lock()) self->cancel(unwanted, cause);
+        if (const auto self = weak.lock()) try {
+            self->cancel(unwanted, cause);
+          } catch (...) {  // no memory for the message: the command is marked, and does not begin
+            detail::log_escaped_exception("cancel");
+          }
       });
   command->set_alarms(std::move(timer), std::move(registration));
 }
@@ -276,11 +276,8 @@ Result<std::vector<CommandPtr>> DeviceClient::submit(std::span<const KernelReque
     commands.push_back(*std::move(command));
   }
   for (const CommandPtr& command : commands) watch(command, options);
-  const auto sent = actor_.cast(SubmitCommands{commands}, Run::here);
-  if (!sent) {
-    for (const CommandPtr& command : commands) command->observe();  // the caller is told
-    return sent.error();
-  }
+  STOKER_TRY(
+      send_watched(commands, [&] { return actor_.cast(SubmitCommands{commands}, Run::here); }));
   return commands;
 }
 

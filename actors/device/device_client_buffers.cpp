@@ -186,7 +186,7 @@ Result<CommandPtr> DeviceClient::copy_between(const DeviceBuffer& from, std::uin
   work.step.outputs.push_back(part(to, to_offset, bytes));
   CommandOptions target_options = options;
   target_options.waits = {TimelinePoint{arrived, 1}};
-  auto sent = target.send(std::move(command), target_options);
+  // Before the command is sent: one that waits for a point which nobody reaches would never end.
   static_cast<void>(
       read.then(*context_.executor, [staging, arrived](const Result<std::vector<std::byte>>& data) {
         if (!data) {
@@ -196,7 +196,7 @@ Result<CommandPtr> DeviceClient::copy_between(const DeviceBuffer& from, std::uin
         if (!data->empty()) std::memcpy(staging->view().host(), data->data(), data->size());
         arrived->advance(1);
       }));
-  return sent;
+  return target.send(std::move(command), target_options);
 }
 
 Result<void> DeviceClient::hold(const DeviceBuffer& buffer, const TimelinePoint& open) {
@@ -251,7 +251,12 @@ Result<CommandPtr> DeviceClient::fill(const DeviceBuffer& buffer,
 
 void DeviceClient::release(const DeviceBuffer& buffer) {
   if (!buffer || buffer.state()->released.exchange(true, std::memory_order_acq_rel)) return;
-  cast_surely(buffer.actor(), ReleaseBuffer{}, Run::here);
+  try {
+    cast_surely(buffer.actor(), ReleaseBuffer{}, Run::here);
+  } catch (...) {
+    buffer.state()->released.store(false, std::memory_order_release);
+    throw;
+  }
 }
 
 }  // namespace stoker

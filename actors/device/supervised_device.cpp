@@ -84,7 +84,8 @@ Result<ActorAddress> SupervisedDevice::start() {
     if (!std::exchange(handed_over_, true)) return ActorAddress{current_->actor()};
     done = std::move(opener_);
     opener_ = std::jthread{[source = source_, promise = std::move(promise)]() mutable {
-      promise.set(open_scheduler(source));
+      const auto open = [&] { return open_scheduler(source); };
+      promise.set(detail::call_as_result<std::shared_ptr<CommandScheduler>>("open", open));
     }};
   }
   if (done.joinable()) done.join();  // it had answered

@@ -6,7 +6,13 @@ namespace stoker {
 
 using namespace std::chrono_literals;
 
-SystemTree::~SystemTree() { static_cast<void>(stop()); }
+SystemTree::~SystemTree() {
+  try {
+    static_cast<void>(stop());
+  } catch (...) {  // no memory to tell its supervisors: they end with the last address of them
+    detail::log_escaped_exception("system.stop");
+  }
+}
 
 Supervisor SystemTree::root_locked() {
   if (stopped_) throw Error{"system", ErrorCode::closed, "the system was stopped"};
@@ -66,7 +72,7 @@ void SystemTree::add(const std::shared_ptr<SupervisedDevice>& device,
           }));
 }
 
-Future<ExitReason> SystemTree::stop_program() noexcept {
+Future<ExitReason> SystemTree::stop_program() {
   const std::scoped_lock lock{mutex_};
   if (!program_) return make_ready_future<ExitReason>(ExitReason::shutdown());
   auto ended = program_.ended();
@@ -75,7 +81,7 @@ Future<ExitReason> SystemTree::stop_program() noexcept {
   return ended;
 }
 
-Future<ExitReason> SystemTree::stop() noexcept {
+Future<ExitReason> SystemTree::stop() {
   if (fork_.forked()) return make_ready_future<ExitReason>(ExitReason::shutdown());
   Supervisor root;
   {

@@ -35,9 +35,9 @@ class SystemTree {
   /// The supervisor at the top. Empty if nothing was ever supervised, or stopped.
   [[nodiscard]] Supervisor peek() const;
   /// Asks the program's part to end, children first. Ready when it has; at once if there is none.
-  [[nodiscard]] Future<ExitReason> stop_program() noexcept;
+  [[nodiscard]] Future<ExitReason> stop_program();
   /// Asks all of it to end. Ready when it has; at once if there is none.
-  [[nodiscard]] Future<ExitReason> stop() noexcept;
+  [[nodiscard]] Future<ExitReason> stop();
   /// In a child of the process it was made in: touches nothing of it any more.
   void forsake() noexcept;
 

@@ -321,8 +321,9 @@ void SupervisorLoop::stop_together(std::span<const At> children) {
     // By a monitor, so that a child which has unlinked itself cannot hold up its supervisor. An Exit
     // of it that queues is nobody's any more.
     leaving.emplace(self_.monitor(actor).id, Leaving{child, actor});
-    self_.unlink(actor);
+    // Told before it is unlinked: if there is no memory to tell it, the link does.
     actor.cell()->exit(kills ? ExitReason::kill() : ExitReason::shutdown(), me);
+    self_.unlink(actor);
   }
   await(leaving, kills ? options_.kill_patience : how.patience(), kills);
   if (!kills) {

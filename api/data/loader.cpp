@@ -124,8 +124,15 @@ struct Epoch::Work {
     return made;
   }
 
+  /// No batch from `number` on is made or handed out. Takes no memory: that may be what was wanting.
+  void end_at(std::int64_t number) noexcept {
+    const std::lock_guard lock{mutex};
+    taken = begun = end = number;
+    changed.notify_all();
+  }
+
   const Plan plan;
-  const std::int64_t end;
+  std::int64_t end;          // changed under the lock
   const std::int64_t ahead;  // how many may be begun before they are taken
   const ForkGuard fork;
   std::mutex mutex;
@@ -156,7 +163,7 @@ std::optional<Batch> Epoch::next() {
   Made made = work_->take();
   if (!made.failure) return std::move(made.batch);
   // Nothing comes after a failure, but position() still names the batch that failed.
-  work_ = std::make_unique<Work>(work_->plan, number, number);
+  work_->end_at(number);
   std::rethrow_exception(made.failure);
 }
 

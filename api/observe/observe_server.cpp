@@ -15,6 +15,7 @@
 #include <iterator>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "stoker/runtime/base/fork_guard.hpp"
 #include "stoker/runtime/observe/log.hpp"
@@ -141,7 +142,7 @@ class ObserveServer::Impl {
   Impl(const std::string& path, Look look) : look_{std::move(look)} {
     listen(path);
     accept();
-    thread_ = std::jthread{[this] { loop_.run(); }};
+    thread_ = std::jthread{[this] { serve(); }};
     pthread_setname_np(thread_.native_handle(), "stoker/observe");
   }
   ~Impl() { loop_.stop(); }
@@ -179,6 +180,18 @@ class ObserveServer::Impl {
     if (!is_stale(endpoint))
       throw failure(ErrorCode::already_exists, "another system listens there", path);
     unlink(path.c_str());
+  }
+
+  /// Until the loop is stopped. Without memory to wait for the next connection it tries again later.
+  void serve() noexcept {
+    for (bool waits = true; !loop_.stopped();) try {
+        if (!std::exchange(waits, true)) accept_later();
+        loop_.run();
+      } catch (...) {
+        waits = false;
+        stoker::detail::log_escaped_exception("observe");
+        std::this_thread::sleep_for(std::chrono::seconds{1});
+      }
   }
 
   void accept() {

@@ -86,6 +86,7 @@ void Job::reset(bool timed, std::atomic<std::uint32_t>* progress, StopSign* stop
   asks_ = stop || has_own_signs_;
   stop_ = stop;
   failures_.clear();
+  failures_.reserve(count_);  // a step may fail for want of memory
   left_.store(static_cast<std::uint32_t>(count_), std::memory_order_relaxed);
   for (std::size_t i = 0; i < count_; ++i) {
     Node& node = nodes_[i];

@@ -28,12 +28,10 @@ Result<CommandPtr> CompiledPipeline::run(std::span<const DeviceBuffer* const> bu
   CommandPtr command = device_->new_command("pipeline");
   command->set_steps(static_cast<std::uint32_t>(plan_->stages.size()));
   STOKER_TRY(device_->admit(command, options));
-  const auto sent =
-      actor_.cast(RunPipeline{command, std::move(binding), keep == Keep::recording}, Run::here);
-  if (!sent) {
-    command->observe();  // the caller is told
-    return sent.error();
-  }
+  STOKER_TRY(send_watched({&command, 1}, [&] {
+    return actor_.cast(RunPipeline{command, std::move(binding), keep == Keep::recording},
+                       Run::here);
+  }));
   return command;
 }
 

@@ -50,12 +50,15 @@ void PipelineActor::on(RunPipeline run) {
   if (chosen) {
     run.command->work.replay = std::move(chosen->replay);
     run.command->work.replay->busy = true;
-  } else {
-    // Whoever reads what it would have written fails with it.
-    run.command->work.replay =
-        std::make_shared<Replay>(Replay{.plan = plan_->replay, .bound = run.binding, .arena = {}});
-    refused = chosen.error();
-  }
+  } else
+    try {
+      // Whoever reads what it would have written fails with it.
+      run.command->work.replay = std::make_shared<Replay>(
+          Replay{.plan = plan_->replay, .bound = run.binding, .arena = {}});
+      refused = chosen.error();
+    } catch (const std::bad_alloc&) {  // not even for that
+      return fail_unsent(*run.command, chosen.error());
+    }
   device_->scheduler().submit(run.command, std::move(refused));
   if (chosen && chosen->passing_arena) device_->scheduler().release(*chosen->passing_arena);
 }

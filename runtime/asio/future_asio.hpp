@@ -124,7 +124,11 @@ template <class T, class Handler, class Delivery> class AsioOperation final : pu
       std::allocator_traits<Allocator>::deallocate(allocator, memory, 1);
       throw;
     }
-    memory->begin();
+    Owner owner{memory};
+    if (auto slot = boost::asio::get_associated_cancellation_slot(memory->handler_);
+        slot.is_connected())
+      slot.assign([memory](boost::asio::cancellation_type) { memory->stop_waiting(); });
+    owner.release()->begin();
   }
 
   AsioOperation(Handler handler, State state, OnCancel on_cancel)
@@ -155,8 +159,6 @@ template <class T, class Handler, class Delivery> class AsioOperation final : pu
   };
 
   void begin() noexcept {
-    if (auto slot = boost::asio::get_associated_cancellation_slot(handler_); slot.is_connected())
-      slot.assign([this](boost::asio::cancellation_type) { stop_waiting(); });
     waits_->add(*this);
     state_->observe();
     state_->add(*this);
@@ -195,8 +197,9 @@ template <class T, class Handler, class Delivery> class AsioOperation final : pu
     const State state{std::move(self->state_)};
     const bool cancelled = self->cancelled_;
     free_after_move(std::move(self), handler);
-    Delivery::template deliver<T>(std::move(handler),
-                                  cancelled ? Result<T>{wait_cancelled()} : state->result());
+    Delivery::template deliver<T>(
+        std::move(handler),
+        cancelled ? Result<T>{error_or_out_of_memory(wait_cancelled)} : state->result());
   }
   static void free_after_move(Owner self, const Handler& handler) noexcept {
     Allocator allocator{boost::asio::get_associated_allocator(handler)};

@@ -57,7 +57,7 @@ Timer CancelSource::cancel_at(Deadline deadline, Clock& clock, Executor& executo
                               std::string op) const {
   if (!deadline.exists()) return {};
   return Timer{clock, deadline.at(), executor,
-               [source = *this, op = std::move(op)] { source.cancel(deadline_error(op)); }};
+               [source = *this, why = deadline_error(std::move(op))] { source.cancel(why); }};
 }
 
 }  // namespace stoker

@@ -54,9 +54,10 @@ using Family = std::map<std::pair<std::string, MetricLabels>, Entry<Metric>, std
 template <class Metric>
 Metric& find_or_make(Family<Metric>& family, std::string_view name, std::string_view help,
                      MetricLabels labels, double scale = 1) {
+  std::string text{help};
   auto [at, made] = family.try_emplace({std::string{name}, std::move(labels)});
   if (made) {
-    at->second.help = help;
+    at->second.help = std::move(text);
     at->second.scale = scale;
   }
   return at->second.metric;

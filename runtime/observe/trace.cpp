@@ -74,9 +74,14 @@ struct TraceRecorder::Impl {
       lost.fetch_add(1, std::memory_order_relaxed);
       return;
     }
-    Buffer& mine = buffer();
-    const std::lock_guard lock{mine.mutex};
-    mine.events.push_back(std::move(event));
+    try {
+      Buffer& mine = buffer();
+      const std::lock_guard lock{mine.mutex};
+      mine.events.push_back(std::move(event));
+    } catch (...) {
+      count.fetch_sub(1, std::memory_order_relaxed);
+      throw;
+    }
   }
 
   const ForkGuard fork;

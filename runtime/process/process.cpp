@@ -153,7 +153,10 @@ void ProcessBase::drop() noexcept {
     std::unique_ptr<ProcessBase, Deleter>{this}.reset();
     return body->lost();
   }
-  log_error("an executor was destroyed before a parked process could end", {{"process", name_}});
+  try {
+    log_error("an executor was destroyed before a parked process could end", {{"process", name_}});
+  } catch (const std::bad_alloc&) {  // it is not told
+  }
   executor_->live_processes_.fetch_sub(1, std::memory_order_release);
   executor_.reset();
   sanitizers::ignore_leak(this);

@@ -4,6 +4,8 @@
 
 #include "failing_allocation.hpp"
 #include "probe.hpp"
+#include "stoker/actors/group.hpp"
+#include "stoker/actors/registry.hpp"
 
 namespace stoker {
 namespace {
@@ -133,6 +135,38 @@ TEST_F(OutOfMemory, makes_link_and_monitor_throw_with_nothing_changed) {
     executor->run_all();
     EXPECT_EQ(of_a.downs.size(), monitored ? 1U : 0U) << "allocation " << which;
     EXPECT_EQ(of_a.exits.size(), linked ? 1U : 0U) << "allocation " << which;
+  }
+}
+
+TEST_F(OutOfMemory, makes_join_and_register_throw_with_nothing_changed) {
+  bool failed = true;
+  for (std::size_t which = 0; failed; ++which) {
+    const auto victim = spawn<Victim>(executor, {.name = "victim"});
+    const ActorGroup<Victim> group;
+    ActorRegistry names;
+    const auto done = [&](auto call) {
+      const FailingAllocation failing{which};
+      bool through = false;
+      try {
+        through = call().has_value();
+      } catch (const std::bad_alloc&) {
+      }
+      failed = failing.failed();
+      return through;
+    };
+    const bool joined = done([&] { return group.join(victim); });
+    EXPECT_EQ(group.size(), joined ? 1U : 0U) << "allocation " << which;
+    EXPECT_EQ(group.leave(victim), joined) << "allocation " << which;
+    EXPECT_TRUE(group.join(victim)) << "again, allocation " << which;
+    const bool join_failed = failed;
+    const bool named =
+        done([&] { return names.register_name("a name of more than fifteen letters", victim); });
+    EXPECT_EQ(names.list().size(), named ? 1U : 0U) << "allocation " << which;
+    failed = failed || join_failed;
+    victim.exit(ExitReason::shutdown());
+    executor->run_all();
+    EXPECT_EQ(group.size(), 0U);
+    EXPECT_TRUE(names.list().empty());
   }
 }
 

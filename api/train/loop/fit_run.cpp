@@ -283,10 +283,9 @@ bool FitRun::between_epochs() const noexcept { return !parts_->open; }
 void FitRun::rewind() {
   Parts& run = *parts_;
   if (!run.open) return;
-  TrainingState before = std::move(run.open->before);
+  run.model.restore(TrainingState{run.open->before});  // or, without memory, nothing changes
   run.open.reset();
   run.training.stopped_ = false;  // nobody had stopped it when the epoch began
-  run.model.restore(std::move(before));
 }
 
 void FitRun::rewind(const Place& place, TrainingState state) {

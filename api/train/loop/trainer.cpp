@@ -8,9 +8,10 @@ namespace {
 using detail::TrainingJob;
 
 struct BeginTraining {};
-/// From the thread, as the last thing that it does.
+/// From the thread, as the last thing that it does. Made before it begins: nobody would hear of its end if
+/// there were no memory for the message then.
 struct TrainingEnded {
-  TrainingJob::Outcome outcome;
+  std::shared_ptr<TrainingJob::Outcome> outcome;
 };
 
 /// Owns the thread and says to its supervisor how it ended.
@@ -28,15 +29,22 @@ class TrainerActor final : public Actor {
   void on(BeginTraining) {
     // A signal to end is heard as a message: the thread first comes to an end.
     trap_exit();
+    // Shared, so that it is not lost if the system has no more threads.
+    former_ = std::make_shared<std::thread>();
+    const auto me = self<TrainerActor>();
+    auto outcome = std::make_shared<TrainingJob::Outcome>();
+    auto ended = std::make_unique<CastMessage<TrainerActor, TrainingEnded>>(me.cell(),
+                                                                            TrainingEnded{outcome});
     auto [generation, former] = job_->begin();
     generation_ = generation;
-    // Shared, so that it is not lost if the system has no more threads.
-    former_ = std::make_shared<std::thread>(std::move(former));
-    thread_ = std::thread{
-        [job = job_, me = self<TrainerActor>(), generation = generation_, before = former_] {
-          if (before->joinable()) before->join();
-          static_cast<void>(me.cast(TrainingEnded{job->work(generation)}));
-        }};
+    *former_ = std::move(former);
+    thread_ = std::thread{[job = job_, outcome, ended = std::move(ended), generation = generation_,
+                           before = former_]() mutable {
+      if (before->joinable()) before->join();
+      *outcome = job->work(generation);
+      const auto strand = ended->target().strand();
+      strand->send_signal(std::move(ended));
+    }};
     former_.reset();
   }
 
@@ -46,13 +54,13 @@ class TrainerActor final : public Actor {
       leave(*stopping_);
       return;
     }
-    if (const Error* why = std::get_if<Error>(&ended.outcome)) {
+    if (const Error* why = std::get_if<Error>(ended.outcome.get())) {
       if (!job_->repeats(*why)) exit(ExitReason::failure(*why));
       job_->end(TrainerState::failed, *why);
       leave(ExitReason::shutdown("failed"));
       return;
     }
-    if (std::get<TrainingJob::End>(ended.outcome) == TrainingJob::End::finished)
+    if (std::get<TrainingJob::End>(*ended.outcome) == TrainingJob::End::finished)
       job_->end(TrainerState::finished, job_->done());
     else
       job_->end(TrainerState::cancelled,
@@ -86,8 +94,9 @@ class LastWord {
   LastWord& operator=(const LastWord&) = delete;
   ~LastWord() {
     if (started_)
-      job_->end(TrainerState::failed,
-                Error{"train", ErrorCode::closed, "the training's supervisor has ended"});
+      job_->end(TrainerState::failed, error_or_out_of_memory([] {
+                  return Error{"train", ErrorCode::closed, "the training's supervisor has ended"};
+                }));
   }
   [[nodiscard]] const std::shared_ptr<TrainingJob>& job() noexcept { return job_; }
   void started() noexcept { started_ = true; }

@@ -33,10 +33,14 @@ TrainingJob::Lock TrainingJob::lock(const char* op) const {
 Future<void> TrainingJob::pause() {
   if (const auto here = fork_.check("pause"); !here) return make_ready_future<void>(here.error());
   const Lock lock{mutex_};
+  if (ended_ || status_.state == TrainerState::paused) {
+    pause_wanted_ = true;
+    return make_ready_future();
+  }
+  Promise<void>& pausing = pausing_.emplace_back();
   pause_wanted_ = true;
-  if (ended_ || status_.state == TrainerState::paused) return make_ready_future();
   changed_.notify_all();
-  return pausing_.emplace_back().future();
+  return pausing.future();
 }
 
 void TrainingJob::resume() {

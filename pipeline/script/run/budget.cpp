@@ -44,11 +44,15 @@ bool Budget::spend(std::uint64_t steps) noexcept {
   steps_ += steps;
   if (why_) return false;
   if (cancel_.cancelled()) {
-    exhaust(cancel_.cause().value_or(cancelled_error("script")));
+    exhaust(error_or_out_of_memory([&] {
+      auto cause = cancel_.cause();
+      return cause ? *std::move(cause) : cancelled_error("script");
+    }));
     return false;
   }
   if (limits_.instructions != 0 && steps_ + overtime_ > limits_.instructions) {
-    exhaust(used_up("instructions", "instructions", limits_.instructions));
+    exhaust(error_or_out_of_memory(
+        [&] { return used_up("instructions", "instructions", limits_.instructions); }));
     return false;
   }
   return true;
@@ -91,7 +95,8 @@ void Budget::exhaust(const Error& why) noexcept {
 }
 
 void Budget::exhaust_memory() noexcept {
-  exhaust(used_up("memory", "memory_bytes", limits_.memory_bytes));
+  exhaust(error_or_out_of_memory(
+      [&] { return used_up("memory", "memory_bytes", limits_.memory_bytes); }));
 }
 
 int Budget::hook_period() const noexcept {

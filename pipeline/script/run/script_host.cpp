@@ -119,13 +119,19 @@ ScriptHost::~ScriptHost() {
     return;
   }
   const Future<void> empty = state_->gate.close();
+  const Error closing = error_or_out_of_memory([] {
+    return Error{"script", ErrorCode::cancelled, "the host of the scripts is closing"};
+  });
   {
     const std::lock_guard lock{state_->mutex};
-    for (const auto& [id, stop] : state_->running)
-      stop.cancel(Error{"script", ErrorCode::cancelled, "the host of the scripts is closing"});
+    for (const auto& [id, stop] : state_->running) stop.cancel(closing);
   }
   empty.wait();
-  if (state_->scripts) state_->scripts.cell()->exit(ExitReason::shutdown());
+  if (state_->scripts) try {
+      state_->scripts.cell()->exit(ExitReason::shutdown());
+    } catch (...) {  // no memory to tell it: it ends with its last address
+      detail::log_escaped_exception("script");
+    }
 }
 
 Result<ScriptRun> ScriptHost::start(ScriptSource source, ScriptOptions options) {

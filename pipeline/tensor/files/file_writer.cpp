@@ -27,9 +27,12 @@ Result<std::unique_ptr<FileWriter>> FileWriter::open(const std::filesystem::path
   std::filesystem::path written = place;
   if (!direct) written += unique_suffix();
   const int flags = O_WRONLY | O_CLOEXEC | (direct ? 0 : O_CREAT | O_EXCL);
-  const int file = ::open(written.c_str(), flags, 0666);
-  if (file < 0) return file_error(op, path, errno);
-  return std::make_unique<FileWriter>(file, std::move(written), std::move(place), std::string{op});
+  // The writer first: without memory for it no file would be closed and taken away again.
+  auto writer =
+      std::make_unique<FileWriter>(-1, std::move(written), std::move(place), std::string{op});
+  writer->file_ = ::open(writer->written_.c_str(), flags, 0666);
+  if (writer->file_ < 0) return file_error(op, path, errno);
+  return writer;
 }
 
 FileWriter::FileWriter(int file, std::filesystem::path written, std::filesystem::path place,

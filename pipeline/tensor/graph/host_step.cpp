@@ -30,7 +30,9 @@ void HeldResults::write(std::size_t i, std::uint64_t offset, const DeviceBuffer&
 
 HeldResults::~HeldResults() {
   if (!finished_)
-    open_->fail(Error{"hold", ErrorCode::closed, "the work was given up before it was finished"});
+    open_->fail(error_or_out_of_memory([] {
+      return Error{"hold", ErrorCode::closed, "the work was given up before it was finished"};
+    }));
 }
 
 void HeldResults::finish() {

@@ -60,12 +60,13 @@ class HookStep final : public HostStep {
                   device->copy(inputs[0], 0, outputs[0], 0, inputs[0].spec().bytes(), options));
     copy->observe();
     STOKER_ASSIGN(const Future<> known, when_known(*device, inputs, options));
-    static_cast<void>(known.then(device->executor(), [callback = callback_, seen = inputs[0]](
-                                                         const Result<void>& done) noexcept {
-      if (!done) return;  // whoever uses the value hears of it
-      const auto told = detail::call_as_result<void>("hook", callback->function, from_buffer(seen));
-      if (!told) log_warn("a hook failed", {{"reason", told.error().what()}});
-    }));
+    static_cast<void>(known.then(
+        device->executor(), [callback = callback_, seen = inputs[0]](const Result<void>& done) {
+          if (!done) return;  // whoever uses the value hears of it
+          const auto look = [&] { callback->function(from_buffer(seen)); };
+          const auto told = detail::call_as_result<void>("hook", look);
+          if (!told) log_warn("a hook failed", {{"reason", told.error().what()}});
+        }));
     return {};
   }
 
