@@ -13,4 +13,5 @@
 #include "stoker/api/nn/graph/layer.hpp"
 #include "stoker/api/nn/graph/network.hpp"
 #include "stoker/api/nn/graph/node.hpp"
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/api/tensor.hpp"

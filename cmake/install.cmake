@@ -53,6 +53,8 @@ foreach(header ${public_headers})
   cmake_path(GET header PARENT_PATH folder)
   install(FILES "${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/stoker/${folder}")
 endforeach()
+install(FILES "${STOKER_GENERATED_DIR}/stoker/api/nn/layers.hpp"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/stoker/api/nn")
 
 configure_package_config_file(cmake/StokerConfig.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/StokerConfig.cmake"
                               INSTALL_DESTINATION "${config_dir}")

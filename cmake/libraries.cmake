@@ -19,7 +19,7 @@ function(stoker_library name)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:stoker_settings>)
   target_include_directories(
-    ${target} PUBLIC "$<BUILD_INTERFACE:${STOKER_INCLUDE_DIR}>"
+    ${target} PUBLIC "$<BUILD_INTERFACE:${STOKER_INCLUDE_DIR}>" "$<BUILD_INTERFACE:${STOKER_GENERATED_DIR}>"
                      "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   if(STOKER_SANITIZE)
     target_link_options(${target} PUBLIC "$<BUILD_INTERFACE:-fsanitize=$<JOIN:${STOKER_SANITIZE},$<COMMA>>>")

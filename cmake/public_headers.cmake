@@ -1,4 +1,5 @@
-# The public headers: the entry points, which are the headers that lie directly in api/, and what they include.
+# The public headers: the entry points, which are the headers that lie directly in api/ and those of layers, and
+# what they include.
 # Only these are installed. cmake/public_headers.txt lists them, so that a change of the public surface shows in
 # a change of that list, and a test compares the two. To write it again:
 #
@@ -8,7 +9,7 @@ cmake_policy(VERSION 3.25)
 
 # stoker_public_headers(OUT): paths from the root, sorted.
 function(stoker_public_headers source out)
-  file(GLOB waiting RELATIVE "${source}" "${source}/api/*.hpp")
+  file(GLOB waiting RELATIVE "${source}" "${source}/api/*.hpp" "${source}/api/nn/layers/*.hpp")
   set(found "")
   while(waiting)
     list(POP_FRONT waiting header)
@@ -18,6 +19,8 @@ function(stoker_public_headers source out)
     list(APPEND found "${header}")
     file(STRINGS "${source}/${header}" includes REGEX "^#include \"stoker/")
     list(TRANSFORM includes REPLACE "^#include \"stoker/([^\"]+)\".*" "\\1")
+    # What CMake writes (generated_lists.cmake) only includes others.
+    list(REMOVE_ITEM includes "api/nn/layers.hpp")
     list(APPEND waiting ${includes})
   endwhile()
   list(SORT found)

@@ -30,8 +30,8 @@ nn::Dataset rings(std::int64_t points) {
 
 nn::Model fresh() {
   const nn::Node x = nn::input({2});
-  const nn::Node hidden = nn::dense(nn::dropout(nn::dense(x, 32, {{"activation", "relu"}}), 0.1),
-                                    16, {{"activation", "relu"}});
+  const nn::Node hidden = nn::dense(nn::dropout(nn::dense(x, 32, {.activation = nn::relu}), 0.1),
+                                    16, {.activation = nn::relu});
   return nn::Model{nn::Network{nn::dense(hidden, 3)}, {.learning_rate = 0.01, .seed = 1}};
 }
 

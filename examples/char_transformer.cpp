@@ -50,18 +50,18 @@ nn::Dataset windows(const Text& text) {
 
 /// What is added to x by attention, and then by a perceptron of each place.
 nn::Node block(nn::Node x) {
-  const nn::Layer attention{"multi_head_attention", {{"heads", 4}, {"causal", true}}};
+  const nn::Layer attention{nn::layers::MultiHeadAttention{.heads = 4, .causal = true}};
   x = x + attention(nn::layer_norm(x));
-  const nn::Node wide = nn::dense(nn::layer_norm(x), 4 * features, {{"activation", "gelu"}});
+  const nn::Node wide = nn::dense(nn::layer_norm(x), 4 * features, {.activation = nn::gelu});
   return x + nn::dense(wide, features);
 }
 
 nn::Network transformer(std::int64_t letters) {
   const nn::Node codes = nn::input({context}, stoker::DType::s32);
   nn::Node x = nn::embedding(codes, letters, features);
-  x = nn::Layer{"position_embedding", {{"length", context}}}(x);
+  x = nn::Layer{nn::layers::PositionEmbedding{.length = context}}(x);
   x = block(block(x));
-  return nn::Network{nn::dense(nn::layer_norm(x), letters, {}, "scores")};
+  return nn::Network{nn::dense(nn::layer_norm(x), letters, {.name = "scores"})};
 }
 
 /// Goes on from `begin` for so many characters: each is drawn by what the model says is likely.

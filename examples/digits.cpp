@@ -18,15 +18,15 @@ namespace {
 nn::Network network(bool images) {
   const nn::Node pixels = nn::input({64});
   if (!images) {
-    nn::Node y = nn::dense(pixels, 128, {{"activation", "relu"}});
-    y = nn::dense(nn::dropout(y, 0.2), 64, {{"activation", "relu"}});
+    nn::Node y = nn::dense(pixels, 128, {.activation = nn::relu});
+    y = nn::dense(nn::dropout(y, 0.2), 64, {.activation = nn::relu});
     return nn::Network{nn::dense(y, 10)};
   }
   nn::Node y = nn::reshape(pixels, {8, 8, 1});
-  y = nn::conv(y, 16, {{"kernel_size", 3}, {"padding", "same"}, {"activation", "relu"}});
-  y = nn::conv(y, 32, {{"kernel_size", 3}, {"activation", "relu"}});
+  y = nn::conv(y, 16, {.kernel_size = 3, .padding = nn::same, .activation = nn::relu});
+  y = nn::conv(y, 32, {.kernel_size = 3, .activation = nn::relu});
   y = nn::max_pool(y, {2});
-  y = nn::dense(nn::dropout(nn::flatten(y), 0.25), 64, {{"activation", "relu"}});
+  y = nn::dense(nn::dropout(nn::flatten(y), 0.25), 64, {.activation = nn::relu});
   return nn::Network{nn::dense(y, 10)};
 }
 

@@ -20,10 +20,10 @@ const std::vector<std::string> body{"edges", "shapes"};
 /// classes.
 nn::Network network(const std::string& head, int classes) {
   nn::Node y = nn::reshape(nn::input({64}), {8, 8, 1});
-  y = nn::conv(y, 24, {{"kernel_size", 3}, {"activation", "relu"}}, "edges");
+  y = nn::conv(y, 24, {.kernel_size = 3, .activation = nn::relu, .name = "edges"});
   y = nn::flatten(nn::max_pool(y, {2}));
-  y = nn::dense(y, 16, {{"activation", "tanh"}}, "shapes");
-  return nn::Network{nn::dense(y, classes, {}, head)};
+  y = nn::dense(y, 16, {.activation = nn::tanh, .name = "shapes"});
+  return nn::Network{nn::dense(y, classes, {.name = head})};
 }
 
 /// A model with the body's numbers of another, and a head that has learnt nothing.

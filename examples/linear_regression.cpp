@@ -39,7 +39,7 @@ int main() try {
 
   // A dense layer is y = x·kernel + bias: with one input and one unit, a line.
   const nn::Node x = nn::input({1});
-  nn::Model model{nn::Network{nn::dense(x, 1, {}, "line")},
+  nn::Model model{nn::Network{nn::dense(x, 1, {.name = "line"})},
                   {.loss = "mse", .optimizer = "sgd", .learning_rate = 0.1, .seed = 1}};
   std::cout << model.summary() << '\n';
 

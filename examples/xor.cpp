@@ -49,7 +49,7 @@ int main() try {
   std::cout << "one dense layer, which divides by a line:\n";
   const nn::Model line = trained(nn::dense(x, 2));
   std::cout << "with 8 hidden units:\n";
-  const nn::Model model = trained(nn::dense(nn::dense(x, 8, {{"activation", "tanh"}}), 2));
+  const nn::Model model = trained(nn::dense(nn::dense(x, 8, {.activation = nn::tanh}), 2));
   draw(model);
 
   const nn::Dataset data = exclusive_or();

@@ -1,6 +1,7 @@
 // Steps of training, batch 32, cross-entropy, Adam: forward, backward and optimizer as one program, beside
 // LibTorch in turns. Every 16th loss is waited for. Both take subnormal numbers for 0, which is what gradients
 // and moments become of a batch that has been learnt by heart.
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/api/train/model/model.hpp"
 #include "stoker/bench/harness/groups.hpp"
@@ -13,17 +14,17 @@ namespace {
 nn::Network perceptron(const std::vector<std::int64_t>& sizes) {
   nn::Node y = nn::input(Shape{sizes.front()});
   for (std::size_t i = 1; i < sizes.size(); ++i)
-    y = nn::dense(y, sizes[i], {{"activation", i + 1 < sizes.size() ? "relu" : "linear"}});
+    y = nn::dense(y, sizes[i], {.activation = i + 1 < sizes.size() ? "relu" : "linear"});
   return nn::Network{y};
 }
 
 /// That of examples/digits.cpp.
 nn::Network digits() {
   nn::Node y = nn::input({8, 8, 1});
-  y = nn::conv(y, 16, {{"kernel_size", 3}, {"padding", "same"}, {"activation", "relu"}});
-  y = nn::conv(y, 32, {{"kernel_size", 3}, {"activation", "relu"}});
+  y = nn::conv(y, 16, {.kernel_size = 3, .padding = nn::same, .activation = nn::relu});
+  y = nn::conv(y, 32, {.kernel_size = 3, .activation = nn::relu});
   y = nn::max_pool(y, {2});
-  y = nn::dense(nn::dropout(nn::flatten(y), 0.25), 64, {{"activation", "relu"}});
+  y = nn::dense(nn::dropout(nn::flatten(y), 0.25), 64, {.activation = nn::relu});
   return nn::Network{nn::dense(y, 10)};
 }
 

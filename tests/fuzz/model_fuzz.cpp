@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "fuzz.hpp"
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/api/tensor/io/safetensors.hpp"
 #include "stoker/api/train/loop/training_file.hpp"
 #include "stoker/api/train/model/model.hpp"
@@ -18,7 +19,7 @@ nn::Model small_model() {
   options.optimizer = "sgd";
   options.loss = "mean_squared_error";
   options.device = device();
-  return nn::Model{nn::Network{nn::Layer{"dense", {{"units", 2}}}(x)}, options};
+  return nn::Model{nn::Network{nn::Layer{nn::layers::Dense{.units = 2}}(x)}, options};
 }
 
 /// The small model's file, taken apart.

@@ -101,8 +101,10 @@ TEST(Guides, contributing_quotes_what_is_there) {
   std::size_t seen = 0;
   for (const std::string language : {"cpp", "glsl"}) {
     std::string sources;
-    for (const char* room : {"kernels", "device", "pipeline", "api"})
+    for (const char* room : {"kernels", "device", "pipeline", "api"}) {
       sources += all_sources(root / room, "." + language);
+      if (language == "cpp") sources += all_sources(root / room, ".hpp");
+    }
     for (const Example& example : examples_of(root / "CONTRIBUTING.md")) {
       if (example.language != language) continue;
       ++seen;

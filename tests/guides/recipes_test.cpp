@@ -146,7 +146,7 @@ TEST_F(Recipes, models_are_kept_and_used_by_many_threads) {
   const stoker::System system;
   const stoker::Device device = system.device("cpu");
   const std::filesystem::path file = folder / "model.safetensors";
-  const nn::Network network{nn::dense(nn::dense(nn::input({2}), 8, {{"activation", "tanh"}}), 2)};
+  const nn::Network network{nn::dense(nn::dense(nn::input({2}), 8, {.activation = nn::tanh}), 2)};
   {
     nn::Model model{network, {.device = device, .seed = 1}};
     model.save(file);  // graph, numbers, optimizer: training can continue from it

@@ -20,7 +20,7 @@ class TrainingGuide : public testing::Test {
 
 nn::Model exclusive_or_model() {
   const nn::Node in = nn::input({2});
-  return nn::Model{nn::Network{nn::dense(nn::dense(in, 8, {{"activation", "tanh"}}), 2)},
+  return nn::Model{nn::Network{nn::dense(nn::dense(in, 8, {.activation = nn::tanh}), 2)},
                    {.learning_rate = 0.05, .seed = 1}};
 }
 nn::Dataset exclusive_or() {
@@ -30,9 +30,9 @@ nn::Dataset exclusive_or() {
 
 TEST_F(TrainingGuide, graphs) {
   const nn::Node x = nn::input({8, 8, 1});
-  nn::Node y = nn::conv(x, 16, {{"kernel_size", 3}, {"padding", "same"}, {"activation", "relu"}});
+  nn::Node y = nn::conv(x, 16, {.kernel_size = 3, .padding = nn::same, .activation = nn::relu});
   y = nn::max_pool(y, {2});
-  y = nn::dense(nn::flatten(y), 10, {}, "scores");
+  y = nn::dense(nn::flatten(y), 10, {.name = "scores"});
   const nn::Network network{y};
   EXPECT_EQ(network.layer("scores").outputs[0].to_string(), "[batch, 10]");
 }
@@ -40,7 +40,7 @@ TEST_F(TrainingGuide, graphs) {
 TEST_F(TrainingGuide, optional_inputs) {
   const nn::Node x = nn::input("x", {4});
   const nn::Node mask = nn::optional_input("mask", {4});
-  const nn::Node used = nn::or_else(nn::Layer{"multiply"}({x, mask}), x);
+  const nn::Node used = nn::or_else(nn::Layer{nn::layers::Multiply{}}({x, mask}), x);
   const nn::Model model{nn::Network{
       std::vector<nn::Network::NamedOutput>{{"features", used}, {"scores", nn::dense(used, 2)}}}};
   const auto with =
@@ -52,7 +52,7 @@ TEST_F(TrainingGuide, optional_inputs) {
 
 TEST_F(TrainingGuide, training) {
   const nn::Node in = nn::input({2});
-  nn::Model model{nn::Network{nn::dense(nn::dense(in, 8, {{"activation", "tanh"}}), 2)},
+  nn::Model model{nn::Network{nn::dense(nn::dense(in, 8, {.activation = nn::tanh}), 2)},
                   {.loss = "cross_entropy", .optimizer = "adam", .learning_rate = 0.05, .seed = 1}};
   const nn::Dataset data{stoker::tensor({{0.0, 0.0}, {0.0, 1.0}, {1.0, 0.0}, {1.0, 1.0}}),
                          stoker::tensor({0, 1, 1, 0})};
@@ -126,8 +126,8 @@ TEST_F(TrainingGuide, in_the_background) {
 TEST_F(TrainingGuide, models_as_things) {
   const auto file = std::filesystem::path{testing::TempDir()} /
                     ("stoker_guide_" + std::to_string(::getpid()) + ".json");
-  const nn::Node h = nn::dense(nn::input({2}), 8, {{"activation", "tanh"}});
-  const nn::Model model{nn::Network{nn::dense(h, 2, {}, "scores")}, {.seed = 1}};
+  const nn::Node h = nn::dense(nn::input({2}), 8, {.activation = nn::tanh});
+  const nn::Model model{nn::Network{nn::dense(h, 2, {.name = "scores"})}, {.seed = 1}};
   model.export_params(file);  // by name, as JSON
   nn::Model other{model.network(), {.seed = 2}};
   other.import_params(file);  // exactly the same, as a whole or not at all
@@ -141,7 +141,7 @@ TEST_F(TrainingGuide, models_as_things) {
 
 TEST_F(TrainingGuide, precision_and_memory) {
   nn::Node y = nn::input({16});
-  for (int i = 0; i < 8; ++i) y = nn::dense(y, 16, {{"activation", "tanh"}});
+  for (int i = 0; i < 8; ++i) y = nn::dense(y, 16, {.activation = nn::tanh});
   const nn::Network network{nn::dense(y, 2)};
   const nn::Batch batch{{stoker::ones({64, 16})}, {stoker::zeros({64}, stoker::DType::s32)}, 64};
   const nn::Model whole{network};

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "golden_run.hpp"
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
@@ -21,21 +22,21 @@ const json& golden() {
 using Nodes = std::vector<Node>;
 
 Node layer(const char* kind, const Params& options, const Node& x, const char* name = "") {
-  return Layer{kind, options, name}(x);
+  return Layer{Named{kind, options}, name}(x);
 }
 Node act(const char* function, const Node& x) { return activation(x, function); }
-Node out(const Node& x) { return dense(x, 2, {}, "out"); }
+Node out(const Node& x) { return dense(x, 2, {.name = "out"}); }
 Node first(const Nodes& in) { return in[0]; }
 
 Node shared(const Nodes& in) {
-  const Layer a{"dense", {{"units", 3}}, "a"};
+  const Layer a{layers::Dense{.units = 3, .name = "a"}};
   const Node x = a(in[0]);
   const Node y = a(in[1]);
-  return out(concatenate({Layer{"multiply"}({x, y}), Layer{"subtract"}({x, y})}));
+  return out(concatenate({Layer{layers::Multiply{}}({x, y}), Layer{layers::Subtract{}}({x, y})}));
 }
 
 Node words(const Nodes& in) {
-  const Node x = embedding(in[0], 5, 3, {}, "words");
+  const Node x = embedding(in[0], 5, 3, {.name = "words"});
   return out(flatten(act("tanh", layer("position_embedding", {{"length", 6}}, x, "places"))));
 }
 
@@ -46,23 +47,25 @@ Node depthwise(const Nodes& in) {
 }
 
 Node lstm(const Nodes& in) {
-  const Nodes all = Layer{"lstm", {{"units", 2}}, "a"}.outputs({in[0]});
+  const Nodes all = Layer{layers::Lstm{.units = 2, .name = "a"}}.outputs({in[0]});
   return out(concatenate({flatten(all[0]), all[1], all[2]}));
 }
 
 Node gru(const Nodes& in) {
-  Params options{{"units", 2}, {"recurrent_initializer", "zeros"}};
-  const Nodes a = Layer{"gru", options, "a"}.outputs({in[0]});
-  options.set("reverse", true);
-  const Nodes b = Layer{"gru", options, "b"}.outputs({in[0]});
+  layers::Gru options{.units = 2, .recurrent_initializer = initializers::zeros, .name = "a"};
+  const Nodes a = Layer{options}.outputs({in[0]});
+  options.reverse = true;
+  options.name = "b";
+  const Nodes b = Layer{options}.outputs({in[0]});
   return out(concatenate({flatten(a[0]), a[1], b[1]}));
 }
 
 Node masked_lstm(const Nodes& in) {
-  const Node x = embedding(in[0], 5, 3, {}, "words");
+  const Node x = embedding(in[0], 5, 3, {.name = "words"});
   const Node ends = layer("mask", {{"eos_token", 0}}, in[0]);
-  const Params options{{"units", 2}, {"mask", true}, {"recurrent_initializer", "zeros"}};
-  return out(Layer{"stack_columns"}({x, Layer{"lstm", options, "a"}.outputs({x, ends})[2]}));
+  const Layer memory{layers::Lstm{
+      .units = 2, .mask = true, .recurrent_initializer = initializers::zeros, .name = "a"}};
+  return out(Layer{layers::StackColumns{}}({x, memory.outputs({x, ends})[2]}));
 }
 
 Node conv_lstm(const Nodes& in) {
@@ -74,87 +77,86 @@ Node conv_lstm(const Nodes& in) {
 }
 
 Node transformer(const Nodes& in) {
-  Node x = dense(in[0], 4, {}, "a");
-  x = x + layer("multi_head_attention", {{"heads", 2}, {"causal", true}}, layer_norm(x, {}, "norm"),
-                "heads");
-  x = x + dense(dense(x, 6, {{"activation", "tanh"}}, "b"), 4, {}, "c");
+  Node x = dense(in[0], 4, {.name = "a"});
+  x = x + layer("multi_head_attention", {{"heads", 2}, {"causal", true}},
+                layer_norm(x, {.name = "norm"}), "heads");
+  x = x + dense(dense(x, 6, {.activation = tanh, .name = "b"}), 4, {.name = "c"});
   return out(flatten(x));
 }
 
 Node attention(const Nodes& in) {
-  const Node q = dense(in[0], 4, {}, "q");
-  const Node k = dense(in[1], 4, {}, "k");
-  const Node v = dense(in[1], 2, {}, "v");
-  return out(flatten(Layer{"attention"}({q, k, v})));
+  const Node q = dense(in[0], 4, {.name = "q"});
+  const Node k = dense(in[1], 4, {.name = "k"});
+  const Node v = dense(in[1], 2, {.name = "v"});
+  return out(flatten(Layer{layers::Attention{}}({q, k, v})));
 }
 
 /// The networks of the script by their names.
 const std::map<std::string, std::function<Node(const Nodes&)>>& networks() {
-  const auto conv_a = [](const Nodes& in, std::int64_t units, const Params& options) {
-    return conv(first(in), units, options, "a");
+  const auto conv_a = [](const Nodes& in, std::int64_t units, layers::Conv options) {
+    options.name = "a";
+    return conv(first(in), units, options);
   };
   using List = std::vector<std::int64_t>;
   static const std::map<std::string, std::function<Node(const Nodes&)>> all{
       {"dense",
        [](const Nodes& in) {
-         const Node x = dense(in[0], 3, {{"use_bias", false}}, "a");
+         const Node x = dense(in[0], 3, {.use_bias = false, .name = "a"});
          return out(act("sigmoid", layer("bias", {}, x, "b")));
        }},
       {"shared", &shared},
       {"embedding", &words},
       {"images",
        [=](const Nodes& in) {
-         const Node x = conv_a(in, 3, {{"kernel_size", 3}, {"padding", "same"}});
+         const Node x = conv_a(in, 3, {.kernel_size = 3, .padding = same});
          return out(flatten(max_pool(act("tanh", x), {2})));
        }},
       {"strided images",
        [=](const Nodes& in) {
-         return out(flatten(conv_a(in, 3,
-                                   {{"kernel_size", List{3, 2}},
-                                    {"strides", 2},
-                                    {"padding", "same"},
-                                    {"activation", "tanh"}})));
+         return out(flatten(conv_a(
+             in, 3,
+             {.kernel_size = List{3, 2}, .strides = 2, .padding = same, .activation = tanh})));
        }},
       {"grouped images",
        [=](const Nodes& in) {
-         const Node x = conv_a(in, 4, {{"kernel_size", 2}, {"feature_group_size", 2}});
+         const Node x = conv_a(in, 4, {.kernel_size = 2, .feature_group_size = 2});
          const Node y = layer("global_avg_pool", {}, x);
-         return out(Layer{"multiply"}({y, y}));
+         return out(Layer{layers::Multiply{}}({y, y}));
        }},
       {"signals",
        [=](const Nodes& in) {
-         const Node x = act("tanh", conv_a(in, 4, {{"kernel_size", 3}, {"strides", 2}}));
+         const Node x = act("tanh", conv_a(in, 4, {.kernel_size = 3, .strides = 2}));
          return out(flatten(layer("avg_pool", {{"kernel_size", 2}}, x)));
        }},
       {"depthwise", &depthwise},
       {"largest",
        [=](const Nodes& in) {
-         return out(layer("global_max_pool", {}, conv_a(in, 4, {{"kernel_size", 2}})));
+         return out(layer("global_max_pool", {}, conv_a(in, 4, {.kernel_size = 2})));
        }},
       {"batch norm",
        [](const Nodes& in) {
-         return out(act("tanh", batch_norm(dense(in[0], 3, {}, "a"), {}, "norm")));
+         return out(act("tanh", batch_norm(dense(in[0], 3, {.name = "a"}), {.name = "norm"})));
        }},
       {"batch norm of images",
        [=](const Nodes& in) {
-         const Node x = conv_a(in, 3, {{"kernel_size", 2}});
-         const Node y = batch_norm(x, {{"momentum", 0.6}, {"epsilon", 1e-3}}, "norm");
+         const Node x = conv_a(in, 3, {.kernel_size = 2});
+         const Node y = batch_norm(x, {.epsilon = 1e-3, .momentum = 0.6, .name = "norm"});
          return out(layer("global_avg_pool", {}, act("relu", y)));
        }},
       {"layer norm",
        [](const Nodes& in) {
-         return out(act("tanh", layer_norm(dense(in[0], 5, {}, "a"), {}, "norm")));
+         return out(act("tanh", layer_norm(dense(in[0], 5, {.name = "a"}), {.name = "norm"})));
        }},
       {"group norm",
        [=](const Nodes& in) {
-         const Node x = conv_a(in, 4, {{"kernel_size", 2}});
+         const Node x = conv_a(in, 4, {.kernel_size = 2});
          const Node y = act("tanh", layer("group_norm", {{"groups", 2}}, x, "norm"));
          return out(layer("global_avg_pool", {}, y));
        }},
       {"rms norm",
        [](const Nodes& in) {
-         return out(
-             act("tanh", layer("rms_norm", {{"shift", 1.0}}, dense(in[0], 5, {}, "a"), "norm")));
+         return out(act(
+             "tanh", layer("rms_norm", {{"shift", 1.0}}, dense(in[0], 5, {.name = "a"}), "norm")));
        }},
       {"lstm", &lstm},
       {"gru", &gru},
@@ -165,7 +167,7 @@ const std::map<std::string, std::function<Node(const Nodes&)>>& networks() {
       {"shapes",
        [](const Nodes& in) {
          const Node x = layer("transpose", {{"permutation", List{3, 1, 2}}}, in[0]);
-         return out(flatten(dense(reshape(x, {12, 5}), 3, {{"activation", "tanh"}}, "a")));
+         return out(flatten(dense(reshape(x, {12, 5}), 3, {.activation = tanh, .name = "a"})));
        }},
   };
   return all;

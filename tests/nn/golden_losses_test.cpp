@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "golden_run.hpp"
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
@@ -58,9 +59,9 @@ void expect_training(const json& cases, DType dtype, double tolerance) {
     Shape row;
     for (std::size_t axis = 1; axis < shape.rank(); ++axis) row = row.appended(shape[axis]);
     const auto units = one["units"].get<std::int64_t>();
-    const Node hidden = dense(input(row), 4, {{"activation", "tanh"}}, "hidden");
+    const Node hidden = dense(input(row), 4, {.activation = tanh, .name = "hidden"});
     const Network network{
-        dense(hidden, units, {{"activation", one["head"].get<std::string>()}}, "out")};
+        dense(hidden, units, {.activation = one["head"].get<std::string>(), .name = "out"})};
     Model model{network,
                 {.loss = text_of(one),
                  .optimizer = "sgd",

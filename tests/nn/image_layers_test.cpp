@@ -4,6 +4,7 @@
 #include "refused.hpp"
 #include "stoker/api/nn/functional/resampling.hpp"
 #include "stoker/api/nn/graph/network.hpp"
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/api/tensor.hpp"
 #include "stoker/tests/tensor/differences.hpp"
 
@@ -15,7 +16,9 @@ class ImageLayers : public Tensors {
   /// What a network with one such layer, called "it", is refused with.
   static Error refused(std::string_view kind, const Params& options, const Shape& row,
                        DType dtype = DType::f32) {
-    return error_of([&] { return Network{Layer{kind, options, "it"}(input("x", row, dtype))}; });
+    return error_of([&] {
+      return Network{Layer{Named{std::string{kind}, options}, "it"}(input("x", row, dtype))};
+    });
   }
   static Tensor apply(std::string_view kind, const Params& options, const Tensor& x,
                       const Variables& variables = {}) {
@@ -253,7 +256,7 @@ TEST_F(ImageLayers, other_methods_mix_neighbours) {
               (TensorSpec{DType::f16, {2, 3, 1}}));
   }
   // Inside, Keys' cubic goes through every line exactly.
-  const auto weights = resampling_weights(8, 16, {"bicubic"});
+  const auto weights = resampling_weights(8, 16, {Resampling::bicubic});
   double place = 0;
   for (std::size_t from = 0; from < 8; ++from)
     place += static_cast<double>(from) * weights[from * 16 + 7];
@@ -261,9 +264,7 @@ TEST_F(ImageLayers, other_methods_mix_neighbours) {
 }
 
 TEST_F(ImageLayers, images_that_cannot_be_resized_are_refused_by_name) {
-  const Error method = error_of([] {
-    return Layer{"resize", {{"shape", 2}, {"method", "cubic"}}};
-  });
+  const Error method = error_of([] { return Layer{"resize(shape=2, method=cubic)"}; });
   EXPECT_EQ(method.code(), ErrorCode::invalid_parameter);
   const Error whole =
       refused("resize", {{"shape", 2}, {"method", "bilinear"}}, {4, 4, 1}, DType::u8);

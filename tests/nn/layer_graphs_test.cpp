@@ -3,6 +3,7 @@
 #include "refused.hpp"
 #include "stoker/api/nn/graph/block.hpp"
 #include "stoker/api/nn/graph/network.hpp"
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/api/tensor/math/reductions.hpp"
@@ -29,7 +30,7 @@ TEST_F(LayerGraphs, a_split_has_an_output_for_each_part) {
 TEST_F(LayerGraphs, a_split_that_does_not_come_out_even_is_refused_by_name) {
   const Node x = input({6});
   const auto refused = [&](const Params& options) {
-    return error_of([&] { return Network{Layer{"split", options, "it"}.outputs({x})}; });
+    return error_of([&] { return Network{Layer{Named{"split", options}, "it"}.outputs({x})}; });
   };
   const Error parts = refused({{"splits", 4}});
   EXPECT_EQ(parts.code(), ErrorCode::shape_mismatch);
@@ -58,13 +59,11 @@ TEST_F(LayerGraphs, bilinear_layers_multiply_two_inputs) {
   expect_values<float>(layer({a, b}, variables).outputs[0], {3, 1}, {39, 455, 1319});
   EXPECT_EQ((layer.variables({zeros({2, 3, 4}), zeros({2, 3, 5})})[0].shape), (Shape{1, 4, 5}));
   const Error refused = error_of([] {
-    return Network{bilinear(input("a", {3, 4}), input("b", {2, 4}), 2, {}, "it")};
+    return Network{bilinear(input("a", {3, 4}), input("b", {2, 4}), 2, {.name = "it"})};
   });
   EXPECT_EQ(refused.code(), ErrorCode::shape_mismatch);
   EXPECT_EQ(refused.detail("layer"), "it");
-  EXPECT_EQ(code_of([] {
-              return Layer{"bilinear", {{"units", 1}}}(input({2}));
-            }),
+  EXPECT_EQ(code_of([] { return Layer{layers::Bilinear{.units = 1}}(input({2})); }),
             ErrorCode::arity_mismatch);
 }
 
@@ -129,7 +128,8 @@ TEST_F(LayerGraphs, instance_norm_looks_at_each_row_alone_and_remembers_the_mean
   const OneLayer own{"instance_norm", {{"epsilon", 0.0}, {"running", false}}};
   EXPECT_EQ(own.variables({x}).size(), 2U) << "nothing to remember";
   expect_near(own({x}, variables).outputs[0], {-1, 1, -1, 1});
-  const Error flat = error_of([] { return Network{Layer{"instance_norm", {}, "it"}(input({4}))}; });
+  const Error flat =
+      error_of([] { return Network{Layer{layers::InstanceNorm{.name = "it"}}(input({4}))}; });
   EXPECT_EQ(flat.code(), ErrorCode::shape_mismatch);
   EXPECT_EQ(flat.detail("layer"), "it");
 }
@@ -204,18 +204,13 @@ TEST_F(LayerGraphs, both_ways_may_share_their_weights) {
 }
 
 TEST_F(LayerGraphs, bidirectional_layers_that_cannot_be_are_refused_by_name) {
-  const Error flat = error_of([] {
-    return Network{Layer{"bidirectional", {{"units", 2}}, "it"}(input({4}))};
-  });
+  const Error flat = error_of(
+      [] { return Network{Layer{layers::Bidirectional{.units = 2, .name = "it"}}(input({4}))}; });
   EXPECT_EQ(flat.code(), ErrorCode::shape_mismatch);
   EXPECT_EQ(flat.detail("layer"), "it");
-  EXPECT_EQ(code_of([] {
-              return Layer{"bidirectional", {{"units", 2}, {"cell", "rnn"}}};
-            }),
+  EXPECT_EQ(code_of([] { return Layer{"bidirectional(units=2, cell=rnn)"}; }),
             ErrorCode::invalid_parameter);
-  EXPECT_EQ(code_of([] {
-              return Layer{"bidirectional", {{"units", 2}, {"reverse", true}}};
-            }),
+  EXPECT_EQ(code_of([] { return Layer{"bidirectional(units=2, reverse=true)"}; }),
             ErrorCode::invalid_parameter);
 }
 
@@ -223,9 +218,9 @@ TEST_F(LayerGraphs, bidirectional_layers_that_cannot_be_are_refused_by_name) {
 
 TEST_F(LayerGraphs, a_residual_block_adds_what_it_was_given) {
   const Node x = input({4, 4, 2});
-  Node y = conv(x, 2, {{"kernel_size", 3}, {"padding", "same"}}, "first");
-  y = Layer{"batch_norm"}(y);
-  y = conv(activation(y, "relu"), 2, {{"kernel_size", 3}, {"padding", "same"}}, "second");
+  Node y = conv(x, 2, {.kernel_size = 3, .padding = same, .name = "first"});
+  y = Layer{layers::BatchNorm{}}(y);
+  y = conv(activation(y, relu), 2, {.kernel_size = 3, .padding = same, .name = "second"});
   const Network network{y + x};
   EXPECT_EQ(network.outputs()[0].to_string(), "[batch, 4, 4, 2]");
   Variables variables = network.initialize(random::key(1));
@@ -234,14 +229,14 @@ TEST_F(LayerGraphs, a_residual_block_adds_what_it_was_given) {
   const Tensor given = as_type(sample({3, 4, 4, 2}), DType::f32);
   EXPECT_EQ(network.forward(variables, std::vector{given}).outputs[0].to_vector<float>(),
             given.to_vector<float>());
-  const Error other = error_of([&] { return Network{add({conv(x, 3), x}, "sum")}; });
+  const Error other = error_of([&] { return Network{add({conv(x, 3), x}, {.name = "sum"})}; });
   EXPECT_EQ(other.code(), ErrorCode::shape_mismatch);
   EXPECT_EQ(other.detail("layer"), "sum");
 }
 
 TEST_F(LayerGraphs, the_gradient_of_a_residual_block_goes_both_ways) {
   const Node x = input("input", {3}, DType::f64);
-  const Network network{dense(x, 3, {{"activation", "tanh"}}, "inner") + x};
+  const Network network{dense(x, 3, {.activation = tanh, .name = "inner"}) + x};
   expect_gradient(
       [&](const std::vector<Tensor>& at) {
         const Variables variables{{"inner.kernel", at[1]}, {"inner.bias", at[2]}};
@@ -253,9 +248,10 @@ TEST_F(LayerGraphs, the_gradient_of_a_residual_block_goes_both_ways) {
 TEST_F(LayerGraphs, several_inputs_part_and_meet_and_give_several_outputs) {
   const Node a = input("a", {2});
   const Node b = input("b", {4});
-  const std::vector<Node> parts = split(b, {2}, -1, "parts");
+  const std::vector<Node> parts = split(b, {2}, -1, {.name = "parts"});
   const Node joined = concatenate({a, parts[1]});
-  const Node scaled = Layer{"multiply"}({parts[0], constant(tensor({10.0, 100.0}), "scale")});
+  const Node scaled =
+      Layer{layers::Multiply{}}({parts[0], constant(tensor({10.0, 100.0}), "scale")});
   const Network network{{scaled, joined, parts[0] + a}};
   EXPECT_EQ(network.inputs().size(), 2U);
   EXPECT_EQ(network.layer("parts").outputs.size(), 2U);
@@ -273,8 +269,9 @@ TEST_F(LayerGraphs, several_inputs_part_and_meet_and_give_several_outputs) {
 }
 
 TEST_F(LayerGraphs, a_block_has_one_set_of_parameters_wherever_it_is_applied) {
-  const Block residual{
-      [](const Node& x) { return dense(dense(x, 5, {}, "wide"), 3, {}, "narrow") + x; }};
+  const Block residual{[](const Node& x) {
+    return dense(dense(x, 5, {.name = "wide"}), 3, {.name = "narrow"}) + x;
+  }};
   const Node x = input({3});
   const Network once{residual(x)};
   const Network twice{residual(residual(x))};
@@ -307,10 +304,10 @@ TEST_F(LayerGraphs, a_block_may_have_several_inputs_and_outputs) {
 
 TEST_F(LayerGraphs, an_image_goes_down_and_up_again) {
   const Node x = input({8, 8, 1});
-  const Node down = conv(x, 4, {{"kernel_size", 3}, {"strides", 2}, {"padding", "same"}});
-  const Node up =
-      conv_transpose(down, 1, {{"kernel_size", 3}, {"strides", 2}, {"padding", "same"}});
-  const Node around = resize(Layer{"blur_pool", {{"strides", 2}}}(x), {8}, {{"method", "bicubic"}});
+  const Node down = conv(x, 4, {.kernel_size = 3, .strides = 2, .padding = same});
+  const Node up = conv_transpose(down, 1, {.kernel_size = 3, .strides = 2, .padding = same});
+  const Node around =
+      resize(Layer{layers::BlurPool{.strides = 2}}(x), {8}, {.method = Resampling::bicubic});
   const Network network{concatenate({up, around, x})};
   EXPECT_EQ(network.outputs()[0].to_string(), "[batch, 8, 8, 3]");
   const Variables variables = network.initialize(random::key(1));
@@ -320,10 +317,11 @@ TEST_F(LayerGraphs, an_image_goes_down_and_up_again) {
 
 TEST_F(LayerGraphs, layers_with_lists_and_several_outputs_come_back_from_their_text) {
   const Node x = input({6, 4});
-  const auto ways = Layer{"bidirectional", {{"units", 2}, {"cell", "gru"}}}.outputs({x});
+  const auto ways =
+      Layer{layers::Bidirectional{.cell = layers::Cell::gru, .units = 2}}.outputs({x});
   const auto parts = split(ways[0], {1, 3});
-  const Node image = resize(reshape(parts[1], {6, 3, 1}), {4, 5}, {{"method", "lanczos5"}});
-  const Node even = Layer{"instance_norm", {{"channel_index", -1}}}(image);
+  const Node image = resize(reshape(parts[1], {6, 3, 1}), {4, 5}, {.method = Resampling::lanczos5});
+  const Node even = Layer{layers::InstanceNorm{.channel_index = -1}}(image);
   const Network network{{flatten(even), ways[1], parts[0]}};
   const Network again = Network::from_json(network.to_json());
   EXPECT_EQ(again.to_json(), network.to_json());
@@ -340,11 +338,11 @@ TEST_F(LayerGraphs, layers_with_lists_and_several_outputs_come_back_from_their_t
 TEST_F(LayerGraphs, models_learn_through_these_layers) {
   // Images back from smaller ones, sequences' sums from both ways.
   const Node image = input({4, 4, 1});
-  Node up = conv(image, 4, {{"kernel_size", 2}, {"strides", 2}, {"activation", "tanh"}});
-  up = conv_transpose(Layer{"instance_norm", {{"running", false}}}(up), 1,
-                      {{"kernel_size", 2}, {"strides", 2}});
+  Node up = conv(image, 4, {.kernel_size = 2, .strides = 2, .activation = tanh});
+  up = conv_transpose(Layer{layers::InstanceNorm{.running = false}}(up), 1,
+                      {.kernel_size = 2, .strides = 2});
   const Node sequence = input({3, 2});
-  const Node both = Layer{"bidirectional", {{"units", 4}}}.outputs({sequence})[1];
+  const Node both = Layer{layers::Bidirectional{.units = 4}}.outputs({sequence})[1];
   const Tensor images = as_type(sample({8, 4, 4, 1}), DType::f32);
   const Tensor sequences = as_type(sample({8, 3, 2}), DType::f32);
   const auto learns = [](const Node& y, const Tensor& x, const Tensor& wanted) {

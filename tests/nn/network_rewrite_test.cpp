@@ -1,6 +1,7 @@
 // Graphs with other layers in the place of some: names, sharing and numbers stay.
 #include "refused.hpp"
 #include "stoker/api/nn/graph/network.hpp"
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/api/tensor/math/reductions.hpp"
@@ -16,7 +17,7 @@ class NetworkRewriting : public Tensors {
 
 TEST_F(NetworkRewriting, without_changes_gives_the_same_network) {
   const Node a = input("a", {3});
-  const Layer shared{"dense", {{"units", 3}}};
+  const Layer shared{layers::Dense{.units = 3}};
   const Node h = shared(shared(a));
   const Network network{{dropout(dense(h, 2), 0.5), h + a}};
   const Network again = network.with_layers(same);
@@ -32,12 +33,12 @@ TEST_F(NetworkRewriting, without_changes_gives_the_same_network) {
 }
 
 TEST_F(NetworkRewriting, puts_layers_in_the_place_of_others_under_their_names) {
-  const Network network{dense(activation(dense(input({2}), 3), "relu"), 1)};
+  const Network network{dense(activation(dense(input({2}), 3), relu), 1)};
   std::vector<std::string> asked;
   const Network changed = network.with_layers([&](const Layer& layer, const LayerInfo& info) {
     asked.push_back(info.name);
     if (layer.kind() != "activation") return layer;
-    return Layer{"activation", {{"function", "tanh"}}};
+    return Layer{layers::Activation{.function = tanh}};
   });
   EXPECT_EQ(asked, (std::vector<std::string>{"dense_0", "activation_0", "dense_1"}));
   EXPECT_EQ(changed.layers()[1].name, "activation_0");
@@ -50,27 +51,27 @@ TEST_F(NetworkRewriting, puts_layers_in_the_place_of_others_under_their_names) {
 }
 
 TEST_F(NetworkRewriting, puts_something_behind_outputs) {
-  const Network network{dense(input({2}), 3, {}, "d")};
+  const Network network{dense(input({2}), 3, {.name = "d"})};
   const Network changed =
-      network.with_layers(same, [](const Node& y) { return activation(y, "softmax"); });
+      network.with_layers(same, [](const Node& y) { return activation(y, softmax); });
   const Tensor y =
       changed.forward(network.initialize(random::key(1)), std::vector{ones({4, 2})}).outputs[0];
   expect_near(sum(y, {Axes{1}}), {1, 1, 1, 1});
 }
 
 TEST_F(NetworkRewriting, refuses_what_does_not_fit) {
-  const Network network{dense(dense(input({2}), 3, {}, "first"), 1, {}, "second")};
+  const Network network{dense(dense(input({2}), 3, {.name = "first"}), 1, {.name = "second"})};
   const Error shape = nn::error_of([&] {
     return network.with_layers([](const Layer& layer, const LayerInfo& info) {
-      return info.name == "first" ? Layer{"max_pool", {{"kernel_size", 2}}} : layer;
+      return info.name == "first" ? Layer{layers::MaxPool{.kernel_size = 2}} : layer;
     });
   });
   EXPECT_EQ(shape.detail("layer"), "first");
   const Network last{
-      dense(Layer{"lstm", {{"units", 3}}, "memory"}.outputs({input({4, 2})}).at(1), 1)};
+      dense(Layer{layers::Lstm{.units = 3, .name = "memory"}}.outputs({input({4, 2})}).at(1), 1)};
   const Error outputs = nn::error_of([&] {
     return last.with_layers([](const Layer& layer, const LayerInfo& info) {
-      return info.name == "memory" ? Layer{"dense", {{"units", 3}}} : layer;
+      return info.name == "memory" ? Layer{layers::Dense{.units = 3}} : layer;
     });
   });
   EXPECT_EQ(outputs.code(), ErrorCode::arity_mismatch);

@@ -1,5 +1,6 @@
 // Graphs of layers: order, names, shapes, and what is refused before anything runs.
 #include "stoker/api/nn/graph/network.hpp"
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/math/random.hpp"
@@ -22,9 +23,9 @@ class Networks : public Tensors {
 
 TEST_F(Networks, know_names_shapes_and_parameters_before_anything_runs) {
   const Node x = input({28, 28, 1});
-  Node y = conv(x, 4, {{"kernel_size", 3}, {"activation", "relu"}});
+  Node y = conv(x, 4, {.kernel_size = 3, .activation = relu});
   y = max_pool(y, {2});
-  y = dense(flatten(y), 10, {}, "scores");
+  y = dense(flatten(y), 10, {.name = "scores"});
   const Network network{y};
   EXPECT_EQ(names(network),
             (std::vector<std::string>{"conv_0", "max_pool_0", "flatten_0", "scores"}));
@@ -39,7 +40,7 @@ TEST_F(Networks, know_names_shapes_and_parameters_before_anything_runs) {
 
 TEST_F(Networks, compute_what_their_layers_say) {
   const Node x = input({2});
-  const Network network{dense(x, 1, {{"activation", "relu"}}, "d")};
+  const Network network{dense(x, 1, {.activation = relu, .name = "d"})};
   const Variables variables{{"d.kernel", tensor({{1.0}, {-2.0}})}, {"d.bias", tensor({0.5})}};
   expect_values<float>(
       network.forward(variables, std::vector{tensor({{3.0, 1.0}, {0.0, 4.0}})}).outputs[0], {2, 1},
@@ -49,7 +50,7 @@ TEST_F(Networks, compute_what_their_layers_say) {
 TEST_F(Networks, share_the_parameters_of_a_layer_that_is_applied_twice) {
   const Node a = input("a", {3});
   const Node b = input("b", {3});
-  const Layer shared{"dense", {{"units", 2}}, "shared"};
+  const Layer shared{layers::Dense{.units = 2, .name = "shared"}};
   const Network network{concatenate({shared(a), shared(b)})};
   EXPECT_EQ(network.layer("shared").applications, 2U);
   EXPECT_EQ(network.initialize(random::key(1)).size(), 2U);
@@ -66,7 +67,7 @@ TEST_F(Networks, share_the_parameters_of_a_layer_that_is_applied_twice) {
 TEST_F(Networks, may_have_several_inputs_and_outputs_and_ways_around) {
   const Node a = input("left", {4});
   const Node b = input("right", {4});
-  const Node h = dense(a + b, 4, {{"activation", "tanh"}});
+  const Node h = dense(a + b, 4, {.activation = tanh});
   const Network network{{h + a, dense(h, 2)}};
   EXPECT_EQ(network.inputs().size(), 2U);
   EXPECT_EQ(network.outputs().size(), 2U);
@@ -115,7 +116,7 @@ TEST_F(Networks, draw_other_numbers_with_other_keys_and_none_at_inference) {
 }
 
 TEST_F(Networks, keep_what_layers_learn_while_training) {
-  const Network network{batch_norm(input({2}), {}, "norm")};
+  const Network network{batch_norm(input({2}), {.name = "norm"})};
   const Variables variables = network.initialize(random::key(1));
   const auto result =
       network.forward(variables, std::vector{tensor({{1.0, 0.0}, {3.0, 0.0}})}, Mode::training);
@@ -130,8 +131,8 @@ TEST_F(Networks, keep_what_layers_learn_while_training) {
 
 TEST_F(Networks, come_back_from_their_text) {
   const Node x = input("x", {6, 6, 2});
-  const Layer shared{"dense", {{"units", 3}, {"activation", "leaky_relu(alpha=0.2)"}}};
-  const Node flat = flatten(conv(x, 2, {{"kernel_size", {2, 3}}}));
+  const Layer shared{layers::Dense{.units = 3, .activation = "leaky_relu(alpha=0.2)"}};
+  const Node flat = flatten(conv(x, 2, {.kernel_size = {2, 3}}));
   const Network network{{shared(shared(dense(flat, 3))), flat}};
   const Network again = Network::from_json(network.to_json());
   EXPECT_EQ(names(again), names(network));
@@ -158,7 +159,7 @@ TEST_F(Networks, come_back_from_their_text) {
 
 TEST_F(Networks, refuse_at_once_and_name_the_layer) {
   const Node x = input({4});
-  const Error shape = error_of([&] { return Network{conv(x, 2, {}, "eye")}; });
+  const Error shape = error_of([&] { return Network{conv(x, 2, {.name = "eye"})}; });
   EXPECT_EQ(shape.code(), ErrorCode::shape_mismatch);
   EXPECT_EQ(shape.detail("layer"), "eye");
   EXPECT_NE(std::string{shape.reason()}.find("layer 'eye' (conv)"), std::string::npos);
@@ -167,14 +168,16 @@ TEST_F(Networks, refuse_at_once_and_name_the_layer) {
             }).detail("layer"),
             "add_0");
   EXPECT_EQ(error_of([&] { return dense(x, 0); }).code(), ErrorCode::invalid_parameter);
-  EXPECT_EQ(error_of([&] { return Layer{"dens", {{"units", 1}}}; }).code(), ErrorCode::not_found);
+  EXPECT_EQ(error_of([&] { return Layer{"dens(units=1)"}; }).code(), ErrorCode::not_found);
   EXPECT_EQ(error_of([&] {
-              return Layer("dense", {{"units", 1}})({x, x});
+              return Layer{layers::Dense{.units = 1}}({x, x});
             }).code(),
             ErrorCode::arity_mismatch);
-  EXPECT_EQ(error_of([&] { return Network{dense(dense(x, 2, {}, "same"), 2, {}, "same")}; }).code(),
+  EXPECT_EQ(error_of([&] {
+              return Network{dense(dense(x, 2, {.name = "same"}), 2, {.name = "same"})};
+            }).code(),
             ErrorCode::already_exists);
-  EXPECT_EQ(error_of([&] { return Network{dense(x, 2, {}, "a.b")}; }).code(),
+  EXPECT_EQ(error_of([&] { return Network{dense(x, 2, {.name = "a.b"})}; }).code(),
             ErrorCode::invalid_argument);
   EXPECT_EQ(error_of([&] { return Network{x}; }).code(), ErrorCode::invalid_argument);
   EXPECT_EQ(error_of([&] { return Network{std::vector<Node>{}}; }).code(),
@@ -182,7 +185,7 @@ TEST_F(Networks, refuse_at_once_and_name_the_layer) {
 }
 
 TEST_F(Networks, refuse_inputs_and_variables_that_do_not_fit) {
-  const Network network{dense(input("x", {4}), 2, {}, "d")};
+  const Network network{dense(input("x", {4}), 2, {.name = "d"})};
   const Variables good = network.initialize(random::key(1));
   const auto forward = [&](const Variables& variables, std::vector<Tensor> inputs) {
     return error_of([&] { return network.forward(variables, inputs).outputs[0]; });

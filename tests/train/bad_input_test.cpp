@@ -4,6 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/api/train/loop/fit.hpp"
@@ -20,8 +21,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 class BadInput : public Tensors {
  protected:
   static Network network() {
-    const Node hidden = dense(input("pixels", {2}), 6, {{"activation", "tanh"}}, "hidden");
-    return Network{dense(dropout(batch_norm(hidden), 0.1), 3, {}, "scores")};
+    const Node hidden = dense(input("pixels", {2}), 6, {.activation = tanh, .name = "hidden"});
+    return Network{dense(dropout(batch_norm(hidden), 0.1), 3, {.name = "scores"})};
   }
   static Dataset good(std::int64_t rows = 12) {
     const Tensor x = reshape(sin(iota({rows * 2}, DType::f32)), {rows, 2});
@@ -87,7 +88,7 @@ TEST_F(BadInput, with_nan_among_inputs_names_the_batch_and_the_row) {
 
 TEST_F(BadInput, with_infinite_targets_names_the_target_and_the_row) {
   const Batch all = whole_batch(good(4));
-  Model lines{Network{dense(input({2}), 1, {}, "line")}, {.loss = "mse"}};
+  Model lines{Network{dense(input({2}), 1, {.name = "line"})}, {.loss = "mse"}};
   const auto was = state_of(lines);
   const Dataset far{all.inputs[0], tensor({{0.0}, {1.0}, {-infinity}, {1.0}})};
   expect_refused([&] { fit(lines, far, {.epochs = 1, .batch_size = 2}); },
@@ -106,7 +107,7 @@ TEST_F(BadInput, to_validate_with_undoes_the_epoch_before_it) {
 }
 
 TEST_F(BadInput, with_a_learning_rate_that_is_too_high_says_so) {
-  Model lines{Network{dense(input({2}), 1, {}, "line")},
+  Model lines{Network{dense(input({2}), 1, {.name = "line"})},
               {.loss = "mse", .optimizer = "sgd", .learning_rate = 1e30}};
   const auto was = state_of(lines);
   const Dataset fine{ones({8, 2}), ones({8, 1})};

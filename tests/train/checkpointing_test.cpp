@@ -1,4 +1,5 @@
 // Forward passes in pieces that gradients compute again: the same numbers, less memory.
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
@@ -14,18 +15,18 @@ class Checkpointing : public Tensors {
   /// Sixteen layers, a way around, a state, numbers drawn, a layer applied twice.
   static Network winding() {
     const Node x = input({6});
-    Node y = dense(x, 6, {{"activation", "tanh"}});
-    const Layer shared{"batch_norm", {}, "shared"};
+    Node y = dense(x, 6, {.activation = tanh});
+    const Layer shared{layers::BatchNorm{.name = "shared"}};
     y = shared(y);
     const Node around = y;
-    for (int i = 0; i < 4; ++i) y = dropout(dense(y, 6, {{"activation", "gelu"}}), 0.2);
+    for (int i = 0; i < 4; ++i) y = dropout(dense(y, 6, {.activation = gelu}), 0.2);
     y = shared(y + around);
-    for (int i = 0; i < 3; ++i) y = dense(y, 6, {{"activation", "sigmoid"}});
+    for (int i = 0; i < 3; ++i) y = dense(y, 6, {.activation = sigmoid});
     return Network{dense(y, 3)};
   }
   static Network deep() {
     Node y = input({32});
-    for (int i = 0; i < 16; ++i) y = dense(y, 32, {{"activation", "tanh"}});
+    for (int i = 0; i < 16; ++i) y = dense(y, 32, {.activation = tanh});
     return Network{dense(y, 2)};
   }
   static Batch batch(std::int64_t rows, std::int64_t width, int classes) {
@@ -67,9 +68,10 @@ TEST_F(Checkpointing, changes_no_gradient_and_no_training) {
 }
 
 TEST_F(Checkpointing, is_for_integers_and_loops_and_frozen_layers_too) {
-  const Node words = embedding(stoker::nn::input({5}, DType::s32), 7, 4, {}, "words");
-  const std::vector<Node> memory = Layer{"lstm", {{"units", 6}}, "memory"}.outputs({words});
-  const Network network{dense(dense(memory.at(1), 4, {{"activation", "relu"}}, "mid"), 2)};
+  const Node words = embedding(stoker::nn::input({5}, DType::s32), 7, 4, {.name = "words"});
+  const std::vector<Node> memory =
+      Layer{layers::Lstm{.units = 6, .name = "memory"}}.outputs({words});
+  const Network network{dense(dense(memory.at(1), 4, {.activation = relu, .name = "mid"}), 2)};
   const Batch rows{{iota({6, 5}) % 7}, {iota({6}) % 2}, 6};
   const auto train = [&](std::int64_t pieces, const std::vector<std::string>& frozen) {
     Model model{network, {.learning_rate = 0.01, .checkpoints = pieces, .seed = 3}};

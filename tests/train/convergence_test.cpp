@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "stoker/api/data/split.hpp"
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/api/tensor.hpp"
 #include "stoker/api/train/loop/fit.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
@@ -49,7 +50,7 @@ TEST_F(Convergence, of_every_optimizer_finds_a_line_among_inputs_of_different_wi
         "lamb(learning_rate=0.05)", "noisy_sgd(learning_rate=0.1, eta=0.01)",
         "radam(learning_rate=0.1)", "rmsprop(learning_rate=0.02)",
         "rmsprop(learning_rate=0.02, centered=true)", "yogi(learning_rate=0.05)"}) {
-    Model model{Network{dense(input({2}), 1, {}, "line")},
+    Model model{Network{dense(input({2}), 1, {.name = "line"})},
                 {.loss = "mse", .optimizer = text, .seed = 2}};
     const History history = fit(model, Dataset{x, y}, {.epochs = 60, .batch_size = 16});
     EXPECT_LT(history.back().loss, 0.01 * history.front().loss) << text;
@@ -65,7 +66,7 @@ TEST_F(Convergence, of_gathered_gradients_is_that_of_larger_batches) {
   const Dataset data{uniform({32, 3}, 3), remainder(iota({32}), 2)};
   const auto train = [&](std::int64_t batch, std::int64_t gather) {
     Model model{
-        Network{dense(dense(input({3}), 8, {{"activation", "tanh"}}), 2, {}, "out")},
+        Network{dense(dense(input({3}), 8, {.activation = tanh}), 2, {.name = "out"})},
         {.optimizer = "sgd", .learning_rate = 0.1, .accumulate_gradients = gather, .seed = 4}};
     fit(model, data, {.epochs = 10, .batch_size = batch, .shuffle = false});
     return model.variables().at("out.kernel").to_vector<double>();
@@ -79,7 +80,7 @@ TEST_F(Convergence, with_decay_of_weights_ends_with_smaller_ones) {
   const Tensor x = uniform({64, 4}, 5);
   const Tensor y = matmul(x, ones({4, 1}));
   const auto size = [&](double decay) {
-    Model model{Network{dense(input({4}), 1, {{"use_bias", false}}, "d")},
+    Model model{Network{dense(input({4}), 1, {.use_bias = false, .name = "d"})},
                 {.loss = "mse",
                  .optimizer = "sgd",
                  .learning_rate = 0.1,
@@ -127,7 +128,7 @@ TEST_F(Convergence, by_every_loss_of_classes_tells_them_apart) {
         Case{"binary_cross_entropy(positive_weight=2)", "sigmoid", rows},
         Case{"categorical_hinge", "linear", rows}, Case{"hinge", "linear", signs},
         Case{"soft_margin", "linear", signs}, Case{"kl_divergence", "softmax", rows}}) {
-    Model model{Network{dense(input({2}), 2, {{"activation", one.activation}})},
+    Model model{Network{dense(input({2}), 2, {.activation = one.activation})},
                 {.loss = one.loss, .learning_rate = 0.05, .seed = 8}};
     fit(model, Dataset{x, one.target}, {.epochs = 60, .batch_size = 16});
     const Tensor share = metric("accuracy").of(index, model.predict(x));
@@ -138,7 +139,7 @@ TEST_F(Convergence, by_every_loss_of_classes_tells_them_apart) {
 TEST_F(Convergence, by_poisson_finds_rates) {
   const Tensor x = uniform({256, 1}, 9);
   const Tensor rate = exp(1 + x);
-  Model model{Network{dense(input({1}), 1, {{"activation", "exp"}}, "d")},
+  Model model{Network{dense(input({1}), 1, {.activation = exp, .name = "d"})},
               {.loss = "poisson", .learning_rate = 0.05, .seed = 10}};
   fit(model, Dataset{x, rate}, {.epochs = 40});
   expect_near(model.variables().at("d.kernel"), {1}, 0.02);
@@ -147,7 +148,7 @@ TEST_F(Convergence, by_poisson_finds_rates) {
 
 TEST_F(Convergence, by_pairs_puts_them_in_order) {
   // Scores of two items by one shared layer; the item with more of the first feature goes first.
-  const Layer score{"dense", {{"units", 1}}};
+  const Layer score{layers::Dense{.units = 1}};
   const Node first = input("first", {3});
   const Node second = input("second", {3});
   const Tensor a = uniform({64, 3}, 11);
@@ -186,10 +187,9 @@ TEST_F(Convergence, by_sequences_spells_what_frames_show) {
 
 TEST_F(Convergence, of_a_perceptron_follows_a_curve) {
   const Tensor x = uniform({256, 1}, 17, -3, 3);
-  Model model{
-      Network{dense(
-          dense(dense(input({1}), 32, {{"activation", "tanh"}}), 32, {{"activation", "tanh"}}), 1)},
-      {.loss = "mse", .learning_rate = 0.01, .seed = 18}};
+  Model model{Network{dense(
+                  dense(dense(input({1}), 32, {.activation = tanh}), 32, {.activation = tanh}), 1)},
+              {.loss = "mse", .learning_rate = 0.01, .seed = 18}};
   fit(model, Dataset{x, sin(2 * x)}, {.epochs = 120});
   const Tensor between = reshape(iota({50}, DType::f32) / 9 - 2.7, {50, 1});
   EXPECT_LT(mean(abs(model.predict(between) - sin(2 * between))).item<double>(), 0.05);
@@ -200,8 +200,8 @@ TEST_F(Convergence, of_a_perceptron_divides_two_spirals) {
   const Tensor arm = remainder(iota({600}), 2);
   const Tensor angle = 3 * std::numbers::pi * t + std::numbers::pi * arm;
   const Dataset data{stack({t * cos(angle), t * sin(angle)}, 1), arm};
-  Node y = dense(input({2}), 48, {{"activation", "relu"}});
-  y = dense(dense(y, 48, {{"activation", "relu"}}), 2);
+  Node y = dense(input({2}), 48, {.activation = relu});
+  y = dense(dense(y, 48, {.activation = relu}), 2);
   EXPECT_GE(learnt(y, data, {.epochs = 120}), 0.97);
 }
 
@@ -209,7 +209,7 @@ TEST_F(Convergence, of_normalized_layers_does_not_mind_the_inputs_scale) {
   const Tensor x = uniform({400, 4}, 20) * tensor({1000.0, 1.0, 50.0, 0.01}) + 300;
   const Tensor target = as_type(greater(column(x, 0), 300.0), DType::s32);
   Node y = batch_norm(input({4}));
-  y = dense(layer_norm(dense(y, 16, {{"activation", "relu"}})), 2);
+  y = dense(layer_norm(dense(y, 16, {.activation = relu})), 2);
   EXPECT_GE(learnt(y, {x, target}, {.epochs = 60, .batch_size = 64}), 0.95);
 }
 
@@ -222,8 +222,8 @@ TEST_F(Convergence, of_convolutions_sees_which_way_a_line_runs) {
       select(reshape(upright, {count, 1, 1}), iota_along({1, 1, 8}, 2), iota_along({1, 8, 1}, 1));
   const Tensor x = as_type(equal(along, place), DType::f32) + 0.3 * uniform({count, 8, 8}, 23);
   Node y = reshape(input({8, 8}), {8, 8, 1});
-  y = conv(y, 8, {{"kernel_size", 3}, {"activation", "relu"}});
-  y = dense(Layer{"global_max_pool"}(y), 2);
+  y = conv(y, 8, {.kernel_size = 3, .activation = relu});
+  y = dense(Layer{layers::GlobalMaxPool{}}(y), 2);
   EXPECT_GE(learnt(y, {x, upright}, {.epochs = 30}), 0.97);
 }
 
@@ -232,7 +232,7 @@ TEST_F(Convergence, of_recurrent_layers_remembers_how_a_sequence_began) {
   const Tensor x = integers({400, steps}, 24, 4);
   for (const char* kind : {"lstm", "gru"}) {
     const Node seen = embedding(input({steps}, DType::s32), 4, 8);
-    const Node last = Layer{kind, {{"units", 24}}}.outputs({seen}).back();
+    const Node last = Layer{Named{kind, {{"units", 24}}}}.outputs({seen}).back();
     EXPECT_GE(learnt(dense(last, 4), {x, column(x, 0)}, {.epochs = 40}, 0.02), 0.95) << kind;
   }
 }
@@ -245,14 +245,14 @@ TEST_F(Convergence, of_attention_finds_what_is_marked) {
   const Tensor answer = sum(symbols * as_type(mark, DType::s32), {Axes{1}});
   const Tensor x = stoker::concatenate({hot(symbols, 4), new_axis(mark, -1)}, -1);
   Node y = dense(input({8, 5}), 16);
-  y = y + Layer{"multi_head_attention", {{"heads", 2}}}(layer_norm(y));
-  y = dense(Layer{"global_avg_pool"}(y), 4);
+  y = y + Layer{layers::MultiHeadAttention{.heads = 2}}(layer_norm(y));
+  y = dense(Layer{layers::GlobalAvgPool{}}(y), 4);
   EXPECT_GE(learnt(y, {x, as_type(answer, DType::s32)}, {.epochs = 40}), 0.97);
 }
 
 TEST_F(Convergence, of_a_narrow_layer_finds_a_code) {
   const Tensor x = hot(iota({8}), 8);
-  Node code = dense(input({8}), 3, {{"activation", "tanh"}}, "code");
+  Node code = dense(input({8}), 3, {.activation = tanh, .name = "code"});
   Model model{Network{dense(code, 8)}, {.learning_rate = 0.05, .seed = 27}};
   fit(model, Dataset{x, iota({8})}, {.epochs = 400, .batch_size = 8});
   EXPECT_EQ(argmax(model.predict(x), {.axis = 1}).to_vector<int>(),
@@ -264,7 +264,7 @@ TEST_F(Convergence, of_an_embedding_finds_what_words_are_worth) {
   const Tensor worth = tensor({2.0, -1.0, 0.5, 3.0, -2.0, 0.0});
   const Tensor words = integers({300, 5}, 28, 6);
   const Tensor y = sum(take(worth, words), {Axes{1}, true});
-  const Node values = embedding(input({5}, DType::s32), 6, 1, {}, "worth");
+  const Node values = embedding(input({5}, DType::s32), 6, 1, {.name = "worth"});
   const Node total =
       function({values}, [](std::span<const Tensor> v) { return sum(v[0], {Axes{1}}); });
   Model model{Network{total}, {.loss = "mse", .learning_rate = 0.05, .seed = 29}};

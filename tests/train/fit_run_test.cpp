@@ -1,5 +1,6 @@
 // The loop of fit() in parts, and the callbacks that look on.
 #include "stoker/api/train/loop/fit_run.hpp"
+#include "stoker/api/nn/layers.hpp"
 
 #include <unistd.h>
 

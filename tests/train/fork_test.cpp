@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "stoker/api/data/loader.hpp"
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/tests/nn/trainer_fixture.hpp"
 #include "stoker/tests/runtime/base/fork_fixture.hpp"
 

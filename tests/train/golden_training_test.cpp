@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/api/train/loop/fit.hpp"
@@ -20,7 +21,8 @@ const json& golden() {
 }
 
 Network network() {
-  return Network{dense(dense(input({3}), 5, {{"activation", "tanh"}}, "hidden"), 3, {}, "out")};
+  return Network{
+      dense(dense(input({3}), 5, {.activation = tanh, .name = "hidden"}), 3, {.name = "out"})};
 }
 
 ModelOptions options_of(const json& one) {

@@ -1,5 +1,6 @@
 // The learning rate of now, as callbacks see it.
 #include "stoker/api/train/loop/learning_rate.hpp"
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 
 #include "trained.hpp"
@@ -11,7 +12,7 @@ class LearningRates : public Trained {
  protected:
   [[nodiscard]] static Model with_options(ModelOptions options) {
     options.loss = "mse";
-    return Model{Network{dense(input({2}), 1, {}, "line")}, std::move(options)};
+    return Model{Network{dense(input({2}), 1, {.name = "line"})}, std::move(options)};
   }
   /// What a callback reads after each epoch of three batches.
   [[nodiscard]] static std::vector<double> seen(Model model, std::vector<Callback> before = {}) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/io/safetensors.hpp"
 #include "stoker/api/train/loop/fit.hpp"
@@ -22,7 +23,8 @@ class ModelParameters : public Tensors {
 
   static Network network() {
     const Node x = input({2});
-    return Network{dense(batch_norm(dense(x, 3, {}, "one"), {}, "norm"), 2, {}, "two")};
+    return Network{
+        dense(batch_norm(dense(x, 3, {.name = "one"}), {.name = "norm"}), 2, {.name = "two"})};
   }
   static Model model(std::uint64_t seed) { return Model{network(), {.seed = seed}}; }
   static std::map<std::string, std::vector<std::byte>> bytes(const Model& model) {
@@ -189,7 +191,7 @@ TEST_F(ModelParameters, come_back_from_bytes) {
   EXPECT_EQ(refused_bytes({}), ErrorCode::io_error);
   EXPECT_EQ(refused_bytes(safetensors_to_bytes({{"one.bias", ones({3})}})),
             ErrorCode::invalid_argument);
-  EXPECT_EQ(refused_bytes(Model{Network{dense(input({2}), 3, {}, "one")}}.serialize_params()),
+  EXPECT_EQ(refused_bytes(Model{Network{dense(input({2}), 3, {.name = "one"})}}.serialize_params()),
             ErrorCode::invalid_argument);
 }
 

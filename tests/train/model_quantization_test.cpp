@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
@@ -25,8 +26,7 @@ class ModelQuantization : public Tensors {
     return {centre + random::normal_split(random::key(3), {128, 2}, 0, 0.2), label};
   }
   static Model trained() {
-    const Node h =
-        dense(dense(input({2}), 32, {{"activation", "relu"}}), 32, {{"activation", "relu"}});
+    const Node h = dense(dense(input({2}), 32, {.activation = relu}), 32, {.activation = relu});
     Model model{Network{dense(h, 4)}, {.learning_rate = 0.02, .seed = 1}};
     fit(model, clouds(), {.epochs = 15});
     return model;
@@ -49,7 +49,7 @@ TEST_F(ModelQuantization, names_a_kernel_that_8_bits_cannot_hold) {
 }
 
 TEST_F(ModelQuantization, shows_in_the_summary_what_is_stored_in_which_type) {
-  const Model whole{Network{dense(input({2}), 4, {}, "d")}, {.seed = 1}};
+  const Model whole{Network{dense(input({2}), 4, {.name = "d"})}, {.seed = 1}};
   const auto shows = [](const Model& model, const std::string& row, const std::string& bytes) {
     const std::string text = model.summary();
     EXPECT_NE(text.find("12  " + row), std::string::npos) << text;
@@ -111,7 +111,8 @@ TEST_F(ModelQuantization, is_saved_and_loaded) {
 TEST_F(ModelQuantization, says_which_layers_it_left) {
   const Node x = input({6, 6, 1});
   const Network network{
-      dense(flatten(batch_norm(conv(x, 2, {{"kernel_size", 3}}, "c"), {}, "n")), 2, {}, "d")};
+      dense(flatten(batch_norm(conv(x, 2, {.kernel_size = 3, .name = "c"}), {.name = "n"})), 2,
+            {.name = "d"})};
   const Model model{network, {.seed = 1}};
   const QuantizedModel made = model.quantize("int8");
   EXPECT_EQ(made.quantized, std::vector<std::string>{"d"});
@@ -127,8 +128,9 @@ TEST_F(ModelQuantization, says_which_layers_it_left) {
 }
 
 TEST_F(ModelQuantization, keeps_options_of_layers_shared_ones_and_frozen_ones) {
-  const Layer shared{"dense", {{"units", 3}, {"use_bias", false}, {"activation", "tanh"}}, "s"};
-  const Network network{dense(shared(input("a", {3})) + shared(input("b", {3})), 2, {}, "out")};
+  const Layer shared{layers::Dense{.units = 3, .use_bias = false, .activation = tanh, .name = "s"}};
+  const Network network{
+      dense(shared(input("a", {3})) + shared(input("b", {3})), 2, {.name = "out"})};
   Model model{network, {.seed = 1}};
   model.freeze({"s"});
   const QuantizedModel made = model.quantize(DType::s8);
@@ -147,7 +149,7 @@ TEST_F(ModelQuantization, leaves_biases_to_be_trained_and_nothing_where_there_ar
   EXPECT_EQ(made.variables().at("dense_0.values").to_bytes(), values);
   EXPECT_NE(made.variables().at("dense_0.bias").to_bytes(), bias);
 
-  const Network bare{dense(input({2}), 2, {{"use_bias", false}})};
+  const Network bare{dense(input({2}), 2, {.use_bias = false})};
   Model fixed = Model{bare, {.seed = 1}}.quantize("int8").model;
   EXPECT_EQ(fixed.predict(ones({3, 2})).shape(), (Shape{3, 2}));
   EXPECT_EQ(nn::code_of([&] { return fit(fixed, clouds(), {.epochs = 1}); }),
@@ -166,12 +168,12 @@ TEST_F(ModelQuantization, trains_in_half_precision_and_goes_back_to_whole) {
 }
 
 TEST_F(ModelQuantization, is_refused_where_it_cannot_be_done) {
-  const Model model{Network{dense(input({2}), 2, {}, "d")}, {.seed = 1}};
+  const Model model{Network{dense(input({2}), 2, {.name = "d"})}, {.seed = 1}};
   const Error unknown = nn::error_of([&] { return model.quantize("int9"); });
   EXPECT_EQ(unknown.code(), ErrorCode::not_found);
   EXPECT_NE(std::string{unknown.reason()}.find("'int8'"), std::string::npos);
   EXPECT_EQ(nn::code_of([&] { return model.quantize(DType::s32); }), ErrorCode::not_found);
-  const Model no_dense{Network{conv(input({4, 1}), 2, {{"kernel_size", 3}})}, {.loss = "mse"}};
+  const Model no_dense{Network{conv(input({4, 1}), 2, {.kernel_size = 3})}, {.loss = "mse"}};
   EXPECT_EQ(nn::code_of([&] { return no_dense.quantize("int8"); }), ErrorCode::unsupported);
   Model large = model.clone();
   large.merge_variables({{"d.bias", tensor({1e6, 0.0})}});

@@ -1,5 +1,6 @@
 // Models: training that learns, repeats to the bit, goes on from a file, and leaves alone what it shall.
 #include "stoker/api/train/model/model.hpp"
+#include "stoker/api/nn/layers.hpp"
 
 #include <unistd.h>
 #include <filesystem>
@@ -25,7 +26,7 @@ class Models : public Tensors {
 
   static Network two_layers() {
     const Node x = input({2});
-    return Network{dense(dense(x, 8, {{"activation", "tanh"}}), 2)};
+    return Network{dense(dense(x, 8, {.activation = tanh}), 2)};
   }
   static Dataset exclusive_or() {
     return {tensor({{0.0, 0.0}, {0.0, 1.0}, {1.0, 0.0}, {1.0, 1.0}}), tensor({0, 1, 1, 0})};
@@ -113,7 +114,7 @@ TEST_F(Models, learn_what_no_line_divides) {
 
 TEST_F(Models, find_the_line_that_data_lie_on) {
   const Tensor x = reshape(iota({32}, DType::f32) / 16 - 1, {32, 1});
-  Model model{Network{dense(input({1}), 1, {}, "line")},
+  Model model{Network{dense(input({1}), 1, {.name = "line"})},
               {.loss = "mse", .optimizer = "sgd(momentum=0.9)", .learning_rate = 0.05, .seed = 3}};
   fit(model, Dataset{x, x * 3 - 0.5}, {.epochs = 60, .batch_size = 8});
   EXPECT_NEAR(model.variables().at("line.kernel").item<float>(), 3, 1e-3);
@@ -122,7 +123,7 @@ TEST_F(Models, find_the_line_that_data_lie_on) {
 
 TEST_F(Models, step_as_the_formulas_say) {
   // y = w·x + b, mean of squares, plain descent: worked out by hand.
-  const Network network{dense(input({1}), 1, {}, "d")};
+  const Network network{dense(input({1}), 1, {.name = "d"})};
   Model model{network, {.loss = "mse", .optimizer = "sgd", .learning_rate = 0.1}};
   model.update_variables({{"d.kernel", tensor({{2.0}})}, {"d.bias", tensor({1.0})}});
   const Batch batch{{tensor({{1.0}, {2.0}})}, {tensor({{2.0}, {6.0}})}, 2};
@@ -138,7 +139,7 @@ TEST_F(Models, step_as_the_formulas_say) {
 TEST_F(Models, repeat_to_the_bit_from_a_seed) {
   const auto train = [](std::uint64_t seed) {
     const Node x = input({2});
-    Model model{Network{dense(dropout(dense(x, 16, {{"activation", "relu"}}), 0.3), 2)},
+    Model model{Network{dense(dropout(dense(x, 16, {.activation = relu}), 0.3), 2)},
                 {.seed = seed}};
     fit(model, exclusive_or(), {.epochs = 5, .batch_size = 3});
     return values(model);
@@ -188,7 +189,7 @@ TEST_F(Models, ask_for_the_schedule_they_were_made_with) {
 
 TEST_F(Models, use_the_statistics_that_a_frozen_batch_norm_has) {
   const Node x = input({2});
-  Model model{Network{dense(batch_norm(x, {}, "norm"), 2)}, {.optimizer = "sgd", .seed = 3}};
+  Model model{Network{dense(batch_norm(x, {.name = "norm"}), 2)}, {.optimizer = "sgd", .seed = 3}};
   model.freeze({"norm"});
   const Batch batch{{tensor({{5.0, 9.0}, {1.0, 2.0}})}, {tensor({0, 1})}, 2};
   const double inference =
@@ -345,8 +346,8 @@ TEST_F(Models, stop_early_slow_down_and_keep_checkpoints) {
 
 TEST_F(Models, train_towards_several_targets) {
   const Node x = input({2});
-  const Node h = dense(x, 4, {{"activation", "tanh"}});
-  Model model{Network{{dense(h, 2, {}, "class"), dense(h, 1, {}, "number")}},
+  const Node h = dense(x, 4, {.activation = tanh});
+  Model model{Network{{dense(h, 2, {.name = "class"}), dense(h, 1, {.name = "number"})}},
               {.losses = {"cross_entropy", "mse"}, .learning_rate = 0.05, .seed = 4}};
   const Tensor in = tensor({{0.0, 0.0}, {0.0, 1.0}, {1.0, 0.0}, {1.0, 1.0}});
   const Dataset data{{in}, {tensor({0, 1, 1, 1}), tensor({{0.0}, {1.0}, {1.0}, {2.0}})}};
@@ -361,7 +362,7 @@ TEST_F(Models, train_towards_several_targets) {
 
 TEST_F(Models, are_measured_over_all_rows_at_once) {
   // Always the first class: right for one row of the first batch and none of the second.
-  const Network network{dense(input({1}), 2, {}, "d")};
+  const Network network{dense(input({1}), 2, {.name = "d"})};
   Model model{network, {.seed = 2}};
   model.update_variables({{"d.kernel", zeros({1, 2})}, {"d.bias", tensor({1.0, 0.0})}});
   const Dataset data{zeros({3, 1}), tensor({0, 1, 1})};

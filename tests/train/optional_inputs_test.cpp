@@ -1,4 +1,5 @@
 // Inputs that may be left out, what becomes of what is computed of them, and outputs by name.
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/api/train/loop/fit.hpp"
@@ -13,8 +14,8 @@ class OptionalInputs : public Tensors {
  protected:
   /// scores · weights where there are weights, else scores.
   static Network weighted(const Node& weights) {
-    const Node scores = dense(input("x", {2}), 2, {}, "scores");
-    return Network{or_else(Layer{"multiply"}({scores, weights}), scores)};
+    const Node scores = dense(input("x", {2}), 2, {.name = "scores"});
+    return Network{or_else(Layer{layers::Multiply{}}({scores, weights}), scores)};
   }
   static Network weighted() { return weighted(optional_input("weights", {2})); }
   static Variables of_scores() {
@@ -42,7 +43,7 @@ TEST_F(OptionalInputs, may_be_left_out_or_be_tensors_without_a_value) {
 
 TEST_F(OptionalInputs, make_what_is_computed_of_them_missing) {
   const Node mask = optional_input("mask", {2});
-  const Node doubled = Layer{"multiply"}({mask, mask});
+  const Node doubled = Layer{layers::Multiply{}}({mask, mask});
   const Node parts = concatenate({input("x", {2}), doubled});
   const Network network{{parts, or_else(doubled, mask), or_else(doubled, input("x2", {2}))}};
   ASSERT_EQ(network.inputs()[1].name, "mask");
@@ -137,7 +138,7 @@ TEST_F(OptionalInputs, are_trained_with_data_that_have_none_of_them) {
 TEST_F(OptionalInputs, are_left_out_together_wherever_they_stand) {
   const Node first = optional_input("first", {2});
   const Node last = input("last", {2});
-  const Network network{or_else(Layer{"multiply"}({first, last}), last)};
+  const Network network{or_else(Layer{layers::Multiply{}}({first, last}), last)};
   ASSERT_EQ(network.inputs()[0].name, "first");
   expect_values<float>(network.forward({}, std::vector{x}).outputs[0], {1, 2}, {1, 2});
   Model model{Network{dense(or_else(first, last), 1)}, {.loss = "mse"}};
@@ -152,7 +153,8 @@ TEST_F(OptionalInputs, are_left_out_together_wherever_they_stand) {
 TEST_F(OptionalInputs, are_nothing_that_measures_trip_over) {
   const Node mask = optional_input("mask", {2});
   const Node all = input("x", {2});
-  const Model model{Network{{dense(all, 1), Layer{"multiply"}({all, mask})}}, {.loss = "mse"}};
+  const Model model{Network{{dense(all, 1), Layer{layers::Multiply{}}({all, mask})}},
+                    {.loss = "mse"}};
   EXPECT_GE(model.benchmark({x}, 1, 2).average, 0);
   const Model trained{weighted(), {.loss = "mse"}};
   EXPECT_EQ(trained.step_memory({{x, Tensor{}}, {x}, 1}).batch, 2 * x.bytes());
@@ -160,7 +162,7 @@ TEST_F(OptionalInputs, are_nothing_that_measures_trip_over) {
 
 TEST_F(OptionalInputs, are_asked_for_where_a_loss_needs_them) {
   const Node mask = optional_input("mask", {2});
-  Model model{Network{dense(concatenate({input("x", {2}), mask}), 1, {}, "y")},
+  Model model{Network{dense(concatenate({input("x", {2}), mask}), 1, {.name = "y"})},
               {.loss = "mean_squared_error"}};
   const Error refused = error_of([&] { return model.train_step({{x}, {tensor({{1.0F}})}, 1}); });
   EXPECT_EQ(refused.code(), ErrorCode::invalid_argument);
@@ -171,9 +173,9 @@ class NamedOutputs : public Tensors {
  protected:
   static Network two() {
     const Node x = input("x", {2});
-    const Node hidden = dense(x, 3, {}, "hidden");
-    return Network{std::vector<Network::NamedOutput>{{"features", hidden},
-                                                     {"scores", dense(hidden, 1, {}, "last")}}};
+    const Node hidden = dense(x, 3, {.name = "hidden"});
+    return Network{std::vector<Network::NamedOutput>{
+        {"features", hidden}, {"scores", dense(hidden, 1, {.name = "last"})}}};
   }
   static std::vector<std::string> names(const Network& network) {
     return {network.output_names().begin(), network.output_names().end()};
@@ -182,8 +184,8 @@ class NamedOutputs : public Tensors {
 
 TEST_F(NamedOutputs, are_those_of_layers_where_none_are_given) {
   const Node x = input({4});
-  const std::vector<Node> halves = split(x, {2}, -1, "halves");
-  EXPECT_EQ(names(Network{{halves[0], halves[1], dense(x, 2, {}, "d")}}),
+  const std::vector<Node> halves = split(x, {2}, -1, {.name = "halves"});
+  EXPECT_EQ(names(Network{{halves[0], halves[1], dense(x, 2, {.name = "d"})}}),
             (std::vector<std::string>{"halves", "halves:1", "d"}));
 }
 

@@ -1,5 +1,6 @@
 // Networks that compute in 16 bits: what is cast, that they learn, and steps that do not count.
 #include "stoker/api/train/model/precision.hpp"
+#include "stoker/api/nn/layers.hpp"
 
 #include <unistd.h>
 #include <filesystem>
@@ -18,7 +19,7 @@ namespace {
 class Precisions : public Tensors {
  protected:
   static Network two_layers() {
-    return Network{dense(dense(input({2}), 8, {{"activation", "tanh"}}), 2)};
+    return Network{dense(dense(input({2}), 8, {.activation = tanh}), 2)};
   }
   static Dataset exclusive_or() {
     return {tensor({{0.0, 0.0}, {0.0, 1.0}, {1.0, 0.0}, {1.0, 1.0}}), tensor({0, 1, 1, 0})};
@@ -61,7 +62,8 @@ TEST_F(Precisions, cast_what_layers_are_given_and_what_the_network_gives) {
 
 TEST_F(Precisions, leave_exceptions_and_states_in_f32) {
   const Node x = input({2});
-  const Network network{dense(batch_norm(dense(x, 3, {}, "in"), {}, "norm"), 2, {}, "out")};
+  const Network network{
+      dense(batch_norm(dense(x, 3, {.name = "in"}), {.name = "norm"}), 2, {.name = "out"})};
   Model model{network, {.precision = "mixed(params=f16)", .seed = 1}};
   const std::map<std::string, DType> expected{
       {"in.bias", DType::f16},    {"in.kernel", DType::f16}, {"norm.beta", DType::f32},
@@ -96,11 +98,11 @@ TEST_F(Precisions, work_in_every_family_of_layers) {
     }
   };
   const Tensor rows = sin(reshape(iota({32}, DType::f32), {2, 4, 4}));
-  check(Layer{"lstm", {{"units", 3}}}(input({4, 4})), rows);
-  check(Layer{"gru", {{"units", 3}}}(input({4, 4})), rows);
-  check(layer_norm(Layer{"multi_head_attention", {{"heads", 2}}}(input({4, 4}))), rows);
+  check(Layer{layers::Lstm{.units = 3}}(input({4, 4})), rows);
+  check(Layer{layers::Gru{.units = 3}}(input({4, 4})), rows);
+  check(layer_norm(Layer{layers::MultiHeadAttention{.heads = 2}}(input({4, 4}))), rows);
   const Tensor image = reshape(rows, {2, 4, 4, 1});
-  Node y = conv(input({4, 4, 1}), 2, {{"kernel_size", 3}});
+  Node y = conv(input({4, 4, 1}), 2, {.kernel_size = 3});
   check(flatten(max_pool(batch_norm(y), {2})), image);
   check(embedding(input({3}, DType::s32), 7, 4), tensor({{0, 6, 2}, {1, 1, 3}}));
 }
@@ -133,7 +135,7 @@ TEST_F(Precisions, give_losses_and_gradients_that_are_not_scaled) {
 
 TEST_F(Precisions, keep_small_gradients_by_scaling) {
   // The gradient, 2e-9, is below the least that f16 holds, 6e-8.
-  const Network network{dense(input({1}), 1, {{"use_bias", false}}, "d")};
+  const Network network{dense(input({1}), 1, {.use_bias = false, .name = "d"})};
   const Batch batch{{tensor({{1e-4}})}, {tensor({{0.0}})}, 1};
   const auto gradient = [&](const char* scale) {
     Model model{network, {.loss = "mse", .precision = "mixed", .loss_scale = scale, .seed = 1}};
@@ -146,7 +148,7 @@ TEST_F(Precisions, keep_small_gradients_by_scaling) {
 
 TEST_F(Precisions, skip_a_step_whose_gradients_overflow_and_lower_the_scale) {
   const Node x = input({2});
-  const Network network{dense(batch_norm(dense(x, 4, {}, "in")), 2, {}, "out")};
+  const Network network{dense(batch_norm(dense(x, 4, {.name = "in"})), 2, {.name = "out"})};
   Model model{network,
               {.optimizer = "adam",
                .precision = "mixed",
@@ -270,7 +272,7 @@ TEST_F(Precisions, of_unknown_names_are_refused) {
 
 TEST_F(Precisions, weights_of_losses_count) {
   const Node h = dense(input({2}), 3);
-  const Network network{{dense(h, 1, {}, "a"), dense(h, 1, {}, "b")}};
+  const Network network{{dense(h, 1, {.name = "a"}), dense(h, 1, {.name = "b"})}};
   const Batch batch{{all_rows()}, {ones({4, 1}), zeros({4, 1})}, 4};
   const auto loss = [&](std::vector<double> weights) {
     return Model{network, {.loss = "mse", .loss_weights = std::move(weights), .seed = 1}}

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/api/train/loop/fit.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
 
@@ -23,7 +24,7 @@ class Trained : public Tensors {
   /// With dropout, so that the order of random numbers counts; always the same one.
   [[nodiscard]] static Model fresh(std::optional<Device> device = {}) {
     const Node x = input({2});
-    return Model{Network{dense(dropout(dense(x, 8, {{"activation", "tanh"}}), 0.2), 1)},
+    return Model{Network{dense(dropout(dense(x, 8, {.activation = tanh}), 0.2), 1)},
                  {.loss = "mse", .learning_rate = 0.05, .device = std::move(device), .seed = 7}};
   }
   /// Row i is (i/size, 1 - i/size), its target their product. `before` sees i on the reader's thread.

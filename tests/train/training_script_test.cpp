@@ -10,6 +10,7 @@
 
 #include "stoker/api/nn/functional/losses.hpp"
 #include "stoker/api/nn/functional/metric.hpp"
+#include "stoker/api/nn/layers.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/io/npy.hpp"
 #include "stoker/pipeline/image/image_io.hpp"
@@ -95,8 +96,8 @@ TEST_F(TrainingScripts, describe_the_network_that_cpp_would_make) {
     return nn.model(y), {data = nn.rows{inputs = {1}, labels = {0}}})")
                                .model.network();
   const Node x = input({8, 8, 1});
-  Node y = conv(x, 16, {{"kernel_size", 3}, {"padding", "same"}, {"activation", "relu"}});
-  y = dense(dropout(flatten(max_pool(y, {2})), 0.25), 10, {}, "scores");
+  Node y = conv(x, 16, {.kernel_size = 3, .padding = same, .activation = relu});
+  y = dense(dropout(flatten(max_pool(y, {2})), 0.25), 10, {.name = "scores"});
   const auto shapes = [](const Network& network) {
     std::vector<std::string> made;
     for (const LayerInfo& layer : network.layers())

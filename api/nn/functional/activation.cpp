@@ -17,13 +17,6 @@ namespace {
 
 using Table = NamedTable<Activation>;
 
-ParamSpec real(const char* name, double fallback) {
-  return {.name = name, .type = ParamType::real, .fallback = fallback, .doc = "see activation.hpp"};
-}
-ParamSpec axis_option() {
-  return {.name = "axis", .type = ParamType::integer, .fallback = std::int64_t{-1}, .doc = "which"};
-}
-
 /// Without options.
 Table::Entry plain(const char* name, Tensor (*function)(const Tensor&)) {
   return {name, {}, [function](const ParamSet&) -> Activation { return function; }};
@@ -39,34 +32,28 @@ Tensor hard_sigmoid(const Tensor& x, double alpha, double beta) {
   return clip(alpha * x + beta, 0.0, 1.0);
 }
 
-Table::Entry with_alpha(const char* name, double fallback,
-                        Tensor (*function)(const Tensor&, double)) {
-  return {name, {real("alpha", fallback)}, [function](const ParamSet& options) -> Activation {
-            return [function, alpha = options.real("alpha")](const Tensor& x) {
-              return function(x, alpha);
-            };
-          }};
+template <class O> Table::Entry with_alpha(Tensor (*function)(const Tensor&, double)) {
+  return Table::entry<O>([function](const O& options) -> Activation {
+    return [function, alpha = options.alpha](const Tensor& x) { return function(x, alpha); };
+  });
 }
 
-Table::Entry with_alpha_beta(const char* name, Tensor (*function)(const Tensor&, double, double)) {
-  return {name,
-          {real("alpha", 0.2), real("beta", 0.2)},
-          [function](const ParamSet& options) -> Activation {
-            return [function, alpha = options.real("alpha"), beta = options.real("beta")](
-                       const Tensor& x) { return function(x, alpha, beta); };
-          }};
+template <class O> Table::Entry with_alpha_beta(Tensor (*function)(const Tensor&, double, double)) {
+  return Table::entry<O>([function](const O& options) -> Activation {
+    return [function, alpha = options.alpha, beta = options.beta](const Tensor& x) {
+      return function(x, alpha, beta);
+    };
+  });
 }
 
-Table::Entry along_axis(const char* name, Tensor (*function)(const Tensor&, std::int64_t)) {
-  return {name, {axis_option()}, [function](const ParamSet& options) -> Activation {
-            return [function, axis = options.integer("axis")](const Tensor& x) {
-              return function(x, axis);
-            };
-          }};
+template <class O> Table::Entry along_axis(Tensor (*function)(const Tensor&, std::int64_t)) {
+  return Table::entry<O>([function](const O& options) -> Activation {
+    return [function, axis = options.axis](const Tensor& x) { return function(x, axis); };
+  });
 }
 
-Activation make_celu(const ParamSet& options) {
-  const double alpha = options.real("alpha");
+Activation make_celu(const activations::Celu& options) {
+  const double alpha = options.alpha;
   if (alpha == 0)
     throw Error{"celu",
                 ErrorCode::invalid_parameter,
@@ -77,8 +64,8 @@ Activation make_celu(const ParamSet& options) {
   };
 }
 
-Activation make_selu(const ParamSet& options) {
-  return [alpha = options.real("alpha"), gamma = options.real("gamma")](const Tensor& x) {
+Activation make_selu(const activations::Selu& options) {
+  return [alpha = options.alpha, gamma = options.gamma](const Tensor& x) {
     return gamma * elu(x, alpha);
   };
 }
@@ -89,42 +76,36 @@ const Table& table() {
     return Table{
         "activation",
         {
-            {"celu", {real("alpha", 1)}, &make_celu},
-            with_alpha("elu", 1, &elu),
+            Table::entry<activations::Celu>(&make_celu),
+            with_alpha<activations::Elu>(&elu),
             plain("exp", [](const Tensor& x) { return exp(x); }),
             plain("gelu",
                   [](const Tensor& x) {
                     return 0.5 * x * (1.0 + erf(x * (1 / std::numbers::sqrt2)));
                   }),
-            with_alpha_beta("hard_sigmoid", &hard_sigmoid),
-            with_alpha_beta("hard_silu",
-                            [](const Tensor& x, double alpha, double beta) {
-                              return x * hard_sigmoid(x, alpha, beta);
-                            }),
+            with_alpha_beta<activations::HardSigmoid>(&hard_sigmoid),
+            with_alpha_beta<activations::HardSilu>([](const Tensor& x, double alpha, double beta) {
+              return x * hard_sigmoid(x, alpha, beta);
+            }),
             plain("hard_tanh", [](const Tensor& x) { return clip(x, -1.0, 1.0); }),
-            with_alpha("leaky_relu", 0.01,
-                       [](const Tensor& x, double alpha) {
-                         return select(greater(x, 0.0), x, alpha * x);
-                       }),
+            with_alpha<activations::LeakyRelu>([](const Tensor& x, double alpha) {
+              return select(greater(x, 0.0), x, alpha * x);
+            }),
             plain("linear", [](const Tensor& x) { return x; }),
             plain("log_sigmoid", [](const Tensor& x) { return -softplus(-x); }),
-            along_axis("log_softmax",
-                       [](const Tensor& x, std::int64_t axis) { return log_softmax(x, axis); }),
-            along_axis("log_sumexp",
-                       [](const Tensor& x, std::int64_t axis) {
-                         return logsumexp(x, {Axes{axis}, true});
-                       }),
+            along_axis<activations::LogSoftmax>(
+                [](const Tensor& x, std::int64_t axis) { return log_softmax(x, axis); }),
+            along_axis<activations::LogSumExp>([](const Tensor& x, std::int64_t axis) {
+              return logsumexp(x, {Axes{axis}, true});
+            }),
             plain("mish", [](const Tensor& x) { return x * tanh(softplus(x)); }),
             plain("relu", [](const Tensor& x) { return relu(x); }),
             plain("relu6", [](const Tensor& x) { return clip(x, 0.0, 6.0); }),
-            {"selu",
-             {real("alpha", 1.6732632423543772848170429916717),
-              real("gamma", 1.0507009873554804934193349852946)},
-             &make_selu},
+            Table::entry<activations::Selu>(&make_selu),
             plain("sigmoid", [](const Tensor& x) { return sigmoid(x); }),
             plain("silu", [](const Tensor& x) { return x * sigmoid(x); }),
-            along_axis("softmax",
-                       [](const Tensor& x, std::int64_t axis) { return softmax(x, axis); }),
+            along_axis<activations::Softmax>(
+                [](const Tensor& x, std::int64_t axis) { return softmax(x, axis); }),
             plain("softplus", &softplus),
             plain("softsign", [](const Tensor& x) { return x / (1.0 + abs(x)); }),
             plain("tanh", [](const Tensor& x) { return tanh(x); }),
@@ -134,11 +115,11 @@ const Table& table() {
 
 }  // namespace
 
-Activation activation(const Named& wanted) {
-  return table().make(wanted.empty() ? Named{"linear"} : wanted);
+Activation activation(const ActivationName& wanted) {
+  return table().make(wanted.empty() ? ActivationName{linear} : wanted);
 }
 
-std::vector<std::string> activations() {
+std::vector<std::string> activation_names() {
   std::vector<std::string> names;
   for (const Table::Entry& entry : table().entries()) names.push_back(entry.name);
   return names;

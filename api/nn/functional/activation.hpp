@@ -1,24 +1,11 @@
-// Functions that layers apply to their results, by name: "relu", "leaky_relu(alpha=0.2)".
+// Functions that layers apply to their results.
 //
-// The names, with their options and defaults:
-//   celu(alpha=1)            max(x, 0) + min(alpha·expm1(x/alpha), 0); alpha is not 0
-//   elu(alpha=1)             x where x > 0, else alpha·expm1(x)
-//   exp
-//   gelu                     x·Φ(x), exact (Hendrycks and Gimpel, arXiv:1606.08415)
-//   hard_sigmoid(alpha=0.2, beta=0.2)   alpha·x + beta within [0, 1]; others have beta 0.5
-//   hard_silu(alpha=0.2, beta=0.2)      x·hard_sigmoid(x)
-//   hard_tanh                x within [-1, 1]
-//   leaky_relu(alpha=0.01)   x where x > 0, else alpha·x
-//   linear                   x
-//   log_sigmoid              -softplus(-x)
-//   log_softmax(axis=-1), log_sumexp(axis=-1), softmax(axis=-1)
-//   mish                     x·tanh(softplus(x)) (Misra, arXiv:1908.08681)
-//   relu, relu6              max(x, 0), and at most 6
-//   selu(alpha=1.6732632423543772, gamma=1.0507009873554805)   gamma·elu (arXiv:1706.02515)
-//   sigmoid, silu            1/(1 + exp(-x)), x·sigmoid(x)
-//   softplus                 log(1 + exp(x)), as max(x, 0) + log1p(exp(-|x|))
-//   softsign                 x/(1 + |x|)
-//   tanh
+//     y = dense(x, 16, {.activation = relu});
+//     y = dense(x, 16, {.activation = activations::LeakyRelu{.alpha = 0.2}});
+//     Activation function = activation("leaky_relu(alpha=0.2)");
+//
+// Each has a word; those with options have a struct of them, too.
+//
 // None of them, nor their gradients, is NaN for a finite x.
 //
 // Pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter for options.
@@ -28,17 +15,130 @@
 #include <string>
 #include <vector>
 
-#include "stoker/api/nn/graph/named.hpp"
+#include "stoker/api/nn/graph/choice.hpp"
 #include "stoker/api/tensor/core/tensor.hpp"
 
 namespace stoker::nn {
 
 using Activation = std::function<Tensor(const Tensor&)>;
 
-/// "linear" for none.
-[[nodiscard]] Activation activation(const Named& wanted);
+/// What a layer has for one.
+using ActivationName = Choice<struct ActivationFamily>;
+
+/// max(x, 0) + min(alpha·expm1(x/alpha), 0); alpha is not 0.
+[[nodiscard]] inline ActivationName celu() { return "celu"; }
+/// x where x > 0, else alpha·expm1(x).
+[[nodiscard]] inline ActivationName elu() { return "elu"; }
+/// eˣ.
+[[nodiscard]] inline ActivationName exp() { return "exp"; }
+/// x·Φ(x), exact (Hendrycks and Gimpel, arXiv:1606.08415).
+[[nodiscard]] inline ActivationName gelu() { return "gelu"; }
+/// alpha·x + beta within [0, 1]; others have beta 0.5.
+[[nodiscard]] inline ActivationName hard_sigmoid() { return "hard_sigmoid"; }
+/// x·hard_sigmoid(x).
+[[nodiscard]] inline ActivationName hard_silu() { return "hard_silu"; }
+/// x within [-1, 1].
+[[nodiscard]] inline ActivationName hard_tanh() { return "hard_tanh"; }
+/// x where x > 0, else alpha·x.
+[[nodiscard]] inline ActivationName leaky_relu() { return "leaky_relu"; }
+/// x.
+[[nodiscard]] inline ActivationName linear() { return "linear"; }
+/// -softplus(-x).
+[[nodiscard]] inline ActivationName log_sigmoid() { return "log_sigmoid"; }
+/// log(softmax(x)).
+[[nodiscard]] inline ActivationName log_softmax() { return "log_softmax"; }
+/// log Σ exp(x) along the axis, which stays with an extent of 1.
+[[nodiscard]] inline ActivationName log_sumexp() { return "log_sumexp"; }
+/// x·tanh(softplus(x)) (Misra, arXiv:1908.08681).
+[[nodiscard]] inline ActivationName mish() { return "mish"; }
+/// max(x, 0).
+[[nodiscard]] inline ActivationName relu() { return "relu"; }
+/// max(x, 0), and at most 6.
+[[nodiscard]] inline ActivationName relu6() { return "relu6"; }
+/// gamma·elu (Klambauer et al., arXiv:1706.02515).
+[[nodiscard]] inline ActivationName selu() { return "selu"; }
+/// 1/(1 + exp(-x)).
+[[nodiscard]] inline ActivationName sigmoid() { return "sigmoid"; }
+/// x·sigmoid(x).
+[[nodiscard]] inline ActivationName silu() { return "silu"; }
+/// exp(x) / Σ exp(x) along the axis.
+[[nodiscard]] inline ActivationName softmax() { return "softmax"; }
+/// log(1 + exp(x)), as max(x, 0) + log1p(exp(-|x|)).
+[[nodiscard]] inline ActivationName softplus() { return "softplus"; }
+/// x/(1 + |x|).
+[[nodiscard]] inline ActivationName softsign() { return "softsign"; }
+/// tanh(x).
+[[nodiscard]] inline ActivationName tanh() { return "tanh"; }
+
+namespace activations {
+
+inline constexpr const char* see_activation = "see activation.hpp";
+
+/// celu, elu.
+template <KindName Kind> struct ExponentialOf {
+  using Family = ActivationName;
+  static constexpr const char* kind = Kind.text;
+  double alpha = 1;
+};
+using Celu = ExponentialOf<"celu">;
+using Elu = ExponentialOf<"elu">;
+template <KindName Kind, class V> void visit_options(ExponentialOf<Kind>& o, V&& visit) {
+  visit("alpha", o.alpha, anything, see_activation);
+}
+
+struct LeakyRelu {
+  using Family = ActivationName;
+  static constexpr const char* kind = "leaky_relu";
+  double alpha = 0.01;
+};
+template <class V> void visit_options(LeakyRelu& o, V&& visit) {
+  visit("alpha", o.alpha, anything, see_activation);
+}
+
+/// hard_sigmoid, hard_silu.
+template <KindName Kind> struct HardOf {
+  using Family = ActivationName;
+  static constexpr const char* kind = Kind.text;
+  double alpha = 0.2;
+  double beta = 0.2;
+};
+using HardSigmoid = HardOf<"hard_sigmoid">;
+using HardSilu = HardOf<"hard_silu">;
+template <KindName Kind, class V> void visit_options(HardOf<Kind>& o, V&& visit) {
+  visit("alpha", o.alpha, anything, see_activation);
+  visit("beta", o.beta, anything, see_activation);
+}
+
+struct Selu {
+  using Family = ActivationName;
+  static constexpr const char* kind = "selu";
+  double alpha = 1.6732632423543772848170429916717;
+  double gamma = 1.0507009873554804934193349852946;
+};
+template <class V> void visit_options(Selu& o, V&& visit) {
+  visit("alpha", o.alpha, anything, see_activation);
+  visit("gamma", o.gamma, anything, see_activation);
+}
+
+/// log_softmax, log_sumexp, softmax.
+template <KindName Kind> struct AlongAxisOf {
+  using Family = ActivationName;
+  static constexpr const char* kind = Kind.text;
+  std::int64_t axis = -1;
+};
+using LogSoftmax = AlongAxisOf<"log_softmax">;
+using LogSumExp = AlongAxisOf<"log_sumexp">;
+using Softmax = AlongAxisOf<"softmax">;
+template <KindName Kind, class V> void visit_options(AlongAxisOf<Kind>& o, V&& visit) {
+  visit("axis", o.axis, anything, "which");
+}
+
+}  // namespace activations
+
+/// Linear for none.
+[[nodiscard]] Activation activation(const ActivationName& wanted);
 /// Their names, in order.
-[[nodiscard]] std::vector<std::string> activations();
+[[nodiscard]] std::vector<std::string> activation_names();
 
 /// log(1 + exp(x)); neither overflows nor loses what is small.
 [[nodiscard]] Tensor softplus(const Tensor& x);

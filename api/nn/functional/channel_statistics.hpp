@@ -12,17 +12,22 @@
 #include <span>
 #include <vector>
 
+#include "stoker/api/nn/graph/initializer.hpp"
 #include "stoker/api/nn/graph/layer.hpp"
 
 namespace stoker::nn::layers {
 
 /// The axis of channels of such an input, from the front. Throws if there is none, or it is the
 /// batch.
-[[nodiscard]] std::int64_t channel_axis(const char* op, const Shape& x, const ParamSet& options);
+[[nodiscard]] std::int64_t channel_axis(const char* op, const Shape& x, std::int64_t channel_index);
 
 /// gamma and beta.
+template <class O>
 [[nodiscard]] std::vector<VariableSpec> scale_and_shift(const char* op, const Shape& x,
-                                                        const ParamSet& options);
+                                                        const O& options) {
+  const Shape shape{x[static_cast<std::size_t>(channel_axis(op, x, options.channel_index))]};
+  return {{"gamma", shape, options.gamma_initializer}, {"beta", shape, options.beta_initializer}};
+}
 
 /// [channels] so that it broadcasts to x.
 [[nodiscard]] Tensor along_channels(const Tensor& values, const Tensor& x, std::int64_t axis);
@@ -38,10 +43,21 @@ struct Moments {
 /// In f32 at least: scaled_and_shifted() rounds, once.
 [[nodiscard]] Tensor normalized(const Tensor& x, const Moments& of, double epsilon);
 
-/// gamma_initializer, beta_initializer, epsilon and channel_index.
-[[nodiscard]] std::vector<ParamSpec> normalization_options();
-[[nodiscard]] ParamSpec gamma_option();
-[[nodiscard]] ParamSpec epsilon_option(double fallback);
-[[nodiscard]] ParamSpec channel_index_option();
+template <class O, class V> void visit_gamma(O& o, V&& visit) {
+  visit("gamma_initializer", o.gamma_initializer, anything, "see initializer.hpp");
+}
+template <class O, class V> void visit_epsilon(O& o, V&& visit) {
+  visit("epsilon", o.epsilon, at_least(0), "added to the variance");
+}
+template <class O, class V> void visit_channel_index(O& o, V&& visit) {
+  visit("channel_index", o.channel_index, anything, "the axis of channels");
+}
+/// Those, and beta_initializer.
+template <class O, class V> void visit_normalization(O& o, V&& visit) {
+  visit_gamma(o, visit);
+  visit("beta_initializer", o.beta_initializer, anything, "see initializer.hpp");
+  visit_epsilon(o, visit);
+  visit_channel_index(o, visit);
+}
 
 }  // namespace stoker::nn::layers

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "stoker/api/nn/graph/layer_options.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 
 namespace stoker::nn {
 
-ImageAxes ImageAxes::of(std::string_view op, const Shape& x, const ParamSet& options) {
-  const bool last = options.text("channels") == "last";
+ImageAxes ImageAxes::of(std::string_view op, const Shape& x, Channels channels) {
+  const bool last = channels == Channels::last;
   if (x.rank() < 3 || x.rank() > 5)
     throw Error{std::string{op},
                 ErrorCode::shape_mismatch,
@@ -55,8 +54,8 @@ Axes ImageAxes::spread(const Axes& of_space, std::int64_t other) const {
   return all;
 }
 
-Axes ImageAxes::list(std::string_view op, const ParamSet& options, std::string_view name) const {
-  const std::vector<std::int64_t>& given = options.integers(name);
+Axes ImageAxes::list(std::string_view op, std::string_view name, const Extents& extents) const {
+  const std::vector<std::int64_t>& given = extents.list();
   const bool fits = given.size() == 1 || given.size() == space;
   if (!fits || std::ranges::any_of(given, [](std::int64_t one) { return one < 1; }))
     throw Error{std::string{op},
@@ -68,9 +67,9 @@ Axes ImageAxes::list(std::string_view op, const ParamSet& options, std::string_v
   return Axes(space, given[0]);
 }
 
-ImageAxes::Edges ImageAxes::edges(std::string_view op, const ParamSet& options,
-                                  std::string_view name) const {
-  const std::vector<std::int64_t>& given = options.integers(name);
+ImageAxes::Edges ImageAxes::edges(std::string_view op, std::string_view name,
+                                  const Extents& extents) const {
+  const std::vector<std::int64_t>& given = extents.list();
   if (given.size() != 2 * space)
     throw Error{std::string{op},
                 ErrorCode::invalid_parameter,
@@ -82,50 +81,9 @@ ImageAxes::Edges ImageAxes::edges(std::string_view op, const ParamSet& options,
   return pairs;
 }
 
-ImageAxes::Padding ImageAxes::padding(std::string_view op, const ParamSet& options) const {
-  if (!options.integers("pads").empty()) return edges(op, options, "pads");
-  return options.text("padding") == "same" ? Pad::same : Pad::valid;
-}
-
-ParamSpec channels_option() {
-  return {.name = "channels",
-          .type = ParamType::text,
-          .fallback = std::string{"last"},
-          .doc = "where channels lie",
-          .choices = {"last", "first"}};
-}
-
-ParamSpec space_option(const char* name, std::vector<std::int64_t> fallback, const char* doc) {
-  return {.name = name, .type = ParamType::integers, .fallback = std::move(fallback), .doc = doc};
-}
-
-ParamSpec padding_option() {
-  return {.name = "padding",
-          .type = ParamType::text,
-          .fallback = std::string{"valid"},
-          .doc = "none, or zeros so that the extents stay",
-          .choices = {"valid", "same"}};
-}
-
-ParamSpec pads_option() {
-  return {.name = "pads",
-          .type = ParamType::integers,
-          .fallback = std::vector<std::int64_t>{},
-          .doc = "instead of padding: before and behind each axis of space"};
-}
-
-std::vector<ParamSpec> convolution_options() {
-  constexpr const char* doc = "one for each axis of space, or one for all";
-  std::vector<ParamSpec> all{space_option("kernel_size", {1}, doc),
-                             space_option("strides", {1}, doc),
-                             padding_option(),
-                             pads_option(),
-                             space_option("input_dilation", {1}, doc),
-                             space_option("kernel_dilation", {1}, doc),
-                             channels_option()};
-  layers::append(all, layers::kernel_options());
-  all.push_back(layers::activation_option());
-  return all;
+ImageAxes::Padding ImageAxes::padding(std::string_view op, Pad given, const Extents& pads) const {
+  if (!pads.list().empty()) return edges(op, "pads", pads);
+  return given;
 }
 
 }  // namespace stoker::nn

@@ -9,18 +9,25 @@
 #include <variant>
 #include <vector>
 
+#include "stoker/api/nn/graph/layer_options.hpp"
 #include "stoker/api/tensor/core/axes.hpp"
 #include "stoker/api/tensor/math/convolution.hpp"
-#include "stoker/kernels/params.hpp"
 
 namespace stoker::nn {
+
+/// Where channels lie.
+enum class Channels : std::uint8_t { last, first };
+
+/// The option "padding": none, or zeros so that the extents stay.
+inline constexpr Pad valid = Pad::valid;
+inline constexpr Pad same = Pad::same;
 
 struct ImageAxes {
   std::size_t space = 2;  ///< how many axes of space
   bool channels_last = true;
 
   /// Of an input of that shape. `op` is in what is thrown.
-  [[nodiscard]] static ImageAxes of(std::string_view op, const Shape& x, const ParamSet& options);
+  [[nodiscard]] static ImageAxes of(std::string_view op, const Shape& x, Channels channels);
 
   [[nodiscard]] std::int64_t channel_axis() const noexcept {
     return channels_last ? static_cast<std::int64_t>(space) + 1 : 1;
@@ -40,29 +47,49 @@ struct ImageAxes {
   /// A list for space as one for all axes, with `other` for batch and channels.
   [[nodiscard]] Axes spread(const Axes& of_space, std::int64_t other) const;
 
-  /// An option that has one integer for each axis of space, or one for all. Throws unless each is
-  /// at least 1.
-  [[nodiscard]] Axes list(std::string_view op, const ParamSet& options,
-                          std::string_view name) const;
+  /// The option `name`, which has one integer for each axis of space, or one for all. Throws unless
+  /// each is at least 1.
+  [[nodiscard]] Axes list(std::string_view op, std::string_view name, const Extents& extents) const;
   /// What lies before and behind each axis of space.
   using Edges = std::vector<std::pair<std::int64_t, std::int64_t>>;
-  /// Of an option that has two integers for each axis of space.
-  [[nodiscard]] Edges edges(std::string_view op, const ParamSet& options,
-                            std::string_view name) const;
-  /// The option "padding": "valid" or "same"; or the edges of the option "pads", if it is not
-  /// empty.
+  /// Of the option `name`, which has two integers for each axis of space.
+  [[nodiscard]] Edges edges(std::string_view op, std::string_view name,
+                            const Extents& extents) const;
+  /// The option "padding"; or the edges of the option "pads", if it is not empty.
   using Padding = std::variant<Pad, Edges>;
-  [[nodiscard]] Padding padding(std::string_view op, const ParamSet& options) const;
+  [[nodiscard]] Padding padding(std::string_view op, Pad given, const Extents& pads) const;
 };
 
-/// The options that those read.
-[[nodiscard]] ParamSpec channels_option();
-[[nodiscard]] ParamSpec space_option(const char* name, std::vector<std::int64_t> fallback,
-                                     const char* doc);
-[[nodiscard]] ParamSpec padding_option();
-[[nodiscard]] ParamSpec pads_option();
+namespace layers {
+
+inline constexpr const char* of_space = "one for each axis of space, or one for all";
+
+template <class O, class V> void visit_channels(O& o, V&& visit) {
+  visit("channels", o.channels,
+        one_of<Channels>({{"last", Channels::last}, {"first", Channels::first}}),
+        "where channels lie");
+}
+
+/// padding and pads.
+template <class O, class V> void visit_padding(O& o, V&& visit) {
+  visit("padding", o.padding, one_of<stoker::Pad>({{"valid", valid}, {"same", same}}),
+        "none, or zeros so that the extents stay");
+  visit("pads", o.pads, anything, "instead of padding: before and behind each axis of space");
+}
+
 /// Those of a layer that convolves: kernel_size, strides, padding, pads, input_dilation,
 /// kernel_dilation and channels; its kernel's, and its activation.
-[[nodiscard]] std::vector<ParamSpec> convolution_options();
+template <class O, class V> void visit_convolution(O& o, V&& visit) {
+  visit("kernel_size", o.kernel_size, anything, of_space);
+  visit("strides", o.strides, anything, of_space);
+  visit_padding(o, visit);
+  visit("input_dilation", o.input_dilation, anything, of_space);
+  visit("kernel_dilation", o.kernel_dilation, anything, of_space);
+  visit_channels(o, visit);
+  visit_kernel(o, visit);
+  visit_activation(o, visit);
+}
+
+}  // namespace layers
 
 }  // namespace stoker::nn

@@ -12,13 +12,31 @@
 #include <span>
 #include <vector>
 
+#include "stoker/api/nn/functional/activation.hpp"
 #include "stoker/api/nn/functional/recurrent_cells.hpp"
-#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/nn/graph/layer_options.hpp"
 
 namespace stoker::nn::layers {
 
-/// units, activation, gate, unroll, reverse, mask, use_bias and the initializers.
-[[nodiscard]] std::vector<ParamSpec> recurrent_options();
+/// A loop, or every step written out.
+enum class Unroll : std::uint8_t { dynamic, written_out };
+
+/// units, activation, gate, unroll, reverse where there is one, mask, use_bias and the initializers.
+template <class O, class V> void visit_recurrent(O& o, V&& visit) {
+  visit_units(o, visit);
+  visit_activation(o, visit);
+  visit("gate", o.gate, anything, "what gates go through, see activation.hpp");
+  visit("unroll", o.unroll,
+        one_of<Unroll>({{"dynamic", Unroll::dynamic}, {"static", Unroll::written_out}}),
+        "a loop, or every step written out");
+  if constexpr (requires { o.reverse; })
+    visit("reverse", o.reverse, anything,
+          "from the last step to the first; results stay in the order of time");
+  visit("mask", o.mask, anything, "the last input is a mask: where it is not 0 the state stays");
+  visit_kernel(o, visit);
+  visit("recurrent_initializer", o.recurrent_initializer, anything,
+        "of initial states that are not given; zeros: no variables");
+}
 
 /// Which of the inputs there are.
 struct RecurrentInputs {
@@ -27,30 +45,32 @@ struct RecurrentInputs {
 };
 /// Of a layer that carries `states` states. Throws arity_mismatch.
 [[nodiscard]] RecurrentInputs recurrent_inputs(const char* op, std::size_t inputs,
-                                               std::size_t states, const ParamSet& options);
+                                               std::size_t states, bool mask);
 
 /// Refuses states that do not broadcast to [batch, …row] and a mask that does not fit.
 void check_recurrent_inputs(const char* op, std::span<const TensorSpec> inputs, std::size_t states,
-                            std::span<const std::int64_t> row, const ParamSet& options);
+                            std::span<const std::int64_t> row, bool mask);
 
 /// Declares the states that no input gives: of extent 1 along the batch.
 void declare_states(std::vector<VariableSpec>& variables, std::initializer_list<const char*> names,
-                    std::span<const std::int64_t> row, const ParamSet& options);
+                    std::span<const std::int64_t> row, const Named& initializer);
 
 /// The initial state `name`, the k-th of `states`, as `shape`.
 [[nodiscard]] Tensor initial_state(const LayerCall& call, const RecurrentInputs& given,
                                    std::size_t k, std::string_view name, const TensorSpec& spec);
 
-[[nodiscard]] GateFunctions gate_functions(const ParamSet& options);
+template <class O> [[nodiscard]] GateFunctions gate_functions(const O& options) {
+  return {activation(options.gate), activation(options.activation)};
+}
 
 /// The layer's sequence of what the input adds to the gates, gone through as its options say.
-template <class Cell, class State>
-[[nodiscard]] Unrolled<State> unroll(const LayerCall& call, const RecurrentInputs& given,
-                                     const Cell& cell, const Tensor& gates, const State& start) {
-  const UnrollOptions how{given.mask ? call.inputs().back() : Tensor{},
-                          call.options().flag("reverse")};
-  return call.options().text("unroll") == "static" ? static_unroll(cell, gates, start, how)
-                                                   : dynamic_unroll(cell, gates, start, how);
+template <class O, class Cell, class State>
+[[nodiscard]] Unrolled<State> unroll(const LayerCall& call, const O& options,
+                                     const RecurrentInputs& given, const Cell& cell,
+                                     const Tensor& gates, const State& start) {
+  const UnrollOptions how{given.mask ? call.inputs().back() : Tensor{}, options.reverse};
+  return options.unroll == Unroll::written_out ? static_unroll(cell, gates, start, how)
+                                               : dynamic_unroll(cell, gates, start, how);
 }
 
 }  // namespace stoker::nn::layers

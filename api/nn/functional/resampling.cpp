@@ -27,16 +27,18 @@ template <int Radius> double lanczos(double d) {
   return d < Radius ? sinc(d) * sinc(d / Radius) : 0;
 }
 
-Kernel kernel_of(std::string_view method) {
-  if (method == "bilinear") return &linear;
-  if (method == "bicubic") return &cubic;
-  if (method == "lanczos3") return &lanczos<3>;
-  if (method == "lanczos5") return &lanczos<5>;
+Kernel kernel_of(Resampling method) {
+  switch (method) {
+    case Resampling::bilinear: return &linear;
+    case Resampling::bicubic: return &cubic;
+    case Resampling::lanczos3: return &lanczos<3>;
+    case Resampling::lanczos5: return &lanczos<5>;
+    case Resampling::nearest: break;
+  }
   throw Error{"resize",
               ErrorCode::invalid_parameter,
-              "method: expected nearest, bilinear, bicubic, lanczos3 or lanczos5, got '" +
-                  std::string{method} + "'",
-              {{"parameter", "method"}, {"got", std::string{method}}}};
+              "method: nearest has no weights",
+              {{"parameter", "method"}, {"got", "nearest"}}};
 }
 
 /// Of place `to` of `m`: where it lies among `n`.
@@ -52,6 +54,14 @@ Tensor nearest(const Tensor& x, std::int64_t axis, std::int64_t n, std::int64_t 
 }
 
 }  // namespace
+
+Words<Resampling> resampling_words() {
+  return one_of<Resampling>({{"nearest", Resampling::nearest},
+                             {"bilinear", Resampling::bilinear},
+                             {"bicubic", Resampling::bicubic},
+                             {"lanczos3", Resampling::lanczos3},
+                             {"lanczos5", Resampling::lanczos5}});
+}
 
 std::vector<double> resampling_weights(std::int64_t old_extent, std::int64_t new_extent,
                                        const ResampleOptions& options) {
@@ -87,14 +97,15 @@ Tensor resampled(const Tensor& x, std::int64_t axis, std::int64_t extent,
                     std::to_string(extent),
                 {{"input", x.shape().to_string()}, {"extent", std::to_string(extent)}}};
   const std::int64_t now = x.shape()[static_cast<std::size_t>(at)];
-  if (options.method == "nearest") return now == extent ? x : nearest(x, at, now, extent);
-  (void)kernel_of(options.method);
+  if (options.method == Resampling::nearest) return now == extent ? x : nearest(x, at, now, extent);
   if (!is_float(x.dtype()))
-    throw Error{"resize",
-                ErrorCode::dtype_mismatch,
-                "only nearest resizes numbers that are not floating-point, got " +
-                    std::string{to_string(x.dtype())},
-                {{"input", x.spec().to_string()}, {"method", std::string{options.method}}}};
+    throw Error{
+        "resize",
+        ErrorCode::dtype_mismatch,
+        "only nearest resizes numbers that are not floating-point, got " +
+            std::string{to_string(x.dtype())},
+        {{"input", x.spec().to_string()},
+         {"method", std::get<std::string>(options::written(options.method, resampling_words()))}}};
   if (now == extent) return x;  // every kernel is 1 at 0 and 0 at whole distances
   const DType wide = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
   const std::vector<double> weights = resampling_weights(now, extent, options);

@@ -1,6 +1,6 @@
 // Images of another size: what each new place takes from the old ones.
 //
-//     Tensor y = resampled(x, 1, 40, {"bilinear"});   // axis 1 has 40 places now
+//     Tensor y = resampled(x, 1, 40, {Resampling::bilinear});   // axis 1 has 40 places now
 //
 // The places of an axis of n, and of m after, cover the same range: place j of m lies at
 // (j + 0.5)·n/m − 0.5 of n (half-pixel centres, as jax.image.resize and Axon have it). There it
@@ -19,15 +19,18 @@
 // invalid_parameter, shape_mismatch.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
+#include "stoker/api/nn/graph/options.hpp"
 #include "stoker/api/tensor/core/tensor.hpp"
 
 namespace stoker::nn {
 
+enum class Resampling : std::uint8_t { nearest, bilinear, bicubic, lanczos3, lanczos5 };
+[[nodiscard]] Words<Resampling> resampling_words();
+
 struct ResampleOptions {
-  std::string_view method = "nearest";
+  Resampling method = Resampling::nearest;
   bool antialias = true;
 };
 

@@ -12,24 +12,8 @@ namespace {
 
 using Table = NamedTable<Initializer>;
 
-ParamSpec real(const char* name, std::optional<double> fallback) {
-  ParamSpec spec{
-      .name = name, .type = ParamType::real, .fallback = {}, .doc = "see initializer.hpp"};
-  if (fallback) spec.fallback = *fallback;
-  return spec;
-}
-ParamSpec positive(const char* name, double fallback) {
-  ParamSpec spec = real(name, fallback);
-  spec.min = 0;
-  return spec;
-}
-ParamSpec choice(const char* name, const char* fallback, std::vector<std::string> choices) {
-  return {.name = name,
-          .type = ParamType::text,
-          .fallback = std::string{fallback},
-          .doc = "see initializer.hpp",
-          .choices = std::move(choices)};
-}
+using initializers::Distribution;
+using initializers::Fan;
 
 /// Numbers are drawn as f32, or as f64 where that is wanted, and then rounded.
 DType drawn_dtype(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
@@ -43,56 +27,46 @@ Tensor truncated_normal(const Tensor& key, const Shape& shape, DType dtype) {
   return clip(erf_inv(u) * std::sqrt(2.0), -2.0, 2.0) / deviation;
 }
 
-struct Scaling {
-  double scale;
-  std::string mode;
-  std::string distribution;
-};
-
-Initializer scaled(Scaling how) {
-  return [how = std::move(how)](const Tensor& key, const Shape& shape, DType dtype) {
+Initializer scaled(const initializers::VarianceScaling& how) {
+  return [how](const Tensor& key, const Shape& shape, DType dtype) {
     const Fans of = fans(shape);
-    const double fan = how.mode == "fan_in"    ? of.in
-                       : how.mode == "fan_out" ? of.out
-                                               : (of.in + of.out) / 2;
+    const double fan = how.mode == Fan::in    ? of.in
+                       : how.mode == Fan::out ? of.out
+                                              : (of.in + of.out) / 2;
     const double deviation = std::sqrt(how.scale / std::max(fan, 1.0));
     const DType drawn = drawn_dtype(dtype);
-    if (how.distribution == "uniform") {
+    if (how.distribution == Distribution::uniform) {
       const double limit = deviation * std::sqrt(3.0);
       return as_type(random::uniform(key, shape, -limit, limit, drawn).values, dtype);
     }
-    const Tensor normal = how.distribution == "normal"
+    const Tensor normal = how.distribution == Distribution::normal
                               ? random::normal(key, shape, 0, 1, drawn).values
                               : truncated_normal(key, shape, drawn);
     return as_type(normal * deviation, dtype);
   };
 }
 
-Table::Entry scaling(const char* name, double scale, const char* mode, const char* distribution) {
-  return {name, {positive("scale", scale)}, [=](const ParamSet& options) {
-            return scaled({options.real("scale"), mode, distribution});
-          }};
+template <class O> Table::Entry scaling(Fan mode, Distribution distribution) {
+  return Table::entry<O>([=](const O& options) {
+    return scaled({.scale = options.scale, .mode = mode, .distribution = distribution});
+  });
 }
 
-Initializer make_variance_scaling(const ParamSet& options) {
-  return scaled({options.real("scale"), options.text("mode"), options.text("distribution")});
-}
-
-Initializer make_full(const ParamSet& options) {
-  return [value = options.real("value")](const Tensor&, const Shape& shape, DType dtype) {
+Initializer make_full(const initializers::Full& options) {
+  return [value = double{options.value}](const Tensor&, const Shape& shape, DType dtype) {
     return full(shape, value, dtype);
   };
 }
 
-Initializer make_uniform(const ParamSet& options) {
-  return [scale = options.real("scale")](const Tensor& key, const Shape& shape, DType dtype) {
+Initializer make_uniform(const initializers::Uniform& options) {
+  return [scale = options.scale](const Tensor& key, const Shape& shape, DType dtype) {
     return as_type(random::uniform(key, shape, -scale, scale, drawn_dtype(dtype)).values, dtype);
   };
 }
 
-Initializer make_normal(const ParamSet& options) {
-  return [mean = options.real("mean"), scale = options.real("scale")](
-             const Tensor& key, const Shape& shape, DType dtype) {
+Initializer make_normal(const initializers::Normal& options) {
+  return [mean = options.mean, scale = options.scale](const Tensor& key, const Shape& shape,
+                                                      DType dtype) {
     return as_type(random::normal(key, shape, mean, scale, drawn_dtype(dtype)).values, dtype);
   };
 }
@@ -109,9 +83,9 @@ Initializer make_identity(const ParamSet&) {
   };
 }
 
-Initializer make_orthogonal(const ParamSet& options) {
-  return [uniform = options.text("distribution") == "uniform"](const Tensor& key,
-                                                               const Shape& shape, DType dtype) {
+Initializer make_orthogonal(const initializers::Orthogonal& options) {
+  return [uniform = options.distribution == Distribution::uniform](
+             const Tensor& key, const Shape& shape, DType dtype) {
     if (shape.rank() < 2)
       throw Error{"orthogonal",
                   ErrorCode::shape_mismatch,
@@ -133,9 +107,8 @@ Initializer make_orthogonal(const ParamSet& options) {
 }
 
 const Table& table() {
-  const std::vector<std::string> distributions{"normal", "truncated_normal", "uniform"};
   static constinit NeverDestroyed<Table> all;
-  return all.get([&] {
+  return all.get([] {
     return Table{
         "initializer",
         {
@@ -153,23 +126,18 @@ const Table& table() {
                  return ones(shape, dtype);
                };
              }},
-            {"full", {real("value", {})}, &make_full},
+            Table::entry<initializers::Full>(&make_full),
             {"identity", {}, &make_identity},
-            {"uniform", {positive("scale", 0.01)}, &make_uniform},
-            {"normal", {real("mean", 0), positive("scale", 0.01)}, &make_normal},
-            scaling("lecun_uniform", 1, "fan_in", "uniform"),
-            scaling("lecun_normal", 1, "fan_in", "truncated_normal"),
-            scaling("glorot_uniform", 1, "fan_avg", "uniform"),
-            scaling("glorot_normal", 1, "fan_avg", "truncated_normal"),
-            scaling("he_uniform", 2, "fan_in", "uniform"),
-            scaling("he_normal", 2, "fan_in", "truncated_normal"),
-            {"variance_scaling",
-             {positive("scale", 0.01), choice("mode", "fan_in", {"fan_in", "fan_out", "fan_avg"}),
-              choice("distribution", "normal", distributions)},
-             &make_variance_scaling},
-            {"orthogonal",
-             {choice("distribution", "normal", {"normal", "uniform"})},
-             &make_orthogonal},
+            Table::entry<initializers::Uniform>(&make_uniform),
+            Table::entry<initializers::Normal>(&make_normal),
+            scaling<initializers::LecunUniform>(Fan::in, Distribution::uniform),
+            scaling<initializers::LecunNormal>(Fan::in, Distribution::truncated_normal),
+            scaling<initializers::GlorotUniform>(Fan::average, Distribution::uniform),
+            scaling<initializers::GlorotNormal>(Fan::average, Distribution::truncated_normal),
+            scaling<initializers::HeUniform>(Fan::in, Distribution::uniform),
+            scaling<initializers::HeNormal>(Fan::in, Distribution::truncated_normal),
+            Table::entry<initializers::VarianceScaling>(&scaled),
+            Table::entry<initializers::Orthogonal>(&make_orthogonal),
         }};
   });
 }
@@ -186,6 +154,6 @@ Fans fans(const Shape& kernel) {
           field * static_cast<double>(kernel[rank - 1])};
 }
 
-Initializer initializer(const Named& wanted) { return table().make(wanted); }
+Initializer initializer(const InitializerName& wanted) { return table().make(wanted); }
 
 }  // namespace stoker::nn

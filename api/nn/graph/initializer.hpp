@@ -1,21 +1,10 @@
-// How variables begin, by name: "glorot_uniform", "normal(scale=0.02)".
+// How variables begin.
 //
-// The names, with their options and defaults:
-//   zeros, ones, full(value)
-//   identity                 a square matrix, or a batch of them
-//   uniform(scale=0.01)      within ±scale
-//   normal(mean=0, scale=0.01)
-//   lecun_uniform, lecun_normal      variance_scaling(scale=1, mode=fan_in)
-//   glorot_uniform, glorot_normal    variance_scaling(scale=1, mode=fan_avg)
-//   he_uniform, he_normal            variance_scaling(scale=2, mode=fan_in)
-//       each with another default for `scale`
-//   variance_scaling(scale=0.01, mode=fan_in, distribution=normal)
-//       variance scale/fan; mode fan_in, fan_out, fan_avg; distribution normal, uniform, or
-//       truncated_normal, which leaves out what is beyond two deviations and makes up for it.
-//       The ..._normal above are truncated.
-//   orthogonal(distribution=normal)  rows or columns of length 1 at right angles (Saxe et al.,
-//                                    arXiv:1312.6120); of more axes than two, the last is kept and
-//                                    the others are one
+//     y = dense(x, 16, {.kernel_initializer = initializers::he_normal});
+//     y = dense(x, 16, {.kernel_initializer = initializers::Normal{.scale = 0.02}});
+//     Initializer normal = initializer("normal(scale=0.02)");
+//
+// Each has a word, but for `full`; those with options have a struct of them, too.
 //
 // LeCun et al., "Efficient BackProp", 1998; Glorot and Bengio, AISTATS 2010; He et al., arXiv:1502.01852.
 // The same key gives the same numbers on every device, but for orthogonal's roundings.
@@ -26,7 +15,7 @@
 
 #include <functional>
 
-#include "stoker/api/nn/graph/named.hpp"
+#include "stoker/api/nn/graph/choice.hpp"
 #include "stoker/api/tensor/core/tensor.hpp"
 
 namespace stoker::nn {
@@ -43,6 +32,115 @@ struct Fans {
 /// Of a key u32[2], a shape and a float dtype. "zeros" and "ones" need no key and make any dtype.
 using Initializer = std::function<Tensor(const Tensor& key, const Shape&, DType)>;
 
-[[nodiscard]] Initializer initializer(const Named& wanted);
+/// What a layer has for one.
+using InitializerName = Choice<struct InitializerFamily>;
+[[nodiscard]] Initializer initializer(const InitializerName& wanted);
+
+namespace initializers {
+[[nodiscard]] inline InitializerName zeros() { return "zeros"; }
+[[nodiscard]] inline InitializerName ones() { return "ones"; }
+[[nodiscard]] inline InitializerName identity() { return "identity"; }
+[[nodiscard]] inline InitializerName uniform() { return "uniform"; }
+[[nodiscard]] inline InitializerName normal() { return "normal"; }
+[[nodiscard]] inline InitializerName lecun_uniform() { return "lecun_uniform"; }
+[[nodiscard]] inline InitializerName lecun_normal() { return "lecun_normal"; }
+[[nodiscard]] inline InitializerName glorot_uniform() { return "glorot_uniform"; }
+[[nodiscard]] inline InitializerName glorot_normal() { return "glorot_normal"; }
+[[nodiscard]] inline InitializerName he_uniform() { return "he_uniform"; }
+[[nodiscard]] inline InitializerName he_normal() { return "he_normal"; }
+[[nodiscard]] inline InitializerName variance_scaling() { return "variance_scaling"; }
+[[nodiscard]] inline InitializerName orthogonal() { return "orthogonal"; }
+
+inline constexpr const char* see_initializer = "see initializer.hpp";
+
+struct Full {
+  using Family = InitializerName;
+  static constexpr const char* kind = "full";
+  Required<double> value = {};
+};
+template <class V> void visit_options(Full& o, V&& visit) {
+  visit("value", o.value, anything, see_initializer);
+}
+
+template <class O, class V> void visit_scale(O& o, V&& visit) {
+  visit("scale", o.scale, at_least(0), see_initializer);
+}
+
+/// Within ±scale.
+struct Uniform {
+  using Family = InitializerName;
+  static constexpr const char* kind = "uniform";
+  double scale = 0.01;
+};
+template <class V> void visit_options(Uniform& o, V&& visit) { visit_scale(o, visit); }
+
+struct Normal {
+  using Family = InitializerName;
+  static constexpr const char* kind = "normal";
+  double mean = 0;
+  double scale = 0.01;
+};
+template <class V> void visit_options(Normal& o, V&& visit) {
+  visit("mean", o.mean, anything, see_initializer);
+  visit_scale(o, visit);
+}
+
+/// variance_scaling by the mode fan_in (LeCun, He) or fan_avg (Glorot), uniform or of truncated normal numbers.
+template <KindName Kind, int Scale> struct ScalingOf {
+  using Family = InitializerName;
+  static constexpr const char* kind = Kind.text;
+  double scale = Scale;
+};
+using LecunUniform = ScalingOf<"lecun_uniform", 1>;
+using LecunNormal = ScalingOf<"lecun_normal", 1>;
+using GlorotUniform = ScalingOf<"glorot_uniform", 1>;
+using GlorotNormal = ScalingOf<"glorot_normal", 1>;
+using HeUniform = ScalingOf<"he_uniform", 2>;
+using HeNormal = ScalingOf<"he_normal", 2>;
+template <KindName Kind, int Scale, class V>
+void visit_options(ScalingOf<Kind, Scale>& o, V&& visit) {
+  visit_scale(o, visit);
+}
+
+/// Which of the fans counts: the average is (in + out)/2.
+enum class Fan : std::uint8_t { in, out, average };
+/// truncated_normal leaves out what is beyond two deviations and makes up for it.
+enum class Distribution : std::uint8_t { normal, truncated_normal, uniform };
+
+/// Numbers of variance scale/fan.
+struct VarianceScaling {
+  using Family = InitializerName;
+  static constexpr const char* kind = "variance_scaling";
+  double scale = 0.01;
+  Fan mode = Fan::in;
+  Distribution distribution = Distribution::normal;
+};
+template <class V> void visit_options(VarianceScaling& o, V&& visit) {
+  visit_scale(o, visit);
+  visit("mode", o.mode,
+        one_of<Fan>({{"fan_in", Fan::in}, {"fan_out", Fan::out}, {"fan_avg", Fan::average}}),
+        see_initializer);
+  visit("distribution", o.distribution,
+        one_of<Distribution>({{"normal", Distribution::normal},
+                              {"truncated_normal", Distribution::truncated_normal},
+                              {"uniform", Distribution::uniform}}),
+        see_initializer);
+}
+
+/// Rows or columns of length 1 at right angles (Saxe et al., arXiv:1312.6120); of more axes than two, the last is
+/// kept and the others are one.
+struct Orthogonal {
+  using Family = InitializerName;
+  static constexpr const char* kind = "orthogonal";
+  Distribution distribution = Distribution::normal;
+};
+template <class V> void visit_options(Orthogonal& o, V&& visit) {
+  visit(
+      "distribution", o.distribution,
+      one_of<Distribution>({{"normal", Distribution::normal}, {"uniform", Distribution::uniform}}),
+      see_initializer);
+}
+
+}  // namespace initializers
 
 }  // namespace stoker::nn

@@ -1,13 +1,22 @@
-// What a layer is: its options, its parameters, what it computes. One kind of layer or a close family is
-// one file in api/nn/layers, which defines it:
+// What a layer is: its options, its parameters, what it computes. One kind of layer or a close family is one noun in
+// api/nn/layers. Its header has the options, as a struct (options.hpp), which is how programs write the layer:
+//
+//     struct Dense {
+//       static constexpr const char* kind = "dense";
+//       …
+//       std::string name = {};  // of the layer in the network; not an option
+//     };
+//     template <class V> void visit_options(Dense& o, V&& visit) { … }
+//
+// and its source defines it:
 //
 //     namespace stoker::nn::layers::dense {
 //     void define(LayerTable& table) {
-//       table.add({.name = "dense", .options = {…}, .parameters = …, .apply = …});
+//       table.add<Dense>({.summary = …, .variables = …, .apply = …});
 //     }
 //     }
 //
-// CMake finds the file; nothing else is edited.
+// CMake finds both files; nothing else is edited.
 //
 // A layer's functions are pure: they read what LayerCall gives and write the states they declare, never
 // a tensor's values, so that a network can be traced once and run as one program. The first axis of every
@@ -25,6 +34,7 @@
 #include <vector>
 
 #include "stoker/api/nn/graph/named.hpp"
+#include "stoker/api/nn/graph/options.hpp"
 #include "stoker/api/tensor/core/tensor.hpp"
 #include "stoker/kernels/params.hpp"
 
@@ -110,11 +120,28 @@ struct LayerDefinition {
   WhenMissing when_missing = WhenMissing::missing;
 };
 
+/// A definition whose functions take the options as the struct O. Its name is O::kind, its options are those that
+/// visit_options() names.
+template <class O> struct KindOf {
+  std::string summary;
+  std::size_t least_inputs = 1;
+  std::size_t most_inputs = 1;
+  std::size_t outputs = 1;
+  std::function<std::vector<VariableSpec>(std::span<const TensorSpec> inputs, const O& options)>
+      variables = {};
+  std::function<std::vector<Tensor>(LayerCall&, const O& options)> apply;
+  std::function<std::size_t(const O& options)> count_outputs = {};
+  WhenMissing when_missing = WhenMissing::missing;
+
+  [[nodiscard]] LayerDefinition definition() &&;
+};
+
 /// Kinds of layers by name.
 class LayerTable {
  public:
   /// already_exists if the name is taken.
   void add(LayerDefinition definition);
+  template <class O> void add(KindOf<O> kind) { add(std::move(kind).definition()); }
   /// Throws not_found, with the nearest known name.
   [[nodiscard]] const LayerDefinition& find(std::string_view name) const;
   [[nodiscard]] std::vector<const LayerDefinition*> list() const;
@@ -125,5 +152,28 @@ class LayerTable {
 
 /// All kinds of Stoker's. Made at the first call, immutable afterwards.
 [[nodiscard]] const LayerTable& layer_table();
+
+template <class O> LayerDefinition KindOf<O>::definition() && {
+  LayerDefinition made{
+      .name = O::kind,
+      .summary = std::move(summary),
+      .options = options::specs<O>(),
+      .least_inputs = least_inputs,
+      .most_inputs = most_inputs,
+      .outputs = outputs,
+      .apply = [compute = std::move(apply)](
+                   LayerCall& call) { return compute(call, options::from<O>(call.options())); },
+      .when_missing = when_missing};
+  if (variables)
+    made.variables = [declare = std::move(variables)](std::span<const TensorSpec> inputs,
+                                                      const ParamSet& given) {
+      return declare(inputs, options::from<O>(given));
+    };
+  if (count_outputs)
+    made.count_outputs = [count = std::move(count_outputs)](const ParamSet& given) {
+      return count(options::from<O>(given));
+    };
+  return made;
+}
 
 }  // namespace stoker::nn

@@ -1,63 +1,56 @@
 // Options that many kinds of layers have, with the names and defaults of Axon, and the variables that
-// they speak of.
+// they speak of. A kind that visits them has members of these names.
 //
 // Pure functions; any thread.
 #pragma once
 
 #include <vector>
 
+#include "stoker/api/nn/graph/initializer.hpp"
 #include "stoker/api/nn/graph/layer.hpp"
-#include "stoker/kernels/params.hpp"
 
 namespace stoker::nn::layers {
 
-[[nodiscard]] inline ParamSpec units_option() {
-  return {.name = "units",
-          .type = ParamType::integer,
-          .fallback = {},
-          .doc = "extent of the last axis of the output",
-          .min = 1};
+template <class O, class V> void visit_units(O& o, V&& visit) {
+  visit("units", o.units, at_least(1), "extent of the last axis of the output");
 }
 
-[[nodiscard]] inline ParamSpec activation_option(const char* fallback = "linear") {
-  return {.name = "activation",
-          .type = ParamType::text,
-          .fallback = ParamValue{std::string{fallback}},
-          .doc = "see activation.hpp"};
+template <class O, class V> void visit_activation(O& o, V&& visit) {
+  visit("activation", o.activation, anything, "see activation.hpp");
+}
+
+template <class O, class V> void visit_kernel_initializer(O& o, V&& visit) {
+  visit("kernel_initializer", o.kernel_initializer, anything, "see initializer.hpp");
+}
+
+template <class O, class V> void visit_bias_initializer(O& o, V&& visit) {
+  visit("bias_initializer", o.bias_initializer, anything, "see initializer.hpp");
+}
+
+template <class O, class V> void visit_use_bias(O& o, V&& visit) {
+  visit("use_bias", o.use_bias, anything, "adds a bias");
 }
 
 /// use_bias, kernel_initializer, bias_initializer.
-[[nodiscard]] inline std::vector<ParamSpec> kernel_options() {
-  return {{.name = "use_bias", .type = ParamType::boolean, .fallback = true, .doc = "adds a bias"},
-          {.name = "kernel_initializer",
-           .type = ParamType::text,
-           .fallback = ParamValue{std::string{"glorot_uniform"}},
-           .doc = "see initializer.hpp"},
-          {.name = "bias_initializer",
-           .type = ParamType::text,
-           .fallback = ParamValue{std::string{"zeros"}},
-           .doc = "see initializer.hpp"}};
+template <class O, class V> void visit_kernel(O& o, V&& visit) {
+  visit_use_bias(o, visit);
+  visit_kernel_initializer(o, visit);
+  visit_bias_initializer(o, visit);
+}
+
+/// Of a layer that multiplies by a kernel: units, those of the kernel, activation.
+template <class O, class V> void visit_product(O& o, V&& visit) {
+  visit_units(o, visit);
+  visit_kernel(o, visit);
+  visit_activation(o, visit);
 }
 
 /// A kernel and, unless use_bias says otherwise, a bias of so many units.
-[[nodiscard]] inline std::vector<VariableSpec> kernel_and_bias(const Shape& kernel,
-                                                               std::int64_t units,
-                                                               const ParamSet& options) {
-  std::vector<VariableSpec> all{{"kernel", kernel, options.text("kernel_initializer")}};
-  if (options.flag("use_bias"))
-    all.push_back({"bias", Shape{units}, options.text("bias_initializer")});
-  return all;
-}
-
-inline void append(std::vector<ParamSpec>& to, std::vector<ParamSpec> more) {
-  for (ParamSpec& one : more) to.push_back(std::move(one));
-}
-
-/// Of a layer that multiplies by a kernel: units, those of kernel_options(), activation.
-[[nodiscard]] inline std::vector<ParamSpec> product_options() {
-  std::vector<ParamSpec> all{units_option()};
-  append(all, kernel_options());
-  all.push_back(activation_option());
+template <class O>
+[[nodiscard]] std::vector<VariableSpec> kernel_and_bias(const Shape& kernel, std::int64_t units,
+                                                        const O& options) {
+  std::vector<VariableSpec> all{{"kernel", kernel, options.kernel_initializer}};
+  if (options.use_bias) all.push_back({"bias", Shape{units}, options.bias_initializer});
   return all;
 }
 

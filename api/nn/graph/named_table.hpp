@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/api/nn/graph/named.hpp"
+#include "stoker/api/nn/graph/options.hpp"
 #include "stoker/kernels/params.hpp"
 #include "stoker/runtime/base/nearest_name.hpp"
 
@@ -27,6 +27,12 @@ template <class Made> class NamedTable {
     std::vector<ParamSpec> options;
     std::function<Made(const ParamSet&)> make;
   };
+  /// Of the struct of options O (options.hpp), which `make` takes.
+  template <class O> static Entry entry(std::function<Made(const O&)> make) {
+    return {O::kind, options::specs<O>(), [make = std::move(make)](const ParamSet& given) {
+              return make(options::from<O>(given));
+            }};
+  }
 
   /// `kind` says in errors what the entries are: "activation".
   NamedTable(std::string kind, std::vector<Entry> entries)

@@ -8,9 +8,7 @@ using detail::NetworkData;
 
 /// The layer under the name that the network gave it.
 Layer named(const Layer& layer, const std::string& name) {
-  if (layer.name() == name) return layer;
-  return layer.in_table() ? Layer{layer.kind(), layer.given(), name}
-                          : Layer{layer.definition(), layer.given(), name};
+  return layer.name() == name ? layer : layer.renamed(name);
 }
 
 }  // namespace

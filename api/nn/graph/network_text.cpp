@@ -49,9 +49,9 @@ class Reader {
               one.at("name").get<std::string>(), shape_of(one.at("shape")),
               dtype_named(one.at("dtype").get<std::string>())));
     for (const json& one : text_.at("layers")) {
-      const Named named{one.at("options").get<std::string>()};
-      layers_.emplace_back(one.at("kind").get<std::string>(), named.options,
-                           one.at("name").get<std::string>());
+      Named named{one.at("options").get<std::string>()};
+      named.name = one.at("kind").get<std::string>();
+      layers_.emplace_back(named, one.at("name").get<std::string>());
     }
     for (const json& one : text_.at("steps")) {
       std::vector<Node> given;

@@ -20,25 +20,19 @@ struct Node::Place {
   std::vector<Node> inputs;
 };
 
-namespace {
-
-Params with(Params more, std::initializer_list<Params::Entry> options) {
-  Params all{options};
-  for (const Params::Entry& entry : more.entries()) all.set(entry.name, entry.value);
-  return all;
-}
-
-}  // namespace
-
-Layer::Layer(std::string_view kind, const Params& options, std::string name) {
-  const LayerDefinition& definition = layer_table().find(kind);
+Layer::Layer(const Named& kind, std::string name) {
+  const LayerDefinition& definition = layer_table().find(kind.name);
   // The definition lives as long as the process, and so does the schema of the options.
-  data_ = std::make_shared<const Data>(Data{
-      nullptr, &definition, options,
-      ParamSet::resolve(definition.name, definition.options, options).value(), std::move(name)});
+  data_ = std::make_shared<const Data>(
+      Data{nullptr, &definition, kind.options,
+           ParamSet::resolve(definition.name, definition.options, kind.options).value(),
+           std::move(name)});
 }
 
-Layer::Layer(LayerDefinition own, const Params& options, std::string name) {
+Layer::Layer(LayerDefinition own, std::string name)
+    : Layer{of_own(std::move(own), {}, std::move(name))} {}
+
+Layer Layer::of_own(LayerDefinition own, const Params& options, std::string name) {
   auto kept = std::make_shared<const LayerDefinition>(std::move(own));
   if (!kept->apply)
     throw Error{"layer",
@@ -46,8 +40,17 @@ Layer::Layer(LayerDefinition own, const Params& options, std::string name) {
                 "a layer that computes nothing",
                 {{"kind", kept->name}}};
   ParamSet resolved = ParamSet::resolve(kept->name, kept->options, options).value();
-  data_ = std::make_shared<const Data>(
-      Data{kept, kept.get(), options, std::move(resolved), std::move(name)});
+  return Layer{std::make_shared<const Data>(
+      Data{kept, kept.get(), options, std::move(resolved), std::move(name)})};
+}
+
+Layer Layer::renamed(std::string name) const {
+  if (in_table()) return Layer{Named{kind(), given()}, std::move(name)};
+  return of_own(definition(), given(), std::move(name));
+}
+
+Layer Layer::redefined(LayerDefinition definition) const {
+  return of_own(std::move(definition), given(), name());
 }
 
 Node Layer::operator()(const Node& x) const { return (*this)(std::vector<Node>{x}); }
@@ -105,10 +108,6 @@ Node optional_input(std::string name, const Shape& row, DType dtype) {
               0};
 }
 
-Node or_else(const Node& a, const Node& b, std::string name) {
-  return Layer{"or_else", {}, std::move(name)}(std::vector<Node>{a, b});
-}
-
 Node input(const Shape& row, DType dtype) { return input("input", row, dtype); }
 
 Node function(std::vector<Node> inputs, std::function<Tensor(std::span<const Tensor>)> compute,
@@ -120,7 +119,7 @@ Node function(std::vector<Node> inputs, std::function<Tensor(std::span<const Ten
                       .apply = [compute = std::move(compute)](LayerCall& call) {
                         return std::vector<Tensor>{compute(call.inputs())};
                       }};
-  return Layer{std::move(own), {}, std::move(name)}(std::move(inputs));
+  return Layer{std::move(own), std::move(name)}(std::move(inputs));
 }
 
 Node constant(const Tensor& value, std::string name) {
@@ -129,76 +128,7 @@ Node constant(const Tensor& value, std::string name) {
                       .least_inputs = 0,
                       .most_inputs = 0,
                       .apply = [value](LayerCall&) { return std::vector<Tensor>{value}; }};
-  return Layer{std::move(own), {}, std::move(name)}(std::vector<Node>{});
-}
-
-Node dense(const Node& x, std::int64_t units, Params more, std::string name) {
-  return Layer{"dense", with(std::move(more), {{"units", units}}), std::move(name)}(x);
-}
-
-Node conv(const Node& x, std::int64_t units, Params more, std::string name) {
-  return Layer{"conv", with(std::move(more), {{"units", units}}), std::move(name)}(x);
-}
-
-Node conv_transpose(const Node& x, std::int64_t units, Params more, std::string name) {
-  return Layer{"conv_transpose", with(std::move(more), {{"units", units}}), std::move(name)}(x);
-}
-
-Node bilinear(const Node& a, const Node& b, std::int64_t units, Params more, std::string name) {
-  return Layer{"bilinear", with(std::move(more), {{"units", units}}),
-               std::move(name)}(std::vector<Node>{a, b});
-}
-
-Node embedding(const Node& x, std::int64_t vocabulary, std::int64_t size, Params more,
-               std::string name) {
-  return Layer{"embedding",
-               with(std::move(more), {{"vocab_size", vocabulary}, {"embedding_size", size}}),
-               std::move(name)}(x);
-}
-
-Node activation(const Node& x, const std::string& function, std::string name) {
-  return Layer{"activation", {{"function", function}}, std::move(name)}(x);
-}
-
-Node dropout(const Node& x, double rate, std::string name) {
-  return Layer{"dropout", {{"rate", rate}}, std::move(name)}(x);
-}
-
-Node flatten(const Node& x, std::string name) { return Layer{"flatten", {}, std::move(name)}(x); }
-
-Node reshape(const Node& x, std::vector<std::int64_t> row, std::string name) {
-  return Layer{"reshape", {{"shape", std::move(row)}}, std::move(name)}(x);
-}
-
-Node max_pool(const Node& x, std::vector<std::int64_t> kernel_size, Params more, std::string name) {
-  return Layer{"max_pool", with(std::move(more), {{"kernel_size", std::move(kernel_size)}}),
-               std::move(name)}(x);
-}
-
-Node resize(const Node& x, std::vector<std::int64_t> shape, Params more, std::string name) {
-  return Layer{"resize", with(std::move(more), {{"shape", std::move(shape)}}), std::move(name)}(x);
-}
-
-Node batch_norm(const Node& x, Params more, std::string name) {
-  return Layer{"batch_norm", more, std::move(name)}(x);
-}
-
-Node layer_norm(const Node& x, Params more, std::string name) {
-  return Layer{"layer_norm", more, std::move(name)}(x);
-}
-
-Node concatenate(std::vector<Node> inputs, std::int64_t axis, std::string name) {
-  return Layer{"concatenate", {{"axis", axis}}, std::move(name)}(std::move(inputs));
-}
-
-std::vector<Node> split(const Node& x, std::vector<std::int64_t> splits, std::int64_t axis,
-                        std::string name) {
-  return Layer{"split", {{"splits", std::move(splits)}, {"axis", axis}}, std::move(name)}.outputs(
-      {x});
-}
-
-Node add(std::vector<Node> inputs, std::string name) {
-  return Layer{"add", {}, std::move(name)}(std::move(inputs));
+  return Layer{std::move(own), std::move(name)}(std::vector<Node>{});
 }
 
 }  // namespace stoker::nn

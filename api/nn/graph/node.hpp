@@ -1,21 +1,21 @@
 // Graphs of layers, written as functions of nodes.
 //
 //     Node x = input("x", {784});
-//     Node y = dense(dropout(dense(x, 128, {{"activation", "relu"}}), 0.2), 10);
+//     Node y = dense(dropout(dense(x, 128, {.activation = relu}), 0.2), 10);
 //     Network network{y};                           // network.hpp
 //
 // A node is one output of a layer at one place. It describes: nothing is computed, and shapes are looked
 // at when a network is made. A Layer that is applied twice has one set of parameters:
 //
-//     Layer shared{"dense", {{"units", 16}}};
+//     Layer shared{layers::Dense{.units = 16}};
 //     Node both = concatenate({shared(a), shared(b)});
 //
 // Values that share what they describe; any thread. Errors are thrown at the call: not_found and
 // invalid_parameter for kinds and options that do not exist, arity_mismatch for the number of inputs.
 #pragma once
 
+#include <concepts>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -27,13 +27,24 @@ namespace stoker::nn {
 
 class Node;
 
+/// The options of a kind, as a struct: layers::Dense.
+template <class O>
+concept LayerOptions = requires(O options) {
+  { O::kind } -> std::convertible_to<std::string_view>;
+  { options.name } -> std::convertible_to<std::string>;
+};
+
 /// A kind of layer with its options, and the identity of its parameters.
 class Layer {
  public:
   /// Without a name it gets one from its kind in the network: "dense_0".
-  explicit Layer(std::string_view kind, const Params& options = {}, std::string name = {});
-  /// Of a kind of the program's own, which needs no table. A network with it cannot be saved.
-  explicit Layer(LayerDefinition own, const Params& options = {}, std::string name = {});
+  template <LayerOptions O>
+  explicit Layer(const O& kind)
+      : Layer{Named{O::kind, nn::options::given(kind)}, std::string{kind.name}} {}
+  /// As scripts and files have it: "dense(units=16)".
+  explicit Layer(const Named& kind, std::string name = {});
+  /// Of a kind of the program's own, which needs no table and has no options. A network with it cannot be saved.
+  explicit Layer(LayerDefinition own, std::string name = {});
 
   /// The layer at these inputs: its first output, or all.
   [[nodiscard]] Node operator()(const Node& x) const;
@@ -47,6 +58,9 @@ class Layer {
   [[nodiscard]] const ParamSet& options() const noexcept;
   /// The options as they were given, without defaults.
   [[nodiscard]] const Params& given() const noexcept;
+  /// Another layer like this one: with that name; defined like that, which has the same options.
+  [[nodiscard]] Layer renamed(std::string name) const;
+  [[nodiscard]] Layer redefined(LayerDefinition definition) const;
   /// Whether it is of a kind in the table.
   [[nodiscard]] bool in_table() const noexcept;
   friend bool operator==(const Layer& a, const Layer& b) noexcept { return a.data_ == b.data_; }
@@ -55,6 +69,7 @@ class Layer {
   friend class Node;
   struct Data;
   explicit Layer(std::shared_ptr<const Data> data) : data_{std::move(data)} {}
+  static Layer of_own(LayerDefinition own, const Params& options, std::string name);
   std::shared_ptr<const Data> data_;
 };
 
@@ -96,8 +111,6 @@ class Node {
 /// One that a network may be run without. What is computed of it is missing then, too, up to or_else()
 /// and layers whose definition says otherwise (WhenMissing).
 [[nodiscard]] Node optional_input(std::string name, const Shape& row, DType dtype = DType::f32);
-/// `a` if it is there, else `b`, which is as large.
-[[nodiscard]] Node or_else(const Node& a, const Node& b, std::string name = {});
 
 /// A function of tensors as a layer without parameters (Axon's nx).
 [[nodiscard]] Node function(std::vector<Node> inputs,
@@ -105,34 +118,5 @@ class Node {
                             std::string name = {});
 /// A tensor that is the same for every batch, and neither a parameter nor saved.
 [[nodiscard]] Node constant(const Tensor& value, std::string name = {});
-
-// Layers that are written often. `more` are options of the kind; every other kind is written
-// Layer{"kind", options}(x).
-[[nodiscard]] Node dense(const Node& x, std::int64_t units, Params more = {},
-                         std::string name = {});
-[[nodiscard]] Node conv(const Node& x, std::int64_t units, Params more = {}, std::string name = {});
-[[nodiscard]] Node conv_transpose(const Node& x, std::int64_t units, Params more = {},
-                                  std::string name = {});
-[[nodiscard]] Node bilinear(const Node& a, const Node& b, std::int64_t units, Params more = {},
-                            std::string name = {});
-[[nodiscard]] Node embedding(const Node& x, std::int64_t vocabulary, std::int64_t size,
-                             Params more = {}, std::string name = {});
-[[nodiscard]] Node activation(const Node& x, const std::string& function, std::string name = {});
-[[nodiscard]] Node dropout(const Node& x, double rate = 0.5, std::string name = {});
-[[nodiscard]] Node flatten(const Node& x, std::string name = {});
-[[nodiscard]] Node reshape(const Node& x, std::vector<std::int64_t> row, std::string name = {});
-[[nodiscard]] Node max_pool(const Node& x, std::vector<std::int64_t> kernel_size, Params more = {},
-                            std::string name = {});
-[[nodiscard]] Node resize(const Node& x, std::vector<std::int64_t> shape, Params more = {},
-                          std::string name = {});
-[[nodiscard]] Node batch_norm(const Node& x, Params more = {}, std::string name = {});
-[[nodiscard]] Node layer_norm(const Node& x, Params more = {}, std::string name = {});
-[[nodiscard]] Node concatenate(std::vector<Node> inputs, std::int64_t axis = -1,
-                               std::string name = {});
-/// So many equal parts along an axis, or parts of these sizes.
-[[nodiscard]] std::vector<Node> split(const Node& x, std::vector<std::int64_t> splits,
-                                      std::int64_t axis = -1, std::string name = {});
-[[nodiscard]] Node add(std::vector<Node> inputs, std::string name = {});
-[[nodiscard]] inline Node operator+(const Node& a, const Node& b) { return add({a, b}); }
 
 }  // namespace stoker::nn

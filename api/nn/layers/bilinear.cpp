@@ -1,15 +1,11 @@
-// Two inputs in one product: y_u = activation(Σ a_i · kernel_uij · b_j + bias_u) along their last
-// axes.
-//
-//     a [batch, …, in1], b [batch, …, in2]: [batch, …, units];  kernel [units, in1, in2]
-#include "stoker/api/nn/functional/activation.hpp"
-#include "stoker/api/nn/graph/layer.hpp"
-#include "stoker/api/nn/graph/layer_options.hpp"
+#include "stoker/api/nn/layers/bilinear.hpp"
+
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/math/products.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
 
-namespace stoker::nn::layers::bilinear {
+namespace stoker::nn {
+namespace layers::bilinear {
 namespace {
 
 /// Throws unless both have the same axes before the last.
@@ -24,15 +20,14 @@ void check(const Shape& a, const Shape& b) {
                 {{"first", a.to_string()}, {"second", b.to_string()}}};
 }
 
-std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const ParamSet& options) {
+std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const Bilinear& options) {
   const Shape& a = inputs[0].shape;
   const Shape& b = inputs[1].shape;
   check(a, b);
-  const std::int64_t units = options.integer("units");
-  return kernel_and_bias({units, a[a.rank() - 1], b[b.rank() - 1]}, units, options);
+  return kernel_and_bias({options.units, a[a.rank() - 1], b[b.rank() - 1]}, options.units, options);
 }
 
-std::vector<Tensor> apply(LayerCall& call) {
+std::vector<Tensor> apply(LayerCall& call, const Bilinear& options) {
   const Shape& shape = call.x().shape();
   check(shape, call.x(1).shape());
   const Tensor& kernel = call.variable("kernel");
@@ -45,19 +40,24 @@ std::vector<Tensor> apply(LayerCall& call) {
   Tensor y = dot(half, {Axes{2}, Axes{0}}, b, {Axes{1}, Axes{0}});
   y = stoker::reshape(y, shape.with(last, kernel.shape()[0]));
   if (call.has("bias")) y = y + call.variable("bias");
-  return {activation(call.options().text("activation"))(y)};
+  return {activation(options.activation)(y)};
 }
 
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add({.name = "bilinear",
-             .summary = "activation(first · kernel · second + bias) along the last axes",
-             .options = product_options(),
-             .least_inputs = 2,
-             .most_inputs = 2,
-             .variables = &variables,
-             .apply = &apply});
+  table.add<Bilinear>({.summary = "activation(first · kernel · second + bias) along the last axes",
+                       .least_inputs = 2,
+                       .most_inputs = 2,
+                       .variables = &variables,
+                       .apply = &apply});
 }
 
-}  // namespace stoker::nn::layers::bilinear
+}  // namespace layers::bilinear
+
+Node bilinear(const Node& a, const Node& b, std::int64_t units, layers::Bilinear options) {
+  give(options.units, units);
+  return Layer{options}(std::vector<Node>{a, b});
+}
+
+}  // namespace stoker::nn

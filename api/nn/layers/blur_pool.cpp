@@ -1,17 +1,12 @@
-// Images made smooth, and then smaller: what a stride would fold into lower frequencies is filtered
-// out first.
-//
-// The filter is [1, 2, 1] / 4 along each axis of space, with zeros around so that strides of 1 keep
-// the extents; of an extent n there stay ceil(n / stride). Zhang, arXiv:1904.11486.
-#include "stoker/api/nn/functional/image_axes.hpp"
-#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/nn/layers/blur_pool.hpp"
+
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 
 namespace stoker::nn::layers::blur_pool {
 namespace {
 
-constexpr const char* name = "blur_pool";
+constexpr const char* name = BlurPool::kind;
 constexpr std::int64_t taps = 3;
 
 /// One filter for each channel, [3…, 1, channels], in the dtype that x is computed in.
@@ -29,16 +24,16 @@ Tensor filters(const Tensor& x, const ImageAxes& axes) {
   return all;
 }
 
-std::vector<Tensor> apply(LayerCall& call) {
+std::vector<Tensor> apply(LayerCall& call, const BlurPool& options) {
   const Tensor& x = call.x();
-  const ImageAxes axes = ImageAxes::of(name, x.shape(), call.options());
+  const ImageAxes axes = ImageAxes::of(name, x.shape(), options.channels);
   if (!is_float(x.dtype()))
     throw Error{name,
                 ErrorCode::dtype_mismatch,
                 "expected floating-point numbers, got " + std::string{to_string(x.dtype())},
                 {{"input", x.spec().to_string()}}};
   ConvOptions how = axes.conv_options();
-  how.strides = axes.list(name, call.options(), "strides");
+  how.strides = axes.list(name, "strides", options.strides);
   how.padding = ImageAxes::Edges(axes.space, {1, 1});
   how.feature_group_size = axes.channels(x.shape());
   return {stoker::conv(x, filters(x, axes), how)};
@@ -47,11 +42,9 @@ std::vector<Tensor> apply(LayerCall& call) {
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add({.name = name,
-             .summary = "each channel smoothed by [1, 2, 1] along space, then every stride-th",
-             .options = {space_option("strides", {1}, "one for each axis of space, or one for all"),
-                         channels_option()},
-             .apply = &apply});
+  table.add<BlurPool>(
+      {.summary = "each channel smoothed by [1, 2, 1] along space, then every stride-th",
+       .apply = &apply});
 }
 
 }  // namespace stoker::nn::layers::blur_pool

@@ -1,22 +1,16 @@
-// Sequences of images [batch, time, spatial…, channels] to {the same with units for channels, c,
-// h}.
-//
-// One to three spatial axes. The input's convolution runs once over the images of all steps;
-// strides and padding are its own, the state's convolution keeps the extents that it leaves.
-#include "stoker/api/nn/functional/recurrent_inputs.hpp"
-#include "stoker/api/nn/graph/layer_options.hpp"
+#include "stoker/api/nn/layers/conv_lstm.hpp"
 
 namespace stoker::nn::layers::conv_lstm {
 namespace {
 
-constexpr const char* name = "conv_lstm";
+constexpr const char* name = ConvLstm::kind;
 constexpr std::size_t states = 2;
 
-bool channels_last(const ParamSet& options) { return options.text("channels") == "last"; }
+bool channels_last(const ConvLstm& options) { return options.channels == Channels::last; }
 
 /// One number for each spatial axis; one alone is for all.
-Axes for_each_axis(const ParamSet& options, std::string_view option, std::size_t axes) {
-  Axes given = options.integers(option);
+Axes for_each_axis(std::string_view option, const Extents& extents, std::size_t axes) {
+  Axes given = extents.list();
   if (given.size() == 1) given.assign(axes, given[0]);
   if (given.size() != axes)
     throw Error{name,
@@ -49,20 +43,19 @@ void check_sequence(const Shape& x) {
         {{"input", x.to_string()}}};
 }
 
-std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const ParamSet& options) {
+std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const ConvLstm& options) {
   const Shape& x = inputs[0].shape;
   check_sequence(x);
   const std::size_t axes = x.rank() - 3;
   const bool last = channels_last(options);
-  const std::int64_t units = options.integer("units");
-  const Axes taps = for_each_axis(options, "kernel_size", axes);
-  const Axes strides = for_each_axis(options, "strides", axes);
+  const std::int64_t units = options.units;
+  const Axes taps = for_each_axis("kernel_size", options.kernel_size, axes);
+  const Axes strides = for_each_axis("strides", options.strides, axes);
   std::vector<std::int64_t> row;
   for (std::size_t k = 0; k < axes; ++k)
-    row.push_back(
-        left(x[k + (last ? 2 : 3)], taps[k], strides[k], options.text("padding") == "same"));
+    row.push_back(left(x[k + (last ? 2 : 3)], taps[k], strides[k], options.padding == same));
   row.insert(last ? row.end() : row.begin(), units);
-  check_recurrent_inputs(name, inputs, states, row, options);
+  check_recurrent_inputs(name, inputs, states, row, options.mask);
 
   const auto kernel = [&](std::int64_t channels) {
     std::vector<std::int64_t> extents{taps};
@@ -70,21 +63,18 @@ std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const Pa
     extents.push_back(4 * units);
     return Shape::make(extents, name).value();
   };
-  const std::string& initializer = options.text("kernel_initializer");
+  const Named& initializer = options.kernel_initializer;
   std::vector<VariableSpec> all{{"input_kernel", kernel(x[last ? x.rank() - 1 : 2]), initializer},
                                 {"hidden_kernel", kernel(units), initializer}};
-  if (options.flag("use_bias"))
-    all.push_back({"bias", Shape{4 * units}, options.text("bias_initializer")});
-  if (!recurrent_inputs(name, inputs.size(), states, options).states)
-    declare_states(all, {"initial_c", "initial_h"}, row, options);
+  if (options.use_bias) all.push_back({"bias", Shape{4 * units}, options.bias_initializer});
+  if (!recurrent_inputs(name, inputs.size(), states, options.mask).states)
+    declare_states(all, {"initial_c", "initial_h"}, row, options.recurrent_initializer);
   return all;
 }
 
-ConvLstmOptions cell_options(const LayerCall& call) {
-  const ParamSet& options = call.options();
-  return {for_each_axis(options, "strides", call.x().rank() - 3),
-          options.text("padding") == "same" ? Pad::same : Pad::valid, channels_last(options),
-          gate_functions(options)};
+ConvLstmOptions cell_options(const LayerCall& call, const ConvLstm& options) {
+  return {for_each_axis("strides", options.strides, call.x().rank() - 3), options.padding,
+          channels_last(options), gate_functions(options)};
 }
 
 /// The gates of all steps, [batch, time, …], of images as one long batch. Steps need time as the
@@ -103,56 +93,32 @@ Tensor gates_of(const LayerCall& call, const ConvLstmOptions& options) {
                  expr::merged(gates.dtype(), call.variable("hidden_kernel").dtype()));
 }
 
-std::vector<Tensor> apply(LayerCall& call) {
+std::vector<Tensor> apply(LayerCall& call, const ConvLstm& options) {
   check_sequence(call.x().shape());
-  const auto given = recurrent_inputs(name, call.inputs().size(), states, call.options());
-  const ConvLstmOptions options = cell_options(call);
-  const Tensor gates = gates_of(call, options);
+  const auto given = recurrent_inputs(name, call.inputs().size(), states, options.mask);
+  const ConvLstmOptions how = cell_options(call, options);
+  const Tensor gates = gates_of(call, how);
   const Shape one_step = gates.shape().without(1);
   const TensorSpec state{gates.dtype(),
-                         one_step.with(options.channels_last ? one_step.rank() - 1 : 1,
-                                       call.options().integer("units"))};
+                         one_step.with(how.channels_last ? one_step.rank() - 1 : 1, options.units)};
   const Tensor& kernel = call.variable("hidden_kernel");
   const auto cell = [&](const LstmState& before, const Tensor& from_input) {
-    return conv_lstm_step(from_input, before, kernel, options);
+    return conv_lstm_step(from_input, before, kernel, how);
   };
   const LstmState start{initial_state(call, given, 0, "initial_c", state),
                         initial_state(call, given, 1, "initial_h", state)};
-  const auto [sequence, last] = unroll(call, given, cell, gates, start);
+  const auto [sequence, last] = unroll(call, options, given, cell, gates, start);
   return {sequence, last.c, last.h};
-}
-
-ParamSpec integers(const char* option, const char* doc) {
-  return {.name = option,
-          .type = ParamType::integers,
-          .fallback = ParamValue{Axes{1}},
-          .doc = doc,
-          .min = 1};
 }
 
 }  // namespace
 
 void define(LayerTable& table) {
-  std::vector<ParamSpec> options = recurrent_options();
-  append(options, {integers("kernel_size", "taps along each spatial axis"),
-                   integers("strides", "of the input's convolution"),
-                   {.name = "padding",
-                    .type = ParamType::text,
-                    .fallback = ParamValue{std::string{"same"}},
-                    .doc = "of the input's convolution",
-                    .choices = {"same", "valid"}},
-                   {.name = "channels",
-                    .type = ParamType::text,
-                    .fallback = ParamValue{std::string{"last"}},
-                    .doc = "where channels stand, after time",
-                    .choices = {"last", "first"}}});
-  table.add({.name = name,
-             .summary = "a long short-term memory of images over time: {sequence, c, h}",
-             .options = std::move(options),
-             .most_inputs = 4,
-             .outputs = 3,
-             .variables = &variables,
-             .apply = &apply});
+  table.add<ConvLstm>({.summary = "a long short-term memory of images over time: {sequence, c, h}",
+                       .most_inputs = 4,
+                       .outputs = 3,
+                       .variables = &variables,
+                       .apply = &apply});
 }
 
 }  // namespace stoker::nn::layers::conv_lstm

@@ -1,12 +1,7 @@
-// Convolutions over one to three axes of space.
-//
-// Kernels are [space…, channels in one group, units], whatever the order of the input's axes.
-#include "stoker/api/nn/functional/activation.hpp"
-#include "stoker/api/nn/functional/image_axes.hpp"
-#include "stoker/api/nn/graph/layer.hpp"
-#include "stoker/api/nn/graph/layer_options.hpp"
+#include "stoker/api/nn/layers/convolution.hpp"
 
-namespace stoker::nn::layers::convolution {
+namespace stoker::nn {
+namespace layers::convolution {
 namespace {
 
 /// How many groups, and units, a layer has for so many channels.
@@ -14,10 +9,9 @@ struct Groups {
   std::int64_t count;
   std::int64_t units;
 };
-using FindGroups = Groups (*)(const ParamSet& options, std::int64_t channels);
 
-Groups of_conv(const ParamSet& options, std::int64_t channels) {
-  const Groups groups{options.integer("feature_group_size"), options.integer("units")};
+Groups groups_of(const Conv& options, std::int64_t channels) {
+  const Groups groups{options.feature_group_size, options.units};
   if (channels % groups.count != 0 || groups.units % groups.count != 0)
     throw Error{"conv",
                 ErrorCode::shape_mismatch,
@@ -30,70 +24,52 @@ Groups of_conv(const ParamSet& options, std::int64_t channels) {
   return groups;
 }
 
-Groups of_depthwise(const ParamSet& options, std::int64_t channels) {
-  return {channels, channels * options.integer("multiplier")};
+Groups groups_of(const DepthwiseConv& options, std::int64_t channels) {
+  return {channels, channels * options.multiplier};
 }
 
-std::vector<VariableSpec> variables_of(const char* op, FindGroups find,
-                                       std::span<const TensorSpec> inputs,
-                                       const ParamSet& options) {
-  const ImageAxes axes = ImageAxes::of(op, inputs[0].shape, options);
+template <class O>
+std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const O& options) {
+  const ImageAxes axes = ImageAxes::of(O::kind, inputs[0].shape, options.channels);
   const std::int64_t channels = axes.channels(inputs[0].shape);
-  const Groups groups = find(options, channels);
-  const Axes size = axes.list(op, options, "kernel_size");
+  const Groups groups = groups_of(options, channels);
+  const Axes size = axes.list(O::kind, "kernel_size", options.kernel_size);
   std::vector<std::int64_t> extents(size.begin(), size.end());
   extents.push_back(channels / groups.count);
   extents.push_back(groups.units);
-  return kernel_and_bias(Shape::make(extents, op).value(), groups.units, options);
+  return kernel_and_bias(Shape::make(extents, O::kind).value(), groups.units, options);
 }
 
-std::vector<Tensor> apply_of(const char* op, FindGroups find, LayerCall& call) {
-  const ParamSet& options = call.options();
+template <class O> std::vector<Tensor> apply(LayerCall& call, const O& options) {
   const Tensor& x = call.x();
-  const ImageAxes axes = ImageAxes::of(op, x.shape(), options);
+  const ImageAxes axes = ImageAxes::of(O::kind, x.shape(), options.channels);
   ConvOptions how = axes.conv_options();
-  how.strides = axes.list(op, options, "strides");
-  how.padding = axes.padding(op, options);
-  how.input_dilation = axes.list(op, options, "input_dilation");
-  how.kernel_dilation = axes.list(op, options, "kernel_dilation");
-  how.feature_group_size = find(options, axes.channels(x.shape())).count;
+  how.strides = axes.list(O::kind, "strides", options.strides);
+  how.padding = axes.padding(O::kind, options.padding, options.pads);
+  how.input_dilation = axes.list(O::kind, "input_dilation", options.input_dilation);
+  how.kernel_dilation = axes.list(O::kind, "kernel_dilation", options.kernel_dilation);
+  how.feature_group_size = groups_of(options, axes.channels(x.shape())).count;
   Tensor y = stoker::conv(x, call.variable("kernel"), how);
   if (call.has("bias")) y = axes.with_bias(y, call.variable("bias"));
-  return {activation(options.text("activation"))(y)};
-}
-
-LayerDefinition definition(const char* name, const char* summary, ParamSpec first,
-                           FindGroups find) {
-  LayerDefinition made;
-  made.name = name;
-  made.summary = summary;
-  made.options = {std::move(first)};
-  append(made.options, convolution_options());
-  made.variables = [name, find](std::span<const TensorSpec> inputs, const ParamSet& options) {
-    return variables_of(name, find, inputs, options);
-  };
-  made.apply = [name, find](LayerCall& call) { return apply_of(name, find, call); };
-  return made;
+  return {activation(options.activation)(y)};
 }
 
 }  // namespace
 
 void define(LayerTable& table) {
-  LayerDefinition conv = definition("conv", "activation(x convolved with the kernel, + bias)",
-                                    units_option(), &of_conv);
-  conv.options.push_back({.name = "feature_group_size",
-                          .type = ParamType::integer,
-                          .fallback = std::int64_t{1},
-                          .doc = "groups that channels and units are divided into",
-                          .min = 1});
-  table.add(std::move(conv));
-  table.add(definition("depthwise_conv", "each channel convolved with kernels of its own",
-                       {.name = "multiplier",
-                        .type = ParamType::integer,
-                        .fallback = std::int64_t{1},
-                        .doc = "how many for each channel",
-                        .min = 1},
-                       &of_depthwise));
+  table.add<Conv>({.summary = "activation(x convolved with the kernel, + bias)",
+                   .variables = &variables<Conv>,
+                   .apply = &apply<Conv>});
+  table.add<DepthwiseConv>({.summary = "each channel convolved with kernels of its own",
+                            .variables = &variables<DepthwiseConv>,
+                            .apply = &apply<DepthwiseConv>});
 }
 
-}  // namespace stoker::nn::layers::convolution
+}  // namespace layers::convolution
+
+Node conv(const Node& x, std::int64_t units, layers::Conv options) {
+  give(options.units, units);
+  return Layer{options}(x);
+}
+
+}  // namespace stoker::nn

@@ -1,37 +1,40 @@
-// y = activation(x · kernel + bias) along the last axis.
-#include "stoker/api/nn/functional/activation.hpp"
-#include "stoker/api/nn/functional/projection.hpp"
-#include "stoker/api/nn/graph/layer.hpp"
-#include "stoker/api/nn/graph/layer_options.hpp"
+#include "stoker/api/nn/layers/dense.hpp"
 
-namespace stoker::nn::layers::dense {
+#include "stoker/api/nn/functional/projection.hpp"
+
+namespace stoker::nn {
+namespace layers::dense {
 namespace {
 
-std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const ParamSet& options) {
+std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const Dense& options) {
   const Shape& x = inputs[0].shape;
   if (x.rank() < 2)
     throw Error{"dense",
                 ErrorCode::shape_mismatch,
                 "expected [batch, …, features], got " + x.to_string(),
                 {{"input", x.to_string()}}};
-  const std::int64_t units = options.integer("units");
-  return kernel_and_bias({x[x.rank() - 1], units}, units, options);
+  return kernel_and_bias({x[x.rank() - 1], options.units}, options.units, options);
 }
 
-std::vector<Tensor> apply(LayerCall& call) {
+std::vector<Tensor> apply(LayerCall& call, const Dense& options) {
   const Tensor bias = call.has("bias") ? call.variable("bias") : Tensor{};
   const Tensor y = projected(call.x(), call.variable("kernel"), bias);
-  return {activation(call.options().text("activation"))(y)};
+  return {activation(options.activation)(y)};
 }
 
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add({.name = "dense",
-             .summary = "activation(x · kernel + bias) along the last axis",
-             .options = product_options(),
-             .variables = &variables,
-             .apply = &apply});
+  table.add<Dense>({.summary = "activation(x · kernel + bias) along the last axis",
+                    .variables = &variables,
+                    .apply = &apply});
 }
 
-}  // namespace stoker::nn::layers::dense
+}  // namespace layers::dense
+
+Node dense(const Node& x, std::int64_t units, layers::Dense options) {
+  give(options.units, units);
+  return Layer{options}(x);
+}
+
+}  // namespace stoker::nn

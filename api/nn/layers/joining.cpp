@@ -1,31 +1,31 @@
-// Several inputs as one: element by element, side by side, or one of several.
+#include "stoker/api/nn/layers/joining.hpp"
+
 #include <algorithm>
 
-#include "stoker/api/nn/graph/layer.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
 
-namespace stoker::nn::layers::joining {
+namespace stoker::nn {
+namespace layers::joining {
 namespace {
 
 constexpr std::size_t any_number = 1U << 20;
 
-/// Rows broadcast to each other as in NumPy; what comes out is folded from the left.
-void add_folded(LayerTable& table, const char* name, const char* summary,
+template <class O>
+void add_folded(LayerTable& table, const char* summary,
                 Tensor (*fold)(const Tensor&, const Tensor&)) {
-  table.add({.name = name,
-             .summary = summary,
-             .least_inputs = 2,
-             .most_inputs = any_number,
-             .apply = [fold](LayerCall& call) {
-               Tensor joined = call.x();
-               for (const Tensor& one : call.inputs().subspan(1)) joined = fold(joined, one);
-               return std::vector<Tensor>{joined};
-             }});
+  table.add<O>({.summary = summary,
+                .least_inputs = 2,
+                .most_inputs = any_number,
+                .apply = [fold](LayerCall& call, const O&) {
+                  Tensor joined = call.x();
+                  for (const Tensor& one : call.inputs().subspan(1)) joined = fold(joined, one);
+                  return std::vector<Tensor>{joined};
+                }});
 }
 
-std::vector<Tensor> side_by_side(LayerCall& call) {
-  const std::int64_t axis = call.options().integer("axis");
+std::vector<Tensor> side_by_side(LayerCall& call, const Concatenate& options) {
+  const std::int64_t axis = options.axis;
   if (axis == 0)
     throw Error{"concatenate",
                 ErrorCode::invalid_parameter,
@@ -36,8 +36,8 @@ std::vector<Tensor> side_by_side(LayerCall& call) {
 
 /// [batch, …] flattened and put side by side: [batch, all features]. Those that `ignore` counts,
 /// from 0 on, are left out.
-std::vector<Tensor> columns(LayerCall& call) {
-  const std::vector<std::int64_t>& ignored = call.options().integers("ignore");
+std::vector<Tensor> columns(LayerCall& call, const StackColumns& options) {
+  const std::vector<std::int64_t>& ignored = options.ignore.list();
   std::vector<Tensor> flat;
   for (std::size_t i = 0; i < call.inputs().size(); ++i) {
     if (std::ranges::find(ignored, static_cast<std::int64_t>(i)) != ignored.end()) continue;
@@ -53,7 +53,7 @@ std::vector<Tensor> columns(LayerCall& call) {
 }
 
 /// Of those that are there.
-std::vector<Tensor> first_given(LayerCall& call) {
+std::vector<Tensor> first_given(LayerCall& call, const OrElse&) {
   const Tensor* found = nullptr;
   for (const Tensor& one : call.inputs()) {
     if (!one.has_value()) continue;
@@ -69,8 +69,7 @@ std::vector<Tensor> first_given(LayerCall& call) {
   return {*found};
 }
 
-/// A condition of rank 1 is one for each row.
-std::vector<Tensor> one_of_two(LayerCall& call) {
+std::vector<Tensor> one_of_two(LayerCall& call, const Cond&) {
   Tensor condition = call.x();
   const std::size_t rank = std::max(call.x(1).rank(), call.x(2).rank());
   if (condition.rank() == 1 && rank > 1) {
@@ -84,40 +83,42 @@ std::vector<Tensor> one_of_two(LayerCall& call) {
 }  // namespace
 
 void define(LayerTable& table) {
-  add_folded(table, "add", "the sum of all inputs",
-             [](const Tensor& a, const Tensor& b) { return a + b; });
-  add_folded(table, "subtract", "the first input less all others",
-             [](const Tensor& a, const Tensor& b) { return a - b; });
-  add_folded(table, "multiply", "the product of all inputs",
-             [](const Tensor& a, const Tensor& b) { return a * b; });
-  table.add({.name = "concatenate",
-             .summary = "inputs side by side along an axis",
-             .options = {{.name = "axis",
-                          .type = ParamType::integer,
-                          .fallback = std::int64_t{-1},
-                          .doc = "not 0, which is the batch"}},
-             .most_inputs = any_number,
-             .apply = &side_by_side});
-  table.add({.name = "stack_columns",
-             .summary = "the features of all inputs side by side",
-             .options = {{.name = "ignore",
-                          .type = ParamType::integers,
-                          .fallback = std::vector<std::int64_t>{},
-                          .doc = "inputs that are left out, counted from 0",
-                          .min = 0}},
-             .most_inputs = any_number,
-             .apply = &columns});
-  table.add({.name = "or_else",
-             .summary = "the first input that is there",
-             .least_inputs = 2,
-             .most_inputs = any_number,
-             .apply = &first_given,
-             .when_missing = WhenMissing::any});
-  table.add({.name = "cond",
-             .summary = "the second input where the first is not 0, else the third",
-             .least_inputs = 3,
-             .most_inputs = 3,
-             .apply = &one_of_two});
+  add_folded<Add>(table, "the sum of all inputs",
+                  [](const Tensor& a, const Tensor& b) { return a + b; });
+  add_folded<Subtract>(table, "the first input less all others",
+                       [](const Tensor& a, const Tensor& b) { return a - b; });
+  add_folded<Multiply>(table, "the product of all inputs",
+                       [](const Tensor& a, const Tensor& b) { return a * b; });
+  table.add<Concatenate>({.summary = "inputs side by side along an axis",
+                          .most_inputs = any_number,
+                          .apply = &side_by_side});
+  table.add<StackColumns>({.summary = "the features of all inputs side by side",
+                           .most_inputs = any_number,
+                           .apply = &columns});
+  table.add<OrElse>({.summary = "the first input that is there",
+                     .least_inputs = 2,
+                     .most_inputs = any_number,
+                     .apply = &first_given,
+                     .when_missing = WhenMissing::any});
+  table.add<Cond>({.summary = "the second input where the first is not 0, else the third",
+                   .least_inputs = 3,
+                   .most_inputs = 3,
+                   .apply = &one_of_two});
 }
 
-}  // namespace stoker::nn::layers::joining
+}  // namespace layers::joining
+
+Node add(std::vector<Node> inputs, const layers::Add& options) {
+  return Layer{options}(std::move(inputs));
+}
+
+Node concatenate(std::vector<Node> inputs, std::int64_t axis, layers::Concatenate options) {
+  options.axis = axis;
+  return Layer{options}(std::move(inputs));
+}
+
+Node or_else(const Node& a, const Node& b, const layers::OrElse& options) {
+  return Layer{options}(std::vector<Node>{a, b});
+}
+
+}  // namespace stoker::nn

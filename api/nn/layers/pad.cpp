@@ -1,15 +1,14 @@
-// A border around images.
-#include "stoker/api/nn/functional/image_axes.hpp"
-#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/nn/layers/pad.hpp"
+
 #include "stoker/api/tensor/core/creation.hpp"
 
 namespace stoker::nn::layers::pad {
 namespace {
 
-std::vector<Tensor> apply(LayerCall& call) {
+std::vector<Tensor> apply(LayerCall& call, const Pad& options) {
   const Tensor& x = call.x();
-  const ImageAxes axes = ImageAxes::of("pad", x.shape(), call.options());
-  const ImageAxes::Edges edges = axes.edges("pad", call.options(), "config");
+  const ImageAxes axes = ImageAxes::of("pad", x.shape(), options.channels);
+  const ImageAxes::Edges edges = axes.edges("pad", "config", options.config);
   const Axes at = axes.space_axes();
   std::vector<Padding> padding(x.rank());
   for (std::size_t i = 0; i < axes.space; ++i) {
@@ -20,27 +19,16 @@ std::vector<Tensor> apply(LayerCall& call) {
                   ErrorCode::shape_mismatch,
                   "nothing would be left of an extent of " + std::to_string(x.shape()[axis]),
                   {{"input", x.shape().to_string()},
-                   {"config", to_string(ParamValue{call.options().integers("config")})}}};
+                   {"config", to_string(ParamValue{options.config.list()})}}};
   }
-  const Tensor value = full({}, call.options().real("value"), x.dtype());
+  const Tensor value = full({}, options.value, x.dtype());
   return {stoker::pad(x, value, padding)};
 }
 
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add({.name = "pad",
-             .summary = "a border around space",
-             .options = {{.name = "config",
-                          .type = ParamType::integers,
-                          .fallback = {},
-                          .doc = "before and behind each axis of space; negative ones crop"},
-                         {.name = "value",
-                          .type = ParamType::real,
-                          .fallback = 0.0,
-                          .doc = "what the border is made of"},
-                         channels_option()},
-             .apply = &apply});
+  table.add<Pad>({.summary = "a border around space", .apply = &apply});
 }
 
 }  // namespace stoker::nn::layers::pad

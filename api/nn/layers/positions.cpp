@@ -1,5 +1,5 @@
-// x [batch, time, features] plus a learned row for each place in time.
-#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/nn/layers/positions.hpp"
+
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
 
@@ -14,16 +14,17 @@ Error refused(const Shape& x, std::int64_t length) {
                {{"input", x.to_string()}, {"length", std::to_string(length)}}};
 }
 
-std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const ParamSet& options) {
+std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs,
+                                    const PositionEmbedding& options) {
   const Shape& x = inputs[0].shape;
-  const std::int64_t length = options.integer("length");
+  const std::int64_t length = options.length;
   if (x.rank() != 3 || x[1] > length) throw refused(x, length);
-  return {{"kernel", Shape{length, x[2]}, options.text("kernel_initializer")}};
+  return {{"kernel", Shape{length, x[2]}, options.kernel_initializer}};
 }
 
-std::vector<Tensor> apply(LayerCall& call) {
+std::vector<Tensor> apply(LayerCall& call, const PositionEmbedding& options) {
   const Shape& x = call.x().shape();
-  const std::int64_t length = call.options().integer("length");
+  const std::int64_t length = options.length;
   // Sequences may be longer than those that the network was built for.
   if (x.rank() != 3 || x[1] > length) throw refused(x, length);
   return {call.x() + slice_along_axis(call.variable("kernel"), 0, x[1])};
@@ -32,19 +33,9 @@ std::vector<Tensor> apply(LayerCall& call) {
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add({.name = "position_embedding",
-             .summary = "adds a learned row for each place in a sequence",
-             .options = {{.name = "length",
-                          .type = ParamType::integer,
-                          .fallback = {},
-                          .doc = "the most steps that a sequence may have",
-                          .min = 1},
-                         {.name = "kernel_initializer",
-                          .type = ParamType::text,
-                          .fallback = ParamValue{std::string{"uniform"}},
-                          .doc = "see initializer.hpp"}},
-             .variables = &variables,
-             .apply = &apply});
+  table.add<PositionEmbedding>({.summary = "adds a learned row for each place in a sequence",
+                                .variables = &variables,
+                                .apply = &apply});
 }
 
 }  // namespace stoker::nn::layers::positions

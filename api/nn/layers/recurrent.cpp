@@ -1,14 +1,6 @@
-// Sequences [batch, time, features] to {[batch, time, units], final state…}: lstm gives c and h,
-// gru h.
-//
-// The input's part of all gates is one product for the whole sequence; each step only adds the
-// state's. Kernels hold all gates side by side, i f g o and r z n, so an initializer counts their
-// outputs together.
-//
-// With reverse=true results stay in the order of time, so that both ways can be merged
-// (bidirectional.cpp).
+#include "stoker/api/nn/layers/recurrent.hpp"
+
 #include "stoker/api/nn/functional/projection.hpp"
-#include "stoker/api/nn/functional/recurrent_inputs.hpp"
 
 namespace stoker::nn::layers::recurrent {
 namespace {
@@ -24,39 +16,36 @@ void check_sequence(const char* op, const Shape& x) {
                 {{"input", x.to_string()}}};
 }
 
-std::vector<VariableSpec> kernels(const char* op, std::span<const TensorSpec> inputs,
-                                  const ParamSet& options, std::int64_t gates) {
+template <class O>
+std::vector<VariableSpec> kernels(std::span<const TensorSpec> inputs, const O& options,
+                                  std::int64_t gates) {
   const Shape& x = inputs[0].shape;
-  check_sequence(op, x);
-  const std::int64_t units = options.integer("units");
-  const std::string& initializer = options.text("kernel_initializer");
+  check_sequence(O::kind, x);
+  const std::int64_t units = options.units;
+  const Named& initializer = options.kernel_initializer;
   std::vector<VariableSpec> all{{"input_kernel", Shape{x[2], gates * units}, initializer},
                                 {"hidden_kernel", Shape{units, gates * units}, initializer}};
-  if (options.flag("use_bias"))
-    all.push_back({"bias", Shape{gates * units}, options.text("bias_initializer")});
+  if (options.use_bias) all.push_back({"bias", Shape{gates * units}, options.bias_initializer});
   return all;
 }
 
-std::vector<VariableSpec> lstm_variables(std::span<const TensorSpec> inputs,
-                                         const ParamSet& options) {
-  std::vector<VariableSpec> all = kernels("lstm", inputs, options, 4);
-  const std::vector<std::int64_t> row{options.integer("units")};
-  check_recurrent_inputs("lstm", inputs, lstm_states, row, options);
-  if (!recurrent_inputs("lstm", inputs.size(), lstm_states, options).states)
-    declare_states(all, {"initial_c", "initial_h"}, row, options);
+std::vector<VariableSpec> lstm_variables(std::span<const TensorSpec> inputs, const Lstm& options) {
+  std::vector<VariableSpec> all = kernels(inputs, options, 4);
+  const std::vector<std::int64_t> row{options.units};
+  check_recurrent_inputs("lstm", inputs, lstm_states, row, options.mask);
+  if (!recurrent_inputs("lstm", inputs.size(), lstm_states, options.mask).states)
+    declare_states(all, {"initial_c", "initial_h"}, row, options.recurrent_initializer);
   return all;
 }
 
-std::vector<VariableSpec> gru_variables(std::span<const TensorSpec> inputs,
-                                        const ParamSet& options) {
-  std::vector<VariableSpec> all = kernels("gru", inputs, options, 3);
-  const std::vector<std::int64_t> row{options.integer("units")};
-  check_recurrent_inputs("gru", inputs, gru_states, row, options);
-  if (options.flag("use_bias"))
-    all.push_back(
-        {"hidden_bias", Shape{options.integer("units")}, options.text("bias_initializer")});
-  if (!recurrent_inputs("gru", inputs.size(), gru_states, options).states)
-    declare_states(all, {"initial_h"}, row, options);
+std::vector<VariableSpec> gru_variables(std::span<const TensorSpec> inputs, const Gru& options) {
+  std::vector<VariableSpec> all = kernels(inputs, options, 3);
+  const std::vector<std::int64_t> row{options.units};
+  check_recurrent_inputs("gru", inputs, gru_states, row, options.mask);
+  if (options.use_bias)
+    all.push_back({"hidden_bias", Shape{options.units}, options.bias_initializer});
+  if (!recurrent_inputs("gru", inputs.size(), gru_states, options.mask).states)
+    declare_states(all, {"initial_h"}, row, options.recurrent_initializer);
   return all;
 }
 
@@ -70,57 +59,55 @@ Tensor gates_of(const char* op, const LayerCall& call) {
   return as_type(gates, expr::merged(gates.dtype(), call.variable("hidden_kernel").dtype()));
 }
 
-TensorSpec state_spec(const LayerCall& call, const Tensor& gates) {
-  return {gates.dtype(), Shape{gates.shape()[0], call.options().integer("units")}};
+TensorSpec state_spec(const Tensor& gates, std::int64_t units) {
+  return {gates.dtype(), Shape{gates.shape()[0], units}};
 }
 
-std::vector<Tensor> apply_lstm(LayerCall& call) {
-  const auto given = recurrent_inputs("lstm", call.inputs().size(), lstm_states, call.options());
+std::vector<Tensor> apply_lstm(LayerCall& call, const Lstm& options) {
+  const auto given = recurrent_inputs("lstm", call.inputs().size(), lstm_states, options.mask);
   const Tensor gates = gates_of("lstm", call);
-  const TensorSpec state = state_spec(call, gates);
-  const GateFunctions functions = gate_functions(call.options());
+  const TensorSpec state = state_spec(gates, options.units);
+  const GateFunctions functions = gate_functions(options);
   const Tensor& kernel = call.variable("hidden_kernel");
   const auto cell = [&](const LstmState& before, const Tensor& from_input) {
     return lstm_step(from_input, before, kernel, functions);
   };
   const LstmState start{initial_state(call, given, 0, "initial_c", state),
                         initial_state(call, given, 1, "initial_h", state)};
-  const auto [sequence, last] = unroll(call, given, cell, gates, start);
+  const auto [sequence, last] = unroll(call, options, given, cell, gates, start);
   return {sequence, last.c, last.h};
 }
 
-std::vector<Tensor> apply_gru(LayerCall& call) {
-  const auto given = recurrent_inputs("gru", call.inputs().size(), gru_states, call.options());
+std::vector<Tensor> apply_gru(LayerCall& call, const Gru& options) {
+  const auto given = recurrent_inputs("gru", call.inputs().size(), gru_states, options.mask);
   const Tensor gates = gates_of("gru", call);
-  const GateFunctions functions = gate_functions(call.options());
+  const GateFunctions functions = gate_functions(options);
   const Tensor& kernel = call.variable("hidden_kernel");
   const Tensor bias =
       call.has("hidden_bias") ? as_type(call.variable("hidden_bias"), gates.dtype()) : Tensor{};
   const auto cell = [&](const GruState& before, const Tensor& from_input) {
     return gru_step(from_input, before, kernel, bias, functions);
   };
-  const GruState start{initial_state(call, given, 0, "initial_h", state_spec(call, gates))};
-  const auto [sequence, last] = unroll(call, given, cell, gates, start);
+  const GruState start{
+      initial_state(call, given, 0, "initial_h", state_spec(gates, options.units))};
+  const auto [sequence, last] = unroll(call, options, given, cell, gates, start);
   return {sequence, last.h};
 }
 
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add({.name = "lstm",
-             .summary = "a long short-term memory over [batch, time, features]: {sequence, c, h}",
-             .options = recurrent_options(),
-             .most_inputs = 4,
-             .outputs = 3,
-             .variables = &lstm_variables,
-             .apply = &apply_lstm});
-  table.add({.name = "gru",
-             .summary = "gated recurrent units over [batch, time, features]: {sequence, h}",
-             .options = recurrent_options(),
-             .most_inputs = 3,
-             .outputs = 2,
-             .variables = &gru_variables,
-             .apply = &apply_gru});
+  table.add<Lstm>(
+      {.summary = "a long short-term memory over [batch, time, features]: {sequence, c, h}",
+       .most_inputs = 4,
+       .outputs = 3,
+       .variables = &lstm_variables,
+       .apply = &apply_lstm});
+  table.add<Gru>({.summary = "gated recurrent units over [batch, time, features]: {sequence, h}",
+                  .most_inputs = 3,
+                  .outputs = 2,
+                  .variables = &gru_variables,
+                  .apply = &apply_gru});
 }
 
 }  // namespace stoker::nn::layers::recurrent

@@ -1,52 +1,33 @@
-// Layers that give channels mean 0 and variance 1 while training, remember the statistics that they
-// saw, and normalise by those afterwards.
-//
-//     batch_norm     statistics of a channel are those of the whole batch
-//     instance_norm  each row's channels have their own; remembered is their mean over the batch
-//
-// `momentum` has Axon's meaning, how much of the old is kept:
-//
-//     running = momentum·old + (1 − momentum)·new
-//
-// running=false normalises by what passes at inference, too, as ONNX' InstanceNormalization does.
-//
-// Ioffe and Szegedy, arXiv:1502.03167; Ulyanov et al., arXiv:1607.08022.
-#include "stoker/api/nn/functional/channel_statistics.hpp"
-#include "stoker/api/nn/graph/layer_options.hpp"
+#include "stoker/api/nn/layers/running_normalization.hpp"
+
 #include "stoker/api/tensor.hpp"
 
-namespace stoker::nn::layers::running_normalization {
+namespace stoker::nn {
+namespace layers::running_normalization {
 namespace {
 
-/// Whose statistics: those over all axes from `first_axis` on but that of channels.
-struct Kind {
-  const char* name;
-  const char* summary;
-  std::int64_t first_axis;
-};
-constexpr Kind batch{"batch_norm", "by the batch's statistics while training, by running ones else",
-                     0};
-constexpr Kind instance{"instance_norm",
-                        "each row's channels by their own statistics while training, by running "
-                        "ones else",
-                        1};
+/// Whose statistics: those over all axes from this one on but that of channels.
+constexpr std::int64_t first_axis(const BatchNorm&) { return 0; }
+constexpr std::int64_t first_axis(const InstanceNorm&) { return 1; }
 
-Axes axes_of(const Kind& kind, const Shape& x, std::int64_t channels) {
+template <class O> Axes axes_of(const Shape& x, std::int64_t channels, const O& options) {
   Axes axes;
-  for (std::int64_t axis = kind.first_axis; axis < static_cast<std::int64_t>(x.rank()); ++axis)
+  for (std::int64_t axis = first_axis(options); axis < static_cast<std::int64_t>(x.rank()); ++axis)
     if (axis != channels) axes.push_back(axis);
   if (axes.empty())
-    throw Error{kind.name,
+    throw Error{O::kind,
                 ErrorCode::shape_mismatch,
                 "expected axes beside the batch and channels, got " + x.to_string(),
                 {{"input", x.to_string()}}};
   return axes;
 }
 
-std::vector<VariableSpec> variables(const Kind& kind, const Shape& x, const ParamSet& options) {
-  std::vector<VariableSpec> all = scale_and_shift(kind.name, x, options);
-  (void)axes_of(kind, x, channel_axis(kind.name, x, options));
-  if (!options.flag("running")) return all;
+template <class O>
+std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const O& options) {
+  const Shape& x = inputs[0].shape;
+  std::vector<VariableSpec> all = scale_and_shift(O::kind, x, options);
+  (void)axes_of(x, channel_axis(O::kind, x, options.channel_index), options);
+  if (!options.running) return all;
   const Shape shape = all[0].shape;
   all.push_back({"mean", shape, "zeros", VariableKind::state});
   all.push_back({"var", shape, "ones", VariableKind::state});
@@ -54,61 +35,46 @@ std::vector<VariableSpec> variables(const Kind& kind, const Shape& x, const Para
 }
 
 /// What is remembered after `now`, which has extents of 1 beside the batch and the channels.
-void remember(LayerCall& call, const char* name, const Tensor& now) {
+void remember(LayerCall& call, const char* name, const Tensor& now, double momentum) {
   const Tensor& old = call.variable(name);
-  const double momentum = call.options().real("momentum");
   Tensor seen = stop_gradient(now);
   if (now.shape().elements() != old.shape().elements()) seen = mean(seen, {Axes{0}, true});
   seen = stoker::reshape(seen, old.shape());
   call.set_state(name, as_type(old * momentum + seen * (1 - momentum), old.dtype()));
 }
 
-std::vector<Tensor> apply(const Kind& kind, LayerCall& call) {
-  const ParamSet& options = call.options();
+template <class O> std::vector<Tensor> apply(LayerCall& call, const O& options) {
   const Tensor& x = call.x();
-  const std::int64_t axis = channel_axis(kind.name, x.shape(), options);
-  const bool running = options.flag("running");
+  const std::int64_t axis = channel_axis(O::kind, x.shape(), options.channel_index);
   Moments of;
-  if (call.training() || !running) {
-    of = moments(x, axes_of(kind, x.shape(), axis));
-    if (running) {
-      remember(call, "mean", of.mean);
-      remember(call, "var", of.variance);
+  if (call.training() || !options.running) {
+    of = moments(x, axes_of(x.shape(), axis, options));
+    if (options.running) {
+      remember(call, "mean", of.mean, options.momentum);
+      remember(call, "var", of.variance, options.momentum);
     }
   } else {
     of = {along_channels(call.variable("mean"), x, axis),
           along_channels(call.variable("var"), x, axis)};
   }
-  return {scaled_and_shifted(call, normalized(x, of, options.real("epsilon")), axis)};
-}
-
-void add(LayerTable& table, const Kind& kind) {
-  std::vector<ParamSpec> options = normalization_options();
-  append(options, {{.name = "momentum",
-                    .type = ParamType::real,
-                    .fallback = 0.1,
-                    .doc = "how much of the running statistics each batch leaves",
-                    .min = 0,
-                    .max = 1},
-                   {.name = "running",
-                    .type = ParamType::boolean,
-                    .fallback = true,
-                    .doc = "keeps running statistics, for inference"}});
-  table.add({.name = kind.name,
-             .summary = kind.summary,
-             .options = std::move(options),
-             .variables =
-                 [&kind](std::span<const TensorSpec> inputs, const ParamSet& given) {
-                   return variables(kind, inputs[0].shape, given);
-                 },
-             .apply = [&kind](LayerCall& call) { return apply(kind, call); }});
+  return {scaled_and_shifted(call, normalized(x, of, options.epsilon), axis)};
 }
 
 }  // namespace
 
 void define(LayerTable& table) {
-  add(table, batch);
-  add(table, instance);
+  table.add<BatchNorm>({.summary = "by the batch's statistics while training, by running ones else",
+                        .variables = &variables<BatchNorm>,
+                        .apply = &apply<BatchNorm>});
+  table.add<InstanceNorm>(
+      {.summary =
+           "each row's channels by their own statistics while training, by running ones else",
+       .variables = &variables<InstanceNorm>,
+       .apply = &apply<InstanceNorm>});
 }
 
-}  // namespace stoker::nn::layers::running_normalization
+}  // namespace layers::running_normalization
+
+Node batch_norm(const Node& x, const layers::BatchNorm& options) { return Layer{options}(x); }
+
+}  // namespace stoker::nn

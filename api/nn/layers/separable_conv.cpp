@@ -1,25 +1,19 @@
-// Depthwise convolutions in one pass for each axis of space.
-//
-// Pass i has a kernel along axis i only, [1…, taps, …1, 1, channels·multiplier], and strides,
-// padding and dilations of that axis only. So all passes together, without biases between, are a
-// depthwise convolution whose kernels are products of one factor for each axis, at the cost of
-// their sum. (Axon gives each pass the strides of all axes; for strides of 1 both are the same.)
-//
-// The first pass multiplies the channels; each pass has a bias, and only the last the activation.
-// Chollet, arXiv:1610.02357, has the idea of separating what a kernel does.
-#include "stoker/api/nn/functional/activation.hpp"
-#include "stoker/api/nn/functional/image_axes.hpp"
-#include "stoker/api/nn/graph/layer.hpp"
-#include "stoker/api/nn/graph/layer_options.hpp"
+#include "stoker/api/nn/layers/separable_conv.hpp"
+
 #include "stoker/api/tensor/core/shape_queries.hpp"
 
 namespace stoker::nn::layers::separable_conv {
 namespace {
 
-ImageAxes axes_of(const char* op, std::size_t space, const Shape& x, const ParamSet& options) {
-  const ImageAxes axes = ImageAxes::of(op, x, options);
+/// How many axes of space a kind has.
+constexpr std::size_t space_of(const SeparableConv2d&) { return 2; }
+constexpr std::size_t space_of(const SeparableConv3d&) { return 3; }
+
+template <class O> ImageAxes axes_of(const Shape& x, const O& options) {
+  const ImageAxes axes = ImageAxes::of(O::kind, x, options.channels);
+  const std::size_t space = space_of(options);
   if (axes.space != space)
-    throw Error{op,
+    throw Error{O::kind,
                 ErrorCode::shape_mismatch,
                 "expected batch, channels and " + std::to_string(space) + " axes of space, got " +
                     x.to_string(),
@@ -31,20 +25,22 @@ std::string numbered(const char* variable, std::size_t pass) {
   return variable + ("_" + std::to_string(pass + 1));
 }
 
-std::vector<VariableSpec> variables_of(const char* op, std::size_t space, const TensorSpec& x,
-                                       const ParamSet& options) {
-  const ImageAxes axes = axes_of(op, space, x.shape, options);
-  const std::int64_t units = axes.channels(x.shape) * options.integer("multiplier");
-  const Axes size = axes.list(op, options, "kernel_size");
+template <class O>
+std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const O& options) {
+  const Shape& x = inputs[0].shape;
+  const ImageAxes axes = axes_of(x, options);
+  const std::size_t space = axes.space;
+  const std::int64_t units = axes.channels(x) * options.multiplier;
+  const Axes size = axes.list(O::kind, "kernel_size", options.kernel_size);
   std::vector<VariableSpec> all;
   for (std::size_t pass = 0; pass < space; ++pass) {
     std::vector<std::int64_t> extents(space + 1, 1);
     extents[pass] = size[pass];
     extents.push_back(units);
-    all.push_back({numbered("kernel", pass), Shape::make(extents, op).value(),
-                   options.text("kernel_initializer")});
-    if (options.flag("use_bias"))
-      all.push_back({numbered("bias", pass), Shape{units}, options.text("bias_initializer")});
+    all.push_back({numbered("kernel", pass), Shape::make(extents, O::kind).value(),
+                   options.kernel_initializer});
+    if (options.use_bias)
+      all.push_back({numbered("bias", pass), Shape{units}, options.bias_initializer});
   }
   return all;
 }
@@ -56,13 +52,13 @@ template <class List, class One> List only(std::size_t axis, const List& all, co
   return list;
 }
 
-std::vector<Tensor> apply_of(const char* op, std::size_t space, LayerCall& call) {
-  const ParamSet& options = call.options();
-  const ImageAxes axes = axes_of(op, space, call.x().shape(), options);
-  const Axes strides = axes.list(op, options, "strides");
-  const Axes input_dilation = axes.list(op, options, "input_dilation");
-  const Axes kernel_dilation = axes.list(op, options, "kernel_dilation");
-  const ImageAxes::Padding padding = axes.padding(op, options);
+template <class O> std::vector<Tensor> apply(LayerCall& call, const O& options) {
+  const ImageAxes axes = axes_of(call.x().shape(), options);
+  const std::size_t space = axes.space;
+  const Axes strides = axes.list(O::kind, "strides", options.strides);
+  const Axes input_dilation = axes.list(O::kind, "input_dilation", options.input_dilation);
+  const Axes kernel_dilation = axes.list(O::kind, "kernel_dilation", options.kernel_dilation);
+  const ImageAxes::Padding padding = axes.padding(O::kind, options.padding, options.pads);
   const std::pair<std::int64_t, std::int64_t> none{0, 0};
   Tensor y = call.x();
   for (std::size_t pass = 0; pass < space; ++pass) {
@@ -75,35 +71,23 @@ std::vector<Tensor> apply_of(const char* op, std::size_t space, LayerCall& call)
     if (const auto* edges = std::get_if<ImageAxes::Edges>(&padding))
       how.padding = only(pass, *edges, none);
     else
-      how.padding = std::get<Pad>(padding);
+      how.padding = std::get<stoker::Pad>(padding);
     y = stoker::conv(y, call.variable(numbered("kernel", pass)), how);
-    if (options.flag("use_bias")) y = axes.with_bias(y, call.variable(numbered("bias", pass)));
+    if (options.use_bias) y = axes.with_bias(y, call.variable(numbered("bias", pass)));
   }
-  return {activation(options.text("activation"))(y)};
-}
-
-LayerDefinition definition(const char* name, std::size_t space) {
-  LayerDefinition made;
-  made.name = name;
-  made.summary = "each channel convolved along one axis after the other";
-  made.options = {{.name = "multiplier",
-                   .type = ParamType::integer,
-                   .fallback = std::int64_t{1},
-                   .doc = "units for each channel",
-                   .min = 1}};
-  append(made.options, convolution_options());
-  made.variables = [name, space](std::span<const TensorSpec> inputs, const ParamSet& options) {
-    return variables_of(name, space, inputs[0], options);
-  };
-  made.apply = [name, space](LayerCall& call) { return apply_of(name, space, call); };
-  return made;
+  return {activation(options.activation)(y)};
 }
 
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add(definition("separable_conv2d", 2));
-  table.add(definition("separable_conv3d", 3));
+  constexpr const char* summary = "each channel convolved along one axis after the other";
+  table.add<SeparableConv2d>({.summary = summary,
+                              .variables = &variables<SeparableConv2d>,
+                              .apply = &apply<SeparableConv2d>});
+  table.add<SeparableConv3d>({.summary = summary,
+                              .variables = &variables<SeparableConv3d>,
+                              .apply = &apply<SeparableConv3d>});
 }
 
 }  // namespace stoker::nn::layers::separable_conv

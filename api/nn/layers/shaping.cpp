@@ -1,16 +1,15 @@
-// Layers that change how rows lie, and the one that applies a function. The batch stays where it is.
+#include "stoker/api/nn/layers/shaping.hpp"
+
 #include <algorithm>
 
-#include "stoker/api/nn/functional/activation.hpp"
-#include "stoker/api/nn/graph/layer.hpp"
-#include "stoker/api/nn/graph/layer_options.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
 
-namespace stoker::nn::layers::shaping {
+namespace stoker::nn {
+namespace layers::shaping {
 namespace {
 
-std::vector<Tensor> flatten(LayerCall& call) {
+std::vector<Tensor> flatten(LayerCall& call, const Flatten&) {
   const Tensor& x = call.x();
   // Of the row, whatever the batch is: -1 would not do for a batch of none.
   std::int64_t features = 1;
@@ -18,9 +17,9 @@ std::vector<Tensor> flatten(LayerCall& call) {
   return {stoker::reshape(x, {x.shape()[0], features})};
 }
 
-std::vector<Tensor> reshape(LayerCall& call) {
+std::vector<Tensor> reshape(LayerCall& call, const Reshape& options) {
   const Tensor& x = call.x();
-  std::vector<std::int64_t> extents = call.options().integers("shape");
+  std::vector<std::int64_t> extents = options.shape.list();
   std::int64_t row = 1;
   for (std::size_t axis = 1; axis < x.rank(); ++axis) row *= x.shape()[axis];
   std::int64_t known = 1;
@@ -31,19 +30,18 @@ std::vector<Tensor> reshape(LayerCall& call) {
   std::int64_t wanted = 1;
   for (const std::int64_t extent : extents) wanted *= extent;
   if (wanted != row || std::ranges::any_of(extents, [](std::int64_t one) { return one < 0; }))
-    throw Error{"reshape",
-                ErrorCode::shape_mismatch,
-                "rows of " + std::to_string(row) + " elements cannot have that shape",
-                {{"input", x.shape().to_string()},
-                 {"shape", to_string(ParamValue{call.options().integers("shape")})}}};
+    throw Error{
+        "reshape",
+        ErrorCode::shape_mismatch,
+        "rows of " + std::to_string(row) + " elements cannot have that shape",
+        {{"input", x.shape().to_string()}, {"shape", to_string(ParamValue{options.shape.list()})}}};
   extents.insert(extents.begin(), x.shape()[0]);
   return {stoker::reshape(x, extents)};
 }
 
-/// `permutation` speaks of the row's axes, which it counts from 1: {2, 1} turns images.
-std::vector<Tensor> transpose(LayerCall& call) {
+std::vector<Tensor> transpose(LayerCall& call, const Transpose& options) {
   const Tensor& x = call.x();
-  std::vector<std::int64_t> axes = call.options().integers("permutation");
+  std::vector<std::int64_t> axes = options.permutation.list();
   if (axes.empty())
     for (auto axis = static_cast<std::int64_t>(x.rank()); --axis > 0;) axes.push_back(axis);
   std::vector<std::int64_t> sorted = axes;
@@ -61,50 +59,45 @@ std::vector<Tensor> transpose(LayerCall& call) {
   return {stoker::transpose(x, Axes(axes.begin(), axes.end()))};
 }
 
-std::vector<VariableSpec> bias_of(std::span<const TensorSpec> inputs, const ParamSet& options) {
+std::vector<VariableSpec> bias_of(std::span<const TensorSpec> inputs, const Bias& options) {
   const Shape& x = inputs[0].shape;
   if (x.rank() < 2)
     throw Error{"bias",
                 ErrorCode::shape_mismatch,
                 "expected [batch, …, features], got " + x.to_string(),
                 {{"input", x.to_string()}}};
-  return {{"bias", Shape{x[x.rank() - 1]}, options.text("bias_initializer")}};
+  return {{"bias", Shape{x[x.rank() - 1]}, options.bias_initializer}};
 }
 
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add({.name = "activation",
-             .summary = "a function of each element",
-             .options = {{.name = "function",
-                          .type = ParamType::text,
-                          .fallback = {},
-                          .doc = "see activation.hpp"}},
-             .apply = [](LayerCall& call) {
-               return std::vector<Tensor>{activation(call.options().text("function"))(call.x())};
-             }});
-  table.add({.name = "bias",
-             .summary = "x + bias along the last axis",
-             .options = {kernel_options()[2]},
-             .variables = &bias_of,
-             .apply = [](LayerCall& call) {
-               return std::vector<Tensor>{call.x() + call.variable("bias")};
-             }});
-  table.add({.name = "flatten", .summary = "rows as vectors", .apply = &flatten});
-  table.add({.name = "reshape",
-             .summary = "rows of another shape",
-             .options = {{.name = "shape",
-                          .type = ParamType::integers,
-                          .fallback = {},
-                          .doc = "of a row; one may be -1: what is left"}},
-             .apply = &reshape});
-  table.add({.name = "transpose",
-             .summary = "rows with their axes in another order",
-             .options = {{.name = "permutation",
-                          .type = ParamType::integers,
-                          .fallback = std::vector<std::int64_t>{},
-                          .doc = "of the axes from 1 on; none: turned round"}},
-             .apply = &transpose});
+  table.add<Activation>({.summary = "a function of each element",
+                         .apply = [](LayerCall& call, const Activation& options) {
+                           return std::vector<Tensor>{activation(options.function)(call.x())};
+                         }});
+  table.add<Bias>({.summary = "x + bias along the last axis",
+                   .variables = &bias_of,
+                   .apply = [](LayerCall& call, const Bias&) {
+                     return std::vector<Tensor>{call.x() + call.variable("bias")};
+                   }});
+  table.add<Flatten>({.summary = "rows as vectors", .apply = &flatten});
+  table.add<Reshape>({.summary = "rows of another shape", .apply = &reshape});
+  table.add<Transpose>({.summary = "rows with their axes in another order", .apply = &transpose});
 }
 
-}  // namespace stoker::nn::layers::shaping
+}  // namespace layers::shaping
+
+Node activation(const Node& x, ActivationName function, layers::Activation options) {
+  give(options.function, std::move(function));
+  return Layer{options}(x);
+}
+
+Node flatten(const Node& x, const layers::Flatten& options) { return Layer{options}(x); }
+
+Node reshape(const Node& x, Extents row, layers::Reshape options) {
+  give(options.shape, std::move(row));
+  return Layer{options}(x);
+}
+
+}  // namespace stoker::nn

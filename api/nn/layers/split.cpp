@@ -1,27 +1,25 @@
-// One input as several, cut along an axis.
-//
-//     Layer{"split", {{"splits", 4}}}.outputs({x})          // four equal parts
-//     Layer{"split", {{"splits", {1, 6, 3}}}}.outputs({x})  // three parts of these sizes
+#include "stoker/api/nn/layers/split.hpp"
+
 #include <algorithm>
 #include <numeric>
 
-#include "stoker/api/nn/graph/layer.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
 
-namespace stoker::nn::layers::split {
+namespace stoker::nn {
+namespace layers::split {
 namespace {
 
-[[noreturn]] void refuse(const std::string& why, const Shape& x, const ParamSet& options) {
+[[noreturn]] void refuse(const std::string& why, const Shape& x, const Split& options) {
   throw Error{"split",
               ErrorCode::shape_mismatch,
               why,
               {{"input", x.to_string()},
-               {"axis", std::to_string(options.integer("axis"))},
-               {"splits", to_string(ParamValue{options.integers("splits")})}}};
+               {"axis", std::to_string(options.axis)},
+               {"splits", to_string(ParamValue{options.splits.list()})}}};
 }
 
-std::size_t count(const ParamSet& options) {
-  const std::vector<std::int64_t>& splits = options.integers("splits");
+std::size_t count(const Split& options) {
+  const std::vector<std::int64_t>& splits = options.splits.list();
   if (splits.empty())
     throw Error{"split",
                 ErrorCode::invalid_parameter,
@@ -31,8 +29,8 @@ std::size_t count(const ParamSet& options) {
 }
 
 /// The axis, counted from the front; not the batch.
-std::int64_t axis_of(const Shape& x, const ParamSet& options) {
-  const std::int64_t given = options.integer("axis");
+std::int64_t axis_of(const Shape& x, const Split& options) {
+  const std::int64_t given = options.axis;
   const auto rank = static_cast<std::int64_t>(x.rank());
   const std::int64_t axis = given < 0 ? given + rank : given;
   if (axis < 1 || axis >= rank)
@@ -44,12 +42,11 @@ std::int64_t axis_of(const Shape& x, const ParamSet& options) {
   return axis;
 }
 
-std::vector<Tensor> apply(LayerCall& call) {
-  const ParamSet& options = call.options();
+std::vector<Tensor> apply(LayerCall& call, const Split& options) {
   const Shape& x = call.x().shape();
   const std::int64_t axis = axis_of(x, options);
   const std::int64_t extent = x[static_cast<std::size_t>(axis)];
-  std::vector<std::int64_t> sizes = options.integers("splits");
+  std::vector<std::int64_t> sizes = options.splits.list();
   if (sizes.size() == 1) {
     const std::int64_t parts = sizes[0];
     if (extent % parts != 0)
@@ -75,19 +72,16 @@ std::vector<Tensor> apply(LayerCall& call) {
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add({.name = "split",
-             .summary = "parts of the input along an axis",
-             .options = {{.name = "splits",
-                          .type = ParamType::integers,
-                          .fallback = {},
-                          .doc = "one number: how many equal parts; several: their sizes",
-                          .min = 1},
-                         {.name = "axis",
-                          .type = ParamType::integer,
-                          .fallback = std::int64_t{-1},
-                          .doc = "not 0, which is the batch"}},
-             .apply = &apply,
-             .count_outputs = &count});
+  table.add<Split>(
+      {.summary = "parts of the input along an axis", .apply = &apply, .count_outputs = &count});
 }
 
-}  // namespace stoker::nn::layers::split
+}  // namespace layers::split
+
+std::vector<Node> split(const Node& x, Extents splits, std::int64_t axis, layers::Split options) {
+  give(options.splits, std::move(splits));
+  options.axis = axis;
+  return Layer{options}.outputs({x});
+}
+
+}  // namespace stoker::nn

@@ -1,6 +1,8 @@
 // Models whose weights take less memory.
 #include <algorithm>
 
+#include "stoker/api/nn/layers/dense.hpp"
+#include "stoker/api/nn/layers/quantized_dense.hpp"
 #include "stoker/api/train/model/model_data.hpp"
 #include "stoker/api/train/model/quantization.hpp"
 #include "stoker/api/train/optim/loss_scale.hpp"
@@ -45,10 +47,12 @@ void check_finite(const std::string& name, const Tensor& kernel) {
 
 /// The same dense layer around a kernel of 8 bits.
 Layer in_8_bits(const Layer& dense, const std::string& name) {
-  Params options;
-  for (const Params::Entry& entry : dense.given().entries())
-    if (entry.name != "kernel_initializer") options.set(entry.name, entry.value);
-  return Layer{"quantized_dense", options, name};
+  const auto of = options::from<layers::Dense>(dense.options());
+  return Layer{layers::QuantizedDense{.units = of.units,
+                                      .use_bias = of.use_bias,
+                                      .bias_initializer = of.bias_initializer,
+                                      .activation = of.activation,
+                                      .name = name}};
 }
 
 bool can_be_8_bits(const Layer& layer) { return layer.in_table() && layer.kind() == "dense"; }

@@ -130,7 +130,7 @@ Network with_precision(const Network& network, const Precision& precision) {
     LayerDefinition definition = layer.definition();
     definition.apply =
         Casting{layer, info, precision.spares(info) ? DType::f32 : precision.compute};
-    return Layer{std::move(definition), layer.given(), info.name};
+    return layer.redefined(std::move(definition)).renamed(info.name);
   };
   const auto finish = [&](const Node& output) {
     return function({output}, [dtype = precision.output](std::span<const Tensor> x) {

@@ -1,5 +1,7 @@
 #include "stoker/api/train/script/handles.hpp"
 
+#include "stoker/api/nn/layers/joining.hpp"
+
 namespace stoker::nn::script {
 namespace {
 
@@ -13,20 +15,17 @@ constexpr const char* description_key = "stoker.nn.description";
 constexpr std::size_t node_bytes = 512;
 constexpr std::size_t recipe_bytes = 1024;
 
-template <const char* const& Kind> int join(lua_State* L, lua::Script&) {
+template <class Kind> int join(lua_State* L, lua::Script&) {
   std::vector<Node> inputs;
   for (int i = 1; i <= 2; ++i) {
     const Node* node = test_node(L, i);
     if (node == nullptr)
-      refuse(L, Kind, "both sides must be nodes, one of them is " + type_at(L, i));
+      refuse(L, Kind::kind, "both sides must be nodes, one of them is " + type_at(L, i));
     inputs.push_back(*node);
   }
-  push_node(L, Layer{Kind}(std::move(inputs)));
+  push_node(L, Layer{Kind{}}(std::move(inputs)));
   return 1;
 }
-constexpr const char* add_kind = "add";
-constexpr const char* subtract_kind = "subtract";
-constexpr const char* multiply_kind = "multiply";
 
 int apply_layer(lua_State* L, lua::Script&) {
   const Layer layer = *test_layer(L, 1);
@@ -71,9 +70,9 @@ void set_description(lua_State* L, Description& description) {
 
 void open_handles(lua_State* L) {
   lua::open_type<Node>(L, node_type);
-  set_method(L, "__add", lua::function<join<add_kind>>);
-  set_method(L, "__sub", lua::function<join<subtract_kind>>);
-  set_method(L, "__mul", lua::function<join<multiply_kind>>);
+  set_method(L, "__add", lua::function<join<layers::Add>>);
+  set_method(L, "__sub", lua::function<join<layers::Subtract>>);
+  set_method(L, "__mul", lua::function<join<layers::Multiply>>);
   set_method(L, "__tostring", lua::function<node_text>);
   lua_pop(L, 1);
   lua::open_type<Layer>(L, layer_type);

@@ -77,7 +77,7 @@ int call_kind(lua_State* L, lua::Script&) {
   }
   lua::spend(L, 100);
   const std::vector<Node> outputs =
-      Layer{kind.name, given.options, given.name}.outputs(std::move(inputs));
+      Layer{Named{kind.name, given.options}, given.name}.outputs(std::move(inputs));
   luaL_checkstack(L, static_cast<int>(outputs.size()), "too many outputs");
   for (const Node& output : outputs) push_node(L, output);
   return static_cast<int>(outputs.size());
@@ -94,7 +94,7 @@ int make_layer(lua_State* L, lua::Script&) {
       refuse(L, "layer", "options are written {name = value, …}, got " + type_at(L, 2));
     read_options(L, 2, kind, given);
   }
-  push_layer(L, Layer{kind.name, given.options, given.name});
+  push_layer(L, Layer{Named{kind.name, given.options}, given.name});
   return 1;
 }
 

@@ -1,0 +1,233 @@
+// Options as structs: each is defined once, in the struct of what has it, and everything else follows.
+//
+//     struct Dropout {
+//       static constexpr const char* kind = "dropout";
+//       double rate = 0.5;
+//     };
+//     template <class V> void visit_options(Dropout& o, V&& visit) {
+//       visit("rate", o.rate, within(0, 1), "how much is left out");
+//     }
+//
+// `visit_options`, found by argument-dependent lookup, names each option in order, with its member, what the member
+// may be, and a text. From it come the table of ParamSpec, which scripts, saved files, refusals and pages of
+// reference read, and both conversions: a program writes Dropout{.rate = 0.2}, a script rate = 0.2.
+//
+// Members are bool, std::int64_t, double, std::string, an enum with words, Extents, or a name with options of its own
+// (named.hpp); the default is what the struct has. Required<T> has none.
+//
+// Values; any thread. Errors are thrown: invalid_parameter for a required option that is given twice. Ranges are
+// checked where a ParamSet is resolved.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "stoker/api/nn/graph/named.hpp"
+#include "stoker/kernels/params.hpp"
+
+namespace stoker::nn {
+
+/// A list of integers, which one alone stands for, too: 3, {3, 5}.
+class Extents {
+ public:
+  Extents() = default;
+  Extents(std::integral auto one)  // NOLINT(google-explicit-constructor)
+      : list_{static_cast<std::int64_t>(one)} {}
+  Extents(std::initializer_list<std::int64_t> list) : list_{list} {}
+  Extents(std::vector<std::int64_t> list)  // NOLINT(google-explicit-constructor)
+      : list_{std::move(list)} {}
+  [[nodiscard]] const std::vector<std::int64_t>& list() const noexcept { return list_; }
+
+ private:
+  std::vector<std::int64_t> list_;
+};
+
+/// The kind of a struct that several kinds have: `using Lstm = RecurrentOf<"lstm">`.
+template <std::size_t Size> struct KindName {
+  consteval KindName(const char (&name)[Size]) {  // NOLINT(google-explicit-constructor)
+    std::copy_n(name, Size, text);
+  }
+  char text[Size] = {};
+};
+
+/// An option without a default.
+template <class T> class Required {
+ public:
+  Required() = default;
+  Required(T value) : value_{value}, given_{true} {}     // NOLINT(google-explicit-constructor)
+  operator const T&() const noexcept { return value_; }  // NOLINT(google-explicit-constructor)
+  [[nodiscard]] bool is_given() const noexcept { return given_; }
+
+ private:
+  T value_ = {};
+  bool given_ = false;
+};
+
+/// The same of a class, with whose constructors it is made.
+template <class T>
+requires std::is_class_v<T>
+class Required<T> : public T {
+ public:
+  using T::T;
+  Required() : given_{false} {}
+  Required(T value) : T{std::move(value)} {}  // NOLINT(google-explicit-constructor)
+  [[nodiscard]] bool is_given() const noexcept { return given_; }
+
+ private:
+  bool given_ = true;
+};
+
+/// Gives a required option what a function takes as an argument of its own.
+template <class T> void give(Required<T>& option, std::type_identity_t<T> value) {
+  if (option.is_given())
+    throw Error{"options", ErrorCode::invalid_parameter,
+                "an option is given twice: by name, and as an argument of the function"};
+  option = std::move(value);
+}
+
+// What a member may be ---------------------------------------------------------------------------------
+struct Anything {};
+inline constexpr Anything anything{};
+
+/// Of numbers, and of each integer of a list; both ends are allowed.
+struct NumberRange {
+  std::optional<double> min = {};
+  std::optional<double> max = {};
+};
+[[nodiscard]] constexpr NumberRange at_least(double min) { return {.min = min}; }
+[[nodiscard]] constexpr NumberRange within(double min, double max) {
+  return {.min = min, .max = max};
+}
+
+/// The words of an enum, in the order in which they are listed.
+template <class E> using Words = std::vector<std::pair<const char*, E>>;
+template <class E>
+[[nodiscard]] Words<E> one_of(std::initializer_list<std::pair<const char*, E>> words) {
+  return words;
+}
+
+// What follows -----------------------------------------------------------------------------------------
+namespace options {
+
+template <class T> struct Member {
+  using Type = T;
+  static constexpr bool required = false;
+};
+template <class T> struct Member<Required<T>> {
+  using Type = T;
+  static constexpr bool required = true;
+};
+
+template <class T> [[nodiscard]] constexpr ParamType type_of() {
+  if constexpr (std::is_same_v<T, bool>)
+    return ParamType::boolean;
+  else if constexpr (std::is_same_v<T, std::int64_t>)
+    return ParamType::integer;
+  else if constexpr (std::is_same_v<T, double>)
+    return ParamType::real;
+  else if constexpr (std::is_same_v<T, Extents>)
+    return ParamType::integers;
+  else
+    return ParamType::text;
+}
+
+/// A member as scripts and files have it.
+template <class T, class Rule>
+[[nodiscard]] ParamValue written(const T& value, [[maybe_unused]] const Rule& rule) {
+  if constexpr (std::is_enum_v<T>) {
+    for (const auto& [word, meant] : rule)
+      if (meant == value) return std::string{word};
+    throw Error{"options", ErrorCode::invalid_parameter, "a value of an enum that has no word"};
+  } else if constexpr (std::is_base_of_v<Named, T>) {
+    return value.text();
+  } else if constexpr (std::is_same_v<T, Extents>) {
+    return value.list();
+  } else {
+    return value;
+  }
+}
+
+/// The reverse, of a value that a ParamSet has checked.
+template <class T, class Rule>
+void read(T& member, const ParamValue& value, [[maybe_unused]] const Rule& rule) {
+  if constexpr (std::is_enum_v<T>) {
+    for (const auto& [word, meant] : rule)
+      if (std::get<std::string>(value) == word) member = meant;
+  } else if constexpr (std::is_base_of_v<Named, T>) {
+    member = T{std::get<std::string>(value)};
+  } else if constexpr (std::is_same_v<T, Extents>) {
+    member = std::get<std::vector<std::int64_t>>(value);
+  } else {
+    member = std::get<T>(value);
+  }
+}
+
+/// The table of O's options.
+template <class O> [[nodiscard]] std::vector<ParamSpec> specs() {
+  std::vector<ParamSpec> all;
+  O defaults{};
+  visit_options(defaults, [&]<class M, class Rule>(const char* name, const M& member,
+                                                   const Rule& rule, const char* text) {
+    using Kind = Member<M>;
+    using T = typename Kind::Type;
+    ParamSpec spec{.name = name, .type = type_of<T>(), .fallback = {}, .doc = text};
+    if constexpr (!Kind::required) spec.fallback = written<T>(member, rule);
+    if constexpr (std::is_same_v<Rule, NumberRange>) {
+      spec.min = rule.min;
+      spec.max = rule.max;
+    }
+    if constexpr (std::is_enum_v<T>)
+      for (const auto& [word, meant] : rule) spec.choices.emplace_back(word);
+    all.push_back(std::move(spec));
+  });
+  return all;
+}
+
+/// What was given: all that is not the default.
+template <class O> [[nodiscard]] Params given(O from) {
+  std::vector<std::optional<ParamValue>> usual;
+  O defaults{};
+  visit_options(defaults,
+                [&]<class M>(const char*, const M& member, const auto& rule, const char*) {
+                  if constexpr (Member<M>::required)
+                    usual.emplace_back();
+                  else
+                    usual.emplace_back(written(member, rule));
+                });
+  Params all;
+  auto fallback = usual.begin();
+  visit_options(from,
+                [&]<class M>(const char* name, const M& member, const auto& rule, const char*) {
+                  using T = typename Member<M>::Type;
+                  const std::optional<ParamValue>& usually = *fallback++;
+                  if constexpr (Member<M>::required)
+                    if (!member.is_given()) return;
+                  ParamValue value = written<T>(member, rule);
+                  if (!usually || *usually != value) all.set(name, std::move(value));
+                });
+  return all;
+}
+
+/// The struct of a set that was resolved by specs<O>().
+template <class O> [[nodiscard]] O from(const ParamSet& set) {
+  O made{};
+  auto value = set.values().begin();
+  visit_options(made, [&]<class M>(const char*, M& member, const auto& rule, const char*) {
+    typename Member<M>::Type read_one{};
+    read(read_one, *value++, rule);
+    member = std::move(read_one);
+  });
+  return made;
+}
+
+}  // namespace options
+
+}  // namespace stoker::nn

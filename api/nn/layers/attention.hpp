@@ -1,0 +1,56 @@
+// attention: softmax(scale · q·kᵀ) · v of its inputs query, key[, value][, mask].
+//
+// multi_head_attention: the same for several heads at once, with learned projections of query, key
+// and value and one of the result, which has the query's features. Inputs query[, key[, value]][,
+// mask], each [batch, time, features]; key is the query and value the key where they are not given.
+//
+// A mask is the last input, if the option `mask` is set: [batch, keys], [batch, queries, keys] or,
+// for multi_head_attention, [batch, heads, queries, keys]. See functional/attention.hpp for its meaning.
+//
+// Values; any thread. Errors are thrown as node.hpp says.
+#pragma once
+
+#include "stoker/api/nn/graph/layer_options.hpp"
+#include "stoker/api/nn/graph/node.hpp"
+
+namespace stoker::nn::layers {
+
+template <class O, class V> void visit_attention(O& o, V&& visit) {
+  visit("causal", o.causal, anything, "no query sees what comes after it");
+  visit("dropout", o.dropout, within(0, 1), "the share of weights that become 0 while training");
+  visit("mask", o.mask, anything, "the last input is a mask: not 0 where a key takes part");
+}
+
+struct Attention {
+  static constexpr const char* kind = "attention";
+  bool causal = false;
+  double dropout = 0;
+  bool mask = false;
+  double scale = 0;
+  std::string name = {};
+};
+template <class V> void visit_options(Attention& o, V&& visit) {
+  visit_attention(o, visit);
+  visit("scale", o.scale, at_least(0), "of scores; 0: 1 / √size");
+}
+
+struct MultiHeadAttention {
+  static constexpr const char* kind = "multi_head_attention";
+  Required<std::int64_t> heads = {};
+  std::int64_t key_size = 0;
+  bool causal = false;
+  double dropout = 0;
+  bool mask = false;
+  bool use_bias = true;
+  InitializerName kernel_initializer = initializers::glorot_uniform;
+  InitializerName bias_initializer = initializers::zeros;
+  std::string name = {};
+};
+template <class V> void visit_options(MultiHeadAttention& o, V&& visit) {
+  visit("heads", o.heads, at_least(1), "how many there are");
+  visit("key_size", o.key_size, at_least(0), "features of one head; 0: the query's / heads");
+  visit_attention(o, visit);
+  visit_kernel(o, visit);
+}
+
+}  // namespace stoker::nn::layers

@@ -1,0 +1,54 @@
+// A recurrent layer once from the first step to the last and once from the last to the first, and
+// both merged.
+//
+//     inputs: x [batch, time, features] [, forward state…, backward state…] [, mask]
+//     {sequence, final state…}, as lstm and gru give them, each merged:
+//
+// Merging by concatenate puts both side by side along the last axis; add, multiply and average keep
+// the extent.
+//
+// Both sequences are in the order of time before they are merged. A final state is that of the last
+// step of its way: of the backward one, the first in time. Each way has variables of its own,
+// "forward_input_kernel" and so on; with shared_weights (what Axon does) both have one set.
+//
+// Values; any thread. Errors are thrown as node.hpp says.
+#pragma once
+
+#include "stoker/api/nn/functional/recurrent_inputs.hpp"
+#include "stoker/api/nn/graph/node.hpp"
+
+namespace stoker::nn::layers {
+
+enum class Cell : std::uint8_t { lstm, gru };
+enum class Merge : std::uint8_t { concatenate, add, multiply, average };
+
+struct Bidirectional {
+  static constexpr const char* kind = "bidirectional";
+  Cell cell = Cell::lstm;
+  Merge merge = Merge::concatenate;
+  bool shared_weights = false;
+  Required<std::int64_t> units = {};
+  ActivationName activation = tanh;
+  ActivationName gate = sigmoid;
+  Unroll unroll = Unroll::dynamic;
+  bool mask = false;
+  bool use_bias = true;
+  InitializerName kernel_initializer = initializers::glorot_uniform;
+  InitializerName bias_initializer = initializers::zeros;
+  InitializerName recurrent_initializer = initializers::glorot_uniform;
+  std::string name = {};
+};
+template <class V> void visit_options(Bidirectional& o, V&& visit) {
+  visit("cell", o.cell, one_of<Cell>({{"lstm", Cell::lstm}, {"gru", Cell::gru}}),
+        "the layer that goes both ways");
+  visit("merge", o.merge,
+        one_of<Merge>({{"concatenate", Merge::concatenate},
+                       {"add", Merge::add},
+                       {"multiply", Merge::multiply},
+                       {"average", Merge::average}}),
+        "what becomes of both ways' results");
+  visit("shared_weights", o.shared_weights, anything, "both ways have one set of variables");
+  visit_recurrent(o, visit);
+}
+
+}  // namespace stoker::nn::layers

@@ -1,0 +1,22 @@
+// Tokens [batch, time] to u8: 1 where the token ends or pads a sequence, which is what recurrent
+// layers leave out. `inverted`: 1 everywhere else, which is what attention takes.
+//
+// Values; any thread. Errors are thrown as node.hpp says.
+#pragma once
+
+#include "stoker/api/nn/graph/node.hpp"
+
+namespace stoker::nn::layers {
+
+struct Mask {
+  static constexpr const char* kind = "mask";
+  Required<std::int64_t> eos_token = {};
+  bool inverted = false;
+  std::string name = {};
+};
+template <class V> void visit_options(Mask& o, V&& visit) {
+  visit("eos_token", o.eos_token, anything, "the token that ends and pads sequences");
+  visit("inverted", o.inverted, anything, "0 there and 1 elsewhere");
+}
+
+}  // namespace stoker::nn::layers

@@ -1,0 +1,123 @@
+// Layers that keep one number of each window, or of all of space.
+//
+// Adaptive ones are told how many windows there shall be along each axis: of an extent n and m
+// windows, strides are floor(n / m) and windows n − (m − 1)·stride wide, so that they cover all
+// (Axon's rule: all windows are of one size).
+//
+// Values; any thread. Errors are thrown as node.hpp says.
+#pragma once
+
+#include "stoker/api/nn/functional/image_axes.hpp"
+#include "stoker/api/nn/graph/node.hpp"
+
+namespace stoker::nn {
+
+namespace layers {
+
+template <KindName Kind> struct PoolOf {
+  static constexpr const char* kind = Kind.text;
+  Extents kernel_size = 1;
+  Extents strides = {};
+  stoker::Pad padding = valid;
+  Extents pads = {};
+  Extents window_dilations = 1;
+  Channels channels = Channels::last;
+  std::string name = {};
+};
+using MaxPool = PoolOf<"max_pool">;
+using AvgPool = PoolOf<"avg_pool">;
+
+/// (Σ |x|^norm)^(1/norm), as below.
+struct LpPool {
+  static constexpr const char* kind = "lp_pool";
+  Extents kernel_size = 1;
+  Extents strides = {};
+  stoker::Pad padding = valid;
+  Extents pads = {};
+  Extents window_dilations = 1;
+  Channels channels = Channels::last;
+  double norm = 2;
+  std::string name = {};
+};
+
+template <KindName Kind> struct AdaptivePoolOf {
+  static constexpr const char* kind = Kind.text;
+  Required<Extents> output_size = {};
+  Channels channels = Channels::last;
+  std::string name = {};
+};
+using AdaptiveMaxPool = AdaptivePoolOf<"adaptive_max_pool">;
+using AdaptiveAvgPool = AdaptivePoolOf<"adaptive_avg_pool">;
+
+struct AdaptiveLpPool {
+  static constexpr const char* kind = "adaptive_lp_pool";
+  Required<Extents> output_size = {};
+  Channels channels = Channels::last;
+  double norm = 2;
+  std::string name = {};
+};
+
+template <KindName Kind> struct GlobalPoolOf {
+  static constexpr const char* kind = Kind.text;
+  bool keep_axes = false;
+  Channels channels = Channels::last;
+  std::string name = {};
+};
+using GlobalMaxPool = GlobalPoolOf<"global_max_pool">;
+using GlobalAvgPool = GlobalPoolOf<"global_avg_pool">;
+
+struct GlobalLpPool {
+  static constexpr const char* kind = "global_lp_pool";
+  bool keep_axes = false;
+  Channels channels = Channels::last;
+  double norm = 2;
+  std::string name = {};
+};
+
+template <class O, class V> void visit_windows(O& o, V&& visit) {
+  visit("kernel_size", o.kernel_size, anything, of_space);
+  visit("strides", o.strides, anything, "default: the kernel's size");
+  visit_padding(o, visit);
+  visit("window_dilations", o.window_dilations, anything, of_space);
+  visit_channels(o, visit);
+}
+template <class O, class V> void visit_so_many_windows(O& o, V&& visit) {
+  visit("output_size", o.output_size, anything, "windows along each axis of space, or along all");
+  visit_channels(o, visit);
+}
+template <class O, class V> void visit_all_of_space(O& o, V&& visit) {
+  visit("keep_axes", o.keep_axes, anything, "whether space stays, with extents of 1");
+  visit_channels(o, visit);
+}
+template <class O, class V> void visit_norm(O& o, V&& visit) {
+  visit("norm", o.norm, at_least(1), "p");
+}
+
+template <KindName Kind, class V> void visit_options(PoolOf<Kind>& o, V&& visit) {
+  visit_windows(o, visit);
+}
+template <class V> void visit_options(LpPool& o, V&& visit) {
+  visit_windows(o, visit);
+  visit_norm(o, visit);
+}
+template <KindName Kind, class V> void visit_options(AdaptivePoolOf<Kind>& o, V&& visit) {
+  visit_so_many_windows(o, visit);
+}
+template <class V> void visit_options(AdaptiveLpPool& o, V&& visit) {
+  visit_so_many_windows(o, visit);
+  visit_norm(o, visit);
+}
+template <KindName Kind, class V> void visit_options(GlobalPoolOf<Kind>& o, V&& visit) {
+  visit_all_of_space(o, visit);
+}
+template <class V> void visit_options(GlobalLpPool& o, V&& visit) {
+  visit_all_of_space(o, visit);
+  visit_norm(o, visit);
+}
+
+}  // namespace layers
+
+/// `options` without the size.
+[[nodiscard]] Node max_pool(const Node& x, Extents kernel_size, layers::MaxPool options = {});
+
+}  // namespace stoker::nn

@@ -1,0 +1,22 @@
+// x [batch, time, features] plus a learned row for each place in time.
+//
+// Values; any thread. Errors are thrown as node.hpp says.
+#pragma once
+
+#include "stoker/api/nn/graph/layer_options.hpp"
+#include "stoker/api/nn/graph/node.hpp"
+
+namespace stoker::nn::layers {
+
+struct PositionEmbedding {
+  static constexpr const char* kind = "position_embedding";
+  Required<std::int64_t> length = {};
+  InitializerName kernel_initializer = initializers::uniform;
+  std::string name = {};
+};
+template <class V> void visit_options(PositionEmbedding& o, V&& visit) {
+  visit("length", o.length, at_least(1), "the most steps that a sequence may have");
+  visit_kernel_initializer(o, visit);
+}
+
+}  // namespace stoker::nn::layers

@@ -1,0 +1,34 @@
+// Images of another size, one axis of space after the other; resampling.hpp has the methods.
+//
+// Values; any thread. Errors are thrown as node.hpp says.
+#pragma once
+
+#include "stoker/api/nn/functional/image_axes.hpp"
+#include "stoker/api/nn/functional/resampling.hpp"
+#include "stoker/api/nn/graph/node.hpp"
+
+namespace stoker::nn {
+
+namespace layers {
+
+struct Resize {
+  static constexpr const char* kind = "resize";
+  Required<Extents> shape = {};
+  Resampling method = Resampling::nearest;
+  bool antialias = true;
+  Channels channels = Channels::last;
+  std::string name = {};
+};
+template <class V> void visit_options(Resize& o, V&& visit) {
+  visit("shape", o.shape, anything, "of space: one extent for each axis, or one for all");
+  visit("method", o.method, resampling_words(), "see resampling.hpp");
+  visit("antialias", o.antialias, anything, "wider kernels where images become smaller");
+  visit_channels(o, visit);
+}
+
+}  // namespace layers
+
+/// `options` without the shape.
+[[nodiscard]] Node resize(const Node& x, Extents shape, layers::Resize options = {});
+
+}  // namespace stoker::nn

@@ -1,0 +1,32 @@
+// One input as several, cut along an axis.
+//
+//     split(x, 4)          // four equal parts
+//     split(x, {1, 6, 3})  // three parts of these sizes
+//
+// Values; any thread. Errors are thrown as node.hpp says.
+#pragma once
+
+#include "stoker/api/nn/graph/node.hpp"
+
+namespace stoker::nn {
+
+namespace layers {
+
+struct Split {
+  static constexpr const char* kind = "split";
+  Required<Extents> splits = {};
+  std::int64_t axis = -1;
+  std::string name = {};
+};
+template <class V> void visit_options(Split& o, V&& visit) {
+  visit("splits", o.splits, at_least(1), "one number: how many equal parts; several: their sizes");
+  visit("axis", o.axis, anything, "not 0, which is the batch");
+}
+
+}  // namespace layers
+
+/// `options` without splits and axis.
+[[nodiscard]] std::vector<Node> split(const Node& x, Extents splits, std::int64_t axis = -1,
+                                      layers::Split options = {});
+
+}  // namespace stoker::nn
