@@ -62,7 +62,7 @@ int main(int count, char** arguments) try {
       model, parts.train,
       {.epochs = 60,
        .validation = parts.validation,
-       .metrics = {"accuracy"},
+       .metrics = {nn::metrics::Accuracy{}},
        .callbacks = {callbacks::warmup(3, 0.1), print, callbacks::reduce_on_plateau(3, 0.5),
                      callbacks::early_stopping(8, 1e-3), callbacks::checkpoint(2, folder)}});
   // fit() returns what print() was shown: one entry for each epoch.

@@ -100,7 +100,8 @@ int main(int count, char** arguments) try {
   const Text text{characters};
   nn::Model model{
       transformer(std::ssize(text.alphabet)),
-      {.schedule = nn::schedule("cosine_decay(value=0.004, decay_steps=580)"), .seed = seed}};
+      {.schedule = nn::schedule(nn::schedules::CosineDecay{.value = 0.004, .decay_steps = 580}),
+       .seed = seed}};
   std::cout << model.summary() << "\nbefore: " << written(model, text, "the ", 100) << "\n\n";
 
   const nn::History history =

@@ -86,12 +86,13 @@ int main(int count, char** arguments) try {
   const nn::Dataset digits{all.inputs[0] / 16.0, all.targets[0]};
   const nn::Split parts = nn::split(digits, {.val_split = 0.2, .seed = 1});
 
-  nn::Model model{network(images), {.optimizer = "adam", .learning_rate = 0.002, .seed = 1}};
+  nn::Model model{network(images),
+                  {.optimizer = nn::optimizers::Adam{.learning_rate = 0.002}, .seed = 1}};
   std::cout << model.summary();
   const nn::History history = nn::fit(model, parts.train,
                                       {.epochs = images ? 15 : 30,
                                        .validation = parts.validation,
-                                       .metrics = {"accuracy"},
+                                       .metrics = {nn::metrics::Accuracy{}},
                                        .log = &std::cout});
   const Confusion counts = confusion(model, parts.validation);
   plot(history, counts, count > 3 ? arguments[3] : "digits.svg");

@@ -46,7 +46,7 @@ bool same_body(const nn::Model& a, const nn::Model& b) {
 }
 
 double accuracy(const nn::Model& model, const nn::Dataset& data) {
-  return model.evaluate(data, {"accuracy"}).metrics.at("accuracy");
+  return model.evaluate(data, {nn::metrics::Accuracy{}}).metrics.at("accuracy");
 }
 
 }  // namespace

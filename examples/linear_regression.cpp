@@ -40,7 +40,9 @@ int main() try {
   // A dense layer is y = x·kernel + bias: with one input and one unit, a line.
   const nn::Node x = nn::input({1});
   nn::Model model{nn::Network{nn::dense(x, 1, {.name = "line"})},
-                  {.loss = "mse", .optimizer = "sgd", .learning_rate = 0.1, .seed = 1}};
+                  {.loss = nn::losses::Mse{},
+                   .optimizer = nn::optimizers::Sgd{.learning_rate = 0.1},
+                   .seed = 1}};
   std::cout << model.summary() << '\n';
 
   const nn::History history = nn::fit(model, data, {.epochs = 20, .batch_size = 16});

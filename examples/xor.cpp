@@ -20,7 +20,9 @@ nn::Dataset exclusive_or() {
 /// Two scores for each row, of "equal" and "different"; trained the same way whatever is inside.
 nn::Model trained(const nn::Node& scores) {
   nn::Model model{nn::Network{scores},
-                  {.loss = "cross_entropy", .optimizer = "adam", .learning_rate = 0.05, .seed = 1}};
+                  {.loss = nn::losses::CrossEntropy{},
+                   .optimizer = nn::optimizers::Adam{.learning_rate = 0.05},
+                   .seed = 1}};
   const nn::History history = nn::fit(model, exclusive_or(), {.epochs = 200, .batch_size = 4});
   for (const nn::EpochMetrics& one : history)
     if (one.epoch % 50 == 0) std::cout << "  epoch " << one.epoch << ": loss " << one.loss << '\n';
@@ -53,8 +55,8 @@ int main() try {
   draw(model);
 
   const nn::Dataset data = exclusive_or();
-  const double of_line = line.evaluate(data, {"accuracy"}).metrics.at("accuracy");
-  const double of_model = model.evaluate(data, {"accuracy"}).metrics.at("accuracy");
+  const double of_line = line.evaluate(data, {nn::metrics::Accuracy{}}).metrics.at("accuracy");
+  const double of_model = model.evaluate(data, {nn::metrics::Accuracy{}}).metrics.at("accuracy");
   std::cout << "right answers: the line " << 4 * of_line << " of 4, the network " << 4 * of_model
             << " of 4\n";
   return of_model == 1 ? 0 : 1;

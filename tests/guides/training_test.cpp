@@ -53,7 +53,9 @@ TEST_F(TrainingGuide, optional_inputs) {
 TEST_F(TrainingGuide, training) {
   const nn::Node in = nn::input({2});
   nn::Model model{nn::Network{nn::dense(nn::dense(in, 8, {.activation = nn::tanh}), 2)},
-                  {.loss = "cross_entropy", .optimizer = "adam", .learning_rate = 0.05, .seed = 1}};
+                  {.loss = nn::losses::CrossEntropy{},
+                   .optimizer = nn::optimizers::Adam{.learning_rate = 0.05},
+                   .seed = 1}};
   const nn::Dataset data{stoker::tensor({{0.0, 0.0}, {0.0, 1.0}, {1.0, 0.0}, {1.0, 1.0}}),
                          stoker::tensor({0, 1, 1, 0})};
   const nn::History history =
@@ -133,7 +135,8 @@ TEST_F(TrainingGuide, models_as_things) {
   other.import_params(file);  // exactly the same, as a whole or not at all
   const nn::QuantizedModel small = other.quantize("int8");
   EXPECT_EQ(small.model.network().layer("scores").kind, "quantized_dense");
-  nn::Model tuned = other.compile({.loss = "mse", .optimizer = "sgd", .learning_rate = 0.1});
+  nn::Model tuned = other.compile(
+      {.loss = nn::losses::Mse{}, .optimizer = nn::optimizers::Sgd{.learning_rate = 0.1}});
   tuned.freeze([](const nn::LayerInfo& layer) { return layer.name != "scores"; });
   EXPECT_EQ(tuned.variables(nn::Part::trainable_parameters).size(), 2U);
   std::filesystem::remove(file);
@@ -145,7 +148,7 @@ TEST_F(TrainingGuide, precision_and_memory) {
   const nn::Network network{nn::dense(y, 2)};
   const nn::Batch batch{{stoker::ones({64, 16})}, {stoker::zeros({64}, stoker::DType::s32)}, 64};
   const nn::Model whole{network};
-  nn::Model model{network, {.precision = "mixed(compute=f16)", .checkpoints = 4}};
+  nn::Model model{network, {.precision = nn::precisions::Mixed{}, .checkpoints = 4}};
   EXPECT_EQ(model.loss_scale(), 32768);
   model.train_step(batch);
   EXPECT_EQ(model.skipped_steps(), 0);

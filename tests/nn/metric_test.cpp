@@ -157,6 +157,7 @@ TEST_F(Metrics, over_batches_may_be_means_and_sums_of_their_values) {
 TEST_F(Metrics, are_known_by_name) {
   EXPECT_EQ(metric_names().size(), 11u);
   for (const std::string& name : metric_names()) EXPECT_EQ(metric(name).text, name);
+  EXPECT_EQ(metric(metrics::Precision{.threshold = 0.7}).text, "precision(threshold=0.7)");
   const Error unknown = error_of([] { return metric("acuracy"); });
   EXPECT_EQ(unknown.code(), ErrorCode::not_found);
   EXPECT_EQ(unknown.reason(), "there is no metric 'acuracy'; did you mean 'accuracy'?");

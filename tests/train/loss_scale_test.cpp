@@ -40,8 +40,8 @@ TEST_F(LossScales, static_multiplies_by_2_to_the_15th) {
 }
 
 TEST_F(LossScales, static_takes_another_number) {
-  const LossScale scaling = loss_scale("static(value=4)");
-  EXPECT_EQ(scaling.text, "static(value=4)");
+  const LossScale scaling = loss_scale(loss_scales::Static{.value = 4});
+  EXPECT_EQ(scaling.text, "static(value=4.0)");
   expect_near(scaling.scale(tensor(3.0), scaling.init()), {12});
   expect_near(scaling.unscale(good(), scaling.init()).gradients.at("b"), {0.5});
 }

@@ -32,7 +32,7 @@ class ModelQuantization : public Tensors {
     return model;
   }
   static double accuracy(const Model& model) {
-    return model.evaluate(clouds(), std::vector<Named>{"accuracy"}).metrics.at("accuracy");
+    return model.evaluate(clouds(), std::vector<MetricName>{"accuracy"}).metrics.at("accuracy");
   }
 };
 

@@ -114,13 +114,13 @@ TEST_F(Optimizers, give_the_same_traced_and_not_traced) {
 
 TEST_F(Optimizers, go_downhill) {
   // A bowl with its bottom at 1; 300 steps are enough for all.
-  for (const Named& named :
-       {Named{"sgd(learning_rate=0.1)"}, Named{"sgd(learning_rate=0.02, momentum=0.9)"},
-        Named{"adam(learning_rate=0.05)"}, Named{"adamw(learning_rate=0.05)"},
-        Named{"adabelief(learning_rate=0.05)"}, Named{"adagrad(learning_rate=0.5)"},
-        Named{"lamb(learning_rate=0.02)"}, Named{"radam(learning_rate=0.1)"},
-        Named{"rmsprop(learning_rate=0.05)"}, Named{"yogi(learning_rate=0.05)"},
-        Named{"noisy_sgd(learning_rate=0.1, eta=0.01)"}}) {
+  using namespace optimizers;
+  for (const OptimizerName& named : std::vector<OptimizerName>{
+           Sgd{.learning_rate = 0.1}, Sgd{.learning_rate = 0.02, .momentum = 0.9},
+           Adam{.learning_rate = 0.05}, AdamW{.learning_rate = 0.05},
+           AdaBelief{.learning_rate = 0.05}, AdaGrad{.learning_rate = 0.5},
+           Lamb{.learning_rate = 0.02}, RAdam{.learning_rate = 0.1}, RmsProp{.learning_rate = 0.05},
+           Yogi{.learning_rate = 0.05}, NoisySgd{.learning_rate = 0.1, .eta = 0.01}}) {
     const Optimizer made = optimizer(named);
     const auto bowl = [](const Parameters& p) {
       return sum(pow(p.at("w") - 1, 2)) + sum(pow(p.at("b") - 1, 2));
@@ -136,6 +136,7 @@ TEST_F(Optimizers, go_downhill) {
 
 TEST_F(Optimizers, keep_the_text_they_were_made_from) {
   EXPECT_EQ(optimizer("adam").text, "adam");
+  EXPECT_EQ(optimizer(optimizers::Adam{.b1 = 0.8, .eps = 1e-3}).text, "adam(b1=0.8, eps=0.001)");
   EXPECT_EQ(optimizer("adam( b1 = 0.8,eps=1e-3 )").text, "adam(b1=0.8, eps=0.001)");
   EXPECT_EQ(training_optimizer("sgd(momentum=0.9)", {.clip_norm = 1.0}).text, "sgd(momentum=0.9)");
 }

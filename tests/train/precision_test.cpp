@@ -46,7 +46,8 @@ TEST_F(Precisions, cast_what_layers_are_given_and_what_the_network_gives) {
   };
   const Node h = function({dense(input({2}), 3)}, look, "look");
   const Network network{dense(h, 2)};
-  const Network mixed = with_precision(network, precision("mixed(compute=bf16)"));
+  const Network mixed =
+      with_precision(network, precision(precisions::Mixed{.compute = DType::bf16}));
   const Variables variables = network.initialize(random::key(1));
   seen.clear();
   const Tensor y = mixed.forward(variables, std::vector{ones({4, 2})}).outputs[0];

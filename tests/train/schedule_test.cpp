@@ -109,8 +109,10 @@ TEST_F(Schedules, warmup_goes_to_the_first_value_of_what_follows) {
 }
 
 TEST_F(Schedules, what_follows_a_warmup_counts_from_0) {
-  const Schedule made = schedule("warmup(steps=2, then=\"exponential(base=8, gamma=0.5)\")");
-  expect_at(made, {{0, 0}, {1, 4}, {2, 8}, {3, 4}, {5, 1}});
+  for (const ScheduleName& warm : std::vector<ScheduleName>{
+           "warmup(steps=2, then=\"exponential(base=8, gamma=0.5)\")",
+           schedules::Warmup{.steps = 2, .then = schedules::Exponential{.base = 8, .gamma = 0.5}}})
+    expect_at(schedule(warm), {{0, 0}, {1, 4}, {2, 8}, {3, 4}, {5, 1}});
 }
 
 TEST_F(Schedules, sequences_go_on_with_the_last) {

@@ -1,11 +1,10 @@
-// Losses by name: "cross_entropy", "huber(delta=0.5)". What training makes smaller.
+// Losses as options: what training makes smaller.
 //
-// The names are those of losses.hpp, with its options but for tensors, and
-//   cross_entropy        categorical, from logits, of indices or one-hot rows (ExBurn's)
-//   mse, mae             mean_squared_error, mean_absolute_error
-// Each has the option reduction="mean" (or "sum"), over rows and what else is left; where there are
-// classes also label_smoothing=0. Of margin_ranking the prediction is [.., 2], both scores; the target of
-// connectionist_temporal_classification is negative after each sequence's last label.
+//     Loss huber = loss(losses::Huber{.delta = 0.5});
+//     Model model{network, {.loss = losses::CrossEntropy{.label_smoothing = 0.1}}};
+//
+// Each is a function of losses.hpp with its options but for tensors, and with a reduction over rows and what else
+// is left. As text: "huber(delta=0.5)".
 //
 // Pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter for options, and
 // when it is called what losses.hpp says.
@@ -15,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "stoker/api/nn/graph/named.hpp"
-#include "stoker/api/tensor/core/tensor.hpp"
+#include "stoker/api/nn/functional/losses.hpp"
+#include "stoker/api/nn/graph/choice.hpp"
 
 namespace stoker::nn {
 
@@ -26,7 +25,132 @@ struct Loss {
   std::function<Tensor(const Tensor& target, const Tensor& prediction)> of;
 };
 
-[[nodiscard]] Loss loss(const Named& wanted);
+using LossName = Choice<struct LossFamily>;
+[[nodiscard]] Loss loss(const LossName& wanted);
 [[nodiscard]] std::vector<std::string> loss_names();
+
+namespace losses {
+
+inline constexpr const char* see_losses = "see losses.hpp";
+
+template <class O, class V> void visit_reduction(O& o, V&& visit) {
+  visit("reduction", o.reduction,
+        one_of<Reduction>({{"mean", Reduction::mean}, {"sum", Reduction::sum}}), "over rows");
+}
+
+/// Those that have no other options.
+template <KindName Kind> struct LossOf {
+  using Family = LossName;
+  static constexpr const char* kind = Kind.text;
+  Reduction reduction = Reduction::mean;
+};
+template <KindName Kind, class V> void visit_options(LossOf<Kind>& o, V&& visit) {
+  visit_reduction(o, visit);
+}
+using CategoricalHinge = LossOf<"categorical_hinge">;
+using Hinge = LossOf<"hinge">;
+using KlDivergence = LossOf<"kl_divergence">;
+using LogCosh = LossOf<"log_cosh">;
+using MeanAbsoluteError = LossOf<"mean_absolute_error">;
+using MeanSquaredError = LossOf<"mean_squared_error">;
+using Poisson = LossOf<"poisson">;
+using SoftMargin = LossOf<"soft_margin">;
+/// mean_absolute_error and mean_squared_error.
+using Mae = LossOf<"mae">;
+using Mse = LossOf<"mse">;
+
+struct BinaryCrossEntropy {
+  using Family = LossName;
+  static constexpr const char* kind = "binary_cross_entropy";
+  double negative_weight = 1;
+  double positive_weight = 1;
+  bool from_logits = false;
+  Reduction reduction = Reduction::mean;
+};
+template <class V> void visit_options(BinaryCrossEntropy& o, V&& visit) {
+  visit("negative_weight", o.negative_weight, anything, see_losses);
+  visit("positive_weight", o.positive_weight, anything, see_losses);
+  visit("from_logits", o.from_logits, anything, see_losses);
+  visit_reduction(o, visit);
+}
+
+template <class O, class V> void visit_categorical(O& o, V&& visit) {
+  visit("from_logits", o.from_logits, anything, see_losses);
+  visit("label_smoothing", o.label_smoothing, within(0, 1), see_losses);
+  visit_reduction(o, visit);
+}
+
+struct CategoricalCrossEntropy {
+  using Family = LossName;
+  static constexpr const char* kind = "categorical_cross_entropy";
+  bool from_logits = false;
+  double label_smoothing = 0;
+  Reduction reduction = Reduction::mean;
+};
+template <class V> void visit_options(CategoricalCrossEntropy& o, V&& visit) {
+  visit_categorical(o, visit);
+}
+
+/// The same, from logits (ExBurn's).
+struct CrossEntropy {
+  using Family = LossName;
+  static constexpr const char* kind = "cross_entropy";
+  bool from_logits = true;
+  double label_smoothing = 0;
+  Reduction reduction = Reduction::mean;
+};
+template <class V> void visit_options(CrossEntropy& o, V&& visit) { visit_categorical(o, visit); }
+
+/// The target is negative after each sequence's last label.
+struct ConnectionistTemporalClassification {
+  using Family = LossName;
+  static constexpr const char* kind = "connectionist_temporal_classification";
+  std::int64_t blank = 0;
+  bool from_logits = false;
+  Reduction reduction = Reduction::mean;
+};
+template <class V> void visit_options(ConnectionistTemporalClassification& o, V&& visit) {
+  visit("blank", o.blank, at_least(0), see_losses);
+  visit("from_logits", o.from_logits, anything, see_losses);
+  visit_reduction(o, visit);
+}
+
+struct CosineSimilarity {
+  using Family = LossName;
+  static constexpr const char* kind = "cosine_similarity";
+  Extents axes = 1;
+  double eps = 1e-6;
+  Reduction reduction = Reduction::mean;
+};
+template <class V> void visit_options(CosineSimilarity& o, V&& visit) {
+  visit("axes", o.axes, anything, see_losses);
+  visit("eps", o.eps, at_least(0), see_losses);
+  visit_reduction(o, visit);
+}
+
+struct Huber {
+  using Family = LossName;
+  static constexpr const char* kind = "huber";
+  double delta = 1;
+  Reduction reduction = Reduction::mean;
+};
+template <class V> void visit_options(Huber& o, V&& visit) {
+  visit("delta", o.delta, at_least(0), see_losses);
+  visit_reduction(o, visit);
+}
+
+/// The prediction is [.., 2], both scores.
+struct MarginRanking {
+  using Family = LossName;
+  static constexpr const char* kind = "margin_ranking";
+  double margin = 0;
+  Reduction reduction = Reduction::mean;
+};
+template <class V> void visit_options(MarginRanking& o, V&& visit) {
+  visit("margin", o.margin, anything, see_losses);
+  visit_reduction(o, visit);
+}
+
+}  // namespace losses
 
 }  // namespace stoker::nn

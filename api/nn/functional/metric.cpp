@@ -12,13 +12,6 @@ namespace {
 using Table = NamedTable<Metric>;
 using Share = std::function<metrics::Fraction(const Tensor& target, const Tensor& prediction)>;
 
-ParamSpec threshold() {
-  return {.name = "threshold",
-          .type = ParamType::real,
-          .fallback = 0.5,
-          .doc = "predictions above it say yes"};
-}
-
 Metric of_share(Share share) {
   Metric made;
   made.of = [share](const Tensor& t, const Tensor& p) { return share(t, p).value(); };
@@ -39,47 +32,47 @@ Metric of_count(const std::function<Tensor(const Tensor&, const Tensor&)>& count
   return made;
 }
 
-Table::Entry entry(const char* name, std::vector<ParamSpec> options,
-                   std::function<Metric(const ParamSet&)> make) {
-  options.push_back({.name = "accumulate",
-                     .type = ParamType::text,
-                     .fallback = std::string{"exact"},
-                     .doc = "over batches",
-                     .choices = {"exact", "running_average", "running_sum"}});
-  return {name, std::move(options), [make = std::move(make)](const ParamSet& given) {
-            const std::string& how = given.text("accumulate");
-            const Metric exact = make(given);
-            return how == "exact"             ? exact
-                   : how == "running_average" ? running_average(exact)
-                                              : running_sum(exact);
-          }};
+template <class O> Table::Entry entry(std::function<Metric(const O&)> make) {
+  return Table::entry<O>([make = std::move(make)](const O& options) {
+    const Metric exact = make(options);
+    switch (options.accumulate) {
+      case metrics::Accumulate::running_average: return running_average(exact);
+      case metrics::Accumulate::running_sum: return running_sum(exact);
+      case metrics::Accumulate::exact: break;
+    }
+    return exact;
+  });
 }
 
-Table::Entry share_entry(const char* name,
-                         metrics::Fraction (*share)(const Tensor&, const Tensor&, double)) {
-  return entry(name, {threshold()}, [share](const ParamSet& options) {
-    return of_share([share, above = options.real("threshold")](const Tensor& t, const Tensor& p) {
+template <class O>
+Table::Entry share_entry(metrics::Fraction (*share)(const Tensor&, const Tensor&, double)) {
+  return entry<O>([share](const O& options) {
+    return of_share([share, above = options.threshold](const Tensor& t, const Tensor& p) {
       return share(t, p, above);
     });
   });
 }
 
-Table::Entry count_entry(const char* name, Tensor (*count)(const Tensor&, const Tensor&, double)) {
-  return entry(name, {threshold()}, [count](const ParamSet& options) {
-    return of_count([count, above = options.real("threshold")](const Tensor& t, const Tensor& p) {
+template <class O> Table::Entry count_entry(Tensor (*count)(const Tensor&, const Tensor&, double)) {
+  return entry<O>([count](const O& options) {
+    return of_count([count, above = options.threshold](const Tensor& t, const Tensor& p) {
       return count(t, p, above);
     });
   });
 }
 
-Metric make_accuracy(const ParamSet& options) {
-  return of_share([logits = options.flag("from_logits")](const Tensor& t, const Tensor& p) {
+Metric make_accuracy(const metrics::Accuracy& options) {
+  return of_share([logits = options.from_logits](const Tensor& t, const Tensor& p) {
     return metrics::accuracy(t, p, logits);
   });
 }
 
-Metric make_top_k(const ParamSet& options) {
-  return of_share([k = options.integer("k")](const Tensor& t, const Tensor& p) {
+Metric make_error(const metrics::MeanAbsoluteError&) {
+  return of_share(&metrics::mean_absolute_error);
+}
+
+Metric make_top_k(const metrics::TopKCategoricalAccuracy& options) {
+  return of_share([k = options.k](const Tensor& t, const Tensor& p) {
     return metrics::top_k_categorical_accuracy(t, p, k);
   });
 }
@@ -89,36 +82,24 @@ const Table& table() {
   return all.get([] {
     return Table{"metric",
                  {
-                     entry("accuracy",
-                           {{.name = "from_logits",
-                             .type = ParamType::boolean,
-                             .fallback = false,
-                             .doc = "yes is above 0 instead of 0.5"}},
-                           &make_accuracy),
-                     count_entry("false_negatives", &metrics::false_negatives),
-                     count_entry("false_positives", &metrics::false_positives),
-                     entry("mean_absolute_error", {},
-                           [](const ParamSet&) { return of_share(&metrics::mean_absolute_error); }),
-                     share_entry("precision", &metrics::precision),
-                     share_entry("recall", &metrics::recall),
-                     share_entry("sensitivity", &metrics::sensitivity),
-                     share_entry("specificity", &metrics::specificity),
-                     entry("top_k_categorical_accuracy",
-                           {{.name = "k",
-                             .type = ParamType::integer,
-                             .fallback = std::int64_t{5},
-                             .doc = "classes that count as right",
-                             .min = 1}},
-                           &make_top_k),
-                     count_entry("true_negatives", &metrics::true_negatives),
-                     count_entry("true_positives", &metrics::true_positives),
+                     entry<metrics::Accuracy>(&make_accuracy),
+                     count_entry<metrics::FalseNegatives>(&metrics::false_negatives),
+                     count_entry<metrics::FalsePositives>(&metrics::false_positives),
+                     entry<metrics::MeanAbsoluteError>(&make_error),
+                     share_entry<metrics::Precision>(&metrics::precision),
+                     share_entry<metrics::Recall>(&metrics::recall),
+                     share_entry<metrics::Sensitivity>(&metrics::sensitivity),
+                     share_entry<metrics::Specificity>(&metrics::specificity),
+                     entry<metrics::TopKCategoricalAccuracy>(&make_top_k),
+                     count_entry<metrics::TrueNegatives>(&metrics::true_negatives),
+                     count_entry<metrics::TruePositives>(&metrics::true_positives),
                  }};
   });
 }
 
 }  // namespace
 
-Metric metric(const Named& wanted) {
+Metric metric(const MetricName& wanted) {
   Metric made = table().make(wanted);
   made.text = wanted.text();
   return made;

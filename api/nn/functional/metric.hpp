@@ -1,14 +1,14 @@
-// Metrics by name, and what they come to over many batches: "accuracy", "precision(threshold=0.7)".
+// Metrics as options, and what they come to over many batches.
 //
-//     Metric accuracy = metric("accuracy");
+//     Metric accuracy = metric(metrics::Accuracy{});
 //     MetricTotal total{accuracy};
 //     for (…) total.add(values of accuracy.counts(target, prediction));
 //     double share = total.value();
 //
-// The names are those of metrics.hpp, with its options. What is added up over batches is what each counts,
-// so that the value is that of all rows at once, whatever the sizes of batches: precision comes from all
-// TP and FP. With accumulate="running_average" it is the mean of the values of batches instead, with
-// accumulate="running_sum" their sum.
+// Each is a function of metrics.hpp with its options; as text: "precision(threshold=0.7)". What is added up over
+// batches is what each counts, so that the value is that of all rows at once, whatever the sizes of batches:
+// precision comes from all TP and FP. With Accumulate::running_average it is the mean of the values of batches
+// instead, with running_sum their sum.
 //
 // Values; a MetricTotal belongs to one thread at a time, all else is for any. Errors are thrown:
 // not_found for a name, invalid_parameter for options, and when it is called what metrics.hpp says.
@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "stoker/api/nn/graph/named.hpp"
+#include "stoker/api/nn/graph/choice.hpp"
 #include "stoker/api/tensor/core/tensor.hpp"
 
 namespace stoker::nn {
@@ -34,7 +34,8 @@ struct Metric {
   std::function<double(std::span<const double> sums)> value;
 };
 
-[[nodiscard]] Metric metric(const Named& wanted);
+using MetricName = Choice<struct MetricFamily>;
+[[nodiscard]] Metric metric(const MetricName& wanted);
 [[nodiscard]] std::vector<std::string> metric_names();
 
 /// The mean of the values of batches, each counting the same; their sum.
@@ -56,5 +57,71 @@ class MetricTotal {
   Metric metric_;
   std::vector<double> sums_;
 };
+
+namespace metrics {
+
+/// What is added up over batches.
+enum class Accumulate : std::uint8_t { exact, running_average, running_sum };
+
+template <class O, class V> void visit_accumulate(O& o, V&& visit) {
+  visit("accumulate", o.accumulate,
+        one_of<Accumulate>({{"exact", Accumulate::exact},
+                            {"running_average", Accumulate::running_average},
+                            {"running_sum", Accumulate::running_sum}}),
+        "over batches");
+}
+
+struct Accuracy {
+  using Family = MetricName;
+  static constexpr const char* kind = "accuracy";
+  bool from_logits = false;
+  Accumulate accumulate = Accumulate::exact;
+};
+template <class V> void visit_options(Accuracy& o, V&& visit) {
+  visit("from_logits", o.from_logits, anything, "yes is above 0 instead of 0.5");
+  visit_accumulate(o, visit);
+}
+
+struct TopKCategoricalAccuracy {
+  using Family = MetricName;
+  static constexpr const char* kind = "top_k_categorical_accuracy";
+  std::int64_t k = 5;
+  Accumulate accumulate = Accumulate::exact;
+};
+template <class V> void visit_options(TopKCategoricalAccuracy& o, V&& visit) {
+  visit("k", o.k, at_least(1), "classes that count as right");
+  visit_accumulate(o, visit);
+}
+
+struct MeanAbsoluteError {
+  using Family = MetricName;
+  static constexpr const char* kind = "mean_absolute_error";
+  Accumulate accumulate = Accumulate::exact;
+};
+template <class V> void visit_options(MeanAbsoluteError& o, V&& visit) {
+  visit_accumulate(o, visit);
+}
+
+/// Of yes and no.
+template <KindName Kind> struct MetricOf {
+  using Family = MetricName;
+  static constexpr const char* kind = Kind.text;
+  double threshold = 0.5;
+  Accumulate accumulate = Accumulate::exact;
+};
+template <KindName Kind, class V> void visit_options(MetricOf<Kind>& o, V&& visit) {
+  visit("threshold", o.threshold, anything, "predictions above it say yes");
+  visit_accumulate(o, visit);
+}
+using FalseNegatives = MetricOf<"false_negatives">;
+using FalsePositives = MetricOf<"false_positives">;
+using TrueNegatives = MetricOf<"true_negatives">;
+using TruePositives = MetricOf<"true_positives">;
+using Precision = MetricOf<"precision">;
+using Recall = MetricOf<"recall">;
+using Sensitivity = MetricOf<"sensitivity">;
+using Specificity = MetricOf<"specificity">;
+
+}  // namespace metrics
 
 }  // namespace stoker::nn

@@ -1,6 +1,7 @@
 // What names mean: a fixed list of makers, each with the options that it takes.
 //
-//     static const NamedTable<Activation> table{"activation", {{"elu", {alpha}, make_elu}, …}};
+//     using Table = NamedTable<Activation>;
+//     static const Table table{"activation", {Table::entry<activations::Elu>(make_elu), …}};
 //     Activation elu = table.make("elu(alpha=0.5)");
 //
 // Immutable after construction; any thread. Errors are thrown: not_found for an unknown name, with the

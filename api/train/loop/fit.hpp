@@ -76,7 +76,7 @@ struct FitOptions {
   std::optional<std::uint64_t> seed = {};  ///< of the order of rows; none: the model's
   std::int64_t prefetch = 2;
   std::optional<Dataset> validation = {};
-  std::vector<Named> metrics = {};  ///< of the validation data: "accuracy"
+  std::vector<MetricName> metrics = {};  ///< of the validation data: metrics::Accuracy{}
   std::vector<Callback> callbacks = {};
   std::vector<BatchCallback> on_batch = {};
   /// Of every step and of the validation. The cause is thrown: see above.

@@ -59,7 +59,7 @@ FitOptions checked(const Model& model, const Dataset& data, FitOptions options) 
            std::to_string(options.first_epoch) + ", got " + std::to_string(options.epochs));
   check(model, "data set", data);
   if (options.validation) check(model, "validation set", *options.validation);
-  for (const Named& one : options.metrics) (void)metric(one);
+  for (const MetricName& one : options.metrics) (void)metric(one);
   if (!options.validation && !options.metrics.empty())
     refuse("metrics are those of validation data, and there is none");
   for (const Callback& one : options.callbacks)

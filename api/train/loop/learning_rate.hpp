@@ -19,6 +19,6 @@ namespace stoker::nn {
 [[nodiscard]] double learning_rate(const Model& model);
 
 /// The rate of an optimizer without a schedule: of its options, else its own. Throws as optimizer() does.
-[[nodiscard]] double own_learning_rate(const Named& optimizer);
+[[nodiscard]] double own_learning_rate(const OptimizerName& optimizer);
 
 }  // namespace stoker::nn

@@ -45,7 +45,7 @@ std::optional<InvalidRow> not_finite(const HostArray& array,
 
 /// Of targets that are indices.
 std::optional<InvalidRow> no_class(const HostArray& array, const std::vector<std::int64_t>& indices,
-                                   const Name& name, const Named& loss, const Shape& output) {
+                                   const Name& name, const LossName& loss, const Shape& output) {
   const bool of_classes = loss.name == "cross_entropy" || loss.name == "categorical_cross_entropy";
   if (!of_classes || !is_integer(array.spec.dtype) || array.spec.shape.without(0) == output ||
       output.rank() == 0)
@@ -70,7 +70,7 @@ std::optional<InvalidRow> among(const Model& model, const Dataset& data,
   for (std::size_t i = 0; i < rows.targets.size(); ++i) {
     const Name name{"target " + std::to_string(i), {"target", std::to_string(i)}};
     if (auto bad = not_finite(rows.targets[i], indices, name)) return bad;
-    const Named& loss = options.losses.empty() ? options.loss : options.losses[i];
+    const LossName& loss = options.losses.empty() ? options.loss : options.losses[i];
     if (auto bad =
             no_class(rows.targets[i], indices, name, loss, model.network().outputs()[i].shape))
       return bad;

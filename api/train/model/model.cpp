@@ -12,7 +12,7 @@ namespace {
 
 std::vector<Loss> losses_of(const Network& network, const ModelOptions& options) {
   std::vector<Loss> made;
-  for (const Named& one : options.losses) made.push_back(loss(one));
+  for (const LossName& one : options.losses) made.push_back(loss(one));
   if (made.empty()) made.assign(network.outputs().size(), loss(options.loss));
   return made;
 }
@@ -35,13 +35,14 @@ Variables moved(const Variables& variables, const Device& device) {
   return made;
 }
 
-Named loss_scale_of(const ModelOptions& options, const Precision& precision) {
+LossScaleName loss_scale_of(const ModelOptions& options, const Precision& precision) {
   if (!options.loss_scale.empty()) return options.loss_scale;
-  return precision.compute == DType::f16 ? "dynamic" : "identity";
+  if (precision.compute == DType::f16) return loss_scales::Dynamic{};
+  return loss_scales::Identity{};
 }
 
 Optimizer optimizer_of(const ModelOptions& options) {
-  Named wanted = options.optimizer;
+  OptimizerName wanted = options.optimizer;
   if (options.schedule && (options.learning_rate || wanted.options.find("learning_rate")))
     throw Error{
         "model",

@@ -1,6 +1,6 @@
 // A network with its numbers, and what it takes to train it.
 //
-//     Model model{Network{y}, {.loss = "cross_entropy", .optimizer = "adam", .seed = 1}};
+//     Model model{Network{y}, {.optimizer = optimizers::Adam{.learning_rate = 0.002}, .seed = 1}};
 //     History history = fit(model, {x, labels}, {.epochs = 5});        // fit.hpp
 //     Tensor logits = model.predict(x);
 //     model.save("digits.safetensors");
@@ -27,18 +27,18 @@
 namespace stoker::nn {
 
 struct ModelOptions {
-  std::vector<Named> losses = {};  ///< one for each output; instead of `loss`
-  Named loss = "cross_entropy";    ///< of every output
-  Named optimizer = "adam";
+  std::vector<LossName> losses = {};       ///< one for each output; instead of `loss`
+  LossName loss = losses::CrossEntropy{};  ///< of every output
+  OptimizerName optimizer = optimizers::Adam{};
   std::optional<double> learning_rate = {};  ///< instead of the optimizer's own
   std::int64_t accumulate_gradients = 1;
   double weight_decay = 0;
   std::optional<double> clip_norm = {};
   std::optional<double> clip_value = {};
-  Schedule schedule = {};                 ///< of the learning rate, by steps
-  std::vector<double> loss_weights = {};  ///< one for each output, times its loss; none: 1
-  Named precision = "full";               ///< see precision.hpp
-  Named loss_scale = {};                  ///< see loss_scale.hpp; none: "dynamic" computing in f16
+  Schedule schedule = {};                        ///< of the learning rate, by steps
+  std::vector<double> loss_weights = {};         ///< one for each output, times its loss; none: 1
+  PrecisionName precision = precisions::Full{};  ///< see precision.hpp
+  LossScaleName loss_scale = {};  ///< see loss_scale.hpp; none: Dynamic computing in f16
   /// Above 0: the forward pass of a step is cut into so many pieces, of which only what one hands to
   /// the next is kept for the gradients; the rest is computed once more. See step_memory().
   std::int64_t checkpoints = 0;
@@ -139,7 +139,7 @@ class Model {
   [[nodiscard]] double evaluate(const Dataset& data, std::int64_t batch_size = 256,
                                 const CommandOptions& limits = {}) const;
   /// The same, and metrics of the first output, which are those of all rows at once.
-  [[nodiscard]] Evaluation evaluate(const Dataset& data, const std::vector<Named>& metrics,
+  [[nodiscard]] Evaluation evaluate(const Dataset& data, const std::vector<MetricName>& metrics,
                                     std::int64_t batch_size = 256,
                                     const CommandOptions& limits = {}) const;
   /// Waits. Takes the parts of a step apart; the model stays as it is.

@@ -51,7 +51,7 @@ struct Model::Data {
 /// Tensors by name on a device.
 [[nodiscard]] Variables moved(const Variables& variables, const Device& device);
 /// How losses are scaled where the options say it or leave it open.
-[[nodiscard]] Named loss_scale_of(const ModelOptions& options, const Precision& precision);
+[[nodiscard]] LossScaleName loss_scale_of(const ModelOptions& options, const Precision& precision);
 /// An optimizer as the options say.
 [[nodiscard]] Optimizer optimizer_of(const ModelOptions& options);
 

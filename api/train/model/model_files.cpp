@@ -28,7 +28,7 @@ json options_json(const ModelOptions& options) {
             {"loss_scale", options.loss_scale.empty() ? "" : options.loss_scale.text()},
             {"checkpoints", options.checkpoints},
             {"schedule", static_cast<bool>(options.schedule)}};
-  for (const Named& one : options.losses) text["losses"].push_back(one.text());
+  for (const LossName& one : options.losses) text["losses"].push_back(one.text());
   const auto put = [&](const char* name, const std::optional<double>& value) {
     if (value) text[name] = *value;
   };

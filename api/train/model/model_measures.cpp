@@ -34,11 +34,11 @@ double Model::evaluate(const Dataset& data, std::int64_t batch_size,
   return evaluate(data, {}, batch_size, limits).loss;
 }
 
-Evaluation Model::evaluate(const Dataset& data, const std::vector<Named>& metrics,
+Evaluation Model::evaluate(const Dataset& data, const std::vector<MetricName>& metrics,
                            std::int64_t batch_size, const CommandOptions& limits) const {
   const DeviceScope scope{data_->device};
   std::vector<MetricTotal> totals;
-  for (const Named& one : metrics) totals.emplace_back(metric(one));
+  for (const MetricName& one : metrics) totals.emplace_back(metric(one));
   const auto [step, state] = data_->now();
   const Variables variables = state.variables();
   // Of one batch: the loss, then the counts of each metric.

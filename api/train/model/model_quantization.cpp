@@ -91,7 +91,8 @@ QuantizedModel Model::quantize(const std::string& to) const {
     });
   } else {
     // Stored so, computed with in f32: the sums are as good as before, whatever the layer.
-    options.precision = Named{"mixed", {{"params", to}, {"compute", "f32"}, {"except", ""}}};
+    options.precision = precisions::Mixed{
+        .compute = DType::f32, .params = to == "f16" ? DType::f16 : DType::bf16, .except = ""};
     options.loss_scale = "identity";
     after = stored(network, precision(options.precision), before);
     check_range(before, after);

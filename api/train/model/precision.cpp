@@ -10,14 +10,6 @@
 namespace stoker::nn {
 namespace {
 
-constexpr const char* normalising = "batch_norm layer_norm group_norm instance_norm rms_norm";
-
-DType float_named(const std::string& name) {
-  for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64})
-    if (to_string(dtype) == name) return dtype;
-  throw Error{"precision", ErrorCode::internal, "no such floating-point dtype: " + name};
-}
-
 std::vector<std::string> words(const std::string& text) {
   std::istringstream stream{text};
   std::vector<std::string> found;
@@ -25,36 +17,15 @@ std::vector<std::string> words(const std::string& text) {
   return found;
 }
 
-ParamSpec dtype_option(const char* name, const char* fallback, const char* doc) {
-  return {.name = name,
-          .type = ParamType::text,
-          .fallback = ParamValue{std::string{fallback}},
-          .doc = doc,
-          .choices = {"f16", "bf16", "f32", "f64"}};
-}
-
 const NamedTable<Precision>& table() {
-  static constinit NeverDestroyed<NamedTable<Precision>> made;
+  using Table = NamedTable<Precision>;
+  static constinit NeverDestroyed<Table> made;
   return made.get([] {
-    return NamedTable<Precision>{
-        "precision",
-        {{"full", {}, [](const ParamSet&) { return Precision{}; }},
-         {"mixed",
-          {dtype_option("compute", "f16", "what layers compute in"),
-           dtype_option("params", "f32", "what parameters are stored as"),
-           dtype_option("output", "f32", "what the network gives"),
-           {.name = "except",
-            .type = ParamType::text,
-            .fallback = ParamValue{std::string{normalising}},
-            .doc = "names or kinds of layers that stay in f32, apart by spaces"}},
-          [](const ParamSet& options) {
-            return Precision{{},
-                             false,
-                             float_named(options.text("params")),
-                             float_named(options.text("compute")),
-                             float_named(options.text("output")),
-                             words(options.text("except"))};
-          }}}};
+    return Table{"precision",
+                 {Table::entry<precisions::Full>([](const auto&) { return Precision{}; }),
+                  Table::entry<precisions::Mixed>([](const precisions::Mixed& o) {
+                    return Precision{{}, false, o.params, o.compute, o.output, words(o.except)};
+                  })}};
   });
 }
 
@@ -94,7 +65,7 @@ class Casting {
 };
 
 void check_exceptions(const Network& network, const Precision& precision) {
-  const std::vector<std::string> usual = words(normalising);
+  const std::vector<std::string> usual = words(precisions::Mixed{}.except);
   std::vector<std::string_view> known{usual.begin(), usual.end()};
   for (const LayerInfo& layer : network.layers()) known.push_back(layer.name);
   for (const LayerInfo& layer : network.layers()) known.push_back(layer.kind);
@@ -117,7 +88,7 @@ bool Precision::spares(const LayerInfo& layer) const {
          std::ranges::find(except, layer.kind) != except.end();
 }
 
-Precision precision(const Named& wanted) {
+Precision precision(const PrecisionName& wanted) {
   Precision made = table().make(wanted);
   made.text = wanted.text();
   return made;

@@ -1,17 +1,9 @@
 // In which dtypes a network keeps its parameters and computes with them.
 //
-//     Precision mixed = precision("mixed(compute=bf16)");
+//     Precision mixed = precision(precisions::Mixed{.compute = DType::bf16});
 //     Network running = with_precision(network, mixed);           // what is computed
 //     Variables variables = stored(network, mixed, network.initialize(key));
 //
-// The names:
-//   full    as the layers are
-//   mixed(compute=f16, params=f32, output=f32, except="…")
-//       Every layer casts its floating-point inputs and parameters to `compute` and gives that on;
-//       parameters are stored as `params`, so that small steps are not lost; the network's outputs
-//       are `output`, and so are losses. Layers whose names or kinds stand in `except`, apart by
-//       spaces, compute in f32 and keep parameters of f32: at first those that normalise.
-//       `params=f16, compute=f32` is a network whose weights take half of the memory.
 // What layers keep themselves (means of batch_norm, 8-bit kernels) stays as it is.
 //
 // As Axon.MixedPrecision (https://hexdocs.pm/axon/Axon.MixedPrecision.html) and Keras' policies;
@@ -24,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "stoker/api/nn/graph/choice.hpp"
 #include "stoker/api/nn/graph/network.hpp"
 
 namespace stoker::nn {
@@ -40,7 +33,43 @@ struct Precision {
   [[nodiscard]] bool spares(const LayerInfo& layer) const;
 };
 
-[[nodiscard]] Precision precision(const Named& wanted);
+using PrecisionName = Choice<struct PrecisionFamily>;
+[[nodiscard]] Precision precision(const PrecisionName& wanted);
+
+namespace precisions {
+
+/// As the layers are.
+struct Full {
+  using Family = PrecisionName;
+  static constexpr const char* kind = "full";
+};
+template <class V> void visit_options(Full&, V&&) {}
+
+/// Every layer casts its floating-point inputs and parameters to `compute` and gives that on;
+/// parameters are stored as `params`, so that small steps are not lost; the network's outputs are
+/// `output`, and so are losses. Layers whose names or kinds stand in `except`, apart by spaces,
+/// compute in f32 and keep parameters of f32. With params f16 and compute f32 the weights of a
+/// network take half of the memory.
+struct Mixed {
+  using Family = PrecisionName;
+  static constexpr const char* kind = "mixed";
+  DType compute = DType::f16;
+  DType params = DType::f32;
+  DType output = DType::f32;
+  std::string except = "batch_norm layer_norm group_norm instance_norm rms_norm";
+};
+[[nodiscard]] inline Words<DType> float_words() {
+  return one_of<DType>(
+      {{"f16", DType::f16}, {"bf16", DType::bf16}, {"f32", DType::f32}, {"f64", DType::f64}});
+}
+template <class V> void visit_options(Mixed& o, V&& visit) {
+  visit("compute", o.compute, float_words(), "what layers compute in");
+  visit("params", o.params, float_words(), "what parameters are stored as");
+  visit("output", o.output, float_words(), "what the network gives");
+  visit("except", o.except, anything, "names or kinds of layers that stay in f32, apart by spaces");
+}
+
+}  // namespace precisions
 
 /// The same network, whose layers cast; it has the same variables and cannot be written.
 [[nodiscard]] Network with_precision(const Network& network, const Precision& precision);

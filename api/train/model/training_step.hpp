@@ -1,6 +1,6 @@
 // One step of training as one program: forward, backward and optimizer.
 //
-//     TrainingStep step{network, {loss("cross_entropy")}, optimizer("adam"), {}};
+//     TrainingStep step{network, {loss(losses::CrossEntropy{})}, optimizer(optimizers::Adam{}), {}};
 //     TrainingState state = step.begin(network.initialize(random::key(0)), random::key(1));
 //     Tensor loss = step.run(state, {x}, {y});          // started; `state` is the next one
 //
@@ -50,7 +50,7 @@ struct TrainingState {
 /// How a step goes about it.
 struct StepOptions {
   std::vector<double> loss_weights = {};  ///< one for each loss; none: 1
-  Named loss_scale = "identity";
+  LossScaleName loss_scale = loss_scales::Identity{};
   /// Of the forward pass, computed again for the gradients: Network::forward_in_pieces().
   std::size_t pieces = 0;
 };

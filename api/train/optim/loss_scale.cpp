@@ -23,7 +23,7 @@ Parameters unscaled(const Parameters& gradients, const LossScaleState& state) {
   });
 }
 
-LossScale by_nothing(const ParamSet&) {
+LossScale by_nothing(const loss_scales::Identity&) {
   return {{},
           [] { return LossScaleState{}; },
           [](const Tensor& loss, const LossScaleState&) { return loss; },
@@ -32,9 +32,9 @@ LossScale by_nothing(const ParamSet&) {
           }};
 }
 
-LossScale by_one_number(const ParamSet& options) {
+LossScale by_one_number(const loss_scales::Static& options) {
   return {{},
-          [value = options.real("value")] {
+          [value = options.value] {
             return LossScaleState{{"scale", full({}, value, DType::f32)}};
           },
           scaled,
@@ -43,12 +43,12 @@ LossScale by_one_number(const ParamSet& options) {
           }};
 }
 
-LossScale by_what_fits(const ParamSet& options) {
-  const std::int64_t period = options.integer("period");
-  const double factor = options.real("factor");
-  const double least = options.real("min");
+LossScale by_what_fits(const loss_scales::Dynamic& options) {
+  const std::int64_t period = options.period;
+  const double factor = options.factor;
+  const double least = options.min;
   return {{},
-          [value = options.real("value")] {
+          [value = options.value] {
             return LossScaleState{{"scale", full({}, value, DType::f32)},
                                   {"steps", zeros({}, DType::s32)}};
           },
@@ -69,41 +69,19 @@ LossScale by_what_fits(const ParamSet& options) {
 }
 
 const NamedTable<LossScale>& table() {
-  static constinit NeverDestroyed<NamedTable<LossScale>> made;
+  using Table = NamedTable<LossScale>;
+  static constinit NeverDestroyed<Table> made;
   return made.get([] {
-    // Below f32's normal numbers the inverse would be infinite.
-    const ParamSpec value{.name = "value",
-                          .type = ParamType::real,
-                          .fallback = 32768.0,
-                          .doc = "what the loss is multiplied by at first",
-                          .min = 1e-30};
-    return NamedTable<LossScale>{"loss scale",
-                                 {{"identity", {}, by_nothing},
-                                  {"static", {value}, by_one_number},
-                                  {"dynamic",
-                                   {value,
-                                    {.name = "period",
-                                     .type = ParamType::integer,
-                                     .fallback = std::int64_t{2000},
-                                     .doc = "finite steps before it is raised",
-                                     .min = 1},
-                                    {.name = "factor",
-                                     .type = ParamType::real,
-                                     .fallback = 2.0,
-                                     .doc = "what it is raised and lowered by",
-                                     .min = 1},
-                                    {.name = "min",
-                                     .type = ParamType::real,
-                                     .fallback = 1.0,
-                                     .doc = "the least that it is",
-                                     .min = 1e-30}},
-                                   by_what_fits}}};
+    return Table{"loss scale",
+                 {Table::entry<loss_scales::Identity>(by_nothing),
+                  Table::entry<loss_scales::Static>(by_one_number),
+                  Table::entry<loss_scales::Dynamic>(by_what_fits)}};
   });
 }
 
 }  // namespace
 
-LossScale loss_scale(const Named& wanted) {
+LossScale loss_scale(const LossScaleName& wanted) {
   LossScale made = table().make(wanted);
   made.text = wanted.text();
   return made;

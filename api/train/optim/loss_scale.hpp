@@ -1,7 +1,7 @@
 // Losses that are multiplied by a large number before they are differentiated, so that small
 // gradients are not lost in f16; and steps that do not count because a gradient has overflowed.
 //
-//     LossScale scaling = loss_scale("dynamic");
+//     LossScale scaling = loss_scale(loss_scales::Dynamic{});
 //     LossScaleState state = scaling.init();
 //     // in a step:
 //     auto [loss, scaled] = value_and_grad([&](const Parameters& p) {
@@ -13,12 +13,6 @@
 //     slots = where_finite(finite, stepped.slots, slots);
 //     state = next;
 //
-// The names:
-//   identity              does nothing, and finds everything finite
-//   static(value=32768)   by that number
-//   dynamic(value=32768, period=2000, factor=2, min=1)
-//       by a number that is divided by factor, though not below min, when a gradient is not
-//       finite, and multiplied by it after period steps in which all were
 // NaN is not finite either.
 //
 // Formulas: Micikevicius et al., "Mixed precision training", arXiv:1710.03740.
@@ -31,7 +25,7 @@
 #include <map>
 #include <string>
 
-#include "stoker/api/nn/graph/named.hpp"
+#include "stoker/api/nn/graph/choice.hpp"
 #include "stoker/api/nn/graph/parameters.hpp"
 #include "stoker/api/tensor/core/structure.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
@@ -59,7 +53,49 @@ struct LossScale {
   std::function<Unscaled(const Parameters& gradients, const LossScaleState& state)> unscale;
 };
 
-[[nodiscard]] LossScale loss_scale(const Named& wanted);
+using LossScaleName = Choice<struct LossScaleFamily>;
+[[nodiscard]] LossScale loss_scale(const LossScaleName& wanted);
+
+namespace loss_scales {
+
+template <class O, class V> void visit_value(O& o, V&& visit) {
+  // Below f32's normal numbers the inverse would be infinite.
+  visit("value", o.value, at_least(1e-30), "what the loss is multiplied by at first");
+}
+
+/// Does nothing, and finds everything finite.
+struct Identity {
+  using Family = LossScaleName;
+  static constexpr const char* kind = "identity";
+};
+template <class V> void visit_options(Identity&, V&&) {}
+
+/// By that number.
+struct Static {
+  using Family = LossScaleName;
+  static constexpr const char* kind = "static";
+  double value = 32768;
+};
+template <class V> void visit_options(Static& o, V&& visit) { visit_value(o, visit); }
+
+/// By a number that is divided by factor, though not below min, when a gradient is not finite, and
+/// multiplied by it after period steps in which all were.
+struct Dynamic {
+  using Family = LossScaleName;
+  static constexpr const char* kind = "dynamic";
+  double value = 32768;
+  std::int64_t period = 2000;
+  double factor = 2;
+  double min = 1;
+};
+template <class V> void visit_options(Dynamic& o, V&& visit) {
+  visit_value(o, visit);
+  visit("period", o.period, at_least(1), "finite steps before it is raised");
+  visit("factor", o.factor, at_least(1), "what it is raised and lowered by");
+  visit("min", o.min, at_least(1e-30), "the least that it is");
+}
+
+}  // namespace loss_scales
 
 /// Scalar u8: whether there is no infinity and no NaN in any.
 [[nodiscard]] Tensor all_finite(const Parameters& tensors);

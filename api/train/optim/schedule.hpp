@@ -1,32 +1,12 @@
 // Numbers that change as training goes on: learning rates.
 //
-//     Schedule rate = schedule("cosine_decay(value=0.1, decay_steps=1000)");
+//     Schedule rate = schedule(schedules::CosineDecay{.value = 0.1, .decay_steps = 1000});
 //     Schedule warm = schedules::warmup(100, 0.0, rate);
 //     Tensor now = warm(step);                             // f32[]
 //
 // A schedule is a function of the step, a scalar s32 that is 0 at first; it gives a scalar f32. It
 // is made of operations, so in a traced training step it becomes part of the program: the number
 // changes from step to step, and nothing is traced again.
-//
-// schedule() knows these names; t is the step.
-//   constant(value)                 value
-//   linear_decay(value, warmup=0, steps=1000)
-//                                   value·t/warmup, then value·(steps - t)/(steps - warmup), not
-//                                   below 0
-//   exponential_decay(value, decay_rate=0.95, transition_steps=10, transition_begin=0,
-//                     staircase=false)
-//                                   value·decay_rate^((t - begin)/transition_steps); staircase: the
-//                                   exponent rounded down; before the beginning value
-//   cosine_decay(value, decay_steps=10, alpha=0)
-//                                   value·(½(1 + cos(π·min(t/decay_steps, 1))) + alpha)
-//   polynomial_decay(value, end_value=1e-3, power=2, transition_steps=10, transition_begin=0)
-//                                   (value - end)·(1 - (t - begin)/transition_steps)^power + end
-//   warmup(steps, from=0, then)     see below; `then` is the text of a schedule
-// and these by epoch, e = floor(t/steps_per_epoch), which is the step itself unless the option
-// steps_per_epoch is given:
-//   step(base, size, gamma)         base·gamma^floor(e/size)
-//   exponential(base, gamma)        base·gamma^e
-//   cosine(base, min=0, epochs)     min + ½(base - min)(1 + cos(π·e/(epochs - 1))), then min
 //
 // Formulas: Polaris (the first five), ExBurn (those by epoch); the cosine is SGDR's (Loshchilov and
 // Hutter, arXiv:1608.03983).
@@ -39,19 +19,166 @@
 #include <functional>
 #include <vector>
 
-#include "stoker/api/nn/graph/named.hpp"
+#include "stoker/api/nn/graph/choice.hpp"
 #include "stoker/api/tensor/core/tensor.hpp"
 
 namespace stoker::nn {
 
 using Schedule = std::function<Tensor(const Tensor& step)>;
 
-/// By name.
-[[nodiscard]] Schedule schedule(const Named& wanted);
+using ScheduleName = Choice<struct ScheduleFamily>;
+[[nodiscard]] Schedule schedule(const ScheduleName& wanted);
 /// That number at every step.
 [[nodiscard]] Schedule schedule(double value);
 
 namespace schedules {
+
+// Below, t is the step.
+
+/// value.
+struct Constant {
+  using Family = ScheduleName;
+  static constexpr const char* kind = "constant";
+  Required<double> value = {};
+};
+template <class O, class V> void visit_value(O& o, V&& visit) {
+  visit("value", o.value, anything, "the first value");
+}
+template <class V> void visit_options(Constant& o, V&& visit) { visit_value(o, visit); }
+
+/// value·t/warmup, then value·(steps - t)/(steps - warmup), not below 0.
+struct LinearDecay {
+  using Family = ScheduleName;
+  static constexpr const char* kind = "linear_decay";
+  Required<double> value = {};
+  std::int64_t warmup = 0;
+  std::int64_t steps = 1000;
+};
+template <class V> void visit_options(LinearDecay& o, V&& visit) {
+  visit_value(o, visit);
+  visit("warmup", o.warmup, at_least(0), "steps on the way up");
+  visit("steps", o.steps, at_least(1), "step at which it is 0");
+}
+
+/// value·decay_rate^((t - transition_begin)/transition_steps); staircase: the exponent rounded down;
+/// before the beginning value.
+struct ExponentialDecay {
+  using Family = ScheduleName;
+  static constexpr const char* kind = "exponential_decay";
+  Required<double> value = {};
+  double decay_rate = 0.95;
+  std::int64_t transition_steps = 10;
+  std::int64_t transition_begin = 0;
+  bool staircase = false;
+};
+template <class V> void visit_options(ExponentialDecay& o, V&& visit) {
+  visit_value(o, visit);
+  visit("decay_rate", o.decay_rate, at_least(0), "what is left after transition_steps");
+  visit("transition_steps", o.transition_steps, at_least(1), "steps for each power");
+  visit("transition_begin", o.transition_begin, at_least(0), "step at which it begins");
+  visit("staircase", o.staircase, anything, "whole powers only");
+}
+
+/// value·(½(1 + cos(π·min(t/decay_steps, 1))) + alpha).
+struct CosineDecay {
+  using Family = ScheduleName;
+  static constexpr const char* kind = "cosine_decay";
+  Required<double> value = {};
+  std::int64_t decay_steps = 10;
+  double alpha = 0;
+};
+template <class V> void visit_options(CosineDecay& o, V&& visit) {
+  visit_value(o, visit);
+  visit("decay_steps", o.decay_steps, at_least(1), "step of the last value");
+  visit("alpha", o.alpha, anything, "added to the wave");
+}
+
+/// (value - end_value)·(1 - (t - transition_begin)/transition_steps)^power + end_value.
+struct PolynomialDecay {
+  using Family = ScheduleName;
+  static constexpr const char* kind = "polynomial_decay";
+  Required<double> value = {};
+  double end_value = 1e-3;
+  double power = 2;
+  std::int64_t transition_steps = 10;
+  std::int64_t transition_begin = 0;
+};
+template <class V> void visit_options(PolynomialDecay& o, V&& visit) {
+  visit_value(o, visit);
+  visit("end_value", o.end_value, anything, "the last value");
+  visit("power", o.power, at_least(0), "exponent");
+  visit("transition_steps", o.transition_steps, at_least(1), "steps until the last value");
+  visit("transition_begin", o.transition_begin, at_least(0), "step at which it begins");
+}
+
+// And by epoch, e = floor(t/steps_per_epoch), which is the step itself unless steps_per_epoch is given.
+
+template <class O, class V> void visit_base(O& o, V&& visit) {
+  visit("base", o.base, anything, "in the first epoch");
+}
+template <class O, class V> void visit_steps_per_epoch(O& o, V&& visit) {
+  visit("steps_per_epoch", o.steps_per_epoch, at_least(1), "steps of an epoch");
+}
+
+/// base·gamma^floor(e/size).
+struct Step {
+  using Family = ScheduleName;
+  static constexpr const char* kind = "step";
+  Required<double> base = {};
+  Required<std::int64_t> size = {};
+  Required<double> gamma = {};
+  std::int64_t steps_per_epoch = 1;
+};
+template <class V> void visit_options(Step& o, V&& visit) {
+  visit_base(o, visit);
+  visit("size", o.size, at_least(1), "epochs between drops");
+  visit("gamma", o.gamma, at_least(0), "factor of a drop");
+  visit_steps_per_epoch(o, visit);
+}
+
+/// base·gamma^e.
+struct Exponential {
+  using Family = ScheduleName;
+  static constexpr const char* kind = "exponential";
+  Required<double> base = {};
+  Required<double> gamma = {};
+  std::int64_t steps_per_epoch = 1;
+};
+template <class V> void visit_options(Exponential& o, V&& visit) {
+  visit_base(o, visit);
+  visit("gamma", o.gamma, at_least(0), "factor of an epoch");
+  visit_steps_per_epoch(o, visit);
+}
+
+/// min + ½(base - min)(1 + cos(π·e/(epochs - 1))), then min.
+struct Cosine {
+  using Family = ScheduleName;
+  static constexpr const char* kind = "cosine";
+  Required<double> base = {};
+  double min = 0;
+  Required<std::int64_t> epochs = {};
+  std::int64_t steps_per_epoch = 1;
+};
+template <class V> void visit_options(Cosine& o, V&& visit) {
+  visit_base(o, visit);
+  visit("min", o.min, anything, "in the last epoch");
+  visit("epochs", o.epochs, at_least(1), "epochs in all");
+  visit_steps_per_epoch(o, visit);
+}
+
+/// warmup() of another.
+struct Warmup {
+  using Family = ScheduleName;
+  static constexpr const char* kind = "warmup";
+  Required<std::int64_t> steps = {};
+  double from = 0;
+  Required<ScheduleName> then = {};
+};
+template <class V> void visit_options(Warmup& o, V&& visit) {
+  visit("steps", o.steps, at_least(1), "steps on the way up");
+  visit("from", o.from, anything, "the first value");
+  visit("then", o.then, anything, "the schedule that follows");
+}
 
 /// From `from` to the first value of `then` in a straight line over `steps` steps; then `then`,
 /// which counts from 0.

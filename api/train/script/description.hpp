@@ -55,7 +55,7 @@ struct ModelRecipe {
   std::vector<Node> outputs;
   std::vector<std::string> names = {};  ///< of the outputs; none: not named
   ModelOptions options;                 ///< without schedule and device
-  Named schedule;
+  ScheduleName schedule;
   std::vector<std::string> freeze;
 };
 using ModelPtr = std::shared_ptr<const ModelRecipe>;

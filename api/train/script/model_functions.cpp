@@ -7,7 +7,7 @@
 namespace stoker::nn::script {
 namespace {
 
-std::vector<Named> named(const std::vector<std::string>& texts) {
+template <class Name> std::vector<Name> named(const std::vector<std::string>& texts) {
   return {texts.begin(), texts.end()};
 }
 
@@ -46,7 +46,7 @@ int make_model(lua_State* L, lua::Script&) {
                              "accumulate_gradients", "weight_decay", "clip_norm", "clip_value",
                              "precision", "loss_scale", "checkpoints", "freeze", "seed"}};
   ModelOptions& made = model.options;
-  made.losses = named(options.texts("losses"));
+  made.losses = named<LossName>(options.texts("losses"));
   if (const auto text = options.text("loss")) made.loss = *text;
   if (const auto text = options.text("optimizer")) made.optimizer = *text;
   if (const auto text = options.text("schedule")) model.schedule = *text;
@@ -131,7 +131,7 @@ TrainingRecipe check_training(lua_State* L, int first) {
   fit.shuffle = options.flag("shuffle").value_or(fit.shuffle);
   fit.seed = options.seed();
   fit.prefetch = options.integer("prefetch").value_or(fit.prefetch);
-  fit.metrics = named(options.texts("metrics"));
+  fit.metrics = named<MetricName>(options.texts("metrics"));
   if (fit.epochs < 1) refuse(L, "train", "epochs must be at least 1");
   if (!fit.metrics.empty() && !training.validation)
     refuse(L, "train", "metrics are those of validation data, and there are none");

@@ -91,7 +91,7 @@ TrainingPlan TrainingLibrary::plan(const Device& device) const {
     if (!training.model->schedule.empty()) options.schedule = schedule(training.model->schedule);
     Model made{std::move(network), std::move(options)};
     if (!training.model->freeze.empty()) made.freeze(training.model->freeze);
-    for (const Named& one : training.fit.metrics) (void)metric(one);
+    for (const MetricName& one : training.fit.metrics) (void)metric(one);
     return made;
   });
   TrainingPlan made{.model = std::move(model),
