@@ -60,6 +60,15 @@ struct Payload : std::enable_shared_from_this<Payload> {
   [[nodiscard]] virtual std::string key() const = 0;
 };
 
+/// What whoever asks for nodes keeps with each of them for as long as it lives: where it stands in a script,
+/// what it is charged. It says nothing of what is computed.
+struct Attachment {
+  Attachment() = default;
+  virtual ~Attachment() = default;
+  Attachment(const Attachment&) = delete;
+  Attachment& operator=(const Attachment&) = delete;
+};
+
 using Values = boost::container::small_vector<Value, 2>;
 using Specs = boost::container::small_vector<TensorSpec, 1>;
 using Buffers = boost::container::small_vector<DeviceBuffer, 1>;
@@ -87,6 +96,13 @@ class Node {
   /// Depends on a parameter or a variable, and keeps its inputs.
   [[nodiscard]] bool tracked() const noexcept { return tracked_; }
 
+  /// Null unless there is one. It belongs to who attached it, who alone may ask for it.
+  [[nodiscard]] Attachment* attachment() const noexcept { return attachment_.get(); }
+  /// Once, by who made the node, before others know it.
+  void attach(std::unique_ptr<Attachment> attachment) noexcept {
+    attachment_ = std::move(attachment);
+  }
+
   /// Higher than that of every node made before.
   [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
   /// A serial number of its own: nodes made from now on have higher ones.
@@ -111,6 +127,7 @@ class Node {
   const Specs specs_;
   const bool tracked_;
   const std::uint64_t serial_;
+  std::unique_ptr<Attachment> attachment_;
   [[nodiscard]] static const Buffers& none() noexcept;
 
   mutable std::mutex mutex_;  // of what follows, of `buffers_` until it is known

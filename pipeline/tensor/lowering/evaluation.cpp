@@ -48,17 +48,57 @@ ProgramCache::Counters ProgramCache::counters() const {
 }
 
 Result<std::shared_ptr<const LoweredProgram>> prepare(const Extracted& extracted,
-                                                      const std::shared_ptr<DeviceClient>& device) {
+                                                      const std::string& key,
+                                                      const std::shared_ptr<DeviceClient>& device,
+                                                      std::uint32_t* refused) {
   STOKER_TRY(device->actor().strand()->check_process("evaluate"));  // its driver is the parent's
   const auto cache = device->services().get<ProgramCache>();
-  const std::string key = extracted.key();
   if (auto known = cache->find(key)) return known;
   Program program = extracted.program();
   optimize(program);
   STOKER_ASSIGN(std::shared_ptr<const LoweredProgram> made,
-                lower(program, device, cache->shader_compiler()));
+                lower(program, device, cache->shader_compiler(), refused));
   cache->add(key, made);
   return made;
+}
+
+namespace {
+
+const DeviceBuffer& buffer_at(const LoweredProgram::Slot& slot, std::span<const Buffers> leaves,
+                              std::span<const DeviceBuffer> made) {
+  return slot.made ? made[slot.index] : leaves[slot.index][slot.output];
+}
+
+}  // namespace
+
+Result<std::vector<CommandPtr>> start(const LoweredProgram& program,
+                                      const std::shared_ptr<DeviceClient>& device,
+                                      std::span<const Buffers> leaves,
+                                      std::span<const DeviceBuffer> made,
+                                      const CommandOptions& options) {
+  std::vector<CommandPtr> commands;
+  commands.reserve(program.steps.size());
+  for (const LoweredProgram::Step& step : program.steps) {
+    if (!step.pipeline) {
+      Buffers inputs;
+      for (const LoweredProgram::Slot& slot : step.slots)
+        inputs.push_back(buffer_at(slot, leaves, made));
+      Buffers outputs;
+      for (const LoweredProgram::Slot& slot : step.outputs)
+        outputs.push_back(buffer_at(slot, leaves, made));
+      STOKER_TRY(step.host->start(device, inputs, outputs, options));
+      commands.emplace_back();
+      continue;
+    }
+    BufferList bound;
+    for (const LoweredProgram::Slot& slot : step.slots)
+      bound.push_back(&buffer_at(slot, leaves, made));
+    STOKER_ASSIGN(CommandPtr command,
+                  step.pipeline->run({bound.data(), bound.size()}, options, Keep::nothing));
+    command->observe();  // who reads the results hears of a failure
+    commands.push_back(std::move(command));
+  }
+  return commands;
 }
 
 Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
@@ -79,27 +119,11 @@ Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                   held[i] ? device->make_buffer(spec) : device->make_result(spec));
     made.push_back(std::move(buffer));
   }
-  const auto at = [&](const LoweredProgram::Slot& slot) -> const DeviceBuffer& {
-    return slot.made ? made[slot.index] : leaves[slot.index][slot.output];
-  };
-  for (const LoweredProgram::Step& step : program.steps) {
-    if (!step.pipeline) {
-      Buffers inputs;
-      for (const LoweredProgram::Slot& slot : step.slots) inputs.push_back(at(slot));
-      Buffers outputs;
-      for (const LoweredProgram::Slot& slot : step.outputs) outputs.push_back(at(slot));
-      STOKER_TRY(step.host->start(device, inputs, outputs, options));
-      continue;
-    }
-    BufferList bound;
-    for (const LoweredProgram::Slot& slot : step.slots) bound.push_back(&at(slot));
-    STOKER_ASSIGN(const CommandPtr command,
-                  step.pipeline->run({bound.data(), bound.size()}, options, Keep::nothing));
-    command->observe();  // who reads the results hears of a failure
-  }
+  STOKER_TRY(start(program, device, leaves, made, options));
   std::vector<DeviceBuffer> results;
   results.reserve(program.results.size());
-  for (const LoweredProgram::Slot& slot : program.results) results.push_back(at(slot));
+  for (const LoweredProgram::Slot& slot : program.results)
+    results.push_back(buffer_at(slot, leaves, made));
   return results;
 }
 

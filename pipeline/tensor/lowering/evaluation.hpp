@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "stoker/actors/device/command_options.hpp"
+#include "stoker/device/command_state.hpp"
 #include "stoker/pipeline/tensor/lowering/lowering.hpp"
 #include "stoker/pipeline/tensor/program/extraction.hpp"
 
@@ -51,13 +52,25 @@ class ProgramCache {
   Counters counters_;
 };
 
-/// The program as it was compiled for the device, now or before.
+/// The program as it was compiled for the device, now or before. `key` is extracted.key(). `refused` as for
+/// lower().
 [[nodiscard]] Result<std::shared_ptr<const LoweredProgram>> prepare(
-    const Extracted& extracted, const std::shared_ptr<DeviceClient>& device);
+    const Extracted& extracted, const std::string& key, const std::shared_ptr<DeviceClient>& device,
+    std::uint32_t* refused = nullptr);
+[[nodiscard]] inline Result<std::shared_ptr<const LoweredProgram>> prepare(
+    const Extracted& extracted, const std::shared_ptr<DeviceClient>& device) {
+  return prepare(extracted, extracted.key(), device);
+}
 
-/// Starts a run. `leaves` has the buffers of each parameter's outputs. The results' buffers, in order.
-/// `options` are those of every command that it comes to: a deadline or a cancelled token ends what has not
-/// run yet, and the results fail with its cause.
+/// Starts a run. `leaves` has the buffers of each parameter's outputs, `made` one for each of program.made. The
+/// commands of its steps, null where the host drives one. `options` are those of every command that it comes
+/// to: a deadline or a cancelled token ends what has not run yet, and the results fail with its cause.
+[[nodiscard]] Result<std::vector<CommandPtr>> start(const LoweredProgram& program,
+                                                    const std::shared_ptr<DeviceClient>& device,
+                                                    std::span<const Buffers> leaves,
+                                                    std::span<const DeviceBuffer> made,
+                                                    const CommandOptions& options);
+/// The same with buffers that it makes. The results', in order.
 [[nodiscard]] Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                                                     const std::shared_ptr<DeviceClient>& device,
                                                     std::span<const Buffers> leaves,

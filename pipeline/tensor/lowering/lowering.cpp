@@ -38,11 +38,18 @@ class Lowering {
       left_to_cluster_.insert(fusion.product.instruction);
   }
 
+  /// The origin of what was worked on last.
+  [[nodiscard]] std::uint32_t refused() const noexcept { return refused_; }
+
   Result<std::shared_ptr<const LoweredProgram>> run() {
     for (std::uint32_t i = 0; i < program_.parameters.size(); ++i)
       parameter_index_[program_.parameters[i]] = i;
-    for (const std::uint32_t i : merged_.order) STOKER_TRY(emit(i));
+    for (const std::uint32_t i : merged_.order) {
+      refused_ = program_.code[i].origin;
+      STOKER_TRY(emit(i));
+    }
     for (const Ref result : program_.results) {
+      refused_ = program_.code[result.instruction].origin;
       STOKER_ASSIGN(const Slot slot, slot_of(result));
       lowered_->results.push_back(slot);
     }
@@ -52,6 +59,7 @@ class Lowering {
 
  private:
   using Key = std::pair<std::uint32_t, std::uint32_t>;
+  using Origins = std::vector<std::uint32_t>;
   static Key key(Ref ref) { return {ref.instruction, ref.output}; }
   static std::string name_of(Ref ref) {
     return "v" + std::to_string(ref.instruction) + "." + std::to_string(ref.output);
@@ -64,6 +72,7 @@ class Lowering {
     std::map<ValueId, Slot> bound;  // externals that are there before
     std::map<ValueId, std::uint32_t>
         made;  // what others use of it: a position in LoweredProgram::made
+    std::vector<std::vector<std::uint32_t>> origins;  // by stage
   };
   /// In the order in which they run: a segment, or a step of the host.
   struct Stop {
@@ -101,7 +110,7 @@ class Lowering {
       STOKER_ASSIGN(kernel, device_->kernels().find(use.kernel));
     }
     return add_stage(std::move(kernel), {one.inputs.begin(), one.inputs.end()}, outputs_of(i),
-                     use.params);
+                     use.params, {one.origin});
   }
 
   Result<void> emit_cluster(const Cluster& cluster) {
@@ -114,7 +123,7 @@ class Lowering {
     }
     const std::vector<Ref> inputs = builder.buffers();
     STOKER_ASSIGN(std::shared_ptr<const Kernel> kernel, fused_kernel(builder.take(), compile_));
-    return add_stage(std::move(kernel), inputs, outputs, {});
+    return add_stage(std::move(kernel), inputs, outputs, {}, origins_of(cluster));
   }
 
   /// A product with what is made of it. False where that cannot be one kernel: the cluster reads the
@@ -146,14 +155,18 @@ class Lowering {
         return false;
       return kernel.error();
     }
-    STOKER_TRY(add_stage(std::move(*kernel), inputs, outputs, {}));
+    Origins origins = origins_of(cluster);
+    origins.insert(origins.begin(), product.origin);
+    STOKER_TRY(add_stage(std::move(*kernel), inputs, outputs, {}, std::move(origins)));
     return true;
   }
 
   /// A reduction with what it reduces.
   Result<void> emit_reduction(std::uint32_t i, const ReductionFusion& fusion) {
     FusedBuilder builder{program_, program_.spec(fusion.values).shape};
+    Origins origins;
     if (fusion.cluster != Clusters::none) {
+      origins = origins_of(clusters_.all[fusion.cluster]);
       STOKER_TRY(compute(clusters_.all[fusion.cluster], builder));
     } else {
       builder.read(fusion.values);
@@ -163,7 +176,8 @@ class Lowering {
     const std::vector<Ref> inputs = builder.buffers();
     STOKER_ASSIGN(std::shared_ptr<const Kernel> kernel,
                   fused_reduction_kernel(builder.take(), fusion.reduction, compile_));
-    return add_stage(std::move(kernel), inputs, outputs_of(i), {});
+    origins.push_back(program_.code[i].origin);
+    return add_stage(std::move(kernel), inputs, outputs_of(i), {}, std::move(origins));
   }
 
   Result<void> compute(const Cluster& cluster, FusedBuilder& builder) {
@@ -180,7 +194,15 @@ class Lowering {
     const auto specs = program_.input_specs(one);
     STOKER_ASSIGN(std::shared_ptr<const HostStep> step,
                   one.op->host({specs, one.attributes, one.payload.get()}, device_));
-    return add_host(std::move(step), {one.inputs.begin(), one.inputs.end()}, outputs_of(i));
+    return add_host(std::move(step), {one.inputs.begin(), one.inputs.end()}, outputs_of(i),
+                    {one.origin});
+  }
+
+  [[nodiscard]] Origins origins_of(const Cluster& cluster) const {
+    Origins origins;
+    for (const std::uint32_t member : cluster.members)
+      origins.push_back(program_.code[member].origin);
+    return origins;
   }
 
   [[nodiscard]] std::vector<Ref> outputs_of(std::uint32_t i) const {
@@ -191,12 +213,12 @@ class Lowering {
   }
 
   Result<void> add_stage(std::shared_ptr<const Kernel> kernel, const std::vector<Ref>& inputs,
-                         const std::vector<Ref>& outputs, const Params& params) {
+                         const std::vector<Ref>& outputs, const Params& params, Origins origins) {
     std::vector<TensorSpec> specs;
     for (const Ref input : inputs) specs.push_back(program_.spec(input));
     STOKER_ASSIGN(std::shared_ptr<const HostStep> other,
                   fallback_kernel(kernel, specs, params, device_));
-    if (other) return add_host(std::move(other), inputs, outputs);
+    if (other) return add_host(std::move(other), inputs, outputs, std::move(origins));
     std::vector<ValueId> from;
     for (const Ref input : inputs) {
       STOKER_ASSIGN(const ValueId value, stored(input));
@@ -208,13 +230,15 @@ class Lowering {
       now().stored[key(output)] = to.back();
       home_[key(output)] = {segments_.size() - 1, to.back()};
     }
+    now().origins.push_back(std::move(origins));
     return now().graph.add(std::move(kernel), std::move(from), std::move(to), params);
   }
 
   Result<void> add_host(std::shared_ptr<const HostStep> step, const std::vector<Ref>& inputs,
-                        const std::vector<Ref>& outputs) {
+                        const std::vector<Ref>& outputs, Origins origins) {
     LoweredProgram::Step host;
     host.host = std::move(step);
+    host.origins.push_back(std::move(origins));
     for (const Ref input : inputs) {
       STOKER_ASSIGN(const Slot slot, slot_of(input));
       host.slots.push_back(slot);
@@ -339,6 +363,7 @@ class Lowering {
     }
     STOKER_ASSIGN(std::shared_ptr<const Kernel> kernel, fused_kernel(builder.take(), compile_));
     const ValueId value = now().graph.value(name);
+    now().origins.push_back({program_.code[ref.instruction].origin});
     STOKER_TRY(now().graph.add(std::move(kernel), std::move(from), {value}, {}));
     return value;
   }
@@ -362,7 +387,15 @@ class Lowering {
     STOKER_TRY(check_graph(segment.graph));
     for (const auto& [value, index] : segment.made) segment.graph.expose(value);
     LoweredProgram::Step step;
-    STOKER_ASSIGN(step.pipeline, CompiledPipeline::compile(std::move(segment.graph), device_));
+    step.origins = std::move(segment.origins);
+    auto pipeline = CompiledPipeline::compile(std::move(segment.graph), device_);
+    if (!pipeline) {
+      for (std::size_t stage = 0; stage < step.origins.size(); ++stage)
+        if (pipeline.error().detail("stage") == std::to_string(stage))
+          refused_ = step.origins[stage].back();
+      return pipeline.error();
+    }
+    step.pipeline = *std::move(pipeline);
     for (const ValueId value : step.pipeline->externals()) {
       const auto made = segment.made.find(value);
       step.slots.push_back(made != segment.made.end() ? Slot{true, made->second, 0}
@@ -387,14 +420,19 @@ class Lowering {
   std::map<std::uint32_t, std::uint32_t> parameter_index_;
   std::map<Key, std::pair<std::size_t, ValueId>> home_;  // what a segment computes
   std::map<Key, Slot> slots_;
+  std::uint32_t refused_ = Instruction::no_origin;
 };
 
 }  // namespace
 
 Result<std::shared_ptr<const LoweredProgram>> lower(const Program& program,
                                                     const std::shared_ptr<DeviceClient>& device,
-                                                    const ShaderCompiler& compile) {
-  return Lowering{program, device, compile}.run();
+                                                    const ShaderCompiler& compile,
+                                                    std::uint32_t* refused) {
+  Lowering lowering{program, device, compile};
+  auto made = lowering.run();
+  if (made.has_error() && refused != nullptr) *refused = lowering.refused();
+  return made;
 }
 
 }  // namespace stoker::expr

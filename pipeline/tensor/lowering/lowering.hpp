@@ -32,6 +32,9 @@ struct LoweredProgram {
     std::shared_ptr<const HostStep> host;  ///< if there is no pipeline
     std::vector<Slot> slots;               ///< the pipeline's externals, or the host's inputs
     std::vector<Slot> outputs;             ///< the host's
+    /// Of each stage of the pipeline's graph, or of the host's work: the origins of the instructions that
+    /// it computes (Instruction::origin).
+    std::vector<std::vector<std::uint32_t>> origins;
   };
   std::vector<Step> steps;       ///< in order; none: there is nothing to compute
   std::vector<TensorSpec> made;  ///< the buffers that a run makes
@@ -43,9 +46,10 @@ struct LoweredProgram {
 };
 
 /// `compile` makes the shaders of fused kernels, also later. Kernels that the device lacks run on its
-/// stand-in (DeviceClient::fallback_device()). Errors: what the kernels and the device refuse.
+/// stand-in (DeviceClient::fallback_device()). Errors: what the kernels and the device refuse; `refused`,
+/// if it is given, then is the origin of what could not be made.
 [[nodiscard]] Result<std::shared_ptr<const LoweredProgram>> lower(
     const Program& program, const std::shared_ptr<DeviceClient>& device,
-    const ShaderCompiler& compile);
+    const ShaderCompiler& compile, std::uint32_t* refused = nullptr);
 
 }  // namespace stoker::expr

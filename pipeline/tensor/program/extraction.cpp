@@ -120,7 +120,8 @@ Program Extracted::program() const {
                             seen.attributes,
                             place.inputs,
                             {seen.specs.begin(), seen.specs.end()},
-                            place.leaf ? nullptr : place.node->payload()});
+                            place.leaf ? nullptr : place.node->payload(),
+                            static_cast<std::uint32_t>(program.code.size())});
   }
   program.results.assign(results_.begin(), results_.end());
   return program;

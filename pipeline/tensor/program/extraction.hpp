@@ -18,6 +18,11 @@ class Extracted {
   /// Everything that says what the program does: equal keys, equal programs.
   [[nodiscard]] std::string key() const;
   [[nodiscard]] Program program() const;
+  /// The nodes in their order; an instruction's origin is its position here.
+  [[nodiscard]] std::size_t size() const noexcept { return places_.size(); }
+  [[nodiscard]] const Node& node(std::size_t position) const noexcept {
+    return *places_[position].node;
+  }
 
   /// What it stands on, in the order of the program's parameters: what is known, and placeholders.
   [[nodiscard]] std::vector<Value> leaves() const;

@@ -24,6 +24,10 @@ struct Instruction {
   boost::container::small_vector<Ref, 3> inputs;
   Specs specs;
   std::shared_ptr<const Payload> payload = nullptr;
+  /// Where it stood in what the program was taken out of (Extracted): passes keep it, whatever they make of
+  /// the instruction.
+  std::uint32_t origin = no_origin;
+  static constexpr std::uint32_t no_origin = ~std::uint32_t{0};
 };
 
 struct Program {
