@@ -11,6 +11,16 @@
 
 namespace stoker::expr {
 
+namespace {
+
+std::size_t kernels_of(const LoweredProgram& program) {
+  std::size_t kernels = 0;
+  for (const LoweredProgram::Step& step : program.steps) kernels += step.origins.size();
+  return kernels;
+}
+
+}  // namespace
+
 ProgramCache::ProgramCache()
     : compile_{[compiler = std::make_shared<GlslCompiler>(cache_directory())](
                    const Shader& shader, const ShaderVariant& variant) {
@@ -33,11 +43,14 @@ void ProgramCache::add(const std::string& key, std::shared_ptr<const LoweredProg
   std::list<Entry> dropped;  // outside the lock
   const std::scoped_lock lock{mutex_};
   if (by_key_.contains(key)) return;
+  counters_.kernels += kernels_of(*program);
   entries_.push_front({key, std::move(program)});
   by_key_.emplace(entries_.front().key, entries_.begin());
-  if (entries_.size() <= most) return;
-  by_key_.erase(entries_.back().key);
-  dropped.splice(dropped.begin(), entries_, std::prev(entries_.end()));
+  while (entries_.size() > most || (entries_.size() > 1 && counters_.kernels > most_kernels)) {
+    counters_.kernels -= kernels_of(*entries_.back().program);
+    by_key_.erase(entries_.back().key);
+    dropped.splice(dropped.begin(), entries_, std::prev(entries_.end()));
+  }
 }
 
 ProgramCache::Counters ProgramCache::counters() const {

@@ -25,6 +25,8 @@ namespace stoker::expr {
 class ProgramCache {
  public:
   static constexpr std::size_t most = 1024;
+  /// Of all of them, unless a single one has more: what a program takes grows with its kernels.
+  static constexpr std::size_t most_kernels = 32768;
 
   ProgramCache();
   /// Any thread, at any time: it outlives the cache.
@@ -37,6 +39,7 @@ class ProgramCache {
     std::uint64_t hits = 0;
     std::uint64_t misses = 0;
     std::size_t programs = 0;
+    std::size_t kernels = 0;  ///< of all of them
   };
   [[nodiscard]] Counters counters() const;
 
@@ -49,7 +52,7 @@ class ProgramCache {
   mutable std::mutex mutex_;
   std::list<Entry> entries_;  // the latest used first
   std::unordered_map<std::string_view, std::list<Entry>::iterator> by_key_;
-  Counters counters_;
+  Counters counters_;  // but the number of programs
 };
 
 /// The program as it was compiled for the device, now or before. `key` is extracted.key(). `refused` as for

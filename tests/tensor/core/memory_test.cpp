@@ -120,5 +120,25 @@ TEST_P(ProgramsMemory, what_a_program_needed_goes_when_the_program_is_forgotten)
   EXPECT_LE(executables_after(most, most + 600), full + full / 8 + 8);
 }
 
+TEST(ProgramCache, keeps_fewer_programs_where_they_have_many_kernels) {
+  const auto program_of = [](std::size_t kernels) {
+    const auto made = std::make_shared<expr::LoweredProgram>();
+    made->steps.emplace_back().origins.resize(kernels);
+    return made;
+  };
+  constexpr std::size_t most = expr::ProgramCache::most_kernels;
+  expr::ProgramCache cache;
+  cache.add("small", program_of(1));
+  cache.add("large", program_of(most - 1));
+  EXPECT_EQ(cache.counters().kernels, most);
+  EXPECT_NE(cache.find("small"), nullptr);
+  cache.add("one more", program_of(1));
+  EXPECT_EQ(cache.find("large"), nullptr);
+  EXPECT_NE(cache.find("small"), nullptr);
+  cache.add("larger than all", program_of(2 * most));
+  EXPECT_NE(cache.find("larger than all"), nullptr);
+  EXPECT_EQ(cache.counters().programs, 1U);
+}
+
 }  // namespace
 }  // namespace stoker
