@@ -3,6 +3,7 @@
 #   Stoker::core     runtime, kernels, devices, actors, pipelines, api
 #   Stoker::glsl     run-time GLSL compiler, for user kernels
 #   Stoker::fiber    for callers who live in Boost.Fiber
+#   Stoker::expr     the lazy graph under tensors and scripts, and its compiler
 #   Stoker::tensor   tensors: lazy, fused, differentiable
 #   Stoker::nn       layers, networks, optimizers
 #   Stoker::script   Lua scripts
@@ -100,14 +101,22 @@ if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/runtime/process/fiber_adaptor.cpp")
   target_link_libraries(stoker_fiber PUBLIC stoker_core Boost::fiber)
   list(APPEND STOKER_COMPONENTS fiber)
 endif()
-stoker_glob(tensor_sources pipeline/tensor/*/*.cpp api/tensor/*/*.cpp)
-stoker_library(tensor ${tensor_sources} "${STOKER_GENERATED_DIR}/op_list.cpp")
+# Apart from tensors, because scripts stand on it, too.
+stoker_glob(expr_sources pipeline/tensor/*/*.cpp)
+list(FILTER expr_sources EXCLUDE REGEX "/pipeline/tensor/files/")
+stoker_library(expr ${expr_sources} "${STOKER_GENERATED_DIR}/op_list.cpp")
+target_link_libraries(stoker_expr PUBLIC stoker_core PRIVATE stoker_glsl)
+stoker_precompile(stoker_expr)
+stoker_compile_together(stoker_expr 20)
+list(APPEND STOKER_COMPONENTS expr)
+stoker_glob(tensor_sources pipeline/tensor/files/*.cpp api/tensor/*/*.cpp)
+stoker_library(tensor ${tensor_sources})
 target_link_libraries(
-  stoker_tensor PUBLIC stoker_core
+  stoker_tensor PUBLIC stoker_core stoker_expr
   PRIVATE stoker_glsl PkgConfig::LIBZIP $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
 target_include_directories(stoker_tensor PRIVATE "${STOKER_DLPACK_INCLUDE}")
 stoker_precompile(stoker_tensor)
-stoker_compile_together(stoker_tensor 34)
+stoker_compile_together(stoker_tensor 16)
 list(APPEND STOKER_COMPONENTS tensor)
 stoker_glob(nn_sources api/nn/*/*.cpp api/data/*.cpp api/train/*/*.cpp)
 list(FILTER nn_sources EXCLUDE REGEX "/api/train/script/")
@@ -123,8 +132,8 @@ list(APPEND STOKER_COMPONENTS nn)
 stoker_glob(script_sources pipeline/script/*/*.cpp)
 if(script_sources)
   stoker_library(script ${script_sources})
-  target_link_libraries(stoker_script PUBLIC stoker_core PRIVATE stoker_glsl PkgConfig::LUA
-                                                                 spdlog::spdlog)
+  target_link_libraries(stoker_script PUBLIC stoker_core stoker_expr PRIVATE stoker_glsl PkgConfig::LUA
+                                                                             spdlog::spdlog)
   stoker_precompile(stoker_script)
   stoker_compile_together(stoker_script 10)
   stoker_optimise_little(stoker_script)
@@ -144,8 +153,8 @@ set_target_properties(stoker_stoker PROPERTIES EXPORT_NAME stoker)
 list(TRANSFORM STOKER_COMPONENTS PREPEND stoker_ OUTPUT_VARIABLE all_components)
 target_link_libraries(stoker_stoker INTERFACE ${all_components})
 
-# The command is several programs, so that running a script needs neither tensors nor models: a verb that
-# does is a program of its own, stoker-VERB, which `stoker VERB` becomes (api/command_line/program.hpp).
+# The command is several programs, so that running a script needs no models: a verb that does is a program of
+# its own, stoker-VERB, which `stoker VERB` becomes (api/command_line/program.hpp).
 if(STOKER_BUILD_COMMAND AND script_sources)
   find_package(CLI11 REQUIRED)
   # stoker_program(TARGET NAME FOLDER SOURCES…): a program that is installed in FOLDER.
