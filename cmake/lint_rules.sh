@@ -26,9 +26,10 @@ find "${libraries[@]}" tests bench examples -name '*.?pp' -print0 | sort -z |
             "device device/fault device/vulkan/instance device/vulkan/memory device/vulkan/pipelines " \
             "device/vulkan/submission device/vulkan " \
             "actors actors/supervisor actors/device " \
-            "pipeline/kernel_graph pipeline/image pipeline/script/lua pipeline/script/run pipeline/script/library " \
+            "pipeline/kernel_graph pipeline/image " \
             "pipeline/tensor/graph pipeline/tensor/complex pipeline/tensor/program pipeline/tensor/passes " \
             "pipeline/tensor/fusion pipeline/tensor/lowering pipeline/tensor/control pipeline/tensor/files " \
+            "pipeline/script/lua pipeline/script/operations pipeline/script/run pipeline/script/library " \
             "api/observe api/tensor/core api/tensor/views api/tensor/math api/tensor/transforms api/tensor/io " \
             "api/nn/graph api/nn/functional api/nn/layers api/data api/train/optim api/train/model api/train/loop " \
             "api/train/script api/command_line api/command_line/verbs", names, " ")

@@ -229,13 +229,15 @@ TEST_F(RunCommand, files_outside_are_out_of_reach_unless_allowed) {
 }
 
 TEST_F(RunCommand, writes_a_trace) {
-  EXPECT_EQ(stoker_command(on_cpu({"-e", "wait(relu(buffer{1}))", "--trace", "t.json"}), directory)
+  EXPECT_EQ(stoker_command(on_cpu({"-e", "wait(softmax(relu(buffer{1})))", "--trace", "t.json"}),
+                           directory)
                 .exit_code,
             0);
   std::ifstream file{directory / "t.json"};
   const json trace = json::parse(file, nullptr, false);
   ASSERT_TRUE(trace.contains("traceEvents"));
-  for (const char* lane : {"relu", "queues", "actors"}) EXPECT_TRUE(contains(trace.dump(), lane));
+  for (const char* lane : {"fused", "softmax", "queues", "actors"})
+    EXPECT_TRUE(contains(trace.dump(), lane));
 }
 
 TEST_F(RunCommand, a_trace_that_cannot_be_written_is_part_of_the_one_report) {

@@ -28,6 +28,9 @@ constexpr const char* lookup = R"(
 local operators = {
   add = function(a, b) return a + b end, sub = function(a, b) return a - b end,
   mul = function(a, b) return a * b end, div = function(a, b) return a / b end,
+  idiv = function(a, b) return a // b end, mod = function(a, b) return a % b end,
+  pow = function(a, b) return a ^ b end, band = function(a, b) return a & b end,
+  shl = function(a, b) return a << b end, bnot = function(a) return ~a end,
   unm = function(a) return -a end, index = function(a, b) return a[b] end,
   newindex = function(a, b, c) a[b] = c end, concat = function(a, b) return a .. b end,
   len = function(a) return #a end, call = function(a, b) return a(b) end,
@@ -47,7 +50,10 @@ local function list(prefix, values)
   if seen[values] then return end
   seen[values] = true
   for key, value in pairs(values) do
-    if type(key) == 'string' and type(value) == 'function' then names[#names + 1] = prefix .. key end
+    if type(key) == 'string' and type(value) == 'function' and not seen[value] then
+      names[#names + 1] = prefix .. key
+      seen[value] = true
+    end
     if type(key) == 'string' and type(value) == 'table' then list(prefix .. key .. '.', value) end
   end
 end

@@ -104,12 +104,13 @@ std::string inputs_of(const Op& op) {
 int print_page() {
   std::map<std::string_view, std::vector<const Op*>> families;
   for (const Op* op : expr::op_table().list()) families[family_of(*op)].push_back(op);
-  std::cout << page_head(
-      "Operations on tensors",
-      "What the functions of `api/tensor` are made of, by family. A gradient is exact, zero (the\n"
-      "operation is a step, or its result an integer) or none: asking for it is then an error. An "
-      "operation\n"
-      "without vulkan is computed by the CPU device where a tensor lives on a GPU.");
+  std::cout << page_head("Operations on tensors",
+                         "What the functions of `api/tensor` are made of and what scripts call, by "
+                         "family. A gradient is\n"
+                         "exact, zero (the operation is a step, or its result an integer) or none: "
+                         "asking for it is then\n"
+                         "an error. An operation without vulkan is computed by the CPU device "
+                         "where a tensor lives on a GPU.");
   for (const auto& [family, members] : families) {
     std::cout << "\n## " << family
               << "\n\n| operation | inputs | dtypes | devices | gradient | what it computes |\n"

@@ -1,5 +1,5 @@
 // buffer(), read(), wait(), device(), and what buffers answer to: fields, operators, tostring, and
-// every kernel as a method.
+// every function of buffers as a method.
 
 #include "stoker/pipeline/script/library/buffer_library.hpp"
 
@@ -96,8 +96,8 @@ int make_buffer(lua_State* L, Script& script) {
 
 /// read(b): all elements, row by row, in one table.
 int read_buffer(lua_State* L, Script& script) {
-  const LazyPtr value = check_buffer(L, 1, "read");
-  const std::size_t count = value->spec.elements();
+  const expr::Value value = check_buffer(L, 1, "read");
+  const std::size_t count = value.spec().elements();
   if (count > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     raise(L, Error{"read",
                    ErrorCode::limit_exceeded,
@@ -105,7 +105,7 @@ int read_buffer(lua_State* L, Script& script) {
                    {{"elements", std::to_string(count)}}});
   // First the table: it is the larger part and counts as the script's memory.
   lua_createtable(L, static_cast<int>(count), 0);
-  const std::size_t element = size_of(value->spec.dtype);
+  const std::size_t element = size_of(value.spec().dtype);
   constexpr std::size_t part = std::size_t{1} << 20;
   for (std::size_t first = 0; first < count; first += part) {
     const std::size_t size = std::min(part, count - first);
@@ -113,7 +113,7 @@ int read_buffer(lua_State* L, Script& script) {
         value_or_raise(L, script.evaluator().read(value, first * element, size * element));
     spend(L, 2 * size);
     for (std::size_t i = 0; i < size; ++i) {
-      push_element(L, value->spec.dtype, bytes.data() + i * element);
+      push_element(L, value.spec().dtype, bytes.data() + i * element);
       lua_rawseti(L, -2, static_cast<lua_Integer>(first + i + 1));
     }
   }
@@ -123,7 +123,7 @@ int read_buffer(lua_State* L, Script& script) {
 /// wait(b, …): until these are there; wait(): until everything is.
 int wait_for_buffers(lua_State* L, Script& script) {
   spend(L, 20 * (static_cast<std::uint64_t>(lua_gettop(L)) + 1));
-  std::vector<LazyPtr> values;
+  std::vector<expr::Value> values;
   for (int i = 1; i <= lua_gettop(L); ++i) values.push_back(check_buffer(L, i, "wait"));
   value_or_raise(L, values.empty() ? script.evaluator().finish() : script.evaluator().wait(values));
   return lua_gettop(L);
@@ -133,8 +133,8 @@ int describe_buffer(lua_State* L, Script& script) {
   constexpr std::size_t read_whole = std::size_t{4} << 20;
   constexpr std::size_t most_shown = std::size_t{1} << 14;  // of many axes, edges are many, too
   constexpr std::size_t end_elements = 4;
-  const LazyPtr value = check_buffer(L, 1, "tostring");
-  const TensorSpec& spec = value->spec;
+  const expr::Value value = check_buffer(L, 1, "tostring");
+  const TensorSpec& spec = value.spec();
   Evaluator& evaluator = script.evaluator();
   const std::size_t shown = elements_in_text(spec.shape);
   if (spec.bytes() <= read_whole && shown <= most_shown) {
@@ -151,13 +151,14 @@ int describe_buffer(lua_State* L, Script& script) {
 }
 
 int buffer_field(lua_State* L, Script&) {
-  const LazyPtr value = check_buffer(L, 1, "buffer");
+  const expr::Value value = check_buffer(L, 1, "buffer");
   if (lua_type(L, 2) != LUA_TSTRING)
-    raise(L, Error{"buffer", ErrorCode::invalid_argument,
-                   "a buffer has no elements of its own in Lua, so there is no b[" +
-                       value_text(L, 2) + "]; read(b) gives them as a table"});
+    raise(L,
+          Error{"buffer", ErrorCode::invalid_argument,
+                "a buffer has no elements of its own in Lua, so there is no b[" + value_text(L, 2) +
+                    "]; read(b) gives them as a table"});
   const std::string_view key = check_text(L, 2);
-  const TensorSpec& spec = value->spec;
+  const TensorSpec& spec = value.spec();
   if (key == "shape") {
     lua_createtable(L, static_cast<int>(spec.shape.rank()), 0);
     for (std::size_t axis = 0; axis < spec.shape.rank(); ++axis) {
@@ -175,7 +176,7 @@ int buffer_field(lua_State* L, Script&) {
   } else if (key == "wait") {
     lua_pushcfunction(L, function<wait_for_buffers>);
   } else {
-    push_kernel_function(L, key);
+    push_function(L, key);
     if (lua_isnil(L, -1)) {
       static constexpr std::array fields = {"shape"sv, "dtype"sv, "size"sv, "bytes"sv};
       const auto field = nearest_name(key, fields);
@@ -193,20 +194,32 @@ int refuse_field(lua_State* L, Script&) {
   return luaL_error(L, "the fields of a buffer cannot be changed");
 }
 
-template <int (*Kernel)(lua_State*)> int operate(lua_State* L, Script&) { return Kernel(L); }
+/// What Lua's operators are.
+namespace operators {
+constexpr const char* add = "elementwise_add";
+constexpr const char* subtract = "elementwise_sub";
+constexpr const char* multiply = "elementwise_mul";
+constexpr const char* divide = "elementwise_div";
+constexpr const char* floor_divide = "floor_divide";
+constexpr const char* modulo = "modulo";
+constexpr const char* power = "pow";
+constexpr const char* negate = "neg";
+constexpr const char* bit_and = "bitwise_and";
+constexpr const char* bit_or = "bitwise_or";
+constexpr const char* bit_xor = "bitwise_xor";
+constexpr const char* bit_not = "bitwise_not";
+constexpr const char* shift_left = "left_shift";
+constexpr const char* shift_right = "right_shift";
+}  // namespace operators
 
-int call_named(lua_State* L, const char* kernel, int operands) {
-  const auto found = find_kernel(L, kernel);
-  if (found == nullptr)
-    raise(L, Error{kernel, ErrorCode::unknown_kernel, "this build has no such kernel"});
-  lua_settop(L, operands);  // Lua passes the operand of a unary operator twice
-  return call_kernel(L, found, 1);
+/// An operator: the operation of this name on its operands.
+template <const char* const& Name, int Operands> int operate(lua_State* L, Script& script) {
+  const Operation* const operation = script.services().operations->find(Name);
+  if (operation == nullptr)
+    raise(L, Error{Name, ErrorCode::unknown_kernel, "this build has no such kernel"});
+  lua_settop(L, Operands);  // Lua passes the operand of a unary operator twice
+  return call_operation(L, *operation, 1);
 }
-int add(lua_State* L) { return call_named(L, "elementwise_add", 2); }
-int subtract(lua_State* L) { return call_named(L, "elementwise_sub", 2); }
-int multiply(lua_State* L) { return call_named(L, "elementwise_mul", 2); }
-int divide(lua_State* L) { return call_named(L, "elementwise_div", 2); }
-int negate(lua_State* L) { return call_named(L, "neg", 1); }
 
 /// device(): what the script runs on.
 int device(lua_State* L, Script& script) {
@@ -229,16 +242,16 @@ int device(lua_State* L, Script& script) {
 
 }  // namespace
 
-void push_buffer(lua_State* L, LazyPtr value) {
-  push_object<LazyPtr>(L, buffer_type, std::move(value));
+void push_buffer(lua_State* L, expr::Value value) {
+  push_object<expr::Value>(L, buffer_type, std::move(value));
 }
 
-LazyPtr* test_buffer(lua_State* L, int index) {
-  return test_object<LazyPtr>(L, index, buffer_type);
+expr::Value* test_buffer(lua_State* L, int index) {
+  return test_object<expr::Value>(L, index, buffer_type);
 }
 
-LazyPtr check_buffer(lua_State* L, int index, std::string_view op) {
-  if (const LazyPtr* value = test_buffer(L, index)) return *value;
+expr::Value check_buffer(lua_State* L, int index, std::string_view op) {
+  if (const expr::Value* value = test_buffer(L, index)) return *value;
   raise(L, Error{std::string{op}, ErrorCode::invalid_argument,
                  "argument " + std::to_string(index) + " must be a buffer, not " +
                      luaL_typename(L, index)});
@@ -288,15 +301,24 @@ void check_options(lua_State* L, int index, std::string_view op,
 }
 
 void open_buffers(lua_State* L) {
-  open_type<LazyPtr>(L, buffer_type);
+  open_type<expr::Value>(L, buffer_type);
   const luaL_Reg behaviour[] = {{"__index", function<buffer_field>},
                                 {"__newindex", function<refuse_field>},
                                 {"__tostring", function<describe_buffer>},
-                                {"__add", function<operate<add>>},
-                                {"__sub", function<operate<subtract>>},
-                                {"__mul", function<operate<multiply>>},
-                                {"__div", function<operate<divide>>},
-                                {"__unm", function<operate<negate>>},
+                                {"__add", function<operate<operators::add, 2>>},
+                                {"__sub", function<operate<operators::subtract, 2>>},
+                                {"__mul", function<operate<operators::multiply, 2>>},
+                                {"__div", function<operate<operators::divide, 2>>},
+                                {"__idiv", function<operate<operators::floor_divide, 2>>},
+                                {"__mod", function<operate<operators::modulo, 2>>},
+                                {"__pow", function<operate<operators::power, 2>>},
+                                {"__unm", function<operate<operators::negate, 1>>},
+                                {"__band", function<operate<operators::bit_and, 2>>},
+                                {"__bor", function<operate<operators::bit_or, 2>>},
+                                {"__bxor", function<operate<operators::bit_xor, 2>>},
+                                {"__shl", function<operate<operators::shift_left, 2>>},
+                                {"__shr", function<operate<operators::shift_right, 2>>},
+                                {"__bnot", function<operate<operators::bit_not, 1>>},
                                 {nullptr, nullptr}};
   luaL_setfuncs(L, behaviour, 0);
   lua_pop(L, 1);

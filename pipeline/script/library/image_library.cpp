@@ -111,7 +111,7 @@ int check_quality(lua_State* L, int index) {
 }
 
 int save(lua_State* L, Script& script) {
-  const LazyPtr value = check_buffer(L, 1, "image.save");
+  const expr::Value value = check_buffer(L, 1, "image.save");
   const fs::path path = value_or_raise(L, script.paths().resolve("image.save", check_text(L, 2)));
   const int quality = check_quality(L, 3);
   if (!image_format(path))
@@ -119,15 +119,15 @@ int save(lua_State* L, Script& script) {
                    ErrorCode::unsupported,
                    "the name must end in .png, .jpg or .jpeg",
                    {{"path", path.string()}}});
-  spend(L, 1000 + value->spec.bytes() / 64);
+  spend(L, 1000 + value.spec().bytes() / 64);
   auto bytes = std::make_shared<const std::vector<std::byte>>(
-      value_or_raise(L, script.evaluator().read(value, 0, value->spec.bytes())));
+      value_or_raise(L, script.evaluator().read(value, 0, value.spec().bytes())));
   on_file_thread<void>(L, script, "image.save",
-                       [path, spec = value->spec, bytes = std::move(bytes), quality,
+                       [path, spec = value.spec(), bytes = std::move(bytes), quality,
                         stop = script.budget().cancel()] {
                          return save_image(path, spec, *bytes, {.quality = quality}, stop);
                        });
-  if (script.options().observer) script.options().observer->on_saved(path, value->spec);
+  if (script.options().observer) script.options().observer->on_saved(path, value.spec());
   push_text(L, path.string());
   return 1;
 }

@@ -1,79 +1,75 @@
 #include "stoker/pipeline/script/run/evaluator.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/pipeline/kernel_graph/compiled_pipeline.hpp"
-#include "stoker/pipeline/script/run/evaluation_plan.hpp"
+#include "stoker/pipeline/script/run/next_results.hpp"
+#include "stoker/pipeline/script/run/told_calls.hpp"
 #include "stoker/pipeline/script/run/waiting.hpp"
 
 namespace stoker::script {
 namespace {
 
-constexpr std::size_t max_scalars = 32;
+constexpr std::size_t max_numbers = 32;
 // The collector takes a step after this many bytes on the device.
 constexpr std::size_t pressure_step = std::size_t{16} << 20;
 // What a buffer takes at least, on the device and for its handles here.
 constexpr std::size_t smallest_buffer = 256;
 constexpr std::size_t handle_bytes = 1024;
 
-/// What the observer is told of an evaluation's calls.
-std::vector<ScriptCommand> told_calls(const EvaluationPlan& plan) {
-  std::vector<ScriptCommand> calls;
-  for (const EvaluationPlan::Stage& stage : plan.stages) {
-    ScriptCommand& call = calls.emplace_back();
-    call.kernel = stage.call->kernel->name;
-    if (!stage.call->specs.empty()) call.output = stage.call->specs[0];
-    call.line = stage.call->line;
-  }
-  return calls;
+std::size_t charged_bytes(const TensorSpec& spec) {
+  return std::max(spec.bytes(), smallest_buffer);
+}
+
+std::size_t bytes_of(const expr::LoweredProgram& program) {
+  std::size_t bytes = 0;
+  for (const expr::LoweredProgram::Step& step : program.steps)
+    if (step.pipeline) bytes += step.pipeline->plan().arena.bytes;
+  for (const TensorSpec& spec : program.made) bytes += spec.bytes();
+  return bytes;
 }
 
 }  // namespace
 
 Evaluator::Evaluator(std::shared_ptr<DeviceClient> device, Budget& budget,
                      GarbageCollector& garbage, ScriptObserver* observer)
-    : device_{std::move(device)},
-      budget_{budget},
-      garbage_{garbage},
-      flights_{observer},
-      pipelines_{device_} {}
+    : device_{std::move(device)}, budget_{budget}, garbage_{garbage}, flights_{observer} {}
 
-Result<std::vector<LazyPtr>> Evaluator::call(std::shared_ptr<const Kernel> kernel,
-                                             std::vector<LazyPtr> inputs, Params params, int line) {
-  const auto call = std::make_shared<LazyCall>(budget_, std::move(kernel));
-  call->line = line;
-  const std::vector<TensorSpec> specs = specs_of(inputs);
-  auto resolved = ParamSet::resolve(call->kernel->name, call->kernel->params, params);
-  if (!resolved) return about_call(resolved.error(), *call->kernel, specs);
-  call->resolved = *resolved;
-  auto outputs = call->kernel->check(specs, call->resolved);
-  if (!outputs) return about_call(outputs.error(), *call->kernel, specs);
-  call->specs = *std::move(outputs);
-  call->params = std::move(params);
-
-  for (const LazyPtr& input : inputs)
-    if (!input->evaluated()) call->depth = std::max(call->depth, input->call->depth + 1);
-  if (call->depth > max_depth) {
+Result<std::vector<expr::Value>> Evaluator::call(
+    std::string_view name, int line, std::span<const expr::Value> inputs,
+    const std::function<std::vector<expr::Value>()>& make) {
+  CallSite site{.name = name, .line = line};
+  for (const expr::Value& input : inputs)
+    if (!input.is_known())
+      site.depth = std::max(site.depth, account_of(*input.node())->call.depth + 1);
+  if (site.depth > max_depth) {
     STOKER_TRY(evaluate(inputs));
-    call->depth = 1;
+    site.depth = 1;
   }
+  site.number = expr::Node::next_serial();
+  auto made = detail::call_as_result<std::vector<expr::Value>>("script", make);
+  if (made.has_error() && made.error().code() == ErrorCode::budget_exceeded) return made;
+  if (made.has_error()) return about_call(made.error(), name, inputs);
+  STOKER_TRY(adopt(*made, site.number, site));
+  return made;
+}
 
-  // What the calls' own allocations come to, near enough.
-  const std::size_t bytes = sizeof(LazyCall) +
-                            call->specs.size() * (sizeof(LazyValue) + sizeof(TensorSpec) + 64) +
-                            inputs.size() * sizeof(LazyPtr) + call->params.entries().size() * 160;
-  STOKER_TRY(take_memory(bytes));
-  call->charged = bytes;
-
-  call->inputs = std::move(inputs);
-  std::vector<LazyPtr> values;
-  for (const TensorSpec& spec : call->specs) {
-    values.push_back(std::make_shared<LazyValue>(budget_, spec));
-    values.back()->call = call;
-    call->outputs.push_back(values.back());
+Result<void> Evaluator::adopt(std::span<const expr::Value> values, std::uint64_t begin,
+                              const CallSite& site) {
+  expr::Values open(values.begin(), values.end());
+  while (!open.empty()) {
+    const expr::Value value = std::move(open.back());
+    open.pop_back();
+    expr::Node& node = *value.node();
+    if (node.serial() < begin || node.attachment() != nullptr) continue;
+    const std::size_t bytes = script::bytes_of(node);
+    STOKER_TRY(take_memory(bytes));
+    node.attach(std::make_unique<NodeAccount>(budget_, bytes, site));
+    for (const expr::Value& input : node.inputs()) open.push_back(input);
   }
-  return values;
+  return {};
 }
 
 Result<MemoryLoan> Evaluator::lend(std::size_t bytes) {
@@ -101,39 +97,22 @@ Result<void> Evaluator::take_memory(std::size_t bytes) {
   return budget_.why();
 }
 
-Result<LazyPtr> Evaluator::constant(const TensorSpec& spec, std::span<const std::byte> bytes) {
-  auto value = std::make_shared<LazyValue>(budget_, spec);
-  STOKER_TRY(make_buffer(*value, &bytes));
-  return value;
-}
-
-Result<LazyPtr> Evaluator::scalar(DType dtype, std::span<const std::byte> bytes) {
-  std::string key{to_string(dtype)};
-  key.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const auto found = std::ranges::find(scalars_, key, &std::pair<std::string, LazyPtr>::first);
-  if (found != scalars_.end()) {
-    scalars_.splice(scalars_.begin(), scalars_, found);
-    return scalars_.front().second;
-  }
-  STOKER_ASSIGN(LazyPtr value, constant(TensorSpec{dtype, {}}, bytes));
-  value->number = true;
-  scalars_.emplace_front(std::move(key), value);
-  if (scalars_.size() > max_scalars) scalars_.pop_back();
-  return value;
-}
-
-Result<void> Evaluator::make_buffer(LazyValue& value, const std::span<const std::byte>* contents) {
-  const std::size_t bytes = std::max(value.spec.bytes(), smallest_buffer);
+Result<Evaluator::ChargePtr> Evaluator::charge(std::span<const TensorSpec> buffers) {
+  std::size_t bytes = 0;
+  for (const TensorSpec& spec : buffers) bytes += charged_bytes(spec);
   pressure_ += bytes;
   if (pressure_ >= pressure_step) garbage_.step(std::exchange(pressure_, 0));
   STOKER_TRY(room_for_buffer(bytes));
+  const std::size_t handles = buffers.size() * handle_bytes;
+  STOKER_TRY(take_memory(handles));
   static_cast<void>(budget_.take_buffer(bytes));
-  value.charged = bytes;
-  STOKER_TRY(take_memory(handle_bytes));
-  value.charged_memory = handle_bytes;
+  return std::make_shared<const BufferCharge>(budget_, bytes, handles);
+}
+
+Result<DeviceBuffer> Evaluator::make_buffer(const TensorSpec& spec,
+                                            const std::span<const std::byte>* contents) {
   const auto make = [&] {
-    return contents != nullptr ? device_->make_buffer(value.spec, *contents)
-                               : device_->make_buffer(value.spec);
+    return contents != nullptr ? device_->make_buffer(spec, *contents) : device_->make_buffer(spec);
   };
   auto buffer = make();
   const auto full = [&] {
@@ -148,76 +127,149 @@ Result<void> Evaluator::make_buffer(LazyValue& value, const std::span<const std:
     STOKER_TRY(wait_for_oldest());
     buffer = make();
   }
-  if (!buffer) return buffer.error();
-  value.buffer = *std::move(buffer);
-  return {};
+  return buffer;
 }
 
-Result<void> Evaluator::evaluate(std::span<const LazyPtr> values) {
-  const std::vector<LazyCall*> order = calls_beneath(values);
-  std::span<LazyCall* const> rest = order;
-  while (!rest.empty()) {
-    const std::size_t count = std::min(rest.size(), max_stages);
-    STOKER_TRY(run(rest.first(count), rest.subspan(count), values));
-    rest = rest.subspan(count);
+Result<expr::Value> Evaluator::known(DeviceBuffer buffer, ChargePtr charge) {
+  const expr::Value value = expr::from_buffer(std::move(buffer));
+  const std::size_t bytes = script::bytes_of(*value.node());
+  STOKER_TRY(take_memory(bytes));
+  auto account = std::make_unique<NodeAccount>(budget_, bytes, CallSite{});
+  account->buffers = std::move(charge);
+  value.node()->attach(std::move(account));
+  return value;
+}
+
+Result<expr::Value> Evaluator::constant(const TensorSpec& spec, std::span<const std::byte> bytes) {
+  STOKER_ASSIGN(ChargePtr taken, charge({&spec, 1}));
+  STOKER_ASSIGN(DeviceBuffer buffer, make_buffer(spec, &bytes));
+  return known(std::move(buffer), std::move(taken));
+}
+
+Result<expr::Value> Evaluator::number(const TensorSpec& spec, std::span<const std::byte> bytes) {
+  const auto found = std::ranges::find_if(numbers_, [&](const KeptNumber& one) {
+    return one.spec == spec && std::ranges::equal(one.bytes, bytes);
+  });
+  if (found != numbers_.end()) {
+    numbers_.splice(numbers_.begin(), numbers_, found);
+  } else {
+    STOKER_ASSIGN(ChargePtr taken, charge({&spec, 1}));
+    STOKER_ASSIGN(DeviceBuffer buffer, make_buffer(spec, &bytes));
+    numbers_.push_front({spec, {bytes.begin(), bytes.end()}, std::move(buffer), std::move(taken)});
+    if (numbers_.size() > max_numbers) numbers_.pop_back();
   }
-  return {};
+  return known(numbers_.front().buffer, numbers_.front().charge);
 }
 
-Result<void> Evaluator::run(std::span<LazyCall* const> calls, std::span<LazyCall* const> later,
-                            std::span<const LazyPtr> wanted) {
-  const EvaluationPlan plan{calls, later, wanted};
-  STOKER_ASSIGN(const std::shared_ptr<CompiledPipeline> pipeline, pipeline_of(plan));
-  std::size_t bytes = pipeline->plan().arena.bytes;
-  for (const EvaluationPlan::Value& value : plan.values)
-    if (value.external && value.written) bytes += value.spec.bytes();
+Result<void> Evaluator::evaluate(std::span<const expr::Value> values) {
+  while (true) {
+    const Nodes results = next_results(values, max_nodes);
+    if (results.empty()) return {};
+    STOKER_TRY(run(results));
+  }
+}
+
+Result<void> Evaluator::run(const Nodes& nodes) {
+  std::vector<expr::Value> results;  // a node is known as a whole
+  for (const auto& node : nodes)
+    for (std::uint32_t output = 0; output < node->specs().size(); ++output)
+      results.emplace_back(node, output);
+  const expr::Extracted extracted = expr::extract(results);
+  STOKER_ASSIGN(const auto program, program_of(extracted));
+  const std::size_t bytes = bytes_of(*program);
   STOKER_TRY(wait_for_room(bytes));
 
-  // Buffers of results belong to their values only once the run was accepted.
-  BufferList bound;
-  std::vector<std::pair<LazyPtr, LazyPtr>> results;  // the value, and its buffer's owner until then
-  for (const EvaluationPlan::Value& value : plan.values) {
-    if (!value.external) continue;
-    if (!value.written) {
-      bound.push_back(&value.lazy->buffer);
-      continue;
-    }
-    auto owner = std::make_shared<LazyValue>(budget_, value.spec);
-    STOKER_TRY(make_buffer(*owner, nullptr));
-    bound.push_back(&owner->buffer);
-    results.emplace_back(value.lazy, std::move(owner));
+  // Charges and buffers belong to their nodes only once the run was accepted.
+  std::vector<ChargePtr> charges;
+  for (const auto& node : nodes) {
+    STOKER_ASSIGN(ChargePtr taken, charge(node->specs()));
+    charges.push_back(std::move(taken));
   }
-  // Every evaluation writes new buffers, so what a pipeline keeps for a next run on the same ones
-  // would only hold their memory.
-  STOKER_ASSIGN(const CommandPtr command, pipeline->run(bound, {}, Keep::nothing));
+  std::vector<DeviceBuffer> made;
+  for (const TensorSpec& spec : program->made) {
+    STOKER_ASSIGN(DeviceBuffer buffer, make_buffer(spec, nullptr));
+    made.push_back(std::move(buffer));
+  }
+  // A pipeline's command is cancelled itself.
+  CommandOptions options;
+  if (std::ranges::any_of(program->steps, [](const auto& step) { return !step.pipeline; }))
+    options.cancel = stop_.token();
+  STOKER_ASSIGN(const std::vector<CommandPtr> commands,
+                expr::start(*program, device_, extracted.buffers(), made, options));
 
-  flights_.add({command, pipeline, told_calls(plan), bytes});
   ++report_.evaluations;
-  report_.commands += calls.size();
-
-  for (LazyCall* call : calls) call->ran = true;
-  for (auto& [value, owner] : results) {
-    value->buffer = std::move(owner->buffer);
-    value->charged = std::exchange(owner->charged, 0);
-    value->charged_memory = std::exchange(owner->charged_memory, 0);
-    value->writer = command;
+  for (std::size_t i = 0; i < extracted.size(); ++i)
+    if (!extracted.node(i).is_known()) account_of(extracted.node(i))->ran = true;
+  std::vector<expr::Buffers> buffers;
+  std::size_t next = 0;
+  for (const auto& node : nodes) {
+    expr::Buffers& own = buffers.emplace_back();
+    for (std::size_t output = 0; output < node->specs().size(); ++output) {
+      const expr::LoweredProgram::Slot& slot = program->results[next++];
+      own.push_back(slot.made ? made[slot.index] : extracted.buffers()[slot.index][slot.output]);
+    }
   }
-  // Last: this may be the end of the calls.
-  for (auto& [value, owner] : results) value->call.reset();
+  STOKER_ASSIGN(Flight flight, flight_of(extracted, *program, commands, buffers));
+  const auto writers = std::make_shared<Commands>();
+  for (const Flight::Part& part : flight.parts) writers->push_back(part.command);
+  flight.bytes = bytes;
+  if (!flight.parts.empty()) flights_.add(std::move(flight));
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    NodeAccount& account = *account_of(*nodes[i]);
+    account.buffers = std::move(charges[i]);
+    account.writers = writers;
+    nodes[i]->set_buffers(std::move(buffers[i]));
+  }
   flights_.settle(failures_);
   return {};
 }
 
-Result<std::shared_ptr<CompiledPipeline>> Evaluator::pipeline_of(const EvaluationPlan& plan) {
-  const std::uint64_t compiled = pipelines_.compiled();
-  auto pipeline = [&] {
+Result<Flight> Evaluator::flight_of(const expr::Extracted& extracted,
+                                    const expr::LoweredProgram& program,
+                                    std::span<const CommandPtr> commands,
+                                    std::span<const expr::Buffers> results) {
+  Flight flight;
+  std::vector<ScriptCommand> by_host;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    std::vector<ScriptCommand> calls = told_calls(extracted, program, program.steps[i]);
+    report_.commands += calls.size();
+    if (program.steps[i].pipeline)
+      flight.parts.push_back({commands[i], program.steps[i].pipeline, std::move(calls)});
+    else
+      std::ranges::move(calls, std::back_inserter(by_host));
+  }
+  if (by_host.empty()) return flight;
+  // A read of nothing has its place behind the writes, and suffers from what failed.
+  for (const expr::Buffers& buffers : results)
+    for (const DeviceBuffer& buffer : buffers) {
+      STOKER_ASSIGN(CommandPtr end, device_->read_into(buffer, 0, {}, [](const Error*) {}));
+      end->observe();
+      flight.parts.push_back({std::move(end), nullptr, std::exchange(by_host, {})});
+    }
+  return flight;
+}
+
+Result<std::shared_ptr<const expr::LoweredProgram>> Evaluator::program_of(
+    const expr::Extracted& extracted) {
+  const std::string key = extracted.key();
+  std::uint32_t refused = expr::Instruction::no_origin;
+  const auto prepare = [&] { return expr::prepare(extracted, key, device_, &refused); };
+  auto program = [&] {
     const Budget::Away away{budget_};
-    return pipelines_.get(plan);
+    return detail::call_as_result<std::shared_ptr<const expr::LoweredProgram>>("script", prepare);
   }();
-  // About as long as that many instructions.
-  const std::uint64_t cost = 5000 + 1000 * plan.stages.size();
-  if (pipelines_.compiled() != compiled && !budget_.spend(cost)) return budget_.why();
-  return pipeline;
+  if (program.has_error()) {
+    if (refused >= extracted.size()) return program.error();
+    // A device may refuse what the rules allow: says which of the calls it was.
+    const expr::Node& node = extracted.node(refused);
+    const CallSite& site = account_of(node)->call;
+    const expr::Values inputs = node.inputs();
+    return about_call(program.error(), site.name, inputs).with("line", std::to_string(site.line));
+  }
+  // About as long as compiling takes, also where another script has had that done.
+  const std::uint64_t cost = 5000 + 1000 * extracted.size();
+  if (structures_.note(key) && !budget_.spend(cost)) return budget_.why();
+  return program;
 }
 
 bool Evaluator::wait_until_ready(FutureCore& future) {
@@ -232,7 +284,7 @@ bool Evaluator::wait_until_ready(FutureCore& future) {
 Result<void> Evaluator::wait_for_oldest() {
   // Its outcome is its readers' business, or that of finish().
   const CommandPtr oldest = flights_.oldest();
-  if (!wait_until_ready(*oldest)) return cancelled();
+  if (oldest && !wait_until_ready(*oldest)) return cancelled();
   flights_.settle(failures_);
   return {};
 }
@@ -249,14 +301,15 @@ Result<void> Evaluator::wait_for(const CommandPtr& command) {
   return command->result();
 }
 
-Result<void> Evaluator::wait(std::span<const LazyPtr> values) {
+Result<void> Evaluator::wait(std::span<const expr::Value> values) {
   STOKER_TRY(evaluate(values));
-  for (const LazyPtr& value : values)
-    if (value->writer) STOKER_TRY(wait_for(value->writer));
+  for (const expr::Value& value : values)
+    if (const std::shared_ptr<const Commands> writers = account_of(*value.node())->writers)
+      for (const CommandPtr& command : *writers) STOKER_TRY(wait_for(command));
   return {};
 }
 
-Result<std::vector<std::byte>> Evaluator::read(const LazyPtr& value, std::size_t offset,
+Result<std::vector<std::byte>> Evaluator::read(const expr::Value& value, std::size_t offset,
                                                std::size_t bytes) {
   STOKER_TRY(wait({&value, 1}));
   if (bytes == 0) return std::vector<std::byte>{};
@@ -270,7 +323,7 @@ Result<std::vector<std::byte>> Evaluator::read(const LazyPtr& value, std::size_t
   const Future<void> filled = target->filled.future();
   STOKER_ASSIGN(
       const CommandPtr command,
-      device_->read_into(value->buffer, offset, target->memory, [target](const Error* failure) {
+      device_->read_into(value.buffer(), offset, target->memory, [target](const Error* failure) {
         target->filled.set(failure != nullptr ? Result<void>{*failure} : Result<void>{});
       }));
   command->observe();
@@ -297,11 +350,14 @@ Error Evaluator::cancelled() {
   return budget_.why();
 }
 
-void Evaluator::abandon(const Error& why) { flights_.cancel(*device_, why); }
+void Evaluator::abandon(const Error& why) {
+  stop_.cancel(why);
+  flights_.cancel(*device_, why);
+}
 
 ScriptReport Evaluator::report() const {
   ScriptReport report = report_;
-  report.pipelines_compiled = pipelines_.compiled();
+  report.pipelines_compiled = structures_.noted();
   return report;
 }
 

@@ -1,13 +1,15 @@
-// Turns calls a script has not run into pipelines, and runs them.
+// Runs what a script asked for and what is needed now.
 //
-// Calls are collected back from the values that are needed, cut into graphs of at most
-// `max_stages`, compiled once per structure (PipelineCache) and run. Values in
-// between live in the pipeline's own memory; one that a second evaluation needs again gets a buffer
-// then, so nothing is computed more than twice.
+// A script's values are nodes of the tensors' graph, and what makes them known is what makes tensors known
+// (pipeline/tensor/lowering/evaluation.hpp): programs are taken out of the graph, fused, compiled once per
+// structure and run. Here is what a script's limits ask for beside that: what each value takes is charged, long
+// programs are cut, values that are needed again are kept (next_results.hpp), and a script does not outrun its
+// device (flights.hpp).
 //
 // Threads: the script's process only. Waiting parks it, until the script is cancelled.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <memory>
 #include <span>
@@ -15,8 +17,10 @@
 #include <vector>
 
 #include "stoker/pipeline/script/run/flights.hpp"
-#include "stoker/pipeline/script/run/lazy_value.hpp"
-#include "stoker/pipeline/script/run/pipeline_cache.hpp"
+#include "stoker/pipeline/script/run/node_account.hpp"
+#include "stoker/pipeline/script/run/structures.hpp"
+#include "stoker/pipeline/tensor/lowering/evaluation.hpp"
+#include "stoker/runtime/futures/cancel.hpp"
 
 namespace stoker::script {
 
@@ -34,16 +38,18 @@ class GarbageCollector {
 
 class Evaluator {
  public:
-  static constexpr std::size_t max_stages = 512;
+  /// What one program computes, at most.
+  static constexpr std::size_t max_nodes = 512;
 
   Evaluator(std::shared_ptr<DeviceClient> device, Budget& budget, GarbageCollector& garbage,
             ScriptObserver* observer);
 
-  /// A call of a kernel on values: its outputs' specs are known, nothing runs yet. Errors: what
-  /// Kernel::check says, budget_exceeded.
-  [[nodiscard]] Result<std::vector<LazyPtr>> call(std::shared_ptr<const Kernel> kernel,
-                                                  std::vector<LazyPtr> inputs, Params params,
-                                                  int line);
+  /// A call of an operation, whose outputs `make` asks the graph for: their specs are known, nothing runs yet.
+  /// `name` outlives the script. Errors: what `make` throws, as an error of `name` that tells of the inputs;
+  /// budget_exceeded.
+  [[nodiscard]] Result<std::vector<expr::Value>> call(
+      std::string_view name, int line, std::span<const expr::Value> inputs,
+      const std::function<std::vector<expr::Value>()>& make);
   /// Memory outside of the Lua state and of the device for a while, garbage collected if need be.
   /// Errors: budget_exceeded, which the script may catch.
   [[nodiscard]] Result<MemoryLoan> lend(std::size_t bytes);
@@ -53,16 +59,19 @@ class Evaluator {
   /// The same memory until Budget::give_memory(). Errors: budget_exceeded, and the script must end.
   [[nodiscard]] Result<void> take_memory(std::size_t bytes);
   /// A buffer with the given contents.
-  [[nodiscard]] Result<LazyPtr> constant(const TensorSpec& spec, std::span<const std::byte> bytes);
-  /// A number that a call was given; the last ones share their buffers.
-  [[nodiscard]] Result<LazyPtr> scalar(DType dtype, std::span<const std::byte> bytes);
+  [[nodiscard]] Result<expr::Value> constant(const TensorSpec& spec,
+                                             std::span<const std::byte> bytes);
+  /// Few numbers that a call was given. The last ones share their buffers, but not their nodes: numbers that
+  /// happen to be equal make no other structure.
+  [[nodiscard]] Result<expr::Value> number(const TensorSpec& spec,
+                                           std::span<const std::byte> bytes);
 
-  /// Starts what the values need; they have buffers afterwards.
-  [[nodiscard]] Result<void> evaluate(std::span<const LazyPtr> values);
+  /// Starts what the values need; they are known afterwards.
+  [[nodiscard]] Result<void> evaluate(std::span<const expr::Value> values);
   /// evaluate(), and waits until they are there.
-  [[nodiscard]] Result<void> wait(std::span<const LazyPtr> values);
+  [[nodiscard]] Result<void> wait(std::span<const expr::Value> values);
   /// evaluate(), and the bytes from `offset` on.
-  [[nodiscard]] Result<std::vector<std::byte>> read(const LazyPtr& value, std::size_t offset,
+  [[nodiscard]] Result<std::vector<std::byte>> read(const expr::Value& value, std::size_t offset,
                                                     std::size_t bytes);
   /// Waits for everything that was started; the first failure that the script was not told of.
   [[nodiscard]] Result<void> finish();
@@ -74,18 +83,38 @@ class Evaluator {
   [[nodiscard]] ScriptReport report() const;
 
  private:
-  [[nodiscard]] Result<void> run(std::span<LazyCall* const> calls, std::span<LazyCall* const> later,
-                                 std::span<const LazyPtr> wanted);
-  [[nodiscard]] Result<void> make_buffer(LazyValue& value,
-                                         const std::span<const std::byte>* contents);
+  using Nodes = std::vector<std::shared_ptr<expr::Node>>;
+  using ChargePtr = std::shared_ptr<const BufferCharge>;
+
+  [[nodiscard]] Result<void> run(const Nodes& results);
+  [[nodiscard]] Result<std::shared_ptr<const expr::LoweredProgram>> program_of(
+      const expr::Extracted& extracted);
+  /// Accounts for the nodes that were made since `begin`.
+  [[nodiscard]] Result<void> adopt(std::span<const expr::Value> values, std::uint64_t begin,
+                                   const CallSite& site);
+  [[nodiscard]] Result<ChargePtr> charge(std::span<const TensorSpec> buffers);
+  /// Null contents: undefined ones.
+  [[nodiscard]] Result<DeviceBuffer> make_buffer(const TensorSpec& spec,
+                                                 const std::span<const std::byte>* contents);
+  [[nodiscard]] Result<expr::Value> known(DeviceBuffer buffer, ChargePtr charge);
+  [[nodiscard]] Result<Flight> flight_of(const expr::Extracted& extracted,
+                                         const expr::LoweredProgram& program,
+                                         std::span<const CommandPtr> commands,
+                                         std::span<const expr::Buffers> results);
   /// False: the script was cancelled first.
   [[nodiscard]] bool wait_until_ready(FutureCore& future);
-  [[nodiscard]] Result<std::shared_ptr<CompiledPipeline>> pipeline_of(const EvaluationPlan& plan);
   [[nodiscard]] Result<void> wait_for_oldest();
   /// For one more evaluation that holds `bytes`.
   [[nodiscard]] Result<void> wait_for_room(std::size_t bytes);
   [[nodiscard]] Result<void> wait_for(const CommandPtr& command);
   [[nodiscard]] Error cancelled();
+
+  struct KeptNumber {
+    TensorSpec spec;
+    std::vector<std::byte> bytes;
+    DeviceBuffer buffer;
+    ChargePtr charge;
+  };
 
   const std::shared_ptr<DeviceClient> device_;
   Budget& budget_;
@@ -94,8 +123,9 @@ class Evaluator {
   std::size_t pressure_ = 0;  ///< bytes taken on the device since the last step of the collector
   Flights flights_;
   Failures failures_;
-  PipelineCache pipelines_;
-  std::list<std::pair<std::string, LazyPtr>> scalars_;  // newest first
+  Structures structures_;
+  CancelSource stop_;              ///< of what the host drives
+  std::list<KeptNumber> numbers_;  // newest first
 };
 
 }  // namespace stoker::script

@@ -18,12 +18,18 @@ class CompiledPipeline;
 
 namespace stoker::script {
 
-/// One run of a pipeline.
+/// One run of a program.
 struct Flight {
-  CommandPtr command;
-  std::shared_ptr<CompiledPipeline> pipeline;
-  std::vector<ScriptCommand> calls;  ///< by stage of the pipeline's graph
-  std::size_t bytes = 0;             ///< device memory that it writes
+  /// A run of one of its pipelines, or what follows the host's work.
+  struct Part {
+    CommandPtr command;
+    std::shared_ptr<CompiledPipeline> pipeline;  ///< null: the host's work
+    std::vector<ScriptCommand> calls;            ///< by stage of the pipeline's graph
+  };
+  std::vector<Part> parts;
+  std::size_t bytes = 0;  ///< device memory that it writes
+
+  [[nodiscard]] bool ended() const noexcept;
 };
 
 class Flights {
@@ -38,7 +44,8 @@ class Flights {
 
   void add(Flight flight);
   [[nodiscard]] bool empty() const noexcept { return flights_.empty(); }
-  [[nodiscard]] const CommandPtr& oldest() const noexcept { return flights_.front().command; }
+  /// The first that has not ended of the oldest flight's commands; null if all have.
+  [[nodiscard]] CommandPtr oldest() const noexcept;
   /// Whether one more that holds `bytes` must wait until the oldest has ended.
   [[nodiscard]] bool full(std::size_t bytes) const noexcept;
   /// Lets go of those that have ended, oldest first, and adds what failed.
@@ -47,7 +54,7 @@ class Flights {
   void cancel(DeviceClient& device, const Error& why);
 
  private:
-  void report(Flight& flight) const;
+  void report(Flight::Part& part) const;
 
   ScriptObserver* const observer_;
   std::deque<Flight> flights_;  // oldest first

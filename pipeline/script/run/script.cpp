@@ -85,7 +85,7 @@ int Script::main_chunk(lua_State* L) {
   open_strings(L);
   open_tables(L);
   open_buffers(L);
-  open_kernels(L);
+  open_operations(L);
   open_images(L);
   ScriptExtension* const extension = script.options_.extension.get();
   if (extension != nullptr) call_extension(L, [&] { extension->open(L); });

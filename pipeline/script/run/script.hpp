@@ -13,6 +13,7 @@
 
 #include "stoker/pipeline/script/lua/allowed_paths.hpp"
 #include "stoker/pipeline/script/lua/lua_glue.hpp"
+#include "stoker/pipeline/script/operations/operation.hpp"
 #include "stoker/pipeline/script/run/budget.hpp"
 #include "stoker/pipeline/script/run/evaluator.hpp"
 #include "stoker/runtime/execution/thread_pool.hpp"
@@ -23,7 +24,7 @@ namespace stoker::script {
 struct Services {
   std::shared_ptr<DeviceClient> device;
   Executor* executor;
-  std::vector<std::shared_ptr<const Kernel>> kernels;  ///< what scripts may call
+  std::shared_ptr<const OperationTable> operations;  ///< what scripts may call
   /// Runs what blocks on the file system, so that no thread of the executor does.
   Executor* files;
 };
@@ -80,7 +81,7 @@ void open_coroutines(lua_State* L);
 void open_strings(lua_State* L);
 void open_tables(lua_State* L);
 void open_buffers(lua_State* L);
-void open_kernels(lua_State* L);
+void open_operations(lua_State* L);
 void open_images(lua_State* L);
 
 }  // namespace stoker::script

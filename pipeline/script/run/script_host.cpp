@@ -78,7 +78,8 @@ struct ScriptHost::State {
   State(std::shared_ptr<DeviceClient> device, Executor& executor,
         std::vector<std::shared_ptr<const Kernel>> kernels, const Supervisor& parent)
       : files{executor.clock(), {.threads = 1, .name = "stoker-files"}},
-        services{std::move(device), &executor, std::move(kernels), &files} {
+        services{std::move(device), &executor,
+                 std::make_shared<const script::OperationTable>(kernels), &files} {
     if (!parent) return;
     scripts = spawn_supervisor(
         parent.strand()->shared_executor(),

@@ -1,4 +1,4 @@
-// Runs pipeline scripts: Lua programs that chain kernels over buffers of one device.
+// Runs pipeline scripts: Lua programs that chain kernels and operations over buffers of one device.
 //
 //     ScriptHost host{device, executor, KernelRegistry::builtin().list()};
 //     ScriptRun run = host.start({"demo", "print(relu(buffer{-1, 2}))"}, {}).value();
@@ -66,11 +66,11 @@ struct ScriptLimits {
   std::uint64_t buffer_bytes = std::uint64_t{4} << 30;
 };
 
-/// One kernel call that a script had run.
+/// One kernel that a script had run. It may do the work of several calls.
 struct ScriptCommand {
-  std::string kernel;
+  std::string kernel;                    ///< of up to four calls their names: "relu+exp"
   TensorSpec output;                     ///< of its first output
-  int line = 0;                          ///< where the script called it
+  int line = 0;                          ///< where the script made the last of the calls
   std::chrono::nanoseconds duration{0};  ///< on the device; zero while the trace is off
   std::optional<Error> failure;
 };
@@ -122,9 +122,10 @@ struct ScriptOptions {
 struct ScriptReport {
   std::uint64_t instructions = 0;  ///< the same each time the same script runs
   std::uint64_t peak_memory_bytes = 0;
-  std::uint64_t commands = 0;            ///< kernel calls that ran
-  std::uint64_t evaluations = 0;         ///< pipelines that ran
-  std::uint64_t pipelines_compiled = 0;  ///< the other evaluations found theirs compiled
+  std::uint64_t commands = 0;     ///< kernels that ran
+  std::uint64_t evaluations = 0;  ///< programs that ran
+  std::uint64_t pipelines_compiled =
+      0;  ///< of these, how many were of a structure new to the script
 };
 
 /// A script that was started. Dropping it does not stop the script.
