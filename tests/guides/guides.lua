@@ -20,6 +20,15 @@ y = where(x:greater(2), atan2(x, y), x ^ 2)
 y = iota{shape = {2, 2}} * mean(x, {axes = {0}}):broadcast{shape = {2, 2}}
 assert(table.concat(read(y), " ") == "0.0 3.0 4.0 9.0")
 
+do
+  local m = iota{shape = {3, 4}}
+  local row, corner = m:slice{1}, m:slice{-1, 0}
+  local columns = m:slice{{}, {1, 3}}
+  local even = m:slice{{nil, nil, 2}}
+  for i = 0, 2 do wait(m:slice{i} * i) end  -- compiled once
+  assert(read(row)[1] == 4 and read(corner)[1] == 8)
+  assert(columns.shape[2] == 2 and even.shape[1] == 2)
+end
 
 local a, b = buffer{{1, 2}}, buffer{{1, 2}}
 local ok, e = pcall(matmul, a, b)

@@ -76,8 +76,8 @@ TEST_F(Evaluation, equal_structures_are_compiled_once) {
 
 TEST_F(Evaluation, a_loop_is_compiled_once_whatever_numbers_stand_in_it) {
   for (const char* body :
-       {"b * i + i ^ 2 - i // 3", "fill{shape = {4}, value = i} + b",
-        "where(less(b, i), b, i)", "b:pow(i):max(i)"}) {
+       {"b * i + i ^ 2 - i // 3", "fill{shape = {4}, value = i} + b", "b:slice{{i, i + 2}}",
+        "b:slice{i} * 2", "where(less(b, i), b, i)", "b:pow(i):max(i)"}) {
     const Outcome outcome =
         run("local b = buffer{1, 2, 3, 4}\nfor i = 0, 2 do wait(" + std::string{body} + ") end");
     EXPECT_EQ(outcome.result->evaluations, 3U) << body;

@@ -156,7 +156,7 @@ int buffer_field(lua_State* L, Script&) {
     raise(L,
           Error{"buffer", ErrorCode::invalid_argument,
                 "a buffer has no elements of its own in Lua, so there is no b[" + value_text(L, 2) +
-                    "]; read(b) gives them as a table"});
+                    "]; read(b) gives them as a table, slice(b, {…}) a part"});
   const std::string_view key = check_text(L, 2);
   const TensorSpec& spec = value.spec();
   if (key == "shape") {

@@ -20,6 +20,8 @@ void push_buffer(lua_State* L, expr::Value value);
 /// Calls an operation with the values from stack index `first` on: buffers, numbers, and last an options table.
 /// Pushes its outputs and returns their number.
 int call_operation(lua_State* L, const Operation& operation, int first);
+/// slice(b, {…}): a part of a buffer.
+int slice(lua_State* L, Script& script);
 /// Pushes the function of a kernel or an operation, or nil.
 void push_function(lua_State* L, std::string_view name);
 /// "; did you mean 'matmul'?" for a name close to one that scripts have, else "".

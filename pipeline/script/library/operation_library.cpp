@@ -132,7 +132,7 @@ void push_function(lua_State* L, std::string_view name) {
 
 std::string suggestion(lua_State* L, std::string_view name) {
   std::vector<std::string_view> known{"args",  "buffer", "image", "kernels",
-                                      "print", "read",   "wait"};
+                                      "print", "read",   "slice", "wait"};
   for (const auto& [one, operation] : script_of(L).services().operations->names())
     known.emplace_back(one);
   const auto nearest = nearest_name(name, known);
@@ -146,6 +146,8 @@ void open_operations(lua_State* L) {
     lua_pushcclosure(L, function<call_upvalue>, 1);
     add_function(L, name);
   }
+  lua_pushcfunction(L, function<slice>);
+  add_function(L, "slice");
   lua_pushvalue(L, -1);
   lua_setfield(L, LUA_REGISTRYINDEX, functions_key);
   // Scripts get a copy: what they do to it must not reach the methods of buffers.
