@@ -2,6 +2,9 @@
 
 #include "script_runner.hpp"
 
+#include "stoker/api/kernel.hpp"
+#include "stoker/api/kernel_spec.hpp"
+#include "stoker/runtime/observe/log.hpp"
 #include "stoker/runtime/observe/trace.hpp"
 
 namespace stoker {
@@ -211,6 +214,39 @@ TEST_F(Evaluation, wait_without_arguments_waits_for_everything) {
                 "print(read(t[100])[1])")
                 .text(),
             "200.0\n");
+}
+
+class OnVulkan : public Scripts {
+ protected:
+  OnVulkan() : Scripts{"vulkan"} {}
+};
+
+TEST_F(OnVulkan, what_the_gpu_lacks_runs_between_what_it_computes) {
+  const LogCapture quiet;
+  const Outcome outcome =
+      run("local x = buffer{{4, 2}, {2, 3}} * 1\n\n"
+          "local l = cholesky(x)\n"
+          "print(read(l * 2 + 1)[1], read(l)[3])");
+  EXPECT_EQ(outcome.text(), "5.0\t1.0\n");
+  EXPECT_EQ(kernels_with(outcome, "cholesky"), 2);
+  const auto told = std::ranges::find(outcome.seen->commands, "cholesky", &ScriptCommand::kernel);
+  ASSERT_NE(told, outcome.seen->commands.end());
+  EXPECT_EQ(told->line, 3);
+  EXPECT_EQ(told->output.to_string(), "f32[2,2]");
+}
+
+TEST_F(OnVulkan, failures_of_what_another_device_computes_reach_who_reads) {
+  const LogCapture quiet;
+  CppKernelSpec spec;
+  spec.name = "failing";
+  spec.run = [](const CppCall&, std::size_t, std::size_t) { throw std::runtime_error{"no"}; };
+  system.add_kernel(cpp_kernel(std::move(spec)).value());
+  ScriptHost own{device.client(), system.executor(), system.kernels()};
+  const auto caught =
+      own.start({"caught", "assert(not pcall(read, failing(buffer{1} + 1) * 2))"}, {});
+  EXPECT_TRUE(caught.value().done.wait().has_value());
+  const auto seen = own.start({"seen", "local b = failing(buffer{1})\nwait(b + 1)"}, {});
+  EXPECT_EQ(seen.value().done.wait().error().code(), ErrorCode::handler_failed);
 }
 
 class OnNull : public Scripts {
