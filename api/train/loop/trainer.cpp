@@ -38,12 +38,11 @@ class TrainerActor final : public Actor {
     auto [generation, former] = job_->begin();
     generation_ = generation;
     *former_ = std::move(former);
-    thread_ = std::thread{[job = job_, outcome, ended = std::move(ended), generation = generation_,
-                           before = former_]() mutable {
+    thread_ = std::thread{[job = job_, me, outcome, ended = std::move(ended),
+                           generation = generation_, before = former_]() mutable {
       if (before->joinable()) before->join();
       *outcome = job->work(generation);
-      const auto strand = ended->target().strand();
-      strand->send_signal(std::move(ended));
+      me.strand()->send_signal(std::move(ended));  // `me` keeps what the message is for
     }};
     former_.reset();
   }
