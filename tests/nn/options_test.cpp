@@ -92,6 +92,10 @@ TEST(Options, of_what_a_layer_applies_are_structs_too) {
   const InitializerName scaling{initializers::VarianceScaling{.mode = initializers::Fan::out}};
   EXPECT_EQ(scaling.text(), R"(variance_scaling(mode="fan_out"))");
   static_assert(!std::is_convertible_v<activations::LeakyRelu, InitializerName>);
+  static_assert(!std::is_convertible_v<LossName, InitializerName>);
+  static_assert(!std::is_constructible_v<Required<std::int64_t>, double>);
+  static_assert(!std::is_constructible_v<Required<std::int64_t>, bool>);
+  static_assert(!std::is_constructible_v<Extents, bool>);
   static_assert(!std::is_convertible_v<decltype(relu), InitializerName>);
 }
 

@@ -178,6 +178,32 @@ TEST_F(Evaluation, wide_graphs_are_cut) {
   EXPECT_GT(outcome.result->evaluations, 1U);
 }
 
+TEST_F(Evaluation, many_views_at_once_are_cut_as_well) {
+  const Outcome outcome =
+      run("local t = {}\n"
+          "for i = 1, 1500 do\n"
+          "  t[i] = iota{shape = {4}, dtype = 's32'}:broadcast{shape = {i, 4}}:slice{{nil, 1}}\n"
+          "end\n"
+          "wait(table.unpack(t))\n"
+          "print(read(t[1500])[4])");
+  EXPECT_EQ(outcome.text(), "3\n");
+  EXPECT_GE(outcome.result->evaluations, 3U) << "512 results at most in one program";
+}
+
+TEST_F(Evaluation, long_rows_of_views_are_cut_as_well) {
+  // Nothing is computed but the sum; what it stands on are more views than one program reads.
+  const Outcome outcome =
+      run("local t = {}\n"
+          "for i = 1, 128 do\n"
+          "  local x = iota{shape = {2, 1}, dtype = 's32'}\n"
+          "  for k = 1, 40 do x = x:transpose():reshape{shape = {2, 1}} end\n"
+          "  t[i] = x\n"
+          "end\n"
+          "print(read(concatenate(table.unpack(t)))[256])");
+  EXPECT_EQ(outcome.text(), "1\n");
+  EXPECT_GT(outcome.result->evaluations, 1U);
+}
+
 TEST_F(Evaluation, many_structures_do_not_accumulate) {
   EXPECT_EQ(run("for i = 1, 200 do wait(fill{shape = {i}} + 1) end print('done')").text(),
             "done\n");

@@ -72,6 +72,13 @@ TEST_F(FailingKernel, the_failure_reaches_whoever_reads) {
   EXPECT_EQ(result.error().detail("line"), "3");
 }
 
+TEST_F(FailingKernel, waiting_for_what_is_the_same_value_hears_of_its_failure) {
+  const auto result = run(std::string{bad_value} +
+                          "local same = bad:reshape{shape = {1, 1}}:reshape{shape = {1}}\n"
+                          "assert(not pcall(wait, same))");
+  EXPECT_TRUE(result.has_value()) << result.error().what();
+}
+
 TEST_F(FailingKernel, a_failure_nobody_looked_at_fails_the_script) {
   const auto result = run(bad_value);
   ASSERT_TRUE(result.has_error());

@@ -172,5 +172,21 @@ TEST_F(Operations, that_the_device_refuses_later_are_named_with_their_line) {
   EXPECT_EQ(done.error().detail("line"), "1");
 }
 
+TEST_F(Operations, do_not_stand_in_for_a_kernel_of_the_hosts_own_with_a_built_in_name) {
+  CppKernelSpec spec;
+  spec.name = "relu";
+  spec.run = [](const CppCall& call, std::size_t first, std::size_t count) {
+    for (std::size_t i = first; i < first + count; ++i)
+      call.out<float>()[i] = 100 * call.in<float>(0)[i];
+  };
+  const auto own = std::make_shared<const Kernel>(cpp_kernel(std::move(spec)).value());
+  ScriptHost other{device.client(), system.executor(), {own}};
+  const auto seen = std::make_shared<Recorder>();
+  const ScriptRun started =
+      other.start({"test.lua", "print(read(relu(buffer{-2}))[1])"}, {.observer = seen}).value();
+  EXPECT_TRUE(started.done.wait()) << started.done.wait().error().what();
+  EXPECT_EQ(seen->text, "-200.0\n");
+}
+
 }  // namespace
 }  // namespace stoker

@@ -54,6 +54,17 @@ TEST_F(Slices, out_of_range_are_refused_with_their_line) {
   EXPECT_EQ(refusal("{1, 1, 1}").reason(), "3 entries for 2 axes of f32[3,4]");
 }
 
+TEST_F(Slices, that_are_no_list_are_refused) {
+  EXPECT_EQ(refusal("{[2] = 1}").detail("got"), "2");
+  EXPECT_EQ(refusal("{axes = {1}}").detail("got"), "axes");
+  EXPECT_EQ(refusal("{1}, {2}").code(), ErrorCode::arity_mismatch);
+}
+
+TEST_F(Slices, with_steps_beyond_the_end_take_the_first) {
+  EXPECT_EQ(part("{{0, nil, math.maxinteger}}"), "[1,4] 0 1 2 3\n");
+  EXPECT_EQ(part("{{nil, nil, math.maxinteger}}"), "[1,4] 0 1 2 3\n");
+}
+
 TEST_F(Slices, of_what_is_no_position_say_what_it_was) {
   EXPECT_EQ(refusal("{0.5}").detail("got"), "0.5");
   EXPECT_EQ(refusal("{{first = 1}}").detail("got"), "{first = 1}");

@@ -99,13 +99,13 @@ Tensor resampled(const Tensor& x, std::int64_t axis, std::int64_t extent,
   const std::int64_t now = x.shape()[static_cast<std::size_t>(at)];
   if (options.method == Resampling::nearest) return now == extent ? x : nearest(x, at, now, extent);
   if (!is_float(x.dtype()))
-    throw Error{
-        "resize",
-        ErrorCode::dtype_mismatch,
-        "only nearest resizes numbers that are not floating-point, got " +
-            std::string{to_string(x.dtype())},
-        {{"input", x.spec().to_string()},
-         {"method", std::get<std::string>(options::written(options.method, resampling_words()))}}};
+    throw Error{"resize",
+                ErrorCode::dtype_mismatch,
+                "only nearest resizes numbers that are not floating-point, got " +
+                    std::string{to_string(x.dtype())},
+                {{"input", x.spec().to_string()},
+                 {"method", std::get<std::string>(
+                                options::written("method", options.method, resampling_words()))}}};
   if (now == extent) return x;  // every kernel is 1 at 0 and 0 at whole distances
   const DType wide = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
   const std::vector<double> weights = resampling_weights(now, extent, options);

@@ -20,8 +20,10 @@ template <class Tag> struct Choice : Named {
   using Word = Choice (*)();
   using Named::Named;
   Choice() = default;
-  Choice(Named named) : Named{std::move(named)} {}  // NOLINT(google-explicit-constructor)
-  Choice(Word word) : Choice{word()} {}             // NOLINT(google-explicit-constructor)
+  /// Not of another family, though each is a Named.
+  template <std::same_as<Named> N>
+  Choice(N named) : Named{std::move(named)} {}  // NOLINT(google-explicit-constructor)
+  Choice(Word word) : Choice{word()} {}         // NOLINT(google-explicit-constructor)
   /// Of options that say `using Family = …`, as what differs from their defaults.
   template <class O>
   requires std::same_as<typename O::Family, Choice> Choice(

@@ -15,11 +15,12 @@
 // Members are bool, std::int64_t, double, std::string, an enum with words, Extents, or a name with options of its own
 // (named.hpp); the default is what the struct has. Required<T> has none.
 //
-// Values; any thread. Errors are thrown: invalid_parameter for a required option that is given twice. Ranges are
-// checked where a ParamSet is resolved.
+// Values; any thread. Errors are thrown: invalid_parameter for a required option that is given twice, and for a value
+// of an enum that this option may not have. Ranges are checked where a ParamSet is resolved.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -35,11 +36,15 @@
 
 namespace stoker::nn {
 
+/// What a program may write for an integer: no truth and no letter.
+template <class T>
+concept WholeNumber = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char>;
+
 /// A list of integers, which one alone stands for, too: 3, {3, 5}.
 class Extents {
  public:
   Extents() = default;
-  Extents(std::integral auto one)  // NOLINT(google-explicit-constructor)
+  Extents(WholeNumber auto one)  // NOLINT(google-explicit-constructor)
       : list_{static_cast<std::int64_t>(one)} {}
   Extents(std::initializer_list<std::int64_t> list) : list_{list} {}
   Extents(std::vector<std::int64_t> list)  // NOLINT(google-explicit-constructor)
@@ -62,7 +67,13 @@ template <std::size_t Size> struct KindName {
 template <class T> class Required {
  public:
   Required() = default;
-  Required(T value) : value_{value}, given_{true} {}     // NOLINT(google-explicit-constructor)
+  /// An integer is not given by a real number.
+  template <class U>
+  requires std::constructible_from<T, U> &&
+      (!std::same_as<T, std::int64_t> || WholeNumber<U>)&&(!std::same_as<T, bool> ||
+                                                           std::same_as<U, bool>)
+          Required(U value)  // NOLINT(google-explicit-constructor)
+      : value_{static_cast<T>(value)}, given_{true} {}
   operator const T&() const noexcept { return value_; }  // NOLINT(google-explicit-constructor)
   [[nodiscard]] bool is_given() const noexcept { return given_; }
 
@@ -139,13 +150,21 @@ template <class T> [[nodiscard]] constexpr ParamType type_of() {
     return ParamType::text;
 }
 
-/// A member as scripts and files have it.
+/// A member as scripts and files have it. Throws invalid_parameter for a value of an enum that it may not
+/// have.
 template <class T, class Rule>
-[[nodiscard]] ParamValue written(const T& value, [[maybe_unused]] const Rule& rule) {
+[[nodiscard]] ParamValue written([[maybe_unused]] const char* name, const T& value,
+                                 [[maybe_unused]] const Rule& rule) {
   if constexpr (std::is_enum_v<T>) {
-    for (const auto& [word, meant] : rule)
+    std::string words;
+    for (const auto& [word, meant] : rule) {
       if (meant == value) return std::string{word};
-    throw Error{"options", ErrorCode::invalid_parameter, "a value of an enum that has no word"};
+      words += (words.empty() ? "" : ", ") + std::string{word};
+    }
+    throw Error{"options",
+                ErrorCode::invalid_parameter,
+                "parameter '" + std::string{name} + "' has another value, expected one of " + words,
+                {{"parameter", name}, {"expected", words}}};
   } else if constexpr (std::is_base_of_v<Named, T>) {
     return value.text();
   } else if constexpr (std::is_same_v<T, Extents>) {
@@ -170,6 +189,14 @@ void read(T& member, const ParamValue& value, [[maybe_unused]] const Rule& rule)
   }
 }
 
+/// As bits: 0.0 and -0.0 fill a border differently.
+[[nodiscard]] inline bool same(const ParamValue& a, const ParamValue& b) noexcept {
+  const auto* const left = std::get_if<double>(&a);
+  const auto* const right = std::get_if<double>(&b);
+  if (left == nullptr || right == nullptr) return a == b;
+  return std::bit_cast<std::uint64_t>(*left) == std::bit_cast<std::uint64_t>(*right);
+}
+
 /// The table of O's options.
 template <class O> [[nodiscard]] std::vector<ParamSpec> specs() {
   std::vector<ParamSpec> all;
@@ -179,7 +206,7 @@ template <class O> [[nodiscard]] std::vector<ParamSpec> specs() {
     using Kind = Member<M>;
     using T = typename Kind::Type;
     ParamSpec spec{.name = name, .type = type_of<T>(), .fallback = {}, .doc = text};
-    if constexpr (!Kind::required) spec.fallback = written<T>(member, rule);
+    if constexpr (!Kind::required) spec.fallback = written<T>(name, member, rule);
     if constexpr (std::is_same_v<Rule, NumberRange>) {
       spec.min = rule.min;
       spec.max = rule.max;
@@ -196,11 +223,11 @@ template <class O> [[nodiscard]] Params given(O from) {
   std::vector<std::optional<ParamValue>> usual;
   O defaults{};
   visit_options(defaults,
-                [&]<class M>(const char*, const M& member, const auto& rule, const char*) {
+                [&]<class M>(const char* name, const M& member, const auto& rule, const char*) {
                   if constexpr (Member<M>::required)
                     usual.emplace_back();
                   else
-                    usual.emplace_back(written(member, rule));
+                    usual.emplace_back(written(name, member, rule));
                 });
   Params all;
   auto fallback = usual.begin();
@@ -210,8 +237,8 @@ template <class O> [[nodiscard]] Params given(O from) {
                   const std::optional<ParamValue>& usually = *fallback++;
                   if constexpr (Member<M>::required)
                     if (!member.is_given()) return;
-                  ParamValue value = written<T>(member, rule);
-                  if (!usually || *usually != value) all.set(name, std::move(value));
+                  ParamValue value = written<T>(name, member, rule);
+                  if (!usually || !same(*usually, value)) all.set(name, std::move(value));
                 });
   return all;
 }

@@ -11,6 +11,7 @@
 // Where a part begins is data, so that a loop over parts is compiled once. A part that begins at the front of
 // each axis without being told to is a view, which costs nothing.
 
+#include <algorithm>
 #include <array>
 
 #include "stoker/pipeline/script/library/buffer_library.hpp"
@@ -79,12 +80,30 @@ Span check_span(lua_State* L, const TensorSpec& spec, std::size_t axis, int entr
   const std::int64_t stop = from_start(end.value_or(extent));
   if (start < 0 || stop > extent || start > stop || step.value_or(1) < 1)
     refuse(L, spec, axis, entry);
-  return {start, stop - start, step.value_or(1), true, first.has_value()};
+  // One that leads beyond the end takes the first alone, however long it is.
+  const std::int64_t length = stop - start;
+  return {start, length, std::min(step.value_or(1), std::max<std::int64_t>(length, 1)), true,
+          first.has_value()};
 }
 
 /// The spans of all axes, of which those that are not named stay whole.
 std::vector<Span> check_spans(lua_State* L, const TensorSpec& spec, int table) {
   const std::size_t named = lua_rawlen(L, table);
+  lua_pushnil(L);
+  while (lua_next(L, table) != 0) {
+    spend(L, 1);
+    const bool listed = lua_isinteger(L, -2) != 0 && lua_tointeger(L, -2) >= 1 &&
+                        static_cast<std::size_t>(lua_tointeger(L, -2)) <= named;
+    if (!listed)
+      raise(
+          L,
+          Error{
+              "slice",
+              ErrorCode::invalid_parameter,
+              "the entries are a list, one for each axis from the first on; {} takes an axis whole",
+              {{"got", value_text(L, lua_gettop(L) - 1)}}});
+    lua_pop(L, 1);
+  }
   if (named > spec.shape.rank())
     raise(L, Error{"slice",
                    ErrorCode::invalid_parameter,
@@ -130,6 +149,11 @@ expr::Value part_of(const expr::Value& x, std::span<const Span> spans, const Sta
 int slice(lua_State* L, Script& script) {
   const expr::Value x = check_buffer(L, 1, "slice");
   luaL_checktype(L, 2, LUA_TTABLE);
+  if (lua_gettop(L) > 2)
+    raise(L, Error{"slice",
+                   ErrorCode::arity_mismatch,
+                   "expected a buffer and one table with an entry for each axis",
+                   {}});
   const std::vector<Span> spans = check_spans(L, x.spec(), 2);
   const auto starting = [&](const std::vector<std::int64_t>& starts) {
     const TensorSpec spec{DType::s64, Shape{static_cast<std::int64_t>(starts.size())}};

@@ -104,14 +104,18 @@ Operation kernel_operation(std::string name, std::shared_ptr<const Kernel> kerne
   made.name = std::move(name);
   made.params = kernel->params;
   made.inputs = kernel->inputs;
-  if (const auto known = translations().find(kernel->name); known != translations().end()) {
+  // A program's own kernel may bear a built-in one's name, and is called as it is.
+  const auto builtin = KernelRegistry::builtin().find(kernel->name);
+  const bool is_builtin = builtin && *builtin == kernel;
+  const auto known = translations().find(kernel->name);
+  if (is_builtin && known != translations().end()) {
     made.apply = [kernel = std::move(kernel),
                   &translation = known->second](const OperationCall& call) {
       const TensorSpec output =
           is_complex_arithmetic(*kernel, call) ? call.x().spec() : checked(*kernel, call)[0];
       return std::vector{translation(call, output)};
     };
-  } else if (const expr::Op* op = operation_by(*kernel)) {
+  } else if (const expr::Op* op = is_builtin ? operation_by(*kernel) : nullptr) {
     made.apply = [kernel = std::move(kernel), op](const OperationCall& call) {
       static_cast<void>(checked(*kernel, call));
       const expr::Values outputs = expr::apply(*op, {call.inputs.begin(), call.inputs.end()},

@@ -165,6 +165,8 @@ Result<void> Evaluator::evaluate(std::span<const expr::Value> values) {
   while (true) {
     const Nodes results = next_results(values, max_nodes);
     if (results.empty()) return {};
+    if (!budget_.spend(0))
+      return budget_.why();  // between two programs, which cannot be stopped themselves
     STOKER_TRY(run(results));
   }
 }
@@ -201,12 +203,23 @@ Result<void> Evaluator::run(const Nodes& nodes) {
   for (std::size_t i = 0; i < extracted.size(); ++i)
     if (!extracted.node(i).is_known()) account_of(extracted.node(i))->ran = true;
   std::vector<expr::Buffers> buffers;
+  // What simplifies to a value that is known already is written by those who write that one.
+  std::vector<Commands> others;
+  const bool hands_on =
+      std::ranges::any_of(program->results, [](auto& slot) { return !slot.made; });
+  const std::vector<expr::Value> leaves =
+      hands_on ? extracted.leaves() : std::vector<expr::Value>{};
   std::size_t next = 0;
   for (const auto& node : nodes) {
     expr::Buffers& own = buffers.emplace_back();
+    others.emplace_back();
     for (std::size_t output = 0; output < node->specs().size(); ++output) {
       const expr::LoweredProgram::Slot& slot = program->results[next++];
       own.push_back(slot.made ? made[slot.index] : extracted.buffers()[slot.index][slot.output]);
+      if (slot.made) continue;
+      const NodeAccount* const leaf = account_of(*leaves[slot.index].node());
+      if (leaf && leaf->writers)
+        others.back().insert(others.back().end(), leaf->writers->begin(), leaf->writers->end());
     }
   }
   STOKER_ASSIGN(Flight flight, flight_of(extracted, *program, commands, buffers));
@@ -218,6 +231,10 @@ Result<void> Evaluator::run(const Nodes& nodes) {
     NodeAccount& account = *account_of(*nodes[i]);
     account.buffers = std::move(charges[i]);
     account.writers = writers;
+    if (!others[i].empty()) {
+      others[i].insert(others[i].end(), writers->begin(), writers->end());
+      account.writers = std::make_shared<const Commands>(std::move(others[i]));
+    }
     nodes[i]->set_buffers(std::move(buffers[i]));
   }
   flights_.settle(failures_);

@@ -24,19 +24,32 @@ bool is_computed(const expr::Node& node) {
 /// As many nodes as most evaluations have.
 constexpr std::size_t few = 16;
 
+/// A program reads at most that many nodes, views and leaves included, for each that it may compute.
+constexpr std::size_t reads_per_result = 8;
+
 class Selection {
  public:
   Selection(std::span<const expr::Value> wanted, std::size_t most) {
     order_.reserve(few);
     for (const expr::Value& value : wanted) visit(value.node());
-    for (std::size_t computed = 0; end_ < order_.size() && computed < most; ++end_)
-      computed += is_computed(*order_[end_].node) ? 1 : 0;
+    for (const expr::Value& value : wanted)
+      if (!value.node()->is_known()) account_of(*value.node())->seen.is_wanted = true;
+    // A view or a leaf that is wanted is computed, too. All others are still read and planned.
+    const std::size_t most_read = reads_per_result * most;
+    for (std::size_t computed = 0; end_ < order_.size() && computed < most && end_ < most_read;
+         ++end_) {
+      const expr::Node& node = *order_[end_].node;
+      computed += is_computed(node) || account_of(node)->seen.is_wanted ? 1 : 0;
+    }
+    const bool cuts_views = end_ == most_read;
     for (const expr::Value& value : wanted) take_wanted(value.node());
     for (std::size_t i = 0; i < order_.size(); ++i) {
       const Pending& reader = order_[i];
       const bool again = is_computed(*reader.node) && !account_of(*reader.node)->ran;
       for (const expr::Value& input : reader.inputs)
-        if (i >= end_)
+        if (i >= end_ && cuts_views)
+          take_part(input.node());
+        else if (i >= end_)
           take_computed(input.node(), false);
         else if (again)
           take_computed(input.node(), true);
@@ -87,6 +100,10 @@ class Selection {
     if (!is_part(*node)) return;
     add(node);
     if (!is_computed(*node)) take_computed(node, true);
+  }
+
+  void take_part(const NodePtr& node) {
+    if (is_part(*node)) add(node);
   }
 
   /// The node or what it is a view of; if `again`, only what ran before.

@@ -63,6 +63,7 @@ struct NodeAccount final : expr::Attachment {
     std::uint64_t search = 0;
     std::size_t position = 0;
     bool is_result = false;
+    bool is_wanted = false;
   } seen = {};
 };
 

@@ -143,7 +143,8 @@ struct ScriptRun {
 
 class ScriptHost {
  public:
-  /// Scripts run on `device` (as it is when they start) and may call `kernels`. Under `parent`, if
+  /// Scripts run on `device` (as it is when they start) and may call `kernels`, besides the
+  /// operations on tensors, which every script has. Under `parent`, if
   /// it is given and not empty, there is a supervisor of this host's scripts, and below it an actor for each: see
   /// script_actor.hpp.
   ScriptHost(std::shared_ptr<DeviceClient> device, Executor& executor,

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "stoker/api/nn.hpp"  // of an installed copy: its umbrella of layers is made by the build
 #include "stoker/api/stoker.hpp"
 
 int main() {
