@@ -56,7 +56,7 @@ TEST_F(Slices, out_of_range_are_refused_with_their_line) {
 
 TEST_F(Slices, that_are_no_list_are_refused) {
   EXPECT_EQ(refusal("{[2] = 1}").detail("got"), "2");
-  EXPECT_EQ(refusal("{axes = {1}}").detail("got"), "axes");
+  EXPECT_EQ(refusal("{axes = {1}}").detail("got"), "\"axes\"");
   EXPECT_EQ(refusal("{1}, {2}").code(), ErrorCode::arity_mismatch);
 }
 
