@@ -53,7 +53,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   /// Owned by a shared_ptr always: leases hold on to it.
   MemoryPool(std::shared_ptr<Backend> backend, Options options);
 
-  /// `bytes` may be 0. Errors: limit_exceeded (one piece larger than the device allows),
+  /// `bytes` may be 0. Errors: limit_exceeded (more than the device allows in one piece, or than the budget),
   /// out_of_memory; both with requested, limit and in_use. `op` names the caller.
   [[nodiscard]] Result<std::shared_ptr<Lease>> lease(std::uint64_t bytes, MemoryKind kind,
                                                      std::string_view op);
