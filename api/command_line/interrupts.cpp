@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,7 +51,9 @@ int checked(int descriptor) {
   if (descriptor >= 0 && !last_words.empty() && has_room(descriptor))
     written = write(descriptor, last_words.data(), std::min<std::size_t>(last_words.size(), 4096));
   static_cast<void>(written);  // nowhere left to tell
-  _exit(code);
+  // What _exit() does. The thread sanitizer's own flushes the streams first, and waits for who writes to them.
+  syscall(SYS_exit_group, code);
+  __builtin_unreachable();
 }
 
 }  // namespace
