@@ -1,5 +1,6 @@
 #include "stoker/actors/actor_cell.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "stoker/actors/actor.hpp"
@@ -174,9 +175,12 @@ bool ActorCell::at_end(const void* owner, std::string key, std::function<void()>
   const std::scoped_lock lock{mutex_};
   if (freed_) return false;
   auto& all = bonds().at_end;
-  all.reserve(all.size() + 1);  // before anything goes: without memory nothing changes
-  std::erase_if(all, [&](const AtEnd& each) { return each.owner == owner && each.key == key; });
-  all.push_back({owner, std::move(key), std::move(run)});
+  const auto earlier = std::ranges::find_if(
+      all, [&](const AtEnd& each) { return each.owner == owner && each.key == key; });
+  if (earlier != all.end())
+    earlier->run.swap(run);  // what it ran goes with the argument, not under the lock
+  else
+    all.push_back({owner, std::move(key), std::move(run)});
   return true;
 }
 

@@ -34,9 +34,10 @@ class SystemTree {
   [[nodiscard]] Supervisor program();
   /// The supervisor at the top. Empty if nothing was ever supervised, or stopped.
   [[nodiscard]] Supervisor peek() const;
-  /// Asks the program's part to end, children first. Ready when it has; at once if there is none.
+  /// Asks the program's part to end, children first. Ready when it has; at once if there is none. Throws
+  /// std::bad_alloc, and may be called again then.
   [[nodiscard]] Future<ExitReason> stop_program();
-  /// Asks all of it to end. Ready when it has; at once if there is none.
+  /// Asks all of it to end. Ready when it has; at once if there is none. Throws as stop_program().
   [[nodiscard]] Future<ExitReason> stop();
   /// In a child of the process it was made in: touches nothing of it any more.
   void forsake() noexcept;

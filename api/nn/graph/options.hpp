@@ -9,8 +9,8 @@
 //     }
 //
 // `visit_options`, found by argument-dependent lookup, names each option in order, with its member, what the member
-// may be, and a text. From it come the table of ParamSpec, which scripts, saved files, refusals and pages of
-// reference read, and both conversions: a program writes Dropout{.rate = 0.2}, a script rate = 0.2.
+// may be, and a text. From it come the table of ParamSpec, which scripts, saved files and refusals read, and
+// both conversions: a program writes Dropout{.rate = 0.2}, a script rate = 0.2.
 //
 // Members are bool, std::int64_t, double, std::string, an enum with words, Extents, or a name with options of its own
 // (named.hpp); the default is what the struct has. Required<T> has none.
