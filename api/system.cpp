@@ -85,10 +85,14 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
     std::size_t index = 0;
   };
 
-  std::vector<Found> find_devices() {
+  /// The devices that `name` may mean. One that says its driver, as "cpu" and "vulkan:0" do, is asked of
+  /// this driver alone: a program that wants the CPU does not load the drivers of its GPUs.
+  std::vector<Found> find_devices(std::string_view name) {
     std::vector<Found> found;
+    const std::string_view wanted = name.substr(0, name.find(':'));
     const std::scoped_lock asking{*asking_drivers};
     for (const auto& driver : drivers) {
+      if (!wanted.empty() && driver->name() != wanted) continue;
       const auto infos = driver->devices();
       for (std::size_t i = 0; i < infos.size(); ++i) found.push_back({infos[i], driver, i});
     }
@@ -104,10 +108,15 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
     // A device that is open answers without asking the drivers again.
     if (const auto open_one = devices.find(name); open_one != devices.end())
       return open_one->second->current();
-    const auto found = find_devices();
-    const auto wanted = std::ranges::find_if(found, [&](const Found& one) {
+    const auto is_meant = [&](const Found& one) {
       return name.empty() || one.info.name == name || one.info.backend == name;
-    });
+    };
+    auto found = find_devices(name);
+    auto wanted = std::ranges::find_if(found, is_meant);
+    if (wanted == found.end()) {
+      found = find_devices({});
+      wanted = std::ranges::find_if(found, is_meant);
+    }
     if (wanted == found.end()) {
       std::string names;
       for (const Found& one : found) names += (names.empty() ? "" : ", ") + one.info.name;
@@ -264,7 +273,7 @@ System::System(SystemOptions options)
 std::vector<DeviceInfo> System::devices() const {
   state_->fork.check("devices").value();
   std::vector<DeviceInfo> infos;
-  for (auto& one : state_->find_devices()) infos.push_back(std::move(one.info));
+  for (auto& one : state_->find_devices({})) infos.push_back(std::move(one.info));
   return infos;
 }
 

@@ -269,13 +269,36 @@ class CountedDevice final : public Backend {
 
 struct CountingDriver final : Driver {
   std::string_view name() const noexcept override { return "counted"; }
-  std::vector<DeviceInfo> devices() override { return {CountedDevice::described()}; }
+  std::vector<DeviceInfo> devices() override {
+    ++times_asked;
+    return {CountedDevice::described()};
+  }
   std::vector<Diagnosis> diagnose() override { return {}; }
   Result<std::unique_ptr<Backend>> open(std::size_t, CompletionSink&, const OpenOptions&) override {
     return std::unique_ptr<Backend>{std::make_unique<CountedDevice>(count)};
   }
   std::atomic<int> count{0};
+  std::atomic<int> times_asked{0};
 };
+
+TEST(Systems, ask_no_other_driver_for_a_device_whose_name_says_its_own) {
+  const auto driver = std::make_shared<CountingDriver>();
+  SystemOptions options;
+  options.drivers = {driver};
+  for (std::unique_ptr<Driver>& other : all_drivers()) options.drivers.emplace_back(std::move(other));
+  const System system{options};
+  static_cast<void>(system.device("cpu"));
+  EXPECT_EQ(driver->times_asked, 0);
+  static_cast<void>(system.device("counted"));
+  EXPECT_EQ(driver->times_asked, 1);
+  try {
+    static_cast<void>(system.device("cpu:7"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::not_found);
+    EXPECT_NE(std::string_view{error.what()}.find("counted"), std::string_view::npos) << error.what();
+  }
+}
 
 // What comes next may need its memory, or be the end of the process.
 TEST(Systems, have_ended_their_devices_when_the_last_handle_is_gone) {
