@@ -33,12 +33,13 @@ class RunTimeShader::Known : public std::enable_shared_from_this<Known> {
   std::shared_ptr<Shared> get(Shader shader) {
     std::string key =
         key_of(shader);  // not const: its copy in the deleter must move without a throw
+    auto take_out = [known = shared_from_this(), key](const Shared* gone) {
+      known->forget(key);
+      delete gone;
+    };
     // Before the lock, which its end takes, too.
-    std::shared_ptr<Shared> made{new Shared{std::move(shader), {}},
-                                 [known = shared_from_this(), key](const Shared* gone) {
-                                   known->forget(key);
-                                   delete gone;
-                                 }};
+    auto shared = std::make_unique<Shared>(std::move(shader));
+    const std::shared_ptr<Shared> made{shared.release(), std::move(take_out)};
     const std::scoped_lock lock{mutex_};
     std::weak_ptr<Shared>& entry = shaders_[key];
     if (auto there = entry.lock()) return there;

@@ -1,5 +1,8 @@
 #include "stoker/runtime/base/fork_delay.hpp"
 
+#include <chrono>
+#include <thread>
+
 namespace stoker {
 namespace {
 
@@ -18,6 +21,7 @@ ForkDelay::~ForkDelay() {
 }
 
 void ForkDelays::begin() noexcept {
+  give_way();
   std::uint32_t seen = state.load();
   for (;;) {
     if (seen & forking) {
@@ -29,6 +33,14 @@ void ForkDelays::begin() noexcept {
   }
 }
 
+void ForkDelays::give_way() noexcept {
+  for (int i = 0; i < 500; ++i) {
+    const std::uint32_t seen = state.load();
+    if ((seen & waiting) == 0 || ((seen & locking) != 0 && i >= 10)) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+}
+
 void ForkDelays::end() noexcept {
   state.fetch_sub(1);
   state.notify_all();
@@ -37,11 +49,19 @@ void ForkDelays::end() noexcept {
 bool ForkDelays::has_own() noexcept { return delays_of_this_thread > 0; }
 
 void ForkDelays::wait_for_none() noexcept {
-  for (std::uint32_t seen = state.load(); seen != 0; seen = state.load()) state.wait(seen);
+  std::uint32_t seen = state.load();
+  for (;;) {
+    const bool none = (seen & ~(waiting | locking)) == 0;
+    const std::uint32_t marked = none ? waiting | locking : (seen | waiting) & ~locking;
+    if (!state.compare_exchange_weak(seen, marked)) continue;
+    if (none) return;
+    state.wait(marked);
+    seen = state.load();
+  }
 }
 
 bool ForkDelays::try_fork() noexcept {
-  std::uint32_t none = 0;
+  std::uint32_t none = state.load() & (waiting | locking);
   return state.compare_exchange_strong(none, forking);
 }
 

@@ -5,7 +5,11 @@
 //
 // Threads: any. It is destroyed by the thread that made it. That thread may fork meanwhile, as drivers do
 // that run a helper program. Such a fork waits for no delay: another thread within one may wait for a lock that
-// the forking one holds. Calls that follow each other without a gap keep a fork waiting.
+// the forking one holds.
+//
+// While a fork waits for delays, a new one begins up to half a second later, so that calls which follow each
+// other without a gap let it through. It is not held back for longer: a delay that the fork waits for may wait
+// for its thread.
 #pragma once
 
 #include <atomic>
@@ -27,7 +31,7 @@ class ForkDelays {
  public:
   /// Whether the calling thread is in one.
   [[nodiscard]] static bool has_own() noexcept;
-  /// Returns when nobody delays a fork. Somebody may again by then.
+  /// Returns when nobody delays a fork. Somebody may again by then. New delays give way from here on.
   static void wait_for_none() noexcept;
   /// False if somebody delays forks. If true, new delays wait for forked().
   [[nodiscard]] static bool try_fork() noexcept;
@@ -39,9 +43,14 @@ class ForkDelays {
   friend class ForkDelay;
   static void begin() noexcept;
   static void end() noexcept;
+  static void give_way() noexcept;
 
   static constexpr std::uint32_t forking = 1U << 31;
-  static constinit std::atomic<std::uint32_t> state;  ///< how many threads delay, and `forking`
+  static constexpr std::uint32_t waiting = 1U << 30;  ///< a fork waits for the delays there are
+  static constexpr std::uint32_t locking =
+      1U << 29;  ///< it waits for mutexes, which new delays may hold
+  static constinit std::atomic<std::uint32_t>
+      state;  ///< how many threads delay, and the three above
 };
 
 }  // namespace stoker

@@ -285,7 +285,8 @@ TEST(Systems, ask_no_other_driver_for_a_device_whose_name_says_its_own) {
   const auto driver = std::make_shared<CountingDriver>();
   SystemOptions options;
   options.drivers = {driver};
-  for (std::unique_ptr<Driver>& other : all_drivers()) options.drivers.emplace_back(std::move(other));
+  for (std::unique_ptr<Driver>& other : all_drivers())
+    options.drivers.emplace_back(std::move(other));
   const System system{options};
   static_cast<void>(system.device("cpu"));
   EXPECT_EQ(driver->times_asked, 0);
@@ -296,7 +297,8 @@ TEST(Systems, ask_no_other_driver_for_a_device_whose_name_says_its_own) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::not_found);
-    EXPECT_NE(std::string_view{error.what()}.find("counted"), std::string_view::npos) << error.what();
+    EXPECT_NE(std::string_view{error.what()}.find("counted"), std::string_view::npos)
+        << error.what();
   }
 }
 

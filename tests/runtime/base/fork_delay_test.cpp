@@ -43,6 +43,26 @@ TEST_F(ForkDelayTest, a_fork_finds_no_thread_between_the_ends_of_a_delay) {
   for (int i = 0; i < 200; ++i) EXPECT_TRUE(true_in_child([&] { return inside.load() == 0; }));
 }
 
+TEST_F(ForkDelayTest, a_fork_gets_its_turn_though_others_always_delay_it) {
+  EXPECT_TRUE(true_in_child([] {  // a fork that hangs is killed
+    std::vector<std::jthread> threads;
+    std::atomic<int> inside{0};
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+          const ForkDelay delay;
+          ++inside;
+          // Never the last one to leave.
+          for (int spun = 0; inside < 2 && spun < 2000; ++spun) std::this_thread::yield();
+          --inside;
+        }
+      });
+    bool forked = true;
+    for (int i = 0; i < 5 && forked; ++i) forked = true_in_child([] { return true; });
+    return forked;
+  }));
+}
+
 TEST_F(ForkDelayTest, a_child_may_list_the_loaded_files_though_the_parent_always_does) {
   std::jthread lister{[](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
