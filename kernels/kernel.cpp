@@ -83,10 +83,9 @@ Result<std::shared_ptr<const Kernel>> KernelRegistry::find(std::string_view name
   for (const auto& [key, kernel] : by_name_) known.emplace_back(key);
   std::string reason = "no kernel is named '" + std::string{name} + "'";
   std::vector<Detail> details{{"kernel", std::string{name}}};
-  if (const auto nearest = nearest_name(name, known)) {
-    reason += "; did you mean '" + std::string{*nearest} + "'?";
+  reason += did_you_mean(name, known);
+  if (const auto nearest = nearest_name(name, known))
     details.push_back({"nearest", std::string{*nearest}});
-  }
   return Error{"kernels", ErrorCode::unknown_kernel, std::move(reason), std::move(details)};
 }
 

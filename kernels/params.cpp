@@ -100,7 +100,7 @@ Error unknown_parameter(std::string_view op, std::span<const ParamSpec> schema,
   std::vector<Detail> details{{"parameter", std::string{name}}, {"known", join(listed)}};
   std::string reason = "unknown parameter '" + std::string{name} + "'";
   if (const auto nearest = nearest_name(name, known)) {
-    reason += "; did you mean '" + std::string{*nearest} + "'?";
+    reason += did_you_mean(name, known);
     details.push_back({"nearest", std::string{*nearest}});
   } else {
     reason += listed.empty() ? "; it takes none" : "; it takes " + join(listed);

@@ -85,9 +85,7 @@ std::string unknown_verb(const CLI::App& app, std::span<char* const> arguments) 
     names.emplace_back(verb->get_name());
   const std::string_view asked{arguments[0]};
   if (std::ranges::find(names, asked) != names.end()) return {};
-  const auto nearest = nearest_name(asked, names);
-  return "there is no verb '" + std::string{asked} + "'" +
-         (nearest ? "; did you mean '" + std::string{*nearest} + "'?" : std::string{});
+  return "there is no verb '" + std::string{asked} + "'" + did_you_mean(asked, names);
 }
 
 /// Which option the verb does not have; empty if no word of those left over looks like one.
@@ -103,9 +101,8 @@ std::string unknown_option(const CLI::App& app) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   const std::string name = wrong->substr(0, wrong->find('='));
   const std::vector<std::string_view> known{names.begin(), names.end()};
-  const auto nearest = nearest_name(name, known);
   return "stoker " + verbs.front()->get_name() + " has no option '" + name + "'" +
-         (nearest ? "; did you mean '" + std::string{*nearest} + "'?" : std::string{});
+         did_you_mean(name, known);
 }
 
 bool asks_for_json(std::span<char* const> arguments) {

@@ -76,10 +76,9 @@ Result<const ScalarFunction*> find_scalar_function(std::string_view name) {
   for (const ScalarFunction* function : table().list) known.push_back(function->name);
   std::string reason = "no scalar function is named '" + std::string{name} + "'";
   std::vector<Detail> details{{"function", std::string{name}}};
-  if (const auto nearest = nearest_name(name, known)) {
-    reason += "; did you mean '" + std::string{*nearest} + "'?";
+  reason += did_you_mean(name, known);
+  if (const auto nearest = nearest_name(name, known))
     details.push_back({"nearest", std::string{*nearest}});
-  }
   return Error{"fused", ErrorCode::not_found, std::move(reason), std::move(details)};
 }
 

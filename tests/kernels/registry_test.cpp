@@ -55,6 +55,11 @@ TEST(KernelRegistry, an_unknown_name_suggests_the_nearest) {
   EXPECT_EQ(registry.find("xyz").error().detail("nearest"), "");
 }
 
+TEST(KernelRegistry, a_name_that_is_far_from_all_gets_no_suggestion) {
+  for (const char* far : {"test", "node", "norm", "code", "self", "transformer", "gelu2"})
+    EXPECT_EQ(KernelRegistry::builtin().find(far).error().detail("nearest"), "") << far;
+}
+
 TEST(KernelRegistry, a_name_is_taken_once) {
   KernelRegistry registry;
   ASSERT_TRUE(registry.add(sample("add")).has_value());

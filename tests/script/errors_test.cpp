@@ -38,6 +38,8 @@ TEST_F(ScriptErrors, of_a_misspelt_name_say_which_was_near) {
             "attempt to call a nil value (global 'bufer'); did you mean 'buffer'?");
   EXPECT_EQ(run("quite_another()").error().reason(),
             "attempt to call a nil value (global 'quite_another')");
+  EXPECT_EQ(run("swish(buffer{1})").error().reason(),
+            "attempt to call a nil value (global 'swish')");
   EXPECT_EQ(run("buffer{1}:gausian_blur()").error().reason(),
             "a buffer has no field and no kernel of this name: gausian_blur; did you mean "
             "'gaussian_blur'?");

@@ -52,12 +52,10 @@ template <class Made> class NamedTable {
     for (const Entry& entry : entries_)
       if (entry.name == name) return entry;
     std::vector<std::string_view> known;
-    for (const Entry& entry : entries_) known.push_back(entry.name);
-    const auto near = nearest_name(name, known);
+    for (const Entry& entry : entries_) known.push_back(entry.kind.name);
     throw Error{kind_,
                 ErrorCode::not_found,
-                "there is no " + kind_ + " '" + std::string{name} + "'" +
-                    (near ? "; did you mean '" + std::string{*near} + "'?" : ""),
+                "there is no " + kind_ + " '" + std::string{name} + "'" + did_you_mean(name, known),
                 {{"name", std::string{name}}}};
   }
   [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }

@@ -337,11 +337,9 @@ const LayerInfo& Network::layer(std::string_view name) const {
     if (info.name == name) return info;
     known.push_back(info.name);
   }
-  const auto near = nearest_name(name, known);
   throw Error{"network",
               ErrorCode::not_found,
-              "there is no layer '" + std::string{name} + "'" +
-                  (near ? "; did you mean '" + std::string{*near} + "'?" : ""),
+              "there is no layer '" + std::string{name} + "'" + did_you_mean(name, known),
               {{"layer", std::string{name}}}};
 }
 

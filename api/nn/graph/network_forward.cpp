@@ -302,11 +302,9 @@ std::vector<Tensor> Network::in_order(const Variables& inputs) const {
   }
   for (const auto& [name, tensor] : inputs) {
     if (std::ranges::find(known, name) != known.end()) continue;
-    const auto near = nearest_name(name, known);
     throw Error{"network",
                 ErrorCode::not_found,
-                "there is no input '" + name + "'" +
-                    (near ? "; did you mean '" + std::string{*near} + "'?" : ""),
+                "there is no input '" + name + "'" + did_you_mean(name, known),
                 {{"input", name}}};
   }
   return made;

@@ -15,11 +15,9 @@ constexpr const char* op = "quantize";
 
 [[noreturn]] void refuse_word(const std::string& to) {
   static constexpr std::array<std::string_view, 3> known{"f16", "bf16", "int8"};
-  const auto near = nearest_name(to, known);
   throw Error{op,
               ErrorCode::not_found,
-              "expected f16, bf16 or int8, got '" + to + "'" +
-                  (near ? "; did you mean '" + std::string{*near} + "'?" : ""),
+              "expected f16, bf16 or int8, got '" + to + "'" + did_you_mean(to, known),
               {{"to", to}}};
 }
 

@@ -72,11 +72,10 @@ void check_exceptions(const Network& network, const Precision& precision) {
   for (const LayerDefinition* kind : layer_table().list()) known.push_back(kind->name);
   for (const std::string& one : precision.except) {
     if (std::ranges::find(known, one) != known.end()) continue;
-    const auto near = nearest_name(one, known);
     throw Error{"precision",
                 ErrorCode::not_found,
                 "there is no layer and no kind of layers '" + one + "' to except" +
-                    (near ? "; did you mean '" + std::string{*near} + "'?" : ""),
+                    did_you_mean(one, known),
                 {{"except", one}}};
   }
 }

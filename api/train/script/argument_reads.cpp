@@ -72,13 +72,13 @@ void check_arguments(lua_State* L) {
     if (read.contains(name)) continue;
     const std::vector<std::string_view> known{read.begin(), read.end()};
     const std::string shown = name.substr(0, longest_name);
-    const auto near = nearest_name(shown, known);
+    const std::string near = did_you_mean(shown, known);
     std::string names;
     for (const std::string& one : read) names += (names.empty() ? "" : ", ") + one;
     lua::raise(L, Error{"nn",
                         ErrorCode::invalid_argument,
                         "the script never reads the argument '" + shown + "'" +
-                            (near ? "; did you mean '" + std::string{*near} + "'?" : ".") +
+                            (near.empty() ? "." : near) +
                             (names.empty() ? " It reads none" : " It reads " + names),
                         {{"argument", shown}}});
   }

@@ -24,11 +24,10 @@ OptionTable::OptionTable(lua_State* L, int index, std::string op,
     const std::string_view key = lua::check_text(L, -1);
     if (std::ranges::find(known, key) != known.end()) continue;
     const std::vector<std::string_view> names{known};
-    const auto near = nearest_name(key.substr(0, 64), names);
     lua::raise(L, Error{"nn." + op_,
                         ErrorCode::invalid_parameter,
                         "there is no option '" + std::string{key.substr(0, 64)} + "'" +
-                            (near ? "; did you mean '" + std::string{*near} + "'?" : ""),
+                            did_you_mean(key.substr(0, 64), names),
                         {{"parameter", std::string{key.substr(0, 64)}}}});
   }
 }

@@ -30,13 +30,11 @@ Error no_such_dtype(std::string_view name) {
   static constexpr std::array known = {"f32"sv, "f64"sv, "f16"sv, "bf16"sv, "s8"sv,
                                        "s16"sv, "s32"sv, "s64"sv, "u8"sv,   "u16"sv,
                                        "u32"sv, "u64"sv, "bool"sv};
-  const auto nearest = nearest_name(name, known);
   std::string names;
   for (const std::string_view one : known) names.append(names.empty() ? "" : ", ").append(one);
   return {"buffer",
           ErrorCode::invalid_parameter,
-          "there is no dtype '" + std::string{name.substr(0, 64)} + "'" +
-              (nearest ? "; did you mean '" + std::string{*nearest} + "'?" : std::string{}),
+          "there is no dtype '" + std::string{name.substr(0, 64)} + "'" + did_you_mean(name, known),
           {{"known", names}}};
 }
 
@@ -179,12 +177,11 @@ int buffer_field(lua_State* L, Script&) {
     push_function(L, key);
     if (lua_isnil(L, -1)) {
       static constexpr std::array fields = {"shape"sv, "dtype"sv, "size"sv, "bytes"sv};
-      const auto field = nearest_name(key, fields);
+      const std::string field = did_you_mean(key, fields);
       raise(L, Error{"buffer", ErrorCode::not_found,
                      "a buffer has no field and no kernel of this name: " +
                          std::string{key.substr(0, 64)} +
-                         (field ? "; did you mean '" + std::string{*field} + "'?"
-                                : suggestion(L, key))});
+                         (field.empty() ? suggestion(L, key) : field)});
     }
   }
   return 1;

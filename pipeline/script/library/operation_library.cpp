@@ -135,8 +135,7 @@ std::string suggestion(lua_State* L, std::string_view name) {
                                       "print", "read",   "slice", "wait"};
   for (const auto& [one, operation] : script_of(L).services().operations->names())
     known.emplace_back(one);
-  const auto nearest = nearest_name(name, known);
-  return nearest ? "; did you mean '" + std::string{*nearest} + "'?" : std::string{};
+  return did_you_mean(name, known);
 }
 
 void open_operations(lua_State* L) {
