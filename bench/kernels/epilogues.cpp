@@ -56,7 +56,7 @@ void matmul_row(Context& context, std::int64_t m, std::int64_t k, std::int64_t n
 /// Channels last, as layers have them.
 void convolution_row(Context& context, std::int64_t channels, std::int64_t units, std::int64_t side,
                      std::int64_t size) {
-  const ConvOptions how{.padding = Pad::same,
+  const ConvOptions how{.padding = PadRule::same,
                         .input_permutation = Axes{0, 3, 1, 2},
                         .output_permutation = Axes{0, 3, 1, 2}};
   const std::string name = "relu(conv + b), 8 of " + std::to_string(side) + "², " +

@@ -139,7 +139,7 @@ Tensor some_convolution(Step& s) {
   std::vector<std::int64_t> extents{s.decide.in(1, 6), s.a.shape()[1]};
   for (std::int64_t i = 2; i < s.rank(); ++i) extents.push_back(s.decide.in(1, 3));
   ConvOptions options;
-  if (s.decide.flag()) options.padding = Pad::same;
+  if (s.decide.flag()) options.padding = PadRule::same;
   if (s.decide.flag()) options.strides = Axes(s.a.rank() - 2, 2);
   Tensor made = conv(f32(s.a), weights(Shape::make(extents).value()), options);
   if (s.decide.flag()) made = relu(made + 1);

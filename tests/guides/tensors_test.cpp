@@ -70,7 +70,7 @@ TEST_F(TensorGuide, convolutions) {
   const stoker::Tensor kernel = stoker::ones({3, 3, 3, 16});
   const stoker::Tensor maps = stoker::conv(images, kernel,
                                            {.strides = stoker::Axes{2, 2},
-                                            .padding = stoker::Pad::same,
+                                            .padding = stoker::PadRule::same,
                                             .input_permutation = stoker::Axes{0, 3, 1, 2},
                                             .kernel_permutation = stoker::Axes{3, 2, 0, 1},
                                             .output_permutation = stoker::Axes{0, 3, 1, 2}});

@@ -81,7 +81,8 @@ ImageAxes::Edges ImageAxes::edges(std::string_view op, std::string_view name,
   return pairs;
 }
 
-ImageAxes::Padding ImageAxes::padding(std::string_view op, Pad given, const Extents& pads) const {
+ImageAxes::Padding ImageAxes::padding(std::string_view op, PadRule given,
+                                      const Extents& pads) const {
   if (!pads.list().empty()) return edges(op, "pads", pads);
   return given;
 }

@@ -19,8 +19,8 @@ namespace stoker::nn {
 enum class Channels : std::uint8_t { last, first };
 
 /// The option "padding": none, or zeros so that the extents stay.
-inline constexpr Pad valid = Pad::valid;
-inline constexpr Pad same = Pad::same;
+inline constexpr PadRule valid = PadRule::valid;
+inline constexpr PadRule same = PadRule::same;
 
 struct ImageAxes {
   std::size_t space = 2;  ///< how many axes of space
@@ -56,8 +56,8 @@ struct ImageAxes {
   [[nodiscard]] Edges edges(std::string_view op, std::string_view name,
                             const Extents& extents) const;
   /// The option "padding"; or the edges of the option "pads", if it is not empty.
-  using Padding = std::variant<Pad, Edges>;
-  [[nodiscard]] Padding padding(std::string_view op, Pad given, const Extents& pads) const;
+  using Padding = std::variant<PadRule, Edges>;
+  [[nodiscard]] Padding padding(std::string_view op, PadRule given, const Extents& pads) const;
 };
 
 namespace layers {
@@ -72,7 +72,7 @@ template <class O, class V> void visit_channels(O& o, V&& visit) {
 
 /// padding and pads.
 template <class O, class V> void visit_padding(O& o, V&& visit) {
-  visit("padding", o.padding, one_of<stoker::Pad>({{"valid", valid}, {"same", same}}),
+  visit("padding", o.padding, one_of<PadRule>({{"valid", valid}, {"same", same}}),
         "none, or zeros so that the extents stay");
   visit("pads", o.pads, anything, "instead of padding: before and behind each axis of space");
 }

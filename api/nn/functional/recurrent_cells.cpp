@@ -121,7 +121,7 @@ LstmState conv_lstm_step(const Tensor& from_input, const LstmState& state,
   const std::size_t channels = channel_axis(state.h, options.channels_last);
   const std::int64_t units = checked_units("conv_lstm_cell", from_input, state.h, 4, channels);
   ConvOptions how = layout(state.h.rank(), options.channels_last);
-  how.padding = Pad::same;
+  how.padding = PadRule::same;
   const Tensor gates = from_input + conv(state.h, hidden_kernel, how);
   const auto part = [&](std::int64_t k) {
     return gate(gates, k, units, static_cast<std::int64_t>(channels));

@@ -101,7 +101,7 @@ struct ConvLstmWeights {
 /// Strides and padding are those of the input's convolution; the state's keeps its extents.
 struct ConvLstmOptions {
   std::optional<Axes> strides = {};  ///< one for each spatial axis; default 1
-  Pad padding = Pad::same;
+  PadRule padding = PadRule::same;
   bool channels_last = true;  ///< of inputs and states: [batch, spatial…, channels]
   GateFunctions functions = {};
 };

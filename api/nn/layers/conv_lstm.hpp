@@ -27,7 +27,7 @@ struct ConvLstm {
   InitializerName recurrent_initializer = initializers::glorot_uniform;
   Extents kernel_size = 1;
   Extents strides = 1;
-  stoker::Pad padding = same;
+  PadRule padding = same;
   Channels channels = Channels::last;
   std::string name = {};
 };
@@ -35,7 +35,7 @@ template <class V> void visit_options(ConvLstm& o, V&& visit) {
   visit_recurrent(o, visit);
   visit("kernel_size", o.kernel_size, at_least(1), "taps along each spatial axis");
   visit("strides", o.strides, at_least(1), "of the input's convolution");
-  visit("padding", o.padding, one_of<stoker::Pad>({{"same", same}, {"valid", valid}}),
+  visit("padding", o.padding, one_of<PadRule>({{"same", same}, {"valid", valid}}),
         "of the input's convolution");
   visit("channels", o.channels,
         one_of<Channels>({{"last", Channels::last}, {"first", Channels::first}}),

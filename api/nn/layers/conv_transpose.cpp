@@ -26,7 +26,7 @@ ImageAxes::Edges padding_of(const ImageAxes& axes, const ConvTranspose& options)
   ImageAxes::Edges edges;
   for (std::size_t i = 0; i < axes.space; ++i)
     edges.push_back(zeros_around((size[i] - 1) * dilation[i] + 1, strides[i],
-                                 std::get<stoker::Pad>(given) == stoker::Pad::same));
+                                 std::get<PadRule>(given) == PadRule::same));
   return edges;
 }
 

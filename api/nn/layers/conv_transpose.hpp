@@ -28,7 +28,7 @@ struct ConvTranspose {
   Required<std::int64_t> units = {};
   Extents kernel_size = 1;
   Extents strides = 1;
-  stoker::Pad padding = valid;
+  PadRule padding = valid;
   Extents pads = {};
   Extents kernel_dilation = 1;
   Channels channels = Channels::last;

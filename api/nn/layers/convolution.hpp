@@ -19,7 +19,7 @@ struct Conv {
   Required<std::int64_t> units = {};
   Extents kernel_size = 1;
   Extents strides = 1;
-  stoker::Pad padding = valid;
+  PadRule padding = valid;
   Extents pads = {};
   Extents input_dilation = 1;
   Extents kernel_dilation = 1;
@@ -44,7 +44,7 @@ struct DepthwiseConv {
   std::int64_t multiplier = 1;
   Extents kernel_size = 1;
   Extents strides = 1;
-  stoker::Pad padding = valid;
+  PadRule padding = valid;
   Extents pads = {};
   Extents input_dilation = 1;
   Extents kernel_dilation = 1;

@@ -25,7 +25,7 @@ template <class O> Window window_of(const LayerCall& call, const O& options) {
       all[static_cast<std::size_t>(at[i])] = (*pairs)[i];
     window.padding = all;
   } else {
-    window.padding = std::get<stoker::Pad>(padding);
+    window.padding = std::get<PadRule>(padding);
   }
   return window;
 }

@@ -18,7 +18,7 @@ template <KindName Kind> struct PoolOf {
   static constexpr const char* kind = Kind.text;
   Extents kernel_size = 1;
   Extents strides = {};
-  stoker::Pad padding = valid;
+  PadRule padding = valid;
   Extents pads = {};
   Extents window_dilations = 1;
   Channels channels = Channels::last;
@@ -32,7 +32,7 @@ struct LpPool {
   static constexpr const char* kind = "lp_pool";
   Extents kernel_size = 1;
   Extents strides = {};
-  stoker::Pad padding = valid;
+  PadRule padding = valid;
   Extents pads = {};
   Extents window_dilations = 1;
   Channels channels = Channels::last;

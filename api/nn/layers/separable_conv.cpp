@@ -71,7 +71,7 @@ template <class O> std::vector<Tensor> apply(LayerCall& call, const O& options) 
     if (const auto* edges = std::get_if<ImageAxes::Edges>(&padding))
       how.padding = only(pass, *edges, none);
     else
-      how.padding = std::get<stoker::Pad>(padding);
+      how.padding = std::get<PadRule>(padding);
     y = stoker::conv(y, call.variable(numbered("kernel", pass)), how);
     if (options.use_bias) y = axes.with_bias(y, call.variable(numbered("bias", pass)));
   }

@@ -23,7 +23,7 @@ template <KindName Kind> struct SeparableConvOf {
   std::int64_t multiplier = 1;
   Extents kernel_size = 1;
   Extents strides = 1;
-  stoker::Pad padding = valid;
+  PadRule padding = valid;
   Extents pads = {};
   Extents input_dilation = 1;
   Extents kernel_dilation = 1;

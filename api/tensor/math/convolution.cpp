@@ -89,7 +89,7 @@ Tensor conv(const Tensor& input, const Tensor& kernel, const ConvOptions& option
                    input, kernel);
     for (std::size_t axis = 0; axis < spatial; ++axis)
       std::tie(low[axis], high[axis]) = (*pairs)[axis];
-  } else if (std::get<Pad>(options.padding) == Pad::same) {
+  } else if (std::get<PadRule>(options.padding) == PadRule::same) {
     for (std::size_t axis = 0; axis < spatial; ++axis) {
       // As Nx counts: whatever the strides are, ceil(extent / stride) entries come out.
       const std::int64_t taps = kernel.shape()[place_of(k_axes, axis + 2)];

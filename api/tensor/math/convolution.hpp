@@ -12,7 +12,8 @@ namespace stoker {
 struct ConvOptions {
   std::optional<Axes> strides = {};  ///< entries between windows
   /// none, as many zeros as keep ceil(extent / stride) entries, or [{before, behind}]; negative: cropped
-  std::variant<Pad, std::vector<std::pair<std::int64_t, std::int64_t>>> padding = Pad::valid;
+  std::variant<PadRule, std::vector<std::pair<std::int64_t, std::int64_t>>> padding =
+      PadRule::valid;
   std::optional<Axes> input_dilation = {};   ///< distance of the input's entries, zeros between
   std::optional<Axes> kernel_dilation = {};  ///< distance of the taps
   std::int64_t feature_group_size = 1;       ///< parts that channels and outputs are divided into

@@ -23,7 +23,7 @@ detail::CompleteWindow detail::complete_window(const char* op, const Tensor& x,
       all.low[axis] = (*pairs)[axis].first;
       all.high[axis] = (*pairs)[axis].second;
     }
-  } else if (std::get<Pad>(window.padding) == Pad::same) {
+  } else if (std::get<PadRule>(window.padding) == PadRule::same) {
     for (std::size_t axis = 0; axis < rank; ++axis) {
       // As Nx counts: whatever the strides are, the result has ceil(extent / stride) elements.
       std::int64_t total = 0;

@@ -7,7 +7,8 @@
 
 namespace stoker {
 
-enum class Pad : std::uint8_t {
+/// How much lies around what a window or a kernel goes over.
+enum class PadRule : std::uint8_t {
   valid,  ///< none
   same,   ///< so that with strides of 1 the shape stays; the odd one goes to the end
 };
@@ -15,7 +16,8 @@ enum class Pad : std::uint8_t {
 struct Window {
   Axes dimensions;                   ///< one extent for each axis
   std::optional<Axes> strides = {};  ///< default 1
-  std::variant<Pad, std::vector<std::pair<std::int64_t, std::int64_t>>> padding = Pad::valid;
+  std::variant<PadRule, std::vector<std::pair<std::int64_t, std::int64_t>>> padding =
+      PadRule::valid;
   std::optional<Axes> dilations = {};  ///< default 1
 };
 

@@ -30,8 +30,8 @@ TEST_P(Convolutions, slide_a_kernel_that_is_not_turned_round) {
 TEST_P(Convolutions, pad_and_crop) {
   const Tensor x = reshape(iota({6}, DType::f32) + 1, {1, 1, 6});
   const Tensor k = ones({1, 1, 3});
-  expect_values<float>(conv(x, k, {.padding = Pad::same}), {1, 1, 6}, {3, 6, 9, 12, 15, 11});
-  expect_values<float>(conv(x, k, {.strides = Axes{2}, .padding = Pad::same}), {1, 1, 3},
+  expect_values<float>(conv(x, k, {.padding = PadRule::same}), {1, 1, 6}, {3, 6, 9, 12, 15, 11});
+  expect_values<float>(conv(x, k, {.strides = Axes{2}, .padding = PadRule::same}), {1, 1, 3},
                        {3, 9, 15});
   expect_values<float>(
       conv(x, k, {.padding = std::vector{std::pair{std::int64_t{2}, std::int64_t{-2}}}}), {1, 1, 4},
@@ -52,11 +52,11 @@ TEST_P(Convolutions, divide_into_groups) {
 TEST_P(Convolutions, read_and_write_axes_where_they_lie) {
   const Tensor x = floats({2, 5, 7, 6}, 0, DType::f32);
   const Tensor k = floats({18, 5, 3, 2}, 1, DType::f32);
-  const Tensor want = conv(x, k, {.strides = Axes{2, 1}, .padding = Pad::same});
+  const Tensor want = conv(x, k, {.strides = Axes{2, 1}, .padding = PadRule::same});
   const Axes last{0, 3, 1, 2};
   const Tensor got = conv(transpose(x, Axes{0, 2, 3, 1}), transpose(k, Axes{2, 3, 1, 0}),
                           {.strides = Axes{2, 1},
-                           .padding = Pad::same,
+                           .padding = PadRule::same,
                            .input_permutation = last,
                            .kernel_permutation = Axes{3, 2, 0, 1},
                            .output_permutation = last});
@@ -186,7 +186,7 @@ std::vector<Case> cases() {
         .input_permutation = Axes{2, 0, 1},
         .kernel_permutation = Axes{2, 1, 0},
         .output_permutation = Axes{1, 2, 0}}},
-      {"three axes", {1, 1, 3, 2, 3}, {2, 1, 2, 2, 2}, {.padding = Pad::same}},
+      {"three axes", {1, 1, 3, 2, 3}, {2, 1, 2, 2, 2}, {.padding = PadRule::same}},
   };
 }
 
@@ -227,21 +227,21 @@ TEST_P(Convolutions, have_the_same_gradients_in_f32_where_faster_ways_serve) {
   };
   const Axes last{0, 3, 1, 2};
   for (const Large& one :
-       std::vector<Large>{{"same", {8, 16, 16, 16}, {32, 16, 3, 3}, {.padding = Pad::same}},
+       std::vector<Large>{{"same", {8, 16, 16, 16}, {32, 16, 3, 3}, {.padding = PadRule::same}},
                           {"strides",
                            {8, 16, 17, 16},
                            {32, 16, 3, 3},
-                           {.strides = Axes{2, 2}, .padding = Pad::same}},
+                           {.strides = Axes{2, 2}, .padding = PadRule::same}},
                           {"groups", {8, 32, 16, 16}, {32, 16, 3, 3}, {.feature_group_size = 2}},
                           {"depthwise",
                            {8, 64, 24, 24},
                            {64, 1, 3, 3},
-                           {.padding = Pad::same, .feature_group_size = 64}},
+                           {.padding = PadRule::same, .feature_group_size = 64}},
                           {"depthwise, channels last",
                            {8, 24, 24, 64},
                            {3, 3, 1, 64},
                            {.strides = Axes{2, 1},
-                           .padding = Pad::same,
+                           .padding = PadRule::same,
                            .feature_group_size = 64,
                            .input_permutation = last,
                            .kernel_permutation = Axes{3, 2, 0, 1},
@@ -251,7 +251,7 @@ TEST_P(Convolutions, have_the_same_gradients_in_f32_where_faster_ways_serve) {
                            {8, 16, 16, 16},
                            {3, 3, 16, 32},
                            {.strides = Axes{2, 1},
-                           .padding = Pad::same,
+                           .padding = PadRule::same,
                            .kernel_dilation = Axes{1, 2},
                            .input_permutation = last,
                            .kernel_permutation = Axes{3, 2, 0, 1},

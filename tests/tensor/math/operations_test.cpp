@@ -42,7 +42,8 @@ TEST_F(Operations, reduce_windows) {
   const Tensor x = tensor({1, 2, 3, 4});
   expect_values<int>(window_sum(x, {.dimensions = {2}}), {3}, {3, 5, 7});
   expect_values<int>(window_max(x, {.dimensions = {2}, .strides = Axes{2}}), {2}, {2, 4});
-  expect_values<int>(window_sum(x, {.dimensions = {3}, .padding = Pad::same}), {4}, {3, 6, 9, 7});
+  expect_values<int>(window_sum(x, {.dimensions = {3}, .padding = PadRule::same}), {4},
+                     {3, 6, 9, 7});
   expect_near(
       window_mean(x, {.dimensions = {2},
                       .padding = std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 0}}}),
@@ -80,7 +81,7 @@ TEST_F(Operations, have_gradients) {
   check([](const Tensor& v) { return window_max(v, {.dimensions = {2}}); }, x, {1, 0, 2});
   check(
       [](const Tensor& v) {
-        return window_sum(v, {.dimensions = {2}, .strides = Axes{2}, .padding = Pad::same});
+        return window_sum(v, {.dimensions = {2}, .strides = Axes{2}, .padding = PadRule::same});
       },
       x, {1, 1, 2});
 }

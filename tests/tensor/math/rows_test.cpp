@@ -115,7 +115,7 @@ TEST_P(Rows, any_associative_function_reduces) {
 TEST_P(Rows, any_associative_function_reduces_windows) {
   const auto plus = [](const Tensor& a, const Tensor& b) { return a + b; };
   const Tensor x = reshape(iota({12}), {3, 4});
-  const Window window{.dimensions = {2, 2}, .strides = Axes{1, 2}, .padding = Pad::same};
+  const Window window{.dimensions = {2, 2}, .strides = Axes{1, 2}, .padding = PadRule::same};
   const Tensor want = window_sum(x, window);
   expect_values<int>(window_reduce(x, 0, window, plus), want.shape(), want.to_vector<int>());
   const Window wide{.dimensions = {2}, .dilations = Axes{2}};

@@ -148,7 +148,7 @@ TEST_P(GradientRules, windows_send_theirs_to_the_first_extreme) {
   const auto least = [&](const Tensor& v) { return window_min(v, {.dimensions = {2}}) * weights; };
   expect_values<float>(slope(most, x), {5}, {1, 10, 100, 0, 1000});
   expect_values<float>(slope(least, x), {5}, {1, 0, 110, 1000, 0});
-  const Window apart{.dimensions = {2, 2}, .strides = Axes{2, 1}, .padding = Pad::same};
+  const Window apart{.dimensions = {2, 2}, .strides = Axes{2, 1}, .padding = PadRule::same};
   for (const auto of : {&window_max, &window_min})
     expect_gradient([&](const auto& v) { return of(v[0], apart); }, {sample({3, 4})});
 }

@@ -90,7 +90,7 @@ TEST_F(LinearGradients, of_windows_and_scans) {
   using Edges = std::vector<std::pair<std::int64_t, std::int64_t>>;
   for (const Window& window : std::vector<Window>{
            {.dimensions = {2, 3}},
-           {.dimensions = {3, 2}, .strides = Axes{2, 3}, .padding = Pad::same},
+           {.dimensions = {3, 2}, .strides = Axes{2, 3}, .padding = PadRule::same},
            {.dimensions = {2, 2}, .padding = Edges{{1, 0}, {2, 3}}, .dilations = Axes{3, 2}},
            {.dimensions = {2, 2}, .strides = Axes{3, 2}, .dilations = Axes{2, 3}}}) {
     check("window_sum", [&](const auto& v) { return window_sum(v[0], window); }, {x});

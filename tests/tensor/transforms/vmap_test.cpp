@@ -136,7 +136,7 @@ TEST_P(Vmap, of_reductions) {
 
 TEST_P(Vmap, of_order_and_windows) {
   const std::vector<Tensor> x{sample({3, 4, 5})};
-  const Window window{.dimensions = {2, 1}, .strides = Axes{1, 2}, .padding = Pad::same};
+  const Window window{.dimensions = {2, 1}, .strides = Axes{1, 2}, .padding = PadRule::same};
   const std::vector<std::pair<const char*, Function>> cases = {
       {"sort", [](const auto& v) { return sort(v[0], 1); }},
       {"argsort", [](const auto& v) { return argsort(v[0], 0, Direction::descending); }},

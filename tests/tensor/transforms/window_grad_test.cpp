@@ -14,7 +14,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 std::vector<Window> windows() {
   return {{.dimensions = {2, 2}, .strides = Axes{2, 2}},
           {.dimensions = {3, 2}},
-          {.dimensions = {3, 3}, .strides = Axes{2, 1}, .padding = Pad::same},
+          {.dimensions = {3, 3}, .strides = Axes{2, 1}, .padding = PadRule::same},
           {.dimensions = {2, 3}, .strides = Axes{1, 3}, .padding = Edges{{1, 0}, {2, 1}}},
           {.dimensions = {2, 1}, .strides = Axes{3, 2}}};
 }
