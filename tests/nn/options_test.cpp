@@ -72,8 +72,59 @@ TEST(Options, that_are_required_are_missed_and_refused_where_they_come_twice) {
   EXPECT_EQ(missing.reason(), "parameter 'units' is missing, expected integer of at least 1");
   const Error range = error_of([&] { return dense(x, 0); });
   EXPECT_EQ(range.reason(), "parameter 'units' is 0, expected integer of at least 1");
-  EXPECT_EQ(error_of([&] { return dense(x, 2, {.units = 3}); }).code(),
-            ErrorCode::invalid_parameter);
+}
+
+TEST(Options, that_are_an_argument_of_the_function_too_are_refused_with_both_values) {
+  const Node x = input({8, 8, 4});
+  const Error pool = error_of([&] { return max_pool(x, 2, {.kernel_size = 3}); });
+  EXPECT_EQ(pool.code(), ErrorCode::invalid_parameter);
+  EXPECT_EQ(pool.op(), "max_pool");
+  EXPECT_EQ(pool.reason(),
+            "kernel_size is given twice: [3] as an option, [2] as an argument of the function");
+  EXPECT_EQ(error_of([&] { return dense(x, 2, {.units = 3}); }).reason(),
+            "units is given twice: 3 as an option, 2 as an argument of the function");
+  const auto refuses = [](const char* option, const auto& call) {
+    const Error error = error_of(call);
+    EXPECT_EQ(error.code(), ErrorCode::invalid_parameter) << error.what();
+    EXPECT_EQ(error.detail("parameter"), option) << error.what();
+  };
+  refuses("rate", [&] { return dropout(x, 0.2, {.rate = 0.3}); });
+  refuses("axis", [&] { return concatenate({x, x}, 1, {.axis = 2}); });
+  refuses("axis", [&] { return split(x, 2, 1, {.axis = 2}); });
+  refuses("splits", [&] { return split(x, 2, 1, {.splits = {1, 3}}); });
+  refuses("units", [&] { return conv(x, 2, {.units = 3}); });
+  refuses("units", [&] { return conv_transpose(x, 2, {.units = 3}); });
+  refuses("units", [&] { return bilinear(x, x, 2, {.units = 3}); });
+  refuses("embedding_size", [&] { return embedding(x, 9, 2, {.embedding_size = 3}); });
+  refuses("shape", [&] { return resize(x, 4, {.shape = 5}); });
+  refuses("shape", [&] { return reshape(x, {16, 16}, {.shape = {256}}); });
+  refuses("function", [&] { return activation(x, relu, {.function = tanh}); });
+}
+
+TEST(Options, are_the_arguments_where_both_are_equal_or_the_option_is_the_default) {
+  const Node x = input({8, 8, 4});
+  const auto rate_of = [](const Node& made) { return made.layer().options().real("rate"); };
+  EXPECT_EQ(rate_of(dropout(x, 0.2, {.rate = 0.2})), 0.2);
+  EXPECT_EQ(rate_of(dropout(x, 0.2, {.rate = 0.5})), 0.2);
+  EXPECT_EQ(max_pool(x, 2, {.kernel_size = {2}}).layer().options().integers("kernel_size"),
+            (std::vector<std::int64_t>{2}));
+  EXPECT_EQ(dense(x, 2, {.units = 2}).layer().options().integer("units"), 2);
+}
+
+TEST(Options, of_an_enum_that_has_no_word_are_refused_as_an_error_of_the_kind) {
+  const Error error = error_of([] { return options::given(Paint{.colour = Colour{7}}); });
+  EXPECT_EQ(error.op(), "paint");
+  EXPECT_EQ(error.reason(), "parameter 'colour' has another value, expected one of red, green");
+}
+
+/// What a layer hands on to one that it wraps: its defaults may be others.
+TEST(Options, are_told_as_a_whole_defaults_included) {
+  const Params all = options::all(Paint{.gloss = 0.25});
+  EXPECT_EQ(all.find("coats"), nullptr) << "required, and not given";
+  ASSERT_NE(all.find("dry"), nullptr);
+  EXPECT_EQ(*all.find("dry"), ParamValue{true});
+  EXPECT_EQ(*all.find("gloss"), ParamValue{0.25});
+  EXPECT_EQ(*all.find("finish"), ParamValue{std::string{"linear"}});
 }
 
 TEST(Options, as_a_struct_and_as_text_make_the_same_network) {

@@ -104,8 +104,8 @@ Tensor resampled(const Tensor& x, std::int64_t axis, std::int64_t extent,
                 "only nearest resizes numbers that are not floating-point, got " +
                     std::string{to_string(x.dtype())},
                 {{"input", x.spec().to_string()},
-                 {"method", std::get<std::string>(
-                                options::written("method", options.method, resampling_words()))}}};
+                 {"method", std::get<std::string>(options::written(
+                                "resize", "method", options.method, resampling_words()))}}};
   if (now == extent) return x;  // every kernel is 1 at 0 and 0 at whole distances
   const DType wide = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
   const std::vector<double> weights = resampling_weights(now, extent, options);

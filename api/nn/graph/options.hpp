@@ -15,8 +15,9 @@
 // Members are bool, std::int64_t, double, std::string, an enum with words, Extents, or a name with options of its own
 // (named.hpp); the default is what the struct has. Required<T> has none.
 //
-// Values; any thread. Errors are thrown: invalid_parameter for a required option that is given twice, and for a value
-// of an enum that this option may not have. Ranges are checked where a ParamSet is resolved.
+// Values; any thread. Errors are thrown, with the kind as their op: invalid_parameter for an option that is given twice
+// with two values, and for a value of an enum that this option may not have. Ranges are checked where a ParamSet is
+// resolved.
 #pragma once
 
 #include <algorithm>
@@ -27,6 +28,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -96,14 +98,6 @@ class Required<T> : public T {
   bool given_ = true;
 };
 
-/// Gives a required option what a function takes as an argument of its own.
-template <class T> void give(Required<T>& option, std::type_identity_t<T> value) {
-  if (option.is_given())
-    throw Error{"options", ErrorCode::invalid_parameter,
-                "an option is given twice: by name, and as an argument of the function"};
-  option = std::move(value);
-}
-
 // What a member may be ---------------------------------------------------------------------------------
 struct Anything {};
 inline constexpr Anything anything{};
@@ -153,7 +147,8 @@ template <class T> [[nodiscard]] constexpr ParamType type_of() {
 /// A member as scripts and files have it. Throws invalid_parameter for a value of an enum that it may not
 /// have.
 template <class T, class Rule>
-[[nodiscard]] ParamValue written([[maybe_unused]] const char* name, const T& value,
+[[nodiscard]] ParamValue written([[maybe_unused]] std::string_view kind,
+                                 [[maybe_unused]] const char* name, const T& value,
                                  [[maybe_unused]] const Rule& rule) {
   if constexpr (std::is_enum_v<T>) {
     std::string words;
@@ -161,7 +156,7 @@ template <class T, class Rule>
       if (meant == value) return std::string{word};
       words += (words.empty() ? "" : ", ") + std::string{word};
     }
-    throw Error{"options",
+    throw Error{std::string{kind},
                 ErrorCode::invalid_parameter,
                 "parameter '" + std::string{name} + "' has another value, expected one of " + words,
                 {{"parameter", name}, {"expected", words}}};
@@ -206,7 +201,7 @@ template <class O> [[nodiscard]] std::vector<ParamSpec> specs() {
     using Kind = Member<M>;
     using T = typename Kind::Type;
     ParamSpec spec{.name = name, .type = type_of<T>(), .fallback = {}, .doc = text};
-    if constexpr (!Kind::required) spec.fallback = written<T>(name, member, rule);
+    if constexpr (!Kind::required) spec.fallback = written<T>(O::kind, name, member, rule);
     if constexpr (std::is_same_v<Rule, NumberRange>) {
       spec.min = rule.min;
       spec.max = rule.max;
@@ -218,29 +213,28 @@ template <class O> [[nodiscard]] std::vector<ParamSpec> specs() {
   return all;
 }
 
-/// What was given: all that is not the default.
-template <class O> [[nodiscard]] Params given(O from) {
-  std::vector<std::optional<ParamValue>> usual;
-  O defaults{};
-  visit_options(defaults,
-                [&]<class M>(const char* name, const M& member, const auto& rule, const char*) {
-                  if constexpr (Member<M>::required)
-                    usual.emplace_back();
-                  else
-                    usual.emplace_back(written(name, member, rule));
-                });
-  Params all;
-  auto fallback = usual.begin();
+/// Every option with its value; a required one only if it was given.
+template <class O> [[nodiscard]] Params all(O from) {
+  Params made;
   visit_options(from,
                 [&]<class M>(const char* name, const M& member, const auto& rule, const char*) {
-                  using T = typename Member<M>::Type;
-                  const std::optional<ParamValue>& usually = *fallback++;
                   if constexpr (Member<M>::required)
                     if (!member.is_given()) return;
-                  ParamValue value = written<T>(name, member, rule);
-                  if (!usually || !same(*usually, value)) all.set(name, std::move(value));
+                  made.set(name, written<typename Member<M>::Type>(O::kind, name, member, rule));
                 });
-  return all;
+  return made;
+}
+
+/// What was given: all that is not the default.
+template <class O> [[nodiscard]] Params given(const O& from) {
+  const Params usual = all(O{});
+  const Params values = all(from);
+  Params made;
+  for (const Params::Entry& one : values.entries()) {
+    const ParamValue* const usually = usual.find(one.name);
+    if (usually == nullptr || !same(*usually, one.value)) made.set(one.name, one.value);
+  }
+  return made;
 }
 
 /// The struct of a set that was resolved by specs<O>().
@@ -256,5 +250,29 @@ template <class O> [[nodiscard]] O from(const ParamSet& set) {
 }
 
 }  // namespace options
+
+/// Gives an option what a function takes as an argument of its own: give(options, &Dense::units, 10). Throws
+/// invalid_parameter, with both values, if the option was given another one. One that is the default counts as not
+/// given.
+template <class O, class M>
+void give(O& into, M O::*option, typename options::Member<M>::Type value) {
+  const Params before = options::given(into);
+  into.*option = std::move(value);
+  visit_options(into, [&]<class N>(const char* name, N& member, const auto& rule, const char*) {
+    if constexpr (std::is_same_v<N, M>) {
+      const ParamValue* const given = before.find(name);
+      if (&member != &(into.*option) || given == nullptr) return;
+      const ParamValue now =
+          options::written<typename options::Member<M>::Type>(O::kind, name, member, rule);
+      if (options::same(*given, now)) return;
+      throw Error{
+          O::kind,
+          ErrorCode::invalid_parameter,
+          std::string{name} + " is given twice: " + to_string(*given) + " as an option, " +
+              to_string(now) + " as an argument of the function",
+          {{"parameter", name}, {"option", to_string(*given)}, {"argument", to_string(now)}}};
+    }
+  });
+}
 
 }  // namespace stoker::nn

@@ -56,7 +56,7 @@ void define(LayerTable& table) {
 }  // namespace layers::bilinear
 
 Node bilinear(const Node& a, const Node& b, std::int64_t units, layers::Bilinear options) {
-  give(options.units, units);
+  give(options, &layers::Bilinear::units, units);
   return Layer{options}(std::vector<Node>{a, b});
 }
 

@@ -62,7 +62,7 @@ void define(LayerTable& table) {
 }  // namespace layers::conv_transpose
 
 Node conv_transpose(const Node& x, std::int64_t units, layers::ConvTranspose options) {
-  give(options.units, units);
+  give(options, &layers::ConvTranspose::units, units);
   return Layer{options}(x);
 }
 

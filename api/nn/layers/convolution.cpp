@@ -68,7 +68,7 @@ void define(LayerTable& table) {
 }  // namespace layers::convolution
 
 Node conv(const Node& x, std::int64_t units, layers::Conv options) {
-  give(options.units, units);
+  give(options, &layers::Conv::units, units);
   return Layer{options}(x);
 }
 

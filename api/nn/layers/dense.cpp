@@ -33,7 +33,7 @@ void define(LayerTable& table) {
 }  // namespace layers::dense
 
 Node dense(const Node& x, std::int64_t units, layers::Dense options) {
-  give(options.units, units);
+  give(options, &layers::Dense::units, units);
   return Layer{options}(x);
 }
 

@@ -64,7 +64,7 @@ void define(LayerTable& table) {
 }  // namespace layers::dropout
 
 Node dropout(const Node& x, double rate, layers::Dropout options) {
-  options.rate = rate;
+  give(options, &layers::Dropout::rate, rate);
   return Layer{options}(x);
 }
 

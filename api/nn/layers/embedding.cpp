@@ -34,8 +34,8 @@ void define(LayerTable& table) {
 
 Node embedding(const Node& x, std::int64_t vocabulary, std::int64_t size,
                layers::Embedding options) {
-  give(options.vocab_size, vocabulary);
-  give(options.embedding_size, size);
+  give(options, &layers::Embedding::vocab_size, vocabulary);
+  give(options, &layers::Embedding::embedding_size, size);
   return Layer{options}(x);
 }
 

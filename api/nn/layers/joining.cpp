@@ -113,7 +113,7 @@ Node add(std::vector<Node> inputs, const layers::Add& options) {
 }
 
 Node concatenate(std::vector<Node> inputs, std::int64_t axis, layers::Concatenate options) {
-  options.axis = axis;
+  give(options, &layers::Concatenate::axis, axis);
   return Layer{options}(std::move(inputs));
 }
 

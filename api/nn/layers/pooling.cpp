@@ -127,7 +127,7 @@ void define(LayerTable& table) {
 }  // namespace layers::pooling
 
 Node max_pool(const Node& x, Extents kernel_size, layers::MaxPool options) {
-  options.kernel_size = std::move(kernel_size);
+  give(options, &layers::MaxPool::kernel_size, std::move(kernel_size));
   return Layer{options}(x);
 }
 

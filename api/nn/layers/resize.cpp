@@ -23,7 +23,7 @@ void define(LayerTable& table) {
 }  // namespace layers::resize
 
 Node resize(const Node& x, Extents shape, layers::Resize options) {
-  give(options.shape, std::move(shape));
+  give(options, &layers::Resize::shape, std::move(shape));
   return Layer{options}(x);
 }
 

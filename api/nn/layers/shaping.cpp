@@ -89,14 +89,14 @@ void define(LayerTable& table) {
 }  // namespace layers::shaping
 
 Node activation(const Node& x, ActivationName function, layers::Activation options) {
-  give(options.function, std::move(function));
+  give(options, &layers::Activation::function, std::move(function));
   return Layer{options}(x);
 }
 
 Node flatten(const Node& x, const layers::Flatten& options) { return Layer{options}(x); }
 
 Node reshape(const Node& x, Extents row, layers::Reshape options) {
-  give(options.shape, std::move(row));
+  give(options, &layers::Reshape::shape, std::move(row));
   return Layer{options}(x);
 }
 

@@ -79,8 +79,8 @@ void define(LayerTable& table) {
 }  // namespace layers::split
 
 std::vector<Node> split(const Node& x, Extents splits, std::int64_t axis, layers::Split options) {
-  give(options.splits, std::move(splits));
-  options.axis = axis;
+  give(options, &layers::Split::splits, std::move(splits));
+  give(options, &layers::Split::axis, axis);
   return Layer{options}.outputs({x});
 }
 
