@@ -11,6 +11,7 @@
 #include "stoker/api/nn/graph/block.hpp"
 #include "stoker/api/nn/graph/initializer.hpp"
 #include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/nn/graph/layer_kinds.hpp"
 #include "stoker/api/nn/graph/network.hpp"
 #include "stoker/api/nn/graph/node.hpp"
 #include "stoker/api/nn/layers.hpp"

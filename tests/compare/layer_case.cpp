@@ -1,6 +1,6 @@
 #include "layer_case.hpp"
 
-#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/nn/graph/layer_kinds.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 
 namespace stoker::compare {
@@ -16,7 +16,7 @@ Json json_of(const Params& options) {
 }  // namespace
 
 void record_layer(Draw& draw, Record& record, const LayerCase& one) {
-  const nn::LayerDefinition& definition = nn::layer_table().find(one.kind);
+  const nn::LayerDefinition& definition = nn::layer_kind(one.kind);
   const ParamSet options = ParamSet::resolve(one.kind, definition.options, one.options).value();
   std::vector<TensorSpec> specs;
   Json names = Json::array();

@@ -5,7 +5,7 @@
 
 #include "fuzz.hpp"
 #include "stoker/api/nn/functional/activation.hpp"
-#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/nn/graph/layer_kinds.hpp"
 #include "stoker/api/train/optim/optimizer.hpp"
 
 namespace stoker::fuzz::named {
@@ -36,7 +36,7 @@ void run(Bytes bytes) {
   static_cast<void>(accepted([&] { return nn::optimizer(*read).text; }));
   static_cast<void>(accepted([&] { return nn::activation(*read); }));
   static_cast<void>(accepted([&] {
-    const nn::LayerDefinition& layer = nn::layer_table().find(read->name);
+    const nn::LayerDefinition& layer = nn::layer_kind(read->name);
     return ParamSet::resolve(layer.name, layer.options, read->options).value();
   }));
 }

@@ -37,6 +37,52 @@ TEST_F(TrainingGuide, graphs) {
   EXPECT_EQ(network.layer("scores").outputs[0].to_string(), "[batch, 10]");
 }
 
+struct Highway {
+  static constexpr const char* kind = "highway";
+  double openness = -1;
+  nn::ActivationName activation = nn::relu;
+  std::string name = {};
+};
+template <class V> void visit_options(Highway& o, V&& visit) {
+  visit("openness", o.openness, nn::within(-5, 5), "how the bias of the gate begins");
+  visit("activation", o.activation, nn::anything, "what goes through where the gate is open");
+}
+
+void add_highway() {
+  nn::add_layer_kind<Highway>(
+      {.summary = "g · activation(x · kernel) + (1 - g) · x, g being sigmoid(x · gate + bias)",
+       .variables =
+           [](std::span<const stoker::TensorSpec> inputs, const Highway& options) {
+             const std::int64_t features = inputs[0].shape[1];
+             return std::vector<nn::VariableSpec>{
+                 {"kernel", {features, features}},
+                 {"gate", {features, features}},
+                 {"bias",
+                  {features},
+                  nn::InitializerName{nn::initializers::Full{options.openness}}}};
+           },
+       .apply =
+           [](nn::LayerCall& call, const Highway& options) {
+             const stoker::Tensor& x = call.x();
+             const stoker::Tensor open =
+                 stoker::sigmoid(stoker::matmul(x, call.variable("gate")) + call.variable("bias"));
+             const stoker::Tensor y =
+                 nn::activation(options.activation)(stoker::matmul(x, call.variable("kernel")));
+             return std::vector<stoker::Tensor>{open * y + (1 - open) * x};
+           }});
+}
+
+TEST_F(TrainingGuide, kinds_of_ones_own) {
+  add_highway();
+  const nn::Node x = nn::input({4});
+  const nn::Network network{nn::Layer{Highway{.openness = -2, .name = "way"}}(x)};
+  const nn::Network again = nn::Network::from_json(network.to_json());
+  EXPECT_EQ(again.layer("way").kind, "highway");
+  const nn::Node from_text = nn::Layer{"highway(activation=tanh)"}(x);
+  EXPECT_THROW(nn::Layer{Highway{.openness = 6}}, stoker::Error);
+  EXPECT_EQ(nn::Network{from_text}.layers()[0].variables.size(), 3U);
+}
+
 TEST_F(TrainingGuide, optional_inputs) {
   const nn::Node x = nn::input("x", {4});
   const nn::Node mask = nn::optional_input("mask", {4});

@@ -1,7 +1,7 @@
 // One layer applied to given tensors and variables, without a network around it.
 #pragma once
 
-#include "stoker/api/nn/graph/layer.hpp"
+#include "stoker/api/nn/graph/layer_kinds.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
 
@@ -11,7 +11,7 @@ namespace stoker::nn {
 class OneLayer {
  public:
   OneLayer(std::string_view kind, const Params& options)
-      : definition_{layer_table().find(kind)},
+      : definition_{layer_kind(kind)},
         options_{ParamSet::resolve(kind, definition_.options, options).value()} {}
 
   [[nodiscard]] std::vector<VariableSpec> variables(const std::vector<Tensor>& inputs) const {

@@ -10,6 +10,7 @@
 
 #include "stoker/api/nn/functional/losses.hpp"
 #include "stoker/api/nn/functional/metric.hpp"
+#include "stoker/api/nn/graph/layer_kinds.hpp"
 #include "stoker/api/nn/layers.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/io/npy.hpp"
@@ -123,6 +124,28 @@ TEST_F(TrainingScripts, have_a_function_for_every_kind_of_layer) {
   for (const LayerDefinition* kind : layer_table().list())
     code += "assert(type(nn." + kind->name + ") == 'function', '" + kind->name + "')\n";
   EXPECT_TRUE(run(code + model_of("")));
+}
+
+struct Tripled {
+  static constexpr const char* kind = "tripled";
+  double times = 3;
+  std::string name = {};
+};
+template <class V> void visit_options(Tripled& o, V&& visit) {
+  visit("times", o.times, within(0, 9), "of each element");
+}
+
+TEST_F(TrainingScripts, have_a_function_for_kinds_that_the_program_has_added) {
+  add_layer_kind<Tripled>(
+      {.summary = "x · times", .apply = [](LayerCall& call, const Tripled& options) {
+         return std::vector<Tensor>{call.x() * options.times};
+       }});
+  const Network made = network("nn.tripled(x, {times = 2, name = 'mine'})");
+  EXPECT_EQ(made.layer("mine").kind, "tripled");
+  EXPECT_EQ(made.layer("mine").options, "times=2");
+  expect_error("\nnn.tripled(nn.input{2}, 10)", ErrorCode::invalid_parameter, "2",
+               "parameter 'times' is 10");
+  expect_error("\nnn.trippled(nn.input{2})", ErrorCode::not_found, "2", "did you mean nn.tripled?");
 }
 
 TEST_F(TrainingScripts, take_options_by_place_by_name_and_inputs_one_by_one_or_in_a_list) {

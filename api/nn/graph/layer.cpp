@@ -1,7 +1,6 @@
 #include "stoker/api/nn/graph/layer.hpp"
 
 #include "stoker/api/nn/graph/layer_list.hpp"
-#include "stoker/runtime/base/nearest_name.hpp"
 #include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::nn {
@@ -16,23 +15,33 @@ const Tensor& LayerCall::variable(std::string_view name) const {
   return found->second;
 }
 
+void check(const LayerDefinition& definition) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error{definition.name.empty() ? "layer" : definition.name,
+                ErrorCode::invalid_argument,
+                "the kind of layers '" + definition.name + "' " + why,
+                {{"kind", definition.name}}};
+  };
+  if (definition.name.empty()) refuse("has no name");
+  if (!definition.apply) refuse("has no function `apply`, which computes its outputs");
+  if (definition.outputs == 0 && !definition.count_outputs)
+    refuse("has no outputs, expected at least 1");
+  if (definition.least_inputs > definition.most_inputs)
+    refuse("takes at least " + std::to_string(definition.least_inputs) + " inputs and at most " +
+           std::to_string(definition.most_inputs));
+}
+
 void LayerTable::add(LayerDefinition definition) {
+  check(definition);
   const std::string name = definition.name;
   if (!definitions_.emplace(name, std::move(definition)).second)
     throw Error{
         "layer", ErrorCode::already_exists, "there is a layer '" + name + "'", {{"name", name}}};
 }
 
-const LayerDefinition& LayerTable::find(std::string_view name) const {
-  if (const auto found = definitions_.find(name); found != definitions_.end()) return found->second;
-  std::vector<std::string_view> known;
-  for (const auto& [one, definition] : definitions_) known.push_back(one);
-  const auto near = nearest_name(name, known);
-  throw Error{"layer",
-              ErrorCode::not_found,
-              "there is no layer '" + std::string{name} + "'" +
-                  (near ? "; did you mean '" + std::string{*near} + "'?" : ""),
-              {{"name", std::string{name}}}};
+const LayerDefinition* LayerTable::find(std::string_view name) const noexcept {
+  const auto found = definitions_.find(name);
+  return found == definitions_.end() ? nullptr : &found->second;
 }
 
 std::vector<const LayerDefinition*> LayerTable::list() const {

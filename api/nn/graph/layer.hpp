@@ -113,12 +113,15 @@ struct LayerDefinition {
   std::function<std::vector<VariableSpec>(std::span<const TensorSpec> inputs,
                                           const ParamSet& options)>
       variables = {};
-  /// As many tensors as `outputs`.
-  std::function<std::vector<Tensor>(LayerCall&)> apply;
+  /// As many tensors as `outputs`. No definition is without it.
+  std::function<std::vector<Tensor>(LayerCall&)> apply = {};
   /// How many outputs, where the options say it (split); replaces `outputs`.
   std::function<std::size_t(const ParamSet& options)> count_outputs = {};
   WhenMissing when_missing = WhenMissing::missing;
 };
+/// Throws invalid_argument, saying what is missing or wrong: no name, no `apply`, no output, numbers of inputs that no
+/// layer can have.
+void check(const LayerDefinition& definition);
 
 /// A definition whose functions take the options as the struct O. Its name is O::kind, its options are those that
 /// visit_options() names.
@@ -129,7 +132,7 @@ template <class O> struct KindOf {
   std::size_t outputs = 1;
   std::function<std::vector<VariableSpec>(std::span<const TensorSpec> inputs, const O& options)>
       variables = {};
-  std::function<std::vector<Tensor>(LayerCall&, const O& options)> apply;
+  std::function<std::vector<Tensor>(LayerCall&, const O& options)> apply = {};
   std::function<std::size_t(const O& options)> count_outputs = {};
   WhenMissing when_missing = WhenMissing::missing;
 
@@ -139,31 +142,34 @@ template <class O> struct KindOf {
 /// Kinds of layers by name.
 class LayerTable {
  public:
-  /// already_exists if the name is taken.
+  /// Throws what check() throws; already_exists if the name is taken.
   void add(LayerDefinition definition);
   template <class O> void add(KindOf<O> kind) { add(std::move(kind).definition()); }
-  /// Throws not_found, with the nearest known name.
-  [[nodiscard]] const LayerDefinition& find(std::string_view name) const;
+  /// Null if there is none.
+  [[nodiscard]] const LayerDefinition* find(std::string_view name) const noexcept;
   [[nodiscard]] std::vector<const LayerDefinition*> list() const;
 
  private:
   std::map<std::string, LayerDefinition, std::less<>> definitions_;
 };
 
-/// All kinds of Stoker's. Made at the first call, immutable afterwards.
+/// All kinds of Stoker's. Made at the first call, immutable afterwards. Those of the program are beside it
+/// (layer_kinds.hpp).
 [[nodiscard]] const LayerTable& layer_table();
 
 template <class O> LayerDefinition KindOf<O>::definition() && {
-  LayerDefinition made{
-      .name = O::kind,
-      .summary = std::move(summary),
-      .options = options::specs<O>(),
-      .least_inputs = least_inputs,
-      .most_inputs = most_inputs,
-      .outputs = outputs,
-      .apply = [compute = std::move(apply)](
-                   LayerCall& call) { return compute(call, options::from<O>(call.options())); },
-      .when_missing = when_missing};
+  LayerDefinition made{.name = O::kind,
+                       .summary = std::move(summary),
+                       .options = options::specs<O>(),
+                       .least_inputs = least_inputs,
+                       .most_inputs = most_inputs,
+                       .outputs = outputs,
+                       .when_missing = when_missing};
+  // What is missing stays missing, so that check() sees it.
+  if (apply)
+    made.apply = [compute = std::move(apply)](LayerCall& call) {
+      return compute(call, options::from<O>(call.options()));
+    };
   if (variables)
     made.variables = [declare = std::move(variables)](std::span<const TensorSpec> inputs,
                                                       const ParamSet& given) {

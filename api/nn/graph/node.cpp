@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "stoker/api/nn/graph/layer_kinds.hpp"
+
 namespace stoker::nn {
 
 struct Layer::Data {
@@ -21,7 +23,7 @@ struct Node::Place {
 };
 
 Layer::Layer(const Named& kind, std::string name) {
-  const LayerDefinition& definition = layer_table().find(kind.name);
+  const LayerDefinition& definition = layer_kind(kind.name);
   // The definition lives as long as the process, and so does the schema of the options.
   data_ = std::make_shared<const Data>(
       Data{nullptr, &definition, kind.options,
@@ -34,11 +36,7 @@ Layer::Layer(LayerDefinition own, std::string name)
 
 Layer Layer::of_own(LayerDefinition own, const Params& options, std::string name) {
   auto kept = std::make_shared<const LayerDefinition>(std::move(own));
-  if (!kept->apply)
-    throw Error{"layer",
-                ErrorCode::invalid_argument,
-                "a layer that computes nothing",
-                {{"kind", kept->name}}};
+  check(*kept);
   ParamSet resolved = ParamSet::resolve(kept->name, kept->options, options).value();
   return Layer{std::make_shared<const Data>(
       Data{kept, kept.get(), options, std::move(resolved), std::move(name)})};
@@ -112,6 +110,8 @@ Node input(const Shape& row, DType dtype) { return input("input", row, dtype); }
 
 Node function(std::vector<Node> inputs, std::function<Tensor(std::span<const Tensor>)> compute,
               std::string name) {
+  if (!compute)
+    throw Error{"function", ErrorCode::invalid_argument, "expected a function, got an empty one"};
   LayerDefinition own{.name = "function",
                       .summary = "a function of the program's",
                       .least_inputs = inputs.size(),

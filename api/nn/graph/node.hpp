@@ -43,7 +43,8 @@ class Layer {
       : Layer{Named{O::kind, nn::options::given(kind)}, std::string{kind.name}} {}
   /// As scripts and files have it: "dense(units=16)".
   explicit Layer(const Named& kind, std::string name = {});
-  /// Of a kind of the program's own, which needs no table and has no options. A network with it cannot be saved.
+  /// Of a kind of the program's own for this one layer, with the options' defaults. A network with it cannot be saved:
+  /// files name kinds that add_layer_kind() has added (layer_kinds.hpp). Throws what check() throws.
   explicit Layer(LayerDefinition own, std::string name = {});
 
   /// The layer at these inputs: its first output, or all.
@@ -61,7 +62,7 @@ class Layer {
   /// Another layer like this one: with that name; defined like that, which has the same options.
   [[nodiscard]] Layer renamed(std::string name) const;
   [[nodiscard]] Layer redefined(LayerDefinition definition) const;
-  /// Whether it is of a kind in the table.
+  /// Whether it is of a kind that has a name: Stoker's, or one that the program has added.
   [[nodiscard]] bool in_table() const noexcept;
   friend bool operator==(const Layer& a, const Layer& b) noexcept { return a.data_ == b.data_; }
 

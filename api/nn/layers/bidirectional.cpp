@@ -1,6 +1,8 @@
 #include "stoker/api/nn/layers/bidirectional.hpp"
 
+#include "stoker/api/nn/graph/layer_kinds.hpp"
 #include "stoker/api/nn/layers/recurrent.hpp"
+
 namespace stoker::nn::layers::bidirectional {
 namespace {
 
@@ -9,14 +11,15 @@ constexpr const char* forward = "forward_";
 constexpr const char* backward = "backward_";
 
 const LayerDefinition& cell_of(const Bidirectional& options) {
-  return layer_table().find(options.cell == Cell::lstm ? Lstm::kind : Gru::kind);
+  return layer_kind(options.cell == Cell::lstm ? Lstm::kind : Gru::kind);
 }
 
-/// Of the wrapped layer, which goes one way.
+/// Of the wrapped layer, which goes one way. All of ours that it has, also those that are our defaults: its own may be
+/// others.
 ParamSet options_of(const Bidirectional& ours, bool reverse) {
   const LayerDefinition& cell = cell_of(ours);
   Params given;
-  const Params all = options::given(ours);
+  const Params all = options::all(ours);
   for (const Params::Entry& option : all.entries())
     if (std::ranges::find(cell.options, option.name, &ParamSpec::name) != cell.options.end())
       given.set(option.name, option.value);

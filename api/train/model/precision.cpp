@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "stoker/api/nn/graph/layer_kinds.hpp"
 #include "stoker/api/nn/graph/named_table.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/runtime/base/never_destroyed.hpp"
@@ -69,7 +70,7 @@ void check_exceptions(const Network& network, const Precision& precision) {
   std::vector<std::string_view> known{usual.begin(), usual.end()};
   for (const LayerInfo& layer : network.layers()) known.push_back(layer.name);
   for (const LayerInfo& layer : network.layers()) known.push_back(layer.kind);
-  for (const LayerDefinition* kind : layer_table().list()) known.push_back(kind->name);
+  for (const LayerDefinition* kind : layer_kinds()) known.push_back(kind->name);
   for (const std::string& one : precision.except) {
     if (std::ranges::find(known, one) != known.end()) continue;
     throw Error{"precision",

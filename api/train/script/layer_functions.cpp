@@ -1,6 +1,7 @@
 // nn.input, nn.layer, and a function for each kind of layer: nn.conv(x, 16, {kernel_size = 3}).
 #include <map>
 
+#include "stoker/api/nn/graph/layer_kinds.hpp"
 #include "stoker/api/train/script/handles.hpp"
 #include "stoker/api/train/script/option_table.hpp"
 #include "stoker/pipeline/script/library/buffer_library.hpp"
@@ -52,7 +53,7 @@ void read_options(lua_State* L, int index, const LayerDefinition& kind, LayerOpt
 /// nodes …, values …, options: values are the kind's options in the order in which it declares
 /// them.
 int call_kind(lua_State* L, lua::Script&) {
-  const LayerDefinition& kind = layer_table().find(lua::check_text(L, lua_upvalueindex(1)));
+  const LayerDefinition& kind = layer_kind(lua::check_text(L, lua_upvalueindex(1)));
   std::vector<Node> inputs;
   LayerOptions given;
   std::size_t values = 0;
@@ -87,7 +88,7 @@ int call_kind(lua_State* L, lua::Script&) {
 int make_layer(lua_State* L, lua::Script&) {
   if (lua_type(L, 1) != LUA_TSTRING)
     refuse(L, "layer", "expected the name of a kind, got " + type_at(L, 1));
-  const LayerDefinition& kind = layer_table().find(lua::check_text(L, 1));
+  const LayerDefinition& kind = layer_kind(lua::check_text(L, 1));
   LayerOptions given;
   if (!lua_isnoneornil(L, 2)) {
     if (!lua_istable(L, 2))
@@ -115,7 +116,7 @@ int make_input(lua_State* L, lua::Script&) {
 }  // namespace
 
 void open_layers(lua_State* L) {
-  for (const LayerDefinition* kind : layer_table().list()) {
+  for (const LayerDefinition* kind : layer_kinds()) {
     lua::push_text(L, kind->name);
     lua_pushcclosure(L, lua::function<call_kind>, 1);
     lua_setfield(L, -2, kind->name.c_str());
