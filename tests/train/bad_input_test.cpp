@@ -243,6 +243,23 @@ TEST_F(BadInput, options_of_fit_are_checked_before_anything_is_done) {
   refuses({.metrics = {"accuracy"}}, ErrorCode::invalid_argument, "validation data");
 }
 
+TEST_F(BadInput, errors_name_what_was_called_and_not_what_it_is_made_of) {
+  const Error batches = error_of([&] { return fit(model, good(), {.batch_size = 0}); });
+  EXPECT_EQ(batches.op(), "fit");
+  EXPECT_EQ(batches.reason(), "batch_size must be at least 1, got 0");
+  EXPECT_EQ(error_of([&] { return fit(model, good(), {.metrics = {"acuracy"}}); }).op(), "fit");
+  EXPECT_EQ(error_of([&] { return model.evaluate(good(), 0); }).op(), "evaluate");
+  const auto made = [](const ModelOptions& options) {
+    return error_of([&] { return Model{network(), options}; });
+  };
+  const Error decay = made({.weight_decay = -1});
+  EXPECT_EQ(decay.op(), "model");
+  EXPECT_EQ(decay.reason(), "weight_decay: expected a number of at least 0, got -1.000000");
+  EXPECT_EQ(made({.accumulate_gradients = 0}).op(), "model");
+  EXPECT_EQ(made({.clip_norm = 0}).op(), "model");
+  EXPECT_EQ(made({.optimizer = optimizers::AdamW{.decay = -1}}).op(), "adamw");
+}
+
 TEST_F(BadInput, metrics_that_do_not_fit_leave_the_model_as_it_was) {
   expect_refused(
       [&] {

@@ -299,6 +299,23 @@ TEST_F(Optimizers, options_are_checked) {
   EXPECT_EQ(training({.clip_value = -1.0}), ErrorCode::invalid_parameter);
 }
 
+TEST_F(Optimizers, name_themselves_in_errors_and_not_the_updates_that_they_are_made_of) {
+  const Error option = error_of([] { return optimizer(optimizers::Adam{.b1 = 1}); });
+  EXPECT_EQ(option.op(), "adam");
+  EXPECT_EQ(option.reason(), "expected 'b1' from 0 up to 1, without 1, got 1.000000");
+  const Optimizer sgd = optimizer(optimizers::Sgd{.momentum = 0.5});
+  const Parameters parameters{{"w", ones({2})}};
+  const Error gradient = error_of([&] {
+    return sgd.update.apply({{"w", ones({3})}}, sgd.update.init(parameters), parameters);
+  });
+  EXPECT_EQ(gradient.op(), "sgd");
+  EXPECT_EQ(gradient.code(), ErrorCode::shape_mismatch);
+  const Error training =
+      error_of([] { return training_optimizer(optimizers::Sgd{}, {.weight_decay = -1}); });
+  EXPECT_EQ(training.op(), "training_optimizer");
+  EXPECT_EQ(training.detail("parameter"), "weight_decay");
+}
+
 TEST_F(Optimizers, learning_rate_scales_are_checked) {
   const Slots slots = optimizer("sgd").update.init(parameters);
   EXPECT_EQ(code_of([&] { return with_learning_rate_scale(slots, -1); }),

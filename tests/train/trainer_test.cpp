@@ -223,6 +223,10 @@ TEST_F(Trainers, refuse_what_does_not_fit_when_they_are_asked) {
   };
   EXPECT_EQ(refused(Dataset{zeros({4, 3}), zeros({4, 1})}, with(1)), ErrorCode::shape_mismatch);
   EXPECT_EQ(refused(rows(10), with(0)), ErrorCode::invalid_argument);
+  FitOptions empty = with(1);
+  empty.batch_size = 0;
+  EXPECT_EQ(error_of([&] { return train(system.supervisor(), model, rows(10), empty); }).op(),
+            "train");
   EXPECT_EQ(code_of([&] { return train(Supervisor{}, model, rows(10), with(1)); }),
             ErrorCode::invalid_argument);
 }

@@ -57,12 +57,12 @@ Pair alike(const char* op, const Tensor& target, const Tensor& prediction) {
 Tensor row_mean(const Tensor& x) { return mean(x, {Axes{-1}}); }
 Tensor row_sum(const Tensor& x) { return sum(x, {Axes{-1}}); }
 
-void check_smoothing(double smoothing) {
+void check_smoothing(const char* op, const char* parameter, double smoothing) {
   if (!(smoothing >= 0 && smoothing <= 1))
-    throw Error{"label_smoothing",
+    throw Error{op,
                 ErrorCode::invalid_parameter,
-                "smoothing: expected 0 to 1, got " + std::to_string(smoothing),
-                {{"parameter", "smoothing"}}};
+                std::string{parameter} + ": expected 0 to 1, got " + std::to_string(smoothing),
+                {{"parameter", parameter}}};
 }
 
 /// log p of every class: what it is above `total`, which has no axis of classes; none: 0.
@@ -110,8 +110,8 @@ Tensor reduced(const Tensor& each, Reduction how) {
 }
 
 Tensor smoothed_labels(const Tensor& target, double smoothing) {
-  check_smoothing(smoothing);
-  check_rows("label_smoothing", target);
+  check_smoothing("smoothed_labels", "smoothing", smoothing);
+  check_rows("smoothed_labels", target);
   if (smoothing == 0) return target;
   const auto classes = static_cast<double>(target.shape()[target.rank() - 1]);
   return target * (1 - smoothing) + smoothing / classes;
@@ -131,7 +131,7 @@ Tensor categorical_cross_entropy(const Tensor& target, const Tensor& prediction,
   const char* const op = "categorical_cross_entropy";
   check_rows(op, prediction);
   check_classes(op, prediction, options.from_logits);
-  check_smoothing(options.label_smoothing);
+  check_smoothing(op, "label_smoothing", options.label_smoothing);
   const Tensor p = wide(op, prediction);
   const Shape classes{p.shape()[p.rank() - 1]};
   if (options.class_weights.has_value())

@@ -346,11 +346,16 @@ const LayerInfo& Network::layer(std::string_view name) const {
 Variables Network::initialize(const Tensor& key) const {
   Variables made;
   std::uint32_t number = 0;
-  for (const LayerInfo& info : data_->infos)
-    for (const VariableSpec& variable : info.variables)
-      made.emplace(info.name + "." + variable.name,
-                   initializer(variable.initializer)(random::fold_in(key, number++), variable.shape,
-                                                     variable.dtype));
+  for (const LayerInfo& info : data_->infos) {
+    try {
+      for (const VariableSpec& variable : info.variables)
+        made.emplace(info.name + "." + variable.name,
+                     initializer(variable.initializer)(random::fold_in(key, number++),
+                                                       variable.shape, variable.dtype));
+    } catch (const Error& error) {
+      rethrow_for(info.name, info.kind, error);
+    }
+  }
   return made;
 }
 

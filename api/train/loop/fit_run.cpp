@@ -7,6 +7,7 @@
 #include <functional>
 #include <ostream>
 
+#include "stoker/api/nn/graph/errors_as.hpp"
 #include "stoker/api/tensor/core/transfer.hpp"
 #include "stoker/api/train/loop/learning_rate.hpp"
 #include "stoker/api/train/model/invalid_row.hpp"
@@ -67,6 +68,14 @@ FitOptions checked(const Model& model, const Dataset& data, FitOptions options) 
   for (const BatchCallback& one : options.on_batch)
     if (!one) refuse("on_batch: expected functions, got an empty one");
   return options;
+}
+
+Loader loader_of(Dataset data, const FitOptions& options, const Model& model) {
+  return Loader{std::move(data),
+                {.batch_size = options.batch_size,
+                 .shuffle = options.shuffle,
+                 .seed = options.seed.value_or(model.options().seed),
+                 .prefetch = options.prefetch}};
 }
 
 /// The losses of an epoch, looked at while later steps run: what is asked for ahead stays bounded.
@@ -134,12 +143,8 @@ struct OpenEpoch {
 struct FitRun::Parts {
   Parts(Model its_model, Dataset data, FitOptions its_options)
       : model{std::move(its_model)},
-        options{checked(model, data, std::move(its_options))},
-        loader{std::move(data),
-               {.batch_size = options.batch_size,
-                .shuffle = options.shuffle,
-                .seed = options.seed.value_or(model.options().seed),
-                .prefetch = options.prefetch}},
+        options{errors_as("fit", [&] { return checked(model, data, std::move(its_options)); })},
+        loader{errors_as("fit", [&] { return loader_of(std::move(data), options, model); })},
         callbacks_called{options.callbacks.size()} {}
 
   [[nodiscard]] std::int64_t last() const { return options.epochs; }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stoker/api/nn/graph/errors_as.hpp"
+
 namespace stoker::nn::detail {
 TrainingJob::TrainingJob(Model model, Dataset data, FitOptions fit, TrainerOptions options)
     : options_{std::move(options)},
@@ -10,7 +12,9 @@ TrainingJob::TrainingJob(Model model, Dataset data, FitOptions fit, TrainerOptio
         // The run is this object's, and so is never told of anything after it.
         fit.on_batch.push_back(
             [this](const TrainingProgress& progress, Training&) { tell(progress); });
-        return FitRun{std::move(model), std::move(data), std::move(fit)};
+        return errors_as("train", [&] {
+          return FitRun{std::move(model), std::move(data), std::move(fit)};
+        });
       }()},
       checkpoint_{options_.checkpoint} {}
 

@@ -50,11 +50,13 @@ Optimizer optimizer_of(const ModelOptions& options) {
         "learning_rate: expected none beside a schedule, which says what it is at each step",
         {{"parameter", "learning_rate"}}};
   if (options.learning_rate) wanted.options.set("learning_rate", *options.learning_rate);
-  return training_optimizer(wanted, {.accumulate_gradients = options.accumulate_gradients,
-                                     .weight_decay = options.weight_decay,
-                                     .clip_norm = options.clip_norm,
-                                     .clip_value = options.clip_value,
-                                     .schedule = options.schedule});
+  const TrainingOptions training{.accumulate_gradients = options.accumulate_gradients,
+                                 .weight_decay = options.weight_decay,
+                                 .clip_norm = options.clip_norm,
+                                 .clip_value = options.clip_value,
+                                 .schedule = options.schedule};
+  check("model", training);
+  return training_optimizer(wanted, training);
 }
 
 Model::Data::Data(Network its_network, ModelOptions its_options)

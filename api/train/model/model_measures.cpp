@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "stoker/api/nn/graph/errors_as.hpp"
 #include "stoker/api/train/model/model_data.hpp"
 
 namespace stoker::nn {
@@ -47,7 +48,9 @@ Evaluation Model::evaluate(const Dataset& data, const std::vector<MetricName>& m
     std::vector<std::size_t> counts;
     std::int64_t rows;
   };
-  const Loader loader{data, {.batch_size = batch_size, .shuffle = false, .seed = 0}};
+  const Loader loader = errors_as("evaluate", [&] {
+    return Loader{data, {.batch_size = batch_size, .shuffle = false, .seed = 0}};
+  });
   std::vector<Found> parts;
   for (const Batch& batch : loader.epoch(0)) {
     limits.cancel.check().value();

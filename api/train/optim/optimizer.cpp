@@ -1,5 +1,6 @@
 #include "stoker/api/train/optim/optimizer.hpp"
 
+#include "stoker/api/nn/graph/errors_as.hpp"
 #include "stoker/api/nn/graph/named_table.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/train/loop/learning_rate.hpp"
@@ -94,21 +95,28 @@ const Table& table() {
   });
 }
 
-void check_above_0(const char* name, double value) {
-  if (value > 0) return;
-  throw Error{"training_optimizer",
-              ErrorCode::invalid_parameter,
-              "expected '" + std::string{name} + "' above 0, got " + std::to_string(value),
-              {{"parameter", name}, {"got", std::to_string(value)}}};
+/// An update whose errors are those of the optimizer `name`.
+Update named_update(const std::string& name, Update update) {
+  return {[name, init = std::move(update.init)](const Parameters& parameters) {
+            return errors_as(name, [&] { return init(parameters); });
+          },
+          [name, apply = std::move(update.apply)](const Parameters& gradients, const Slots& slots,
+                                                  const Parameters& parameters) {
+            return errors_as(name, [&] { return apply(gradients, slots, parameters); });
+          }};
 }
 
 }  // namespace
 
 Optimizer optimizer(const OptimizerName& wanted, Schedule learning_rate) {
-  const Recipe recipe = table().make(wanted);
-  return {wanted.text(),
-          recipe.compose(learning_rate ? updates::scale_by_learning_rate(std::move(learning_rate))
-                                       : updates::scale_by_learning_rate(recipe.learning_rate))};
+  table().check(wanted);  // there is one: what is thrown below is an error of its own
+  return errors_as(wanted.name, [&] {
+    const Recipe recipe = table().make(wanted);
+    Update update =
+        recipe.compose(learning_rate ? updates::scale_by_learning_rate(std::move(learning_rate))
+                                     : updates::scale_by_learning_rate(recipe.learning_rate));
+    return Optimizer{wanted.text(), named_update(wanted.name, std::move(update))};
+  });
 }
 
 double own_learning_rate(const OptimizerName& wanted) { return table().make(wanted).learning_rate; }
@@ -118,18 +126,33 @@ Optimizer training_optimizer(const OptimizerName& wanted, const TrainingOptions&
   std::vector<Update> parts;
   if (options.weight_decay != 0)
     parts.push_back(updates::add_decayed_weights(options.weight_decay));
-  if (options.clip_norm) {
-    check_above_0("clip_norm", *options.clip_norm);
-    parts.push_back(updates::clip_by_global_norm(*options.clip_norm, 1e-8));
-  }
-  if (options.clip_value) {
-    check_above_0("clip_value", *options.clip_value);
-    parts.push_back(updates::clip(*options.clip_value));
-  }
+void check(std::string_view op, const TrainingOptions& options) {
+  const auto require = [op](bool fits, const char* name, const std::string& expected,
+                            const std::string& got) {
+    if (fits) return;
+    throw Error{std::string{op},
+                ErrorCode::invalid_parameter,
+                std::string{name} + ": expected " + expected + ", got " + got,
+                {{"parameter", name}, {"got", got}}};
+  };
+  const auto above_0 = [&](const char* name, const std::optional<double>& value) {
+    if (value) require(*value > 0, name, "a number above 0", std::to_string(*value));
+  };
+  require(options.accumulate_gradients >= 1, "accumulate_gradients", "at least 1 step",
+          std::to_string(options.accumulate_gradients));
+  require(options.weight_decay >= 0, "weight_decay", "a number of at least 0",
+          std::to_string(options.weight_decay));
+  above_0("clip_norm", options.clip_norm);
+  above_0("clip_value", options.clip_value);
+}
+
+  if (options.clip_norm) parts.push_back(updates::clip_by_global_norm(*options.clip_norm, 1e-8));
+  if (options.clip_value) parts.push_back(updates::clip(*options.clip_value));
   parts.push_back(std::move(made.update));
   made.update =
       updates::accumulate_gradients(options.accumulate_gradients, chain(std::move(parts)));
   return made;
+  check("training_optimizer", options);
 }
 
 Tensor learning_rate_scale(const Slots& slots) {

@@ -14,12 +14,13 @@
 // whoever lowers the learning rate between two steps changes it, and nothing is traced again.
 //
 // Values and pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter
-// for options, and what updates throw.
+// for options, and what updates throw, with the optimizer's name as their op.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "stoker/api/train/optim/optimizers.hpp"
 #include "stoker/api/train/optim/schedule.hpp"
@@ -45,6 +46,8 @@ struct TrainingOptions {
 };
 [[nodiscard]] Optimizer training_optimizer(const OptimizerName& wanted,
                                            const TrainingOptions& options);
+/// Throws invalid_parameter, as an error of `op`.
+void check(std::string_view op, const TrainingOptions& options);
 
 /// What the learning rate is multiplied by now, and the slots with another such number. Throw
 /// not_found if there is no such slot; invalid_parameter unless the number is at least 0.
