@@ -64,7 +64,8 @@ TEST_F(Activations, follow_their_formulas) {
 
 TEST_F(Activations, have_exact_gradients) {
   const Tensor x = sample({2, 7}, -3, 3, 1) + 0.013;  // nowhere near a corner
-  for (const std::string& name : activation_names()) {
+  for (const NamedKind& kind : activation_kinds()) {
+    const std::string& name = kind.name;
     SCOPED_TRACE(name);
     expect_gradient([&](const std::vector<Tensor>& v) { return activation(name)(v[0]); }, {x});
   }
@@ -72,7 +73,8 @@ TEST_F(Activations, have_exact_gradients) {
 
 TEST_F(Activations, and_their_gradients_are_numbers_wherever_x_is_one) {
   const Tensor x = tensor({-1e4, -200.0, -0.0, 0.0, 200.0, 1e4});
-  for (const std::string& name : activation_names()) {
+  for (const NamedKind& kind : activation_kinds()) {
+    const std::string& name = kind.name;
     if (name == "exp") continue;  // e^200 is no f32
     const Tensor slope = grad([&](const Tensor& v) { return sum(activation(name)(v)); })(x);
     for (const float value : activation(name)(x).to_vector<float>())
@@ -93,8 +95,8 @@ TEST_F(Activations, over_an_axis_know_which) {
 
 TEST_F(Activations, keep_the_dtype) {
   for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64})
-    for (const std::string& name : activation_names())
-      EXPECT_EQ(activation(name)(ones({2}, dtype)).dtype(), dtype) << name;
+    for (const NamedKind& kind : activation_kinds())
+      EXPECT_EQ(activation(kind.name)(ones({2}, dtype)).dtype(), dtype) << kind.name;
 }
 
 TEST_F(Activations, that_do_not_exist_are_refused) {

@@ -80,11 +80,11 @@ class GoldenLossesOnDevices : public TensorsOnDevices {};
 INSTANTIATE_TEST_SUITE_P(Devices, GoldenLossesOnDevices, every_device(), device_name);
 
 TEST_F(GoldenLosses, are_there_for_every_name) {
-  for (const std::string& name : loss_names())
+  for (const NamedKind& kind : loss_kinds())
     EXPECT_TRUE(std::ranges::any_of(golden()["cases"], [&](const json& one) {
       const std::string text = text_of(one);
-      return text.substr(0, text.find('(')) == name;
-    })) << name;
+      return text.substr(0, text.find('(')) == kind.name;
+    })) << kind.name;
 }
 
 TEST_F(GoldenLosses, have_values_and_gradients_in_double_precision) {

@@ -60,11 +60,11 @@ class GoldenMetricsOnDevices : public TensorsOnDevices {};
 INSTANTIATE_TEST_SUITE_P(Devices, GoldenMetricsOnDevices, every_device(), device_name);
 
 TEST_F(GoldenMetrics, are_there_for_every_name) {
-  for (const std::string& name : metric_names())
+  for (const NamedKind& kind : metric_kinds())
     EXPECT_TRUE(std::ranges::any_of(golden()["cases"], [&](const json& one) {
       const auto text = one["metric"].get<std::string>();
-      return text.substr(0, text.find('(')) == name;
-    })) << name;
+      return text.substr(0, text.find('(')) == kind.name;
+    })) << kind.name;
 }
 
 TEST_P(GoldenMetricsOnDevices, of_all_rows_are_what_numpy_counted) {

@@ -433,7 +433,7 @@ TEST_F(Losses, refuse_options_that_make_no_sense) {
 }
 
 TEST_F(Losses, are_known_by_name) {
-  for (const std::string& name : loss_names()) EXPECT_EQ(loss(name).text, name);
+  for (const NamedKind& kind : loss_kinds()) EXPECT_EQ(loss(kind.name).text, kind.name);
   EXPECT_EQ(loss("huber(delta=2)").text, "huber(delta=2)");
   EXPECT_EQ(loss(losses::Huber{.delta = 0.5}).text, "huber(delta=0.5)");
   EXPECT_EQ(code_of([] { return loss(losses::Mse{.reduction = losses::Reduction::none}); }),

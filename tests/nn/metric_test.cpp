@@ -135,7 +135,8 @@ double over_batches(const char* name, const Tensor& target, const Tensor& predic
 TEST_P(MetricsOnDevices, over_batches_are_those_of_all_rows) {
   const Tensor t = tensor({{1, 0}, {1, 1}, {1, 0}, {0, 0}});
   const Tensor p = tensor({{0.9, 0.1}, {0.8, 0.7}, {0.9, 0.6}, {0.7, 0.2}});
-  for (const std::string& name : metric_names()) {
+  for (const NamedKind& kind : metric_kinds()) {
+    const std::string& name = kind.name;
     SCOPED_TRACE(name);
     const std::string text = name == "top_k_categorical_accuracy" ? name + "(k=1)" : name;
     EXPECT_NEAR(over_batches(text.c_str(), t, p), value(text.c_str(), t, p), 1e-6);
@@ -155,8 +156,8 @@ TEST_F(Metrics, over_batches_may_be_means_and_sums_of_their_values) {
 }
 
 TEST_F(Metrics, are_known_by_name) {
-  EXPECT_EQ(metric_names().size(), 11u);
-  for (const std::string& name : metric_names()) EXPECT_EQ(metric(name).text, name);
+  EXPECT_EQ(metric_kinds().size(), 11u);
+  for (const NamedKind& kind : metric_kinds()) EXPECT_EQ(metric(kind.name).text, kind.name);
   EXPECT_EQ(metric(metrics::Precision{.threshold = 0.7}).text, "precision(threshold=0.7)");
   const Error unknown = error_of([] { return metric("acuracy"); });
   EXPECT_EQ(unknown.code(), ErrorCode::not_found);

@@ -48,8 +48,9 @@ TEST(NamedText, of_another_form_is_refused_with_its_place) {
 TEST(NamedTables, make_what_was_asked_for_and_say_what_is_near) {
   const NamedTable<double> table{
       "number",
-      {{"twice",
-        {{.name = "of", .type = ParamType::real, .fallback = 1.5, .doc = "what"}},
+      {{{"twice",
+         "two times something",
+         {{.name = "of", .type = ParamType::real, .fallback = 1.5, .doc = "what"}}},
         [](const ParamSet& options) { return 2 * options.real("of"); }}}};
   EXPECT_EQ(table.make("twice"), 3);
   EXPECT_EQ(table.make("twice(of=4)"), 8) << "an integer is a real";

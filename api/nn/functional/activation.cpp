@@ -11,15 +11,15 @@
 
 namespace stoker::nn {
 
-Tensor softplus(const Tensor& x) { return max(x, 0.0) + log1p(exp(-abs(x))); }
+Tensor softplus(const TensorLike& x) { return max(x, 0.0) + log1p(exp(-abs(x))); }
 
 namespace {
 
 using Table = NamedTable<Activation>;
 
 /// Without options.
-Table::Entry plain(const char* name, Tensor (*function)(const Tensor&)) {
-  return {name, {}, [function](const ParamSet&) -> Activation { return function; }};
+Table::Entry plain(const char* name, const char* summary, Tensor (*function)(const Tensor&)) {
+  return {{name, summary}, [function](const ParamSet&) -> Activation { return function; }};
 }
 
 /// alpha·expm1(x) for what is below 0. The other side is kept from overflowing: a gradient would be
@@ -32,22 +32,26 @@ Tensor hard_sigmoid(const Tensor& x, double alpha, double beta) {
   return clip(alpha * x + beta, 0.0, 1.0);
 }
 
-template <class O> Table::Entry with_alpha(Tensor (*function)(const Tensor&, double)) {
-  return Table::entry<O>([function](const O& options) -> Activation {
+template <class O>
+Table::Entry with_alpha(const char* summary, Tensor (*function)(const Tensor&, double)) {
+  return Table::entry<O>(summary, [function](const O& options) -> Activation {
     return [function, alpha = options.alpha](const Tensor& x) { return function(x, alpha); };
   });
 }
 
-template <class O> Table::Entry with_alpha_beta(Tensor (*function)(const Tensor&, double, double)) {
-  return Table::entry<O>([function](const O& options) -> Activation {
+template <class O>
+Table::Entry with_alpha_beta(const char* summary,
+                             Tensor (*function)(const Tensor&, double, double)) {
+  return Table::entry<O>(summary, [function](const O& options) -> Activation {
     return [function, alpha = options.alpha, beta = options.beta](const Tensor& x) {
       return function(x, alpha, beta);
     };
   });
 }
 
-template <class O> Table::Entry along_axis(Tensor (*function)(const Tensor&, std::int64_t)) {
-  return Table::entry<O>([function](const O& options) -> Activation {
+template <class O>
+Table::Entry along_axis(const char* summary, Tensor (*function)(const Tensor&, std::int64_t)) {
+  return Table::entry<O>(summary, [function](const O& options) -> Activation {
     return [function, axis = options.axis](const Tensor& x) { return function(x, axis); };
   });
 }
@@ -76,39 +80,49 @@ const Table& table() {
     return Table{
         "activation",
         {
-            Table::entry<activations::Celu>(&make_celu),
-            with_alpha<activations::Elu>(&elu),
-            plain("exp", [](const Tensor& x) { return exp(x); }),
-            plain("gelu",
+            Table::entry<activations::Celu>("max(x, 0) + min(alpha·expm1(x/alpha), 0)", &make_celu),
+            with_alpha<activations::Elu>("x where x > 0, else alpha·expm1(x)", &elu),
+            plain("exp", "e^x", [](const Tensor& x) { return exp(x); }),
+            plain("gelu", "x·Φ(x), exact",
                   [](const Tensor& x) {
                     return 0.5 * x * (1.0 + erf(x * (1 / std::numbers::sqrt2)));
                   }),
-            with_alpha_beta<activations::HardSigmoid>(&hard_sigmoid),
-            with_alpha_beta<activations::HardSilu>([](const Tensor& x, double alpha, double beta) {
-              return x * hard_sigmoid(x, alpha, beta);
-            }),
-            plain("hard_tanh", [](const Tensor& x) { return clip(x, -1.0, 1.0); }),
-            with_alpha<activations::LeakyRelu>([](const Tensor& x, double alpha) {
-              return select(greater(x, 0.0), x, alpha * x);
-            }),
-            plain("linear", [](const Tensor& x) { return x; }),
-            plain("log_sigmoid", [](const Tensor& x) { return -softplus(-x); }),
+            with_alpha_beta<activations::HardSigmoid>("alpha·x + beta within [0, 1]",
+                                                      &hard_sigmoid),
+            with_alpha_beta<activations::HardSilu>("x·hard_sigmoid(x)",
+                                                   [](const Tensor& x, double alpha, double beta) {
+                                                     return x * hard_sigmoid(x, alpha, beta);
+                                                   }),
+            plain("hard_tanh", "x within [-1, 1]",
+                  [](const Tensor& x) { return clip(x, -1.0, 1.0); }),
+            with_alpha<activations::LeakyRelu>("x where x > 0, else alpha·x",
+                                               [](const Tensor& x, double alpha) {
+                                                 return select(greater(x, 0.0), x, alpha * x);
+                                               }),
+            plain("linear", "x", [](const Tensor& x) { return x; }),
+            plain("log_sigmoid", "-softplus(-x)", [](const Tensor& x) { return -softplus(-x); }),
             along_axis<activations::LogSoftmax>(
+                "log(softmax(x))",
                 [](const Tensor& x, std::int64_t axis) { return log_softmax(x, axis); }),
-            along_axis<activations::LogSumExp>([](const Tensor& x, std::int64_t axis) {
-              return logsumexp(x, {Axes{axis}, true});
-            }),
-            plain("mish", [](const Tensor& x) { return x * tanh(softplus(x)); }),
-            plain("relu", [](const Tensor& x) { return relu(x); }),
-            plain("relu6", [](const Tensor& x) { return clip(x, 0.0, 6.0); }),
-            Table::entry<activations::Selu>(&make_selu),
-            plain("sigmoid", [](const Tensor& x) { return sigmoid(x); }),
-            plain("silu", [](const Tensor& x) { return x * sigmoid(x); }),
+            along_axis<activations::LogSumExp>(
+                "log Σ e^x along the axis, which stays with an extent of 1",
+                [](const Tensor& x, std::int64_t axis) {
+                  return logsumexp(x, {Axes{axis}, true});
+                }),
+            plain("mish", "x·tanh(softplus(x))",
+                  [](const Tensor& x) { return x * tanh(softplus(x)); }),
+            plain("relu", "max(x, 0)", [](const Tensor& x) { return relu(x); }),
+            plain("relu6", "max(x, 0), and at most 6",
+                  [](const Tensor& x) { return clip(x, 0.0, 6.0); }),
+            Table::entry<activations::Selu>("gamma·elu(x)", &make_selu),
+            plain("sigmoid", "1/(1 + e^-x)", [](const Tensor& x) { return sigmoid(x); }),
+            plain("silu", "x·sigmoid(x)", [](const Tensor& x) { return x * sigmoid(x); }),
             along_axis<activations::Softmax>(
+                "e^x / Σ e^x along the axis",
                 [](const Tensor& x, std::int64_t axis) { return softmax(x, axis); }),
-            plain("softplus", &softplus),
-            plain("softsign", [](const Tensor& x) { return x / (1.0 + abs(x)); }),
-            plain("tanh", [](const Tensor& x) { return tanh(x); }),
+            plain("softplus", "log(1 + e^x)", [](const Tensor& x) { return softplus(x); }),
+            plain("softsign", "x/(1 + |x|)", [](const Tensor& x) { return x / (1.0 + abs(x)); }),
+            plain("tanh", "the hyperbolic tangent", [](const Tensor& x) { return tanh(x); }),
         }};
   });
 }
@@ -119,10 +133,6 @@ Activation activation(const ActivationName& wanted) {
   return table().make(wanted.empty() ? ActivationName{linear} : wanted);
 }
 
-std::vector<std::string> activation_names() {
-  std::vector<std::string> names;
-  for (const Table::Entry& entry : table().entries()) names.push_back(entry.name);
-  return names;
-}
+std::vector<NamedKind> activation_kinds() { return table().kinds(); }
 
 }  // namespace stoker::nn

@@ -72,8 +72,6 @@ using ActivationName = Choice<struct ActivationFamily>;
 
 namespace activations {
 
-inline constexpr const char* see_activation = "see activation.hpp";
-
 /// celu, elu.
 template <KindName Kind> struct ExponentialOf {
   using Family = ActivationName;
@@ -83,7 +81,7 @@ template <KindName Kind> struct ExponentialOf {
 using Celu = ExponentialOf<"celu">;
 using Elu = ExponentialOf<"elu">;
 template <KindName Kind, class V> void visit_options(ExponentialOf<Kind>& o, V&& visit) {
-  visit("alpha", o.alpha, anything, see_activation);
+  visit("alpha", o.alpha, anything, "of what is below 0");
 }
 
 struct LeakyRelu {
@@ -92,7 +90,7 @@ struct LeakyRelu {
   double alpha = 0.01;
 };
 template <class V> void visit_options(LeakyRelu& o, V&& visit) {
-  visit("alpha", o.alpha, anything, see_activation);
+  visit("alpha", o.alpha, anything, "the slope below 0");
 }
 
 /// hard_sigmoid, hard_silu.
@@ -105,8 +103,8 @@ template <KindName Kind> struct HardOf {
 using HardSigmoid = HardOf<"hard_sigmoid">;
 using HardSilu = HardOf<"hard_silu">;
 template <KindName Kind, class V> void visit_options(HardOf<Kind>& o, V&& visit) {
-  visit("alpha", o.alpha, anything, see_activation);
-  visit("beta", o.beta, anything, see_activation);
+  visit("alpha", o.alpha, anything, "the slope");
+  visit("beta", o.beta, anything, "the value at 0");
 }
 
 struct Selu {
@@ -116,8 +114,8 @@ struct Selu {
   double gamma = 1.0507009873554804934193349852946;
 };
 template <class V> void visit_options(Selu& o, V&& visit) {
-  visit("alpha", o.alpha, anything, see_activation);
-  visit("gamma", o.gamma, anything, see_activation);
+  visit("alpha", o.alpha, anything, "of what is below 0");
+  visit("gamma", o.gamma, anything, "of all");
 }
 
 /// log_softmax, log_sumexp, softmax.
@@ -130,17 +128,17 @@ using LogSoftmax = AlongAxisOf<"log_softmax">;
 using LogSumExp = AlongAxisOf<"log_sumexp">;
 using Softmax = AlongAxisOf<"softmax">;
 template <KindName Kind, class V> void visit_options(AlongAxisOf<Kind>& o, V&& visit) {
-  visit("axis", o.axis, anything, "which");
+  visit("axis", o.axis, anything, "along which one");
 }
 
 }  // namespace activations
 
 /// Linear for none.
 [[nodiscard]] Activation activation(const ActivationName& wanted);
-/// Their names, in order.
-[[nodiscard]] std::vector<std::string> activation_names();
+/// All, by name.
+[[nodiscard]] std::vector<NamedKind> activation_kinds();
 
 /// log(1 + exp(x)); neither overflows nor loses what is small.
-[[nodiscard]] Tensor softplus(const Tensor& x);
+[[nodiscard]] Tensor softplus(const TensorLike& x);
 
 }  // namespace stoker::nn

@@ -44,7 +44,7 @@ struct Moments {
 [[nodiscard]] Tensor normalized(const Tensor& x, const Moments& of, double epsilon);
 
 template <class O, class V> void visit_gamma(O& o, V&& visit) {
-  visit("gamma_initializer", o.gamma_initializer, anything, "see initializer.hpp");
+  visit("gamma_initializer", o.gamma_initializer, anything, "how the factors begin");
 }
 template <class O, class V> void visit_epsilon(O& o, V&& visit) {
   visit("epsilon", o.epsilon, at_least(0), "added to the variance");
@@ -55,7 +55,7 @@ template <class O, class V> void visit_channel_index(O& o, V&& visit) {
 /// Those, and beta_initializer.
 template <class O, class V> void visit_normalization(O& o, V&& visit) {
   visit_gamma(o, visit);
-  visit("beta_initializer", o.beta_initializer, anything, "see initializer.hpp");
+  visit("beta_initializer", o.beta_initializer, anything, "how the summands begin");
   visit_epsilon(o, visit);
   visit_channel_index(o, visit);
 }

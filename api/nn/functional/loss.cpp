@@ -11,8 +11,8 @@ namespace {
 using Rows = std::function<Tensor(const Tensor& target, const Tensor& prediction)>;
 using Table = NamedTable<Loss>;
 
-template <class O> Table::Entry entry(std::function<Rows(const O&)> make) {
-  return Table::entry<O>([make = std::move(make)](const O& options) {
+template <class O> Table::Entry entry(const char* summary, std::function<Rows(const O&)> make) {
+  return Table::entry<O>(summary, [make = std::move(make)](const O& options) {
     return Loss{{},
                 [rows = make(options), how = options.reduction](const Tensor& t, const Tensor& p) {
                   return losses::reduced(rows(t, p), how);
@@ -20,8 +20,9 @@ template <class O> Table::Entry entry(std::function<Rows(const O&)> make) {
   });
 }
 
-template <class O> Table::Entry plain(Tensor (*function)(const Tensor&, const Tensor&)) {
-  return entry<O>([function](const O&) -> Rows { return function; });
+template <class O>
+Table::Entry plain(const char* summary, Tensor (*function)(const Tensor&, const Tensor&)) {
+  return entry<O>(summary, [function](const O&) -> Rows { return function; });
 }
 
 template <class O> Rows make_categorical(const O& options) {
@@ -82,27 +83,42 @@ Rows make_ctc(const losses::ConnectionistTemporalClassification& options) {
 const Table& table() {
   static constinit NeverDestroyed<Table> all;
   return all.get([] {
-    return Table{"loss",
-                 {
-                     entry<losses::BinaryCrossEntropy>(&make_binary),
-                     entry<losses::CategoricalCrossEntropy>(
-                         &make_categorical<losses::CategoricalCrossEntropy>),
-                     entry<losses::CrossEntropy>(&make_categorical<losses::CrossEntropy>),
-                     plain<losses::CategoricalHinge>(&losses::categorical_hinge),
-                     entry<losses::ConnectionistTemporalClassification>(&make_ctc),
-                     entry<losses::CosineSimilarity>(&make_cosine),
-                     plain<losses::Hinge>(&losses::hinge),
-                     entry<losses::Huber>(&make_huber),
-                     plain<losses::KlDivergence>(&losses::kl_divergence),
-                     plain<losses::LogCosh>(&losses::log_cosh),
-                     plain<losses::Mae>(&losses::mean_absolute_error),
-                     entry<losses::MarginRanking>(&make_margin_ranking),
-                     plain<losses::MeanAbsoluteError>(&losses::mean_absolute_error),
-                     plain<losses::MeanSquaredError>(&losses::mean_squared_error),
-                     plain<losses::Mse>(&losses::mean_squared_error),
-                     plain<losses::Poisson>(&losses::poisson),
-                     plain<losses::SoftMargin>(&losses::soft_margin),
-                 }};
+    return Table{
+        "loss",
+        {
+            entry<losses::BinaryCrossEntropy>(
+                "-t·log p - (1 - t)·log(1 - p), weighted, the mean over the last axis",
+                &make_binary),
+            entry<losses::CategoricalCrossEntropy>(
+                "-Σ t·log p over the classes; targets are one-hot or the index of the class",
+                &make_categorical<losses::CategoricalCrossEntropy>),
+            entry<losses::CrossEntropy>("categorical_cross_entropy of logits",
+                                        &make_categorical<losses::CrossEntropy>),
+            plain<losses::CategoricalHinge>(
+                "max(0, 1 + the largest p of other classes - p of the right one), t one-hot",
+                &losses::categorical_hinge),
+            entry<losses::ConnectionistTemporalClassification>(
+                "-log of the probability that the frames spell the labels, which end with a "
+                "negative one",
+                &make_ctc),
+            entry<losses::CosineSimilarity>(
+                "Σ t·p / max(|t|·|p|, eps), which is largest where nothing is lost", &make_cosine),
+            plain<losses::Hinge>("the mean of max(0, 1 - t·p), t being -1 or 1", &losses::hinge),
+            entry<losses::Huber>(
+                "of each element d²/2 where |d| ≤ delta, else delta·(|d| - delta/2)", &make_huber),
+            plain<losses::KlDivergence>("Σ t·log(t/p)", &losses::kl_divergence),
+            plain<losses::LogCosh>("the mean of log cosh(p - t)", &losses::log_cosh),
+            plain<losses::Mae>("mean_absolute_error", &losses::mean_absolute_error),
+            entry<losses::MarginRanking>(
+                "max(0, margin - t·(first - second)); the prediction is [.., 2], both scores",
+                &make_margin_ranking),
+            plain<losses::MeanAbsoluteError>("the mean of |p - t|", &losses::mean_absolute_error),
+            plain<losses::MeanSquaredError>("the mean of (p - t)²", &losses::mean_squared_error),
+            plain<losses::Mse>("mean_squared_error", &losses::mean_squared_error),
+            plain<losses::Poisson>("the mean of p - t·log p", &losses::poisson),
+            plain<losses::SoftMargin>("the mean of log(1 + e^(-t·p)), t being -1 or 1",
+                                      &losses::soft_margin),
+        }};
   });
 }
 
@@ -114,10 +130,6 @@ Loss loss(const LossName& wanted) {
   return made;
 }
 
-std::vector<std::string> loss_names() {
-  std::vector<std::string> names;
-  for (const Table::Entry& one : table().entries()) names.push_back(one.name);
-  return names;
-}
+std::vector<NamedKind> loss_kinds() { return table().kinds(); }
 
 }  // namespace stoker::nn

@@ -27,11 +27,10 @@ struct Loss {
 
 using LossName = Choice<struct LossFamily>;
 [[nodiscard]] Loss loss(const LossName& wanted);
-[[nodiscard]] std::vector<std::string> loss_names();
+/// All, by name.
+[[nodiscard]] std::vector<NamedKind> loss_kinds();
 
 namespace losses {
-
-inline constexpr const char* see_losses = "see losses.hpp";
 
 template <class O, class V> void visit_reduction(O& o, V&& visit) {
   visit("reduction", o.reduction,
@@ -68,15 +67,15 @@ struct BinaryCrossEntropy {
   Reduction reduction = Reduction::mean;
 };
 template <class V> void visit_options(BinaryCrossEntropy& o, V&& visit) {
-  visit("negative_weight", o.negative_weight, anything, see_losses);
-  visit("positive_weight", o.positive_weight, anything, see_losses);
-  visit("from_logits", o.from_logits, anything, see_losses);
+  visit("negative_weight", o.negative_weight, anything, "of what is not so");
+  visit("positive_weight", o.positive_weight, anything, "of what is so");
+  visit("from_logits", o.from_logits, anything, "predictions are logits, else probabilities");
   visit_reduction(o, visit);
 }
 
 template <class O, class V> void visit_categorical(O& o, V&& visit) {
-  visit("from_logits", o.from_logits, anything, see_losses);
-  visit("label_smoothing", o.label_smoothing, within(0, 1), see_losses);
+  visit("from_logits", o.from_logits, anything, "predictions are logits, else probabilities");
+  visit("label_smoothing", o.label_smoothing, within(0, 1), "t becomes t·(1 - s) + s/classes");
   visit_reduction(o, visit);
 }
 
@@ -110,8 +109,9 @@ struct ConnectionistTemporalClassification {
   Reduction reduction = Reduction::mean;
 };
 template <class V> void visit_options(ConnectionistTemporalClassification& o, V&& visit) {
-  visit("blank", o.blank, at_least(0), see_losses);
-  visit("from_logits", o.from_logits, anything, see_losses);
+  visit("blank", o.blank, at_least(0), "the class that is no label");
+  visit("from_logits", o.from_logits, anything,
+        "predictions are logits, else logarithms of probabilities");
   visit_reduction(o, visit);
 }
 
@@ -123,8 +123,8 @@ struct CosineSimilarity {
   Reduction reduction = Reduction::mean;
 };
 template <class V> void visit_options(CosineSimilarity& o, V&& visit) {
-  visit("axes", o.axes, anything, see_losses);
-  visit("eps", o.eps, at_least(0), see_losses);
+  visit("axes", o.axes, anything, "along which the sums go");
+  visit("eps", o.eps, at_least(0), "the least that is divided by");
   visit_reduction(o, visit);
 }
 
@@ -135,7 +135,7 @@ struct Huber {
   Reduction reduction = Reduction::mean;
 };
 template <class V> void visit_options(Huber& o, V&& visit) {
-  visit("delta", o.delta, at_least(0), see_losses);
+  visit("delta", o.delta, at_least(0), "more than 0: where squares end");
   visit_reduction(o, visit);
 }
 
@@ -147,7 +147,7 @@ struct MarginRanking {
   Reduction reduction = Reduction::mean;
 };
 template <class V> void visit_options(MarginRanking& o, V&& visit) {
-  visit("margin", o.margin, anything, see_losses);
+  visit("margin", o.margin, anything, "how far apart both should be");
   visit_reduction(o, visit);
 }
 

@@ -32,8 +32,8 @@ Metric of_count(const std::function<Tensor(const Tensor&, const Tensor&)>& count
   return made;
 }
 
-template <class O> Table::Entry entry(std::function<Metric(const O&)> make) {
-  return Table::entry<O>([make = std::move(make)](const O& options) {
+template <class O> Table::Entry entry(const char* summary, std::function<Metric(const O&)> make) {
+  return Table::entry<O>(summary, [make = std::move(make)](const O& options) {
     const Metric exact = make(options);
     switch (options.accumulate) {
       case metrics::Accumulate::running_average: return running_average(exact);
@@ -45,16 +45,19 @@ template <class O> Table::Entry entry(std::function<Metric(const O&)> make) {
 }
 
 template <class O>
-Table::Entry share_entry(metrics::Fraction (*share)(const Tensor&, const Tensor&, double)) {
-  return entry<O>([share](const O& options) {
+Table::Entry share_entry(const char* summary,
+                         metrics::Fraction (*share)(const Tensor&, const Tensor&, double)) {
+  return entry<O>(summary, [share](const O& options) {
     return of_share([share, above = options.threshold](const Tensor& t, const Tensor& p) {
       return share(t, p, above);
     });
   });
 }
 
-template <class O> Table::Entry count_entry(Tensor (*count)(const Tensor&, const Tensor&, double)) {
-  return entry<O>([count](const O& options) {
+template <class O>
+Table::Entry count_entry(const char* summary,
+                         Tensor (*count)(const Tensor&, const Tensor&, double)) {
+  return entry<O>(summary, [count](const O& options) {
     return of_count([count, above = options.threshold](const Tensor& t, const Tensor& p) {
       return count(t, p, above);
     });
@@ -80,20 +83,30 @@ Metric make_top_k(const metrics::TopKCategoricalAccuracy& options) {
 const Table& table() {
   static constinit NeverDestroyed<Table> all;
   return all.get([] {
-    return Table{"metric",
-                 {
-                     entry<metrics::Accuracy>(&make_accuracy),
-                     count_entry<metrics::FalseNegatives>(&metrics::false_negatives),
-                     count_entry<metrics::FalsePositives>(&metrics::false_positives),
-                     entry<metrics::MeanAbsoluteError>(&make_error),
-                     share_entry<metrics::Precision>(&metrics::precision),
-                     share_entry<metrics::Recall>(&metrics::recall),
-                     share_entry<metrics::Sensitivity>(&metrics::sensitivity),
-                     share_entry<metrics::Specificity>(&metrics::specificity),
-                     entry<metrics::TopKCategoricalAccuracy>(&make_top_k),
-                     count_entry<metrics::TrueNegatives>(&metrics::true_negatives),
-                     count_entry<metrics::TruePositives>(&metrics::true_positives),
-                 }};
+    return Table{
+        "metric",
+        {
+            entry<metrics::Accuracy>("the share of rows whose class is the predicted one",
+                                     &make_accuracy),
+            count_entry<metrics::FalseNegatives>("how often no was predicted where yes is right",
+                                                 &metrics::false_negatives),
+            count_entry<metrics::FalsePositives>("how often yes was predicted where no is right",
+                                                 &metrics::false_positives),
+            entry<metrics::MeanAbsoluteError>("the mean of |p - t| of all elements", &make_error),
+            share_entry<metrics::Precision>("TP / (TP + FP): of what was predicted",
+                                            &metrics::precision),
+            share_entry<metrics::Recall>("TP / (TP + FN): of what is so", &metrics::recall),
+            share_entry<metrics::Sensitivity>("recall", &metrics::sensitivity),
+            share_entry<metrics::Specificity>("TN / (TN + FP): of what is not so",
+                                              &metrics::specificity),
+            entry<metrics::TopKCategoricalAccuracy>(
+                "the share of rows whose class is among the k that are predicted most",
+                &make_top_k),
+            count_entry<metrics::TrueNegatives>("how often no was predicted and is right",
+                                                &metrics::true_negatives),
+            count_entry<metrics::TruePositives>("how often yes was predicted and is right",
+                                                &metrics::true_positives),
+        }};
   });
 }
 
@@ -105,11 +118,7 @@ Metric metric(const MetricName& wanted) {
   return made;
 }
 
-std::vector<std::string> metric_names() {
-  std::vector<std::string> names;
-  for (const Table::Entry& one : table().entries()) names.push_back(one.name);
-  return names;
-}
+std::vector<NamedKind> metric_kinds() { return table().kinds(); }
 
 Metric running_average(const Metric& of) {
   Metric made = of_share([value = of.of](const Tensor& t, const Tensor& p) {

@@ -36,7 +36,8 @@ struct Metric {
 
 using MetricName = Choice<struct MetricFamily>;
 [[nodiscard]] Metric metric(const MetricName& wanted);
-[[nodiscard]] std::vector<std::string> metric_names();
+/// All, by name.
+[[nodiscard]] std::vector<NamedKind> metric_kinds();
 
 /// The mean of the values of batches, each counting the same; their sum.
 [[nodiscard]] Metric running_average(const Metric& of);

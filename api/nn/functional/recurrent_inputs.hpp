@@ -25,7 +25,7 @@ enum class Unroll : std::uint8_t { dynamic, written_out };
 template <class O, class V> void visit_recurrent(O& o, V&& visit) {
   visit_units(o, visit);
   visit_activation(o, visit);
-  visit("gate", o.gate, anything, "what gates go through, see activation.hpp");
+  visit("gate", o.gate, anything, "the activation that gates go through");
   visit("unroll", o.unroll,
         one_of<Unroll>({{"dynamic", Unroll::dynamic}, {"static", Unroll::written_out}}),
         "a loop, or every step written out");

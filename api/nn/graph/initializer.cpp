@@ -46,8 +46,8 @@ Initializer scaled(const initializers::VarianceScaling& how) {
   };
 }
 
-template <class O> Table::Entry scaling(Fan mode, Distribution distribution) {
-  return Table::entry<O>([=](const O& options) {
+template <class O> Table::Entry scaling(const char* summary, Fan mode, Distribution distribution) {
+  return Table::entry<O>(summary, [=](const O& options) {
     return scaled({.scale = options.scale, .mode = mode, .distribution = distribution});
   });
 }
@@ -112,32 +112,38 @@ const Table& table() {
     return Table{
         "initializer",
         {
-            {"zeros",
-             {},
+            {{"zeros", "0"},
              [](const ParamSet&) -> Initializer {
                return [](const Tensor&, const Shape& shape, DType dtype) {
                  return zeros(shape, dtype);
                };
              }},
-            {"ones",
-             {},
+            {{"ones", "1"},
              [](const ParamSet&) -> Initializer {
                return [](const Tensor&, const Shape& shape, DType dtype) {
                  return ones(shape, dtype);
                };
              }},
-            Table::entry<initializers::Full>(&make_full),
-            {"identity", {}, &make_identity},
-            Table::entry<initializers::Uniform>(&make_uniform),
-            Table::entry<initializers::Normal>(&make_normal),
-            scaling<initializers::LecunUniform>(Fan::in, Distribution::uniform),
-            scaling<initializers::LecunNormal>(Fan::in, Distribution::truncated_normal),
-            scaling<initializers::GlorotUniform>(Fan::average, Distribution::uniform),
-            scaling<initializers::GlorotNormal>(Fan::average, Distribution::truncated_normal),
-            scaling<initializers::HeUniform>(Fan::in, Distribution::uniform),
-            scaling<initializers::HeNormal>(Fan::in, Distribution::truncated_normal),
-            Table::entry<initializers::VarianceScaling>(&scaled),
-            Table::entry<initializers::Orthogonal>(&make_orthogonal),
+            Table::entry<initializers::Full>("one number", &make_full),
+            {{"identity", "an identity matrix in the last two axes, which are alike"},
+             &make_identity},
+            Table::entry<initializers::Uniform>("uniform within ±scale", &make_uniform),
+            Table::entry<initializers::Normal>("normal", &make_normal),
+            scaling<initializers::LecunUniform>("uniform, of variance scale/fan_in", Fan::in,
+                                                Distribution::uniform),
+            scaling<initializers::LecunNormal>("truncated normal, of variance scale/fan_in",
+                                               Fan::in, Distribution::truncated_normal),
+            scaling<initializers::GlorotUniform>("uniform, of variance scale/fan_avg", Fan::average,
+                                                 Distribution::uniform),
+            scaling<initializers::GlorotNormal>("truncated normal, of variance scale/fan_avg",
+                                                Fan::average, Distribution::truncated_normal),
+            scaling<initializers::HeUniform>("uniform, of variance scale/fan_in", Fan::in,
+                                             Distribution::uniform),
+            scaling<initializers::HeNormal>("truncated normal, of variance scale/fan_in", Fan::in,
+                                            Distribution::truncated_normal),
+            Table::entry<initializers::VarianceScaling>("of variance scale/fan", &scaled),
+            Table::entry<initializers::Orthogonal>("rows or columns of length 1 at right angles",
+                                                   &make_orthogonal),
         }};
   });
 }
@@ -153,6 +159,8 @@ Fans fans(const Shape& kernel) {
   return {field * static_cast<double>(kernel[rank - 2]),
           field * static_cast<double>(kernel[rank - 1])};
 }
+
+std::vector<NamedKind> initializer_kinds() { return table().kinds(); }
 
 Initializer initializer(const InitializerName& wanted) { return table().make(wanted); }
 

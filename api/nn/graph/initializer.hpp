@@ -35,6 +35,8 @@ using Initializer = std::function<Tensor(const Tensor& key, const Shape&, DType)
 /// What a layer has for one.
 using InitializerName = Choice<struct InitializerFamily>;
 [[nodiscard]] Initializer initializer(const InitializerName& wanted);
+/// All, in the order of the table.
+[[nodiscard]] std::vector<NamedKind> initializer_kinds();
 
 namespace initializers {
 [[nodiscard]] inline InitializerName zeros() { return "zeros"; }
@@ -51,19 +53,17 @@ namespace initializers {
 [[nodiscard]] inline InitializerName variance_scaling() { return "variance_scaling"; }
 [[nodiscard]] inline InitializerName orthogonal() { return "orthogonal"; }
 
-inline constexpr const char* see_initializer = "see initializer.hpp";
-
 struct Full {
   using Family = InitializerName;
   static constexpr const char* kind = "full";
   Required<double> value = {};
 };
 template <class V> void visit_options(Full& o, V&& visit) {
-  visit("value", o.value, anything, see_initializer);
+  visit("value", o.value, anything, "of every element");
 }
 
-template <class O, class V> void visit_scale(O& o, V&& visit) {
-  visit("scale", o.scale, at_least(0), see_initializer);
+template <class O, class V> void visit_scale(O& o, V&& visit, const char* text) {
+  visit("scale", o.scale, at_least(0), text);
 }
 
 /// Within ±scale.
@@ -72,7 +72,9 @@ struct Uniform {
   static constexpr const char* kind = "uniform";
   double scale = 0.01;
 };
-template <class V> void visit_options(Uniform& o, V&& visit) { visit_scale(o, visit); }
+template <class V> void visit_options(Uniform& o, V&& visit) {
+  visit_scale(o, visit, "the largest that a number is, and minus the least");
+}
 
 struct Normal {
   using Family = InitializerName;
@@ -81,8 +83,8 @@ struct Normal {
   double scale = 0.01;
 };
 template <class V> void visit_options(Normal& o, V&& visit) {
-  visit("mean", o.mean, anything, see_initializer);
-  visit_scale(o, visit);
+  visit("mean", o.mean, anything, "of the numbers");
+  visit_scale(o, visit, "their deviation");
 }
 
 /// variance_scaling by the mode fan_in (LeCun, He) or fan_avg (Glorot), uniform or of truncated normal numbers.
@@ -99,7 +101,7 @@ using HeUniform = ScalingOf<"he_uniform", 2>;
 using HeNormal = ScalingOf<"he_normal", 2>;
 template <KindName Kind, int Scale, class V>
 void visit_options(ScalingOf<Kind, Scale>& o, V&& visit) {
-  visit_scale(o, visit);
+  visit_scale(o, visit, "the variance times the fan");
 }
 
 /// Which of the fans counts: the average is (in + out)/2.
@@ -116,15 +118,15 @@ struct VarianceScaling {
   Distribution distribution = Distribution::normal;
 };
 template <class V> void visit_options(VarianceScaling& o, V&& visit) {
-  visit_scale(o, visit);
+  visit_scale(o, visit, "the variance times the fan");
   visit("mode", o.mode,
         one_of<Fan>({{"fan_in", Fan::in}, {"fan_out", Fan::out}, {"fan_avg", Fan::average}}),
-        see_initializer);
+        "which fan counts: numbers that go in, that come out, the mean of both");
   visit("distribution", o.distribution,
         one_of<Distribution>({{"normal", Distribution::normal},
                               {"truncated_normal", Distribution::truncated_normal},
                               {"uniform", Distribution::uniform}}),
-        see_initializer);
+        "what is drawn");
 }
 
 /// Rows or columns of length 1 at right angles (Saxe et al., arXiv:1312.6120); of more axes than two, the last is
@@ -138,7 +140,7 @@ template <class V> void visit_options(Orthogonal& o, V&& visit) {
   visit(
       "distribution", o.distribution,
       one_of<Distribution>({{"normal", Distribution::normal}, {"uniform", Distribution::uniform}}),
-      see_initializer);
+      "what is drawn");
 }
 
 }  // namespace initializers

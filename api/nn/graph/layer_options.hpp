@@ -16,15 +16,15 @@ template <class O, class V> void visit_units(O& o, V&& visit) {
 }
 
 template <class O, class V> void visit_activation(O& o, V&& visit) {
-  visit("activation", o.activation, anything, "see activation.hpp");
+  visit("activation", o.activation, anything, "what the result goes through");
 }
 
 template <class O, class V> void visit_kernel_initializer(O& o, V&& visit) {
-  visit("kernel_initializer", o.kernel_initializer, anything, "see initializer.hpp");
+  visit("kernel_initializer", o.kernel_initializer, anything, "how kernels begin");
 }
 
 template <class O, class V> void visit_bias_initializer(O& o, V&& visit) {
-  visit("bias_initializer", o.bias_initializer, anything, "see initializer.hpp");
+  visit("bias_initializer", o.bias_initializer, anything, "how biases begin");
 }
 
 template <class O, class V> void visit_use_bias(O& o, V&& visit) {

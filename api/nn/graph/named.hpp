@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "stoker/kernels/params.hpp"
 
@@ -30,6 +31,13 @@ struct Named {
 
   std::string name;
   Params options;
+};
+
+/// What a name may be: one of a family, as pages and lists show it.
+struct NamedKind {
+  std::string name;
+  std::string summary;  ///< one line: what it is or computes
+  std::vector<ParamSpec> options = {};
 };
 
 }  // namespace stoker::nn

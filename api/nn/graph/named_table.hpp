@@ -1,7 +1,7 @@
 // What names mean: a fixed list of makers, each with the options that it takes.
 //
 //     using Table = NamedTable<Activation>;
-//     static const Table table{"activation", {Table::entry<activations::Elu>(make_elu), …}};
+//     static const Table table{"activation", {Table::entry<activations::Elu>("x, or …", make_elu), …}};
 //     Activation elu = table.make("elu(alpha=0.5)");
 //
 // Immutable after construction; any thread. Errors are thrown: not_found for an unknown name, with the
@@ -10,7 +10,6 @@
 #pragma once
 
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,15 +23,14 @@ namespace stoker::nn {
 template <class Made> class NamedTable {
  public:
   struct Entry {
-    std::string name;
-    std::vector<ParamSpec> options;
+    NamedKind kind;
     std::function<Made(const ParamSet&)> make;
   };
   /// Of the struct of options O (options.hpp), which `make` takes.
-  template <class O> static Entry entry(std::function<Made(const O&)> make) {
-    return {O::kind, options::specs<O>(), [make = std::move(make)](const ParamSet& given) {
-              return make(options::from<O>(given));
-            }};
+  template <class O> static Entry entry(const char* summary, std::function<Made(const O&)> make) {
+    return {
+        {O::kind, summary, options::specs<O>()},
+        [make = std::move(make)](const ParamSet& given) { return make(options::from<O>(given)); }};
   }
 
   /// `kind` says in errors what the entries are: "activation".
@@ -41,16 +39,17 @@ template <class Made> class NamedTable {
 
   [[nodiscard]] Made make(const Named& wanted) const {
     const Entry& entry = find(wanted.name);
-    return entry.make(ParamSet::resolve(entry.name, entry.options, wanted.options).value());
+    return entry.make(
+        ParamSet::resolve(entry.kind.name, entry.kind.options, wanted.options).value());
   }
   /// Throws as make() does, and makes nothing.
   void check(const Named& wanted) const {
     const Entry& entry = find(wanted.name);
-    (void)ParamSet::resolve(entry.name, entry.options, wanted.options).value();
+    (void)ParamSet::resolve(entry.kind.name, entry.kind.options, wanted.options).value();
   }
   [[nodiscard]] const Entry& find(std::string_view name) const {
     for (const Entry& entry : entries_)
-      if (entry.name == name) return entry;
+      if (entry.kind.name == name) return entry;
     std::vector<std::string_view> known;
     for (const Entry& entry : entries_) known.push_back(entry.kind.name);
     throw Error{kind_,
@@ -58,7 +57,12 @@ template <class Made> class NamedTable {
                 "there is no " + kind_ + " '" + std::string{name} + "'" + did_you_mean(name, known),
                 {{"name", std::string{name}}}};
   }
-  [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
+  /// All, in order.
+  [[nodiscard]] std::vector<NamedKind> kinds() const {
+    std::vector<NamedKind> all;
+    for (const Entry& entry : entries_) all.push_back(entry.kind);
+    return all;
+  }
 
  private:
   std::string kind_;

@@ -21,7 +21,7 @@ struct Resize {
 };
 template <class V> void visit_options(Resize& o, V&& visit) {
   visit("shape", o.shape, anything, "of space: one extent for each axis, or one for all");
-  visit("method", o.method, resampling_words(), "see resampling.hpp");
+  visit("method", o.method, resampling_words(), "how pixels between others are computed");
   visit("antialias", o.antialias, anything, "wider kernels where images become smaller");
   visit_channels(o, visit);
 }

@@ -17,7 +17,7 @@ struct Activation {
   std::string name = {};
 };
 template <class V> void visit_options(Activation& o, V&& visit) {
-  visit("function", o.function, anything, "see activation.hpp");
+  visit("function", o.function, anything, "an activation");
 }
 
 /// Added along the last axis.

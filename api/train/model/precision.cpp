@@ -23,10 +23,12 @@ const NamedTable<Precision>& table() {
   static constinit NeverDestroyed<Table> made;
   return made.get([] {
     return Table{"precision",
-                 {Table::entry<precisions::Full>([](const auto&) { return Precision{}; }),
-                  Table::entry<precisions::Mixed>([](const precisions::Mixed& o) {
-                    return Precision{{}, false, o.params, o.compute, o.output, words(o.except)};
-                  })}};
+                 {Table::entry<precisions::Full>("as the layers are",
+                                                 [](const auto&) { return Precision{}; }),
+                  Table::entry<precisions::Mixed>(
+                      "layers cast their inputs and parameters", [](const precisions::Mixed& o) {
+                        return Precision{{}, false, o.params, o.compute, o.output, words(o.except)};
+                      })}};
   });
 }
 
@@ -87,6 +89,8 @@ bool Precision::spares(const LayerInfo& layer) const {
   return std::ranges::find(except, layer.name) != except.end() ||
          std::ranges::find(except, layer.kind) != except.end();
 }
+
+std::vector<NamedKind> precision_kinds() { return table().kinds(); }
 
 Precision precision(const PrecisionName& wanted) {
   Precision made = table().make(wanted);

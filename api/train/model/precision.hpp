@@ -35,6 +35,8 @@ struct Precision {
 
 using PrecisionName = Choice<struct PrecisionFamily>;
 [[nodiscard]] Precision precision(const PrecisionName& wanted);
+/// All, in the order of the table.
+[[nodiscard]] std::vector<NamedKind> precision_kinds();
 
 namespace precisions {
 

@@ -73,13 +73,17 @@ const NamedTable<LossScale>& table() {
   static constinit NeverDestroyed<Table> made;
   return made.get([] {
     return Table{"loss scale",
-                 {Table::entry<loss_scales::Identity>(by_nothing),
-                  Table::entry<loss_scales::Static>(by_one_number),
-                  Table::entry<loss_scales::Dynamic>(by_what_fits)}};
+                 {Table::entry<loss_scales::Identity>("none", by_nothing),
+                  Table::entry<loss_scales::Static>("that number", by_one_number),
+                  Table::entry<loss_scales::Dynamic>(
+                      "a number that falls when a gradient is not finite, and grows after a while",
+                      by_what_fits)}};
   });
 }
 
 }  // namespace
+
+std::vector<NamedKind> loss_scale_kinds() { return table().kinds(); }
 
 LossScale loss_scale(const LossScaleName& wanted) {
   LossScale made = table().make(wanted);

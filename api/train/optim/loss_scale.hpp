@@ -55,6 +55,8 @@ struct LossScale {
 
 using LossScaleName = Choice<struct LossScaleFamily>;
 [[nodiscard]] LossScale loss_scale(const LossScaleName& wanted);
+/// All, in the order of the table.
+[[nodiscard]] std::vector<NamedKind> loss_scale_kinds();
 
 namespace loss_scales {
 

@@ -87,11 +87,25 @@ const Table& table() {
   return made.get([] {
     return Table{
         "optimizer",
-        {Table::entry<optimizers::Sgd>(sgd), Table::entry<optimizers::Adam>(adam),
-         Table::entry<optimizers::AdamW>(adamw), Table::entry<optimizers::AdaBelief>(adabelief),
-         Table::entry<optimizers::AdaGrad>(adagrad), Table::entry<optimizers::Lamb>(lamb),
-         Table::entry<optimizers::NoisySgd>(noisy_sgd), Table::entry<optimizers::RAdam>(radam),
-         Table::entry<optimizers::RmsProp>(rmsprop), Table::entry<optimizers::Yogi>(yogi)}};
+        {Table::entry<optimizers::Sgd>("they themselves, with momentum if there is some", sgd),
+         Table::entry<optimizers::Adam>("their mean over the root of the mean of their squares",
+                                        adam),
+         Table::entry<optimizers::AdamW>("adam, and learning_rate·decay·p taken off besides",
+                                         adamw),
+         Table::entry<optimizers::AdaBelief>("adam, over how far they are from their mean",
+                                             adabelief),
+         Table::entry<optimizers::AdaGrad>(
+             "they, over the root of the sum of all their squares so far", adagrad),
+         Table::entry<optimizers::Lamb>("adamw, times how large parameters are beside the update",
+                                        lamb),
+         Table::entry<optimizers::NoisySgd>("sgd with noise, which falls from step to step",
+                                            noisy_sgd),
+         Table::entry<optimizers::RAdam>("adam that is momentum until its variance is known",
+                                         radam),
+         Table::entry<optimizers::RmsProp>("they, over the root of the mean of their squares",
+                                           rmsprop),
+         Table::entry<optimizers::Yogi>("adam whose mean of squares changes by its sign only",
+                                        yogi)}};
   });
 }
 
@@ -108,24 +122,6 @@ Update named_update(const std::string& name, Update update) {
 
 }  // namespace
 
-Optimizer optimizer(const OptimizerName& wanted, Schedule learning_rate) {
-  table().check(wanted);  // there is one: what is thrown below is an error of its own
-  return errors_as(wanted.name, [&] {
-    const Recipe recipe = table().make(wanted);
-    Update update =
-        recipe.compose(learning_rate ? updates::scale_by_learning_rate(std::move(learning_rate))
-                                     : updates::scale_by_learning_rate(recipe.learning_rate));
-    return Optimizer{wanted.text(), named_update(wanted.name, std::move(update))};
-  });
-}
-
-double own_learning_rate(const OptimizerName& wanted) { return table().make(wanted).learning_rate; }
-
-Optimizer training_optimizer(const OptimizerName& wanted, const TrainingOptions& options) {
-  Optimizer made = optimizer(wanted, options.schedule);
-  std::vector<Update> parts;
-  if (options.weight_decay != 0)
-    parts.push_back(updates::add_decayed_weights(options.weight_decay));
 void check(std::string_view op, const TrainingOptions& options) {
   const auto require = [op](bool fits, const char* name, const std::string& expected,
                             const std::string& got) {
@@ -146,13 +142,33 @@ void check(std::string_view op, const TrainingOptions& options) {
   above_0("clip_value", options.clip_value);
 }
 
+Optimizer optimizer(const OptimizerName& wanted, Schedule learning_rate) {
+  table().check(wanted);  // there is one: what is thrown below is an error of its own
+  return errors_as(wanted.name, [&] {
+    const Recipe recipe = table().make(wanted);
+    Update update =
+        recipe.compose(learning_rate ? updates::scale_by_learning_rate(std::move(learning_rate))
+                                     : updates::scale_by_learning_rate(recipe.learning_rate));
+    return Optimizer{wanted.text(), named_update(wanted.name, std::move(update))};
+  });
+}
+
+double own_learning_rate(const OptimizerName& wanted) { return table().make(wanted).learning_rate; }
+
+std::vector<NamedKind> optimizer_kinds() { return table().kinds(); }
+
+Optimizer training_optimizer(const OptimizerName& wanted, const TrainingOptions& options) {
+  check("training_optimizer", options);
+  Optimizer made = optimizer(wanted, options.schedule);
+  std::vector<Update> parts;
+  if (options.weight_decay != 0)
+    parts.push_back(updates::add_decayed_weights(options.weight_decay));
   if (options.clip_norm) parts.push_back(updates::clip_by_global_norm(*options.clip_norm, 1e-8));
   if (options.clip_value) parts.push_back(updates::clip(*options.clip_value));
   parts.push_back(std::move(made.update));
   made.update =
       updates::accumulate_gradients(options.accumulate_gradients, chain(std::move(parts)));
   return made;
-  check("training_optimizer", options);
 }
 
 Tensor learning_rate_scale(const Slots& slots) {

@@ -35,6 +35,8 @@ struct Optimizer {
 
 /// A schedule that is given replaces the learning_rate of the options.
 [[nodiscard]] Optimizer optimizer(const OptimizerName& wanted, Schedule learning_rate = {});
+/// All, in the order of the table.
+[[nodiscard]] std::vector<NamedKind> optimizer_kinds();
 
 /// What is done to gradients before the optimizer, in this order.
 struct TrainingOptions {
@@ -44,10 +46,10 @@ struct TrainingOptions {
   std::optional<double> clip_value = {};  ///< of each element
   Schedule schedule = {};                 ///< of the learning rate, by steps of the optimizer
 };
-[[nodiscard]] Optimizer training_optimizer(const OptimizerName& wanted,
-                                           const TrainingOptions& options);
 /// Throws invalid_parameter, as an error of `op`.
 void check(std::string_view op, const TrainingOptions& options);
+[[nodiscard]] Optimizer training_optimizer(const OptimizerName& wanted,
+                                           const TrainingOptions& options);
 
 /// What the learning rate is multiplied by now, and the slots with another such number. Throw
 /// not_found if there is no such slot; invalid_parameter unless the number is at least 0.

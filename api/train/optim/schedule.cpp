@@ -102,16 +102,25 @@ const Table& table() {
     return Table{
         "schedule",
         {Table::entry<schedules::Constant>(
-             [](const schedules::Constant& o) { return schedule(o.value); }),
-         Table::entry<schedules::LinearDecay>(linear_decay),
-         Table::entry<schedules::ExponentialDecay>(exponential_decay),
-         Table::entry<schedules::CosineDecay>(cosine_decay),
-         Table::entry<schedules::PolynomialDecay>(polynomial_decay),
-         Table::entry<schedules::Step>(by_steps), Table::entry<schedules::Exponential>(exponential),
-         Table::entry<schedules::Cosine>(cosine),
-         Table::entry<schedules::Warmup>([](const schedules::Warmup& o) {
-           return schedules::warmup(o.steps, o.from, schedule(o.then));
-         })}};
+             "value", [](const schedules::Constant& o) { return schedule(o.value); }),
+         Table::entry<schedules::LinearDecay>("value·t/warmup, then in a straight line to 0",
+                                              linear_decay),
+         Table::entry<schedules::ExponentialDecay>(
+             "value·decay_rate^((t - transition_begin)/transition_steps)", exponential_decay),
+         Table::entry<schedules::CosineDecay>(
+             "value·((1 + cos(π·min(t/decay_steps, 1)))/2 + alpha)", cosine_decay),
+         Table::entry<schedules::PolynomialDecay>(
+             "(value - end_value)·(1 - (t - transition_begin)/transition_steps)^power + end_value",
+             polynomial_decay),
+         Table::entry<schedules::Step>("base·gamma^floor(e/size), e being the epoch", by_steps),
+         Table::entry<schedules::Exponential>("base·gamma^e, e being the epoch", exponential),
+         Table::entry<schedules::Cosine>(
+             "min + (base - min)·(1 + cos(π·e/(epochs - 1)))/2, e being the epoch", cosine),
+         Table::entry<schedules::Warmup>(
+             "in a straight line to the first value of another schedule, which follows",
+             [](const schedules::Warmup& o) {
+               return schedules::warmup(o.steps, o.from, schedule(o.then));
+             })}};
   });
 }
 
@@ -128,6 +137,8 @@ void check_steps(const char* op, std::int64_t steps) {
 }
 
 }  // namespace
+
+std::vector<NamedKind> schedule_kinds() { return table().kinds(); }
 
 Schedule schedule(const ScheduleName& wanted) { return table().make(wanted); }
 

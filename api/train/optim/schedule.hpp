@@ -28,6 +28,8 @@ using Schedule = std::function<Tensor(const Tensor& step)>;
 
 using ScheduleName = Choice<struct ScheduleFamily>;
 [[nodiscard]] Schedule schedule(const ScheduleName& wanted);
+/// All, in the order of the table.
+[[nodiscard]] std::vector<NamedKind> schedule_kinds();
 /// That number at every step.
 [[nodiscard]] Schedule schedule(double value);
 
