@@ -174,9 +174,12 @@ if(STOKER_BUILD_COMMAND AND script_sources)
   target_link_libraries(stoker_train PRIVATE stoker_nn_script)
   stoker_program(stoker_ops stoker-ops "${STOKER_LIBEXEC}" ${folder}/ops_main.cpp ${folder}/verbs/ops.cpp)
   target_link_libraries(stoker_ops PRIVATE stoker_tensor)
+  stoker_program(stoker_layers stoker-layers "${STOKER_LIBEXEC}" ${folder}/layers_main.cpp
+                 ${folder}/verbs/layers.cpp)
+  target_link_libraries(stoker_layers PRIVATE stoker_nn)
 
   stoker_glob(command_sources ${folder}/*.cpp ${folder}/verbs/*.cpp)
-  list(FILTER command_sources EXCLUDE REGEX "/(main|train_main|train|training_files|ops_main|ops)\\.cpp$")
+  list(FILTER command_sources EXCLUDE REGEX "/(main|train_main|train|training_files|ops_main|ops|layers_main|layers)\\.cpp$")
   add_library(stoker_command_parts STATIC ${command_sources})
   target_link_libraries(
     stoker_command_parts PUBLIC stoker_settings stoker_script stoker_core CLI11::CLI11

@@ -1,5 +1,5 @@
-// The reference pages docs/reference/kernels.md and ops.md, as `stoker kernels --markdown` and `stoker ops
-// --markdown` write them. A test compares the pages with the definitions; `./dev docs` writes them again.
+// The reference pages docs/reference/kernels.md, ops.md and layers.md, as `stoker kernels --markdown` and its kin
+// write them. A test compares the pages with the definitions; `./dev docs` writes them again.
 //
 // Pure functions; any thread.
 #pragma once

@@ -34,9 +34,13 @@ struct SeparateVerb {
   /// Adds its options to its subcommand: `stoker` lists them in the manual page and completes them.
   void (*describe)(CLI::App& verb);
 };
+void describe_layers(CLI::App& verb);
 void describe_ops(CLI::App& verb);
 void describe_train(CLI::App& verb);
 inline constexpr SeparateVerb ops_verb{"ops", "List the operations on tensors", &describe_ops};
+inline constexpr SeparateVerb layers_verb{
+    "layers", "List the layers, losses, optimizers and their kin, or describe one",
+    &describe_layers};
 inline constexpr SeparateVerb train_verb{"train", "Train the model that a Lua script describes",
                                          &describe_train};
 /// Its subcommand, in its own program and in the list of `stoker`.
@@ -45,6 +49,7 @@ CLI::App* add_separate(CLI::App& app, const SeparateVerb& verb);
 void add_devices(CLI::App& app, Choice& choice);
 void add_doctor(CLI::App& app, Choice& choice);
 void add_kernels(CLI::App& app, Choice& choice);
+void add_layers(CLI::App& app, Choice& choice);
 void add_ops(CLI::App& app, Choice& choice);
 void add_run(CLI::App& app, Choice& choice);
 void add_train(CLI::App& app, Choice& choice);

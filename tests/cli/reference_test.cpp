@@ -48,6 +48,7 @@ TEST(Reference, pages_are_what_the_definitions_say) {
   const std::string advice = "docs/reference is out of date: run ./dev docs and commit it";
   EXPECT_EQ(stoker_command({"kernels", "--markdown"}).out, page("kernels.md")) << advice;
   EXPECT_EQ(stoker_command({"ops", "--markdown"}).out, page("ops.md")) << advice;
+  EXPECT_EQ(stoker_command({"layers", "--markdown"}).out, page("layers.md")) << advice;
 }
 
 TEST(Reference, the_manual_page_has_every_verb_and_option) {
@@ -58,7 +59,7 @@ TEST(Reference, the_manual_page_has_every_verb_and_option) {
     for (const char c : text) roff += c == '-' ? "\\-" : std::string(1, c);
     return roff;
   };
-  ASSERT_EQ(listed_verbs().size(), 8U);
+  ASSERT_EQ(listed_verbs().size(), 9U);
   for (const std::string& verb : listed_verbs()) {
     EXPECT_TRUE(contains(manual, ".SS \"stoker " + verb + "\"")) << verb;
     EXPECT_FALSE(options_of(verb).empty()) << verb;

@@ -9,7 +9,7 @@
 namespace stoker {
 namespace {
 
-const std::vector<std::string> verbs = {"devices", "doctor", "kernels", "ops",
+const std::vector<std::string> verbs = {"devices", "doctor", "kernels", "ops",  "layers",
                                         "run",     "train",  "observe", "bench"};
 
 std::string file_text(const std::string& name) {
@@ -83,7 +83,7 @@ TEST_F(Usage, each_verb_has_help_of_its_own) {
 TEST_F(Usage, a_verb_whose_program_is_missing_says_where_it_should_be) {
   // The command alone, in a folder of its own.
   const char* const alone = R"(cp "$1" alone && shift && ./alone "$@")";
-  for (const std::string verb : {"train", "ops"}) {
+  for (const std::string verb : {"train", "ops", "layers"}) {
     const CommandResult text = stoker_command_in({directory, {}, alone}, {verb, "--quiet"});
     EXPECT_EQ(text.exit_code, 3) << verb;
     EXPECT_TRUE(contains(text.err, "there is no stoker-" + verb + " beside this program"));

@@ -7,30 +7,16 @@
 
 #include "stoker/api/command_line/markdown.hpp"
 #include "stoker/api/command_line/output.hpp"
+#include "stoker/api/command_line/param_text.hpp"
 #include "stoker/api/command_line/verbs.hpp"
 #include "stoker/kernels/kernel.hpp"
 
 namespace stoker::command_line {
 namespace {
 
-/// A default value as JSON of its own type.
-nlohmann::json value_json(const ParamValue& value) {
-  return std::visit([](const auto& held) { return nlohmann::json(held); }, value);
-}
-
 nlohmann::json describe_json(const Kernel& kernel) {
   nlohmann::json params = nlohmann::json::array();
-  for (const ParamSpec& param : kernel.params) {
-    nlohmann::json entry{{"name", param.name},
-                         {"type", to_string(param.type)},
-                         {"doc", param.doc},
-                         {"required", !param.fallback}};
-    if (param.fallback) entry["default"] = value_json(*param.fallback);
-    if (param.min) entry["min"] = *param.min;
-    if (param.max) entry["max"] = *param.max;
-    if (!param.choices.empty()) entry["choices"] = param.choices;
-    params.push_back(std::move(entry));
-  }
+  for (const ParamSpec& param : kernel.params) params.push_back(to_json(param));
   nlohmann::json dtypes = nlohmann::json::array();
   for (const DType dtype : kernel.dtypes) dtypes.push_back(to_string(dtype));
   nlohmann::json devices{"cpu"};
@@ -47,21 +33,6 @@ nlohmann::json describe_json(const Kernel& kernel) {
           {"devices", devices}};
 }
 
-void print_param(const ParamSpec& param) {
-  std::cout << "  " << std::left << std::setw(16) << param.name << std::setw(10)
-            << to_string(param.type)
-            << (param.fallback ? "default " + to_string(*param.fallback) : std::string{"required"});
-  for (std::size_t i = 0; i < param.choices.size(); ++i)
-    std::cout << (i == 0 ? "; " : " | ") << param.choices[i];
-  if (param.min || param.max) {
-    std::cout << "; ";
-    if (param.min) std::cout << *param.min << " ≤ ";
-    std::cout << "it";
-    if (param.max) std::cout << " ≤ " << *param.max;
-  }
-  std::cout << "\n    " << param.doc << '\n';
-}
-
 void print_kernel(const Kernel& kernel) {
   std::cout << kernel.name;
   for (const std::string& alias : kernel.aliases) std::cout << ", " << alias;
@@ -73,7 +44,7 @@ void print_kernel(const Kernel& kernel) {
   for (const DType dtype : kernel.dtypes) std::cout << ' ' << to_string(dtype);
   std::cout << "\nRuns on: cpu" << (kernel.gpu ? ", vulkan" : "") << '\n';
   if (!kernel.params.empty()) std::cout << "Parameters:\n";
-  for (const ParamSpec& param : kernel.params) print_param(param);
+  for (const ParamSpec& param : kernel.params) std::cout << param_lines(param);
 }
 
 void print_list(const std::vector<std::shared_ptr<const Kernel>>& kernels) {
@@ -84,18 +55,6 @@ void print_list(const std::vector<std::shared_ptr<const Kernel>>& kernels) {
     for (const Kernel* kernel : members)
       std::cout << "  " << std::left << std::setw(22) << kernel->name << kernel->summary << '\n';
   }
-}
-
-void print_param_row(const ParamSpec& param) {
-  std::cout << "| `" << param.name << "` | " << to_string(param.type) << " | "
-            << (param.fallback ? "`" + to_string(*param.fallback) + "`" : std::string{"required"})
-            << " | ";
-  for (std::size_t i = 0; i < param.choices.size(); ++i)
-    std::cout << (i == 0 ? "`" : ", `") << param.choices[i] << '`';
-  if (param.min) std::cout << "≥ " << to_string(ParamValue{*param.min});
-  if (param.min && param.max) std::cout << ", ";
-  if (param.max) std::cout << "≤ " << to_string(ParamValue{*param.max});
-  std::cout << " | " << markdown_text(param.doc) << " |\n";
 }
 
 void print_section(const Kernel& kernel) {
@@ -111,9 +70,7 @@ void print_section(const Kernel& kernel) {
   std::cout << "\n- Dtypes of the first: " << dtypes_in_words(dtypes) << "\n- Devices: cpu"
             << (kernel.gpu ? ", vulkan" : "") << '\n';
   if (kernel.in_place) std::cout << "- The output may be the memory of the first input.\n";
-  if (kernel.params.empty()) return;
-  std::cout << "\n| parameter | type | default | range | |\n|---|---|---|---|---|\n";
-  for (const ParamSpec& param : kernel.params) print_param_row(param);
+  std::cout << param_table("parameter", kernel.params);
 }
 
 int print_page() {
