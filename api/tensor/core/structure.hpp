@@ -19,6 +19,14 @@
 
 #include "stoker/api/tensor/core/tensor.hpp"
 
+namespace stoker {
+
+/// A function of single elements, as exp and relu are. jit() and its kin take one by its name, also where the name has
+/// other meanings: the words for activations in stoker::nn are functions, too.
+using ElementFunction = Tensor (*)(const TensorLike& x);
+
+}  // namespace stoker
+
 namespace stoker::detail {
 
 /// `visit` calls a visitor with each tensor, in order; `describe` writes what tells values of the type

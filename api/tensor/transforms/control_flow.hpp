@@ -177,5 +177,8 @@ template <class F, class Xs> [[nodiscard]] auto map(const F& function, const Xs&
       detail::scan_of("map", {}, sequences, parameters, {}, detail::tensors_of(result), false);
   return detail::with_tensors(std::move(result), made);
 }
+template <class Xs> [[nodiscard]] auto map(ElementFunction function, const Xs& xs) {
+  return map<ElementFunction, Xs>(function, xs);
+}
 
 }  // namespace stoker

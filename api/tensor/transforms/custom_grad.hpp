@@ -83,5 +83,8 @@ template <class F> [[nodiscard]] auto checkpoint(F function) {
     return Y{detail::with_tensors(y, detail::checkpointed(traced, detail::tensors_of(y), tensors))};
   };
 }
+[[nodiscard]] inline auto checkpoint(ElementFunction function) {
+  return checkpoint<ElementFunction>(function);
+}
 
 }  // namespace stoker

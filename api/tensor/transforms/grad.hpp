@@ -44,6 +44,9 @@ template <class F> [[nodiscard]] auto value_and_grad(F function) {
     return std::pair{result, detail::with_tensors(x, detail::gradients_of(result, variables))};
   };
 }
+[[nodiscard]] inline auto value_and_grad(ElementFunction function) {
+  return value_and_grad<ElementFunction>(function);
+}
 
 /// The same of a function with more results than the one that is differentiated: `pick` takes that scalar
 /// out of them. Gives {f(x, rest…), d pick(f)/dx}.
@@ -63,6 +66,7 @@ template <class F> [[nodiscard]] auto grad(F function) {
   return [both = value_and_grad(std::move(function))]<class X, class... Rest>(
              const X& x, const Rest&... rest) { return both(x, rest...).second; };
 }
+[[nodiscard]] inline auto grad(ElementFunction function) { return grad<ElementFunction>(function); }
 
 /// f(x), and a function that takes a gradient by f's result to the gradient by x.
 template <class F, class X> [[nodiscard]] auto vjp(const F& function, const X& x) {
@@ -77,6 +81,9 @@ template <class F, class X> [[nodiscard]] auto vjp(const F& function, const X& x
   };
   return std::pair{std::move(result), std::move(pull)};
 }
+template <class X> [[nodiscard]] auto vjp(ElementFunction function, const X& x) {
+  return vjp<ElementFunction, X>(function, x);
+}
 
 /// f(x), and how f changes where x moves along `tangent`. Two backward passes, one through the other.
 template <class F, class X>
@@ -88,6 +95,9 @@ template <class F, class X>
   auto moved = detail::with_tensors(
       result, detail::pushed_forward(detail::tensors_of(result), variables, tangents));
   return std::pair{std::move(result), std::move(moved)};
+}
+template <class X> [[nodiscard]] auto jvp(ElementFunction function, const X& x, const X& tangent) {
+  return jvp<ElementFunction, X>(function, x, tangent);
 }
 
 /// The same elements, through which no gradient passes.

@@ -319,6 +319,10 @@ template <class Out, class... Args> class Compiled {
 template <class F> [[nodiscard]] Jitted<F> jit(F function, JitOptions options = {}) {
   return Jitted<F>{std::move(function), std::move(options)};
 }
+[[nodiscard]] inline Jitted<ElementFunction> jit(ElementFunction function,
+                                                 JitOptions options = {}) {
+  return Jitted<ElementFunction>{function, std::move(options)};
+}
 
 /// What computes these tensors, for people: one line for each operation; for Graphviz.
 [[nodiscard]] std::string graph_text(std::span<const Tensor> tensors);

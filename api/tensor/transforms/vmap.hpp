@@ -65,5 +65,8 @@ template <class F> [[nodiscard]] auto vmap(F function, VmapAxes axes = {}) {
         result, detail::all_elements(call, detail::tensors_of(result), axes.out_axis))};
   };
 }
+[[nodiscard]] inline auto vmap(ElementFunction function, VmapAxes axes = {}) {
+  return vmap<ElementFunction>(function, std::move(axes));
+}
 
 }  // namespace stoker
