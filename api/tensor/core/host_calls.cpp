@@ -12,6 +12,8 @@ constexpr char hook_scopes = 0;  // its address
 
 HookScope::HookScope(const NamedHooks& hooks) : ContextScope{&hook_scopes}, hooks_{hooks} {}
 
+bool HookScope::is_active() noexcept { return innermost(&hook_scopes) != nullptr; }
+
 Tensor hook(const std::string& name, const Tensor& x, std::function<void(const Tensor&)> look) {
   for (const ContextScope* scope = HookScope::innermost(&hook_scopes); scope;) {
     const auto& here = static_cast<const HookScope&>(*scope);

@@ -41,6 +41,8 @@ using NamedHooks = std::map<std::string, std::function<void(const Tensor&)>>;
 class HookScope : private ContextScope {
  public:
   explicit HookScope(const NamedHooks& hooks);
+  /// Whether the calling process or plain thread is in one.
+  [[nodiscard]] static bool is_active() noexcept;
 
  private:
   friend Tensor hook(const std::string& name, const Tensor& x,

@@ -113,6 +113,14 @@ TensorMap SafetensorsFile::load_all() const {
   return tensors;
 }
 
+std::vector<std::byte> SafetensorsFile::bytes_of(std::string_view name) const {
+  const files::SafetensorsEntry& entry = state_->at(name, "safetensors.bytes_of");
+  std::vector<std::byte> bytes(entry.spec.bytes());
+  state_->source->read(state_->data + entry.begin, bytes).value();
+  state_->source->forget(state_->data + entry.begin, bytes.size());
+  return bytes;
+}
+
 SafetensorsFile open_safetensors(const std::filesystem::path& path,
                                  const SafetensorsOptions& options) {
   auto source = files::open_source(path, options.mapped, open_op).value();

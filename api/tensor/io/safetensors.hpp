@@ -48,6 +48,8 @@ class SafetensorsFile {
   /// Throws not_found.
   [[nodiscard]] Tensor load(std::string_view name) const;
   [[nodiscard]] TensorMap load_all() const;
+  /// The elements of one, row by row, without a device. Throws not_found.
+  [[nodiscard]] std::vector<std::byte> bytes_of(std::string_view name) const;
 
  private:
   struct State;

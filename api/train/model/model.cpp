@@ -2,92 +2,58 @@
 
 #include <algorithm>
 
-#include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/tensor/math/random.hpp"
+#include "stoker/api/tensor/transforms/jit.hpp"
 #include "stoker/api/tensor/views/slicing.hpp"
-#include "stoker/api/train/model/model_data.hpp"
+#include "stoker/api/train/model/inference.hpp"
+#include "stoker/api/train/model/model_file.hpp"
+#include "stoker/api/train/model/model_state.hpp"
+#include "stoker/api/train/model/parameter_files.hpp"
+#include "stoker/api/train/model/quantized_network.hpp"
 
 namespace stoker::nn {
-namespace {
 
-std::vector<Loss> losses_of(const Network& network, const ModelOptions& options) {
-  std::vector<Loss> made;
-  for (const LossName& one : options.losses) made.push_back(loss(one));
-  if (made.empty()) made.assign(network.outputs().size(), loss(options.loss));
-  return made;
+struct Model::Data {
+  Data(Network its_network, ModelOptions its_options)
+      : network{std::move(its_network)},
+        options{std::move(its_options)},
+        precision{stoker::nn::precision(options.precision)},
+        inference{with_precision(network, precision)},
+        device{options.device ? *options.device : current_device()},
+        optimizer{optimizer_of(options)},
+        state{device, options.seed, make_step(), first_variables()} {}
+
+  [[nodiscard]] std::vector<Tensor> here(const std::vector<Tensor>& tensors) const;
+  /// The same of inputs, of which optional ones may be without a value.
+  [[nodiscard]] std::vector<Tensor> inputs_here(const std::vector<Tensor>& inputs) const;
+  /// Puts these in the place of some variables or all: names and shapes were checked.
+  void replace(const Variables& some);
+
+  const Network network;
+  const ModelOptions options;
+  const Precision precision;
+  const Inference inference;  ///< of the network as it is computed
+  const Device device;
+  const Optimizer optimizer;
+  ModelState state;
+
+ private:
+  [[nodiscard]] ModelState::MakeStep make_step() const;
+  [[nodiscard]] Variables first_variables() const;
+};
+
+ModelState::MakeStep Model::Data::make_step() const {
+  return [running = inference.network(), losses = losses_of(options, network.outputs().size()),
+          optimizer = optimizer,
+          how = step_options_of(options, precision)](std::set<std::string> frozen) {
+    return TrainingStep{running, losses, optimizer, std::move(frozen), how};
+  };
 }
 
-/// The most of what is the same in two sets of slots: all that belongs to no parameter, or to one
-/// that is still trained.
-Slots carried_over(const Slots& before, Slots now) {
-  for (auto& [name, tensor] : now)
-    if (const auto known = before.find(name);
-        known != before.end() && known->second.spec() == tensor.spec())
-      tensor = known->second;
-  return now;
-}
-
-}  // namespace
-
-Variables moved(const Variables& variables, const Device& device) {
-  Variables made;
-  for (const auto& [name, tensor] : variables) made.emplace(name, tensor.to(device));
-  return made;
-}
-
-LossScaleName loss_scale_of(const ModelOptions& options, const Precision& precision) {
-  if (!options.loss_scale.empty()) return options.loss_scale;
-  if (precision.compute == DType::f16) return loss_scales::Dynamic{};
-  return loss_scales::Identity{};
-}
-
-Optimizer optimizer_of(const ModelOptions& options) {
-  OptimizerName wanted = options.optimizer;
-  if (options.schedule && (options.learning_rate || wanted.options.find("learning_rate")))
-    throw Error{
-        "model",
-        ErrorCode::invalid_parameter,
-        "learning_rate: expected none beside a schedule, which says what it is at each step",
-        {{"parameter", "learning_rate"}}};
-  if (options.learning_rate) wanted.options.set("learning_rate", *options.learning_rate);
-  const TrainingOptions training{.accumulate_gradients = options.accumulate_gradients,
-                                 .weight_decay = options.weight_decay,
-                                 .clip_norm = options.clip_norm,
-                                 .clip_value = options.clip_value,
-                                 .schedule = options.schedule};
-  check("model", training);
-  return training_optimizer(wanted, training);
-}
-
-Model::Data::Data(Network its_network, ModelOptions its_options)
-    : network{std::move(its_network)},
-      options{std::move(its_options)},
-      precision{stoker::nn::precision(options.precision)},
-      running{with_precision(network, precision)},
-      device{options.device ? *options.device : current_device()},
-      losses{losses_of(network, options)},
-      optimizer{optimizer_of(options)},
-      step{step_without({})} {
+Variables Model::Data::first_variables() const {
   const DeviceScope scope{device};
-  const Tensor keys = random::split(random::key(options.seed));
-  state =
-      step.begin(stored(network, precision, network.initialize(keys[Index{0}])), keys[Index{1}]);
-  // On this device, whoever asks for them first.
-  std::vector<Tensor> all{state.key};
-  for (const auto* tensors : {&state.trained, &state.slots})
-    for (const auto& [name, tensor] : *tensors) all.push_back(tensor);
-  for (const auto& [name, tensor] : state.kept) all.push_back(tensor);
-  eval(all);
-}
-
-std::unique_lock<std::mutex> Model::Data::lock() const {
-  fork.check("model").value();
-  return std::unique_lock{mutex};
-}
-
-Model::Data::Now Model::Data::now() const {
-  const auto locked = lock();
-  return {step, state};
+  const Tensor key = random::split(random::key(options.seed))[Index{0}];
+  return stored(network, precision, network.initialize(key));
 }
 
 std::vector<Tensor> Model::Data::here(const std::vector<Tensor>& tensors) const {
@@ -95,7 +61,8 @@ std::vector<Tensor> Model::Data::here(const std::vector<Tensor>& tensors) const 
   for (const Tensor& tensor : tensors) {
     if (!tensor.has_value())
       throw Error{"model", ErrorCode::invalid_argument, "a tensor without a value was given"};
-    made.push_back(tensor.to(device));
+    // What is traced has no device.
+    made.push_back(stoker::detail::any_tracked({&tensor, 1}) ? tensor : tensor.to(device));
   }
   return made;
 }
@@ -110,53 +77,12 @@ std::vector<Tensor> Model::Data::inputs_here(const std::vector<Tensor>& inputs) 
   return made;
 }
 
-TrainingStep Model::Data::step_without(std::set<std::string> frozen) const {
-  if (options.checkpoints < 0)
-    throw Error{"model",
-                ErrorCode::invalid_parameter,
-                "checkpoints: expected 0 or more, got " + std::to_string(options.checkpoints),
-                {{"parameter", "checkpoints"}}};
-  return TrainingStep{running,
-                      losses,
-                      optimizer,
-                      std::move(frozen),
-                      {.loss_weights = options.loss_weights,
-                       .loss_scale = loss_scale_of(options, precision),
-                       .pieces = static_cast<std::size_t>(options.checkpoints)}};
-}
-
-void Model::Data::set_frozen(std::set<std::string> frozen) {
-  const DeviceScope scope{device};
-  TrainingStep next = step_without(std::move(frozen));
-  TrainingState begun = next.begin(state.variables(), state.key);
-  begun.slots = carried_over(state.slots, std::move(begun.slots));
-  step = std::move(next);
-  state = std::move(begun);
-}
-
-void Model::Data::choose_frozen(std::set<std::string> frozen) {
-  const bool some_left = std::ranges::any_of(network.layers(), [&](const LayerInfo& layer) {
-    return layer.parameters() > 0 && !frozen.contains(layer.name);
-  });
-  if (!some_left)
-    throw Error{"freeze", ErrorCode::invalid_argument,
-                "there would be nothing to train: every layer with parameters is frozen"};
-  set_frozen(std::move(frozen));
-}
-
-Tensor Model::Data::usable_key() const {
-  if (!state.key.buffer().handle().device()->is_lost()) return state.key;
-  return random::split(random::key(options.seed))[Index{1}];
-}
-
 void Model::Data::replace(const Variables& some) {
   const DeviceScope scope{device};
   Variables here = moved(some, device);
   // Without a policy other dtypes than the declared ones are welcome.
   if (!precision.full) here = stored(network, precision, std::move(here));
-  const auto locked = lock();
-  here.merge(state.variables());  // those that were not given
-  state = step.begin(here, usable_key());
+  state.replace(std::move(here));
 }
 
 Model::Model(Network network, ModelOptions options)
@@ -166,15 +92,21 @@ const Network& Model::network() const noexcept { return data_->network; }
 const ModelOptions& Model::options() const noexcept { return data_->options; }
 Device Model::device() const { return data_->device; }
 
-Tensor Model::predict(const Tensor& x) const { return predict(std::vector<Tensor>{x}).at(0); }
+// --- predictions ---------------------------------------------------------------------------------
 
-std::vector<Tensor> Model::predict(const std::vector<Tensor>& inputs) const {
-  const DeviceScope scope{data_->device};
-  return data_->running.forward(variables(), data_->inputs_here(inputs)).outputs;
+Tensor Model::predict(const Tensor& x, const CommandOptions& limits) const {
+  return predict(std::vector<Tensor>{x}, limits).at(0);
 }
 
-Variables Model::predict_by_name(const Variables& inputs) const {
-  std::vector<Tensor> outputs = predict(network().in_order(inputs));
+std::vector<Tensor> Model::predict(const std::vector<Tensor>& inputs,
+                                   const CommandOptions& limits) const {
+  const DeviceScope scope{data_->device};
+  const std::shared_ptr<const Variables> variables = data_->state.variables();
+  return data_->inference.run(*variables, data_->inputs_here(inputs), limits);
+}
+
+Variables Model::predict_by_name(const Variables& inputs, const CommandOptions& limits) const {
+  std::vector<Tensor> outputs = predict(network().in_order(inputs), limits);
   Variables named;
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].has_value())
@@ -182,35 +114,131 @@ Variables Model::predict_by_name(const Variables& inputs) const {
   return named;
 }
 
+Tensor Model::apply(const Variables& variables, const Tensor& x) const {
+  return apply(variables, std::vector<Tensor>{x}).at(0);
+}
+
+std::vector<Tensor> Model::apply(const Variables& variables,
+                                 const std::vector<Tensor>& inputs) const {
+  const DeviceScope scope{data_->device};
+  return data_->inference.apply(variables, inputs);
+}
+
 Tensor Model::compute_loss(const std::vector<Tensor>& predictions,
                            const std::vector<Tensor>& targets) const {
   const DeviceScope scope{data_->device};
-  return data_->now().step.total(data_->here(predictions), data_->here(targets));
+  return data_->state.now().step.total(data_->here(predictions), data_->here(targets));
 }
+
+// --- steps ---------------------------------------------------------------------------------------
 
 Tensor Model::train_step(const Batch& batch, const CommandOptions& limits) {
   const std::vector<Tensor> inputs = data_->inputs_here(batch.inputs);
-  const std::vector<Tensor> targets = data_->here(batch.targets);
-  const auto locked = data_->lock();
-  return data_->step.run(data_->state, inputs, targets, limits);
+  return data_->state.step(inputs, data_->here(batch.targets), limits);
 }
 
 TrainingStep::Gradients Model::compute_gradients(const Batch& batch) const {
   const std::vector<Tensor> inputs = data_->inputs_here(batch.inputs);
   const std::vector<Tensor> targets = data_->here(batch.targets);
-  const auto locked = data_->lock();
-  return data_->step.gradients(data_->state, inputs, targets);
+  const auto [step, state] = data_->state.now();
+  return step.gradients(state, inputs, targets);
 }
 
-void Model::set_learning_rate_scale(double scale) {
-  const DeviceScope scope{data_->device};
-  const auto locked = data_->lock();
-  data_->state.slots = with_learning_rate_scale(data_->state.slots, scale);
+double Model::evaluate(const Dataset& data, std::int64_t batch_size,
+                       const CommandOptions& limits) const {
+  return evaluate(data, {}, batch_size, limits).loss;
 }
+
+Evaluation Model::evaluate(const Dataset& data, const std::vector<MetricName>& metrics,
+                           std::int64_t batch_size, const CommandOptions& limits) const {
+  const DeviceScope scope{data_->device};
+  const auto [step, state] = data_->state.now();
+  return stoker::nn::evaluate(step, data_->inference, state.variables(), data, metrics, batch_size,
+                              limits);
+}
+
+StepProfile Model::profile_step(const Batch& batch, int runs) const {
+  const DeviceScope scope{data_->device};
+  const std::vector<Tensor> inputs = data_->inputs_here(batch.inputs);
+  const std::vector<Tensor> targets = data_->here(batch.targets);
+  const auto [step, state] = data_->state.now();
+  return stoker::nn::profile_step(step, state, inputs, targets, runs);
+}
+
+StepMemory Model::step_memory(const Batch& batch) const {
+  const std::vector<Tensor> inputs = data_->inputs_here(batch.inputs);
+  const std::vector<Tensor> targets = data_->here(batch.targets);
+  const auto [step, state] = data_->state.now();
+  return stoker::nn::step_memory(step, state, inputs, targets);
+}
+
+std::string Model::trace_step(const Batch& batch) const {
+  const std::vector<Tensor> inputs = data_->inputs_here(batch.inputs);
+  const std::vector<Tensor> targets = data_->here(batch.targets);
+  const auto [step, state] = data_->state.now();
+  return step.text(state, inputs, targets) + step.plan(state, inputs, targets);
+}
+
+Timing Model::benchmark(const std::vector<Tensor>& inputs, int warmup, int runs) const {
+  return time_of([&] { return predict(inputs); }, warmup, runs);
+}
+
+// --- what changes --------------------------------------------------------------------------------
+
+Variables Model::variables() const { return *data_->state.variables(); }
+
+Variables Model::variables(Part part) const {
+  const auto [step, state] = data_->state.now();
+  return part_of(state.variables(), part, network(), step.frozen());
+}
+
+void Model::update_variables(Variables variables) {
+  network().check(variables);
+  data_->replace(variables);
+}
+
+void Model::merge_variables(const Variables& some) {
+  Variables all = variables();
+  for (const auto& [name, tensor] : some) all.insert_or_assign(name, tensor);
+  network().check(all);
+  data_->replace(some);
+}
+
+void Model::freeze(const std::vector<std::string>& layers) {
+  for (const std::string& name : layers) (void)network().layer(name);
+  data_->state.choose_frozen([&](std::set<std::string> frozen) {
+    frozen.insert(layers.begin(), layers.end());
+    const bool some_left = std::ranges::any_of(network().layers(), [&](const LayerInfo& layer) {
+      return layer.parameters() > 0 && !frozen.contains(layer.name);
+    });
+    if (!some_left)
+      throw Error{"freeze", ErrorCode::invalid_argument,
+                  "there would be nothing to train: every layer with parameters is frozen"};
+    return frozen;
+  });
+}
+
+void Model::freeze(const std::function<bool(const LayerInfo&)>& which) {
+  std::vector<std::string> layers;
+  for (const LayerInfo& layer : network().layers())
+    if (which(layer)) layers.push_back(layer.name);
+  freeze(layers);
+}
+
+void Model::unfreeze(const std::vector<std::string>& layers) {
+  for (const std::string& name : layers) (void)network().layer(name);
+  data_->state.choose_frozen([&](std::set<std::string> frozen) {
+    for (const std::string& name : layers) frozen.erase(name);
+    return frozen;
+  });
+}
+
+std::set<std::string> Model::frozen() const { return data_->state.frozen(); }
+
+void Model::set_learning_rate_scale(double scale) { data_->state.set_learning_rate_scale(scale); }
 
 double Model::learning_rate_scale() const {
-  const TrainingState now = state();
-  return stoker::nn::learning_rate_scale(now.slots).item<double>();
+  return stoker::nn::learning_rate_scale(state().slots).item<double>();
 }
 
 double Model::loss_scale() const {
@@ -223,15 +251,43 @@ std::int64_t Model::skipped_steps() const {
   return skipped.has_value() ? skipped.item<std::int64_t>() : 0;
 }
 
+TrainingState Model::state() const { return data_->state.state(); }
+
+void Model::restore(TrainingState state) {
+  network().check(state.variables());
+  data_->state.restore(std::move(state));
+}
+
+// --- other models --------------------------------------------------------------------------------
+
 Model Model::compile(ModelOptions options) const {
-  data_->fork.check("model").value();
+  data_->state.check_fork();
   if (!options.device) options.device = device();
   Model made{network(), std::move(options)};
-  const auto [step, state] = data_->now();
+  const auto [step, state] = data_->state.now();
   made.data_->replace(stored(network(), made.data_->precision, state.variables()));
-  const auto locked = made.data_->lock();
-  made.data_->set_frozen(step.frozen());
+  made.data_->state.choose_frozen([&, &step = step](const auto&) { return step.frozen(); });
   return made;
+}
+
+QuantizedModel Model::quantize(DType to) const {
+  return quantize(to == DType::s8 ? "int8" : std::string{to_string(to)});
+}
+
+QuantizedModel Model::quantize(const std::string& to) const {
+  const DeviceScope scope{device()};
+  const auto [step, state] = data_->state.now();
+  QuantizedNetwork made = quantized(network(), state.variables(), to);
+  ModelOptions options = data_->options;
+  options.device = device();
+  if (made.precision) {
+    options.precision = *made.precision;
+    options.loss_scale = loss_scales::Identity{};
+  }
+  Model model{std::move(made.network), std::move(options)};
+  model.data_->replace(made.variables);
+  model.data_->state.choose_frozen([&, &step = step](const auto&) { return step.frozen(); });
+  return {std::move(model), std::move(made.quantized), std::move(made.left)};
 }
 
 Model Model::clone() const { return to_device(data_->device, true); }
@@ -239,35 +295,72 @@ Model Model::clone() const { return to_device(data_->device, true); }
 Model Model::to_device(const Device& device) const { return to_device(device, false); }
 
 Model Model::to_device(const Device& device, bool always) const {
-  data_->fork.check("model").value();
+  data_->state.check_fork();
   if (!always && device == data_->device) return *this;
   ModelOptions options = data_->options;
   options.device = device;
   Model made{network(), std::move(options)};
   const DeviceScope scope{device};
-  auto [step, now] = data_->now();
-  const auto locked = made.data_->lock();
-  made.data_->set_frozen(step.frozen());
-  const auto move_all = [&](auto& tensors) {
-    for (auto& [name, tensor] : tensors) tensor = tensor.to(device);
-  };
-  move_all(now.trained);
-  move_all(now.kept);
-  move_all(now.slots);
-  now.key = now.key.to(device);
-  made.data_->state = std::move(now);
+  const auto [step, now] = data_->state.now();
+  made.data_->state.choose_frozen([&, &step = step](const auto&) { return step.frozen(); });
+  made.data_->state.restore(moved(now, device));
   return made;
 }
 
-TrainingState Model::state() const {
-  const auto locked = data_->lock();
-  return data_->state;
+// --- for people and files ------------------------------------------------------------------------
+
+ModelInfo Model::info() const {
+  const auto [step, state] = data_->state.now();
+  ModelInfo info = info_of(network(), options(), data_->optimizer, state, step.frozen());
+  info.device = data_->device.name();
+  return info;
 }
 
-void Model::restore(TrainingState state) {
-  network().check(state.variables());
-  const auto locked = data_->lock();
-  data_->state = std::move(state);
+std::string Model::summary() const {
+  const auto [step, state] = data_->state.now();
+  return summary_of(network(), state.variables(), step.frozen());
+}
+
+void Model::save(const std::filesystem::path& path,
+                 const std::map<std::string, std::string>& more) const {
+  const auto [step, state] = data_->state.now();
+  write_model(path, {network(), options(), step.frozen(), state}, more);
+}
+
+Model Model::load(const std::filesystem::path& path, std::optional<Device> device,
+                  Schedule schedule) {
+  std::optional<DeviceScope> scope;
+  if (device) scope.emplace(*device);
+  const ModelFile file{path};
+  file.check_schedule(static_cast<bool>(schedule));
+  ModelOptions options = file.options();
+  options.device = device;
+  options.schedule = std::move(schedule);
+  Model made{file.network(), std::move(options)};
+  // Also all of them: whoever saved the model had it so.
+  if (!file.frozen().empty())
+    made.data_->state.choose_frozen([&](const auto&) { return file.frozen(); });
+  const DeviceScope there{made.device()};
+  made.restore(file.state(made.state()));
+  return made;
+}
+
+void Model::export_params(const std::filesystem::path& path) const {
+  stoker::nn::export_params(variables(), path);
+}
+
+void Model::import_params(const std::filesystem::path& path) {
+  const DeviceScope scope{device()};
+  data_->replace(stoker::nn::import_params(variables(), path));
+}
+
+std::vector<std::byte> Model::serialize_params() const {
+  return stoker::nn::serialize_params(variables());
+}
+
+void Model::deserialize_params(std::span<const std::byte> bytes) {
+  const DeviceScope scope{device()};
+  data_->replace(stoker::nn::deserialize_params(variables(), bytes));
 }
 
 }  // namespace stoker::nn

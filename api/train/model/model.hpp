@@ -20,88 +20,13 @@
 #include <optional>
 
 #include "stoker/api/data/loader.hpp"
-#include "stoker/api/nn/functional/metric.hpp"
-#include "stoker/api/train/model/precision.hpp"
-#include "stoker/api/train/model/training_step.hpp"
+#include "stoker/api/train/model/evaluation.hpp"
+#include "stoker/api/train/model/model_info.hpp"
+#include "stoker/api/train/model/model_options.hpp"
+#include "stoker/api/train/model/parts.hpp"
+#include "stoker/api/train/model/step_costs.hpp"
 
 namespace stoker::nn {
-
-struct ModelOptions {
-  std::vector<LossName> losses = {};       ///< one for each output; instead of `loss`
-  LossName loss = losses::CrossEntropy{};  ///< of every output
-  OptimizerName optimizer = optimizers::Adam{};
-  std::optional<double> learning_rate = {};  ///< instead of the optimizer's own
-  std::int64_t accumulate_gradients = 1;
-  double weight_decay = 0;
-  std::optional<double> clip_norm = {};
-  std::optional<double> clip_value = {};
-  Schedule schedule = {};                        ///< of the learning rate, by steps
-  std::vector<double> loss_weights = {};         ///< one for each output, times its loss; none: 1
-  PrecisionName precision = precisions::Full{};  ///< see precision.hpp
-  LossScaleName loss_scale = {};  ///< see loss_scale.hpp; none: Dynamic computing in f16
-  /// Above 0: the forward pass of a step is cut into so many pieces, of which only what one hands to
-  /// the next is kept for the gradients; the rest is computed once more. See step_memory().
-  std::int64_t checkpoints = 0;
-  std::optional<Device> device = {};  ///< current_device() if none is given
-  std::uint64_t seed = 0;
-};
-
-struct ModelInfo {
-  std::size_t parameters = 0;
-  std::size_t trainable = 0;
-  std::size_t layers = 0;
-  std::size_t frozen_layers = 0;
-  std::size_t bytes = 0;  ///< of all variables
-  std::size_t optimizer_bytes = 0;
-  std::string loss;
-  std::string optimizer;
-  double weight_decay = 0;
-  std::string precision;
-  std::string loss_scale;
-  std::string device;
-};
-
-/// Of one call, in milliseconds.
-struct Timing {
-  double average = 0, least = 0, most = 0, median = 0, deviation = 0;
-  int runs = 0;
-};
-
-/// What evaluate() finds.
-struct Evaluation {
-  double loss = 0;
-  std::map<std::string, double> metrics;  ///< by what they were asked for as
-};
-
-/// Device memory of one step, in bytes.
-struct StepMemory {
-  std::uint64_t working = 0;  ///< what the step's program needs while it runs
-  std::uint64_t batch = 0;
-  std::uint64_t variables = 0;
-  std::uint64_t optimizer = 0;
-  /// With the variables and slots that the step makes beside those it reads.
-  [[nodiscard]] std::uint64_t peak() const noexcept {
-    return working + batch + 2 * (variables + optimizer);
-  }
-};
-
-/// Of one step, in milliseconds, each measured by itself and waited for.
-struct StepProfile {
-  double forward = 0, backward = 0, optimizer = 0, total = 0;
-  double loss = 0;
-  StepMemory memory = {};
-};
-
-/// Which of a model's variables: what training changes by gradients and what layers keep
-/// themselves, of all layers, of those that are trained, of those that are frozen.
-enum class Part : std::uint8_t {
-  parameters,
-  states,
-  trainable_parameters,
-  frozen_parameters,
-  trainable_states,
-  frozen_states
-};
 
 struct QuantizedModel;
 
@@ -116,13 +41,23 @@ class Model {
   [[nodiscard]] const ModelOptions& options() const noexcept;
   [[nodiscard]] Device device() const;
 
-  /// The network's outputs in inference mode. One input, one output; or all of them. They are not
-  /// computed yet: limits are given to what computes them, predict(x).read<float>(limits).
-  [[nodiscard]] Tensor predict(const Tensor& x) const;
-  [[nodiscard]] std::vector<Tensor> predict(const std::vector<Tensor>& inputs) const;
+  /// The network's outputs in inference mode. One input, one output; or all of them. They are started, as one
+  /// program, which inputs of the same shapes and dtypes share whatever the model's numbers are by then
+  /// (inference.hpp); `limits` end it.
+  ///
+  /// Inside of jit(), grad() and vmap() it becomes a part of what is traced there, with the numbers that the
+  /// model has when it is called: a traced function goes on with those. apply() takes them as arguments.
+  [[nodiscard]] Tensor predict(const Tensor& x, const CommandOptions& limits = {}) const;
+  [[nodiscard]] std::vector<Tensor> predict(const std::vector<Tensor>& inputs,
+                                            const CommandOptions& limits = {}) const;
   /// The same by name: Network::in_order() and output_names(). Optional inputs may be left out; outputs that
   /// are missing then are not in the result.
-  [[nodiscard]] Variables predict_by_name(const Variables& inputs) const;
+  [[nodiscard]] Variables predict_by_name(const Variables& inputs,
+                                          const CommandOptions& limits = {}) const;
+  /// What predict() computes, of these variables in the place of the model's: pure and not computed yet.
+  [[nodiscard]] Tensor apply(const Variables& variables, const Tensor& x) const;
+  [[nodiscard]] std::vector<Tensor> apply(const Variables& variables,
+                                          const std::vector<Tensor>& inputs) const;
 
   /// The losses of such predictions, weighted and added up, as a step has it: one of each for each
   /// output.

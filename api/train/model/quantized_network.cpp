@@ -1,9 +1,9 @@
-// Models whose weights take less memory.
-#include <algorithm>
+#include "stoker/api/train/model/quantized_network.hpp"
+
+#include <array>
 
 #include "stoker/api/nn/layers/dense.hpp"
 #include "stoker/api/nn/layers/quantized_dense.hpp"
-#include "stoker/api/train/model/model_data.hpp"
 #include "stoker/api/train/model/quantization.hpp"
 #include "stoker/api/train/optim/loss_scale.hpp"
 #include "stoker/runtime/base/nearest_name.hpp"
@@ -57,62 +57,45 @@ bool can_be_8_bits(const Layer& layer) { return layer.in_table() && layer.kind()
 
 }  // namespace
 
-QuantizedModel Model::quantize(DType to) const {
-  return quantize(to == DType::s8 ? "int8" : std::string{to_string(to)});
-}
-
-QuantizedModel Model::quantize(const std::string& to) const {
+QuantizedNetwork quantized(const Network& network, const Variables& variables,
+                           const std::string& to) {
   if (to != "f16" && to != "bf16" && to != "int8") refuse_word(to);
-  const DeviceScope scope{device()};
-  const auto [step, state] = data_->now();
-  const Variables before = state.variables();
-  ModelOptions options = data_->options;
-  options.device = device();
-  std::vector<std::string> quantized;
-  std::map<std::string, std::string> left;
-  Network network = data_->network;
-  Variables after = before;
+  QuantizedNetwork made{network, variables, {}, {}, {}};
   if (to == "int8") {
-    network = network.with_layers([&](const Layer& layer, const LayerInfo& info) {
+    made.network = network.with_layers([&](const Layer& layer, const LayerInfo& info) {
       if (!can_be_8_bits(layer)) {
         if (info.parameters() > 0)
-          left.emplace(info.name, "layers of kind " + info.kind + " have no form in 8 bits");
+          made.left.emplace(info.name, "layers of kind " + info.kind + " have no form in 8 bits");
         return layer;
       }
-      quantized.push_back(info.name);
-      check_finite(info.name + ".kernel", before.at(info.name + ".kernel"));
-      QuantizedKernel kernel = quantize_dense(before.at(info.name + ".kernel"));
-      after.erase(info.name + ".kernel");
-      after.emplace(info.name + ".values", std::move(kernel.values));
-      after.emplace(info.name + ".scale", std::move(kernel.scale));
+      made.quantized.push_back(info.name);
+      const Tensor& kernel = variables.at(info.name + ".kernel");
+      check_finite(info.name + ".kernel", kernel);
+      QuantizedKernel parts = quantize_dense(kernel);
+      made.variables.erase(info.name + ".kernel");
+      made.variables.emplace(info.name + ".values", std::move(parts.values));
+      made.variables.emplace(info.name + ".scale", std::move(parts.scale));
       return in_8_bits(layer, info.name);
     });
   } else {
     // Stored so, computed with in f32: the sums are as good as before, whatever the layer.
-    options.precision = precisions::Mixed{
+    made.precision = precisions::Mixed{
         .compute = DType::f32, .params = to == "f16" ? DType::f16 : DType::bf16, .except = ""};
-    options.loss_scale = "identity";
-    after = stored(network, precision(options.precision), before);
-    check_range(before, after);
+    made.variables = stored(network, precision(*made.precision), variables);
+    check_range(variables, made.variables);
     for (const LayerInfo& layer : network.layers())
-      if (layer.parameters() > 0) quantized.push_back(layer.name);
+      if (layer.parameters() > 0) made.quantized.push_back(layer.name);
   }
-  if (quantized.empty())
+  if (made.quantized.empty())
     throw Error{op,
                 ErrorCode::unsupported,
                 to == "int8" ? "expected a network with dense layers: others have no form in 8 bits"
                              : "the network has no parameters",
                 {{"to", to}}};
-  std::vector<Tensor> made;
-  for (const auto& [name, tensor] : after) made.push_back(tensor);
-  eval(made);
-  Model model{std::move(network), std::move(options)};
-  model.data_->replace(after);
-  {
-    const auto locked = model.data_->lock();
-    model.data_->set_frozen(step.frozen());
-  }
-  return {std::move(model), std::move(quantized), std::move(left)};
+  std::vector<Tensor> all;
+  for (const auto& [name, tensor] : made.variables) all.push_back(tensor);
+  eval(all);
+  return made;
 }
 
 }  // namespace stoker::nn

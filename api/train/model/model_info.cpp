@@ -1,7 +1,6 @@
-// What a model is, for people.
-#include <algorithm>
+#include "stoker/api/train/model/model_info.hpp"
 
-#include "stoker/api/train/model/model_data.hpp"
+#include <algorithm>
 
 namespace stoker::nn {
 namespace {
@@ -39,6 +38,12 @@ std::string table_of(const std::vector<Row>& rows) {
   return text;
 }
 
+template <class Named> std::size_t bytes_of(const Named& tensors) {
+  std::size_t bytes = 0;
+  for (const auto& [name, tensor] : tensors) bytes += tensor.bytes();
+  return bytes;
+}
+
 /// Bytes by the dtype in which they are stored.
 using Stored = std::map<DType, std::size_t>;
 
@@ -50,37 +55,41 @@ std::string names_of(const Stored& stored) {
   return text;
 }
 
+void count_layers(const Network& network, const std::set<std::string>& frozen, ModelInfo& info) {
+  info.layers = network.layers().size();
+  info.frozen_layers = frozen.size();
+  for (const LayerInfo& layer : network.layers()) {
+    info.parameters += layer.parameters();
+    if (!frozen.contains(layer.name)) info.trainable += layer.parameters();
+  }
+}
+
 }  // namespace
 
-ModelInfo Model::info() const {
-  const std::set<std::string> left = frozen();
+ModelInfo info_of(const Network& network, const ModelOptions& options, const Optimizer& optimizer,
+                  const TrainingState& state, const std::set<std::string>& frozen) {
+  const Precision used = precision(options.precision);
   ModelInfo info;
-  info.layers = network().layers().size();
-  info.frozen_layers = left.size();
-  for (const LayerInfo& layer : network().layers()) {
-    info.parameters += layer.parameters();
-    if (!left.contains(layer.name)) info.trainable += layer.parameters();
-  }
-  for (const auto& [name, tensor] : variables()) info.bytes += tensor.bytes();
-  for (const Loss& loss : data_->losses) info.loss += (info.loss.empty() ? "" : ", ") + loss.text;
-  info.optimizer = data_->optimizer.text;
-  for (const auto& [name, tensor] : state().slots) info.optimizer_bytes += tensor.bytes();
-  info.weight_decay = options().weight_decay;
-  info.precision = data_->precision.text;
-  info.loss_scale = loss_scale_of(options(), data_->precision).text();
-  info.device = data_->device.name();
+  count_layers(network, frozen, info);
+  info.bytes = bytes_of(state.variables());
+  info.optimizer_bytes = bytes_of(state.slots);
+  for (const Loss& loss : losses_of(options, network.outputs().size()))
+    info.loss += (info.loss.empty() ? "" : ", ") + loss.text;
+  info.optimizer = optimizer.text;
+  info.weight_decay = options.weight_decay;
+  info.precision = used.text;
+  info.loss_scale = loss_scale_of(options, used).text();
   return info;
 }
 
-std::string Model::summary() const {
-  const std::set<std::string> left = frozen();
-  const Variables all = variables();
+std::string summary_of(const Network& network, const Variables& all,
+                       const std::set<std::string>& frozen) {
   Stored stored;
   std::vector<Row> rows{{"layer (kind)", "output", "parameters", "stored", "inputs"}};
-  for (const Network::Input& input : network().inputs())
+  for (const Network::Input& input : network.inputs())
     rows.push_back({input.name + (input.optional ? " (optional input)" : " (input)"),
                     input.row.to_string(), "0", "", ""});
-  for (const LayerInfo& layer : network().layers()) {
+  for (const LayerInfo& layer : network.layers()) {
     std::string shapes;
     for (const RowSpec& row : layer.outputs)
       shapes += (shapes.empty() ? "" : " ") + row.to_string();
@@ -92,12 +101,13 @@ std::string Model::summary() const {
     }
     std::string from;
     for (const std::string& input : layer.inputs) from += (from.empty() ? "" : ", ") + input;
-    if (left.contains(layer.name)) from += " [frozen]";
+    if (frozen.contains(layer.name)) from += " [frozen]";
     rows.push_back({layer.name + " (" + layer.kind + ")", shapes, grouped(layer.parameters()),
                     names_of(own), from});
   }
-  const ModelInfo about = info();
-  std::string bytes = "bytes: " + grouped(about.bytes);
+  ModelInfo about;
+  count_layers(network, frozen, about);
+  std::string bytes = "bytes: " + grouped(bytes_of(all));
   for (const auto& [dtype, part] : stored)
     bytes += ", " + std::string{to_string(dtype)} + ": " + grouped(part);
   return table_of(rows) + "parameters: " + grouped(about.parameters) +

@@ -1,4 +1,5 @@
-// A model's variables alone: as JSON that any program reads, and as bytes.
+#include "stoker/api/train/model/parameter_files.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -7,7 +8,6 @@
 
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/io/safetensors.hpp"
-#include "stoker/api/train/model/model_data.hpp"
 #include "stoker/pipeline/tensor/files/file_writer.hpp"
 #include "stoker/runtime/base/json_text.hpp"
 
@@ -188,8 +188,7 @@ json parsed(const std::filesystem::path& path) {
 
 }  // namespace
 
-void Model::export_params(const std::filesystem::path& path) const {
-  const Variables all = variables();
+void export_params(const Variables& all, const std::filesystem::path& path) {
   std::vector<Tensor> started;
   for (const auto& [name, tensor] : all) started.push_back(tensor);
   eval(started);
@@ -205,39 +204,34 @@ void Model::export_params(const std::filesystem::path& path) const {
   writer->commit().value();
 }
 
-void Model::import_params(const std::filesystem::path& path) {
+Variables import_params(Variables like, const std::filesystem::path& path) {
   const json text = parsed(path);
-  const DeviceScope scope{device()};
-  Variables all = variables();
   for (const auto& [name, one] : text["params"].items())
-    if (!all.contains(name))
+    if (!like.contains(name))
       refuse("import_params", path.string(), "it has '" + name + "', which the model has not");
-  for (auto& [name, tensor] : all) {
+  for (auto& [name, tensor] : like) {
     if (!text["params"].contains(name))
       refuse("import_params", path.string(),
              "expected '" + name + "' " + tensor.spec().to_string() + ", which is missing");
     tensor = TensorReader{path.string(), name, tensor.spec()}.read(text["params"][name]);
   }
-  data_->replace(all);
+  return like;
 }
 
-std::vector<std::byte> Model::serialize_params() const {
-  const Variables all = variables();
+std::vector<std::byte> serialize_params(const Variables& all) {
   return safetensors_to_bytes({all.begin(), all.end()}, {{"format", format}});
 }
 
-void Model::deserialize_params(std::span<const std::byte> bytes) {
+Variables deserialize_params(Variables like, std::span<const std::byte> bytes) {
   constexpr const char* op = "deserialize_params";
   const SafetensorsFile file = open_safetensors(bytes);
   const auto said = file.metadata().find("format");
   if (said == file.metadata().end() || said->second != format)
     refuse(op, "what was given", "expected the format '" + std::string{format} + "'");
-  Variables all = variables();
   for (const std::string& name : file.names())
-    if (!all.contains(name))
+    if (!like.contains(name))
       refuse(op, "what was given", "it has '" + name + "', which the model has not");
-  const DeviceScope scope{device()};
-  for (auto& [name, tensor] : all) {
+  for (auto& [name, tensor] : like) {
     if (!file.contains(name) || file.spec(name) != tensor.spec())
       refuse(op, "what was given",
              "expected '" + name + "' " + tensor.spec().to_string() +
@@ -245,7 +239,7 @@ void Model::deserialize_params(std::span<const std::byte> bytes) {
                                       : ", which is missing"));
     tensor = file.load(name);
   }
-  data_->replace(all);
+  return like;
 }
 
 }  // namespace stoker::nn

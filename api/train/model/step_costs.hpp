@@ -1,0 +1,51 @@
+// What a step of training and a prediction cost: bytes and milliseconds.
+//
+// Threads: any. Tensors live on current_device(). Errors are thrown: what steps throw; invalid_argument
+// for no runs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "stoker/api/train/model/training_step.hpp"
+
+namespace stoker::nn {
+
+/// Of one call, in milliseconds.
+struct Timing {
+  double average = 0, least = 0, most = 0, median = 0, deviation = 0;
+  int runs = 0;
+};
+
+/// Device memory of one step, in bytes.
+struct StepMemory {
+  std::uint64_t working = 0;  ///< what the step's program needs while it runs
+  std::uint64_t batch = 0;
+  std::uint64_t variables = 0;
+  std::uint64_t optimizer = 0;
+  /// With the variables and slots that the step makes beside those it reads.
+  [[nodiscard]] std::uint64_t peak() const noexcept {
+    return working + batch + 2 * (variables + optimizer);
+  }
+};
+
+/// Of one step, in milliseconds, each measured by itself and waited for.
+struct StepProfile {
+  double forward = 0, backward = 0, optimizer = 0, total = 0;
+  double loss = 0;
+  StepMemory memory = {};
+};
+
+/// What a step on such a batch takes; nothing runs.
+[[nodiscard]] StepMemory step_memory(const TrainingStep& step, const TrainingState& state,
+                                     const std::vector<Tensor>& inputs,
+                                     const std::vector<Tensor>& targets);
+/// Waits. Takes the parts of a step apart; the state stays as it is.
+[[nodiscard]] StepProfile profile_step(const TrainingStep& step, const TrainingState& state,
+                                       const std::vector<Tensor>& inputs,
+                                       const std::vector<Tensor>& targets, int runs);
+/// Waits. How long it takes until the tensors that `run` returns are there.
+[[nodiscard]] Timing time_of(const std::function<std::vector<Tensor>()>& run, int warmup, int runs);
+
+}  // namespace stoker::nn
