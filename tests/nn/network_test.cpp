@@ -21,6 +21,15 @@ class Networks : public Tensors {
   }
 };
 
+TEST_F(Networks, of_very_many_layers_end_without_running_out_of_stack) {
+  const Layer same{layers::Flatten{}};
+  Node y = input({1});
+  for (int i = 0; i < 500'000; ++i) y = same(y);
+  EXPECT_EQ(y.inputs().size(), 1U);
+  y = input({1});
+  EXPECT_TRUE(y.is_input());
+}
+
 TEST_F(Networks, know_names_shapes_and_parameters_before_anything_runs) {
   const Node x = input({28, 28, 1});
   Node y = conv(x, 4, {.kernel_size = 3, .activation = relu});

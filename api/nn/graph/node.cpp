@@ -1,5 +1,6 @@
 #include "stoker/api/nn/graph/node.hpp"
 
+#include <new>
 #include <utility>
 
 #include "stoker/api/nn/graph/layer_kinds.hpp"
@@ -15,6 +16,22 @@ struct Layer::Data {
 };
 
 struct Node::Place {
+  /// A chain of any length goes in a loop: one call within another would run out of stack.
+  ~Place() {
+    std::vector<Node> going = std::move(inputs);
+    while (!going.empty()) {
+      const Node last = std::move(going.back());
+      going.pop_back();
+      if (last.place_.use_count() > 1) continue;
+      std::vector<Node>& before = const_cast<Place&>(*last.place_).inputs;
+      try {
+        going.insert(going.end(), before.begin(), before.end());
+        before.clear();
+      } catch (const std::bad_alloc&) {  // then one within another
+      }
+    }
+  }
+
   std::string input;  // of an input
   TensorSpec row;
   bool optional = false;
