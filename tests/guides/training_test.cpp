@@ -201,4 +201,17 @@ TEST_F(TrainingGuide, precision_and_memory) {
   EXPECT_LT(model.step_memory(batch).working, whole.step_memory(batch).working);
 }
 
+TEST_F(TrainingGuide, predictions_in_traced_functions) {
+  nn::Model model{nn::Network{nn::dense(nn::input({4}), 3)}, {.seed = 1}};
+  const nn::Batch batch{{stoker::ones({2, 4})}, {stoker::zeros({2}, stoker::DType::s32)}, 2};
+  const auto scores = stoker::jit([model](const nn::Variables& variables, const stoker::Tensor& x) {
+    return stoker::softmax(model.apply(variables, x), 1);
+  });
+  const stoker::Tensor before = scores(model.variables(), batch.inputs[0]);
+  model.train_step(batch);
+  const stoker::Tensor after = scores(model.variables(), batch.inputs[0]);  // not traced again
+  EXPECT_GT(after.to_vector<float>()[0], before.to_vector<float>()[0]);
+  EXPECT_EQ(scores.programs(), 1U);
+}
+
 }  // namespace

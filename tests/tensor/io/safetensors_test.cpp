@@ -39,7 +39,10 @@ TEST_P(Safetensors, are_opened_by_their_header_alone) {
   EXPECT_TRUE(file.contains("a") && !file.contains("c"));
   std::filesystem::remove(path("x.safetensors"));  // what is open stays readable
   expect_values<int>(file.load("a"), {4}, {0, 1, 2, 3});
+  EXPECT_EQ(file.bytes_of("a"), file.load("a").to_bytes());
+  EXPECT_EQ(file.bytes_of("b"), ones({2, 3}).to_bytes());
   EXPECT_EQ(error_of([&] { return file.load("c"); }).code(), ErrorCode::not_found);
+  EXPECT_EQ(error_of([&] { return file.bytes_of("c"); }).code(), ErrorCode::not_found);
   EXPECT_EQ(error_of([&] { return file.spec("c"); }).detail("name"), "c");
 }
 
