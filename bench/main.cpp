@@ -45,6 +45,8 @@ constexpr Group groups[] = {
      tensors_first_call},
     {"epilogues", "products with what follows them, in one kernel and in two", epilogues},
     {"training", "steps of training, against LibTorch", training},
+    {"predictions", "predictions of models, traced once and built anew, against LibTorch",
+     predictions},
     {"gpu_kernels", "kernels on a GPU, against its memory and arithmetic", gpu_kernels},
     {"gpu_tensors", "tensors on a GPU, against copies", gpu_tensors},
     {"server", "an event loop that shares its thread with Stoker", server},

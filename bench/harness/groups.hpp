@@ -19,6 +19,7 @@ void photo(Context& context);               ///< image kernels and the photo pip
 void gpu_kernels(Context& context);         ///< kernels on a GPU against its memory and arithmetic
 void gpu_tensors(Context& context);         ///< tensors on a GPU against copies
 void training(Context& context);            ///< steps of training against LibTorch
+void predictions(Context& context);         ///< predictions of models against LibTorch
 void epilogues(Context& context);           ///< products with what follows them
 void server(Context& context);              ///< an event loop that shares its thread with Stoker
 void soak(Context& context);                ///< a minute of crashes and lost devices

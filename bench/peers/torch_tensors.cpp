@@ -81,13 +81,27 @@ Call train(torch::nn::Sequential net, const std::vector<std::int64_t>& row, std:
 }
 
 /// ReLU between.
-Call train_perceptron(const std::vector<std::int64_t>& sizes) {
+torch::nn::Sequential perceptron(const std::vector<std::int64_t>& sizes) {
   torch::nn::Sequential net;
   for (std::size_t i = 1; i < sizes.size(); ++i) {
     net->push_back(torch::nn::Linear(sizes[i - 1], sizes[i]));
     if (i + 1 < sizes.size()) net->push_back(torch::nn::ReLU());
   }
-  return train(net, {sizes.front()}, sizes.back());
+  return net;
+}
+
+Call train_perceptron(const std::vector<std::int64_t>& sizes) {
+  return train(perceptron(sizes), {sizes.front()}, sizes.back());
+}
+
+Call predict(std::int64_t batch) {
+  auto net = perceptron({784, 256, 128, 10});
+  net->eval();
+  const auto x = torch::randn({batch, 784});
+  return [=]() mutable {
+    const torch::InferenceMode none_recorded;
+    net->forward(x);
+  };
 }
 
 /// That of examples/digits.cpp.
@@ -136,6 +150,8 @@ int main(int argc, char** argv) {
          return train_perceptron({784, 1024, 256, 10});
        }},
       {"train digits", train_digits},
+      {"predict 1", [] { return predict(1); }},
+      {"predict 32", [] { return predict(32); }},
   };
   if (argc != 3 || !all.count(argv[1])) return 2;
   torch::set_num_threads(2);
