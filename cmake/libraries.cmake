@@ -7,7 +7,7 @@
 #   Stoker::tensor   tensors: lazy, fused, differentiable
 #   Stoker::nn       layers, networks, optimizers
 #   Stoker::script   Lua scripts
-#   Stoker::nn_script  Lua scripts that describe a training
+#   Stoker::nn_script  Lua scripts that describe a training or use a model
 #   Stoker::stoker   all of them
 
 # stoker_library(NAME SOURCES…): the target stoker_NAME with the alias Stoker::NAME.
@@ -154,7 +154,8 @@ list(TRANSFORM STOKER_COMPONENTS PREPEND stoker_ OUTPUT_VARIABLE all_components)
 target_link_libraries(stoker_stoker INTERFACE ${all_components})
 
 # The command is several programs, so that running a script needs no models: a verb that does is a program of
-# its own, stoker-VERB, which `stoker VERB` becomes (api/command_line/program.hpp).
+# its own, stoker-VERB, which `stoker VERB` becomes (api/command_line/program.hpp); `stoker run` does for scripts
+# that use models.
 if(STOKER_BUILD_COMMAND AND script_sources)
   find_package(CLI11 REQUIRED)
   # stoker_program(TARGET NAME FOLDER SOURCES…): a program that is installed in FOLDER.
@@ -172,6 +173,9 @@ if(STOKER_BUILD_COMMAND AND script_sources)
   stoker_program(stoker_train stoker-train "${STOKER_LIBEXEC}" ${folder}/train_main.cpp
                  ${folder}/verbs/train.cpp ${folder}/training_files.cpp)
   target_link_libraries(stoker_train PRIVATE stoker_nn_script)
+  stoker_program(stoker_run stoker-run "${STOKER_LIBEXEC}" ${folder}/run_main.cpp
+                 ${folder}/verbs/model_run.cpp)
+  target_link_libraries(stoker_run PRIVATE stoker_nn_script)
   stoker_program(stoker_ops stoker-ops "${STOKER_LIBEXEC}" ${folder}/ops_main.cpp ${folder}/verbs/ops.cpp)
   target_link_libraries(stoker_ops PRIVATE stoker_tensor)
   stoker_program(stoker_layers stoker-layers "${STOKER_LIBEXEC}" ${folder}/layers_main.cpp
@@ -179,7 +183,7 @@ if(STOKER_BUILD_COMMAND AND script_sources)
   target_link_libraries(stoker_layers PRIVATE stoker_nn)
 
   stoker_glob(command_sources ${folder}/*.cpp ${folder}/verbs/*.cpp)
-  list(FILTER command_sources EXCLUDE REGEX "/(main|train_main|train|training_files|ops_main|ops|layers_main|layers)\\.cpp$")
+  list(FILTER command_sources EXCLUDE REGEX "/(main|train_main|train|training_files|run_main|model_run|ops_main|ops|layers_main|layers)\\.cpp$")
   add_library(stoker_command_parts STATIC ${command_sources})
   target_link_libraries(
     stoker_command_parts PUBLIC stoker_settings stoker_script stoker_core CLI11::CLI11

@@ -14,6 +14,8 @@ namespace stoker::command_line {
 [[noreturn]] void become(const std::string& op, const std::string& program,
                          std::span<const std::string> arguments, const std::string& remedy);
 
+/// Whether become() would find the program of a verb.
+[[nodiscard]] bool has_neighbour(const SeparateVerb& verb);
 /// become() for the program of a verb.
 [[noreturn]] void run_neighbour(const SeparateVerb& verb, std::span<char* const> arguments);
 

@@ -130,6 +130,7 @@ int run(std::span<char*> arguments, std::span<const Verb> verbs) {
   app.require_subcommand(1);
   const auto words = arguments.subspan(std::min<std::size_t>(1, arguments.size()));
   Choice choice;
+  choice.words = words.subspan(std::min<std::size_t>(1, words.size()));
   for (const Verb& verb : verbs) {
     if (verb.add) {
       verb.add(app, choice);

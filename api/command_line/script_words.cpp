@@ -1,10 +1,14 @@
 #include "script_words.hpp"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <cctype>
+#include <cerrno>
 #include <iostream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "numbers.hpp"
 #include "output.hpp"
@@ -94,6 +98,37 @@ void ScriptEnd::has_come(int code) {
 ScriptSource script_source(const std::string& file) {
   if (file == "-") return ScriptSource::from_stream(std::cin, "stdin").value();
   return ScriptSource::from_file(file).value();
+}
+
+void put_back(const std::string& text) {
+  const auto check = [](bool good) {
+    if (good) return;
+    throw Error{"run", ErrorCode::io_error,
+                "the script of the standard input cannot be handed on: " +
+                    std::generic_category().message(errno)};
+  };
+  const int file = memfd_create("script", 0);
+  check(file >= 0);
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t written = write(file, text.data() + done, text.size() - done);
+    check(written > 0);
+    done += static_cast<std::size_t>(written);
+  }
+  check(lseek(file, 0, SEEK_SET) == 0 && dup2(file, STDIN_FILENO) == STDIN_FILENO);
+  close(file);
+}
+
+bool speaks_of_models(std::string_view text) {
+  const auto is_part = [](char c) {
+    return c == '_' || (std::isalnum(static_cast<unsigned char>(c)) != 0);
+  };
+  for (std::size_t at = text.find("nn"); at != std::string_view::npos;
+       at = text.find("nn", at + 1)) {
+    const char before = at == 0 ? ' ' : text[at - 1];
+    const char after = at + 2 < text.size() ? text[at + 2] : ' ';
+    if (!is_part(before) && before != '.' && before != ':' && !is_part(after)) return true;
+  }
+  return false;
 }
 
 }  // namespace stoker::command_line

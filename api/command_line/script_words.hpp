@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "interrupts.hpp"
@@ -52,5 +53,9 @@ class ScriptEnd {
 /// The script of a file, or for "-" that of the standard input. Throws what from_file() and from_stream()
 /// say.
 [[nodiscard]] ScriptSource script_source(const std::string& file);
+/// Makes the standard input give a text that was read of it once more. Throws io_error.
+void put_back(const std::string& text);
+/// Whether a script has `nn` as a name of its own, not as a field: it may want the table of models.
+[[nodiscard]] bool speaks_of_models(std::string_view text);
 
 }  // namespace stoker::command_line

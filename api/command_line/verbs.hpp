@@ -3,10 +3,15 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <span>
 #include <string_view>
 
 namespace CLI {
 class App;
+}
+namespace stoker {
+class ScriptExtension;
 }
 
 namespace stoker::command_line {
@@ -25,13 +30,16 @@ enum ExitCode : int {
 struct Choice {
   std::function<int()> run;  ///< returns the exit code and may throw Error
   bool json = false;         ///< whoever reads the output wants JSON, also of an error
+  /// The command line after the verb, for a verb that may become another program. Outlives the verb.
+  std::span<char* const> words = {};
 };
 
 /// A verb that is a program of its own, because it links tensors and models.
 struct SeparateVerb {
   std::string_view name;
   std::string_view summary;
-  /// Adds its options to its subcommand: `stoker` lists them in the manual page and completes them.
+  /// Adds its options to its subcommand: `stoker` lists them in the manual page and completes them. Null of
+  /// a verb that `stoker` has itself, too.
   void (*describe)(CLI::App& verb);
 };
 void describe_layers(CLI::App& verb);
@@ -41,6 +49,8 @@ inline constexpr SeparateVerb ops_verb{"ops", "List the operations on tensors", 
 inline constexpr SeparateVerb layers_verb{
     "layers", "List the layers, losses, optimizers and their kin, or describe one",
     &describe_layers};
+/// The same verb with the table `nn`: what `stoker run` becomes for a script that speaks of it.
+inline constexpr SeparateVerb run_verb{"run", "Run a Lua script, or code given with -e", nullptr};
 inline constexpr SeparateVerb train_verb{"train", "Train the model that a Lua script describes",
                                          &describe_train};
 /// Its subcommand, in its own program and in the list of `stoker`.
@@ -52,6 +62,11 @@ void add_kernels(CLI::App& app, Choice& choice);
 void add_layers(CLI::App& app, Choice& choice);
 void add_ops(CLI::App& app, Choice& choice);
 void add_run(CLI::App& app, Choice& choice);
+/// What a script gets beside the language.
+using MakeExtension = std::shared_ptr<ScriptExtension> (*)();
+void add_run(CLI::App& app, Choice& choice, MakeExtension extension);
+/// `run` with the table `nn`, in the program stoker-run.
+void add_model_run(CLI::App& app, Choice& choice);
 void add_train(CLI::App& app, Choice& choice);
 void add_observe(CLI::App& app, Choice& choice);
 void add_bench(CLI::App& app, Choice& choice);

@@ -320,5 +320,31 @@ TEST_F(TrainCommand, refuses_a_wrong_command_line) {
   EXPECT_EQ(stoker_command({"train", "--help"}).exit_code, 0);
 }
 
+TEST_F(TrainCommand, saves_models_that_other_scripts_load) {
+  ASSERT_EQ(train({xor_script, "--save", "xor.safetensors", "--quiet"}).exit_code, 0);
+  const std::string code =
+      "local y = nn.load('xor.safetensors'):predict(buffer{{0, 0}, {0, 1}})\n"
+      "print(table.concat(read(argmax(y, {axis = 1})), ' '))";
+  write("predict.lua", code);
+  const auto run = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "run");
+    words.insert(words.end(), {"--device", "cpu", "--quiet"});
+    return stoker_command(words, directory);
+  };
+  EXPECT_EQ(run({"predict.lua"}).out, "0 1\n");
+  EXPECT_EQ(run({"-e", code}).out, "0 1\n");
+  const CommandResult refused = run({"-e", "print(1)\nprint(nn.load('absent'))"});
+  EXPECT_EQ(refused.out, "1\n");
+  EXPECT_EQ(refused.exit_code, 3) << refused.err;
+  EXPECT_TRUE(contains(refused.err, "absent")) << refused.err;
+}
+
+TEST_F(TrainCommand, saves_models_for_scripts_on_the_standard_input) {
+  ASSERT_EQ(train({xor_script, "--save", "xor.safetensors", "--quiet"}).exit_code, 0);
+  const CommandResult result = stoker_command({"run", "-", "--device", "cpu", "--quiet"}, directory,
+                                              "print(nn.load('xor.safetensors'))");
+  EXPECT_EQ(result.out, "model xor.safetensors: [batch, 2] -> [batch, 2]\n") << result.err;
+}
+
 }  // namespace
 }  // namespace stoker

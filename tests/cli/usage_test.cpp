@@ -95,6 +95,19 @@ TEST_F(Usage, a_verb_whose_program_is_missing_says_where_it_should_be) {
   }
 }
 
+TEST_F(Usage, a_script_that_only_names_models_needs_no_program_for_them) {
+  const char* const alone = R"(cp "$1" alone && shift && ./alone "$@")";
+  const auto run = [&](const std::string& code) {
+    return stoker_command_in({directory, {}, alone},
+                             {"run", "--device", "cpu", "--quiet", "-e", code});
+  };
+  EXPECT_EQ(run("local nn = 4 print(nn)").out, "4\n");
+  const CommandResult refused = run("print(1) nn.load('m.safetensors')");
+  EXPECT_EQ(refused.out, "1\n");
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_TRUE(contains(refused.err, "Models need the program stoker-run")) << refused.err;
+}
+
 TEST_F(Usage, a_verb_whose_program_is_in_libexec_is_found) {
   const char* const installed = R"(mkdir -p bin libexec/stoker && cp "$1" bin/stoker &&
       cp "$(dirname "$1")/stoker-ops" libexec/stoker/ && shift && bin/stoker "$@")";

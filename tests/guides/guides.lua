@@ -30,6 +30,14 @@ do
   assert(columns.shape[2] == 2 and even.shape[1] == 2)
 end
 
+do
+  local digits = nn.load("digits.safetensors")
+  local rows = iota{shape = {4, 8, 8, 1}}:cast{dtype = "f32"} / 256
+  local shares = digits:predict(rows):softmax()
+  print(argmax(shares, {axis = 1}))
+  assert(shares.shape[1] == 4 and shares.shape[2] == 10)
+end
+
 local a, b = buffer{{1, 2}}, buffer{{1, 2}}
 local ok, e = pcall(matmul, a, b)
 if not ok and e.code == "shape_mismatch" then print(e.inputs, e) end

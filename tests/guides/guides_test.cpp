@@ -21,8 +21,12 @@
 #include "stoker/api/script.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/api/testing.hpp"
+#include "stoker/api/train.hpp"
+#include "stoker/api/train/script/model_library.hpp"
 
 namespace {
+
+namespace nn = stoker::nn;
 
 const std::filesystem::path root{STOKER_SOURCE_DIR};
 
@@ -322,6 +326,12 @@ TEST(Guides, scripts_from_programs) {
   EXPECT_TRUE(std::filesystem::exists(folder / "pictures/edges.png"));
 }
 
+/// What guides.lua loads: a model for rows as those of examples/scripts/train_digits.lua.
+void save_digits(const std::filesystem::path& path, const stoker::Device& device) {
+  const nn::Node flat = nn::flatten(nn::input({8, 8, 1}));
+  nn::Model{nn::Network{nn::dense(flat, 10)}, {.device = device, .seed = 1}}.save(path);
+}
+
 TEST(Guides, scripts) {
   const stoker::System system;
   stoker::ScriptHost scripts = stoker::script_host(system, system.device("cpu"));
@@ -331,6 +341,8 @@ TEST(Guides, scripts) {
   options.args = {{"input", (root / "examples" / "data" / "china.jpg").string()}};
   options.directory = folder;
   options.allowed_directories = {folder, root / "examples" / "data"};
+  options.extension = std::make_shared<nn::ModelLibrary>();
+  save_digits(folder / "digits.safetensors", system.device("cpu"));
   const auto source = stoker::ScriptSource::from_file(root / "tests" / "guides" / "guides.lua");
   const auto outcome = scripts.start(source.value(), options).value().done.wait();
   ASSERT_TRUE(outcome) << outcome.error().what();

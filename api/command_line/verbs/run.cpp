@@ -1,4 +1,5 @@
-// `stoker run`: runs a script and says what it did.
+// `stoker run`: runs a script and says what it did. A script that speaks of models is run by the program
+// stoker-run, where it is there: the same verb with the table `nn`.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -7,6 +8,7 @@
 
 #include "stoker/api/command_line/interrupts.hpp"
 #include "stoker/api/command_line/journal.hpp"
+#include "stoker/api/command_line/neighbour.hpp"
 #include "stoker/api/command_line/output.hpp"
 #include "stoker/api/command_line/script_words.hpp"
 #include "stoker/api/command_line/verbs.hpp"
@@ -19,6 +21,8 @@ struct Options {
   ScriptWords script;
   std::optional<std::string> code;
   std::string trace;
+  MakeExtension extension = nullptr;
+  std::span<char* const> words = {};  ///< as they were given
 
   [[nodiscard]] std::size_t files() const { return code ? 0 : 1; }
 };
@@ -37,6 +41,14 @@ ScriptSource source_of(const Options& options) {
 ScriptOptions script_options(const Options& options) {
   return options.script.options(
       options.files(), options.code ? std::nullopt : std::optional{options.script.words[0]});
+}
+
+/// The process becomes stoker-run for a script that needs it, if it is there.
+void become_model_run(const Options& options, const ScriptSource& source) {
+  if (options.extension != nullptr || !speaks_of_models(source.text) || !has_neighbour(run_verb))
+    return;
+  if (!options.code && options.script.words[0] == "-") put_back(source.text);
+  run_neighbour(run_verb, options.words);
 }
 
 nlohmann::json report_json(Journal& journal, const DeviceInfo& device,
@@ -59,14 +71,17 @@ nlohmann::json report_json(Journal& journal, const DeviceInfo& device,
 void print_failure(const Error& error, const ScriptSource& source) {
   std::cerr << "stoker: " << describe(error, source.text);
   if (error.code() == ErrorCode::permission_denied)
-    std::cerr << "  Images in further directories are allowed with --allow DIR.\n";
+    std::cerr << "  Files in further directories are allowed with --allow DIR.\n";
   if (error.reason().find("(global 'nn')") != std::string_view::npos)
-    std::cerr << "  Scripts that describe a training are for: stoker train FILE.lua\n";
+    std::cerr << "  Models need the program stoker-run beside this one: ./dev build makes it.\n"
+                 "  Scripts that describe a training are for: stoker train FILE.lua\n";
 }
 
 int run(const Options& options) {
   const ScriptSource source = source_of(options);
+  become_model_run(options, source);
   ScriptOptions script = script_options(options);
+  if (options.extension != nullptr) script.extension = options.extension();
   Interrupts interrupts;
   SystemOptions own;
   own.stop_patience = std::chrono::milliseconds{500};  // for work of a script that was ended
@@ -114,14 +129,18 @@ Examples:
   stoker run edges.lua --trace trace.json         open it with ui.perfetto.dev
   stoker run untrusted.lua --instructions 10000000 --memory 64 --time-limit 5
 
-A script may read and write images in the current directory, its own, and those of --allow; nothing
-else. It ends with exit code 4 when it has used up a limit, 1 when it failed.)";
+A script may read and write images, and read models, in the current directory, its own, and those of
+--allow; nothing else. It ends with exit code 4 when it has used up a limit, 1 when it failed.)";
 
 }  // namespace
 
-void add_run(CLI::App& app, Choice& choice) {
-  auto* verb = app.add_subcommand("run", "Run a Lua script, or code given with -e");
+void add_run(CLI::App& app, Choice& choice) { add_run(app, choice, nullptr); }
+
+void add_run(CLI::App& app, Choice& choice, MakeExtension extension) {
+  auto* verb = add_separate(app, run_verb);
   auto options = std::make_shared<Options>();
+  options->extension = extension;
+  options->words = choice.words;
   verb->footer(examples);
   verb->add_option("SCRIPT", options->script.words,
                    "FILE.lua or - (not with -e), then name=value for the table `args`");

@@ -4,6 +4,7 @@
 
 #include "stoker/api/train/script/argument_reads.hpp"
 #include "stoker/api/train/script/handles.hpp"
+#include "stoker/api/train/script/saved_models.hpp"
 #include "stoker/runtime/base/nearest_name.hpp"
 
 namespace stoker::nn {
@@ -53,6 +54,7 @@ void TrainingLibrary::open(lua_State* L) {
   script::open_layers(L);
   script::open_data(L);
   script::open_models(L);
+  script::open_saved_models(L);
   lua_newtable(L);
   lua_pushvalue(L, -2);
   lua_pushcclosure(L, lua::function<refuse_name>, 1);

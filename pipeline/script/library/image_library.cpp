@@ -3,27 +3,16 @@
 // script's process is parked meanwhile.
 
 #include <algorithm>
-#include <functional>
 #include <memory>
-#include <type_traits>
 
 #include "stoker/pipeline/image/image_io.hpp"
 #include "stoker/pipeline/script/library/buffer_library.hpp"
-#include "stoker/pipeline/script/run/script.hpp"
-#include "stoker/pipeline/script/run/waiting.hpp"
+#include "stoker/pipeline/script/run/file_thread.hpp"
 
 namespace stoker::script {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The same failure as one of `op`: the function that the script called.
-Error with_op(const Error& error, std::string_view op) {
-  return {std::string{op},
-          error.code(),
-          std::string{error.reason()},
-          {error.details().begin(), error.details().end()}};
-}
 
 /// The size of a file; 0 if it is no regular one, which reading refuses.
 std::uintmax_t size_of_file(const fs::path& path) {
@@ -45,27 +34,6 @@ Result<std::shared_ptr<const Encoded>> read_encoded(const fs::path& path,
   if (!spec) return spec.error().with("path", path.string());
   encoded.spec = *spec;
   return std::make_shared<const Encoded>(std::move(encoded));
-}
-
-/// Runs `work` on the file thread and waits for it. If the script must end first it does, and the work,
-/// which therefore owns what it uses, ends by itself. Errors are `op`'s.
-template <class T>
-T on_file_thread(lua_State* L, Script& script, std::string_view op,
-                 std::function<Result<T>()> work) {
-  Promise<T> promise;
-  const Future<T> future = promise.future();
-  script.services().files->post([work = std::move(work), promise = std::move(promise)]() mutable {
-    promise.set(detail::call_as_result<T>("image", work));
-  });
-  {
-    const Budget::Away away{script.budget()};
-    static_cast<void>(wait_unless_cancelled(*future.state(), script.budget().cancel()));
-  }
-  script.budget().begin_turn();
-  check_budget(L);
-  const Result<T>& result = future.state()->result();
-  if (result.has_error()) raise(L, with_op(result.error(), op));
-  if constexpr (!std::is_void_v<T>) return *result;
 }
 
 /// Raises that something does not fit into the budget, with the file's name.

@@ -1,0 +1,16 @@
+// nn.load(path), and what scripts do with what it gives: predict().
+//
+// The numbers are buffers of the script, on its device and within its limits, and a prediction is an operation
+// on buffers like any other: nothing runs until its values are needed.
+//
+// Threads: the script's process.
+#pragma once
+
+#include "stoker/pipeline/script/lua/lua_glue.hpp"
+
+namespace stoker::nn::script {
+
+/// Registers the type of loaded models, and adds `load` to the table at the top of the stack.
+void open_saved_models(lua_State* L);
+
+}  // namespace stoker::nn::script
