@@ -92,7 +92,7 @@ Buffer Device::run(std::string_view kernel, std::span<const Buffer> inputs, cons
                 {{"outputs", std::to_string(prepared->outputs.size())}}};
   Buffer output{client->make_buffer(prepared->outputs[0]).value()};
   const DeviceBuffer* const target = &output.handle();
-  const KernelRequest request{definition, handles, {&target, 1}, &params};
+  const KernelRequest request{definition, handles, {&target, 1}, &params, prepared};
   client->submit(request, options).value()->observe();  // a failure reaches whoever uses the buffer
   return output;
 }

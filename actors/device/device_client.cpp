@@ -223,7 +223,10 @@ Result<std::shared_ptr<const Prepared>> DeviceClient::prepare(
 
 Result<CommandPtr> DeviceClient::compose(const KernelRequest& request) {
   const Kernel& kernel = *request.kernel;
-  STOKER_ASSIGN(const auto prepared, prepare(request.kernel, request.inputs, request.params));
+  std::shared_ptr<const Prepared> prepared = request.prepared;
+  if (!prepared) {
+    STOKER_ASSIGN(prepared, prepare(request.kernel, request.inputs, request.params));
+  }
   if (request.outputs.size() != prepared->outputs.size())
     return Error{kernel.name,
                  ErrorCode::arity_mismatch,

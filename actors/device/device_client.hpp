@@ -46,6 +46,8 @@ struct KernelRequest {
   std::span<const DeviceBuffer* const> inputs;
   std::span<const DeviceBuffer* const> outputs;
   const Params* params = nullptr;  ///< null: none given
+  /// What the client's prepare() gave for these inputs and parameters. Null: submit() asks it.
+  std::shared_ptr<const Prepared> prepared = nullptr;
 };
 
 /// What a client shares with the system that made it.
