@@ -23,7 +23,17 @@ namespace stoker {
 
 /// A function of single elements, as exp and relu are. jit() and its kin take one by its name, also where the name has
 /// other meanings: the words for activations in stoker::nn are functions, too.
-using ElementFunction = Tensor (*)(const TensorLike& x);
+///
+/// A class, and no pointer: to see whether a lambda of `auto` is one, its body would be compiled for a TensorLike.
+class ElementFunction {
+ public:
+  ElementFunction(Tensor (*function)(const TensorLike& x))  // NOLINT(google-explicit-constructor)
+      : function_{function} {}
+  [[nodiscard]] Tensor operator()(const TensorLike& x) const { return function_(x); }
+
+ private:
+  Tensor (*function_)(const TensorLike& x);
+};
 
 }  // namespace stoker
 
