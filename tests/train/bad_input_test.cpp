@@ -248,6 +248,10 @@ TEST_F(BadInput, errors_name_what_was_called_and_not_what_it_is_made_of) {
   EXPECT_EQ(batches.op(), "fit");
   EXPECT_EQ(batches.reason(), "batch_size must be at least 1, got 0");
   EXPECT_EQ(error_of([&] { return fit(model, good(), {.metrics = {"acuracy"}}); }).op(), "fit");
+  const Error metric = error_of(
+      [&] { return fit(model, good(), {.metrics = {"top_k_categorical_accuracy(k=0)"}}); });
+  EXPECT_EQ(metric.op(), "fit");
+  EXPECT_EQ(metric.detail("part"), "top_k_categorical_accuracy") << "else nobody knows whose k";
   EXPECT_EQ(error_of([&] { return model.evaluate(good(), 0); }).op(), "evaluate");
   const auto made = [](const ModelOptions& options) {
     return error_of([&] { return Model{network(), options}; });

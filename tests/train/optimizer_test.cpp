@@ -310,10 +310,25 @@ TEST_F(Optimizers, name_themselves_in_errors_and_not_the_updates_that_they_are_m
   });
   EXPECT_EQ(gradient.op(), "sgd");
   EXPECT_EQ(gradient.code(), ErrorCode::shape_mismatch);
+  EXPECT_FALSE(gradient.detail("part").empty()) << "which of them it was";
   const Error training =
       error_of([] { return training_optimizer(optimizers::Sgd{}, {.weight_decay = -1}); });
   EXPECT_EQ(training.op(), "training_optimizer");
   EXPECT_EQ(training.detail("parameter"), "weight_decay");
+}
+
+TEST_F(Optimizers, say_whose_an_error_of_a_schedule_is) {
+  const Schedule torn = [](const Tensor&) -> Tensor {
+    throw Error{"my_schedule", ErrorCode::io_error, "the table is gone", {{"file", "rates.csv"}}};
+  };
+  const Optimizer sgd = optimizer("sgd", torn);
+  const Parameters parameters{{"w", ones({2})}};
+  const Error error = error_of(
+      [&] { return sgd.update.apply(parameters, sgd.update.init(parameters), parameters); });
+  EXPECT_EQ(error.op(), "sgd");
+  EXPECT_EQ(error.code(), ErrorCode::io_error);
+  EXPECT_EQ(error.detail("file"), "rates.csv");
+  EXPECT_EQ(error.detail("part"), "my_schedule");
 }
 
 TEST_F(Optimizers, learning_rate_scales_are_checked) {
