@@ -114,6 +114,57 @@ TEST(LayerDefinitions, without_what_they_need_are_refused_with_what_is_missing) 
             "the kind of layers 'torn' takes at least 3 inputs and at most 1");
 }
 
+TEST(LayerDefinitions, with_options_that_cannot_be_given_are_refused) {
+  const auto reason = [](std::vector<ParamSpec> options) {
+    return std::string{error_of([&] {
+                         add_layer_kind(
+                             {.name = "odd",
+                              .summary = "",
+                              .options = std::move(options),
+                              .apply = [](LayerCall&) { return std::vector<Tensor>{}; }});
+                       }).reason()};
+  };
+  const ParamSpec size{.name = "size", .fallback = std::int64_t{1}, .doc = ""};
+  EXPECT_EQ(reason({size, size}), "the kind of layers 'odd' has an option 'size' twice");
+  EXPECT_EQ(reason({{.name = "two words", .fallback = {}, .doc = ""}}),
+            "the kind of layers 'odd' has an option 'two words', expected letters, digits and _ "
+            "that begin with no digit");
+  EXPECT_EQ(reason({{.name = "name", .type = ParamType::text, .fallback = {}, .doc = ""}}),
+            "the kind of layers 'odd' has an option 'name', which is what the layer is called");
+  EXPECT_EQ(reason({{.name = "size", .fallback = std::string{"large"}, .doc = ""}}),
+            "the kind of layers 'odd' has an option 'size' of type integer, whose default is of "
+            "another: \"large\"");
+}
+
+TEST(LayerDefinitions, whose_results_do_not_fit_are_refused_where_they_are_applied) {
+  const auto nothing = [](LayerCall&) { return std::vector<Tensor>{}; };
+  const Node x = input({2});
+  const Error none = error_of([&] {
+    return Layer{LayerDefinition{
+        .name = "mute", .summary = "", .apply = nothing, .count_outputs = [](const ParamSet&) {
+          return std::size_t{0};
+        }}}(x);
+  });
+  EXPECT_EQ(none.op(), "mute");
+  EXPECT_EQ(none.code(), ErrorCode::invalid_argument);
+  const Error fewer = error_of([&] {
+    return Network{Layer{LayerDefinition{.name = "lazy", .summary = "", .apply = nothing}}(x)};
+  });
+  EXPECT_EQ(fewer.code(), ErrorCode::invalid_argument) << "the program's fault, not Stoker's";
+  const Error twins = error_of([&] {
+    return Network{Layer{
+        LayerDefinition{.name = "twins",
+                        .summary = "",
+                        .variables =
+                            [](std::span<const TensorSpec>, const ParamSet&) {
+                              return std::vector<VariableSpec>{{"w", Shape{2}}, {"w", Shape{3}}};
+                            },
+                        .apply = [](LayerCall& call) { return std::vector{call.x()}; }}}(x)};
+  });
+  EXPECT_EQ(twins.code(), ErrorCode::invalid_argument);
+  EXPECT_NE(twins.reason().find("two of its variables are called 'w'"), std::string_view::npos);
+}
+
 struct Idle {
   static constexpr const char* kind = "idle";
   std::string name = {};

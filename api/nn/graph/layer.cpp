@@ -1,5 +1,8 @@
 #include "stoker/api/nn/graph/layer.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include "stoker/api/nn/graph/layer_list.hpp"
 #include "stoker/runtime/base/never_destroyed.hpp"
 
@@ -13,6 +16,15 @@ const Tensor& LayerCall::variable(std::string_view name) const {
                 "a layer reads a variable that it did not declare",
                 {{"variable", std::string{name}}}};
   return found->second;
+}
+
+bool is_word(std::string_view name) noexcept {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !name.empty() && letter(name[0]) &&
+         std::ranges::all_of(name, [&](char c) { return letter(c) || digit(c); });
 }
 
 void check(const LayerDefinition& definition) {
@@ -29,6 +41,17 @@ void check(const LayerDefinition& definition) {
   if (definition.least_inputs > definition.most_inputs)
     refuse("takes at least " + std::to_string(definition.least_inputs) + " inputs and at most " +
            std::to_string(definition.most_inputs));
+  std::set<std::string_view> names;
+  for (const ParamSpec& option : definition.options) {
+    const std::string which = "has an option '" + option.name + "'";
+    if (!is_word(option.name))
+      refuse(which + ", expected letters, digits and _ that begin with no digit");
+    if (option.name == "name") refuse(which + ", which is what the layer is called");
+    if (!names.insert(option.name).second) refuse(which + " twice");
+    if (option.fallback && static_cast<ParamType>(option.fallback->index()) != option.type)
+      refuse(which + " of type " + std::string{to_string(option.type)} +
+             ", whose default is of another: " + to_string(*option.fallback));
+  }
 }
 
 void LayerTable::add(LayerDefinition definition) {

@@ -119,8 +119,11 @@ struct LayerDefinition {
   std::function<std::size_t(const ParamSet& options)> count_outputs = {};
   WhenMissing when_missing = WhenMissing::missing;
 };
+/// Whether it is of letters, digits and _ and begins with no digit, whatever the locale is: text can have it for a kind
+/// and for an option.
+[[nodiscard]] bool is_word(std::string_view name) noexcept;
 /// Throws invalid_argument, saying what is missing or wrong: no name, no `apply`, no output, numbers of inputs that no
-/// layer can have.
+/// layer can have, an option that is no word, is called "name" or is there twice, a default of another type.
 void check(const LayerDefinition& definition);
 
 /// A definition whose functions take the options as the struct O. Its name is O::kind, its options are those that

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <memory>
 
 #include "stoker/runtime/base/nearest_name.hpp"
@@ -26,9 +25,7 @@ const LayerDefinition* find_added(const Added* from, std::string_view name) {
 }
 
 void check_word(const std::string& name) {
-  const auto in_word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
-  if (std::ranges::all_of(name, in_word) && !std::isdigit(static_cast<unsigned char>(name[0])))
-    return;
+  if (is_word(name)) return;
   throw Error{
       "add_layer_kind",
       ErrorCode::invalid_argument,

@@ -34,7 +34,7 @@ std::vector<Tensor> NetworkData::apply(const Layer& layer, LayerCall& call) {
   const std::size_t count = kind.count_outputs ? kind.count_outputs(layer.options()) : kind.outputs;
   if (made.size() != count)
     throw Error{kind.name,
-                ErrorCode::internal,
+                ErrorCode::invalid_argument,
                 "it made another number of outputs than it says",
                 {{"said", std::to_string(count)}, {"made", std::to_string(made.size())}}};
   return made;
@@ -270,7 +270,15 @@ class Builder {
     if (!layer.definition().variables) return {};
     std::vector<TensorSpec> specs;
     for (const Tensor& input : inputs) specs.push_back(input.spec());
-    return layer.definition().variables(specs, layer.options());
+    std::vector<VariableSpec> made = layer.definition().variables(specs, layer.options());
+    std::set<std::string_view> names;
+    for (const VariableSpec& one : made)
+      if (!names.insert(one.name).second)
+        throw Error{layer.kind(),
+                    ErrorCode::invalid_argument,
+                    "two of its variables are called '" + one.name + "'",
+                    {{"variable", one.name}}};
+    return made;
   }
 
   /// A layer that is applied again, or to another batch, has the same variables.

@@ -91,6 +91,11 @@ std::vector<Node> Layer::outputs(std::vector<Node> inputs) const {
       std::make_shared<const Node::Place>(Node::Place{{}, {}, false, *this, std::move(inputs)});
   std::vector<Node> made;
   const std::size_t count = kind.count_outputs ? kind.count_outputs(options()) : kind.outputs;
+  if (count == 0)
+    throw Error{who,
+                ErrorCode::invalid_argument,
+                "its options say that it has no outputs, expected at least 1",
+                {{"layer", who}}};
   for (std::size_t i = 0; i < count; ++i) made.push_back(Node{place, i});
   return made;
 }
