@@ -45,6 +45,12 @@ TEST(NamedText, of_another_form_is_refused_with_its_place) {
   }
 }
 
+TEST(NamedText, with_an_option_twice_is_refused) {
+  const Error error = error_of([] { return Named{"dense(units=4, units=8)"}; });
+  EXPECT_EQ(error.code(), ErrorCode::invalid_parameter);
+  EXPECT_EQ(error.reason(), "units is given twice in 'dense(units=4, units=8)'");
+}
+
 TEST(NamedTables, make_what_was_asked_for_and_say_what_is_near) {
   const NamedTable<double> table{
       "number",

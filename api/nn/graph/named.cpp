@@ -19,6 +19,7 @@ class Reader {
       while (!take(')')) {
         const std::string key = word("an option");
         if (!take('=')) refuse("= after " + key);
+        if (made.options.find(key) != nullptr) refuse_twice(key);
         made.options.set(key, value());
         if (!take(',') && peek() != ')') refuse("a comma or )");
       }
@@ -35,6 +36,12 @@ class Reader {
                 "expected " + expected + " at character " + std::to_string(at_ + 1) + " of '" +
                     std::string{text_} + "'",
                 {{"text", std::string{text_}}}};
+  }
+  [[noreturn]] void refuse_twice(const std::string& key) const {
+    throw Error{"named",
+                ErrorCode::invalid_parameter,
+                key + " is given twice in '" + std::string{text_} + "'",
+                {{"parameter", key}, {"text", std::string{text_}}}};
   }
   void skip_spaces() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
