@@ -43,10 +43,14 @@ std::optional<std::string_view> nearest_name(std::string_view wanted,
   std::size_t fewest = longest;
   std::size_t alike = 0;
   for (const std::string_view name : known) {
+    const std::size_t allowed = std::max(wanted.size(), name.size()) / 3;
+    // At least the difference of the lengths is edits; and known names may be of any length.
+    if (std::max(wanted.size(), name.size()) - std::min(wanted.size(), name.size()) > allowed)
+      continue;
     const std::size_t distance = edit_distance(wanted, name);
     const std::size_t beginning = common_beginning(wanted, name);
     const bool nearer = distance < fewest || (distance == fewest && beginning > alike);
-    if (distance > std::max(wanted.size(), name.size()) / 3 || !nearer) continue;
+    if (distance > allowed || !nearer) continue;
     best = name;
     fewest = distance;
     alike = beginning;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
+#include <vector>
 
 namespace stoker {
 namespace {
@@ -23,6 +25,13 @@ TEST(NearestName, is_none_where_more_than_a_third_differs) {
        {"", "x", "foo", "node", "rule", "transformer", "dropout", "gauss", "sense_of"})
     EXPECT_EQ(nearest_name(far, names), std::nullopt) << far;
   EXPECT_EQ(nearest_name(std::string(65, 'a'), std::array<std::string_view, 1>{"a"}), std::nullopt);
+}
+
+/// Without a look at the lengths first this takes hours.
+TEST(NearestName, is_not_looked_for_in_names_that_are_too_long) {
+  const std::string book(std::size_t{1} << 24, 'a');
+  const std::vector<std::string_view> library(10'000, book);
+  EXPECT_EQ(nearest_name(std::string(64, 'a'), library), std::nullopt);
 }
 
 TEST(NearestName, of_equal_ones_begins_most_alike_or_is_the_first) {
