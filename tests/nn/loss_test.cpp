@@ -432,6 +432,18 @@ TEST_F(Losses, refuse_options_that_make_no_sense) {
             ErrorCode::dtype_mismatch);
 }
 
+TEST_F(Losses, refuse_an_epsilon_of_0_where_they_are_made) {
+  for (const char* const text : {"huber(delta=0)", "cosine_similarity(eps=0)"})
+    EXPECT_THROW((void)loss(text), Error) << text;
+}
+
+/// As its description says: one that is right beside what is below 0 is not worth more.
+TEST_F(Losses, of_hinges_count_other_classes_as_0_at_least) {
+  const Tensor target = tensor({{1.0, 0.0}});
+  const Tensor prediction = tensor({{-1.0, -5.0}});
+  EXPECT_EQ(loss("categorical_hinge").of(target, prediction).item<float>(), 2);
+}
+
 TEST_F(Losses, are_known_by_name) {
   for (const NamedKind& kind : loss_kinds()) EXPECT_EQ(loss(kind.name).text, kind.name);
   EXPECT_EQ(loss("huber(delta=2)").text, "huber(delta=2)");

@@ -331,6 +331,21 @@ TEST_F(Optimizers, say_whose_an_error_of_a_schedule_is) {
   EXPECT_EQ(error.detail("part"), "my_schedule");
 }
 
+/// What the reference page and scripts are told of an option is what the optimizer takes.
+TEST_F(Optimizers, take_both_ends_of_the_ranges_that_they_say) {
+  for (const NamedKind& kind : optimizer_kinds())
+    for (const ParamSpec& option : kind.options)
+      for (const std::optional<double>& end : {option.min, option.max}) {
+        if (!end || (*end == 1 && option.doc.ends_with("below 1")) ||
+            (*end == 0 && option.doc.find("above 0") != std::string::npos))
+          continue;
+        Named named;
+        named.name = kind.name;
+        named.options.set(option.name, *end);
+        EXPECT_NO_THROW((void)optimizer(OptimizerName{named.text()})) << named.text();
+      }
+}
+
 TEST_F(Optimizers, learning_rate_scales_are_checked) {
   const Slots slots = optimizer("sgd").update.init(parameters);
   EXPECT_EQ(code_of([&] { return with_learning_rate_scale(slots, -1); }),

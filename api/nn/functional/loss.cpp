@@ -53,6 +53,11 @@ Rows make_huber(const losses::Huber& options) {
 }
 
 Rows make_cosine(const losses::CosineSimilarity& options) {
+  if (options.eps == 0)
+    throw Error{"cosine_similarity",
+                ErrorCode::invalid_parameter,
+                "eps: expected more than 0, got 0",
+                {{"parameter", "eps"}}};
   const losses::CosineOptions how{.axes = options.axes.list(), .epsilon = options.eps};
   return [how](const Tensor& t, const Tensor& p) { return losses::cosine_similarity(t, p, how); };
 }
@@ -95,7 +100,7 @@ const Table& table() {
             entry<losses::CrossEntropy>("categorical_cross_entropy of logits",
                                         &make_categorical<losses::CrossEntropy>),
             plain<losses::CategoricalHinge>(
-                "max(0, 1 + the largest p of other classes - p of the right one), t one-hot",
+                "max(0, 1 + the largest p of other classes, or 0, - p of the right one), t one-hot",
                 &losses::categorical_hinge),
             entry<losses::ConnectionistTemporalClassification>(
                 "-log of the probability that the frames spell the labels, which end with a "
@@ -115,7 +120,7 @@ const Table& table() {
             plain<losses::MeanAbsoluteError>("the mean of |p - t|", &losses::mean_absolute_error),
             plain<losses::MeanSquaredError>("the mean of (p - t)²", &losses::mean_squared_error),
             plain<losses::Mse>("mean_squared_error", &losses::mean_squared_error),
-            plain<losses::Poisson>("the mean of p - t·log p", &losses::poisson),
+            plain<losses::Poisson>("the mean of p - t·log(p + 1e-7)", &losses::poisson),
             plain<losses::SoftMargin>("the mean of log(1 + e^(-t·p)), t being -1 or 1",
                                       &losses::soft_margin),
         }};

@@ -124,7 +124,7 @@ struct CosineSimilarity {
 };
 template <class V> void visit_options(CosineSimilarity& o, V&& visit) {
   visit("axes", o.axes, anything, "along which the sums go");
-  visit("eps", o.eps, at_least(0), "the least that is divided by");
+  visit("eps", o.eps, at_least(0), "more than 0: the least that is divided by");
   visit_reduction(o, visit);
 }
 

@@ -19,10 +19,12 @@ namespace optimizers {
 template <class O, class V> void visit_rate(O& o, V&& visit) {
   visit("learning_rate", o.learning_rate, at_least(0), "of a step, unless there is a schedule");
 }
-template <class O, class V> void visit_moments(O& o, V&& visit) {
+template <class O, class V>
+void visit_moments(O& o, V&& visit,
+                   const char* b2 = "decay of the mean of their squares, 0 to below 1") {
   visit_rate(o, visit);
-  visit("b1", o.b1, within(0, 1), "decay of the mean of gradients");
-  visit("b2", o.b2, within(0, 1), "decay of the mean of their squares");
+  visit("b1", o.b1, within(0, 1), "decay of the mean of gradients, 0 to below 1");
+  visit("b2", o.b2, within(0, 1), b2);
   visit("eps", o.eps, at_least(0), "added to the root");
   visit("eps_root", o.eps_root, at_least(0), "added inside the root");
 }
@@ -140,8 +142,8 @@ struct RAdam {
   double threshold = 5;
 };
 template <class V> void visit_options(RAdam& o, V&& visit) {
-  visit_moments(o, visit);
-  visit("threshold", o.threshold, at_least(0), "length of the average below which it is momentum");
+  visit_moments(o, visit, "decay of the mean of their squares, above 0 and below 1");
+  visit("threshold", o.threshold, at_least(4), "length of the average below which it is momentum");
 }
 
 /// Momentum comes after the learning rate.

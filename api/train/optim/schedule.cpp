@@ -106,16 +106,18 @@ const Table& table() {
          Table::entry<schedules::LinearDecay>("value·t/warmup, then in a straight line to 0",
                                               linear_decay),
          Table::entry<schedules::ExponentialDecay>(
-             "value·decay_rate^((t - transition_begin)/transition_steps)", exponential_decay),
+             "value·decay_rate^(max(t - transition_begin, 0)/transition_steps)", exponential_decay),
          Table::entry<schedules::CosineDecay>(
              "value·((1 + cos(π·min(t/decay_steps, 1)))/2 + alpha)", cosine_decay),
          Table::entry<schedules::PolynomialDecay>(
-             "(value - end_value)·(1 - (t - transition_begin)/transition_steps)^power + end_value",
+             "(value - end_value)·(1 - n/transition_steps)^power + end_value, n being t - "
+             "transition_begin within [0, transition_steps]",
              polynomial_decay),
          Table::entry<schedules::Step>("base·gamma^floor(e/size), e being the epoch", by_steps),
          Table::entry<schedules::Exponential>("base·gamma^e, e being the epoch", exponential),
          Table::entry<schedules::Cosine>(
-             "min + (base - min)·(1 + cos(π·e/(epochs - 1)))/2, e being the epoch", cosine),
+             "min + (base - min)·(1 + cos(π·e/(epochs - 1)))/2, e being the epoch; then min",
+             cosine),
          Table::entry<schedules::Warmup>(
              "in a straight line to the first value of another schedule, which follows",
              [](const schedules::Warmup& o) {

@@ -44,9 +44,11 @@ struct Constant {
   Required<double> value = {};
 };
 template <class O, class V> void visit_value(O& o, V&& visit) {
-  visit("value", o.value, anything, "the first value");
+  visit("value", o.value, anything, "what it falls from");
 }
-template <class V> void visit_options(Constant& o, V&& visit) { visit_value(o, visit); }
+template <class V> void visit_options(Constant& o, V&& visit) {
+  visit("value", o.value, anything, "at every step");
+}
 
 /// value·t/warmup, then value·(steps - t)/(steps - warmup), not below 0.
 struct LinearDecay {
