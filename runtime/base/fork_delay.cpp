@@ -48,14 +48,18 @@ void ForkDelays::end() noexcept {
 
 bool ForkDelays::has_own() noexcept { return delays_of_this_thread > 0; }
 
-void ForkDelays::wait_for_none() noexcept {
+bool ForkDelays::wait_for_none(std::chrono::steady_clock::time_point end) noexcept {
   std::uint32_t seen = state.load();
   for (;;) {
     const bool none = (seen & ~(waiting | locking)) == 0;
+    if (!none && std::chrono::steady_clock::now() >= end) {
+      state.fetch_and(~(waiting | locking));
+      return false;
+    }
     const std::uint32_t marked = none ? waiting | locking : (seen | waiting) & ~locking;
     if (!state.compare_exchange_weak(seen, marked)) continue;
-    if (none) return;
-    state.wait(marked);
+    if (none) return true;
+    std::this_thread::sleep_for(std::chrono::microseconds{200});
     seen = state.load();
   }
 }

@@ -10,9 +10,14 @@
 // While a fork waits for delays, a new one begins up to half a second later, so that calls which follow each
 // other without a gap let it through. It is not held back for longer: a delay that the fork waits for may wait
 // for its thread.
+//
+// Drivers have handlers of fork() of their own (pthread_atfork), which take locks that calls within a delay
+// wait for: NVIDIA's does. So a fork waits before those handlers run (come_first). Only while such a driver is
+// loaded for the first time it cannot: it then goes on after 10 s, and its child should only call exec().
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 namespace stoker {
@@ -31,8 +36,12 @@ class ForkDelays {
  public:
   /// Whether the calling thread is in one.
   [[nodiscard]] static bool has_own() noexcept;
-  /// Returns when nobody delays a fork. Somebody may again by then. New delays give way from here on.
-  static void wait_for_none() noexcept;
+  /// From now on a fork waits for delays before it runs the handlers that libraries have added so far. Each
+  /// call adds handlers for good: for a place that is reached once. Not within a delay.
+  static void come_first() noexcept;
+  /// True when nobody delays a fork; somebody may again by then. False at `end`. New delays give way from
+  /// here on, until try_fork() or false.
+  [[nodiscard]] static bool wait_for_none(std::chrono::steady_clock::time_point end) noexcept;
   /// False if somebody delays forks. If true, new delays wait for forked().
   [[nodiscard]] static bool try_fork() noexcept;
   static void forked() noexcept;

@@ -3,39 +3,54 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
 
 #include "stoker/runtime/base/fork_delay.hpp"
 
 namespace stoker {
 
+/// How often the handlers stand in the list of those that this thread's fork() runs.
+thread_local unsigned entered = 0;
+
+/// A delay may wait for what a handler of a library that is just being loaded has locked for this fork.
+constexpr std::chrono::seconds patience{10};
+
 /// All there are, newest first. Process-wide by nature, as fork() is.
 struct ProcessMutexes {
+  static int add_handlers() noexcept { return pthread_atfork(before, in_parent, in_child); }
+
+  static constinit std::atomic<ProcessMutex*> newest;
+  static constinit ProcessMutex* locked;  ///< of whoever has them
+  static const int handlers;              ///< of pthread_atfork: the first, there before main()
+
+ private:
+  // Handlers that were added later run earlier before a fork, and later behind it.
+  static void before() {
+    if (entered++ == 0) lock_all();
+  }
+  static void in_parent() {
+    if (--entered != 0) return;
+    unlock_mutexes();
+    if (!ForkDelays::has_own()) ForkDelays::forked();
+  }
+  static void in_child() {
+    if (--entered != 0) return;
+    unlock_mutexes();
+    ForkDelays::forget_others();
+  }
   static void lock_all() {
     // A driver may fork within its call, with locks that others in such calls wait for. Until this thread's
     // delay is over try_fork() fails for all others, so there is nothing to mark.
     if (ForkDelays::has_own()) return lock_mutexes();
-    for (;;) {
-      ForkDelays::wait_for_none();
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (ForkDelays::wait_for_none(end)) {
       lock_mutexes();
       // Whoever delays may wait for a mutex.
       if (ForkDelays::try_fork()) return;
       unlock_mutexes();
     }
+    lock_mutexes();
   }
-  static void in_parent() {
-    unlock_mutexes();
-    if (!ForkDelays::has_own()) ForkDelays::forked();
-  }
-  static void in_child() {
-    unlock_mutexes();
-    ForkDelays::forget_others();
-  }
-
-  static constinit std::atomic<ProcessMutex*> newest;
-  static constinit ProcessMutex* locked;  ///< of whoever has them
-  static const int handler;               ///< of pthread_atfork
-
- private:
   /// Waits for one only while it holds none: whoever holds that may wait for another.
   static void lock_mutexes() {
     ProcessMutex* const first = newest.load(std::memory_order_acquire);
@@ -65,7 +80,9 @@ struct ProcessMutexes {
 
 constinit std::atomic<ProcessMutex*> ProcessMutexes::newest{nullptr};
 constinit ProcessMutex* ProcessMutexes::locked = nullptr;
-const int ProcessMutexes::handler = pthread_atfork(lock_all, in_parent, in_child);
+const int ProcessMutexes::handlers = add_handlers();
+
+void ForkDelays::come_first() noexcept { static_cast<void>(ProcessMutexes::add_handlers()); }
 
 ProcessMutex::ProcessMutex() noexcept {
   next_ = ProcessMutexes::newest.load(std::memory_order_relaxed);

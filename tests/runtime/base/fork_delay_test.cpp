@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <link.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <mutex>
@@ -53,12 +54,35 @@ TEST_F(ForkDelayTest, a_fork_gets_its_turn_though_others_always_delay_it) {
           const ForkDelay delay;
           ++inside;
           // Never the last one to leave.
-          for (int spun = 0; inside < 2 && spun < 2000; ++spun) std::this_thread::yield();
+          for (int spun = 0; inside < 2 && spun < 100; ++spun) std::this_thread::yield();
           --inside;
         }
       });
     bool forked = true;
-    for (int i = 0; i < 5 && forked; ++i) forked = true_in_child([] { return true; });
+    for (int i = 0; i < 5 && forked; ++i) forked = true_in_child([&] { return inside == 0; });
+    return forked;
+  }));
+}
+
+// As NVIDIA's driver does: its handler of fork() locks what its calls need.
+std::mutex of_a_driver;
+
+TEST_F(ForkDelayTest, a_fork_waits_before_the_handlers_of_a_driver_take_its_locks) {
+  static const int handlers = pthread_atfork(
+      [] { of_a_driver.lock(); }, [] { of_a_driver.unlock(); }, [] { of_a_driver.unlock(); });
+  ASSERT_EQ(handlers, 0);
+  static const bool first = (ForkDelays::come_first(), true);
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(true_in_child([] {  // a fork that hangs is killed
+    const std::jthread caller{[](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        const ForkDelay delay;
+        std::this_thread::yield();
+        const std::scoped_lock lock{of_a_driver};
+      }
+    }};
+    bool forked = true;
+    for (int i = 0; i < 30 && forked; ++i) forked = true_in_child([] { return true; });
     return forked;
   }));
 }
