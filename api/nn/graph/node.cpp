@@ -23,10 +23,9 @@ struct Node::Place {
       const Node last = std::move(going.back());
       going.pop_back();
       if (last.place_.use_count() > 1) continue;
-      std::vector<Node>& before = const_cast<Place&>(*last.place_).inputs;
-      try {
+      const std::vector<Node>& before = last.place_->inputs;
+      try {  // held here, they do not go with the last one
         going.insert(going.end(), before.begin(), before.end());
-        before.clear();
       } catch (const std::bad_alloc&) {  // then one within another
       }
     }
