@@ -175,6 +175,51 @@ TEST_F(ModelScripts, count_models_as_the_script_s_own) {
             "all\n");
 }
 
+/// A file with a network of one layer at rows of the shape, without numbers.
+void write_layer(const fs::path& path, const std::string& kind, const std::string& options,
+                 const std::string& row) {
+  const std::string network =
+      R"({"format":1,"inputs":[{"dtype":"f32","name":"x","shape":)" + row +
+      R"(}],"layers":[{"kind":")" + kind + R"=(","name":"l","options":"options()=" + options +
+      R"=()"}],"outputs":[["step",0,0]],"steps":[{"inputs":[["input",0,0]],"layer":0}]})=";
+  save_safetensors(path, {},
+                   {{"format", "stoker.model/1"},
+                    {"network", network},
+                    {"frozen", "[]"},
+                    {"options", R"({"loss":"mse","optimizer":"adam","accumulate_gradients":1,)"
+                                R"("weight_decay":0.0,"seed":0,"losses":[]})"}});
+}
+
+TEST_F(ModelScripts, bound_what_the_network_of_a_small_file_comes_to) {
+  ScriptOptions small;
+  small.limits.memory_bytes = std::size_t{16} << 20;
+  write_layer(folder / "parts.safetensors", "split", "splits=5000000", "[5000000]");
+  EXPECT_EQ(run_with_models("nn.load('parts.safetensors')", small).code(),
+            ErrorCode::invalid_argument);
+  write_layer(folder / "steps.safetensors", "gru", "units=1, unroll=\\\"static\\\"", "[20000, 1]");
+  EXPECT_EQ(run_with_models("nn.load('steps.safetensors')", small).code(),
+            ErrorCode::budget_exceeded);
+}
+
+TEST_F(ModelScripts, count_numbers_that_a_prediction_makes_itself) {
+  // A matrix of 1 MiB in each.
+  write_layer(folder / "size.safetensors", "resize", "shape=511, method=\\\"bilinear\\\"",
+              "[512, 1]");
+  ScriptOptions few_buffers;
+  few_buffers.limits.buffer_bytes = std::size_t{4} << 20;
+  const std::string head =
+      "local m = nn.load('size.safetensors') "
+      "local x = buffer(0, {shape = {1}}):broadcast{shape = {1, 512, 1}} ";
+  EXPECT_EQ(
+      run_with_models(head + "local t = {} for i = 1, 9 do t[i] = m:predict(x) end", few_buffers)
+          .code(),
+      ErrorCode::budget_exceeded);
+  EXPECT_EQ(
+      run_with_models(head + "for i = 1, 9 do wait(m:predict(x)) end print('all')", few_buffers)
+          .text(),
+      "all\n");
+}
+
 TEST_F(ModelScripts, take_the_same_instructions_each_time) {
   save_line();
   const auto instructions = [&] {

@@ -257,7 +257,10 @@ class Builder {
         for (const VariableSpec& variable : info.variables)
           zeros_of.emplace(variable.name, placeholder({variable.dtype, variable.shape}));
         LayerCall call{given, layer.options(), zeros_of, true, random::key(0)};
-        made.push_back(NetworkData::apply(layer, call));
+        std::vector<Tensor>& outputs = made.emplace_back();
+        // Not what computes them: of many steps that would be many nodes.
+        for (const Tensor& output : NetworkData::apply(layer, call))
+          outputs.push_back(nn::placeholder(output.spec()));
       } catch (const Error& error) {
         rethrow_for(info.name, info.kind, error);
       }

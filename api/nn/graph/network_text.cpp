@@ -1,4 +1,5 @@
 // A network as text: JSON that makes it again, Graphviz for people.
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -24,7 +25,8 @@ json source_json(const NetworkData::Source& source) {
 /// Rebuilds nodes from what to_json() wrote.
 class Reader {
  public:
-  explicit Reader(const json& text) : text_{text} {
+  /// `most_outputs`: of all layers together.
+  Reader(const json& text, std::size_t most_outputs) : text_{text}, outputs_left_{most_outputs} {
     if (!text.is_object() || !text.contains("format") || text["format"] != format)
       refuse("expected an object with \"format\": " + std::to_string(format));
   }
@@ -58,6 +60,11 @@ class Reader {
       for (const json& source : one.at("inputs")) given.push_back(node_at(source));
       const auto layer = static_cast<std::size_t>(integer(one.at("layer")));
       if (layer >= layers_.size()) refuse("a step of a layer that is not there");
+      const LayerDefinition& kind = layers_[layer].definition();
+      const std::size_t more =
+          kind.count_outputs ? kind.count_outputs(layers_[layer].options()) : kind.outputs;
+      if (more > outputs_left_) refuse("its layers have too many outputs");
+      outputs_left_ -= more;
       steps_.push_back(layers_[layer].outputs(std::move(given)));
     }
     std::vector<Node> made;
@@ -92,6 +99,7 @@ class Reader {
   }
 
   const json& text_;
+  std::size_t outputs_left_;
   std::vector<Node> inputs_;
   std::vector<Layer> layers_;
   std::vector<std::vector<Node>> steps_;
@@ -139,7 +147,8 @@ Network Network::from_json(std::string_view text) {
   const json parsed = parse_json(text);
   if (parsed.is_discarded()) refuse("it is not JSON");
   try {
-    return Reader{parsed}.network();
+    // A step takes more bytes of text than that for each of the outputs that others read.
+    return Reader{parsed, std::max<std::size_t>(1024, text.size() / 8)}.network();
   } catch (const json::exception& error) {
     refuse(error.what());
   }

@@ -9,6 +9,7 @@
 #include "stoker/api/train/script/handles.hpp"
 #include "stoker/pipeline/script/library/buffer_library.hpp"
 #include "stoker/pipeline/script/run/file_thread.hpp"
+#include "stoker/pipeline/tensor/graph/node_quota.hpp"
 
 namespace stoker::nn::script {
 namespace {
@@ -55,9 +56,12 @@ std::size_t header_bytes(const fs::path& path) {
   return static_cast<std::size_t>(std::min<std::uintmax_t>(length, most));
 }
 
-/// Not mapped: a file that others shorten meanwhile would end the process.
-Result<OpenedPtr> open_file(const fs::path& path, const std::shared_ptr<DeviceClient>& device) {
+/// Not mapped: a file that others shorten meanwhile would end the process. To make a network applies its layers,
+/// to some of which a file gives ever so many operations.
+Result<OpenedPtr> open_file(const fs::path& path, const std::shared_ptr<DeviceClient>& device,
+                            std::size_t most_nodes) {
   const DeviceScope scope{Device{device}};
+  const expr::NodeQuota quota{most_nodes};
   return std::make_shared<const Opened>(path, SafetensorsOptions{.mapped = false});
 }
 
@@ -91,7 +95,9 @@ int load_model(lua_State* L, lua::Script& script) {
   lua::spend(L, 1000 + header);
   const auto opened = lua::on_file_thread<OpenedPtr>(
       L, script, load_op,
-      [path, device = script.services().device] { return open_file(path, device); });
+      [path, device = script.services().device, nodes = script.evaluator().room_for_nodes()] {
+        return open_file(path, device, nodes);
+      });
   Variables variables;
   for (const auto& [name, spec] : opened->variables)
     variables.emplace(name, Tensor{read_variable(L, script, opened, name, spec)});

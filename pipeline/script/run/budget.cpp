@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <limits>
 #include <string>
 
 namespace stoker::script {
@@ -144,6 +145,11 @@ bool Budget::take_buffer(std::size_t bytes) noexcept {
     return false;
   buffers_ += bytes;
   return true;
+}
+
+std::size_t Budget::memory_left() const noexcept {
+  if (limits_.memory_bytes == 0) return std::numeric_limits<std::size_t>::max();
+  return limits_.memory_bytes - std::min(limits_.memory_bytes, memory_);
 }
 
 Error Budget::memory_used_up(std::size_t wanted) const {

@@ -68,6 +68,8 @@ class Budget {
   /// The same account for what the script makes outside of the Lua state. False: not granted.
   [[nodiscard]] bool take_memory(std::size_t bytes) noexcept;
   void give_memory(std::size_t bytes) noexcept { memory_ -= bytes; }
+  /// The most that would be granted.
+  [[nodiscard]] std::size_t memory_left() const noexcept;
   [[nodiscard]] Error memory_used_up(std::size_t wanted) const;
 
   /// Device memory. False: not granted; collecting garbage may help.

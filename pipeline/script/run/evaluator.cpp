@@ -8,6 +8,7 @@
 #include "stoker/pipeline/script/run/next_results.hpp"
 #include "stoker/pipeline/script/run/told_calls.hpp"
 #include "stoker/pipeline/script/run/waiting.hpp"
+#include "stoker/pipeline/tensor/graph/node_quota.hpp"
 
 namespace stoker::script {
 namespace {
@@ -18,6 +19,8 @@ constexpr std::size_t pressure_step = std::size_t{16} << 20;
 // What a buffer takes at least, on the device and for its handles here.
 constexpr std::size_t smallest_buffer = 256;
 constexpr std::size_t handle_bytes = 1024;
+// What a node takes on the host before it is on the account, near enough.
+constexpr std::size_t node_bytes = 640;
 
 std::size_t charged_bytes(const TensorSpec& spec) {
   return std::max(spec.bytes(), smallest_buffer);
@@ -49,7 +52,15 @@ Result<std::vector<expr::Value>> Evaluator::call(
     site.depth = 1;
   }
   site.number = expr::Node::next_serial();
-  auto made = detail::call_as_result<std::vector<expr::Value>>("script", make);
+  const auto make_within = [&] {
+    const expr::NodeQuota quota{budget_.memory_left() / node_bytes};
+    return detail::call_as_result<std::vector<expr::Value>>("script", make);
+  };
+  auto made = make_within();
+  if (made.has_error() && made.error().code() == ErrorCode::budget_exceeded) {
+    garbage_.collect();
+    made = make_within();
+  }
   if (made.has_error() && made.error().code() == ErrorCode::budget_exceeded) return made;
   if (made.has_error()) return about_call(made.error(), name, inputs);
   STOKER_TRY(adopt(*made, site.number, site));
@@ -66,7 +77,12 @@ Result<void> Evaluator::adopt(std::span<const expr::Value> values, std::uint64_t
     if (node.serial() < begin || node.attachment() != nullptr) continue;
     const std::size_t bytes = script::bytes_of(node);
     STOKER_TRY(take_memory(bytes));
-    node.attach(std::make_unique<NodeAccount>(budget_, bytes, site));
+    auto account = std::make_unique<NodeAccount>(budget_, bytes, site);
+    // Numbers that the call itself has put on the device.
+    if (node.is_known()) {
+      STOKER_ASSIGN(account->buffers, charge(node.specs()));
+    }
+    node.attach(std::move(account));
     for (const expr::Value& input : node.inputs()) open.push_back(input);
   }
   return {};
@@ -87,6 +103,11 @@ Result<void> Evaluator::room_for_buffer(std::size_t bytes) {
   }
   budget_.give_buffer(bytes);
   return {};
+}
+
+std::size_t Evaluator::room_for_nodes() {
+  garbage_.collect();
+  return budget_.memory_left() / node_bytes;
 }
 
 Result<void> Evaluator::take_memory(std::size_t bytes) {

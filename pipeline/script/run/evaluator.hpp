@@ -56,6 +56,8 @@ class Evaluator {
   /// Whether there is room for a buffer of that size, garbage collected if need be: to be asked before
   /// its contents are made. Errors: budget_exceeded.
   [[nodiscard]] Result<void> room_for_buffer(std::size_t bytes);
+  /// How many nodes of a graph the memory that is left has room for, garbage collected before.
+  [[nodiscard]] std::size_t room_for_nodes();
   /// The same memory until Budget::give_memory(). Errors: budget_exceeded, and the script must end.
   [[nodiscard]] Result<void> take_memory(std::size_t bytes);
   /// A buffer with the given contents.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stoker/pipeline/tensor/complex/complex.hpp"
+#include "stoker/pipeline/tensor/graph/node_quota.hpp"
 #include "stoker/pipeline/tensor/graph/op_list.hpp"
 #include "stoker/runtime/base/never_destroyed.hpp"
 
@@ -54,6 +55,7 @@ Values apply(const Op& op, Values inputs, Attributes attributes,
   const bool tracked = op.tracks || std::ranges::any_of(inputs, [](const Value& input) {
                          return input.node()->tracked();
                        });
+  NodeQuota::take();
   const auto count = static_cast<std::uint32_t>(outputs.size());
   const auto node = std::make_shared<Node>(op, std::move(attributes), std::move(inputs),
                                            std::move(outputs), tracked, std::move(payload));
