@@ -220,6 +220,15 @@ TEST_F(ModelScripts, count_numbers_that_a_prediction_makes_itself) {
       "all\n");
 }
 
+TEST_F(ModelScripts, refuse_whole_numbers_where_the_network_has_others) {
+  save_line();
+  const SafetensorsFile file = open_safetensors(folder / "line.safetensors");
+  TensorMap tensors = file.load_all();
+  tensors.insert_or_assign("variables/d.kernel", ones({2, 1}, DType::s32));
+  save_safetensors(folder / "whole.safetensors", tensors, file.metadata());
+  expect_refused("nn.load('whole.safetensors')", ErrorCode::invalid_argument, "d.kernel");
+}
+
 TEST_F(ModelScripts, take_the_same_instructions_each_time) {
   save_line();
   const auto instructions = [&] {

@@ -131,9 +131,10 @@ std::map<std::string, TensorSpec> ModelFile::variables() const {
       const std::string name = layer.name + "." + variable.name;
       if (!file_.contains(variable_prefix + name)) refuse("'" + name + "' is missing");
       const TensorSpec& spec = file_.spec(variable_prefix + name);
-      if (spec.shape != variable.shape)
-        refuse("'" + name + "' is " + spec.to_string() + ", expected the shape " +
-               variable.shape.to_string());
+      // The dtype is the precision's to choose; numbers with a fraction stay such.
+      if (spec.shape != variable.shape || is_float(spec.dtype) != is_float(variable.dtype))
+        refuse("'" + name + "' is " + spec.to_string() + ", expected " +
+               TensorSpec{variable.dtype, variable.shape}.to_string());
       found.emplace(name, spec);
     }
   return found;
