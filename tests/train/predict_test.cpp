@@ -141,6 +141,18 @@ TEST_F(Predictions, of_given_variables_follow_training_also_inside_of_traced_fun
   EXPECT_EQ(score.programs(), 1U);
 }
 
+TEST_F(Predictions, of_given_variables_are_refused_where_these_do_not_fit) {
+  const Model model = two_layers();
+  Variables others = model.variables();
+  others["dense_1.bias"] = ones({1});
+  EXPECT_EQ(code_of([&] { return model.apply(others, ones({1, 2})); }), ErrorCode::shape_mismatch);
+  others["dense_1.bias"] = Tensor{};
+  EXPECT_EQ(code_of([&] {
+              return model.apply(others, ones({1, 2}));
+            }),
+            ErrorCode::invalid_argument);
+}
+
 TEST_F(Predictions, of_given_variables_have_gradients_by_them) {
   const Model model = two_layers();
   const Batch batch = rows();

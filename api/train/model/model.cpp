@@ -120,6 +120,7 @@ Tensor Model::apply(const Variables& variables, const Tensor& x) const {
 
 std::vector<Tensor> Model::apply(const Variables& variables,
                                  const std::vector<Tensor>& inputs) const {
+  network().check(variables);
   const DeviceScope scope{data_->device};
   return data_->inference.apply(variables, inputs);
 }
