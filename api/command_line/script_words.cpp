@@ -124,7 +124,8 @@ bool speaks_of_models(std::string_view text) {
   };
   for (std::size_t at = text.find("nn"); at != std::string_view::npos;
        at = text.find("nn", at + 1)) {
-    const char before = at == 0 ? ' ' : text[at - 1];
+    const bool is_joined = at >= 2 && text.substr(at - 2, 2) == "..";
+    const char before = at == 0 || is_joined ? ' ' : text[at - 1];
     const char after = at + 2 < text.size() ? text[at + 2] : ' ';
     if (!is_part(before) && before != '.' && before != ':' && !is_part(after)) return true;
   }

@@ -337,6 +337,8 @@ TEST_F(TrainCommand, saves_models_that_other_scripts_load) {
   EXPECT_EQ(refused.out, "1\n");
   EXPECT_EQ(refused.exit_code, 3) << refused.err;
   EXPECT_TRUE(contains(refused.err, "absent")) << refused.err;
+  // Behind .. it is no field.
+  EXPECT_EQ(run({"-e", "print('a'..tostring(1)..nn.load('absent'))"}).exit_code, 3);
 }
 
 TEST_F(TrainCommand, saves_models_for_scripts_on_the_standard_input) {
