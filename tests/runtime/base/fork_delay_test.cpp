@@ -54,7 +54,7 @@ TEST_F(ForkDelayTest, a_fork_gets_its_turn_though_others_always_delay_it) {
           const ForkDelay delay;
           ++inside;
           // Never the last one to leave.
-          for (int spun = 0; inside < 2 && spun < 100; ++spun) std::this_thread::yield();
+          for (int spun = 0; inside < 2 && spun < 20; ++spun) std::this_thread::yield();
           --inside;
         }
       });
