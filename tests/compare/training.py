@@ -1,7 +1,16 @@
 """Optimizers and activations as their papers have them."""
+import json
+import re
+
 import numpy as np
 
 from folds import rounding
+
+
+def rectification(length, longest):
+    """RAdam's, of the length of the average."""
+    return np.sqrt((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length))
+
 
 def optimizer(case, inputs):
     name, to = case["attributes"]["name"], case["out"][0]["dtype"]
@@ -25,7 +34,7 @@ def optimizer(case, inputs):
                 longest = 2 / (1 - b2) - 1
                 length = longest - 2 * t * b2 ** t / (1 - b2 ** t)
                 if length >= 5:
-                    adam = adam * np.sqrt((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length))
+                    adam = adam * rectification(length, longest)
                 else:
                     adam = of_m
             made.append(adam)
@@ -45,6 +54,52 @@ def optimizer(case, inputs):
     factor = 4000 if name in ("stddev", "belief", "yogi", "radam") else 32
     most = max(np.max(np.abs(x)) for x in inputs) * (10 if name in ("trace", "nesterov") else 0.01)
     return made, [(np.abs(y) + most + 0.01) * rounding(to) * factor for y in made]
+
+
+def options_of(text):
+    """Of "sgd(momentum=0.9, nesterov=true)"."""
+    name, options = re.fullmatch(r"(\w+)\((.*)\)", text).groups()
+    return name, {key: json.loads(value) for key, value in (one.strip().split("=") for one in options.split(","))}
+
+
+def steps(case, inputs):
+    """Whole optimizers: the parameter after each step."""
+    name, options = options_of(case["attributes"]["optimizer"])
+    number = {key: np.longdouble(value) for key, value in options.items()}
+    p, *gradients = (x.astype(np.longdouble) for x in inputs)
+    m, v, trace = np.zeros_like(p), np.zeros_like(p), np.zeros_like(p)
+    v = v + number.get("initial_accumulator_value", 0)
+    unit = rounding(case["out"][0]["dtype"])
+    made, errors, moved = [], [], np.abs(p)
+    for t, g in enumerate(gradients, 1):
+        step = g
+        if name in ("adam", "adamw", "radam"):
+            b1, b2 = number["b1"], number["b2"]
+            m, v = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g * g
+            step = m / (1 - b1 ** t) / (np.sqrt(v / (1 - b2 ** t)) + number["eps"])
+            step = step + number.get("decay", 0) * p
+            if name == "radam":
+                longest = 2 / (1 - b2) - 1
+                length = longest - 2 * t * b2 ** t / (1 - b2 ** t)
+                if length >= 5:
+                    step = step * rectification(length, longest)
+                else:
+                    step = m / (1 - b1 ** t)
+        elif name == "adagrad":
+            v = v + g * g
+            step = g / np.sqrt(v)
+        elif name == "rmsprop":
+            v = number["decay"] * v + (1 - number["decay"]) * g * g
+            step = g / np.sqrt(v)
+        momentum = number.get("momentum", 0)
+        trace = momentum * trace + step  # the step itself without momentum
+        step = momentum * trace + step if options.get("nesterov") else trace
+        p = p - number["learning_rate"] * step
+        sizes = np.abs(step) + np.abs(trace) + np.max(np.abs(g)) * 0.01
+        moved = moved + np.abs(p) + number["learning_rate"] * sizes
+        made.append(p)
+        errors.append(moved * unit * (4000 if name == "radam" else 32))
+    return made, errors
 
 
 def softplus(x):
@@ -78,4 +133,4 @@ def activation(case, inputs):
     return [made], [(np.abs(made) + np.abs(inputs[0]) + 0.1) * unit * 12]
 
 
-KINDS = {"optimizer": optimizer, "activation": activation}
+KINDS = {"optimizer": optimizer, "optimizer_steps": steps, "activation": activation}
