@@ -1,5 +1,7 @@
-"""compare.py FOLDER SEED DEVICE: computes the cases of stoker_compare once more and prints what differs by
+"""compare.py FOLDER SEED DEVICE [--torch]: computes the cases of stoker_compare once more and prints what differs by
 more than is known of it. Ends with 1 if anything does."""
+import argparse
+import functools
 import json
 import sys
 
@@ -52,7 +54,7 @@ def reference(case, inputs, device):
     return made, errors, ulps
 
 
-def run_case(report, data, case):
+def run_case(report, data, case, against_torch):
     why = exclusions.reason(case, report.device)
     if why:
         report.excluded[why] += 1
@@ -79,19 +81,33 @@ def run_case(report, data, case):
             return
         for one, got, want, error in zip(case["out"], outputs, made, errors, strict=True):
             compare(report, case, got, np.asarray(want), error, one["dtype"], ulps)
+    if against_torch:
+        against_torch(data, case, outputs, errors, ulps)
 
 
-def main(folder, seed, device):
-    data = np.memmap(f"{folder}/data.bin", np.uint8, "r").tobytes()
-    report = Report("NumPy and SciPy", seed, device)
-    with open(f"{folder}/cases.jsonl", encoding="utf8") as lines:
+def main(given):
+    data = np.memmap(f"{given.folder}/data.bin", np.uint8, "r").tobytes()
+    reports = [Report("NumPy and SciPy", given.seed, given.device)]
+    against_torch = None
+    if given.torch:
+        import torch_peers
+        reports.append(Report("PyTorch", given.seed, given.device))
+        against_torch = functools.partial(torch_peers.against, reports[1])
+    with open(f"{given.folder}/cases.jsonl", encoding="utf8") as lines:
         for line in lines:
             case = json.loads(line)
             case["attributes"] = case["attributes"] or {}
-            run_case(report, data, case)
-    report.show()
-    return 0 if report.holds() else 1
+            run_case(reports[0], data, case, against_torch)
+    for report in reports:
+        report.show()
+    if not given.torch:
+        print("not compared with PyTorch, which needs --torch")
+    return 0 if all(report.holds() for report in reports) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("folder", "seed", "device"):
+        parser.add_argument(name)
+    parser.add_argument("--torch", action="store_true", help="with PyTorch as well")
+    sys.exit(main(parser.parse_args()))
