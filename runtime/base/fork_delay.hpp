@@ -13,7 +13,7 @@
 //
 // Drivers have handlers of fork() of their own (pthread_atfork), which take locks that calls within a delay
 // wait for: NVIDIA's does. So a fork waits before those handlers run (come_first). Only while such a driver is
-// loaded for the first time it cannot: it then goes on after 10 s, and its child should only call exec().
+// loaded for the first time it cannot: it then goes on after 10 s, and its child should only run a program.
 #pragma once
 
 #include <atomic>
