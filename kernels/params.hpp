@@ -32,7 +32,7 @@ class ParamValue
     : public std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>> {
  public:
   using variant::variant;
-  ParamValue(const ParamValue& other) : variant{} {
+  ParamValue(const ParamValue& other) : variant{} {  // NOLINT(bugprone-copy-constructor-init)
     std::visit([this]<class T>(const T& value) { emplace<T>(T(value)); }, other.base());
   }
   ParamValue(ParamValue&&) noexcept = default;

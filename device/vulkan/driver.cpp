@@ -68,8 +68,6 @@ class VulkanDriver final : public Driver {
     if (instance_) return std::nullopt;
     try {
       if (auto found = try_look(); !found) return std::move(found).error();
-      static const bool drivers_are_loaded = (ForkDelays::come_first(), true);
-      static_cast<void>(drivers_are_loaded);
       return std::nullopt;
     } catch (...) {
       return error_from_current_exception("vulkan");

@@ -39,7 +39,7 @@ class RunTimeShader::Known : public std::enable_shared_from_this<Known> {
     };
     // Before the lock, which its end takes, too.
     auto shared = std::make_unique<Shared>(std::move(shader));
-    const std::shared_ptr<Shared> made{shared.release(), std::move(take_out)};
+    std::shared_ptr<Shared> made{shared.release(), std::move(take_out)};
     const std::scoped_lock lock{mutex_};
     std::weak_ptr<Shared>& entry = shaders_[key];
     if (auto there = entry.lock()) return there;

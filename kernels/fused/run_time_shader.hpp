@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "stoker/kernels/fused/program.hpp"
 
@@ -30,6 +31,8 @@ class RunTimeShader {
 
  private:
   struct Shared {
+    explicit Shared(Shader its_shader) : shader{std::move(its_shader)} {}
+
     Shader shader;
     std::mutex compiling;
   };

@@ -1,5 +1,7 @@
 #include "stoker/runtime/base/fork_delay.hpp"
 
+#include <pthread.h>
+
 #include <chrono>
 #include <thread>
 
@@ -7,6 +9,14 @@ namespace stoker {
 namespace {
 
 thread_local std::uint32_t delays_of_this_thread = 0;
+
+/// fork() is no place where a thread may be cancelled, and sleeping is one.
+void pause_for(std::chrono::microseconds time) noexcept {
+  int before = 0;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+  std::this_thread::sleep_for(time);
+  pthread_setcancelstate(before, nullptr);
+}
 
 }  // namespace
 
@@ -21,11 +31,15 @@ ForkDelay::~ForkDelay() {
 }
 
 void ForkDelays::begin() noexcept {
-  give_way();
   std::uint32_t seen = state.load();
-  for (;;) {
+  for (int given = 0;;) {
     if (seen & forking) {
       state.wait(seen);
+      seen = state.load();
+    } else if (given <
+               patience_ms(seen)) {  // seen again after each: a fork that has arrived misses nobody
+      ++given;
+      pause_for(std::chrono::milliseconds{1});
       seen = state.load();
     } else if (state.compare_exchange_weak(seen, seen + 1)) {
       return;
@@ -33,40 +47,44 @@ void ForkDelays::begin() noexcept {
   }
 }
 
-void ForkDelays::give_way() noexcept {
-  for (int i = 0; i < 500; ++i) {
-    const std::uint32_t seen = state.load();
-    if ((seen & waiting) == 0 || ((seen & locking) != 0 && i >= 10)) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
+int ForkDelays::patience_ms(std::uint32_t seen) noexcept {
+  if (seen & locking) return 10;
+  return seen & (waiting | arrived) ? 500 : 0;
 }
 
-void ForkDelays::end() noexcept {
-  state.fetch_sub(1);
-  state.notify_all();
+void ForkDelays::arrive(std::chrono::steady_clock::time_point end) noexcept {
+  state.fetch_add(one_arrived);
+  while ((state.load() & delaying) != 0 && std::chrono::steady_clock::now() < end)
+    pause_for(std::chrono::microseconds{200});
 }
+
+void ForkDelays::leave() noexcept { state.fetch_sub(one_arrived); }
+
+void ForkDelays::end() noexcept { state.fetch_sub(1); }
 
 bool ForkDelays::has_own() noexcept { return delays_of_this_thread > 0; }
 
 bool ForkDelays::wait_for_none(std::chrono::steady_clock::time_point end) noexcept {
   std::uint32_t seen = state.load();
   for (;;) {
-    const bool none = (seen & ~(waiting | locking)) == 0;
+    const bool none = (seen & (delaying | forking)) == 0;
     if (!none && std::chrono::steady_clock::now() >= end) {
       state.fetch_and(~(waiting | locking));
       return false;
     }
-    const std::uint32_t marked = none ? waiting | locking : (seen | waiting) & ~locking;
+    const std::uint32_t marked = none ? seen | waiting | locking : (seen | waiting) & ~locking;
     if (!state.compare_exchange_weak(seen, marked)) continue;
     if (none) return true;
-    std::this_thread::sleep_for(std::chrono::microseconds{200});
+    pause_for(std::chrono::microseconds{200});
     seen = state.load();
   }
 }
 
 bool ForkDelays::try_fork() noexcept {
-  std::uint32_t none = state.load() & (waiting | locking);
-  return state.compare_exchange_strong(none, forking);
+  std::uint32_t none = state.load() & ~(delaying | forking);
+  while ((none & (delaying | forking)) == 0)
+    if (state.compare_exchange_weak(none, (none & arrived) | forking)) return true;
+  return false;
 }
 
 void ForkDelays::forked() noexcept {

@@ -12,8 +12,10 @@
 // for its thread.
 //
 // Drivers have handlers of fork() of their own (pthread_atfork), which take locks that calls within a delay
-// wait for: NVIDIA's does. So a fork waits before those handlers run (come_first). Only while such a driver is
-// loaded for the first time it cannot: it then goes on after 10 s, and its child should only run a program.
+// wait for: NVIDIA's does. So a fork arrives before those handlers run: it waits until nobody delays it and holds
+// nothing meanwhile. Its last handler, which runs behind those of the host, takes the mutexes and decides. If a
+// delay began between the two, it waits for 10 s; then the fork goes on, and its child should only run a program.
+// So while a driver is loaded for the first time, and if the handlers between take more than half a second.
 #pragma once
 
 #include <atomic>
@@ -36,14 +38,17 @@ class ForkDelays {
  public:
   /// Whether the calling thread is in one.
   [[nodiscard]] static bool has_own() noexcept;
-  /// From now on a fork waits for delays before it runs the handlers that libraries have added so far. Each
-  /// call adds handlers for good: for a place that is reached once. Not within a delay.
+  /// From now on a fork arrives before it runs the handlers that libraries have added so far. Each call adds a
+  /// handler for good: for when a library was loaded that stays.
   static void come_first() noexcept;
   /// True when nobody delays a fork; somebody may again by then. False at `end`. New delays give way from
   /// here on, until try_fork() or false.
   [[nodiscard]] static bool wait_for_none(std::chrono::steady_clock::time_point end) noexcept;
   /// False if somebody delays forks. If true, new delays wait for forked().
   [[nodiscard]] static bool try_fork() noexcept;
+  /// Returns when nobody delays a fork, or at `end`. New delays give way until leave().
+  static void arrive(std::chrono::steady_clock::time_point end) noexcept;
+  static void leave() noexcept;
   static void forked() noexcept;
   /// In the child, which has no thread but this.
   static void forget_others() noexcept;
@@ -52,14 +57,18 @@ class ForkDelays {
   friend class ForkDelay;
   static void begin() noexcept;
   static void end() noexcept;
-  static void give_way() noexcept;
+  /// How long a new delay gives way.
+  static int patience_ms(std::uint32_t seen) noexcept;
 
   static constexpr std::uint32_t forking = 1U << 31;
   static constexpr std::uint32_t waiting = 1U << 30;  ///< a fork waits for the delays there are
-  static constexpr std::uint32_t locking =
-      1U << 29;  ///< it waits for mutexes, which new delays may hold
-  static constinit std::atomic<std::uint32_t>
-      state;  ///< how many threads delay, and the three above
+  /// It waits for mutexes, which new delays may hold.
+  static constexpr std::uint32_t locking = 1U << 29;
+  static constexpr std::uint32_t one_arrived = 1U << 20;
+  static constexpr std::uint32_t arrived = locking - one_arrived;
+  static constexpr std::uint32_t delaying = one_arrived - 1;
+  /// How many threads delay, how many forks have arrived, and the first three above.
+  static constinit std::atomic<std::uint32_t> state;
 };
 
 }  // namespace stoker

@@ -4,40 +4,48 @@
 
 #include <atomic>
 #include <chrono>
+#include <utility>
 
 #include "stoker/runtime/base/fork_delay.hpp"
 
 namespace stoker {
+namespace {
 
-/// How often the handlers stand in the list of those that this thread's fork() runs.
-thread_local unsigned entered = 0;
+/// Whether this thread's fork() has arrived (ForkDelays::arrive).
+thread_local bool has_arrived = false;
 
 /// A delay may wait for what a handler of a library that is just being loaded has locked for this fork.
 constexpr std::chrono::seconds patience{10};
 
+}  // namespace
+
 /// All there are, newest first. Process-wide by nature, as fork() is.
 struct ProcessMutexes {
-  static int add_handlers() noexcept { return pthread_atfork(before, in_parent, in_child); }
+  /// Holds nothing: it comes before handlers of the host, too, whose threads may wait for us with their locks.
+  static void before_drivers() {
+    if (has_arrived || ForkDelays::has_own()) return;
+    has_arrived = true;
+    ForkDelays::arrive(std::chrono::steady_clock::now() + patience);
+  }
 
   static constinit std::atomic<ProcessMutex*> newest;
   static constinit ProcessMutex* locked;  ///< of whoever has them
   static const int handlers;              ///< of pthread_atfork: the first, there before main()
 
- private:
-  // Handlers that were added later run earlier before a fork, and later behind it.
   static void before() {
-    if (entered++ == 0) lock_all();
+    lock_all();
+    if (std::exchange(has_arrived, false)) ForkDelays::leave();
   }
   static void in_parent() {
-    if (--entered != 0) return;
-    unlock_mutexes();
     if (!ForkDelays::has_own()) ForkDelays::forked();
+    unlock_mutexes();
   }
   static void in_child() {
-    if (--entered != 0) return;
     unlock_mutexes();
     ForkDelays::forget_others();
   }
+
+ private:
   static void lock_all() {
     // A driver may fork within its call, with locks that others in such calls wait for. Until this thread's
     // delay is over try_fork() fails for all others, so there is nothing to mark.
@@ -80,9 +88,11 @@ struct ProcessMutexes {
 
 constinit std::atomic<ProcessMutex*> ProcessMutexes::newest{nullptr};
 constinit ProcessMutex* ProcessMutexes::locked = nullptr;
-const int ProcessMutexes::handlers = add_handlers();
+const int ProcessMutexes::handlers = pthread_atfork(before, in_parent, in_child);
 
-void ForkDelays::come_first() noexcept { static_cast<void>(ProcessMutexes::add_handlers()); }
+void ForkDelays::come_first() noexcept {
+  static_cast<void>(pthread_atfork(ProcessMutexes::before_drivers, nullptr, nullptr));
+}
 
 ProcessMutex::ProcessMutex() noexcept {
   next_ = ProcessMutexes::newest.load(std::memory_order_relaxed);

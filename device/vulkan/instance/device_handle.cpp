@@ -11,8 +11,6 @@ Result<std::shared_ptr<DeviceHandle>> DeviceHandle::create(std::shared_ptr<Insta
                                                            const PhysicalDevice& physical) {
   auto device = std::make_shared<DeviceHandle>(std::move(instance), physical);
   STOKER_TRY(device->start());
-  static const bool more_is_loaded = (ForkDelays::come_first(), true);
-  static_cast<void>(more_is_loaded);
   return device;
 }
 

@@ -58,13 +58,17 @@ Result<PFN_vkGetInstanceProcAddr> open_loader(std::span<const std::string> names
 LibraryPin::LibraryPin() : before_{loaded_libraries()} {}
 
 LibraryPin::~LibraryPin() {
+  bool any = false;
   try {
-    for (const std::string& name : loaded_libraries())
-      if (!std::ranges::binary_search(before_, name))
-        dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    for (const std::string& name : loaded_libraries()) {
+      if (std::ranges::binary_search(before_, name)) continue;
+      any = true;
+      dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    }
   } catch (...) {
     // Without memory for the list they stay as they are.
   }
+  if (any) ForkDelays::come_first();  // each is pinned once, so this comes to an end
 }
 
 }  // namespace stoker::device::vulkan

@@ -24,7 +24,8 @@ namespace stoker::device::vulkan {
 /// that an instance brings in, and what they load for a device or a pipeline, which the end of those
 /// would unload. NVIDIA's driver (580) frees memory
 /// twice when that happens, or, after some thirty rounds, finds no room for its thread-locals.
-/// A fork waits meanwhile: its child would find the list of loaded files locked.
+/// A fork waits meanwhile: its child would find the list of loaded files locked. Later forks wait for such
+/// calls before the handlers run that the libraries have added.
 class LibraryPin {
  public:
   LibraryPin();

@@ -87,6 +87,44 @@ TEST_F(ForkDelayTest, a_fork_waits_before_the_handlers_of_a_driver_take_its_lock
   }));
 }
 
+ProcessMutex of_the_process;
+std::mutex of_a_host;
+
+TEST_F(ForkDelayTest, the_handlers_of_a_host_may_wait_for_who_waits_for_us) {
+  static const int handlers = pthread_atfork([] { of_a_host.lock(); }, [] { of_a_host.unlock(); },
+                                             [] {
+                                               of_a_host.unlock();
+                                               const std::scoped_lock free{of_the_process};
+                                             });
+  ASSERT_EQ(handlers, 0);
+  static const bool first = (ForkDelays::come_first(), true);  // a driver is loaded behind it
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(true_in_child([] {  // a fork that hangs is killed
+    std::vector<std::jthread> threads;
+    threads.emplace_back([](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        {
+          const std::scoped_lock lock{of_a_host};
+          const std::scoped_lock inner{of_the_process};
+        }
+        std::this_thread::yield();
+      }
+    });
+    threads.emplace_back([](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        {
+          const std::scoped_lock lock{of_a_host};
+          const ForkDelay delay;
+        }
+        std::this_thread::yield();
+      }
+    });
+    bool forked = true;
+    for (int i = 0; i < 6 && forked; ++i) forked = true_in_child([] { return true; });
+    return forked;
+  }));
+}
+
 TEST_F(ForkDelayTest, a_child_may_list_the_loaded_files_though_the_parent_always_does) {
   std::jthread lister{[](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
