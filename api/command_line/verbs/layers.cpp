@@ -58,6 +58,7 @@ std::vector<Kind> layers() {
 
 std::vector<Kind> of(std::vector<nn::NamedKind> named) {
   std::vector<Kind> all;
+  all.reserve(named.size());
   for (nn::NamedKind& one : named) all.push_back({std::move(one)});
   return all;
 }
