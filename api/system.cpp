@@ -113,8 +113,8 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
     };
     auto found = find_devices(name);
     auto wanted = std::ranges::find_if(found, is_meant);
-    if (wanted == found.end() &&
-        !name.empty()) {  // the name may say no driver, and all can be told
+    // The name may say no driver; and an error tells all there are.
+    if (wanted == found.end() && !name.empty()) {
       found = find_devices({});
       wanted = std::ranges::find_if(found, is_meant);
     }

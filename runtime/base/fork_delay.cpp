@@ -36,9 +36,8 @@ void ForkDelays::begin() noexcept {
     if (seen & forking) {
       state.wait(seen);
       seen = state.load();
-    } else if (given <
-               patience_ms(seen)) {  // seen again after each: a fork that has arrived misses nobody
-      ++given;
+    } else if (given < patience_ms(seen)) {
+      ++given;  // and looks again: a fork that arrives meanwhile misses nobody
       pause_for(std::chrono::milliseconds{1});
       seen = state.load();
     } else if (state.compare_exchange_weak(seen, seen + 1)) {

@@ -67,7 +67,7 @@ class ForkDelays {
   static constexpr std::uint32_t one_arrived = 1U << 20;
   static constexpr std::uint32_t arrived = locking - one_arrived;
   static constexpr std::uint32_t delaying = one_arrived - 1;
-  /// How many threads delay, how many forks have arrived, and the first three above.
+  /// How many threads delay, how many forks have arrived, and which of the first three marks are set.
   static constinit std::atomic<std::uint32_t> state;
 };
 

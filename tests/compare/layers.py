@@ -11,30 +11,17 @@ import images
 import losses
 import recurrent
 from activations import activation
+from case import Case
 from rounded import Rounded, half_unit, mean, product, rsqrt
 from values import is_float
 
 
-class Layer:
-    """A case: its options, and its tensors by name."""
+class Layer(Case):
+    """A case whose floats know how far rounding may move them."""
 
     def __init__(self, case, inputs):
-        given = case["attributes"]
-        self.options, self.training = given.get("options") or {}, given.get("training", False)
-        names = given.get("names") or [f"x{i}" for i in range(len(inputs))]
-        self.tensors = {}
-        for name, one, x in zip(names, case["in"], inputs, strict=True):
-            self.tensors[name] = Rounded(x, 0, one["dtype"]) if is_float(one["dtype"]) else x
-        self.inputs = [self.tensors[name] for name in names if name[0] == "x" and name[1:].isdigit()]
-
-    def option(self, name, fallback):
-        return self.options.get(name, fallback)
-
-    def get(self, name):
-        return self.tensors.get(name)
-
-    def __getitem__(self, name):
-        return self.tensors[name]
+        super().__init__(case, [Rounded(x, 0, one["dtype"]) if is_float(one["dtype"]) else x
+                                for x, one in zip(inputs, case["in"], strict=True)])
 
     def finished(self, y, channel_axis=-1):
         """With its bias, if it has one, and through its activation."""

@@ -14,8 +14,9 @@ import torch_losses
 import torch_optimizers
 import torch_programs
 import torch_recurrent
+from case import Case
 from report import compare
-from torch_case import Case, Differs, Part, tensor
+from torch_case import Differs, Part, tensor
 
 KINDS = {}
 for family in (torch_activations, torch_attention, torch_folds, torch_images, torch_layers, torch_losses,
