@@ -11,12 +11,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "stoker/device/memory_pool.hpp"
-#include "stoker/runtime/futures/future_core.hpp"
+#include "stoker/device/poison.hpp"
 
 namespace stoker {
 
@@ -43,21 +41,7 @@ struct BufferState {
   /// The held commands that use it; null if there never was one.
   std::shared_ptr<HeldUses> held;
 
-  /// Failed or cancelled writers, oldest first, until a later command overwrites everything. Only
-  /// commands after a writer suffer from it.
-  struct Poison {
-    std::uint64_t sequence = 0;  ///< of the writer
-    Error cause;
-    /// Kept, so that its failure is logged only if nobody has heard of it when this goes.
-    boost::intrusive_ptr<const FutureCore> writer;
-  };
-  std::vector<Poison> poison;
-
-  /// Why the contents mean nothing to the command with that sequence number, or null. Whoever hands the
-  /// cause on says so to the writer, which was looked at then.
-  [[nodiscard]] const Poison* poison_for(std::uint64_t sequence) const noexcept {
-    return !poison.empty() && poison.front().sequence < sequence ? &poison.front() : nullptr;
-  }
+  Poison poison;
 };
 
 }  // namespace stoker

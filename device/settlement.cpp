@@ -8,8 +8,6 @@
 namespace stoker {
 namespace {
 
-constexpr std::size_t max_poison = 16;
-
 /// The end of a command that has succeeded, once what it brings has been taken over. An executor may go
 /// without running it; then the command ends all the same.
 class LateEnd {
@@ -38,15 +36,6 @@ class LateEnd {
   CommandPtr command_;
   Result on_result_;
 };
-
-/// The cause that the command hands on, of which the writers hear.
-std::optional<Error> cause_for(const BufferState& buffer, std::uint64_t sequence) {
-  const auto* poison = buffer.poison_for(sequence);
-  if (!poison) return std::nullopt;
-  for (const auto& each : buffer.poison)
-    if (each.sequence < sequence) each.writer->observe();
-  return poison->cause;
-}
 
 }  // namespace
 
@@ -79,7 +68,7 @@ std::optional<Error> Settlement::refusal(CommandState& command,
     if (reason || overwrites || (writes && work.replay)) return;
     // A writer in flight may still overwrite the poison; then its settling decides.
     if (!buffer.memory || buffer.memory->hazards().is_written(settled))
-      reason = cause_for(buffer, work.sequence);
+      if (const Error* cause = buffer.poison.hand_on(work.sequence)) reason = *cause;
   });
   return reason;
 }
@@ -88,7 +77,8 @@ std::optional<Error> Settlement::poison_of(const CommandWork& work) const {
   std::optional<Error> reason;
   if (!any_poison_) return reason;
   for_each_use(work, [&](const BufferState& buffer, bool writes, bool) {
-    if (!reason && !writes) reason = cause_for(buffer, work.sequence);
+    if (reason || writes) return;
+    if (const Error* cause = buffer.poison.hand_on(work.sequence)) reason = *cause;
   });
   return reason;
 }
@@ -129,18 +119,11 @@ void Settlement::note_outcome(CommandWork& work, CommandState& command,
     if (!work.handed_over) --buffer.waiting;
     if (--buffer.users == 0 && buffer.dropped) buffer.memory.reset();
     if (!writes) return;
-    auto& poison = buffer.poison;
     if (failure) {
       any_poison_ = true;
-      // Settling is nearly in order; a cancelled command may be early, an overwriter never late.
-      const auto place =
-          std::ranges::upper_bound(poison, work.sequence, {}, &BufferState::Poison::sequence);
-      poison.insert(place, {work.sequence, *failure, CommandPtr{&command}});
-      // The oldest decides now and the newest may later; what lies between them rarely matters.
-      if (poison.size() > max_poison) poison.erase(poison.begin() + 1);
+      buffer.poison.add({work.sequence, *failure, CommandPtr{&command}});
     } else if (overwrites) {
-      std::erase_if(poison,
-                    [&](const BufferState::Poison& old) { return old.sequence < work.sequence; });
+      buffer.poison.overwritten(work.sequence);
     }
   });
 }

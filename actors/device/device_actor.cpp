@@ -107,7 +107,7 @@ std::shared_ptr<MemoryLease> BufferActor::on(ShareMemory) const {
 BufferDescription BufferActor::on(DescribeBuffer) const {
   BufferDescription description{
       state_->id, state_->spec, state_->released.load(std::memory_order_acquire), {}};
-  if (!state_->poison.empty()) description.undefined_because = state_->poison.front().cause;
+  if (!state_->poison.empty()) description.undefined_because = state_->poison.cause();
   return description;
 }
 

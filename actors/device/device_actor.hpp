@@ -1,8 +1,8 @@
 // The actor that owns a device: its strand is the only place from which the device's scheduler is
 // driven. Buffers of the device are actors on the same strand.
 //
-// Messages come from DeviceClient; a turn ends with CommandScheduler::turn(), so that commands which
-// arrived together become one submission.
+// Messages come from DeviceClient. Its handlers note what they ask for; the turn's end does it (DeviceTurn), so
+// that commands which arrived together become one submission.
 #pragma once
 
 #include <array>
@@ -107,7 +107,7 @@ class DeviceActor final : public Actor {
   [[nodiscard]] std::array<QueuePoint, queue_kinds> on(const CloseDevice& message);
   void on(const AbandonDevice& message) { scheduler_->abandon(message.why); }
   void on(const DropBuffer& message) { scheduler_->release(*message.buffer); }
-  void on(SettleCompletions) { forget_ended(); }  // the end of the turn does the rest
+  void on(SettleCompletions) { forget_ended(); }  // DeviceTurn does the rest
 
   void terminate(const ExitReason& why) override;
 

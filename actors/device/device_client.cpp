@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "stoker/actors/device/device_actor.hpp"
+#include "stoker/actors/device/device_turn.hpp"
 #include "stoker/actors/device/supervised_device.hpp"
 #include "stoker/device/command_pool.hpp"
 #include "stoker/device/command_scheduler.hpp"
-#include "stoker/runtime/observe/trace.hpp"
 
 namespace stoker {
 namespace {
@@ -41,37 +41,7 @@ std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<CommandSchedul
                                                   const ClientContext& context) {
   auto client = std::make_shared<DeviceClient>(scheduler, context);
   auto strand = std::make_shared<Strand>(context.executor, strand_capacity);
-  // The scheduler and its owners refer to each other weakly: a turn's last message may end them all.
-  struct EndOfTurn {
-    std::weak_ptr<CommandScheduler> weak_scheduler;
-    std::shared_ptr<SchedulerObserver> observer;
-    std::weak_ptr<DeviceClient> client;
-    const Strand* strand;  ///< whose end of a turn it is
-    bool told = false;
-    void turn(CommandScheduler& scheduler) const {
-      const auto all_delivered = [this] { return strand->depth() == 0; };
-      do {
-        scheduler.release_dropped(all_delivered);
-        scheduler.turn();
-      } while (scheduler.has_dropped() && all_delivered());
-    }
-    void operator()() {
-      const auto scheduler = weak_scheduler.lock();
-      if (!scheduler) return;
-      if (!observer || !observer->wants_timing()) {
-        turn(*scheduler);
-      } else {
-        const std::uint64_t begin = TraceRecorder::now_ns();
-        turn(*scheduler);
-        observer->on_turn(begin, TraceRecorder::now_ns());
-      }
-      // A lost device is its actor's crash: behind what came before, so that nothing is forgotten.
-      if (!scheduler->is_lost() || std::exchange(told, true)) return;
-      if (const auto lost = client.lock())
-        static_cast<void>(lost->actor_.stop({.reason = ExitReason::failure(*scheduler->lost())}));
-    }
-  };
-  strand->set_end_of_turn(EndOfTurn{scheduler, context.observer, client, strand.get()});
+  strand->set_end_of_turn(DeviceTurn{scheduler, client, context.observer, *strand});
   client->actor_ = spawn_on<DeviceActor>(strand, scheduler->info().name, scheduler, client);
   client->commands_->set_cancel(
       [weak = std::weak_ptr{client}](const CommandPtr& command, Error why) {

@@ -20,7 +20,8 @@ Completer::Options completer_options(const DeviceInfo& info, const OpenOptions& 
   Completer::Options result;
   // A software device computes on the cores that spinning would take from it, and nobody's display
   // waits for it: its kernels may take their time.
-  if (info.type == DeviceType::software_gpu) return result;
+  result.software = info.type == DeviceType::software_gpu;
+  if (result.software) return result;
   result.submit_target = options.submit_target;
   result.spin = completion_spin;
   result.wait_spin = wait_spin;

@@ -26,7 +26,7 @@ void AsioWaits::unlink(AsioWait& wait) noexcept {
 // end other waits, so it runs without the lock, and the walk starts anew after each.
 void AsioWaits::shutdown() noexcept {
   std::unique_lock lock{mutex_};
-  while (first_ != nullptr) {
+  while (first_ != nullptr || posting_ > 0) {
     AsioWait* wait = first_;
     while (wait != nullptr && !wait->detach()) wait = wait->following_;
     if (wait == nullptr) {

@@ -70,11 +70,17 @@ class AsioWaits final : public boost::asio::execution_context::service {
       : boost::asio::execution_context::service(context) {}
 
   void add(AsioWait& wait) noexcept;
-  /// Takes the wait off the list and calls `post` before the context may go.
-  template <class Post> void finish(AsioWait& wait, Post&& post) {
-    const std::lock_guard lock{mutex_};
-    unlink(wait);
+  /// Takes the wait off the list and calls `post` before the context may go. If that fails it destroys a
+  /// handler, which may do anything, so it runs without the lock.
+  template <class Post> void finish(AsioWait& wait, Post&& post) noexcept {
+    {
+      const std::lock_guard lock{mutex_};
+      unlink(wait);
+      ++posting_;
+    }
     post();
+    const std::lock_guard lock{mutex_};
+    --posting_;
     changed_.notify_all();
   }
 
@@ -85,6 +91,7 @@ class AsioWaits final : public boost::asio::execution_context::service {
   std::mutex mutex_;
   std::condition_variable changed_;
   AsioWait* first_ = nullptr;
+  int posting_ = 0;
 };
 
 /// How an outcome is passed to a handler: as a Result ...

@@ -75,6 +75,27 @@ TEST_F(Exit, leaves_memory_that_outlives_its_device_as_it_is) {
       ::testing::ExitedWithCode(0), "");
 }
 
+// Its threads compile and compute with objects that the driver's own handlers destroy.
+TEST_F(Exit, waits_for_what_a_software_device_has_in_flight) {
+  EXPECT_EXIT(
+      {
+        static const float* last = nullptr;
+        std::atexit([] { std::_Exit(*last == 15'000.0F ? 0 : 1); });
+        const auto device = open_first();
+        if (device->backend().info().type != DeviceType::software_gpu) std::_Exit(0);
+        const auto slow = device->prepare(slow_kernel(15'000), 10'000);
+        const auto x = device->filled<float>(std::vector<float>(10'000, 0.0F));
+        const auto y = device->backend().allocate(40'000, MemoryKind::readback).value();
+        last = reinterpret_cast<const float*>(y->host) + 9'999;
+        const std::vector steps{dispatch_step(slow, whole(x), whole(y))};
+        Submission submission;
+        submission.steps = steps;
+        device->submit(submission);
+        std::exit(2);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
 TEST_F(Exit, refuses_what_is_asked_of_a_device_from_then_on) {
   EXPECT_EXIT(
       {

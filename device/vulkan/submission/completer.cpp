@@ -120,6 +120,9 @@ void Completer::leave() noexcept {
   ask_to_end();
   // Not thread_: another thread may be in stop(), joining it.
   if (!on_own_thread()) wait_for([&] { return ended_.load(); });
+  if (options_.software)
+    for (const auto& queue : queues_)
+      static_cast<void>(queue->wait(queue->last_submitted(), ns(patience - Clock::now())));
   lost_.store(true);
   tell_waiters();
 }

@@ -39,6 +39,8 @@ class Completer final : public std::enable_shared_from_this<Completer> {
     std::chrono::nanoseconds spin{0};
     std::chrono::nanoseconds wait_spin{0};
     std::chrono::nanoseconds submit_target{0};  ///< kernels that take longer are reported; 0: none
+    /// The "device" is threads of this process, which use what exit() destroys: leave() waits for them.
+    bool software = false;
   };
   Completer(std::shared_ptr<DeviceHandle> device, Queues queues, CompletionSink& sink,
             Options options);
@@ -53,7 +55,7 @@ class Completer final : public std::enable_shared_from_this<Completer> {
   /// Waits until all that was launched is done, and reported unless this is the thread itself.
   [[nodiscard]] bool drain(std::chrono::steady_clock::time_point deadline) noexcept;
   /// The process exits: nothing more is submitted, reported or asked of the driver. Ends the thread,
-  /// for which it waits a limited time. Any thread.
+  /// for which it waits a limited time, as for what a software device has in flight. Any thread.
   void leave() noexcept;
   [[nodiscard]] const Queues& queues() const noexcept { return queues_; }
 

@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "stoker/runtime/execution/manual_executor.hpp"
@@ -143,6 +144,40 @@ TEST(AsyncWait, takes_its_memory_from_the_handlers_allocator) {
   context.run();
   EXPECT_EQ(counts.allocated, 2);  // the wait and Asio's own post
   EXPECT_TRUE(freed_before_call);
+}
+
+TEST(AsyncWait, a_handler_that_cannot_be_posted_may_end_other_waits_as_it_goes) {
+  asio::io_context context;
+  struct Once final : std::pmr::memory_resource {
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+      if (std::exchange(given, true)) throw std::bad_alloc{};
+      return std::pmr::new_delete_resource()->allocate(bytes, alignment);
+    }
+    void do_deallocate(void* memory, std::size_t bytes, std::size_t alignment) override {
+      std::pmr::new_delete_resource()->deallocate(memory, bytes, alignment);
+    }
+    bool do_is_equal(const memory_resource& other) const noexcept override {
+      return this == &other;
+    }
+    bool given = false;
+  } memory_of_the_wait_alone;
+  asio::cancellation_signal signal;
+  Promise<int> never;
+  int cancelled = 0;
+  async_wait(never.future(),
+             asio::bind_cancellation_slot(
+                 signal.slot(), asio::bind_executor(context, [&](Result<int>) { ++cancelled; })));
+  Promise<int> promise;
+  std::shared_ptr<void> end_of_the_other{
+      nullptr, [&](void*) { signal.emit(asio::cancellation_type::terminal); }};
+  async_wait(promise.future(),
+             asio::bind_executor(
+                 context, asio::bind_allocator(
+                              std::pmr::polymorphic_allocator<std::byte>{&memory_of_the_wait_alone},
+                              [held = std::move(end_of_the_other)](Result<int>) { FAIL(); })));
+  promise.set(1);
+  context.run();
+  EXPECT_EQ(cancelled, 1);
 }
 
 TEST(AsyncWait, can_be_cancelled_which_leaves_the_work_alone) {
