@@ -1,12 +1,13 @@
+#include "stoker/kernels/conv/added_bias.hpp"
 #include "stoker/kernels/conv/direct.hpp"
 #include "stoker/kernels/conv/finished.hpp"
 #include "stoker/kernels/conv/library.hpp"
+#include "stoker/kernels/conv/pointwise.hpp"
+#include "stoker/kernels/conv/shifted.hpp"
 #include "stoker/kernels/cpu/convert.hpp"
 
 namespace stoker::kernels::conv::STOKER_ISA {
 namespace {
-
-namespace convert = stoker::kernels::cpu::STOKER_ISA;
 
 using Finish = std::shared_ptr<const mm::Finish>;
 
@@ -39,15 +40,44 @@ CpuPlan finished_after(CpuPlan plan, const Problem& p, std::size_t bytes, Finish
   return plan;
 }
 
+/// Beside such a kernel the output is small, and planes consist of padding for the most part.
+bool is_kernel_long(const Problem& p) noexcept { return p.taps() > 2 * p.pixels(); }
+
+/// The plan that does not need oneDNN.
+template <class T> CpuPlan own_plan(const Problem& p, const Finish& finish) {
+  const bool planes = Planes::suit(p) && (p.bias || !is_kernel_long(p));
+  return finished_after(planes ? shifted_plan<T>(p) : direct_plan<T>(p), p, sizeof(T), finish);
+}
+
+/// Where shifted planes are far behind oneDNN, which has ways of its own.
+bool planes_lose(const Problem& p) noexcept {
+  return is_kernel_long(p) || (p.channels == 1 && p.outputs == 1 && p.groups >= 8);
+}
+
+/// oneDNN computes blocks of 16 channels and 16 outputs, and reorders whole images for that: worth it
+/// where blocks are full and threads have images of their own, or rows are shorter than vectors. Large
+/// outputs of small sums are bound by memory, which it writes faster.
+bool prefers_library(const Problem& p) noexcept {
+  if (!Planes::suit(p) || suits_products(p) || planes_lose(p)) return true;
+  if (p.groups > 1 || p.taps() == 1 || p.outputs < 16) return false;
+  constexpr std::size_t large = convert::stream_from_bytes / sizeof(float);
+  if (p.channels * p.taps() <= 32 && elements_of(p) >= large) return true;
+  constexpr double one_job = 1 << 23;
+  return p.channels >= 16 && p.outputs >= 32 &&
+         (p.images >= 8 || p.across().out < 12 || p.work() < one_job);
+}
+
 CpuPlan f32_plan(const Problem& p, const Finish& finish) {
+  if (suits_products(p) && !finish) return pointwise_plan(p);
   // Below, making and calling the library's code costs more than it gains.
   constexpr double library_work = 1 << 17;
-  if (p.work() >= library_work) {
-    if (auto plan = library_plan(p, finish)) return *std::move(plan);
-    if (auto plan = finish ? library_plan(p, nullptr) : std::nullopt)
-      return finished_after(*std::move(plan), p, sizeof(float), finish);
+  const Finish last = p.bias ? std::make_shared<const AddedBias>(p) : finish;
+  if (p.work() >= library_work && prefers_library(p)) {
+    if (auto plan = library_plan(p, last)) return *std::move(plan);
+    if (auto plan = last ? library_plan(p, nullptr) : std::nullopt)
+      return finished_after(*std::move(plan), p, sizeof(float), last);
   }
-  return finished_after(direct_plan<float>(p), p, sizeof(float), finish);
+  return own_plan<float>(p, finish);
 }
 
 std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -96,11 +126,19 @@ template <class S> CpuPlan widened(const Problem& p, Finish finish) {
   return plan;
 }
 
+template <class S> CpuPlan plan_of_16_bits(const Problem& p, Finish finish) {
+  if (Planes::suit(p) && (p.bias || !planes_lose(p)))
+    return finished_after(shifted_plan<S>(p), p, sizeof(S), finish);
+  return widened<S>(p, std::move(finish));
+}
+
 CpuPlan plan_of(DType dtype, const Problem& p, Finish finish) {
   switch (dtype) {
-    case DType::f64: return finished_after(direct_plan<double>(p), p, sizeof(double), finish);
-    case DType::f16: return widened<Half>(p, std::move(finish));
-    case DType::bf16: return widened<BFloat16>(p, std::move(finish));
+    case DType::f64: return own_plan<double>(p, finish);
+    // Signed integers are multiplied as unsigned ones: the bits are the same, and overflow wraps.
+    case DType::s32: return shifted_plan<std::uint32_t>(p);
+    case DType::f16: return plan_of_16_bits<Half>(p, std::move(finish));
+    case DType::bf16: return plan_of_16_bits<BFloat16>(p, std::move(finish));
     default: return f32_plan(p, finish);
   }
 }

@@ -59,10 +59,10 @@ Result<void> define(KernelRegistry& registry) {
     STOKER_ASSIGN(const TensorSpec spec, infer(call));
     return std::vector{spec};
   };
-  const GpuShaders shaders = GpuShaders::make();
+  const GpuShaders& shaders = GpuShaders::shared();
   kernel.shaders = shaders.all();
-  kernel.gpu = [shaders](const KernelCall& call, std::span<const TensorSpec> outputs,
-                         const GpuTraits& traits) {
+  kernel.gpu = [&shaders](const KernelCall& call, std::span<const TensorSpec> outputs,
+                          const GpuTraits& traits) {
     return gpu_plan(shaders, call, outputs[0], traits);
   };
   return registry.add(std::move(kernel));

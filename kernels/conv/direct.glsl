@@ -41,6 +41,7 @@ void main() {
   uint kernel = k_first + group * k_group + o * k_output;
 
   T sum = T(0);
+  if (HAS_BIAS != 0u) sum = bias_load(channel);
   for (uint tap = 0u; tap < all_taps; ++tap) {
     uint left = tap, x_at = from, k_at = kernel;
     bool met = true;

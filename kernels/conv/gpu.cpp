@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "stoker/kernels/conv/patches.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::kernels::conv {
 namespace {
@@ -30,6 +32,7 @@ std::shared_ptr<const Shader> direct_shader() {
   shader.file = "conv/direct.glsl";
   shader.bindings = {{.name = "x", .type = "T"},
                      {.name = "k", .type = "T"},
+                     {.name = "bias", .type = "T"},
                      {.name = "y", .type = "T", .writes = true}};
   shader.push = {{"n"},
                  {"groups"},
@@ -52,11 +55,11 @@ std::shared_ptr<const Shader> direct_shader() {
                  {"k_steps", PushType::u32, 6},
                  {"y_steps", PushType::u32, 6}};
   // What a layer fixes; its images may have any size.
-  shader.constants = {{"RANK"}, {"CHANNELS_LAST"}, {"all_taps"}};
+  shader.constants = {{"RANK"}, {"CHANNELS_LAST"}, {"HAS_BIAS"}, {"all_taps"}};
   for (const char* name : {"taps", "stride", "tap_step", "spread"})
     for (std::size_t axis = 0; axis < most_axes; ++axis)
       shader.constants.push_back({name + std::to_string(axis), 1});
-  shader.variants = rules::variants_of("T", rules::float_dtypes());
+  shader.variants = rules::variants_of("T", GpuShaders::dtypes());
   return std::make_shared<const Shader>(std::move(shader));
 }
 
@@ -121,7 +124,7 @@ GpuPass direct_pass(const GpuShaders& shaders, const Problem& p, DType dtype) {
   GpuPass pass;
   pass.shader = shaders.direct.get();
   pass.variant = to_string(dtype);
-  pass.bindings = {input(0), input(1), output()};
+  pass.bindings = operands(p);
   pass.push.u32(n).u32(p.groups).u32(p.outputs).u32(p.channels).u32(p.k_first);
   const auto push_all = [&](std::int64_t Axis::*field) {
     for (const Axis& axis : p.axes) pass.push.u32(axis.*field);
@@ -136,7 +139,7 @@ GpuPass direct_pass(const GpuShaders& shaders, const Problem& p, DType dtype) {
   push_all(&Axis::k_step);
   push_all(&Axis::y_step);
   pass.constants = {word(static_cast<std::int64_t>(p.rank)), p.y_output == 1 ? 1U : 0U,
-                    word(p.taps())};
+                    p.bias ? 1U : 0U, word(p.taps())};
   for (std::int64_t Axis::*field : {&Axis::taps, &Axis::stride, &Axis::tap_step, &Axis::spread})
     for (const Axis& axis : p.axes) pass.constants.push_back(word(axis.*field));
   pass.groups = linear_groups_for(static_cast<std::uint64_t>(n), shaders.direct->local_size[0]);
@@ -144,12 +147,15 @@ GpuPass direct_pass(const GpuShaders& shaders, const Problem& p, DType dtype) {
   return pass;
 }
 
+/// Smaller ones would leave most of a tile empty.
+bool fill_tiles(const Problem& p) { return p.outputs >= 16 || direct_rounds(p) > long_sum; }
+
 bool fits_tiles(const Problem& p, DType dtype) {
-  if (dtype == DType::f64 || p.groups != 1 || p.rank > 2) return false;
+  if (dtype == DType::f64 || dtype == DType::s32 || p.groups != 1 || p.bias || p.rank > 2)
+    return false;
   for (const Axis& axis : p.axes)
     if (axis.spread != 1) return false;
-  // Smaller ones would leave most of a tile empty.
-  return (p.outputs >= 16 || direct_rounds(p) > long_sum) && p.channels * p.taps() >= depth;
+  return p.channels * p.taps() >= depth;
 }
 
 GpuPlan tiled_plan(const GpuShaders& shaders, const Problem& p, DType dtype,
@@ -209,23 +215,58 @@ GpuPlan tiled_plan(const GpuShaders& shaders, const Problem& p, DType dtype,
 
 }  // namespace
 
-GpuShaders GpuShaders::make() { return {direct_shader(), tiled_shader(), sums_shader()}; }
+const std::vector<DType>& GpuShaders::dtypes() {
+  static constinit NeverDestroyed<std::vector<DType>> all;
+  return all.get([] {
+    std::vector<DType> dtypes = rules::float_dtypes();
+    dtypes.push_back(DType::s32);
+    return dtypes;
+  });
+}
+
+const GpuShaders& GpuShaders::shared() {
+  static constinit NeverDestroyed<GpuShaders> shaders;
+  return shaders.get([] {
+    return GpuShaders{direct_shader(), tiled_shader(), sums_shader(), patches_shaders(dtypes())};
+  });
+}
+
+std::vector<std::shared_ptr<const Shader>> GpuShaders::all() const {
+  std::vector<std::shared_ptr<const Shader>> all{direct, tiled, sums};
+  all.insert(all.end(), patches.begin(), patches.end());
+  return all;
+}
+
+std::vector<PassBinding> operands(const Problem& p) {
+  return {input(0), input(1), input(p.bias ? 2 : 1), output()};
+}
+
+Result<GpuPlan> gpu_plan(const GpuShaders& shaders, const char* op, const Problem& p, DType dtype,
+                         const GpuTraits& traits) {
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
+  for (const Axis& axis : p.axes)
+    if (axis.out * axis.stride + axis.reach() + std::abs(axis.low) > most ||
+        axis.in > most / axis.spread)
+      return Error{op,
+                   ErrorCode::limit_exceeded,
+                   "a spatial axis is longer, padded and dilated, than a GPU kernel can count",
+                   {{"limit", std::to_string(most)}}};
+  if (fill_tiles(p)) {
+    const bool tiles = fits_tiles(p, dtype);
+    GpuPlan plan = tiles ? tiled_plan(shaders, p, dtype, traits) : GpuPlan{};
+    // Larger tiles read less; parts keep more of a device busy.
+    if (plan.passes.size() < 2 && !shaders.patches.empty() && suits_patches(p))
+      plan.passes = {patches_pass(shaders.patches, p, dtype, traits)};
+    if (!plan.passes.empty()) return plan;
+  }
+  return GpuPlan{.passes = {direct_pass(shaders, p, dtype)}, .scratch_bytes = {}};
+}
 
 Result<GpuPlan> gpu_plan(const GpuShaders& shaders, const KernelCall& call,
                          const TensorSpec& result, const GpuTraits& traits) {
   STOKER_TRY(rules::gpu_indexable("conv", call.inputs));
   STOKER_TRY(rules::gpu_indexable("conv", std::vector{result}));
-  const Problem p = describe(call, result.shape);
-  constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
-  for (const Axis& axis : p.axes)
-    if (axis.out * axis.stride + axis.reach() + std::abs(axis.low) > most ||
-        axis.in > most / axis.spread)
-      return Error{"conv",
-                   ErrorCode::limit_exceeded,
-                   "a spatial axis is longer, padded and dilated, than a GPU kernel can count",
-                   {{"limit", std::to_string(most)}}};
-  if (fits_tiles(p, call.dtype())) return tiled_plan(shaders, p, call.dtype(), traits);
-  return GpuPlan{.passes = {direct_pass(shaders, p, call.dtype())}, .scratch_bytes = {}};
+  return gpu_plan(shaders, "conv", describe(call, result.shape), call.dtype(), traits);
 }
 
 }  // namespace stoker::kernels::conv

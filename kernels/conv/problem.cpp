@@ -154,10 +154,7 @@ Problem describe(const KernelCall& call, const Shape& output) {
     of.x_step = in[x[axis + 2]];
     of.k_step = taps[k[axis + 2]];
     of.y_step = out[y[axis + 2]];
-    // What is not stepped over has no step.
-    if (of.out == 1) of.stride = 1;
-    if (of.taps == 1) of.tap_step = 1;
-    if (of.in <= 1) of.spread = 1;
+    of = of.without_unused_steps();
     if (of.out == 1 && of.taps == 1 && of.in == 1 && of.low == 0) continue;
     if (flip && of.taps > 1) {
       p.flipped = true;

@@ -1,6 +1,7 @@
 // What one general convolution has to do, worked out once from shapes and parameters.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "stoker/kernels/call.hpp"
@@ -25,9 +26,16 @@ struct Axis {
 
   /// Entries of the input between the first and the last one that a window covers, spread out.
   [[nodiscard]] std::int64_t reach() const noexcept { return (taps - 1) * tap_step + 1; }
+  [[nodiscard]] Axis without_unused_steps() const noexcept {
+    Axis result = *this;
+    if (out == 1) result.stride = 1;
+    if (taps == 1) result.tap_step = 1;
+    if (in <= 1) result.spread = 1;
+    return result;
+  }
 };
 
-/// y[n, g, o, i…] = sum over c < channels and taps t… of x[n, g, c, (i…, t…)] · k[g, o, c, t…]
+/// y[n, g, o, i…] = bias[g, o] + sum over c < channels and taps t… of x[n, g, c, (i…, t…)] · k[g, o, c, t…]
 /// where n < images, g < groups, o < outputs. Where things lie is said by steps alone, so every order
 /// of axes is read and written in place. Batch groups differ from feature groups in x_group only.
 struct Problem {
@@ -39,6 +47,7 @@ struct Problem {
   std::int64_t outputs = 1;   ///< of one group
   bool batch_groups = false;  ///< groups are parts of the input's batch
   bool flipped = false;       ///< the kernel is read backwards along its spatial axes
+  bool bias = false;          ///< input 2 has a number for each output of each group, to be added
 
   std::int64_t x_image = 0, x_group = 0, x_channel = 0;
   std::int64_t k_group = 0, k_output = 0, k_channel = 0;
@@ -57,6 +66,16 @@ struct Problem {
     std::int64_t product = 1;
     for (std::size_t i = 0; i < rank; ++i) product *= axes[i].taps;
     return product;
+  }
+  /// The last axis but one, and the last one, where there are at most two.
+  [[nodiscard]] Axis down() const noexcept { return rank == 2 ? axes[0] : Axis{}; }
+  [[nodiscard]] Axis across() const noexcept { return rank == 0 ? Axis{} : axes[rank - 1]; }
+  /// Every output pixel meets exactly its own input pixel.
+  [[nodiscard]] bool pointwise() const noexcept {
+    return std::all_of(axes.begin(), axes.begin() + rank, [](const Axis& axis) {
+      return axis.taps == 1 && axis.stride == 1 && axis.spread == 1 && axis.low == 0 &&
+             axis.in == axis.out;
+    });
   }
   /// Of the operands and the output.
   [[nodiscard]] std::int64_t x_elements() const noexcept {

@@ -1,5 +1,5 @@
 #include "stoker/kernels/case_grid.hpp"
-#include "stoker/kernels/conv2d/geometry.hpp"
+#include "stoker/kernels/conv2d/problem.hpp"
 
 namespace stoker::kernels::conv2d {
 namespace {
@@ -113,6 +113,23 @@ std::vector<Setup> setups() {
        .stride = {2, 2},
        .padding = {2, 2},
        .groups = 8},
+      {.label = "large_depthwise",
+       .x = {3, 32, 30, 29},
+       .w = {32, 1, 3, 3},
+       .padding = {1, 1},
+       .groups = 32,
+       .bias = true},
+      {.label = "whole_images",
+       .x = {8, 32, 14, 14},
+       .w = {32, 32, 3, 3},
+       .padding = {1, 1},
+       .bias = true},
+      {.label = "parts_of_outputs",
+       .x = {1, 128, 11, 11},
+       .w = {128, 128, 3, 3},
+       .padding = {1, 1},
+       .bias = true},
+      {.label = "one_window", .x = {8, 24, 7, 7}, .w = {32, 24, 7, 7}, .bias = true},
       {.label = "deep", .x = {1, 130, 8, 8}, .w = {70, 130, 3, 3}, .padding = {1, 1}},
       {.label = "rows_of_whole_vectors",
        .x = {2, 6, 9, 96},
@@ -163,20 +180,20 @@ std::vector<KernelCase> all_cases() {
   return cases;
 }
 
-double output(const Geometry& g, const std::vector<std::vector<double>>& inputs, std::int64_t image,
-              std::int64_t o, std::int64_t i, std::int64_t j) {
-  double sum = g.bias ? inputs[2][static_cast<std::size_t>(o)] : 0;
-  const std::int64_t first_channel = o / g.group_outputs() * g.group_channels();
-  for (std::int64_t c = 0; c < g.group_channels(); ++c)
-    for (std::int64_t r = 0; r < g.kernel_h; ++r)
-      for (std::int64_t s = 0; s < g.kernel_w; ++s) {
-        const std::int64_t y = i * g.stride_h + r * g.dilation_h - g.pad_top;
-        const std::int64_t x = j * g.stride_w + s * g.dilation_w - g.pad_left;
-        if (y < 0 || y >= g.in_h || x < 0 || x >= g.in_w) continue;
-        const std::int64_t plane = image * g.channels + first_channel + c;
-        const std::int64_t weight =
-            ((o * g.group_channels() + c) * g.kernel_h + r) * g.kernel_w + s;
-        sum += inputs[0][static_cast<std::size_t>((plane * g.in_h + y) * g.in_w + x)] *
+double output(const conv::Problem& p, const std::vector<std::vector<double>>& inputs,
+              std::int64_t image, std::int64_t o, std::int64_t i, std::int64_t j) {
+  const conv::Axis h = p.axes[0], w = p.axes[1];
+  double sum = p.bias ? inputs[2][static_cast<std::size_t>(o)] : 0;
+  const std::int64_t first_channel = o / p.outputs * p.channels;
+  for (std::int64_t c = 0; c < p.channels; ++c)
+    for (std::int64_t r = 0; r < h.taps; ++r)
+      for (std::int64_t s = 0; s < w.taps; ++s) {
+        const std::int64_t y = i * h.stride + r * h.tap_step - h.low;
+        const std::int64_t x = j * w.stride + s * w.tap_step - w.low;
+        if (y < 0 || y >= h.in || x < 0 || x >= w.in) continue;
+        const std::int64_t plane = image * p.groups * p.channels + first_channel + c;
+        const std::int64_t weight = ((o * p.channels + c) * h.taps + r) * w.taps + s;
+        sum += inputs[0][static_cast<std::size_t>((plane * h.in + y) * w.in + x)] *
                inputs[1][static_cast<std::size_t>(weight)];
       }
   return sum;
@@ -185,14 +202,14 @@ double output(const Geometry& g, const std::vector<std::vector<double>>& inputs,
 std::vector<std::vector<double>> reference(const KernelCall& call,
                                            std::span<const TensorSpec> outputs,
                                            const std::vector<std::vector<double>>& inputs) {
-  const Geometry g = describe(call).value();
+  const conv::Problem p = describe(call).value();
   std::vector<double> result;
   result.reserve(outputs[0].elements());
-  for (std::int64_t image = 0; image < g.images; ++image)
-    for (std::int64_t o = 0; o < g.out_channels; ++o)
-      for (std::int64_t i = 0; i < g.out_h; ++i)
-        for (std::int64_t j = 0; j < g.out_w; ++j)
-          result.push_back(cases::wrapped(output(g, inputs, image, o, i, j), call.dtype()));
+  for (std::int64_t image = 0; image < p.images; ++image)
+    for (std::int64_t o = 0; o < p.groups * p.outputs; ++o)
+      for (std::int64_t i = 0; i < p.axes[0].out; ++i)
+        for (std::int64_t j = 0; j < p.axes[1].out; ++j)
+          result.push_back(cases::wrapped(output(p, inputs, image, o, i, j), call.dtype()));
   return {std::move(result)};
 }
 

@@ -6,7 +6,6 @@
 #include "stoker/kernels/conv/texts.hpp"
 #include "stoker/kernels/fused/product_gpu.hpp"
 #include "stoker/kernels/rules.hpp"
-#include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::kernels::fused {
 namespace {
@@ -47,7 +46,7 @@ class Convolution final : public ProductOnGpu {
     const std::span<const TensorSpec> operands = std::span{parts.inputs}.first(2);
     STOKER_ASSIGN(const GpuPlan whole, plain_plan(operands, {.compute_units = 0}));
     STOKER_ASSIGN(const GpuPlan cut, plain_plan(operands, {.compute_units = 1 << 20}));
-    const bool tiled = whole.passes[0].shader == plain().tiled.get();
+    const bool tiled = whole.passes[0].shader == plain_.tiled.get();
     whole_.emplace(stores, whole.passes[0], tiled ? conv::tiled_text() : conv::direct_text(),
                    compile);
     if (cut.passes.size() == 2) sums_.emplace(stores, cut.passes[1], conv::sums_text(), compile);
@@ -58,7 +57,7 @@ class Convolution final : public ProductOnGpu {
     std::vector<std::shared_ptr<const Shader>> all{whole_->compiled->shader()};
     if (sums_) {
       all.push_back(sums_->compiled->shader());
-      all.push_back(plain().tiled);
+      all.push_back(plain_.tiled);
     }
     return all;
   }
@@ -79,17 +78,12 @@ class Convolution final : public ProductOnGpu {
   }
 
  private:
-  /// The same for all kernels: devices know shaders by address.
-  static const conv::GpuShaders& plain() {
-    static constinit NeverDestroyed<conv::GpuShaders> shaders;
-    return shaders.get(&conv::GpuShaders::make);
-  }
-
   [[nodiscard]] Result<GpuPlan> plain_plan(std::span<const TensorSpec> operands,
                                            const GpuTraits& traits) const {
-    return conv::gpu_plan(plain(), {operands, of_product_}, product_, traits);
+    return conv::gpu_plan(plain_, {operands, of_product_}, product_, traits);
   }
 
+  const conv::GpuShaders plain_ = conv::GpuShaders::shared().fusable();
   const std::string name_;
   const ParamSet of_product_;
   const TensorSpec product_;

@@ -1,4 +1,4 @@
-// The GPU's tiled product (tiled.glsl) in its sizes, for matmul and for what else is one: conv2d.
+// The GPU's tiled product (tiled.glsl) in its sizes, for matmul and for what else is one: conv.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-#include "stoker/kernels/conv2d/geometry.hpp"
+#include "stoker/kernels/conv2d/problem.hpp"
 
 #include <string>
 #include <vector>
@@ -61,51 +61,68 @@ Result<void> check_inputs(const KernelCall& call) {
   return {};
 }
 
+/// An axis of the padded input, of which `before` zeros come first.
+Result<conv::Axis> axis_of(const KernelCall& call, std::size_t axis, std::int64_t stride,
+                           std::int64_t dilation, std::int64_t before, std::int64_t behind) {
+  const Shape& x = call.shape(0);
+  const Shape& w = call.shape(1);
+  conv::Axis result;
+  result.in = x[axis];
+  result.taps = w[axis];
+  result.stride = stride;
+  result.tap_step = dilation;
+  result.low = before;
+  // So that everything below stays within 64 bits.
+  constexpr std::int64_t most = std::int64_t{1} << 60;
+  if (result.taps > most / dilation)
+    return refuse(call, ErrorCode::shape_mismatch,
+                  "the weights " + w.to_string() + " become too long by dilation");
+  // What is left of the padded input beside one whole kernel.
+  const std::int64_t room = result.in + before + behind - result.reach();
+  if (room < 0)
+    return refuse(
+        call, ErrorCode::shape_mismatch,
+        "the weights " + w.to_string() + " do not fit into the padded input " + x.to_string());
+  result.out = room / stride + 1;
+  return result;
+}
+
 }  // namespace
 
-Result<Geometry> describe(const KernelCall& call) {
+Result<conv::Problem> describe(const KernelCall& call) {
   STOKER_TRY(check_inputs(call));
   STOKER_ASSIGN(const auto stride, values(call, "stride", 2));
   STOKER_ASSIGN(const auto dilation, values(call, "dilation", 2));
   STOKER_ASSIGN(const auto padding, values(call, "padding", 4));
+  STOKER_ASSIGN(conv::Axis down, axis_of(call, 2, stride[0], dilation[0], padding[0], padding[2]));
+  STOKER_ASSIGN(conv::Axis across,
+                axis_of(call, 3, stride[1], dilation[1], padding[1], padding[3]));
   const Shape& x = call.shape(0);
   const Shape& w = call.shape(1);
-  Geometry g;
-  g.images = x[0];
-  g.channels = x[1];
-  g.in_h = x[2];
-  g.in_w = x[3];
-  g.out_channels = w[0];
-  g.kernel_h = w[2];
-  g.kernel_w = w[3];
-  g.stride_h = stride[0];
-  g.stride_w = stride[1];
-  g.dilation_h = dilation[0];
-  g.dilation_w = dilation[1];
-  g.pad_top = padding[0];
-  g.pad_left = padding[1];
-  g.pad_bottom = padding[2];
-  g.pad_right = padding[3];
-  g.groups = call.params.integer("groups");
-  g.bias = call.inputs.size() == 3;
+  down.x_step = across.in;
+  down.k_step = across.taps;
+  down.y_step = across.out;
+  across.x_step = across.k_step = across.y_step = 1;
 
-  // So that everything below stays within 64 bits.
-  constexpr std::int64_t most = std::int64_t{1} << 60;
-  if (g.kernel_h > most / g.dilation_h || g.kernel_w > most / g.dilation_w)
-    return refuse(call, ErrorCode::shape_mismatch,
-                  "the weights " + w.to_string() + " become too long by dilation");
-  // What is left of the padded input beside one whole kernel.
-  const std::int64_t free_h =
-      g.in_h + g.pad_top + g.pad_bottom - g.dilation_h * (g.kernel_h - 1) - 1;
-  const std::int64_t free_w =
-      g.in_w + g.pad_left + g.pad_right - g.dilation_w * (g.kernel_w - 1) - 1;
-  if (free_h < 0 || free_w < 0)
-    return refuse(
-        call, ErrorCode::shape_mismatch,
-        "the weights " + w.to_string() + " do not fit into the padded input " + x.to_string());
-  g.out_h = free_h / g.stride_h + 1;
-  g.out_w = free_w / g.stride_w + 1;
-  return g;
+  conv::Problem p;
+  p.groups = call.params.integer("groups");
+  p.images = x[0];
+  p.channels = w[1];
+  p.outputs = w[0] / p.groups;
+  p.bias = call.inputs.size() == 3;
+  p.x_channel = down.in * across.in;
+  p.x_group = p.channels * p.x_channel;
+  p.x_image = p.groups * p.x_group;
+  p.k_channel = down.taps * across.taps;
+  p.k_output = p.channels * p.k_channel;
+  p.k_group = p.outputs * p.k_output;
+  p.y_output = down.out * across.out;
+  p.y_group = p.outputs * p.y_output;
+  p.y_image = p.groups * p.y_group;
+  p.rank = 2;
+  p.axes[0] = down.without_unused_steps();
+  p.axes[1] = across.without_unused_steps();
+  return p;
 }
 
 }  // namespace stoker::kernels::conv2d
