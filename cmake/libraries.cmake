@@ -47,7 +47,7 @@ stoker_glob(scalar_sources kernels/scalar/*.cpp)
 set_source_files_properties(${scalar_sources} runtime/base/exit_watch.cpp runtime/base/process_mutex.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # Shaders that are put together at run time take in the texts of others, as literals.
-foreach(folder matmul conv)
+foreach(folder matmul conv reduce)
   set(literals "")
   stoker_glob(shader_texts kernels/${folder}/*.glsl)
   foreach(file ${shader_texts})
@@ -55,9 +55,10 @@ foreach(folder matmul conv)
     set(literal "${STOKER_GENERATED_DIR}/stoker/kernels/${folder}/${name}.inc")
     add_custom_command(
       OUTPUT "${literal}"
-      COMMAND "${CMAKE_COMMAND}" "-DTEXT=${file}" "-DLITERAL=${literal}" -P
+      COMMAND "${CMAKE_COMMAND}" "-DTEXT=${file}" "-DLITERAL=${literal}"
+              "-DKERNELS=${CMAKE_CURRENT_SOURCE_DIR}/kernels" -P
               "${CMAKE_CURRENT_SOURCE_DIR}/cmake/text_literal.cmake"
-      DEPENDS "${file}" cmake/text_literal.cmake
+      DEPENDS ${shader_texts} cmake/text_literal.cmake
       VERBATIM COMMENT "Taking in kernels/${folder}/${name}")
     list(APPEND literals "${literal}")
   endforeach()
