@@ -6,31 +6,11 @@
 #define TO_T(v) T(clamp(v, 0.0, 255.0) + 0.5)
 #endif
 
-struct Position {
-  int index;       // the input pixel at or before it
-  float fraction;  // from there to it
-  int nearest;     // the pixel it lies in
-};
-
-// (i + 1/2) size_in / size_out - 1/2 with size_in = whole · size_out + rest, in integers: a float
-// would be off by a thousandth of a pixel in a wide image.
-Position position(uint i, uint size_in, uint size_out, uint whole, uint rest) {
-  uint product = i * rest;
-  uint carry = product / size_out;
-  int twice = int(2u * size_out);
-  int numerator = int(2u * (product - carry * size_out)) + int(size_in) - int(size_out);
-  int shift = numerator >= 0 ? numerator / twice : -1;
-  int index = int(i * whole + carry) + shift;
-  int remainder = numerator - shift * twice;
-  int nearest = clamp(2 * remainder >= twice ? index + 1 : index, 0, int(size_in) - 1);
-  return Position(index, float(remainder) / float(twice), nearest);
-}
+#include "resize/sampling.glsl"
 
 vec4 cubic(float f) {
-  const float a = -0.5;
   vec4 d = vec4(1.0 + f, f, 1.0 - f, 2.0 - f);
-  vec4 near = ((a + 2.0) * d - (a + 3.0)) * d * d + 1.0;
-  vec4 far = ((a * d - 5.0 * a) * d + 8.0 * a) * d - 4.0 * a;
+  vec4 near = KEYS_NEAR(d), far = KEYS_FAR(d);
   return vec4(far.x, near.yz, far.w);
 }
 
