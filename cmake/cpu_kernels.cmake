@@ -42,6 +42,11 @@ set(stoker_isa_flags_v4 -march=x86-64-v4 -mprefer-vector-width=512 -ffp-contract
 
 stoker_folders(kernels cpu.cpp STOKER_CPU_FOLDERS)
 stoker_glob(STOKER_CPU_SOURCES kernels/*/cpu.cpp kernels/*/*_cpu.cpp)
+# Loops of a few instructions: one that lies across two lines of the cache takes up to twice as long. GCC would
+# take the alignment that a precompiled header was made with.
+stoker_glob(short_loops kernels/elementwise/cpu.cpp kernels/scalar/*_cpu.cpp)
+set_source_files_properties(${short_loops} PROPERTIES COMPILE_OPTIONS -falign-loops=64
+                                                      SKIP_PRECOMPILE_HEADERS ON)
 
 # The version of a kernel's folder that serves an instruction set: the best one up to it.
 function(stoker_version_for folder isa out)

@@ -35,12 +35,12 @@ SliceRange slice_range(std::size_t elements, std::uint32_t slices, std::uint32_t
 }
 
 void CpuTable::set(std::string_view kernel, CpuPlanner planner) {
-  planners_.insert_or_assign(std::string{kernel}, planner);
+  planners_.insert_or_assign(std::string{kernel}, std::move(planner));
 }
 
-CpuPlanner CpuTable::find(std::string_view kernel) const noexcept {
+const CpuPlanner* CpuTable::find(std::string_view kernel) const noexcept {
   const auto found = planners_.find(kernel);
-  return found == planners_.end() ? nullptr : found->second;
+  return found == planners_.end() ? nullptr : &found->second;
 }
 
 }  // namespace stoker

@@ -59,13 +59,15 @@ struct SliceRange {
 [[nodiscard]] SliceRange slice_range(std::size_t elements, std::uint32_t slices,
                                      std::uint32_t index, std::size_t align = 64) noexcept;
 
-using CpuPlanner = Result<CpuPlan> (*)(const KernelCall& call, std::span<const TensorSpec> outputs);
+using CpuPlanner =
+    std::function<Result<CpuPlan>(const KernelCall& call, std::span<const TensorSpec> outputs)>;
 
 /// The CPU versions of all kernels for one instruction set, by kernel name.
 class CpuTable {
  public:
   void set(std::string_view kernel, CpuPlanner planner);
-  [[nodiscard]] CpuPlanner find(std::string_view kernel) const noexcept;
+  /// Null: there is none. Lives as long as the table.
+  [[nodiscard]] const CpuPlanner* find(std::string_view kernel) const noexcept;
 
  private:
   std::map<std::string, CpuPlanner, std::less<>> planners_;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,6 +60,8 @@ struct Shader {
   std::vector<SpecConstant> constants = {};
   std::array<std::uint32_t, 3> local_size = {256, 1, 1};
   std::vector<ShaderVariant> variants;
+  /// GLSL before the text of a variant, for what follows from data. It is asked for when the variant is compiled.
+  std::function<std::string(const ShaderVariant&)> prologue = {};
   /// Source text; empty for built-in shaders, whose file is compiled when Stoker is built.
   std::string source = {};
   /// Needs subgroup arithmetic operations (`subgroupAdd` …); the device reports their absence.

@@ -48,7 +48,7 @@ struct Kernel {
 
   /// The CPU version of a user's kernel; built-in kernels have theirs in the CpuTable.
   /// Never called when an output has no elements.
-  std::function<Result<CpuPlan>(const KernelCall&, std::span<const TensorSpec> outputs)> cpu = {};
+  CpuPlanner cpu = {};
 
   /// Checks arity, dtype and parameters, then infers. `op` of every error is the kernel's name.
   [[nodiscard]] Result<std::vector<TensorSpec>> check(std::span<const TensorSpec> inputs,

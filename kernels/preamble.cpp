@@ -307,6 +307,7 @@ std::string preamble(const Shader& shader, const ShaderVariant& variant) {
       write_accessors(text, binding, glsl_type(*dtype));
   write_types(text, variant);
   for (const auto& [name, value] : variant.defines) text.line({"#define ", name, " ", value});
+  if (shader.prologue) text.line({shader.prologue(variant)});
   text.line({"#line 1"});
   return text.take();
 }

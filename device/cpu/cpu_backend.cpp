@@ -89,10 +89,9 @@ Result<std::shared_ptr<const Executable>> CpuBackend::prepare(std::shared_ptr<co
   const bool empty =
       std::ranges::all_of(outputs, [](const TensorSpec& spec) { return spec.elements() == 0; });
   if (!empty) {
-    const CpuPlanner planner = kernel->cpu ? nullptr : cpu_table().find(kernel->name);
-    if (!kernel->cpu && !planner) return no_cpu_version(kernel->name);
-    STOKER_ASSIGN(executable->plan,
-                  kernel->cpu ? kernel->cpu(call, outputs) : planner(call, outputs));
+    const CpuPlanner* const planner = kernel->cpu ? &kernel->cpu : cpu_table().find(kernel->name);
+    if (!planner) return no_cpu_version(kernel->name);
+    STOKER_ASSIGN(executable->plan, (*planner)(call, outputs));
     if (executable->plan.scratch_bytes)
       executable->scratch_bytes = {executable->plan.scratch_bytes};
     // A plan without a guess is a user's kernel: it may take any time.

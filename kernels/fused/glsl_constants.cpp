@@ -4,14 +4,6 @@
 #include <cstdio>
 
 namespace stoker::kernels::fused {
-GlslNames names_of(DType dtype) noexcept {
-  if (dtype == DType::f64) return {"double", "dvec4"};
-  if (is_float(dtype)) return {"float", "vec4"};
-  if (dtype == DType::s64) return {"int64_t", "i64vec4"};
-  if (dtype == DType::u64) return {"uint64_t", "u64vec4"};
-  return is_signed(dtype) ? GlslNames{"int", "ivec4"} : GlslNames{"uint", "uvec4"};
-}
-
 std::uint32_t word_of(const FusedProgram::Constant& constant) {
   const auto low = static_cast<std::uint32_t>(constant.bits);
   switch (constant.dtype) {

@@ -8,16 +8,12 @@
 #include <string>
 
 #include "stoker/kernels/fused/program.hpp"
+#include "stoker/kernels/scalar/glsl.hpp"
 
 namespace stoker::kernels::fused {
 
-struct GlslNames {
-  const char* scalar;
-  const char* four;
-};
-
-/// The compute types of kernels/preamble.hpp.
-[[nodiscard]] GlslNames names_of(DType dtype) noexcept;
+using scalar::GlslNames;
+using scalar::names_of;
 
 /// An integer constant in the text.
 [[nodiscard]] std::string literal(const FusedProgram::Constant& constant);

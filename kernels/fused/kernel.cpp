@@ -83,9 +83,9 @@ Result<std::shared_ptr<const Kernel>> fused_kernel(FusedProgram given, ShaderCom
   };
   kernel->cpu = [program](const KernelCall& call,
                           std::span<const TensorSpec> results) -> Result<CpuPlan> {
-    const CpuPlanner planner = cpu_table().find(fused::planner_name);
+    const CpuPlanner* const planner = cpu_table().find(fused::planner_name);
     if (!planner) return no_cpu_version("fused");
-    return planner(fused::FusedCall{{call.inputs, call.params}, *program}, results);
+    return (*planner)(fused::FusedCall{{call.inputs, call.params}, *program}, results);
   };
   auto shader = fused::make_shader(*program);
   if (shader.has_error()) {

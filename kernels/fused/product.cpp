@@ -97,9 +97,9 @@ Result<std::shared_ptr<const Kernel>> fused_product_kernel(FusedProgram program,
   kernel->cpu = [made, planner_name = way->planner](
                     const KernelCall& call,
                     std::span<const TensorSpec> results) -> Result<CpuPlan> {
-    const CpuPlanner planner = cpu_table().find(planner_name);
+    const CpuPlanner* const planner = cpu_table().find(planner_name);
     if (!planner) return no_cpu_version(made->name);
-    return planner(
+    return (*planner)(
         fused::FusedProductCall{{call.inputs, call.params}, made->program, made->of_product},
         results);
   };

@@ -164,10 +164,10 @@ Result<std::shared_ptr<const Kernel>> fused_reduction_kernel(FusedProgram given,
   kernel->cpu = [name = kernel->name, program, reduction](
                     const KernelCall& call,
                     std::span<const TensorSpec> results) -> Result<CpuPlan> {
-    const CpuPlanner planner = cpu_table().find(fused::reduction_planner_name);
+    const CpuPlanner* const planner = cpu_table().find(fused::reduction_planner_name);
     if (!planner) return no_cpu_version(name);
-    return planner(fused::FusedReductionCall{{call.inputs, call.params}, *program, reduction},
-                   results);
+    return (*planner)(fused::FusedReductionCall{{call.inputs, call.params}, *program, reduction},
+                      results);
   };
   auto shader = fused::make_reduction_shader(
       *program, steps, reduce::partial_dtype(reduction.operation, dtype), result.dtype);

@@ -190,26 +190,6 @@ class Writer {
     return names_of(dtypes_[value]).scalar;
   }
 
-  /// `text` with `$T`, `$R` and, from `operands`, `$0` to `$2` replaced.
-  static std::string substitute(std::string_view text, DType operand, DType result,
-                                std::span<const FusedProgram::Value> operands = {}) {
-    std::string filled;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      if (text[i] != '$' || i + 1 == text.size()) {
-        filled += text[i];
-        continue;
-      }
-      const char what = text[++i];
-      if (what == 'T')
-        filled += names_of(operand).scalar;
-      else if (what == 'R')
-        filled += names_of(result).scalar;
-      else
-        filled += "v" + std::to_string(operands[static_cast<std::size_t>(what - '0')]);
-    }
-    return filled;
-  }
-
   static std::string narrowed(DType dtype, const std::string& value) {
     const char* const form = narrowing(dtype);
     if (!form) return value;
@@ -279,14 +259,17 @@ class Writer {
               "; the CPU device computes this",
           {{"function", std::string{function.name}}, {"dtype", std::string{to_string(operand)}}}};
     for (const std::string_view each : glsl.texts) {
-      std::string filled = substitute(each, operand, one.result);
+      std::string filled = scalar::filled(each, operand, one.result);
       if (filled.empty() || std::ranges::find(texts_, filled) != texts_.end()) continue;
       text_ += filled + "\n";
       texts_.push_back(std::move(filled));
     }
+    std::array<std::string, 3> names;
+    for (std::size_t k = 0; k < function.arity; ++k)
+      names[k] = "v" + std::to_string(one.operands[k]);
     // Precise: else drivers contract products and sums, across instructions too.
     body += std::string{is_float(one.result) ? "  precise " : "  "} + declared + " = " +
-            substitute(glsl.expression, operand, one.result, one.operands) + ";\n";
+            scalar::filled(glsl.expression, operand, one.result, names) + ";\n";
     const bool in_range =
         function.result == ScalarResult::truth || (function.closed && is_float(one.result));
     const std::string name = "v" + std::to_string(value);

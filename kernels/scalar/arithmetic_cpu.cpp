@@ -71,6 +71,9 @@ struct Max {
 struct Min {
   template <class C> static C apply(C a, C b) noexcept { return a < b || a != a ? a : b; }
 };
+struct Relu {
+  template <class C> static C apply(C a) noexcept { return a < C{0} ? C{0} : a; }
+};
 struct Negate {
   template <class C> static C apply(C a) noexcept {
     if constexpr (std::is_floating_point_v<C>)
@@ -125,6 +128,7 @@ constexpr LoopSet sets[] = {
     same<Remainder, 2>("remainder", Numbers{}),
     same<Max, 2>("max", Numbers{}),
     same<Min, 2>("min", Numbers{}),
+    same<Relu, 1>("relu", Numbers{}),
     same<Negate, 1>("negate", Numbers{}),
     same<Abs, 1>("abs", Numbers{}),
     same<Sign, 1>("sign", Numbers{}),

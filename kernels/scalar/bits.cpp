@@ -81,6 +81,7 @@ double right_shift(const double* x, DType dtype) {
 
 constexpr ScalarFunction functions[] = {
     {.name = "bitwise_and",
+     .summary = "a & b",
      .arity = 2,
      .takes = ScalarOperands::integers,
      .glsl = [](DType, DType) { return ScalarGlsl{"$0 & $1"}; },
@@ -89,6 +90,7 @@ constexpr ScalarFunction functions[] = {
            return value_of(bits_of(x[0], dtype) & bits_of(x[1], dtype), dtype);
          }},
     {.name = "bitwise_or",
+     .summary = "a | b",
      .arity = 2,
      .takes = ScalarOperands::integers,
      .glsl = [](DType, DType) { return ScalarGlsl{"$0 | $1"}; },
@@ -97,6 +99,7 @@ constexpr ScalarFunction functions[] = {
            return value_of(bits_of(x[0], dtype) | bits_of(x[1], dtype), dtype);
          }},
     {.name = "bitwise_xor",
+     .summary = "a ^ b",
      .arity = 2,
      .takes = ScalarOperands::integers,
      .glsl = [](DType, DType) { return ScalarGlsl{"$0 ^ $1"}; },
@@ -105,18 +108,21 @@ constexpr ScalarFunction functions[] = {
            return value_of(bits_of(x[0], dtype) ^ bits_of(x[1], dtype), dtype);
          }},
     {.name = "bitwise_not",
+     .summary = "~a",
      .takes = ScalarOperands::integers,
      .glsl = [](DType, DType) { return ScalarGlsl{"~$0"}; },
      .reference = [](const double* x,
                      DType dtype) { return value_of(~bits_of(x[0], dtype), dtype); }},
     // A count below 0 or from the width on leaves 0, or the sign of a signed right shift.
     {.name = "left_shift",
+     .summary = "a << b; 0 from the width on",
      .arity = 2,
      .takes = ScalarOperands::integers,
      .cost_ns = 0.1,
      .glsl = [](DType operand, DType) { return ScalarGlsl{texts_of(size_of(operand)).left}; },
      .reference = &left_shift},
     {.name = "right_shift",
+     .summary = "a >> b, arithmetic if signed",
      .arity = 2,
      .takes = ScalarOperands::integers,
      .cost_ns = 0.1,
@@ -127,6 +133,7 @@ constexpr ScalarFunction functions[] = {
          },
      .reference = &right_shift},
     {.name = "population_count",
+     .summary = "bits that are set",
      .takes = ScalarOperands::integers,
      .cost_ns = 0.5,
      .glsl = [](DType operand, DType) -> ScalarGlsl {
@@ -140,6 +147,7 @@ constexpr ScalarFunction functions[] = {
      .reference = [](const double* x,
                      DType dtype) { return double(std::popcount(bits_of(x[0], dtype))); }},
     {.name = "count_leading_zeros",
+     .summary = "zeros above the highest bit that is set",
      .takes = ScalarOperands::integers,
      .cost_ns = 0.5,
      .glsl =

@@ -39,12 +39,14 @@ constexpr ScalarFunction functions[] = {
     // Floats to integers truncate toward zero, saturate and take NaN to 0; integers wrap; bool is
     // x ≠ 0; f64 becomes f16 and bf16 by way of f32.
     {.name = "cast",
+     .summary = "as another dtype; floats to integers truncate and saturate, NaN gives 0",
      .takes = ScalarOperands::any,
      .result = ScalarResult::free,
      .cost_ns = 0.1,
      .glsl = &cast_glsl,
      .reference = [](const double* x, DType) { return x[0]; }},
     {.name = "copy",
+     .summary = "a",
      .takes = ScalarOperands::any,
      .closed = true,
      .glsl = [](DType, DType) { return ScalarGlsl{"$0"}; },

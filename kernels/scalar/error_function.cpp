@@ -24,6 +24,7 @@ double inverse(double x) {
 
 constexpr ScalarFunction functions[] = {
     {.name = "erf",
+     .summary = "the error function",
      .takes = ScalarOperands::floats,
      .ulps = 2,
      .cost_ns = 1.3,
@@ -33,6 +34,7 @@ constexpr ScalarFunction functions[] = {
          },
      .reference = [](const double* x, DType) { return std::erf(x[0]); }},
     {.name = "erfc",
+     .summary = "1 - erf(a)",
      .takes = ScalarOperands::floats,
      .ulps = 4,
      .cost_ns = 1.4,
@@ -42,6 +44,7 @@ constexpr ScalarFunction functions[] = {
          },
      .reference = [](const double* x, DType) { return std::erfc(x[0]); }},
     {.name = "erf_inv",
+     .summary = "what erf maps to a",
      .takes = ScalarOperands::floats,
      .ulps = 4,
      .cost_ns = 1.5,

@@ -14,6 +14,13 @@ namespace stoker::kernels::scalar {
 [[nodiscard]] std::span<const ScalarFunction> error_function() noexcept;
 [[nodiscard]] std::span<const ScalarFunction> conversion() noexcept;
 
+struct Family {
+  std::string_view name;
+  std::span<const ScalarFunction> functions;
+};
+/// All of them.
+[[nodiscard]] std::span<const Family> families() noexcept;
+
 /// `text` for every float dtype but f64, where GPUs have roots and quotients only.
 [[nodiscard]] inline ScalarGlsl unless_f64(DType operand, ScalarGlsl glsl) noexcept {
   return operand == DType::f64 ? ScalarGlsl{} : glsl;

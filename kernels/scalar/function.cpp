@@ -19,10 +19,8 @@ struct Table {
   std::map<std::string_view, const ScalarFunction*> by_name;
 
   Table() {
-    for (const auto& family : {scalar::arithmetic(), scalar::comparison(), scalar::logic(),
-                               scalar::bits(), scalar::exponential(), scalar::trigonometric(),
-                               scalar::error_function(), scalar::conversion()})
-      for (const ScalarFunction& function : family) {
+    for (const scalar::Family& family : scalar::families())
+      for (const ScalarFunction& function : family.functions) {
         list.push_back(&function);
         by_name.emplace(function.name, &function);
       }
@@ -33,17 +31,6 @@ struct Table {
 const Table& table() {
   static constinit NeverDestroyed<Table> made;
   return made.get([] { return Table{}; });
-}
-
-bool takes(ScalarOperands rule, DType dtype) noexcept {
-  if (is_complex(dtype)) return false;
-  switch (rule) {
-    case ScalarOperands::floats: return is_float(dtype);
-    case ScalarOperands::integers: return is_integer(dtype);
-    case ScalarOperands::numeric: return dtype != DType::boolean;
-    case ScalarOperands::any: break;
-  }
-  return true;
 }
 
 std::string_view to_string(ScalarOperands rule) noexcept {
@@ -69,6 +56,18 @@ Error mismatch(const ScalarFunction& function, std::size_t operand, std::string_
 
 }  // namespace
 
+std::span<const scalar::Family> scalar::families() noexcept {
+  static const Family all[] = {{"arithmetic", arithmetic()},
+                               {"comparison", comparison()},
+                               {"logic", logic()},
+                               {"bits", bits()},
+                               {"exponential", exponential()},
+                               {"trigonometric", trigonometric()},
+                               {"error_function", error_function()},
+                               {"conversion", conversion()}};
+  return all;
+}
+
 Result<const ScalarFunction*> find_scalar_function(std::string_view name) {
   const auto found = table().by_name.find(name);
   if (found != table().by_name.end()) return found->second;
@@ -80,6 +79,17 @@ Result<const ScalarFunction*> find_scalar_function(std::string_view name) {
   if (const auto nearest = nearest_name(name, known))
     details.push_back({"nearest", std::string{*nearest}});
   return Error{"fused", ErrorCode::not_found, std::move(reason), std::move(details)};
+}
+
+bool takes(const ScalarFunction& function, DType dtype) noexcept {
+  if (is_complex(dtype)) return false;
+  switch (function.takes) {
+    case ScalarOperands::floats: return is_float(dtype);
+    case ScalarOperands::integers: return is_integer(dtype);
+    case ScalarOperands::numeric: return dtype != DType::boolean;
+    case ScalarOperands::any: break;
+  }
+  return true;
 }
 
 std::span<const ScalarFunction* const> scalar_functions() { return table().list; }
@@ -97,7 +107,7 @@ Result<DType> scalar_result(const ScalarFunction& function, std::span<const DTyp
   if (function.condition && operands[0] != DType::u8 && operands[0] != DType::boolean)
     return mismatch(function, 0, "u8 or bool", operands[0]);
   for (std::size_t i = first; i < operands.size(); ++i) {
-    if (!takes(function.takes, operands[i]))
+    if (!takes(function, operands[i]))
       return mismatch(function, i, to_string(function.takes), operands[i]);
     if (operands[i] != operands[first])
       return mismatch(function, i, stoker::to_string(operands[first]), operands[i]);

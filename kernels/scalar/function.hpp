@@ -1,8 +1,8 @@
-// The scalar functions: what one element becomes, on every device. Kernels that are put together at
-// run time (kernels/fused) are made of them.
+// The scalar functions: what one element becomes, on every device. The kernels of single elements
+// (kernels/elementwise) and those that are put together at run time (kernels/fused) are made of them.
 //
 // A family of functions is two files of this folder:
-//     <family>.cpp      names, type rules, GLSL and a double-precision reference
+//     <family>.cpp      names, summaries, type rules, GLSL and a double-precision reference
 //     <family>_cpu.cpp  the CPU loops, compiled once per instruction set (loops.hpp)
 // and a line in each of the lists of families, function.cpp and loops_cpu.cpp.
 //
@@ -35,7 +35,8 @@ struct ScalarGlsl {
 
 struct ScalarFunction {
   std::string_view name;
-  std::uint8_t arity = 1;  ///< 1 to 3
+  std::string_view summary;  ///< of operands a, b and c, for listings
+  std::uint8_t arity = 1;    ///< 1 to 3
   ScalarOperands takes = ScalarOperands::numeric;
   ScalarResult result = ScalarResult::same;
   /// Operand 0 is u8 or bool whatever the others are, and not 0 means true (select).
@@ -58,6 +59,9 @@ struct ScalarFunction {
 [[nodiscard]] Result<const ScalarFunction*> find_scalar_function(std::string_view name);
 /// All of them, ordered by family.
 [[nodiscard]] std::span<const ScalarFunction* const> scalar_functions();
+
+/// Whether its operands may be of that dtype; a condition has its own.
+[[nodiscard]] bool takes(const ScalarFunction& function, DType dtype) noexcept;
 
 /// The dtype of `function` of operands with these dtypes, or why they do not fit: arity_mismatch,
 /// dtype_mismatch. `wanted` is the dtype of a cast and ignored by others.

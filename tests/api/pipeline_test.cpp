@@ -34,7 +34,7 @@ TEST_P(Pipelines, run_stages_in_the_order_of_their_dependencies) {
   const Buffer result = device.buffer(pipeline.spec_of("thrice"));
   pipeline.run({{"x", x}, {"thrice", result}}).get();
   EXPECT_EQ(result.read<float>().get(), (std::vector<float>{3, 6, 9, 12}));
-  EXPECT_EQ(pipeline.order(), (std::vector<std::string>{"elementwise_add", "elementwise_add"}));
+  EXPECT_EQ(pipeline.order(), (std::vector<std::string>{"add", "add"}));
 }
 
 TEST_P(Pipelines, accept_the_text_form_and_bound_buffers) {

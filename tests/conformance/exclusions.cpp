@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "stoker/kernels/scalar/function.hpp"
+
 namespace stoker {
 namespace {
 
@@ -17,10 +19,6 @@ struct Exclusion {
 constexpr std::string_view no_f64_functions = "GLSL has no f64 transcendental functions";
 
 constexpr std::array exclusions = {
-    Exclusion{"vulkan", "exp", DType::f64, no_f64_functions},
-    Exclusion{"vulkan", "log", DType::f64, no_f64_functions},
-    Exclusion{"vulkan", "tanh", DType::f64, no_f64_functions},
-    Exclusion{"vulkan", "sigmoid", DType::f64, no_f64_functions},
     Exclusion{"vulkan", "softmax", DType::f64, no_f64_functions},
     Exclusion{"vulkan", "layer_norm", DType::f64, "its sums run in f32; the CPU computes f64"},
     Exclusion{"vulkan", "indexed_add", DType::f64,
@@ -51,6 +49,12 @@ constexpr std::array excluded_cases = {
 constexpr std::array<std::string_view, 8> factorizations = {
     "cholesky", "determinant", "eigh", "lu", "qr", "solve", "svd", "triangular_solve"};
 
+/// Whether the table of scalar functions has no GLSL for `kernel` of f64.
+bool is_cpu_function(std::string_view kernel) {
+  const auto function = find_scalar_function(kernel);
+  return function && (*function)->glsl(DType::f64, DType::f64).expression.empty();
+}
+
 }  // namespace
 
 std::optional<std::string> excluded(std::string_view backend, std::string_view kernel,
@@ -62,6 +66,9 @@ std::optional<std::string> excluded(std::string_view backend, std::string_view k
     if (!empty && each.backend == backend && (each.kernel == "*" || each.kernel == kernel) &&
         !one.inputs.empty() && one.inputs[0].dtype == each.dtype)
       return std::string{each.reason};
+  if (!empty && backend == "vulkan" && !one.inputs.empty() && one.inputs[0].dtype == DType::f64 &&
+      is_cpu_function(kernel))
+    return std::string{no_f64_functions};
   for (const ExcludedCase& each : excluded_cases)
     if (each.backend == backend && each.kernel == kernel && each.label == one.label)
       return std::string{each.reason};

@@ -41,7 +41,7 @@ KernelOutputs run_kernel(std::string_view kernel, const std::vector<TensorSpec>&
   const auto found = KernelRegistry::builtin().find(kernel).value();
   const ParamSet set = ParamSet::resolve(kernel, found->params, params).value();
   KernelOutputs made{found->check(specs, set).value(), {}};
-  const CpuPlan plan = cpu_table().find(kernel)(KernelCall{specs, set}, made.specs).value();
+  const CpuPlan plan = (*cpu_table().find(kernel))(KernelCall{specs, set}, made.specs).value();
   made.bytes = run_plan(plan, inputs, made.specs);
   return made;
 }

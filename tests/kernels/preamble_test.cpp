@@ -37,6 +37,13 @@ TEST(Preamble, declares_what_the_shader_declares) {
   EXPECT_FALSE(has(text, "x_store")) << "x is read only";
 }
 
+TEST(Preamble, ends_with_what_the_shader_makes_of_the_variant) {
+  Shader shader = probe("");
+  shader.prologue = [](const ShaderVariant& variant) { return "T of_" + variant.name + "();"; };
+  const std::string text = preamble(shader, variant_of(DType::f16));
+  EXPECT_TRUE(text.ends_with("\nT of_f16();\n#line 1\n")) << text;
+}
+
 TEST(Preamble, asks_only_for_the_extensions_that_the_dtypes_need) {
   const std::string plain = preamble(probe(""), variant_of(DType::f32));
   EXPECT_FALSE(has(plain, "8bit"));

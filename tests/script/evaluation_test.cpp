@@ -35,7 +35,7 @@ TEST_F(Evaluation, a_chain_of_single_elements_runs_as_one_kernel) {
   const Outcome outcome = run("print(read(sqrt(abs(buffer{-4} * 4)))[1])");
   EXPECT_EQ(outcome.text(), "4.0\n");
   EXPECT_EQ(outcome.result->evaluations, 1U);
-  EXPECT_EQ(kernels_of(outcome), (std::vector<std::string>{"elementwise_mul+abs+sqrt"}));
+  EXPECT_EQ(kernels_of(outcome), (std::vector<std::string>{"multiply+abs+sqrt"}));
 }
 
 TEST_F(Evaluation, a_chain_of_eight_steps_is_one_pass_over_memory) {
@@ -45,15 +45,14 @@ TEST_F(Evaluation, a_chain_of_eight_steps_is_one_pass_over_memory) {
           "print(#read(b))");
   EXPECT_EQ(outcome.text(), "2\n");
   EXPECT_EQ(outcome.result->commands, 1U);
-  EXPECT_EQ(kernels_of(outcome),
-            std::vector<std::string>{"elementwise_add+relu+elementwise_mul+sigmoid+4 more"});
+  EXPECT_EQ(kernels_of(outcome), std::vector<std::string>{"add+relu+multiply+sigmoid+4 more"});
 }
 
 TEST_F(Evaluation, reductions_and_products_run_with_what_is_beside_them) {
   EXPECT_EQ(kernels_of(run("wait(reduce_sum(exp(buffer{1, 2}) * 2))")),
-            std::vector<std::string>{"exp+elementwise_mul+reduce_sum"});
+            std::vector<std::string>{"exp+multiply+reduce_sum"});
   EXPECT_EQ(kernels_of(run("wait(relu(matmul(buffer{{1, 2}}, buffer{{3}, {4}}) + 1))")),
-            (std::vector<std::string>{"matmul+elementwise_add+relu"}));
+            (std::vector<std::string>{"matmul+add+relu"}));
 }
 
 TEST_F(Evaluation, images_stand_between_what_fuses) {
@@ -62,8 +61,7 @@ TEST_F(Evaluation, images_stand_between_what_fuses) {
           "print(read(kernels.abs(gaussian_blur(b * 2 - 3) + 1))[1])");
   EXPECT_EQ(outcome.text(), "1.0\n");
   EXPECT_EQ(kernels_of(outcome),
-            (std::vector<std::string>{"elementwise_mul+elementwise_sub", "gaussian_blur",
-                                      "elementwise_add+abs"}));
+            (std::vector<std::string>{"multiply+subtract", "gaussian_blur", "add+abs"}));
 }
 
 TEST_F(Evaluation, equal_structures_are_compiled_once) {
@@ -231,7 +229,7 @@ TEST_F(Evaluation, commands_are_told_with_line_shape_and_time) {
   EXPECT_EQ(outcome.seen->commands[0].line, 1);
   EXPECT_EQ(outcome.seen->commands[1].line, 1);
   EXPECT_EQ(outcome.seen->commands[2].line, 3);
-  EXPECT_EQ(outcome.seen->commands[2].kernel, "relu+elementwise_add");
+  EXPECT_EQ(outcome.seen->commands[2].kernel, "relu+add");
   EXPECT_EQ(outcome.seen->commands[1].output.to_string(), "f32[100,100]");
   EXPECT_GT(outcome.seen->commands[1].duration.count(), 0);
 }

@@ -56,16 +56,12 @@ const std::map<std::string, Translation, std::less<>>& translations() {
     by_kernel["reshape"] = [](const OperationCall& call, const TensorSpec& output) {
       return expr::reshape(call.x(), output.shape);
     };
-    const auto same = [&](const char* kernel, const char* function) {
-      by_kernel[kernel] = [function](const OperationCall& call, const TensorSpec&) {
-        return expr::scalar(function, {call.inputs.begin(), call.inputs.end()});
-      };
-    };
-    same("elementwise_add", "add");
-    same("elementwise_sub", "subtract");
-    same("elementwise_mul", "multiply");
-    same("neg", "negate");
-    for (const char* name : {"abs", "exp", "log", "sigmoid", "sqrt", "tanh"}) same(name, name);
+    // Scalar functions are themselves.
+    for (const expr::Op* op : expr::op_table().list())
+      if (op->kind == expr::OpKind::scalar && KernelRegistry::builtin().find(op->name))
+        by_kernel.try_emplace(op->name, [op](const OperationCall& call, const TensorSpec&) {
+          return expr::apply_one(*op, {call.inputs.begin(), call.inputs.end()});
+        });
     return by_kernel;
   });
 }

@@ -1,28 +1,20 @@
-// y = a op b, where each operand is as long as y or (`a_single`, `b_single`) one element.
-T apply(T a, T b) {
-  if (operation == 0) return a + b;
-  if (operation == 1) return a - b;
-  if (operation == 2) return a * b;
-#if T_IS_FLOAT
-  return a / b;
+// y = apply(a) or apply(a, b), where each of two operands is as long as y or (`a_single`, `b_single`) one
+// element.
+#if OPERANDS == 1
+T a1(uint i) { return a_load(i); }
+T b1(uint i) { return T(0); }
+T4 a4(uint quad) { return a_load4(quad); }
+T4 b4(uint quad) { return T4(0); }
 #else
-  // The language leaves both x / 0 and min / -1 open; here they are 0 and min.
-  if (b == T(0)) return T(0);
-#if T_IS_s8 || T_IS_s16 || T_IS_s32 || T_IS_s64
-  if (b == T(-1)) return -a;
-#endif
-  return a / b;
-#endif
-}
-
-T4 apply4(T4 a, T4 b) {
-  return T4(apply(a.x, b.x), apply(a.y, b.y), apply(a.z, b.z), apply(a.w, b.w));
-}
-
 T a1(uint i) { return a_load(a_single != 0 ? 0 : i); }
 T b1(uint i) { return b_load(b_single != 0 ? 0 : i); }
 T4 a4(uint quad) { return a_single != 0 ? T4(a_load(0)) : a_load4(quad); }
 T4 b4(uint quad) { return b_single != 0 ? T4(b_load(0)) : b_load4(quad); }
+#endif
+
+R4 apply4(T4 a, T4 b) {
+  return R4(apply(a.x, b.x), apply(a.y, b.y), apply(a.z, b.z), apply(a.w, b.w));
+}
 
 void main() {
 #if !(T_IS_f64 || T_IS_s64 || T_IS_u64)
@@ -39,8 +31,13 @@ void main() {
       y_store4(first + k * gl_WorkGroupSize.x, apply4(left[k], right[k]));
   } else {
     for (uint quad = first; quad < min(quads, first + 4 * gl_WorkGroupSize.x);
-         quad += gl_WorkGroupSize.x)
-      y_store4(quad, apply4(a4(quad), b4(quad)));
+         quad += gl_WorkGroupSize.x) {
+      // One apply() for all four: each is inlined, and the last group matters little.
+      T4 left = a4(quad), right = b4(quad);
+      R4 result;
+      for (uint c = 0; c < 4; ++c) result[c] = apply(left[c], right[c]);
+      y_store4(quad, result);
+    }
   }
   uint i = quads * 4 + gl_LocalInvocationID.x;
   if (stoker_group() == 0 && i < n) y_store(i, apply(a1(i), b1(i)));

@@ -1,22 +1,6 @@
-// y = a op b with operands that are read with strides of 0 or more along `rank` axes. A thread
+// y = apply(a, b) with operands that are read with strides of 0 or more along `rank` axes. A thread
 // computes `unit` adjacent elements: four, or one where four would be too much for one store. With
 // `one_row` four lie in one row of the innermost axis.
-T apply(T a, T b) {
-  if (operation == 0) return a + b;
-  if (operation == 1) return a - b;
-  if (operation == 2) return a * b;
-#if T_IS_FLOAT
-  return a / b;
-#else
-  // The language leaves both x / 0 and min / -1 open; here they are 0 and min.
-  if (b == T(0)) return T(0);
-#if T_IS_s8 || T_IS_s16 || T_IS_s32 || T_IS_s64
-  if (b == T(-1)) return -a;
-#endif
-  return a / b;
-#endif
-}
-
 // Where output element i finds its operands, and its place in its row.
 uvec3 locate(uint i) {
   uint row = i / extents[rank - 1];
@@ -61,6 +45,6 @@ void main() {
       return;
     }
   }
-  y_store4(i / 4, T4(apply(left.x, right.x), apply(left.y, right.y), apply(left.z, right.z),
+  y_store4(i / 4, R4(apply(left.x, right.x), apply(left.y, right.y), apply(left.z, right.z),
                      apply(left.w, right.w)));
 }
