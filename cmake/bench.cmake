@@ -1,5 +1,5 @@
-# All benchmarks in one program, stoker_bench. Peers that are installed are compared with. Those in
-# bench/peers are programs of their own, which stoker_bench starts.
+# All benchmarks in one program, stoker_bench, which only `dev build`, `dev bench` and CI compile. Peers that
+# are installed are compared with. Those in bench/peers are programs of their own, which stoker_bench starts.
 
 stoker_glob(bench_sources bench/*.cpp bench/*/*.cpp)
 list(FILTER bench_sources EXCLUDE REGEX "/bench/(peers|h200)/")
@@ -7,7 +7,7 @@ if(NOT bench_sources)
   return()
 endif()
 find_package(CLI11 REQUIRED)
-add_executable(stoker_bench ${bench_sources})
+add_executable(stoker_bench EXCLUDE_FROM_ALL ${bench_sources})
 target_link_libraries(stoker_bench PRIVATE stoker_settings stoker_stoker DNNL::dnnl CLI11::CLI11
                                            nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 target_include_directories(stoker_bench PRIVATE "${STOKER_VULKAN_INCLUDE}")
@@ -33,7 +33,7 @@ find_library(STOKER_TORCH_CPU torch_cpu)
 find_library(STOKER_TORCH_C10 c10)
 mark_as_advanced(STOKER_TORCH_INCLUDE STOKER_TORCH STOKER_TORCH_CPU STOKER_TORCH_C10)
 if(STOKER_TORCH_INCLUDE AND STOKER_TORCH AND STOKER_TORCH_CPU AND STOKER_TORCH_C10)
-  add_executable(bench_torch_tensors bench/peers/torch_tensors.cpp)
+  add_executable(bench_torch_tensors EXCLUDE_FROM_ALL bench/peers/torch_tensors.cpp)
   set_target_properties(bench_torch_tensors PROPERTIES CXX_STANDARD 17)
   target_include_directories(
     bench_torch_tensors SYSTEM PRIVATE "${STOKER_TORCH_INCLUDE}"
@@ -48,7 +48,7 @@ find_path(STOKER_CAF_INCLUDE caf/atom.hpp)
 find_library(STOKER_CAF_CORE caf_core)
 mark_as_advanced(STOKER_CAF_INCLUDE STOKER_CAF_CORE)
 if(STOKER_CAF_INCLUDE AND STOKER_CAF_CORE)
-  add_executable(bench_caf_actors bench/peers/caf_actors.cpp)
+  add_executable(bench_caf_actors EXCLUDE_FROM_ALL bench/peers/caf_actors.cpp)
   set_target_properties(bench_caf_actors PROPERTIES CXX_STANDARD 17)
   target_include_directories(bench_caf_actors SYSTEM PRIVATE "${STOKER_CAF_INCLUDE}")
   target_link_libraries(bench_caf_actors PRIVATE "${STOKER_CAF_CORE}" Threads::Threads)

@@ -124,7 +124,7 @@ list(FILTER nn_sources EXCLUDE REGEX "/api/train/script/")
 stoker_library(nn ${nn_sources} "${STOKER_GENERATED_DIR}/layer_list.cpp")
 target_link_libraries(stoker_nn PUBLIC stoker_tensor
                       PRIVATE ZLIB::ZLIB $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
-stoker_precompile(stoker_nn)
+stoker_precompile(stoker_nn <stoker/api/tensor.hpp>)
 stoker_compile_together(stoker_nn 28)
 set_source_files_properties(api/train/loop/fit_run.cpp api/nn/graph/initializer.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

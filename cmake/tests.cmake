@@ -11,6 +11,7 @@ stoker_precompile(stoker_kernel_cases)
 stoker_compile_together(stoker_kernel_cases 8)
 
 set(first_tests "")
+set(first_tests_of_tensors "")
 
 # The components that the tests of a folder link, so that few objects stand between a change and its
 # test. A folder that is not listed links all of them.
@@ -27,6 +28,8 @@ set(components_of_train core glsl expr tensor nn script nn_script)
 set(components_of_data core glsl expr tensor nn)
 set(components_of_script core glsl expr script)
 set(components_of_fuzz core glsl expr tensor nn script)
+# The folders whose tests are about tensors: their headers are precompiled, too.
+set(folders_of_tensors data fuzz guides nn tensor train)
 # The folders whose tests run the stoker command.
 set(folders_with_command cli guides)
 
@@ -79,12 +82,19 @@ foreach(folder ${test_folders})
     tests_${folder} PRIVATE STOKER_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
                             STOKER_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
   stoker_optimise_least(tests_${folder})
-  if(first_tests)
-    stoker_precompile(tests_${folder} REUSE_FROM ${first_tests})
+  if(folder IN_LIST folders_of_tensors)
+    set(first first_tests_of_tensors)
+    set(headers <stoker/api/tensor.hpp>)
   else()
-    set(first_tests tests_${folder})
+    set(first first_tests)
+    set(headers "")
+  endif()
+  if(${first})
+    stoker_precompile(tests_${folder} REUSE_FROM ${${first}})
+  else()
+    set(${first} tests_${folder})
     stoker_precompile(tests_${folder} <gtest/gtest.h> <boost/asio/io_context.hpp>
-                      <boost/asio/post.hpp>)
+                      <boost/asio/post.hpp> ${headers})
   endif()
   set(surroundings "")
   if(folder MATCHES "^(conformance|kernels|tensor|nn|train)$" AND STOKER_SANITIZE STREQUAL "thread")
