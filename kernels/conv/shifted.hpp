@@ -59,8 +59,8 @@ template <class S> struct ShiftedPlanes {
         w{p.across()},
         terms{p.channels * p.taps()},
         rows{mm::round_up(p.outputs, tile_rows)} {
-    const std::int64_t blocks = (terms + most_taps() - 1) / most_taps();
-    tap_block = (terms + blocks - 1) / std::max<std::int64_t>(blocks, 1);
+    const std::int64_t blocks = std::max<std::int64_t>((terms + most_taps() - 1) / most_taps(), 1);
+    tap_block = (terms + blocks - 1) / blocks;
     row_panels = panels_of_row();
     streams = row_panels && blocks == 1 &&
               static_cast<std::size_t>(p.y_elements()) * sizeof(C) >= convert::stream_from_bytes;

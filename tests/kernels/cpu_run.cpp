@@ -1,12 +1,26 @@
 #include "cpu_run.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace stoker {
+namespace {
+
+constexpr std::size_t fence = 512;
+constexpr std::byte untouched{0xA5};
+
+}  // namespace
 
 Block::Block(std::size_t size, const Bytes& bytes)
-    : memory_{static_cast<std::byte*>(std::aligned_alloc(64, (size + 127) / 64 * 64)), &std::free} {
+    : memory_{static_cast<std::byte*>(std::aligned_alloc(64, (size + fence + 63) / 64 * 64)),
+              &std::free},
+      end_{memory_.get() + size} {
+  std::fill_n(end_, fence, untouched);
   std::copy(bytes.begin(), bytes.end(), memory_.get());
+}
+
+bool Block::is_intact() const {
+  return std::all_of(end_, end_ + fence, [](std::byte one) { return one == untouched; });
 }
 
 std::vector<Bytes> run_plan(const CpuPlan& plan, std::span<const Bytes> inputs,
@@ -21,6 +35,9 @@ std::vector<Bytes> run_plan(const CpuPlan& plan, std::span<const Bytes> inputs,
   const CpuArgs args{in.data(), out.data(), scratch.get()};
   for (const CpuStage& stage : plan.stages)
     for (std::uint32_t slice = stage.slices; slice-- > 0;) stage.run(args, slice);
+  if (!scratch.is_intact() ||
+      !std::all_of(memory.begin(), memory.end(), [](const Block& one) { return one.is_intact(); }))
+    throw std::logic_error{"a plan wrote behind the end of its memory"};
   std::vector<Bytes> results;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto* bytes = static_cast<const std::byte*>(out[i]);

@@ -18,13 +18,16 @@ class Block {
  public:
   explicit Block(std::size_t size, const Bytes& bytes = {});
   [[nodiscard]] std::byte* get() const { return memory_.get(); }
+  /// False once something was written behind its end.
+  [[nodiscard]] bool is_intact() const;
 
  private:
   std::unique_ptr<std::byte, decltype(&std::free)> memory_;
+  std::byte* end_;
 };
 
 /// What a plan leaves in outputs of these specs. The slices of a stage run last to first: their order
-/// must not matter.
+/// must not matter. Throws std::logic_error if something was written behind the end of the memory.
 [[nodiscard]] std::vector<Bytes> run_plan(const CpuPlan& plan, std::span<const Bytes> inputs,
                                           std::span<const TensorSpec> outputs);
 
