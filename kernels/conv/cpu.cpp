@@ -40,25 +40,38 @@ CpuPlan finished_after(CpuPlan plan, const Problem& p, std::size_t bytes, Finish
   return plan;
 }
 
-/// Beside such a kernel the output is small, and planes consist of padding for the most part.
+/// Beside such a kernel the output is small, and planes consist of columns between outputs for the most
+/// part.
 bool is_kernel_long(const Problem& p) noexcept { return p.taps() > 2 * p.pixels(); }
+
+/// Whether those columns are few beside a tile of patches, which has no others than outputs', but gathers
+/// them one by one.
+template <class T> bool planes_win(const Problem& p) {
+  if (!Planes::suit(p)) return false;
+  if (!is_kernel_long(p)) return true;
+  return p.images * ShiftedPlanes<T>::columns_of_image(p) <=
+         2 * mm::round_up(p.images * p.pixels(), ShiftedPlanes<T>::width);
+}
 
 /// The plan that does not need oneDNN.
 template <class T> CpuPlan own_plan(const Problem& p, const Finish& finish) {
-  const bool planes = Planes::suit(p) && (p.bias || !is_kernel_long(p));
-  return finished_after(planes ? shifted_plan<T>(p) : direct_plan<T>(p), p, sizeof(T), finish);
+  return finished_after(planes_win<T>(p) ? shifted_plan<T>(p) : direct_plan<T>(p), p, sizeof(T),
+                        finish);
 }
 
 /// Where shifted planes are far behind oneDNN, which has ways of its own.
 bool planes_lose(const Problem& p) noexcept {
-  return is_kernel_long(p) || (p.channels == 1 && p.outputs == 1 && p.groups >= 8);
+  return (is_kernel_long(p) && p.images > 1) ||
+         (p.channels == 1 && p.outputs == 1 && p.groups >= 8);
 }
 
 /// oneDNN computes blocks of 16 channels and 16 outputs, and reorders whole images for that: worth it
 /// where blocks are full and threads have images of their own, or rows are shorter than vectors. Large
 /// outputs of small sums are bound by memory, which it writes faster.
-bool prefers_library(const Problem& p) noexcept {
+bool prefers_library(const Problem& p) {
   if (!Planes::suit(p) || suits_products(p) || planes_lose(p)) return true;
+  constexpr double many_weights = 1 << 22;  // of one image, each is multiplied a few times
+  if (is_kernel_long(p)) return p.work() >= many_weights;
   if (p.groups > 1 || p.taps() == 1 || p.outputs < 16) return false;
   constexpr std::size_t large = convert::stream_from_bytes / sizeof(float);
   if (p.channels * p.taps() <= 32 && elements_of(p) >= large) return true;
@@ -88,8 +101,10 @@ template <class S> CpuPlan widened(const Problem& p, Finish finish) {
   const auto x = static_cast<std::size_t>(p.x_elements());
   const auto k = static_cast<std::size_t>(p.k_elements());
   const std::size_t y = elements_of(p);
+  const auto bias = static_cast<std::size_t>(p.bias ? p.groups * p.outputs : 0);
   const std::size_t k_at = aligned(x * sizeof(float));
-  const std::size_t y_at = k_at + aligned(k * sizeof(float));
+  const std::size_t bias_at = k_at + aligned(k * sizeof(float));
+  const std::size_t y_at = bias_at + aligned(bias * sizeof(float));
   const std::size_t rest_at = y_at + aligned(y * sizeof(float));
   const auto floats = [](const CpuArgs& args, std::size_t at) {
     return reinterpret_cast<float*>(args.scratch + at);
@@ -105,11 +120,13 @@ template <class S> CpuPlan widened(const Problem& p, Finish finish) {
                            convert::load_block(args.in<S>(1) + of_k.begin,
                                                floats(args, k_at) + of_k.begin,
                                                of_k.end - of_k.begin);
+                           if (bias != 0 && index == 0)
+                             convert::load_block(args.in<S>(2), floats(args, bias_at), bias);
                          }});
   for (CpuStage& stage : inner.stages)
     plan.stages.push_back(
         {stage.slices, [=, run = std::move(stage.run)](const CpuArgs& args, std::uint32_t index) {
-           const void* inputs[] = {floats(args, 0), floats(args, k_at)};
+           const void* inputs[] = {floats(args, 0), floats(args, k_at), floats(args, bias_at)};
            void* outputs[] = {floats(args, y_at)};
            run(CpuArgs{inputs, outputs, args.scratch + rest_at}, index);
          }});
@@ -127,7 +144,7 @@ template <class S> CpuPlan widened(const Problem& p, Finish finish) {
 }
 
 template <class S> CpuPlan plan_of_16_bits(const Problem& p, Finish finish) {
-  if (Planes::suit(p) && (p.bias || !planes_lose(p)))
+  if (Planes::suit(p) && !planes_lose(p))
     return finished_after(shifted_plan<S>(p), p, sizeof(S), finish);
   return widened<S>(p, std::move(finish));
 }
@@ -136,7 +153,7 @@ CpuPlan plan_of(DType dtype, const Problem& p, Finish finish) {
   switch (dtype) {
     case DType::f64: return own_plan<double>(p, finish);
     // Signed integers are multiplied as unsigned ones: the bits are the same, and overflow wraps.
-    case DType::s32: return shifted_plan<std::uint32_t>(p);
+    case DType::s32: return own_plan<std::uint32_t>(p, finish);
     case DType::f16: return plan_of_16_bits<Half>(p, std::move(finish));
     case DType::bf16: return plan_of_16_bits<BFloat16>(p, std::move(finish));
     default: return f32_plan(p, finish);

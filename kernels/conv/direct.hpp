@@ -73,13 +73,14 @@ template <class T> class Direct {
     }
   }
 
-  void run(const T* x, T* y, T* scratch, std::uint32_t index) const noexcept {
+  /// `bias`: a number for each output of each group, or null.
+  void run(const T* x, const T* bias, T* y, T* scratch, std::uint32_t index) const noexcept {
     const SliceRange range = slice_range(static_cast<std::size_t>(tiles), slices, index, 1);
     T* sums = scratch + packed + own * index;
     const std::int64_t of_group = std::max<std::int64_t>(tiles / p.groups, 1);
     for (auto tile = static_cast<std::int64_t>(range.begin);
          tile < static_cast<std::int64_t>(range.end); ++tile)
-      run_tile(x, y, scratch, tile / of_group, tile % of_group * width, sums);
+      run_tile(x, bias, y, scratch, tile / of_group, tile % of_group * width, sums);
   }
 
   const Problem p;
@@ -138,8 +139,8 @@ template <class T> class Direct {
     return std::any_of(at, at + of.count, [](std::int64_t one) { return one >= 0; });
   }
 
-  void run_tile(const T* x, T* y, const T* weights, std::int64_t group, std::int64_t first,
-                T* sums) const noexcept {
+  void run_tile(const T* x, const T* bias, T* y, const T* weights, std::int64_t group,
+                std::int64_t first, T* sums) const noexcept {
     Columns of;
     locate(group, first, of);
     T* const patches = sums + row_panels * rows * width;
@@ -172,7 +173,9 @@ template <class T> class Direct {
     flush();
     for (std::int64_t o = 0; o < p.outputs; ++o) {
       T* to = y + o * p.y_output;
-      for (std::int64_t j = 0; j < of.count; ++j) to[of.y[j]] = begun ? sums[o * width + j] : T{};
+      const T added = bias ? bias[group * p.outputs + o] : T{};
+      for (std::int64_t j = 0; j < of.count; ++j)
+        to[of.y[j]] = begun ? sums[o * width + j] + added : added;
     }
   }
 
@@ -195,8 +198,8 @@ template <class T> [[nodiscard]] CpuPlan direct_plan(const Problem& p) {
                                         static_cast<std::int64_t>(panel));
                          }});
   plan.stages.push_back({conv->slices, [=](const CpuArgs& args, std::uint32_t index) {
-                           conv->run(args.in<T>(0), args.out<T>(),
-                                     reinterpret_cast<T*>(args.scratch), index);
+                           conv->run(args.in<T>(0), conv->p.bias ? args.in<T>(2) : nullptr,
+                                     args.out<T>(), reinterpret_cast<T*>(args.scratch), index);
                          }});
   return plan;
 }

@@ -36,7 +36,7 @@ struct PlaneAxis {
   [[nodiscard]] std::int64_t reach() const noexcept { return shift(of.taps - 1); }
   /// Makes rows so short that the zeros right of one are those left of the next: a tap that runs
   /// past a row's end may read there as long as both are padding.
-  void share_padding() noexcept {
+  [[nodiscard]] PlaneAxis sharing_padding() const {
     std::int64_t shared = of.out;
     for (const std::int64_t remainder : remainders) {
       const std::int64_t zeros =
@@ -44,7 +44,9 @@ struct PlaneAxis {
       const std::int64_t end = (of.in + of.low - remainder + of.stride - 1) / of.stride;
       shared = std::max({shared, end, of.out + reach() - zeros});
     }
-    extent = std::min(extent, shared);
+    PlaneAxis result = *this;
+    result.extent = std::min(extent, shared);
+    return result;
   }
   /// Which of the remainders `tap` reads.
   [[nodiscard]] std::int64_t index(std::int64_t tap) const noexcept {
@@ -71,21 +73,29 @@ struct Planes {
   bool in_place;                      ///< the input itself serves as planes
   std::vector<std::int64_t> offsets;  ///< of each tap of a group, from the group's first plane
 
-  /// Whether pixels of a row are neighbours in the input and in the output, and taps in the kernel.
-  [[nodiscard]] static bool suit(const Problem& p) noexcept {
+  /// Whether pixels of a row are neighbours in the input and in the output, and taps in the kernel, and
+  /// planes are not many times as large as what they are made from and for.
+  [[nodiscard]] static bool suit(const Problem& p) {
     if (p.rank > 2 || p.taps() == 0) return false;
     const Axis h = p.down(), w = p.across();
-    return h.spread == 1 && w.spread == 1 && (w.x_step == 1 || w.in <= 1) &&
-           (w.y_step == 1 || w.out == 1) && (std::abs(w.k_step) == 1 || w.taps == 1) &&
-           (std::abs(h.k_step) == w.taps || h.taps == 1);
+    const bool neighbours = h.spread == 1 && w.spread == 1 && (w.x_step == 1 || w.in <= 1) &&
+                            (w.y_step == 1 || w.out == 1) &&
+                            (std::abs(w.k_step) == 1 || w.taps == 1) &&
+                            (std::abs(h.k_step) == w.taps || h.taps == 1);
+    if (!neighbours) return false;
+    const PlaneAxis down{h}, across = PlaneAxis{w}.sharing_padding();
+    const auto product = [](std::int64_t a, std::int64_t b) {
+      return static_cast<double>(a) * static_cast<double>(b);
+    };
+    return product(down.count() * down.extent, across.count() * across.extent) <=
+           1024 + 16 * (product(h.in, w.in) + product(h.out, w.out));
   }
 
   Planes(const Problem& problem, bool same_type)
       : p{problem},
         h{p.down()},
-        w{p.across()},
+        w{PlaneAxis{p.across()}.sharing_padding()},
         in_place{same_type && p.pointwise() && (h.of.x_step == w.of.in || h.of.in == 1)} {
-    w.share_padding();
     // What the last row's taps read past its end belongs to the plane too.
     step = h.extent * w.extent + w.reach();
     // An odd number of cache lines: planes a power of two apart would share a few sets of the cache.
@@ -104,8 +114,9 @@ struct Planes {
   /// All channels of an image.
   [[nodiscard]] std::int64_t channels() const noexcept { return p.groups * p.channels; }
   /// Columns of the product: from the first output's to the last one's.
-  [[nodiscard]] std::int64_t columns() const noexcept {
-    return (h.of.out - 1) * w.extent + w.of.out;
+  [[nodiscard]] std::int64_t columns() const noexcept { return columns(h.of, w); }
+  [[nodiscard]] static std::int64_t columns(const Axis& h, const PlaneAxis& w) noexcept {
+    return (h.out - 1) * w.extent + w.of.out;
   }
 
   /// Copies one of the channels() of an image of x.

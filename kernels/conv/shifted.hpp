@@ -82,10 +82,18 @@ template <class S> struct ShiftedPlanes {
 
   /// Panels within rows need no copy of their sums, but end in the middle of a vector: worth it only
   /// where that is rare, or never happens.
+  [[nodiscard]] static bool suits_rows(const Axis& w) noexcept {
+    return std::is_same_v<S, C> && mm::round_up(w.out, lanes) * 20 <= w.out * 21;
+  }
   [[nodiscard]] std::int64_t panels_of_row() const noexcept {
-    const std::int64_t whole = mm::round_up(w.out, lanes);
-    if (!std::is_same_v<S, C> || planes.in_place || terms == 0 || whole * 20 > w.out * 21) return 0;
-    return (whole + width - 1) / width;
+    if (!suits_rows(w) || planes.in_place || terms == 0) return 0;
+    return (mm::round_up(w.out, lanes) + width - 1) / width;
+  }
+  /// Those that are computed where the input does not serve as planes, in whole vectors.
+  [[nodiscard]] static std::int64_t columns_of_image(const Problem& p) {
+    const Axis h = p.down(), w = p.across();
+    if (suits_rows(w)) return h.out * mm::round_up(w.out, lanes);
+    return mm::round_up(Planes::columns(h, PlaneAxis{w}.sharing_padding()), lanes);
   }
 
   [[nodiscard]] std::int64_t tiles() const noexcept { return p.images * p.groups * panels; }

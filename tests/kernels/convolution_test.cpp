@@ -16,5 +16,21 @@ TEST(Convolution, without_channels_is_its_bias_and_stays_in_its_memory) {
   EXPECT_EQ(values_in<float>(made.bytes[0]), std::vector<float>(24 * 33, 1.5F));
 }
 
+// Planes of the padded image, 4 TB, would be all but empty.
+TEST(Convolution, needs_no_memory_for_the_padding_between_taps_far_apart) {
+  const Shape x{1, 1, 3, 3}, k{1, 1, 2, 2};
+  const std::vector<std::int64_t> far{1'000'000, 1'000'000};
+  for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16}) {
+    const std::vector<TensorSpec> specs{{dtype, x}, {dtype, k}};
+    const auto conv = KernelRegistry::builtin().find("conv").value();
+    const ParamSet params =
+        ParamSet::resolve("conv", conv->params, {{"kernel_dilation", far}, {"padding_low", far}})
+            .value();
+    const auto outputs = conv->check(specs, params).value();
+    const CpuPlan plan = cpu_table().find("conv")(KernelCall{specs, params}, outputs).value();
+    EXPECT_LT(plan.scratch_bytes, std::size_t{1} << 20) << to_string(dtype);
+  }
+}
+
 }  // namespace
 }  // namespace stoker
