@@ -12,6 +12,7 @@
 //   T_LEAST, T_MOST    the ends of what it is computed in: infinities, of integers the wide type's
 //   T_IS_f16, …        1 for the letter's dtype, 0 for the other twelve
 //   stoker_half(v)     the number of f16 that is nearest to a float, as a float
+//   …                  last, what Shader::prologue makes of the variant, which may use all of this
 //
 // and for each binding `x`:
 //

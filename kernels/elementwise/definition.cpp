@@ -22,6 +22,8 @@ std::string summary_of(const Elementwise& elementwise) {
   if (elementwise.others != elementwise.floats)
     summary.append("; ").append(elementwise.others->summary);
   if (elementwise.floats->arity == 2) summary += "; shapes broadcast";
+  if (takes(*elementwise.floats, DType::f64) && !on_gpus(*elementwise.floats, DType::f64))
+    summary += "; f64 on the CPU only";
   return summary;
 }
 

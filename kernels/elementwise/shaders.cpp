@@ -12,12 +12,6 @@ namespace {
 // Groups of four elements that a thread of flat.glsl computes.
 constexpr std::size_t quads_per_thread = 4;
 
-/// Whether GPUs have the function for the dtype.
-bool on_gpus(const ScalarFunction& function, DType dtype) {
-  return takes(function, dtype) &&
-         !function.glsl(dtype, result_of(function, dtype)).expression.empty();
-}
-
 /// `R apply(T a, T b)`, the function `operation` of those that the dtype has; one operand is `a`.
 std::string apply_text(const Group& group, DType dtype) {
   const std::string operands[] = {"a", "b"};
@@ -74,6 +68,11 @@ GpuPass strided_pass(const Shader& shader, std::uint32_t operation, DType dtype,
 }
 
 }  // namespace
+
+bool on_gpus(const ScalarFunction& function, DType dtype) {
+  return takes(function, dtype) &&
+         !function.glsl(dtype, result_of(function, dtype)).expression.empty();
+}
 
 Shaders make_shaders(const Group& group) {
   const ScalarFunction& first = *group[0];

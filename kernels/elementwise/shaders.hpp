@@ -11,6 +11,9 @@
 
 namespace stoker::kernels::elementwise {
 
+/// Whether GPUs have the function for the dtype.
+[[nodiscard]] bool on_gpus(const ScalarFunction& function, DType dtype);
+
 struct Shaders {
   Group group;
   std::shared_ptr<const Shader> flat;

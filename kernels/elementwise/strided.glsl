@@ -1,6 +1,7 @@
 // y = apply(a, b) with operands that are read with strides of 0 or more along `rank` axes. A thread
 // computes `unit` adjacent elements: four, or one where four would be too much for one store. With
 // `one_row` four lie in one row of the innermost axis.
+
 // Where output element i finds its operands, and its place in its row.
 uvec3 locate(uint i) {
   uint row = i / extents[rank - 1];

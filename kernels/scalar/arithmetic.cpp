@@ -63,6 +63,14 @@ template <const char* text> ScalarGlsl whole_glsl(DType operand, DType) {
 constexpr char floor_call[] = "floor($0)";
 constexpr char ceil_call[] = "ceil($0)";
 
+// Not $0 != $0: a driver may take that for false.
+ScalarGlsl max_glsl(DType operand, DType) {
+  return {is_float(operand) ? "($0 > $1 || isnan($0) ? $0 : $1)" : "($0 > $1 ? $0 : $1)"};
+}
+ScalarGlsl min_glsl(DType operand, DType) {
+  return {is_float(operand) ? "($0 < $1 || isnan($0) ? $0 : $1)" : "($0 < $1 ? $0 : $1)"};
+}
+
 constexpr ScalarFunction functions[] = {
     {.name = "add",
      .summary = "a + b; integers wrap",
@@ -113,13 +121,13 @@ constexpr ScalarFunction functions[] = {
      .summary = "the larger; NaN wins",
      .arity = 2,
      .closed = true,
-     .glsl = [](DType, DType) { return ScalarGlsl{"($0 > $1 || $0 != $0 ? $0 : $1)"}; },
+     .glsl = &max_glsl,
      .reference = [](const double* x, DType) { return x[0] > x[1] || x[0] != x[0] ? x[0] : x[1]; }},
     {.name = "min",
      .summary = "the smaller; NaN wins",
      .arity = 2,
      .closed = true,
-     .glsl = [](DType, DType) { return ScalarGlsl{"($0 < $1 || $0 != $0 ? $0 : $1)"}; },
+     .glsl = &min_glsl,
      .reference = [](const double* x, DType) { return x[0] < x[1] || x[0] != x[0] ? x[0] : x[1]; }},
     {.name = "relu",
      .summary = "max(a, 0); NaN stays NaN",

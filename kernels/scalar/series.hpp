@@ -15,6 +15,7 @@ inline float uintBitsToFloat(uint x) noexcept { return std::bit_cast<float>(x); 
 inline float abs(float x) noexcept { return std::fabs(x); }
 inline float sqrt(float x) noexcept { return std::sqrt(x); }
 inline float floor(float x) noexcept { return std::floor(x); }
+inline bool isnan(float x) noexcept { return x != x; }
 /// For |x| < 2^22: adding 1.5 · 2^23 leaves the nearest whole number.
 inline float roundEven(float x) noexcept { return (x + 12582912.0F) - 12582912.0F; }
 

@@ -55,7 +55,8 @@ Result<std::vector<Job>> collect(const KernelRegistry& registry,
       if (!shader->source.empty()) continue;
       if (!only.empty() && only != kernel->name && only != shader->name) continue;
       const auto [at, added] = shaders.emplace(shader->name, shader);
-      if (!added && at->second != shader && at->second->file != shader->file)
+      if (!added && at->second != shader &&
+          (at->second->file != shader->file || at->second->prologue || shader->prologue))
         return Error{kernel->name, ErrorCode::already_exists,
                      "two shaders are named '" + shader->name + "'"};
     }

@@ -55,7 +55,7 @@ TEST(Guides, image_kernels) {
   const stoker::Params disk{{"radius", 3}, {"shape", "disk"}};
   const stoker::Buffer opened = device.run("dilate", {device.run("erode", {mask}, disk)}, disk);
   const stoker::Buffer outline = device.run(
-      "elementwise_sub", {device.run("dilate", {opened}), device.run("erode", {opened})});
+      "subtract", {device.run("dilate", {opened}), device.run("erode", {opened})});
   const stoker::Buffer tilted =
       device.run("rotate", {photo}, {{"angle", 12.5}, {"expand", true}, {"background", 1.0}});
   const stoker::Buffer hsv = device.run("convert_color", {photo}, {{"to", "hsv"}});

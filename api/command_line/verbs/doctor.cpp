@@ -27,7 +27,7 @@ Check check(const System& system, const DeviceInfo& info) {
     const auto begin = std::chrono::steady_clock::now();
     const Device device = system.device(info.name);
     const Buffer sum =
-        device.run("elementwise_add", {device.buffer({1.0F, 2.0F}), device.buffer({10.0F, 20.0F})});
+        device.run("add", {device.buffer({1.0F, 2.0F}), device.buffer({10.0F, 20.0F})});
     const std::vector<float> values = sum.read<float>().get();
     const bool right = info.type == DeviceType::null || values == std::vector<float>{11, 22};
     const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(
