@@ -85,7 +85,8 @@ class CommandScheduler final : public CompletionSink,
                                                          std::shared_ptr<MemoryLease> memory);
   /// The device_lost Error once the device is lost, else nothing.
   [[nodiscard]] std::optional<Error> lost() const;
-  [[nodiscard]] bool is_lost() const noexcept { return is_lost_.load(std::memory_order_acquire); }
+  /// In one order with what says that somebody was poked: whoever loses the device and finds it poked is seen.
+  [[nodiscard]] bool is_lost() const noexcept { return is_lost_.load(std::memory_order_seq_cst); }
   [[nodiscard]] const SchedulerOptions& options() const noexcept { return options_; }
   /// Fails when this has ended, and the device with it unless somebody else has its backend.
   [[nodiscard]] Future<void> gone() const noexcept { return gone_.future(); }

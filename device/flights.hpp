@@ -69,7 +69,7 @@ class Flights {
     completed_[index_of(point.queue)].store(point.value, std::memory_order_seq_cst);
   }
   [[nodiscard]] bool reached(QueuePoint point) const noexcept {
-    return point.value <= completed_[index_of(point.queue)].load(std::memory_order_acquire);
+    return point.value <= completed_[index_of(point.queue)].load(std::memory_order_seq_cst);
   }
 
  private:

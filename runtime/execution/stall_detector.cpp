@@ -73,7 +73,8 @@ bool StallDetector::Slot::begin(std::uint64_t id, std::string_view name) noexcep
   if (id_.load(std::memory_order_relaxed) != id) {
     std::array<std::uint64_t, words> text{};
     std::memcpy(text.data(), name.data(), std::min(name.size(), sizeof(text)));
-    for (std::size_t i = 0; i < words; ++i) name_[i].store(text[i], std::memory_order_relaxed);
+    // Whoever reads a word of this name sees that what ran before has ended.
+    for (std::size_t i = 0; i < words; ++i) name_[i].store(text[i], std::memory_order_release);
     id_.store(id, std::memory_order_relaxed);
   }
   step_.fetch_add(1, std::memory_order_release);
@@ -178,7 +179,7 @@ std::vector<StalledThread> StallDetector::look() {
     } else if (!slot.reported_ && now - slot.since_ >= limit_) {
       std::array<std::uint64_t, Slot::words> text{};
       for (std::size_t i = 0; i < Slot::words; ++i)
-        text[i] = slot.name_[i].load(std::memory_order_relaxed);
+        text[i] = slot.name_[i].load(std::memory_order_acquire);
       if (slot.step_.load(std::memory_order_acquire) != step) continue;  // it has just ended
       slot.reported_ = true;
       const auto* name = reinterpret_cast<const char*>(text.data());
