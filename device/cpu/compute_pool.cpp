@@ -7,6 +7,7 @@
 
 #include "stoker/runtime/base/cores.hpp"
 #include "stoker/runtime/base/process_mutex.hpp"
+#include "stoker/runtime/base/relax.hpp"
 #include "stoker/runtime/base/spin_then_lock.hpp"
 #include "stoker/runtime/queue/ring.hpp"
 
@@ -27,8 +28,6 @@ constexpr double handed_on_from_ns = 2000;
 constexpr double helped_up_to_ns = 200'000;
 constexpr double any_time_ns = 1e12;  // the cost of what nobody can guess
 constexpr double no_limit = std::numeric_limits<double>::infinity();
-
-void relax() noexcept { __builtin_ia32_pause(); }
 
 struct Claim {
   Node* node = nullptr;

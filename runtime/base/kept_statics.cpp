@@ -1,6 +1,6 @@
 #include "stoker/runtime/base/kept_statics.hpp"
 
-#if defined(__linux__) && defined(__x86_64__) && defined(__LP64__)
+#if defined(__linux__) && defined(__LP64__) && (defined(__x86_64__) || defined(__aarch64__))
 
 #include <link.h>
 #include <sched.h>
@@ -16,6 +16,14 @@ namespace stoker {
 namespace {
 
 using Address = std::uintptr_t;
+
+// An entry that the loader fills with the address of another file's function: in the table of calls, and in
+// that of data.
+#if defined(__x86_64__)
+constexpr auto in_calls = R_X86_64_JUMP_SLOT, in_data = R_X86_64_GLOB_DAT;
+#else
+constexpr auto in_calls = R_AARCH64_JUMP_SLOT, in_data = R_AARCH64_GLOB_DAT;
+#endif
 
 /// The file that a function was loaded from.
 struct Loaded {
@@ -97,7 +105,7 @@ void each_import(const Loaded& file, std::string_view name, Found found) noexcep
     for (const auto& one :
          std::span{table.first, table.first ? table.bytes / sizeof(ElfW(Rela)) : 0}) {
       const auto type = ELF64_R_TYPE(one.r_info);
-      if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) continue;
+      if (type != in_calls && type != in_data) continue;
       if (names + symbols[ELF64_R_SYM(one.r_info)].st_name == name) found(file.base + one.r_offset);
     }
 }

@@ -13,7 +13,7 @@ namespace stoker {
 /// before are.
 ///
 /// False, and nothing changes, where the library's table of calls cannot be changed: on other systems
-/// than Linux on x86-64; for a function of the program itself, or of the shared library that Stoker is
+/// than Linux on x86-64 and arm64; for a function of the program itself, or of the shared library that Stoker is
 /// part of; where the system forbids it. Threads: any, one at a time; the library may be in use.
 [[nodiscard]] bool keep_statics_of(const void* function) noexcept;
 

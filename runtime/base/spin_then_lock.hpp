@@ -6,6 +6,8 @@
 
 #include <mutex>
 
+#include "stoker/runtime/base/relax.hpp"
+
 namespace stoker {
 
 [[nodiscard]] inline std::unique_lock<std::mutex> spin_then_lock(std::mutex& mutex) {
@@ -13,7 +15,7 @@ namespace stoker {
   for (int i = 0; i < attempts; ++i) {
     std::unique_lock lock{mutex, std::try_to_lock};
     if (lock) return lock;
-    __builtin_ia32_pause();
+    relax();
   }
   return std::unique_lock{mutex};
 }

@@ -7,6 +7,7 @@
 #include "stoker/device/vulkan/instance/device_fault.hpp"
 #include "stoker/device/vulkan/instance/result.hpp"
 #include "stoker/runtime/base/exit_watch.hpp"
+#include "stoker/runtime/base/relax.hpp"
 #include "stoker/runtime/observe/log.hpp"
 
 namespace stoker::device::vulkan {
@@ -25,12 +26,6 @@ constexpr std::chrono::microseconds exit_poll{100};
 std::uint64_t ns(Clock::duration time) noexcept {
   return static_cast<std::uint64_t>(
       std::max<std::int64_t>(0, std::chrono::nanoseconds{time}.count()));
-}
-
-void relax() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
 }
 
 }  // namespace

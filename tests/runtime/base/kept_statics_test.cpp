@@ -17,7 +17,7 @@ TEST(KeepStatics, refuses_what_is_no_shared_library) {
   EXPECT_FALSE(keep_statics_of(nullptr));
 }
 
-#ifdef __x86_64__
+#if defined(__x86_64__) || defined(__aarch64__)
 
 /// A library whose static object ends the process with 1 when it is destroyed, by how it was linked.
 class KeptStatics : public ::testing::TestWithParam<const char*> {
