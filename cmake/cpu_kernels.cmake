@@ -14,8 +14,8 @@
 # compiles most kernels for v4, those that have no v4 version for v3, and each of them once.
 
 set(all_isas v1 v3 v4)  # ascending
-if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  set(STOKER_ISAS v1)
+if(NOT STOKER_X86_64)
+  set(STOKER_ISAS v1)  # the compiler's baseline
 elseif(STOKER_CPU_VARIANTS STREQUAL "own")
   include(own_instruction_set)
   stoker_own_instruction_set(STOKER_ISAS)
@@ -37,6 +37,9 @@ foreach(isa ${STOKER_ISAS})
 endforeach()
 
 set(stoker_isa_flags_v1 "")
+if(NOT STOKER_X86_64)
+  set(stoker_isa_flags_v1 -ffp-contract=fast)
+endif()
 set(stoker_isa_flags_v3 -march=x86-64-v3 -ffp-contract=fast)
 set(stoker_isa_flags_v4 -march=x86-64-v4 -mprefer-vector-width=512 -ffp-contract=fast)
 

@@ -38,6 +38,16 @@ set(STOKER_GENERATED_DIR "${CMAKE_CURRENT_BINARY_DIR}/generated")
 file(MAKE_DIRECTORY "${STOKER_INCLUDE_DIR}" "${STOKER_GENERATED_DIR}/stoker/kernels")
 file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${STOKER_INCLUDE_DIR}/stoker" SYMBOLIC)
 
+# What depends on the kind of processor. A product and a sum that follow each other may become one instruction
+# (FMA) in kernels, which say how exact they are. Elsewhere they stay two, as they do on x86-64, whose baseline
+# has no such instruction: what a program computes itself is then the same to the bit on each processor.
+set(STOKER_X86_64 OFF)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(STOKER_X86_64 ON)
+else()
+  add_compile_options(-ffp-contract=off)
+endif()
+
 # What every target of ours is compiled with. Not part of what users of the libraries get.
 add_library(stoker_settings INTERFACE)
 target_compile_features(stoker_settings INTERFACE cxx_std_20)

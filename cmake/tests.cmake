@@ -30,6 +30,9 @@ set(components_of_script core glsl expr script)
 set(components_of_fuzz core glsl expr tensor nn script)
 # The folders whose tests are about tensors: their headers are precompiled, too.
 set(folders_of_tensors data fuzz guides nn tensor train)
+if(NOT STOKER_SEPARATED_ISAS)  # else isa_test.cpp looks at the objects of all of them
+  set(components_of_kernels core glsl)
+endif()
 # The folders whose tests run the stoker command.
 set(folders_with_command cli guides)
 
