@@ -27,7 +27,7 @@ TEST(Convolution, needs_no_memory_for_the_padding_between_taps_far_apart) {
         ParamSet::resolve("conv", conv->params, {{"kernel_dilation", far}, {"padding_low", far}})
             .value();
     const auto outputs = conv->check(specs, params).value();
-    const CpuPlan plan = cpu_table().find("conv")(KernelCall{specs, params}, outputs).value();
+    const CpuPlan plan = (*cpu_table().find("conv"))(KernelCall{specs, params}, outputs).value();
     EXPECT_LT(plan.scratch_bytes, std::size_t{1} << 20) << to_string(dtype);
   }
 }
