@@ -54,8 +54,8 @@ TEST(Guides, image_kernels) {
   const stoker::Buffer calm = device.run("median", {photo}, {{"radius", 2}});
   const stoker::Params disk{{"radius", 3}, {"shape", "disk"}};
   const stoker::Buffer opened = device.run("dilate", {device.run("erode", {mask}, disk)}, disk);
-  const stoker::Buffer outline = device.run(
-      "subtract", {device.run("dilate", {opened}), device.run("erode", {opened})});
+  const stoker::Buffer outline =
+      device.run("subtract", {device.run("dilate", {opened}), device.run("erode", {opened})});
   const stoker::Buffer tilted =
       device.run("rotate", {photo}, {{"angle", 12.5}, {"expand", true}, {"background", 1.0}});
   const stoker::Buffer hsv = device.run("convert_color", {photo}, {{"to", "hsv"}});

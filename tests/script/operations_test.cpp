@@ -182,8 +182,10 @@ TEST_F(Operations, do_not_stand_in_for_a_kernel_of_the_hosts_own_with_a_built_in
   const auto own = std::make_shared<const Kernel>(cpp_kernel(std::move(spec)).value());
   ScriptHost other{device.client(), system.executor(), {own}};
   const auto seen = std::make_shared<Recorder>();
+  ScriptOptions options;
+  options.observer = seen;
   const ScriptRun started =
-      other.start({"test.lua", "print(read(relu(buffer{-2}))[1])"}, {.observer = seen}).value();
+      other.start({"test.lua", "print(read(relu(buffer{-2}))[1])"}, options).value();
   EXPECT_TRUE(started.done.wait()) << started.done.wait().error().what();
   EXPECT_EQ(seen->text, "-200.0\n");
 }
