@@ -99,6 +99,9 @@ Result<conv::Problem> describe(const KernelCall& call) {
                 axis_of(call, 3, stride[1], dilation[1], padding[1], padding[3]));
   const Shape& x = call.shape(0);
   const Shape& w = call.shape(1);
+  // The steps below are products of extents: within 64 bits if all three tensors can be counted.
+  const std::int64_t extents[] = {x[0], w[0], down.out, across.out};
+  STOKER_TRY(Shape::make(extents, "conv2d"));
   down.x_step = across.in;
   down.k_step = across.taps;
   down.y_step = across.out;
