@@ -35,9 +35,9 @@ std::vector<KernelCase> axis_cases() {
     add("first_axis", DType::f32, Shape{2, 1, 3, 2, 1, 2, 3, 2}, 0);
     add("axis_of_one", DType::f32, Shape{5, 1, 7}, 1);
     add("columns_of_blocks", DType::f32, Shape{2100, 3}, 0);
-    add("row_cut", DType::f32, Shape{300007}, 0);
+    add("row_cut", DType::f32, Shape{300007}, 0, true);
     add("row_cut_f16", DType::f16, Shape{140000}, 0);
-    add("rows_cut", DType::s64, Shape{2, 150001}, 1);
+    add("rows_cut", DType::s64, Shape{2, 150001}, 1, true);
     add("large", DType::f32, Shape{3000001}, 0, true);
   }
   return cases;
@@ -45,11 +45,13 @@ std::vector<KernelCase> axis_cases() {
 
 std::vector<KernelCase> top_k_cases() {
   std::vector<KernelCase> cases;
-  const auto add = [&](std::string label, DType dtype, Shape shape, std::int64_t k) {
+  const auto add = [&](std::string label, DType dtype, Shape shape, std::int64_t k,
+                       bool heavy = false) {
     cases.push_back({.label = std::move(label),
                      .inputs = {{dtype, shape}},
                      .params = {{"k", k}},
-                     .fills = {fill_of(dtype)}});
+                     .fills = {fill_of(dtype)},
+                     .heavy = heavy});
   };
   for (const DType dtype : rules::all_dtypes()) {
     const std::string name{to_string(dtype)};
@@ -62,7 +64,7 @@ std::vector<KernelCase> top_k_cases() {
   add("all", DType::f32, Shape{3, 17}, 17);
   add("first", DType::f32, Shape{2, 3, 1031}, 1);
   add("row_cut", DType::f32, Shape{300007}, 20);
-  add("row_cut_many", DType::f32, Shape{300007}, 200000);
+  add("row_cut_many", DType::f32, Shape{300007}, 200000, true);
   add("rank_8", DType::f32, Shape{2, 1, 3, 2, 1, 2, 3, 2}, 1);
   return cases;
 }

@@ -110,7 +110,9 @@ TEST_F(WrongArguments, of_every_function_are_errors_with_a_line) {
   const std::set<std::string> exempt = {"error", "assert", "coroutine.yield", "coroutine.close"};
   const std::set<std::string> all = names();
   EXPECT_GT(all.size(), 150U);
-  for (const std::string& name : all) {
+  // A third of all pairs for each function, and another third for the next one.
+  for (int turn = 0; const std::string& name : all) {
+    const std::string third = std::to_string(++turn % 3 + 1);
     const std::string body = R"(
 local f = found(')" + name + R"(')
 local made = 0
@@ -142,7 +144,7 @@ end
       const std::string from = std::to_string(first);
       return std::string{prelude} + lookup + body + "call(" + from + ")\n" +
              "for i = 1, count do call(" + from + ", values[i]) end\n" +
-             "for i = 1, count do for j = 1, count do call(" + from +
+             "for i = 1, count do for j = (i + " + third + ") % 3 + 1, count, 3 do call(" + from +
              ", values[i], values[j]) end end\n" + "for i = 1, count do for j = 1, 5 do\n" +
              "  call(" + from +
              ", values[i], values[(i * 7 + j * 3) % count + 1], values[(i * 5 + j * 11) % count + "

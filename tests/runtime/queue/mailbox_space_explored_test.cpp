@@ -151,7 +151,7 @@ struct Dropping : Inbox<Mailbox> {
 };
 
 TEST(MailboxSpaceExplored, trimming_drops_the_oldest_while_others_push) {
-  expect_holds(explore<Dropping>({&Dropping::first, &Dropping::second}), 100);
+  expect_holds(explore<Dropping>({&Dropping::first, &Dropping::second}, {.bound = 4}), 100);
 }
 
 }  // namespace
