@@ -1,5 +1,7 @@
 # stoker_check_headers: compiles every header alone, without precompiled headers, so that each includes
-# what it uses and its place among others' includes does not matter. Not part of a build of everything:
+# what it uses and its place among others' includes does not matter. "Alone" means: nothing stands before
+# it but headers that it includes itself, which takes half as many compilations as there are headers. Not
+# part of a build of everything:
 #
 #   cmake --build build --target stoker_check_headers
 #
@@ -23,16 +25,67 @@ if(STOKER_BUILD_BENCH)
   list(APPEND checked_headers ${bench_headers})
 endif()
 
+# header_includes(H): sets includes_of_H to what H includes, directly or not, of `headers`.
+function(header_includes name)
+  if(DEFINED includes_of_${name})
+    return()
+  endif()
+  set(all "")
+  file(STRINGS "${name}" conditions REGEX "^# *if")
+  if(NOT conditions)  # else it may not include what it names
+    file(STRINGS "${name}" lines REGEX "^#include \"stoker/")
+    foreach(line ${lines})
+      string(REGEX REPLACE "^#include \"stoker/([^\"]*)\".*" "\\1" included "${line}")
+      if(included IN_LIST headers)
+        header_includes("${included}")
+        list(APPEND all "${included}" ${includes_of_${included}})
+      endif()
+    endforeach()
+  endif()
+  list(REMOVE_DUPLICATES all)
+  set(includes_of_${name} "${all}" PARENT_SCOPE)
+endfunction()
+
+# header_chains(): sets next_of_H to one of `headers` that includes H, for no two H the same one, and `firsts`
+# to those that are no other's next.
+macro(header_chains)
+  set(firsts "")
+  foreach(name ${headers})
+    set(next_of_${name} "")
+    header_includes("${name}")
+  endforeach()
+  foreach(name ${headers})
+    set(first TRUE)
+    foreach(before ${includes_of_${name}})
+      if(next_of_${before} STREQUAL "")
+        set(next_of_${before} "${name}")
+        set(first FALSE)
+        break()
+      endif()
+    endforeach()
+    if(first)
+      list(APPEND firsts "${name}")
+    endif()
+  endforeach()
+endmacro()
+
 # header_checks(TARGET HEADERS…): paths from the root.
 function(header_checks target)
   set(checks "")
-  foreach(name ${ARGN})
-    set(included "stoker/${name}")
-    if(name MATCHES "^(tests|bench)/")
-      set(included "${CMAKE_CURRENT_SOURCE_DIR}/${name}")
-    endif()
+  set(headers ${ARGN})
+  header_chains()
+  foreach(name ${firsts})
+    set(content "")
     set(check "${STOKER_GENERATED_DIR}/header_checks/${name}.cpp")
-    file(CONFIGURE OUTPUT "${check}" @ONLY CONTENT "#include \"@included@\"\n")
+    while(name)
+      set(included "stoker/${name}")
+      if(name MATCHES "^(tests|bench)/")
+        set(included "${CMAKE_CURRENT_SOURCE_DIR}/${name}")
+      endif()
+      string(APPEND content "#include \"${included}\"\n")
+      set(name "${next_of_${name}}")
+    endwhile()
+    file(CONFIGURE OUTPUT "${check}" @ONLY CONTENT "@content@")
     list(APPEND checks "${check}")
   endforeach()
 
