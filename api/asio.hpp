@@ -9,8 +9,9 @@
 //     stoker::async_wait(command, boost::asio::bind_executor(loop, [](stoker::Result<void> outcome) { … }));
 //     co_await stoker::async_get(command, boost::asio::use_awaitable);           // throws the Error
 //
-// Handlers run on their associated executor. A plain function has none, so it runs on a thread of Asio's
-// and does not keep the loop. See runtime/asio/future_asio.hpp for the signatures.
+// Handlers run on their associated executor. A plain function has no associated executor: it runs
+// on one of Asio's own threads and does not keep the loop alive. See runtime/asio/future_asio.hpp
+// for the signatures.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -21,8 +22,8 @@
 
 namespace stoker {
 
-/// Makes a system run its actors, continuations and timers on the host's executor; it starts no
-/// thread of its own for them. The execution context outlives the system.
+/// Makes a system run its actors, continuations and timers on the host's executor; the system
+/// starts no threads for them. The execution context must outlive the system.
 void use_event_loop(SystemOptions& options, boost::asio::any_io_executor executor);
 
 /// Waits for a command with any completion token; handler signature void(Result<void>).

@@ -4,14 +4,14 @@
 // and the device is done with it. Buffers are mutable: the order in which commands were submitted
 // is the order in which they see each other's writes.
 //
-// A handle that was made without a buffer may only be assigned, destroyed and asked whether it has
-// one.
+// A default-constructed handle is empty: only assignment, destruction and operator bool are
+// allowed.
 //
 // Threads: any. Units: offsets and sizes are bytes unless a name says elements.
 //
-// Errors: bad input is thrown by the call, which then has changed nothing. Every call that queues
-// work may throw released (after release()), closed (the system has stopped), device_lost and
-// overloaded; what more it may throw stands beside it. What happens on the device is in the future.
+// Errors: a call with bad input throws and changes nothing. Every call that queues work may throw
+// released (after release()), closed (the system has stopped), device_lost and overloaded; further
+// errors are listed at each call. Failures on the device are reported by the future or Command.
 //
 // Options: calls that queue work take a deadline, a cancellation token and points to wait for, as in
 // `buffer.read<float>({.deadline = soon})`; see CommandOptions.
@@ -53,13 +53,14 @@ class Buffer {
   [[nodiscard]] std::size_t elements() const noexcept { return spec().elements(); }
   [[nodiscard]] Device device() const;
 
-  /// All elements, as T. Throws dtype_mismatch unless dtype_of<T> is the buffer's dtype (bool is read
-  /// as std::uint8_t), out_of_memory.
+  /// Reads all elements as T. Throws dtype_mismatch unless dtype_of<T> is the buffer's dtype (bool
+  /// is read as std::uint8_t); out_of_memory.
   template <class T>
   [[nodiscard]] Future<std::vector<T>> read(const CommandOptions& options = {}) const {
     return read<T>(0, elements(), options);
   }
-  /// `count` elements from element `first` on. Throws invalid_argument beyond the end.
+  /// Reads `count` elements, starting at element `first`. Throws invalid_argument if they reach
+  /// beyond the end.
   template <class T>
   [[nodiscard]] Future<std::vector<T>> read(std::size_t first, std::size_t count,
                                             const CommandOptions& options = {}) const {
@@ -69,9 +70,9 @@ class Buffer {
     return target->result_of(
         start_read(target->bytes(), ReadTarget<T>::completion(target), first * sizeof(T), options));
   }
-  /// The same into memory of the caller's, which saves the vector. `owner` keeps that memory until
-  /// the device will not write there any more: after a cancel that may be later than the command's
-  /// end. Null: the caller sees to it. Throws as read() does.
+  /// Reads into the caller's memory instead of a new vector. `owner` keeps that memory alive until
+  /// the device no longer writes to it, which after a cancel may be later than the command's end.
+  /// If `owner` is null, the caller must keep it alive that long. Throws as read() does.
   template <class T>
   // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved on
   Command read_into(std::span<T> target, std::shared_ptr<const void> owner, std::size_t first = 0,
@@ -83,19 +84,21 @@ class Buffer {
   }
   Command read_bytes_into(std::span<std::byte> target, std::shared_ptr<const void> owner,
                           std::size_t offset = 0, const CommandOptions& options = {}) const;
-  /// The same, whatever the dtype. Throws invalid_argument beyond the end, out_of_memory.
+  /// As read(), for any dtype. Throws invalid_argument beyond the end, out_of_memory.
   [[nodiscard]] Future<std::vector<std::byte>> read_bytes(const CommandOptions& options = {}) const;
   [[nodiscard]] Future<std::vector<std::byte>> read_bytes(std::size_t offset, std::size_t bytes,
                                                           const CommandOptions& options = {}) const;
 
-  /// Ready when everything queued before has written the buffer; fails with what failed there.
+  /// Ready when all writes queued before this call are done; holds the Error of the one that
+  /// failed.
   [[nodiscard]] Future<> written(const CommandOptions& options = {}) const;
-  /// The memory itself, once it is written: no copy. Later writes to the buffer show in it. Waits; not
-  /// on a host's event loop. Throws unsupported unless the device's info().host_addressable.
+  /// The memory itself, without a copy. Blocks until it is written, so do not call it on a host's
+  /// event loop. Later writes to the buffer are visible in it. Throws unsupported unless the
+  /// device's info().host_addressable.
   [[nodiscard]] HostView host_view() const;
 
-  /// Overwrites elements from element `first` on; `values` is copied before the call returns. Throws
-  /// dtype_mismatch as read() does, invalid_argument beyond the end, out_of_memory.
+  /// Overwrites elements, starting at element `first`; `values` is copied before the call returns.
+  /// Throws dtype_mismatch as read() does, invalid_argument beyond the end, out_of_memory.
   template <class T>
   Command write(std::span<const T> values, std::size_t first = 0,
                 const CommandOptions& options = {}) const {
@@ -107,36 +110,36 @@ class Buffer {
                 const CommandOptions& options = {}) const {
     return write(std::span<const T>{values}, first, options);
   }
-  /// The same, whatever the dtype; throws invalid_argument beyond the end, out_of_memory.
+  /// As write(), for any dtype. Throws invalid_argument beyond the end, out_of_memory.
   Command write_bytes(std::span<const std::byte> bytes, std::size_t offset = 0,
                       const CommandOptions& options = {}) const;
 
   /// Sets every element to `value`: floats round to nearest even, bool is value != 0. Throws
-  /// invalid_parameter if an integer cannot hold it (a fraction, NaN, out of its range).
+  /// invalid_parameter if an integer dtype cannot hold it (a fraction, NaN, out of range).
   Command fill(double value, const CommandOptions& options = {}) const;
 
-  /// Copies all of this into `target`, which may be on another device. Throws shape_mismatch or
-  /// dtype_mismatch unless their specs are the same.
+  /// Copies this buffer into `target`, which may be on another device. Throws shape_mismatch or
+  /// dtype_mismatch unless their specs are equal.
   Command copy_to(const Buffer& target, const CommandOptions& options = {}) const;
-  /// Copies `bytes` bytes between offsets. Throws invalid_argument beyond an end, or if ranges of one
-  /// buffer overlap.
+  /// Copies `bytes` bytes between offsets. Throws invalid_argument beyond either end, or if both
+  /// ranges are in one buffer and overlap.
   Command copy_to(const Buffer& target, std::size_t offset, std::size_t target_offset,
                   std::size_t bytes, const CommandOptions& options = {}) const;
 
-  /// Ends the use of the buffer: every later call with any of its handles throws `released`. Work
-  /// that was submitted before is not disturbed.
+  /// Ends the use of the buffer: every later call through any of its handles throws `released`.
+  /// Work that was already submitted is not affected.
   void release() const;
   [[nodiscard]] bool released() const noexcept;
 
   [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(buffer_); }
   [[nodiscard]] const DeviceBuffer& handle() const noexcept { return buffer_; }
-  /// Whether both handles are of the same memory.
+  /// Whether both handles refer to the same buffer.
   friend bool operator==(const Buffer& a, const Buffer& b) noexcept {
     return a.buffer_ == b.buffer_;
   }
 
  private:
-  /// As DeviceClient::read_into(), throwing; the command that reads.
+  /// As DeviceClient::read_into(), but throws. Returns the command that reads.
   [[nodiscard]] boost::intrusive_ptr<FutureCore> start_read(
       std::span<std::byte> target, std::function<void(const Error* failure)> done,
       std::size_t offset, const CommandOptions& options) const;

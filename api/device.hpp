@@ -1,12 +1,12 @@
 // A device: where buffers live and kernels run.
 //
-// A shared handle, usable from any thread. Calls throw the Error for bad input, before anything is
-// queued and with nothing changed; what happens later is the Command's outcome. A handle that was
-// made without a device may only be assigned, destroyed and asked whether it has one.
+// A shared handle, usable from any thread. Calls with bad input throw before anything is queued,
+// and change nothing; later failures are the Command's outcome. A default-constructed handle is
+// empty: only assignment, destruction and operator bool are allowed.
 //
-// A device that is lost (device_lost) is opened again by the system's supervisor: the handle then
-// speaks of the new one. Buffers of the lost one stay lost, and say so; calls fail with device_lost
-// until it is back.
+// The system's supervisor opens a lost device again; the handle then refers to the new one. Until
+// then calls fail with device_lost. Buffers of the lost device stay lost: using them gives
+// device_lost.
 #pragma once
 
 #include <initializer_list>
@@ -36,10 +36,11 @@ struct DeviceStats {
   MemoryStats memory;
   SchedulerStats commands;
   BackendCounters backend;
-  /// Kernels made ready for inputs and parameters that are kept to be used again.
+  /// Number of cached executables: kernels prepared for certain inputs and parameters.
   std::size_t executables = 0;
-  /// Bytes, counted in `memory.in_use`, that pipelines keep for their next runs: an eighth of the budget,
-  /// beyond that only what runs, and what ran last. Pipeline::trim() gives them back.
+  /// Bytes, counted in `memory.in_use`, that pipelines keep for their next runs: up to an eighth of
+  /// the budget, and beyond that only for runs in progress and the last one. Pipeline::trim() frees
+  /// them.
   std::uint64_t kept_arenas = 0;
 };
 
@@ -49,10 +50,10 @@ class Device {
   explicit Device(std::shared_ptr<DeviceClient> client) noexcept : client_{std::move(client)} {}
 
   [[nodiscard]] const DeviceInfo& info() const noexcept;
-  /// False while it is lost and not yet opened again.
+  /// False while the device is lost and not yet opened again.
   [[nodiscard]] bool ready() const;
-  /// Ready when the device is; at once unless it is lost. Errors: device_lost (it was opened again too
-  /// often and stays lost), closed (the system has stopped).
+  /// Ready when the device is: at once, unless it is lost. Errors: device_lost (it was opened again
+  /// too often and stays lost), closed (the system has stopped).
   [[nodiscard]] Future<void> when_ready() const;
   [[nodiscard]] const std::string& name() const noexcept { return info().name; }
 
@@ -64,10 +65,11 @@ class Device {
   }
   /// A copy of `bytes`, which must fill the spec exactly.
   [[nodiscard]] Buffer buffer(const TensorSpec& spec, std::span<const std::byte> bytes) const;
-  /// The program's own memory, without a copy; `owner` keeps it until the last handle is gone and the
-  /// device is done with it, and is then dropped on any thread. Commands that write the buffer write
-  /// there. Throws unsupported unless info().host_addressable, invalid_argument unless the bytes fill
-  /// the spec and begin at a multiple of 64.
+  /// A buffer over the program's own memory, without a copy. `owner` keeps the memory alive until
+  /// the last handle is gone and the device is done with it; it is then released, on any thread.
+  /// Commands that write the buffer write to this memory. Throws unsupported unless
+  /// info().host_addressable, invalid_argument unless the bytes fill the spec and start at a
+  /// multiple of 64.
   [[nodiscard]] Buffer adopt(const TensorSpec& spec, std::span<std::byte> bytes,
                              std::shared_ptr<const void> owner) const;
   /// A copy of `values` in the given shape.
@@ -99,12 +101,13 @@ class Device {
     return submit(kernel, std::span<const Buffer>{inputs.begin(), inputs.size()}, output, params,
                   options);
   }
-  /// Many at once, which costs less than one by one. All or nothing.
+  /// Submits many calls at once, which costs less than one by one. If one is refused, none is
+  /// queued.
   std::vector<Command> submit(std::span<const KernelCallRequest> calls,
                               const CommandOptions& options = {}) const;
 
-  /// Runs a kernel into new buffers, which are there at once; their contents come later, and a
-  /// failure reaches whoever reads them.
+  /// Runs a kernel into a new buffer, which is returned at once. Its contents come later; a failure
+  /// reaches whoever reads it.
   [[nodiscard]] Buffer run(std::string_view kernel, std::span<const Buffer> inputs,
                            const Params& params = {}, const CommandOptions& options = {}) const;
   [[nodiscard]] Buffer run(std::string_view kernel, std::initializer_list<Buffer> inputs,
@@ -112,19 +115,20 @@ class Device {
     return run(kernel, std::span<const Buffer>{inputs.begin(), inputs.size()}, params, options);
   }
 
-  /// What a call would produce, without running it; throws as submit() does. The kernel is compiled
-  /// for this device now instead of at its first use.
+  /// Compiles the kernel for this device now instead of at its first use. Returns the specs of the
+  /// outputs; runs nothing. Throws as submit() does.
   std::vector<TensorSpec> warm_up(std::string_view kernel, std::span<const TensorSpec> inputs,
                                   const Params& params = {}) const;
 
   /// Throws forked_process in a child of fork(), as do trim() and warm_up().
   [[nodiscard]] DeviceStats stats() const;
-  /// Gives memory that is kept for reuse back to the system; the number of bytes.
+  /// Returns memory kept for reuse to the operating system or driver; the result is the number of
+  /// bytes.
   std::uint64_t trim() const;
 
   [[nodiscard]] explicit operator bool() const noexcept { return client_ != nullptr; }
-  /// Of the device as it is now: a lost one that was opened again has another. Throws invalid_argument for
-  /// an empty handle.
+  /// The current client: a device that was lost and opened again has a new one. Throws
+  /// invalid_argument for an empty handle.
   [[nodiscard]] std::shared_ptr<DeviceClient> client() const;
   friend bool operator==(const Device& a, const Device& b) {
     return a && b ? a.client() == b.client() : !a && !b;

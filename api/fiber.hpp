@@ -1,4 +1,4 @@
-// For callers who live in Boost.Fiber (component Stoker::fiber).
+// For callers that run in Boost.Fiber (component Stoker::fiber).
 #pragma once
 
 #include "stoker/runtime/process/fiber_adaptor.hpp"

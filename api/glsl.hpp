@@ -1,5 +1,5 @@
-// The compiler of GLSL texts, for whoever wants one of his own (component Stoker::glsl). A kernel does not
-// need it: KernelSpec::glsl takes the text.
+// The GLSL compiler, for programs that compile shaders themselves (component Stoker::glsl). A
+// kernel does not need it: KernelSpec::glsl takes the text.
 #pragma once
 
 #include "stoker/kernels/glsl/compiler.hpp"

@@ -1,5 +1,5 @@
-// Kernels of the program's own. Add them with System::add_kernel(): a KernelSpec says all of one, a
-// CppKernelSpec is for C++ functions whose signature does not fit it. They are then used by name like the
+// User-defined kernels. Add them with System::add_kernel(). A KernelSpec defines a whole kernel; a
+// CppKernelSpec is for C++ functions that it cannot describe. They are then used by name like
 // built-in ones, in commands, pipelines and scripts.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A kernel of the program's own, in one definition: its signature, its GLSL text for GPUs, its C++ function
+// A user-defined kernel in one definition: its signature, its GLSL text for GPUs, its C++ function
 // for the CPU, and its gradient.
 //
 //     const stoker::UserKernel parabola = system.add_kernel({
@@ -12,17 +12,18 @@
 //     device.run("parabola", {x}, {{"a", 2.0}});             // on buffers, in pipelines and in scripts
 //     stoker::call(parabola, {tensor}, {{"a", 2.0}});        // in lazy programs: api/tensor/transforms/kernel_call.hpp
 //
-// `glsl` or `cpu` may be left out: a CPU refuses the kernel then, or a GPU (`unsupported`); a lazy program on
-// a GPU computes a kernel without `glsl` on the CPU. A kernel whose number of inputs varies, or whose dtypes
-// follow another rule, is a CppKernelSpec.
+// `glsl` or `cpu` may be omitted: without `cpu` a CPU refuses the kernel (`unsupported`), without
+// `glsl` a GPU does. A lazy program on a GPU computes a kernel without `glsl` on the CPU. Use a
+// CppKernelSpec if the number of inputs varies or the dtypes follow another rule.
 //
-// The GLSL text is a compute shader without declarations: kernels/preamble.hpp says what it may use. Beside
-// the buffers and parameters it reads
+// The GLSL text is a compute shader without declarations: kernels/preamble.hpp lists what it may
+// use. Besides the buffers and parameters it may read
 //     n        elements of the first output
 //     rank     extents of the first output
 //     dims[8]  these extents, outermost first, then ones
 //
-// Values; any thread. The functions are called on any thread, perhaps several at once.
+// Threads: specs are plain values. Stoker calls the functions on any thread, possibly several at
+// once.
 #pragma once
 
 #include <array>
@@ -42,11 +43,12 @@ namespace stoker {
 class Tensor;
 struct KernelBackward;  // api/tensor/transforms/kernel_call.hpp, component tensor
 
-/// The gradients by the inputs, in their order; those by integers may be tensors without a value.
+/// The gradients with respect to the inputs, in their order; an empty Tensor is allowed for an
+/// integer input.
 using KernelGradient = std::function<std::vector<Tensor>(const KernelBackward&)>;
 
-/// A buffer in a signature. `type` is a dtype name ("s32"), or "T": the dtype that the first buffer of
-/// this type has in a call.
+/// A buffer in a signature. `type` is a dtype name ("s32"), or "T": the dtype of the call's first
+/// buffer of type "T".
 struct KernelBuffer {
   std::string name;
   std::string type = "T";
@@ -60,7 +62,8 @@ struct KernelSpec {
   std::vector<DType> dtypes = {DType::f32};  ///< what T may be
   /// GLSL reads booleans (as uint 0 or 1), integers (as int; they must fit 32 bits) and reals (as float).
   std::vector<ParamSpec> params = {};
-  /// One shape for each output. Empty: all inputs must have one shape, which is every output's.
+  /// Returns one shape for each output. Empty: all inputs must have the same shape, which is also
+  /// every output's.
   std::function<Result<std::vector<Shape>>(const KernelCall&)> shapes = {};
 
   // On a GPU; a text needs the component glsl ---------------------------------------------------------
@@ -78,7 +81,7 @@ struct KernelSpec {
   std::size_t grain = CppKernelSpec{}.grain;
   double ns_per_element = 0;
 
-  /// For stoker::call(). Empty: the kernel has none, and whoever asks for it is told `unsupported`.
+  /// For stoker::call(). Empty: the kernel has no gradient; asking for one gives `unsupported`.
   KernelGradient gradient = {};
 };
 

@@ -1,5 +1,5 @@
-// Layers and networks, and the tensors that they compute with (component Stoker::nn); see docs/training.md. For models and their training
-// include api/train.hpp.
+// Layers and networks, and the tensors that they compute with (component Stoker::nn); see
+// docs/training.md. For models and training include api/train.hpp.
 #pragma once
 
 #include "stoker/api/nn/functional/activation.hpp"

@@ -1,4 +1,4 @@
-// A pipeline: kernels chained over named values, checked as a whole, planned once, run many times.
+// A pipeline: kernels connected by named values, checked as a whole, planned once, run many times.
 //
 //     Pipeline edges = system.pipeline("cpu");
 //     edges.input("photo", {DType::u8, {427, 640, 3}});
@@ -8,13 +8,13 @@
 //     edges.output("edges");
 //     Command run = edges.run({{"photo", photo}, {"edges", result}});
 //
-// Inputs and outputs are bound when it runs; every run has its own intermediate values, so runs
-// overlap unless they share a buffer that one of them writes: those are ordered. A stage may also
-// name a Buffer directly; it is then bound to that buffer in every run.
+// Inputs and outputs are bound for each run. Every run has its own intermediate values, so runs may
+// overlap, except those that share a buffer which one of them writes: these run in order. A stage
+// may also name a Buffer directly; it then uses that buffer in every run.
 //
-// Threads: build on one thread at a time; run() from any thread once it is built. Lifetime: a
-// shared handle. Errors are thrown: add() checks name, arity and parameters, run() (or compile())
-// everything else, before anything runs.
+// Threads: build on one thread at a time; once built, run() may be called from any thread.
+// Lifetime: a shared handle. Errors are thrown: add() checks name, arity and parameters, run() (or
+// compile()) everything else, before anything runs.
 #pragma once
 
 #include <map>
@@ -62,29 +62,32 @@ class Pipeline {
   /// Marks a value that a stage writes as bound by each run. Throws not_found.
   Pipeline& output(std::string_view name);
 
-  /// Throws unknown_kernel, arity_mismatch, invalid_parameter, wrong_device, released; nothing is
-  /// added then.
+  /// Adds a stage. Throws unknown_kernel, arity_mismatch, invalid_parameter, wrong_device,
+  /// released; then nothing is added.
   Pipeline& add(std::string_view kernel, std::vector<PipelineValue> inputs, PipelineValue output,
                 const Params& params = {});
   Pipeline& add(const PipelineStage& stage);
   /// "kernel:in,in:out" with "?name=value&…" for parameters.
   Pipeline& add(std::string_view text);
 
-  /// Checks and plans now instead of at the first run. Throws what is wrong with the graph.
+  /// Checks and plans now instead of at the first run. Throws the first error in the graph.
   const Pipeline& compile() const;
 
-  /// Starts a run. Throws what compile() and the binding find wrong.
+  /// Starts a run. Throws what compile() throws, and errors in the bindings.
   Command run(const Bindings& bindings = {}, const CommandOptions& options = {}) const;
 
-  /// The spec of a value. Compiles if that has not been done, as do the three below, and throws what
-  /// compile() throws; also not_found.
+  /// The spec of a value. Compiles first if needed, and throws what compile() throws; also
+  /// not_found.
   [[nodiscard]] TensorSpec spec_of(std::string_view name) const;
-  /// Bytes of one run's intermediate values, with and without sharing memory.
+  /// Bytes of one run's intermediate values, with and without sharing memory. Compiles as spec_of()
+  /// does.
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> arena_bytes() const;
-  /// The kernels in the order of execution, matching Command::step_times().
+  /// The kernels in the order of execution, matching Command::step_times(). Compiles as spec_of()
+  /// does.
   [[nodiscard]] std::vector<std::string> order() const;
   [[nodiscard]] std::size_t size() const noexcept;
-  /// Drops idle intermediates and recordings; their number. Waits for the pipeline's turn.
+  /// Frees idle intermediates and recordings; returns their number. Blocks until the pipeline's
+  /// actor has done so.
   std::size_t trim() const;
 
  private:

@@ -12,8 +12,9 @@
 
 namespace stoker {
 
-/// A host for scripts on that device with the system's kernels. The system outlives it. The
-/// host's end cancels its scripts and waits for them: not on a thread that they need.
+/// A host for scripts on that device, with the system's kernels. The system must outlive it. Its
+/// destructor cancels its scripts and waits for them, so do not destroy it on a thread that they
+/// need.
 [[nodiscard]] inline ScriptHost script_host(const System& system, const Device& device) {
   return {device.client(), system.executor(), system.kernels(), system.supervisor()};
 }

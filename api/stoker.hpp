@@ -1,4 +1,5 @@
-// Everything a program needs to run kernels, pipelines and buffers. Optional parts have headers of their own:
+// Everything a program needs to use buffers, kernels and pipelines. Optional parts have their own
+// headers:
 //
 //     api/actors.hpp   actors, processes and supervisors of the program's own
 //     api/asio.hpp     completion tokens, a host's event loop

@@ -1,10 +1,10 @@
 // The system: executor, devices, kernels, trace and metrics of one program (or of one part of it).
 //
-// A shared handle. The last one that goes stops the system: new work is refused, what queues fails
-// with `closed`, what runs is waited for within a bound. Buffers and commands may outlive it; using
-// them then gives `closed`.
+// A shared handle. Destroying the last one stops the system: new work is refused, queued work fails
+// with `closed`, running work is waited for, up to stop_patience. Buffers and commands may outlive
+// it; using them then gives `closed`.
 //
-// Threads: any. Nothing touches Vulkan before a device of it is asked for or the devices are listed.
+// Threads: any. Vulkan is not touched until a Vulkan device is requested or the devices are listed.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@
 
 namespace stoker {
 
-// Whoever uses what a system hands out includes the header beside it.
+// To use one of these, include the header named beside it.
 class ActorRegistry;   // actors/registry.hpp
 class Clock;           // runtime/execution/clock.hpp
 class Driver;          // device/backend.hpp
@@ -37,10 +37,10 @@ struct Kernel;         // api/kernel.hpp
 struct SystemOptions {
   /// Settings; by default those of the environment (STOKER_DEVICE, STOKER_CACHE_DIR, …).
   Config config = Config::from_environment();
-  /// Where actors and continuations run: a host's event loop (use_event_loop() in api/asio.hpp) or a
-  /// test's ManualExecutor. Null: a pool of our own. It outlives the system.
+  /// Where actors and continuations run: a host's event loop (use_event_loop() in api/asio.hpp) or
+  /// a test's ManualExecutor. Null: the system's own thread pool. It must outlive the system.
   std::shared_ptr<Executor> executor = {};
-  /// Null: the machine's clock. It outlives the system.
+  /// Null: the machine's clock. It must outlive the system.
   std::shared_ptr<Clock> clock = {};
   /// Replaces the built-in drivers, for tests.
   std::vector<std::shared_ptr<Driver>> drivers = {};
@@ -50,11 +50,11 @@ struct SystemOptions {
   BlockingOptions blocking = {};
   /// How often a lost device is opened again.
   DeviceRestarts device_restarts = {};
-  /// A handler or process that has its thread for longer is named in the log; zero: none is watched.
-  /// An executor has one watch: that of whoever began it first.
+  /// The log names any handler or process that holds its thread for longer. Zero: no watching. An
+  /// executor is watched only once, with the limit of the first system that uses it.
   std::chrono::nanoseconds stall_limit = std::chrono::seconds{1};
-  /// How long stopping waits in all: for the program's actors, for work in flight on the devices, and
-  /// for the devices.
+  /// How long stopping waits in total: for the program's actors, for work in flight, and for the
+  /// devices.
   std::chrono::nanoseconds stop_patience = std::chrono::seconds{5};
 };
 
@@ -69,15 +69,15 @@ class System {
   System() : System{SystemOptions{}} {}
   explicit System(SystemOptions options);
 
-  /// Every device there is, best first: discrete GPU, integrated GPU, virtual GPU, cpu; then
-  /// software GPUs and null, which are used only when asked for by name.
+  /// All devices, best first: discrete GPU, integrated GPU, virtual GPU, cpu; then software GPUs
+  /// and null, which are used only when asked for by name.
   [[nodiscard]] std::vector<DeviceInfo> devices() const;
-  /// Why each driver and device was taken or rejected.
+  /// Why each driver and device was accepted or rejected.
   [[nodiscard]] std::vector<Diagnosis> diagnose() const;
 
-  /// The device called `name` ("cpu", "vulkan:0", "null", or a kind such as "vulkan": its first).
-  /// Empty: STOKER_DEVICE, else the best. The same device is opened once. Throws not_found (with
-  /// the names there are), unsupported.
+  /// The device called `name` ("cpu", "vulkan:0", "null"), or the first of a kind ("vulkan").
+  /// Empty: STOKER_DEVICE, else the best one. Each device is opened only once. Throws not_found
+  /// (listing the available names), unsupported.
   [[nodiscard]] Device device(std::string_view name = {}) const;
 
   /// An empty pipeline on that device.
@@ -86,26 +86,28 @@ class System {
     return pipeline(device(device_name));
   }
 
-  /// Adds a kernel of the program's; see api/kernel_spec.hpp. Its GLSL is compiled here, into the system's
-  /// cache. Throws already_exists, invalid_argument, compile_failed. The handle is for stoker::call().
+  /// Adds a user-defined kernel; see api/kernel_spec.hpp. Compiles its GLSL now, into the system's
+  /// cache. Throws already_exists, invalid_argument, compile_failed. Pass the handle to
+  /// stoker::call().
   UserKernel add_kernel(KernelSpec spec) const;
-  /// The same for one that was made elsewhere, by cpp_kernel() for example.
+  /// Adds a kernel that was made elsewhere, for example by cpp_kernel().
   UserKernel add_kernel(Kernel kernel) const;
   [[nodiscard]] std::shared_ptr<const Kernel> kernel(std::string_view name) const;
   [[nodiscard]] std::vector<std::shared_ptr<const Kernel>> kernels() const;
 
-  /// The program's own supervisor in the system's tree, beside those of the devices: add to it with
-  /// start_child(). Ten restarts within a minute end it, not the devices. Throws closed.
+  /// The supervisor for the program's own actors, a sibling of the devices' supervisors; add
+  /// children with start_child(). Ten restarts within a minute end it, but not the devices. Throws
+  /// closed.
   [[nodiscard]] Supervisor supervisor() const;
-  /// What the system looks like right now: the tree, the devices, what waits where. Taken by a process
-  /// on the executor, within a second for each level of the tree. Errors: forked_process; closed if the
-  /// executor goes first.
+  /// A snapshot of the system: the supervision tree, the devices, the queues. A process on the
+  /// executor takes it, within one second for each level of the tree. Errors: forked_process;
+  /// closed if the executor stops first.
   [[nodiscard]] Future<SystemObservation> observe() const;
 
-  /// Calls function() where it may block or compute for long, on a thread of a bounded pool: the future
-  /// holds what it returns (U, void or Result<U>) or the Error it throws. Throws overloaded (as many run
-  /// and wait as SystemOptions::blocking allows), closed. Dropping the future does not cancel the work;
-  /// see runtime/futures/blocking_pool.hpp.
+  /// Calls function() on a thread of a bounded pool, where it may block or compute for long. The
+  /// future holds what it returns (U, void or Result<U>) or the Error it throws. Throws overloaded
+  /// (threads and queue of SystemOptions::blocking are full), closed. Dropping the future does not
+  /// cancel the work; see runtime/futures/blocking_pool.hpp.
   template <class F> auto run_blocking(F&& function) const {
     return blocking().run(std::forward<F>(function));
   }
@@ -117,7 +119,7 @@ class System {
 
   /// Continuations and processes run here.
   [[nodiscard]] Executor& executor() const noexcept;
-  /// The same, for spawn().
+  /// The same executor, for spawn().
   [[nodiscard]] std::shared_ptr<Executor> shared_executor() const noexcept;
   [[nodiscard]] Clock& clock() const noexcept;
   /// Off until enabled; write_json() saves it for chrome://tracing or ui.perfetto.dev.
@@ -125,13 +127,13 @@ class System {
   [[nodiscard]] MetricRegistry& metrics() const noexcept;
   [[nodiscard]] const Config& config() const noexcept;
 
-  /// Stops the system now instead of with the last handle: first the program's actors, then blocking work,
-  /// then the devices with their memory; memory that a handle still holds stays. Waits up to stop_patience,
-  /// but does not wait for actors or blocking work when called on an executor thread or a host's loop, nor in
-  /// a job of run_blocking() for other jobs: they end later there, in the same order, when those threads come
-  /// to it. A device that another thread is opening is waited for first, however long its driver takes.
-  /// Returns false if something was still running; it is left behind. Concurrent calls wait for the same
-  /// end. Later calls do nothing.
+  /// Stops the system now instead of with the last handle: first the program's actors, then
+  /// blocking work, then the devices with their memory; memory that a handle still holds stays.
+  /// Waits up to stop_patience. On an executor thread or a host's loop it does not wait for actors
+  /// or blocking work, and in a job of run_blocking() it does not wait for other jobs: these end
+  /// later, in the same order. If another thread is opening a device, stop() first waits until its
+  /// driver is done. Returns false if something was still running; that is abandoned. Concurrent
+  /// calls wait for the same end. Later calls do nothing.
   bool stop() const;
 
  private:

@@ -1,4 +1,4 @@
-// Tensors: everything of api/tensor but async.hpp (Asio) and eigen.hpp (Eigen). Component
+// Tensors: all of api/tensor except async.hpp (Asio) and eigen.hpp (Eigen). Component
 // Stoker::tensor.
 #pragma once
 

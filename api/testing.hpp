@@ -1,6 +1,6 @@
-// For tests of programs that use Stoker: a scheduler that decides the order of actors' turns, a clock
-// that is set by hand, devices that fail on
-// purpose, and drivers of the test's own; see docs/testing.md, docs/faults.md and docs/backends.md.
+// For tests of programs that use Stoker: a scheduler that decides the order of actors' turns, a
+// manual clock, devices that fail on purpose, and custom drivers. See docs/testing.md,
+// docs/faults.md and docs/backends.md.
 #pragma once
 
 #include "stoker/actors/test_scheduler.hpp"

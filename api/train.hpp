@@ -1,4 +1,4 @@
-// Models and their training (component Stoker::nn); see docs/training.md.
+// Models and training (component Stoker::nn); see docs/training.md.
 #pragma once
 
 #include "stoker/api/data.hpp"

@@ -16,6 +16,8 @@ struct Fill {
   double low = -2.0;
   double high = 2.0;
   bool avoid_zero = false;  ///< |value| ≥ 0.25, for divisors
+  bool specials =
+      false;  ///< half of a float's values are NaN, an infinity or a zero, of both signs
 };
 
 struct KernelCase {

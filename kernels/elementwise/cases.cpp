@@ -69,6 +69,10 @@ std::vector<KernelCase> cases_of_one(const Elementwise& kernel) {
                      .inputs = {{dtype, Shape{61, 67}}},
                      .fills = wide(kernel.name, dtype)});
     cases.push_back({.label = name + "_zeros", .inputs = {{dtype, Shape{5}}}, .fills = {{0, 0}}});
+    if (is_float(dtype))
+      cases.push_back({.label = name + "_specials",
+                       .inputs = {{dtype, Shape{331}}},
+                       .fills = {{.specials = true}}});
   }
   for (const auto& [label, shape] : cases::awkward_shapes())
     cases.push_back({.label = label, .inputs = {{dtypes[0], shape}}});
@@ -95,6 +99,10 @@ std::vector<KernelCase> cases_of_two(const Elementwise& kernel) {
     cases.push_back({.label = name + "_wide_values",
                      .inputs = {{dtype, Shape{37, 29}}, {dtype, Shape{37, 29}}},
                      .fills = wide(kernel.name, dtype)});
+    if (is_float(dtype))
+      cases.push_back({.label = name + "_specials",
+                       .inputs = {{dtype, Shape{37, 29}}, {dtype, Shape{37, 29}}},
+                       .fills = {{.specials = true}}});
     // Small numbers meet themselves, and 0.
     if (is_integer(dtype))
       cases.push_back({.label = name + "_small_values",

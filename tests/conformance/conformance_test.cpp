@@ -37,8 +37,13 @@ Filled fill(const TensorSpec& spec, const Fill& rule, std::mt19937& random) {
   visit_dtype(spec.dtype, [&]<class T>() {
     auto* out = reinterpret_cast<T*>(result.bytes.data());
     std::uniform_real_distribution<double> draw{rule.low, rule.high};
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    constexpr double specials[] = {std::numeric_limits<double>::quiet_NaN(), infinity, -infinity,
+                                   0.0, -0.0};
     for (std::size_t i = 0; i < result.values.size(); ++i) {
       double value = draw(random);
+      if (rule.specials && is_float(spec.dtype) && random() % 2 == 0)
+        value = specials[random() % std::size(specials)];
       if (!is_float(spec.dtype)) value = std::round(value);
       if (!is_signed(spec.dtype) && value < 0) value = -value;
       if (rule.avoid_zero && std::abs(value) < 0.25) value = is_float(spec.dtype) ? 0.75 : 1;
