@@ -77,8 +77,8 @@ Result<std::shared_ptr<const fused::ProductParts>> make(const Way& way, FusedPro
 }  // namespace
 
 Result<std::shared_ptr<const Kernel>> fused_product_kernel(FusedProgram program,
-                                                           FusedProduct product,
-                                                           ShaderCompiler compile) {
+                                                           const FusedProduct& product,
+                                                           const ShaderCompiler& compile) {
   STOKER_ASSIGN(const Way* const way, way_of(product.kernel));
   STOKER_ASSIGN(const std::shared_ptr<const fused::ProductParts> made,
                 make(*way, std::move(program), product));

@@ -27,7 +27,7 @@ struct FusedProduct {
 /// otherwise, or the product is of another kernel; unsupported where GPUs have no version of it: then
 /// two kernels are better than one.
 [[nodiscard]] Result<std::shared_ptr<const Kernel>> fused_product_kernel(
-    FusedProgram program, FusedProduct product, ShaderCompiler compile = {});
+    FusedProgram program, const FusedProduct& product, const ShaderCompiler& compile = {});
 
 }  // namespace stoker
 

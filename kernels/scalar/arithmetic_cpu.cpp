@@ -65,12 +65,14 @@ struct Remainder {
   }
 };
 
+// NOLINTBEGIN(misc-redundant-expression): NaN differs from itself.
 struct Max {
   template <class C> static C apply(C a, C b) noexcept { return a > b || a != a ? a : b; }
 };
 struct Min {
   template <class C> static C apply(C a, C b) noexcept { return a < b || a != a ? a : b; }
 };
+// NOLINTEND(misc-redundant-expression)
 struct Relu {
   template <class C> static C apply(C a) noexcept { return a < C{0} ? C{0} : a; }
 };
