@@ -1,24 +1,12 @@
 #include "stoker/kernels/kernel_rules.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include "stoker/kernels/preamble.hpp"
+#include "stoker/kernels/shader_names.hpp"
 
 namespace stoker {
 namespace {
-
-/// A letter or underscore, then letters, digits and underscores; no "__" and no "gl_" or "stoker_"
-/// in front, which GLSL and the preamble keep for themselves.
-bool is_identifier(std::string_view name) noexcept {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  return !name.empty() && letter(name[0]) &&
-         std::ranges::all_of(name, [&](char c) { return letter(c) || digit(c); }) &&
-         name.find("__") == name.npos && !name.starts_with("gl_") && !name.starts_with("stoker_");
-}
 
 class Checker {
  public:
@@ -74,18 +62,9 @@ class Checker {
     if (!is_identifier(shader.name)) return refuse(named + " has no usable name");
     if (shader.file.empty() && shader.source.empty()) return refuse(named + " has no text");
     if (shader.variants.empty()) return refuse(named + " has no variant");
-    std::set<std::string_view> names;
-    const auto add_name = [&](const std::string& name) -> Result<void> {
-      if (!is_identifier(name)) return refuse(named + ": '" + name + "' cannot name a variable");
-      if (!names.insert(name).second) return refuse(named + ": '" + name + "' is declared twice");
-      return {};
-    };
-    for (const ShaderBinding& binding : shader.bindings) STOKER_TRY(add_name(binding.name));
-    for (const PushField& field : shader.push) {
-      STOKER_TRY(add_name(field.name));
+    if (const auto wrong = wrong_name(shader)) return refuse(named + ": " + *wrong);
+    for (const PushField& field : shader.push)
       if (field.count == 0) return refuse(named + ": push field '" + field.name + "' is empty");
-    }
-    for (const SpecConstant& constant : shader.constants) STOKER_TRY(add_name(constant.name));
     const auto [x, y, z] = shader.local_size;
     if (const std::uint64_t threads = std::uint64_t{x} * y * z; threads == 0 || threads > 1024)
       return refuse(named + ": a group has " + std::to_string(threads) + " threads, not 1 to 1024");

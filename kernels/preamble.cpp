@@ -156,7 +156,7 @@ void write_members(Text& text, const Shader& shader) {
 constexpr const char* block_layout =
     "layout(buffer_reference, scalar, buffer_reference_align = 8) restrict readonly buffer ";
 
-/// The parameters: buffers as stoker_x, push fields by their names.
+/// The parameters: buffers as stoker_at_x, push fields by their names.
 void write_parameters(Text& text, const Shader& shader) {
   if (shader.bindings.empty() && shader.push.empty()) return;
   if (in_memory(shader)) {
@@ -185,8 +185,8 @@ void write_parameters(Text& text, const Shader& shader) {
   }
   for (std::size_t i = 0; i < shader.bindings.size(); ++i) {
     const std::string& x = shader.bindings[i].name;
-    text.line({"stoker_", x, "_elements stoker_", x, " = stoker_", x, "_elements(stoker_address(",
-               std::to_string(i), "));"});
+    text.line({"stoker_elements_", x, " stoker_at_", x, " = stoker_elements_", x,
+               "(stoker_address(", std::to_string(i), "));"});
   }
 }
 
@@ -200,9 +200,9 @@ void write_buffer_types(Text& text, const ShaderBinding& binding, const GlslType
   const std::string element_bytes = std::to_string(size_of(type.dtype));
   const std::string_view access = binding.writes ? "restrict" : "restrict readonly";
   text.line({"layout(buffer_reference, scalar, buffer_reference_align = ", element_bytes, ") ",
-             access, " buffer stoker_", binding.name, "_elements { ", type.storage, " at[]; };"});
+             access, " buffer stoker_elements_", binding.name, " { ", type.storage, " at[]; };"});
   text.line({"layout(buffer_reference, scalar, buffer_reference_align = ", type.wide_align, ") ",
-             access, " buffer stoker_", binding.name, "_wide { ", type.wide, " at[]; };"});
+             access, " buffer stoker_wide_", binding.name, " { ", type.wide, " at[]; };"});
 }
 
 std::string substitute(std::string_view expression, std::string_view operand) {
@@ -213,9 +213,10 @@ std::string substitute(std::string_view expression, std::string_view operand) {
 
 void write_accessors(Text& text, const ShaderBinding& binding, const GlslType& type) {
   const std::string& x = binding.name;
-  const std::string element = "stoker_" + x + ".at[i]";
-  const std::string four = "stoker_" + x + "_wide(uvec2(stoker_" + x + ")).at[i]";
-  text.line({"#define ", x, "(i) stoker_", x, ".at[i]"});
+  const std::string element = "stoker_at_" + x + ".at[i]";
+  const std::string four = "stoker_wide_" + x + "(uvec2(stoker_at_" + x + ")).at[i]";
+  // A comma makes a value of it: glslang lets a text assign to what is `readonly` behind an address.
+  text.line({"#define ", x, binding.writes ? "(i) " + element : "(i) (0u, " + element + ")"});
   text.line(
       {type.compute, " ", x, "_load(uint i) { return ", substitute(type.load, element), "; }"});
   text.line(

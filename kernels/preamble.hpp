@@ -16,8 +16,8 @@
 //
 // and for each binding `x`:
 //
-//   x(i)               element i as stored, an lvalue: float16_t for f16, uint16_t for bf16,
-//                      uint8_t for u8 and bool, …; no conversion, so use it for copies
+//   x(i)               element i as stored: float16_t for f16, uint16_t for bf16, uint8_t for u8 and
+//                      bool, …; no conversion, so use it for copies. An lvalue if the binding writes
 //   x_load(i)          element i in the compute type
 //   x_store(i, v)      if the binding writes: rounds f16 and bf16 to nearest even, wraps narrow
 //                      integers in two's complement, stores bool as v != 0

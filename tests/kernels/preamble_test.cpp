@@ -74,6 +74,35 @@ void main() {
   }
 }
 
+TEST(Preamble, what_a_shader_reads_it_cannot_assign_to) {
+  for (std::size_t d = 0; d < dtype_count; ++d) {
+    const auto compiled =
+        compile_glsl(probe("void main() {\n  x(0) = x(1);\n}"), variant_of(static_cast<DType>(d)));
+    ASSERT_TRUE(compiled.has_error()) << to_string(static_cast<DType>(d));
+    EXPECT_EQ(compiled.error().detail("line"), "2");
+    EXPECT_TRUE(has(std::string{compiled.error().detail("message")}, "l-value required"))
+        << compiled.error().what();
+  }
+}
+
+// What the preamble defines for itself has names that begin with stoker_.
+TEST(Preamble, names_of_buffers_and_parameters_are_the_shaders_own) {
+  for (const char* name :
+       {"address",  "addresses", "at",    "at_x",      "bf16",       "block",  "block_at",
+        "elements", "first",     "group", "has_table", "index",      "pack_8", "push",
+        "table",    "table_at",  "u8x4",  "wide_x",    "x_elements", "x_wide"}) {
+    Shader of_a_buffer = probe("void main() { uint i = stoker_index(); y(i) = x(i); }");
+    of_a_buffer.bindings.push_back({name, "T"});
+    Shader of_a_parameter = probe(of_a_buffer.source);
+    of_a_parameter.push.push_back({name});
+    for (const DType dtype : {DType::f32, DType::u8, DType::bf16})
+      for (const Shader* shader : {&of_a_buffer, &of_a_parameter}) {
+        const auto compiled = compile_glsl(*shader, variant_of(dtype));
+        EXPECT_TRUE(compiled.has_value()) << name << ": " << compiled.error().what();
+      }
+  }
+}
+
 TEST(Preamble, more_parameters_than_can_be_pushed_lie_in_memory) {
   Shader shader = probe(R"(
 void main() {
@@ -93,15 +122,15 @@ void main() {
 TEST(Preamble, stores_of_f16_leave_no_rounding_to_the_driver) {
   const std::string text = preamble(probe(""), variant_of(DType::f16));
   EXPECT_TRUE(
-      has(text, "y_store(uint i, float v) { stoker_y.at[i] = float16_t(stoker_half(v)); }"));
+      has(text, "y_store(uint i, float v) { stoker_at_y.at[i] = float16_t(stoker_half(v)); }"));
   EXPECT_TRUE(has(text, "f16vec4(vec4(stoker_half(v.x), stoker_half(v.y), stoker_half(v.z), "));
 }
 
 TEST(Preamble, bindings_are_restricted_to_their_names) {
   const std::string text = preamble(probe(""), variant_of(DType::f32));
-  for (const char* x : {"stoker_x_elements", "stoker_x_wide"})
+  for (const char* x : {"stoker_elements_x", "stoker_wide_x"})
     EXPECT_TRUE(has(text, std::string{"restrict readonly buffer "} + x)) << x;
-  for (const char* y : {"stoker_y_elements", "stoker_y_wide"})
+  for (const char* y : {"stoker_elements_y", "stoker_wide_y"})
     EXPECT_TRUE(has(text, std::string{"restrict buffer "} + y)) << y;
 }
 

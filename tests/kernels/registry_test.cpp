@@ -102,6 +102,42 @@ TEST(KernelRegistry, refuses_shaders_that_contradict_themselves) {
   EXPECT_TRUE(refused([](Shader& s) { s.push = {{"stoker_group"}}; }));
 }
 
+TEST(KernelRegistry, refuses_names_by_which_a_shader_means_something_else) {
+  const auto reason_of = [](const std::function<void(Shader&)>& change) {
+    Shader shader = sample_shader();
+    change(shader);
+    Kernel kernel = sample("a");
+    kernel.shaders = {std::make_shared<const Shader>(shader)};
+    KernelRegistry registry;
+    const auto added = registry.add(std::move(kernel));
+    return added ? std::string{} : std::string{added.error().reason()};
+  };
+  const auto of_a_buffer = [&](const char* name) {
+    return reason_of([&](Shader& s) { s.bindings.push_back({name, "T"}); });
+  };
+  const auto of_a_parameter = [&](const char* name) {
+    return reason_of([&](Shader& s) { s.push = {{name}}; });
+  };
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  for (const char* name : {"T", "T4", "T_IS_FLOAT", "T_IS_f32", "T_LEAST", "T_MOST"})
+    for (const std::string& reason : {of_a_buffer(name), of_a_parameter(name)})
+      EXPECT_TRUE(has(reason, "is a word of the preamble")) << name << ": " << reason;
+  for (const char* name : {"main", "float", "uint", "vec3", "i16vec2", "dmat4x3", "uint8_t", "if",
+                           "sampler2D", "shared", "GL_EXT_buffer_reference", "VULKAN"})
+    for (const std::string& reason : {of_a_buffer(name), of_a_parameter(name)})
+      EXPECT_TRUE(has(reason, "is a word of GLSL")) << name << ": " << reason;
+  EXPECT_TRUE(has(of_a_buffer("exp"), "is a function of GLSL"));
+  EXPECT_TRUE(has(of_a_parameter("input"), "is a word that GLSL keeps for itself"));
+  for (const char* name : {"x_load", "x_load4", "x_store", "x_store4"})
+    EXPECT_TRUE(has(of_a_parameter(name), "is the name of an accessor of 'x'")) << name;
+  for (const char* name : {"T_OTHER", "T5", "TT", "exp", "vec5", "mat", "floats", "x_", "load"})
+    EXPECT_EQ(of_a_parameter(name), "") << name;
+  for (const char* name : {"input", "image", "expo", "mask_load", "texture1"})
+    EXPECT_EQ(of_a_buffer(name), "") << name;
+}
+
 TEST(Kernel, check_names_the_kernel_and_what_was_expected) {
   const Kernel kernel = sample("add");
   const ParamSet none = ParamSet::resolve("add", kernel.params, {}).value();
