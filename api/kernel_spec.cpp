@@ -6,6 +6,7 @@
 
 #include "stoker/kernels/kernel_rules.hpp"
 #include "stoker/kernels/preamble.hpp"
+#include "stoker/kernels/spirv_module.hpp"
 
 namespace stoker {
 namespace {
@@ -177,6 +178,19 @@ std::vector<DType> first_input_dtypes(const KernelSpec& spec) {
   return dtype ? std::vector{*dtype} : std::vector<DType>{};
 }
 
+Result<void> check_resources(const Shader& shader, const ShaderVariant& variant) {
+  if (!needs_descriptors(variant.spirv)) return {};
+  const std::string message =
+      "the text declares a buffer, an image or a uniform of its own: declare buffers as `inputs` "
+      "and `outputs`, numbers as `params`";
+  return Error{shader.name,
+               ErrorCode::compile_failed,
+               message,
+               {{"file", shader.file.empty() ? shader.name : shader.file},
+                {"variant", variant.name},
+                {"message", message}}};
+}
+
 using SharedSpec = std::shared_ptr<const KernelSpec>;
 
 Result<void> add_shader(Kernel& kernel, const SharedSpec& spec,
@@ -189,6 +203,7 @@ Result<void> add_shader(Kernel& kernel, const SharedSpec& spec,
   STOKER_TRY(check_definition(kernel));
   for (ShaderVariant& variant : shader->variants) {
     STOKER_ASSIGN(variant.spirv, spec->glsl.compile(*shader, variant, cache_dir));
+    STOKER_TRY(check_resources(*shader, variant));
   }
   return {};
 }

@@ -10,13 +10,14 @@
 #include <spirv/unified1/spirv.hpp>
 #endif
 
+#include "stoker/kernels/spirv_module.hpp"
+
 namespace stoker::glsl {
 namespace {
 
 using Words = std::span<const std::uint32_t>;
 using Ids = std::unordered_set<std::uint32_t>;
 
-constexpr std::size_t header_words = 5;
 constexpr std::size_t bound_at = 3;  // of the header: one more than the largest id
 
 std::uint32_t first_word(spv::Op op, std::uint32_t count) {
@@ -25,15 +26,6 @@ std::uint32_t first_word(spv::Op op, std::uint32_t count) {
 
 spv::Op op_of(Words instruction) {
   return static_cast<spv::Op>(instruction.front() & spv::OpCodeMask);
-}
-
-/// Calls `see` with each instruction of a module, in order.
-template <typename See> void for_each_instruction(Words module, const See& see) {
-  for (std::size_t at = header_words; at < module.size();) {
-    const std::size_t count = std::max(module[at] >> spv::WordCountShift, 1U);
-    see(module.subspan(at, std::min(count, module.size() - at)));
-    at += count;
-  }
 }
 
 /// What `precise` is about: the operations that glslang decorates.
@@ -126,7 +118,7 @@ bool unrolls_precise(Words words) {
 
 std::vector<std::uint32_t> with_precise_lines(Words words) {
   const Ids precise = decorated(words);
-  std::vector<std::uint32_t> out{words.begin(), words.begin() + header_words};
+  std::vector<std::uint32_t> out{words.begin(), words.begin() + spirv_header_words};
   const std::uint32_t file = out[bound_at]++;
   bool file_named = false;
   for_each_instruction(words, [&](Words instruction) {
@@ -159,7 +151,7 @@ std::vector<std::uint32_t> with_precise_decorations(Words words) {
              !decorated_still.contains(result_of(instruction)))
       lost.push_back(result_of(instruction));
   });
-  std::vector<std::uint32_t> out{words.begin(), words.begin() + header_words};
+  std::vector<std::uint32_t> out{words.begin(), words.begin() + spirv_header_words};
   bool restored = false;
   for_each_instruction(words, [&](Words instruction) {
     const spv::Op op = op_of(instruction);

@@ -141,6 +141,33 @@ TEST(OwnKernel, whose_definition_contradicts_itself_is_refused_with_the_reason) 
   EXPECT_EQ(reason([](auto&) {}), "");
 }
 
+TEST(OwnKernel, that_declares_buffers_images_or_uniforms_in_its_text_is_refused) {
+  const auto made = [](std::string declaration, std::string statement) {
+    return make_kernel(
+        {.name = "mine",
+         .glsl = std::move(declaration) + "\nvoid main() { " + std::move(statement) + " }"});
+  };
+  const std::pair<const char*, const char*> refused[] = {
+      {"layout(set = 0, binding = 0) buffer B { float q[]; };", "q[0] = 1.0;"},
+      {"layout(set = 0, binding = 0) uniform B { float q; };", "y(0) = q;"},
+      {"layout(set = 0, binding = 0, r32f) uniform image2D q;",
+       "imageStore(q, ivec2(0), vec4(1.0));"},
+      {"layout(set = 0, binding = 0) uniform sampler2D q;",
+       "y(0) = textureLod(q, vec2(0), 0.0).x;"},
+  };
+  for (const auto& [declaration, statement] : refused) {
+    const Result<Kernel> kernel = made(declaration, statement);
+    ASSERT_TRUE(kernel.has_error()) << declaration;
+    EXPECT_EQ(kernel.error().code(), ErrorCode::compile_failed) << declaration;
+    EXPECT_NE(kernel.error().reason().find("declares a buffer, an image or a uniform"),
+              std::string_view::npos)
+        << kernel.error().what();
+    EXPECT_EQ(kernel.error().detail("file"), "mine");
+  }
+  EXPECT_TRUE(made("shared float q[256]; float p = 1.0; const float r[2] = float[2](1.0, 2.0);",
+                   "q[gl_LocalInvocationID.x] = p; barrier(); y(0) = q[0] + r[n % 2u];"));
+}
+
 TEST(OwnKernel, takes_inputs_of_one_shape_unless_it_has_a_rule_for_shapes) {
   const auto sum = [](const CppCall& call, std::size_t begin, std::size_t end) {
     const auto by = call.in<float>(1);

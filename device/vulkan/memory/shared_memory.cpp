@@ -3,10 +3,11 @@
 #include <cstddef>
 #include <map>
 
+#include "stoker/kernels/spirv_module.hpp"
+
 namespace stoker::device::vulkan {
 namespace {
 
-constexpr std::size_t header_words = 5;
 constexpr std::uint32_t workgroup = 4;  // the storage class
 constexpr std::uint32_t spec_id = 1;    // the decoration
 
@@ -35,12 +36,10 @@ std::uint64_t shared_bytes(std::span<const std::uint32_t> spirv,
   std::map<std::uint32_t, std::uint64_t> values;  // of constants
   std::map<std::uint32_t, std::uint32_t> spec_ids;
   std::uint64_t bytes = 0;
-  for (std::size_t at = header_words; at < spirv.size();) {
-    const std::uint32_t op = spirv[at] & 0xffffU;
-    const std::size_t words = spirv[at] >> 16;
-    if (op == op_function || words == 0 || words > spirv.size() - at) break;  // the types are over
-    const auto word = [&](std::size_t i) { return i < words ? spirv[at + i] : 0; };
-    switch (op) {
+  for_each_instruction(spirv, [&](std::span<const std::uint32_t> instruction) {
+    const auto word = [&](std::size_t i) { return i < instruction.size() ? instruction[i] : 0; };
+    switch (spirv_op(instruction)) {
+      case op_function: return false;  // the types are over
       case op_decorate:
         if (word(2) == spec_id) spec_ids[word(1)] = word(3);
         break;
@@ -51,7 +50,7 @@ std::uint64_t shared_bytes(std::span<const std::uint32_t> spirv,
       case op_type_matrix: sizes[word(1)] = sizes[word(2)] * word(3); break;
       case op_type_array: sizes[word(1)] = sizes[word(2)] * values[word(3)]; break;
       case op_type_struct:
-        for (std::size_t i = 2; i < words; ++i) sizes[word(1)] += sizes[word(i)];
+        for (std::size_t i = 2; i < instruction.size(); ++i) sizes[word(1)] += sizes[word(i)];
         break;
       case op_type_pointer: sizes[word(1)] = sizes[word(3)]; break;
       case op_constant: values[word(2)] = word(3); break;
@@ -66,8 +65,8 @@ std::uint64_t shared_bytes(std::span<const std::uint32_t> spirv,
         break;
       default: break;
     }
-    at += words;
-  }
+    return true;
+  });
   return bytes;
 }
 
