@@ -194,7 +194,7 @@ Result<void> check_resources(const Shader& shader, const ShaderVariant& variant)
 using SharedSpec = std::shared_ptr<const KernelSpec>;
 
 Result<void> add_shader(Kernel& kernel, const SharedSpec& spec,
-                        const std::filesystem::path& cache_dir) {
+                        const std::filesystem::path& cache_dir, const CancelToken& cancel) {
   STOKER_TRY(check_shader(*spec));
   const auto shader = std::make_shared<Shader>(make_shader(*spec));
   kernel.shaders = {shader};
@@ -202,6 +202,7 @@ Result<void> add_shader(Kernel& kernel, const SharedSpec& spec,
                               const GpuTraits&) { return gpu_plan(*spec, *shader, call, outputs); };
   STOKER_TRY(check_definition(kernel));
   for (ShaderVariant& variant : shader->variants) {
+    STOKER_TRY(cancel.check());
     STOKER_ASSIGN(variant.spirv, spec->glsl.compile(*shader, variant, cache_dir));
     STOKER_TRY(check_resources(*shader, variant));
   }
@@ -225,7 +226,8 @@ Result<void> add_function(Kernel& kernel, const SharedSpec& spec) {
 
 }  // namespace
 
-Result<Kernel> make_kernel(KernelSpec given, const std::filesystem::path& cache_dir) {
+Result<Kernel> make_kernel(KernelSpec given, const std::filesystem::path& cache_dir,
+                           const CancelToken& cancel) {
   STOKER_TRY(check_signature(given));
   const auto spec = std::make_shared<const KernelSpec>(std::move(given));
   Kernel kernel;
@@ -237,7 +239,7 @@ Result<Kernel> make_kernel(KernelSpec given, const std::filesystem::path& cache_
   kernel.dtypes = first_input_dtypes(*spec);
   kernel.infer = [spec](const KernelCall& call) { return infer_outputs(*spec, call); };
   STOKER_TRY(check_definition(kernel));
-  if (!spec->glsl.empty()) STOKER_TRY(add_shader(kernel, spec, cache_dir));
+  if (!spec->glsl.empty()) STOKER_TRY(add_shader(kernel, spec, cache_dir, cancel));
   if (spec->cpu) STOKER_TRY(add_function(kernel, spec));
   return kernel;
 }

@@ -37,6 +37,7 @@
 #include "stoker/kernels/cpp_kernel.hpp"
 #include "stoker/kernels/glsl_text.hpp"
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/runtime/futures/cancel_token.hpp"
 
 namespace stoker {
 
@@ -94,8 +95,10 @@ struct UserKernel {
 
 /// The kernel without its gradient. Its GLSL is compiled for every dtype, so that mistakes show at once;
 /// the SPIR-V is kept in `cache_dir` unless that is empty. Errors: compile_failed (details `file`, `line` in
-/// the text, from 1, and `message`), invalid_argument for a definition that contradicts itself.
+/// the text, from 1, and `message`), limit_exceeded (GlslText::bounded()), invalid_argument for a definition that
+/// contradicts itself, and the cause of `cancel`, which is looked at before each dtype.
 [[nodiscard]] Result<Kernel> make_kernel(KernelSpec spec,
-                                         const std::filesystem::path& cache_dir = {});
+                                         const std::filesystem::path& cache_dir = {},
+                                         const CancelToken& cancel = {});
 
 }  // namespace stoker

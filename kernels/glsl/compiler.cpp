@@ -6,10 +6,13 @@
 namespace stoker {
 
 Result<std::vector<std::uint32_t>> GlslCompiler::compile(const Shader& shader,
-                                                         const ShaderVariant& variant) {
+                                                         const ShaderVariant& variant,
+                                                         bool bounded) {
   const glsl::Source source{shader.name, shader.file.empty() ? shader.name : shader.file,
-                            preamble(shader, variant), shader.source};
-  const auto key = glsl::SpirvCache::key(source.preamble, source.body, glsl::toolchain_version());
+                            preamble(shader, variant), shader.source, bounded};
+  std::string toolchain{glsl::toolchain_version()};
+  if (bounded) toolchain += ", bounded";
+  const auto key = glsl::SpirvCache::key(source.preamble, source.body, toolchain);
   if (auto cached = cache_.load(key)) {
     from_cache_.fetch_add(1, std::memory_order_relaxed);
     return std::move(*cached);
@@ -24,6 +27,12 @@ Result<std::vector<std::uint32_t>> GlslCompiler::compile(const Shader& shader,
 Result<std::vector<std::uint32_t>> compile_glsl(const Shader& shader, const ShaderVariant& variant,
                                                 const std::filesystem::path& cache_dir) {
   return GlslCompiler{cache_dir}.compile(shader, variant);
+}
+
+Result<std::vector<std::uint32_t>> compile_bounded_glsl(const Shader& shader,
+                                                        const ShaderVariant& variant,
+                                                        const std::filesystem::path& cache_dir) {
+  return GlslCompiler{cache_dir}.compile_bounded(shader, variant);
 }
 
 }  // namespace stoker

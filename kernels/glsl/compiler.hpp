@@ -22,7 +22,15 @@ class GlslCompiler {
   /// The SPIR-V of `shader.source` for one variant, from the cache or from glslang.
   /// compile_failed: details `file`, `line` (in the shader's own text, from 1), `message`, `log`.
   [[nodiscard]] Result<std::vector<std::uint32_t>> compile(const Shader& shader,
-                                                           const ShaderVariant& variant);
+                                                           const ShaderVariant& variant) {
+    return compile(shader, variant, false);
+  }
+  /// The same of a text that is not the program's: it is held to kernels/glsl/bounds.hpp (limit_exceeded, and
+  /// compile_failed for macros that cannot be bounded). It takes up to 64 MiB of the calling thread's stack.
+  [[nodiscard]] Result<std::vector<std::uint32_t>> compile_bounded(const Shader& shader,
+                                                                   const ShaderVariant& variant) {
+    return compile(shader, variant, true);
+  }
 
   struct Counters {
     std::uint64_t compiled = 0;    ///< went through glslang, failures included
@@ -33,6 +41,9 @@ class GlslCompiler {
   }
 
  private:
+  Result<std::vector<std::uint32_t>> compile(const Shader& shader, const ShaderVariant& variant,
+                                             bool bounded);
+
   glsl::SpirvCache cache_;
   std::atomic<std::uint64_t> compiled_{0};
   std::atomic<std::uint64_t> from_cache_{0};
@@ -40,6 +51,10 @@ class GlslCompiler {
 
 /// Compiles once, without keeping anything beyond what `cache_dir` says.
 [[nodiscard]] Result<std::vector<std::uint32_t>> compile_glsl(
+    const Shader& shader, const ShaderVariant& variant,
+    const std::filesystem::path& cache_dir = {});
+/// The same with GlslCompiler::compile_bounded().
+[[nodiscard]] Result<std::vector<std::uint32_t>> compile_bounded_glsl(
     const Shader& shader, const ShaderVariant& variant,
     const std::filesystem::path& cache_dir = {});
 

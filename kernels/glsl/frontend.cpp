@@ -16,6 +16,7 @@
 #include <glslang/Include/ResourceLimits.h>
 #endif
 
+#include "stoker/kernels/glsl/bounds.hpp"
 #include "stoker/kernels/glsl/precise.hpp"
 #include "stoker/runtime/base/exit_watch.hpp"
 #include "stoker/runtime/base/never_destroyed.hpp"
@@ -130,7 +131,7 @@ Result<std::vector<std::uint32_t>> run_passes(const Source& source,
   return optimized;
 }
 
-// Together the two lists are SPIRV-Tools' performance passes, so that nothing unrolls a second time.
+// Together the lists are SPIRV-Tools' performance passes, so that nothing unrolls a second time.
 
 void add_passes_up_to_unrolling(spvtools::Optimizer& optimizer) {
   optimizer.RegisterPass(spvtools::CreateWrapOpKillPass())
@@ -151,8 +152,12 @@ void add_passes_up_to_unrolling(spvtools::Optimizer& optimizer) {
       .RegisterPass(spvtools::CreateLocalMultiStoreElimPass())
       .RegisterPass(spvtools::CreateAggressiveDCEPass())
       .RegisterPass(spvtools::CreateCCPPass())
-      .RegisterPass(spvtools::CreateAggressiveDCEPass())
-      .RegisterPass(spvtools::CreateLoopUnrollPass(true));
+      .RegisterPass(spvtools::CreateAggressiveDCEPass());
+}
+
+void add_passes_up_to_unrolled(spvtools::Optimizer& optimizer) {
+  add_passes_up_to_unrolling(optimizer);
+  optimizer.RegisterPass(spvtools::CreateLoopUnrollPass(true));
 }
 
 void add_passes_after_unrolling(spvtools::Optimizer& optimizer) {
@@ -184,13 +189,18 @@ void add_passes_after_unrolling(spvtools::Optimizer& optimizer) {
 
 Result<std::vector<std::uint32_t>> optimize(const Source& source,
                                             const std::vector<std::uint32_t>& words) {
+  if (source.bounded)
+    return run_passes(source, words, [](spvtools::Optimizer& optimizer) {
+      add_passes_up_to_unrolling(optimizer);
+      add_passes_after_unrolling(optimizer);
+    });
   if (!unrolls_precise(words))
     return run_passes(source, words, [](spvtools::Optimizer& optimizer) {
       optimizer.RegisterPerformancePasses();
     });
   // Decorated before the passes that would make one of a product and a sum.
   STOKER_ASSIGN(const std::vector<std::uint32_t> unrolled,
-                run_passes(source, with_precise_lines(words), add_passes_up_to_unrolling));
+                run_passes(source, with_precise_lines(words), add_passes_up_to_unrolled));
   return run_passes(source, with_precise_decorations(unrolled), add_passes_after_unrolling);
 }
 
@@ -207,7 +217,9 @@ Result<void> validate(const Source& source, const std::vector<std::uint32_t>& wo
 Result<std::vector<std::uint32_t>> compile_here(const Source& source) {
   if (!initialize())
     return Error{source.op, ErrorCode::internal, "glslang could not be initialised"};
+  if (source.bounded) STOKER_TRY(check_text(source));
   STOKER_ASSIGN(const std::vector<std::uint32_t> plain, translate(source));
+  if (source.bounded) STOKER_TRY(check_module(source, plain));
   STOKER_ASSIGN(std::vector<std::uint32_t> optimized, optimize(source, plain));
   STOKER_TRY(validate(source, optimized));
   return optimized;

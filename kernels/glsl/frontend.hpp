@@ -18,10 +18,11 @@ struct Source {
   std::string file;      ///< label of the body in messages
   std::string preamble;  ///< see kernels/preamble.hpp
   std::string body;
+  bool bounded = false;  ///< the body is held to kernels/glsl/bounds.hpp, and no loop is unrolled
 };
 
 /// compile_failed with details `file`, `line` (of the body, from 1; absent if unknown), `message`
-/// (the first error) and `log` (all of them).
+/// (the first error) and `log` (all of them). limit_exceeded: of a body that is bounded.
 [[nodiscard]] Result<std::vector<std::uint32_t>> compile(const Source& source);
 
 /// Names the tools and their versions; equal texts under equal versions give equal SPIR-V.

@@ -22,4 +22,10 @@ GlslText GlslText::from_file(const std::filesystem::path& path) {
   return text;
 }
 
+GlslText GlslText::bounded(std::string text) {
+  GlslText bounded{std::move(text)};
+  bounded.compile_ = &compile_bounded_glsl;
+  return bounded;
+}
+
 }  // namespace stoker

@@ -168,6 +168,14 @@ TEST(OwnKernel, that_declares_buffers_images_or_uniforms_in_its_text_is_refused)
                    "q[gl_LocalInvocationID.x] = p; barrier(); y(0) = q[0] + r[n % 2u];"));
 }
 
+TEST(OwnKernel, is_not_compiled_once_that_is_cancelled) {
+  const CancelSource source;
+  source.cancel(deadline_error("test"));
+  const Result<Kernel> made = make_kernel({.name = "mine", .glsl = "nonsense"}, {}, source.token());
+  ASSERT_TRUE(made.has_error());
+  EXPECT_EQ(made.error().code(), ErrorCode::deadline_exceeded);
+}
+
 TEST(OwnKernel, takes_inputs_of_one_shape_unless_it_has_a_rule_for_shapes) {
   const auto sum = [](const CppCall& call, std::size_t begin, std::size_t end) {
     const auto by = call.in<float>(1);

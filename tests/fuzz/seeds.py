@@ -174,6 +174,12 @@ seed("script", "tables", "local t = {3, 1, 2}\ntable.sort(t, function(a, b) retu
 seed("script", "endless", "while true do end\n")
 seed("script", "memory", "local s = 'x'\nwhile true do s = s .. s end\n")
 
+# --- GLSL ---------------------------------------------------------------------------------------------
+seed("glsl", "index", "void main() { uint i = stoker_index(); if (i < n) y(i) = x(i) * 2.0; }\n")
+seed("glsl", "macros", "#define A0 v += x(0);\n#define \\\n  A1 A0 /* A0 */ A0 // A0\nvoid main() { float v = 0.0; A1 y_store(0, v); }\n")
+seed("glsl", "functions", "shared float q[64];\nfloat f(float v) { return v > 1.0 ? f(v) : q[1]; }\nvoid main() { [[unroll]] for (int a = 0; a < 4; ++a) y(a) = f(x(uint(x(a)))); barrier(); }\n")
+seed("glsl", "conditions", "#if !!(1 + 2) && defined(T_IS_f32)\n#else\n#error no\n#endif\nvoid main() { }\n")
+
 # --- decisions ----------------------------------------------------------------------------------------
 for number in range(6):
     steps = bytes((i * i * 7 + i * 31 + number * 53) % 256 for i in range(120))

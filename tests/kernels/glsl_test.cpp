@@ -340,5 +340,74 @@ TEST(GlslKernel, an_integer_that_does_not_fit_32_bits_is_refused_by_the_plan) {
   EXPECT_EQ(kernel.gpu({inputs, params}, inputs, {}).error().code(), ErrorCode::invalid_parameter);
 }
 
+/// GLSL that is not the program's own.
+std::optional<Error> refusal(std::string text) {
+  const auto compiled = compile_bounded_glsl(doubling(std::move(text)), f32);
+  return compiled ? std::nullopt : std::optional{compiled.error()};
+}
+
+TEST(BoundedGlsl, has_no_macros_with_arguments) {
+  const auto error = refusal("void main() {}\n#define \\\n  TWICE(a) a a\n");
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::compile_failed);
+  EXPECT_EQ(error->detail("line"), "3");
+  EXPECT_EQ(error->detail("file"), "double.glsl");
+  EXPECT_FALSE(refusal("#define TWO (2.0)\nvoid main() { y(0) = TWO * x(0); }"));
+}
+
+TEST(BoundedGlsl, grows_by_its_macros_to_a_limit) {
+  std::string text = "#define A0 v;\n";
+  for (int i = 1; i <= 20; ++i)
+    text += "#define A" + std::to_string(i) + " A" + std::to_string(i - 1) + " A" +
+            std::to_string(i - 1) + "\n";
+  EXPECT_FALSE(refusal(text + "void main() { float v = 1.0; A6 y(0) = v; }"));
+  const auto error = refusal(text + "void main() { float v = 1.0; A20 y(0) = v; }");
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::limit_exceeded);
+  EXPECT_EQ(error->detail("limit"), "65536");
+}
+
+TEST(BoundedGlsl, calls_functions_to_a_limit) {
+  std::string text = "float f0(float v) { return v * v + 1.0; }\n";
+  for (int i = 1; i <= 30; ++i) {
+    const std::string before = "f" + std::to_string(i - 1);
+    text +=
+        "float f" + std::to_string(i) + "(float v) { return " + before + "(" + before + "(v)); }\n";
+  }
+  EXPECT_FALSE(refusal(text + "void main() { y(0) = f4(x(0)); }"));
+  const auto error = refusal(text + "void main() { y(0) = f30(x(0)); }");
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::limit_exceeded);
+  EXPECT_EQ(error->detail("limit"), "4096");
+}
+
+TEST(BoundedGlsl, has_loops_to_a_limit) {
+  const auto nested = [](int depth) {
+    std::string text = "float f(float v) {";
+    for (int i = 0; i < depth; ++i) text += " for (int i = 0; i < 2; ++i)";
+    return text + " v *= 1.5; return v; }\nvoid main() { y(0) = f(f(x(0))); }";
+  };
+  EXPECT_FALSE(refusal(nested(10)));
+  const auto error = refusal(nested(65));
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::limit_exceeded);
+  EXPECT_EQ(error->detail("limit"), "128");
+}
+
+TEST(BoundedGlsl, has_loops_as_they_are) {
+  const Shader looping = doubling(
+      "void main() { float v = 0.0; [[unroll]] for (int i = 0; i < 200; ++i) v = v * 1.5 + x(i); "
+      "y(0) = v; }");
+  EXPECT_LT(compile_bounded_glsl(looping, f32).value().size() * 4,
+            compile_glsl(looping, f32).value().size());
+}
+
+TEST(BoundedGlsl, is_not_taken_from_what_the_program_compiled) {
+  const TemporaryFolder folder;
+  const Shader macro = doubling("#define TWICE(a) a a\nvoid main() {}");
+  EXPECT_TRUE(compile_glsl(macro, f32, folder.path()));
+  EXPECT_FALSE(compile_bounded_glsl(macro, f32, folder.path()));
+}
+
 }  // namespace
 }  // namespace stoker
