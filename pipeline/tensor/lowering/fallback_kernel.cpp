@@ -87,7 +87,9 @@ Result<std::shared_ptr<const HostStep>> fallback_kernel(
   const auto found = device->fallback_device();
   if (!found || !*found || *found == device) return prepared.error();
   const std::shared_ptr<DeviceClient>& other = *found;
-  STOKER_TRY(other->scheduler().executables().get(kernel, inputs, resolved));
+  if (const auto there = other->scheduler().executables().get(kernel, inputs, resolved);
+      there.has_error())
+    return there.error().code() == ErrorCode::unsupported ? prepared.error() : there.error();
   device->services().get<Notices>()->say(kernel->name, *device, *other);
   return std::shared_ptr<const HostStep>{std::make_shared<StandInStep>(kernel, params, other)};
 }

@@ -152,6 +152,19 @@ TEST_F(KernelCallErrors, are_thrown_by_the_call_in_the_kernels_name) {
   EXPECT_EQ(code_of([&] { return call(sums, {x}); }), ErrorCode::shape_mismatch);
 }
 
+// Neither the device nor the CPU in its place has it: what the device lacks is what matters.
+TEST_F(KernelCallErrors, of_a_kernel_that_a_gpu_lacks_say_what_it_lacks) {
+  const DeviceScope on_gpu{system.device("vulkan")};
+  const UserKernel kernel = system.add_kernel(
+      {.name = "adds",
+       .glsl = "#extension GL_EXT_shader_atomic_float : require\nshared float q;\n"
+               "void main() { atomicAdd(q, 1.0); y(0) = q; }"});
+  const Error error = error_of([&] { return call(kernel, {tensor({1.0F})}).item<float>(); });
+  EXPECT_EQ(error.code(), ErrorCode::unsupported);
+  EXPECT_NE(error.reason().find("lacks a feature that the shader needs"), std::string_view::npos)
+      << error.what();
+}
+
 TEST_F(KernelCallErrors, of_gradients_are_thrown_while_differentiating) {
   const UserKernel sums = system.add_kernel(row_sums());
   const Tensor x = tensor({{1.0F, 2.0F}});
