@@ -130,7 +130,7 @@ set_source_files_properties(api/train/loop/fit_run.cpp api/nn/graph/initializer.
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 stoker_optimise_little(stoker_nn)
 list(APPEND STOKER_COMPONENTS nn)
-stoker_glob(script_sources pipeline/script/*/*.cpp)
+stoker_glob(script_sources pipeline/script/*/*.cpp api/script/*.cpp)
 if(script_sources)
   stoker_library(script ${script_sources})
   target_link_libraries(stoker_script PUBLIC stoker_core stoker_expr PRIVATE stoker_glsl PkgConfig::LUA

@@ -30,7 +30,7 @@ find "${libraries[@]}" tests bench examples -name '*.?pp' -print0 | sort -z |
             "pipeline/tensor/graph pipeline/tensor/complex pipeline/tensor/program pipeline/tensor/passes " \
             "pipeline/tensor/fusion pipeline/tensor/lowering pipeline/tensor/control pipeline/tensor/files " \
             "pipeline/script/lua pipeline/script/operations pipeline/script/run pipeline/script/library " \
-            "api/observe api/tensor/core api/tensor/views api/tensor/math api/tensor/transforms api/tensor/io " \
+            "api/observe api/script api/tensor/core api/tensor/views api/tensor/math api/tensor/transforms api/tensor/io " \
             "api/nn/graph api/nn/functional api/nn/layers api/data api/train/optim api/train/model api/train/loop " \
             "api/train/script api/command_line api/command_line/verbs", names, " ")
       for (i in names) order[names[i]] = i + 0

@@ -27,6 +27,8 @@ void ScriptWords::add_limits(CLI::App& verb) {
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
+  verb.add_flag("--no-kernels", no_kernels,
+                "It may define no kernels in GLSL, which no limit holds");
   const auto add = [&](const char* name, std::uint64_t& value, Whole range, const char* summary) {
     add_whole(
         verb, name, range, [&value](std::uint64_t given) { value = given; }, summary)
@@ -69,6 +71,7 @@ ScriptOptions ScriptWords::options(std::size_t files,
   if (file && *file != "-")
     script.allowed_directories.push_back(std::filesystem::absolute(*file).parent_path());
   for (const std::string& folder : allow) script.allowed_directories.emplace_back(folder);
+  if (!no_kernels) script.kernels = script_kernels();
   return script;
 }
 
@@ -130,6 +133,12 @@ bool speaks_of_models(std::string_view text) {
     if (!is_part(before) && before != '.' && before != ':' && !is_part(after)) return true;
   }
   return false;
+}
+
+std::string_view permission_hint(const Error& error) noexcept {
+  if (error.code() != ErrorCode::permission_denied) return {};
+  return error.op() == "kernel" ? "  They are refused because of --no-kernels.\n"
+                                : "  Files in further directories are allowed with --allow DIR.\n";
 }
 
 }  // namespace stoker::command_line

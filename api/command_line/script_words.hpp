@@ -20,6 +20,7 @@ struct ScriptWords {
   std::uint64_t memory_mib = ScriptLimits{}.memory_bytes >> 20;
   std::uint64_t buffers_mib = ScriptLimits{}.buffer_bytes >> 20;
   double time_limit_s = 0;
+  bool no_kernels = false;
   bool quiet = false;
   bool json = false;
 
@@ -31,7 +32,7 @@ struct ScriptWords {
   /// Throws a CLI::Error for what the parser cannot see. The first `files` words are files.
   void check(std::size_t files) const;
   /// The script may use the current directory, those of --allow and that of `file`, if there is
-  /// one.
+  /// one. It may define kernels unless --no-kernels says otherwise.
   [[nodiscard]] ScriptOptions options(std::size_t files,
                                       const std::optional<std::string>& file) const;
 };
@@ -57,5 +58,8 @@ class ScriptEnd {
 void put_back(const std::string& text);
 /// Whether a script has `nn` as a name of its own, not as a field: it may want the table of models.
 [[nodiscard]] bool speaks_of_models(std::string_view text);
+
+/// A line that names the option by which the script might do what `error` refused it; else empty.
+[[nodiscard]] std::string_view permission_hint(const Error& error) noexcept;
 
 }  // namespace stoker::command_line

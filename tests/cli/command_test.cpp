@@ -228,6 +228,21 @@ TEST_F(RunCommand, files_outside_are_out_of_reach_unless_allowed) {
   EXPECT_EQ(stoker_command(on_cpu({"-e", save, "--allow", "../pictures"}), work).exit_code, 0);
 }
 
+TEST_F(RunCommand, a_script_defines_kernels_unless_that_is_refused) {
+  const std::string define =
+      "local f = kernel{name = 'next', glsl = 'void main() {}', cpu = function(x) return x + 1 "
+      "end} "
+      "print(read(f(buffer{1}))[1])";
+  const CommandResult allowed = stoker_command(on_cpu({"-e", define, "--quiet"}));
+  EXPECT_EQ(allowed.exit_code, 0) << allowed.err;
+  EXPECT_EQ(allowed.out, "2.0\n");
+  const CommandResult refused = stoker_command(on_cpu({"-e", define, "--no-kernels"}));
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_TRUE(contains(refused.err, "define no kernels"));
+  EXPECT_TRUE(contains(refused.err, "because of --no-kernels"));
+  EXPECT_FALSE(contains(refused.err, "--allow DIR"));
+}
+
 TEST_F(RunCommand, writes_a_trace) {
   EXPECT_EQ(stoker_command(on_cpu({"-e", "wait(softmax(relu(buffer{1})))", "--trace", "t.json"}),
                            directory)

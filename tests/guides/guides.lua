@@ -21,6 +21,33 @@ y = iota{shape = {2, 2}} * mean(x, {axes = {0}}):broadcast{shape = {2, 2}}
 assert(table.concat(read(y), " ") == "0.0 3.0 4.0 9.0")
 
 do
+  local function swish(x, beta) return x / (1 + exp(-beta * x)) end
+  local smooth = swish(buffer{-1, 0, 1}, 2)  -- one kernel
+  local blend = kernel{
+    name = "blend",
+    inputs = {"x", "mask"},
+    params = {strength = 1.0},
+    glsl = [[
+      void main() {
+        uint i = stoker_index();
+        if (i >= n) return;
+        float left = x(i == 0u ? 0u : i - 1u), right = x(min(i + 1u, n - 1u));
+        y(i) = mix(x(i), 0.5 * (left + right), strength * mask(i));
+      }]],
+    cpu = function(x, mask, p)
+      local last = x.size - 1
+      local left = concatenate(x:slice{{0, 1}}, x:slice{{0, last}}, {axis = 0})
+      local right = concatenate(x:slice{{1, nil}}, x:slice{{last, nil}}, {axis = 0})
+      local share = p.strength * mask
+      return x + share * ((left + right) / 2 - x)
+    end,
+  }
+  local y = blend(buffer{0, 4, 8, 0}, buffer{1, 0, 1, 1}, {strength = 0.5}):relu()
+  assert(read(smooth)[2] == 0)
+  assert(table.concat(read(y), " ") == "1.0 4.0 5.0 2.0")
+end
+
+do
   local m = iota{shape = {3, 4}}
   local row, corner = m:slice{1}, m:slice{-1, 0}
   local columns = m:slice{{}, {1, 3}}

@@ -342,6 +342,7 @@ TEST(Guides, scripts) {
   options.directory = folder;
   options.allowed_directories = {folder, root / "examples" / "data"};
   options.extension = std::make_shared<nn::ModelLibrary>();
+  options.kernels = stoker::script_kernels();
   save_digits(folder / "digits.safetensors", system.device("cpu"));
   const auto source = stoker::ScriptSource::from_file(root / "tests" / "guides" / "guides.lua");
   const auto outcome = scripts.start(source.value(), options).value().done.wait();

@@ -70,8 +70,7 @@ nlohmann::json report_json(Journal& journal, const DeviceInfo& device,
 
 void print_failure(const Error& error, const ScriptSource& source) {
   std::cerr << "stoker: " << describe(error, source.text);
-  if (error.code() == ErrorCode::permission_denied)
-    std::cerr << "  Files in further directories are allowed with --allow DIR.\n";
+  std::cerr << permission_hint(error);
   if (error.reason().find("(global 'nn')") != std::string_view::npos)
     std::cerr << "  Models need the program stoker-run beside this one: ./dev build makes it.\n"
                  "  Scripts that describe a training are for: stoker train FILE.lua\n";
@@ -127,10 +126,11 @@ Examples:
   stoker run -e 'print(softmax(buffer{1, 2, 3}))'
   echo 'print(device().name)' | stoker run - --device cpu --quiet
   stoker run edges.lua --trace trace.json         open it with ui.perfetto.dev
-  stoker run untrusted.lua --instructions 10000000 --memory 64 --time-limit 5
+  stoker run untrusted.lua --no-kernels --instructions 10000000 --memory 64 --time-limit 5
 
 A script may read and write images, and read models, in the current directory, its own, and those of
---allow; nothing else. It ends with exit code 4 when it has used up a limit, 1 when it failed.)";
+--allow; nothing else. No limit holds kernels that it defines in GLSL, nor compiling them: --no-kernels
+refuses them. It ends with exit code 4 when it has used up a limit, 1 when it failed.)";
 
 }  // namespace
 

@@ -142,8 +142,7 @@ void print_failure(const Error& error, const ScriptSource& source, bool stopped,
               << '\n';
   else
     std::cerr << "stoker: " << describe(error, source.text);
-  if (error.code() == ErrorCode::permission_denied)
-    std::cerr << "  Files in further directories are allowed with --allow DIR.\n";
+  std::cerr << permission_hint(error);
 }
 
 int run(const TrainingWords& options) {

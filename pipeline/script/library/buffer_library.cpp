@@ -19,24 +19,13 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 constexpr const char* buffer_type = "stoker.buffer";
+constexpr std::array facts = {"shape"sv, "dtype"sv, "size"sv, "bytes"sv};
 
 /// The options table of buffer().
 struct BufferOptions {
   DType dtype = DType::f32;
   std::optional<Shape> shape;
 };
-
-Error no_such_dtype(std::string_view name) {
-  static constexpr std::array known = {"f32"sv, "f64"sv, "f16"sv, "bf16"sv, "s8"sv,
-                                       "s16"sv, "s32"sv, "s64"sv, "u8"sv,   "u16"sv,
-                                       "u32"sv, "u64"sv, "bool"sv};
-  std::string names;
-  for (const std::string_view one : known) names.append(names.empty() ? "" : ", ").append(one);
-  return {"buffer",
-          ErrorCode::invalid_parameter,
-          "there is no dtype '" + std::string{name.substr(0, 64)} + "'" + did_you_mean(name, known),
-          {{"known", names}}};
-}
 
 BufferOptions check_buffer_options(lua_State* L, int index) {
   BufferOptions options;
@@ -46,7 +35,7 @@ BufferOptions check_buffer_options(lua_State* L, int index) {
   if (lua_getfield(L, index, "dtype") != LUA_TNIL) {
     const std::string_view name = check_text(L, -1);
     const std::optional<DType> dtype = parse_dtype(name);
-    if (!dtype) raise(L, no_such_dtype(name));
+    if (!dtype) raise(L, no_such_dtype("buffer", name));
     if (is_complex(*dtype))
       raise(L, Error{"buffer", ErrorCode::unsupported,
                      "scripts read complex buffers and do not make them"});
@@ -176,8 +165,7 @@ int buffer_field(lua_State* L, Script&) {
   } else {
     push_function(L, key);
     if (lua_isnil(L, -1)) {
-      static constexpr std::array fields = {"shape"sv, "dtype"sv, "size"sv, "bytes"sv};
-      const std::string field = did_you_mean(key, fields);
+      const std::string field = did_you_mean(key, facts);
       raise(L, Error{"buffer", ErrorCode::not_found,
                      "a buffer has no field and no kernel of this name: " +
                          std::string{key.substr(0, 64)} +
@@ -254,6 +242,22 @@ expr::Value check_buffer(lua_State* L, int index, std::string_view op) {
                      luaL_typename(L, index)});
 }
 
+Error no_such_dtype(std::string_view op, std::string_view name) {
+  static constexpr std::array known = {"f32"sv, "f64"sv, "f16"sv, "bf16"sv, "s8"sv,
+                                       "s16"sv, "s32"sv, "s64"sv, "u8"sv,   "u16"sv,
+                                       "u32"sv, "u64"sv, "bool"sv};
+  std::string names;
+  for (const std::string_view one : known) names.append(names.empty() ? "" : ", ").append(one);
+  return {std::string{op},
+          ErrorCode::invalid_parameter,
+          "there is no dtype '" + std::string{name.substr(0, 64)} + "'" + did_you_mean(name, known),
+          {{"known", names}}};
+}
+
+bool is_field(std::string_view name) noexcept {
+  return std::ranges::find(facts, name) != facts.end() || name == "read" || name == "wait";
+}
+
 std::vector<std::int64_t> check_integers(lua_State* L, int index, std::string_view op,
                                          std::string_view what) {
   constexpr std::size_t most = 4096;
@@ -290,7 +294,8 @@ void check_options(lua_State* L, int index, std::string_view op,
         names.append(names.empty() ? "" : ", ").append(name);
       raise(L, Error{std::string{op},
                      ErrorCode::invalid_parameter,
-                     "unknown option " + std::string{luaL_tolstring(L, -2, nullptr)}.substr(0, 64),
+                     "unknown option " + std::string{luaL_tolstring(L, -2, nullptr)}.substr(0, 64) +
+                         did_you_mean(key, {known.begin(), known.size()}),
                      {{"known", names}}});
     }
     lua_pop(L, 1);

@@ -74,6 +74,14 @@ int call_upvalue(lua_State* L, Script&) {
   return call_operation(L, *operation, 1);
 }
 
+/// kernel{…} of scripts whose host lets them define none.
+int refuse_definition(lua_State* L, Script&) {
+  raise(L,
+        Error{"kernel", ErrorCode::permission_denied,
+              "this program lets its scripts define no kernels; a function of buffers needs none: "
+              "its operations become one kernel by themselves"});
+}
+
 void add_function(lua_State* L, const std::string& name) {
   if (lua_getglobal(L, name.c_str()) == LUA_TNIL) {
     lua_pushvalue(L, -2);
@@ -103,24 +111,39 @@ ParamValue check_option(lua_State* L, int index, std::string_view op, std::strin
                  {{"parameter", std::string{name}}, {"got", luaL_typename(L, index)}}});
 }
 
-int call_operation(lua_State* L, const Operation& operation, int first) {
-  Evaluator& evaluator = script_of(L).evaluator();
+CallArguments check_arguments(lua_State* L, const Operation& operation, int first) {
+  CallArguments arguments;
   int last = lua_gettop(L);
-  Params given;
-  if (last >= first && lua_istable(L, last)) given = check_params(L, last--, operation.name);
-  const std::vector<expr::Value> inputs = check_inputs(L, first, last, operation);
+  if (last >= first && lua_istable(L, last))
+    arguments.options = check_params(L, last--, operation.name);
+  arguments.inputs = check_inputs(L, first, last, operation);
+  return arguments;
+}
+
+std::vector<expr::Value> make_call(lua_State* L, const Operation& operation,
+                                   const CallArguments& arguments) {
+  Evaluator& evaluator = script_of(L).evaluator();
+  const std::vector<expr::Value>& inputs = arguments.inputs;
   const std::function holding = [&](const TensorSpec& spec, std::span<const std::byte> bytes) {
     return evaluator.number(spec, bytes).value();
   };
   const auto made = evaluator.call(operation.name, current_line(L), inputs, [&] {
-    const auto params = ParamSet::resolve(operation.name, operation.params, given);
+    const auto params = ParamSet::resolve(operation.name, operation.params, arguments.options);
     return operation.apply({inputs, params.value(), holding});
   });
-  const std::vector<expr::Value> outputs = value_or_raise(L, made);
+  std::vector<expr::Value> outputs = value_or_raise(L, made);
   spend(L, 400);  // about as long as that many instructions
+  return outputs;
+}
+
+int push_outputs(lua_State* L, const std::vector<expr::Value>& outputs) {
   luaL_checkstack(L, static_cast<int>(outputs.size()), "too many outputs");
   for (const expr::Value& output : outputs) push_buffer(L, output);
   return static_cast<int>(outputs.size());
+}
+
+int call_operation(lua_State* L, const Operation& operation, int first) {
+  return push_outputs(L, make_call(L, operation, check_arguments(L, operation, first)));
 }
 
 void push_function(lua_State* L, std::string_view name) {
@@ -130,15 +153,34 @@ void push_function(lua_State* L, std::string_view name) {
   lua_remove(L, -2);
 }
 
+bool is_taken(lua_State* L, std::string_view name) {
+  push_function(L, name);
+  const bool is_function = !lua_isnil(L, -1);
+  lua_pop(L, 1);
+  return is_function || is_field(name);
+}
+
+void add_method(lua_State* L, std::string_view name) {
+  lua_getfield(L, LUA_REGISTRYINDEX, functions_key);
+  push_text(L, name);
+  lua_pushvalue(L, -3);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+}
+
 std::string suggestion(lua_State* L, std::string_view name) {
-  std::vector<std::string_view> known{"args",  "buffer", "image", "kernels",
+  std::vector<std::string_view> known{"args",  "buffer", "image", "kernel", "kernels",
                                       "print", "read",   "slice", "wait"};
   for (const auto& [one, operation] : script_of(L).services().operations->names())
     known.emplace_back(one);
+  for (const Script::Own& own : script_of(L).own_operations())
+    known.emplace_back(own.operation.name);
   return did_you_mean(name, known);
 }
 
 void open_operations(lua_State* L) {
+  lua_pushcfunction(L, function<refuse_definition>);
+  lua_setglobal(L, "kernel");
   lua_newtable(L);
   for (const auto& [name, operation] : script_of(L).services().operations->names()) {
     lua_pushlightuserdata(L, const_cast<Operation*>(operation));

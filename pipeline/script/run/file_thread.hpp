@@ -22,8 +22,22 @@ namespace stoker::script {
           {error.details().begin(), error.details().end()}};
 }
 
-/// Runs `work` on the host's file thread and waits for it. If the script must end first it does, and the work,
-/// which therefore owns what it uses, ends by itself. Its errors are raised as those of `op`.
+/// Waits for work that a script has given away. If the script must end first it does, and the work, which therefore
+/// owns what it uses, ends by itself. Its errors are raised as those of `op`.
+template <class T>
+T await_work(lua_State* L, Script& script, std::string_view op, const Future<T>& work) {
+  {
+    const Budget::Away away{script.budget()};
+    static_cast<void>(wait_unless_cancelled(*work.state(), script.budget().cancel()));
+  }
+  script.budget().begin_turn();
+  check_budget(L);
+  const Result<T>& result = work.state()->result();
+  if (result.has_error()) raise(L, with_op(result.error(), op));
+  if constexpr (!std::is_void_v<T>) return *result;
+}
+
+/// Runs `work` on the host's file thread and waits for it as await_work() says.
 template <class T>
 T on_file_thread(lua_State* L, Script& script, std::string_view op,
                  std::function<Result<T>()> work) {
@@ -32,15 +46,7 @@ T on_file_thread(lua_State* L, Script& script, std::string_view op,
   script.services().files->post([work = std::move(work), promise = std::move(promise)]() mutable {
     promise.set(detail::call_as_result<T>("file", work));
   });
-  {
-    const Budget::Away away{script.budget()};
-    static_cast<void>(wait_unless_cancelled(*future.state(), script.budget().cancel()));
-  }
-  script.budget().begin_turn();
-  check_budget(L);
-  const Result<T>& result = future.state()->result();
-  if (result.has_error()) raise(L, with_op(result.error(), op));
-  if constexpr (!std::is_void_v<T>) return *result;
+  return await_work(L, script, op, future);
 }
 
 }  // namespace stoker::script

@@ -87,6 +87,8 @@ int Script::main_chunk(lua_State* L) {
   open_buffers(L);
   open_operations(L);
   open_images(L);
+  if (ScriptExtension* const kernels = script.options_.kernels.get(); kernels != nullptr)
+    call_extension(L, [&] { kernels->open(L); });
   ScriptExtension* const extension = script.options_.extension.get();
   if (extension != nullptr) call_extension(L, [&] { extension->open(L); });
   const int bottom = lua_gettop(L);

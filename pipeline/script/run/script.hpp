@@ -4,6 +4,8 @@
 // the services are shared.
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -27,6 +29,8 @@ struct Services {
   std::shared_ptr<const OperationTable> operations;  ///< what scripts may call
   /// Runs what blocks on the file system, so that no thread of the executor does.
   Executor* files;
+  /// Runs what computes for long before a script can go on; made when it is first asked for.
+  std::function<Executor&()> compiler;
 };
 
 class Script final : private GarbageCollector {
@@ -46,6 +50,16 @@ class Script final : private GarbageCollector {
   /// The source's name as Lua shortens it in messages.
   [[nodiscard]] std::string_view short_name() const noexcept { return short_name_; }
 
+  /// A kernel that the script has defined, with the memory that was taken for it.
+  struct Own {
+    Operation operation;
+    std::shared_ptr<const Kernel> kernel;
+    MemoryLoan memory;
+  };
+  /// Takes one, which lives as long as the script.
+  const Own& keep(Own own) { return own_operations_.emplace_back(std::move(own)); }
+  [[nodiscard]] const std::deque<Own>& own_operations() const noexcept { return own_operations_; }
+
   /// Raises if the observer keeps what is printed and the script has no memory left for it.
   void print(lua_State* L, std::string_view text);
 
@@ -64,6 +78,7 @@ class Script final : private GarbageCollector {
   const AllowedPaths paths_;
   const std::string short_name_;
   Budget budget_;
+  std::deque<Own> own_operations_;  // the evaluator names them
   Evaluator evaluator_;
   lua_State* running_ = nullptr;
 };

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <istream>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <unordered_map>
 
@@ -79,7 +80,8 @@ struct ScriptHost::State {
         std::vector<std::shared_ptr<const Kernel>> kernels, const Supervisor& parent)
       : files{executor.clock(), {.threads = 1, .name = "stoker-files"}},
         services{std::move(device), &executor,
-                 std::make_shared<const script::OperationTable>(kernels), &files} {
+                 std::make_shared<const script::OperationTable>(kernels), &files,
+                 [this]() -> Executor& { return compiling_threads(); }} {
     if (!parent) return;
     scripts = spawn_supervisor(
         parent.strand()->shared_executor(),
@@ -95,7 +97,17 @@ struct ScriptHost::State {
     return now;
   }
 
+  [[nodiscard]] Executor& compiling_threads() {
+    std::call_once(compiler_made, [this] {
+      compiler.emplace(services.executor->clock(),
+                       ThreadPoolOptions{.threads = 2, .name = "stoker-compile"});
+    });
+    return *compiler;
+  }
+
   ThreadPool files;
+  std::once_flag compiler_made;
+  std::optional<ThreadPool> compiler;
   const script::Services services;
   Supervisor scripts;  ///< empty outside of a system's tree
   Gate gate;

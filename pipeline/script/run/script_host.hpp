@@ -12,8 +12,10 @@
 // Threads:  every function may be called from any thread; observers are called from the script's
 //           process, one call at a time.
 // Lifetime: the executor outlives the host. The host's destructor cancels the scripts that still
-//           run and waits for them, and for a JPEG file that is just being decoded or encoded: do not
-//           destroy it on a thread that they need. In a child of fork() it leaves them alone.
+//           run and waits for them, for a JPEG file that is just being decoded or encoded, and for a
+//           kernel of a script's that is just being compiled for a dtype, which nothing bounds (see
+//           ScriptOptions::kernels): do not destroy it on a thread that they need. In a child of fork() it
+//           leaves them alone.
 // Errors:   of a script, in `done`: compile_failed (does not parse), script_error (it raised),
 //           budget_exceeded, permission_denied, cancelled, deadline_exceeded, or what a kernel or
 //           the device said. Details: `script`, `line`, and of kernels `kernel` and `inputs`.
@@ -116,6 +118,11 @@ struct ScriptOptions {
   std::shared_ptr<ScriptObserver> observer;
   /// Null: the language as docs/scripts.md has it, and what the script returns is dropped.
   std::shared_ptr<ScriptExtension> extension = {};
+  /// Null: the script may define no kernels (permission_denied). script_kernels() of api/script.hpp lets it.
+  /// Their GLSL reads and writes the memory of the device unchecked and runs for as long as it likes, and a
+  /// short text may keep the compiler and the driver busy for any time, with any memory of the process: only for
+  /// scripts that are trusted as the program itself is.
+  std::shared_ptr<ScriptExtension> kernels = {};
 };
 
 /// What a script used.

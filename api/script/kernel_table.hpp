@@ -1,0 +1,25 @@
+// The table that a script gives to kernel{…}, as the definition that programs write themselves.
+//
+// Threads: the script's process only.
+#pragma once
+
+#include "stoker/api/kernel_spec.hpp"
+#include "stoker/pipeline/script/lua/lua_glue.hpp"
+
+namespace stoker::script {
+
+/// What the function is called, also in its errors.
+inline constexpr const char* define_op = "kernel";
+/// The longest text of GLSL.
+inline constexpr std::size_t longest_glsl = std::size_t{64} << 10;
+
+struct KernelTable {
+  KernelSpec spec;
+  std::string identity;  ///< equal for tables that define the same kernel, and only for these
+};
+
+/// The table at `index` without its field `cpu`, which is Lua's. Metatables do not count. Raises invalid_parameter
+/// for a field that is unknown, missing, or not what it must be; what contradicts itself make_kernel() finds.
+[[nodiscard]] KernelTable check_kernel_table(lua_State* L, int index);
+
+}  // namespace stoker::script
