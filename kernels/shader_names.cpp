@@ -3,137 +3,45 @@
 #include <algorithm>
 #include <array>
 #include <set>
-#include <span>
 
 namespace stoker {
 namespace {
 
 using std::string_view_literals::operator""sv;
 
-/// Words that mean something wherever they stand, beside those of is_type().
-constexpr auto glsl_keywords =
-    std::to_array({"VULKAN"sv,     "atomic_uint"sv,   "attribute"sv, "bool"sv,
-                   "break"sv,      "buffer"sv,        "case"sv,      "centroid"sv,
-                   "coherent"sv,   "const"sv,         "continue"sv,  "default"sv,
-                   "defined"sv,    "demote"sv,        "discard"sv,   "do"sv,
-                   "double"sv,     "else"sv,          "false"sv,     "flat"sv,
-                   "float"sv,      "for"sv,           "highp"sv,     "if"sv,
-                   "in"sv,         "inout"sv,         "int"sv,       "invariant"sv,
-                   "layout"sv,     "lowp"sv,          "main"sv,      "mediump"sv,
-                   "nonprivate"sv, "noperspective"sv, "out"sv,       "patch"sv,
-                   "precise"sv,    "precision"sv,     "readonly"sv,  "restrict"sv,
-                   "return"sv,     "sample"sv,        "shared"sv,    "smooth"sv,
-                   "struct"sv,     "subroutine"sv,    "switch"sv,    "true"sv,
-                   "uint"sv,       "uniform"sv,       "varying"sv,   "void"sv,
-                   "volatile"sv,   "while"sv,         "writeonly"sv});
+// A binding's accessor is a macro of one argument, which the preprocessor sees only before a parenthesis: it would
+// take the place of the words in the first two lists, and of no others.
 
-/// Words that GLSL keeps and gives no meaning.
-constexpr auto glsl_reserved = std::to_array(
-    {"active"sv,    "asm"sv,    "cast"sv,      "class"sv,    "common"sv, "enum"sv,      "extern"sv,
-     "external"sv,  "filter"sv, "fixed"sv,     "goto"sv,     "half"sv,   "inline"sv,    "input"sv,
-     "interface"sv, "long"sv,   "namespace"sv, "noinline"sv, "output"sv, "partition"sv, "public"sv,
-     "resource"sv,  "short"sv,  "sizeof"sv,    "static"sv,   "superp"sv, "template"sv,  "this"sv,
-     "typedef"sv,   "union"sv,  "unsigned"sv,  "using"sv});
+/// Words of the language that may stand before a parenthesis, beside the types; and a macro of glslang's.
+constexpr std::string_view glsl_calls = R"(
+VULKAN bool case defined do double else float for if int layout main return subroutine switch uint while
+)";
 
-/// Functions, which a binding's accessor would stand in front of.
-constexpr auto glsl_functions = std::to_array({"abs"sv,
-                                               "acos"sv,
-                                               "acosh"sv,
-                                               "all"sv,
-                                               "any"sv,
-                                               "asin"sv,
-                                               "asinh"sv,
-                                               "atan"sv,
-                                               "atanh"sv,
-                                               "barrier"sv,
-                                               "bitCount"sv,
-                                               "bitfieldExtract"sv,
-                                               "bitfieldInsert"sv,
-                                               "bitfieldReverse"sv,
-                                               "ceil"sv,
-                                               "clamp"sv,
-                                               "cos"sv,
-                                               "cosh"sv,
-                                               "cross"sv,
-                                               "degrees"sv,
-                                               "determinant"sv,
-                                               "distance"sv,
-                                               "dot"sv,
-                                               "equal"sv,
-                                               "exp"sv,
-                                               "exp2"sv,
-                                               "faceforward"sv,
-                                               "findLSB"sv,
-                                               "findMSB"sv,
-                                               "floatBitsToInt"sv,
-                                               "floatBitsToUint"sv,
-                                               "floor"sv,
-                                               "fma"sv,
-                                               "fract"sv,
-                                               "frexp"sv,
-                                               "greaterThan"sv,
-                                               "greaterThanEqual"sv,
-                                               "groupMemoryBarrier"sv,
-                                               "imulExtended"sv,
-                                               "intBitsToFloat"sv,
-                                               "inverse"sv,
-                                               "inversesqrt"sv,
-                                               "isinf"sv,
-                                               "isnan"sv,
-                                               "ldexp"sv,
-                                               "length"sv,
-                                               "lessThan"sv,
-                                               "lessThanEqual"sv,
-                                               "log"sv,
-                                               "log2"sv,
-                                               "matrixCompMult"sv,
-                                               "max"sv,
-                                               "memoryBarrier"sv,
-                                               "memoryBarrierBuffer"sv,
-                                               "memoryBarrierShared"sv,
-                                               "min"sv,
-                                               "mix"sv,
-                                               "mod"sv,
-                                               "modf"sv,
-                                               "normalize"sv,
-                                               "not"sv,
-                                               "notEqual"sv,
-                                               "outerProduct"sv,
-                                               "packDouble2x32"sv,
-                                               "packHalf2x16"sv,
-                                               "packSnorm2x16"sv,
-                                               "packSnorm4x8"sv,
-                                               "packUnorm2x16"sv,
-                                               "packUnorm4x8"sv,
-                                               "pow"sv,
-                                               "radians"sv,
-                                               "reflect"sv,
-                                               "refract"sv,
-                                               "round"sv,
-                                               "roundEven"sv,
-                                               "sign"sv,
-                                               "sin"sv,
-                                               "sinh"sv,
-                                               "smoothstep"sv,
-                                               "sqrt"sv,
-                                               "step"sv,
-                                               "tan"sv,
-                                               "tanh"sv,
-                                               "transpose"sv,
-                                               "trunc"sv,
-                                               "uaddCarry"sv,
-                                               "uintBitsToFloat"sv,
-                                               "umulExtended"sv,
-                                               "unpackDouble2x32"sv,
-                                               "unpackHalf2x16"sv,
-                                               "unpackSnorm2x16"sv,
-                                               "unpackSnorm4x8"sv,
-                                               "unpackUnorm2x16"sv,
-                                               "unpackUnorm4x8"sv,
-                                               "usubBorrow"sv});
+/// Functions that may be called with one argument or none, and what the preamble calls.
+constexpr std::string_view glsl_functions = R"(
+abs acos acosh all any asin asinh atan atanh barrier bitCount bitfieldReverse ceil cos cosh degrees determinant
+exp exp2 findLSB findMSB floatBitsToInt floatBitsToUint floor fract groupMemoryBarrier intBitsToFloat inverse
+inversesqrt isinf isnan length log log2 memoryBarrier memoryBarrierBuffer memoryBarrierShared normalize not
+notEqual packDouble2x32 packHalf2x16 packSnorm2x16 packSnorm4x8 packUnorm2x16 packUnorm4x8 radians round
+roundEven sign sin sinh sqrt tan tanh transpose trunc uintBitsToFloat unpackDouble2x32 unpackHalf2x16
+unpackSnorm2x16 unpackSnorm4x8 unpackUnorm2x16 unpackUnorm4x8
+)";
 
-bool is_one_of(std::span<const std::string_view> words, std::string_view name) noexcept {
-  return std::ranges::find(words, name) != words.end();
+/// The other words that no variable may have as its name.
+constexpr std::string_view glsl_keywords = R"(
+active asm atomic_uint attribute break buffer cast centroid class coherent common const continue default demote
+discard enum extern external false filter fixed flat goto half highp in inline inout input interface invariant
+long lowp mediump namespace noinline nonprivate noperspective out output partition patch precise precision
+public readonly resource restrict sample shared short sizeof smooth static struct superp template this true
+typedef uniform union unsigned using varying void volatile writeonly
+)";
+
+/// Whether it is one of `words`, each of which stands between spaces or lines' ends.
+bool is_one_of(std::string_view words, std::string_view name) noexcept {
+  const auto parts = [&](std::size_t at) { return words[at] == ' ' || words[at] == '\n'; };
+  for (std::size_t at = words.find(name); at != words.npos; at = words.find(name, at + 1))
+    if (parts(at - 1) && parts(at + name.size())) return true;
+  return false;
 }
 
 bool take_front(std::string_view& text, std::string_view front) noexcept {
@@ -152,7 +60,8 @@ bool is_type(std::string_view name) noexcept {
   constexpr std::array opaque = {"sampler"sv, "image"sv, "texture"sv, "subpassInput"sv};
   constexpr std::array kinds = {"1D"sv, "2D"sv, "3D"sv, "Cube"sv, "Buffer"sv, "Shadow"sv};
   for (const std::string_view scalar : scalars)
-    if (std::string_view rest = name; take_front(rest, scalar) && is_one_of(widths, rest))
+    if (std::string_view rest = name;
+        take_front(rest, scalar) && std::ranges::find(widths, rest) != widths.end())
       return true;
   const auto is_extent = [](std::string_view text) {
     return text.size() == 1 && text[0] >= '2' && text[0] <= '4';
@@ -180,17 +89,19 @@ bool is_of_a_letter(const Shader& shader, std::string_view name) {
     for (const auto& [letter, dtype] : variant.types) {
       std::string_view rest = name;
       if (!take_front(rest, letter)) continue;
-      if (is_one_of(endings, rest) || (take_front(rest, "_IS_") && parse_dtype(rest))) return true;
+      if (std::ranges::find(endings, rest) != endings.end() ||
+          (take_front(rest, "_IS_") && parse_dtype(rest)))
+        return true;
     }
   return false;
 }
 
 /// The binding of which `name` is an accessor; empty if of none.
 std::string_view accessed(const Shader& shader, std::string_view name) {
+  constexpr std::array endings = {"_load"sv, "_load4"sv, "_store"sv, "_store4"sv};
   for (const ShaderBinding& binding : shader.bindings) {
     std::string_view rest = name;
-    if (take_front(rest, binding.name) &&
-        is_one_of(std::array{"_load"sv, "_load4"sv, "_store"sv, "_store4"sv}, rest))
+    if (take_front(rest, binding.name) && std::ranges::find(endings, rest) != endings.end())
       return binding.name;
   }
   return {};
@@ -217,11 +128,11 @@ std::optional<std::string> wrong_name(const Shader& shader) {
     if (is_of_a_letter(shader, name)) return quoted + " is a word of the preamble";
     if (const std::string_view x = accessed(shader, name); !x.empty())
       return quoted + " is the name of an accessor of '" + std::string{x} + "'";
-    if (is_one_of(glsl_keywords, name) || is_type(name) || name.starts_with("GL_"))
+    if (is_one_of(glsl_calls, name) || is_type(name) || name.starts_with("GL_"))
       return quoted + " is a word of GLSL";
-    if (is_binding ? is_one_of(glsl_functions, name) : is_one_of(glsl_reserved, name))
-      return quoted +
-             (is_binding ? " is a function of GLSL" : " is a word that GLSL keeps for itself");
+    if (is_binding && is_one_of(glsl_functions, name)) return quoted + " is a function of GLSL";
+    if (!is_binding && is_one_of(glsl_keywords, name))
+      return quoted + " is a word that GLSL keeps for itself";
     return {};
   };
   for (const ShaderBinding& binding : shader.bindings)

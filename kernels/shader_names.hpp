@@ -18,7 +18,8 @@ namespace stoker {
 /// What is wrong with a name of the shader's bindings, push fields or spec constants: it is no identifier, it is
 /// there twice, or the preamble or GLSL means something else by it. Nothing: all are good.
 ///
-/// Reserved words of GLSL that have no meaning ("input") may name a binding, whose accessors are macros.
+/// A binding may have the name of a keyword ("out", "input") or of a function of several arguments ("min"): its
+/// accessor x(i) is a macro of one argument, which no use of those words looks like.
 [[nodiscard]] std::optional<std::string> wrong_name(const Shader& shader);
 
 }  // namespace stoker

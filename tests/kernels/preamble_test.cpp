@@ -7,6 +7,7 @@
 #include "stoker/kernels/cases.hpp"
 #include "stoker/kernels/glsl/compiler.hpp"
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/shader_names.hpp"
 
 namespace stoker {
 namespace {
@@ -100,6 +101,23 @@ TEST(Preamble, names_of_buffers_and_parameters_are_the_shaders_own) {
         const auto compiled = compile_glsl(*shader, variant_of(dtype));
         EXPECT_TRUE(compiled.has_value()) << name << ": " << compiled.error().what();
       }
+  }
+}
+
+TEST(Preamble, buffers_may_have_names_that_no_text_writes_before_one_argument) {
+  for (const char* name : {"buffer", "in", "out", "inout", "sample", "patch", "shared", "filter",
+                           "min", "max", "step", "distance", "dot", "mix", "clamp"}) {
+    Shader shader = probe(std::string{R"(
+shared int q;
+void set(in int v, out int w) { w = v; }
+void main() { set(1, q); )"} +
+                          name + "(0) = x(0); }");
+    shader.bindings.push_back({name, "T", true});
+    EXPECT_EQ(wrong_name(shader), std::nullopt);
+    for (const DType dtype : {DType::f32, DType::u8, DType::bf16, DType::boolean}) {
+      const auto compiled = compile_glsl(shader, variant_of(dtype));
+      EXPECT_TRUE(compiled.has_value()) << name << ": " << compiled.error().what();
+    }
   }
 }
 

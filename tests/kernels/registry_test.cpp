@@ -125,11 +125,12 @@ TEST(KernelRegistry, refuses_names_by_which_a_shader_means_something_else) {
     for (const std::string& reason : {of_a_buffer(name), of_a_parameter(name)})
       EXPECT_TRUE(has(reason, "is a word of the preamble")) << name << ": " << reason;
   for (const char* name : {"main", "float", "uint", "vec3", "i16vec2", "dmat4x3", "uint8_t", "if",
-                           "sampler2D", "shared", "GL_EXT_buffer_reference", "VULKAN"})
+                           "sampler2D", "layout", "GL_EXT_buffer_reference", "VULKAN"})
     for (const std::string& reason : {of_a_buffer(name), of_a_parameter(name)})
       EXPECT_TRUE(has(reason, "is a word of GLSL")) << name << ": " << reason;
   EXPECT_TRUE(has(of_a_buffer("exp"), "is a function of GLSL"));
-  EXPECT_TRUE(has(of_a_parameter("input"), "is a word that GLSL keeps for itself"));
+  for (const char* name : {"input", "out", "shared"})
+    EXPECT_TRUE(has(of_a_parameter(name), "is a word that GLSL keeps for itself")) << name;
   for (const char* name : {"x_load", "x_load4", "x_store", "x_store4"})
     EXPECT_TRUE(has(of_a_parameter(name), "is the name of an accessor of 'x'")) << name;
   for (const char* name : {"T_OTHER", "T5", "TT", "exp", "vec5", "mat", "floats", "x_", "load"})
