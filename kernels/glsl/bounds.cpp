@@ -40,6 +40,9 @@ class Expansion {
 
   Result<void> check() {
     const Tokens all = tokens_of(source_.body);
+    for (const Token& token : all)
+      if (token.text.starts_with('"') && token.text.find('\\') != std::string::npos)
+        return refuse(token, "a `\\` in quotes");  // where the quotes end depends on it
     Tokens text;
     for (std::size_t i = 0; i < all.size();) {
       const std::size_t begin = i++;

@@ -25,7 +25,7 @@ inline constexpr std::size_t most_loops = 128;
 inline constexpr std::size_t most_nested_accessors = 8;
 
 /// compile_failed, with details as of compile(): the body has a macro with arguments, one with `##`, one that names
-/// itself, or one with a parenthesis too many. limit_exceeded with `limit`: it is too long, or nests too deep.
+/// itself, one with a parenthesis too many, or a `\` in quotes. limit_exceeded with `limit`: it is too long, or nests too deep.
 [[nodiscard]] Result<void> check_text(const Source& source);
 
 /// limit_exceeded with `limit`: a module has more calls or loops.

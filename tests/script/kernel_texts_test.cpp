@@ -78,6 +78,14 @@ TEST_F(TextsOfKernels, have_no_macros_that_make_macros) {
   EXPECT_NE(error.reason().find("write a function"), std::string_view::npos) << error.reason();
 }
 
+// The compiler may see the end of such quotes elsewhere, and with it the comments and lines after them.
+TEST_F(TextsOfKernels, have_no_quotes_that_hide_what_follows) {
+  EXPECT_EQ(outcome(R"('#define S "\\"/*"\n#define F(a) a a\nvoid main() {}\n//*/')"),
+            "compile_failed");
+  EXPECT_EQ(outcome(R"('#if !T_IS_FLOAT\n#error "for floats /*"\n#endif\nvoid main() {}')"),
+            "good");
+}
+
 TEST_F(TextsOfKernels, nest_accessors_a_few_times) {
   const auto nested = [&](const char* times) {
     return outcome("'void main() { y(0) = ' .. ('x(uint('):rep(" + std::string{times} +
