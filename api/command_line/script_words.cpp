@@ -15,6 +15,12 @@
 #include "verbs.hpp"
 
 namespace stoker::command_line {
+namespace {
+
+/// For what a script leaves behind.
+constexpr std::chrono::seconds grace{1};
+
+}  // namespace
 
 void ScriptWords::add_device(CLI::App& verb) {
   verb.add_option("--device", device,
@@ -75,9 +81,15 @@ ScriptOptions ScriptWords::options(std::size_t files,
   return script;
 }
 
+ScriptEnd::~ScriptEnd() {
+  if (end_ || interrupts_.received() == 0) return;
+  std::cout.flush();
+  interrupts_.end_at(Interrupts::End{.at = std::chrono::steady_clock::now() + grace,
+                                     .code = interrupted + interrupts_.received()});
+}
+
 ScriptEnd::ScriptEnd(Interrupts& interrupts, const ScriptWords& words) : interrupts_{interrupts} {
   if (words.time_limit_s == 0) return;
-  constexpr std::chrono::seconds grace{1};
   const Error error{"script", ErrorCode::deadline_exceeded,
                     "the script ran longer than its time limit, and what it did cannot be stopped"};
   end_ = Interrupts::End{

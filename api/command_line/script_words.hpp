@@ -38,11 +38,16 @@ struct ScriptWords {
 };
 
 /// Ends the process a second after the time limit of its script, if the script, its work or its device
-/// has not ended by then: what they wait for may never come.
+/// has not ended by then: what they wait for may never come. Ends it a second after its own destruction, too, if
+/// a signal has come: what the script left behind, such as the compiler of a kernel, may work for minutes.
 class ScriptEnd {
  public:
   /// The script starts now.
   ScriptEnd(Interrupts& interrupts, const ScriptWords& words);
+  /// All has been said; its host is about to be destroyed.
+  ~ScriptEnd();
+  ScriptEnd(const ScriptEnd&) = delete;
+  ScriptEnd& operator=(const ScriptEnd&) = delete;
   /// The script has ended and the process will answer `code`: at any time if that is `ok`.
   void has_come(int code);
 

@@ -1,6 +1,7 @@
 // Ctrl-C, at any time.
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -48,6 +49,21 @@ TEST_F(Interrupt, ends_a_command_whose_kernels_run) {
   process.signal(SIGINT);
   const CommandResult result = process.finish();
   EXPECT_EQ(result.exit_code, 130);
+  EXPECT_TRUE(contains(result.err, "cancelled")) << "a second signal ends it without a word";
+}
+
+// The compiler works for minutes, and nothing can tell it to stop.
+TEST_F(Interrupt, ends_a_command_that_compiles_a_kernel) {
+  const std::string none_cached = "// " + std::to_string(getpid());
+  const std::string text =
+      "float a' .. ('[1]'):rep(20000) .. '; void main() { y(stoker_index()) = 1.0; }";
+  CommandProcess process{
+      {"run", "-e", "kernel{name = 'f', glsl = '" + text + none_cached + "'}", "--device", "cpu"},
+      directory};
+  process.wait_until_it_has_a_thread("stoker-compile");
+  process.signal(SIGTERM);
+  const CommandResult result = process.finish();
+  EXPECT_EQ(result.exit_code, 143);
   EXPECT_TRUE(contains(result.err, "cancelled")) << "a second signal ends it without a word";
 }
 

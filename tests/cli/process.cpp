@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <thread>
@@ -90,6 +91,16 @@ void CommandProcess::wait_until_listening_for(int number) const {
     }
     std::this_thread::yield();
   }
+}
+
+void CommandProcess::wait_until_it_has_a_thread(std::string_view name) {
+  const std::string threads = "/proc/" + std::to_string(process_) + "/task";
+  for (std::error_code gone; !reap(WNOHANG); std::this_thread::yield())
+    for (const auto& thread : std::filesystem::directory_iterator{threads, gone}) {
+      std::ifstream file{thread.path() / "comm"};
+      std::string line;
+      if (std::getline(file, line) && line.starts_with(name)) return;
+    }
 }
 
 void CommandProcess::signal_until_ended(int number) {

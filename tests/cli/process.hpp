@@ -37,6 +37,8 @@ class CommandProcess {
   void signal(int number) const;
   /// Waits until the process has blocked a signal, to hear of it in another way.
   void wait_until_listening_for(int number) const;
+  /// Waits until the process has a thread whose name begins so, or has ended.
+  void wait_until_it_has_a_thread(std::string_view name);
   /// Sends the signal again and again until the process has ended: equal ones that wait are one.
   void signal_until_ended(int number);
   /// Waits for the process and reads nothing of what it writes.
