@@ -4,16 +4,16 @@
 //     ImageFolder flowers = image_folder("flowers");
 //
 // Classes are the folders in alphabetical order, from 0; pictures are the .png, .jpg and .jpeg
-// files in each, in alphabetical order. Other files and deeper folders are left alone. A row's
-// input is u8 [height, width, channels] as image_io.hpp decodes it, its target the class, s32
-// []. A picture is decoded when its row is read, every time.
+// files in each, in alphabetical order. Other files and deeper folders are ignored. A row's input
+// is u8 [height, width, channels] as image_io.hpp decodes it; its target is the class, s32 []. A
+// picture is decoded each time its row is read.
 //
-// All pictures must have the size and channels of the first one: nothing is resized. One that
-// differs is refused, by name, when it is read.
+// All pictures must have the size and channels of the first one: nothing is resized. Reading one
+// that differs throws an Error with its name.
 //
-// Threads: any; rows are read on any thread, on several at once. Errors are thrown: not_found
-// (folder), invalid_argument (no pictures), shape_mismatch (a picture of another size), and what
-// load_image() says (details file).
+// Threads: any; rows are read on any thread, on several at once. Throws not_found (folder),
+// invalid_argument (no pictures), shape_mismatch (a picture of another size), and what load_image()
+// reports (details file).
 #pragma once
 
 #include <filesystem>

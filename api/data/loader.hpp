@@ -4,22 +4,22 @@
 //     for (std::int64_t n = 0; n < 10; ++n)
 //       for (const Batch& batch : loader.epoch(n)) train(batch.inputs[0], batch.targets[0]);
 //
-// Seed and epoch alone decide the order, whatever the number of workers. An epoch that ended
-// early is gone on with by its position, which two numbers describe:
+// Seed and epoch alone decide the order, whatever the number of workers. An interrupted epoch can
+// be resumed from its position, a pair of numbers:
 //
 //     Epoch epoch = loader.epoch(3);
 //     while (auto batch = epoch.next()) … epoch.position() …
 //     Epoch rest = loader.resume(position);
 //
-// Threads: a Loader is immutable, any thread. An Epoch belongs to one thread at a time; it starts
-// threads of its own, because readers block on files, which an executor's threads must not. They
-// make the batches, also call map_rows and map, and have at most `prefetch` batches begun that
-// nobody took. Dropping an Epoch at any moment stops them, and waits for the batches that are
-// just being made. next() waits, so not on a host's event loop. Batches live on the device that
-// was current_device() when the epoch began.
-// Errors are thrown: invalid_parameter for options, invalid_argument for a set without rows or a
-// position that is not there. What a source or map throws comes out of next() in its batch's place;
-// nothing comes after it. In a child of fork() next() throws forked_process.
+// Threads: a Loader is immutable; use it from any thread. An Epoch belongs to one thread at a time.
+// It starts its own worker threads, because readers block on files, which executor threads must not
+// do. The workers make the batches and call map_rows and map; at most `prefetch` batches are in
+// progress or waiting to be taken. Destroying an Epoch stops the workers and blocks until the
+// batches in progress are done. next() blocks, so do not call it on a host's event loop. Batches
+// live on the device that was current_device() when the epoch began. Throws invalid_parameter for
+// options, invalid_argument for a dataset without rows or a position out of range. next() rethrows
+// what a source or map threw, in place of that batch, which is then the last. In a child of fork()
+// next() throws forked_process.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ template <class V> void visit_tensors(Batch& batch, V&& visitor) {
   visitor(batch.targets);
 }
 
-/// The next batch to come.
+/// Identifies the next batch.
 struct LoaderPosition {
   std::int64_t epoch = 0;
   std::int64_t batch = 0;
@@ -53,27 +53,29 @@ struct LoaderPosition {
 struct LoaderOptions {
   std::int64_t batch_size = 32;
   bool shuffle = true;
-  bool drop_last = false;  ///< leave out a last batch that is smaller; else it is kept
-  std::optional<std::uint64_t> seed = {};  ///< none given: another one for each loader
-  std::int64_t prefetch = 2;               ///< batches made ahead; 0: none, and no threads
-  std::int64_t workers = 1;  ///< threads that make them; no more than prefetch are of use
-  /// Changes the bytes, and their specs, before they go to the device. Called on several threads at
-  /// once if there are several workers; whatever is random there should come from the position.
+  bool drop_last = false;                  ///< skip the last batch if it is smaller
+  std::optional<std::uint64_t> seed = {};  ///< default: a different seed for each loader
+  std::int64_t prefetch = 2;               ///< batches prepared ahead; 0: none, and no threads
+  std::int64_t workers = 1;  ///< threads that prepare batches; more than `prefetch` are of no use
+  /// Changes the bytes and their specs before they go to the device. Called on several threads at
+  /// once if there are several workers. Derive randomness from the position, to keep runs
+  /// reproducible.
   std::function<void(HostRows& rows, const LoaderPosition& where)> map_rows = {};
-  /// The same with tensors.
+  /// Changes the tensors of a batch, under the same rules.
   std::function<Batch(Batch batch, const LoaderPosition& where)> map = {};
 };
 
-/// The batches of one epoch, each of them once.
+/// The batches of one epoch, each returned once.
 class Epoch {
  public:
   Epoch(Epoch&&) noexcept;
   Epoch& operator=(Epoch&&) noexcept;
   ~Epoch();
 
-  /// The next batch, or nothing at the end.
+  /// Returns the next batch, or nullopt at the end. Blocks.
   [[nodiscard]] std::optional<Batch> next();
-  /// After the last batch: the next epoch's begin.
+  /// The position of the batch that next() returns; after the last one, the start of the next
+  /// epoch.
   [[nodiscard]] LoaderPosition position() const;
 
   class Iterator {
@@ -109,15 +111,15 @@ class Loader {
  public:
   explicit Loader(Dataset data, LoaderOptions options = {});
 
-  /// How many batches an epoch has.
+  /// The number of batches in an epoch.
   [[nodiscard]] std::int64_t batches() const noexcept;
-  /// To make the same loader again.
+  /// The seed in use: pass it to make the same loader again.
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
   [[nodiscard]] const Dataset& data() const noexcept { return data_; }
   [[nodiscard]] const LoaderOptions& options() const noexcept { return *options_; }
 
   [[nodiscard]] Epoch epoch(std::int64_t number) const { return resume({number, 0}); }
-  /// An epoch from one of its batches on.
+  /// An epoch, starting at one of its batches.
   [[nodiscard]] Epoch resume(const LoaderPosition& from) const;
 
  private:
@@ -126,7 +128,7 @@ class Loader {
   std::uint64_t seed_;
 };
 
-/// Rows as tensors on current_device().
+/// Copies rows to tensors on current_device().
 [[nodiscard]] Batch to_batch(const HostRows& rows);
 /// All rows in one batch, in their order.
 [[nodiscard]] Batch whole_batch(const Dataset& data);

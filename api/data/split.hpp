@@ -1,11 +1,11 @@
-// One set of rows into two: to train with, and to validate with.
+// Splits a dataset in two: one part for training, one for validation.
 //
 //     auto [train, validation] = split({x, y}, {.val_split = 0.1, .seed = 7});
 //
-// Validation gets round(n·val_split) rows, halves away from zero, taken from the end after the
-// shuffle. Rows stay paired. Nothing is copied: both are views.
+// Validation gets round(n·val_split) rows (halves round away from zero), taken from the end after
+// the shuffle. Inputs stay paired with their targets. Nothing is copied: both parts are views.
 //
-// Threads: any. Errors are thrown: invalid_parameter for a share that is not in [0, 1].
+// Threads: any. Throws invalid_parameter for a share outside [0, 1].
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ namespace stoker::nn {
 
 struct SplitOptions {
   double val_split = 0.2;
-  bool shuffle = true;                     ///< off: the order stays
-  std::optional<std::uint64_t> seed = {};  ///< none given: another order each time
+  bool shuffle = true;                     ///< off: the order is kept
+  std::optional<std::uint64_t> seed = {};  ///< default: a different order each time
 };
 
 struct Split {

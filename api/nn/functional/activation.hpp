@@ -1,12 +1,12 @@
-// Functions that layers apply to their results.
+// Activation functions.
 //
 //     y = dense(x, 16, {.activation = relu});
 //     y = dense(x, 16, {.activation = activations::LeakyRelu{.alpha = 0.2}});
 //     Activation function = activation("leaky_relu(alpha=0.2)");
 //
-// Each has a word; those with options have a struct of them, too.
+// Each has a function that names it; those with options also have a struct.
 //
-// None of them, nor their gradients, is NaN for a finite x.
+// For a finite x neither an activation nor its gradient is NaN.
 //
 // Pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter for options.
 #pragma once
@@ -22,7 +22,7 @@ namespace stoker::nn {
 
 using Activation = std::function<Tensor(const Tensor&)>;
 
-/// What a layer has for one.
+/// How a layer's options name an activation.
 using ActivationName = Choice<struct ActivationFamily>;
 
 /// max(x, 0) + min(alpha·expm1(x/alpha), 0); alpha is not 0.
@@ -33,11 +33,11 @@ using ActivationName = Choice<struct ActivationFamily>;
 [[nodiscard]] inline ActivationName exp() { return "exp"; }
 /// x·Φ(x), exact (Hendrycks and Gimpel, arXiv:1606.08415).
 [[nodiscard]] inline ActivationName gelu() { return "gelu"; }
-/// alpha·x + beta within [0, 1]; others have beta 0.5.
+/// alpha·x + beta, clamped to [0, 1]. Here beta is 0.2 by default; other libraries use 0.5.
 [[nodiscard]] inline ActivationName hard_sigmoid() { return "hard_sigmoid"; }
 /// x·hard_sigmoid(x).
 [[nodiscard]] inline ActivationName hard_silu() { return "hard_silu"; }
-/// x within [-1, 1].
+/// x clamped to [-1, 1].
 [[nodiscard]] inline ActivationName hard_tanh() { return "hard_tanh"; }
 /// x where x > 0, else alpha·x.
 [[nodiscard]] inline ActivationName leaky_relu() { return "leaky_relu"; }
@@ -47,13 +47,13 @@ using ActivationName = Choice<struct ActivationFamily>;
 [[nodiscard]] inline ActivationName log_sigmoid() { return "log_sigmoid"; }
 /// log(softmax(x)).
 [[nodiscard]] inline ActivationName log_softmax() { return "log_softmax"; }
-/// log Σ exp(x) along the axis, which stays with an extent of 1.
+/// log Σ exp(x) along the axis, which is kept with extent 1.
 [[nodiscard]] inline ActivationName log_sumexp() { return "log_sumexp"; }
 /// x·tanh(softplus(x)) (Misra, arXiv:1908.08681).
 [[nodiscard]] inline ActivationName mish() { return "mish"; }
 /// max(x, 0).
 [[nodiscard]] inline ActivationName relu() { return "relu"; }
-/// max(x, 0), and at most 6.
+/// min(max(x, 0), 6).
 [[nodiscard]] inline ActivationName relu6() { return "relu6"; }
 /// gamma·elu (Klambauer et al., arXiv:1706.02515).
 [[nodiscard]] inline ActivationName selu() { return "selu"; }
@@ -133,12 +133,12 @@ template <KindName Kind, class V> void visit_options(AlongAxisOf<Kind>& o, V&& v
 
 }  // namespace activations
 
-/// Linear for none.
+/// An empty name gives linear.
 [[nodiscard]] Activation activation(const ActivationName& wanted);
-/// All, by name.
+/// All activations, sorted by name.
 [[nodiscard]] std::vector<NamedKind> activation_kinds();
 
-/// log(1 + exp(x)); neither overflows nor loses what is small.
+/// log(1 + exp(x)), without overflow and accurate for very negative x.
 [[nodiscard]] Tensor softplus(const TensorLike& x);
 
 }  // namespace stoker::nn

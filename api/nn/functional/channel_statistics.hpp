@@ -1,10 +1,10 @@
-// What normalising layers share: where channels lie, the statistics of the rest, and what is learnt
-// anew for each channel.
+// What normalization layers share: the channel axis, the statistics over the other axes, and the
+// learned scale and shift of each channel.
 //
 //     y = (x − mean) / sqrt(variance + epsilon) · gamma + beta
 //
-// The option channel_index is the axis of channels, −1 or the last by default; gamma and beta are
-// [channels]. Variances are those of populations.
+// The option channel_index is the channel axis, by default −1 (the last); gamma and beta are
+// [channels]. Variances are population variances (ddof 0).
 //
 // Pure functions; any thread. Errors are thrown: shape_mismatch, invalid_parameter.
 #pragma once
@@ -17,11 +17,11 @@
 
 namespace stoker::nn::layers {
 
-/// The axis of channels of such an input, from the front. Throws if there is none, or it is the
-/// batch.
+/// The channel axis of an input of shape `x`, counted from the front. Throws if there is no such
+/// axis, or if it is the batch axis.
 [[nodiscard]] std::int64_t channel_axis(const char* op, const Shape& x, std::int64_t channel_index);
 
-/// gamma and beta.
+/// Declares gamma and beta.
 template <class O>
 [[nodiscard]] std::vector<VariableSpec> scale_and_shift(const char* op, const Shape& x,
                                                         const O& options) {
@@ -29,18 +29,19 @@ template <class O>
   return {{"gamma", shape, options.gamma_initializer}, {"beta", shape, options.beta_initializer}};
 }
 
-/// [channels] so that it broadcasts to x.
+/// Reshapes [channels] so that it broadcasts to x.
 [[nodiscard]] Tensor along_channels(const Tensor& values, const Tensor& x, std::int64_t axis);
-/// y · gamma + beta, in the dtype that the layer's input and gamma have together.
+/// y · gamma + beta, in the merged dtype of the layer's input and gamma.
 [[nodiscard]] Tensor scaled_and_shifted(const LayerCall& call, const Tensor& y, std::int64_t axis);
 
 struct Moments {
   Tensor mean;
   Tensor variance;
 };
-/// Over axes, which stay with extents of 1; in f32 at least, because f16 would overflow.
+/// Mean and variance over `axes`, which are kept with extent 1. Computed in f32 or wider, because
+/// f16 would overflow.
 [[nodiscard]] Moments moments(const Tensor& x, const std::vector<std::int64_t>& axes);
-/// In f32 at least: scaled_and_shifted() rounds, once.
+/// (x − mean) / sqrt(variance + epsilon) in f32 or wider; only scaled_and_shifted() rounds.
 [[nodiscard]] Tensor normalized(const Tensor& x, const Moments& of, double epsilon);
 
 template <class O, class V> void visit_gamma(O& o, V&& visit) {
@@ -52,7 +53,7 @@ template <class O, class V> void visit_epsilon(O& o, V&& visit) {
 template <class O, class V> void visit_channel_index(O& o, V&& visit) {
   visit("channel_index", o.channel_index, anything, "the axis of channels");
 }
-/// Those, and beta_initializer.
+/// gamma_initializer, beta_initializer, epsilon and channel_index.
 template <class O, class V> void visit_normalization(O& o, V&& visit) {
   visit_gamma(o, visit);
   visit("beta_initializer", o.beta_initializer, anything, "how the summands begin");

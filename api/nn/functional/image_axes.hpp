@@ -1,5 +1,5 @@
-// Where batch, space and channels lie in what image layers take: [batch, space…, channels], or with
-// channels="first" [batch, channels, space…]. One to three axes of space.
+// The axis order of image layers' inputs: [batch, space…, channels], or [batch, channels, space…]
+// with channels="first". There are one to three spatial axes.
 //
 // Pure functions; any thread. Errors are thrown: shape_mismatch, invalid_parameter.
 #pragma once
@@ -15,47 +15,48 @@
 
 namespace stoker::nn {
 
-/// Where channels lie.
+/// The position of the channel axis.
 enum class Channels : std::uint8_t { last, first };
 
-/// The option "padding": none, or zeros so that the extents stay.
+/// The option "padding": none, or zeros that keep the extents.
 inline constexpr PadRule valid = PadRule::valid;
 inline constexpr PadRule same = PadRule::same;
 
 struct ImageAxes {
-  std::size_t space = 2;  ///< how many axes of space
+  std::size_t space = 2;  ///< number of spatial axes
   bool channels_last = true;
 
-  /// Of an input of that shape. `op` is in what is thrown.
+  /// The axes of an input of that shape. `op` names the layer in errors.
   [[nodiscard]] static ImageAxes of(std::string_view op, const Shape& x, Channels channels);
 
   [[nodiscard]] std::int64_t channel_axis() const noexcept {
     return channels_last ? static_cast<std::int64_t>(space) + 1 : 1;
   }
-  /// How many channels a tensor of that shape has.
+  /// The number of channels of a tensor of that shape.
   [[nodiscard]] std::int64_t channels(const Shape& x) const {
     return x[static_cast<std::size_t>(channel_axis())];
   }
-  /// The axes of space, in order.
+  /// The spatial axes, in order.
   [[nodiscard]] Axes space_axes() const;
-  /// For conv(): batch, channels, space… of the input, and of the output.
+  /// The permutation for conv(): batch, channels, space…, of the input and of the output.
   [[nodiscard]] Axes permutation() const;
-  /// conv() of such inputs with a kernel [space…, channels in one group, units]; the rest is unset.
+  /// Options for conv() with such inputs and a kernel [space…, channels per group, units]; only the
+  /// permutations are set.
   [[nodiscard]] ConvOptions conv_options() const;
   /// y + bias, one number for each channel.
   [[nodiscard]] Tensor with_bias(const Tensor& y, const Tensor& bias) const;
-  /// A list for space as one for all axes, with `other` for batch and channels.
+  /// Extends a list for the spatial axes to all axes, with `other` for batch and channels.
   [[nodiscard]] Axes spread(const Axes& of_space, std::int64_t other) const;
 
-  /// The option `name`, which has one integer for each axis of space, or one for all. Throws unless
-  /// each is at least 1.
+  /// Expands the option `name`, which has one integer for each spatial axis or one for all. Throws
+  /// unless each is at least 1.
   [[nodiscard]] Axes list(std::string_view op, std::string_view name, const Extents& extents) const;
-  /// What lies before and behind each axis of space.
+  /// Padding before and after each spatial axis.
   using Edges = std::vector<std::pair<std::int64_t, std::int64_t>>;
-  /// Of the option `name`, which has two integers for each axis of space.
+  /// Reads the option `name`, which has two integers for each spatial axis.
   [[nodiscard]] Edges edges(std::string_view op, std::string_view name,
                             const Extents& extents) const;
-  /// The option "padding"; or the edges of the option "pads", if it is not empty.
+  /// The edges of the option "pads" if it is not empty, else the option "padding".
   using Padding = std::variant<PadRule, Edges>;
   [[nodiscard]] Padding padding(std::string_view op, PadRule given, const Extents& pads) const;
 };
@@ -77,8 +78,8 @@ template <class O, class V> void visit_padding(O& o, V&& visit) {
   visit("pads", o.pads, anything, "instead of padding: before and behind each axis of space");
 }
 
-/// Those of a layer that convolves: kernel_size, strides, padding, pads, input_dilation,
-/// kernel_dilation and channels; its kernel's, and its activation.
+/// The options of a convolution layer: kernel_size, strides, padding, pads, input_dilation,
+/// kernel_dilation, channels, those of the kernel (visit_kernel()), and activation.
 template <class O, class V> void visit_convolution(O& o, V&& visit) {
   visit("kernel_size", o.kernel_size, anything, of_space);
   visit("strides", o.strides, anything, of_space);

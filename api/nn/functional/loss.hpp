@@ -1,13 +1,13 @@
-// Losses as options: what training makes smaller.
+// Losses, chosen as options.
 //
 //     Loss huber = loss(losses::Huber{.delta = 0.5});
 //     Model model{network, {.loss = losses::CrossEntropy{.label_smoothing = 0.1}}};
 //
-// Each is a function of losses.hpp with its options but for tensors, and with a reduction over rows and what else
-// is left. As text: "huber(delta=0.5)".
+// Each is a function of losses.hpp with its options (except tensors), reduced to a scalar over rows
+// and any other remaining axes. As text: "huber(delta=0.5)".
 //
-// Pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter for options, and
-// when it is called what losses.hpp says.
+// Pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter for
+// options; calling a loss throws what losses.hpp lists.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@
 namespace stoker::nn {
 
 struct Loss {
-  std::string text;  ///< what it was made from
-  /// A scalar, f32, or f64 of f64 predictions.
+  std::string text;  ///< the text it was made from
+  /// Returns a scalar: f64 for f64 predictions, else f32.
   std::function<Tensor(const Tensor& target, const Tensor& prediction)> of;
 };
 
@@ -37,7 +37,7 @@ template <class O, class V> void visit_reduction(O& o, V&& visit) {
         one_of<Reduction>({{"mean", Reduction::mean}, {"sum", Reduction::sum}}), "over rows");
 }
 
-/// Those that have no other options.
+/// Losses without options of their own.
 template <KindName Kind> struct LossOf {
   using Family = LossName;
   static constexpr const char* kind = Kind.text;
@@ -90,7 +90,7 @@ template <class V> void visit_options(CategoricalCrossEntropy& o, V&& visit) {
   visit_categorical(o, visit);
 }
 
-/// The same, from logits (ExBurn's).
+/// categorical_cross_entropy with from_logits = true by default, as in ExBurn.
 struct CrossEntropy {
   using Family = LossName;
   static constexpr const char* kind = "cross_entropy";
@@ -139,7 +139,7 @@ template <class V> void visit_options(Huber& o, V&& visit) {
   visit_reduction(o, visit);
 }
 
-/// The prediction is [.., 2], both scores.
+/// The prediction is [.., 2]: both scores.
 struct MarginRanking {
   using Family = LossName;
   static constexpr const char* kind = "margin_ranking";

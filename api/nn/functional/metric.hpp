@@ -1,17 +1,18 @@
-// Metrics as options, and what they come to over many batches.
+// Metrics, chosen as options, and their totals over many batches.
 //
 //     Metric accuracy = metric(metrics::Accuracy{});
 //     MetricTotal total{accuracy};
 //     for (…) total.add(values of accuracy.counts(target, prediction));
 //     double share = total.value();
 //
-// Each is a function of metrics.hpp with its options; as text: "precision(threshold=0.7)". What is added up over
-// batches is what each counts, so that the value is that of all rows at once, whatever the sizes of batches:
-// precision comes from all TP and FP. With Accumulate::running_average it is the mean of the values of batches
-// instead, with running_sum their sum.
+// Each is a function of metrics.hpp with its options; as text: "precision(threshold=0.7)". By
+// default its counts are summed over batches, so the value is exact whatever the batch sizes:
+// precision is computed from all TP and FP. Accumulate::running_average takes the mean of the
+// batches' values instead, running_sum their sum.
 //
-// Values; a MetricTotal belongs to one thread at a time, all else is for any. Errors are thrown:
-// not_found for a name, invalid_parameter for options, and when it is called what metrics.hpp says.
+// Threads: a MetricTotal belongs to one thread at a time; all else may be used from any thread.
+// Errors are thrown: not_found for a name, invalid_parameter for options; calling a metric throws
+// what metrics.hpp lists.
 #pragma once
 
 #include <functional>
@@ -25,12 +26,12 @@
 namespace stoker::nn {
 
 struct Metric {
-  std::string text;  ///< what it was made from
-  /// Of one batch, a scalar float.
+  std::string text;  ///< the text it was made from
+  /// The metric of one batch: a scalar float.
   std::function<Tensor(const Tensor& target, const Tensor& prediction)> of;
-  /// What is added up over batches: scalars, always as many.
+  /// The scalars that are summed over batches; their number is constant.
   std::function<std::vector<Tensor>(const Tensor& target, const Tensor& prediction)> counts;
-  /// What their sums come to.
+  /// The metric's value for these sums.
   std::function<double(std::span<const double> sums)> value;
 };
 
@@ -39,18 +40,19 @@ using MetricName = Choice<struct MetricFamily>;
 /// All, by name.
 [[nodiscard]] std::vector<NamedKind> metric_kinds();
 
-/// The mean of the values of batches, each counting the same; their sum.
+/// The unweighted mean of the batches' values, and their sum.
 [[nodiscard]] Metric running_average(const Metric& of);
 [[nodiscard]] Metric running_sum(const Metric& of);
 
-/// The sums so far.
+/// A metric's running sums over batches.
 class MetricTotal {
  public:
   explicit MetricTotal(Metric metric) : metric_{std::move(metric)} {}
 
-  /// The values of counts() of one batch. Throws invalid_argument if they are more or fewer than before.
+  /// Adds the values of counts() for one batch. Throws invalid_argument if their number differs
+  /// from before.
   void add(std::span<const double> counts);
-  /// 0 if there was nothing.
+  /// The metric over all batches so far; 0 before the first.
   [[nodiscard]] double value() const;
   [[nodiscard]] const Metric& metric() const noexcept { return metric_; }
 
@@ -61,7 +63,7 @@ class MetricTotal {
 
 namespace metrics {
 
-/// What is added up over batches.
+/// How a metric is accumulated over batches.
 enum class Accumulate : std::uint8_t { exact, running_average, running_sum };
 
 template <class O, class V> void visit_accumulate(O& o, V&& visit) {
@@ -103,7 +105,7 @@ template <class V> void visit_options(MeanAbsoluteError& o, V&& visit) {
   visit_accumulate(o, visit);
 }
 
-/// Of yes and no.
+/// Metrics of binary predictions.
 template <KindName Kind> struct MetricOf {
   using Family = MetricName;
   static constexpr const char* kind = Kind.text;

@@ -1,4 +1,4 @@
-// How good predictions are, in numbers for people. They have no useful gradients: see losses.hpp.
+// Metrics: how good predictions are. They have no useful gradients: to train, see losses.hpp.
 //
 //     Tensor share = metrics::accuracy(labels, logits).value();      // of one batch
 //     auto [right, rows] = metrics::accuracy(labels, logits);        // to add up over batches
@@ -6,8 +6,8 @@
 // Each metric is a ratio. Over several batches, numerators and denominators are summed first, so the result
 // is exact. metric.hpp chooses metrics by name and adds them up.
 //
-// A prediction says yes where it is above `threshold`, a target where it is above 0.5; both have the same
-// shape, but for a last axis of 1.
+// A prediction is positive where it is above `threshold`, a target where it is above 0.5. Both have
+// the same shape, except that a last axis of 1 may be missing.
 //
 // Pure functions; any thread. Errors are thrown: shape_mismatch, dtype_mismatch, invalid_parameter.
 #pragma once
@@ -16,21 +16,21 @@
 
 namespace stoker::nn::metrics {
 
-/// Scalars: u32, or of mean_absolute_error a float and u32.
+/// Scalars: both u32; for mean_absolute_error a float and a u32.
 struct Fraction {
   Tensor part;
   Tensor whole;
-  /// part / whole as a float, and 0 of nothing.
+  /// part / whole as a float; 0 if whole is 0.
   [[nodiscard]] Tensor value() const;
 };
 
-/// Rows whose class is the predicted one. With predictions [rows…, classes] it is the largest, and the
-/// target is one-hot or the index (class_index.hpp); an index that is no class is never right. With
-/// predictions [rows…, 1] or [rows] it is yes or no: above 0.5, or above 0 from logits.
+/// The share of rows whose class is predicted correctly. With predictions [rows…, classes] the
+/// predicted class is the largest, and the target is one-hot or an index (class_index.hpp); an
+/// index out of range is never right. Predictions [rows…, 1] or [rows] are binary: positive above
+/// 0.5, or above 0 from logits.
 [[nodiscard]] Fraction accuracy(const Tensor& target, const Tensor& prediction,
                                 bool from_logits = false);
-/// Rows whose class is one of the k that are predicted most; classes that are equal share the better
-/// place.
+/// The share of rows whose class is among the k largest predictions; ties share the better rank.
 [[nodiscard]] Fraction top_k_categorical_accuracy(const Tensor& target, const Tensor& prediction,
                                                   std::int64_t k = 5);
 
@@ -45,20 +45,20 @@ struct Fraction {
                                      double threshold = 0.5);
 
 // And how often among those --------------------------------------------------------------------------
-/// Of what was predicted: TP / (TP + FP).
+/// TP / (TP + FP).
 [[nodiscard]] Fraction precision(const Tensor& target, const Tensor& prediction,
                                  double threshold = 0.5);
-/// Of what is so: TP / (TP + FN).
+/// TP / (TP + FN).
 [[nodiscard]] Fraction recall(const Tensor& target, const Tensor& prediction,
                               double threshold = 0.5);
-/// recall().
+/// The same as recall().
 [[nodiscard]] Fraction sensitivity(const Tensor& target, const Tensor& prediction,
                                    double threshold = 0.5);
-/// Of what is not so: TN / (TN + FP).
+/// TN / (TN + FP).
 [[nodiscard]] Fraction specificity(const Tensor& target, const Tensor& prediction,
                                    double threshold = 0.5);
 
-/// Σ|p - t| of all elements; the whole is how many there are.
+/// part: Σ|p - t| over all elements; whole: their number.
 [[nodiscard]] Fraction mean_absolute_error(const Tensor& target, const Tensor& prediction);
 
 }  // namespace stoker::nn::metrics
