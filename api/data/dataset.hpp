@@ -85,7 +85,7 @@ using RowFunction = std::function<void(std::int64_t row, const RowsInto& into)>;
 /// A dataset of rows in host memory.
 [[nodiscard]] Dataset dataset_from_memory(HostRows rows);
 
-/// What a set is: how many rows, and dtypes and shapes including the row axis.
+/// The number of rows, and the specs of the arrays including the row axis.
 struct DatasetStats {
   std::int64_t num_samples = 0;
   std::vector<TensorSpec> inputs;

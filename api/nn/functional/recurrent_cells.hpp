@@ -1,4 +1,5 @@
-// Recurrent networks as functions: what one step computes, and many steps one after the other.
+// Recurrent networks as functions: cells, which compute one step, and loops that unroll them over a
+// sequence.
 //
 //     const LstmWeights w{input_kernel, hidden_kernel, bias};
 //     const auto [sequence, last] = dynamic_unroll(
@@ -6,14 +7,13 @@
 //         xs, LstmState{c, h});                            // xs: [batch, time, features]
 //
 // A state is a structure of tensors (structure.hpp) whose first axis is the batch, with a member
-// `h`: what the step gives out. A cell gives the next state for a state and one element of the
-// sequence; one of the program's own does as well as those below.
+// `h`: the step's output. A cell maps a state and one element of the sequence to the next state;
+// user-defined cells work like those below.
 //
-// The gates lie side by side along the last axis of every kernel and bias, in the order that their
-// weights tell. What the input adds to them does not depend on the state, so that it can be had for
-// all steps in one product: projected() of the whole sequence (projection.hpp), then unroll the
-// second half of a cell, lstm_step() or gru_step(). That is how the layers of layers/recurrent.cpp
-// do it.
+// The gates are concatenated along the last axis of every kernel and bias, in the order given at
+// the weights. The input's part of the gates does not depend on the state, so one product can
+// compute it for all steps: call projected() on the whole sequence (projection.hpp), then unroll
+// only the second half of the cell, lstm_step() or gru_step(). layers/recurrent.cpp does so.
 //
 // Formulas: Hochreiter and Schmidhuber, "Long short-term memory", 1997, with the forget gate of
 // Gers et al., 2000; Chung et al., arXiv:1412.3555; Shi et al., arXiv:1506.04214 without its
@@ -34,7 +34,7 @@
 
 namespace stoker::nn {
 
-/// What a gate and a candidate go through.
+/// The functions applied to gates and to candidates.
 struct GateFunctions {
   Activation gate = &stoker::sigmoid;
   Activation activation = &stoker::tanh;
@@ -43,8 +43,8 @@ struct GateFunctions {
 // LSTM -------------------------------------------------------------------------------------------
 
 struct LstmState {
-  Tensor c;  ///< [batch, units], what it remembers
-  Tensor h;  ///< [batch, units], what it shows
+  Tensor c;  ///< [batch, units], the cell state
+  Tensor h;  ///< [batch, units], the output
 };
 template <class Visitor> void visit_tensors(LstmState& state, Visitor&& visit) {
   visit(state.c);
@@ -58,11 +58,11 @@ struct LstmWeights {
   Tensor bias = {};      ///< [4·units]
 };
 
-/// c' = f·c + i·g and h' = o·activation(c'), where g goes through the activation, the others
-/// through the gate function.
+/// c' = f·c + i·g and h' = o·activation(c'). The activation is applied to g, the gate function to
+/// the other gates.
 [[nodiscard]] LstmState lstm_cell(const Tensor& x, const LstmState& state,
                                   const LstmWeights& weights, const GateFunctions& functions = {});
-/// The same where the input's part of the gates, [batch, 4·units], is known.
+/// The same, given the input's part of the gates, [batch, 4·units].
 [[nodiscard]] LstmState lstm_step(const Tensor& from_input, const LstmState& state,
                                   const Tensor& hidden_kernel, const GateFunctions& functions = {});
 
@@ -78,13 +78,13 @@ struct GruWeights {
   Tensor input_kernel;      ///< [features, 3·units]
   Tensor hidden_kernel;     ///< [units, 3·units]
   Tensor bias = {};         ///< [3·units]
-  Tensor hidden_bias = {};  ///< [units], of the candidate's hidden part, which r multiplies
+  Tensor hidden_bias = {};  ///< [units], added to the candidate's hidden part, which r multiplies
 };
 
 /// n = activation(x·W + b + r·(h·U + hidden bias)) and h' = (1 - z)·n + z·h.
 [[nodiscard]] GruState gru_cell(const Tensor& x, const GruState& state, const GruWeights& weights,
                                 const GateFunctions& functions = {});
-/// The same where the input's part of the gates, [batch, 3·units], is known.
+/// The same, given the input's part of the gates, [batch, 3·units].
 [[nodiscard]] GruState gru_step(const Tensor& from_input, const GruState& state,
                                 const Tensor& hidden_kernel, const Tensor& hidden_bias = {},
                                 const GateFunctions& functions = {});
@@ -98,7 +98,7 @@ struct ConvLstmWeights {
   Tensor bias = {};      ///< [4·units]
 };
 
-/// Strides and padding are those of the input's convolution; the state's keeps its extents.
+/// Strides and padding apply to the input's convolution; the state's convolution keeps the extents.
 struct ConvLstmOptions {
   std::optional<Axes> strides = {};  ///< one for each spatial axis; default 1
   PadRule padding = PadRule::same;
@@ -106,12 +106,12 @@ struct ConvLstmOptions {
   GateFunctions functions = {};
 };
 
-/// As lstm_cell() with convolutions for products; the forget gate is gate(f + 1). One to three
-/// spatial axes.
+/// As lstm_cell(), with convolutions instead of products; the forget gate is gate(f + 1). One to
+/// three spatial axes.
 [[nodiscard]] LstmState conv_lstm_cell(const Tensor& x, const LstmState& state,
                                        const ConvLstmWeights& weights,
                                        const ConvLstmOptions& options = {});
-/// The input's part of the gates, of [batch, spatial…, channels].
+/// The input's part of the gates, for x [batch, spatial…, channels].
 [[nodiscard]] Tensor conv_lstm_gates(const Tensor& x, const Tensor& input_kernel,
                                      const Tensor& bias = {}, const ConvLstmOptions& options = {});
 [[nodiscard]] LstmState conv_lstm_step(const Tensor& from_input, const LstmState& state,
@@ -121,10 +121,10 @@ struct ConvLstmOptions {
 // Steps ------------------------------------------------------------------------------------------
 
 struct UnrollOptions {
-  /// Broadcasts to [batch, time]. Where it is not 0 the state stays as it was, and so does what is
-  /// given out: padding.
+  /// Broadcasts to [batch, time]. A step where it is not 0 is padding: state and output stay
+  /// unchanged.
   Tensor mask = {};
-  /// From the last step to the first; what is given out still stands in the order of time.
+  /// Runs from the last step to the first; the output sequence stays in time order.
   bool reverse = false;
 };
 
@@ -134,10 +134,10 @@ template <class State> struct Unrolled {
 };
 
 namespace unrolling {
-/// The sequence, and the mask if there is one, with time as the first axis.
+/// The sequence, and the mask if there is one, with time moved to the first axis.
 [[nodiscard]] std::vector<Tensor> steps_of(const char* op, const Tensor& sequence,
                                            const Tensor& mask);
-/// [batch, time, …] as [time, batch, …], and back.
+/// [batch, time, …] to [time, batch, …], and the reverse.
 [[nodiscard]] Tensor exchanged(const Tensor& x);
 /// `old` where the mask [batch] is not 0, else `next`.
 [[nodiscard]] std::vector<Tensor> kept(const Tensor& mask, std::span<const Tensor> old,
@@ -153,7 +153,7 @@ template <class Cell, class State>
 }
 }  // namespace unrolling
 
-/// A cell applied to each step of [batch, time, …], as a loop: the cell is traced once.
+/// Applies a cell to each step of [batch, time, …] in a loop; the cell is traced once.
 template <class Cell, class State>
 [[nodiscard]] Unrolled<State> dynamic_unroll(const Cell& cell, const Tensor& sequence,
                                              const State& start,
@@ -169,7 +169,7 @@ template <class Cell, class State>
   return {unrolling::exchanged(shown), std::move(last)};
 }
 
-/// The same with each step written out: for few of them.
+/// The same with every step traced separately: for short sequences.
 template <class Cell, class State>
 [[nodiscard]] Unrolled<State> static_unroll(const Cell& cell, const Tensor& sequence,
                                             const State& start, const UnrollOptions& options = {}) {

@@ -1,9 +1,9 @@
-// What recurrent layers take: their options, a sequence, perhaps initial states and a mask.
+// The options and inputs of recurrent layers: a sequence, and optionally initial states and a mask.
 //
 //     inputs: x [batch, time, …] [, state…] [, mask [batch, time], if the option `mask` is set]
 //
-// A state that is not given is a state variable of the layer, one row for all of the batch, drawn
-// once by `recurrent_initializer` and never changed; of "zeros" it is no variable but zeros.
+// An initial state that is not given is a state variable of the layer: one row for the whole batch,
+// drawn once by `recurrent_initializer` and never changed. With "zeros" there is no variable.
 //
 // Pure functions; any thread. Errors are thrown: arity_mismatch, shape_mismatch.
 #pragma once
@@ -18,10 +18,10 @@
 
 namespace stoker::nn::layers {
 
-/// A loop, or every step written out.
+/// How steps are unrolled: as a loop, or every step traced separately.
 enum class Unroll : std::uint8_t { dynamic, written_out };
 
-/// units, activation, gate, unroll, reverse where there is one, mask, use_bias and the initializers.
+/// units, activation, gate, unroll, reverse if O has it, mask, use_bias and the initializers.
 template <class O, class V> void visit_recurrent(O& o, V&& visit) {
   visit_units(o, visit);
   visit_activation(o, visit);
@@ -38,24 +38,25 @@ template <class O, class V> void visit_recurrent(O& o, V&& visit) {
         "of initial states that are not given; zeros: no variables");
 }
 
-/// Which of the inputs there are.
+/// Which optional inputs are given.
 struct RecurrentInputs {
   bool states = false;
   bool mask = false;
 };
-/// Of a layer that carries `states` states. Throws arity_mismatch.
+/// Reads it off the number of inputs of a layer with `states` states. Throws arity_mismatch.
 [[nodiscard]] RecurrentInputs recurrent_inputs(const char* op, std::size_t inputs,
                                                std::size_t states, bool mask);
 
-/// Refuses states that do not broadcast to [batch, …row] and a mask that does not fit.
+/// Throws shape_mismatch for states that do not broadcast to [batch, …row] and for a mask that does
+/// not fit.
 void check_recurrent_inputs(const char* op, std::span<const TensorSpec> inputs, std::size_t states,
                             std::span<const std::int64_t> row, bool mask);
 
-/// Declares the states that no input gives: of extent 1 along the batch.
+/// Declares variables for the states that no input gives, with extent 1 along the batch.
 void declare_states(std::vector<VariableSpec>& variables, std::initializer_list<const char*> names,
                     std::span<const std::int64_t> row, const Named& initializer);
 
-/// The initial state `name`, the k-th of `states`, as `shape`.
+/// The initial state `name`, the k-th one, in the spec's shape and dtype.
 [[nodiscard]] Tensor initial_state(const LayerCall& call, const RecurrentInputs& given,
                                    std::size_t k, std::string_view name, const TensorSpec& spec);
 
@@ -63,7 +64,7 @@ template <class O> [[nodiscard]] GateFunctions gate_functions(const O& options) 
   return {activation(options.gate), activation(options.activation)};
 }
 
-/// The layer's sequence of what the input adds to the gates, gone through as its options say.
+/// Unrolls the cell over `gates`, the input's part of the gates, as the options say.
 template <class O, class Cell, class State>
 [[nodiscard]] Unrolled<State> unroll(const LayerCall& call, const O& options,
                                      const RecurrentInputs& given, const Cell& cell,

@@ -1,14 +1,13 @@
-// Images of another size: what each new place takes from the old ones.
+// Resamples one axis of an image to another extent.
 //
-//     Tensor y = resampled(x, 1, 40, {Resampling::bilinear});   // axis 1 has 40 places now
+//     Tensor y = resampled(x, 1, 40, {Resampling::bilinear}); // axis 1 now has extent 40
 //
-// The places of an axis of n, and of m after, cover the same range: place j of m lies at
-// (j + 0.5)·n/m − 0.5 of n (half-pixel centres, as jax.image.resize and Axon have it). There it
-// takes neighbours by a kernel of their distance, with weights that add up to 1, also at the
-// borders. If m is smaller, antialiasing makes the kernel wider by n/m, so that no place is left
-// out.
+// The n old and m new positions cover the same range: new position j lies at old position (j +
+// 0.5)·n/m − 0.5 (half-pixel centres, as in jax.image.resize and Axon). There a kernel of the
+// distance d weights the neighbours; the weights add up to 1, also at the borders. When shrinking,
+// antialiasing widens the kernel by n/m, so that every old position counts.
 //
-//     nearest   the one place floor((j + 0.5)·n/m)
+//     nearest the one position floor((j + 0.5)·n/m)
 //     bilinear  1 − |d| to 1
 //     bicubic   Keys' cubic with a = −½ to 2
 //     lanczos3  sinc(d)·sinc(d/3) to 3; lanczos5 to 5
@@ -34,14 +33,13 @@ struct ResampleOptions {
   bool antialias = true;
 };
 
-/// The weights of n old places (rows) in each of m new ones (columns), row by row. Not of
-/// "nearest".
+/// The weights of old positions (rows) in each new one (columns), row-major. Not for "nearest".
 [[nodiscard]] std::vector<double> resampling_weights(std::int64_t old_extent,
                                                      std::int64_t new_extent,
                                                      const ResampleOptions& options);
 
-/// x with `extent` places along `axis`, in its dtype. All methods but "nearest" take floating-point
-/// numbers only, and compute in f32 at least.
+/// x resampled to `extent` along `axis`, in its dtype. All methods but "nearest" take
+/// floating-point numbers only, and compute in f32 or wider.
 [[nodiscard]] Tensor resampled(const Tensor& x, std::int64_t axis, std::int64_t extent,
                                const ResampleOptions& options = {});
 

@@ -1,13 +1,14 @@
-// How variables begin.
+// Initial values of variables.
 //
 //     y = dense(x, 16, {.kernel_initializer = initializers::he_normal});
 //     y = dense(x, 16, {.kernel_initializer = initializers::Normal{.scale = 0.02}});
 //     Initializer normal = initializer("normal(scale=0.02)");
 //
-// Each has a word, but for `full`; those with options have a struct of them, too.
+// Each except `full` has a function that names it; those with options also have a struct.
 //
-// LeCun et al., "Efficient BackProp", 1998; Glorot and Bengio, AISTATS 2010; He et al., arXiv:1502.01852.
-// The same key gives the same numbers on every device, but for orthogonal's roundings.
+// LeCun et al., "Efficient BackProp", 1998; Glorot and Bengio, AISTATS 2010; He et al.,
+// arXiv:1502.01852. The same key gives the same numbers on every device, except for rounding in
+// orthogonal.
 //
 // Pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter for options,
 // shape_mismatch for shapes that an initializer cannot fill.
@@ -20,22 +21,24 @@
 
 namespace stoker::nn {
 
-/// How many numbers go into one result, and how many results one number goes into.
+/// Fan-in and fan-out: how many inputs one output depends on, and how many outputs one input
+/// affects.
 struct Fans {
   double in = 1;
   double out = 1;
 };
-/// Of a kernel: {in, out}, or {space…, in, out}, of which each place in space counts. Of a vector both
-/// are its length.
+/// The fans of a kernel {in, out} or {space…, in, out}; each spatial position counts. For a vector
+/// both are its length.
 [[nodiscard]] Fans fans(const Shape& kernel);
 
-/// Of a key u32[2], a shape and a float dtype. "zeros" and "ones" need no key and make any dtype.
+/// Takes a key u32[2], a shape and a float dtype. "zeros" and "ones" need no key and support any
+/// dtype.
 using Initializer = std::function<Tensor(const Tensor& key, const Shape&, DType)>;
 
-/// What a layer has for one.
+/// How a layer's options name an initializer.
 using InitializerName = Choice<struct InitializerFamily>;
 [[nodiscard]] Initializer initializer(const InitializerName& wanted);
-/// All, in the order of the table.
+/// All initializers, in the order of the table.
 [[nodiscard]] std::vector<NamedKind> initializer_kinds();
 
 namespace initializers {
@@ -66,7 +69,7 @@ template <class O, class V> void visit_scale(O& o, V&& visit, const char* text) 
   visit("scale", o.scale, at_least(0), text);
 }
 
-/// Within ±scale.
+/// Uniform in [-scale, scale).
 struct Uniform {
   using Family = InitializerName;
   static constexpr const char* kind = "uniform";
@@ -87,7 +90,8 @@ template <class V> void visit_options(Normal& o, V&& visit) {
   visit_scale(o, visit, "their deviation");
 }
 
-/// variance_scaling by the mode fan_in (LeCun, He) or fan_avg (Glorot), uniform or of truncated normal numbers.
+/// variance_scaling with mode fan_in (LeCun, He) or fan_avg (Glorot), with uniform or truncated
+/// normal numbers.
 template <KindName Kind, int Scale> struct ScalingOf {
   using Family = InitializerName;
   static constexpr const char* kind = Kind.text;
@@ -104,12 +108,12 @@ void visit_options(ScalingOf<Kind, Scale>& o, V&& visit) {
   visit_scale(o, visit, "the variance times the fan");
 }
 
-/// Which of the fans counts: the average is (in + out)/2.
+/// Which fan counts; `average` is (in + out)/2.
 enum class Fan : std::uint8_t { in, out, average };
-/// truncated_normal leaves out what is beyond two deviations and makes up for it.
+/// truncated_normal is cut off at two standard deviations and rescaled to keep the variance.
 enum class Distribution : std::uint8_t { normal, truncated_normal, uniform };
 
-/// Numbers of variance scale/fan.
+/// Random numbers with variance scale/fan.
 struct VarianceScaling {
   using Family = InitializerName;
   static constexpr const char* kind = "variance_scaling";
@@ -129,8 +133,8 @@ template <class V> void visit_options(VarianceScaling& o, V&& visit) {
         "what is drawn");
 }
 
-/// Rows or columns of length 1 at right angles (Saxe et al., arXiv:1312.6120); of more axes than two, the last is
-/// kept and the others are one.
+/// Orthonormal rows or columns (Saxe et al., arXiv:1312.6120). With more than two axes, all but the
+/// last are flattened into one.
 struct Orthogonal {
   using Family = InitializerName;
   static constexpr const char* kind = "orthogonal";

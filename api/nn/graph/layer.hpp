@@ -1,5 +1,6 @@
-// What a layer is: its options, its parameters, what it computes. One kind of layer or a close family is one noun in
-// api/nn/layers. Its header has the options, as a struct (options.hpp), which is how programs write the layer:
+// The definition of a layer: its options, its variables and its computation. Each kind of layer, or
+// close family of kinds, has one pair of files in api/nn/layers. The header has the options as a
+// struct (options.hpp), by which programs name the layer:
 //
 //     struct Dense {
 //       static constexpr const char* kind = "dense";
@@ -8,7 +9,7 @@
 //     };
 //     template <class V> void visit_options(Dense& o, V&& visit) { … }
 //
-// and its source defines it:
+// and the source file defines it:
 //
 //     namespace stoker::nn::layers::dense {
 //     void define(LayerTable& table) {
@@ -18,12 +19,12 @@
 //
 // CMake finds both files; nothing else is edited.
 //
-// A layer's functions are pure: they read what LayerCall gives and write the states they declare, never
-// a tensor's values, so that a network can be traced once and run as one program. The first axis of every
-// input is the batch; a layer must work for any extent of it, as long as it is told nothing else.
+// A layer's functions are pure: they read only the LayerCall and set the states that they declare.
+// They never read a tensor's values, so that a network can be traced once and run as one program.
+// The first axis of every input is the batch; a layer must work for any batch size.
 //
 // Definitions are immutable once the table is made; any thread. Errors are thrown: shape_mismatch,
-// dtype_mismatch, invalid_parameter; whoever builds a network adds the layer's name.
+// dtype_mismatch, invalid_parameter; Network adds the layer's name.
 #pragma once
 
 #include <functional>
@@ -40,10 +41,10 @@
 
 namespace stoker::nn {
 
-/// What training changes by gradients, and what layers keep from one step to the next themselves.
+/// Parameters are changed by training through gradients; states are updated by the layer itself.
 enum class VariableKind : std::uint8_t { parameter, state };
 
-/// One variable of a layer, under the layer's own name for it: "kernel", "bias".
+/// One variable of a layer. Its name is local to the layer: "kernel", "bias".
 struct VariableSpec {
   std::string name;
   Shape shape;
@@ -52,13 +53,13 @@ struct VariableSpec {
   DType dtype = DType::f32;
 };
 
-/// Tensors by a layer's own names for them.
+/// Tensors by variable name.
 using Variables = std::map<std::string, Tensor, std::less<>>;
 
 /// One application of a layer.
 class LayerCall {
  public:
-  /// `key` is for layers that draw numbers while training, [2] u32; each call has its own.
+  /// `key`, [2] u32, is for layers that draw random numbers while training; each call gets its own.
   LayerCall(std::span<const Tensor> inputs, const ParamSet& options, const Variables& variables,
             bool training, Tensor key)
       : inputs_{inputs},
@@ -68,17 +69,18 @@ class LayerCall {
         key_{std::move(key)} {}
 
   [[nodiscard]] std::span<const Tensor> inputs() const noexcept { return inputs_; }
-  /// Without a value where an optional input was not given; only a layer that says so in `when_missing`
-  /// is called then.
+  /// The i-th input. It is an empty Tensor if an optional input was not given; only layers whose
+  /// `when_missing` allows it are called then.
   [[nodiscard]] const Tensor& x(std::size_t i = 0) const { return inputs_[i]; }
   [[nodiscard]] const ParamSet& options() const noexcept { return options_; }
-  /// A parameter or state; one that was not declared is a defect of the layer and throws internal.
+  /// A parameter or state. Throws internal for one that the layer did not declare, which is a bug
+  /// in the layer.
   [[nodiscard]] const Tensor& variable(std::string_view name) const;
   [[nodiscard]] bool has(std::string_view name) const { return variables_.contains(name); }
   [[nodiscard]] bool training() const noexcept { return training_; }
   [[nodiscard]] const Tensor& key() const noexcept { return key_; }
 
-  /// What a state is from the next call on.
+  /// Sets a state's value for the next call.
   void set_state(std::string_view name, Tensor value) {
     states_.insert_or_assign(std::string{name}, std::move(value));
   }
@@ -93,12 +95,12 @@ class LayerCall {
   Variables states_;
 };
 
-/// What becomes of a layer where what it reads is missing, since an optional input of the network was not
+/// What happens to a layer whose inputs are missing because an optional network input was not
 /// given.
 enum class WhenMissing : std::uint8_t {
-  missing,  ///< its outputs are missing, too, if one of its inputs is
-  any,      ///< the same if all of its inputs are
-  computed  ///< it is computed
+  missing,  ///< its outputs are missing if any input is
+  any,      ///< its outputs are missing if all inputs are
+  computed  ///< it is computed anyway
 };
 
 struct LayerDefinition {
@@ -108,26 +110,27 @@ struct LayerDefinition {
   std::size_t least_inputs = 1;
   std::size_t most_inputs = 1;
   std::size_t outputs = 1;
-  /// The variables for inputs of these shapes (first axis: the batch, of any extent). Throws what does
-  /// not fit. Empty: it has none.
+  /// The variables for inputs of these shapes (first axis: the batch, of any extent). Throws if the
+  /// shapes do not fit. Empty: the layer has no variables.
   std::function<std::vector<VariableSpec>(std::span<const TensorSpec> inputs,
                                           const ParamSet& options)>
       variables = {};
-  /// As many tensors as `outputs`. No definition is without it.
+  /// Computes as many tensors as `outputs`. Required.
   std::function<std::vector<Tensor>(LayerCall&)> apply = {};
-  /// How many outputs, where the options say it (split); replaces `outputs`.
+  /// The number of outputs if it depends on the options (split); replaces `outputs`.
   std::function<std::size_t(const ParamSet& options)> count_outputs = {};
   WhenMissing when_missing = WhenMissing::missing;
 };
-/// Whether it is of letters, digits and _ and begins with no digit, whatever the locale is: text can have it for a kind
-/// and for an option.
+/// Whether `name` consists of letters, digits and _, without a leading digit, whatever the locale.
+/// Only such names can be used for kinds and options in text.
 [[nodiscard]] bool is_word(std::string_view name) noexcept;
-/// Throws invalid_argument, saying what is missing or wrong: no name, no `apply`, no output, numbers of inputs that no
-/// layer can have, an option that is no word, is called "name" or is there twice, a default of another type.
+/// Throws invalid_argument, saying what is wrong: no name, no `apply`, no output, an impossible
+/// number of inputs, an option that is not a word, is called "name" or occurs twice, or a default
+/// of another type.
 void check(const LayerDefinition& definition);
 
-/// A definition whose functions take the options as the struct O. Its name is O::kind, its options are those that
-/// visit_options() names.
+/// A definition whose functions take the options as struct O. Its name is O::kind; its options are
+/// those of visit_options().
 template <class O> struct KindOf {
   std::string summary;
   std::size_t least_inputs = 1;
@@ -148,7 +151,7 @@ class LayerTable {
   /// Throws what check() throws; already_exists if the name is taken.
   void add(LayerDefinition definition);
   template <class O> void add(KindOf<O> kind) { add(std::move(kind).definition()); }
-  /// Null if there is none.
+  /// Null if there is no such kind.
   [[nodiscard]] const LayerDefinition* find(std::string_view name) const noexcept;
   [[nodiscard]] std::vector<const LayerDefinition*> list() const;
 
@@ -156,8 +159,8 @@ class LayerTable {
   std::map<std::string, LayerDefinition, std::less<>> definitions_;
 };
 
-/// All kinds of Stoker's. Made at the first call, immutable afterwards. Those of the program are beside it
-/// (layer_kinds.hpp).
+/// All of Stoker's own kinds. Made at the first call, immutable afterwards. For kinds that a
+/// program adds see layer_kinds.hpp.
 [[nodiscard]] const LayerTable& layer_table();
 
 template <class O> LayerDefinition KindOf<O>::definition() && {

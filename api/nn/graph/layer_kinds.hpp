@@ -1,4 +1,4 @@
-// The kinds of layers that names stand for: Stoker's, and those that a program adds.
+// Layer kinds by name: Stoker's own, and those that a program adds.
 //
 //     struct Scale {
 //       static constexpr const char* kind = "scale";
@@ -11,12 +11,12 @@
 //     add_layer_kind<Scale>({.summary = "x · factor", .apply = …});
 //     Node y = Layer{Scale{.factor = 2}}(x);
 //
-// A kind that was added is one like Stoker's from then on: Layer{"scale(factor=2)"}, nn.scale(x, {factor = 2}) in
-// scripts that begin later, and files. Who loads a file adds the same kind first. In scripts a kind that is called as
-// another function of `nn` (model, csv, …) is reached by nn.layer(kind, options) only.
+// From then on the added kind works like Stoker's own: as Layer{"scale(factor=2)"}, as nn.scale(x,
+// {factor = 2}) in scripts that start later, and in files. A program that loads such a file must
+// add the kind first. If the kind has the name of another function of `nn` (model, csv, …), scripts
+// reach it only by nn.layer(kind, options).
 //
-// Threads:  any; they take no lock.
-// Lifetime: a kind stays for as long as the process.
+// Threads: any; lock-free. Lifetime: a kind stays registered until the process ends.
 #pragma once
 
 #include <string_view>
@@ -26,16 +26,16 @@
 
 namespace stoker::nn {
 
-/// Throws what check() throws; invalid_argument for a name that is no word of letters, digits and _; already_exists if
-/// the name is taken, by Stoker or by an earlier call.
+/// Throws what check() throws; invalid_argument for a name that is not a word of letters, digits
+/// and _; already_exists if the name is taken by Stoker or an earlier call.
 void add_layer_kind(LayerDefinition definition);
 template <class O> void add_layer_kind(KindOf<O> kind) {
   add_layer_kind(std::move(kind).definition());
 }
 
-/// Throws not_found, with the nearest name that there is.
+/// Throws not_found, with the nearest existing name.
 [[nodiscard]] const LayerDefinition& layer_kind(std::string_view name);
-/// All, by name.
+/// All kinds, sorted by name.
 [[nodiscard]] std::vector<const LayerDefinition*> layer_kinds();
 
 }  // namespace stoker::nn

@@ -1,5 +1,5 @@
-// Options that many kinds of layers have, with the names and defaults of Axon, and the variables that
-// they speak of. A kind that visits them has members of these names.
+// Options shared by many kinds of layers, with Axon's names and defaults, and the variables that
+// they describe. A kind that visits them must have members of these names.
 //
 // Pure functions; any thread.
 #pragma once
@@ -38,14 +38,14 @@ template <class O, class V> void visit_kernel(O& o, V&& visit) {
   visit_bias_initializer(o, visit);
 }
 
-/// Of a layer that multiplies by a kernel: units, those of the kernel, activation.
+/// The options of a layer that multiplies by a kernel: units, those of visit_kernel(), activation.
 template <class O, class V> void visit_product(O& o, V&& visit) {
   visit_units(o, visit);
   visit_kernel(o, visit);
   visit_activation(o, visit);
 }
 
-/// A kernel and, unless use_bias says otherwise, a bias of so many units.
+/// Declares a kernel and, if use_bias is set, a bias [units].
 template <class O>
 [[nodiscard]] std::vector<VariableSpec> kernel_and_bias(const Shape& kernel, std::int64_t units,
                                                         const O& options) {

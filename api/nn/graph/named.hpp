@@ -1,12 +1,12 @@
-// Something chosen by name, with options: a layer, an activation, a loss, an optimizer.
+// A choice by name, with options: a layer, an activation, a loss, an optimizer.
 //
 //     Named{"adam"}   Named{"adam", {{"b1", 0.8}}}   Named{"leaky_relu(alpha=0.2)"}
 //
 // The text form is what scripts and saved models hold: a name, then options in parentheses, each
-// `key=value`, with values true, false, 3, -1.5e-3, a word or "quoted text", [1, 2]. What a name means
-// and which options it has is known to the table that it is looked up in (named_table.hpp).
+// `key=value`, with values true, false, 3, -1.5e-3, a word or "quoted text", [1, 2]. The table in
+// which a name is looked up (named_table.hpp) defines its meaning and its options.
 //
-// A value; thread-safe as values are. Errors are thrown: invalid_argument for text that has another form.
+// A value; thread-safe as values are. Errors are thrown: invalid_argument for malformed text.
 #pragma once
 
 #include <string>
@@ -26,14 +26,14 @@ struct Named {
       : name{std::move(its_name)}, options{std::move(its_options)} {}
 
   [[nodiscard]] bool empty() const noexcept { return name.empty(); }
-  /// What, read again, gives an equal one: "leaky_relu(alpha=0.2)".
+  /// Text that parses to an equal value: "leaky_relu(alpha=0.2)".
   [[nodiscard]] std::string text() const;
 
   std::string name;
   Params options;
 };
 
-/// What a name may be: one of a family, as pages and lists show it.
+/// One possible name of a family, for documentation and lists.
 struct NamedKind {
   std::string name;
   std::string summary;  ///< one line: what it is or computes

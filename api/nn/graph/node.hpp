@@ -4,14 +4,15 @@
 //     Node y = dense(dropout(dense(x, 128, {.activation = relu}), 0.2), 10);
 //     Network network{y};                           // network.hpp
 //
-// A node is one output of a layer at one place. It describes: nothing is computed, and shapes are looked
-// at when a network is made. A Layer that is applied twice has one set of parameters:
+// A node is one output of one application of a layer. It only describes: nothing is computed, and
+// shapes are checked when a network is made. A Layer that is applied twice has one set of
+// parameters:
 //
 //     Layer shared{layers::Dense{.units = 16}};
 //     Node both = concatenate({shared(a), shared(b)});
 //
-// Values that share what they describe; any thread. Errors are thrown at the call: not_found and
-// invalid_parameter for kinds and options that do not exist, arity_mismatch for the number of inputs.
+// Immutable shared values; any thread. Errors are thrown at the call: not_found for an unknown
+// kind, invalid_parameter for its options, arity_mismatch for the number of inputs.
 #pragma once
 
 #include <concepts>
@@ -27,7 +28,7 @@ namespace stoker::nn {
 
 class Node;
 
-/// The options of a kind, as a struct: layers::Dense.
+/// An options struct of a kind of layer: layers::Dense.
 template <class O>
 concept LayerOptions = requires(O options) {
   { O::kind } -> std::convertible_to<std::string_view>;
@@ -37,32 +38,33 @@ concept LayerOptions = requires(O options) {
 /// A kind of layer with its options, and the identity of its parameters.
 class Layer {
  public:
-  /// Without a name it gets one from its kind in the network: "dense_0".
+  /// If the name is empty, the network makes one from the kind: "dense_0".
   template <LayerOptions O>
   explicit Layer(const O& kind)
       : Layer{Named{O::kind, nn::options::given(kind)}, std::string{kind.name}} {}
-  /// As scripts and files have it: "dense(units=16)".
+  /// From text, as in scripts and files: "dense(units=16)".
   explicit Layer(const Named& kind, std::string name = {});
-  /// Of a kind of the program's own for this one layer, with the options' defaults. A network with it cannot be saved:
-  /// files name kinds that add_layer_kind() has added (layer_kinds.hpp). Throws what check() throws.
+  /// A layer with a definition of its own and default options. A network with it cannot be saved:
+  /// files refer only to kinds that have a name (layer_kinds.hpp). Throws what check() throws.
   explicit Layer(LayerDefinition own, std::string name = {});
 
-  /// The layer at these inputs: its first output, or all.
+  /// Applies the layer: operator() returns its first output, outputs() all.
   [[nodiscard]] Node operator()(const Node& x) const;
   [[nodiscard]] Node operator()(std::vector<Node> inputs) const;
   [[nodiscard]] std::vector<Node> outputs(std::vector<Node> inputs) const;
 
   [[nodiscard]] const std::string& kind() const noexcept;
-  /// As given: empty if the network is to choose.
+  /// The given name; empty if the network is to choose one.
   [[nodiscard]] const std::string& name() const noexcept;
   [[nodiscard]] const LayerDefinition& definition() const noexcept;
   [[nodiscard]] const ParamSet& options() const noexcept;
-  /// The options as they were given, without defaults.
+  /// The given options, without defaults.
   [[nodiscard]] const Params& given() const noexcept;
-  /// Another layer like this one: with that name; defined like that, which has the same options.
+  /// A copy of this layer with another name, or with another definition, which must have the same
+  /// options. The copy has its own parameters.
   [[nodiscard]] Layer renamed(std::string name) const;
   [[nodiscard]] Layer redefined(LayerDefinition definition) const;
-  /// Whether it is of a kind that has a name: Stoker's, or one that the program has added.
+  /// Whether its kind is registered by name: Stoker's own, or added by add_layer_kind().
   [[nodiscard]] bool in_table() const noexcept;
   friend bool operator==(const Layer& a, const Layer& b) noexcept { return a.data_ == b.data_; }
 
@@ -80,17 +82,17 @@ class Node {
   Node() = default;
   [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(place_); }
 
-  /// Whether it is an input of the network.
+  /// Whether this node is an input of the network.
   [[nodiscard]] bool is_input() const noexcept;
-  /// Of an input: its name, one row of it, and whether a network may be run without it.
+  /// For inputs only: the name, whether a network may run without it, and the spec of one row.
   [[nodiscard]] const std::string& input_name() const;
   [[nodiscard]] bool is_optional() const noexcept;
   [[nodiscard]] const TensorSpec& row() const;
-  /// Of others: the layer, where its inputs come from, and which of its outputs this is.
+  /// For other nodes: the layer, its inputs, and the index of this output.
   [[nodiscard]] const Layer& layer() const;
   [[nodiscard]] std::span<const Node> inputs() const;
   [[nodiscard]] std::size_t output() const noexcept { return output_; }
-  /// The same for all outputs of one application.
+  /// Identifies the application: equal for all its outputs.
   [[nodiscard]] const void* place() const noexcept { return place_.get(); }
 
  private:
@@ -104,20 +106,20 @@ class Node {
   std::size_t output_ = 0;
 };
 
-/// What a network is given: rows of this shape, a batch of them at a time.
+/// An input of a network: a batch of rows of this shape.
 [[nodiscard]] Node input(std::string name, const Shape& row, DType dtype = DType::f32);
-/// The one input of a network, "input".
+/// The only input of a network, called "input".
 [[nodiscard]] Node input(const Shape& row, DType dtype = DType::f32);
 
-/// One that a network may be run without. What is computed of it is missing then, too, up to or_else()
-/// and layers whose definition says otherwise (WhenMissing).
+/// An input that may be omitted. Everything computed from it is then missing too, up to or_else()
+/// and layers whose definition allows missing inputs (WhenMissing).
 [[nodiscard]] Node optional_input(std::string name, const Shape& row, DType dtype = DType::f32);
 
-/// A function of tensors as a layer without parameters (Axon's nx).
+/// Wraps a function of tensors as a layer without parameters (Axon's nx).
 [[nodiscard]] Node function(std::vector<Node> inputs,
                             std::function<Tensor(std::span<const Tensor>)> compute,
                             std::string name = {});
-/// A tensor that is the same for every batch, and neither a parameter nor saved.
+/// A tensor that is the same for every batch. It is not a parameter and is not saved.
 [[nodiscard]] Node constant(const Tensor& value, std::string name = {});
 
 }  // namespace stoker::nn

@@ -1,4 +1,5 @@
-// Options as structs: each is defined once, in the struct of what has it, and everything else follows.
+// Options as structs: each option is defined once, in a struct, and everything else is derived from
+// it.
 //
 //     struct Dropout {
 //       static constexpr const char* kind = "dropout";
@@ -8,16 +9,18 @@
 //       visit("rate", o.rate, within(0, 1), "how much is left out");
 //     }
 //
-// `visit_options`, found by argument-dependent lookup, names each option in order, with its member, what the member
-// may be, and a text. From it come the table of ParamSpec, which scripts, saved files and refusals read, and
-// both conversions: a program writes Dropout{.rate = 0.2}, a script rate = 0.2.
+// `visit_options`, found by argument-dependent lookup, lists each option in order, with its name,
+// its member, the allowed values and a text. From it come the table of ParamSpec, which scripts,
+// saved files and error messages use, and both conversions: a program writes Dropout{.rate = 0.2},
+// a script rate = 0.2.
 //
-// Members are bool, std::int64_t, double, std::string, an enum with words, Extents, or a name with options of its own
-// (named.hpp); the default is what the struct has. Required<T> has none.
+// Members are bool, std::int64_t, double, std::string, an enum with words, Extents, or a name with
+// options of its own (named.hpp); the default is the struct's initial value. Required<T> has no
+// default.
 //
-// Values; any thread. Errors are thrown, with the kind as their op: invalid_parameter for an option that is given twice
-// with two values, and for a value of an enum that this option may not have. Ranges are checked where a ParamSet is
-// resolved.
+// Values; any thread. Errors are thrown, with the kind as their op: invalid_parameter for an option
+// that is given two different values, and for an enum value that the option does not allow. Ranges
+// are checked when a ParamSet is resolved.
 #pragma once
 
 #include <algorithm>
@@ -38,11 +41,11 @@
 
 namespace stoker::nn {
 
-/// What a program may write for an integer: no truth and no letter.
+/// The types accepted for an integer option: not bool and not char.
 template <class T>
 concept WholeNumber = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char>;
 
-/// A list of integers, which one alone stands for, too: 3, {3, 5}.
+/// A list of integers; a single one is accepted too: 3, {3, 5}.
 class Extents {
  public:
   Extents() = default;
@@ -57,7 +60,8 @@ class Extents {
   std::vector<std::int64_t> list_;
 };
 
-/// The kind of a struct that several kinds have: `using Lstm = RecurrentOf<"lstm">`.
+/// A kind's name as a template argument, for structs that several kinds share: `using Lstm =
+/// RecurrentOf<"lstm">`.
 template <std::size_t Size> struct KindName {
   consteval KindName(const char (&name)[Size]) {  // NOLINT(google-explicit-constructor)
     std::copy_n(name, Size, text);
@@ -69,7 +73,7 @@ template <std::size_t Size> struct KindName {
 template <class T> class Required {
  public:
   Required() = default;
-  /// An integer is not given by a real number.
+  /// Refuses to convert a real number to an integer.
   template <class U>
   requires std::constructible_from<T, U> &&
       (!std::same_as<T, std::int64_t> || WholeNumber<U>)&&(!std::same_as<T, bool> ||
@@ -84,7 +88,7 @@ template <class T> class Required {
   bool given_ = false;
 };
 
-/// The same of a class, with whose constructors it is made.
+/// The same for a class type, with that class's constructors.
 template <class T>
 requires std::is_class_v<T>
 class Required<T> : public T {
@@ -102,7 +106,7 @@ class Required<T> : public T {
 struct Anything {};
 inline constexpr Anything anything{};
 
-/// Of numbers, and of each integer of a list; both ends are allowed.
+/// The range of a number, or of each integer in a list; both ends are included.
 struct NumberRange {
   std::optional<double> min = {};
   std::optional<double> max = {};
@@ -144,8 +148,8 @@ template <class T> [[nodiscard]] constexpr ParamType type_of() {
     return ParamType::text;
 }
 
-/// A member as scripts and files have it. Throws invalid_parameter for a value of an enum that it may not
-/// have.
+/// Converts a member to the value that scripts and files have. Throws invalid_parameter for an enum
+/// value that the option does not allow.
 template <class T, class Rule>
 [[nodiscard]] ParamValue written([[maybe_unused]] std::string_view kind,
                                  [[maybe_unused]] const char* name, const T& value,
@@ -169,7 +173,7 @@ template <class T, class Rule>
   }
 }
 
-/// The reverse, of a value that a ParamSet has checked.
+/// The reverse, for a value that a ParamSet has checked.
 template <class T, class Rule>
 void read(T& member, const ParamValue& value, [[maybe_unused]] const Rule& rule) {
   if constexpr (std::is_enum_v<T>) {
@@ -184,7 +188,7 @@ void read(T& member, const ParamValue& value, [[maybe_unused]] const Rule& rule)
   }
 }
 
-/// As bits: 0.0 and -0.0 fill a border differently.
+/// Compares reals bitwise: 0.0 and -0.0 fill a border differently.
 [[nodiscard]] inline bool same(const ParamValue& a, const ParamValue& b) noexcept {
   const auto* const left = std::get_if<double>(&a);
   const auto* const right = std::get_if<double>(&b);
@@ -192,7 +196,7 @@ void read(T& member, const ParamValue& value, [[maybe_unused]] const Rule& rule)
   return std::bit_cast<std::uint64_t>(*left) == std::bit_cast<std::uint64_t>(*right);
 }
 
-/// The table of O's options.
+/// The ParamSpec table of O's options.
 template <class O> [[nodiscard]] std::vector<ParamSpec> specs() {
   std::vector<ParamSpec> all;
   O defaults{};
@@ -213,7 +217,7 @@ template <class O> [[nodiscard]] std::vector<ParamSpec> specs() {
   return all;
 }
 
-/// Every option with its value; a required one only if it was given.
+/// Every option with its value; required options only if given.
 template <class O> [[nodiscard]] Params all(O from) {
   Params made;
   visit_options(from,
@@ -225,7 +229,7 @@ template <class O> [[nodiscard]] Params all(O from) {
   return made;
 }
 
-/// What was given: all that is not the default.
+/// The options that differ from their defaults.
 template <class O> [[nodiscard]] Params given(const O& from) {
   const Params usual = all(O{});
   const Params values = all(from);
@@ -237,7 +241,7 @@ template <class O> [[nodiscard]] Params given(const O& from) {
   return made;
 }
 
-/// The struct of a set that was resolved by specs<O>().
+/// Converts a set that was resolved with specs<O>() to the struct.
 template <class O> [[nodiscard]] O from(const ParamSet& set) {
   O made{};
   auto value = set.values().begin();
@@ -251,9 +255,9 @@ template <class O> [[nodiscard]] O from(const ParamSet& set) {
 
 }  // namespace options
 
-/// Gives an option what a function takes as an argument of its own: give(options, &Dense::units, 10). Throws
-/// invalid_parameter, with both values, if the option was given another one. One that is the default counts as not
-/// given.
+/// Sets an option from a function argument: give(options, &Dense::units, 10). Throws
+/// invalid_parameter, with both values, if the option was already given another value. A default
+/// value counts as not given.
 template <class O, class M>
 void give(O& into, M O::*option, typename options::Member<M>::Type value) {
   const Params before = options::given(into);

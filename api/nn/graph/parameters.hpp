@@ -1,7 +1,7 @@
-// What training changes: tensors by name.
+// The tensors that training changes, by name.
 //
-// Names are paths, "dense_0.kernel"; a map keeps them in order, so that a program that was traced
-// for some parameters finds them in the same places again.
+// Names are paths, "dense_0.kernel". A map keeps them in order, so that a traced program finds the
+// parameters in the same positions again.
 //
 // A value; thread-safe as values are.
 #pragma once

@@ -1,11 +1,12 @@
-// attention: softmax(scale · q·kᵀ) · v of its inputs query, key[, value][, mask].
+// attention: softmax(scale · q·kᵀ) · v. Inputs: query, key[, value][, mask].
 //
-// multi_head_attention: the same for several heads at once, with learned projections of query, key
-// and value and one of the result, which has the query's features. Inputs query[, key[, value]][,
-// mask], each [batch, time, features]; key is the query and value the key where they are not given.
+// multi_head_attention: the same for several heads at once, with learned projections of query, key,
+// value and the result, which has the query's features. Inputs: query[, key[, value]][, mask], each
+// [batch, time, features]; key defaults to the query, value to the key.
 //
-// A mask is the last input, if the option `mask` is set: [batch, keys], [batch, queries, keys] or,
-// for multi_head_attention, [batch, heads, queries, keys]. See functional/attention.hpp for its meaning.
+// If the option `mask` is set, the last input is the mask: [batch, keys], [batch, queries, keys]
+// or, for multi_head_attention, [batch, heads, queries, keys]. See functional/attention.hpp for its
+// meaning.
 //
 // Values; any thread. Errors are thrown as node.hpp says.
 #pragma once

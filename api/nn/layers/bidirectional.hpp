@@ -1,15 +1,13 @@
-// A recurrent layer once from the first step to the last and once from the last to the first, and
-// both merged.
+// Runs a recurrent layer forward and backward over a sequence, and merges both results.
 //
 //     inputs: x [batch, time, features] [, forward state…, backward state…] [, mask]
-//     {sequence, final state…}, as lstm and gru give them, each merged:
+//     outputs: {sequence, final state…}, as for lstm and gru, each merged
 //
-// Merging by concatenate puts both side by side along the last axis; add, multiply and average keep
-// the extent.
+// concatenate joins both along the last axis; add, multiply and average keep its extent.
 //
-// Both sequences are in the order of time before they are merged. A final state is that of the last
-// step of its way: of the backward one, the first in time. Each way has variables of its own,
-// "forward_input_kernel" and so on; with shared_weights (what Axon does) both have one set.
+// Both sequences are merged in time order. A final state is that of the last step in its direction:
+// for the backward direction, the first in time. Each direction has its own variables,
+// "forward_input_kernel" and so on; with shared_weights (as in Axon) both use one set.
 //
 // Values; any thread. Errors are thrown as node.hpp says.
 #pragma once

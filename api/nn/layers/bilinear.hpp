@@ -1,5 +1,5 @@
-// Two inputs in one product: y_u = activation(Σ a_i · kernel_uij · b_j + bias_u) along their last
-// axes.
+// A bilinear product of two inputs along their last axes: y_u = activation(Σ a_i · kernel_uij · b_j
+// + bias_u).
 //
 //     a [batch, …, in1], b [batch, …, in2]: [batch, …, units];  kernel [units, in1, in2]
 //
@@ -27,7 +27,7 @@ template <class V> void visit_options(Bilinear& o, V&& visit) { visit_product(o,
 
 }  // namespace layers
 
-/// `options` without units.
+/// Pass `units` here, not in `options`.
 [[nodiscard]] Node bilinear(const Node& a, const Node& b, std::int64_t units,
                             layers::Bilinear options = {});
 

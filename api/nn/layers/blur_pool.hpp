@@ -1,8 +1,7 @@
-// Images made smooth, and then smaller: what a stride would fold into lower frequencies is filtered
-// out first.
+// Downsamples images after a blur: frequencies that the stride would alias are filtered out first.
 //
-// The filter is [1, 2, 1] / 4 along each axis of space, with zeros around so that strides of 1 keep
-// the extents; of an extent n there stay ceil(n / stride). Zhang, arXiv:1904.11486.
+// The filter is [1, 2, 1] / 4 along each spatial axis, with zero padding; an extent n becomes
+// ceil(n / stride). Zhang, arXiv:1904.11486.
 //
 // Values; any thread. Errors are thrown as node.hpp says.
 #pragma once

@@ -1,8 +1,8 @@
-// Sequences of images [batch, time, spatial…, channels] to {the same with units for channels, c,
-// h}.
+// An LSTM over image sequences: maps [batch, time, spatial…, channels] to {[batch, time, spatial…,
+// units], c, h}.
 //
-// One to three spatial axes. The input's convolution runs once over the images of all steps;
-// strides and padding are its own, the state's convolution keeps the extents that it leaves.
+// One to three spatial axes. The input's convolution runs once over the images of all steps.
+// Strides and padding apply to it only; the state's convolution keeps its output's extents.
 //
 // Values; any thread. Errors are thrown as node.hpp says.
 #pragma once

@@ -1,9 +1,8 @@
-// Convolutions that make images larger, over one to three axes of space.
+// Transposed convolutions, which enlarge images, over one to three spatial axes.
 //
-// A stride of s puts s − 1 zeros between neighbours, and a convolution goes over what comes out;
-// the kernel, [space…, channels, units], is not turned round, as in Axon (what Keras and PyTorch
-// call so, the gradient of a convolution, has it turned). Of an extent n and
-// k = (taps − 1)·dilation + 1:
+// A stride of s inserts s − 1 zeros between neighbours; the result is convolved with the kernel
+// [space…, channels, units]. The kernel is not flipped, as in Axon; Keras and PyTorch, which take
+// the gradient of a convolution, flip it. With k = (taps − 1)·dilation + 1, an extent n becomes:
 //
 //     same   n·s
 //     valid  n·s + max(k − s, 0)
@@ -51,7 +50,7 @@ template <class V> void visit_options(ConvTranspose& o, V&& visit) {
 
 }  // namespace layers
 
-/// `options` without units.
+/// Pass `units` here, not in `options`.
 [[nodiscard]] Node conv_transpose(const Node& x, std::int64_t units,
                                   layers::ConvTranspose options = {});
 

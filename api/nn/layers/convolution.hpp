@@ -1,6 +1,6 @@
-// Convolutions over one to three axes of space.
+// Convolutions over one to three spatial axes.
 //
-// Kernels are [space…, channels in one group, units], whatever the order of the input's axes.
+// Kernels are [space…, channels per group, units], whatever the order of the input's axes.
 //
 // Values; any thread. Errors are thrown as node.hpp says.
 #pragma once
@@ -38,7 +38,7 @@ template <class V> void visit_options(Conv& o, V&& visit) {
         "groups that channels and units are divided into");
 }
 
-/// Each channel with kernels of its own.
+/// Convolves each channel with its own kernels.
 struct DepthwiseConv {
   static constexpr const char* kind = "depthwise_conv";
   std::int64_t multiplier = 1;
@@ -62,7 +62,7 @@ template <class V> void visit_options(DepthwiseConv& o, V&& visit) {
 
 }  // namespace layers
 
-/// `options` without units.
+/// Pass `units` here, not in `options`.
 [[nodiscard]] Node conv(const Node& x, std::int64_t units, layers::Conv options = {});
 
 }  // namespace stoker::nn

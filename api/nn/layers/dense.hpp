@@ -24,7 +24,7 @@ template <class V> void visit_options(Dense& o, V&& visit) { visit_product(o, vi
 
 }  // namespace layers
 
-/// `options` without units.
+/// Pass `units` here, not in `options`.
 [[nodiscard]] Node dense(const Node& x, std::int64_t units, layers::Dense options = {});
 
 }  // namespace stoker::nn

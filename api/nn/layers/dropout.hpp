@@ -1,5 +1,6 @@
-// Layers that leave out some of what passes while training, so that nothing is relied on too much
-// (Srivastava et al., JMLR 15, 2014). What is left is scaled by 1/(1 - rate), so inference changes nothing.
+// Layers that drop a random share of their input while training, to reduce overfitting (Srivastava
+// et al., JMLR 15, 2014). dropout scales the rest by 1/(1 - rate); at inference all of them do
+// nothing.
 //
 // Values; any thread. Errors are thrown as node.hpp says.
 #pragma once
@@ -25,7 +26,7 @@ using FeatureAlphaDropout = DropoutOf<"feature_alpha_dropout">;
 
 }  // namespace layers
 
-/// `options` without the rate.
+/// Pass `rate` here, not in `options`.
 [[nodiscard]] Node dropout(const Node& x, double rate = 0.5, layers::Dropout options = {});
 
 }  // namespace stoker::nn

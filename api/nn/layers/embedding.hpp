@@ -1,4 +1,4 @@
-// A table of vectors by index; indices out of range take the nearest.
+// A table of vectors by index; indices out of range are clamped.
 //
 // Values; any thread. Errors are thrown as node.hpp says.
 #pragma once
@@ -25,7 +25,7 @@ template <class V> void visit_options(Embedding& o, V&& visit) {
 
 }  // namespace layers
 
-/// `options` without both sizes.
+/// Pass both sizes here, not in `options`.
 [[nodiscard]] Node embedding(const Node& x, std::int64_t vocabulary, std::int64_t size,
                              layers::Embedding options = {});
 

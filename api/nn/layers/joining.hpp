@@ -1,4 +1,4 @@
-// Several inputs as one: element by element, side by side, or one of several.
+// Joins several inputs into one: element by element, by concatenation, or by choosing one.
 //
 // Values; any thread. Errors are thrown as node.hpp says.
 #pragma once
@@ -9,7 +9,7 @@ namespace stoker::nn {
 
 namespace layers {
 
-/// Rows broadcast to each other as in NumPy; what comes out is folded from the left.
+/// Left fold of the inputs; rows broadcast as in NumPy.
 template <KindName Kind> struct FoldOf {
   static constexpr const char* kind = Kind.text;
   std::string name = {};
@@ -28,7 +28,7 @@ template <class V> void visit_options(Concatenate& o, V&& visit) {
   visit("axis", o.axis, anything, "not 0, which is the batch");
 }
 
-/// [batch, …] flattened and put side by side: [batch, all features].
+/// Flattens each input's rows and concatenates them: [batch, all features].
 struct StackColumns {
   static constexpr const char* kind = "stack_columns";
   Extents ignore = {};
@@ -38,14 +38,14 @@ template <class V> void visit_options(StackColumns& o, V&& visit) {
   visit("ignore", o.ignore, at_least(0), "inputs that are left out, counted from 0");
 }
 
-/// The first that is there.
+/// The first input that is not missing.
 struct OrElse {
   static constexpr const char* kind = "or_else";
   std::string name = {};
 };
 template <class V> void visit_options(OrElse&, V&&) {}
 
-/// Condition, one, other. A condition of rank 1 is one for each row.
+/// Inputs: condition, value if true, value if false. A condition of rank 1 selects row by row.
 struct Cond {
   static constexpr const char* kind = "cond";
   std::string name = {};
@@ -56,10 +56,10 @@ template <class V> void visit_options(Cond&, V&&) {}
 
 [[nodiscard]] Node add(std::vector<Node> inputs, const layers::Add& options = {});
 [[nodiscard]] inline Node operator+(const Node& a, const Node& b) { return add({a, b}); }
-/// `options` without the axis.
+/// Pass `axis` here, not in `options`.
 [[nodiscard]] Node concatenate(std::vector<Node> inputs, std::int64_t axis = -1,
                                layers::Concatenate options = {});
-/// `a` if it is there, else `b`, which is as large.
+/// `a` if it is not missing, else `b`, which must have the same shape and dtype.
 [[nodiscard]] Node or_else(const Node& a, const Node& b, const layers::OrElse& options = {});
 
 }  // namespace stoker::nn

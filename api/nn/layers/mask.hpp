@@ -1,5 +1,5 @@
-// Tokens [batch, time] to u8: 1 where the token ends or pads a sequence, which is what recurrent
-// layers leave out. `inverted`: 1 everywhere else, which is what attention takes.
+// Maps tokens [batch, time] to a u8 mask: 1 where the token is eos_token, for recurrent layers,
+// which skip these steps. `inverted`: 1 everywhere else, for attention.
 //
 // Values; any thread. Errors are thrown as node.hpp says.
 #pragma once

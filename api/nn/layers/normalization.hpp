@@ -1,5 +1,5 @@
-// Layers that give each row's parts mean 0 and variance 1, and then learn both anew. They keep no
-// statistics: a row means the same alone as in a batch.
+// Layers that normalize each row to mean 0 and variance 1, then apply a learned scale and shift.
+// They keep no running statistics: a row's result does not depend on its batch.
 //
 // Ba et al., arXiv:1607.06450; Wu and He, arXiv:1803.08494; Zhang and Sennrich, arXiv:1910.07467.
 //
@@ -23,7 +23,7 @@ struct LayerNorm {
 };
 template <class V> void visit_options(LayerNorm& o, V&& visit) { visit_normalization(o, visit); }
 
-/// Of groups of channels.
+/// Normalizes groups of channels.
 struct GroupNorm {
   static constexpr const char* kind = "group_norm";
   Required<std::int64_t> groups = {};
@@ -38,7 +38,7 @@ template <class V> void visit_options(GroupNorm& o, V&& visit) {
   visit_normalization(o, visit);
 }
 
-/// By the root mean square. The rounding to the input's dtype comes before the scaling, or after all.
+/// When rms_norm rounds to the input's dtype: before the scaling by gamma, or after it.
 enum class Upcast : std::uint8_t { normalization, all };
 struct RmsNorm {
   static constexpr const char* kind = "rms_norm";

@@ -1,8 +1,8 @@
-// Layers that keep one number of each window, or of all of space.
+// Layers that reduce each window, or all spatial axes, to one number.
 //
-// Adaptive ones are told how many windows there shall be along each axis: of an extent n and m
-// windows, strides are floor(n / m) and windows n − (m − 1)·stride wide, so that they cover all
-// (Axon's rule: all windows are of one size).
+// Adaptive pools take the number of windows along each axis. For an extent n and m windows, the
+// stride is floor(n / m) and each window is n − (m − 1)·stride wide, so that the windows cover the
+// axis (Axon's rule: all windows have the same size).
 //
 // Values; any thread. Errors are thrown as node.hpp says.
 #pragma once
@@ -27,7 +27,7 @@ template <KindName Kind> struct PoolOf {
 using MaxPool = PoolOf<"max_pool">;
 using AvgPool = PoolOf<"avg_pool">;
 
-/// (Σ |x|^norm)^(1/norm), as below.
+/// (Σ |x|^norm)^(1/norm), like the lp pools below.
 struct LpPool {
   static constexpr const char* kind = "lp_pool";
   Extents kernel_size = 1;
@@ -117,7 +117,7 @@ template <class V> void visit_options(GlobalLpPool& o, V&& visit) {
 
 }  // namespace layers
 
-/// `options` without the size.
+/// Pass `kernel_size` here, not in `options`.
 [[nodiscard]] Node max_pool(const Node& x, Extents kernel_size, layers::MaxPool options = {});
 
 }  // namespace stoker::nn

@@ -1,4 +1,4 @@
-// x [batch, time, features] plus a learned row for each place in time.
+// Adds a learned row for each time step to x [batch, time, features].
 //
 // Values; any thread. Errors are thrown as node.hpp says.
 #pragma once

@@ -1,11 +1,11 @@
-// Sequences [batch, time, features] to {[batch, time, units], final state…}: lstm gives c and h,
-// gru h. functional/recurrent_inputs.hpp says what they take beside the sequence.
+// Maps sequences [batch, time, features] to {[batch, time, units], final state…}: c and h for lstm,
+// h for gru. For further inputs see functional/recurrent_inputs.hpp.
 //
 // The input's part of all gates is one product for the whole sequence; each step only adds the
-// state's. Kernels hold all gates side by side, i f g o and r z n, so an initializer counts their
-// outputs together.
+// state's part. Kernels hold all gates concatenated (i f g o, and r z n), so an initializer's
+// fan-out covers all gates.
 //
-// With reverse=true results stay in the order of time, so that both ways can be merged
+// With reverse=true the results stay in time order, so that both directions can be merged
 // (bidirectional.hpp).
 //
 // Values; any thread. Errors are thrown as node.hpp says.

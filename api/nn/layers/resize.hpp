@@ -1,4 +1,4 @@
-// Images of another size, one axis of space after the other; resampling.hpp has the methods.
+// Resizes images, one spatial axis after the other; for the methods see resampling.hpp.
 //
 // Values; any thread. Errors are thrown as node.hpp says.
 #pragma once
@@ -28,7 +28,7 @@ template <class V> void visit_options(Resize& o, V&& visit) {
 
 }  // namespace layers
 
-/// `options` without the shape.
+/// Pass `shape` here, not in `options`.
 [[nodiscard]] Node resize(const Node& x, Extents shape, layers::Resize options = {});
 
 }  // namespace stoker::nn

@@ -1,14 +1,15 @@
-// Layers that give channels mean 0 and variance 1 while training, remember the statistics that they
-// saw, and normalise by those afterwards.
+// Layers that normalize channels to mean 0 and variance 1 while training, keep running statistics,
+// and normalize by these at inference.
 //
 //     batch_norm     statistics of a channel are those of the whole batch
-//     instance_norm  each row's channels have their own; remembered is their mean over the batch
+//     instance_norm each row has its own statistics; the running ones are their mean over the batch
 //
-// `momentum` has Axon's meaning, how much of the old is kept:
+// `momentum` is the share of the old statistics that is kept, as in Axon:
 //
 //     running = momentum·old + (1 − momentum)·new
 //
-// running=false normalises by what passes at inference, too, as ONNX' InstanceNormalization does.
+// running=false normalizes by the current input's statistics at inference too, like ONNX'
+// InstanceNormalization.
 //
 // Ioffe and Szegedy, arXiv:1502.03167; Ulyanov et al., arXiv:1607.08022.
 //

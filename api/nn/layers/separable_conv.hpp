@@ -1,12 +1,12 @@
-// Depthwise convolutions in one pass for each axis of space.
+// Depthwise convolutions, separated into one pass for each spatial axis.
 //
 // Pass i has a kernel along axis i only, [1…, taps, …1, 1, channels·multiplier], and strides,
-// padding and dilations of that axis only. So all passes together, without biases between, are a
-// depthwise convolution whose kernels are products of one factor for each axis, at the cost of
-// their sum. (Axon gives each pass the strides of all axes; for strides of 1 both are the same.)
+// padding and dilations of that axis only. Without biases, all passes together equal a depthwise
+// convolution whose kernel is the outer product of the passes' kernels, but cost only the sum of
+// the passes. (Axon gives each pass the strides of all axes; for strides of 1 both are the same.)
 //
-// The first pass multiplies the channels; each pass has a bias, and only the last the activation.
-// Chollet, arXiv:1610.02357, has the idea of separating what a kernel does.
+// The first pass multiplies the channels by `multiplier`; each pass has a bias, only the last one
+// the activation. The idea of separable kernels is Chollet's, arXiv:1610.02357.
 //
 // Values; any thread. Errors are thrown as node.hpp says.
 #pragma once

@@ -1,4 +1,5 @@
-// Layers that change how rows lie, and the one that applies a function. The batch stays where it is.
+// Layers that change the shape of rows, and the activation and bias layers. The batch axis stays
+// first.
 //
 // Values; any thread. Errors are thrown as node.hpp says.
 #pragma once
@@ -20,7 +21,7 @@ template <class V> void visit_options(Activation& o, V&& visit) {
   visit("function", o.function, anything, "an activation");
 }
 
-/// Added along the last axis.
+/// Adds a learned bias along the last axis.
 struct Bias {
   static constexpr const char* kind = "bias";
   InitializerName bias_initializer = initializers::zeros;
@@ -28,7 +29,7 @@ struct Bias {
 };
 template <class V> void visit_options(Bias& o, V&& visit) { visit_bias_initializer(o, visit); }
 
-/// Rows as vectors.
+/// Flattens each row to a vector.
 struct Flatten {
   static constexpr const char* kind = "flatten";
   std::string name = {};
@@ -44,7 +45,7 @@ template <class V> void visit_options(Reshape& o, V&& visit) {
   visit("shape", o.shape, anything, "of a row; one may be -1: what is left");
 }
 
-/// `permutation` speaks of the row's axes, which it counts from 1: {2, 1} turns images.
+/// `permutation` lists the row's axes, counted from 1: {2, 1} transposes images.
 struct Transpose {
   static constexpr const char* kind = "transpose";
   Extents permutation = {};
@@ -56,7 +57,7 @@ template <class V> void visit_options(Transpose& o, V&& visit) {
 
 }  // namespace layers
 
-// `options` without what is an argument.
+// Pass the second argument here, not in `options`.
 [[nodiscard]] Node activation(const Node& x, ActivationName function,
                               layers::Activation options = {});
 [[nodiscard]] Node flatten(const Node& x, const layers::Flatten& options = {});

@@ -1,4 +1,4 @@
-// One input as several, cut along an axis.
+// Splits one input into several along an axis.
 //
 //     split(x, 4)          // four equal parts
 //     split(x, {1, 6, 3})  // three parts of these sizes
@@ -25,7 +25,7 @@ template <class V> void visit_options(Split& o, V&& visit) {
 
 }  // namespace layers
 
-/// `options` without splits and axis.
+/// Pass `splits` and `axis` here, not in `options`.
 [[nodiscard]] std::vector<Node> split(const Node& x, Extents splits, std::int64_t axis = -1,
                                       layers::Split options = {});
 
