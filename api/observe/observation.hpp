@@ -1,14 +1,13 @@
-// What a running system looks like from outside: its supervision tree, its devices, and what waits
-// where.
+// A snapshot of a running system: its supervision tree, its devices and its queues.
 //
 //     SystemObservation seen = system.observe().get();
 //     std::cout << to_text(seen);
 //
-// An observation is taken while everything goes on: its numbers are of slightly different moments, and
-// asking a supervisor is itself a message that counts. A supervisor that does not answer in time is
-// shown with the reason, without its children; nothing waits for it any longer.
+// An observation is taken while the system runs: its numbers are from slightly different moments,
+// and each query to a supervisor counts as a message. A supervisor that does not answer in time is
+// shown with the reason and without its children.
 //
-// Threads: values. Lifetime: an observation holds nothing of the system it shows.
+// Threads: plain values. Lifetime: an observation keeps nothing of the system alive.
 #pragma once
 
 #include <chrono>
@@ -26,13 +25,13 @@
 
 namespace stoker {
 
-/// One child of a supervisor, or the supervisor at the top.
+/// One child of a supervisor, or the root supervisor.
 struct ActorObservation {
   using State = ChildState;
 
-  std::string id;     ///< what its supervisor calls it
+  std::string id;     ///< its id in its supervisor
   ActorId actor = 0;  ///< 0 unless it runs
-  std::string name;   ///< what it was spawned with; it and what follows are empty unless it runs
+  std::string name;   ///< its name at spawn; empty, like all below, unless it runs
   std::string type;   ///< its class
   ChildKind kind = ChildKind::worker;
   State state = State::stopped;
@@ -40,20 +39,20 @@ struct ActorObservation {
   // Of its strand, which other actors may share.
   std::uint32_t mailbox_depth = 0;  ///< messages waiting
   std::uint32_t mailbox_capacity = 0;
-  std::uint64_t delivered = 0;  ///< messages in all
-  /// Why a supervisor did not say which children it has; empty if it did, and for workers.
+  std::uint64_t delivered = 0;  ///< messages in total
+  /// Why a supervisor did not list its children; empty if it did, and for workers.
   std::string no_answer;
   std::vector<ActorObservation> children;
 };
 
-/// One device that the system has opened, as it was opened last.
+/// One device that the system has opened; after a loss, the device as last reopened.
 struct DeviceObservation {
   std::string name;
   std::string description;
   bool ready = false;               ///< not lost
   std::uint64_t reopened = 0;       ///< how often it was lost and came back
-  std::uint64_t buffers = 0;        ///< that somebody can still reach
-  std::uint64_t pipelines = 0;      ///< as many
+  std::uint64_t buffers = 0;        ///< with a live handle
+  std::uint64_t pipelines = 0;      ///< with a live handle
   std::uint32_t mailbox_depth = 0;  ///< of its actor
   SchedulerStats commands;
   MemoryStats memory;
@@ -64,27 +63,27 @@ struct SystemObservation {
   std::chrono::nanoseconds at{};               ///< of the system's clock, for rates()
   std::uint64_t pid = 0;
   std::uint64_t live_processes = 0;      ///< on the system's executor, supervisors included
-  std::optional<ActorObservation> tree;  ///< nothing while nothing is supervised
+  std::optional<ActorObservation> tree;  ///< nullopt while nothing is supervised
   std::vector<DeviceObservation> devices;
 };
 
-/// What happened between two observations of one system, per second.
+/// Rates per second between two observations of one system.
 struct ObservationRates {
   double seconds = 0;                       ///< between the two
-  std::map<ActorId, double> messages;       ///< of each actor that the later one shows
-  std::map<std::string, double> completed;  ///< commands of each device
+  std::map<ActorId, double> messages;       ///< by actor in the later observation
+  std::map<std::string, double> completed;  ///< commands, by device name
 };
-/// What was not there before, or has begun anew, counts from nothing. No rates if no time passed.
+/// Counters that are new or were reset count from 0. Returns no rates if no time has passed.
 [[nodiscard]] ObservationRates rates(const SystemObservation& before,
                                      const SystemObservation& after);
 
-/// For a person: the tree, indented, in aligned columns, then each device. UTF-8, without colours.
+/// Text for people: the indented tree in aligned columns, then each device. UTF-8, without colours.
 [[nodiscard]] std::string to_text(const SystemObservation& seen,
                                   const ObservationRates* rates = nullptr);
 /// One JSON object in one line; docs/command.md describes it. Without rates those fields are null.
 [[nodiscard]] std::string to_json(const SystemObservation& seen,
                                   const ObservationRates* rates = nullptr);
-/// What to_json() wrote, without its rates. Errors: invalid_argument.
+/// Parses the output of to_json(), ignoring the rates. Errors: invalid_argument.
 [[nodiscard]] Result<SystemObservation> observation_from_json(std::string_view text);
 
 /// "1.5 GiB".

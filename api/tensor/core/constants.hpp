@@ -1,6 +1,6 @@
-// Numbers that matter, as scalars of a dtype.
+// Mathematical and numeric constants, as scalars of a dtype.
 //
-// Threads: any. Errors are thrown: invalid_parameter where the dtype has no such number.
+// Threads: any. Errors are thrown: invalid_parameter if the dtype has no such number.
 #pragma once
 
 #include "stoker/api/tensor/core/tensor.hpp"
@@ -11,19 +11,19 @@ namespace stoker::constants {
 [[nodiscard]] Tensor nan(DType dtype = DType::f32);
 [[nodiscard]] Tensor infinity(DType dtype = DType::f32);
 [[nodiscard]] Tensor neg_infinity(DType dtype = DType::f32);
-/// The smallest above 0 that has all its bits.
+/// The smallest positive normal number.
 [[nodiscard]] Tensor smallest_positive_normal(DType dtype = DType::f32);
-/// From 1 to the next.
+/// The distance from 1 to the next larger number.
 [[nodiscard]] Tensor epsilon(DType dtype = DType::f32);
 [[nodiscard]] Tensor pi(DType dtype = DType::f32);
 [[nodiscard]] Tensor e(DType dtype = DType::f32);
-/// Euler and Mascheroni's constant, 0.5772…
+/// The Euler–Mascheroni constant, 0.5772…
 [[nodiscard]] Tensor euler_gamma(DType dtype = DType::f32);
 
 // Of any numbers --------------------------------------------------------------------------------------
-/// The largest; of floats infinity.
+/// The largest value; infinity for floats.
 [[nodiscard]] Tensor max(DType dtype = DType::f32);
-/// The smallest; of floats -infinity.
+/// The smallest value; -infinity for floats.
 [[nodiscard]] Tensor min(DType dtype = DType::f32);
 [[nodiscard]] Tensor max_finite(DType dtype = DType::f32);
 [[nodiscard]] Tensor min_finite(DType dtype = DType::f32);

@@ -1,4 +1,4 @@
-// Tensors out of numbers.
+// Makes tensors from numbers.
 //
 // Threads: any. Memory is copied before a call returns. Errors are thrown: invalid_argument for ragged
 // lists and wrong sizes, out_of_memory.
@@ -81,29 +81,30 @@ template <class T> [[nodiscard]] Tensor tensor(const std::vector<T>& values, con
 template <class T> [[nodiscard]] Tensor tensor(const std::vector<T>& values) {
   return tensor(std::span<const T>{values}, Shape{static_cast<std::int64_t>(values.size())});
 }
-/// Elements as a device stores them, exactly as many as the spec says.
+/// A tensor from bytes in the device's layout; they must fill the spec exactly.
 [[nodiscard]] Tensor tensor(std::span<const std::byte> bytes, const TensorSpec& spec);
 
-/// One number in every place.
+/// A tensor filled with one number.
 [[nodiscard]] Tensor full(const Shape& shape, const TensorLike& number);
 [[nodiscard]] Tensor full(const Shape& shape, const TensorLike& number, DType dtype);
 [[nodiscard]] Tensor zeros(const Shape& shape, DType dtype = DType::f32);
 [[nodiscard]] Tensor ones(const Shape& shape, DType dtype = DType::f32);
-/// One number in every place of a tensor's shape, in its dtype or another.
+/// Filled tensors with the shape of `tensor`, and its dtype unless another is given.
 [[nodiscard]] Tensor full_like(const Tensor& tensor, const TensorLike& number);
 [[nodiscard]] Tensor full_like(const Tensor& tensor, const TensorLike& number, DType dtype);
 [[nodiscard]] Tensor zeros_like(const Tensor& tensor);
 [[nodiscard]] Tensor ones_like(const Tensor& tensor);
-/// 0, 1, 2, … over all elements; with an axis, along it.
+/// 0, 1, 2, … over all elements in row-major order, or along one axis.
 [[nodiscard]] Tensor iota(const Shape& shape, DType dtype = DType::s32);
 [[nodiscard]] Tensor iota_along(const Shape& shape, std::int64_t axis, DType dtype = DType::s32);
 /// Ones on the diagonal of the last two axes.
 [[nodiscard]] Tensor eye(const Shape& shape, DType dtype = DType::s32);
 [[nodiscard]] Tensor eye(std::int64_t n, DType dtype = DType::s32);
-/// Ones at and below diagonal `k`.
+/// Ones on and below diagonal `k`, else zeros.
 [[nodiscard]] Tensor tri(std::int64_t rows, std::int64_t columns, std::int64_t k = 0,
                          DType dtype = DType::u8);
-/// `n` numbers from `start` to `stop`, with it or without, along a new last axis; the two broadcast.
+/// `n` evenly spaced numbers from `start` to `stop`, along a new last axis. `endpoint` includes
+/// `stop`. `start` and `stop` broadcast.
 [[nodiscard]] Tensor linspace(const TensorLike& start, const TensorLike& stop, std::int64_t n,
                               bool endpoint = true, DType dtype = DType::f32);
 

@@ -1,19 +1,20 @@
-// Calls of the program's own functions while a program of tensors runs.
+// Calls host functions while a tensor program runs.
 //
 //     y = hook(y, [](const Tensor& value) { std::cout << value << '\n'; });
 //     Tensor z = host_call({DType::f32, Shape{3}}, [](const std::vector<Tensor>& in) { … }, {x});
 //
-// Both take their place among the other operations, also in traced functions, branches and loops; nobody
-// waits for them but who uses their results.
+// Both are operations like any other, also in traced functions, branches and loops. Only users of
+// their results wait for them.
 //
-// Threads: the functions are called on the executor of the system, perhaps by several runs at once. They
-// may look at values and ask for new tensors. Errors: what is wrong with the call is thrown; what a
-// host_call's function throws fails whoever reads its results; what a hook throws is logged.
+// Threads: the functions are called on the system's executor, possibly by several runs at once.
+// They may read values and evaluate new tensors. Errors: bad arguments are thrown by the call; what
+// a host_call's function throws fails its results; what a hook throws is logged.
 //
-// Limits of the request (deadline, token, points to wait for) hold until a function is called: then it is
-// left out and its results fail. They do not hold for what it does. A lazy tensor that it returns is
-// computed to the end, also past the deadline: others may hold that tensor, and one that failed by the
-// limits of a request would stay failed for them. Who reads a result with limits is answered in time.
+// The request's limits (deadline, token, points to wait for) decide whether a function is called:
+// if they are exceeded before, it is skipped and its results fail. They do not apply to the
+// function's own work. A lazy tensor that it returns is computed to the end, even past the
+// deadline, because others may hold that tensor and a failure would be permanent for them. A read
+// with limits still returns in time.
 #pragma once
 
 #include <functional>
@@ -25,23 +26,23 @@
 
 namespace stoker {
 
-/// `x` itself; `look` is shown it when it is known. The gradient passes. A result that nobody uses is
-/// not computed, and then nothing is shown: go on with what this returns.
+/// Returns `x`, and calls `look` with its value once computed. Gradients pass through. Use the
+/// returned tensor: if nobody uses it, it is not computed and `look` is not called.
 [[nodiscard]] Tensor hook(const Tensor& x, std::function<void(const Tensor&)> look);
 
-/// The same under a name, by which jit() and HookScope can put another function in its place, or
-/// nothing. Without a function and without another one this is `x`.
+/// The same with a name, by which jit() and HookScope can replace or remove `look`. Without any
+/// function this is `x`.
 [[nodiscard]] Tensor hook(const std::string& name, const Tensor& x,
                           std::function<void(const Tensor&)> look = {});
 
 using NamedHooks = std::map<std::string, std::function<void(const Tensor&)>>;
 
-/// While it lives, hooks that this process or plain thread asks for by one of these names call these
-/// functions. Scopes nest; of equal names the innermost counts. `hooks` outlives it.
+/// While it lives, hooks with these names that this process or plain thread creates call these
+/// functions. Scopes nest; for equal names the innermost wins. `hooks` must outlive it.
 class HookScope : private ContextScope {
  public:
   explicit HookScope(const NamedHooks& hooks);
-  /// Whether the calling process or plain thread is in one.
+  /// Whether the calling process or plain thread is inside a HookScope.
   [[nodiscard]] static bool is_active() noexcept;
 
  private:
@@ -50,7 +51,7 @@ class HookScope : private ContextScope {
   const NamedHooks& hooks_;
 };
 
-/// What `function` makes of the inputs, of the spec promised here. It has no gradient.
+/// Calls `function` with the inputs; its result must match `spec`. It has no gradient.
 [[nodiscard]] Tensor host_call(const TensorSpec& spec,
                                std::function<Tensor(const std::vector<Tensor>&)> function,
                                std::span<const Tensor> inputs);

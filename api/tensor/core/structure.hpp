@@ -1,9 +1,9 @@
-// Values with tensors inside: what functions may take and return.
+// Structures: values that contain tensors, which traced functions may take and return.
 //
-// A structure is a Tensor, a std::vector, std::array, std::pair, std::tuple or std::map of structures,
-// or a type of the program's for which `visit_tensors(T&, visitor)` is found by argument-dependent
-// lookup and calls the visitor with each member that is one. What such a type holds beside them is not
-// looked at: a function that is traced keeps those of its first call.
+// A structure is a Tensor, a std::vector, std::array, std::pair, std::tuple or std::map of
+// structures, or a user type with a `visit_tensors(T&, visitor)`, found by argument-dependent
+// lookup, that calls the visitor with each member that is a structure. Other members of such a type
+// are ignored: a traced function keeps their values from its first call.
 //
 // Pure templates; any thread.
 #pragma once
@@ -21,10 +21,11 @@
 
 namespace stoker {
 
-/// A function of single elements, as exp and relu are. jit() and its kin take one by its name, also where the name has
-/// other meanings: the words for activations in stoker::nn are functions, too.
+/// An elementwise function, like exp and relu. jit() and similar functions accept one by its name,
+/// even if the name is overloaded: stoker::nn also has functions that name activations.
 ///
-/// A class, and no pointer: to see whether a lambda of `auto` is one, its body would be compiled for a TensorLike.
+/// This is a class, not a function pointer: testing whether a generic lambda converts to a pointer
+/// would compile its body for a TensorLike.
 class ElementFunction {
  public:
   ElementFunction(Tensor (*function)(const TensorLike& x))  // NOLINT(google-explicit-constructor)
@@ -39,8 +40,8 @@ class ElementFunction {
 
 namespace stoker::detail {
 
-/// `visit` calls a visitor with each tensor, in order; `describe` writes what tells values of the type
-/// apart beside their tensors: how many there are, and the keys of maps.
+/// `visit` calls a visitor with each tensor, in order. `describe` writes what distinguishes values
+/// of the type apart from their tensors: lengths, and the keys of maps.
 template <class T> struct Structure {
   template <class V> static void visit(T& value, V& visitor) {
     visit_tensors(value, [&](auto& member) {
@@ -114,7 +115,7 @@ template <class A, class B> struct Structure<std::pair<A, B>> {
   }
 };
 
-/// The tensors inside of all of them, in order.
+/// The tensors inside all `values`, in order.
 template <class... Ts> [[nodiscard]] std::vector<Tensor> tensors_of(const Ts&... values) {
   std::vector<Tensor> found;
   auto collect = [&](Tensor& tensor) { found.push_back(tensor); };
@@ -123,7 +124,7 @@ template <class... Ts> [[nodiscard]] std::vector<Tensor> tensors_of(const Ts&...
   return found;
 }
 
-/// What tells structures of these types apart beside their tensors.
+/// The descriptions of all `values`: equal if they differ only in their tensors.
 template <class... Ts> [[nodiscard]] std::string description_of(const Ts&... values) {
   std::string text;
   (Structure<Ts>::describe(const_cast<Ts&>(values), text), ...);

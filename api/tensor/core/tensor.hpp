@@ -4,16 +4,16 @@
 //     Tensor y = sum(exp(x) / 2, {.axes = {0}});     // nothing has run
 //     std::vector<float> values = y.to_vector<float>();  // now it has
 //
-// Operations are checked at once and run when somebody needs a value; what was asked for meanwhile then
-// runs together, fused where that saves memory traffic. Running does not wait: eval() returns when the
-// work is queued, reading waits.
+// Operations are checked at once, but run only when a value is needed. Pending operations then run
+// together, fused where that saves memory traffic. Evaluation does not block: eval() returns when
+// the work is queued; reading a value blocks.
 //
-// A tensor lives where its operands do. What stands on numbers alone lives on the device of the
-// innermost DeviceScope while it is evaluated, else on the default device.
+// A tensor lives on the device of its operands. A tensor made from numbers alone lives on the
+// device of the DeviceScope that is innermost when it is evaluated, else on the default device.
 //
-// Threads: a shared handle to something immutable; use it from any thread. It may be dropped at any
-// time, also while it is computed. Errors: calls throw the Error for bad input at once; what fails while
-// running is thrown by whoever reads the value.
+// Threads: a shared handle to an immutable value; use it from any thread. It may be destroyed at
+// any time, even while it is computed. Errors: calls with bad input throw at once; an Error while
+// running is thrown when the value is read.
 #pragma once
 
 #include <complex>
@@ -39,13 +39,13 @@ class Index;
 
 class Tensor {
  public:
-  /// Without a value, as one that was moved from: may be assigned, destroyed and asked whether it has
-  /// one; everything else throws invalid_argument.
+  /// An empty tensor, like a moved-from one: only assignment, destruction and has_value() are
+  /// allowed; everything else throws invalid_argument.
   Tensor() = default;
   explicit Tensor(expr::Value value, AxisNames names = {}) noexcept
       : value_{std::move(value)}, names_{std::move(names)} {}
-  /// What a buffer holds. Later writes to the buffer are seen by what is computed after them: better
-  /// leave it alone.
+  /// Wraps a buffer without a copy. Do not write to the buffer afterwards: later computations would
+  /// see it.
   explicit Tensor(const Buffer& buffer);
 
   [[nodiscard]] const Shape& shape() const { return value_.shape(); }
@@ -55,50 +55,51 @@ class Tensor {
   [[nodiscard]] std::size_t size() const { return spec().elements(); }
   [[nodiscard]] std::size_t bytes() const { return spec().bytes(); }
 
-  /// The same with names for its axes, "" for none. Throws invalid_argument unless there is one for
-  /// each axis, and all differ.
+  /// This tensor with names for its axes, "" for none. Throws invalid_argument unless there is one
+  /// name for each axis and all differ.
   [[nodiscard]] Tensor named(std::vector<std::string> names) const;
   [[nodiscard]] const AxisNames& names() const noexcept { return names_; }
-  /// The axis of that name, or axes. Throws not_found, which says what there is.
+  /// The axis, or axes, of that name. Throws not_found, listing the existing names.
   [[nodiscard]] std::int64_t axis(std::string_view name) const;
   [[nodiscard]] Axes axes(std::initializer_list<std::string_view> names) const;
 
-  /// Starts what is missing and returns this tensor. Does not wait. `options` here and below are those of
-  /// the commands that this call starts: they limit neither what was started before nor who reads later.
-  /// A tensor whose computation they end stays failed; the same expression made again is computed anew.
+  /// Starts the computation if needed and returns this tensor. Does not block. Here and below,
+  /// `options` apply only to commands that this call starts, not to work started before or to later
+  /// reads. A tensor whose computation they end stays failed; build the expression again to compute
+  /// it.
   const Tensor& eval(const CommandOptions& options = {}) const;
-  /// Whether it was started.
+  /// Whether the computation was started.
   [[nodiscard]] bool evaluated() const { return static_cast<bool>(value_.buffer()); }
-  /// Starts it if need be. Ready when it is computed; fails with what failed on the way.
+  /// Starts the computation if needed. The future is ready when it is done, and holds its Error.
   [[nodiscard]] Future<> computed(const CommandOptions& options = {}) const {
     return buffer(options).written(options);
   }
-  /// Its memory; starts it if need be.
+  /// The tensor's memory. Starts the computation if needed.
   [[nodiscard]] Buffer buffer(const CommandOptions& options = {}) const;
-  /// The elements, row-major; starts it if need be. bool and u8 are read as std::uint8_t. Throws
-  /// dtype_mismatch unless dtype_of<T> is the dtype.
+  /// The elements, row-major. Starts the computation if needed. bool and u8 are read as
+  /// std::uint8_t. Throws dtype_mismatch unless dtype_of<T> is the dtype.
   template <class T>
   [[nodiscard]] Future<std::vector<T>> read(const CommandOptions& options = {}) const {
     return buffer(options).template read<T>(options);
   }
-  /// The same, converted from whatever the dtype is (of complex numbers to real ones the real part), and
-  /// waited for. Not on a host's event loop.
+  /// The elements, converted from any dtype (complex to real keeps the real part). Blocks; do not
+  /// call it on a host's event loop.
   template <class T>
   [[nodiscard]] std::vector<T> to_vector(const CommandOptions& options = {}) const;
-  /// The only element. Throws shape_mismatch if there are more or none.
+  /// The only element. Blocks. Throws shape_mismatch unless there is exactly one.
   template <class T> [[nodiscard]] T item(const CommandOptions& options = {}) const;
-  /// A copy on another device; this one if it is there.
+  /// A copy on that device, or this tensor if it is already there.
   [[nodiscard]] Tensor to(const Device& device) const;
 
   /// A part: x[0], x[{0, Range{1, 3}}]; see slicing.hpp.
   [[nodiscard]] Tensor operator[](const Index& index) const;
   [[nodiscard]] Tensor operator[](std::initializer_list<Index> indices) const;
 
-  /// The bytes as the device stores them, waited for.
+  /// The bytes in the device's layout. Blocks.
   [[nodiscard]] std::vector<std::byte> to_bytes(const CommandOptions& options = {}) const;
 
-  /// False for one that was made without a value. (There is no conversion to bool: comparing tensors
-  /// gives a tensor, and `if (a == b)` shall not compile.)
+  /// False for an empty tensor. (There is no conversion to bool: comparing tensors gives a tensor,
+  /// and `if (a == b)` must not compile.)
   [[nodiscard]] bool has_value() const noexcept { return static_cast<bool>(value_); }
   [[nodiscard]] const expr::Value& value() const noexcept { return value_; }
 
@@ -108,12 +109,12 @@ class Tensor {
   AxisNames names_;
 };
 
-/// Starts several at once, which computes what they share once.
+/// Starts several tensors together, so that shared operands are computed once. Does not block.
 void eval(std::span<const Tensor> tensors, const CommandOptions& options = {});
 void eval(std::initializer_list<Tensor> tensors, const CommandOptions& options = {});
 
-/// While it lives, what has no device of its own runs there, in this process or on this plain thread.
-/// Scopes nest.
+/// While it lives, tensors made from numbers alone are evaluated on this device, in this process or
+/// on this plain thread. Scopes nest.
 class DeviceScope : private ContextScope {
  public:
   explicit DeviceScope(const Device& device);
@@ -123,8 +124,8 @@ class DeviceScope : private ContextScope {
   Device device_;
 };
 
-/// The innermost scope's; else that of STOKER_DEVICE or the best one, in a system that is made at the
-/// first use and stops when the process exits.
+/// The device of the innermost DeviceScope. Without one: the device of STOKER_DEVICE, else the best
+/// one, in a system that is created at first use and stops when the process exits.
 [[nodiscard]] Device current_device();
 
 namespace detail {
@@ -132,11 +133,11 @@ template <class T> inline constexpr bool is_complex_type = false;
 template <class T> inline constexpr bool is_complex_type<std::complex<T>> = true;
 }  // namespace detail
 
-/// A number of the program's.
+/// A C++ arithmetic or complex number.
 template <class T>
 concept Number = std::is_arithmetic_v<T> || detail::is_complex_type<T>;
 
-/// What an operation takes: a tensor, or a number that bends to the tensors beside it.
+/// An operand: a tensor, or a number, whose dtype adapts to the tensors beside it.
 class TensorLike {
  public:
   TensorLike(const Tensor& tensor)  // NOLINT(google-explicit-constructor)
@@ -148,11 +149,11 @@ class TensorLike {
   [[nodiscard]] bool is_literal() const noexcept { return is_literal_; }
   [[nodiscard]] const Tensor& tensor() const noexcept { return tensor_; }
   [[nodiscard]] const expr::Literal& literal() const noexcept { return literal_; }
-  /// The dtype it has alone.
+  /// Its dtype without other operands.
   [[nodiscard]] DType dtype() const {
     return is_literal_ ? expr::dtype_of_literal(literal_) : tensor_.dtype();
   }
-  /// As an operand of that dtype.
+  /// Converts it to an operand of that dtype.
   [[nodiscard]] expr::Value as(DType dtype) const;
 
  private:
@@ -171,7 +172,8 @@ class TensorLike {
   bool is_literal_;
 };
 
-/// "f32[2,3]" and the values, aligned; the middle of long axes is left out. Waits for the value.
+/// "f32[2,3]" and the values, aligned; the middle of long axes is elided. Blocks until the value is
+/// computed.
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 [[nodiscard]] std::string to_string(const Tensor& tensor);
 

@@ -1,13 +1,13 @@
-// Vectors and matrices written as text: rows in lines, numbers apart by spaces or commas.
+// Parses vectors and matrices from text: one row per line, numbers separated by spaces or commas.
 //
 //     Tensor m = matrix_of("1 2.5\n-3 Inf");
 //     Tensor v = "1 2 3"_vec;                     // using namespace stoker::literals
 //
-// Numbers are decimal, or Inf, Infinity and NaN with a sign or without, in any case. Integers alone are
-// s32, with a fraction, an exponent, Inf or NaN among them f32, unless a dtype is named.
+// Numbers are decimal, or Inf, Infinity and NaN in any case; all may have a sign. Unless a dtype is
+// given, the result is s32 if all are integers, else f32.
 //
-// Threads: any. Errors are thrown: invalid_argument for what is no number and for integers that their
-// dtype cannot hold, shape_mismatch for rows of different lengths.
+// Threads: any. Errors are thrown: invalid_argument for text that is not a number and for integers
+// that their dtype cannot hold, shape_mismatch for rows of different lengths.
 #pragma once
 
 #include <optional>
@@ -17,9 +17,9 @@
 
 namespace stoker {
 
-/// One axis; all lines count as one.
+/// A tensor with one axis; line breaks separate numbers like spaces.
 [[nodiscard]] Tensor vector_of(std::string_view text, std::optional<DType> dtype = {});
-/// Two axes; empty lines are left out.
+/// A tensor with two axes; empty lines are ignored.
 [[nodiscard]] Tensor matrix_of(std::string_view text, std::optional<DType> dtype = {});
 
 namespace literals {

@@ -1,10 +1,10 @@
-// Many tensors at once: computed, read and moved together, with one wait or none.
+// Computes, reads or moves many tensors together.
 //
 //     const auto [a, b] = to_device(std::pair{x, y}, gpu);       // any structure; nothing waits
 //     for (const std::vector<float>& row : read_all<float>(list).get()) …
 //
-// Threads: any; nothing here waits. Errors are thrown: what evaluating throws, and invalid_argument for a
-// tensor without a value. What fails while running is in the futures.
+// Threads: any; no call blocks. Errors are thrown: what evaluation throws, and invalid_argument for
+// an empty tensor. Failures while running are in the futures.
 #pragma once
 
 #include <initializer_list>
@@ -19,20 +19,20 @@
 namespace stoker {
 
 namespace detail {
-/// Starts what is missing, as one program where one device has all of it.
+/// Starts all computations that are needed, as one program if all are on one device.
 void eval_all(std::span<const Tensor> tensors, std::string_view op,
               const CommandOptions& options = {});
 [[nodiscard]] std::vector<Tensor> all_to(std::vector<Tensor> tensors, const Device& device);
 }  // namespace detail
 
-/// Starts what is missing. Ready when all are computed; fails with the first that failed. `options` as for
-/// Tensor::eval().
+/// Starts all computations that are needed. Ready when all are done; holds the Error of the first
+/// tensor that failed. `options` as for Tensor::eval().
 [[nodiscard]] Future<> computed(std::span<const Tensor> tensors,
                                 const CommandOptions& options = {});
 [[nodiscard]] Future<> computed(std::initializer_list<Tensor> tensors,
                                 const CommandOptions& options = {});
 
-/// The elements of each, as Tensor::read() gives them. Throws dtype_mismatch unless all are of dtype T.
+/// Reads each tensor as Tensor::read() does. Throws dtype_mismatch unless all have dtype T.
 template <class T>
 [[nodiscard]] Future<std::vector<std::vector<T>>> read_all(std::span<const Tensor> tensors,
                                                            const CommandOptions& options = {}) {
@@ -47,8 +47,8 @@ template <class T>
   return read_all<T>(std::span<const Tensor>{tensors.begin(), tensors.size()}, options);
 }
 
-/// The same structure on another device; tensors that are there stay. What is computed for it runs as
-/// one program, and all copies are on their way at once.
+/// The same structure on another device; tensors already there are kept. Pending computations run
+/// as one program, and all copies run concurrently.
 template <class S> [[nodiscard]] S to_device(const S& structure, const Device& device) {
   return detail::with_tensors(structure, detail::all_to(detail::tensors_of(structure), device));
 }

@@ -1,5 +1,5 @@
-// Tensors and Eigen's matrices. The only header of Stoker that includes Eigen: a program that uses it has
-// Eigen 3.4 on its include path.
+// Converts between tensors and Eigen matrices. This is the only header of Stoker that includes
+// Eigen: a program that uses it needs Eigen 3.4 on its include path.
 //
 //     Tensor t = tensor_from(matrix);                          // any expression, any storage order
 //     Eigen::MatrixXd m = to_eigen<Eigen::MatrixXd>(t);        // converted, if need be
@@ -8,8 +8,9 @@
 //
 // Vectors have one axis, matrices two.
 //
-// Threads: any. to_eigen() and EigenView wait for the value; not on a host's event loop. Errors are
-// thrown: shape_mismatch, and for a view dtype_mismatch and unsupported (another device than the CPU).
+// Threads: any. to_eigen() and EigenView block until the value is computed: do not use them on a
+// host's event loop. Errors are thrown: shape_mismatch; for a view also dtype_mismatch and
+// unsupported (a device other than the CPU).
 #pragma once
 
 #include <Eigen/Core>
@@ -20,7 +21,7 @@
 namespace stoker {
 
 namespace detail {
-/// The element type of ours that Eigen's is.
+/// Stoker's element type for an Eigen scalar.
 template <class Scalar>
 using ElementOf = std::conditional_t<
     std::is_same_v<Scalar, Eigen::half>, Half,
@@ -42,7 +43,7 @@ using RowMajorMatrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eig
 }
 }  // namespace detail
 
-/// A copy in the scalar's dtype; of a type that is a vector for the compiler one axis, else two.
+/// A copy in the scalar's dtype. Types that are vectors at compile time give one axis, others two.
 template <class Derived> [[nodiscard]] Tensor tensor_from(const Eigen::DenseBase<Derived>& matrix) {
   using Element = detail::ElementOf<typename Derived::Scalar>;
   const auto rows = static_cast<std::int64_t>(matrix.rows());
@@ -54,8 +55,9 @@ template <class Derived> [[nodiscard]] Tensor tensor_from(const Eigen::DenseBase
   return tensor({first, spec.bytes()}, spec);
 }
 
-/// A copy, converted to the matrix' scalar. A scalar is one by one, one axis a column, or a row if that
-/// is the type. Throws shape_mismatch for more than two axes and for sizes that the type cannot have.
+/// A copy, converted to the matrix' scalar. A scalar becomes 1×1; one axis becomes a column, or a
+/// row if Matrix is a row vector. Throws shape_mismatch for more than two axes and for sizes that
+/// Matrix cannot have.
 template <class Matrix> [[nodiscard]] Matrix to_eigen(const Tensor& tensor) {
   using Scalar = typename Matrix::Scalar;
   using Element = detail::ElementOf<Scalar>;
@@ -88,8 +90,9 @@ template <class Matrix> [[nodiscard]] Matrix to_eigen(const Tensor& tensor) {
   }
 }
 
-/// A tensor's own memory as a matrix, while this or a copy of it lives. Throws shape_mismatch for more
-/// than two axes, dtype_mismatch unless T is the dtype's type, unsupported on another device than the CPU.
+/// A view of a tensor's own memory as a matrix, valid while this object or a copy of it lives.
+/// Throws shape_mismatch for more than two axes, dtype_mismatch unless T is the dtype's type,
+/// unsupported on a device other than the CPU.
 template <class T> class EigenView {
  public:
   using Map = Eigen::Map<const detail::RowMajorMatrix<T>>;

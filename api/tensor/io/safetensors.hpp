@@ -4,13 +4,13 @@
 //     for (const std::string& name : weights.names()) std::cout << name << weights.spec(name).to_string();
 //     Tensor embedding = weights.load("embedding");
 //
-// https://huggingface.co/docs/safetensors. serialize() stands on these files.
+// https://huggingface.co/docs/safetensors. serialize() uses this format.
 //
-// Threads: any; a SafetensorsFile is a shared handle to something immutable. What is loaded lives on
-// current_device() and needs the file no longer. Calls that load and save wait, so none belongs on a
-// host's event loop. Memory: beside the tensors a few pieces of 16 MiB. Errors are thrown: not_found,
-// io_error (damaged files: headers, offsets and sizes are checked when the file is opened), unsupported
-// (a dtype that there is none for, named), out_of_memory. Input is not trusted.
+// Threads: any; a SafetensorsFile is a shared handle to immutable data. Loaded tensors live on
+// current_device() and do not need the file any more. Loading and saving block: do not call them on
+// a host's event loop. Memory: the tensors, and a few chunks of 16 MiB. Errors are thrown:
+// not_found, io_error (damaged files: headers, offsets and sizes are checked when the file is
+// opened), unsupported (a dtype without a counterpart, named), out_of_memory. Input is not trusted.
 #pragma once
 
 #include <filesystem>
@@ -27,9 +27,9 @@
 namespace stoker {
 
 struct SafetensorsOptions {
-  /// Pages are read when they are needed and given back when a tensor was loaded. Off: plain reads,
-  /// for files that others may shorten meanwhile (which ends a process that maps them), and for file
-  /// systems that cannot map.
+  /// Maps the file: pages are read on demand and released after each tensor is loaded. Off: plain
+  /// reads, for files that others may truncate meanwhile (which kills a process that maps them),
+  /// and for file systems that cannot map.
   bool mapped = true;
 };
 
@@ -48,7 +48,7 @@ class SafetensorsFile {
   /// Throws not_found.
   [[nodiscard]] Tensor load(std::string_view name) const;
   [[nodiscard]] TensorMap load_all() const;
-  /// The elements of one, row by row, without a device. Throws not_found.
+  /// The elements of one tensor, row-major, without a device. Throws not_found.
   [[nodiscard]] std::vector<std::byte> bytes_of(std::string_view name) const;
 
  private:
@@ -62,7 +62,7 @@ class SafetensorsFile {
 
 [[nodiscard]] SafetensorsFile open_safetensors(const std::filesystem::path& path,
                                                const SafetensorsOptions& options = {});
-/// A file in memory, which outlives what is returned.
+/// Opens a file in memory. The bytes must outlive the returned object.
 [[nodiscard]] SafetensorsFile open_safetensors(std::span<const std::byte> bytes);
 
 [[nodiscard]] TensorMap load_safetensors(const std::filesystem::path& path,

@@ -1,18 +1,19 @@
-// Structures of tensors as bytes and back, exactly: to store them, to send them to another process.
+// Converts structures of tensors to bytes and back, exactly: to store them, or to send them to
+// another process.
 //
 //     const std::vector<std::byte> bytes = serialize(std::pair{weights, step});
 //     const auto [w, s] = deserialize<std::pair<std::map<std::string, Tensor>, Tensor>>(bytes);
 //
-// The bytes are a safetensors file (safetensors.hpp) with tensors named "0", "1", … in the order of the
-// structure, and with its form in the metadata: lengths of lists, keys of maps. Any reader of safetensors
-// reads the tensors.
+// The bytes are a safetensors file (safetensors.hpp). Tensors are named "0", "1", … in the order of
+// the structure; the metadata holds its layout: lengths of lists, keys of maps. Any safetensors
+// reader can read the tensors.
 //
-// A structure is what structure.hpp says; keys of maps are strings or integers, and deserialize() makes
-// types of the program's by their default constructor before it visits them.
+// For structures see structure.hpp. Map keys must be strings or integers; user types must be
+// default-constructible for deserialize().
 //
-// Threads: any. Both wait; not on a host's event loop. What comes back lives on current_device(). Errors
-// are thrown: io_error for damaged bytes, invalid_argument if they hold another structure or a tensor has
-// no value. Input is not trusted.
+// Threads: any. Both functions block: do not call them on a host's event loop. Deserialized tensors
+// live on current_device(). Errors are thrown: io_error for damaged bytes, invalid_argument if they
+// hold another structure or a tensor is empty. Input is not trusted.
 #pragma once
 
 #include <charconv>
@@ -28,16 +29,16 @@
 namespace stoker {
 namespace detail {
 
-/// The form of a structure without its tensors.
+/// The layout of a structure, without its tensors.
 struct Layout {
   enum class Kind : std::uint8_t { tensor, list, map };
   Kind kind = Kind::tensor;
-  std::vector<std::string> keys;  ///< of a map, one for each part
-  std::vector<Layout> parts;      ///< of a list or a map
+  std::vector<std::string> keys;  ///< for a map, one for each part
+  std::vector<Layout> parts;      ///< for a list or a map
 };
 
 [[noreturn]] void refuse_structure(std::string_view expected);
-/// Throws unless it is a list of `length` parts, or of any number.
+/// Throws invalid_argument unless `layout` is a list of `length` parts.
 void expect_list(const Layout& layout, std::size_t length);
 void expect_kind(const Layout& layout, Layout::Kind kind);
 
@@ -49,7 +50,7 @@ struct ReadStructure {
 };
 [[nodiscard]] ReadStructure read_structure(std::span<const std::byte> bytes);
 
-/// How a type's form is taken and given: `of` reads it off a value, `apply` makes a value have it.
+/// The layout of type T: `of` reads it from a value, `apply` resizes a value to match it.
 template <class T> struct LayoutOf {
   static Layout of(T& value) {
     Layout layout{Layout::Kind::list, {}, {}};

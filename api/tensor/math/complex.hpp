@@ -1,12 +1,13 @@
-// Complex tensors: c64, which is two f32, and c128, two f64.
+// Complex tensors: c64 (two f32) and c128 (two f64).
 //
 //     Tensor z = complex(tensor({3.0}), tensor({4.0}));
 //     Tensor r = abs(z);                                // [5], f32
 //     Tensor w = exp(z) * std::complex{0.0, 1.0};
 //
-// Arithmetic, the functions exp to atanh, ==, !=, select, sums, means, products, matmul and whatever
-// moves elements take them; what needs an order (<, max, sort, floor …) refuses them. A gradient is
-// dL/dre + i·dL/dim. They have at most seven axes: inside, the two parts are one more.
+// Supported: arithmetic, the functions exp to atanh, ==, !=, select, sums, means, products, matmul
+// and all operations that move elements. Operations that need an order (<, max, sort, floor …)
+// throw dtype_mismatch. A gradient is dL/dre + i·dL/dim. Complex tensors have at most seven axes,
+// because the two parts use one more internally.
 //
 // Threads: any. Errors are thrown: dtype_mismatch, shape_mismatch.
 #pragma once
@@ -17,9 +18,10 @@ namespace stoker {
 
 [[nodiscard]] inline bool is_complex(const Tensor& x) noexcept { return is_complex(x.dtype()); }
 
-/// re + i·im, of real tensors or numbers, whose shapes broadcast: f64 with either gives c128, else c64.
+/// re + i·im of real tensors or numbers, whose shapes broadcast. The result is c128 if either is
+/// f64, else c64.
 [[nodiscard]] Tensor complex(const TensorLike& re, const TensorLike& im);
-/// The real part; a real tensor itself, as a float.
+/// The real part; a real tensor is returned as a float.
 [[nodiscard]] Tensor real(const TensorLike& x);
 /// The imaginary part; zeros for a real tensor.
 [[nodiscard]] Tensor imag(const TensorLike& x);

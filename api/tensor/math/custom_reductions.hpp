@@ -1,11 +1,11 @@
-// Reductions by any function of the program's that is associative, f(a, f(b, c)) = f(f(a, b), c), and
-// element by element:
+// Reductions by a user function. It must be elementwise and associative, f(a, f(b, c)) = f(f(a, b),
+// c):
 //
 //     Tensor longest = reduce(x, 0, [](const Tensor& a, const Tensor& b) { return max(a, b); });
 //
-// The function is called a few times, with tensors: the axis is halved until one element is left, or the
-// positions of a window are taken one after the other. It has the accumulator on the left and gives a
-// tensor like its arguments. Gradients pass through what it does.
+// The function is called a few times, with tensors: the axis is halved until one element is left,
+// or the positions of a window are combined in turn. The accumulator is its first argument; its
+// result must have the arguments' shape. Gradients pass through it.
 //
 // Threads: any. Errors are thrown: invalid_parameter, shape_mismatch, what the function throws.
 #pragma once
@@ -23,7 +23,7 @@ using Combine = std::function<Tensor(const Tensor& a, const Tensor& b)>;
 /// start's.
 [[nodiscard]] Tensor reduce(const Tensor& x, const TensorLike& start, const Combine& function,
                             const Reduce& over = {});
-/// The same of each window; `start` stands in the padding, too.
+/// The same for each window; padding counts as `start`.
 [[nodiscard]] Tensor window_reduce(const Tensor& x, const TensorLike& start, const Window& window,
                                    const Combine& function);
 

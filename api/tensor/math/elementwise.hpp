@@ -1,4 +1,4 @@
-// Functions of single elements. Shapes broadcast as NumPy's do; dtypes merge by
+// Elementwise functions. Shapes broadcast as in NumPy; dtypes merge by the rules of
 // pipeline/tensor/graph/promotion.hpp. Conditions are u8, 0 or 1.
 //
 // Threads: any. Errors are thrown: shape_mismatch, dtype_mismatch.
@@ -8,7 +8,7 @@
 
 namespace stoker {
 
-// Of a float; integers become f32 -----------------------------------------------------------------
+// Float functions; integers become f32 ------------------------------------------------------------
 /// e^x.
 [[nodiscard]] Tensor exp(const TensorLike& x);
 /// e^x - 1, accurate near 0.
@@ -48,19 +48,19 @@ namespace stoker {
 [[nodiscard]] Tensor log2(const TensorLike& x);
 [[nodiscard]] Tensor log10(const TensorLike& x);
 
-// Of a number, in its own dtype ----------------------------------------------------------------------
+// Functions that keep the dtype -------------------------------------------------------------------
 /// -x; integers wrap.
 [[nodiscard]] Tensor negate(const TensorLike& x);
-/// |x|, of complex numbers real; the smallest signed integer wraps.
+/// |x|; the result is real for complex x. The smallest signed integer wraps.
 [[nodiscard]] Tensor abs(const TensorLike& x);
 /// -1, 0 or 1; a zero keeps its sign, NaN stays.
 [[nodiscard]] Tensor sign(const TensorLike& x);
 [[nodiscard]] Tensor floor(const TensorLike& x);
 [[nodiscard]] Tensor ceil(const TensorLike& x);
-/// Halves away from zero.
+/// Rounds to the nearest integer; halves round away from zero.
 [[nodiscard]] Tensor round(const TensorLike& x);
 
-// Of an integer ----------------------------------------------------------------------------------------
+// Integers ----------------------------------------------------------------------------------------
 [[nodiscard]] Tensor bitwise_not(const TensorLike& x);
 /// The number of set bits.
 [[nodiscard]] Tensor population_count(const TensorLike& x);
@@ -83,26 +83,26 @@ namespace stoker {
 [[nodiscard]] Tensor logical_or(const TensorLike& a, const TensorLike& b);
 [[nodiscard]] Tensor logical_xor(const TensorLike& a, const TensorLike& b);
 
-// Of two ------------------------------------------------------------------------------------------------
+// Two operands ------------------------------------------------------------------------------------
 /// Integers wrap.
 [[nodiscard]] Tensor add(const TensorLike& a, const TensorLike& b);
 /// Integers wrap.
 [[nodiscard]] Tensor subtract(const TensorLike& a, const TensorLike& b);
 /// Integers wrap.
 [[nodiscard]] Tensor multiply(const TensorLike& a, const TensorLike& b);
-/// The sign is the dividend's; 0 where an integer is divided by 0.
+/// The remainder has the dividend's sign; integer division by 0 gives 0.
 [[nodiscard]] Tensor remainder(const TensorLike& a, const TensorLike& b);
-/// 0^0 = 1; integers wrap, a negative exponent gives 0 unless the base is 1 or -1.
+/// 0^0 = 1. Integers wrap; for integers a negative exponent gives 0 unless the base is 1 or -1.
 [[nodiscard]] Tensor pow(const TensorLike& a, const TensorLike& b);
-/// NaN in either wins.
+/// NaN in either operand gives NaN.
 [[nodiscard]] Tensor max(const TensorLike& a, const TensorLike& b);
-/// NaN in either wins.
+/// NaN in either operand gives NaN.
 [[nodiscard]] Tensor min(const TensorLike& a, const TensorLike& b);
 /// The quotient as a float; x / 0 is an infinity or NaN, also for integers.
 [[nodiscard]] Tensor divide(const TensorLike& a, const TensorLike& b);
-/// The angle of (y, x), by quadrant.
+/// The angle of the point (x = b, y = a), in the right quadrant.
 [[nodiscard]] Tensor atan2(const TensorLike& a, const TensorLike& b);
-/// Truncated toward zero; 0 where divided by 0.
+/// The quotient truncated toward zero; division by 0 gives 0.
 [[nodiscard]] Tensor quotient(const TensorLike& a, const TensorLike& b);
 [[nodiscard]] Tensor bitwise_and(const TensorLike& a, const TensorLike& b);
 [[nodiscard]] Tensor bitwise_or(const TensorLike& a, const TensorLike& b);
@@ -119,18 +119,18 @@ namespace stoker {
 /// bound, x has the whole gradient.
 [[nodiscard]] Tensor clip(const TensorLike& x, const TensorLike& low, const TensorLike& high);
 
-/// Elements converted: floats to integers truncate toward zero and saturate, NaN gives 0; integers wrap;
-/// of a complex number the real part remains.
+/// Converts elements. Floats to integers truncate toward zero and saturate, NaN gives 0; integers
+/// wrap; complex numbers lose their imaginary part.
 [[nodiscard]] Tensor as_type(const Tensor& x, DType dtype);
-/// The bits of elements as those of another dtype of the same size, all of them: NaNs keep what they
-/// carry. Not of or to complex numbers (view_as_real), not to bool. There is no gradient.
+/// Reinterprets the bits as another dtype of the same size; NaN payloads are kept. Complex dtypes
+/// (use view_as_real()) and conversion to bool are refused. There is no gradient.
 [[nodiscard]] Tensor bitcast(const Tensor& x, DType dtype);
 
 /// max(x, 0); the gradient at 0 is 0.
 [[nodiscard]] Tensor relu(const TensorLike& x);
 
-// Operators: between tensors, and with a number on either side. (Both sides are written out because the
-// language would turn a missing != into a negated ==.)
+// Operators: between tensors, and with a number on either side. (All are written out because C++20
+// would turn a missing != into a negated ==.)
 [[nodiscard]] inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 template <Number T> [[nodiscard]] Tensor operator+(const Tensor& a, T b) { return add(a, b); }
 template <Number T> [[nodiscard]] Tensor operator+(T a, const Tensor& b) { return add(a, b); }

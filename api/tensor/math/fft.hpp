@@ -4,9 +4,9 @@
 //     Tensor padded = fft(signal, {.length = power_of_two});   // with zeros, to 2^k
 //     Tensor half = rfft(signal);                              // n/2 + 1 of a real signal
 //
-// Real input becomes complex: f64 c128, all others c64. Gradients of all of them are exact.
+// Real input becomes complex: f64 becomes c128, all others c64. All gradients are exact.
 //
-// Threads: any. Errors are thrown: invalid_parameter for a length below 1 or an axis that is not there,
+// Threads: any. Errors are thrown: invalid_parameter for a length below 1 or an axis out of range,
 // dtype_mismatch for complex input to rfft.
 #pragma once
 
@@ -18,17 +18,17 @@
 
 namespace stoker {
 
-/// The least power of two that is not below the axis' extent.
+/// The smallest power of two that is not less than the axis' extent.
 struct PowerOfTwo {};
 inline constexpr PowerOfTwo power_of_two{};
 
-/// How many elements along the axis are transformed: what is missing is 0, what is beyond is cut.
+/// The transform's length: a shorter axis is padded with zeros, a longer one is cut.
 using FftLength = std::optional<std::variant<std::int64_t, PowerOfTwo>>;
 
 struct Fft {
   FftLength length = {};  ///< none: the axis' extent
   std::int64_t axis = -1;
-  double eps = 1e-10;  ///< real and imaginary parts up to it in size become 0
+  double eps = 1e-10;  ///< real and imaginary parts of at most this size become 0
 };
 
 [[nodiscard]] Tensor fft(const Tensor& x, const Fft& how = {});
@@ -36,8 +36,8 @@ struct Fft {
 [[nodiscard]] Tensor ifft(const Tensor& x, const Fft& how = {});
 /// The first n/2 + 1 elements of a real tensor's transform; the others are their conjugates.
 [[nodiscard]] Tensor rfft(const Tensor& x, const Fft& how = {});
-/// The inverse of rfft: real. The length is the result's, by default 2·(extent - 1), so an odd one must be
-/// given.
+/// The inverse of rfft; the result is real. `length` is that of the result, by default 2·(extent -
+/// 1), so an odd length must be given.
 [[nodiscard]] Tensor irfft(const Tensor& x, const Fft& how = {});
 
 struct Fft2 {

@@ -1,4 +1,4 @@
-// Order along an axis: sorted, counted up, and the differences.
+// Sorting, running reductions and differences along an axis.
 //
 // Threads: any. Errors are thrown: invalid_parameter, dtype_mismatch.
 #pragma once
@@ -12,14 +12,14 @@ enum class Direction : std::uint8_t { ascending, descending };
 /// Stable. NaN counts as the largest, -0.0 and 0.0 as equal.
 [[nodiscard]] Tensor sort(const Tensor& x, std::int64_t axis = 0,
                           Direction direction = Direction::ascending);
-/// The places from which sort() takes its elements, as s32.
+/// The indices that would sort x, as s32.
 [[nodiscard]] Tensor argsort(const Tensor& x, std::int64_t axis = 0,
                              Direction direction = Direction::ascending);
 struct TopK {
   Tensor values;
   Tensor indices;  ///< s32
 };
-/// The k largest of the last axis, descending, NaN first.
+/// The k largest elements along the last axis, descending, NaN first.
 [[nodiscard]] TopK top_k(const Tensor& x, std::int64_t k = 1);
 
 /// Running reduction along an axis, from the front or, reversed, from the end. NaN propagates. Sums and
@@ -30,9 +30,10 @@ struct TopK {
                                         bool reverse = false);
 [[nodiscard]] Tensor cumulative_max(const Tensor& x, std::int64_t axis = 0, bool reverse = false);
 [[nodiscard]] Tensor cumulative_min(const Tensor& x, std::int64_t axis = 0, bool reverse = false);
-/// Each element less the one before it, `order` times.
+/// Differences between neighbours, taken `order` times.
 [[nodiscard]] Tensor diff(const Tensor& x, std::int64_t order = 1, std::int64_t axis = -1);
-/// The middle one, or the mean of both: then a float.
+/// The median of all elements or along an axis. For an even count it is the mean of the two middle
+/// elements, as a float.
 [[nodiscard]] Tensor median(const Tensor& x, std::optional<std::int64_t> axis = {},
                             bool keep = false);
 

@@ -8,15 +8,16 @@
 
 namespace stoker {
 
-/// NumPy's matmul: the last two axes are matrices, those before broadcast; a vector is a row on the left
-/// and a column on the right.
+/// NumPy's matmul: the last two axes are matrices, leading axes broadcast. A vector counts as a row
+/// on the left and as a column on the right.
 [[nodiscard]] Tensor matmul(const Tensor& a, const Tensor& b);
 
-/// Nx's and NumPy's dot: scalars multiply, vectors give their inner product, else the last axis of `a`
-/// meets the second last of `b` (its only one, if it has one).
+/// Nx's and NumPy's dot: scalars multiply, vectors give their inner product; otherwise the last
+/// axis of `a` is contracted with the second-last of `b` (or its only one).
 [[nodiscard]] Tensor dot(const Tensor& a, const Tensor& b);
 
-/// Which axes of both are summed over (`contract`, pairwise) and which go side by side (`batch`).
+/// The axes that are summed over (`contract`, paired with the other operand's) and the batch axes
+/// (`batch`).
 struct DotAxes {
   Axes contract;
   Axes batch = {};
@@ -25,7 +26,7 @@ struct DotAxes {
 [[nodiscard]] Tensor dot(const Tensor& a, const DotAxes& a_axes, const Tensor& b,
                          const DotAxes& b_axes);
 
-/// Each element of `a` with each of `b`: a matrix.
+/// The outer product: a matrix of each element of `a` times each of `b`.
 [[nodiscard]] Tensor outer(const Tensor& a, const Tensor& b);
 
 }  // namespace stoker

@@ -1,4 +1,4 @@
-// Random vectors whose elements vary together.
+// Random vectors with correlated elements.
 //
 // Threads: any. Errors are thrown: invalid_parameter, shape_mismatch.
 #pragma once
@@ -7,12 +7,12 @@
 
 namespace stoker::random {
 
-/// How a square root of the covariance is found: Cholesky's takes about a third of the work, the others
-/// also take matrices that are singular.
+/// How the square root of the covariance is computed. Cholesky takes about a third of the work; the
+/// others also accept singular matrices.
 enum class Root : std::uint8_t { cholesky, eigh, svd };
 
 struct MultivariateNormal {
-  std::optional<Shape> shape = {};  ///< how many vectors; default: as mean and covariance say
+  std::optional<Shape> shape = {};  ///< how many vectors; default: from mean and covariance
   Root root = Root::cholesky;
   DType dtype = DType::f32;
 };

@@ -1,7 +1,7 @@
-// Many elements into few.
+// Reductions over axes.
 //
-// Threads: any. Errors are thrown: invalid_parameter for axes that are not there, shape_mismatch for a
-// largest of nothing.
+// Threads: any. Errors are thrown: invalid_parameter for axes out of range, shape_mismatch for a
+// maximum or minimum of no elements.
 #pragma once
 
 #include "stoker/api/tensor/core/axes.hpp"
@@ -9,29 +9,29 @@
 
 namespace stoker {
 
-/// Which axes go, and whether they stay with extent 1.
+/// The axes to reduce, and whether they are kept with extent 1.
 struct Reduce {
   std::optional<Axes> axes = {};  ///< none given: all
   bool keep = false;
 };
 
-/// Integers widen: u8, u16 and u32 to u32, s8 and s16 to s32, u64 to s64; and wrap.
+/// Integers widen (u8, u16 and u32 to u32, s8 and s16 to s32, u64 to s64) and wrap.
 [[nodiscard]] Tensor sum(const Tensor& x, const Reduce& over = {});
 [[nodiscard]] Tensor product(const Tensor& x, const Reduce& over = {});
 /// Integers give f32.
 [[nodiscard]] Tensor mean(const Tensor& x, const Reduce& over = {});
-/// The mean squared distance from the mean, divided by n - ddof instead of n; of complex numbers real, as
-/// in NumPy.
+/// The sum of squared distances from the mean, divided by n - ddof; real for complex numbers, as in
+/// NumPy.
 [[nodiscard]] Tensor variance(const Tensor& x, const Reduce& over = {}, std::int64_t ddof = 0);
 [[nodiscard]] Tensor standard_deviation(const Tensor& x, const Reduce& over = {},
                                         std::int64_t ddof = 0);
-/// NaN wins. The gradient is shared evenly among all that are equal.
+/// NaN propagates. The gradient is shared evenly among equal elements.
 [[nodiscard]] Tensor reduce_max(const Tensor& x, const Reduce& over = {});
 [[nodiscard]] Tensor reduce_min(const Tensor& x, const Reduce& over = {});
-/// u8: every element is not 0; one is not.
+/// u8: whether all elements, or any element, is not 0.
 [[nodiscard]] Tensor all(const Tensor& x, const Reduce& over = {});
 [[nodiscard]] Tensor any(const Tensor& x, const Reduce& over = {});
-/// log(sum(exp(x))) without overflow; of -inf alone it is -inf.
+/// log(sum(exp(x))) without overflow; -inf if all elements are -inf.
 [[nodiscard]] Tensor logsumexp(const Tensor& x, const Reduce& over = {});
 
 enum class TieBreak : std::uint8_t { low, high };
@@ -40,12 +40,12 @@ struct Arg {
   bool keep = false;
   TieBreak ties = TieBreak::low;
 };
-/// Where the largest is, as s32; the first NaN if there is one.
+/// The index of the largest (smallest) element, as s32; of the first NaN if there is one.
 [[nodiscard]] Tensor argmax(const Tensor& x, const Arg& over = {});
 [[nodiscard]] Tensor argmin(const Tensor& x, const Arg& over = {});
 
-/// Whether all elements of `a` are as near as atol + rtol·|b| to those of `b`; a scalar of u8. Equal
-/// infinities are near.
+/// Tolerances of all_close(): a u8 scalar that is 1 if |a - b| ≤ atol + rtol·|b| everywhere. Equal
+/// infinities are close.
 struct Closeness {
   double rtol = 1e-5;
   double atol = 1e-8;
@@ -57,8 +57,8 @@ struct Closeness {
 [[nodiscard]] Tensor softmax(const Tensor& x, std::int64_t axis = -1);
 /// log(softmax(x)).
 [[nodiscard]] Tensor log_softmax(const Tensor& x, std::int64_t axis = -1);
-/// (x - mean) / sqrt(variance + epsilon) over the axes from `axis` on, times gamma, plus beta, which
-/// have the shape of those axes. Either may be left out.
+/// (x - mean) / sqrt(variance + epsilon) · gamma + beta, over the axes from `axis` to the last.
+/// gamma and beta have the shape of those axes; either may be empty.
 [[nodiscard]] Tensor layer_norm(const Tensor& x, const Tensor& gamma = {}, const Tensor& beta = {},
                                 std::int64_t axis = -1, double epsilon = 1e-5);
 

@@ -7,10 +7,10 @@
 
 namespace stoker {
 
-/// How much lies around what a window or a kernel goes over.
+/// The padding around the input of a window or kernel.
 enum class PadRule : std::uint8_t {
   valid,  ///< none
-  same,   ///< so that with strides of 1 the shape stays; the odd one goes to the end
+  same,   ///< keeps the shape with strides of 1; an odd element goes to the end
 };
 
 struct Window {
@@ -22,22 +22,23 @@ struct Window {
 };
 
 namespace detail {
-/// What a window says, with every default in its place.
+/// A window's options with all defaults filled in.
 struct CompleteWindow {
   Axes window, strides, low, high, dilations;
 };
 [[nodiscard]] CompleteWindow complete_window(const char* op, const Tensor& x, const Window& window);
 }  // namespace detail
 
-/// Padding counts as 0 and 1. Integers widen as sum() does.
+/// Padding counts as 0 for sums and 1 for products. Integers widen as in sum().
 [[nodiscard]] Tensor window_sum(const Tensor& x, const Window& window);
 [[nodiscard]] Tensor window_product(const Tensor& x, const Window& window);
-/// Padding counts as the lowest and the highest.
+/// Padding counts as the lowest value for max and the highest for min.
 [[nodiscard]] Tensor window_max(const Tensor& x, const Window& window);
 [[nodiscard]] Tensor window_min(const Tensor& x, const Window& window);
 /// The sum divided by the size of the whole window, padding included.
 [[nodiscard]] Tensor window_mean(const Tensor& x, const Window& window);
-/// The elements of `source` added onto `init` where each window of x has its first extreme.
+/// Adds each element of `source` to `init` at the position of the first maximum (minimum) of its
+/// window of x.
 [[nodiscard]] Tensor window_scatter_max(const Tensor& x, const Tensor& source,
                                         const TensorLike& init, const Window& window);
 [[nodiscard]] Tensor window_scatter_min(const Tensor& x, const Tensor& source,

@@ -1,21 +1,21 @@
-// Branches and loops over values that are not known yet, traced like anything else.
+// Branches and loops that depend on values not computed yet; they are traced like other operations.
 //
 //     Tensor y = cond(any(x > 10), [&] { return sqrt(x); }, [&] { return x; });
 //     Tensor n = while_loop(x, [](const Tensor& v) { return all(v < 100); },
 //                              [](const Tensor& v) { return v * 2; });
 //     Tensor rows = map([](const Tensor& row) { return row / sum(row); }, matrix);
 //
-// The functions are called once, when the operation is asked for, with placeholders; what they use from
-// outside they may capture. Of a branch only the one that is taken is computed; what the body of a loop
-// computes without its states is computed once, before it. The host starts the rounds as values become
-// known, and nobody waits: like every operation these give tensors that are not computed yet. A condition
-// is any scalar; not 0 is true.
+// The functions are called once, at the call, with placeholders; they may capture tensors. Only the
+// branch taken is computed. What a loop's body computes independently of its states is computed
+// once, before the loop. The host starts each round when the condition is known; no call blocks:
+// like every operation, these return tensors that are not computed yet. A condition is any scalar;
+// nonzero is true.
 //
 // Gradients pass through all of them; through while_loop if `max_iterations` is given. States and results
 // are structures of tensors (structure.hpp).
 //
-// Threads: any. Errors are thrown at the call: what a function throws, shape_mismatch or dtype_mismatch
-// where the next states are not like the states or two branches differ.
+// Threads: any. Errors are thrown at the call: what a function throws; shape_mismatch or
+// dtype_mismatch if the next states differ from the states, or two branches from each other.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ namespace stoker {
 
 namespace detail {
 [[nodiscard]] std::uint64_t trace_mark();
-/// A scalar as the u8 that the host looks at.
+/// Converts a scalar to the u8 that the host reads.
 [[nodiscard]] Tensor as_condition(const char* op, const Tensor& condition);
 [[nodiscard]] std::vector<Tensor> cond_of(const Tensor& condition, std::vector<Tensor> yes,
                                           std::vector<Tensor> no, std::uint64_t mark);
@@ -37,7 +37,7 @@ namespace detail {
                                            std::span<const Tensor> parameters,
                                            const Tensor& condition, std::span<const Tensor> next,
                                            std::int64_t most, std::uint64_t mark);
-/// What a body takes: the position, then states and elements.
+/// The placeholders of a body: the index, then states and elements.
 struct ScanParameters {
   Tensor index;
   std::vector<Tensor> carries;
@@ -45,29 +45,29 @@ struct ScanParameters {
   std::int64_t length = 0;
   std::uint64_t mark = 0;
 };
-/// `length` below 0: that of the sequences.
+/// A negative `length` takes the sequences' length.
 [[nodiscard]] ScanParameters scan_parameters(const char* op, std::span<const Tensor> carries,
                                              std::span<const Tensor> sequences,
                                              std::int64_t length);
-/// shape_mismatch for results that have as many axes as there may be.
+/// Throws shape_mismatch for results that already have the maximum rank.
 void check_stackable(const char* op, std::span<const Tensor> results);
 [[nodiscard]] std::vector<Tensor> scan_of(const char* op, std::span<const Tensor> carries,
                                           std::span<const Tensor> sequences,
                                           const ScanParameters& parameters,
                                           std::span<const Tensor> next,
                                           std::span<const Tensor> results, bool reverse);
-/// Throws unless the next states are like the last.
+/// Throws unless the next states have the specs of the states.
 void check_states(const char* op, std::span<const Tensor> states, std::span<const Tensor> next);
-/// How many rounds of `unroll` each a loop of `count` has; what is left comes after it. 0: it is all
-/// that is left. Throws for numbers that make no loop.
+/// The number of rounds of `unroll` iterations in a loop of `count`; the rest follows the loop. 0
+/// means no loop. Throws for invalid numbers.
 [[nodiscard]] std::int64_t loop_rounds(std::int64_t count, std::int64_t unroll);
-/// The elements at one place of the sequences; those of all places as sequences.
+/// elements_at() takes the elements at index `at` of the sequences; stacked() is the reverse.
 [[nodiscard]] std::vector<Tensor> elements_at(std::span<const Tensor> sequences, std::int64_t at);
 [[nodiscard]] std::vector<Tensor> stacked(std::span<const std::vector<Tensor>> elements);
 }  // namespace detail
 
-/// What `yes()` gives where the condition is not 0, else what `no()` gives: alike but for dtypes, which
-/// are merged.
+/// The result of `yes()` if the condition is not 0, else that of `no()`. Both must have the same
+/// structure and shapes; dtypes merge.
 template <class Yes, class No>
 [[nodiscard]] auto cond(const Tensor& condition, const Yes& yes, const No& no) {
   const Tensor chosen = detail::as_condition("cond", condition);
@@ -80,12 +80,12 @@ template <class Yes, class No>
 }
 
 struct WhileOptions {
-  /// At most so many rounds; 0: no limit. With a limit the loop has a gradient.
+  /// The maximum number of rounds; 0: no limit. Only a loop with a limit has a gradient.
   std::int64_t max_iterations = 0;
 };
 
-/// The state when `condition(state)` is 0 for the first time; `body(state)` gives the next, which has the
-/// shapes and dtypes of the last.
+/// Repeats state = body(state) while condition(state) is not 0, and returns the last state. The
+/// body must keep shapes and dtypes.
 template <class State, class Condition, class Body>
 [[nodiscard]] State while_loop(const State& state, const Condition& condition, const Body& body,
                                WhileOptions options = {}) {
@@ -101,7 +101,7 @@ template <class State, class Condition, class Body>
 }
 
 struct ForOptions {
-  /// So many rounds are one: a longer program, fewer of them. `count` or more: no loop is left.
+  /// How many iterations are traced into one round. `count` or more: the loop is fully unrolled.
   std::int64_t unroll = 1;
 };
 
@@ -129,8 +129,8 @@ template <class State, class Body>
 }
 
 struct ScanOptions {
-  bool reverse = false;  ///< from the last element to the first
-  /// No loop is left: a program as long as the sequences, in which everything can be fused.
+  bool reverse = false;  ///< runs from the last element to the first
+  /// Unrolls the loop fully: a longer program, in which everything can be fused.
   bool unroll = false;
 };
 
@@ -167,8 +167,8 @@ template <class State, class Xs, class Body>
                    detail::with_tensors(std::move(result), all.subspan(states.size()))};
 }
 
-/// `function(element)` for each element along the first axis of `xs`, stacked. One after the other; to
-/// compute them together see vmap.
+/// `function(element)` for each element along the first axis of `xs`, stacked. Elements are
+/// computed in turn; vmap() computes them together.
 template <class F, class Xs> [[nodiscard]] auto map(const F& function, const Xs& xs) {
   const std::vector<Tensor> sequences = detail::tensors_of(xs);
   const auto parameters = detail::scan_parameters("map", {}, sequences, -1);

@@ -1,16 +1,16 @@
-// Functions whose gradient is a rule of the program's, and functions that are computed once more for
-// their gradient instead of keeping what they went through.
+// Functions with a user-defined gradient, and functions that are recomputed for their gradient
+// instead of keeping intermediate values.
 //
 //     auto clipped = custom_grad(
 //         [](const Tensor& x) { return x; },
 //         [](const Tensor& x, const Tensor& y, const Tensor& g) { return clip(g, -1, 1); });
 //     auto block = checkpoint([&](const Tensor& x) { return layers(weights, x); });
 //
-// Both give functions that can be used wherever the function itself could: inside of grad, jit, vmap and
-// of each other.
+// Both return functions that can be used wherever the original could: inside grad, jit, vmap and
+// each other.
 //
-// Threads: any. Errors are thrown: what the functions throw; arity_mismatch and shape_mismatch, while
-// differentiating, where a rule does not give one gradient for each tensor of the arguments.
+// Threads: any. Errors are thrown: what the functions throw; while differentiating, arity_mismatch
+// and shape_mismatch if a rule does not return one gradient for each tensor in the arguments.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ using TensorRule = std::function<std::vector<Tensor>(std::span<const Tensor> inp
                                                      std::span<const Tensor> seeds)>;
 [[nodiscard]] std::vector<Tensor> with_rule(std::span<const Tensor> inputs,
                                             std::span<const Tensor> outputs, TensorRule rule);
-/// Placeholders in the place of tensors, and a serial number from before them.
+/// Placeholders for tensors, and a serial number taken before they were made.
 struct Traced {
   std::uint64_t mark = 0;
   std::vector<Tensor> parameters;
@@ -36,21 +36,21 @@ struct Traced {
                                                std::span<const Tensor> results,
                                                std::span<const Tensor> arguments);
 
-/// What a rule is given for one argument, or for several.
+/// The type of a rule's x: the argument itself, or a tuple of several.
 template <class... Args> struct Arguments { using Type = std::tuple<Args...>; };
 template <class Arg> struct Arguments<Arg> { using Type = Arg; };
 
-/// The structure alone, without the tensors and what they stand on.
+/// The structure with empty tensors, so that it keeps no computation alive.
 template <class T> [[nodiscard]] T emptied(T value) {
   const std::size_t count = tensors_of(value).size();
   return with_tensors(std::move(value), std::vector<Tensor>(count));
 }
 }  // namespace detail
 
-/// `function` with a gradient of its own: `backward(x, y, g)` gives the gradients by x, where x is the
-/// function's argument (a tuple of all, if it has several), y its result and g the gradient by y, in the
-/// same structure. What it gives has x's structure; gradients by integers are ignored. The function
-/// depends on its arguments only: what it captures counts as a constant.
+/// `function` with its own gradient. `backward(x, y, g)` returns the gradients with respect to x,
+/// in x's structure: x is the argument (a tuple if there are several), y the result and g the
+/// gradient with respect to y, in y's structure. Gradients for integers are ignored. Captured
+/// tensors count as constants.
 template <class F, class B> [[nodiscard]] auto custom_grad(F function, B backward) {
   return [function = std::move(function),
           backward = std::move(backward)]<class... Args>(const Args&... args) {
@@ -71,8 +71,9 @@ template <class F, class B> [[nodiscard]] auto custom_grad(F function, B backwar
   };
 }
 
-/// `function`, whose gradient computes it again from its arguments: what is computed inside is not kept
-/// until then. That costs the function once more and saves its memory. What it captures counts, too.
+/// `function` with gradient checkpointing: its gradient computes it again from its arguments
+/// instead of keeping intermediate values. This saves memory and costs one more evaluation.
+/// Captured tensors get gradients too.
 template <class F> [[nodiscard]] auto checkpoint(F function) {
   return [function = std::move(function)]<class... Args>(const Args&... args) {
     const std::tuple<Args...> given{args...};

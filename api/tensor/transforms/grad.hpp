@@ -4,14 +4,13 @@
 //     Tensor g = grad(loss)(w, x);                       // d loss / d w
 //     auto [value, gradient] = value_and_grad(loss)(w, x);
 //
-// The function is called once, with tensors; what it computes is differentiated backwards (reverse
-// mode). A gradient is a tensor like any other: it runs when it is needed and can be differentiated
-// again. The first argument is what is differentiated by; it may be a structure of tensors
-// (structure.hpp), and the gradient then has the same structure. Integers in it get float gradients of
-// zero.
+// The function is called once, with tensors, and differentiated in reverse mode. A gradient is a
+// tensor like any other: it is computed when needed and can be differentiated again. Gradients are
+// taken with respect to the first argument. It may be a structure of tensors (structure.hpp); the
+// gradient has the same structure. Integers in it get float gradients of zero.
 //
-// Threads: any. Errors are thrown: invalid_argument if the result is no scalar, unsupported, naming the
-// operation, where there is no gradient, and what the function throws.
+// Threads: any. Errors are thrown: invalid_argument if the result is not a scalar; unsupported,
+// naming the operation, if it has no gradient; what the function throws.
 #pragma once
 
 #include <type_traits>
@@ -21,12 +20,12 @@
 namespace stoker {
 
 namespace detail {
-/// Variables in the place of tensors.
+/// Variables that stand for these tensors.
 [[nodiscard]] std::vector<Tensor> variables(std::span<const Tensor> tensors);
-/// Of a scalar.
+/// The gradients of a scalar.
 [[nodiscard]] std::vector<Tensor> gradients_of(const Tensor& result,
                                                std::span<const Tensor> variables);
-/// Of Σ seeds[i]·results[i].
+/// The gradients of Σ seeds[i]·results[i].
 [[nodiscard]] std::vector<Tensor> pulled_back(std::span<const Tensor> results,
                                               std::span<const Tensor> seeds,
                                               std::span<const Tensor> variables);
@@ -36,7 +35,7 @@ namespace detail {
 void check_alike(const char* op, std::span<const Tensor> given, std::span<const Tensor> like);
 }  // namespace detail
 
-/// A function that gives {f(x, rest…), df/dx}.
+/// A function that returns {f(x, rest…), df/dx}.
 template <class F> [[nodiscard]] auto value_and_grad(F function) {
   return [function = std::move(function)]<class X, class... Rest>(const X& x, const Rest&... rest) {
     const std::vector<Tensor> variables = detail::variables(detail::tensors_of(x));
@@ -48,8 +47,8 @@ template <class F> [[nodiscard]] auto value_and_grad(F function) {
   return value_and_grad<ElementFunction>(function);
 }
 
-/// The same of a function with more results than the one that is differentiated: `pick` takes that scalar
-/// out of them. Gives {f(x, rest…), d pick(f)/dx}.
+/// The same for a function with several results, of which `pick` selects the scalar to
+/// differentiate. Returns {f(x, rest…), d pick(f)/dx}.
 template <class F, class Pick> [[nodiscard]] auto value_and_grad(F function, Pick pick) {
   return [function = std::move(function), pick = std::move(pick)]<class X, class... Rest>(
              const X& x, const Rest&... rest) {
@@ -61,14 +60,15 @@ template <class F, class Pick> [[nodiscard]] auto value_and_grad(F function, Pic
   };
 }
 
-/// A function that gives df/dx.
+/// A function that returns df/dx.
 template <class F> [[nodiscard]] auto grad(F function) {
   return [both = value_and_grad(std::move(function))]<class X, class... Rest>(
              const X& x, const Rest&... rest) { return both(x, rest...).second; };
 }
 [[nodiscard]] inline auto grad(ElementFunction function) { return grad<ElementFunction>(function); }
 
-/// f(x), and a function that takes a gradient by f's result to the gradient by x.
+/// f(x), and a function that maps a gradient with respect to f's result to the gradient with
+/// respect to x.
 template <class F, class X> [[nodiscard]] auto vjp(const F& function, const X& x) {
   const std::vector<Tensor> variables = detail::variables(detail::tensors_of(x));
   auto result = function(detail::with_tensors(x, variables));
@@ -85,7 +85,7 @@ template <class X> [[nodiscard]] auto vjp(ElementFunction function, const X& x) 
   return vjp<ElementFunction, X>(function, x);
 }
 
-/// f(x), and how f changes where x moves along `tangent`. Two backward passes, one through the other.
+/// f(x), and its directional derivative along `tangent`. Costs two nested backward passes.
 template <class F, class X>
 [[nodiscard]] auto jvp(const F& function, const X& x, const X& tangent) {
   const std::vector<Tensor> variables = detail::variables(detail::tensors_of(x));
@@ -100,7 +100,7 @@ template <class X> [[nodiscard]] auto jvp(ElementFunction function, const X& x, 
   return jvp<ElementFunction, X>(function, x, tangent);
 }
 
-/// The same elements, through which no gradient passes.
+/// The same elements, but no gradient passes through.
 [[nodiscard]] Tensor stop_gradient(const Tensor& x);
 
 }  // namespace stoker

@@ -4,29 +4,30 @@
 //     w = step(w, g);        // traced, compiled and started
 //     w = step(w, g);        // started
 //
-// The first call with operands of some dtypes and shapes calls the function with placeholders; what it
-// returns is compiled for the device of the operands and kept. Later calls with such operands run the
-// program: the function is not called, so it must depend on its arguments only (what it captures is
-// read at the first call and kept), and it cannot look at values: asking for one throws
-// invalid_argument. Arguments and results are structures of tensors (structure.hpp).
+// The first call with operands of certain dtypes and shapes calls the function with placeholders,
+// compiles the result for the operands' device and keeps the program. Later calls with such
+// operands run the program without calling the function. So the function must depend on its
+// arguments only (captured values are read at the first call and kept), and it cannot read values:
+// that throws invalid_argument. Arguments and results are structures of tensors (structure.hpp).
 //
-// A device that was lost and opened again is another device, as is one of another system: the function
-// is called once more and compiled for it. What it captured of a lost device stays lost (device_lost).
-// Of each function the programs that were used last are kept, 256 of them; another kind of operands
-// takes the place of the one that was not used for longest, which is traced again when it comes back.
+// A device that was lost and opened again counts as another device: the function is called and
+// compiled for it again. Tensors captured from a lost device stay lost (device_lost). Each function
+// keeps the 256 most recently used programs; the least recently used one is dropped and traced
+// again when needed.
 //
-// with() gives a handle whose runs have a deadline, a token that cancels them, or points to wait for.
-// Operands that are not computed yet are started without these: who else uses them is not concerned.
+// with() returns a handle whose runs have a deadline, a cancellation token, or points to wait for.
+// These do not apply to operands that are not computed yet, because others may use them too.
 //
-// Called with variables of grad() or with the placeholders of another traced function it is called as
-// it is, so both ways of nesting work; JitOptions::on_conflict may refuse it.
+// Inside grad() or another traced function, the original function is called, so either nesting
+// works; JitOptions::on_conflict can forbid it.
 //
-//     auto ready = step.compile(current_device(), zeros({4}), zeros({4}));   // compiled here and now
-//     w = ready(w, g);       // nothing but this: other shapes and dtypes are refused
+//     auto ready = step.compile(current_device(), zeros({4}), zeros({4})); // compiled now
+//     w = ready(w, g); // other shapes and dtypes are refused
 //
-// Threads: any, also at the same time. A copy shares the programs. Errors are thrown: what the function
-// throws, wrong_device, and what the device refuses. A child of fork() gets forked_process from functions
-// that its parent has made, on devices of its own, too: a thread of the parent may hold their lock.
+// Threads: any, concurrently. A copy shares the programs. Errors are thrown: what the function
+// throws, wrong_device, and errors of the device. In a child of fork(), functions made by the
+// parent throw forked_process even on the child's own devices, because a thread of the parent may
+// have held their lock.
 #pragma once
 
 #include <functional>
@@ -46,10 +47,10 @@ namespace stoker {
 
 namespace detail {
 
-/// What a traced function comes to on one device.
+/// A traced function, compiled for one device.
 class TracedProgram {
  public:
-  /// `results` as they depend on `parameters`.
+  /// Compiles `results` as functions of `parameters`.
   TracedProgram(std::span<const Tensor> results, std::span<const Tensor> parameters,
                 std::shared_ptr<DeviceClient> client);
   ~TracedProgram();
@@ -59,9 +60,9 @@ class TracedProgram {
                                         const CommandOptions& options) const;
   [[nodiscard]] const std::string& text() const noexcept;
   [[nodiscard]] std::string plan() const;
-  /// What a run needs beside its operands and results: arenas, and buffers between pipelines.
+  /// Bytes that a run needs besides operands and results: arenas, and buffers between pipelines.
   [[nodiscard]] std::uint64_t working_bytes() const;
-  /// Throws wrong_device unless it is this one.
+  /// Throws wrong_device unless the program is for `device`.
   void check_device(const Device& device) const;
   /// Whether it can never run again: its device was lost, or its system has stopped.
   [[nodiscard]] bool is_over() const;
@@ -80,15 +81,15 @@ template <class Out> struct TracedFunction {
   Out form;
 };
 
-/// The programs of one traced function, by what they were traced for.
+/// The cache of one traced function's programs, by signature.
 ///
-/// Any thread. Programs go outside of its lock. Throws forked_process in a child of the process it was
-/// made in.
+/// Threads: any. Programs are destroyed outside its lock. In a child of fork() its functions throw
+/// forked_process.
 class TracedPrograms {
  public:
   static constexpr std::size_t most = 256;
 
-  /// A TracedFunction, of which only its maker knows the type.
+  /// A type-erased TracedFunction.
   struct Entry {
     std::string key;
     std::shared_ptr<const TracedProgram> program;
@@ -96,11 +97,11 @@ class TracedPrograms {
   };
   /// Null if there is none.
   [[nodiscard]] std::shared_ptr<void> find(const std::string& key);
-  /// Keeps a new one, and no more those that are over or too many. What is kept from now on: if another
-  /// thread was first, its.
+  /// Adds a program; drops programs that can never run again and surplus ones. Returns the cached
+  /// program: another thread's if that was added first.
   [[nodiscard]] std::shared_ptr<void> keep(Entry entry);
   [[nodiscard]] std::size_t size() const;
-  /// Drops all; their number.
+  /// Drops all programs and returns their number.
   std::size_t trim();
 
  private:
@@ -113,27 +114,29 @@ class TracedPrograms {
 
 [[nodiscard]] bool any_tracked(std::span<const Tensor> tensors);
 [[nodiscard]] std::vector<Tensor> placeholders(std::span<const Tensor> tensors);
-/// Starts what is missing; the device that they live on, or the current one.
+/// Starts the tensors' computations if needed. Returns the device that they live on, or the current
+/// one.
 [[nodiscard]] Device started(std::span<const Tensor> tensors);
-/// What tells programs apart: no signature is the beginning of another. It names the client, so who
-/// keeps one keeps that, too.
+/// The cache key of a program; no signature is a prefix of another. It contains the client's
+/// address, so the cache must keep the client alive.
 [[nodiscard]] std::string signature(std::span<const Tensor> tensors, const DeviceClient& client);
-/// Throws what a compiled function says to operands unlike those that it was compiled for.
+/// Throws unless the operands have the specs and structure that the function was compiled for.
 void check_compiled(std::span<const Tensor> given, std::span<const TensorSpec> expected,
                     bool same_structure);
 [[noreturn]] void refuse_nesting(const char* what);
 
 }  // namespace detail
 
-/// What becomes of a traced function that is called while another is traced or differentiated.
+/// What happens when a traced function is called while another is traced or differentiated.
 enum class OnConflict : std::uint8_t {
-  reuse,  ///< it becomes a part of the other
-  raise   ///< invalid_argument
+  reuse,  ///< it becomes part of the other
+  raise   ///< it throws invalid_argument
 };
 
 struct JitOptions {
   OnConflict on_conflict = OnConflict::reuse;
-  /// In the place of what hooks of these names were given (host_calls.hpp); an empty one: nothing.
+  /// Replaces the functions of hooks with these names (host_calls.hpp); an empty function removes
+  /// one.
   NamedHooks hooks = {};
 };
 
@@ -157,16 +160,16 @@ template <class F> class Jitted {
     return Out{detail::with_tensors(traced->form, traced->program.run(tensors, limits_))};
   }
 
-  /// The same function: what is called by the handle that this returns runs with these options. They
-  /// count neither while it is traced nor where it becomes a part of another.
+  /// The same function; calls through the returned handle run with these options. They apply
+  /// neither to tracing nor when the function becomes part of another.
   [[nodiscard]] Jitted with(CommandOptions limits) const {
     Jitted made{*this};
     made.limits_ = std::move(limits);
     return made;
   }
 
-  /// The program for operands like these, of which only shapes, dtypes, names and structure count: they
-  /// need no value, and get none. Compiled before this returns.
+  /// Compiles the program for operands like these before it returns. Only shapes, dtypes, names and
+  /// structure count: the operands are not evaluated.
   template <class... Args>
   [[nodiscard]] auto compile(const Device& device, const Args&... like) const {
     using Out = std::remove_cvref_t<decltype(state_->function(like...))>;
@@ -188,25 +191,25 @@ template <class F> class Jitted {
                                   detail::description_of(like...)};
   }
 
-  /// The program that these operands run, for people: before it is optimised.
+  /// The program for these operands as text, before optimization.
   template <class... Args> [[nodiscard]] std::string text(const Args&... args) const {
     using Out = std::remove_cvref_t<decltype(state_->function(args...))>;
     return trace<Out>(detail::tensors_of(args...), args...)->program.text();
   }
-  /// What it comes to on their device: kernels, memory, what the host drives.
+  /// The compiled program as text: kernels, memory, and steps driven by the host.
   template <class... Args> [[nodiscard]] std::string plan(const Args&... args) const {
     using Out = std::remove_cvref_t<decltype(state_->function(args...))>;
     return trace<Out>(detail::tensors_of(args...), args...)->program.plan();
   }
-  /// The device memory that a run with these operands needs beside them and its results.
+  /// Bytes of device memory that a run needs besides the operands and results.
   template <class... Args> [[nodiscard]] std::uint64_t working_bytes(const Args&... args) const {
     using Out = std::remove_cvref_t<decltype(state_->function(args...))>;
     return trace<Out>(detail::tensors_of(args...), args...)->program.working_bytes();
   }
 
-  /// How many programs are kept.
+  /// The number of cached programs.
   [[nodiscard]] std::size_t programs() const { return state_->programs.size(); }
-  /// Drops them; their number. What was compiled by compile() stays.
+  /// Drops the cached programs and returns their number. Results of compile() stay valid.
   std::size_t trim() const { return state_->programs.trim(); }
 
  private:
@@ -251,16 +254,18 @@ template <class F> class Jitted {
   CommandOptions limits_;
 };
 
-/// One program, for operands of given shapes and dtypes on one device. A shared handle. Errors: beside
-/// those of traced functions shape_mismatch and dtype_mismatch for other operands, wrong_device for those
-/// that live elsewhere, and invalid_argument inside of grad() and other traced functions.
+/// One program, for operands of given shapes and dtypes on one device. A shared handle. Errors:
+/// those of traced functions; also shape_mismatch and dtype_mismatch for other operands,
+/// wrong_device for operands on another device, and invalid_argument inside grad() and other traced
+/// functions.
 ///
-/// Once its device was lost and is open again, the next call compiles it for the new one.
+/// After its device was lost and opened again, the next call compiles it for the new device.
 template <class Out, class... Args> class Compiled {
  public:
   using Traced = std::shared_ptr<detail::TracedFunction<Out>>;
 
-  /// `again` makes the program ready for the device as it is open then. It is called at once, too.
+  /// `again` compiles the program for the device as currently opened. The constructor calls it
+  /// once.
   Compiled(std::function<Traced()> again, std::vector<TensorSpec> specs, std::string structure)
       : state_{std::make_shared<State>(std::move(again))},
         specs_{std::move(specs)},
@@ -276,13 +281,13 @@ template <class Out, class... Args> class Compiled {
     traced->program.check_device(device);
     return detail::with_tensors(traced->form, traced->program.run(tensors, limits_));
   }
-  /// As of a traced function.
+  /// As the functions of Jitted.
   [[nodiscard]] Compiled with(CommandOptions limits) const {
     Compiled made{*this};
     made.limits_ = std::move(limits);
     return made;
   }
-  /// As of a traced function.
+  /// As the functions of Jitted.
   [[nodiscard]] std::string text() const { return current()->program.text(); }
   [[nodiscard]] std::string plan() const { return current()->program.plan(); }
   [[nodiscard]] std::uint64_t working_bytes() const { return current()->program.working_bytes(); }
@@ -324,10 +329,11 @@ template <class F> [[nodiscard]] Jitted<F> jit(F function, JitOptions options = 
   return Jitted<ElementFunction>{function, std::move(options)};
 }
 
-/// What computes these tensors, for people: one line for each operation; for Graphviz.
+/// The expression graph of these tensors: as text with one line for each operation, or for
+/// Graphviz.
 [[nodiscard]] std::string graph_text(std::span<const Tensor> tensors);
 [[nodiscard]] std::string graph_dot(std::span<const Tensor> tensors);
-/// What eval() would run for them: the kernels of each pipeline, its memory, what the host drives.
+/// What eval() would run: the kernels of each pipeline, its memory, and steps driven by the host.
 [[nodiscard]] std::string plan_text(std::span<const Tensor> tensors);
 
 }  // namespace stoker

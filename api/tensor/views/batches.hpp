@@ -1,6 +1,6 @@
-// A tensor cut into equal parts along its first axis.
+// Cuts a tensor into equal parts along its first axis.
 //
-// Threads: any. Nothing runs: the parts are read through the whole.
+// Threads: any. Nothing runs: the parts are views of the whole.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace stoker {
 
-/// What becomes of a last part that is not full.
+/// What to do with an incomplete last part.
 enum class Leftover : std::uint8_t {
   repeat,  ///< it is filled up from the beginning
   discard,

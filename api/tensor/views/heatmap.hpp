@@ -1,6 +1,7 @@
 // A picture of a matrix in a terminal.
 //
-// Threads: any. Waits for the values; throws shape_mismatch for a scalar, and what computing them throws.
+// Threads: any. Blocks until the values are computed. Throws shape_mismatch for a scalar, and
+// errors of the computation.
 #pragma once
 
 #include <string>
@@ -13,8 +14,8 @@ struct Heatmap {
   bool ansi = false;  ///< 24 greys of a terminal with 256 colours, instead of " ░▒▓█"
 };
 
-/// Two columns of text for each element, the smallest darkest, on a line for each row; the matrices of
-/// further axes one below the other. What is not finite is "??".
+/// Text with one line for each row and two characters for each element, darkest for the smallest.
+/// Further axes give matrices below each other. Non-finite elements are "??".
 [[nodiscard]] std::string to_heatmap(const Tensor& x, Heatmap how = {});
 
 }  // namespace stoker

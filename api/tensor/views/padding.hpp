@@ -1,4 +1,4 @@
-// Tensors with more around them.
+// Pads tensors at their borders.
 //
 // Threads: any. Errors are thrown: invalid_parameter, shape_mismatch.
 #pragma once
@@ -10,13 +10,13 @@
 
 namespace stoker {
 
-/// How many elements before and behind an axis; one pair for each axis.
+/// The number of elements before and after each axis.
 using Borders = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-/// `value` around x; negative counts crop.
+/// Pads x with `value`; negative counts crop.
 [[nodiscard]] Tensor pad_outer(const Tensor& x, const TensorLike& value, const Borders& borders);
-/// x mirrored at its first and last elements, which are not repeated; borders that are longer than the
-/// axis go on bouncing: {1, 2, 3} with 3 behind it is {1, 2, 3, 2, 1, 2}.
+/// Pads x by reflection at its first and last elements, which are not repeated; borders longer than
+/// the axis keep reflecting: {1, 2, 3} with 3 elements after it is {1, 2, 3, 2, 1, 2}.
 [[nodiscard]] Tensor reflect(const Tensor& x, const Borders& borders);
 
 }  // namespace stoker

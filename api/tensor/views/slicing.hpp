@@ -5,9 +5,9 @@
 //     x[{every, Range{1, 4}}]    columns 1, 2 and 3
 //     x[{Range{.start = -2}, i}] of the last two rows the element that the tensor i says
 //
-// One entry for each axis, from the first on; axes that are not named stay whole. A number takes its axis
-// away, a range keeps it. Negative numbers count from the end. Numbers that are out of range are refused;
-// a scalar tensor, whose value is known later, counts as the nearest that is not.
+// One entry for each axis, starting with the first; further axes are kept whole. A number removes
+// its axis, a range keeps it. Negative numbers count from the end. Numbers out of range throw; a
+// scalar tensor, whose value is known only later, is clamped.
 //
 // Threads: any. Errors are thrown: invalid_parameter, dtype_mismatch.
 #pragma once
@@ -22,7 +22,7 @@
 
 namespace stoker {
 
-/// From start up to stop, without it; every step-th.
+/// Every step-th index from start up to, but not including, stop.
 struct Range {
   static constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
   std::int64_t start = 0;
@@ -33,7 +33,7 @@ struct Range {
 /// The whole axis.
 inline constexpr Range every{};
 
-/// What is taken of one axis.
+/// An index into one axis: a number, a range or a scalar tensor.
 class Index {
  public:
   template <std::integral T>
@@ -48,7 +48,7 @@ class Index {
   What what_;
 };
 
-/// The part of x that the indices say; x[…] does the same.
+/// The part of x selected by the indices; the same as x[…].
 [[nodiscard]] Tensor part(const Tensor& x, std::span<const Index> indices);
 
 }  // namespace stoker

@@ -1,4 +1,4 @@
-// A tensor cut into several, and neighbouring axes made one.
+// Splits a tensor in two, and merges neighbouring axes.
 //
 // Threads: any. Errors are thrown: invalid_parameter, shape_mismatch.
 #pragma once
@@ -10,10 +10,11 @@
 
 namespace stoker {
 
-/// The first ceil(extent · fraction) along an axis, and the rest. Both have at least one.
+/// The first ceil(extent · fraction) elements along an axis, and the rest. Neither part may be
+/// empty.
 [[nodiscard]] std::pair<Tensor, Tensor> split_at(const Tensor& x, double fraction,
                                                  std::int64_t axis = 0);
-/// Axes that stand side by side as one.
+/// Merges adjacent axes into one.
 [[nodiscard]] Tensor flatten(const Tensor& x, const Axes& axes);
 
 }  // namespace stoker
