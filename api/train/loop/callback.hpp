@@ -1,12 +1,14 @@
-// What is called after each epoch, and what it remembers from one to the next.
+// Callbacks, which are called after each epoch, and the state that they keep between epochs.
 //
-// A function is a callback. One that remembers something, as early stopping does its best loss, has a
-// memory beside it, so that a training that goes on from a file goes on as if it had never ended:
+// Any function can be a callback. A callback with state, such as the best loss of early stopping,
+// has a CallbackMemory, so that a training resumed from a file continues as if it had never
+// stopped:
 //
 //     std::string text = seen_by(callbacks);     // one line of JSON
 //     recall(same_callbacks_made_anew, text);
 //
-// Copies of a callback share its memory. Threads: one at a time, as the training that calls it.
+// Copies of a callback share its memory. Threads: one at a time; the training calls it on its own
+// thread.
 #pragma once
 
 #include <concepts>
@@ -28,11 +30,12 @@ class CallbackMemory {
   CallbackMemory(const CallbackMemory&) = delete;
   CallbackMemory& operator=(const CallbackMemory&) = delete;
   virtual ~CallbackMemory() = default;
-  /// What the callback is: only memories of one kind are exchanged.
+  /// The kind of callback: only memories of the same kind are exchanged.
   [[nodiscard]] virtual std::string_view kind() const noexcept = 0;
-  /// As JSON.
+  /// The state as JSON.
   [[nodiscard]] virtual std::string seen() const = 0;
-  /// Throws invalid_argument for what seen() does not write, and changes nothing then.
+  /// Restores the state. Throws invalid_argument, and changes nothing, for text that seen() does
+  /// not write.
   virtual void recall(std::string_view json) = 0;
 };
 
@@ -40,7 +43,7 @@ class Callback {
  public:
   using Function = std::function<void(const EpochMetrics& metrics, Training& training)>;
 
-  /// None: may only be asked whether it is one.
+  /// An empty callback: only operator bool is allowed.
   Callback() = default;
   template <class F>
   requires(!std::same_as<std::remove_cvref_t<F>, Callback> && std::constructible_from<Function, F>)
@@ -53,7 +56,7 @@ class Callback {
   void operator()(const EpochMetrics& metrics, Training& training) const {
     function_(metrics, training);
   }
-  /// Null if it remembers nothing.
+  /// Null if the callback has no state.
   [[nodiscard]] const std::shared_ptr<CallbackMemory>& memory() const noexcept { return memory_; }
 
  private:
@@ -61,11 +64,11 @@ class Callback {
   std::shared_ptr<CallbackMemory> memory_;
 };
 
-/// What they remember, as JSON on one line.
+/// The callbacks' states, as JSON on one line.
 [[nodiscard]] std::string seen_by(std::span<const Callback> callbacks);
-/// Gives each callback what the one of its kind remembered: the first of a kind to the first, and so on.
-/// Callbacks that the text does not mention start fresh. Throws invalid_argument for other text; then
-/// callbacks before the one that it is about may have been changed.
+/// Restores each callback's state from the text: the first of a kind gets the first state of that
+/// kind, and so on. Callbacks that the text does not mention start fresh. Throws invalid_argument
+/// for malformed text; callbacks before the one with the error may then have been changed.
 void recall(std::span<const Callback> callbacks, std::string_view text);
 
 }  // namespace stoker::nn

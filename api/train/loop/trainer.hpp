@@ -1,5 +1,5 @@
-// Training as a supervised actor: it goes on in the background, can be paused and watched, and begins
-// again after the last whole epoch when something breaks.
+// Training as a supervised actor: it runs in the background, can be paused and observed, and
+// restarts from the last completed epoch after a failure.
 //
 //     nn::Trainer training = nn::train(system.supervisor(), model, data, {.epochs = 20});
 //     training.subscribe(dashboard);                        // an actor with on(TrainingProgress)
@@ -9,21 +9,21 @@
 //
 //   program (supervisor) ─ training (supervisor: how often it is started again) ─ trainer (actor) ┄ thread
 //
-// Readers block and so does waiting for losses: the loop of fit() runs on a thread that the actor has of
-// its own, and handlers only hear of its end. An exception of a reader or of a callback, a lost device
-// and exit(kill) end the actor; its supervisor starts another, which waits for the device, takes the model
-// back to the last checkpoint and goes on from there. What comes out is what uninterrupted training gives,
-// to the bit. More restarts than `intensity` within `period`, and the history is the error. What no restart
-// can help ends it at once: a loss that is not finite, data that do not fit, limits that ended it.
+// Readers and waits for losses block, so the loop of fit() runs on the actor's own thread. An
+// exception of a reader or callback, a lost device and exit(kill) end the actor. Its supervisor
+// then starts another, which waits for the device, restores the last checkpoint and continues; the
+// result is bit-identical to uninterrupted training. After more than `intensity` restarts within
+// `period`, history() fails with the error. Failures that a restart cannot fix end the training at
+// once: a non-finite loss, data that do not fit, exceeded limits.
 //
-// However it ends, the model is as after a whole epoch, and of what was trained nothing else is left. A pause
-// or an end takes effect between two batches; the validation after an epoch counts as one.
+// However training ends, the model is as it was after the last completed epoch. A pause or cancel
+// takes effect between two batches; the validation after an epoch counts as one batch.
 //
-// Threads: any, for all; nothing here waits. Callbacks of the FitOptions, and `log`, are used on the
-// training's thread. Until the training has ended, leave the model to it but for predict() and evaluate().
-// Lifetime: a Trainer is a handle; training goes on without one. A system that stops cancels it, as does
-// the end of the supervisor: then the history is `closed`. A host's event loop outlives the training: run
-// it until the history is there.
+// Threads: any; no call blocks. FitOptions' callbacks and `log` are used on the training's thread.
+// Until the training has ended, call only predict() and evaluate() on the model. Lifetime: a
+// Trainer is a handle; training continues without it. Stopping the system, or the supervisor's end,
+// cancels the training: the history is then `closed`. A host's event loop must outlive the
+// training: run it until the history is ready.
 #pragma once
 
 #include <chrono>
@@ -39,13 +39,13 @@
 namespace stoker::nn {
 
 struct TrainerOptions {
-  std::string name = "training";  ///< of the actors; no other child of the supervisor has it
-  /// As of any supervisor: more restarts than this within the period, and it gives up.
+  std::string name = "training";  ///< of the actors; must be unique in the supervisor
+  /// Gives up after more than `intensity` restarts within `period`, like any supervisor.
   unsigned intensity = 3;
   std::chrono::nanoseconds period = std::chrono::seconds{60};
   BackOff back_off = {};
-  /// Where the model is saved before the first epoch, after each, and after each callback. None: it is
-  /// copied to the host's memory.
+  /// The file to which the model is saved before the first epoch, after each epoch, and after each
+  /// callback. Default: the model is copied to host memory instead.
   std::optional<std::filesystem::path> checkpoint = {};
 };
 
@@ -53,7 +53,7 @@ enum class TrainerState : std::uint8_t {
   starting,
   running,
   paused,
-  restarting,  ///< something broke: not yet back at the last checkpoint
+  restarting,  ///< after a failure, until the last checkpoint is restored
   finished,
   cancelled,
   failed,
@@ -62,41 +62,42 @@ enum class TrainerState : std::uint8_t {
 
 struct TrainerStatus {
   TrainerState state = TrainerState::starting;
-  std::optional<TrainingProgress> progress = {};  ///< the last that was told
-  History history = {};                           ///< of whole epochs
+  std::optional<TrainingProgress> progress = {};  ///< the latest report
+  History history = {};                           ///< of completed epochs
   std::uint64_t restarts = 0;
-  std::optional<Error> last_error = {};  ///< why it was started again, or failed
+  std::optional<Error> last_error = {};  ///< why it was last restarted, or failed
 };
 
 namespace detail {
 class TrainingJob;
 }
 
-/// A handle of a training that was started by train().
+/// A handle to a training started by train().
 class Trainer {
  public:
   explicit Trainer(std::shared_ptr<detail::TrainingJob> job) noexcept : job_{std::move(job)} {}
 
-  /// No further step until resume(). Ready when none runs, also if that is because the training has
-  /// ended; `cancelled` if resume() came first. Holds over restarts.
+  /// Starts no further step until resume(), even after restarts. The future is ready when no step
+  /// runs, or the training has ended; it is `cancelled` if resume() comes first.
   Future<void> pause() const;
   void resume() const;
-  /// Ends the training before its next batch: the model is as after its last whole epoch, the history
-  /// is `cancelled` (status() has it). Does nothing when it has ended.
+  /// Ends the training before its next batch. The model is as it was after the last completed
+  /// epoch; history() fails with `cancelled` (status() has the epochs). Does nothing if the
+  /// training has ended.
   void cancel() const;
 
-  /// Ready when the training has ended. Errors: cancelled; closed when its supervisor has ended; what
-  /// training failed with; what start_child() says of a name that is taken.
+  /// Ready when the training has ended. Errors: cancelled; closed if its supervisor has ended; the
+  /// training's Error; start_child()'s Error for a name that is taken.
   [[nodiscard]] Future<History> history() const;
   [[nodiscard]] TrainerStatus status() const;
   /// The current trainer actor, for monitoring or killing; empty between restarts, and a new address
   /// after each.
   [[nodiscard]] ActorAddress actor() const;
 
-  /// From now on the actor is sent a TrainingProgress after each batch whose loss is known, and the
-  /// EpochMetrics after each epoch if it has a handler for them, in their order. An epoch that is trained
-  /// again is told again. What its mailbox has no room for is lost. Keeps the actor reachable until the
-  /// training has ended.
+  /// Sends the actor a TrainingProgress each time a batch's loss becomes known and, if it has a
+  /// handler for them, EpochMetrics after each epoch, in order. An epoch that is repeated is
+  /// reported again. Messages that do not fit into its mailbox are dropped. Keeps the actor
+  /// reachable until the training has ended.
   template <class A> void subscribe(const ActorRef<A>& subscriber) const {
     static_assert(Handles<A, TrainingProgress>, "expected a handler on(TrainingProgress)");
     Subscription to;
@@ -110,9 +111,9 @@ class Trainer {
     to.actor = subscriber;
     subscribe(std::move(to));
   }
-  /// Calls the function on that executor, such as the host's event loop (System::shared_executor()). If
-  /// it is slow, the oldest of those that wait are lost. An exception ends the subscription. The address
-  /// is that of the subscriber: stop() ends it, too.
+  /// Calls the functions on that executor, such as the host's event loop
+  /// (System::shared_executor()). If they are too slow, the oldest pending reports are dropped. An
+  /// exception ends the subscription, as does stop() on the returned address.
   ActorAddress subscribe(std::shared_ptr<Executor> executor,
                          std::function<void(const TrainingProgress&)> on_progress,
                          std::function<void(const EpochMetrics&)> on_epoch = {}) const;
@@ -128,8 +129,8 @@ class Trainer {
   std::shared_ptr<detail::TrainingJob> job_;
 };
 
-/// Starts a training under that supervisor and does not wait. Throws what fit() refuses at once: options
-/// and data that do not fit the model.
+/// Starts a training under that supervisor; does not block. Throws at once for options and data
+/// that do not fit the model, like fit().
 [[nodiscard]] Trainer train(const Supervisor& supervisor, Model model, Dataset data,
                             FitOptions fit = {}, TrainerOptions options = {});
 

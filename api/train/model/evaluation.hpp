@@ -1,6 +1,7 @@
-// What a model is worth on a data set: its mean loss and metrics.
+// Evaluates a model on a dataset: mean loss and metrics.
 //
-// Threads: any. Waits. Errors are thrown: what steps, networks and metrics throw; the cause if limits end it.
+// Threads: any. Blocks. Errors are thrown: what steps, networks and metrics throw; the cause if
+// limits are exceeded.
 #pragma once
 
 #include <map>
@@ -14,14 +15,14 @@
 
 namespace stoker::nn {
 
-/// What evaluate() finds.
+/// The result of evaluate().
 struct Evaluation {
   double loss = 0;
-  std::map<std::string, double> metrics;  ///< by what they were asked for as
+  std::map<std::string, double> metrics;  ///< by the text that requested them
 };
 
-/// The mean loss over all rows, in inference mode, `batch_size` at a time, and metrics of the first output,
-/// which are those of all rows at once. On current_device().
+/// The mean loss over all rows, in inference mode, `batch_size` rows at a time, and the exact
+/// metrics of the first output over all rows. Runs on current_device().
 [[nodiscard]] Evaluation evaluate(const TrainingStep& step, const Inference& inference,
                                   const Variables& variables, const Dataset& data,
                                   const std::vector<MetricName>& metrics, std::int64_t batch_size,

@@ -4,11 +4,11 @@
 //     std::vector<Tensor> scores = inference.run(variables, {x});   // traced, compiled and started
 //     scores = inference.run(variables, {x});                      // started
 //
-// The first run with inputs and variables of some shapes and dtypes is traced and compiled, later ones are
-// only started: variables are arguments, so other numbers need no other program. The programs that were
-// used last are kept, as of every traced function (jit.hpp).
+// The first run with inputs and variables of certain shapes and dtypes is traced and compiled;
+// later ones are only started. Variables are arguments, so new values need no new program. The most
+// recently used programs are cached, as for every traced function (jit.hpp).
 //
-// Threads: any, also at the same time. A copy shares the programs. Errors are thrown: what
+// Threads: any, concurrently. A copy shares the programs. Errors are thrown: what
 // Network::forward() and traced functions throw.
 #pragma once
 
@@ -25,17 +25,17 @@ class Inference {
 
   [[nodiscard]] const Network& network() const noexcept;
 
-  /// The outputs, not computed yet. Pure: can be traced, differentiated and mapped.
+  /// The outputs, not computed yet. Pure: can be traced, differentiated and vectorized.
   [[nodiscard]] std::vector<Tensor> apply(const Variables& variables,
                                           const std::vector<Tensor>& inputs) const;
-  /// The same, started: all tensors live on one device. Inside of jit(), grad() and vmap(), and in a
-  /// HookScope, whose functions belong to this call only, as apply(). `limits` end what was started; they
-  /// do not count where it becomes a part of another function.
+  /// The same as one compiled program, started; all tensors must be on one device. Inside jit(),
+  /// grad(), vmap() or a HookScope it acts like apply(), and `limits` do not apply; otherwise they
+  /// limit the run.
   [[nodiscard]] std::vector<Tensor> run(const Variables& variables,
                                         const std::vector<Tensor>& inputs,
                                         const CommandOptions& limits = {}) const;
 
-  /// How many programs are kept.
+  /// The number of cached programs.
   [[nodiscard]] std::size_t programs() const;
 
  private:

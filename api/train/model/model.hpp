@@ -1,18 +1,18 @@
-// A network with its numbers, and what it takes to train it.
+// A network with its variables, and what is needed to train it.
 //
 //     Model model{Network{y}, {.optimizer = optimizers::Adam{.learning_rate = 0.002}, .seed = 1}};
 //     History history = fit(model, {x, labels}, {.epochs = 5});        // fit.hpp
 //     Tensor logits = model.predict(x);
 //     model.save("digits.safetensors");
 //
-// Numbers live on one device, which the options choose; what is given lives there, too, or is
-// copied there. Everything that draws numbers follows from the seed: on one device the same model
-// trained on the same data is the same to the bit.
+// Variables live on one device, chosen by the options; inputs are copied there if needed. All
+// randomness follows from the seed: on one device, training the same model on the same data gives
+// bit-identical results.
 //
-// Threads: any, also at the same time; each call sees the model before or after another, never
-// between. A step takes the model from one state to the next, so two threads that train one model
-// wait for each other. Nothing waits for the device but what is said to. Errors are thrown; a call
-// that throws has changed nothing.
+// Threads: any, concurrently; calls are atomic with respect to each other. A step takes the model
+// from one state to the next, so two threads that train one model wait for each other. Only
+// functions that say so block on the device. Errors are thrown; a call that throws has changed
+// nothing.
 #pragma once
 
 #include <filesystem>
@@ -33,7 +33,7 @@ struct QuantizedModel;
 class Model {
  public:
   explicit Model(Network network, ModelOptions options = {});
-  /// Handles to the same model; clone() makes another.
+  /// Copies are handles to the same model; clone() makes an independent one.
   Model(const Model&) = default;
   Model& operator=(const Model&) = default;
 
@@ -41,68 +41,68 @@ class Model {
   [[nodiscard]] const ModelOptions& options() const noexcept;
   [[nodiscard]] Device device() const;
 
-  /// The network's outputs in inference mode. One input, one output; or all of them. They are started, as one
-  /// program, which inputs of the same shapes and dtypes share whatever the model's numbers are by then
-  /// (inference.hpp); `limits` end it.
+  /// Starts the network in inference mode and returns its outputs: for one input and one output, or
+  /// for all. It runs as one program, which is reused for inputs of the same shapes and dtypes even
+  /// after the variables have changed (inference.hpp). `limits` apply to the run.
   ///
-  /// Inside of jit(), grad() and vmap() it becomes a part of what is traced there, with the numbers that the
-  /// model has when it is called: a traced function goes on with those. apply() takes them as arguments.
+  /// Inside jit(), grad() and vmap() it becomes part of the traced function, with the variables'
+  /// values at the time of tracing. Use apply() to pass variables as arguments.
   [[nodiscard]] Tensor predict(const Tensor& x, const CommandOptions& limits = {}) const;
   [[nodiscard]] std::vector<Tensor> predict(const std::vector<Tensor>& inputs,
                                             const CommandOptions& limits = {}) const;
-  /// The same by name: Network::in_order() and output_names(). Optional inputs may be left out; outputs that
-  /// are missing then are not in the result.
+  /// The same by name: Network::in_order() and output_names(). Optional inputs may be omitted;
+  /// missing outputs are not in the result.
   [[nodiscard]] Variables predict_by_name(const Variables& inputs,
                                           const CommandOptions& limits = {}) const;
-  /// What predict() computes, of these variables in the place of the model's: pure and not computed yet.
+  /// As predict(), with these variables instead of the model's: pure, and not computed yet.
   [[nodiscard]] Tensor apply(const Variables& variables, const Tensor& x) const;
   [[nodiscard]] std::vector<Tensor> apply(const Variables& variables,
                                           const std::vector<Tensor>& inputs) const;
 
-  /// The losses of such predictions, weighted and added up, as a step has it: one of each for each
+  /// The weighted sum of the losses, as in a step. Needs one prediction and one target for each
   /// output.
   [[nodiscard]] Tensor compute_loss(const std::vector<Tensor>& predictions,
                                     const std::vector<Tensor>& targets) const;
 
-  /// Starts one step; its loss. A step that `limits` end leaves the model as one that fails does,
-  /// without numbers: take its state() before, and restore() it.
+  /// Starts one step and returns its loss. A step that fails or that `limits` end leaves the model
+  /// without valid variables: save state() before, and restore() it.
   Tensor train_step(const Batch& batch, const CommandOptions& limits = {});
-  /// What a step would follow, and its loss.
+  /// The gradients and loss of a step, without taking it.
   [[nodiscard]] TrainingStep::Gradients compute_gradients(const Batch& batch) const;
-  /// Waits. The mean loss over all rows, in inference mode; `batch_size` at a time. Throws the cause
-  /// if `limits` end it.
+  /// Blocks. The mean loss over all rows, in inference mode, `batch_size` rows at a time. Throws
+  /// the cause if `limits` end it.
   [[nodiscard]] double evaluate(const Dataset& data, std::int64_t batch_size = 256,
                                 const CommandOptions& limits = {}) const;
-  /// The same, and metrics of the first output, which are those of all rows at once.
+  /// The same, with the exact metrics of the first output over all rows.
   [[nodiscard]] Evaluation evaluate(const Dataset& data, const std::vector<MetricName>& metrics,
                                     std::int64_t batch_size = 256,
                                     const CommandOptions& limits = {}) const;
-  /// Waits. Takes the parts of a step apart; the model stays as it is.
+  /// Blocks. Measures the parts of a step separately; does not change the model.
   [[nodiscard]] StepProfile profile_step(const Batch& batch, int runs = 10) const;
-  /// What a step on such a batch takes; nothing runs.
+  /// The device memory of a step on such a batch; runs nothing.
   [[nodiscard]] StepMemory step_memory(const Batch& batch) const;
-  /// For people: the operations of such a step, and the kernels that they come to; nothing runs.
+  /// Text with the operations of such a step and their kernels; runs nothing.
   [[nodiscard]] std::string trace_step(const Batch& batch) const;
-  /// Waits. How long predict() takes.
+  /// Blocks. Measures the time of predict().
   [[nodiscard]] Timing benchmark(const std::vector<Tensor>& inputs, int warmup = 3,
                                  int runs = 10) const;
 
   /// All variables by "layer.variable", or some.
   [[nodiscard]] Variables variables() const;
   [[nodiscard]] Variables variables(Part part) const;
-  /// Others in the place of all, or of some: throws as Network::check() does. The optimizer begins
-  /// anew; after a loss of the device so do the random numbers.
+  /// Replaces all or some variables; throws as Network::check() does. Resets the optimizer, and
+  /// after a lost device also the random numbers.
   void update_variables(Variables variables);
   void merge_variables(const Variables& some);
 
-  /// Layers by name that training leaves alone; not_found names the nearest. The optimizer goes on
-  /// with what it knows of the others.
+  /// Excludes layers, by name, from training. Throws not_found with the nearest name. The optimizer
+  /// keeps its state for the other layers.
   void freeze(const std::vector<std::string>& layers);
   void freeze(const std::function<bool(const LayerInfo&)>& which);
   void unfreeze(const std::vector<std::string>& layers);
   [[nodiscard]] std::set<std::string> frozen() const;
 
-  /// What the learning rate is multiplied by, 1 at first.
+  /// The factor of the learning rate, initially 1.
   void set_learning_rate_scale(double scale);
   [[nodiscard]] double learning_rate_scale() const;
   /// The current loss scale (1 if unscaled); the number of steps skipped because of non-finite
@@ -110,47 +110,49 @@ class Model {
   [[nodiscard]] double loss_scale() const;
   [[nodiscard]] std::int64_t skipped_steps() const;
 
-  /// The same network with copies of these numbers and the same layers frozen, to be trained in
-  /// another way: loss, optimizer, precision. The optimizer begins anew.
+  /// The same network with copies of the variables and the same frozen layers, but other options
+  /// (loss, optimizer, precision). The optimizer starts fresh.
   [[nodiscard]] Model compile(ModelOptions options) const;
-  /// A smaller model for predictions. "f16", "bf16": parameters are stored so and computed with in
-  /// f32. "int8": dense layers become quantized_dense. not_found for another word, unsupported
-  /// where no layer can be made so, invalid_argument for numbers that f16 has not.
+  /// A smaller model for inference. "f16", "bf16": parameters are stored in that dtype and computed
+  /// with in f32. "int8": dense layers become quantized_dense. Throws not_found for another word,
+  /// unsupported if no layer can be converted, invalid_argument for values that f16 cannot
+  /// represent.
   [[nodiscard]] QuantizedModel quantize(const std::string& to) const;
   [[nodiscard]] QuantizedModel quantize(DType to) const;
 
-  /// A copy that goes its own way.
+  /// An independent copy.
   [[nodiscard]] Model clone() const;
-  /// The same with its numbers on another device; this one if it is there.
+  /// A copy with its variables on that device, or this model if it is already there.
   [[nodiscard]] Model to_device(const Device& device) const;
 
   /// A table of the layers with shapes and parameters, as Keras prints it.
   [[nodiscard]] std::string summary() const;
   [[nodiscard]] ModelInfo info() const;
 
-  /// Everything, so that training can go on: graph, variables, optimizer, options. One safetensors
-  /// file, written under another name and renamed. Waits. unsupported where the network cannot be
-  /// written; invalid_argument for `more` metadata by a name that the file has itself: "format",
-  /// "network", "options", "frozen".
+  /// Blocks. Saves all that is needed to resume training: graph, variables, optimizer, options. The
+  /// safetensors file is replaced atomically. Throws unsupported if the network cannot be saved;
+  /// invalid_argument for `more` metadata with a reserved name: "format", "network", "options",
+  /// "frozen".
   void save(const std::filesystem::path& path,
             const std::map<std::string, std::string>& more = {}) const;
-  /// invalid_argument for a file that save() has not written; what Network::check() says for one
-  /// whose numbers do not fit. A schedule is not in a file, only that there was one: give it again.
+  /// Throws invalid_argument for a file that save() has not written; what Network::check() throws
+  /// if the variables do not fit. Schedules are functions and are not saved: pass the schedule
+  /// again.
   [[nodiscard]] static Model load(const std::filesystem::path& path,
                                   std::optional<Device> device = {}, Schedule schedule = {});
 
-  /// The variables alone as JSON, by name with type, shape and nested lists; numbers come
-  /// back exactly, but for the payloads of NaN. Written as save() does.
+  /// Saves only the variables, as JSON: by name, with type, shape and nested lists. Values are
+  /// exact except NaN payloads. The file is replaced atomically.
   void export_params(const std::filesystem::path& path) const;
-  /// The model changes as a whole or not at all: invalid_argument, saying what was expected, for a
-  /// file that export_params() has not written or that holds other variables, types or shapes;
-  /// io_error for one that cannot be read. The optimizer begins anew.
+  /// Loads all variables or none. Throws invalid_argument, saying what was expected, for a file
+  /// that export_params() has not written or that holds other variables, types or shapes; io_error
+  /// for an unreadable file. Resets the optimizer.
   void import_params(const std::filesystem::path& path);
   /// The same as bytes, a safetensors file.
   [[nodiscard]] std::vector<std::byte> serialize_params() const;
   void deserialize_params(std::span<const std::byte> bytes);
 
-  /// All that a step changes, for whoever wants to go back to it.
+  /// All that a step changes, for a later restore().
   [[nodiscard]] TrainingState state() const;
   void restore(TrainingState state);
 
@@ -160,8 +162,8 @@ class Model {
   std::shared_ptr<Data> data_;
 };
 
-/// What quantize() made, and which layers with parameters it left as they were, each with the
-/// reason.
+/// The result of quantize(): the model, the converted layers, and the layers left unchanged, with
+/// reasons.
 struct QuantizedModel {
   Model model;
   std::vector<std::string> quantized;

@@ -1,4 +1,4 @@
-// What a model is, for people: numbers of layers and parameters, and a table of the layers.
+// A model's key figures, and a table of its layers.
 //
 // Pure functions; any thread.
 #pragma once
@@ -25,7 +25,7 @@ struct ModelInfo {
   std::string device;
 };
 
-/// All but the device.
+/// All fields except the device.
 [[nodiscard]] ModelInfo info_of(const Network& network, const ModelOptions& options,
                                 const Optimizer& optimizer, const TrainingState& state,
                                 const std::set<std::string>& frozen);

@@ -1,7 +1,9 @@
-// How a model is trained, and what the options come to: losses, an optimizer, how losses are scaled.
+// How a model is trained, and functions that make losses, optimizer and loss scale from the
+// options.
 //
-// Values and pure functions; any thread. Errors are thrown: what names of losses, optimizers and loss
-// scales throw; invalid_parameter for a learning rate beside a schedule and for less than no checkpoints.
+// Values and pure functions; any thread. Errors are thrown: what names of losses, optimizers and
+// loss scales throw; invalid_parameter for a learning rate together with a schedule and for
+// negative checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -29,17 +31,18 @@ struct ModelOptions {
   std::vector<double> loss_weights = {};         ///< one for each output, times its loss; none: 1
   PrecisionName precision = precisions::Full{};  ///< see precision.hpp
   LossScaleName loss_scale = {};  ///< see loss_scale.hpp; none: Dynamic computing in f16
-  /// Above 0: the forward pass of a step is cut into so many pieces, of which only what one hands to
-  /// the next is kept for the gradients; the rest is computed once more. See Model::step_memory().
+  /// Gradient checkpointing: above 0, the forward pass is divided into this many pieces. Only
+  /// values passed between pieces are kept for the gradients; the rest is recomputed. See
+  /// Model::step_memory().
   std::int64_t checkpoints = 0;
   std::optional<Device> device = {};  ///< current_device() if none is given
   std::uint64_t seed = 0;
 };
 
-/// One loss for each of so many outputs, unless the options list others.
+/// One loss for each output: options.losses if given, else options.loss for all.
 [[nodiscard]] std::vector<Loss> losses_of(const ModelOptions& options, std::size_t outputs);
 [[nodiscard]] Optimizer optimizer_of(const ModelOptions& options);
-/// As the options say it; where they leave it open, as it suits the precision.
+/// The loss scale of the options, or the precision's default if they name none.
 [[nodiscard]] LossScaleName loss_scale_of(const ModelOptions& options, const Precision& precision);
 [[nodiscard]] StepOptions step_options_of(const ModelOptions& options, const Precision& precision);
 

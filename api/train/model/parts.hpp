@@ -1,5 +1,4 @@
-// Which of a model's variables: what training changes by gradients and what layers keep themselves, of all
-// layers, of those that are trained, of those that are frozen.
+// Selects a model's variables: parameters or states, of all, of trainable or of frozen layers.
 //
 // Pure functions; any thread.
 #pragma once
@@ -20,7 +19,7 @@ enum class Part : std::uint8_t {
   frozen_states
 };
 
-/// Those of `all`, the network's variables by "layer.variable", that belong to the part.
+/// The variables in `all`, by "layer.variable", that belong to the part.
 [[nodiscard]] Variables part_of(const Variables& all, Part part, const Network& network,
                                 const std::set<std::string>& frozen);
 

@@ -1,10 +1,10 @@
-// In which dtypes a network keeps its parameters and computes with them.
+// The dtypes in which a network stores its parameters and computes.
 //
 //     Precision mixed = precision(precisions::Mixed{.compute = DType::bf16});
 //     Network running = with_precision(network, mixed);           // what is computed
 //     Variables variables = stored(network, mixed, network.initialize(key));
 //
-// What layers keep themselves (means of batch_norm, 8-bit kernels) stays as it is.
+// Layers' states (means of batch_norm, 8-bit kernels) keep their dtypes.
 //
 // As Axon.MixedPrecision (https://hexdocs.pm/axon/Axon.MixedPrecision.html) and Keras' policies;
 // Micikevicius et al., arXiv:1710.03740.
@@ -22,14 +22,14 @@
 namespace stoker::nn {
 
 struct Precision {
-  std::string text;  ///< what it was made from
-  bool full = true;  ///< nothing is cast
+  std::string text;  ///< the text it was made from
+  bool full = true;  ///< no casts
   DType params = DType::f32;
   DType compute = DType::f32;
   DType output = DType::f32;
   std::vector<std::string> except = {};
 
-  /// Whether a layer is one of those that stay in f32.
+  /// Whether the layer is excepted and stays in f32.
   [[nodiscard]] bool spares(const LayerInfo& layer) const;
 };
 
@@ -40,18 +40,17 @@ using PrecisionName = Choice<struct PrecisionFamily>;
 
 namespace precisions {
 
-/// As the layers are.
+/// No casts.
 struct Full {
   using Family = PrecisionName;
   static constexpr const char* kind = "full";
 };
 template <class V> void visit_options(Full&, V&&) {}
 
-/// Every layer casts its floating-point inputs and parameters to `compute` and gives that on;
-/// parameters are stored as `params`, so that small steps are not lost; the network's outputs are
-/// `output`, and so are losses. Layers whose names or kinds stand in `except`, apart by spaces,
-/// compute in f32 and keep parameters of f32. With params f16 and compute f32 the weights of a
-/// network take half of the memory.
+/// Every layer casts its floating-point inputs and parameters to `compute`, and its results stay in
+/// it. Parameters are stored as `params`, so that small steps are not lost; outputs and losses are
+/// `output`. Layers whose names or kinds are in `except` (separated by spaces) compute and store
+/// parameters in f32. With params f16 and compute f32, weights take half the memory.
 struct Mixed {
   using Family = PrecisionName;
   static constexpr const char* kind = "mixed";
@@ -73,10 +72,10 @@ template <class V> void visit_options(Mixed& o, V&& visit) {
 
 }  // namespace precisions
 
-/// The same network, whose layers cast; it has the same variables and cannot be written.
+/// The same network with layers that cast. It has the same variables and cannot be saved.
 [[nodiscard]] Network with_precision(const Network& network, const Precision& precision);
 
-/// Variables of the network in the dtypes that they are stored in.
+/// Converts variables to the dtypes in which they are stored.
 [[nodiscard]] Variables stored(const Network& network, const Precision& precision,
                                Variables variables);
 

@@ -1,4 +1,4 @@
-// What a step of training and a prediction cost: bytes and milliseconds.
+// The cost of a training step and of a prediction, in bytes and milliseconds.
 //
 // Threads: any. Tensors live on current_device(). Errors are thrown: what steps throw; invalid_argument
 // for no runs.
@@ -12,7 +12,7 @@
 
 namespace stoker::nn {
 
-/// Of one call, in milliseconds.
+/// The time of one call, in milliseconds.
 struct Timing {
   double average = 0, least = 0, most = 0, median = 0, deviation = 0;
   int runs = 0;
@@ -24,28 +24,28 @@ struct StepMemory {
   std::uint64_t batch = 0;
   std::uint64_t variables = 0;
   std::uint64_t optimizer = 0;
-  /// With the variables and slots that the step makes beside those it reads.
+  /// Includes the new variables and slots, which exist beside the old ones.
   [[nodiscard]] std::uint64_t peak() const noexcept {
     return working + batch + 2 * (variables + optimizer);
   }
 };
 
-/// Of one step, in milliseconds, each measured by itself and waited for.
+/// The time of one step, in milliseconds; each part is run and measured alone.
 struct StepProfile {
   double forward = 0, backward = 0, optimizer = 0, total = 0;
   double loss = 0;
   StepMemory memory = {};
 };
 
-/// What a step on such a batch takes; nothing runs.
+/// The device memory of a step on such a batch; runs nothing.
 [[nodiscard]] StepMemory step_memory(const TrainingStep& step, const TrainingState& state,
                                      const std::vector<Tensor>& inputs,
                                      const std::vector<Tensor>& targets);
-/// Waits. Takes the parts of a step apart; the state stays as it is.
+/// Blocks. Measures the parts of a step separately; does not change the state.
 [[nodiscard]] StepProfile profile_step(const TrainingStep& step, const TrainingState& state,
                                        const std::vector<Tensor>& inputs,
                                        const std::vector<Tensor>& targets, int runs);
-/// Waits. How long it takes until the tensors that `run` returns are there.
+/// Blocks. Measures the time until the tensors that `run` returns are computed.
 [[nodiscard]] Timing time_of(const std::function<std::vector<Tensor>()>& run, int warmup, int runs);
 
 }  // namespace stoker::nn

@@ -4,18 +4,17 @@
 //     TrainingState state = step.begin(network.initialize(random::key(0)), random::key(1));
 //     Tensor loss = step.run(state, {x}, {y});          // started; `state` is the next one
 //
-// The first step with batches of some shapes is traced and compiled, later ones only started.
-// Nothing is waited for: the loss is a tensor like any other, and steps may be asked for ahead of
-// their results.
+// The first step with batches of certain shapes is traced and compiled; later ones are only
+// started. No call blocks: the loss is a tensor like any other, and steps may be started before
+// earlier results are known.
 //
-// Layers that are frozen have no gradients and no slots, and their states stay as they are.
+// Frozen layers have no gradients and no slots, and their states do not change.
 //
-// Losses may be scaled (loss_scale.hpp): the scale is a slot, "loss_scale.scale", so it is saved
-// with the others. A step in which a gradient is not finite changes nothing but the scale, the key,
-// and "loss_scale.skipped", which counts such steps. Losses and gradients that are given back are
-// not scaled.
+// Losses may be scaled (loss_scale.hpp). The scale is the slot "loss_scale.scale", so it is saved
+// with the others. A step with a non-finite gradient changes only the scale, the key, and
+// "loss_scale.skipped", which counts such steps. Returned losses and gradients are unscaled.
 //
-// A network without parameters can be asked for losses only.
+// A network without parameters supports only loss().
 //
 // Threads: const calls from any; the state is the caller's. Errors are thrown at the call: what
 // networks, losses and optimizers throw. A state is changed only if nothing was thrown.
@@ -31,41 +30,40 @@
 
 namespace stoker::nn {
 
-/// What a step changes.
+/// All that a step changes.
 struct TrainingState {
   Parameters trained;  ///< "layer.variable" of layers that are not frozen
   Variables kept;      ///< states, and all variables of frozen layers
   Slots slots;
-  Tensor key;  ///< of what layers draw in the next step
+  Tensor key;  ///< random key for the next step
 
   /// All variables of the network.
   [[nodiscard]] Variables variables() const;
 };
 
-/// What losses are multiplied by, and how many steps did not count: scalars; no value where slots
-/// are of a step without scaling.
+/// The loss scale and the number of skipped steps, as scalars; empty tensors without loss scaling.
 [[nodiscard]] Tensor loss_scale_of(const Slots& slots);
 [[nodiscard]] Tensor skipped_steps_of(const Slots& slots);
 
-/// How a step goes about it.
+/// Options of a step.
 struct StepOptions {
   std::vector<double> loss_weights = {};  ///< one for each loss; none: 1
   LossScaleName loss_scale = loss_scales::Identity{};
-  /// Of the forward pass, computed again for the gradients: Network::forward_in_pieces().
+  /// Pieces of the forward pass for gradient checkpointing: see Network::forward_in_pieces().
   std::size_t pieces = 0;
 };
 
 class TrainingStep {
  public:
-  /// One loss for each output, whose sum is made smaller. Throws not_found for a frozen layer that
-  /// the network does not have, arity_mismatch for another number of losses or weights.
+  /// Minimizes the sum of the losses, one for each output. Throws not_found for an unknown frozen
+  /// layer, arity_mismatch for a wrong number of losses or weights.
   TrainingStep(Network network, std::vector<Loss> losses, Optimizer optimizer,
                std::set<std::string> frozen, const StepOptions& options = {});
 
-  /// Before the first step. The variables are checked against the network.
+  /// The state before the first step. Throws what Network::check() throws for the variables.
   [[nodiscard]] TrainingState begin(const Variables& variables, const Tensor& key) const;
-  /// Starts a step; its loss, before the step. Throws invalid_argument if there is nothing to
-  /// train. A step that `limits` end fails, and with it the loss and the state that it made.
+  /// Starts a step and returns the loss before it. Throws invalid_argument if there is nothing to
+  /// train. If `limits` end the step, the loss and the new state fail.
   Tensor run(TrainingState& state, const std::vector<Tensor>& inputs,
              const std::vector<Tensor>& targets, const CommandOptions& limits = {}) const;
 
@@ -80,14 +78,14 @@ class TrainingStep {
                             const std::vector<Tensor>& targets,
                             const CommandOptions& limits = {}) const;
 
-  /// The losses of these predictions as a step adds them up.
+  /// The total loss of these predictions, as in a step.
   [[nodiscard]] Tensor total(const std::vector<Tensor>& predictions,
                              const std::vector<Tensor>& targets) const;
-  /// The device memory that a step on such a batch takes beside the batch and the state.
+  /// Bytes of device memory that a step needs besides the batch and the state.
   [[nodiscard]] std::uint64_t working_bytes(const TrainingState& state,
                                             const std::vector<Tensor>& inputs,
                                             const std::vector<Tensor>& targets) const;
-  /// For people: the operations of such a step, and the kernels that they come to.
+  /// Text with the operations of such a step, and with the kernels of its program.
   [[nodiscard]] std::string text(const TrainingState& state, const std::vector<Tensor>& inputs,
                                  const std::vector<Tensor>& targets) const;
   [[nodiscard]] std::string plan(const TrainingState& state, const std::vector<Tensor>& inputs,

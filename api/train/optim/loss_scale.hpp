@@ -1,5 +1,5 @@
-// Losses that are multiplied by a large number before they are differentiated, so that small
-// gradients are not lost in f16; and steps that do not count because a gradient has overflowed.
+// Loss scaling: losses are multiplied by a large number before differentiation, so that small
+// gradients do not underflow in f16. Steps whose gradients overflow are skipped.
 //
 //     LossScale scaling = loss_scale(loss_scales::Dynamic{});
 //     LossScaleState state = scaling.init();
@@ -13,7 +13,7 @@
 //     slots = where_finite(finite, stepped.slots, slots);
 //     state = next;
 //
-// NaN is not finite either.
+// NaN counts as non-finite.
 //
 // Formulas: Micikevicius et al., "Mixed precision training", arXiv:1710.03740.
 //
@@ -32,12 +32,12 @@
 
 namespace stoker::nn {
 
-/// "scale", and of a dynamic one "steps": how many since it changed.
+/// "scale"; for Dynamic also "steps", the number of steps since the scale changed.
 using LossScaleState = std::map<std::string, Tensor>;
 
 struct Unscaled {
-  Parameters gradients;  ///< in f32 at least: what was saved from vanishing shall not vanish now
-  Tensor finite;         ///< scalar u8: whether all of them are
+  Parameters gradients;  ///< in f32 or wider, so that small values do not underflow now
+  Tensor finite;         ///< scalar u8: whether all gradients are finite
   LossScaleState state;  ///< for the next step
 };
 template <class V> void visit_tensors(Unscaled& unscaled, V&& visitor) {
@@ -47,7 +47,7 @@ template <class V> void visit_tensors(Unscaled& unscaled, V&& visitor) {
 }
 
 struct LossScale {
-  std::string text;  ///< what it was made from
+  std::string text;  ///< the text it was made from
   std::function<LossScaleState()> init;
   std::function<Tensor(const Tensor& loss, const LossScaleState& state)> scale;
   std::function<Unscaled(const Parameters& gradients, const LossScaleState& state)> unscale;
@@ -65,14 +65,14 @@ template <class O, class V> void visit_value(O& o, V&& visit) {
   visit("value", o.value, at_least(1e-30), "what the loss is multiplied by at first");
 }
 
-/// Does nothing, and finds everything finite.
+/// No scaling, and no check: everything counts as finite.
 struct Identity {
   using Family = LossScaleName;
   static constexpr const char* kind = "identity";
 };
 template <class V> void visit_options(Identity&, V&&) {}
 
-/// By that number.
+/// A constant scale.
 struct Static {
   using Family = LossScaleName;
   static constexpr const char* kind = "static";
@@ -80,8 +80,8 @@ struct Static {
 };
 template <class V> void visit_options(Static& o, V&& visit) { visit_value(o, visit); }
 
-/// By a number that is divided by factor, though not below min, when a gradient is not finite, and
-/// multiplied by it after period steps in which all were.
+/// A scale that adapts: divided by `factor` (but not below `min`) when a gradient is not finite,
+/// multiplied by it after `period` finite steps.
 struct Dynamic {
   using Family = LossScaleName;
   static constexpr const char* kind = "dynamic";
@@ -99,14 +99,14 @@ template <class V> void visit_options(Dynamic& o, V&& visit) {
 
 }  // namespace loss_scales
 
-/// Scalar u8: whether there is no infinity and no NaN in any.
+/// Scalar u8: whether all elements of all tensors are finite.
 [[nodiscard]] Tensor all_finite(const Parameters& tensors);
 
-/// Throws shape_mismatch.
+/// Throws shape_mismatch if the numbers differ.
 void check_same_number(std::size_t changed, std::size_t kept);
 
-/// Each tensor of `changed` where `finite` is not 0, else that of `kept`. Both are structures of
-/// the same form.
+/// Returns `changed` if `finite` is not 0, else `kept`, tensor by tensor. Both must have the same
+/// structure.
 template <class S>
 [[nodiscard]] S where_finite(const Tensor& finite, const S& changed, const S& kept) {
   std::vector<Tensor> chosen = stoker::detail::tensors_of(changed);

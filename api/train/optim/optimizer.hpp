@@ -1,4 +1,4 @@
-// Optimizers: updates composed as the papers say, with the learning rate in them.
+// Optimizers: updates composed as in the papers, including the learning rate.
 //
 //     Optimizer adam = optimizer(optimizers::Adam{.learning_rate = 0.01});
 //     Slots slots = adam.update.init(parameters);
@@ -7,11 +7,11 @@
 //     });
 //     auto [next, next_slots] = step(parameters, slots, x, y);
 //
-// Those that there are stand in optimizers.hpp.
+// For the list of optimizers see optimizers.hpp.
 //
-// Every optimizer has the slot "learning_rate_scale", a scalar f32 that is 1 at first and that the
-// learning rate is multiplied by. It is an argument of a traced step, not part of its program:
-// whoever lowers the learning rate between two steps changes it, and nothing is traced again.
+// Every optimizer has the slot "learning_rate_scale", a scalar f32, initially 1, by which the
+// learning rate is multiplied. It is an argument of a traced step, so changing it between steps
+// needs no new trace.
 //
 // Values and pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter
 // for options, and what updates throw, with the optimizer's name as their op.
@@ -29,30 +29,30 @@
 namespace stoker::nn {
 
 struct Optimizer {
-  std::string text;  ///< what it was made from: "adam(b1=0.8)"
+  std::string text;  ///< the text it was made from: "adam(b1=0.8)"
   Update update;
 };
 
-/// A schedule that is given replaces the learning_rate of the options.
+/// A schedule, if given, replaces the learning_rate of the options.
 [[nodiscard]] Optimizer optimizer(const OptimizerName& wanted, Schedule learning_rate = {});
 /// All, in the order of the table.
 [[nodiscard]] std::vector<NamedKind> optimizer_kinds();
 
-/// What is done to gradients before the optimizer, in this order.
+/// Transformations of gradients before the optimizer, in this order.
 struct TrainingOptions {
-  std::int64_t accumulate_gradients = 1;  ///< the mean of so many steps is one
-  double weight_decay = 0;                ///< times the parameter is added
-  std::optional<double> clip_norm = {};   ///< of all: times clip_norm/(norm + 1e-8) if above
-  std::optional<double> clip_value = {};  ///< of each element
+  std::int64_t accumulate_gradients = 1;  ///< steps whose mean gradient makes one step
+  double weight_decay = 0;                ///< adds weight_decay · parameter
+  std::optional<double> clip_norm = {};   ///< rescales to this global norm if exceeded
+  std::optional<double> clip_value = {};  ///< clamps each element to ±clip_value
   Schedule schedule = {};                 ///< of the learning rate, by steps of the optimizer
 };
-/// Throws invalid_parameter, as an error of `op`.
+/// Throws invalid_parameter, with `op` as the operation, for options out of range.
 void check(std::string_view op, const TrainingOptions& options);
 [[nodiscard]] Optimizer training_optimizer(const OptimizerName& wanted,
                                            const TrainingOptions& options);
 
-/// What the learning rate is multiplied by now, and the slots with another such number. Throw
-/// not_found if there is no such slot; invalid_parameter unless the number is at least 0.
+/// Gets and sets the learning-rate scale. Throw not_found if there is no such slot;
+/// invalid_parameter for a negative scale.
 [[nodiscard]] Tensor learning_rate_scale(const Slots& slots);
 [[nodiscard]] Slots with_learning_rate_scale(Slots slots, double scale);
 

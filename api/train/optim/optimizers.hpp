@@ -1,9 +1,9 @@
-// The optimizers there are, as structs of their options; the formulas are in updates.hpp.
+// All optimizers, as structs of options; for the formulas see updates.hpp.
 //
 //     Optimizer adam = optimizer(optimizers::Adam{.learning_rate = 0.01});
 //     Model model{network, {.optimizer = optimizers::Sgd{.momentum = 0.9}}};
 //
-// Values; any thread. Errors are thrown where an optimizer is made of them: invalid_parameter.
+// Values; any thread. Making an optimizer throws invalid_parameter for options out of range.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,7 @@ struct Adam {
 };
 template <class V> void visit_options(Adam& o, V&& visit) { visit_moments(o, visit); }
 
-/// Adam, with learning_rate·decay·p taken off besides.
+/// Adam with decoupled weight decay: also subtracts learning_rate·decay·p.
 struct AdamW {
   using Family = OptimizerName;
   static constexpr const char* kind = "adamw";

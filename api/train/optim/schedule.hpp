@@ -1,12 +1,11 @@
-// Numbers that change as training goes on: learning rates.
+// Numbers that change during training, such as learning rates.
 //
 //     Schedule rate = schedule(schedules::CosineDecay{.value = 0.1, .decay_steps = 1000});
 //     Schedule warm = schedules::warmup(100, 0.0, rate);
 //     Tensor now = warm(step);                             // f32[]
 //
-// A schedule is a function of the step, a scalar s32 that is 0 at first; it gives a scalar f32. It
-// is made of operations, so in a traced training step it becomes part of the program: the number
-// changes from step to step, and nothing is traced again.
+// A schedule maps the step, a scalar s32 counted from 0, to a scalar f32. It consists of tensor
+// operations, so in a traced training step it becomes part of the program and needs no new trace.
 //
 // Formulas: Polaris (the first five), ExBurn (those by epoch); the cosine is SGDR's (Loshchilov and
 // Hutter, arXiv:1608.03983).
@@ -30,7 +29,7 @@ using ScheduleName = Choice<struct ScheduleFamily>;
 [[nodiscard]] Schedule schedule(const ScheduleName& wanted);
 /// All, in the order of the table.
 [[nodiscard]] std::vector<NamedKind> schedule_kinds();
-/// That number at every step.
+/// A constant schedule.
 [[nodiscard]] Schedule schedule(double value);
 
 namespace schedules {
@@ -64,8 +63,8 @@ template <class V> void visit_options(LinearDecay& o, V&& visit) {
   visit("steps", o.steps, at_least(1), "step at which it is 0");
 }
 
-/// value·decay_rate^((t - transition_begin)/transition_steps); staircase: the exponent rounded down;
-/// before the beginning value.
+/// value·decay_rate^((t - transition_begin)/transition_steps); staircase: the exponent rounded
+/// down; `value` before transition_begin.
 struct ExponentialDecay {
   using Family = ScheduleName;
   static constexpr const char* kind = "exponential_decay";
@@ -170,7 +169,7 @@ template <class V> void visit_options(Cosine& o, V&& visit) {
   visit_steps_per_epoch(o, visit);
 }
 
-/// warmup() of another.
+/// warmup() before another schedule.
 struct Warmup {
   using Family = ScheduleName;
   static constexpr const char* kind = "warmup";
@@ -184,7 +183,7 @@ template <class V> void visit_options(Warmup& o, V&& visit) {
   visit("then", o.then, anything, "the schedule that follows");
 }
 
-/// From `from` to the first value of `then` in a straight line over `steps` steps; then `then`,
+/// Rises linearly from `from` to the first value of `then` over `steps` steps; then follows `then`,
 /// which counts from 0.
 [[nodiscard]] Schedule warmup(std::int64_t steps, double from, Schedule then);
 
@@ -193,10 +192,10 @@ struct Phase {
   std::int64_t steps = 0;
   Schedule schedule;
 };
-/// One after the other, each counting from 0; the last goes on for ever.
+/// Runs the phases in turn, each counting from 0; the last one never ends.
 [[nodiscard]] Schedule sequence(std::vector<Phase> phases);
 
-/// The product.
+/// The product of two schedules.
 [[nodiscard]] Schedule multiply(Schedule a, Schedule b);
 
 }  // namespace schedules

@@ -1,4 +1,4 @@
-// What becomes of gradients on their way to the parameters, in pieces that compose.
+// Updates: composable transformations from gradients to parameter changes.
 //
 //     Update update = compose(updates::clip_by_global_norm(1.0), updates::scale_by_adam(),
 //                             updates::scale(-1e-3));
@@ -6,16 +6,15 @@
 //     auto [changes, next] = update.apply(gradients, slots, parameters);
 //     parameters = apply_updates(parameters, changes);
 //
-// An update is two functions without memory: what it keeps from one step to the next, moments and
-// counters, is in tensors with names that it is given and gives back, its slots:
-// "adam.m/dense_0.kernel" for one parameter, "adam.step" for all of them. So a whole training step
-// can be traced by jit() and runs as one program, slots can be saved as parameters can, and a step
-// that must not count is undone by keeping the old slots.
+// An update is a pair of pure functions. Its state (moments, counters) is in slots, named tensors
+// that are passed in and returned: "adam.m/dense_0.kernel" for one parameter, "adam.step" for all.
+// So jit() can trace a whole training step as one program, slots can be saved like parameters, and
+// a step is undone by keeping the old slots.
 //
-// Only parameters that have a gradient change, and their slots; whoever freezes a layer leaves out
-// its gradients. (A traced function sees names at its first call only: trace another one when other
-// parameters are frozen.) Slots and updates are f32 also for f16 and bf16, and f64 for f64;
-// apply_updates() converts when it has added.
+// Only parameters with a gradient change, and their slots: to freeze a layer, omit its gradients.
+// (A traced function sees names only at its first call: trace it again when other layers are
+// frozen.) Slots and updates are f64 for f64 parameters, else f32; apply_updates() converts after
+// adding.
 //
 // Values and pure functions; any thread. Errors are thrown: not_found for a gradient without a
 // parameter or slot, shape_mismatch where they differ, invalid_argument for an update without
@@ -34,7 +33,7 @@ namespace stoker::nn {
 
 using Slots = std::map<std::string, Tensor>;
 
-/// What comes out of an update: gradients on their way to be what is added, and slots.
+/// The result of an update: transformed gradients and new slots.
 struct Updated {
   Parameters updates;
   Slots slots;
@@ -47,33 +46,33 @@ template <class V> void visit_tensors(Updated& updated, V&& visitor) {
 struct Update {
   /// The slots before the first step.
   std::function<Slots(const Parameters& parameters)> init;
-  /// One step. It may be given more slots than its own, and gives them all back.
+  /// One step. `slots` may hold more than its own slots; all are returned.
   std::function<Updated(const Parameters& gradients, const Slots& slots,
                         const Parameters& parameters)>
       apply;
 };
 
-/// One without slots.
+/// An update without slots.
 [[nodiscard]] Update stateless(
     std::function<Parameters(const Parameters& gradients, const Parameters& parameters)> function);
-/// One with slots. The slots that `apply` leaves out stay as they are.
+/// An update with slots. Slots that `apply` does not return are kept.
 [[nodiscard]] Update stateful(decltype(Update::init) init, decltype(Update::apply) apply);
-/// Gradients as they are.
+/// Returns gradients unchanged.
 [[nodiscard]] Update identity();
 
-/// One after the other. The slots of each have its number in front: "0/adam.step".
+/// Applies updates in turn. Each one's slots are prefixed with its index: "0/adam.step".
 [[nodiscard]] Update compose(std::vector<Update> parts);
 template <class... Parts> [[nodiscard]] Update compose(Update first, Parts... others) {
   return compose(std::vector<Update>{std::move(first), std::move(others)...});
 }
-/// One after the other, of which each has other slots, which keep their names. init() throws
-/// already_exists where two have one.
+/// Applies updates in turn without renaming slots. init() throws already_exists if two have a slot
+/// of the same name.
 [[nodiscard]] Update chain(std::vector<Update> parts);
 
-/// The parameters with the updates added, in the parameters' dtypes; those without an update as
-/// they are.
+/// The parameters plus their updates, in the parameters' dtypes; those without an update are
+/// unchanged.
 [[nodiscard]] Parameters apply_updates(const Parameters& parameters, const Parameters& updates);
-/// The same, with `states` in the place of what has their names: what layers keep themselves.
+/// The same, then replaces entries by those of the same name in `states`.
 [[nodiscard]] Parameters apply_updates(const Parameters& parameters, const Parameters& updates,
                                        const Parameters& states);
 
@@ -89,35 +88,36 @@ template <class V> void visit_tensors(Stepped& stepped, V&& visitor) {
 [[nodiscard]] Stepped take_step(const Update& update, const Parameters& gradients,
                                 const Slots& slots, const Parameters& parameters);
 
-// For those who write one ------------------------------------------------------------------------
+// For authors of updates --------------------------------------------------------------------------
 
 /// The dtype in which updates of a parameter are computed.
 [[nodiscard]] DType update_dtype(DType parameter) noexcept;
-/// The tensor of that name; not_found, which says that `what` is missing ("parameter").
+/// The tensor of that name. Throws not_found, saying that `what` ("parameter") is missing.
 [[nodiscard]] const Tensor& named_tensor(const Parameters& tensors, const std::string& name,
                                          std::string_view what);
-/// `change(name, gradient)` for each.
+/// Applies `change(name, gradient)` to each gradient.
 [[nodiscard]] Parameters for_each_gradient(
     const Parameters& gradients,
     const std::function<Tensor(const std::string& name, const Tensor& gradient)>& change);
 
-/// The slots of an update with a name, "adam": of "adam.m/dense_0.kernel" the kind is "m".
+/// The slots of a named update, "adam". In "adam.m/dense_0.kernel" the kind is "m".
 class SlotGroup {
  public:
   explicit SlotGroup(std::string name, Slots slots = {})
       : name_{std::move(name)}, slots_{std::move(slots)} {}
 
-  /// One slot of that kind for each parameter, like it, full of a number.
+  /// Adds a slot of that kind for each parameter, with its shape, filled with `value`.
   SlotGroup& fill(std::string_view kind, const Parameters& parameters, double value);
-  /// A slot for all parameters.
+  /// Adds one slot of that kind, shared by all parameters.
   SlotGroup& put(std::string_view kind, Tensor value);
   [[nodiscard]] const Tensor& get(std::string_view kind) const;
-  /// Those of one parameter. Throws shape_mismatch unless it is like `gradient`.
+  /// One parameter's slot of that kind. Throws shape_mismatch unless it has the shape of
+  /// `gradient`.
   [[nodiscard]] const Tensor& get(std::string_view kind, const std::string& parameter,
                                   const Tensor& gradient) const;
-  /// Gives the value back.
+  /// Sets one parameter's slot and returns the value.
   Tensor put(std::string_view kind, const std::string& parameter, Tensor value);
-  /// The counter of that kind, one higher.
+  /// Increments the counter of that kind and returns it.
   Tensor count(std::string_view kind = "step");
 
   [[nodiscard]] const Slots& slots() const noexcept { return slots_; }
