@@ -14,8 +14,8 @@
 //     int total = counter.call(Total{}).get();
 //
 // Handlers of one actor never run at the same time, so its members need no lock. A handler that
-// throws ends its actor, with the exception as the reason; who is linked to it ends, too, or is told
-// if it traps exits; who watches it is told; nobody else is touched.
+// throws ends its actor, with the exception as the reason. Linked actors end too, or get on_exit()
+// if they trap exits; monitoring actors get on_down(); no other actor is affected.
 #pragma once
 
 #include <chrono>
@@ -42,8 +42,8 @@ namespace detail {
 [[nodiscard]] Error not_an_actor_of(const ActorAddress& address, const std::type_info& wanted);
 }  // namespace detail
 
-/// What an actor class derives from. The protected functions are for its handlers: on its strand, and
-/// not before spawn() has returned. Addresses that are passed to them are not empty.
+/// The base of actor classes. Call the protected functions only from handlers: on the actor's
+/// strand, after spawn() has returned. They throw invalid_argument for empty addresses.
 class Actor {
  public:
   Actor() = default;
@@ -56,59 +56,64 @@ class Actor {
   [[nodiscard]] ActorAddress self() const noexcept {
     return ActorAddress{cell_ ? cell_->weak_from_this().lock() : nullptr};
   }
-  /// The same as the address of this class. Throws invalid_argument if it is another.
+  /// A typed address of this actor. Throws invalid_argument if it is not a Me.
   template <class Me> [[nodiscard]] ActorRef<Me> self() const;
-  /// Where this actor runs: for what it spawns.
+  /// The executor that this actor runs on, for spawning others.
   [[nodiscard]] const std::shared_ptr<Executor>& executor() const {
     return own().strand()->shared_executor();
   }
-  /// Makes an actor that is linked to this one, its parent, before anybody can reach it.
+  /// Spawns an actor that is linked to this one, its parent, before it can be reached.
   template <class A, class... Args> ActorRef<A> spawn_link(SpawnOptions options, Args&&... args);
 
-  /// For handlers that return a Future: `to` answers in this actor's place, also if this one ends
-  /// meanwhile.
+  /// For handlers that return a Future: lets `to` answer in this actor's place, even if this one
+  /// ends meanwhile.
   template <class A, class M>
   [[nodiscard]] static Future<ReplyOf<A, M>> forward(const ActorRef<A>& to, M message) {
     return to.call(std::move(message));
   }
-  /// Calls `function(const Result<T>&)` as a handler of this actor when the future is ready: it may
-  /// use members, and what it throws ends the actor. Keeps the actor until then; if it ends before,
-  /// the function is not called.
+  /// Calls `function(const Result<T>&)` like a handler of this actor when the future is ready: it
+  /// may use members, and an exception ends the actor. Keeps the actor reachable until then. If the
+  /// actor has ended, the function is not called.
   template <class T, class F> void then(const Future<T>& future, F&& function);
 
-  /// Ends this actor after the handler that runs now, whatever it traps: exit() without its throw.
+  /// Ends this actor after the current handler, even if it traps exits: like exit(), without a
+  /// throw.
   void leave(ExitReason why = ExitReason::normal()) { own().leave(std::move(why)); }
-  /// Ends this actor at once, whatever it traps.
+  /// Ends this actor at once, even if it traps exits.
   [[noreturn]] void exit(ExitReason why) { throw ExitNow{std::move(why)}; }
 
-  /// Exit signals become on_exit() calls instead of ending this actor; `kill` from exit() does not.
+  /// Turns exit signals into on_exit() calls instead of ending this actor. `kill` from exit() still
+  /// ends it.
   void trap_exit(bool trap = true) { own().trap_exit(trap); }
-  /// Ties both: when one ends, the other gets an exit signal with its reason. Idempotent. Linking to
-  /// one that has ended gives the signal `noproc`.
+  /// Links two actors: when one ends, the other gets an exit signal with its reason. Idempotent.
+  /// Linking to an actor that has ended gives the signal `noproc`.
   void link(const ActorAddress& other) { own().link(other.existing("link")); }
-  /// From now on the link has no effect; Flush::yes also forgets an on_exit() that queues.
+  /// Removes the link; Flush::yes also removes a queued on_exit().
   void unlink(const ActorAddress& other, Flush flush = Flush::no) {
     own().unlink(other.existing("unlink"), flush);
   }
-  /// on_down() will be called once, at once if the target has ended (`noproc`). Each call counts.
+  /// Calls on_down() once when the target ends, or at once (`noproc`) if it has. Each call makes
+  /// another monitor.
   MonitorRef monitor(const ActorAddress& target) {
     return own().monitor(target.existing("monitor"));
   }
-  /// False if the target had ended: on_down() has been called or queues (Flush::yes forgets it).
+  /// Removes a monitor. False if the target had ended: on_down() was called or is queued
+  /// (Flush::yes removes it).
   bool demonitor(MonitorRef monitor, Flush flush = Flush::no) {
     return own().demonitor(monitor, flush);
   }
 
-  /// A linked actor has ended, or somebody wants this one to; only while it traps exits.
+  /// Called, only while this actor traps exits, when a linked actor has ended or exit() was sent to
+  /// this one.
   virtual void on_exit(const Exit&) {}
-  /// The same of its parent: the supervisor or the spawn_link() that made it. Ends it, as it does a
-  /// gen_server. One that first has something to finish overrides this, and leaves later; its
-  /// supervisor kills it when the time for that is over.
+  /// The same for its parent, the supervisor or actor that spawned it. By default it ends this
+  /// actor, like a gen_server. Override it to finish work first and call leave() later; the
+  /// supervisor kills the actor when its shutdown time is over.
   virtual void on_parent_exit(const Exit& exit) { leave(exit.reason); }
-  /// A watched actor has ended, and all that it held is free again.
+  /// Called when a monitored actor has ended and its resources are released.
   virtual void on_down(const Down&) {}
-  /// The last call: messages that still wait are refused, then the object is destroyed. Not for an
-  /// actor that nobody can reach any more: that is only destroyed.
+  /// The last call before destruction; waiting messages are then refused. Not called for an actor
+  /// that became unreachable: that is only destroyed.
   virtual void terminate(const ExitReason&) {}
 
   /// This actor's identity; null before spawn().
@@ -116,7 +121,7 @@ class Actor {
 
  private:
   friend class ActorCell;
-  /// False: the actor ends by itself later, because of `why`.
+  /// Returns false if the actor will end itself later, because of `why`.
   [[nodiscard]] virtual bool may_end(const ExitReason& /*why*/) noexcept { return true; }
   /// This actor's cell. Throws invalid_argument in its constructor, when there is none yet.
   [[nodiscard]] ActorCell& own() const;
@@ -124,22 +129,23 @@ class Actor {
 };
 
 struct CallOptions {
-  /// When the answer is an error, deadline_exceeded, on the actor's executor's clock. The message is
-  /// still handled, as in OTP; the late answer is dropped.
+  /// After this time, on the clock of the actor's executor, the answer is deadline_exceeded. The
+  /// message is still handled, as in OTP; the late answer is dropped.
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();
   Run run = Run::posted;
 };
 
-/// A typed address: what the target cannot take does not compile. Copyable, usable from any thread.
+/// A typed address: sending a message that the target does not handle does not compile. Copyable,
+/// usable from any thread.
 template <class A> class ActorRef : public ActorAddress {
  public:
   ActorRef() = default;
-  /// `cell` is that of an A.
+  /// `cell` must belong to an A.
   explicit ActorRef(std::shared_ptr<ActorCell> cell) noexcept : ActorAddress{std::move(cell)} {}
 
-  /// Sends without an answer. Errors: overloaded (mailbox full; under OverflowRule::park only if the
-  /// caller cannot be parked), closed (its strand was closed), invalid_argument (the address is empty).
-  /// To an actor that has ended it is silent, as in OTP.
+  /// Sends without an answer. Errors: overloaded (mailbox full; under OverflowRule::park only if
+  /// the caller cannot be parked), closed (its strand was closed), invalid_argument (the address is
+  /// empty). Sending to an actor that has ended succeeds silently, as in OTP.
   template <class M, class Target = A>  // Target: an actor may hold references to its own kind
   requires Handles<Target, M> Result<void> cast(M message, Run run = Run::posted)
   const {
@@ -157,14 +163,14 @@ template <class A> class ActorRef : public ActorAddress {
     }
   }
 
-  /// Sends and answers with what the handler returns (or the future that it returns); with an Error
-  /// when the actor is gone or goes, its mailbox is full, or the handler throws.
+  /// Sends a message. The future holds the handler's result (or that of the future it returns), or
+  /// an Error if the actor has ended or ends, its mailbox is full, or the handler throws.
   template <class M, class Target = A>
   requires Answers<Target, M>
   [[nodiscard]] Future<ReplyOf<Target, M>> call(M message, Run run = Run::posted) const {
     return call(std::move(message), CallOptions{.run = run});
   }
-  /// The same within a time.
+  /// The same with a timeout.
   template <class M, class Target = A>
   requires Answers<Target, M>
   [[nodiscard]] Future<ReplyOf<Target, M>> call(M message, const CallOptions& options) const {
@@ -189,7 +195,7 @@ template <class A> class ActorRef : public ActorAddress {
   }
 
   [[nodiscard]] const std::shared_ptr<Strand>& strand() const noexcept { return cell()->strand(); }
-  /// The object, or null once it has ended. Only where nothing of the actor can run meanwhile.
+  /// The object, or null once the actor has ended. Use only while the actor cannot run.
   [[nodiscard]] A* get() const noexcept {
     return *this ? static_cast<A*>(cell()->actor()) : nullptr;
   }
@@ -207,7 +213,8 @@ template <class A> class ActorRef : public ActorAddress {
   }
 };
 
-/// The address as that of an A. Errors: invalid_argument if it is of another class, or empty.
+/// Converts to a typed address. Errors: invalid_argument if the actor is of another class, or the
+/// address is empty.
 template <class A> [[nodiscard]] Result<ActorRef<A>> actor_cast(const ActorAddress& address) {
   if (address && address.cell()->type() == typeid(A)) return ActorRef<A>{address.cell()};
   return detail::not_an_actor_of(address, typeid(A));
@@ -243,7 +250,7 @@ template <class Cell, class... Args>
   return std::allocate_shared<Cell>(CellAllocator<Cell>{}, std::forward<Args>(args)...);
 }
 
-/// Shares an object that its owner may go on using.
+/// Shares an object that its owner may continue to use.
 class SharingCell final : public ActorCell {
  public:
   SharingCell(std::shared_ptr<Actor> actor, std::shared_ptr<Strand> strand, std::string name)
@@ -262,7 +269,7 @@ class SharingCell final : public ActorCell {
 };
 }  // namespace detail
 
-/// Makes an actor of an object that its owner goes on using. The strand may be shared.
+/// Makes an actor from an object that its owner continues to use. The strand may be shared.
 template <class A>
 [[nodiscard]] ActorRef<A> adopt_actor(std::shared_ptr<A> actor, std::shared_ptr<Strand> strand,
                                       std::string name) {
@@ -270,7 +277,7 @@ template <class A>
       detail::make_cell<detail::SharingCell>(std::move(actor), std::move(strand), std::move(name))};
 }
 
-/// Makes an actor on a strand that may be shared. What the constructor throws, spawn throws.
+/// Makes an actor on a strand that may be shared. Throws what the constructor throws.
 template <class A, class... Args>
 [[nodiscard]] ActorRef<A> spawn_on(std::shared_ptr<Strand> strand, std::string name,
                                    Args&&... args) {
@@ -278,7 +285,7 @@ template <class A, class... Args>
                                                               std::forward<Args>(args)...)};
 }
 
-/// Makes an actor with a strand of its own.
+/// Makes an actor with its own strand. Throws what the constructor throws.
 template <class A, class... Args>
 [[nodiscard]] ActorRef<A> spawn(std::shared_ptr<Executor> executor, SpawnOptions options,
                                 Args&&... args) {
@@ -304,7 +311,7 @@ template <class Me> ActorRef<Me> Actor::self() const {
 }
 
 namespace detail {
-/// Waits for a future, then is a message.
+/// Waits for a future, then sends itself as a message.
 template <class T, class F> class Continued final : public Message, private Waiter {
  public:
   Continued(const std::shared_ptr<ActorCell>& target, Future<T> future, F function)

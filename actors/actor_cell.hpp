@@ -1,22 +1,23 @@
-// What the system knows of one actor, beside the object itself: its identity, whether it lives, why
-// it ended, and whom it is tied to by links and monitors.
+// The runtime's record of one actor, apart from the object itself: its identity, whether it is
+// alive, why it ended, and its links and monitors.
 //
 // Links and monitors keep OTP's rules (https://www.erlang.org/doc/system/ref_man_processes.html).
-// Both sides of a tie are changed under both cells' locks, so that a pair is linked at most once and,
-// once unlink() has returned, its link has no effect any more. Signals travel as envelopes: an exit
-// signal overtakes messages, as in OTP it takes effect where it is received; what a trapping actor
-// is told of it, and what a watcher is told, queues behind the messages sent before.
+// Both ends of a link or monitor change under both cells' locks, so a pair is linked at most once,
+// and a link has no effect after unlink() has returned. Signals travel as envelopes. An exit signal
+// overtakes messages and, as in OTP, takes effect at the receiver. The Exit for a trapping actor
+// and the Down for a monitoring one queue behind earlier messages.
 //
-// Whoever asks to be told pays for it: link() and monitor() allocate the signal, and throw std::bad_alloc
-// with nothing changed. The end of an actor allocates nothing.
+// link() and monitor() allocate the later signal in advance; if they throw std::bad_alloc, nothing
+// has changed. So the end of an actor allocates nothing.
 //
 //     alive ──finish(reason)──▶ terminate() ▶ object destroyed ▶ names free ▶ dead, ties are told
 //
-// Threads: any, but for what is marked [strand]. Lifetime: an actor that no address and no message
-// refers to any more can never be reached again; it ends with `shutdown`, on whichever thread let go
-// of it last, so its destructor is called and terminate() is not. If it goes with another actor's
-// object, it ends right after that. Links and monitors are no addresses. An actor whose executor has
-// gone ends likewise when the next message for it comes, or when one that queued is dropped.
+// Threads: any, except for functions marked [strand]. Lifetime: an actor to which no address and no
+// message refers is unreachable. It ends with `shutdown` on the thread that dropped the last
+// reference: its destructor runs, terminate() does not. If that reference was in another actor's
+// object, it ends right after that one. Links and monitors do not keep it reachable. An actor whose
+// executor is gone ends in the same way when the next message arrives, or when a queued one is
+// dropped.
 #pragma once
 
 #include <atomic>
@@ -47,13 +48,13 @@ struct MonitorRef {
   friend bool operator==(MonitorRef, MonitorRef) noexcept = default;
 };
 
-/// A linked actor has ended, or somebody asks this one to: what an actor that traps exits is told.
+/// The notice to an actor that traps exits: a linked actor has ended, or exit() was sent to it.
 struct Exit {
   ActorId from = 0;  ///< 0: the program, from outside of all actors
   ExitReason reason;
 };
 
-/// A watched actor has ended.
+/// The notice that a monitored actor has ended.
 struct Down {
   MonitorRef monitor;
   ActorId from = 0;
@@ -61,7 +62,7 @@ struct Down {
   ExitReason reason;
 };
 
-/// Whether what already queues of a tie is taken out of the mailbox, too.
+/// Whether to remove notices of a link or monitor that are already queued.
 enum class Flush : std::uint8_t { no, yes };
 
 class ActorCell : public std::enable_shared_from_this<ActorCell> {
@@ -73,31 +74,33 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   [[nodiscard]] ActorId id() const noexcept { return id_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::shared_ptr<Strand>& strand() const noexcept { return strand_; }
-  /// Whether it shares its strand with nobody: then the strand keeps it while messages wait.
+  /// Whether it is the only actor on its strand: then the strand keeps it alive while messages
+  /// wait.
   [[nodiscard]] bool alone() const noexcept { return alone_; }
-  /// Says so. Before anybody can send to it.
+  /// Marks it as alone. Call before anybody can send to it.
   void set_alone();
-  /// False from the moment on in which its links and watchers are told.
+  /// False from the moment its links and monitors are notified.
   [[nodiscard]] bool alive() const noexcept { return alive_.load(std::memory_order_acquire); }
   /// Why it ended; empty while it lives.
   [[nodiscard]] std::optional<ExitReason> reason() const;
-  /// Ready when it has ended, also if it ends before it is asked.
+  /// Ready when it has ended, even if that was before this call.
   [[nodiscard]] Future<ExitReason> ended();
 
-  /// Sends an exit signal, as OTP's exit/2: `kill` ends it whatever it traps; `normal` is ignored
-  /// unless it traps exits or sent it itself. `from` 0: the program, from outside of all actors.
+  /// Sends an exit signal, like OTP's exit/2: `kill` ends it even if it traps exits; `normal` is
+  /// ignored unless it traps exits or is the sender. `from` 0: the program, outside all actors.
   void exit(const ExitReason& why, ActorId from = 0);
 
-  /// Kills it if it lives that long, on its executor's clock.
+  /// Kills it if it is still alive after `patience`, on its executor's clock.
   void kill_after(std::chrono::nanoseconds patience);
-  /// Ends after the handler that runs now, whatever it traps.  [strand]
+  /// Ends it after the current handler, even if it traps exits. [strand]
   void leave(ExitReason why);
 
-  /// Has `run` called when the actor ends, after its object is gone and before anybody is told: for
-  /// what is visible of it elsewhere, such as names. `owner` and `key` say which; a second call with
-  /// the same replaces the first. False if it has ended: nothing will be called.
+  /// Registers `run` for the actor's end: called after the object is destroyed and before links and
+  /// monitors are notified, to remove traces such as names. `owner` and `key` identify it; a second
+  /// call with the same ones replaces it. Returns false, without registering, if the actor has
+  /// ended.
   [[nodiscard]] bool at_end(const void* owner, std::string key, std::function<void()> run);
-  /// Forgets what at_end() was told.
+  /// Removes a function registered by at_end().
   void forget_at_end(const void* owner, std::string_view key) noexcept;
   /// The object's class.
   [[nodiscard]] virtual const std::type_info& type() const noexcept = 0;
@@ -108,26 +111,26 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   void finish(ExitReason why) noexcept;
   /// Ends it with `shutdown` and without terminate(), because nothing of it can run any more.  [strand]
   void end_without_executor() noexcept;
-  /// Calls the destructor of a cell that has lost its last share: now, or behind the one that this
-  /// context is destroying, so that a long chain of actors needs no deep stack.
+  /// Destroys a cell whose last reference is gone: now, or after the cell that this context is
+  /// destroying, so that a long chain of actors needs no deep stack.
   static void destroy(ActorCell& cell) noexcept;
 
-  // Of this actor, by itself.  [strand]
+  // Called by this actor itself. [strand]
   void trap_exit(bool trap) noexcept { trap_exit_ = trap; }
   void link(ActorCell& other);
-  /// link(), and from now on this one is the child's parent: Actor::on_parent_exit().
+  /// link(), and makes this actor the child's parent: see Actor::on_parent_exit().
   void link_child(ActorCell& child);
   void unlink(ActorCell& other, Flush flush);
   [[nodiscard]] MonitorRef monitor(ActorCell& target);
-  /// False if the target had ended: its Down queues or has been told.
+  /// False if the target had ended: its Down is queued or delivered.
   bool demonitor(MonitorRef monitor, Flush flush);
 
  protected:
   ActorCell(std::shared_ptr<Strand> strand, std::string name);
   void adopt(Actor& actor) noexcept;
-  /// From the destructor of a class that holds the object.
+  /// Called by the destructor of the class that holds the object.
   void end_unreachable() noexcept;
-  /// Destroys the object, or lets go of it.  [strand]
+  /// Destroys the object, or drops its reference. [strand]
   virtual void release() noexcept = 0;
 
  private:

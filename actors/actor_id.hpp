@@ -5,7 +5,7 @@
 
 namespace stoker {
 
-/// Names an actor for ever; never used again within the process. 0 is no actor.
+/// Identifies an actor; never reused within the process. 0 means no actor.
 using ActorId = std::uint64_t;
 
 }  // namespace stoker

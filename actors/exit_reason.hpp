@@ -10,7 +10,7 @@
 //
 // The rules are OTP's: https://www.erlang.org/doc/system/ref_man_processes.html, "Error Handling".
 //
-// Threads: a value; copies share what is immutable.
+// Threads: a value; copies share immutable data.
 #pragma once
 
 #include <cstddef>
@@ -33,13 +33,13 @@ class ExitReason {
   [[nodiscard]] static ExitReason shutdown() noexcept { return ExitReason{Kind::shutdown}; }
   /// {shutdown, why}.
   [[nodiscard]] static ExitReason shutdown(std::string why);
-  /// {shutdown, its executor has gone}: nothing of the actor can run any more.
+  /// {shutdown, its executor has gone}: the actor can never run again.
   [[nodiscard]] static ExitReason executor_gone() noexcept;
   [[nodiscard]] static ExitReason kill() noexcept { return ExitReason{Kind::kill}; }
   [[nodiscard]] static ExitReason killed() noexcept { return ExitReason{Kind::killed}; }
   [[nodiscard]] static ExitReason noproc() noexcept { return ExitReason{Kind::noproc}; }
 
-  /// error: what went wrong. Without memory for it, out_of_memory_error().
+  /// The reason `error` with this Error; out_of_memory_error() if there is no memory to store it.
   [[nodiscard]] static ExitReason failure(Error why) noexcept;
 
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
@@ -48,13 +48,13 @@ class ExitReason {
   [[nodiscard]] bool planned() const noexcept {
     return kind_ == Kind::normal || kind_ == Kind::shutdown;
   }
-  /// Of {shutdown, x}: x. Else empty.
+  /// x of {shutdown, x}, else empty.
   [[nodiscard]] std::string_view word() const noexcept;
-  /// Of error: the Error. Else null.
+  /// The Error of `error`, else null.
   [[nodiscard]] const Error* error() const noexcept;
 
-  /// What somebody is told who wanted something of the actor called `actor`: `closed`, with the
-  /// reason as a detail, cut to 500 bytes; device_lost if that is the reason, because a retry may then
+  /// The Error for callers of the ended actor called `actor`: `closed`, with the reason as a
+  /// detail, cut to 500 bytes; or device_lost if that was the reason, because a retry may then
   /// help.
   [[nodiscard]] Error as_error(std::string_view op, std::string_view actor) const;
   /// "normal", "{shutdown, no work left}", "error: matmul: …".
@@ -69,7 +69,7 @@ class ExitReason {
   std::shared_ptr<const Error> error_;  // of an error, or one that carries the word
 };
 
-/// At most `most` bytes of the text, and a sign where it was cut.
+/// At most `most` bytes of the text, and a mark if it was cut.
 [[nodiscard]] std::string cut_short(std::string text, std::size_t most);
 
 }  // namespace stoker

@@ -1,9 +1,9 @@
-// A group: actors of one class that are addressed together. Members leave when they end, before
-// anybody is told of their end; an actor may be a member of several groups, of each once.
+// A group of actors of one class that are addressed together. Members leave when they end, before
+// their end is announced. An actor may be in several groups, but only once in each.
 //
-// Threads: any; a copy is a share. Members are kept reachable. A message to all goes to those that
-// are members at that moment; order is kept per sender and member. In a child of fork() a group of the
-// parent has no members.
+// Threads: any; copies share. A group keeps its members reachable. A message to all goes to the
+// members at that moment; order is kept for each sender and member. In a child of fork() a group of
+// the parent has no members.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ class GroupMembers final : public std::enable_shared_from_this<GroupMembers> {
   /// Errors: invalid_argument (empty address), closed (it has ended), forked_process. A second join
   /// does nothing.
   Result<void> join(const ActorAddress& actor);
-  /// False if it was no member.
+  /// False if it was not a member.
   bool leave(const ActorAddress& actor);
   [[nodiscard]] std::size_t size() const;
-  /// In the order they joined.
+  /// The members in the order in which they joined.
   [[nodiscard]] std::vector<ActorAddress> list() const;
-  /// The members in turn; empty if there is none.
+  /// The next member, round-robin; empty if there is none.
   [[nodiscard]] ActorAddress next();
 
  private:
@@ -54,19 +54,20 @@ template <class A> class ActorGroup {
   }
   [[nodiscard]] std::size_t size() const { return members_->size(); }
 
-  /// Casts a copy to every member; how many took it.
+  /// Casts a copy to every member; returns how many accepted it.
   template <class M> std::size_t cast_all(const M& message) const {
     std::size_t taken = 0;
     for (const ActorRef<A>& one : members())
       if (one.cast(M{message})) ++taken;
     return taken;
   }
-  /// Casts to the members in turn. Errors: not_found if there is none, and those of cast.
+  /// Casts to the next member, round-robin. Errors: not_found if there is none, and those of
+  /// cast().
   template <class M> Result<void> cast_next(M message) const {
     STOKER_ASSIGN(const ActorRef<A> one, next());
     return one.cast(std::move(message));
   }
-  /// The members in turn. Errors: not_found if there is none.
+  /// The next member, round-robin. Errors: not_found if there is none.
   [[nodiscard]] Result<ActorRef<A>> next() const {
     const ActorAddress one = members_->next();
     if (!one) return Error{"group", ErrorCode::not_found, "the group has no members"};

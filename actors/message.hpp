@@ -1,4 +1,4 @@
-// What travels between actors: one envelope per message, delivered once or refused once.
+// Messages between actors: one envelope for each message, delivered once or refused once.
 #pragma once
 
 #include <memory>
@@ -19,29 +19,29 @@ namespace stoker {
 /// destroyed, all on the strand (refuse() may also come from the sender's thread).
 class Message : public Envelope {
  public:
-  /// Keeps the target, unless its strand does while messages wait.
+  /// Keeps the target alive, unless its strand does so while messages wait.
   explicit Message(const std::shared_ptr<ActorCell>& target) noexcept
       : target_{target.get()}, keep_{target->alone() ? nullptr : target} {}
 
   [[nodiscard]] ActorCell& target() const noexcept { return *target_; }
-  /// Says whom it is for: once, before it is sent.
+  /// Sets the target. Call once, before it is sent.
   void address(const std::shared_ptr<ActorCell>& target) noexcept {
     target_ = target.get();
     if (!target->alone()) keep_ = target;
   }
-  /// Runs the handler. What it throws ends the target.
+  /// Runs the handler. An exception ends the target.
   virtual void deliver() = 0;
-  /// The target is gone or its mailbox full: tells whoever waits for an answer.
+  /// Called if the target is gone or its mailbox full: fails the pending answer.
   virtual void refuse(const Error&) noexcept {}
-  /// What the sender sent, for tools and tests.
+  /// The type of the content, for tools and tests.
   [[nodiscard]] virtual const std::type_info& type() const noexcept = 0;
-  /// What a process that picks its messages takes out: the content if it is a `wanted`, else null.
+  /// The content if it is a `wanted`, else null; for processes, which select their messages.
   [[nodiscard]] virtual void* content(const std::type_info& /*wanted*/) noexcept { return nullptr; }
-  /// A process has taken it.
+  /// Called when a process has taken the message.
   virtual void taken() noexcept {}
 
  protected:
-  /// For nobody yet: made when there is memory, for when it must be sent.
+  /// A message without a target, allocated in advance so that sending it cannot fail.
   Message() noexcept = default;
 
  private:
@@ -75,7 +75,7 @@ template <class M, class First, class... Rest>
 struct RequestFor<M, std::tuple<First, Rest...>> : RequestFor<M, std::tuple<Rest...>> {};
 }  // namespace detail
 
-/// Actor types that take their messages out by themselves (process_actor.hpp).
+/// Actor types that select their messages themselves (process_actor.hpp).
 template <class A>
 concept ReceivesMail = requires {
   typename A::Mail;
@@ -107,10 +107,12 @@ template <class A, class M>
 concept Answers = HasHandler<A, M> ||
     (ReceivesMail<A> && !std::is_void_v<typename detail::RequestFor<M, typename A::Mail>::type>);
 
-/// What `call` answers for a handler that returns R, Result<R> or Future<R>, or for Request<M, R>.
+/// The result type of call() for a handler that returns R, Result<R> or Future<R>, or for
+/// Request<M, R>.
 template <class A, class M> using ReplyOf = typename detail::ReplyTo<A, M>::type;
 
-/// cast: no answer. Content that must not vanish with its target has a `refused(const Error&)`.
+/// A message of cast(), without an answer. If its content has `refused(const Error&)`, that is
+/// called when it cannot be delivered.
 template <class A, class M> class CastMessage final : public Message {
  public:
   CastMessage(const std::shared_ptr<ActorCell>& target, M content)
@@ -127,7 +129,7 @@ template <class A, class M> class CastMessage final : public Message {
   M content_;
 };
 
-/// call: the answer, or why there is none, goes into a future.
+/// A message of call(): the answer or an Error goes into a future.
 template <class A, class M> class CallMessage final : public Message {
  public:
   using Reply = ReplyOf<A, M>;
@@ -164,7 +166,7 @@ template <class A, class M> class CallMessage final : public Message {
   ReplyPromise<Reply> answer_;
 };
 
-/// What a process is sent: it takes the content out when it receives.
+/// A message to a process, which takes the content in a receive.
 template <class M> class MailMessage final : public Message {
  public:
   MailMessage(const std::shared_ptr<ActorCell>& target, M content)

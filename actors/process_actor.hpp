@@ -1,5 +1,5 @@
-// Processes: actors in blocking style, with a stack of their own. They receive when they want, what
-// they want (receive.hpp), and no thread is blocked while they wait.
+// Processes: actors in blocking style, with their own stack. They select which messages to receive,
+// and when (receive.hpp); no thread is blocked while they wait.
 //
 //     auto counter = spawn_process<Add, Request<Total, int>>(executor, {.name = "counter"},
 //         [](auto& self) {
@@ -10,20 +10,20 @@
 //     counter.cast(Add{2});
 //     int total = counter.call(Total{}).get();
 //
-// The list in angle brackets is all that the process can be sent: a plain type by cast, a
-// Request<M, R> by calling with an M. Exit (while it traps exits) and Down come besides.
+// The list in angle brackets names all messages that the process accepts: a plain type by cast, a
+// Request<M, R> by calling with an M. It also gets Exit (while it traps exits) and Down.
 //
 // It ends with `normal` when the function returns, with what the function throws, or when an exit
-// signal or stop() takes effect: at its next receive, which then throws ExitNow through the function
-// so that its objects are destroyed. An exit signal also ends its waiting for space in a mailbox, which
-// refuses with `overloaded` then. A process that waits for something else (a future, a timeline)
-// cannot be stopped there. `kill` marks it as ended nevertheless, and everybody is told; it is muted:
-// what it still does reaches nobody, and it unwinds at its next receive (OTP's rule for native code).
+// signal or stop() takes effect: at its next receive, which then throws ExitNow through the
+// function so that its objects are destroyed. An exit signal also interrupts a wait for space in a
+// mailbox, which then fails with `overloaded`. Other waits (a future, a timeline) cannot be
+// interrupted. `kill` still marks the process as ended and notifies links and monitors: its later
+// messages reach nobody, and it unwinds at its next receive (OTP's rule for native code).
 //
 // Threads: the function runs in turns of the process's strand, on changing threads; see process.hpp
-// for what that forbids. Lifetime: a process lives until it ends, but one that waits in a receive
-// without `after`, and that nobody has an address of, can never go on: it ends with `shutdown` and is unwound on whichever
-// thread let go of it last.
+// for what that forbids. Lifetime: a process lives until it ends. If it waits in a receive without
+// `after` and no address of it is left, it ends with `shutdown`, and is unwound on the thread that
+// dropped the last address.
 #pragma once
 
 #include <atomic>
@@ -49,23 +49,23 @@ struct ProcessActorOptions {
   std::size_t stack_bytes = ProcessOptions::default_stack_bytes;
 };
 
-/// The half of a process that goes with its stack; the other half, its ActorCell, may end before.
+/// The part of a process that lives as long as its stack; its ActorCell may end earlier.
 class ProcessLife final : public SelectiveReader,
                           public ProcessScheduler,
                           public std::enable_shared_from_this<ProcessLife> {
  public:
   ProcessLife(std::shared_ptr<Executor> executor, std::string name)
       : executor_{std::move(executor)}, name_{std::move(name)} {}
-  /// Runs `function` on a new stack; what it captures is destroyed there. The cell is linked to
-  /// `parent`, if there is one, before that. Throws std::bad_alloc, with nothing left behind.
+  /// Links the cell to `parent`, if given, then runs `function` on a new stack, where its captures
+  /// are destroyed. Throws std::bad_alloc without side effects.
   static void start(const std::shared_ptr<ProcessLife>& life,
                     const std::shared_ptr<ActorCell>& cell, ActorCell* parent,
                     std::size_t stack_bytes, std::function<void()> function);
 
   // Of the function, on its stack:
-  /// Throws ExitNow if the process was told to end before it began.
+  /// Throws ExitNow if the process was told to end before it started.
   void begin();
-  /// The next message that `wanted` picks; null when `until` passes. Throws ExitNow.
+  /// The next message that `wanted` accepts; null at the time `until`. Throws ExitNow.
   [[nodiscard]] std::unique_ptr<Message> take(const std::function<bool(Message&)>& wanted,
                                               std::optional<Clock::time_point> until);
   /// Throws ExitNow if the process has been told to end.
@@ -75,10 +75,11 @@ class ProcessLife final : public SelectiveReader,
   [[nodiscard]] const std::shared_ptr<Executor>& executor() const noexcept { return executor_; }
 
   // Of the cell:
-  /// An exit signal has come. True: the cell ends now; false: when the function has come out.
+  /// Called for an exit signal. Returns true if the cell ends now, false if it ends when the
+  /// function returns.
   [[nodiscard]] bool may_end(const ExitReason& why) noexcept;
-  /// The cell ends, whatever the function does. If nobody can reach it any more, a function that
-  /// waits in a receive is unwound in this call.
+  /// Called when the cell ends, whatever the function does. If the process is unreachable, a
+  /// function that waits in a receive is unwound in this call.
   void abandon() noexcept;
 
   void mail() noexcept override;
@@ -122,24 +123,24 @@ class ProcessActorBase : public Actor {
 
 template <class... Accepted> class ProcessActor;
 
-/// What the function of a process is passed: itself. Used by the function only.
+/// The argument of a process's function: the process itself. Only that function may use it.
 template <class... Accepted> class ProcessSelf {
  public:
   explicit ProcessSelf(ProcessLife& life) noexcept : life_{&life} {}
 
   /// Waits for a message that one of the clauses takes; see receive.hpp. Throws ExitNow when the
-  /// process shall end: let it through.
+  /// process must end: let it propagate.
   template <class... Written> auto receive(Written&&... written);
 
   [[nodiscard]] ActorRef<ProcessActor<Accepted...>> self() const {
     return ActorRef<ProcessActor<Accepted...>>{life_->cell()};
   }
   [[noreturn]] void exit(ExitReason why) const { throw ExitNow{std::move(why)}; }
-  /// Throws ExitNow if an exit signal ends the process: for one that has caught an ExitNow of a stop()
-  /// to end in its own time.
+  /// Throws ExitNow if an exit signal has come. For a process that caught the ExitNow of a stop()
+  /// to end at its own pace.
   void check_exit() const { life_->check_exit(); }
 
-  // As Actor's; an Exit or a Down is a message here.
+  // As in Actor, but Exit and Down are messages here.
   void trap_exit(bool trap = true) const { life_->cell()->trap_exit(trap); }
   void link(const ActorAddress& other) const { life_->cell()->link(other.existing("link")); }
   void unlink(const ActorAddress& other, Flush flush = Flush::no) const {
@@ -152,7 +153,7 @@ template <class... Accepted> class ProcessSelf {
     return life_->cell()->demonitor(monitor, flush);
   }
 
-  /// Makes an actor that is linked to this process, its parent, before anybody can reach it.
+  /// Spawns an actor that is linked to this process, its parent, before it can be reached.
   template <class A, class... Args>
   ActorRef<A> spawn_link(SpawnOptions options, Args&&... args) const {
     auto child = spawn<A>(executor(), std::move(options), std::forward<Args>(args)...);
@@ -168,7 +169,7 @@ template <class... Accepted> class ProcessSelf {
   [[nodiscard]] const std::shared_ptr<Executor>& executor() const noexcept {
     return life_->executor();
   }
-  /// Parks for a time.
+  /// Parks the process for `time`.
   void sleep_for(Clock::duration time) const { this_process::sleep_for(clock(), time); }
 
  private:
@@ -179,7 +180,7 @@ template <class... Accepted> class ProcessSelf {
 template <class... Accepted> class ProcessActor final : public ProcessActorBase {
  public:
   using ProcessActorBase::ProcessActorBase;
-  using Mail = std::tuple<Accepted...>;  ///< marks it as one that is sent mail
+  using Mail = std::tuple<Accepted...>;  ///< marks a class that receives mail
 };
 
 /// An address of a process.
@@ -213,7 +214,7 @@ ProcessRef<Accepted...> spawn_process(std::shared_ptr<Executor> executor,
                                             std::forward<F>(function));
 }
 
-/// A process that is linked to the actor that spawns it before it begins. For handlers of actors.
+/// Spawns a process that is linked to `parent` before it starts. For handlers of actors.
 template <class... Accepted, class F>
 ProcessRef<Accepted...> spawn_process_link(const ActorAddress& parent,
                                            const ProcessActorOptions& options, F&& function) {
@@ -232,7 +233,7 @@ ActorRef<ProcessActor<Taken...>> ProcessSelf<Accepted...>::spawn_process_link(
 // --- receive -------------------------------------------------------------------------------------
 
 namespace detail {
-/// The number of the first clause that takes the message; that of all if none does.
+/// The index of the first clause that takes the message; the number of clauses if none does.
 template <class... Clauses>
 [[nodiscard]] std::size_t pick(std::tuple<Clauses...>& clauses, Message& message) {
   return std::apply(

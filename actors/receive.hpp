@@ -1,4 +1,4 @@
-// The clauses of a receive: what a process waits for, in Erlang's sense.
+// The clauses of a receive, as in Erlang: the messages that a process waits for.
 //
 //     self.receive([&](Job job) { … },                                  // any Job
 //                  when([](const Note& n) { return n.urgent; },         // a Note that the guard picks
@@ -7,8 +7,8 @@
 //                  [&](Down down) { … },                                // see monitor()
 //                  after(1s, [&] { … }));                               // nothing came in time
 //
-// The first message, in the order of arrival, that any clause takes is taken; the others stay. All
-// clauses return the same type, which receive() returns.
+// receive() takes the first message, in order of arrival, that any clause accepts; others stay in
+// the mailbox. All clauses must return the same type, which receive() returns.
 //
 // Threads: values, used by one process.
 #pragma once
@@ -59,7 +59,7 @@ template <class Guard, class F> struct Guarded : detail::Plain<F> {
   Guard guard;
 };
 
-/// A clause that takes only what guard(const Content&) says yes to.
+/// A clause that takes only messages for which guard(const Content&) is true.
 template <class Guard, class F>
 [[nodiscard]] Guarded<std::decay_t<Guard>, std::decay_t<F>> when(Guard&& guard, F&& function) {
   return {{std::forward<F>(function)}, std::forward<Guard>(guard)};
@@ -72,8 +72,8 @@ template <class F> struct After {
   F function;
 };
 
-/// The last clause: runs if nothing was taken within `time` of the executor's clock. Zero looks once,
-/// max() waits for ever.
+/// The last clause: runs if nothing was taken within `time` of the executor's clock. Zero polls
+/// once, max() waits forever.
 template <class F> [[nodiscard]] After<std::decay_t<F>> after(Clock::duration time, F&& function) {
   return {time, std::forward<F>(function)};
 }
@@ -84,7 +84,7 @@ template <class G, class F> inline constexpr bool is_guarded<Guarded<G, F>> = tr
 template <class F> inline constexpr bool is_after = false;
 template <class F> inline constexpr bool is_after<After<F>> = true;
 
-/// A clause of what the caller wrote.
+/// Converts a caller's argument to a clause.
 template <class F> [[nodiscard]] auto clause(F&& written) {
   using Written = std::decay_t<F>;
   if constexpr (is_guarded<Written> || is_after<Written>)

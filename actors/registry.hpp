@@ -1,9 +1,10 @@
-// Names for actors: a name is one actor's, an actor may have several.
+// Names for actors: a name belongs to one actor, but an actor may have several.
 //
-// A name is free again before anybody is told that its actor has ended (OTP's rule: who sees DOWN may
-// take the name). The registry keeps what it names reachable.
+// A name is free before its actor's end is announced (OTP's rule: whoever sees DOWN may take the
+// name). The registry keeps named actors reachable.
 //
-// Threads: any; in a child of fork() the parent's registry names nobody. Lifetime: shared; an actor that outlives the registry loses nothing but its names.
+// Threads: any; in a child of fork() the parent's registry is empty. Lifetime: actors may outlive
+// the registry and then only lose their names.
 #pragma once
 
 #include <memory>
@@ -29,7 +30,8 @@ class ActorRegistry {
   Result<void> register_name(std::string name, const ActorAddress& actor);
   /// The actor of that name; empty if there is none.
   [[nodiscard]] ActorAddress whereis(std::string_view name) const;
-  /// The same as an A. Errors: not_found; invalid_argument if the actor is of another class.
+  /// The same as a typed address. Errors: not_found; invalid_argument if the actor is of another
+  /// class.
   template <class A> [[nodiscard]] Result<ActorRef<A>> find(std::string_view name) const {
     STOKER_ASSIGN(const ActorAddress found, find_any(name));
     return actor_cast<A>(found);

@@ -1,10 +1,9 @@
-// What a call is answered with: a promise that may have a time limit, and that may be answered by
-// somebody else's future.
+// The promise of a call's answer. It may have a time limit, and may be fulfilled by another future.
 //
-// Threads: a ReplyPromise is one owner's at a time; the future may be anybody's. The first answer counts:
-// one that comes after the time limit is dropped, nobody ever sees it. A ReplyPromise that is destroyed
-// unanswered answers `closed`. Lifetime: one with a time limit keeps its executor, and so the clock, until
-// it is answered.
+// Threads: a ReplyPromise has one owner at a time; the future may be used from any thread. The
+// first answer counts; one after the time limit is dropped. Destroying an unanswered ReplyPromise
+// answers `closed`. Lifetime: a promise with a time limit keeps its executor, and so the clock,
+// alive until it is answered.
 #pragma once
 
 #include <chrono>
@@ -19,7 +18,7 @@
 namespace stoker {
 
 namespace detail {
-/// The time limit of an answer. Ends on its executor, which may end with it.
+/// The time limit of an answer. It is destroyed on its executor, whose last reference it may hold.
 class ReplyLimit : public TimerNode, private Task {
  public:
   ReplyLimit(const ReplyLimit&) = delete;
@@ -40,8 +39,7 @@ class ReplyLimit : public TimerNode, private Task {
   std::shared_ptr<Executor> executor_;
 };
 
-/// Hands an outcome on to an answer. A chain of them, each waiting for the next one's answer, is passed
-/// along in a loop.
+/// Forwards an outcome to an answer. A chain of relays is processed in a loop, not recursively.
 class AnswerRelay : public Waiter {
  public:
   AnswerRelay(const AnswerRelay&) = delete;
@@ -61,7 +59,7 @@ class AnswerRelay : public Waiter {
 template <class R> class ReplyPromise {
  public:
   [[nodiscard]] Future<R> future() const noexcept { return promise_.future(); }
-  /// `actor` is named in the error.
+  /// Sets the time limit; `actor` is named in the error.
   void limit(Executor& executor, Clock::time_point until, const std::string& actor) {
     limit_.reset(std::make_unique<Limit>(executor, promise_.future(), actor).release());
     limit_->arm(until);
@@ -72,7 +70,7 @@ template <class R> class ReplyPromise {
     return first;
   }
   bool set() requires std::is_void_v<R> { return set(Result<R>{}); }
-  /// Answers with what `other` will hold.
+  /// Answers with the later outcome of `other`.
   void follow(Future<R> other) && {
     if (!other.valid()) {
       set(Error{"call", ErrorCode::internal, "the handler returned an empty future"});
@@ -125,8 +123,8 @@ template <class R> class ReplyPromise {
   std::unique_ptr<Limit, detail::ReplyLimit::End> limit_;
 };
 
-/// A call as a process receives it: it is answered by reply(), now or later, also by somebody it was
-/// handed on to.
+/// A call as a process receives it. Answer it by reply(), now or later; it may be moved to another
+/// owner first.
 template <class M, class R = void> class Request {
  public:
   using Content = M;
@@ -136,10 +134,10 @@ template <class M, class R = void> class Request {
   [[nodiscard]] const M& operator*() const noexcept { return content_; }
   [[nodiscard]] const M* operator->() const noexcept { return &content_; }
   [[nodiscard]] M& operator*() noexcept { return content_; }
-  /// False if it was answered, or is late: then nobody hears of it.
+  /// Returns false, and drops the answer, if the call was already answered or has timed out.
   bool reply(Result<R> result) noexcept { return answer_.set(std::move(result)); }
   bool reply() noexcept requires std::is_void_v<R> { return answer_.set(); }
-  /// What `other` will hold becomes the answer.
+  /// Answers with the later outcome of `other`.
   void reply_with(Future<R> other) { std::move(answer_).follow(std::move(other)); }
 
  private:

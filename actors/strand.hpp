@@ -1,4 +1,4 @@
-// A mailbox and the right to run what is in it, one message at a time.
+// A mailbox whose messages run one at a time.
 //
 //     idle ──(first message)──▶ scheduled ──(a thread takes it)──▶ turn ──(mailbox empty)──▶ idle
 //                                   ▲                                │
@@ -12,8 +12,8 @@
 // whose stack is small.
 //
 // An actor that a handler wakes runs next on the handler's thread, which is many times faster than
-// waking another one. The price: it waits until that handler's turn ends, so a handler that goes on for
-// long after it has sent holds up the last one it woke.
+// waking another thread. The price: it waits until that handler's turn ends, so a handler that runs
+// long after sending delays the last actor it woke.
 //
 // Threads: send() and close() from any thread; everything else on the strand. Lifetime: a scheduled
 // strand keeps itself alive, or the actor whose strand alone it is, and every strand its executor.
@@ -40,12 +40,12 @@ enum class Run : std::uint8_t {
   here,    ///< this thread may run it if the strand is idle
 };
 
-/// A reader that picks its messages instead of taking each as it comes: a process
+/// A reader that selects its messages instead of taking each in order: a process
 /// (process_actor.hpp).
 class SelectiveReader {
  public:
-  /// Messages wait that it has not been shown. Called in the strand's turn; asks for its own turn by
-  /// a signal, or does nothing.
+  /// Called in the strand's turn when there are messages that the reader has not seen. It requests
+  /// its own turn by a signal, or does nothing.
   virtual void mail() noexcept = 0;
 
  protected:
@@ -66,22 +66,22 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   }
   ~Strand();
 
-  /// Queues the message. On failure it has been refused: overloaded (mailbox full), forked_process or
-  /// the reason the strand was closed with. With OverflowRule::park a process or fiber waits for space
-  /// until `until`; what cannot wait (a plain thread, a handler, a sender to itself) is refused, and so
-  /// is a process that is told to end.
+  /// Queues the message. On failure the message was refused: overloaded (mailbox full),
+  /// forked_process, or the reason why the strand was closed. With OverflowRule::park a process or
+  /// fiber waits for space until `until`. Senders that cannot wait (a plain thread, a handler, a
+  /// sender to itself) are refused, and so is a process that is told to end.
   Result<void> send(std::unique_ptr<Message> message, Run run = Run::posted,
                     Clock::time_point until = Clock::time_point::max());
 
-  /// Queues a message that may not be lost, whatever the capacity. One that comes when the strand is
-  /// closed has been refused.
+  /// Queues a message regardless of the capacity. If the strand is closed, the message is refused.
   void send_signal(std::unique_ptr<Message> message) noexcept;
 
-  /// It is this actor's alone, and keeps it while messages wait. Before the first send().
+  /// Marks the strand as used by this actor only; the strand keeps it alive while messages wait.
+  /// Call before the first send().
   void set_sole(std::weak_ptr<ActorCell> actor) noexcept { sole_ = std::move(actor); }
 
-  /// Begins a turn on this thread without a message, if the strand is idle and Run::here allows it;
-  /// the caller then calls a handler through deliver_now(), which ends the turn.
+  /// Starts a turn on this thread without a message, if the strand is idle and Run::here is
+  /// allowed. The caller must then call deliver_now(), which ends the turn.
   [[nodiscard]] bool enter() noexcept;
   template <class Handler> Result<void> deliver_now(ActorCell& target, Handler&& handler);
 
@@ -90,7 +90,7 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
     end_of_turn_ = std::make_unique<std::function<void()>>(std::move(hook));
   }
 
-  /// Queues a message behind all that have come in, whatever the capacity.  [strand]
+  /// Queues a message behind all others, regardless of the capacity. [strand]
   void append(std::unique_ptr<Message> message) noexcept { mailbox_.append(message.release()); }
   /// Drops the queued messages that `unwanted` picks.  [strand]
   template <class Unwanted> void remove_if(Unwanted&& unwanted) {
@@ -98,13 +98,13 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
         [&](const Envelope& envelope) { return unwanted(static_cast<const Message&>(envelope)); }));
   }
 
-  /// From now on `reader` picks its messages, by take_first(); null: each is delivered. Signals are
-  /// delivered either way. The reader outlives this or takes it back.  [strand, or while nobody can
-  /// send]
+  /// Lets `reader` select messages by take_first(); null: each message is delivered. Signals are
+  /// always delivered. The reader must outlive the strand or be reset to null. [strand, or while
+  /// nobody can send]
   void set_reader(SelectiveReader* reader) noexcept {
     reader_.store(reader, std::memory_order_relaxed);
   }
-  /// Of the reader: the first message that `wanted` picks; each is shown once until rescan().
+  /// For the reader: the first message that `wanted` accepts; each is shown once until rescan().
   template <class Wanted> [[nodiscard]] std::unique_ptr<Message> take_first(Wanted&& wanted) {
     std::unique_ptr<Message> message{static_cast<Message*>(mailbox_.take_first(
         [&](Envelope& envelope) { return wanted(static_cast<Message&>(envelope)); }))};
@@ -112,7 +112,7 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
     return message;
   }
   void rescan() noexcept { mailbox_.rescan(); }
-  /// Of the reader, in its turn: signals wait, which come before any message.
+  /// For the reader, in its turn: whether signals wait, which come before any message.
   [[nodiscard]] bool signals_wait() noexcept { return mailbox_.has_system(); }
 
   /// Shows the messages that wait, for tests.  [strand, or while nothing of it can run]
@@ -126,19 +126,19 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   [[nodiscard]] const std::shared_ptr<Executor>& shared_executor() const noexcept {
     return executor_;
   }
-  /// `forked_process` in a child of the process it was made in: what was sent there would wait for ever.
+  /// Fails with forked_process in a child of fork(), where messages would wait forever.
   [[nodiscard]] Result<void> check_process(std::string_view op) const { return fork_.check(op); }
-  /// When its executor has gone.
+  /// Whether it is closed because its executor is gone.
   [[nodiscard]] bool closed() const noexcept { return mailbox_.closed(); }
   /// Whether the calling code runs in a turn of this strand.
   [[nodiscard]] bool running_here() const noexcept;
   /// The actor whose handler or process the calling code is; 0 outside of all actors.
   [[nodiscard]] static ActorId running_actor() noexcept;
-  /// Messages waiting now; a guess while others send.
+  /// Messages waiting now; approximate while others send.
   [[nodiscard]] std::uint32_t depth() const noexcept { return mailbox_.size(); }
-  /// As depth() counts: of messages, not of signals.
+  /// The maximum of depth(): messages, not signals.
   [[nodiscard]] std::uint32_t capacity() const noexcept { return mailbox_.capacity(); }
-  /// Messages that its actors were given in all; signals do not count.
+  /// Total messages delivered to its actors, without signals.
   [[nodiscard]] std::uint64_t delivered() const noexcept {
     return delivered_.load(std::memory_order_relaxed);
   }

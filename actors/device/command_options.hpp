@@ -1,4 +1,4 @@
-// What a caller may say about any command: a deadline, points to wait for, a cancellation token.
+// Options of any command: a deadline, points to wait for, a cancellation token.
 //
 // Values. Threads: as values.
 #pragma once
@@ -12,10 +12,10 @@
 
 namespace stoker {
 
-/// What may accompany any command. For designated initialisers.
+/// Options of any command, for designated initializers.
 struct CommandOptions {
-  /// On the system's clock. A command that has not ended by then is cancelled with deadline_exceeded,
-  /// also one whose deadline is over when it is submitted: that one never runs.
+  /// On the system's clock. A command that has not ended by then is cancelled with
+  /// deadline_exceeded. If the deadline has passed at submission, the command never runs.
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
   /// Points of host timelines that must be reached before the command runs.
   std::vector<TimelinePoint> waits = {};

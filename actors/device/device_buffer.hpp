@@ -1,10 +1,10 @@
-// A handle to a buffer of a device, as the layers above hold it. Naming one needs neither the client
+// A handle to a buffer of a device, for the layers above. Declaring one needs neither the client
 // (device_client.hpp) nor actors.
 //
-// Ownership: shares the buffer's actor, which keeps its device's client and its state; when the last
-//            handle is gone, the memory goes as soon as the device is done with it.
-// Threads:   any. Errors: none; a handle without a buffer may only be assigned, destroyed, compared and
-//            asked whether it has one.
+// Ownership: shares the buffer's actor, which keeps its device's client and its state. After the
+//            last handle is gone, the memory is freed as soon as the device is done with it.
+// Threads: any. Errors: none. For an empty handle only assignment, destruction, comparison and
+//            operator bool are allowed.
 #pragma once
 
 #include <memory>
@@ -29,11 +29,11 @@ class DeviceBuffer {
   [[nodiscard]] const std::shared_ptr<DeviceClient>& device() const noexcept;
   [[nodiscard]] const std::shared_ptr<BufferState>& state() const noexcept;
   [[nodiscard]] const TensorSpec& spec() const noexcept;
-  /// Whoever calls this includes device_actor.hpp.
+  /// Callers must include device_actor.hpp.
   [[nodiscard]] ActorRef<BufferActor> actor() const;
   [[nodiscard]] const std::shared_ptr<BufferCell>& cell() const noexcept { return cell_; }
   [[nodiscard]] explicit operator bool() const noexcept { return cell_ != nullptr; }
-  /// Whether both are of the same memory.
+  /// Whether both refer to the same buffer.
   friend bool operator==(const DeviceBuffer&, const DeviceBuffer&) noexcept = default;
 
  private:

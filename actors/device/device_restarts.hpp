@@ -7,8 +7,8 @@
 
 namespace stoker {
 
-/// How often a lost device is opened again: after 10 ms, 20 ms, … up to 5 s; more than 10 times within
-/// a minute and it stays lost.
+/// Restart limits of a lost device. By default it is opened again after 10 ms, 20 ms, … up to 5 s;
+/// after more than 10 times within a minute it stays lost.
 struct DeviceRestarts {
   unsigned intensity = 10;
   std::chrono::nanoseconds period = std::chrono::seconds{60};  ///< positive

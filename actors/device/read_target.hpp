@@ -1,4 +1,5 @@
-// Where a read's elements gather until its future takes them. Cancelling that future cancels the read.
+// Holds the elements of a read until its future takes them. Cancelling that future cancels the
+// read.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace stoker {
 /// The outcome of a read.
 template <class T> class ReadState final : public FutureState<std::vector<T>> {
  public:
-  /// The command that reads. Before anybody has the future.
+  /// Sets the command that reads. Call before the future is handed out.
   void set_command(boost::intrusive_ptr<FutureCore> command) noexcept {
     command_ = std::move(command);
   }
@@ -37,7 +38,7 @@ template <class T> class ReadTarget {
   [[nodiscard]] std::span<std::byte> bytes() noexcept {
     return std::as_writable_bytes(std::span{values_});
   }
-  /// What read_into() calls at the end; it owns the target.
+  /// The completion function for read_into(); it owns the target.
   [[nodiscard]] static std::function<void(const Error*)> completion(
       std::shared_ptr<ReadTarget> target) {
     return [target = std::move(target)](const Error* failure) {
@@ -47,7 +48,7 @@ template <class T> class ReadTarget {
         static_cast<void>(target->state_->complete(std::move(target->values_)));
     };
   }
-  /// The future of what `command` reads. Once.
+  /// The future of the elements that `command` reads. Call once.
   [[nodiscard]] Future<std::vector<T>> result_of(boost::intrusive_ptr<FutureCore> command) {
     command->observe();  // the future carries the outcome
     state_->set_command(std::move(command));
