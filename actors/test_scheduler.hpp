@@ -1,5 +1,5 @@
-// Actors in a test's hands: nothing runs and no time passes until the test says so, one message at a
-// time, in the order that the test wants or in one that a seed decides.
+// Runs actors under a test's control: nothing runs and no time passes until the test says so, one
+// message at a time, in an order chosen by the test or by a seed.
 //
 //     TestScheduler scheduler;
 //     const auto server = spawn<Server>(scheduler.executor(), {.name = "server"});
@@ -14,8 +14,8 @@
 // bug: TestScheduler::shuffled() runs what is ready in a random order, the same for the same seed.
 // STOKER_TEST_SEED repeats one.
 //
-// Threads: one, the test's; actors may also be sent messages by others. Lifetime: outlives the actors
-// that the test still holds; what was never delivered is refused when it goes.
+// Threads: only the test's thread; others may send messages to actors. Lifetime: must outlive the
+// actors that the test still holds; its destructor refuses undelivered messages.
 #pragma once
 
 #include <cstdint>
@@ -33,14 +33,14 @@ namespace stoker {
 
 class TestScheduler {
  public:
-  /// What is ready runs in the order in which it became ready.
+  /// Runs ready work in the order in which it became ready.
   TestScheduler();
-  /// What is ready runs in an order that depends on the seed alone.
+  /// Runs ready work in an order that depends only on the seed.
   explicit TestScheduler(std::uint64_t seed);
   ~TestScheduler();
   TestScheduler(TestScheduler&&) noexcept = default;
   TestScheduler& operator=(TestScheduler&&) = delete;
-  /// With the seed of STOKER_TEST_SEED, or a random one; seed() says which.
+  /// Uses the seed STOKER_TEST_SEED or a random one; see seed().
   [[nodiscard]] static TestScheduler shuffled();
 
   /// For spawn(), SystemOptions, start_supervisor().
@@ -64,22 +64,22 @@ class TestScheduler {
   template <class M> void expect(const ActorAddress& target) {
     if (!allow<M>(target)) throw unexpected(target, typeid(M));
   }
-  /// Throws already_exists if an M is on its way to the actor.
+  /// Throws already_exists if an M is queued for the actor.
   template <class M> void forbid(const ActorAddress& target) const { forbid(target, typeid(M)); }
 
   // Until nothing is left -------------------------------------------------------------------------
-  /// Runs what is ready, and what that makes ready; how many steps that were. `limit` stops a livelock.
+  /// Runs until nothing is ready; returns the number of steps. `limit` stops a livelock.
   std::size_t run(std::size_t limit = 1'000'000) { return executor_->run_all(limit); }
 
   // Faults and time -------------------------------------------------------------------------------
   /// Sends an exit signal and delivers it before anything else.
   void inject_exit(const ActorAddress& target, const ExitReason& why);
-  /// Has the actor end as if a handler had thrown `error`, before anything else is delivered to it.
+  /// Ends the actor as if a handler had thrown `error`, before anything else is delivered to it.
   void inject_failure(const ActorAddress& target, Error error);
-  /// Moves time; what becomes due is ready afterwards. How many timers were due.
+  /// Advances time, which makes due timers ready; returns their number.
   std::size_t advance(Clock::duration time) { return clock_->advance(time); }
 
-  /// The types of the messages that wait for the actor, in the order of delivery; Exit for a signal.
+  /// The types of the actor's queued messages, in order of delivery; Exit for a signal.
   [[nodiscard]] std::vector<const std::type_info*> pending(const ActorAddress& target) const;
 
  private:

@@ -1,11 +1,11 @@
-// Messages that are sent later, or again and again.
+// Messages that are sent later, or periodically.
 //
 //     SendTimer reminder = cast_after(worker, 5s, Remind{});
 //     SendTimer tick = cast_every(worker, 100ms, Tick{});
 //
-// Threads: any. Lifetime: the handle owns the timer, so an actor that keeps one as a member takes it
-// along when it ends; detach() lets it go on by itself. A timer does not keep its target reachable;
-// one whose target has ended stops. Time is that of the clock of the target's executor.
+// Threads: any. Lifetime: the handle owns the timer, so a timer that is an actor's member stops
+// when the actor ends; detach() releases it. A timer does not keep its target reachable, and stops
+// when the target has ended. It uses the clock of the target's executor.
 #pragma once
 
 #include <chrono>
@@ -25,9 +25,9 @@ class [[nodiscard]] SendTimer {
   SendTimer& operator=(SendTimer&& other) noexcept;
   ~SendTimer() { cancel(); }
 
-  /// Nothing will be sent any more; false if there was nothing left to stop.
+  /// Stops the timer: nothing more is sent. False if it had already stopped.
   bool cancel() noexcept;
-  /// Lets it go on without the handle.
+  /// Lets the timer run without the handle.
   void detach() noexcept { state_.reset(); }
 
  private:
@@ -44,7 +44,7 @@ class [[nodiscard]] SendTimer {
   std::shared_ptr<State> state_;
 };
 
-/// Casts the message once, `delay` from now. A full mailbox loses it, as it would any cast.
+/// Casts the message once, `delay` from now. A full mailbox drops it, like any cast.
 template <class A, class M>
 SendTimer cast_after(const ActorRef<A>& to, std::chrono::nanoseconds delay, M message) {
   static_assert(Handles<A, M>);
@@ -55,9 +55,9 @@ SendTimer cast_after(const ActorRef<A>& to, std::chrono::nanoseconds delay, M me
                    }};
 }
 
-/// Casts a copy of the message every `period`, the first time one period from now. Times that pass
-/// while the executor is busy are left out; the rhythm is kept. Throws invalid_argument if the period
-/// is not positive.
+/// Casts a copy of the message every `period`, the first time one period from now. Periods that
+/// pass while the executor is busy are skipped; the rhythm is kept. Throws invalid_argument if the
+/// period is not positive.
 template <class A, class M>
 SendTimer cast_every(const ActorRef<A>& to, std::chrono::nanoseconds period, M message) {
   static_assert(Handles<A, M>);

@@ -82,10 +82,10 @@ inline constexpr double at_once_ns = 4000;
 
 enum class StepKind : std::uint8_t { dispatch, copy, fill };
 
-/// Whether work that was handed over is still wanted.
+/// Tells a backend whether submitted work should stop.
 class StopSign {
  public:
-  /// True from some moment on. Any thread.
+  /// Once true, stays true. Any thread.
   [[nodiscard]] virtual bool must_end() noexcept = 0;
 
  protected:
@@ -104,8 +104,8 @@ struct Step {
   /// Earlier steps of the same submission (indices) whose writes this step must see or whose reads
   /// it must not overtake. Steps without a path between them may overlap.
   boost::container::small_vector<std::uint32_t, 4> after;
-  /// If set, a backend that can ask does so before the step begins, and leaves it out if it must end. Not
-  /// of recorded steps. Outlives the submission's completion.
+  /// If set, backends that support it check this before the step starts, and skip the step if it
+  /// must stop. Not for recorded steps. Must outlive the submission's completion.
   StopSign* stop = nullptr;
 };
 
@@ -160,12 +160,12 @@ struct Completion {
   std::vector<StepTiming> timings;    ///< one per step if the submission was timed
 };
 
-/// Told of progress, in the order of each queue, by any thread and possibly from inside submit().
-/// Must return quickly and may not call the backend back.
+/// Receives progress, in order for each queue, on any thread and possibly inside submit(). Its
+/// functions must return quickly and must not call the backend.
 class CompletionSink {
  public:
   virtual void on_completed(Completion completion) noexcept = 0;
-  /// Once; nothing completes afterwards.
+  /// Called at most once; nothing completes afterwards.
   virtual void on_lost(Error reason) noexcept = 0;
 
  protected:
@@ -174,10 +174,10 @@ class CompletionSink {
 
 class Backend {
  public:
-  /// Waits a bounded time for work in flight, then leaves; never throws. Any thread, also one that is
-  /// inside the sink: the last owner may let go in a completion. Work that does not end in time is
-  /// left to itself: nobody is told of it, and what it touches of this device's stays, although its
-  /// owners free it.
+  /// Waits a bounded time for work in flight, then leaves; never throws. Any thread, also one that
+  /// is inside the sink: the last owner may let go in a completion. Work that does not end in time
+  /// is abandoned: its completion is not reported, and device memory it uses stays allocated, even
+  /// if its owners free it.
   virtual ~Backend() = default;
 
   [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;  // any thread
@@ -189,12 +189,12 @@ class Backend {
   /// Bytes the driver says are free for this process right now, if it can say. Any thread.
   [[nodiscard]] virtual std::uint64_t free_bytes() const noexcept { return ~std::uint64_t{0}; }
 
-  /// Makes a kernel ready; compiles lazily. `unsupported` names the missing feature. Any thread.
+  /// Prepares a kernel; compiles lazily. `unsupported` names the missing feature. Any thread.
   [[nodiscard]] virtual Result<std::shared_ptr<const Executable>> prepare(
       std::shared_ptr<const Kernel> kernel, const KernelCall& call,
       std::span<const TensorSpec> outputs) = 0;
 
-  /// Records steps for replay. The memory they name outlives the recording.
+  /// Records steps for replay. The memory they use must outlive the recording.
   [[nodiscard]] virtual Result<std::unique_ptr<Recording>> record(std::span<const Step> steps) = 0;
 
   /// Changes the memory of a recording that is not in flight; the steps are else those it was made of.
@@ -239,10 +239,10 @@ class Driver {
  public:
   virtual ~Driver() = default;
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
-  /// The devices there are, in a stable order; empty where there is none.
+  /// The available devices, in a stable order; may be empty.
   [[nodiscard]] virtual std::vector<DeviceInfo> devices() = 0;
   [[nodiscard]] virtual std::vector<Diagnosis> diagnose() = 0;
-  /// Opens devices()[index]. `sink` outlives the backend.
+  /// Opens devices()[index]. `sink` must outlive the backend.
   [[nodiscard]] virtual Result<std::unique_ptr<Backend>> open(std::size_t index,
                                                               CompletionSink& sink,
                                                               const OpenOptions& options) = 0;

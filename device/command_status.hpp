@@ -1,4 +1,4 @@
-// What has become of a command; command_state.hpp shows how one follows another.
+// The status of a command; for the transitions see command_state.hpp.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// What a device is: its kind, its limits, and why it was taken or left.
+// Describes a device: its kind, its limits, and why it was accepted or rejected.
 //
-// Values; a driver fills them, nobody changes them afterwards. Threads: as values.
+// Values; filled by a driver, constant afterwards. Threads: as values.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ struct DeviceInfo {
   bool host_addressable = false;  ///< steps may name any host memory (HostBlock)
 };
 
-/// Why a device was taken or rejected; what `stoker doctor` prints.
+/// Why a device was accepted or rejected; `stoker doctor` prints it.
 struct Diagnosis {
   std::string subject;  ///< "libvulkan.so.1", "NVIDIA H200"
   bool accepted = false;

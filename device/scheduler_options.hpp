@@ -1,4 +1,4 @@
-// What a program may say about a device when it is opened: memory and queues.
+// Options for opening a device: memory and queues.
 //
 // Values. Threads: as values.
 #pragma once
@@ -11,13 +11,13 @@
 
 namespace stoker {
 
-/// Of a device's memory pool.
+/// Options of a device's memory pool.
 struct MemoryOptions {
   std::uint64_t budget = 0;       ///< 0: 7/8 of the device's memory
   std::uint64_t cache_limit = 0;  ///< 0: a quarter of the budget
 };
 
-/// Of a device: its memory, and how much work it is handed at once.
+/// Options of a device: its memory, and how much work is submitted at once.
 struct SchedulerOptions {
   MemoryOptions memory = {};
   /// Per queue, 1 to 4,096; more commands wait where they can be cancelled.

@@ -1,4 +1,4 @@
-// What a device counts: memory, commands, and what its backend does.
+// Statistics of a device: memory, commands, and backend operations.
 //
 // Values, each taken at one moment. Threads: as values.
 #pragma once

@@ -19,7 +19,7 @@
 
 namespace stoker {
 
-/// What the function sees of one run. It refers to the run's memory: keep nothing of it.
+/// The function's view of one run. It refers to the run's memory: do not keep any of it.
 class CppCall {
  public:
   CppCall(std::span<const TensorSpec> inputs, std::span<const TensorSpec> outputs,
@@ -65,12 +65,13 @@ struct CppKernelSpec {
   std::function<void(const CppCall&, std::size_t begin, std::size_t end)> run;
   /// Fewest elements worth a range of their own. 0: one range, so one call for the whole output.
   std::size_t grain = 16384;
-  /// A guess, on one thread. With one, runs of a few microseconds may happen on the thread of a caller;
-  /// 0: never.
+  /// Estimated time on one thread. If given, runs of a few microseconds may happen on a caller's
+  /// thread; 0: never.
   double ns_per_element = 0;
 };
 
-/// For kernels that read all inputs at the same places. Errors: shape_mismatch, which names the input.
+/// For kernels that read all inputs at the same positions. Errors: shape_mismatch, naming the
+/// input.
 [[nodiscard]] Result<void> check_shaped_alike(std::string_view kernel, const KernelCall& call);
 
 /// invalid_argument if the definition is incomplete.

@@ -1,8 +1,8 @@
-// The GLSL text of a kernel of the program's, and what compiles it.
+// The GLSL text of a user-defined kernel, and its compilation.
 //
-// The class is part of the core, its constructors are of the component glsl: who writes a text links
-// Stoker::glsl, and who writes none needs no compiler. Without the component the linker names the missing
-// constructor.
+// The class is part of the core, but its constructors are in the component glsl: programs with GLSL
+// texts link Stoker::glsl, others need no compiler. Without the component the linker reports a
+// missing constructor.
 //
 // A value; any thread.
 #pragma once
@@ -19,11 +19,11 @@ namespace stoker {
 
 class GlslText {
  public:
-  /// None: the kernel does not run on GPUs.
+  /// Empty: the kernel does not run on GPUs.
   GlslText() = default;
   GlslText(const char* text);  // NOLINT(google-explicit-constructor)
   GlslText(std::string text);  // NOLINT(google-explicit-constructor)
-  /// What a file holds. Throws io_error.
+  /// Reads a file. Throws io_error.
   [[nodiscard]] static GlslText from_file(const std::filesystem::path& path);
   /// A text that is not the program's own: it is compiled by GlslCompiler::compile_bounded().
   [[nodiscard]] static GlslText bounded(std::string text);

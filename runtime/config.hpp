@@ -28,7 +28,7 @@ struct Config {
   std::string observe_socket;
 
   using Lookup = std::function<std::optional<std::string>(std::string_view name)>;
-  /// A value that makes no sense is ignored and a warning logged.
+  /// Invalid values are ignored, and a warning is logged.
   [[nodiscard]] static Config from_environment();
   /// The same from any source of variables; for tests.
   [[nodiscard]] static Config from(const Lookup& lookup);

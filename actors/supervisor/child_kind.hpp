@@ -1,4 +1,4 @@
-// What a child of a supervisor is, and how it stands with it.
+// The kind of a supervisor's child, and its state.
 #pragma once
 
 #include <cstdint>

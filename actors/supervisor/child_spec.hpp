@@ -1,9 +1,9 @@
-// What a supervisor knows of a child before it runs: how it is started, when it is restarted, how it is
-// stopped. The words and defaults are OTP's
-// (https://www.erlang.org/doc/apps/stdlib/supervisor.html, "child specification").
+// The specification of a supervisor's child: how it is started, when it is restarted, how it is
+// stopped. Terms and defaults are OTP's (https://www.erlang.org/doc/apps/stdlib/supervisor.html,
+// "child specification").
 //
-// Threads: values. A start function runs in the supervisor's process: it may wait, and must not hold on
-// to the ChildStart.
+// Threads: values. A start function runs in the supervisor's process: it may wait, and must not
+// keep the ChildStart.
 #pragma once
 
 #include <any>
@@ -18,7 +18,7 @@
 
 namespace stoker {
 
-/// When a child that has ended is started again.
+/// When a child that has ended is restarted.
 enum class Restart : std::uint8_t {
   permanent,  ///< always
   transient,  ///< unless it ended as planned: normal, shutdown, {shutdown, x}
@@ -28,14 +28,14 @@ enum class Restart : std::uint8_t {
 /// How a child is stopped.
 class Shutdown {
  public:
-  /// The signal `shutdown`; `kill` if it lives on after that time.
+  /// Sends `shutdown`, then `kill` if the child is still alive after that time.
   Shutdown(std::chrono::nanoseconds patience) noexcept
       : patience_{patience} {}  // NOLINT: a duration is one
-  /// The signal `shutdown`, and as long as it takes.
+  /// Sends `shutdown` and waits without limit.
   [[nodiscard]] static Shutdown infinity() noexcept {
     return Shutdown{std::chrono::nanoseconds::max()};
   }
-  /// The signal `kill`.
+  /// Sends `kill`.
   [[nodiscard]] static Shutdown brutal_kill() noexcept {
     return Shutdown{std::chrono::nanoseconds::min()};
   }
@@ -49,7 +49,7 @@ class Shutdown {
   std::chrono::nanoseconds patience_;
 };
 
-/// What a start function is given.
+/// The argument of a start function.
 class ChildStart {
  public:
   ChildStart(ActorCell& supervisor, const std::any& argument) noexcept
@@ -58,15 +58,15 @@ class ChildStart {
   [[nodiscard]] const std::shared_ptr<Executor>& executor() const noexcept {
     return supervisor_->strand()->shared_executor();
   }
-  /// What start_child() was given, under simple_one_for_one; else empty. Throws std::bad_any_cast.
+  /// The argument of start_child() under simple_one_for_one; else empty. Throws std::bad_any_cast.
   template <class T> [[nodiscard]] const T& argument() const {
     return std::any_cast<const T&>(*argument_);
   }
   [[nodiscard]] const std::any& argument() const noexcept { return *argument_; }
-  /// The supervisor's own identity, to link something to it.
+  /// The supervisor's own cell, for linking to it.
   [[nodiscard]] ActorCell& supervisor() const noexcept { return *supervisor_; }
 
-  /// Makes an actor that is linked to the supervisor, its parent, before it can do anything.
+  /// Spawns an actor that is linked to the supervisor, its parent, before it can run.
   template <class A, class... Args>
   [[nodiscard]] ActorRef<A> spawn(SpawnOptions options, Args&&... args) const {
     auto child = stoker::spawn<A>(executor(), std::move(options), std::forward<Args>(args)...);
@@ -96,7 +96,7 @@ struct ChildSpec {
   /// Default: 5 s for a worker, infinity for a supervisor.
   std::optional<Shutdown> shutdown = {};
   ChildKind kind = ChildKind::worker;
-  /// Its planned end may end the supervisor; see AutoShutdown. Not for permanent children.
+  /// Whether its planned end may end the supervisor; see AutoShutdown. Not for permanent children.
   bool significant = false;
 
   [[nodiscard]] Shutdown stopped_by() const noexcept {
@@ -105,7 +105,7 @@ struct ChildSpec {
   }
 };
 
-/// A child that is an A, made with copies of the arguments at each start.
+/// A child of class A, made with copies of the arguments at each start.
 template <class A, class... Args> [[nodiscard]] ChildSpec child(std::string id, Args... args) {
   ChildSpec spec;
   spec.start = [id, ... args = std::move(args)](const ChildStart& start) -> Result<ActorAddress> {
@@ -115,8 +115,8 @@ template <class A, class... Args> [[nodiscard]] ChildSpec child(std::string id, 
   return spec;
 }
 
-/// A child that runs already, and is not started again: to put an actor under a supervisor later. A
-/// supervisor among them was given this one as its `parent`; it does not end for anybody else.
+/// A child that already runs and is not restarted: puts an existing actor under a supervisor. If it
+/// is a supervisor, it must have this one as its `parent`, because it ignores exits of others.
 [[nodiscard]] inline ChildSpec running_child(std::string id, ActorAddress actor,
                                              ChildKind kind = ChildKind::worker) {
   ChildSpec spec;

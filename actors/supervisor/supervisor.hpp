@@ -1,22 +1,23 @@
-// Supervisors: actors that start others, in order, and start them again when they end.
+// Supervisors: actors that start other actors, in order, and restart them when they end.
 //
 //     Supervisor pool = start_supervisor(executor, {.name = "pool", .intensity = 10},
 //                                        {child<Worker>("one"), child<Worker>("two")}).get();
 //
-// The rules are OTP's (https://www.erlang.org/doc/apps/stdlib/supervisor.html): children start from the
-// first to the last, each after the one before has started, and are stopped in reverse. More than
-// `intensity` restarts within `period` end the supervisor, after its children, with `shutdown`; a start
-// that fails is tried again, and counts, while the supervisor goes on answering. If the first start
-// of a child fails, those before it are stopped, and start_supervisor() answers with the error.
+// The rules are OTP's (https://www.erlang.org/doc/apps/stdlib/supervisor.html): children start from
+// the first to the last, each after the one before has started, and are stopped in reverse. More
+// than `intensity` restarts within `period` end the supervisor, after its children, with
+// `shutdown`; a failed restart is retried, and counts, while the supervisor still answers. If the
+// first start of a child fails, the children before it are stopped, and start_supervisor() returns
+// the error.
 //
-// Ours: a back-off between restarts; and a child that does not end although it was killed (a handler
-// that never returns: C++ cannot stop it) is left behind after a while, and reported.
+// Additions to OTP: a back-off between restarts; and a killed child that does not end (C++ cannot
+// stop a handler that never returns) is abandoned after a while, and reported.
 //
 // Threads: any. A supervisor is a process of its own that traps exits; its answers are futures.
-// Lifetime: stop() ends it, after its children. So does exit(shutdown) of its parent, of the actor that
-// started it, or of the program from outside of all actors; that of others is ignored. Keep its address:
-// like any actor that nobody can reach it ends by itself, and its children with it, though in no order.
-// From the moment it was told to end it keeps itself.
+// Lifetime: stop() ends it, after its children. So does exit(shutdown) from its parent, from the
+// actor that started it, or from outside all actors; exits from others are ignored. Keep its
+// address: like any unreachable actor it would end, with its children in no particular order. Once
+// told to end, it keeps itself alive.
 #pragma once
 
 #include <any>
@@ -31,15 +32,15 @@
 
 namespace stoker {
 
-/// Whom the end of one child concerns.
+/// Which children are restarted when one ends.
 enum class Strategy : std::uint8_t {
   one_for_one,         ///< that child
-  one_for_all,         ///< all: they are stopped, then all are started
-  rest_for_one,        ///< it and those started after it
+  one_for_all,         ///< all: they are stopped, then restarted
+  rest_for_one,        ///< that child and those started after it
   simple_one_for_one,  ///< that child; all are copies of one specification, started on demand
 };
 
-/// Whether the planned end of significant children ends the supervisor, too.
+/// Whether the planned end of significant children also ends the supervisor.
 enum class AutoShutdown : std::uint8_t { never, any_significant, all_significant };
 
 struct SupervisorOptions {
@@ -49,9 +50,9 @@ struct SupervisorOptions {
   std::chrono::nanoseconds period = std::chrono::seconds{5};
   AutoShutdown auto_shutdown = AutoShutdown::never;
   BackOff back_off = {};
-  /// How long a child may go on after it was killed.
+  /// How long a killed child may take to end before it is abandoned.
   std::chrono::nanoseconds kill_patience = std::chrono::seconds{5};
-  /// Called in the supervisor's process, beside the log, with every report.
+  /// Called in the supervisor's process for every report, which is also logged.
   std::function<void(const SupervisorReport&)> on_report = {};
   /// Linked to the supervisor before it starts; when it ends, the supervisor does.
   ActorAddress parent = {};
@@ -76,7 +77,7 @@ struct ChildCount {
 /// A child by its id or, under simple_one_for_one, by its actor.
 using ChildKey = std::variant<std::string, ActorId>;
 
-// What a supervisor is asked.
+// Requests to a supervisor.
 struct StartChild {
   ChildSpec spec;
 };
@@ -94,7 +95,7 @@ struct DeleteChild {
 };
 struct WhichChildren {};
 struct CountChildren {};
-/// Of the supervisor to itself.
+/// Messages of the supervisor to itself.
 struct TryAgain {
   ChildKey child;
 };
@@ -112,9 +113,9 @@ class Supervisor : public ActorRef<SupervisorProcess> {
   explicit Supervisor(const ActorRef<SupervisorProcess>& process)
       : ActorRef<SupervisorProcess>{process} {}
 
-  /// Adds a child as the last and starts it; empty if its start function has nothing to run. Errors:
-  /// already_exists (detail `state`: running, restarting, stopped), invalid_argument, or why the start
-  /// failed; then it is not added.
+  /// Appends a child and starts it; the address is empty if its start function had nothing to run.
+  /// Errors: already_exists (detail `state`: running, restarting, stopped), invalid_argument, or
+  /// why the start failed; then it is not added.
   [[nodiscard]] Future<ActorAddress> start_child(ChildSpec spec) const {
     return call(StartChild{std::move(spec)});
   }
@@ -137,7 +138,7 @@ class Supervisor : public ActorRef<SupervisorProcess> {
   [[nodiscard]] Future<void> delete_child(std::string id) const {
     return call(DeleteChild{std::move(id)});
   }
-  /// In the order they were started.
+  /// The children in start order.
   [[nodiscard]] Future<std::vector<ChildInfo>> which_children() const {
     return call(WhichChildren{});
   }
@@ -150,8 +151,8 @@ class Supervisor : public ActorRef<SupervisorProcess> {
                                                   SupervisorOptions options,
                                                   std::vector<ChildSpec> children);
 
-/// The same without waiting: what it is asked before all children have started is answered then. If one
-/// does not start, the supervisor ends. Throws invalid_argument.
+/// The same without waiting: requests before all children have started are answered afterwards. If
+/// a child does not start, the supervisor ends. Throws invalid_argument.
 [[nodiscard]] Supervisor spawn_supervisor(std::shared_ptr<Executor> executor,
                                           SupervisorOptions options,
                                           std::vector<ChildSpec> children);

@@ -1,4 +1,4 @@
-// What a supervisor has to say, to its owner and to the log.
+// A supervisor's reports, to its owner and to the log.
 //
 // Threads: values.
 #pragma once
@@ -14,16 +14,16 @@
 
 namespace stoker {
 
-/// One event. A child's end is told once, in a report of its own.
+/// One event. Each child's end is reported exactly once.
 struct SupervisorReport {
   enum class Event : std::uint8_t {
-    child_terminated,  ///< ended as it should not
+    child_terminated,  ///< ended unexpectedly
     start_error,       ///< a start or restart failed
-    shutdown_error,    ///< did not end as it was told to
-    left_behind,       ///< did not end although it was killed
+    shutdown_error,    ///< did not end as requested
+    left_behind,       ///< was killed, but did not end
     gave_up,           ///< too many restarts: the supervisor ends
   };
-  /// How many reasons `chain` has, and how many bytes a text may have in it and in the log.
+  /// The maximum number of reasons in `chain`, and of bytes of each text there and in the log.
   static constexpr std::size_t chain_length = 8;
   static constexpr std::size_t chain_bytes = 200;
   static constexpr std::size_t reason_bytes = 1000;
@@ -34,7 +34,7 @@ struct SupervisorReport {
   ActorId actor = 0;
   ExitReason reason;
   std::size_t restarts = 0;  ///< within the period
-  /// Of gave_up: why the children ended that were restarted last, oldest first: "id: reason".
+  /// For gave_up: the reasons of the last restarts, oldest first: "id: reason".
   std::vector<std::string> chain;
 };
 [[nodiscard]] std::string_view to_string(SupervisorReport::Event event) noexcept;

@@ -1,4 +1,4 @@
-// Faults on purpose: a decorator around any driver, and the handle that says what goes wrong when.
+// Fault injection: a decorator around any driver, and a handle that plans which faults occur when.
 //
 //     Faults faults;
 //     SystemOptions options;

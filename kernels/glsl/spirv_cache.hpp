@@ -1,9 +1,9 @@
-// SPIR-V on disk, one file for each text that was compiled.
+// A disk cache of SPIR-V, one file for each compiled text.
 //
-// Threads and processes may share a folder: files are written under a temporary name and renamed.
-// A missing, torn or foreign file reads as absent; a file that cannot be written is left out. What
-// was not used for longest goes when the files take more than `limit` bytes: a process looks at that
-// with its first file, and now and then.
+// Threads and processes may share a folder: files are written under a temporary name and renamed. A
+// missing, truncated or foreign file counts as absent; a file that cannot be written is skipped.
+// When the files exceed `limit` bytes, the least recently used are removed: a process checks this
+// at its first file, and occasionally afterwards.
 #pragma once
 
 #include <cstdint>

@@ -1,15 +1,16 @@
-// Reads and writes PNG and JPEG images as the image kernels want them.
+// Reads and writes PNG and JPEG images in the layout of the image kernels.
 //
 // A decoded image is u8 [height, width, channels] with 1 (grey), 3 (RGB) or 4 (RGB and straight
 // alpha) channels, values as stored: no gamma is applied and embedded colour profiles are ignored,
 // as is the orientation a camera notes in EXIF. Palettes are expanded, 16-bit samples are scaled to
 // 8, grey with alpha becomes RGB with alpha.
 //
-// Input is not trusted: a file that is torn, damaged, of another format or larger than ImageLimits
-// is an error, and nothing of the size a header claims is allocated before the limits are checked.
-// Decoding takes the picture's size, of a progressive JPEG three times that.
-// All functions are thread-safe and keep nothing between calls. They block on the file system. A
-// token that is cancelled ends them with its cause: PNG from row to row, JPEG before it is begun.
+// Input is not trusted: a file that is truncated, damaged, of another format or larger than
+// ImageLimits is an error, and nothing of the size a header claims is allocated before the limits
+// are checked. Decoding needs memory of the picture's size; three times that for a progressive
+// JPEG. All functions are thread-safe and keep nothing between calls. They block on the file
+// system. A token that is cancelled ends them with its cause: PNG from row to row, JPEG before it
+// is begun.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,8 @@ namespace stoker {
 
 enum class ImageFormat : std::uint8_t { png, jpeg };
 
-/// What decoding refuses to exceed (limit_exceeded, with the limit and what came). Inclusive.
+/// Limits of decoding, inclusive; beyond them it fails with limit_exceeded, naming limit and actual
+/// value.
 struct ImageLimits {
   std::int64_t width = 65'500;  ///< pixels
   std::int64_t height = 65'500;

@@ -30,8 +30,8 @@ enum class DType : std::uint8_t {
   c64,
   c128
 };
-/// Those that kernels compute with. The complex ones behind them are for storage only: kernels see
-/// them as pairs of their component, along one more axis.
+/// The number of dtypes that kernels compute with. The complex ones that follow are storage only:
+/// kernels see them as pairs of components, along one more axis.
 inline constexpr std::size_t dtype_count = 13;
 inline constexpr std::size_t stored_dtype_count = 15;
 
@@ -47,11 +47,11 @@ inline constexpr std::size_t stored_dtype_count = 15;
 [[nodiscard]] constexpr bool is_complex(DType dtype) noexcept {
   return dtype == DType::c64 || dtype == DType::c128;
 }
-/// A float or complex: what has gradients.
+/// Float or complex: the dtypes that have gradients.
 [[nodiscard]] inline bool is_inexact(DType dtype) noexcept {
   return is_float(dtype) || is_complex(dtype);
 }
-/// The dtype of a complex one's two parts; any other one itself.
+/// The dtype of a complex dtype's two parts; any other dtype itself.
 [[nodiscard]] constexpr DType component_of(DType dtype) noexcept {
   return dtype == DType::c64 ? DType::f32 : dtype == DType::c128 ? DType::f64 : dtype;
 }

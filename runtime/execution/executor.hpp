@@ -4,8 +4,8 @@
 //
 // Threads:  post and defer may be called from any thread.
 // Lifetime: an executor that a std::shared_ptr holds lives until the last continuation, process and
-//           timer on it has ended (keep()). Any other one outlives all that was given to it.
-// Errors:   nothing here throws but post(F), which allocates and may throw std::bad_alloc.
+//           timer on it has ended (keep()). Any other executor must outlive all work posted to it.
+// Errors: only post(F) throws: it allocates and may throw std::bad_alloc.
 #pragma once
 
 #include <atomic>
@@ -64,7 +64,7 @@ class Executor : public std::enable_shared_from_this<Executor> {
 
   /// Stacks of processes that have ended, kept for the next ones.
   [[nodiscard]] StackPool& stacks() noexcept { return *stacks_; }
-  /// Processes spawned here that have not ended. They must be ended before the executor goes.
+  /// Processes spawned here that have not ended. They must end before the executor is destroyed.
   [[nodiscard]] std::size_t live_processes() const noexcept { return live_processes_.load(); }
 
  private:

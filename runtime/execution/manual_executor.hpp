@@ -22,7 +22,7 @@ class ManualExecutor final : public Executor {
   /// Runs any task that is ready, picked by a generator started from `seed`: the same seed gives
   /// the same order. Tasks may overtake each other as they may on a pool.
   ManualExecutor(Clock& clock, std::uint64_t seed) : clock_(&clock), random_(std::in_place, seed) {}
-  /// Drops what was never run.
+  /// Drops tasks that never ran.
   ~ManualExecutor() override { drop_all(); }
 
   using Executor::post;
@@ -30,7 +30,7 @@ class ManualExecutor final : public Executor {
   [[nodiscard]] bool in_executor() const noexcept override;
   [[nodiscard]] Clock& clock() const noexcept override { return *clock_; }
 
-  /// One message at a time instead of as many as there are.
+  /// An actor handles one message per turn.
   void set_turn_budget(int messages) noexcept { turn_budget_ = messages; }
   [[nodiscard]] int turn_budget() const noexcept override { return turn_budget_; }
 

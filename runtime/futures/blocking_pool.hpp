@@ -1,17 +1,20 @@
-// A bounded pool of threads for work that blocks or computes for long, and must not do so on an event
-// loop or in an actor: a host's own (System::run_blocking) and the image codecs (api/image.hpp).
+// A bounded pool of threads for work that must not run on an event loop or in an actor because it
+// blocks or computes for long: a program's own (System::run_blocking) and the image codecs
+// (api/image.hpp).
 //
-// At most `threads` jobs run and `queue` more wait, first in, first out. One more is refused at once, so
-// that what a program cannot keep up with shows as `overloaded` and not as memory.
+// At most `threads` jobs run and `queue` more wait, first in, first out. Any further job is refused
+// at once: overload shows as the error `overloaded`, not as growing memory.
 //
-// Threads:   any may ask. Jobs run on threads of the pool, which are started as work comes; there they
-//            may block, also on futures. A job must not wait for another job: all threads may do that.
-// Lifetime:  a job that was taken runs, also if its future is dropped. What it captured is gone when the
-//            future is ready. close() and the destructor refuse new jobs and fail those that wait.
-// Errors:    what a job throws is its future's. run() and run_after() throw overloaded, closed and
-//            forked_process; then nothing was taken.
-// Cancelling: future.cancel() is `cancelled` at once. A job that waits then never runs, but keeps its
-//            place until a thread comes to it; one that runs goes on and its result is dropped.
+// Threads: any may ask. Jobs run on threads of the pool, which are started as work comes; there
+//            they may block, also on futures. A job must not wait for another job: if all threads
+//            do so, the pool deadlocks.
+// Lifetime: an accepted job runs even if its future is dropped. Its captures are destroyed before
+//            the future is ready. close() and the destructor refuse new jobs and fail waiting ones.
+// Errors: a job's exception goes into its future. run() and run_after() throw overloaded, closed
+//            and forked_process; then no job was accepted.
+// Cancelling: future.cancel() completes the future with `cancelled` at once. A waiting job then
+//            never runs, but keeps its place in the queue until a thread reaches it; a running job
+//            continues, and its result is dropped.
 #pragma once
 
 #include <concepts>
@@ -65,29 +68,30 @@ class BlockingPool {
   template <class F>
   auto run(F&& function) -> Future<unwrapped_t<std::invoke_result_t<std::decay_t<F>&>>>;
 
-  /// Calls function(const Result<T>&) there once the Future<T> that ask() gives is ready. The place is
-  /// taken first, so that it is this call that is refused, with ask() not called, and not the work later.
+  /// Calls function(const Result<T>&) there once the Future<T> that ask() gives is ready. The place
+  /// is reserved first, so a full pool refuses this call, before ask() is called, and not the work
+  /// later.
   template <class Ask, class F>
   requires(std::invocable<Ask&>) auto run_after(Ask&& ask, F&& function);
-  /// The same for a future that is there.
+  /// The same for an existing future.
   template <class T, class F> auto run_after(const Future<T>& input, F&& function) {
     return run_after([&] { return input; }, std::forward<F>(function));
   }
 
-  /// The number of threads as it was worked out, and the length of the queue.
+  /// The resolved number of threads, and the length of the queue.
   [[nodiscard]] BlockingOptions limits() const noexcept;
   /// Jobs that run or wait; none in a child of fork().
   [[nodiscard]] std::size_t jobs() const noexcept;
   /// Whether the calling thread is one of the pool's.
   [[nodiscard]] bool in_pool() const noexcept;
 
-  /// Refuses jobs from now on and fails those that wait (`closed`). Ready when nothing runs any more. In a
-  /// child of fork() it does nothing but answer forked_process, and leave() nothing at all.
+  /// Refuses jobs from now on and fails those that wait (`closed`). Ready when no job runs any
+  /// more. In a child of fork() it only returns forked_process, and leave() does nothing.
   Future<void> close() noexcept;
   /// Whether leave() ends the futures of jobs that still run.
   enum class Tell : std::uint8_t { no, yes };
-  /// After close(): lets go of the threads. A job that still runs is left behind and ends by itself;
-  /// Tell::yes: whoever waits for it is told `closed`.
+  /// After close(): detaches the threads. A job that still runs is abandoned and ends by itself;
+  /// with Tell::yes its future fails with `closed`.
   void leave(Tell tell) noexcept;
 
  private:
@@ -95,7 +99,7 @@ class BlockingPool {
   template <class U, class F> class Job;
   template <class T, class U, class F> class JobAfter;
 
-  /// A place for one job. It is given back unless a job takes it.
+  /// A reserved place for one job. It is released unless a job takes it.
   class Place {
    public:
     explicit Place(Impl& impl) : impl_{&impl} { admit(impl).value(); }

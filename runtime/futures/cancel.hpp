@@ -20,7 +20,7 @@
 
 namespace stoker {
 
-/// A point in time after which a result is of no use, or none.
+/// A point in time after which a result is useless, or no deadline.
 class Deadline {
  public:
   using time_point = Clock::time_point;
@@ -69,10 +69,10 @@ class CancelSource {
  public:
   CancelSource();
   [[nodiscard]] CancelToken token() const noexcept;
-  /// True for the first call; its cause is the one that everybody sees.
+  /// True for the first call, whose cause all tokens see.
   bool cancel(Error cause) const;
   /// Cancels with deadline_exceeded when the deadline passes, from a task on `executor`. Keep the
-  /// Timer as long as that shall hold. Without a deadline the Timer does nothing.
+  /// Timer alive as long as the deadline should apply. Without a deadline the Timer does nothing.
   [[nodiscard]] Timer cancel_at(Deadline deadline, Clock& clock, Executor& executor,
                                 std::string op) const;
 

@@ -1,4 +1,4 @@
-// What a call is given so that it can be told to stop: the receiving half of runtime/futures/cancel.hpp.
+// A token by which a call can be cancelled: the receiving half of runtime/futures/cancel.hpp.
 //
 // Ownership: source and tokens share one state. A token is a shared handle, cheap to copy.
 // Threads:   any. Callbacks run on the thread that cancels; they must be short and must not throw.
@@ -19,7 +19,7 @@ class CancelToken {
   /// A token that is never cancelled.
   CancelToken() noexcept = default;
 
-  /// Whether it is of a source; else it is never cancelled.
+  /// Whether it belongs to a source; else it is never cancelled.
   [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
   [[nodiscard]] bool cancelled() const noexcept;
   /// Why, once cancelled() is true.

@@ -1,4 +1,4 @@
-// One value of a timeline (timeline.hpp), for those who name a point and do not wait for it themselves.
+// One value of a timeline (timeline.hpp), for code that names a point without waiting for it.
 //
 // Ownership: shares the timeline. Threads: a value.
 #pragma once

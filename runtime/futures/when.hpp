@@ -6,9 +6,8 @@
 //
 // when_all is ready when every input is; it then fails with the error of the first input (by
 // position) that failed, so nothing of the group is still running when a caller sees the failure.
-// when_any does not look at outcomes, and lets go of the inputs that lost.
-// Nothing runs on an executor; cancel() on the result cancels every input.
-// An empty future among them is refused: invalid_argument is thrown.
+// when_any ignores outcomes, and drops the other inputs. Nothing runs on an executor; cancel() on
+// the result cancels every input. An empty future among the inputs throws invalid_argument.
 #pragma once
 
 #include <cstddef>

@@ -4,10 +4,10 @@
 //     ScriptRun run = host.start({"demo", "print(relu(buffer{-1, 2}))"}, {}).value();
 //     ScriptReport report = run.done.get();
 //
-// Each script is a process (runtime/process/process.hpp) with a Lua state of its own: where it waits it
-// parks, and no thread waits with it. Scripts share nothing but the device. What a script may use
-// is bounded by ScriptLimits; it reaches no file but images under the directories it was allowed.
-// docs/scripts.md describes the language.
+// Each script is a process (runtime/process/process.hpp) with its own Lua state: its waits park it
+// and block no thread. Scripts share only the device. ScriptLimits bound a script's resources; it
+// can access only images under the directories it was allowed. docs/scripts.md describes the
+// language.
 //
 // Threads:  every function may be called from any thread; observers are called from the script's
 //           process, one call at a time.
@@ -68,7 +68,7 @@ struct ScriptLimits {
   std::uint64_t buffer_bytes = std::uint64_t{4} << 30;
 };
 
-/// One kernel that a script had run. It may do the work of several calls.
+/// One kernel that a script ran. It may do the work of several calls.
 struct ScriptCommand {
   std::string kernel;                    ///< of up to four calls their names: "relu+exp"
   TensorSpec output;                     ///< of its first output
@@ -77,7 +77,8 @@ struct ScriptCommand {
   std::optional<Error> failure;
 };
 
-/// Told what a script does while it runs. Must not throw; returning late holds up the script.
+/// Receives a script's events while it runs. Its functions must not throw; the script waits for
+/// them.
 class ScriptObserver {
  public:
   virtual ~ScriptObserver() = default;
@@ -91,7 +92,7 @@ class ScriptObserver {
   virtual void on_saved(const std::filesystem::path&, const TensorSpec&) noexcept {}
 };
 
-/// What a program adds to the language for one script. Lua is compiled as C++: both functions may
+/// A program's extension of the language for one script. Lua is compiled as C++: both functions may
 /// raise (lua_glue.hpp) or throw an Error, which then is the script's.
 ///
 /// Threads: the script's process only, and never after `done` is ready.
@@ -125,7 +126,7 @@ struct ScriptOptions {
   std::shared_ptr<ScriptExtension> kernels = {};
 };
 
-/// What a script used.
+/// The resources that a script used.
 struct ScriptReport {
   std::uint64_t instructions = 0;  ///< the same each time the same script runs
   std::uint64_t peak_memory_bytes = 0;
@@ -166,7 +167,7 @@ class ScriptHost {
   /// out_of_memory (no stack), not_found (an allowed directory that is not there), forked_process.
   [[nodiscard]] Result<ScriptRun> start(ScriptSource source, ScriptOptions options);
 
-  /// Scripts that have not ended.
+  /// The number of scripts that have not ended.
   [[nodiscard]] std::size_t running() const noexcept;
 
  private:

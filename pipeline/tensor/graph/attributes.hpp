@@ -1,7 +1,7 @@
-// What an operation is told beside its inputs: axes, extents, modes.
+// The attributes of an operation, besides its inputs: axes, extents, modes.
 //
-// An immutable shared value, cheap to copy; any thread. Names and types are an operation's own; what
-// it asks for and was not given is a defect of Stoker's and throws internal.
+// An immutable shared value, cheap to copy; any thread. Names and types depend on the operation;
+// reading a missing attribute is a bug in Stoker and throws internal.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Which dtype the operands of an operation meet in: Nx's rules, which are close to NumPy's but keep a
-// float tensor's width beside an integer's.
+// The common dtype of an operation's operands, by Nx's rules: close to NumPy's, but a float tensor
+// combined with an integer tensor keeps its width.
 //
 // Pure functions; any thread. bool counts as u8.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace stoker::expr {
 
-/// A number written in the program: it bends to the tensor beside it.
+/// A number in the program; its dtype adapts to the tensor beside it.
 using Literal = std::variant<std::int64_t, std::uint64_t, double, std::complex<double>>;
 
 /// Within a class the wider one; unsigned with signed a signed one that holds both, as far as 64 bits

@@ -1,4 +1,4 @@
-// Lazy values: a graph of operations that have been asked for and not been computed.
+// Lazy values: a graph of operations that are not computed yet.
 //
 //     Value ──▶ Node: operation, attributes, inputs (Values) ──▶ …  ──▶ leaves: constants, buffers
 //
