@@ -60,7 +60,8 @@ struct Shader {
   std::vector<SpecConstant> constants = {};
   std::array<std::uint32_t, 3> local_size = {256, 1, 1};
   std::vector<ShaderVariant> variants;
-  /// GLSL before the text of a variant, for what follows from data. It is asked for when the variant is compiled.
+  /// GLSL before the text of a variant, for what follows from data. Called when the variant is
+  /// compiled.
   std::function<std::string(const ShaderVariant&)> prologue = {};
   /// Source text; empty for built-in shaders, whose file is compiled when Stoker is built.
   std::string source = {};
@@ -74,13 +75,13 @@ struct Shader {
 /// what Vulkan guarantees for push constants.
 inline constexpr std::size_t most_pushed_bytes = 128;
 
-/// The values of a shader's push fields, in the order of their declaration.
+/// The values of a shader's push fields, in declaration order.
 class PushValues {
  public:
   PushValues& u32(std::uint64_t value) { return append(static_cast<std::uint32_t>(value)); }
   PushValues& s32(std::int64_t value) { return append(static_cast<std::int32_t>(value)); }
   PushValues& f32(double value) { return append(static_cast<float>(value)); }
-  /// `count` words from `values`, the rest filled up with `rest`.
+  /// Appends `count` words: those of `values`, then `rest` for the others.
   PushValues& u32s(std::span<const std::int64_t> values, std::size_t count,
                    std::uint32_t rest = 0) {
     for (std::size_t i = 0; i < count; ++i)
@@ -146,11 +147,11 @@ struct GpuPlan {
   return linear_groups((items + local - 1) / local);
 }
 
-/// What of the device a GPU plan may depend on.
+/// The device properties that a GPU plan may depend on.
 struct GpuTraits {
   std::uint32_t subgroup_size = 32;
   std::uint32_t shared_bytes = 16384;
-  std::uint32_t compute_units = 1;  ///< a guess; 1 where unknown
+  std::uint32_t compute_units = 1;  ///< an estimate; 1 if unknown
   /// A shader that uses subgroups can exchange values within them (`subgroupShuffleXor`); a group of
   /// a multiple of subgroup_size threads then consists of full subgroups of that size.
   bool subgroup_shuffles = false;

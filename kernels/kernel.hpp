@@ -46,8 +46,8 @@ struct Kernel {
       gpu = {};
   std::vector<std::shared_ptr<const Shader>> shaders = {};
 
-  /// The CPU version of a user's kernel; built-in kernels have theirs in the CpuTable.
-  /// Never called when an output has no elements.
+  /// The CPU version of a user-defined kernel; those of built-in kernels are in the CpuTable. Never
+  /// called when an output has no elements.
   CpuPlanner cpu = {};
 
   /// Checks arity, dtype and parameters, then infers. `op` of every error is the kernel's name.
@@ -55,7 +55,7 @@ struct Kernel {
                                                       const ParamSet& params) const;
 };
 
-/// Kernels by name and alias. Filled while it is built, immutable afterwards: share it freely.
+/// Kernels by name and alias. Filled during construction, immutable afterwards: share it freely.
 class KernelRegistry {
  public:
   /// All built-in kernels. The first call builds the table; later calls return the same one, which

@@ -1,8 +1,8 @@
-// Parameters of kernels: what a caller writes (Params), what a kernel declares (ParamSpec), and the
-// checked, completed set a kernel reads (ParamSet).
+// Parameters of kernels: the values a caller passes (Params), the declaration of a kernel
+// (ParamSpec), and the checked, completed set a kernel reads (ParamSet).
 //
-// Value types; thread-safe as values are. Bad input is an Error of the caller's call:
-// invalid_parameter, naming the parameter, what was expected and what came.
+// Value types; thread-safe as values are. Bad input fails with invalid_parameter, naming the
+// parameter, the expected and the given value.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ enum class ParamType : std::uint8_t { boolean, integer, real, text, integers };
 /// A parameter's value. An integer is accepted where a real is declared, never the other way round
 /// unless the real is a whole number. Where integers are declared, one integer is a list of one.
 ///
-/// A std::variant whose copy may fail for want of memory: the copy constructor of libstdc++ 12's own ends
-/// the process then, because it destroys what was never made.
+/// A std::variant whose copy may run out of memory. With that of libstdc++ 12 the process would
+/// end, because its copy constructor then destroys an object that was never constructed.
 class ParamValue
     : public std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>> {
  public:
@@ -45,8 +45,7 @@ class ParamValue
 };
 [[nodiscard]] std::string to_string(const ParamValue& value);
 
-/// What a caller passes: names and values in any order.
-///     Params{{"radius", 3}, {"axes", {0, 1}}}
+/// A caller's parameters: names and values in any order. Params{{"radius", 3}, {"axes", {0, 1}}}
 class Params {
  public:
   /// Converts the literals people write (int, double, bool, text, list of int) to a ParamValue.
@@ -78,7 +77,7 @@ class Params {
   std::vector<Entry> entries_;
 };
 
-/// What a kernel declares about one parameter.
+/// A kernel's declaration of one parameter.
 struct ParamSpec {
   std::string name;
   ParamType type = ParamType::integer;

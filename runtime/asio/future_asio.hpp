@@ -33,8 +33,8 @@
 
 namespace stoker {
 
-/// What a wait does when it is cancelled by the handler's cancellation slot. To cancel the work is what
-/// Future::cancel() does; the wait ends at once either way.
+/// The effect of the handler's cancellation slot on a wait. cancel_work also calls
+/// Future::cancel(); the wait ends at once either way.
 enum class OnCancel : std::uint8_t { stop_waiting, cancel_work };
 
 namespace detail {

@@ -62,7 +62,7 @@ class SystemClock final : public Clock {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Time that moves only when told. Timers expire inside advance(), in order of their due times
+/// Time that moves only by advance(). Timers expire inside advance(), in order of their due times
 /// (equal times in the order they were armed); now() is the due time while each expires.
 class ManualClock final : public Clock {
  public:

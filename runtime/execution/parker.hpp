@@ -15,7 +15,7 @@ namespace stoker {
 class Clock;
 class Parker;
 
-/// What an unpark resumes. Used by contexts only.
+/// The context that an unpark resumes. Used by contexts only.
 class Resumable {
  public:
   virtual void resume() noexcept = 0;  // any thread
@@ -51,7 +51,7 @@ class BlockingContext {
 [[nodiscard]] BlockingContext* blocking_context() noexcept;
 /// Installs a context for the calling thread and returns the one before it.
 BlockingContext* set_blocking_context(BlockingContext* context) noexcept;
-/// Whether waiting here holds up a whole thread.
+/// Whether waiting here blocks a whole thread.
 [[nodiscard]] inline bool blocks_thread() noexcept { return blocking_context() == nullptr; }
 
 class Parker {
@@ -90,15 +90,15 @@ class Parker {
   Resumable* resumable_ = nullptr;
 };
 
-/// Around a wait that its context may end early, by unparking the parker: a process that is told to end
-/// does not wait for space in somebody's mailbox.
+/// Marks a wait that its context may end early, by unparking the parker: a process that is told to
+/// end stops waiting for space in a mailbox.
 class Interruptible {
  public:
   explicit Interruptible(Parker& parker) noexcept;
   ~Interruptible();
   Interruptible(const Interruptible&) = delete;
   Interruptible& operator=(const Interruptible&) = delete;
-  /// False: the context shall not begin to wait.
+  /// False: the context must not start to wait.
   [[nodiscard]] bool allowed() const noexcept { return allowed_; }
 
  private:

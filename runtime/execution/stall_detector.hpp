@@ -1,10 +1,10 @@
-// Finds work that hogs a thread: a handler that blocks or computes for long starves whatever waits for
-// its thread, and nothing but its author can mend it. The watch says who it is while it happens.
+// Finds work that hogs a thread: a handler that blocks or computes for long starves others that
+// wait for its thread, and only its author can fix it. The detector names it while it runs.
 //
-// Each thread notes in a slot of its own what it begins and ends; the clock's thread looks at the slots
-// now and then, because the executor's own may all be hogged. Noting costs a few stores.
+// Each thread notes in its own slot what it starts and ends; the clock's thread inspects the slots
+// periodically, because all of the executor's threads may be hogged. Noting costs a few stores.
 //
-// Threads: any. Lifetime: belongs to an executor and ends with it; the clock outlives both.
+// Threads: any. Lifetime: belongs to an executor and ends with it; the clock must outlive both.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@
 
 namespace stoker {
 
-/// Work that has had its thread for longer than the limit.
+/// Work that has held its thread for longer than the limit.
 struct StalledThread {
   std::string who;
   std::chrono::nanoseconds at_least{};
@@ -32,7 +32,7 @@ struct StalledThread {
 
 class StallDetector final : private TimerNode {
  public:
-  /// Called on the clock's thread. What it throws is logged. It may call stop(), not start().
+  /// Called on the clock's thread. Exceptions are logged. It may call stop(), but not start().
   using Report = std::function<void(const StalledThread&)>;
 
   /// What one thread does.
@@ -64,7 +64,7 @@ class StallDetector final : private TimerNode {
   /// Looks every half `limit` and reports each piece of work once that has run for the limit. A later
   /// start() replaces the first.
   void start(Clock& clock, std::chrono::nanoseconds limit, Report report);
-  /// No report runs any more when it returns, but for the one that calls it.
+  /// When it returns, no report is running, except one that called it.
   void stop() noexcept;
   /// The calling thread's slot. Null unless it watches.
   [[nodiscard]] Slot* here();

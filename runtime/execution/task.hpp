@@ -16,7 +16,7 @@ class Task {
   virtual void drop() noexcept {}
 
   Task* next = nullptr;  ///< used by the queue that holds the task
-  /// It is short and waits for nobody, so that what it defers may wait for its end.
+  /// Set if the task is short and never waits, so that tasks it defers may wait for its end.
   bool brief = false;
 
  protected:

@@ -1,4 +1,4 @@
-// Our own executor: a fixed number of threads that share one queue.
+// Stoker's own executor: a fixed number of threads that share one queue.
 //
 // Threads:  named "stoker/<n>"; they sleep while there is nothing to do and never spin.
 // Order:    first in, first out, but for one task that a thread's task defers: that runs next on the
@@ -24,7 +24,7 @@ struct ThreadPoolOptions {
 
 class ThreadPool final : public Executor {
  public:
-  /// `clock` outlives the pool.
+  /// `clock` must outlive the pool.
   explicit ThreadPool(Clock& clock, ThreadPoolOptions options = {});
   ~ThreadPool() override;
 

@@ -14,7 +14,8 @@
 
 namespace stoker {
 
-/// What a clock wakes. Owned by whoever arms it, and alive until it has expired or was disarmed.
+/// A timer that a clock expires. Owned by the code that arms it; must live until it has expired or
+/// was disarmed.
 class TimerNode {
  public:
   /// Called on the clock's thread; must be tiny (post, unpark) and may arm and disarm nodes.

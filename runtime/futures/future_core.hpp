@@ -31,7 +31,7 @@ namespace detail {
 [[nodiscard]] Error forked_while_waiting() noexcept;
 }  // namespace detail
 
-/// Told once that a future is ready. Alive until woken or removed.
+/// Notified once that a future is ready. Must live until woken or removed.
 class Waiter {
  public:
   /// May be called from any thread, and may destroy the waiter. Post or unpark; nothing else.
@@ -73,7 +73,7 @@ class FutureCore {
   /// Asks the producer to stop. Does nothing unless the producer says otherwise.
   virtual void cancel() noexcept {}
 
-  /// Notes that somebody looks at the outcome, so that a failure need not be logged.
+  /// Marks the outcome as observed, so that a failure is not logged.
   void observe() const noexcept {
     if (!observed_.load(std::memory_order_relaxed))
       observed_.store(true, std::memory_order_relaxed);

@@ -3,11 +3,11 @@
 // Messages are short sentences followed by key=value fields; values with spaces are quoted:
 //     device lost device=vulkan:0 reason="kernel ran past its deadline"
 // The level comes from STOKER_LOG (trace debug info warn error critical off; default warn), read
-// when the logger is first used. The logger is never destroyed, so that anything may log while the
-// process exits, and it is free in a child of fork().
+// when the logger is first used. The logger is never destroyed, so code may log while the process
+// exits. It is usable in a child of fork().
 //
-// What goes wrong a million times fills no disk: of warnings and errors with the same message 100 are
-// written at once and then one a second, which says how many were left out (left_out=1234).
+// Repeated failures do not fill the disk: of warnings and errors with the same message, 100 are
+// written at once, then one each second, with the number of suppressed lines (left_out=1234).
 //
 // Threads: every function may be called from any thread; none throws.
 #pragma once
@@ -43,7 +43,8 @@ void log_info(std::string_view message, LogFields fields = {}) noexcept;
 void log_warn(std::string_view message, LogFields fields = {}) noexcept;
 void log_error(std::string_view message, LogFields fields = {}) noexcept;
 
-/// With the field `error`, for functions that must not throw: no memory is no line.
+/// Logs with the field `error`, for functions that must not throw; without memory the line is
+/// dropped.
 void log_failure(LogLevel level, std::string_view message, const std::exception& error) noexcept;
 
 /// Whether messages of this level are written: ask before building costly fields.
@@ -51,16 +52,16 @@ void log_failure(LogLevel level, std::string_view message, const std::exception&
 void set_log_level(LogLevel level) noexcept;
 [[nodiscard]] LogLevel log_level() noexcept;
 
-/// Which lines of a kind are written: a hundred at once, and one more for each second that passes.
+/// Rate limit for each kind of line: a hundred at once, and one more for each second that passes.
 /// Threads: one at a time.
 class LineLimit {
  public:
   using time_point = std::chrono::steady_clock::time_point;
   static constexpr std::uint64_t burst = 100;
-  /// How many kinds are told apart; beyond that the one that was silent longest is forgotten.
+  /// How many kinds are tracked; beyond that, the one silent for longest is forgotten.
   static constexpr std::size_t most_kinds = 256;
 
-  /// Empty: this line is left out. Else how many were, since the last one that was written.
+  /// nullopt: suppress this line. Else the number of lines suppressed since the last one written.
   [[nodiscard]] std::optional<std::uint64_t> admit(std::string_view kind, time_point now);
   void forget() { kinds_.clear(); }
 

@@ -22,7 +22,7 @@
 
 namespace stoker {
 
-/// Rises only.
+/// A counter; it only rises.
 class Counter {
  public:
   void add(std::uint64_t amount = 1) noexcept {
@@ -36,7 +36,7 @@ class Counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
-/// Goes up and down.
+/// A gauge; it rises and falls.
 class Gauge {
  public:
   void set(std::int64_t value) noexcept { value_.store(value, std::memory_order_relaxed); }
@@ -55,13 +55,13 @@ struct HistogramSnapshot {
   std::uint64_t sum = 0;
   /// buckets[0] counts zeros, buckets[k] values in [2^(k-1), 2^k).
   std::array<std::uint64_t, bucket_count> buckets{};
-  /// The value below which a share `q` (0 to 1) lies, interpolated within its bucket: off by less
-  /// than a factor of two. 0 without values.
+  /// The quantile `q` (0 to 1), interpolated within its bucket: off by less than a factor of two. 0
+  /// without values.
   [[nodiscard]] double quantile(double q) const noexcept;
   [[nodiscard]] double mean() const noexcept;
 };
 
-/// Whole numbers (nanoseconds, bytes) in buckets of powers of two.
+/// A histogram of integers (nanoseconds, bytes) in power-of-two buckets.
 class Histogram {
  public:
   void record(std::uint64_t value) noexcept {
@@ -76,7 +76,7 @@ class Histogram {
   std::atomic<std::uint64_t> sum_{0};
 };
 
-/// Pairs that tell apart metrics of one name, for example {{"device", "cpu"}}.
+/// Labels that distinguish metrics of one name, for example {{"device", "cpu"}}.
 using MetricLabels = std::vector<std::pair<std::string, std::string>>;
 
 struct MetricInfo {
@@ -108,7 +108,7 @@ class MetricRegistry {
   MetricRegistry();
   ~MetricRegistry();
 
-  /// The metric of this name and these labels; made if there is none.
+  /// The metric with this name and these labels; created if needed.
   [[nodiscard]] Counter& counter(std::string_view name, std::string_view help = {},
                                  MetricLabels labels = {});
   [[nodiscard]] Gauge& gauge(std::string_view name, std::string_view help = {},

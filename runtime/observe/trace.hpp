@@ -45,13 +45,13 @@ class TraceRecorder {
   /// there is none.
   [[nodiscard]] TrackId track(std::string_view group, std::string_view name);
 
-  /// Something that took from `begin_ns` to `end_ns`.
+  /// Records a span from `begin_ns` to `end_ns`.
   void span(TrackId track, std::string_view name, std::uint64_t begin_ns, std::uint64_t end_ns,
             TraceArgs args = {}) noexcept;
-  /// Something that happened at one moment.
+  /// Records an event at one moment.
   void instant(TrackId track, std::string_view name, std::uint64_t at_ns,
                TraceArgs args = {}) noexcept;
-  /// A value over time, drawn as a graph.
+  /// Records a value over time, drawn as a graph.
   void counter(TrackId track, std::string_view name, std::uint64_t at_ns, double value) noexcept;
 
   [[nodiscard]] static std::uint64_t now_ns() noexcept {

@@ -1,8 +1,9 @@
-// A scope that holds for whoever runs in it: a process takes its scopes along to whichever thread it
-// wakes on, and others that run on its thread meanwhile do not see them; a plain thread has its own.
+// A scope bound to the context that runs in it: a process keeps its scopes on whichever thread it
+// wakes, and other processes on that thread do not see them. A plain thread has its own scopes.
 //
-// Threads: made and destroyed by the same process or plain thread; read by it only. Fibers of another
-// library share the scopes of their thread, and so do coroutines: hold none across their waits.
+// Threads: made and destroyed by the same process or plain thread; read by it only. Fibers of other
+// libraries and coroutines share the scopes of their thread: do not hold a scope across their
+// waits.
 #pragma once
 
 namespace stoker {
@@ -16,7 +17,7 @@ class ContextScope {
   /// `kind` names the class of scope: the address of something static.
   explicit ContextScope(const void* kind) noexcept;
   ~ContextScope();
-  /// The innermost of a kind, where the calling code runs; null if there is none.
+  /// The innermost scope of a kind in the calling context; null if there is none.
   [[nodiscard]] static const ContextScope* innermost(const void* kind) noexcept;
   /// The next one of the same kind around this; null if there is none.
   [[nodiscard]] const ContextScope* outer() const noexcept;

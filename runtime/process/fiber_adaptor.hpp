@@ -1,6 +1,6 @@
-// For callers who live in Boost.Fiber: while a FiberAdaptor exists on a thread, everything in
-// Stoker that waits on that thread (Future::wait, Timeline::wait, a full mailbox) parks the calling
-// boost::fibers::fiber, and its other fibers go on. Link Stoker::fiber to use it.
+// For callers that run in Boost.Fiber: while a FiberAdaptor exists on a thread, all waits of Stoker
+// on that thread (Future::wait, Timeline::wait, a full mailbox) park the calling
+// boost::fibers::fiber, and the thread's other fibers continue. Link Stoker::fiber to use it.
 //
 // Threads: install one per thread that runs fibers, and destroy it on the same thread. Fibers wake
 //          on the thread they parked on, unless their own scheduler shares work.

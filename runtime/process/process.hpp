@@ -1,16 +1,16 @@
-// A process: a callable with its own stack (Boost.Context) that an executor runs. Where it waits
-// (a future, a mailbox, a timeline) it is parked and the thread goes on with other work.
+// A process: a callable with its own stack (Boost.Context) that an executor runs. While it waits
+// (for a future, a mailbox, a timeline) it is parked, and the thread does other work.
 //
 // Threads:   a process is resumed by a post to its executor and may wake on another thread of it.
 //            Never keep the address of a thread-local (errno included) across a wait: compilers
 //            cache it. Exceptions being handled travel with the process.
 // Stack:     `stack_bytes` of it, with a guard page below: an overflow is a segmentation fault, not
 //            a corrupted heap. Stacks of the default size are pooled by the executor.
-// Lifetime:  a process keeps an executor that a std::shared_ptr holds until it ends. It must end before
-//            any other executor goes; whoever owns that closes what its processes wait for. A process
-//            that was parked when a host destroyed its event loop never runs again: its future fails
-//            with `closed`, its stack is leaked on purpose (what it refers to may be gone), and that
-//            is logged.
+// Lifetime: a process keeps an executor that a std::shared_ptr holds until it ends. It must end
+//            before any other executor is destroyed; that executor's owner must close what its
+//            processes wait for. A process that was parked when a host destroyed its event loop
+//            never runs again: its future fails with `closed`, its stack is leaked on purpose (what
+//            it refers to may be gone), and that is logged.
 // Errors:    an exception that leaves the callable becomes the Error of the future.
 #pragma once
 
@@ -36,7 +36,7 @@ struct ProcessOptions {
   std::string name = {};                          ///< for logs and traces
 };
 
-/// Where a process goes on whenever it can. Outlives the process.
+/// Schedules a process whenever it can continue. Must outlive the process.
 class ProcessScheduler {
  public:
   /// Runs the task soon, exactly once (or drops it); never inside this call. Any thread.
@@ -48,15 +48,15 @@ class ProcessScheduler {
   ~ProcessScheduler() = default;
 };
 
-/// What runs on the stack. Implemented by Process::spawn.
+/// The function that runs on the stack. Implemented by Process::spawn.
 class ProcessBody {
  public:
   virtual ~ProcessBody() = default;
   /// On the stack of the process.
   virtual void run() noexcept = 0;
-  /// After run(), when stack and executor are no longer in use: tells whoever waits for the end.
+  /// Called after run(), when stack and executor are no longer in use: completes the future.
   virtual void ended() noexcept = 0;
-  /// Instead of ended(), when the process can never run again.
+  /// Called instead of ended() if the process can never run again.
   virtual void lost() noexcept = 0;
 };
 

@@ -2,9 +2,10 @@
 // small while idle. Intrusive and lock-free: senders push on an atomic stack, the reader takes the
 // whole stack and turns it round.
 //
-// System envelopes (exits, links, timers) overtake normal ones and are never refused for want of
-// space, so a full actor can still be stopped. Kept envelopes (word of an end, continuations, a stop)
-// keep their place among the normal ones, but take no space, and are neither refused nor dropped.
+// System envelopes (exits, links, timers) overtake normal ones and are never refused for lack of
+// space, so an actor with a full mailbox can still be stopped. Kept envelopes (down messages,
+// continuations, a stop) keep their place among the normal ones, but take no space and are neither
+// refused nor dropped.
 //
 // Ownership: an envelope accepted by push() belongs to the mailbox until pop() or close() hands it
 //            out; one that was refused still belongs to the sender. The destructor deletes the
@@ -34,7 +35,7 @@ struct Envelope {
   bool system = false;
   bool kept = false;  ///< set by push_over() and append()
 
-  /// Whether it takes one of the mailbox's places.
+  /// Whether it counts towards the capacity.
   [[nodiscard]] bool takes_space() const noexcept { return !system && !kept; }
 };
 
@@ -55,8 +56,8 @@ enum class OverflowRule : std::uint8_t {
   drop_oldest,  ///< it is accepted, and the reader discards the oldest: push_dropping(), trim()
 };
 
-/// Told once that there may be space (or that the mailbox has closed). Alive until then, or until
-/// removed; push again, and wait again if another sender was faster.
+/// Notified once that there may be space (or that the mailbox has closed). Must live until then, or
+/// until removed. Push again afterwards, and wait again if another sender was faster.
 class SpaceWaiter {
  public:
   virtual void space() noexcept = 0;  // any thread; must be tiny
@@ -84,16 +85,16 @@ class Mailbox {
 
   // Any thread:
   [[nodiscard]] PushResult push(Envelope* envelope) noexcept;
-  /// Makes an idle reader the caller's without sending anything: true means that the caller now
-  /// reads and must go on as after `wake`.
+  /// Claims an idle reader without sending anything. True: the caller must continue as after
+  /// `wake`.
   [[nodiscard]] bool claim() noexcept;
-  /// Accepts whatever the capacity, for what may not be lost: it is kept.
+  /// Accepts an envelope regardless of the capacity, as a kept one.
   [[nodiscard]] PushResult push_over(Envelope* envelope) noexcept;
   /// Accepts beyond the capacity, for drop_oldest: the reader calls trim() before it pops. While it
   /// does not pop, nobody can drop: at twice the capacity the mailbox is full.
   [[nodiscard]] PushResult push_dropping(Envelope* envelope) noexcept;
   /// Parks the current context while the mailbox is full. `full` means that the deadline passed, or
-  /// that the context shall not wait any longer (BlockingContext::interruptible).
+  /// that the context must stop waiting (BlockingContext::interruptible).
   [[nodiscard]] PushResult push_parking(Envelope* envelope,
                                         std::chrono::steady_clock::time_point deadline =
                                             std::chrono::steady_clock::time_point::max());
@@ -112,35 +113,35 @@ class Mailbox {
   // The reader:
   /// The next envelope, system ones first, or null.
   [[nodiscard]] Envelope* pop() noexcept;
-  /// Queues a normal envelope behind all that have come in, whatever the capacity: it is kept.
+  /// Queues a normal envelope behind all others, regardless of the capacity, as a kept one.
   void append(Envelope* envelope) noexcept;
-  /// Takes out the normal envelopes that have come in and that `wanted` picks, as a chain.
+  /// Removes the normal envelopes that `wanted` accepts, as a chain.
   template <class Wanted> [[nodiscard]] Envelope* take_if(Wanted&& wanted);
-  /// Goes idle. False if something has come in since the last pop(): go on popping.
+  /// Goes idle. False if an envelope arrived since the last pop(): continue popping.
   [[nodiscard]] bool try_block() noexcept;
 
-  // A reader that picks (selective receive) uses these instead of pop() and try_block():
+  // A selective reader uses these instead of pop() and try_block():
   /// The next system envelope, or null.
   [[nodiscard]] Envelope* pop_system() noexcept;
   /// Takes out the first normal envelope that `wanted` picks. Each is shown once, until rescan();
   /// null: all have been shown.
   template <class Wanted> [[nodiscard]] Envelope* take_first(Wanted&& wanted);
-  /// Has take_first() look at all that wait again.
+  /// Lets take_first() see all waiting envelopes again.
   void rescan() noexcept { shown_ = nullptr; }
-  /// Whether pop_system() would hand out something.
+  /// Whether a system envelope waits.
   [[nodiscard]] bool has_system() noexcept {
     drain();
     return system_.head != nullptr;
   }
-  /// Whether take_first() would look at something.
+  /// Whether take_first() would see an envelope.
   [[nodiscard]] bool has_unseen() noexcept;
-  /// Shows all that wait, system ones first, and leaves them.
+  /// Shows all waiting envelopes, system ones first, without removing them.
   template <class F> void for_each(F&& show) {
     drain();
     for (const Envelope* one = system_.head; one != nullptr; one = one->next) show(*one);
     for (const Envelope* one = normal_.head; one != nullptr; one = one->next) show(*one);
   }
-  /// Goes idle with what was shown and not picked. False if something has come in.
+  /// Goes idle, keeping envelopes that were shown and not taken. False if a new one arrived.
   [[nodiscard]] bool try_block_keeping() noexcept;
 
   /// Hands out the oldest envelopes beyond the capacity as a chain, for drop_oldest: the caller
