@@ -1,9 +1,9 @@
-// What a text may ask of the compiler that comes from somebody else than the program.
+// Bounds for GLSL that does not come from the program itself, such as a script's.
 //
-// glslang calls itself for each link of an expression, and macros and calls make much of a short text: one that is
-// made for it ends the process by its stack, or fills its memory. Here is what can be said before: how many tokens
-// the macros make of a text, and how many calls and loops there are once SPIRV-Tools has put functions in the places
-// of their calls. A text within these bounds may still take the compiler, and a driver, long.
+// glslang recurses for each link of an expression, and macros and calls expand: a short text made for it overflows
+// the stack or fills the memory. These checks run before: the number of tokens after macros are replaced, and the
+// number of calls and loops after functions are inlined. A text within the bounds may still take the compiler, and
+// a driver, long.
 //
 // Threads: any.
 #pragma once
@@ -16,19 +16,20 @@
 
 namespace stoker::glsl {
 
-/// Of a text, in tokens, once its macros have been put in their places; also its longest in bytes.
+/// Tokens of a text after its macros are replaced; also its largest size in bytes.
 inline constexpr std::size_t most_tokens = std::size_t{64} << 10;
-/// Of a module, once its functions have been put in their places.
+/// Of a module, after its functions are inlined.
 inline constexpr std::size_t most_calls = 4096;
 inline constexpr std::size_t most_loops = 128;
 /// Of accessors (x(i), see kernels/preamble.hpp) within the arguments of others.
 inline constexpr std::size_t most_nested_accessors = 8;
 
-/// compile_failed, with details as of compile(): the body has a macro with arguments, one with `##`, one that names
-/// itself, one with a parenthesis too many, or a `\` in quotes. limit_exceeded with `limit`: it is too long, or nests too deep.
+/// Errors: compile_failed, with the details of compile(), if the body has a macro with arguments, with `##`, with its
+/// own name or with unequal parentheses, or a `\` in quotes; limit_exceeded, with `limit`, if the text is too long
+/// after its macros are replaced, or nests accessors too deep.
 [[nodiscard]] Result<void> check_text(const Source& source);
 
-/// limit_exceeded with `limit`: a module has more calls or loops.
+/// Errors: limit_exceeded, with `limit`, if a module has more calls or loops.
 [[nodiscard]] Result<void> check_module(const Source& source, std::span<const std::uint32_t> words);
 
 }  // namespace stoker::glsl
