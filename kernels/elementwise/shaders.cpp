@@ -15,7 +15,7 @@ constexpr std::size_t quads_per_thread = 4;
 /// `R apply(T a, T b)`, the function `operation` of those that the dtype has; one operand is `a`.
 std::string apply_text(const Group& group, DType dtype) {
   const std::string operands[] = {"a", "b"};
-  std::string texts = "#define STOKER_PRECISE precise\n";
+  std::string texts{scalar::series_definitions};
   std::string body;
   for (std::size_t i = 0; i < group.size(); ++i) {
     if (!on_gpus(*group[i], dtype)) continue;

@@ -23,7 +23,7 @@ const char* narrowing(DType dtype) noexcept {
   }
 }
 
-constexpr const char* prelude = R"(#define STOKER_PRECISE precise
+constexpr std::string_view quotient_text = R"(
 // i / extent for i below 2^31, by the multiplier of multiplier_for().
 uint fused_quotient(uint i, uint extent, uint multiplier) {
   uint high, low;
@@ -31,6 +31,8 @@ uint fused_quotient(uint i, uint extent, uint multiplier) {
   return (high + i) >> uint(findMSB(extent - 1u) + 1);
 }
 )";
+
+std::string prelude() { return std::string{scalar::series_definitions}.append(quotient_text); }
 
 /// For the least s with extent <= 2^s: 2^32 (2^s - extent) / extent, the next number above. Granlund and
 /// Montgomery, Division by Invariant Integers using Multiplication, PLDI 1994, figure 4.1.
@@ -55,7 +57,7 @@ class Writer {
   Result<FusedShader> run_stores(std::size_t given) {
     given_ = given;
     STOKER_TRY(declare());
-    text_ = prelude;
+    text_ = prelude();
     STOKER_TRY(write_compute());
     const GlslNames names = names_of(dtypes_[given]);
     text_ += std::string{"void fused_store(uint i, "} + names.scalar + " given) {\n";
@@ -74,7 +76,7 @@ class Writer {
   Result<FusedShader> run_values() {
     stores_ = false;
     STOKER_TRY(declare());
-    text_ = prelude;
+    text_ = prelude();
     STOKER_TRY(write_compute());
     const GlslNames names = names_of(dtypes_[program_.outputs[0]]);
     text_ += std::string{names.scalar} + " fused_value(uint i) {\n";
@@ -91,7 +93,7 @@ class Writer {
 
   Result<FusedShader> run() {
     STOKER_TRY(declare());
-    text_ = prelude;
+    text_ = prelude();
     STOKER_TRY(write_compute());
     text_ += "void main() {\n  uint i = stoker_index()" +
              std::string{result_.unit == 4 ? " * 4u" : ""} + ";\n  if (i >= n) return;\n";

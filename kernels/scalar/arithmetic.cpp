@@ -132,8 +132,12 @@ constexpr ScalarFunction functions[] = {
     {.name = "relu",
      .summary = "max(a, 0); NaN stays NaN",
      .closed = true,
-     .glsl = [](DType, DType) { return ScalarGlsl{"($0 < $T(0) ? $T(0) : $0)"}; },
-     .reference = [](const double* x, DType) { return x[0] < 0 ? 0 : x[0]; }},
+     .glsl =
+         [](DType operand, DType) {
+           return ScalarGlsl{is_float(operand) ? "($0 > $T(0) || isnan($0) ? $0 : $T(0))"
+                                               : "($0 > $T(0) ? $0 : $T(0))"};
+         },
+     .reference = [](const double* x, DType) { return x[0] > 0 || x[0] != x[0] ? x[0] : 0; }},
     {.name = "negate",
      .summary = "-a; integers wrap",
      .closed = true,

@@ -74,7 +74,7 @@ struct Min {
 };
 // NOLINTEND(misc-redundant-expression)
 struct Relu {
-  template <class C> static C apply(C a) noexcept { return a < C{0} ? C{0} : a; }
+  template <class C> static C apply(C a) noexcept { return Max::apply(a, C{0}); }
 };
 struct Negate {
   template <class C> static C apply(C a) noexcept {

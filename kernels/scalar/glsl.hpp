@@ -11,6 +11,11 @@
 
 namespace stoker::kernels::scalar {
 
+/// What the texts of ScalarFunction need before them in GLSL; series.hpp has the same for C++.
+inline constexpr std::string_view series_definitions =
+    "#define STOKER_PRECISE precise\n"
+    "#define STOKER_SELECTS_LOSE_NAN true\n";
+
 struct GlslNames {
   const char* scalar;
   const char* four;

@@ -22,6 +22,7 @@ inline float roundEven(float x) noexcept { return (x + 12582912.0F) - 12582912.0
 // The texts serve two languages, so only the preprocessor can take them in. A contracted product in
 // C++ is more precise, never less; `precise` is for GLSL.
 #define STOKER_PRECISE
+#define STOKER_SELECTS_LOSE_NAN false
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #define STOKER_SERIES(...) __VA_ARGS__
@@ -37,5 +38,6 @@ namespace {
 #pragma GCC diagnostic pop
 #undef STOKER_SERIES
 #undef STOKER_PRECISE
+#undef STOKER_SELECTS_LOSE_NAN
 
 }  // namespace stoker::kernels::scalar::STOKER_ISA::series
