@@ -62,7 +62,8 @@ class Command {
   [[nodiscard]] std::uint32_t steps_done() const noexcept;
   [[nodiscard]] std::uint32_t steps() const noexcept;
   /// The status of one step, by its position in the order of execution. Where steps may overlap,
-  /// only their number is known: with n done, the first n are reported as completed.
+  /// only their number is known: with n done, the first n are reported as completed. Requires
+  /// step < steps().
   [[nodiscard]] CommandStatus step_status(std::uint32_t step) const noexcept;
 
   /// Time on the device if the system's trace was enabled, else zero.

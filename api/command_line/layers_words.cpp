@@ -9,10 +9,10 @@ void add_layers_words(CLI::App& verb, LayersWords& words) {
   verb.footer(
       "\nExamples:\n  stoker layers\n  stoker layers conv\n  stoker layers adam\n  stoker layers "
       "--json");
-  verb.add_option("NAME", words.name,
-                  "A layer, activation, initializer, loss, metric, optimizer …");
+  auto* name = verb.add_option("NAME", words.name,
+                               "A layer, activation, initializer, loss, metric, optimizer …");
   verb.add_flag("--json", words.json, "Summaries and options, as JSON");
-  verb.add_flag("--markdown", words.page, "All of them as a page of Markdown");
+  verb.add_flag("--markdown", words.page, "All of them as a page of Markdown")->excludes(name);
 }
 
 void describe_layers(CLI::App& verb) {

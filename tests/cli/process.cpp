@@ -54,8 +54,16 @@ CommandProcess::CommandProcess(const std::vector<std::string>& arguments,
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
+  // Whoever runs the tests may ignore SIGINT, as shells do for what they start in the background.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t all;
+  sigfillset(&all);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   const int failure =
-      posix_spawn(&process_, words[0].c_str(), &actions, nullptr, pointers.data(), environ);
+      posix_spawn(&process_, words[0].c_str(), &actions, &attributes, pointers.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(in[0]);
   close(out[1]);

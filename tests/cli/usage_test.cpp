@@ -53,6 +53,11 @@ TEST_F(Usage, the_largest_limits_and_those_in_usual_spelling_are_taken) {
   EXPECT_EQ(on_cpu({"run", "-e", "x = 1", "--memory", "010", "--time-limit", "5"}).exit_code, 0);
 }
 
+TEST_F(Usage, a_page_of_all_is_not_one_of_them) {
+  EXPECT_EQ(stoker_command({"kernels", "add", "--markdown"}).exit_code, 2);
+  EXPECT_EQ(stoker_command({"layers", "dense", "--markdown"}).exit_code, 2);
+}
+
 TEST_F(Usage, a_misspelt_verb_is_told_with_the_one_that_was_meant) {
   EXPECT_TRUE(contains(stoker_command({"kernel"}).err, "did you mean 'kernels'?"));
   EXPECT_TRUE(contains(stoker_command({"trian", "x.lua"}).err, "did you mean 'train'?"));

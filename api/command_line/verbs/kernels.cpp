@@ -115,10 +115,10 @@ void add_kernels(CLI::App& app, Choice& choice) {
   verb->footer(
       "\nExamples:\n  stoker kernels\n  stoker kernels gaussian_blur\n  stoker kernels --json");
   auto name = std::make_shared<std::string>();
-  verb->add_option("NAME", *name, "A kernel's name or alias");
+  auto* one = verb->add_option("NAME", *name, "A kernel's name or alias");
   verb->add_flag("--json", choice.json, "Parameters, dtypes and devices, as JSON");
   auto is_page = std::make_shared<bool>(false);
-  verb->add_flag("--markdown", *is_page, "All kernels as a page of Markdown");
+  verb->add_flag("--markdown", *is_page, "All kernels as a page of Markdown")->excludes(one);
   verb->callback([&choice, name, is_page] {
     choice.run = [&choice, name, is_page] {
       return *is_page ? print_page() : show(*name, choice.json);
