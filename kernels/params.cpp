@@ -125,15 +125,7 @@ Result<void> check_names(std::string_view op, std::span<const ParamSpec> schema,
   return {};
 }
 
-/// Reals are compared and hashed by their bits: 0.0 and -0.0 fill a buffer differently, and a NaN
-/// equals itself.
-bool same(const ParamValue& a, const ParamValue& b) noexcept {
-  const auto* x = std::get_if<double>(&a);
-  const auto* y = std::get_if<double>(&b);
-  if (x && y) return std::bit_cast<std::uint64_t>(*x) == std::bit_cast<std::uint64_t>(*y);
-  return a == b;
-}
-
+/// Reals by their bits, as same_value().
 std::size_t hash_value(const ParamValue& value) {
   return std::visit(
       [](const auto& v) {
@@ -181,6 +173,13 @@ std::string to_string(const ParamValue& value) {
   return std::visit(Writer{}, value);
 }
 
+bool same_value(const ParamValue& a, const ParamValue& b) noexcept {
+  const auto* x = std::get_if<double>(&a);
+  const auto* y = std::get_if<double>(&b);
+  if (x && y) return std::bit_cast<std::uint64_t>(*x) == std::bit_cast<std::uint64_t>(*y);
+  return a == b;
+}
+
 void Params::set(std::string_view name, ParamValue value) {
   const auto found = std::ranges::find(entries_, name, &Entry::name);
   if (found == entries_.end())
@@ -210,8 +209,8 @@ Result<ParamSet> ParamSet::resolve(std::string_view op, std::span<const ParamSpe
     const ParamValue& chosen = value ? *value : *spec.fallback;
     std::optional<ParamValue> converted = convert(chosen, spec.type);
     // A default may lie outside the range, to mean "not given"; passing it says the same.
-    if (!converted ||
-        (!(spec.fallback && same(*converted, *spec.fallback)) && !acceptable(spec, *converted)))
+    if (!converted || (!(spec.fallback && same_value(*converted, *spec.fallback)) &&
+                       !acceptable(spec, *converted)))
       return bad_value(op, spec, chosen);
     set.hash_ = set.hash_ * 1000003 + hash_value(*converted);
     values.push_back(std::move(*converted));
@@ -255,7 +254,7 @@ const std::vector<std::int64_t>& ParamSet::integers(std::string_view name) const
 }
 
 bool operator==(const ParamSet& a, const ParamSet& b) noexcept {
-  return a.hash_ == b.hash_ && std::ranges::equal(a.values(), b.values(), same);
+  return a.hash_ == b.hash_ && std::ranges::equal(a.values(), b.values(), same_value);
 }
 
 const ParamValue& ParamSet::at(std::string_view name) const {

@@ -44,6 +44,8 @@ class ParamValue
   [[nodiscard]] const variant& base() const noexcept { return *this; }
 };
 [[nodiscard]] std::string to_string(const ParamValue& value);
+/// Compares reals by their bits: 0.0 and -0.0 fill a buffer differently, and a NaN equals itself.
+[[nodiscard]] bool same_value(const ParamValue& a, const ParamValue& b) noexcept;
 
 /// A caller's parameters: names and values in any order. Params{{"radius", 3}, {"axes", {0, 1}}}
 class Params {

@@ -55,7 +55,7 @@ Tensor nearest(const Tensor& x, std::int64_t axis, std::int64_t n, std::int64_t 
 
 }  // namespace
 
-Words<Resampling> resampling_words() {
+OptionWords<Resampling, 5> resampling_words() {
   return one_of<Resampling>({{"nearest", Resampling::nearest},
                              {"bilinear", Resampling::bilinear},
                              {"bicubic", Resampling::bicubic},

@@ -26,7 +26,7 @@
 namespace stoker::nn {
 
 enum class Resampling : std::uint8_t { nearest, bilinear, bicubic, lanczos3, lanczos5 };
-[[nodiscard]] Words<Resampling> resampling_words();
+[[nodiscard]] OptionWords<Resampling, 5> resampling_words();
 
 struct ResampleOptions {
   Resampling method = Resampling::nearest;

@@ -41,7 +41,7 @@ class Layer {
   /// If the name is empty, the network makes one from the kind: "dense_0".
   template <LayerOptions O>
   explicit Layer(const O& kind)
-      : Layer{Named{O::kind, nn::options::given(kind)}, std::string{kind.name}} {}
+      : Layer{Named{O::kind, stoker::options::given(kind)}, std::string{kind.name}} {}
   /// From text, as in scripts and files: "dense(units=16)".
   explicit Layer(const Named& kind, std::string name = {});
   /// A layer with a definition of its own and default options. A network with it cannot be saved:

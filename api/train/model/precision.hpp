@@ -59,7 +59,7 @@ struct Mixed {
   DType output = DType::f32;
   std::string except = "batch_norm layer_norm group_norm instance_norm rms_norm";
 };
-[[nodiscard]] inline Words<DType> float_words() {
+[[nodiscard]] constexpr OptionWords<DType, 4> float_words() {
   return one_of<DType>(
       {{"f16", DType::f16}, {"bf16", DType::bf16}, {"f32", DType::f32}, {"f64", DType::f64}});
 }
