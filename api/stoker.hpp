@@ -17,6 +17,7 @@
 #include "stoker/api/kernel.hpp"
 #include "stoker/api/pipeline.hpp"
 #include "stoker/api/system.hpp"
+#include "stoker/kernels/builtin_kernels.hpp"
 #include "stoker/runtime/execution/clock.hpp"
 #include "stoker/runtime/execution/executor.hpp"
 #include "stoker/runtime/futures/cancel.hpp"

@@ -55,6 +55,8 @@ foreach(header ${public_headers})
 endforeach()
 install(FILES "${STOKER_GENERATED_DIR}/stoker/api/nn/layers.hpp"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/stoker/api/nn")
+install(FILES "${STOKER_GENERATED_DIR}/stoker/kernels/builtin_kernels.hpp"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/stoker/kernels")
 
 configure_package_config_file(cmake/StokerConfig.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/StokerConfig.cmake"
                               INSTALL_DESTINATION "${config_dir}")

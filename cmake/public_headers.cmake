@@ -1,7 +1,8 @@
-# The public headers: the entry points, which are the headers that lie directly in api/ and those of layers, and
-# what they include.
+# The public headers: the entry points, which are the headers that lie directly in api/, those of layers and the
+# options of kernels, and what they include.
 # Only these are installed. cmake/public_headers.txt lists them, so that a change of the public surface shows in
-# a change of that list, and a test compares the two. To write it again:
+# a change of that list, and a test compares the two. The options of kernels stand in it as one pattern: whoever
+# adds a kernel edits no list. To write it again:
 #
 #   cmake -DSOURCE=. -DLIST=cmake/public_headers.txt -P cmake/public_headers.cmake
 
@@ -9,7 +10,8 @@ cmake_policy(VERSION 3.25)
 
 # stoker_public_headers(OUT): paths from the root, sorted.
 function(stoker_public_headers source out)
-  file(GLOB waiting RELATIVE "${source}" "${source}/api/*.hpp" "${source}/api/nn/layers/*.hpp")
+  file(GLOB waiting RELATIVE "${source}" "${source}/api/*.hpp" "${source}/api/nn/layers/*.hpp"
+       "${source}/kernels/*/options.hpp")
   set(found "")
   while(waiting)
     list(POP_FRONT waiting header)
@@ -20,7 +22,7 @@ function(stoker_public_headers source out)
     file(STRINGS "${source}/${header}" includes REGEX "^#include \"stoker/")
     list(TRANSFORM includes REPLACE "^#include \"stoker/([^\"]+)\".*" "\\1")
     # What CMake writes (generated_lists.cmake) only includes others.
-    list(REMOVE_ITEM includes "api/nn/layers.hpp")
+    list(REMOVE_ITEM includes "api/nn/layers.hpp" "kernels/builtin_kernels.hpp")
     list(APPEND waiting ${includes})
   endwhile()
   list(SORT found)
@@ -31,6 +33,9 @@ if(CMAKE_SCRIPT_MODE_FILE AND LIST)
   cmake_path(ABSOLUTE_PATH SOURCE NORMALIZE)
   cmake_path(ABSOLUTE_PATH LIST NORMALIZE)
   stoker_public_headers("${SOURCE}" headers)
+  list(FILTER headers EXCLUDE REGEX "^kernels/[^/]*/options\\.hpp$")
+  list(APPEND headers "kernels/*/options.hpp")
+  list(SORT headers)
   list(JOIN headers "\n" text)
   if(COMPARE)
     file(READ "${LIST}" listed)

@@ -1,6 +1,8 @@
 // The definition of a kernel: everything that the rest of Stoker knows about it.
 //
 // One folder under kernels/ defines one kernel or a close family:
+//     options.hpp      the kernels as types (typed_kernel.hpp), each with its options, and their list,
+//                      `using Kernels = KernelTypes<…>` in stoker::kernels::<folder>
 //     definition.cpp   Result<void> stoker::kernels::<folder>::define(KernelRegistry&)
 //     cpu.cpp          void stoker::kernels::<folder>::STOKER_ISA::implement(CpuTable&)
 //                      compiled once per instruction set
@@ -19,6 +21,7 @@
 #include "stoker/kernels/arity.hpp"
 #include "stoker/kernels/cpu_plan.hpp"
 #include "stoker/kernels/gpu_plan.hpp"
+#include "stoker/kernels/typed_kernel.hpp"
 
 namespace stoker {
 
@@ -54,6 +57,14 @@ struct Kernel {
   [[nodiscard]] Result<std::vector<TensorSpec>> check(std::span<const TensorSpec> inputs,
                                                       const ParamSet& params) const;
 };
+
+/// The beginning of a definition: K's name and parameters.
+template <TypedKernel K> [[nodiscard]] Kernel kernel_of() {
+  Kernel kernel;
+  kernel.name = K::kind;
+  kernel.params = options::specs<K>();
+  return kernel;
+}
 
 /// Kernels by name and alias. Filled during construction, immutable afterwards: share it freely.
 class KernelRegistry {

@@ -1,5 +1,6 @@
 #include <type_traits>
 
+#include "stoker/kernels/arg_reduce/options.hpp"
 #include "stoker/kernels/cpu/accumulate.hpp"
 #include "stoker/kernels/rows/axis_rows.hpp"
 
@@ -174,7 +175,7 @@ template <class Op> Result<CpuPlan> plan(const KernelCall& call, std::span<const
             static_cast<std::size_t>(r.inner),  1,
             static_cast<std::size_t>(r.length), 1};
   p.blocks = (p.inner + column_block - 1) / column_block;
-  const bool last = call.params.text("tie_break") == "high";
+  const bool last = options::from<Argmax>(call.params).tie_break == TieBreak::high;
   return visit_dtype(call.dtype(), [&]<class T>() {
     return last ? make_plan<Op, true, Stored<T>>(p) : make_plan<Op, false, Stored<T>>(p);
   });

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "stoker/kernels/arg_reduce/options.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rows/axis_rows.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -57,7 +58,7 @@ Result<GpuPlan> plan(const std::string& name, bool smallest, const Shader& shade
                      const KernelCall& call) {
   STOKER_TRY(rules::gpu_indexable(name, call.inputs));
   STOKER_ASSIGN(const rows::AxisRows r, rows::axis_rows(name, call));
-  const bool last = call.params.text("tie_break") == "high";
+  const bool last = options::from<Argmax>(call.params).tie_break == TieBreak::high;
   GpuPlan plan;
   PassBinding candidates = input(0);
   bool chosen = false;
@@ -102,8 +103,8 @@ Result<std::vector<TensorSpec>> infer(const std::string& name, const KernelCall&
                  "positions along axis " + std::to_string(r.axis) + " do not fit s32",
                  {{"limit", std::to_string(INT32_MAX)}, {"extent", std::to_string(r.length)}}};
   if (shape.rank() == 0) return std::vector{TensorSpec{DType::s32, shape}};
-  return std::vector{TensorSpec{
-      DType::s32, call.params.flag("keep_axis") ? shape.with(r.axis, 1) : shape.without(r.axis)}};
+  const bool keeps = options::from<Argmax>(call.params).keep_axis;
+  return std::vector{TensorSpec{DType::s32, keeps ? shape.with(r.axis, 1) : shape.without(r.axis)}};
 }
 
 }  // namespace
@@ -111,25 +112,11 @@ Result<std::vector<TensorSpec>> infer(const std::string& name, const KernelCall&
 Result<void> define(KernelRegistry& registry) {
   const std::shared_ptr<const Shader> shader = make_shader();
   for (const bool smallest : {false, true}) {
-    const std::string name = smallest ? "argmin" : "argmax";
-    Kernel kernel;
-    kernel.name = name;
+    auto kernel = smallest ? kernel_of<Argmin>() : kernel_of<Argmax>();
+    const std::string name = kernel.name;
     kernel.family = "reduction";
     kernel.summary = std::string{"position (s32) of the "} + (smallest ? "smallest" : "largest") +
                      " element along an axis; the first NaN if there is one";
-    kernel.params = {{.name = "axis",
-                      .type = ParamType::integer,
-                      .fallback = std::int64_t{0},
-                      .doc = "the axis to search along; negative from the end"},
-                     {.name = "tie_break",
-                      .type = ParamType::text,
-                      .fallback = std::string{"low"},
-                      .doc = "which of equal elements: the first or the last",
-                      .choices = {"low", "high"}},
-                     {.name = "keep_axis",
-                      .type = ParamType::boolean,
-                      .fallback = false,
-                      .doc = "keep the axis with extent 1"}};
     kernel.dtypes = rules::all_dtypes();
     kernel.infer = [name](const KernelCall& call) { return infer(name, call); };
     kernel.shaders = {shader};

@@ -1,3 +1,4 @@
+#include "stoker/kernels/bitcast/options.hpp"
 #include "stoker/kernels/copy/copy.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -7,7 +8,7 @@ namespace {
 
 Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
   const DType from = call.dtype();
-  const DType to = parse_dtype(call.params.text("dtype")).value_or(from);
+  const DType to = options::from<Bitcast>(call.params).dtype;
   const auto refused = [&](std::string_view why) {
     const std::string was{to_string(from)};
     const std::string asked{to_string(to)};
@@ -26,17 +27,9 @@ Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "bitcast";
+  auto kernel = kernel_of<Bitcast>();
   kernel.family = "memory";
   kernel.summary = "the bits of x as those of another dtype of its size, every one of them";
-  std::vector<std::string> names;
-  for (const DType dtype : rules::all_dtypes()) names.emplace_back(to_string(dtype));
-  kernel.params = {{.name = "dtype",
-                    .type = ParamType::text,
-                    .fallback = std::nullopt,
-                    .doc = "dtype of the output",
-                    .choices = std::move(names)}};
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = &infer;
   const std::shared_ptr<const Shader> shader = copy::shader();

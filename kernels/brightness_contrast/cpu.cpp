@@ -1,3 +1,4 @@
+#include "stoker/kernels/brightness_contrast/options.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/image/lanes.hpp"
 #include "stoker/kernels/image/pointwise.hpp"
@@ -30,11 +31,10 @@ struct Line {
 };
 
 template <class T> CpuPlan plan_for(const KernelCall& call) {
-  const double contrast = call.params.real("contrast");
+  const auto given = options::from<BrightnessContrast>(call.params);
   const double white = std::is_same_v<T, std::uint8_t> ? 255.0 : 1.0;
-  const auto factor = static_cast<float>(contrast);
-  const auto offset =
-      static_cast<float>(white * (0.5 - 0.5 * contrast + call.params.real("brightness")));
+  const auto factor = static_cast<float>(given.contrast);
+  const auto offset = static_cast<float>(white * (0.5 - 0.5 * given.contrast + given.brightness));
   const bool alpha = image::extent(call.shape()).has_alpha();
   return pointwise_plan<T>(call, Line{factor, offset, alpha}, std::size_t{1} << 16,
                            0.1 * sizeof(T));

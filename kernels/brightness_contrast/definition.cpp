@@ -1,3 +1,4 @@
+#include "stoker/kernels/brightness_contrast/options.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -21,11 +22,11 @@ std::shared_ptr<const Shader> make_shader() {
 Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
   STOKER_TRY(rules::gpu_indexable("brightness_contrast", call.inputs));
   const std::uint64_t elements = call.inputs[0].elements();
-  const double contrast = call.params.real("contrast");
+  const auto given = options::from<BrightnessContrast>(call.params);
   const double white = call.dtype() == DType::u8 ? 255.0 : 1.0;
   PushValues push;
   push.u32(elements).u32(image::extent(call.shape()).has_alpha() ? 1 : 0);
-  push.f32(contrast).f32(white * (0.5 - 0.5 * contrast + call.params.real("brightness")));
+  push.f32(given.contrast).f32(white * (0.5 - 0.5 * given.contrast + given.brightness));
 
   GpuPlan plan;
   const std::uint64_t quads = (elements + 3) / 4;
@@ -40,24 +41,10 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "brightness_contrast";
+  auto kernel = kernel_of<BrightnessContrast>();
   kernel.family = "image";
   kernel.summary =
       "y = (x - 0.5) contrast + 0.5 + brightness on colours, in units of full white; alpha is kept";
-  kernel.params = {
-      {.name = "brightness",
-       .type = ParamType::real,
-       .fallback = ParamValue{0.0},
-       .doc = "added to every colour; 1 is full white",
-       .min = -100,
-       .max = 100},
-      {.name = "contrast",
-       .type = ParamType::real,
-       .fallback = ParamValue{1.0},
-       .doc = "factor on the distance from middle grey; 0: all grey, below 0: inverted",
-       .min = -100,
-       .max = 100}};
   kernel.dtypes = image::dtypes();
   kernel.in_place = true;
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "stoker/kernels/cast/options.hpp"
 #include "stoker/kernels/cast/same_bits.hpp"
 #include "stoker/kernels/copy/copy.hpp"
 #include "stoker/kernels/kernel.hpp"
@@ -28,12 +29,6 @@ std::shared_ptr<const Shader> make_shader() {
   return std::make_shared<const Shader>(std::move(shader));
 }
 
-std::vector<std::string> dtype_names() {
-  std::vector<std::string> names;
-  for (const DType dtype : rules::all_dtypes()) names.emplace_back(to_string(dtype));
-  return names;
-}
-
 Result<GpuPlan> plan(const Shader& shader, const Shader& copy_shader, const TensorSpec& from,
                      const TensorSpec& to) {
   if (same_bits(from.dtype, to.dtype)) return copy::gpu_plan("cast", copy_shader, from);
@@ -53,20 +48,14 @@ Result<GpuPlan> plan(const Shader& shader, const Shader& copy_shader, const Tens
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "cast";
+  auto kernel = kernel_of<Cast>();
   kernel.family = "memory";
   kernel.summary =
       "y = x as another dtype: floats round to nearest even; floats to integers truncate, saturate "
       "and take NaN to 0; integers wrap; bool is x != 0";
-  kernel.params = {{.name = "dtype",
-                    .type = ParamType::text,
-                    .fallback = std::nullopt,
-                    .doc = "dtype of the output",
-                    .choices = dtype_names()}};
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
-    const DType dtype = parse_dtype(call.params.text("dtype")).value_or(DType::f32);
+    const DType dtype = options::from<Cast>(call.params).dtype;
     return std::vector{TensorSpec{dtype, call.shape()}};
   };
   const std::shared_ptr<const Shader> shader = make_shader();

@@ -1,12 +1,12 @@
 // CPU versions: v1 v3. Wider vectors win nothing here and take long to compile.
+#include "stoker/kernels/cholesky/options.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/linear_algebra/matrices.hpp"
 
 namespace stoker::kernels::cholesky {
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "cholesky";
+  auto kernel = kernel_of<Cholesky>();
   kernel.family = "linear algebra";
   kernel.summary =
       "the lower L of A = L·Lᵀ for symmetric positive definite matrices [.., n, n], of which only "

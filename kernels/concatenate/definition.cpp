@@ -1,3 +1,4 @@
+#include "stoker/kernels/concatenate/options.hpp"
 #include "stoker/kernels/concatenate/parts.hpp"
 #include "stoker/kernels/copy/copy.hpp"
 #include "stoker/kernels/image/units.hpp"
@@ -68,15 +69,9 @@ Result<GpuPlan> plan(const Shader& shader, const Shader& copy, const KernelCall&
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "concatenate";
+  auto kernel = kernel_of<Concatenate>();
   kernel.family = "indexing";
   kernel.summary = "the inputs one after the other along axis";
-  kernel.params = {{.name = "axis",
-                    .type = ParamType::integer,
-                    .fallback = ParamValue{std::int64_t{0}},
-                    .doc = "the axis along which the inputs follow each other; negative from the "
-                           "end"}};
   kernel.inputs = {1, most_inputs};
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = infer;

@@ -1,5 +1,6 @@
 // `conv2d` is how ONNX spells a part of what `conv` computes: everything but names and shapes is there.
 #include "stoker/kernels/conv/gpu.hpp"
+#include "stoker/kernels/conv2d/options.hpp"
 #include "stoker/kernels/conv2d/problem.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -14,38 +15,15 @@ Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
   return std::vector{TensorSpec{call.dtype(), shape}};
 }
 
-ParamSpec list(const char* name, std::vector<std::int64_t> fallback, double min, const char* doc) {
-  constexpr double most = 1 << 20;
-  return {.name = name,
-          .type = ParamType::integers,
-          .fallback = std::move(fallback),
-          .doc = doc,
-          .min = min,
-          .max = most};
-}
-
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "conv2d";
+  auto kernel = kernel_of<Conv2d>();
   kernel.family = "linear algebra";
   kernel.summary =
       "y[b, o, i, j] = bias[o] + sum over c, r, s of w[o, c, r, s] * x[b, c, i + r, j + s]; x is "
       "NCHW, w OIHW";
   kernel.source = "ONNX operator Conv, version 11";
-  kernel.params = {
-      list("stride", {1, 1}, 1, "pixels between outputs: [vertical, horizontal] or one for both"),
-      list("padding", {0, 0, 0, 0}, 0,
-           "zeros around the input: [top, left, bottom, right], [vertical, horizontal] or one for "
-           "all"),
-      list("dilation", {1, 1}, 1, "pixels between taps: [vertical, horizontal] or one for both"),
-      {.name = "groups",
-       .type = ParamType::integer,
-       .fallback = std::int64_t{1},
-       .doc = "independent parts that channels and outputs are divided into",
-       .min = 1},
-  };
   kernel.inputs = {2, 3};
   kernel.dtypes = conv::GpuShaders::dtypes();
   kernel.infer = infer;

@@ -21,9 +21,11 @@ struct Conversion {
   Step from_rgb;
   bool turns;
 
-  Conversion(Space from, Space to) noexcept
+  Conversion(ColorSpace from, ColorSpace to) noexcept
       : to_rgb{step_to_rgb(from)}, from_rgb{step_from_rgb(to)}, turns{is_rgb(from) && is_rgb(to)} {}
-  static bool is_rgb(Space space) noexcept { return space == Space::rgb || space == Space::bgr; }
+  static bool is_rgb(ColorSpace space) noexcept {
+    return space == ColorSpace::rgb || space == ColorSpace::bgr;
+  }
 };
 
 /// The colours of a block as they are stored, in planes.
@@ -92,10 +94,9 @@ void convert(const T* from, T* to, std::size_t pixels, const Conversion& convers
 
 template <class T, std::size_t Channels>
 CpuPlan plan_for(const KernelCall& call, std::size_t pixels) {
-  const Space from_space = parse_space(call.params.text("from"));
-  const Space to_space = parse_space(call.params.text("to"));
-  const bool copies = from_space == to_space;
-  const Conversion conversion{from_space, to_space};
+  const auto given = options::from<ConvertColor>(call.params);
+  const bool copies = given.from == given.to;
+  const Conversion conversion{given.from, given.to};
   const std::uint32_t slices = slice_count(pixels, std::size_t{1} << 14);
   CpuPlan plan;
   plan.cost_ns = static_cast<double>(pixels) * (copies ? 0.3 : 2.0);

@@ -1,4 +1,4 @@
-#include "stoker/kernels/convert_color/space.hpp"
+#include "stoker/kernels/convert_color/options.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -32,8 +32,8 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
   const auto pixels = static_cast<std::uint64_t>(image.height * image.width);
   PushValues push;
   push.u32(pixels).u32(image.channels);
-  push.u32(static_cast<std::uint64_t>(parse_space(call.params.text("from"))));
-  push.u32(static_cast<std::uint64_t>(parse_space(call.params.text("to"))));
+  const auto given = options::from<ConvertColor>(call.params);
+  push.u32(static_cast<std::uint64_t>(given.from)).u32(static_cast<std::uint64_t>(given.to));
   GpuPlan plan;
   plan.passes.push_back({&shader,
                          std::string{to_string(call.dtype())},
@@ -43,19 +43,10 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
   return plan;
 }
 
-ParamSpec space_param(const char* name, const char* doc) {
-  return {.name = name,
-          .type = ParamType::text,
-          .fallback = ParamValue{std::string{"rgb"}},
-          .doc = doc,
-          .choices = space_names()};
-}
-
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "convert_color";
+  auto kernel = kernel_of<ConvertColor>();
   kernel.family = "image";
   kernel.summary =
       "the colours of one space in another, 0 to 1 or 0 to 255 in u8: H is a share of the circle, "
@@ -64,8 +55,6 @@ Result<void> define(KernelRegistry& registry) {
       "HSV: A. R. Smith, Color Gamut Transform Pairs (1978); HSL: G. H. Joblove, D. Greenberg, "
       "Color Spaces for Computer Graphics (1978); YCbCr: ITU-R BT.601 in full range, as ITU-T "
       "T.871 (JFIF)";
-  kernel.params = {space_param("from", "what the channels of the input are"),
-                   space_param("to", "what those of the result shall be")};
   kernel.dtypes = image::dtypes();
   kernel.infer = infer;
   const std::shared_ptr<const Shader> shader = make_shader();

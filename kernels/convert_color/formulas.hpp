@@ -12,7 +12,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "stoker/kernels/convert_color/space.hpp"
+#include "stoker/kernels/convert_color/options.hpp"
 
 namespace stoker::kernels::convert_color::STOKER_ISA {
 
@@ -146,23 +146,23 @@ inline void rgb_of_ycbcr(Planes& planes, std::size_t n, Neutral neutral) noexcep
 using Step = void (*)(Planes&, std::size_t, Neutral) noexcept;
 
 /// What makes RGB of a space, and a space of RGB; null: nothing is to be done.
-[[nodiscard]] inline Step step_to_rgb(Space from) noexcept {
+[[nodiscard]] inline Step step_to_rgb(ColorSpace from) noexcept {
   switch (from) {
-    case Space::bgr: return swap_ends;
-    case Space::hsv: return rgb_of_hsv;
-    case Space::hsl: return rgb_of_hsl;
-    case Space::ycbcr: return rgb_of_ycbcr;
-    case Space::rgb: break;
+    case ColorSpace::bgr: return swap_ends;
+    case ColorSpace::hsv: return rgb_of_hsv;
+    case ColorSpace::hsl: return rgb_of_hsl;
+    case ColorSpace::ycbcr: return rgb_of_ycbcr;
+    case ColorSpace::rgb: break;
   }
   return nullptr;
 }
-[[nodiscard]] inline Step step_from_rgb(Space to) noexcept {
+[[nodiscard]] inline Step step_from_rgb(ColorSpace to) noexcept {
   switch (to) {
-    case Space::bgr: return swap_ends;
-    case Space::hsv: return hsv_of_rgb;
-    case Space::hsl: return hsl_of_rgb;
-    case Space::ycbcr: return ycbcr_of_rgb;
-    case Space::rgb: break;
+    case ColorSpace::bgr: return swap_ends;
+    case ColorSpace::hsv: return hsv_of_rgb;
+    case ColorSpace::hsl: return hsl_of_rgb;
+    case ColorSpace::ycbcr: return ycbcr_of_rgb;
+    case ColorSpace::rgb: break;
   }
   return nullptr;
 }

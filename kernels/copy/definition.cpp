@@ -1,12 +1,12 @@
 #include "stoker/kernels/copy/copy.hpp"
+#include "stoker/kernels/copy/options.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
 
 namespace stoker::kernels::copy {
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "copy";
+  auto kernel = kernel_of<Copy>();
   kernel.family = "memory";
   kernel.summary = "y = x, every bit of it";
   kernel.dtypes = rules::all_dtypes();

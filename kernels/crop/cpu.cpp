@@ -3,6 +3,7 @@
 
 #include "stoker/kernels/cpu/stream.hpp"
 #include "stoker/kernels/cpu_plan.hpp"
+#include "stoker/kernels/crop/options.hpp"
 #include "stoker/kernels/image/image.hpp"
 
 namespace stoker::kernels::crop::STOKER_ISA {
@@ -13,8 +14,9 @@ Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs
   const std::size_t pixel = static_cast<std::size_t>(image.channels) * size_of(call.dtype());
   const std::size_t row_in = static_cast<std::size_t>(image.width) * pixel;
   const std::size_t row_out = static_cast<std::size_t>(outputs[0].shape[1]) * pixel;
-  const std::size_t start = static_cast<std::size_t>(call.params.integer("y")) * row_in +
-                            static_cast<std::size_t>(call.params.integer("x")) * pixel;
+  const auto given = options::from<Crop>(call.params);
+  const std::size_t start =
+      static_cast<std::size_t>(given.y) * row_in + static_cast<std::size_t>(given.x) * pixel;
   const auto rows = static_cast<std::size_t>(outputs[0].shape[0]);
   const auto slices = static_cast<std::uint32_t>(
       std::min<std::size_t>(slice_count(rows * row_out, std::size_t{1} << 18), rows));

@@ -1,3 +1,4 @@
+#include "stoker/kernels/crop/options.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/image/units.hpp"
 #include "stoker/kernels/kernel.hpp"
@@ -8,10 +9,9 @@ namespace {
 
 Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
   STOKER_ASSIGN(const image::Extent image, image::check("crop", call.inputs[0]));
-  const auto check_axis = [&](const char* start_name, const char* length_name,
-                              std::int64_t extent) -> Result<void> {
-    const std::int64_t start = call.params.integer(start_name);
-    const std::int64_t length = call.params.integer(length_name);
+  const auto given = options::from<Crop>(call.params);
+  const auto check_axis = [&](const char* start_name, std::int64_t start, const char* length_name,
+                              std::int64_t length, std::int64_t extent) -> Result<void> {
     if (start <= extent && length <= extent - start) return {};
     return Error{"crop",
                  ErrorCode::invalid_parameter,
@@ -20,9 +20,9 @@ Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
                      length_name + " is " + std::to_string(extent),
                  {{"parameter", length_name}, {"input", call.inputs[0].to_string()}}};
   };
-  STOKER_TRY(check_axis("x", "width", image.width));
-  STOKER_TRY(check_axis("y", "height", image.height));
-  const Shape shape{call.params.integer("height"), call.params.integer("width"), image.channels};
+  STOKER_TRY(check_axis("x", given.x, "width", given.width, image.width));
+  STOKER_TRY(check_axis("y", given.y, "height", given.height, image.height));
+  const Shape shape{given.height, given.width, image.channels};
   return std::vector<TensorSpec>{{call.dtype(), shape}};
 }
 
@@ -41,8 +41,9 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const Ten
   const std::uint64_t pixel = static_cast<std::uint64_t>(image.channels) * size_of(call.dtype());
   const std::uint64_t row_in = static_cast<std::uint64_t>(image.width) * pixel;
   const std::uint64_t row_out = static_cast<std::uint64_t>(result.shape[1]) * pixel;
-  const std::uint64_t start = static_cast<std::uint64_t>(call.params.integer("y")) * row_in +
-                              static_cast<std::uint64_t>(call.params.integer("x")) * pixel;
+  const auto given = options::from<Crop>(call.params);
+  const std::uint64_t start =
+      static_cast<std::uint64_t>(given.y) * row_in + static_cast<std::uint64_t>(given.x) * pixel;
   const image::Unit unit = image::widest_unit({row_in, row_out, start});
   STOKER_TRY(image::check_units("crop", call.inputs[0], unit));
 
@@ -62,26 +63,10 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const Ten
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  static constexpr double any = 1LL << 40;
-  Kernel kernel;
-  kernel.name = "crop";
+  auto kernel = kernel_of<Crop>();
   kernel.aliases = {"video_crop"};
   kernel.family = "image";
   kernel.summary = "the part of an image that is height rows by width columns from (x, y) on";
-  const auto offset = [](const char* name, const char* doc) {
-    return ParamSpec{.name = name,
-                     .type = ParamType::integer,
-                     .fallback = ParamValue{std::int64_t{0}},
-                     .doc = doc,
-                     .min = 0,
-                     .max = any};
-  };
-  const auto length = [](const char* name, const char* doc) {
-    return ParamSpec{
-        .name = name, .type = ParamType::integer, .fallback = {}, .doc = doc, .min = 1, .max = any};
-  };
-  kernel.params = {offset("x", "first column, in pixels"), offset("y", "first row, in pixels"),
-                   length("width", "columns to keep"), length("height", "rows to keep")};
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = infer;
   const std::shared_ptr<const Shader> shader = make_shader();

@@ -1,5 +1,6 @@
 #include "stoker/kernels/copy/copy.hpp"
 #include "stoker/kernels/dynamic_slice/box.hpp"
+#include "stoker/kernels/dynamic_slice/options.hpp"
 #include "stoker/kernels/indexing/indices.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -141,23 +142,10 @@ Result<GpuPlan> plan_put(const Shader& shader, const Shader& copy, const KernelC
 Result<void> define(KernelRegistry& registry) {
   const std::shared_ptr<const Shader> shader = make_shader();
   const std::shared_ptr<const Shader> copy = copy::shader();
-  constexpr double most = (1LL << 31) - 1;
 
-  Kernel slice;
-  slice.name = "dynamic_slice";
+  auto slice = kernel_of<DynamicSlice>();
   slice.family = "indexing";
   slice.summary = "y[i…] = x[starts + strides·i…], starts clamped so that the lengths fit";
-  slice.params = {{.name = "lengths",
-                   .type = ParamType::integers,
-                   .fallback = {},
-                   .doc = "how many entries of each axis the slice spans",
-                   .min = 1},
-                  {.name = "strides",
-                   .type = ParamType::integers,
-                   .fallback = std::vector<std::int64_t>{},
-                   .doc = "every how many of these are taken; empty: all",
-                   .min = 1,
-                   .max = most}};
   slice.inputs = {2, 2};
   slice.dtypes = rules::all_dtypes();
   slice.infer = infer_slice;
@@ -168,8 +156,7 @@ Result<void> define(KernelRegistry& registry) {
   };
   STOKER_TRY(registry.add(std::move(slice)));
 
-  Kernel put;
-  put.name = "put_slice";
+  auto put = kernel_of<PutSlice>();
   put.family = "indexing";
   put.summary = "x with slice written over it from starts on, clamped so that the slice fits";
   put.inputs = {3, 3};

@@ -1,12 +1,12 @@
 // CPU versions: v1 v3. Wider vectors win nothing here and take long to compile.
+#include "stoker/kernels/eigh/options.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/linear_algebra/matrices.hpp"
 
 namespace stoker::kernels::eigh {
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "eigh";
+  auto kernel = kernel_of<Eigh>();
   kernel.family = "linear algebra";
   kernel.summary =
       "eigenvalues [.., n], ascending, and orthonormal eigenvectors in the columns of [.., n, n] "

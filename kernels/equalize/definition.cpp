@@ -1,3 +1,4 @@
+#include "stoker/kernels/equalize/options.hpp"
 #include "stoker/kernels/histogram/counting.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/kernel.hpp"
@@ -63,8 +64,7 @@ Result<GpuPlan> gpu_plan(const Shaders& shaders, const KernelCall& call) {
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "equalize";
+  auto kernel = kernel_of<Equalize>();
   kernel.family = "image";
   kernel.summary =
       "each colour channel spread so that its values are about equally frequent: y = "

@@ -1,3 +1,4 @@
+#include "stoker/kernels/fft/options.hpp"
 #include "stoker/kernels/fft/radices.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -63,8 +64,7 @@ Result<GpuPlan> plan(const std::string& name, const Shader& shader, const Kernel
 Result<void> define(KernelRegistry& registry) {
   const auto shader = make_shader();
   for (const bool inverse : {false, true}) {
-    Kernel kernel;
-    kernel.name = inverse ? "ifft" : "fft";
+    auto kernel = inverse ? kernel_of<Ifft>() : kernel_of<Fft>();
     kernel.family = "transforms";
     kernel.summary = inverse ? "x[j] = 1/n Σ X[k]·e^(2πi·jk/n) over rows of n pairs, [..., n, 2]"
                              : "X[k] = Σ x[j]·e^(-2πi·jk/n) over rows of n pairs, [..., n, 2]";

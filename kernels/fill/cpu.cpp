@@ -9,7 +9,7 @@ namespace {
 namespace cpu = stoker::kernels::cpu::STOKER_ISA;
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs) {
-  STOKER_ASSIGN(const Pattern bytes, pattern(call.params, outputs[0].dtype));
+  STOKER_ASSIGN(const Pattern bytes, pattern(options::from<Fill>(call.params), outputs[0].dtype));
   const std::size_t total = outputs[0].bytes();
   const std::uint32_t slices = slice_count(total, std::size_t{256} << 10);
   CpuPlan plan;

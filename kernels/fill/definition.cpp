@@ -1,5 +1,6 @@
 #include <bit>
 
+#include "stoker/kernels/fill/options.hpp"
 #include "stoker/kernels/fill/value.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -10,15 +11,9 @@ namespace {
 // 16-byte stores a thread makes; must match fill.glsl.
 constexpr std::size_t stores_per_thread = 4;
 
-std::vector<std::string> dtype_choices() {
-  std::vector<std::string> names{"same"};
-  for (const DType dtype : rules::all_dtypes()) names.emplace_back(to_string(dtype));
-  return names;
-}
-
 Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
-  const auto& extents = call.params.integers("shape");
-  const std::string& dtype_name = call.params.text("dtype");
+  const auto given = options::from<Fill>(call.params);
+  const std::vector<std::int64_t>& extents = given.shape.list();
   TensorSpec output;
   if (call.inputs.empty()) {
     STOKER_ASSIGN(output.shape, Shape::make(extents, "fill"));
@@ -30,8 +25,8 @@ Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
                    {{"parameter", "shape"}, {"input", call.inputs[0].to_string()}}};
     output = call.inputs[0];
   }
-  if (dtype_name != "same") output.dtype = parse_dtype(dtype_name).value_or(DType::f32);
-  STOKER_TRY(pattern(call.params, output.dtype));
+  output.dtype = given.dtype.value_or(output.dtype);
+  STOKER_TRY(pattern(given, output.dtype));
   return std::vector{output};
 }
 
@@ -50,31 +45,10 @@ std::shared_ptr<const Shader> fill_shader() {
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "fill";
+  auto kernel = kernel_of<Fill>();
   kernel.family = "memory";
   kernel.summary =
       "y[i] = value; shape and dtype from the parameters, or from an input if one is given";
-  kernel.params = {
-      {.name = "value",
-       .type = ParamType::real,
-       .fallback = 0.0,
-       .doc = "the number to write; a whole number within the range for integer dtypes"},
-      {.name = "value_int",
-       .type = ParamType::integer,
-       .fallback = std::int64_t{0},
-       .doc = "the number to write where a real would lose digits (s64, u64); leave value at 0"},
-      {.name = "shape",
-       .type = ParamType::integers,
-       .fallback = std::vector<std::int64_t>{},
-       .doc = "extents of the output, outermost first; empty: a scalar, or the input's shape",
-       .min = 0},
-      {.name = "dtype",
-       .type = ParamType::text,
-       .fallback = std::string{"same"},
-       .doc = "dtype of the output; same: the input's, or f32 without an input",
-       .choices = dtype_choices()},
-  };
   kernel.inputs = {0, 1};
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = infer;
@@ -83,7 +57,7 @@ Result<void> define(KernelRegistry& registry) {
   kernel.shaders = {shader};
   kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec> outputs,
                         const GpuTraits&) -> Result<GpuPlan> {
-    STOKER_ASSIGN(const Pattern bytes, pattern(call.params, outputs[0].dtype));
+    STOKER_ASSIGN(const Pattern bytes, pattern(options::from<Fill>(call.params), outputs[0].dtype));
     const auto words = std::bit_cast<std::array<std::uint32_t, 2>>(bytes);
 
     // Elements of 8 bytes are written as two words, so no 64-bit integers are needed.

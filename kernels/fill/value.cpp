@@ -66,15 +66,13 @@ Result<Pattern> pattern_of(double real, std::int64_t integer, DType dtype) {
 
 }  // namespace
 
-Result<Pattern> pattern(const ParamSet& params, DType dtype) {
-  const double real = params.real("value");
-  const std::int64_t integer = params.integer("value_int");
-  if (real != 0 && integer != 0)
+Result<Pattern> pattern(const Fill& given, DType dtype) {
+  if (given.value != 0 && given.value_int != 0)
     return Error{"fill",
                  ErrorCode::invalid_parameter,
                  "value and value_int are both given",
                  {{"parameter", "value_int"}}};
-  return pattern_of(real, integer, dtype);
+  return pattern_of(given.value, given.value_int, dtype);
 }
 
 Result<Pattern> pattern(double value, DType dtype) { return pattern_of(value, 0, dtype); }

@@ -4,6 +4,7 @@
 
 #include "stoker/kernels/cpu/stream.hpp"
 #include "stoker/kernels/cpu_plan.hpp"
+#include "stoker/kernels/flip/options.hpp"
 #include "stoker/kernels/image/image.hpp"
 
 namespace stoker::kernels::flip::STOKER_ISA {
@@ -60,10 +61,10 @@ RowMove mirror_for(std::size_t pixel) noexcept {
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
   const image::Extent image = image::extent(call.shape());
-  const std::string& axis = call.params.text("axis");
-  const bool turns = axis != "horizontal";
+  const FlipAxis axis = options::from<Flip>(call.params).axis;
+  const bool turns = axis != FlipAxis::horizontal;
   const std::size_t pixel = static_cast<std::size_t>(image.channels) * size_of(call.dtype());
-  const RowMove mirror = axis == "vertical" ? nullptr : mirror_for(pixel);
+  const RowMove mirror = axis == FlipAxis::vertical ? nullptr : mirror_for(pixel);
   const auto width = static_cast<std::size_t>(image.width);
   const auto height = static_cast<std::size_t>(image.height);
   const std::size_t row = width * pixel;

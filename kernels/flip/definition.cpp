@@ -1,3 +1,4 @@
+#include "stoker/kernels/flip/options.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/image/units.hpp"
 #include "stoker/kernels/kernel.hpp"
@@ -18,8 +19,8 @@ std::shared_ptr<const Shader> make_shader() {
 
 Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
   const image::Extent image = image::extent(call.shape());
-  const std::string& axis = call.params.text("axis");
-  const bool mirrors = axis != "vertical";
+  const FlipAxis axis = options::from<Flip>(call.params).axis;
+  const bool mirrors = axis != FlipAxis::vertical;
   const std::uint64_t row = static_cast<std::uint64_t>(image.row()) * size_of(call.dtype());
   // What keeps its inner order: a pixel, or a whole row.
   const std::uint64_t pixel =
@@ -30,7 +31,7 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
   PushValues push;
   const std::uint64_t units = call.inputs[0].bytes() / unit.bytes;
   push.u32(units).u32(image.height).u32(row / unit.bytes).u32(pixel / unit.bytes);
-  push.u32(mirrors ? 1 : 0).u32(axis != "horizontal" ? 1 : 0).u32(unit.quads ? 1 : 0);
+  push.u32(mirrors ? 1 : 0).u32(axis != FlipAxis::horizontal ? 1 : 0).u32(unit.quads ? 1 : 0);
   GpuPlan plan;
   plan.passes.push_back({&shader,
                          std::string{to_string(unit.dtype)},
@@ -43,16 +44,9 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "flip";
+  auto kernel = kernel_of<Flip>();
   kernel.family = "image";
   kernel.summary = "the image mirrored: left becomes right, top becomes bottom, or both";
-  kernel.params = {
-      {.name = "axis",
-       .type = ParamType::text,
-       .fallback = ParamValue{std::string{"horizontal"}},
-       .doc = "horizontal swaps left and right, vertical top and bottom, both turns by 180 degrees",
-       .choices = {"horizontal", "vertical", "both"}}};
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
     STOKER_TRY(image::check("flip", call.inputs[0]));

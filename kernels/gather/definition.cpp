@@ -1,4 +1,5 @@
 #include "stoker/kernels/gather/gather.hpp"
+#include "stoker/kernels/gather/options.hpp"
 #include "stoker/kernels/indexing/indices.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -28,15 +29,9 @@ Result<GpuPlan> plan(const Shader& shader, const KernelCall& call, const TensorS
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "gather";
+  auto kernel = kernel_of<Gather>();
   kernel.family = "indexing";
   kernel.summary = "y[i…, rest…] = x at the coordinates indices[i…, :] along axes, clamped";
-  kernel.params = {{.name = "axes",
-                    .type = ParamType::integers,
-                    .fallback = std::vector<std::int64_t>{},
-                    .doc = "the axes of x that the coordinates in the last axis of the indices "
-                           "speak of; negative from the end; empty: the leading ones"}};
   kernel.inputs = {2, 2};
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = infer;

@@ -4,6 +4,7 @@
 
 #include "stoker/kernels/cpu/stream.hpp"
 #include "stoker/kernels/cpu_plan.hpp"
+#include "stoker/kernels/grayscale/options.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/image/lanes.hpp"
 
@@ -105,7 +106,7 @@ template <class T> CpuPlan copy_plan(std::size_t elements) {
 template <class T> Result<CpuPlan> plan_of(const KernelCall& call) {
   const image::Extent image = image::extent(call.shape());
   const auto pixels = static_cast<std::size_t>(image.height * image.width);
-  const bool keep = call.params.flag("keep_channels");
+  const bool keep = options::from<Grayscale>(call.params).keep_channels;
   switch (image.channels) {
     case 3: return plan_for<T, 3>(pixels, keep);
     case 4: return plan_for<T, 4>(pixels, keep);

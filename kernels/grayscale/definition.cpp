@@ -1,3 +1,4 @@
+#include "stoker/kernels/grayscale/options.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -8,7 +9,7 @@ namespace {
 Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
   STOKER_TRY(image::check("grayscale", call.inputs[0]));
   TensorSpec output = call.inputs[0];
-  if (!call.params.flag("keep_channels")) output.shape = output.shape.with(2, 1);
+  if (!options::from<Grayscale>(call.params).keep_channels) output.shape = output.shape.with(2, 1);
   return std::vector{output};
 }
 
@@ -40,17 +41,11 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const Ten
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "grayscale";
+  auto kernel = kernel_of<Grayscale>();
   kernel.family = "image";
   kernel.summary =
       "y = 0.299 R + 0.587 G + 0.114 B in one channel; a grey image is copied, alpha dropped";
   kernel.source = "ITU-R BT.601 luma, on values as stored";
-  kernel.params = {
-      {.name = "keep_channels",
-       .type = ParamType::boolean,
-       .fallback = ParamValue{false},
-       .doc = "as many channels as the input: the grey value in every colour, alpha kept"}};
   kernel.dtypes = image::dtypes();
   kernel.infer = infer;
   const std::shared_ptr<const Shader> shader = make_shader();

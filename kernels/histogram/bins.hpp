@@ -5,7 +5,8 @@
 
 #include <cstdint>
 
-#include "stoker/kernels/call.hpp"
+#include "stoker/kernels/histogram/options.hpp"
+#include "stoker/runtime/base/dtype.hpp"
 
 namespace stoker::kernels::histogram {
 
@@ -16,13 +17,12 @@ struct Bins {
   float high = 0;
   float scale = 0;
 
-  [[nodiscard]] static Bins from(const KernelCall& call) {
-    const double white = call.dtype() == DType::u8 ? 255.0 : 1.0;
-    const std::int64_t count = call.params.integer("bins");
-    const double low = white * call.params.real("low");
-    const double high = white * call.params.real("high");
-    return {count, static_cast<float>(low), static_cast<float>(high),
-            static_cast<float>(static_cast<double>(count) / (high - low))};
+  [[nodiscard]] static Bins of(const Histogram& given, DType dtype) noexcept {
+    const double white = dtype == DType::u8 ? 255.0 : 1.0;
+    const double low = white * given.low;
+    const double high = white * given.high;
+    return {given.bins, static_cast<float>(low), static_cast<float>(high),
+            static_cast<float>(static_cast<double>(given.bins) / (high - low))};
   }
 
   /// The bin of a value, or `count` if it is outside or NaN.

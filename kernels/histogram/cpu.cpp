@@ -94,7 +94,8 @@ void add_up(const Config& config, const std::uint32_t* counters, std::uint32_t s
 template <class T> CpuPlan plan_for(const KernelCall& call) {
   const image::Extent image = image::extent(call.shape());
   const Config config{static_cast<std::size_t>(image.height * image.width),
-                      static_cast<std::size_t>(image.channels), Bins::from(call)};
+                      static_cast<std::size_t>(image.channels),
+                      Bins::of(options::from<Histogram>(call.params), call.dtype())};
   const std::size_t counters = Tables<T>{config}.all(config);
   const std::size_t elements = config.pixels * config.channels;
   const std::uint32_t slices =

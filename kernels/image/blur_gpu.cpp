@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "stoker/kernels/image/gaussian.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/rules.hpp"
 
@@ -65,12 +64,12 @@ BlurShaders blur_shaders(const std::string& kernel, bool sharpen) {
 }
 
 Result<GpuPlan> blur_gpu_plan(std::string_view op, const BlurShaders& shaders,
-                              const KernelCall& call, double strength) {
+                              const KernelCall& call, const Blur& blur, double strength) {
   STOKER_TRY(rules::gpu_indexable(op, call.inputs));
   const Extent image = extent(call.shape());
-  const Gaussian gaussian = Gaussian::from(call.params);
+  const Gaussian gaussian = Gaussian::of(blur);
   const auto radius = static_cast<std::uint64_t>(gaussian.radius);
-  const auto border = static_cast<std::uint64_t>(parse_border(call.params.text("border")));
+  const auto border = static_cast<std::uint64_t>(blur.border);
   const std::string variant{to_string(call.dtype())};
   // A sigma near 0 leaves the centre alone; the bound keeps falloff · k² finite in f32.
   const double falloff = std::min(0.5 / (gaussian.sigma * gaussian.sigma), 1e30);

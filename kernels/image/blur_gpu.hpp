@@ -12,6 +12,7 @@
 
 #include "stoker/kernels/call.hpp"
 #include "stoker/kernels/gpu_plan.hpp"
+#include "stoker/kernels/image/gaussian.hpp"
 
 namespace stoker::image {
 
@@ -34,6 +35,7 @@ struct BlurShaders {
 
 /// Precondition: check() accepted input 0. `strength` is read by sharpening shaders only.
 [[nodiscard]] Result<GpuPlan> blur_gpu_plan(std::string_view op, const BlurShaders& shaders,
-                                            const KernelCall& call, double strength);
+                                            const KernelCall& call, const Blur& blur,
+                                            double strength);
 
 }  // namespace stoker::image

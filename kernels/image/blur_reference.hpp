@@ -9,15 +9,14 @@
 namespace stoker::image {
 
 /// The blurred image, unrounded: across into a second picture, then down.
-[[nodiscard]] inline std::vector<double> blurred(const KernelCall& call,
+[[nodiscard]] inline std::vector<double> blurred(const Shape& shape, const Blur& blur,
                                                  const std::vector<double>& input) {
-  const Extent size = extent(call.shape());
-  const Gaussian gaussian = Gaussian::from(call.params);
+  const Extent size = extent(shape);
+  const Gaussian gaussian = Gaussian::of(blur);
   const std::vector<double> weights = gaussian.weights();
-  const Border border = parse_border(call.params.text("border"));
 
   const auto pass = [&](const std::vector<double>& from, std::int64_t dy, std::int64_t dx) {
-    const Picture picture{size, from, border};
+    const Picture picture{size, from, blur.border};
     std::vector<double> to;
     to.reserve(from.size());
     for (std::int64_t y = 0; y < size.height; ++y)

@@ -33,9 +33,9 @@ struct BlurRows {
   std::vector<float> weights;        ///< by distance
   std::vector<std::uint16_t> fixed;  ///< the same in 1/65536
 
-  explicit BlurRows(const KernelCall& call)
-      : extent{image::extent(call.shape())}, border{parse_border(call.params.text("border"))} {
-    const Gaussian gaussian = Gaussian::from(call.params);
+  BlurRows(const Shape& shape, const Blur& blur)
+      : extent{image::extent(shape)}, border{blur.border} {
+    const Gaussian gaussian = Gaussian::of(blur);
     radius = static_cast<std::size_t>(gaussian.radius);
     std::uint32_t rest = 65536;
     for (const double weight : gaussian.weights()) {
@@ -179,8 +179,8 @@ inline void blur_band(const BlurRows& blur, const T* source, std::byte* scratch,
 /// The plan of a kernel that blurs T with lines of Line: `band(args, blur, scratch, begin, end)`
 /// computes a band of output rows.
 template <class T, class Line, class Band>
-[[nodiscard]] inline CpuPlan blur_plan(const KernelCall& call, Band band) {
-  const auto blur = std::make_shared<const BlurRows>(call);
+[[nodiscard]] inline CpuPlan blur_plan(const Shape& shape, const Blur& of, Band band) {
+  const auto blur = std::make_shared<const BlurRows>(shape, of);
   const std::size_t scratch = BlurScratch<T, Line>{*blur}.bytes;
   const auto height = static_cast<std::size_t>(blur->extent.height);
   const std::size_t products = height * blur->row() * 2 * (blur->radius + 1);

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
-#include "stoker/kernels/params.hpp"
+#include "stoker/kernels/options.hpp"
 
 namespace stoker::image {
 
@@ -16,9 +15,16 @@ enum class Border : std::uint8_t {
   constant,   ///< 000|abcd|000
 };
 
-[[nodiscard]] ParamSpec border_param();
-/// Precondition: `name` is one of border_param()'s choices.
-[[nodiscard]] Border parse_border(std::string_view name) noexcept;
+/// The option `border`.
+template <class O, class V> void visit_border(O& o, V&& visit) {
+  visit("border", o.border,
+        one_of<Border>({{"replicate", Border::replicate},
+                        {"reflect", Border::reflect},
+                        {"wrap", Border::wrap},
+                        {"constant", Border::constant}}),
+        "what lies past the edge: the edge pixel, the image mirrored at it, the image repeated, or "
+        "zeros");
+}
 
 /// The index in [0, n) that stands for `i`, any number of periods away; -1: zero stands for it.
 [[nodiscard]] inline std::int64_t border_index(Border border, std::int64_t i,
@@ -39,3 +45,7 @@ enum class Border : std::uint8_t {
 }
 
 }  // namespace stoker::image
+
+namespace stoker::kernels {
+using image::Border;
+}  // namespace stoker::kernels

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "stoker/kernels/image/border.hpp"
 #include "stoker/kernels/image/gaussian.hpp"
 
 namespace stoker::image {
@@ -19,27 +18,9 @@ Result<Extent> check(std::string_view op, const TensorSpec& image, std::string_v
 
 std::vector<DType> dtypes() { return {DType::u8, DType::f32, DType::f16}; }
 
-ParamSpec border_param() {
-  return {.name = "border",
-          .type = ParamType::text,
-          .fallback = ParamValue{std::string{"replicate"}},
-          .doc =
-              "what lies past the edge: the edge pixel, the image mirrored at it, the image "
-              "repeated, or zeros",
-          .choices = {"replicate", "reflect", "wrap", "constant"}};
-}
-
-Border parse_border(std::string_view name) noexcept {
-  if (name == "reflect") return Border::reflect;
-  if (name == "wrap") return Border::wrap;
-  if (name == "constant") return Border::constant;
-  return Border::replicate;
-}
-
-Gaussian Gaussian::from(const ParamSet& params) {
-  const std::int64_t radius = params.integer("radius");
-  const double sigma = params.real("sigma");
-  return {radius, sigma > 0 ? sigma : 0.3 * (static_cast<double>(radius) - 1.0) + 0.8};
+Gaussian Gaussian::of(const Blur& blur) noexcept {
+  const double sigma = blur.sigma;
+  return {blur.radius, sigma > 0 ? sigma : 0.3 * (static_cast<double>(blur.radius) - 1.0) + 0.8};
 }
 
 double Gaussian::raw(std::int64_t k) const noexcept {
@@ -58,22 +39,6 @@ std::vector<double> Gaussian::weights() const {
   std::vector<double> all;
   for (std::int64_t k = 0; k <= radius; ++k) all.push_back(raw(k) * scale);
   return all;
-}
-
-std::vector<ParamSpec> gaussian_params() {
-  return {{.name = "radius",
-           .type = ParamType::integer,
-           .fallback = ParamValue{std::int64_t{1}},
-           .doc = "reach of the Gaussian in pixels; 0 does not blur",
-           .min = 0,
-           .max = static_cast<double>(max_blur_radius)},
-          {.name = "sigma",
-           .type = ParamType::real,
-           .fallback = ParamValue{0.0},
-           .doc = "standard deviation in pixels; 0: 0.3 (radius - 1) + 0.8",
-           .min = 0,
-           .max = 1e6},
-          border_param()};
 }
 
 }  // namespace stoker::image

@@ -13,11 +13,6 @@ std::int64_t nearest_index(std::int64_t i, std::int64_t in, std::int64_t out) no
 
 }  // namespace
 
-Filter parse_filter(std::string_view name) noexcept {
-  if (name == "nearest") return Filter::nearest;
-  return name == "bicubic" ? Filter::bicubic : Filter::bilinear;
-}
-
 double filter_weight(Filter filter, double x) noexcept {
   const double d = std::abs(x);
   if (filter == Filter::bilinear) return d < 1 ? 1 - d : 0;

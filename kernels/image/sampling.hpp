@@ -5,20 +5,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
+
+#include "stoker/kernels/image/filter.hpp"
 
 namespace stoker::image {
 
-/// The numbers are also those that shaders get.
-enum class Filter : std::uint8_t {
-  nearest,
-  bilinear,  ///< triangle, reaching 1 pixel
-  bicubic,   ///< R. Keys, Cubic Convolution Interpolation (1981), a = −0.5, reaching 2 pixels
-};
-
-/// Precondition: `name` is one of nearest, bilinear, bicubic.
-[[nodiscard]] Filter parse_filter(std::string_view name) noexcept;
 /// The kernel's value at distance `x` (nearest has none: 0).
 [[nodiscard]] double filter_weight(Filter filter, double x) noexcept;
 /// Pixels the kernel reaches to each side.

@@ -1,4 +1,5 @@
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/layer_norm/options.hpp"
 #include "stoker/kernels/layer_norm/rows.hpp"
 #include "stoker/kernels/rows/row_teams.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -64,25 +65,13 @@ Result<GpuPlan> plan(const rows::RowShaders& shaders, const KernelCall& call,
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "layer_norm";
+  auto kernel = kernel_of<LayerNorm>();
   kernel.family = "normalization";
   kernel.summary =
       "y = (x - mean) / √(variance + epsilon) · gamma + beta over the axes from `axis` on; inputs "
       "x, "
       "gamma and beta, the last two optional";
   kernel.source = "Ba, Kiros, Hinton: Layer Normalization, arXiv:1607.06450";
-  kernel.params = {
-      {.name = "axis",
-       .type = ParamType::integer,
-       .fallback = std::int64_t{-1},
-       .doc = "the first normalized axis; negative from the end"},
-      {.name = "epsilon",
-       .type = ParamType::real,
-       .fallback = 1e-5,
-       .doc = "added to the variance",
-       .min = 0},
-  };
   kernel.inputs = {1, 3};
   kernel.dtypes = rules::float_dtypes();
   kernel.infer = infer;

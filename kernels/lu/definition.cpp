@@ -1,15 +1,15 @@
 // CPU versions: v1 v3. Wider vectors win nothing here and take long to compile.
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/linear_algebra/matrices.hpp"
+#include "stoker/kernels/lu/options.hpp"
 
 namespace stoker::kernels::lu {
 namespace {
 
 using linear_algebra::Matrices;
 
-Kernel kernel_of(std::string name) {
-  Kernel kernel;
-  kernel.name = std::move(name);
+template <class K> Kernel begun() {
+  auto kernel = kernel_of<K>();
   kernel.family = "linear algebra";
   kernel.source = "Golub, Van Loan, Matrix Computations, 4th ed., 3.4";
   kernel.dtypes = linear_algebra::factor_dtypes();
@@ -17,7 +17,7 @@ Kernel kernel_of(std::string name) {
 }
 
 Kernel lu() {
-  Kernel kernel = kernel_of("lu");
+  auto kernel = begun<Lu>();
   kernel.summary =
       "P, L, U of A = P·L·U with partial pivoting: a permutation [.., m, m], a lower triangle "
       "[.., m, k] of unit diagonal and an upper one [.., k, n], k = min(m, n)";
@@ -31,7 +31,7 @@ Kernel lu() {
 }
 
 Kernel determinant() {
-  Kernel kernel = kernel_of("determinant");
+  auto kernel = begun<Determinant>();
   kernel.summary =
       "determinants [..] of matrices [.., n, n]: in closed form up to n = 3, else the product of "
       "the pivots of LU; 1 for n = 0";
@@ -43,7 +43,7 @@ Kernel determinant() {
 }
 
 Kernel solve() {
-  Kernel kernel = kernel_of("solve");
+  auto kernel = begun<Solve>();
   kernel.summary =
       "X of A·X = B by LU with partial pivoting, A [.., n, n], B [.., n, m]; a zero pivot, which a "
       "singular A leads to, gives inf or NaN";

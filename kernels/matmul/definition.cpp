@@ -1,4 +1,5 @@
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/matmul/options.hpp"
 #include "stoker/kernels/matmul/problem.hpp"
 #include "stoker/kernels/matmul/tiling.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -198,23 +199,12 @@ Result<void> define(KernelRegistry& registry) {
   shaders.row_sums = row_shader(false);
   shaders.sums = sums_shader();
 
-  Kernel kernel;
-  kernel.name = "matmul";
+  auto kernel = kernel_of<Matmul>();
   kernel.family = "linear algebra";
   kernel.summary =
       "c[..., i, j] = sum over t of a[..., i, t] * b[..., t, j]; leading axes broadcast, vectors "
       "as in NumPy";
   kernel.source = "numpy.matmul; tiles after Goto and van de Geijn, ACM TOMS 34(3), 2008";
-  kernel.params = {
-      {.name = "transpose_a",
-       .type = ParamType::boolean,
-       .fallback = false,
-       .doc = "a is stored as [..., t, i]; no effect on a vector"},
-      {.name = "transpose_b",
-       .type = ParamType::boolean,
-       .fallback = false,
-       .doc = "b is stored as [..., j, t]; no effect on a vector"},
-  };
   kernel.inputs = {2, 2};
   kernel.dtypes = dtypes();
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "stoker/kernels/matmul/options.hpp"
+
 namespace stoker::kernels::matmul {
 namespace {
 
@@ -76,8 +78,9 @@ Result<TensorSpec> infer(const KernelCall& call) {
          {"got", std::string{to_string(call.dtype(1))}}}};
   if (call.shape(0).rank() == 0 || call.shape(1).rank() == 0)
     return mismatch(call, "a scalar has no axis to multiply along");
-  const Operand a = operand(call.shape(0), call.params.flag("transpose_a"), true);
-  const Operand b = operand(call.shape(1), call.params.flag("transpose_b"), false);
+  const auto given = options::from<Matmul>(call.params);
+  const Operand a = operand(call.shape(0), given.transpose_a, true);
+  const Operand b = operand(call.shape(1), given.transpose_b, false);
   if (a.columns != b.rows) return mismatch(call, "shape mismatch");
   const std::optional<Shape> batch = broadcast(a.batch, b.batch);
   if (!batch) return mismatch(call, "batch axes do not broadcast");
@@ -90,8 +93,9 @@ Result<TensorSpec> infer(const KernelCall& call) {
 }
 
 Problem describe(const KernelCall& call) {
-  const Operand a = operand(call.shape(0), call.params.flag("transpose_a"), true);
-  const Operand b = operand(call.shape(1), call.params.flag("transpose_b"), false);
+  const auto given = options::from<Matmul>(call.params);
+  const Operand a = operand(call.shape(0), given.transpose_a, true);
+  const Operand b = operand(call.shape(1), given.transpose_b, false);
   Problem problem;
   problem.m = a.rows;
   problem.n = b.columns;

@@ -1,6 +1,7 @@
 #include "stoker/kernels/cases.hpp"
 
 #include "stoker/kernels/image/suite_moves.hpp"
+#include "stoker/kernels/median/options.hpp"
 
 namespace stoker::kernels::median {
 
@@ -24,9 +25,9 @@ void suites(std::vector<KernelSuite>& all) {
 
   suite.reference = [](const KernelCall& call, std::span<const TensorSpec> outputs,
                        const std::vector<std::vector<double>>& inputs) {
-    const image::Picture x{image::extent(call.shape()), inputs[0],
-                           image::parse_border(call.params.text("border"))};
-    const std::int64_t radius = call.params.integer("radius");
+    const auto given = options::from<Median>(call.params);
+    const image::Picture x{image::extent(call.shape()), inputs[0], given.border};
+    const std::int64_t radius = given.radius;
     std::vector<double> window;
     return image::draw(outputs[0], [&](std::int64_t row, std::int64_t column, std::int64_t c) {
       if (x.extent.has_alpha() && c == 3) return x.at(row, column, c);

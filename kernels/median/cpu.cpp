@@ -6,6 +6,7 @@
 #include "stoker/kernels/cpu_plan.hpp"
 #include "stoker/kernels/image/extremes.hpp"
 #include "stoker/kernels/median/networks.hpp"
+#include "stoker/kernels/median/options.hpp"
 
 namespace stoker::kernels::median::STOKER_ISA {
 namespace {
@@ -122,12 +123,12 @@ template <class T> CpuPlan plan_for(const Config& config, std::int64_t radius) {
 }
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
-  const Config config{image::extent(call.shape()), image::parse_border(call.params.text("border"))};
-  const std::int64_t radius = call.params.integer("radius");
+  const auto given = options::from<Median>(call.params);
+  const Config config{image::extent(call.shape()), given.border};
   switch (call.dtype()) {
-    case DType::f32: return plan_for<float>(config, radius);
-    case DType::f16: return plan_for<Half>(config, radius);
-    default: return plan_for<std::uint8_t>(config, radius);
+    case DType::f32: return plan_for<float>(config, given.radius);
+    case DType::f16: return plan_for<Half>(config, given.radius);
+    default: return plan_for<std::uint8_t>(config, given.radius);
   }
 }
 

@@ -1,12 +1,12 @@
-#include "stoker/kernels/image/border.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/median/options.hpp"
 #include "stoker/kernels/rules.hpp"
 
 namespace stoker::kernels::median {
 namespace {
 
-constexpr std::int64_t max_radius = 3;
+constexpr std::int64_t max_radius = 3;  // as in options.hpp
 
 /// One variant for each dtype and radius: "u8_2".
 std::string variant_name(DType dtype, std::int64_t radius) {
@@ -32,12 +32,13 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
   STOKER_TRY(rules::gpu_indexable("median", call.inputs));
   const image::Extent image = image::extent(call.shape());
   const auto n = static_cast<std::uint64_t>(image.elements());
+  const auto given = options::from<Median>(call.params);
   PushValues push;
   push.u32(n).u32(image.height).u32(image.width).u32(image.channels);
-  push.u32(static_cast<std::uint64_t>(image::parse_border(call.params.text("border"))));
+  push.u32(static_cast<std::uint64_t>(given.border));
   GpuPlan plan;
   plan.passes.push_back({&shader,
-                         variant_name(call.dtype(), call.params.integer("radius")),
+                         variant_name(call.dtype(), given.radius),
                          {input(0), output()},
                          push,
                          linear_groups_for(n, shader.local_size[0])});
@@ -47,20 +48,12 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "median";
+  auto kernel = kernel_of<Median>();
   kernel.family = "image";
   kernel.summary =
       "the middle one of the (2 radius + 1)^2 values around, for every colour channel by itself; "
       "alpha is kept";
   kernel.source = "J. W. Tukey, Exploratory Data Analysis (1977)";
-  kernel.params = {{.name = "radius",
-                    .type = ParamType::integer,
-                    .fallback = ParamValue{std::int64_t{1}},
-                    .doc = "reach of the window in pixels to each side",
-                    .min = 1,
-                    .max = max_radius},
-                   image::border_param()};
   kernel.dtypes = image::dtypes();
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
     STOKER_TRY(image::check("median", call.inputs[0]));

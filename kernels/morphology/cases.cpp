@@ -1,6 +1,7 @@
 #include "stoker/kernels/cases.hpp"
 
 #include "stoker/kernels/image/suite_moves.hpp"
+#include "stoker/kernels/morphology/options.hpp"
 
 namespace stoker::kernels::morphology {
 namespace {
@@ -39,9 +40,9 @@ KernelSuite suite_of(const char* kernel, bool most) {
 
   suite.reference = [most](const KernelCall& call, std::span<const TensorSpec> outputs,
                            const std::vector<std::vector<double>>& inputs) {
-    const image::Picture x{image::extent(call.shape()), inputs[0],
-                           image::parse_border(call.params.text("border"))};
-    const std::int64_t radius = call.params.integer("radius");
+    const auto given = options::from<Erode>(call.params);  // dilate has the same
+    const image::Picture x{image::extent(call.shape()), inputs[0], given.border};
+    const std::int64_t radius = given.radius;
     const std::string& shape = call.params.text("shape");
     return image::draw(outputs[0], [&](std::int64_t row, std::int64_t column, std::int64_t c) {
       double result = x.at(row, column, c);

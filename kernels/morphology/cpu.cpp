@@ -13,7 +13,6 @@ namespace stoker::kernels::morphology::STOKER_ISA {
 namespace {
 
 using namespace image::STOKER_ISA;
-using image::Border;
 using image::Extent;
 
 /// What all bands share; immutable.
@@ -27,11 +26,8 @@ struct Config {
 
   static constexpr std::size_t no_line = SIZE_MAX;
 
-  explicit Config(const KernelCall& call)
-      : extent{image::extent(call.shape())},
-        border{image::parse_border(call.params.text("border"))} {
-    const Window window = Window::from(call.params);
-    radius = static_cast<std::size_t>(window.radius);
+  Config(const Extent& image, const Window& window)
+      : extent{image}, border{window.border}, radius{static_cast<std::size_t>(window.radius)} {
     line_of_reach.assign(radius + 1, no_line);
     for (std::int64_t dx = 0; dx <= window.radius; ++dx) {
       std::size_t& line = line_of_reach[static_cast<std::size_t>(window.reach(dx))];
@@ -149,7 +145,7 @@ void band(const Config& config, const T* source, T* output, std::byte* scratch, 
 }
 
 template <class T, class Extreme> CpuPlan plan_for(const KernelCall& call) {
-  const auto config = std::make_shared<const Config>(call);
+  const auto config = std::make_shared<const Config>(image::extent(call.shape()), Window::of(call));
   const std::size_t scratch = Scratch<T>{*config}.bytes;
   const auto height = static_cast<std::size_t>(config->extent.height);
   const std::size_t values = height * config->row() * (4 * config->radius + 2);

@@ -23,17 +23,18 @@ std::shared_ptr<const Shader> make_shader() {
 }
 
 /// A square and a cross are lines: a square one after the other, a cross both at once.
-Result<GpuPlan> gpu_plan(const char* op, bool most, const Shader& shader, const KernelCall& call) {
+Result<GpuPlan> gpu_plan(std::string_view op, bool most, const Shader& shader,
+                         const KernelCall& call) {
   STOKER_TRY(rules::gpu_indexable(op, call.inputs));
   const image::Extent image = image::extent(call.shape());
-  const Window window = Window::from(call.params);
+  const Window window = Window::of(call);
   const auto n = static_cast<std::uint64_t>(image.elements());
   const auto radius = static_cast<std::uint64_t>(window.radius);
   GpuPlan plan;
   const auto add = [&](std::vector<PassBinding> bindings, bool down, bool across, bool disk) {
     PushValues push;
     push.u32(n).u32(image.height).u32(image.width).u32(image.channels);
-    push.u32(static_cast<std::uint64_t>(image::parse_border(call.params.text("border"))));
+    push.u32(static_cast<std::uint64_t>(window.border));
     push.u32(radius).u32(down ? 1 : 0).u32(across ? 1 : 0).u32(disk ? 1 : 0);
     plan.passes.push_back({&shader,
                            std::string{to_string(call.dtype())} + (most ? "_most" : "_least"),
@@ -54,34 +55,19 @@ Result<GpuPlan> gpu_plan(const char* op, bool most, const Shader& shader, const 
   return plan;
 }
 
-Kernel operation(const char* name, bool most, const std::shared_ptr<const Shader>& shader) {
-  Kernel kernel;
-  kernel.name = name;
+template <class K> Kernel operation(bool most, const std::shared_ptr<const Shader>& shader) {
+  static constexpr std::string_view name = K::kind;
+  auto kernel = kernel_of<K>();
   kernel.family = "image";
   kernel.source = "J. Serra, Image Analysis and Mathematical Morphology (1982)";
-  kernel.params = {
-      {.name = "radius",
-       .type = ParamType::integer,
-       .fallback = ParamValue{std::int64_t{1}},
-       .doc = "reach of the window in pixels to each side; 0 changes nothing",
-       .min = 0,
-       .max = static_cast<double>(max_radius)},
-      {.name = "shape",
-       .type = ParamType::text,
-       .fallback = ParamValue{std::string{"square"}},
-       .doc = "of the window: a square, its middle row and column, or all pixels within the radius",
-       .choices = {"square", "cross", "disk"}},
-      image::border_param()};
   kernel.dtypes = image::dtypes();
-  kernel.infer = [name](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
     STOKER_TRY(image::check(name, call.inputs[0]));
     return std::vector{call.inputs[0]};
   };
   kernel.shaders = {shader};
-  kernel.gpu = [name, most, shader](const KernelCall& call, std::span<const TensorSpec>,
-                                    const GpuTraits&) {
-    return gpu_plan(name, most, *shader, call);
-  };
+  kernel.gpu = [most, shader](const KernelCall& call, std::span<const TensorSpec>,
+                              const GpuTraits&) { return gpu_plan(name, most, *shader, call); };
   return kernel;
 }
 
@@ -89,11 +75,11 @@ Kernel operation(const char* name, bool most, const std::shared_ptr<const Shader
 
 Result<void> define(KernelRegistry& registry) {
   const std::shared_ptr<const Shader> shader = make_shader();
-  Kernel erode = operation("erode", false, shader);
+  Kernel erode = operation<Erode>(false, shader);
   erode.summary =
       "the least value in a window around, for every colour channel by itself; alpha is kept";
   STOKER_TRY(registry.add(std::move(erode)));
-  Kernel dilate = operation("dilate", true, shader);
+  Kernel dilate = operation<Dilate>(true, shader);
   dilate.summary =
       "the largest value in a window around, for every colour channel by itself; alpha is kept";
   return registry.add(std::move(dilate));

@@ -5,6 +5,7 @@
 #include "stoker/kernels/cpu_plan.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/image/lanes.hpp"
+#include "stoker/kernels/overlay/options.hpp"
 
 namespace stoker::kernels::overlay::STOKER_ISA {
 namespace {
@@ -97,17 +98,17 @@ struct Placement {
   std::int64_t bottom;
   float opacity;
 
-  explicit Placement(const KernelCall& call)
+  Placement(const KernelCall& call, const Overlay& given)
       : base{image::extent(call.shape(0))},
         over{call.inputs.size() > 1 ? image::extent(call.shape(1))
                                     : image::Extent{0, 0, base.channels}},
-        x{call.params.integer("x")},
-        y{call.params.integer("y")},
+        x{given.x},
+        y{given.y},
         left{std::clamp<std::int64_t>(x, 0, base.width)},
         right{std::clamp<std::int64_t>(x + over.width, left, base.width)},
         top{std::clamp<std::int64_t>(y, 0, base.height)},
         bottom{std::clamp<std::int64_t>(y + over.height, top, base.height)},
-        opacity{static_cast<float>(call.params.real("alpha"))} {}
+        opacity{static_cast<float>(given.alpha)} {}
 };
 
 template <class T>
@@ -139,7 +140,7 @@ void overlay_row(const Placement& at, const CpuArgs& args, std::int64_t y) noexc
 }
 
 template <class T> CpuPlan plan_for(const KernelCall& call) {
-  const Placement at{call};
+  const Placement at{call, options::from<Overlay>(call.params)};
   const auto height = static_cast<std::size_t>(at.base.height);
   const auto elements = static_cast<std::size_t>(at.base.elements());
   const auto slices = static_cast<std::uint32_t>(

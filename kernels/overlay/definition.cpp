@@ -1,5 +1,6 @@
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/overlay/options.hpp"
 #include "stoker/kernels/rules.hpp"
 
 namespace stoker::kernels::overlay {
@@ -49,7 +50,8 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
   PushValues push;
   push.u32(base.elements()).u32(base.width).u32(base.channels);
   push.u32(over.height).u32(over.width).u32(over.channels);
-  push.s32(call.params.integer("x")).s32(call.params.integer("y")).f32(call.params.real("alpha"));
+  const auto given = options::from<Overlay>(call.params);
+  push.s32(given.x).s32(given.y).f32(given.alpha);
 
   GpuPlan plan;
   const auto quads = static_cast<std::uint64_t>(base.elements() + 3) / 4;
@@ -64,9 +66,7 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  constexpr double far = 1 << 30;
-  Kernel kernel;
-  kernel.name = "overlay";
+  auto kernel = kernel_of<Overlay>();
   kernel.aliases = {"overlay_alpha"};
   kernel.family = "image";
   kernel.summary =
@@ -74,24 +74,6 @@ Result<void> define(KernelRegistry& registry) {
       "out; one "
       "input alone is copied";
   kernel.source = "T. Porter, T. Duff, Compositing Digital Images (1984): over";
-  kernel.params = {{.name = "x",
-                    .type = ParamType::integer,
-                    .fallback = ParamValue{std::int64_t{0}},
-                    .doc = "column of the upper left corner; may be negative",
-                    .min = -far,
-                    .max = far},
-                   {.name = "y",
-                    .type = ParamType::integer,
-                    .fallback = ParamValue{std::int64_t{0}},
-                    .doc = "row of the upper left corner; may be negative",
-                    .min = -far,
-                    .max = far},
-                   {.name = "alpha",
-                    .type = ParamType::real,
-                    .fallback = ParamValue{1.0},
-                    .doc = "multiplies the alpha of input 1; 0 leaves input 0 as it is",
-                    .min = 0,
-                    .max = 1}};
   kernel.inputs = {1, 2};
   kernel.dtypes = image::dtypes();
   kernel.infer = infer;

@@ -2,6 +2,7 @@
 
 #include "stoker/kernels/indexing/indices.hpp"
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/pad/options.hpp"
 #include "stoker/kernels/pad/padding.hpp"
 #include "stoker/kernels/rules.hpp"
 
@@ -78,26 +79,11 @@ Result<GpuPlan> plan(const Shader& shader, const KernelCall& call, const TensorS
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  // Sums of such numbers stay far from the ends of 64 bits.
-  static constexpr double most = 1LL << 40;
-  Kernel kernel;
-  kernel.name = "pad";
+  auto kernel = kernel_of<Pad>();
   kernel.family = "indexing";
   kernel.summary =
       "x with interior values between its entries, then low before and high after them";
   kernel.source = "XLA operation semantics, Pad";
-  const auto counts = [](const char* name, const char* doc, double least) {
-    return ParamSpec{.name = name,
-                     .type = ParamType::integers,
-                     .fallback = std::vector<std::int64_t>{},
-                     .doc = doc,
-                     .min = least,
-                     .max = most};
-  };
-  kernel.params = {
-      counts("low", "entries before each axis; negative: cropped; empty: none", -most),
-      counts("high", "entries behind each axis; negative: cropped; empty: none", -most),
-      counts("interior", "entries between any two of each axis; empty: none", 0)};
   kernel.inputs = {2, 2};
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = infer;

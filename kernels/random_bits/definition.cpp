@@ -1,5 +1,6 @@
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/random_bits/layout.hpp"
+#include "stoker/kernels/random_bits/options.hpp"
 #include "stoker/kernels/rules.hpp"
 
 namespace stoker::kernels::random_bits {
@@ -22,9 +23,10 @@ Error wrong_input(std::string op, std::string_view name, std::string expected,
 
 Result<std::vector<TensorSpec>> infer_bits(const KernelCall& call) {
   if (call.shape() != Shape{2}) return wrong_input("random_bits", "key", "u32[2]", call.inputs[0]);
+  const auto given = options::from<RandomBits>(call.params);
   TensorSpec output;
-  output.dtype = parse_dtype(call.params.text("dtype")).value_or(DType::u32);
-  STOKER_ASSIGN(output.shape, Shape::make(call.params.integers("shape"), "random_bits"));
+  output.dtype = given.dtype;
+  STOKER_ASSIGN(output.shape, Shape::make(given.shape.list(), "random_bits"));
   if (Layout::of(output).words > max_words)
     return Error{"random_bits",
                  ErrorCode::limit_exceeded,
@@ -88,23 +90,12 @@ GpuPlan plan_of(const Shader& shader, std::string variant, std::uint64_t blocks,
 }
 
 Kernel bits() {
-  Kernel kernel;
-  kernel.name = "random_bits";
+  auto kernel = kernel_of<RandomBits>();
   kernel.family = "random";
   kernel.summary =
       "uniform random integers from a key u32[2], the same on every device; word i has counter i, "
       "u64 joins words i (high) and n + i, u8 and u16 are the low bits of a word each";
   kernel.source = source;
-  kernel.params = {{.name = "shape",
-                    .type = ParamType::integers,
-                    .fallback = std::vector<std::int64_t>{},
-                    .doc = "extents of the output, outermost first; empty: a scalar",
-                    .min = 0},
-                   {.name = "dtype",
-                    .type = ParamType::text,
-                    .fallback = std::string{"u32"},
-                    .doc = "dtype of the output",
-                    .choices = {"u8", "u16", "u32", "u64"}}};
   kernel.dtypes = {DType::u32};
   kernel.infer = infer_bits;
   const std::shared_ptr<const Shader> shader = bits_shader();
@@ -121,8 +112,7 @@ Kernel bits() {
 }
 
 Kernel raw() {
-  Kernel kernel;
-  kernel.name = "threefry2x32";
+  auto kernel = kernel_of<Threefry2x32>();
   kernel.family = "random";
   kernel.summary =
       "the block function itself: keys [.., 2] and counters [.., 2] to random words [.., 2]; one "

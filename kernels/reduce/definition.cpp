@@ -36,20 +36,10 @@ Result<void> define(KernelRegistry& registry) {
   for (const OperationName& entry : operations) {
     const std::string name{entry.kernel};
     const Operation operation = entry.operation;
-    Kernel kernel;
+    auto kernel = kernel_of<ReduceSum>();  // all have the same options
     kernel.name = name;
     kernel.family = "reduction";
     kernel.summary = entry.summary;
-    kernel.params = {
-        {.name = "axes",
-         .type = ParamType::integers,
-         .fallback = std::vector<std::int64_t>{},
-         .doc = "axes to reduce, each once, negative from the end; empty: all"},
-        {.name = "keepdims",
-         .type = ParamType::boolean,
-         .fallback = false,
-         .doc = "keep reduced axes with extent 1"},
-    };
     kernel.dtypes = operation == Operation::max || operation == Operation::min
                         ? rules::numeric_dtypes()
                         : rules::all_dtypes();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stoker/kernels/call.hpp"
+#include "stoker/kernels/reduce/options.hpp"
 
 namespace stoker::kernels::reduce {
 
@@ -20,16 +21,17 @@ struct OperationName {
 };
 
 inline constexpr OperationName operations[] = {
-    {Operation::sum, "reduce_sum",
+    {Operation::sum, ReduceSum::kind,
      "sum over axes; 0 over none. s8 and s16 give s32, u8, u16 and bool give u32; integers wrap"},
-    {Operation::max, "reduce_max", "largest element over axes; NaN wins"},
-    {Operation::min, "reduce_min", "smallest element over axes; NaN wins"},
-    {Operation::mean, "reduce_mean", "mean over axes; NaN over none. Integers and bool give f32"},
-    {Operation::product, "reduce_product",
+    {Operation::max, ReduceMax::kind, "largest element over axes; NaN wins"},
+    {Operation::min, ReduceMin::kind, "smallest element over axes; NaN wins"},
+    {Operation::mean, ReduceMean::kind,
+     "mean over axes; NaN over none. Integers and bool give f32"},
+    {Operation::product, ReduceProduct::kind,
      "product over axes; 1 over none. Dtypes as reduce_sum; integers wrap"},
-    {Operation::all, "reduce_all",
+    {Operation::all, ReduceAll::kind,
      "1 where every element over axes differs from zero, else 0, as u8; 1 over none"},
-    {Operation::any, "reduce_any",
+    {Operation::any, ReduceAny::kind,
      "1 where some element over axes differs from zero, else 0, as u8; 0 over none"},
 };
 

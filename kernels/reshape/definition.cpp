@@ -1,5 +1,6 @@
 #include "stoker/kernels/copy/copy.hpp"
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/reshape/options.hpp"
 #include "stoker/kernels/rules.hpp"
 
 namespace stoker::kernels::reshape {
@@ -51,15 +52,9 @@ Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "reshape";
+  auto kernel = kernel_of<Reshape>();
   kernel.family = "memory";
   kernel.summary = "the same elements in the same row-major order under another shape";
-  kernel.params = {{.name = "shape",
-                    .type = ParamType::integers,
-                    .fallback = std::nullopt,
-                    .doc = "new extents, outermost first; one may be -1: whatever is left",
-                    .min = -1}};
   kernel.dtypes = rules::all_dtypes();
   kernel.in_place = true;
   kernel.infer = infer;

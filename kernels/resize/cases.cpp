@@ -2,6 +2,7 @@
 
 #include "stoker/kernels/image/sampling.hpp"
 #include "stoker/kernels/image/suite.hpp"
+#include "stoker/kernels/resize/options.hpp"
 
 namespace stoker::kernels::resize {
 namespace {
@@ -9,9 +10,10 @@ namespace {
 /// What output `i` of one axis is made of: input positions, which may lie past an edge, and weights.
 std::vector<std::pair<std::int64_t, double>> taps(const KernelCall& call, std::int64_t i,
                                                   std::int64_t in, std::int64_t out) {
-  const image::Filter filter = image::parse_filter(call.params.text("mode"));
-  if (filter == image::Filter::nearest) return {{(2 * i + 1) * in / (2 * out), 1.0}};
-  const double stretch = image::filter_stretch(in, out, call.params.flag("antialias"));
+  const auto given = options::from<Resize>(call.params);
+  const Filter filter = given.mode;
+  if (filter == Filter::nearest) return {{(2 * i + 1) * in / (2 * out), 1.0}};
+  const double stretch = image::filter_stretch(in, out, given.antialias);
   const double centre =
       (static_cast<double>(i) + 0.5) * static_cast<double>(in) / static_cast<double>(out) - 0.5;
   const auto reach = static_cast<std::int64_t>(std::ceil(2 * stretch));

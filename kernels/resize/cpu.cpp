@@ -12,6 +12,7 @@
 #include "stoker/kernels/resize/bilinear_bytes.hpp"
 #include "stoker/kernels/resize/filter_rows.hpp"
 #include "stoker/kernels/resize/halving.hpp"
+#include "stoker/kernels/resize/options.hpp"
 
 namespace stoker::kernels::resize::STOKER_ISA {
 namespace {
@@ -23,18 +24,18 @@ using image::Sampling;
 struct Config {
   image::Extent in;
   image::Extent out;
+  Filter mode;
   Sampling down;
   Sampling across;
   std::optional<Lerp> down_bytes;  // the same for u8 images between two pixels an axis
   std::optional<Lerp> across_bytes;
 
-  Config(const KernelCall& call, const TensorSpec& output)
-      : in{image::extent(call.shape())}, out{image::extent(output.shape)} {
-    const image::Filter filter = image::parse_filter(call.params.text("mode"));
-    const bool antialias = call.params.flag("antialias");
-    down = image::sample_axis(filter, in.height, out.height, antialias);
-    across = image::sample_axis(filter, in.width, out.width, antialias);
-    if (call.dtype() == DType::u8 && filter == image::Filter::bilinear && down.taps == 2 &&
+  /// `given` to resize or bicubic_scale, which have the same options.
+  Config(const KernelCall& call, const Resize& given, const TensorSpec& output)
+      : in{image::extent(call.shape())}, out{image::extent(output.shape)}, mode{given.mode} {
+    down = image::sample_axis(mode, in.height, out.height, given.antialias);
+    across = image::sample_axis(mode, in.width, out.width, given.antialias);
+    if (call.dtype() == DType::u8 && mode == Filter::bilinear && down.taps == 2 &&
         across.taps == 2) {
       down_bytes.emplace(down, 1);
       across_bytes.emplace(across, static_cast<std::size_t>(in.channels));
@@ -117,8 +118,9 @@ void nearest_band(const Config& config, const T* input, T* output, std::byte*,
 
 template <class T, std::size_t Channels>
 CpuPlan plan_for(const KernelCall& call, const TensorSpec& output) {
-  const auto config = std::make_shared<const Config>(call, output);
-  const bool nearest = call.params.text("mode") == "nearest";
+  const auto config =
+      std::make_shared<const Config>(call, options::from<Resize>(call.params), output);
+  const bool nearest = config->mode == Filter::nearest;
   auto band = nearest ? nearest_band<T, Channels> : filter_band<T, Channels>;
   if constexpr (std::is_same_v<T, std::uint8_t>)
     if (config->across_bytes)

@@ -4,10 +4,14 @@
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/image/sampling.hpp"
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/resize/options.hpp"
 #include "stoker/kernels/rules.hpp"
 
 namespace stoker::kernels::resize {
 namespace {
+
+/// Both kernels have the same options, but for a default.
+Resize given_to(const KernelCall& call) { return options::from<Resize>(call.params); }
 
 /// The extent for a parameter of 0: in proportion to the other axis, or as it is.
 std::int64_t in_proportion(std::int64_t own, std::int64_t other, std::int64_t other_asked) {
@@ -20,13 +24,14 @@ std::int64_t in_proportion(std::int64_t own, std::int64_t other, std::int64_t ot
                                 std::llround(std::min(static_cast<double>(own) * ratio, too_many)));
 }
 
-Result<std::vector<TensorSpec>> infer(const char* op, const KernelCall& call) {
+Result<std::vector<TensorSpec>> infer(std::string_view op, const KernelCall& call) {
   STOKER_ASSIGN(const image::Extent image, image::check(op, call.inputs[0]));
-  const std::int64_t asked_width = call.params.integer("width");
-  const std::int64_t asked_height = call.params.integer("height");
+  const auto given = given_to(call);
+  const std::int64_t asked_width = given.width;
+  const std::int64_t asked_height = given.height;
   if (asked_width == 0 && asked_height == 0) return std::vector{call.inputs[0]};
   if (image.elements() == 0)
-    return Error{op,
+    return Error{std::string{op},
                  ErrorCode::shape_mismatch,
                  "an empty image has no pixels to take a size from",
                  {{"input", call.inputs[0].to_string()}}};
@@ -77,7 +82,7 @@ void push_axis(PushValues& push, std::int64_t in, std::int64_t out) {
   push.u32(in).u32(out).u32(in / out).u32(in % out);
 }
 
-Result<GpuPlan> gpu_plan(const char* op, const Shaders& shaders, const KernelCall& call,
+Result<GpuPlan> gpu_plan(std::string_view op, const Shaders& shaders, const KernelCall& call,
                          const TensorSpec& result) {
   STOKER_TRY(rules::gpu_indexable(op, call.inputs));
   STOKER_TRY(rules::gpu_indexable(op, {&result, 1}));
@@ -85,16 +90,17 @@ Result<GpuPlan> gpu_plan(const char* op, const Shaders& shaders, const KernelCal
   const image::Extent out = image::extent(result.shape);
   constexpr std::int64_t limit = 65'535;  // positions are exact in 32 bits up to here
   if (out.height > limit || out.width > limit)
-    return Error{op,
+    return Error{std::string{op},
                  ErrorCode::limit_exceeded,
                  "more than 65535 pixels a side; use the cpu device",
                  {{"limit", std::to_string(limit)}, {"output", result.to_string()}}};
-  const image::Filter filter = image::parse_filter(call.params.text("mode"));
+  const auto given = given_to(call);
+  const Filter filter = given.mode;
   const bool shrinks = in.height > out.height || in.width > out.width;
   const std::string variant{to_string(call.dtype())};
   GpuPlan plan;
 
-  if (filter == image::Filter::nearest || !call.params.flag("antialias") || !shrinks) {
+  if (filter == Filter::nearest || !given.antialias || !shrinks) {
     PushValues push;
     const std::int64_t pixels = out.height * out.width;
     push.u32(pixels).u32(in.channels).u32(static_cast<std::uint64_t>(filter));
@@ -132,39 +138,16 @@ Result<GpuPlan> gpu_plan(const char* op, const Shaders& shaders, const KernelCal
   return plan;
 }
 
-Kernel resizer(const char* name, const char* default_mode, const Shaders& shaders) {
-  static constexpr double far = 1 << 30;
-  const auto length = [](const char* own, const char* doc) {
-    return ParamSpec{.name = own,
-                     .type = ParamType::integer,
-                     .fallback = ParamValue{std::int64_t{0}},
-                     .doc = doc,
-                     .min = 0,
-                     .max = far};
-  };
-  Kernel kernel;
-  kernel.name = name;
+template <class K> Kernel resizer(const Shaders& shaders) {
+  static constexpr std::string_view name = K::kind;
+  auto kernel = kernel_of<K>();
   kernel.family = "image";
   kernel.source = "bicubic: R. Keys, Cubic Convolution Interpolation (1981), a = -0.5";
-  kernel.params = {
-      length("width", "columns of the result; 0: in proportion to height, or as they are"),
-      length("height", "rows of the result; 0: in proportion to width, or as they are"),
-      {.name = "mode",
-       .type = ParamType::text,
-       .fallback = ParamValue{std::string{default_mode}},
-       .doc = "how values between pixels are found",
-       .choices = {"nearest", "bilinear", "bicubic"}},
-      {.name = "antialias",
-       .type = ParamType::boolean,
-       .fallback = ParamValue{false},
-       .doc = "widen the filter by the factor an axis shrinks by; nearest ignores it"}};
   kernel.dtypes = image::dtypes();
-  kernel.infer = [name](const KernelCall& call) { return infer(name, call); };
+  kernel.infer = [](const KernelCall& call) { return infer(name, call); };
   kernel.shaders = {shaders.direct, shaders.down, shaders.across};
-  kernel.gpu = [name, shaders](const KernelCall& call, std::span<const TensorSpec> outputs,
-                               const GpuTraits&) {
-    return gpu_plan(name, shaders, call, outputs[0]);
-  };
+  kernel.gpu = [shaders](const KernelCall& call, std::span<const TensorSpec> outputs,
+                         const GpuTraits&) { return gpu_plan(name, shaders, call, outputs[0]); };
   return kernel;
 }
 
@@ -172,11 +155,11 @@ Kernel resizer(const char* name, const char* default_mode, const Shaders& shader
 
 Result<void> define(KernelRegistry& registry) {
   const Shaders shaders = make_shaders();
-  Kernel resize = resizer("resize", "bilinear", shaders);
+  Kernel resize = resizer<Resize>(shaders);
   resize.summary =
       "the image in another size; pixel centres at halves, edge pixels repeat past the edge";
   STOKER_TRY(registry.add(std::move(resize)));
-  Kernel bicubic = resizer("bicubic_scale", "bicubic", shaders);
+  Kernel bicubic = resizer<BicubicScale>(shaders);
   bicubic.summary = "resize with bicubic as its default mode";
   return registry.add(std::move(bicubic));
 }

@@ -1,5 +1,6 @@
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/rotate/options.hpp"
 #include "stoker/kernels/rotate/turn.hpp"
 #include "stoker/kernels/rules.hpp"
 
@@ -63,34 +64,11 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const Ten
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "rotate";
+  auto kernel = kernel_of<Rotate>();
   kernel.family = "image";
   kernel.summary =
       "the image turned about its middle; exact for multiples of 90 degrees where the middles of "
       "pixels meet, as they do with expand";
-  kernel.params = {
-      {.name = "angle",
-       .type = ParamType::real,
-       .fallback = {},
-       .doc = "degrees, counter-clockwise",
-       .min = -36000,
-       .max = 36000},
-      {.name = "mode",
-       .type = ParamType::text,
-       .fallback = ParamValue{std::string{"bilinear"}},
-       .doc = "how values between pixels are found; bilinear mixes the edge with the background",
-       .choices = {"nearest", "bilinear"}},
-      {.name = "expand",
-       .type = ParamType::boolean,
-       .fallback = ParamValue{false},
-       .doc = "a result that holds all of the turned image; else it is as large as the input"},
-      {.name = "background",
-       .type = ParamType::real,
-       .fallback = ParamValue{0.0},
-       .doc = "of colours where there is no image, in units of full white; alpha is 0 there",
-       .min = -100,
-       .max = 100}};
   kernel.dtypes = image::dtypes();
   kernel.infer = infer;
   const std::shared_ptr<const Shader> shader = make_shader();

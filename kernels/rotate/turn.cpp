@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "stoker/kernels/rotate/options.hpp"
+
 namespace stoker::kernels::rotate {
 namespace {
 
@@ -47,8 +49,9 @@ Result<Turn> turn(const KernelCall& call) {
   all.out = all.in;
   if (all.in.elements() == 0) return all;
   STOKER_TRY(check_sides(all.in, call));
-  std::tie(all.cosine, all.sine) = direction(call.params.real("angle"));
-  if (call.params.flag("expand")) {
+  const auto given = options::from<Rotate>(call.params);
+  std::tie(all.cosine, all.sine) = direction(given.angle);
+  if (given.expand) {
     all.out.width = side(all.in.width, all.cosine, all.in.height, all.sine);
     all.out.height = side(all.in.width, all.sine, all.in.height, all.cosine);
     STOKER_TRY(check_sides(all.out, call));
@@ -61,9 +64,9 @@ Result<Turn> turn(const KernelCall& call) {
   all.y_start = all.sine * u + all.cosine * v + (all.in.height - 1) * one;
   const bool straight = all.cosine == 0 || all.sine == 0;
   const bool whole = all.x_start % pixel_steps == 0 && all.y_start % pixel_steps == 0;
-  all.nearest = call.params.text("mode") == "nearest" || (straight && whole);
+  all.nearest = given.mode == RotateMode::nearest || (straight && whole);
   const double white = call.dtype() == DType::u8 ? 255.0 : 1.0;
-  const double background = white * call.params.real("background");
+  const double background = white * given.background;
   all.background = static_cast<float>(call.dtype() == DType::u8 ? std::clamp(background, 0.0, 255.0)
                                                                 : background);
   return all;

@@ -152,18 +152,10 @@ Result<void> define(KernelRegistry& registry) {
   const Shaders shaders = make_shaders();
   for (const OperationName& entry : operations) {
     const std::string name{entry.kernel};
-    Kernel kernel;
+    auto kernel = kernel_of<CumulativeSum>();  // all have the same options
     kernel.name = name;
     kernel.family = "scan";
     kernel.summary = entry.summary;
-    kernel.params = {{.name = "axis",
-                      .type = ParamType::integer,
-                      .fallback = std::int64_t{0},
-                      .doc = "the axis to walk along; negative from the end"},
-                     {.name = "reverse",
-                      .type = ParamType::boolean,
-                      .fallback = false,
-                      .doc = "begin at the end of the axis"}};
     kernel.dtypes = rules::numeric_dtypes();
     kernel.infer = [name](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
       STOKER_TRY(rows::axis_rows(name, call));

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "stoker/kernels/scan/options.hpp"
+
 namespace stoker::kernels::scan {
 
 /// The order is that of the spec constant `operation` in the shaders.
@@ -16,13 +18,13 @@ struct OperationName {
 };
 
 inline constexpr OperationName operations[] = {
-    {Operation::sum, "cumulative_sum",
+    {Operation::sum, CumulativeSum::kind,
      "y_i = x_0 + … + x_i along an axis; integers wrap, NaN stays to the end"},
-    {Operation::product, "cumulative_product",
+    {Operation::product, CumulativeProduct::kind,
      "y_i = x_0 · … · x_i along an axis; integers wrap, NaN stays to the end"},
-    {Operation::max, "cumulative_max",
+    {Operation::max, CumulativeMax::kind,
      "y_i = max(x_0, …, x_i) along an axis; NaN stays to the end"},
-    {Operation::min, "cumulative_min",
+    {Operation::min, CumulativeMin::kind,
      "y_i = min(x_0, …, x_i) along an axis; NaN stays to the end"},
 };
 

@@ -3,6 +3,7 @@
 #include "stoker/kernels/indexing/indices.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/scatter/options.hpp"
 #include "stoker/kernels/scatter/scatter.hpp"
 
 namespace stoker::kernels::scatter {
@@ -126,19 +127,13 @@ Result<indexing::Lookup> rows_of(std::string_view op, const KernelCall& call) {
 Result<void> define(KernelRegistry& registry) {
   const Shaders shaders{copy::shader(), gather::shader(), make_add()};
   for (const bool adds : {true, false}) {
-    const std::string name = adds ? "indexed_add" : "indexed_put";
-    Kernel kernel;
-    kernel.name = name;
+    auto kernel = adds ? kernel_of<IndexedAdd>() : kernel_of<IndexedPut>();
+    const std::string name = kernel.name;
     kernel.family = "indexing";
     kernel.summary = adds ? "the target with updates[i…, rest…] added at the coordinates "
                             "indices[i…, :]; duplicates accumulate"
                           : "the target with updates[i…, rest…] written at the coordinates "
                             "indices[i…, :]; of duplicates any one, on the CPU the last";
-    kernel.params = {{.name = "axes",
-                      .type = ParamType::integers,
-                      .fallback = std::vector<std::int64_t>{},
-                      .doc = "the axes of the target that the coordinates in the last axis of the "
-                             "indices speak of; negative from the end; empty: the leading ones"}};
     kernel.inputs = {3, 3};
     kernel.dtypes = adds ? rules::numeric_dtypes() : rules::all_dtypes();
     kernel.infer = [name](const KernelCall& call) { return infer(name, call); };

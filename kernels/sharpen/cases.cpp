@@ -1,6 +1,7 @@
 #include "stoker/kernels/cases.hpp"
 
 #include "stoker/kernels/image/blur_reference.hpp"
+#include "stoker/kernels/sharpen/options.hpp"
 
 namespace stoker::kernels::sharpen {
 
@@ -15,22 +16,23 @@ void suites(std::vector<KernelSuite>& all) {
   suite.reference = [](const KernelCall& call, std::span<const TensorSpec> outputs,
                        const std::vector<std::vector<double>>& inputs) {
     const image::Extent size = image::extent(call.shape());
-    const std::vector<double> blurred = image::blurred(call, inputs[0]);
-    const double strength = call.params.real("strength");
+    const auto given = options::from<Sharpen>(call.params);
+    const std::vector<double> blurred =
+        image::blurred(call.shape(), image::Blur::of(given), inputs[0]);
     std::size_t i = 0;
     return image::draw(outputs[0], [&](std::int64_t, std::int64_t, std::int64_t c) {
       const double own = inputs[0][i];
       const double difference = own - blurred[i++];
-      return size.has_alpha() && c == 3 ? own : own + strength * difference;
+      return size.has_alpha() && c == 3 ? own : own + given.strength * difference;
     });
   };
   // What the blur is off by grows with the strength. In u8 that is (radius + 1) / 128 of a level at
   // most (image/blur_rows.hpp).
   suite.bound = [](const KernelCall& call) {
     ErrorBound bound = image::rounding_bound(call);
-    const double strength = call.params.real("strength");
-    const auto radius = static_cast<double>(call.params.integer("radius"));
-    bound.absolute += call.dtype() == DType::u8 ? strength * (radius + 1) / 128 : strength * 4e-6;
+    const auto given = options::from<Sharpen>(call.params);
+    const auto radius = static_cast<double>(given.radius);
+    bound.absolute += given.strength * (call.dtype() == DType::u8 ? (radius + 1) / 128 : 4e-6);
     return bound;
   };
   all.push_back(std::move(suite));

@@ -1,16 +1,18 @@
 #include "stoker/kernels/cpu_plan.hpp"
 #include "stoker/kernels/image/blur_rows.hpp"
+#include "stoker/kernels/sharpen/options.hpp"
 
 namespace stoker::kernels::sharpen::STOKER_ISA {
 namespace {
 
 using namespace image::STOKER_ISA;
 
-template <class T, class Line> CpuPlan plan_for(const KernelCall& call) {
-  const auto strength = static_cast<float>(call.params.real("strength"));
+template <class T, class Line> CpuPlan plan_for(const Shape& shape, const Sharpen& given) {
+  const auto strength = static_cast<float>(given.strength);
   return blur_plan<T, Line>(
-      call, [strength](const CpuArgs& args, const BlurRows& blur, std::byte* scratch,
-                       std::size_t begin, std::size_t end) {
+      shape, image::Blur::of(given),
+      [strength](const CpuArgs& args, const BlurRows& blur, std::byte* scratch, std::size_t begin,
+                 std::size_t end) {
         const T* const input = args.in<T>(0);
         T* const output = args.out<T>();
         const std::size_t row = blur.row();
@@ -36,14 +38,15 @@ template <class T, class Line> CpuPlan plan_for(const KernelCall& call) {
 }
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
+  const auto given = options::from<Sharpen>(call.params);
   switch (call.dtype()) {
-    case DType::f32: return plan_for<float, float>(call);
-    case DType::f16: return plan_for<Half, float>(call);
+    case DType::f32: return plan_for<float, float>(call.shape(), given);
+    case DType::f16: return plan_for<Half, float>(call.shape(), given);
     default: break;
   }
-  if (call.params.integer("radius") <= static_cast<std::int64_t>(max_fixed_radius))
-    return plan_for<std::uint8_t, std::uint16_t>(call);
-  return plan_for<std::uint8_t, float>(call);
+  if (given.radius <= static_cast<std::int64_t>(max_fixed_radius))
+    return plan_for<std::uint8_t, std::uint16_t>(call.shape(), given);
+  return plan_for<std::uint8_t, float>(call.shape(), given);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "stoker/kernels/cases.hpp"
 
 #include "stoker/kernels/image/suite.hpp"
+#include "stoker/kernels/sobel/options.hpp"
 
 namespace stoker::kernels::sobel {
 
@@ -24,10 +25,8 @@ void suites(std::vector<KernelSuite>& all) {
 
   suite.reference = [](const KernelCall& call, std::span<const TensorSpec> outputs,
                        const std::vector<std::vector<double>>& inputs) {
-    const image::Picture x{image::extent(call.shape()), inputs[0],
-                           image::parse_border(call.params.text("border"))};
-    const std::string& output = call.params.text("output");
-    const double scale = call.params.real("scale");
+    const auto given = options::from<Sobel>(call.params);
+    const image::Picture x{image::extent(call.shape()), inputs[0], given.border};
     return image::draw(outputs[0], [&](std::int64_t row, std::int64_t column, std::int64_t c) {
       if (x.extent.has_alpha() && c == 3) return x.at(row, column, c);
       double gx = 0;
@@ -37,7 +36,12 @@ void suites(std::vector<KernelSuite>& all) {
         gx += weight * (x.at(row + i, column + 1, c) - x.at(row + i, column - 1, c));
         gy += weight * (x.at(row + 1, column + i, c) - x.at(row - 1, column + i, c));
       }
-      return scale * (output == "x" ? gx : output == "y" ? gy : std::sqrt(gx * gx + gy * gy));
+      switch (given.output) {
+        case SobelOutput::x: return given.scale * gx;
+        case SobelOutput::y: return given.scale * gy;
+        case SobelOutput::magnitude: break;
+      }
+      return given.scale * std::sqrt(gx * gx + gy * gy);
     });
   };
   // Sums of eight values near 1 cancel: the rounding of each is absolute, and scaled.

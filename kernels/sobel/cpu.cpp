@@ -6,15 +6,15 @@
 #include "stoker/kernels/cpu_plan.hpp"
 #include "stoker/kernels/image/lanes.hpp"
 #include "stoker/kernels/image/rows.hpp"
+#include "stoker/kernels/sobel/options.hpp"
 
 namespace stoker::kernels::sobel::STOKER_ISA {
 namespace {
 
 using namespace image::STOKER_ISA;
-using image::Border;
 using image::Extent;
 
-enum class Output : std::uint8_t { magnitude, x, y };
+using Output = SobelOutput;
 
 struct Config {
   Extent extent;
@@ -153,20 +153,19 @@ template <class T, Output Which> CpuPlan plan_for(const Config& config) {
   return plan;
 }
 
-template <class T> CpuPlan plan_for(const Config& config, const std::string& output) {
-  if (output == "x") return plan_for<T, Output::x>(config);
-  if (output == "y") return plan_for<T, Output::y>(config);
+template <class T> CpuPlan plan_for(const Config& config, Output output) {
+  if (output == Output::x) return plan_for<T, Output::x>(config);
+  if (output == Output::y) return plan_for<T, Output::y>(config);
   return plan_for<T, Output::magnitude>(config);
 }
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
-  const Config config{image::extent(call.shape()), image::parse_border(call.params.text("border")),
-                      static_cast<float>(call.params.real("scale"))};
-  const std::string& output = call.params.text("output");
+  const auto given = options::from<Sobel>(call.params);
+  const Config config{image::extent(call.shape()), given.border, static_cast<float>(given.scale)};
   switch (call.dtype()) {
-    case DType::f32: return plan_for<float>(config, output);
-    case DType::f16: return plan_for<Half>(config, output);
-    default: return plan_for<std::uint8_t>(config, output);
+    case DType::f32: return plan_for<float>(config, given.output);
+    case DType::f16: return plan_for<Half>(config, given.output);
+    default: return plan_for<std::uint8_t>(config, given.output);
   }
 }
 

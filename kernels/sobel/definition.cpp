@@ -1,7 +1,7 @@
-#include "stoker/kernels/image/border.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/sobel/options.hpp"
 
 namespace stoker::kernels::sobel {
 namespace {
@@ -27,13 +27,13 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
   const image::Extent image = image::extent(call.shape());
   const auto tiles_x = static_cast<std::uint64_t>((image.row() + tile_width - 1) / tile_width);
   const auto tiles_y = static_cast<std::uint64_t>((image.height + tile_height - 1) / tile_height);
-  const std::string& output_name = call.params.text("output");
+  const auto given = options::from<Sobel>(call.params);
   PushValues push;
   push.u32(image.height).u32(image.width).u32(image.channels);
-  push.u32(static_cast<std::uint64_t>(image::parse_border(call.params.text("border"))));
-  push.u32(output_name == "x" ? 1 : output_name == "y" ? 2 : 0);
+  push.u32(static_cast<std::uint64_t>(given.border));
+  push.u32(static_cast<std::uint64_t>(given.output));
   push.u32(image.row() % 4 == 0 ? 1 : 0).u32(tiles_x * tiles_y).u32(tiles_x);
-  push.f32(call.params.real("scale"));
+  push.f32(given.scale);
 
   GpuPlan plan;
   plan.passes.push_back({&shader,
@@ -47,28 +47,13 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "sobel";
+  auto kernel = kernel_of<Sobel>();
   kernel.family = "image";
   kernel.summary =
       "gradient of every colour channel with the 3x3 Sobel masks: y = scale sqrt(gx^2 + gy^2), or "
       "one of "
       "gx and gy; alpha is kept";
   kernel.source = "I. Sobel, An Isotropic 3x3 Image Gradient Operator (1968)";
-  kernel.params = {
-      {.name = "output",
-       .type = ParamType::text,
-       .fallback = ParamValue{std::string{"magnitude"}},
-       .doc = "the magnitude, or the derivative to the right (x) or downwards (y); u8 cuts "
-              "negative derivatives to 0",
-       .choices = {"magnitude", "x", "y"}},
-      {.name = "scale",
-       .type = ParamType::real,
-       .fallback = ParamValue{1.0},
-       .doc = "factor on the result; 0.25 maps the full range of x or y to itself",
-       .min = -1e6,
-       .max = 1e6},
-      image::border_param()};
   kernel.dtypes = image::dtypes();
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
     STOKER_TRY(image::check("sobel", call.inputs[0]));

@@ -1,6 +1,7 @@
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rows/row_teams.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/softmax/options.hpp"
 #include "stoker/kernels/softmax/rows.hpp"
 
 namespace stoker::kernels::softmax {
@@ -73,14 +74,9 @@ Result<GpuPlan> plan(const Shaders& shaders, const KernelCall& call, const GpuTr
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "softmax";
+  auto kernel = kernel_of<Softmax>();
   kernel.family = "normalization";
   kernel.summary = "y = e^(x - m) / Σ e^(x - m) along an axis, m its largest element";
-  kernel.params = {{.name = "axis",
-                    .type = ParamType::integer,
-                    .fallback = std::int64_t{-1},
-                    .doc = "the axis along which results add up to 1; negative from the end"}};
   kernel.dtypes = rules::float_dtypes();
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
     STOKER_TRY(rows_of(call));

@@ -115,24 +115,6 @@ class Planner {
   GpuPlan plan_;
 };
 
-std::vector<ParamSpec> params_of(Kind kind) {
-  if (kind == Kind::top_k)
-    return {{.name = "k",
-             .type = ParamType::integer,
-             .fallback = std::int64_t{1},
-             .doc = "how many, at most the extent of the last axis",
-             .min = 1}};
-  return {{.name = "axis",
-           .type = ParamType::integer,
-           .fallback = std::int64_t{0},
-           .doc = "the axis to sort along; negative from the end"},
-          {.name = "direction",
-           .type = ParamType::text,
-           .fallback = std::string{"asc"},
-           .doc = "smallest or largest first",
-           .choices = {"asc", "desc"}}};
-}
-
 Result<std::vector<TensorSpec>> infer(Kind kind, const KernelCall& call) {
   STOKER_ASSIGN(const Order order, order_of(kind, call));
   const Shape& shape = call.shape();
@@ -150,14 +132,14 @@ Result<void> define(KernelRegistry& registry) {
   for (const KindName& entry : kinds) {
     const std::string name{entry.kernel};
     const Kind kind = entry.kind;
-    Kernel kernel;
+    // argsort has the options of sort.
+    auto kernel = kind == Kind::top_k ? kernel_of<TopK>() : kernel_of<Sort>();
     kernel.name = name;
     kernel.family = "sort";
     kernel.summary = entry.summary;
     kernel.source =
         "CPU: radix sort on keys that order as the elements; GPU: Batcher, \"Sorting networks and "
         "their applications\", 1968";
-    kernel.params = params_of(kind);
     kernel.dtypes = rules::all_dtypes();
     kernel.infer = [kind](const KernelCall& call) { return infer(kind, call); };
     kernel.shaders = {shaders.block, shaders.step};

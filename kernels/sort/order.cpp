@@ -14,7 +14,7 @@ Result<Order> order_of(Kind kind, const KernelCall& call) {
                    "expected an axis to choose from, got a scalar",
                    {{"input", call.inputs[0].to_string()}}};
     STOKER_ASSIGN(order.rows, rows::along(name, call, -1));
-    order.keep = call.params.integer("k");
+    order.keep = options::from<TopK>(call.params).k;
     order.descending = order.values = order.indices = true;
     if (order.keep > order.rows.length)
       return Error{name,
@@ -27,7 +27,7 @@ Result<Order> order_of(Kind kind, const KernelCall& call) {
   } else {
     STOKER_ASSIGN(order.rows, rows::axis_rows(name, call));
     order.keep = order.rows.length;
-    order.descending = call.params.text("direction") == "desc";
+    order.descending = options::from<Sort>(call.params).direction == SortDirection::descending;
     order.values = kind == Kind::sort;
     order.indices = kind == Kind::argsort;
   }

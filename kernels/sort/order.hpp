@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "stoker/kernels/rows/axis_rows.hpp"
+#include "stoker/kernels/sort/options.hpp"
 
 namespace stoker::kernels::sort {
 
@@ -17,10 +18,11 @@ struct KindName {
 };
 
 inline constexpr KindName kinds[] = {
-    {Kind::sort, "sort", "elements in order along an axis, stable; NaN above +inf, -0 and 0 equal"},
-    {Kind::argsort, "argsort",
+    {Kind::sort, Sort::kind,
+     "elements in order along an axis, stable; NaN above +inf, -0 and 0 equal"},
+    {Kind::argsort, Argsort::kind,
      "positions (s32) of the elements in order along an axis, stable; NaN above +inf"},
-    {Kind::top_k, "top_k",
+    {Kind::top_k, TopK::kind,
      "the k largest of the last axis in descending order and their positions (s32); NaN first, of "
      "equals the lower position"},
 };

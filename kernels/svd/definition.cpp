@@ -1,12 +1,12 @@
 // CPU versions: v1 v3. Wider vectors win nothing here and take long to compile.
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/linear_algebra/matrices.hpp"
+#include "stoker/kernels/svd/options.hpp"
 
 namespace stoker::kernels::svd {
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "svd";
+  auto kernel = kernel_of<Svd>();
   kernel.family = "linear algebra";
   kernel.summary =
       "U, S, Vt of A = U·S·Vt for matrices [.., m, n]: orthonormal columns, singular values [.., "
@@ -21,14 +21,10 @@ Result<void> define(KernelRegistry& registry) {
       "and least squares solutions, Numer. Math. 14, 1970); of few rows or columns, Jacobi's "
       "rotations "
       "after a QR";
-  kernel.params = {{.name = "full_matrices",
-                    .type = ParamType::boolean,
-                    .fallback = true,
-                    .doc = "U [.., m, m] and Vt [.., n, n], else U [.., m, k] and Vt [.., k, n]"}};
   kernel.dtypes = linear_algebra::factor_dtypes();
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
     STOKER_ASSIGN(const auto m, linear_algebra::matrices("svd", call.inputs[0]));
-    const bool full = call.params.flag("full_matrices");
+    const bool full = options::from<Svd>(call.params).full_matrices;
     const std::int64_t k = m.smaller();
     return std::vector<TensorSpec>{{call.dtype(), m.shape(m.rows, full ? m.rows : k)},
                                    {call.dtype(), m.batch.appended(k)},

@@ -2,6 +2,7 @@
 #include "stoker/kernels/indexing/indices.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/take/options.hpp"
 
 namespace stoker::kernels::take {
 namespace {
@@ -83,14 +84,9 @@ Result<GpuPlan> plan_along(const Shader& shader, const KernelCall& call) {
   return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};
 }
 
-Kernel base(const char* name) {
-  Kernel kernel;
-  kernel.name = name;
+template <class K> Kernel base() {
+  auto kernel = kernel_of<K>();
   kernel.family = "indexing";
-  kernel.params = {{.name = "axis",
-                    .type = ParamType::integer,
-                    .fallback = ParamValue{std::int64_t{0}},
-                    .doc = "the axis of x that the indices speak of; negative from the end"}};
   kernel.inputs = {2, 2};
   kernel.dtypes = rules::all_dtypes();
   return kernel;
@@ -99,7 +95,7 @@ Kernel base(const char* name) {
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel take = base("take");
+  auto take = base<Take>();
   take.summary = "y[a…, i…, b…] = x[a…, indices[i…], b…], indices clamped to the axis";
   take.infer = infer_take;
   const std::shared_ptr<const Shader> rows = gather::shader();
@@ -109,7 +105,7 @@ Result<void> define(KernelRegistry& registry) {
   };
   STOKER_TRY(registry.add(std::move(take)));
 
-  Kernel along = base("take_along_axis");
+  auto along = base<TakeAlongAxis>();
   along.summary = "y[a…, k, b…] = x[a…, indices[a…, k, b…], b…], indices clamped to the axis";
   along.infer = infer_along;
   const std::shared_ptr<const Shader> shader = make_along();

@@ -40,36 +40,15 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
   return plan;
 }
 
-ParamSpec level_param(const char* name, double fallback, const char* doc) {
-  return {.name = name,
-          .type = ParamType::real,
-          .fallback = ParamValue{fallback},
-          .doc = doc,
-          .min = -100,
-          .max = 100};
-}
-
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "threshold";
+  auto kernel = kernel_of<Threshold>();
   kernel.family = "image";
   kernel.summary =
       "every colour by whether it is above a value, in units of full white: one of two levels, or "
       "cut, or set to 0; alpha is kept";
   kernel.source = "modes: OpenCV 4.6, threshold";
-  kernel.params = {
-      level_param("value", 0.5,
-                  "what is compared with; 1 is full white, so 128 / 255 is 128 in u8"),
-      {.name = "mode",
-       .type = ParamType::text,
-       .fallback = ParamValue{std::string{"binary"}},
-       .doc = "binary: above, else below; binary_inv: the other way round; trunc: at most value; "
-              "to_zero: what is not above becomes 0; to_zero_inv: what is above does",
-       .choices = {"binary", "binary_inv", "trunc", "to_zero", "to_zero_inv"}},
-      level_param("above", 1.0, "what binary writes for colours above the value"),
-      level_param("below", 0.0, "what binary writes for all others")};
   kernel.dtypes = image::dtypes();
   kernel.in_place = true;
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {

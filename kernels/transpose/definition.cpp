@@ -4,6 +4,7 @@
 #include "stoker/kernels/copy/copy.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/transpose/options.hpp"
 #include "stoker/kernels/transpose/permutation.hpp"
 
 namespace stoker::kernels::transpose {
@@ -153,15 +154,9 @@ Result<GpuPlan> plan(const Shaders& shaders, const KernelCall& call) {
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
-  Kernel kernel;
-  kernel.name = "transpose";
+  auto kernel = kernel_of<Transpose>();
   kernel.family = "memory";
   kernel.summary = "y's axis i is x's axis axes[i]";
-  kernel.params = {
-      {.name = "axes",
-       .type = ParamType::integers,
-       .fallback = std::vector<std::int64_t>{},
-       .doc = "the input axis of each output axis; negative from the end; empty: reversed"}};
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
     STOKER_ASSIGN(const std::vector<std::size_t> axes, permutation(call));

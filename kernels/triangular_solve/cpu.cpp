@@ -1,5 +1,6 @@
 #include "stoker/kernels/linear_algebra/batches.hpp"
 #include "stoker/kernels/linear_algebra/matrices.hpp"
+#include "stoker/kernels/triangular_solve/options.hpp"
 
 namespace stoker::kernels::triangular_solve::STOKER_ISA {
 namespace {
@@ -36,8 +37,8 @@ Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
   STOKER_ASSIGN(const auto b, linear_algebra::matrices("triangular_solve", call.inputs[1]));
   const double flops = static_cast<double>(a.rows) * static_cast<double>(b.rows * b.columns);
   const auto make = [&]<class T>() {
-    const Solver<T> run = solver<T>(call.params.flag("lower"), call.params.flag("left_side"),
-                                    call.params.flag("transpose"));
+    const auto given = options::from<TriangularSolve>(call.params);
+    const Solver<T> run = solver<T>(given.lower, given.left_side, given.transpose);
     return algebra::batch_plan(
         b.count, flops,
         [run, size_a = a.rows * a.rows, rows = b.rows, columns = b.columns](

@@ -99,29 +99,16 @@ Result<GpuPlan> plan(const std::string& name, Operation operation, const Shader&
   return plan;
 }
 
-std::vector<ParamSpec> params() {
-  std::vector<ParamSpec> specs = window_param_specs();
-  ParamSpec dilations = specs[1];
-  dilations.name = "window_dilations";
-  dilations.doc = "elements from one tap of a window to the next, by axis; empty: 1";
-  specs.push_back(dilations);
-  dilations.name = "base_dilations";
-  dilations.doc = "places from one input element to the next, neutral between; empty: 1";
-  specs.push_back(dilations);
-  return specs;
-}
-
 }  // namespace
 
 Result<void> define(KernelRegistry& registry) {
   const std::shared_ptr<const Shader> shader = make_shader();
   for (const OperationName& entry : operations) {
     const std::string name{entry.kernel};
-    Kernel kernel;
+    auto kernel = kernel_of<WindowSum>();  // all have the same options
     kernel.name = name;
     kernel.family = "window";
     kernel.summary = entry.summary;
-    kernel.params = params();
     kernel.dtypes = rules::numeric_dtypes();
     kernel.infer = [name](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
       STOKER_ASSIGN(const std::vector<WindowAxis> axes, call_axes(name, call));

@@ -5,8 +5,6 @@
 namespace stoker::kernels::window_reduce {
 namespace {
 
-constexpr double most = 2147483647;
-
 Result<void> check_length(std::string_view op, const char* parameter, const Shape& shape,
                           std::span<const std::int64_t> list, bool optional) {
   if (list.size() == shape.rank() || (optional && list.empty())) return {};
@@ -77,20 +75,6 @@ Result<Shape> windows_shape(std::string_view op, std::span<const WindowAxis> axe
   std::vector<std::int64_t> extents;
   for (const WindowAxis& axis : axes) extents.push_back(axis.out);
   return Shape::make(extents, op);
-}
-
-std::vector<ParamSpec> window_param_specs() {
-  const auto list = [](const char* name, const char* doc, bool optional, double min) {
-    ParamSpec spec{.name = name, .type = ParamType::integers, .fallback = {}, .doc = doc};
-    if (optional) spec.fallback = std::vector<std::int64_t>{};
-    spec.min = min;
-    spec.max = most;
-    return spec;
-  };
-  return {list("window", "extents of the window, one for each axis", false, 1),
-          list("strides", "elements from one window to the next, by axis; empty: 1", true, 1),
-          list("padding_low", "neutral elements before each axis; empty: 0", true, 0),
-          list("padding_high", "neutral elements behind each axis; empty: 0", true, 0)};
 }
 
 WindowParams window_params(const KernelCall& call) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "stoker/kernels/window_reduce/geometry.hpp"
+#include "stoker/kernels/window_reduce/options.hpp"
 
 namespace stoker::kernels::window_reduce {
 
@@ -18,12 +19,12 @@ struct OperationName {
 };
 
 inline constexpr OperationName operations[] = {
-    {Operation::sum, "window_sum", "sum of each window; padding counts as 0, integers wrap"},
-    {Operation::product, "window_product",
+    {Operation::sum, WindowSum::kind, "sum of each window; padding counts as 0, integers wrap"},
+    {Operation::product, WindowProduct::kind,
      "product of each window; padding counts as 1, integers wrap"},
-    {Operation::max, "window_max",
+    {Operation::max, WindowMax::kind,
      "largest of each window; padding counts as -inf or the least integer, NaN wins"},
-    {Operation::min, "window_min",
+    {Operation::min, WindowMin::kind,
      "smallest of each window; padding counts as +inf or the greatest integer, NaN wins"},
 };
 

@@ -3,6 +3,7 @@
 
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/window_scatter/options.hpp"
 #include "stoker/kernels/window_scatter/scatter.hpp"
 
 namespace stoker::kernels::window_scatter {
@@ -115,9 +116,8 @@ Result<GpuPlan> plan(const std::string& name, bool smallest, const Shaders& shad
 Result<void> define(KernelRegistry& registry) {
   const Shaders shaders = make_shaders();
   for (const bool smallest : {false, true}) {
-    const std::string name = smallest ? "window_scatter_min" : "window_scatter_max";
-    Kernel kernel;
-    kernel.name = name;
+    auto kernel = smallest ? kernel_of<WindowScatterMin>() : kernel_of<WindowScatterMax>();
+    const std::string name = kernel.name;
     kernel.family = "window";
     kernel.summary =
         std::string{
@@ -125,7 +125,6 @@ Result<void> define(KernelRegistry& registry) {
             "window's "} +
         (smallest ? "smallest" : "largest") +
         " element, the first of equals; NaN counts as that, padding never";
-    kernel.params = window_reduce::window_param_specs();
     kernel.inputs = {3, 3};
     kernel.dtypes = rules::numeric_dtypes();
     kernel.infer = [name](const KernelCall& call) -> Result<std::vector<TensorSpec>> {

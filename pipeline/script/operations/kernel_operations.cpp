@@ -36,7 +36,8 @@ Value transposed(const OperationCall& call, const TensorSpec& output) {
 
 /// One number that is repeated: which it is makes no other structure.
 Value filled(const OperationCall& call, const TensorSpec& output) {
-  const auto bytes = kernels::fill::pattern(call.params, output.dtype).value();
+  const auto given = options::from<kernels::Fill>(call.params);
+  const auto bytes = kernels::fill::pattern(given, output.dtype).value();
   const Value number = call.holding({output.dtype, {}},
                                     std::as_bytes(std::span{bytes}).first(size_of(output.dtype)));
   return expr::broadcast_to(number, output.shape);

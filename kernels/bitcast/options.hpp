@@ -1,0 +1,20 @@
+#pragma once
+
+#include "stoker/kernels/dtype_words.hpp"
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+struct Bitcast {
+  static constexpr KernelName kind{"bitcast"};
+  Required<DType> dtype = {};
+};
+template <class V> void visit_options(Bitcast& o, V&& visit) {
+  visit("dtype", o.dtype, dtype_words, "dtype of the output");
+}
+
+namespace bitcast {
+using Kernels = KernelTypes<Bitcast>;
+}  // namespace bitcast
+
+}  // namespace stoker::kernels

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+struct BrightnessContrast {
+  static constexpr KernelName kind{"brightness_contrast"};
+  double brightness = 0;
+  double contrast = 1;
+};
+template <class V> void visit_options(BrightnessContrast& o, V&& visit) {
+  visit("brightness", o.brightness, within(-100, 100), "added to every colour; 1 is full white");
+  visit("contrast", o.contrast, within(-100, 100),
+        "factor on the distance from middle grey; 0: all grey, below 0: inverted");
+}
+
+namespace brightness_contrast {
+using Kernels = KernelTypes<BrightnessContrast>;
+}  // namespace brightness_contrast
+
+}  // namespace stoker::kernels

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "stoker/kernels/dtype_words.hpp"
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+struct Cast {
+  static constexpr KernelName kind{"cast"};
+  Required<DType> dtype = {};
+};
+template <class V> void visit_options(Cast& o, V&& visit) {
+  visit("dtype", o.dtype, dtype_words, "dtype of the output");
+}
+
+namespace cast {
+using Kernels = KernelTypes<Cast>;
+}  // namespace cast
+
+}  // namespace stoker::kernels

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+using Cholesky = PlainKernel<"cholesky">;
+
+namespace cholesky {
+using Kernels = KernelTypes<Cholesky>;
+}  // namespace cholesky
+
+}  // namespace stoker::kernels

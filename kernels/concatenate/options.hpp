@@ -1,0 +1,20 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+struct Concatenate {
+  static constexpr KernelName kind{"concatenate"};
+  std::int64_t axis = 0;
+};
+template <class V> void visit_options(Concatenate& o, V&& visit) {
+  visit("axis", o.axis, anything,
+        "the axis along which the inputs follow each other; negative from the end");
+}
+
+namespace concatenate {
+using Kernels = KernelTypes<Concatenate>;
+}  // namespace concatenate
+
+}  // namespace stoker::kernels

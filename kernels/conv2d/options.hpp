@@ -1,0 +1,31 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+struct Conv2d {
+  static constexpr KernelName kind{"conv2d"};
+  Extents stride = {1, 1};
+  Extents padding = {0, 0, 0, 0};
+  Extents dilation = {1, 1};
+  std::int64_t groups = 1;
+};
+template <class V> void visit_options(Conv2d& o, V&& visit) {
+  constexpr double most = 1 << 20;
+  visit("stride", o.stride, within(1, most),
+        "pixels between outputs: [vertical, horizontal] or one for both");
+  visit(
+      "padding", o.padding, within(0, most),
+      "zeros around the input: [top, left, bottom, right], [vertical, horizontal] or one for all");
+  visit("dilation", o.dilation, within(1, most),
+        "pixels between taps: [vertical, horizontal] or one for both");
+  visit("groups", o.groups, at_least(1),
+        "independent parts that channels and outputs are divided into");
+}
+
+namespace conv2d {
+using Kernels = KernelTypes<Conv2d>;
+}  // namespace conv2d
+
+}  // namespace stoker::kernels

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+struct DynamicSlice {
+  static constexpr KernelName kind{"dynamic_slice"};
+  Required<Extents> lengths = {};
+  Extents strides = {};
+};
+template <class V> void visit_options(DynamicSlice& o, V&& visit) {
+  visit("lengths", o.lengths, at_least(1), "how many entries of each axis the slice spans");
+  visit("strides", o.strides, within(1, (1LL << 31) - 1),
+        "every how many of these are taken; empty: all");
+}
+
+using PutSlice = PlainKernel<"put_slice">;
+
+namespace dynamic_slice {
+using Kernels = KernelTypes<DynamicSlice, PutSlice>;
+}  // namespace dynamic_slice
+
+}  // namespace stoker::kernels

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+using Fft = PlainKernel<"fft">;
+using Ifft = PlainKernel<"ifft">;
+
+namespace fft {
+using Kernels = KernelTypes<Fft, Ifft>;
+}  // namespace fft
+
+}  // namespace stoker::kernels

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+struct Gather {
+  static constexpr KernelName kind{"gather"};
+  Extents axes = {};
+};
+template <class V> void visit_options(Gather& o, V&& visit) {
+  visit(
+      "axes", o.axes, anything,
+      "the axes of x that the coordinates in the last axis of the indices speak of; negative from "
+      "the end; empty: the leading ones");
+}
+
+namespace gather {
+using Kernels = KernelTypes<Gather>;
+}  // namespace gather
+
+}  // namespace stoker::kernels

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "stoker/kernels/image/gaussian.hpp"
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+struct GaussianBlur {
+  static constexpr KernelName kind{"gaussian_blur"};
+  std::int64_t radius = 1;
+  double sigma = 0;
+  Border border = Border::replicate;
+};
+template <class V> void visit_options(GaussianBlur& o, V&& visit) { image::visit_blur(o, visit); }
+
+namespace gaussian_blur {
+using Kernels = KernelTypes<GaussianBlur>;
+}  // namespace gaussian_blur
+
+}  // namespace stoker::kernels

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+struct Grayscale {
+  static constexpr KernelName kind{"grayscale"};
+  bool keep_channels = false;
+};
+template <class V> void visit_options(Grayscale& o, V&& visit) {
+  visit("keep_channels", o.keep_channels, anything,
+        "as many channels as the input: the grey value in every colour, alpha kept");
+}
+
+namespace grayscale {
+using Kernels = KernelTypes<Grayscale>;
+}  // namespace grayscale
+
+}  // namespace stoker::kernels

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+struct Histogram {
+  static constexpr KernelName kind{"histogram"};
+  std::int64_t bins = 256;
+  double low = 0;
+  double high = 1;
+};
+template <class V> void visit_options(Histogram& o, V&& visit) {
+  visit("bins", o.bins, within(1, 65536),
+        "equal parts of the range from low to high; high is in the last one");
+  visit("low", o.low, within(-1e6, 1e6), "where the first bin begins, in units of full white");
+  visit("high", o.high, within(-1e6, 1e6), "where the last bin ends, in units of full white");
+}
+
+namespace histogram {
+using Kernels = KernelTypes<Histogram>;
+}  // namespace histogram
+
+}  // namespace stoker::kernels

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+using Lu = PlainKernel<"lu">;
+using Determinant = PlainKernel<"determinant">;
+using Solve = PlainKernel<"solve">;
+
+namespace lu {
+using Kernels = KernelTypes<Lu, Determinant, Solve>;
+}  // namespace lu
+
+}  // namespace stoker::kernels

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+struct Pad {
+  static constexpr KernelName kind{"pad"};
+  Extents low = {};
+  Extents high = {};
+  Extents interior = {};
+};
+template <class V> void visit_options(Pad& o, V&& visit) {
+  // Sums of such numbers stay far from the ends of 64 bits.
+  constexpr double most = 1LL << 40;
+  visit("low", o.low, within(-most, most),
+        "entries before each axis; negative: cropped; empty: none");
+  visit("high", o.high, within(-most, most),
+        "entries behind each axis; negative: cropped; empty: none");
+  visit("interior", o.interior, within(0, most),
+        "entries between any two of each axis; empty: none");
+}
+
+namespace pad {
+using Kernels = KernelTypes<Pad>;
+}  // namespace pad
+
+}  // namespace stoker::kernels

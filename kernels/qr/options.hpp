@@ -1,0 +1,24 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+/// k columns of Q and rows of R, or m of both.
+enum class QrMode : std::uint8_t { reduced, complete };
+
+struct Qr {
+  static constexpr KernelName kind{"qr"};
+  QrMode mode = QrMode::reduced;
+};
+template <class V> void visit_options(Qr& o, V&& visit) {
+  visit("mode", o.mode,
+        one_of<QrMode>({{"reduced", QrMode::reduced}, {"complete", QrMode::complete}}),
+        "reduced: k columns of Q and rows of R; complete: m of both");
+}
+
+namespace qr {
+using Kernels = KernelTypes<Qr>;
+}  // namespace qr
+
+}  // namespace stoker::kernels

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+struct Reshape {
+  static constexpr KernelName kind{"reshape"};
+  Required<Extents> shape = {};
+};
+template <class V> void visit_options(Reshape& o, V&& visit) {
+  visit("shape", o.shape, at_least(-1),
+        "new extents, outermost first; one may be -1: whatever is left");
+}
+
+namespace reshape {
+using Kernels = KernelTypes<Reshape>;
+}  // namespace reshape
+
+}  // namespace stoker::kernels

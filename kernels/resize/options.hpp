@@ -1,0 +1,48 @@
+#pragma once
+
+#include "stoker/kernels/image/filter.hpp"
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+using image::Filter;
+
+template <class O, class V> void visit_resize(O& o, V&& visit) {
+  constexpr double far = 1 << 30;
+  visit("width", o.width, within(0, far),
+        "columns of the result; 0: in proportion to height, or as they are");
+  visit("height", o.height, within(0, far),
+        "rows of the result; 0: in proportion to width, or as they are");
+  visit("mode", o.mode,
+        one_of<Filter>({{"nearest", Filter::nearest},
+                        {"bilinear", Filter::bilinear},
+                        {"bicubic", Filter::bicubic}}),
+        "how values between pixels are found");
+  visit("antialias", o.antialias, anything,
+        "widen the filter by the factor an axis shrinks by; nearest ignores it");
+}
+
+struct Resize {
+  static constexpr KernelName kind{"resize"};
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+  Filter mode = Filter::bilinear;
+  bool antialias = false;
+};
+template <class V> void visit_options(Resize& o, V&& visit) { visit_resize(o, visit); }
+
+/// Resize with another default mode.
+struct BicubicScale {
+  static constexpr KernelName kind{"bicubic_scale"};
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+  Filter mode = Filter::bicubic;
+  bool antialias = false;
+};
+template <class V> void visit_options(BicubicScale& o, V&& visit) { visit_resize(o, visit); }
+
+namespace resize {
+using Kernels = KernelTypes<Resize, BicubicScale>;
+}  // namespace resize
+
+}  // namespace stoker::kernels

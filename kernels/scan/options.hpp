@@ -1,0 +1,25 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+template <KindName Name> struct ScanOf {
+  static constexpr KernelName kind{Name.text};
+  std::int64_t axis = 0;
+  bool reverse = false;
+};
+template <KindName Name, class V> void visit_options(ScanOf<Name>& o, V&& visit) {
+  visit("axis", o.axis, anything, "the axis to walk along; negative from the end");
+  visit("reverse", o.reverse, anything, "begin at the end of the axis");
+}
+using CumulativeSum = ScanOf<"cumulative_sum">;
+using CumulativeProduct = ScanOf<"cumulative_product">;
+using CumulativeMax = ScanOf<"cumulative_max">;
+using CumulativeMin = ScanOf<"cumulative_min">;
+
+namespace scan {
+using Kernels = KernelTypes<CumulativeSum, CumulativeProduct, CumulativeMax, CumulativeMin>;
+}  // namespace scan
+
+}  // namespace stoker::kernels

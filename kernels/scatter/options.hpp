@@ -1,0 +1,23 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+template <KindName Name> struct IndexedUpdateOf {
+  static constexpr KernelName kind{Name.text};
+  Extents axes = {};
+};
+template <KindName Name, class V> void visit_options(IndexedUpdateOf<Name>& o, V&& visit) {
+  visit("axes", o.axes, anything,
+        "the axes of the target that the coordinates in the last axis of the indices speak of; "
+        "negative from the end; empty: the leading ones");
+}
+using IndexedAdd = IndexedUpdateOf<"indexed_add">;
+using IndexedPut = IndexedUpdateOf<"indexed_put">;
+
+namespace scatter {
+using Kernels = KernelTypes<IndexedAdd, IndexedPut>;
+}  // namespace scatter
+
+}  // namespace stoker::kernels

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "stoker/kernels/image/gaussian.hpp"
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+struct Sharpen {
+  static constexpr KernelName kind{"sharpen"};
+  double strength = 1;
+  std::int64_t radius = 1;
+  double sigma = 0;
+  Border border = Border::replicate;
+};
+template <class V> void visit_options(Sharpen& o, V&& visit) {
+  visit("strength", o.strength, within(0, 100),
+        "how much of the difference is added; 0 is the identity");
+  image::visit_blur(o, visit);
+}
+
+namespace sharpen {
+using Kernels = KernelTypes<Sharpen>;
+}  // namespace sharpen
+
+}  // namespace stoker::kernels

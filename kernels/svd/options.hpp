@@ -1,0 +1,20 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+struct Svd {
+  static constexpr KernelName kind{"svd"};
+  bool full_matrices = true;
+};
+template <class V> void visit_options(Svd& o, V&& visit) {
+  visit("full_matrices", o.full_matrices, anything,
+        "U [.., m, m] and Vt [.., n, n], else U [.., m, k] and Vt [.., k, n]");
+}
+
+namespace svd {
+using Kernels = KernelTypes<Svd>;
+}  // namespace svd
+
+}  // namespace stoker::kernels

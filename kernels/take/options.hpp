@@ -1,0 +1,21 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+template <KindName Name> struct TakeOf {
+  static constexpr KernelName kind{Name.text};
+  std::int64_t axis = 0;
+};
+template <KindName Name, class V> void visit_options(TakeOf<Name>& o, V&& visit) {
+  visit("axis", o.axis, anything, "the axis of x that the indices speak of; negative from the end");
+}
+using Take = TakeOf<"take">;
+using TakeAlongAxis = TakeOf<"take_along_axis">;
+
+namespace take {
+using Kernels = KernelTypes<Take, TakeAlongAxis>;
+}  // namespace take
+
+}  // namespace stoker::kernels

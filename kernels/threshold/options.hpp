@@ -1,0 +1,42 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+enum class ThresholdMode : std::uint8_t {
+  binary,       ///< `above`, else `below`
+  binary_inv,   ///< the other way round
+  trunc,        ///< at most `value`
+  to_zero,      ///< what is not above becomes 0
+  to_zero_inv,  ///< what is above becomes 0
+};
+
+struct Threshold {
+  static constexpr KernelName kind{"threshold"};
+  double value = 0.5;
+  ThresholdMode mode = ThresholdMode::binary;
+  double above = 1;
+  double below = 0;
+};
+template <class V> void visit_options(Threshold& o, V&& visit) {
+  visit("value", o.value, within(-100, 100),
+        "what is compared with; 1 is full white, so 128 / 255 is 128 in u8");
+  visit(
+      "mode", o.mode,
+      one_of<ThresholdMode>({{"binary", ThresholdMode::binary},
+                             {"binary_inv", ThresholdMode::binary_inv},
+                             {"trunc", ThresholdMode::trunc},
+                             {"to_zero", ThresholdMode::to_zero},
+                             {"to_zero_inv", ThresholdMode::to_zero_inv}}),
+      "binary: above, else below; binary_inv: the other way round; trunc: at most value; to_zero: "
+      "what is not above becomes 0; to_zero_inv: what is above does");
+  visit("above", o.above, within(-100, 100), "what binary writes for colours above the value");
+  visit("below", o.below, within(-100, 100), "what binary writes for all others");
+}
+
+namespace threshold {
+using Kernels = KernelTypes<Threshold>;
+}  // namespace threshold
+
+}  // namespace stoker::kernels

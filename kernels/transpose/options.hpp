@@ -1,0 +1,20 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+struct Transpose {
+  static constexpr KernelName kind{"transpose"};
+  Extents axes = {};
+};
+template <class V> void visit_options(Transpose& o, V&& visit) {
+  visit("axes", o.axes, anything,
+        "the input axis of each output axis; negative from the end; empty: reversed");
+}
+
+namespace transpose {
+using Kernels = KernelTypes<Transpose>;
+}  // namespace transpose
+
+}  // namespace stoker::kernels

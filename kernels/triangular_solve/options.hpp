@@ -1,0 +1,24 @@
+#pragma once
+
+#include "stoker/kernels/typed_kernel.hpp"
+
+namespace stoker::kernels {
+
+struct TriangularSolve {
+  static constexpr KernelName kind{"triangular_solve"};
+  bool lower = true;
+  bool left_side = true;
+  bool transpose = false;
+};
+template <class V> void visit_options(TriangularSolve& o, V&& visit) {
+  visit("lower", o.lower, anything, "whether A is its lower triangle, else its upper one");
+  visit("left_side", o.left_side, anything,
+        "op(A)·X = B with B [.., n, m], else X·op(A) = B with B [.., m, n]");
+  visit("transpose", o.transpose, anything, "op(A) is A's transpose, else A itself");
+}
+
+namespace triangular_solve {
+using Kernels = KernelTypes<TriangularSolve>;
+}  // namespace triangular_solve
+
+}  // namespace stoker::kernels
