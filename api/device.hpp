@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stoker/api/buffer.hpp"
@@ -21,6 +22,7 @@
 #include "stoker/device/device_info.hpp"
 #include "stoker/device/stats.hpp"
 #include "stoker/kernels/params.hpp"
+#include "stoker/kernels/typed_kernel.hpp"
 
 namespace stoker {
 
@@ -30,6 +32,13 @@ struct KernelCallRequest {
   std::vector<Buffer> inputs;
   std::vector<Buffer> outputs;
   Params params = {};
+
+  /// KernelCallRequest::of(kernels::Svd{}, {matrix}, {u, s, vt})
+  template <TypedKernel K>
+  [[nodiscard]] static KernelCallRequest of(const K& kernel, std::vector<Buffer> inputs,
+                                            std::vector<Buffer> outputs) {
+    return {K::kind, std::move(inputs), std::move(outputs), options::given(kernel)};
+  }
 };
 
 struct DeviceStats {
@@ -91,6 +100,8 @@ class Device {
   }
 
   // Kernels ---------------------------------------------------------------------------------------
+  // A built-in kernel is named by its struct of options, kernels::GaussianBlur{.radius = 2}, which the
+  // compiler checks (kernels/typed_kernel.hpp), or, as any kernel, by a text and Params.
   /// Runs a kernel into existing buffers. Throws unknown_kernel, arity_mismatch, shape_mismatch,
   /// dtype_mismatch, invalid_parameter, wrong_device, released, unsupported, overloaded.
   Command submit(std::string_view kernel, std::span<const Buffer> inputs, const Buffer& output,
@@ -100,6 +111,16 @@ class Device {
                  const CommandOptions& options = {}) const {
     return submit(kernel, std::span<const Buffer>{inputs.begin(), inputs.size()}, output, params,
                   options);
+  }
+  template <TypedKernel K>
+  Command submit(const K& kernel, std::span<const Buffer> inputs, const Buffer& output,
+                 const CommandOptions& options = {}) const {
+    return submit(K::kind, inputs, output, options::given(kernel), options);
+  }
+  template <TypedKernel K>
+  Command submit(const K& kernel, std::initializer_list<Buffer> inputs, const Buffer& output,
+                 const CommandOptions& options = {}) const {
+    return submit(K::kind, inputs, output, options::given(kernel), options);
   }
   /// Submits many calls at once, which costs less than one by one. If one is refused, none is
   /// queued.
@@ -114,11 +135,25 @@ class Device {
                            const Params& params = {}, const CommandOptions& options = {}) const {
     return run(kernel, std::span<const Buffer>{inputs.begin(), inputs.size()}, params, options);
   }
+  template <TypedKernel K>
+  [[nodiscard]] Buffer run(const K& kernel, std::span<const Buffer> inputs,
+                           const CommandOptions& options = {}) const {
+    return run(K::kind, inputs, options::given(kernel), options);
+  }
+  template <TypedKernel K>
+  [[nodiscard]] Buffer run(const K& kernel, std::initializer_list<Buffer> inputs,
+                           const CommandOptions& options = {}) const {
+    return run(K::kind, inputs, options::given(kernel), options);
+  }
 
   /// Compiles the kernel for this device now instead of at its first use. Returns the specs of the
   /// outputs; runs nothing. Throws as submit() does.
   std::vector<TensorSpec> warm_up(std::string_view kernel, std::span<const TensorSpec> inputs,
                                   const Params& params = {}) const;
+  template <TypedKernel K>
+  std::vector<TensorSpec> warm_up(const K& kernel, std::span<const TensorSpec> inputs) const {
+    return warm_up(K::kind, inputs, options::given(kernel));
+  }
 
   /// Throws forked_process in a child of fork(), as do trim() and warm_up().
   [[nodiscard]] DeviceStats stats() const;

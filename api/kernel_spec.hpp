@@ -12,6 +12,10 @@
 //     device.run("parabola", {x}, {{"a", 2.0}});             // on buffers, in pipelines and in scripts
 //     stoker::call(parabola, {tensor}, {{"a", 2.0}});        // in lazy programs: api/tensor/transforms/kernel_call.hpp
 //
+// `name` and `params` may follow from a struct of options (kernels/typed_kernel.hpp), so that calls are
+// checked by the compiler: `.name = std::string{Parabola::kind}, .params = options::specs<Parabola>()`,
+// and then device.run(Parabola{.a = 2}, {x}).
+//
 // `glsl` or `cpu` may be omitted: without `cpu` a CPU refuses the kernel (`unsupported`), without
 // `glsl` a GPU does. A lazy program on a GPU computes a kernel without `glsl` on the CPU. Use a
 // CppKernelSpec if the number of inputs varies or the dtypes follow another rule.

@@ -2,8 +2,8 @@
 //
 //     Pipeline edges = system.pipeline("cpu");
 //     edges.input("photo", {DType::u8, {427, 640, 3}});
-//     edges.add("grayscale", {"photo"}, "grey");
-//     edges.add("gaussian_blur", {"grey"}, "soft", {{"radius", 2}});
+//     edges.add(kernels::Grayscale{}, {"photo"}, "grey");
+//     edges.add(kernels::GaussianBlur{.radius = 2}, {"grey"}, "soft");
 //     edges.add("sobel:soft:edges");                        // the text form
 //     edges.output("edges");
 //     Command run = edges.run({{"photo", photo}, {"edges", result}});
@@ -27,6 +27,7 @@
 
 #include "stoker/api/buffer.hpp"
 #include "stoker/kernels/params.hpp"
+#include "stoker/kernels/typed_kernel.hpp"
 
 namespace stoker {
 
@@ -48,6 +49,13 @@ struct PipelineStage {
   std::vector<PipelineValue> inputs;
   std::vector<PipelineValue> outputs;
   Params params = {};
+
+  /// PipelineStage::of(kernels::Svd{}, {"matrix"}, {"u", "s", "vt"})
+  template <TypedKernel K>
+  [[nodiscard]] static PipelineStage of(const K& kernel, std::vector<PipelineValue> inputs,
+                                        std::vector<PipelineValue> outputs) {
+    return {std::string{K::kind}, std::move(inputs), std::move(outputs), options::given(kernel)};
+  }
 };
 
 /// Buffers by value name.
@@ -66,6 +74,10 @@ class Pipeline {
   /// released; then nothing is added.
   Pipeline& add(std::string_view kernel, std::vector<PipelineValue> inputs, PipelineValue output,
                 const Params& params = {});
+  template <TypedKernel K>
+  Pipeline& add(const K& kernel, std::vector<PipelineValue> inputs, PipelineValue output) {
+    return add(K::kind, std::move(inputs), std::move(output), options::given(kernel));
+  }
   Pipeline& add(const PipelineStage& stage);
   /// "kernel:in,in:out" with "?name=value&…" for parameters.
   Pipeline& add(std::string_view text);

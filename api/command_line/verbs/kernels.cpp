@@ -79,8 +79,11 @@ int print_page() {
     families[kernel->family][kernel->name] = kernel.get();
   std::cout << page_head("Kernels",
                          "What `Device::run`, `Device::submit`, pipelines and scripts can name, by "
-                         "family. A program adds\n"
-                         "kernels of its own: [../kernels.md](../kernels.md).");
+                         "family. To C++ each is\n"
+                         "also a struct of `stoker::kernels` with its parameters as members: "
+                         "`gaussian_blur` is `GaussianBlur`\n"
+                         "([../commands.md](../commands.md)). A program adds kernels of its own: "
+                         "[../kernels.md](../kernels.md).");
   for (const auto& [family, members] : families) {
     std::cout << "\n## " << family << '\n';
     for (const auto& [name, kernel] : members) print_section(*kernel);

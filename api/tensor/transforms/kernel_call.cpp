@@ -29,6 +29,14 @@ detail::TensorRule rule_of(const UserKernel& kernel, const Params& params,
 
 }  // namespace
 
+void detail::check_options(const UserKernel& kernel, std::string_view kind) {
+  if (kernel.name() != kind)
+    throw Error{kernel.name(),
+                ErrorCode::invalid_parameter,
+                "the options are those of " + std::string{kind},
+                {{"expected", kernel.name()}, {"got", std::string{kind}}}};
+}
+
 std::vector<Tensor> call_all(const UserKernel& kernel, std::span<const Tensor> inputs,
                              const Params& params, const KernelCallOptions& options) {
   const std::vector<expr::Value> values = detail::values_of(inputs);

@@ -16,10 +16,12 @@
 
 #include <initializer_list>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "stoker/api/kernel_spec.hpp"
 #include "stoker/api/tensor/core/tensor.hpp"
+#include "stoker/kernels/typed_kernel.hpp"
 
 namespace stoker {
 
@@ -39,6 +41,11 @@ struct KernelCallOptions {
   KernelGradient gradient = {};
 };
 
+namespace detail {
+/// Refuses a struct of options that is not of `kernel`.
+void check_options(const UserKernel& kernel, std::string_view kind);
+}  // namespace detail
+
 /// The first output of a kernel.
 [[nodiscard]] Tensor call(const UserKernel& kernel, std::span<const Tensor> inputs,
                           const Params& params = {}, const KernelCallOptions& options = {});
@@ -48,5 +55,20 @@ struct KernelCallOptions {
 [[nodiscard]] std::vector<Tensor> call_all(const UserKernel& kernel, std::span<const Tensor> inputs,
                                            const Params& params = {},
                                            const KernelCallOptions& options = {});
+
+/// The same with the kernel's struct of options: call(parabola, {x}, Parabola{.a = 2}). A struct of
+/// another kernel throws invalid_parameter.
+template <TypedKernel K>
+[[nodiscard]] Tensor call(const UserKernel& kernel, std::initializer_list<Tensor> inputs,
+                          const K& given, const KernelCallOptions& options = {}) {
+  detail::check_options(kernel, K::kind);
+  return call(kernel, inputs, options::given(given), options);
+}
+template <TypedKernel K>
+[[nodiscard]] std::vector<Tensor> call_all(const UserKernel& kernel, std::span<const Tensor> inputs,
+                                           const K& given, const KernelCallOptions& options = {}) {
+  detail::check_options(kernel, K::kind);
+  return call_all(kernel, inputs, options::given(given), options);
+}
 
 }  // namespace stoker

@@ -1,6 +1,7 @@
 // Kernels of the program's own inside of lazy programs.
 #include "stoker/api/kernel.hpp"
 #include "stoker/api/kernel_spec.hpp"
+#include "stoker/kernels/softmax/options.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker {
@@ -57,6 +58,32 @@ TEST_P(KernelCalls, stand_among_other_operations) {
   EXPECT_FALSE(y.evaluated());
   expect_values<float>(y - 1, Shape{3}, {7, 17, 31});
   expect_values<float>(call(kernel, {call(kernel, {x})}), Shape{3}, {1, 16, 81});
+}
+
+/// The options of square().
+struct ScaledSquare {
+  static constexpr KernelName kind{"scaled_square"};
+  double a = 1;
+};
+template <class V> void visit_options(ScaledSquare& o, V&& visit) {
+  visit("a", o.a, anything, "factor");
+}
+
+TEST_P(KernelCalls, take_a_struct_of_options) {
+  const Tensor x = tensor({1.0F, 2.0F, 3.0F});
+  expect_values<float>(call(kernel, {x}, ScaledSquare{.a = 2}), Shape{3}, {2, 8, 18});
+  expect_values<float>(call_all(kernel, std::vector{x}, ScaledSquare{})[0], Shape{3}, {1, 4, 9});
+}
+
+TEST_P(KernelCalls, refuse_the_options_of_another_kernel) {
+  const Tensor x = tensor({1.0F});
+  try {
+    static_cast<void>(call(kernel, {x}, kernels::Softmax{}));
+    FAIL() << "no Error was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_parameter);
+    EXPECT_EQ(error.detail("got"), "softmax");
+  }
 }
 
 TEST_P(KernelCalls, are_traced_by_jit) {
