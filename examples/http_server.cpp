@@ -25,7 +25,7 @@ namespace {
 
 /// Blurs a 256×256 image of noise and describes the middle pixel.
 asio::awaitable<std::string> blurred(stoker::Device device, stoker::Buffer noise) {
-  const stoker::Buffer soft = device.run("gaussian_blur", {noise}, {{"radius", 8}});
+  const stoker::Buffer soft = device.run(stoker::kernels::GaussianBlur{.radius = 8}, {noise});
   const auto pixels = co_await stoker::async_get(soft.read<float>(), asio::use_awaitable);
   const auto [low, high] = std::ranges::minmax(pixels);
   co_return "blurred noise lies between " + std::to_string(low) + " and " + std::to_string(high) +
@@ -83,7 +83,7 @@ asio::awaitable<void> submit_many(stoker::Device device, int count) {
   constexpr int portion = 100;
   for (int submitted = 0; submitted < count; submitted += portion) {
     stoker::Command last;
-    for (int i = 0; i < portion; ++i) last = device.submit("relu", {x}, y);
+    for (int i = 0; i < portion; ++i) last = device.submit(stoker::kernels::Relu{}, {x}, y);
     co_await stoker::async_get(last, asio::use_awaitable);
   }
 }

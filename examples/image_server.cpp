@@ -36,8 +36,8 @@ asio::awaitable<std::string> edges_of(const Server& server, std::string file) {
   const stoker::Buffer photo = co_await stoker::async_get(
       stoker::image::decode(server.system, server.device, std::move(file), limits),
       asio::use_awaitable);
-  const stoker::Buffer grey = server.device.run("grayscale", {photo});
-  const stoker::Buffer edges = server.device.run("sobel", {grey});
+  const stoker::Buffer grey = server.device.run(stoker::kernels::Grayscale{}, {photo});
+  const stoker::Buffer edges = server.device.run(stoker::kernels::Sobel{}, {grey});
   const auto png = co_await stoker::async_get(
       stoker::image::encode_png(server.system, edges, {.level = 1}), asio::use_awaitable);
   co_return std::string{reinterpret_cast<const char*>(png.data()), png.size()};

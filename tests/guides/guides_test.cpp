@@ -192,7 +192,8 @@ TEST(Guides, commands) {
   const stoker::Buffer photo = grey_photo(device);
   const stoker::Buffer soft = device.buffer(photo.spec());
   photo.fill(7).get();
-  stoker::Command command = device.submit("gaussian_blur", {photo}, soft, {{"radius", 3}});
+  stoker::Command command =
+      device.submit(stoker::kernels::GaussianBlur{.radius = 3}, {photo}, soft);
   command.get();
   EXPECT_EQ(soft.read<std::uint8_t>(0, 1).get(), (std::vector<std::uint8_t>{7}));
 }
@@ -206,9 +207,17 @@ TEST(Guides, deadlines) {
   const stoker::CancelSource request;
   const stoker::CommandOptions limits{
       .deadline = system.clock().now() + std::chrono::milliseconds{5}, .cancel = request.token()};
-  device.submit("matmul", inputs, output, {}, limits);
+  device.submit(stoker::kernels::Matmul{}, inputs, output, limits);
   const auto values = output.read<float>(limits);
   request.cancel(stoker::cancelled_error("request"));
+}
+
+struct PowerLaw {
+  static constexpr stoker::KernelName kind{"power_law"};
+  double gamma = 2;
+};
+template <class V> void visit_options(PowerLaw& o, V&& visit) {
+  visit("gamma", o.gamma, stoker::anything, "the exponent");
 }
 
 TEST(Guides, kernels) {
@@ -216,16 +225,16 @@ TEST(Guides, kernels) {
   const stoker::Device device = system.device("cpu");
   const stoker::Buffer x = device.buffer({1.0F, 2.0F, 3.0F});
   stoker::CppKernelSpec spec;
-  spec.name = "power_law";
-  spec.params = {{"gamma", stoker::ParamType::real, 2.0, "the exponent"}};
+  spec.name = PowerLaw::kind;
+  spec.params = stoker::options::specs<PowerLaw>();
   spec.run = [](const stoker::CppCall& call, std::size_t begin, std::size_t end) {
     const auto from = call.in<float>();
     const auto to = call.out<float>();
-    const auto gamma = static_cast<float>(call.params().real("gamma"));
-    for (std::size_t i = begin; i < end; ++i) to[i] = std::pow(from[i], gamma);
+    const double gamma = stoker::options::from<PowerLaw>(call.params()).gamma;
+    for (std::size_t i = begin; i < end; ++i) to[i] = static_cast<float>(std::pow(from[i], gamma));
   };
   system.add_kernel(stoker::cpp_kernel(spec).value());
-  const stoker::Buffer cubes = device.run("power_law", {x}, {{"gamma", 3.0}});
+  const stoker::Buffer cubes = device.run(PowerLaw{.gamma = 3}, {x});
   EXPECT_EQ(cubes.read<float>().get(), (std::vector{1.0F, 8.0F, 27.0F}));
 }
 
@@ -293,8 +302,8 @@ TEST(Guides, pipelines) {
   photo.fill(7).get();
   stoker::Pipeline edges = system.pipeline(device);
   edges.input("photo", {stoker::DType::u8, {427, 640, 3}});
-  edges.add("grayscale", {"photo"}, "grey");
-  edges.add("gaussian_blur", {"grey"}, "soft", {{"radius", 2}});
+  edges.add(stoker::kernels::Grayscale{}, {"photo"}, "grey");
+  edges.add(stoker::kernels::GaussianBlur{.radius = 2}, {"grey"}, "soft");
   edges.add("sobel:soft:edges");  // the text form
   edges.output("edges");
 

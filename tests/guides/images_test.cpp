@@ -13,6 +13,8 @@
 
 namespace {
 
+namespace kernels = stoker::kernels;
+
 std::string read_whole(const std::string& name) {
   std::ifstream file{std::string{STOKER_SOURCE_DIR} + "/" + name, std::ios::binary};
   return {std::istreambuf_iterator<char>{file}, {}};
@@ -24,7 +26,8 @@ TEST(Guides, images) {
   std::string file = read_whole("examples/data/china.jpg");
   const std::string body = file;
   const stoker::Buffer photo = stoker::image::decode(system, device, std::move(file)).get();
-  const stoker::Buffer edges = device.run("sobel", {device.run("grayscale", {photo})});
+  const stoker::Buffer edges =
+      device.run(stoker::kernels::Sobel{}, {device.run(stoker::kernels::Grayscale{}, {photo})});
   const std::vector<std::byte> png = stoker::image::encode_png(system, edges, {.level = 1}).get();
   const std::vector<std::byte> jpeg =
       stoker::image::encode_jpeg(system, edges, {.quality = 80}).get();
@@ -49,18 +52,21 @@ TEST(Guides, image_kernels) {
   const stoker::Device device = system.device("cpu");
   const stoker::Buffer photo =
       stoker::image::decode(system, device, read_whole("examples/data/china.jpg")).get();
-  const stoker::Buffer grey = device.run("grayscale", {photo});
-  const stoker::Buffer mask = device.run("threshold", {grey}, {{"value", 0.6}});
-  const stoker::Buffer calm = device.run("median", {photo}, {{"radius", 2}});
-  const stoker::Params disk{{"radius", 3}, {"shape", "disk"}};
-  const stoker::Buffer opened = device.run("dilate", {device.run("erode", {mask}, disk)}, disk);
+  const stoker::Buffer grey = device.run(kernels::Grayscale{}, {photo});
+  const stoker::Buffer mask = device.run(kernels::Threshold{.value = 0.6}, {grey});
+  const stoker::Buffer calm = device.run(kernels::Median{.radius = 2}, {photo});
+  constexpr auto disk = kernels::WindowShape::disk;
+  const stoker::Buffer eroded = device.run(kernels::Erode{.radius = 3, .shape = disk}, {mask});
+  const stoker::Buffer opened = device.run(kernels::Dilate{.radius = 3, .shape = disk}, {eroded});
   const stoker::Buffer outline =
-      device.run("subtract", {device.run("dilate", {opened}), device.run("erode", {opened})});
+      device.run(kernels::Subtract{},
+                 {device.run(kernels::Dilate{}, {opened}), device.run(kernels::Erode{}, {opened})});
   const stoker::Buffer tilted =
-      device.run("rotate", {photo}, {{"angle", 12.5}, {"expand", true}, {"background", 1.0}});
-  const stoker::Buffer hsv = device.run("convert_color", {photo}, {{"to", "hsv"}});
-  const stoker::Buffer counts = device.run("histogram", {photo}, {{"bins", 64}});
-  const stoker::Buffer even = device.run("equalize", {grey});
+      device.run(kernels::Rotate{.angle = 12.5, .expand = true, .background = 1}, {photo});
+  const stoker::Buffer hsv =
+      device.run(kernels::ConvertColor{.to = kernels::ColorSpace::hsv}, {photo});
+  const stoker::Buffer counts = device.run(kernels::Histogram{.bins = 64}, {photo});
+  const stoker::Buffer even = device.run(kernels::Equalize{}, {grey});
 
   EXPECT_EQ(calm.spec(), photo.spec());
   EXPECT_LT(count_set(opened), count_set(mask));

@@ -37,7 +37,8 @@ TEST_F(Recipes, images) {
   const std::filesystem::path output = folder / "edges.png";
 
   const stoker::Buffer photo = stoker::image::load(system, device, input).get();
-  const stoker::Buffer edges = device.run("sobel", {device.run("grayscale", {photo})});
+  const stoker::Buffer edges =
+      device.run(stoker::kernels::Sobel{}, {device.run(stoker::kernels::Grayscale{}, {photo})});
   stoker::image::save(system, output, edges).get();
 
   EXPECT_EQ(stoker::load_image(output).value().spec.shape, (stoker::Shape{427, 640, 1}));
@@ -51,7 +52,8 @@ asio::awaitable<Bytes> edges_of(stoker::System system, stoker::Device device, By
       .limits = {.width = 8192, .height = 8192, .bytes = 64 << 20, .file_bytes = 8 << 20}};
   const stoker::Buffer photo = co_await stoker::async_get(
       stoker::image::decode(system, device, std::move(file), options), asio::use_awaitable);
-  const stoker::Buffer edges = device.run("sobel", {device.run("grayscale", {photo})});
+  const stoker::Buffer edges =
+      device.run(stoker::kernels::Sobel{}, {device.run(stoker::kernels::Grayscale{}, {photo})});
   co_return co_await stoker::async_get(stoker::image::encode_png(system, edges, {.level = 1}),
                                        asio::use_awaitable);
 }

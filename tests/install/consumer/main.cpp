@@ -10,7 +10,7 @@ int main() {
   const stoker::System system;
   const stoker::Device device = system.device("cpu");
   const stoker::Buffer x = device.buffer({1.0F, 2.0F});
-  if (device.run("add", {x, x}).read<float>().get() != std::vector{2.0F, 4.0F})
+  if (device.run(stoker::kernels::Add{}, {x, x}).read<float>().get() != std::vector{2.0F, 4.0F})
     return std::puts("wrong sum"), 1;
   // A kernel of one's own needs no compiler as long as it has no GLSL.
   system.add_kernel(
