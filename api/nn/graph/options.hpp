@@ -12,10 +12,14 @@
 
 namespace stoker::nn {
 
+using stoker::anything;
+using stoker::at_least;
 using stoker::Extents;
 using stoker::KindName;
+using stoker::one_of;
 using stoker::Required;
 using stoker::WholeNumber;
+using stoker::within;
 
 /// Sets an option from a function argument: give(options, &Dense::units, 10). Throws
 /// invalid_parameter, with both values, if the option was already given another value. A default
