@@ -24,10 +24,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -236,20 +238,57 @@ template <class O> [[nodiscard]] Params all(O from) {
   return made;
 }
 
+/// Compares reals by their bits, as same_value().
+template <class T> [[nodiscard]] bool same_member(const T& a, const T& b) {
+  if constexpr (std::is_same_v<T, double>)
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+  else if constexpr (std::is_same_v<T, Extents>)
+    return a.list() == b.list();
+  else if constexpr (TextOption<T>)
+    return a.text() == b.text();
+  else
+    return a == b;
+}
+
+/// O as it is without options, and where its members lie, in the order in which they are visited.
+template <class O> class Defaults {
+ public:
+  Defaults() : values_{std::make_unique<O>()} {
+    visit(*values_, [this](const char*, const auto& member, const auto&, const char*) {
+      members_.push_back(&member);
+    });
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
+  /// The default of member `index`, whose type is M.
+  template <class M> [[nodiscard]] const M& at(std::size_t index) const noexcept {
+    return *static_cast<const M*>(members_[index]);
+  }
+
+ private:
+  std::unique_ptr<O> values_;
+  std::vector<const void*> members_;
+};
+
 /// The options that differ from their defaults.
-template <class O> [[nodiscard]] Params given([[maybe_unused]] O from) {
+template <class O> [[nodiscard]] Params given([[maybe_unused]] const O& from) {
   Params made;
   if constexpr (!std::is_empty_v<O>) {
-    static constinit NeverDestroyed<Params> defaults;
-    auto usual = defaults.get([] { return all(O{}); }).entries().begin();
-    visit(from, [&]<class M>(const char* name, const M& member, const auto& rule, const char*) {
-      if constexpr (Member<M>::required)
-        if (!member.is_given()) return;
-      ParamValue value = written<typename Member<M>::Type>(O::kind, name, member, rule);
-      if constexpr (!Member<M>::required)
-        if (same_value((usual++)->value, value)) return;
-      made.set(name, std::move(value));
-    });
+    static constinit NeverDestroyed<Defaults<O>> made_once;
+    const Defaults<O>& defaults = made_once.get([] { return Defaults<O>{}; });
+    std::size_t index = 0;
+    // Only looked at: visit_options() takes no const.
+    visit(const_cast<O&>(from),
+          [&]<class M>(const char* name, const M& member, const auto& rule, const char*) {
+            using T = typename Member<M>::Type;
+            const std::size_t own = index++;
+            if constexpr (Member<M>::required) {
+              if (!member.is_given()) return;
+            } else {
+              if (same_member(member, defaults.template at<M>(own))) return;
+            }
+            if (made.empty()) made.reserve(defaults.size() - own);
+            made.set(name, written<T>(O::kind, name, member, rule));
+          });
   }
   return made;
 }

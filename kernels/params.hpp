@@ -69,6 +69,8 @@ class Params {
   Params() = default;
   Params(std::initializer_list<Entry> entries) : entries_{entries} {}
 
+  /// Takes memory for `count` entries at once.
+  void reserve(std::size_t count) { entries_.reserve(count); }
   /// Adds or replaces.
   void set(std::string_view name, ParamValue value);
   [[nodiscard]] const ParamValue* find(std::string_view name) const noexcept;
