@@ -1,3 +1,4 @@
+// argmax and argmin as types (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/typed_kernel.hpp"

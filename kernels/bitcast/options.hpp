@@ -1,3 +1,4 @@
+// bitcast as a type (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/dtype_words.hpp"

@@ -1,3 +1,4 @@
+// cast as a type (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/dtype_words.hpp"

@@ -1,3 +1,4 @@
+// conv2d as a type (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/typed_kernel.hpp"

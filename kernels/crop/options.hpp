@@ -1,3 +1,4 @@
+// crop as a type (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/typed_kernel.hpp"

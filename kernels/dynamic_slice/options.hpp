@@ -1,3 +1,4 @@
+// dynamic_slice and put_slice as types (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/typed_kernel.hpp"

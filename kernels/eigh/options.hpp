@@ -1,3 +1,4 @@
+// eigh as a type (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/typed_kernel.hpp"

@@ -1,3 +1,4 @@
+// fft and ifft as types (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/typed_kernel.hpp"

@@ -1,3 +1,4 @@
+// gaussian_blur as a type (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/image/gaussian.hpp"

@@ -1,3 +1,4 @@
+// lu, determinant and solve as types (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/typed_kernel.hpp"

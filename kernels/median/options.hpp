@@ -1,3 +1,4 @@
+// median as a type (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/image/border.hpp"

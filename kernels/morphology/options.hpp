@@ -1,3 +1,4 @@
+// erode and dilate as types (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/image/border.hpp"

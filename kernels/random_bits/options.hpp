@@ -1,3 +1,4 @@
+// random_bits and threefry2x32 as types (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/typed_kernel.hpp"

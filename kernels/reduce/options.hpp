@@ -1,3 +1,5 @@
+// reduce_sum, reduce_max, reduce_min, reduce_mean, reduce_product, reduce_all and reduce_any as
+// types (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/typed_kernel.hpp"

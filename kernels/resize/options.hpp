@@ -1,3 +1,4 @@
+// resize and bicubic_scale as types (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/image/filter.hpp"

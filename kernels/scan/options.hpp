@@ -1,3 +1,5 @@
+// cumulative_sum, cumulative_product, cumulative_max and cumulative_min as types
+// (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/typed_kernel.hpp"

@@ -1,3 +1,4 @@
+// indexed_add and indexed_put as types (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/typed_kernel.hpp"

@@ -1,3 +1,4 @@
+// sharpen as a type (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/image/gaussian.hpp"

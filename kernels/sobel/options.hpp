@@ -1,3 +1,4 @@
+// sobel as a type (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/image/border.hpp"

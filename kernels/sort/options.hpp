@@ -1,3 +1,4 @@
+// top_k, sort and argsort as types (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/typed_kernel.hpp"

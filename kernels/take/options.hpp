@@ -1,3 +1,4 @@
+// take and take_along_axis as types (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/typed_kernel.hpp"

@@ -1,3 +1,4 @@
+// window_sum, window_product, window_max and window_min as types (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/typed_kernel.hpp"

@@ -1,3 +1,4 @@
+// window_scatter_max and window_scatter_min as types (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/typed_kernel.hpp"
