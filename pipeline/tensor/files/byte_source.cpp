@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <vector>
 
 namespace stoker::files {
 namespace {
@@ -20,6 +22,7 @@ Result<void> check_range(const ByteSource& source, std::uint64_t offset, std::si
 class MemorySource final : public ByteSource {
  public:
   explicit MemorySource(std::span<const std::byte> bytes) noexcept : bytes_{bytes} {}
+  explicit MemorySource(std::vector<std::byte> own) noexcept : own_{std::move(own)}, bytes_{own_} {}
   [[nodiscard]] std::uint64_t size() const noexcept override { return bytes_.size(); }
   [[nodiscard]] Result<void> read(std::uint64_t offset,
                                   std::span<std::byte> target) const override {
@@ -27,9 +30,11 @@ class MemorySource final : public ByteSource {
     if (!target.empty()) std::memcpy(target.data(), bytes_.data() + offset, target.size());
     return {};
   }
+  [[nodiscard]] std::span<const std::byte> view() const noexcept override { return bytes_; }
   [[nodiscard]] std::string name() const override { return "bytes in memory"; }
 
  private:
+  const std::vector<std::byte> own_;
   const std::span<const std::byte> bytes_;
 };
 
@@ -76,8 +81,13 @@ class PlainFile final : public ByteSource {
 
 class MappedFile final : public ByteSource {
  public:
-  MappedFile(std::filesystem::path path, void* area, std::size_t size) noexcept
-      : path_{std::move(path)}, area_{static_cast<std::byte*>(area)}, size_{size} {}
+  MappedFile(std::filesystem::path path, std::unique_ptr<Descriptor> file, const struct stat& about,
+             void* area) noexcept
+      : path_{std::move(path)},
+        file_{std::move(file)},
+        size_{static_cast<std::size_t>(about.st_size)},
+        written_{about.st_mtim},
+        area_{static_cast<std::byte*>(area)} {}
   ~MappedFile() override { ::munmap(area_, size_); }
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
@@ -87,6 +97,12 @@ class MappedFile final : public ByteSource {
     STOKER_TRY(check_range(*this, offset, target.size()));
     if (!target.empty()) std::memcpy(target.data(), area_ + offset, target.size());
     return {};
+  }
+  [[nodiscard]] std::span<const std::byte> view() const noexcept override { return {area_, size_}; }
+  [[nodiscard]] bool has_changed() const noexcept override {
+    struct stat now {};
+    return ::fstat(file_->get(), &now) != 0 || static_cast<std::size_t>(now.st_size) != size_ ||
+           now.st_mtim.tv_sec != written_.tv_sec || now.st_mtim.tv_nsec != written_.tv_nsec;
   }
   void forget(std::uint64_t offset, std::uint64_t bytes) const noexcept override {
     // Whole pages only: the neighbours may still be read. The page cache keeps what it likes.
@@ -99,9 +115,41 @@ class MappedFile final : public ByteSource {
 
  private:
   const std::filesystem::path path_;
-  std::byte* const area_;
+  const std::unique_ptr<Descriptor> file_;
   const std::size_t size_;
+  const timespec written_;
+  std::byte* const area_;
 };
+
+/// Precondition: a regular file with at least one byte.
+Result<std::shared_ptr<const ByteSource>> map_file(const std::filesystem::path& path,
+                                                   std::unique_ptr<Descriptor> file,
+                                                   const struct stat& about, std::string_view op) {
+  void* const area = ::mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ,
+                            MAP_PRIVATE, file->get(), 0);
+  if (area == MAP_FAILED) return file_error(op, path, errno);
+  return std::shared_ptr<const ByteSource>{
+      std::make_shared<MappedFile>(path, std::move(file), about, area)};
+}
+
+Result<std::vector<std::byte>> read_to_end(int descriptor, std::uint64_t most,
+                                           const std::filesystem::path& name, std::string_view op) {
+  constexpr std::size_t piece = std::size_t{64} << 10U;
+  std::vector<std::byte> bytes;
+  while (true) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + piece);
+    const ssize_t got = ::read(descriptor, bytes.data() + before, piece);
+    if (got < 0 && errno != EINTR) return file_error(op, name, errno);
+    bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0) return bytes;
+    if (bytes.size() > most)
+      return Error{std::string{op},
+                   ErrorCode::limit_exceeded,
+                   "more than " + std::to_string(most) + " bytes",
+                   {{"file", name.string()}}};
+  }
+}
 
 }  // namespace
 
@@ -124,14 +172,21 @@ Result<std::shared_ptr<const ByteSource>> open_source(const std::filesystem::pat
   struct stat about {};
   if (::fstat(file->get(), &about) != 0) return file_error(op, path, errno);
   if (!S_ISREG(about.st_mode)) return damaged(op, path.string(), "not a regular file");
-  const auto size = static_cast<std::uint64_t>(about.st_size);
-  if (mapped && size > 0) {
-    void* const area = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file->get(), 0);
-    if (area == MAP_FAILED) return file_error(op, path, errno);
-    return std::shared_ptr<const ByteSource>{std::make_shared<MappedFile>(path, area, size)};
-  }
-  return std::shared_ptr<const ByteSource>{
-      std::make_shared<PlainFile>(path, std::move(file), size)};
+  if (mapped && about.st_size > 0) return map_file(path, std::move(file), about, op);
+  return std::shared_ptr<const ByteSource>{std::make_shared<PlainFile>(
+      path, std::move(file), static_cast<std::uint64_t>(about.st_size))};
+}
+
+Result<std::shared_ptr<const ByteSource>> open_source(int descriptor, std::uint64_t most,
+                                                      std::string_view op) {
+  const std::filesystem::path name{"descriptor " + std::to_string(descriptor)};
+  auto file = std::make_unique<Descriptor>(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  struct stat about {};
+  if (file->get() < 0 || ::fstat(file->get(), &about) != 0) return file_error(op, name, errno);
+  if (S_ISREG(about.st_mode) && about.st_size > 0)
+    return map_file(name, std::move(file), about, op);
+  STOKER_ASSIGN(std::vector<std::byte> bytes, read_to_end(file->get(), most, name, op));
+  return std::shared_ptr<const ByteSource>{std::make_shared<MemorySource>(std::move(bytes))};
 }
 
 std::shared_ptr<const ByteSource> memory_source(std::span<const std::byte> bytes) {

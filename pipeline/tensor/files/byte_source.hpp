@@ -29,6 +29,10 @@ class ByteSource {
   /// Bytes from `offset` on; io_error beyond the end.
   [[nodiscard]] virtual Result<void> read(std::uint64_t offset,
                                           std::span<std::byte> target) const = 0;
+  /// All of the bytes where they lie, as long as the source lives; empty if only read() reaches them.
+  [[nodiscard]] virtual std::span<const std::byte> view() const noexcept { return {}; }
+  /// Whether the file was written to since it was opened.
+  [[nodiscard]] virtual bool has_changed() const noexcept { return false; }
   /// What was read here is not wanted again soon.
   virtual void forget(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) const noexcept {}
   /// What a failure calls it.
@@ -42,6 +46,11 @@ class ByteSource {
 /// that is shortened meanwhile ends the process with SIGBUS. Not mapped: read() copies.
 [[nodiscard]] Result<std::shared_ptr<const ByteSource>> open_source(
     const std::filesystem::path& path, bool mapped, std::string_view op);
+/// What a descriptor reads, whose owner may close it afterwards: a regular file as a whole, mapped; of anything else
+/// (a pipe) what comes until its end, copied. `most` bounds a copy: limit_exceeded.
+[[nodiscard]] Result<std::shared_ptr<const ByteSource>> open_source(int descriptor,
+                                                                    std::uint64_t most,
+                                                                    std::string_view op);
 [[nodiscard]] std::shared_ptr<const ByteSource> memory_source(std::span<const std::byte> bytes);
 
 /// io_error: the bytes of `name` are not what `op` reads.

@@ -1,0 +1,29 @@
+// How much of a stranger's file is believed.
+//
+// Plain values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+
+namespace stoker::onnx {
+
+/// What passes one of them is refused: limit_exceeded.
+struct ReadLimits {
+  std::size_t nodes = std::size_t{1} << 20U;  ///< of all graphs, functions inlined
+  /// Attributes, tensors, and names of inputs, outputs and values.
+  std::size_t items = std::size_t{1} << 23U;
+  std::size_t nesting = 64;  ///< graphs in graphs, calls in calls, types in types, values in values
+  std::size_t name_bytes = 1U << 16;                     ///< of one name
+  std::uint64_t dense_bytes = std::uint64_t{1} << 28U;   ///< of all sparse tensors, made dense
+  std::uint64_t stream_bytes = std::uint64_t{1} << 31U;  ///< of a model that is no regular file
+};
+
+struct ReadOptions {
+  /// Where external data lies; empty: beside the model's file. A model that is none has no external data then.
+  std::filesystem::path folder = {};
+  ReadLimits limits = {};
+};
+
+}  // namespace stoker::onnx
