@@ -6,6 +6,7 @@
 #   Stoker::expr     the lazy graph under tensors and scripts, and its compiler
 #   Stoker::tensor   tensors: lazy, fused, differentiable
 #   Stoker::nn       layers, networks, optimizers
+#   Stoker::onnx     ONNX models
 #   Stoker::script   Lua scripts
 #   Stoker::nn_script  Lua scripts that describe a training or use a model
 #   Stoker::stoker   all of them
@@ -130,6 +131,16 @@ set_source_files_properties(api/train/loop/fit_run.cpp api/nn/graph/initializer.
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 stoker_optimise_little(stoker_nn)
 list(APPEND STOKER_COMPONENTS nn)
+stoker_glob(onnx_sources pipeline/onnx/*/*.cpp api/onnx/*/*.cpp)
+stoker_library(onnx ${onnx_sources} "${STOKER_GENERATED_DIR}/onnx_operator_list.cpp")
+target_link_libraries(stoker_onnx PUBLIC stoker_tensor)
+stoker_precompile(stoker_onnx <stoker/api/tensor.hpp>)
+stoker_compile_together(stoker_onnx 12)
+stoker_optimise_little(stoker_onnx)
+# Operators are families in namespaces of their own; other files share one.
+list(FILTER onnx_sources EXCLUDE REGEX "/api/onnx/operators/")
+set_source_files_properties(${onnx_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+list(APPEND STOKER_COMPONENTS onnx)
 stoker_glob(script_sources pipeline/script/*/*.cpp api/script/*.cpp)
 if(script_sources)
   stoker_library(script ${script_sources})
@@ -182,9 +193,12 @@ if(STOKER_BUILD_COMMAND AND script_sources)
   stoker_program(stoker_layers stoker-layers "${STOKER_LIBEXEC}" ${folder}/layers_main.cpp
                  ${folder}/verbs/layers.cpp)
   target_link_libraries(stoker_layers PRIVATE stoker_nn)
+  stoker_program(stoker_onnx_command stoker-onnx "${STOKER_LIBEXEC}" ${folder}/onnx_main.cpp
+                 ${folder}/verbs/onnx.cpp ${folder}/onnx_cases.cpp)
+  target_link_libraries(stoker_onnx_command PRIVATE stoker_onnx)
 
   stoker_glob(command_sources ${folder}/*.cpp ${folder}/verbs/*.cpp)
-  list(FILTER command_sources EXCLUDE REGEX "/(main|train_main|train|training_files|run_main|model_run|ops_main|ops|layers_main|layers)\\.cpp$")
+  list(FILTER command_sources EXCLUDE REGEX "/(main|train_main|train|training_files|run_main|model_run|ops_main|ops|layers_main|layers|onnx_main|onnx|onnx_cases)\\.cpp$")
   add_library(stoker_command_parts STATIC ${command_sources})
   target_link_libraries(
     stoker_command_parts PUBLIC stoker_settings stoker_script stoker_core CLI11::CLI11

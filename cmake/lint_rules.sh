@@ -29,8 +29,10 @@ find "${libraries[@]}" tests bench examples -name '*.?pp' -print0 | sort -z |
             "pipeline/kernel_graph pipeline/image " \
             "pipeline/tensor/graph pipeline/tensor/complex pipeline/tensor/program pipeline/tensor/passes " \
             "pipeline/tensor/fusion pipeline/tensor/lowering pipeline/tensor/control pipeline/tensor/files " \
+            "pipeline/onnx/graph pipeline/onnx/reading pipeline/onnx/writing " \
             "pipeline/script/lua pipeline/script/operations pipeline/script/run pipeline/script/library " \
             "api/observe api/script api/tensor/core api/tensor/views api/tensor/math api/tensor/transforms api/tensor/io " \
+            "api/onnx/core api/onnx/run api/onnx/operators " \
             "api/nn/graph api/nn/functional api/nn/layers api/data api/train/optim api/train/model api/train/loop " \
             "api/train/script api/command_line api/command_line/verbs", names, " ")
       for (i in names) order[names[i]] = i + 0

@@ -26,8 +26,9 @@ set(components_of_tensor core glsl expr tensor)
 set(components_of_nn core glsl expr tensor nn)
 set(components_of_train core glsl expr tensor nn script nn_script)
 set(components_of_data core glsl expr tensor nn)
+set(components_of_onnx core glsl expr tensor onnx)
 set(components_of_script core glsl expr script)
-set(components_of_fuzz core glsl expr tensor nn script)
+set(components_of_fuzz core glsl expr tensor nn onnx script)
 # The folders whose tests are about tensors: their headers are precompiled, too.
 set(folders_of_tensors data fuzz guides nn tensor train)
 if(NOT STOKER_SEPARATED_ISAS)  # else isa_test.cpp looks at the objects of all of them
@@ -131,7 +132,7 @@ set_property(SOURCE tests/runtime/base/kept_statics_test.cpp
 
 if(TARGET stoker_command)
   foreach(folder ${folders_with_command})
-    add_dependencies(tests_${folder} stoker_command stoker_train stoker_run stoker_ops stoker_layers)
+    add_dependencies(tests_${folder} stoker_command stoker_train stoker_run stoker_ops stoker_layers stoker_onnx_command)
   endforeach()
 endif()
 

@@ -43,12 +43,14 @@ struct SeparateVerb {
   void (*describe)(CLI::App& verb);
 };
 void describe_layers(CLI::App& verb);
+void describe_onnx(CLI::App& verb);
 void describe_ops(CLI::App& verb);
 void describe_train(CLI::App& verb);
 inline constexpr SeparateVerb ops_verb{"ops", "List the operations on tensors", &describe_ops};
 inline constexpr SeparateVerb layers_verb{
     "layers", "List the layers, losses, optimizers and their kin, or describe one",
     &describe_layers};
+inline constexpr SeparateVerb onnx_verb{"onnx", "Test models in ONNX files", &describe_onnx};
 /// The same verb with the table `nn`: what `stoker run` becomes for a script that speaks of it.
 inline constexpr SeparateVerb run_verb{"run", "Run a Lua script, or code given with -e", nullptr};
 inline constexpr SeparateVerb train_verb{"train", "Train the model that a Lua script describes",
@@ -60,6 +62,7 @@ void add_devices(CLI::App& app, Choice& choice);
 void add_doctor(CLI::App& app, Choice& choice);
 void add_kernels(CLI::App& app, Choice& choice);
 void add_layers(CLI::App& app, Choice& choice);
+void add_onnx(CLI::App& app, Choice& choice);
 void add_ops(CLI::App& app, Choice& choice);
 void add_run(CLI::App& app, Choice& choice);
 /// What a script gets beside the language.

@@ -174,6 +174,73 @@ seed("script", "tables", "local t = {3, 1, 2}\ntable.sort(t, function(a, b) retu
 seed("script", "endless", "while true do end\n")
 seed("script", "memory", "local s = 'x'\nwhile true do s = s .. s end\n")
 
+# --- ONNX: messages in protobuf's wire format -----------------------------------------------------------
+def varint(value):
+    value &= 2 ** 64 - 1
+    return bytes([value]) if value < 128 else bytes([value % 128 + 128]) + varint(value // 128)
+
+
+def message(*fields):
+    """Of (number, value): an int, bytes, text, or a float."""
+    content = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            content += varint(number * 8) + varint(value)
+        elif isinstance(value, float):
+            content += varint(number * 8 + 5) + struct.pack("<f", value)
+        else:
+            value = value.encode() if isinstance(value, str) else value
+            content += varint(number * 8 + 2) + varint(len(value)) + value
+    return content
+
+
+def onnx_tensor(name, number, dims, *data):
+    return message(*[(1, extent) for extent in dims], (2, number), *data, (8, name))
+
+
+def onnx_info(name, number, *dims):
+    shape = message(*[(1, message((1 if isinstance(d, int) else 2, d))) for d in dims])
+    return message((1, name), (2, message((1, message((1, number), (2, shape))))))
+
+
+def onnx_node(op, inputs, outputs, *attributes, domain=""):
+    return message(*[(1, x) for x in inputs], *[(2, y) for y in outputs], (4, op),
+                   *[(5, a) for a in attributes], (7, domain))
+
+
+def onnx_model(graph, *fields):
+    return message((1, 8), (2, "seeds"), (7, graph), (8, message((2, 17))), *fields)
+
+
+pair = onnx_tensor("w", 1, [2], (9, six[:8]))
+seed("onnx", "add", onnx_model(message(
+    (1, onnx_node("Add", ["x", "w"], ["y"])), (2, "g"), (5, pair), (11, onnx_info("x", 1, "n", 2)),
+    (12, onnx_info("y", 1, "n", 2))), (14, message((1, "key"), (2, "value")))))
+branch = message((1, onnx_node("Identity", ["x"], ["b"])), (12, onnx_info("b", 1)))
+seed("onnx", "if", onnx_model(message(
+    (1, onnx_node("If", ["c"], ["y"], message((1, "then_branch"), (6, branch), (20, 5)),
+                  message((1, "else_branch"), (6, branch), (20, 5)))),
+    (11, onnx_info("c", 9)), (11, onnx_info("x", 1, 2)), (12, onnx_info("y", 1)))))
+sparse = message((1, onnx_tensor("s", 7, [1], (7, 5))), (2, onnx_tensor("", 7, [1], (7, 3))), (3, 2), (3, 2))
+seed("onnx", "attributes", onnx_model(message(
+    (1, onnx_node("Many", [], ["y"], message((1, "i"), (3, -1), (20, 2)), message((1, "f"), (2, 0.5)),
+                  message((1, "s"), (4, "text"), (20, 3)), message((1, "t"), (5, pair), (20, 4)),
+                  message((1, "fs"), (7, six), (20, 6)), message((1, "is"), (8, b"\1\2\3"), (20, 7)))),
+    (15, sparse), (5, onnx_tensor("h", 22, [3], (5, b"\x21\7"))), (5, onnx_tensor("t", 8, [1], (6, "a"))),
+    (12, onnx_info("y", 1)))))
+call = onnx_node("Twice", ["x"], ["y"], domain="own")
+twice = message((1, "Twice"), (4, "a"), (5, "b"), (7, onnx_node("Add", ["a", "a"], ["b"])),
+                (9, message((2, 17))), (10, "own"))
+seed("onnx", "function", onnx_model(message(
+    (1, call), (11, onnx_info("x", 1)), (12, onnx_info("y", 1))), (8, message((1, "own"), (2, 1))), (25, twice)))
+seed("onnx", "external", onnx_model(message((5, message(
+    (1, 2), (2, 1), (8, "w"), (13, message((1, "location"), (2, "../w.bin"))), (14, 1))))))
+seed("onnx_value", "tensor", b"\0" + pair)
+seed("onnx_value", "sequence", b"\1" + message((2, 1), (3, pair), (3, pair)))
+seed("onnx_value", "optional", b"\2" + message((2, 3), (5, message((2, 1), (3, pair)))))
+seed("onnx_value", "none", b"\2" + message((2, 1)))
+seed("onnx_value", "map", b"\3" + message((2, 7), (3, 4), (5, message((2, 1), (3, pair)))))
+
 # --- GLSL ---------------------------------------------------------------------------------------------
 seed("glsl", "index", "void main() { uint i = stoker_index(); if (i < n) y(i) = x(i) * 2.0; }\n")
 seed("glsl", "macros", "#define A0 v += x(0);\n#define \\\n  A1 A0 /* A0 */ A0 // A0\nvoid main() { float v = 0.0; A1 y_store(0, v); }\n")

@@ -1,0 +1,176 @@
+// Branches and loops: the walk goes through the graphs that are taken.
+#include <algorithm>
+#include <limits>
+
+#include "stoker/api/onnx/core/operator.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
+
+namespace stoker::onnx::operators::control {
+namespace {
+
+/// What a loop gives in each round, along a new axis.
+Value stacked(const Call& call, const Values& rounds, std::int64_t axis = 0) {
+  if (rounds.empty())
+    call.refuse(ErrorCode::unsupported, "the shape of what no round gives is not known");
+  std::vector<Tensor> tensors;
+  for (const Value& round : rounds) tensors.push_back(round.tensor());
+  return {stack(tensors, axis), rounds[0].type()};
+}
+
+Values if_rule(Call& call) {
+  const bool condition = call.integer(0) != 0;
+  const Graph& branch = call.node().graph(condition ? "then_branch" : "else_branch");
+  return call.walker().run(branch, {});
+}
+
+Value empty_scan(const Call& call, const ValueInfo& info) {
+  const auto carrier = carrier_of(info.type.element);
+  if (!carrier || !info.type.dims)
+    call.refuse(ErrorCode::unsupported, "the shape of what no round gives is not known");
+  Axes extents{0};
+  for (const Dimension& dim : *info.type.dims) extents.push_back(dim.extent.value_or(0));
+  return {zeros(shape_of(extents), *carrier), info.type.element};
+}
+
+/// Inputs of the body: the round, the condition, the states. Outputs: the condition, the states, what is stacked.
+Values loop_rule(Call& call) {
+  const Graph& body = call.node().graph("body");
+  const std::size_t states = call.count() > 2 ? call.count() - 2 : 0;
+  if (body.inputs.size() != states + 2 || body.outputs.size() < states + 1)
+    call.refuse(ErrorCode::arity_mismatch, "the body does not have the loop's states");
+  const std::size_t scans = body.outputs.size() - states - 1;
+  const std::int64_t most =
+      call.has(0) ? call.integer(0) : std::numeric_limits<std::int64_t>::max();
+  bool goes_on = !call.has(1) || call.integer(1) != 0;
+  Values now;
+  for (std::size_t i = 0; i < states; ++i) now.push_back(call.input(i + 2));
+  std::vector<Values> rounds(scans);
+  for (std::int64_t round = 0; round < most && goes_on; ++round) {
+    Values inputs{Known::integer(round), Known::integer(1, ElementType::boolean)};
+    inputs.insert(inputs.end(), now.begin(), now.end());
+    Values next = call.walker().run(body, inputs);
+    for (Value& one : next) one = call.keep(std::move(one));
+    // A loop without a condition does not ask the body for one.
+    if (call.has(1)) goes_on = call.walker().know(next[0]).to_integers().at(0) != 0;
+    for (std::size_t i = 0; i < states; ++i) now[i] = next[i + 1];
+    for (std::size_t i = 0; i < scans; ++i) rounds[i].push_back(next[i + 1 + states]);
+  }
+  for (std::size_t i = 0; i < scans; ++i)
+    now.push_back(rounds[i].empty() ? empty_scan(call, body.outputs[i + 1 + states])
+                                    : stacked(call, rounds[i]));
+  return now;
+}
+
+// Scan ----------------------------------------------------------------------------------------------
+
+Value element_at(const Value& sequence, std::int64_t axis, std::int64_t at) {
+  const Tensor one = slice_along_axis(sequence.tensor(), at, 1, axis);
+  return {squeeze(one, Axes{axis}), sequence.type()};
+}
+
+struct ScanAxes {
+  Axes inputs, outputs;
+  Axes inputs_reversed, outputs_reversed;
+};
+
+Values scanned(Call& call, const Graph& body, std::span<const Value> states,
+               std::span<const Value> sequences, const ScanAxes& axes, std::int64_t length) {
+  const std::size_t scans = body.outputs.size() - states.size();
+  Values now{states.begin(), states.end()};
+  std::vector<Values> rounds(scans);
+  for (std::int64_t round = 0; round < length; ++round) {
+    Values inputs = now;
+    for (std::size_t i = 0; i < sequences.size(); ++i)
+      inputs.push_back(element_at(sequences[i], axes.inputs[i],
+                                  axes.inputs_reversed[i] ? length - 1 - round : round));
+    Values next = call.walker().run(body, inputs);
+    for (Value& one : next) one = call.keep(std::move(one));
+    for (std::size_t i = 0; i < now.size(); ++i) now[i] = next[i];
+    for (std::size_t i = 0; i < scans; ++i) rounds[i].push_back(next[i + now.size()]);
+  }
+  for (std::size_t i = 0; i < scans; ++i) {
+    if (axes.outputs_reversed[i]) std::reverse(rounds[i].begin(), rounds[i].end());
+    const std::int64_t rank =
+        rounds[i].empty() ? 1 : static_cast<std::int64_t>(rounds[i][0].shape().rank()) + 1;
+    now.push_back(stacked(call, rounds[i], axis_in(axes.outputs[i], rank)));
+  }
+  return now;
+}
+
+Values scan_rule(Call& call) {
+  const Graph& body = call.node().graph("body");
+  const auto sequences = static_cast<std::size_t>(call.node().integer("num_scan_inputs"));
+  const bool is_batched = call.version() < 9;
+  const std::size_t first = is_batched ? 1 : 0;  // version 8 has the lengths first
+  if (sequences == 0 || call.count() < sequences + first)
+    call.refuse(ErrorCode::invalid_parameter, "num_scan_inputs does not fit the operands");
+  const std::size_t states = call.count() - first - sequences;
+  if (body.outputs.size() < states)
+    call.refuse(ErrorCode::arity_mismatch, "the body does not have the scan's states");
+  const std::size_t scans = body.outputs.size() - states;
+  ScanAxes axes{.inputs = call.node().integers("scan_input_axes", Axes(sequences, 0)),
+                .outputs = call.node().integers("scan_output_axes", Axes(scans, 0)),
+                .inputs_reversed = call.node().integers(
+                    is_batched ? "directions" : "scan_input_directions", Axes(sequences, 0)),
+                .outputs_reversed = call.node().integers("scan_output_directions", Axes(scans, 0))};
+  if (axes.inputs.size() != sequences || axes.inputs_reversed.size() != sequences ||
+      axes.outputs.size() != scans || axes.outputs_reversed.size() != scans)
+    call.refuse(ErrorCode::invalid_parameter, "axes and directions do not fit the operands");
+  Values given;
+  for (std::size_t i = first; i < call.count(); ++i) given.push_back(call.input(i));
+  const std::span<const Value> all{given};
+  if (!is_batched) {
+    for (std::size_t i = 0; i < sequences; ++i)
+      axes.inputs[i] =
+          axis_in(axes.inputs[i], static_cast<std::int64_t>(given[states + i].shape().rank()));
+    const std::int64_t length = given[states].shape()[static_cast<std::size_t>(axes.inputs[0])];
+    return scanned(call, body, all.first(states), all.subspan(states), axes, length);
+  }
+  if (call.has(0)) call.refuse(ErrorCode::unsupported, "sequences of several lengths");
+  const std::int64_t batch = given[0].shape()[0];
+  std::vector<Values> results;
+  for (std::int64_t at = 0; at < batch; ++at) {
+    Values of_one;
+    for (const Value& value : given) of_one.push_back(call.keep(element_at(value, 0, at)));
+    const std::span<const Value> one{of_one};
+    const std::int64_t length = of_one[states].shape()[0];
+    results.push_back(scanned(call, body, one.first(states), one.subspan(states), axes, length));
+    for (Value& value : results.back()) value = call.keep(std::move(value));
+  }
+  Values joined;
+  for (std::size_t i = 0; i < body.outputs.size(); ++i) {
+    Values each;
+    for (const Values& result : results) each.push_back(result[i]);
+    joined.push_back(stacked(call, each));
+  }
+  return joined;
+}
+
+}  // namespace
+
+void define(OperatorTable& table) {
+  table.add({.name = "If",
+             .since = {1, 11, 13, 16, 19, 21, 23, 24, 25},
+             .most_outputs = Operator::any_number,
+             .attributes = {"then_branch", "else_branch"},
+             .decides = {0},
+             .lower = &if_rule});
+  table.add({.name = "Loop",
+             .since = {1, 11, 13, 16, 19, 21, 23, 24, 25},
+             .most_inputs = Operator::any_number,
+             .most_outputs = Operator::any_number,
+             .attributes = {"body"},
+             .decides = {0, 1},
+             .lower = &loop_rule});
+  table.add({.name = "Scan",
+             .since = {8, 9, 11, 16, 19, 21, 23, 24, 25},
+             .most_inputs = Operator::any_number,
+             .most_outputs = Operator::any_number,
+             .attributes = {"body", "num_scan_inputs", "directions", "scan_input_axes",
+                            "scan_input_directions", "scan_output_axes", "scan_output_directions"},
+             .lower = &scan_rule});
+}
+
+}  // namespace stoker::onnx::operators::control

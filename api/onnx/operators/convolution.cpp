@@ -1,0 +1,113 @@
+// Convolutions.
+#include "stoker/api/tensor/math/convolution.hpp"
+#include "stoker/api/onnx/core/operator.hpp"
+#include "stoker/api/onnx/core/spatial.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
+
+namespace stoker::onnx::operators::convolution {
+namespace {
+
+Tensor with_bias(const Call& call, const Tensor& y, std::size_t i) {
+  if (!call.has(i)) return y;
+  Axes extents(y.rank(), 1);
+  extents[1] = -1;
+  return y + reshape(call.x(i), extents);
+}
+
+Axes kernel_extents(const Call& call) {
+  const Axes extents = spatial_extents(call, call.shape(1));
+  if (call.node().integers("kernel_shape", extents) != extents)
+    call.refuse(ErrorCode::shape_mismatch,
+                "kernel_shape is not that of the kernel " + call.shape(1).to_string());
+  return extents;
+}
+
+Values conv_rule(Call& call) {
+  const Spatial spatial = Spatial::of(call, kernel_extents(call));
+  const Tensor y = conv(call.x(0), call.x(1),
+                        {.strides = spatial.strides,
+                         .padding = spatial.pads,
+                         .kernel_dilation = spatial.dilations,
+                         .feature_group_size = call.node().integer("group", 1)});
+  return {call.like(with_bias(call, y, 2))};
+}
+
+/// The gradient of a convolution by its input: the operand with stride - 1 zeros between its elements, convolved with
+/// the kernel turned round. https://onnx.ai/onnx/operators/onnx__ConvTranspose.html
+Values conv_transpose_rule(Call& call) {
+  const Node& node = call.node();
+  const Axes extents = spatial_extents(call, call.shape());
+  const Axes kernel = kernel_extents(call);
+  const std::size_t n = extents.size();
+  const Axes strides = node.integers("strides", Axes(n, 1));
+  const Axes dilations = node.integers("dilations", Axes(n, 1));
+  const Axes more = node.integers("output_padding", Axes(n, 0));
+  const Axes pads = node.integers("pads", Axes(2 * n, 0));
+  const std::string rule = node.text("auto_pad", "NOTSET");
+  const auto* wanted = node.integers("output_shape");
+  if (kernel.size() != n || strides.size() != n || dilations.size() != n || more.size() != n ||
+      pads.size() != 2 * n || (wanted && wanted->size() < n))
+    call.refuse(ErrorCode::invalid_parameter,
+                "attributes must be for " + std::to_string(n) + " axes");
+  std::vector<std::pair<std::int64_t, std::int64_t>> padding;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int64_t reach = (kernel[i] - 1) * dilations[i];
+    std::int64_t low = pads[i];
+    std::int64_t high = pads[i + n];
+    const bool same = rule == "SAME_UPPER" || rule == "SAME_LOWER";
+    if (rule == "VALID") low = high = 0;
+    if (wanted || same) {
+      // A given extent decides about the padding.
+      const std::int64_t extent =
+          wanted ? (*wanted)[wanted->size() - n + i] : extents[i] * strides[i];
+      const std::int64_t both = strides[i] * (extents[i] - 1) + more[i] + reach + 1 - extent;
+      low = rule == "SAME_LOWER" ? both - both / 2 : both / 2;
+      high = both - low;
+    }
+    padding.emplace_back(reach - low, reach - high + more[i]);
+  }
+  // [channels, outputs / groups, …] becomes [outputs, channels / groups, …].
+  const std::int64_t groups = node.integer("group", 1);
+  const Shape& w = call.shape(1);
+  if (groups <= 0 || w[0] % groups != 0)
+    call.refuse(ErrorCode::invalid_parameter, "channels are no multiple of the groups");
+  Axes apart{groups, w[0] / groups, w[1]};
+  Axes order{0, 2, 1};
+  Axes joined{groups * w[1], w[0] / groups};
+  Axes space;
+  for (std::size_t i = 0; i < n; ++i) {
+    apart.push_back(kernel[i]);
+    order.push_back(static_cast<std::int64_t>(i) + 3);
+    joined.push_back(kernel[i]);
+    space.push_back(static_cast<std::int64_t>(i) + 2);
+  }
+  const Tensor turned = reverse(call.x(1), space);
+  const Tensor weights = reshape(transpose(reshape(turned, apart), order), joined);
+  const Tensor y = conv(call.x(0), weights,
+                        {.padding = padding,
+                         .input_dilation = strides,
+                         .kernel_dilation = dilations,
+                         .feature_group_size = groups});
+  return {call.like(with_bias(call, y, 2))};
+}
+
+}  // namespace
+
+void define(OperatorTable& table) {
+  table.add({.name = "Conv",
+             .since = {1, 11, 22},
+             .least_inputs = 2,
+             .most_inputs = 3,
+             .attributes = {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"},
+             .lower = &conv_rule});
+  table.add({.name = "ConvTranspose",
+             .since = {1, 11, 22},
+             .least_inputs = 2,
+             .most_inputs = 3,
+             .attributes = {"auto_pad", "dilations", "group", "kernel_shape", "output_padding",
+                            "output_shape", "pads", "strides"},
+             .lower = &conv_transpose_rule});
+}
+
+}  // namespace stoker::onnx::operators::convolution

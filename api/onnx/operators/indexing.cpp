@@ -1,0 +1,275 @@
+// Elements by index.
+#include "stoker/api/tensor/views/indexing.hpp"
+#include <algorithm>
+
+#include "stoker/api/onnx/core/host_rules.hpp"
+#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/api/tensor/core/host_calls.hpp"
+#include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
+
+namespace stoker::onnx::operators::indexing {
+namespace {
+
+/// Negative indices count from the end.
+Tensor from_front(const Tensor& indices, std::int64_t extent) {
+  return select(less(indices, 0), indices + full_like(indices, extent), indices);
+}
+
+std::int64_t extent_of(const Call& call, std::int64_t axis, std::size_t i = 0) {
+  return call.shape(i)[static_cast<std::size_t>(axis)];
+}
+
+/// The device takes the nearest element for an index out of range; where it is known, it is an error.
+void check_range(const Call& call, const Value& indices, std::int64_t extent) {
+  if (!indices.is_known() || indices.known().elements() > 4096) return;
+  for (const std::int64_t index : indices.known().to_integers())
+    if (index < -extent || index >= extent)
+      call.refuse(ErrorCode::invalid_argument,
+                  "index " + std::to_string(index) + " of " + std::to_string(extent) + " elements");
+}
+
+Values gather_rule(Call& call) {
+  const std::int64_t axis = axis_in(call.node().integer("axis", 0), call.rank());
+  const std::int64_t extent = extent_of(call, axis);
+  check_range(call, call.input(1), extent);
+  return {call.like(take(call.x(), from_front(call.x(1), extent), axis))};
+}
+
+std::optional<Values> gather_on_host(Call& call) {
+  const std::int64_t axis = axis_in(call.node().integer("axis", 0), call.rank());
+  const Known x = call.input(0).known();
+  const Known indices = call.input(1).known();
+  const std::int64_t extent = extent_of(call, axis);
+  check_range(call, call.input(1), extent);
+  std::int64_t before = 1;
+  std::int64_t behind = 1;
+  Axes extents;
+  for (std::int64_t i = 0; i < call.rank(); ++i) {
+    if (i < axis) before *= extent_of(call, i);
+    if (i > axis) behind *= extent_of(call, i);
+    if (i != axis)
+      extents.push_back(extent_of(call, i));
+    else
+      extents.insert(extents.end(), indices.shape().begin(), indices.shape().end());
+  }
+  std::vector<std::int64_t> positions;
+  for (std::int64_t outer = 0; outer < before; ++outer)
+    for (const std::int64_t index : indices.to_integers())
+      for (std::int64_t inner = 0; inner < behind; ++inner)
+        positions.push_back((outer * extent + (index < 0 ? index + extent : index)) * behind +
+                            inner);
+  return Values{x.taken(positions, shape_of(extents))};
+}
+
+Values gather_elements(Call& call) {
+  const std::int64_t axis = axis_in(call.node().integer("axis", 0), call.rank());
+  check_range(call, call.input(1), extent_of(call, axis));
+  const Tensor indices = from_front(call.x(1), extent_of(call, axis));
+  Tensor x = call.x();
+  // The indices may be fewer along the other axes: then only these lines are read.
+  for (std::int64_t i = 0; i < call.rank(); ++i)
+    if (i != axis && extent_of(call, i, 1) != extent_of(call, i))
+      x = slice_along_axis(x, 0, extent_of(call, i, 1), i);
+  return {call.like(take_along_axis(x, indices, axis))};
+}
+
+/// Coordinates in the last axis, from `first` on: those below 0 count from the ends of the axes.
+Tensor coordinates_from_front(const Tensor& indices, const Shape& shape, std::size_t first) {
+  std::vector<std::int64_t> extents;
+  const auto n = static_cast<std::size_t>(indices.shape()[indices.rank() - 1]);
+  for (std::size_t i = 0; i < n; ++i) extents.push_back(shape[first + i]);
+  const Tensor ends = as_type(Known::integers(extents).tensor(), indices.dtype());
+  return select(less(indices, 0), indices + ends, indices);
+}
+
+Values gather_nd(Call& call) {
+  const std::int64_t batch = call.node().integer("batch_dims", 0);
+  Tensor indices = coordinates_from_front(call.x(1), call.shape(), static_cast<std::size_t>(batch));
+  // The place in the batch becomes further coordinates.
+  Axes extents = extents_of(indices.shape());
+  extents.back() = 1;
+  std::vector<Tensor> all;
+  for (std::int64_t i = 0; i < batch; ++i)
+    all.push_back(iota_along(shape_of(extents), i, indices.dtype()));
+  all.push_back(indices);
+  if (all.size() > 1) indices = concatenate(all, -1);
+  return {call.like(gather(call.x(), indices))};
+}
+
+enum class Reduction { none, add, multiply, maximum, minimum };
+Reduction reduction_of(const Call& call) {
+  const std::string name = call.node().text("reduction", "none");
+  if (name == "none") return Reduction::none;
+  if (name == "add") return Reduction::add;
+  if (name == "mul") return Reduction::multiply;
+  if (name == "max") return Reduction::maximum;
+  if (name == "min") return Reduction::minimum;
+  call.refuse(ErrorCode::invalid_parameter, "reduction '" + name + "'");
+}
+/// The host computes products and extremes, in the order of the updates: there is no kernel.
+template <class N> Tensor combined(const std::vector<Tensor>& in, Reduction reduction) {
+  std::vector<N> target = in[0].to_vector<N>();
+  const std::vector<std::int64_t> indices = in[1].to_vector<std::int64_t>();
+  const std::vector<N> updates = in[2].to_vector<N>();
+  const Shape& shape = in[0].shape();
+  const auto coordinates = static_cast<std::size_t>(in[1].shape()[1]);
+  const auto strides = shape.strides();
+  const std::size_t each = updates.size() / static_cast<std::size_t>(in[1].shape()[0]);
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    std::int64_t at = static_cast<std::int64_t>(i % each);
+    for (std::size_t k = 0; k < coordinates; ++k)
+      at += std::clamp<std::int64_t>(indices[i / each * coordinates + k], 0, shape[k] - 1) *
+            strides[k];
+    N& one = target[static_cast<std::size_t>(at)];
+    if (reduction == Reduction::multiply) one *= updates[i];
+    if (reduction == Reduction::maximum) one = std::max(one, updates[i]);
+    if (reduction == Reduction::minimum) one = std::min(one, updates[i]);
+  }
+  return as_type(tensor(target, shape), in[0].dtype());
+}
+
+Tensor scattered(const Call& call, const Tensor& target, const Tensor& indices,
+                 const Tensor& updates) {
+  const Reduction reduction = reduction_of(call);
+  if (reduction == Reduction::none) return indexed_put(target, indices, updates);
+  if (reduction == Reduction::add) return indexed_add(target, indices, updates);
+  return host_call(target.spec(),
+                   [reduction, whole = is_integer(target.dtype())](const std::vector<Tensor>& in) {
+                     return whole ? combined<std::int64_t>(in, reduction)
+                                  : combined<double>(in, reduction);
+                   },
+                   {target, indices, updates});
+}
+
+Values scatter_elements(Call& call) {
+  const std::int64_t axis = axis_in(call.node().integer("axis", 0), call.rank());
+  const Shape& shape = call.shape(1);
+  const Tensor indices = from_front(call.x(1), extent_of(call, axis));
+  if (shape.elements() == 0) return {call.input(0)};
+  std::vector<Tensor> coordinates;
+  for (std::int64_t i = 0; i < call.rank(); ++i)
+    coordinates.push_back(
+        new_axis(i == axis ? indices : iota_along(shape, i, indices.dtype()), -1));
+  const Tensor flat = reshape(concatenate(coordinates, -1), {shape.elements(), call.rank()});
+  return {call.like(scattered(call, call.x(), flat, reshape(call.x(2), {shape.elements()})))};
+}
+
+Values scatter_nd(Call& call) {
+  const Tensor indices = coordinates_from_front(call.x(1), call.shape(), 0);
+  const Shape& shape = indices.shape();
+  const std::int64_t n = shape[shape.rank() - 1];
+  const std::int64_t count = n == 0 ? 1 : shape.elements() / n;
+  if (call.shape(2).elements() == 0) return {call.input(0)};
+  Axes extents{count};
+  for (std::int64_t i = n; i < call.rank(); ++i) extents.push_back(extent_of(call, i));
+  return {call.like(
+      scattered(call, call.x(), reshape(indices, {count, n}), reshape(call.x(2), extents)))};
+}
+
+Values one_hot(Call& call) {
+  const std::int64_t depth =
+      call.known(1).elements() == 1 ? static_cast<std::int64_t>(call.known(1).to_reals()[0]) : -1;
+  if (depth < 0) call.refuse(ErrorCode::invalid_argument, "depth must be one number, 0 or more");
+  const std::int64_t rank = call.rank() + 1;
+  const std::int64_t axis = axis_in(call.node().integer("axis", -1), rank);
+  const Tensor given = new_axis(as_type(call.x(0), DType::s64), axis);
+  const Tensor indices = from_front(given, depth);
+  Axes extents(static_cast<std::size_t>(rank), 1);
+  extents[static_cast<std::size_t>(axis)] = depth;
+  const Tensor hot = equal(indices, iota_along(shape_of(extents), axis, DType::s64));
+  const Tensor values = call.x(2);
+  const Tensor off = reshape(slice_along_axis(values, 0, 1), Shape{});
+  const Tensor on = reshape(slice_along_axis(values, 1, 1), Shape{});
+  return {call.like(select(hot, on, off), 2)};
+}
+
+/// The first `lengths` elements of each line come backwards.
+Values reverse_sequence(Call& call) {
+  const std::int64_t batch_axis = axis_in(call.node().integer("batch_axis", 1), call.rank());
+  const std::int64_t time_axis = axis_in(call.node().integer("time_axis", 0), call.rank());
+  Axes extents(call.shape().rank(), 1);
+  extents[static_cast<std::size_t>(batch_axis)] = extent_of(call, batch_axis);
+  const Tensor lengths = reshape(as_type(call.x(1), DType::s32), extents);
+  const Tensor time = iota_along(call.shape(), time_axis, DType::s32);
+  const Tensor from = select(less(time, lengths), lengths - 1 - time, time);
+  return {call.like(take_along_axis(call.x(), from, time_axis))};
+}
+
+Values tensor_scatter(Call& call) {
+  const std::int64_t axis = axis_in(call.node().integer("axis", -2), call.rank());
+  const Shape& shape = call.shape(1);
+  const std::int64_t extent = extent_of(call, axis);
+  const std::string mode = call.node().text("mode", "linear");
+  Axes extents(shape.rank(), 1);
+  extents[0] = shape[0];
+  Tensor at = iota_along(shape, axis, DType::s64);
+  if (call.has(2)) at = at + reshape(as_type(call.x(2), DType::s64), extents);
+  if (mode == "circular")
+    at = remainder(at, full_like(at, extent));
+  else if (mode != "linear")
+    call.refuse(ErrorCode::invalid_parameter, "mode '" + mode + "'");
+  std::vector<Tensor> coordinates;
+  for (std::int64_t i = 0; i < call.rank(); ++i)
+    coordinates.push_back(new_axis(i == axis ? at : iota_along(shape, i, DType::s64), -1));
+  const Tensor flat = reshape(concatenate(coordinates, -1), {shape.elements(), call.rank()});
+  return {call.like(indexed_put(call.x(), flat, reshape(call.x(1), {shape.elements()})))};
+}
+
+}  // namespace
+
+void define(OperatorTable& table) {
+  table.add({.name = "Gather",
+             .since = {1, 11, 13},
+             .least_inputs = 2,
+             .most_inputs = 2,
+             .attributes = {"axis"},
+             .host = &gather_on_host,
+             .lower = &gather_rule});
+  table.add({.name = "GatherElements",
+             .since = {11, 13},
+             .least_inputs = 2,
+             .most_inputs = 2,
+             .attributes = {"axis"},
+             .lower = &gather_elements});
+  table.add({.name = "GatherND",
+             .since = {11, 12, 13},
+             .least_inputs = 2,
+             .most_inputs = 2,
+             .attributes = {"batch_dims"},
+             .lower = &gather_nd});
+  for (const char* name : {"Scatter", "ScatterElements"})
+    table.add({.name = name,
+               .since = {9, 11, 13, 16, 18},
+               .least_inputs = 3,
+               .most_inputs = 3,
+               .attributes = {"axis", "reduction"},
+               .lower = &scatter_elements});
+  table.add({.name = "ScatterND",
+             .since = {11, 13, 16, 18},
+             .least_inputs = 3,
+             .most_inputs = 3,
+             .attributes = {"reduction"},
+             .lower = &scatter_nd});
+  table.add({.name = "OneHot",
+             .since = {9, 11},
+             .least_inputs = 3,
+             .most_inputs = 3,
+             .attributes = {"axis"},
+             .decides = {1},
+             .lower = &one_hot});
+  table.add({.name = "ReverseSequence",
+             .since = {10},
+             .least_inputs = 2,
+             .most_inputs = 2,
+             .attributes = {"batch_axis", "time_axis"},
+             .lower = &reverse_sequence});
+  table.add({.name = "TensorScatter",
+             .since = {24},
+             .least_inputs = 2,
+             .most_inputs = 3,
+             .attributes = {"axis", "mode"},
+             .lower = &tensor_scatter});
+}
+
+}  // namespace stoker::onnx::operators::indexing

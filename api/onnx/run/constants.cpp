@@ -1,0 +1,45 @@
+#include "stoker/api/onnx/run/constants.hpp"
+
+#include "stoker/actors/device/device_client.hpp"
+
+namespace stoker::onnx {
+namespace {
+
+bool is_lost(const Value& value) {
+  bool lost = false;
+  value.visit_cells([&](const std::shared_ptr<Value::Cell>& cell) {
+    if (cell->tensor.evaluated()) lost |= cell->tensor.value().buffer().device()->is_lost();
+  });
+  return lost;
+}
+
+}  // namespace
+
+Value Constants::of(const TensorData& data) {
+  const std::scoped_lock lock{mutex_};
+  const auto found = values_.find(&data);
+  if (found != values_.end()) return found->second;
+  const Value made = data.type == ElementType::string
+                         ? Value{Texts{Shape::make(data.dims, "onnx").value(), data.strings}}
+                         : Value{Known{data}};
+  return values_.emplace(&data, made.as_constant(true)).first->second;
+}
+
+std::optional<Values> Constants::folded(const Node& node) {
+  const std::scoped_lock lock{mutex_};
+  const auto found = folded_.find(&node);
+  if (found == folded_.end()) return {};
+  for (const Value& result : found->second)
+    if (is_lost(result)) {  // computed again, on the device as it is open now
+      folded_.erase(found);
+      return {};
+    }
+  return found->second;
+}
+
+void Constants::keep(const Node& node, Values results) {
+  const std::scoped_lock lock{mutex_};
+  folded_.insert_or_assign(&node, std::move(results));
+}
+
+}  // namespace stoker::onnx

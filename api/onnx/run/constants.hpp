@@ -1,0 +1,29 @@
+// The constants of a loaded model, and what nodes make of nothing but constants: once, for all its plans.
+//
+// Threads: any. Lifetime: tensors of the file are told apart by address, so the file outlives this.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "stoker/api/onnx/core/value.hpp"
+#include "stoker/pipeline/onnx/graph/graph.hpp"
+
+namespace stoker::onnx {
+
+class Constants {
+ public:
+  /// The value of a tensor of the file; the same each time, so that it is copied to the device once.
+  [[nodiscard]] Value of(const TensorData& data);
+  /// What a node whose operands are all constant gave before.
+  [[nodiscard]] std::optional<Values> folded(const Node& node);
+  void keep(const Node& node, Values results);
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<const TensorData*, Value> values_;  // guarded by mutex_
+  std::unordered_map<const Node*, Values> folded_;       // guarded by mutex_
+};
+
+}  // namespace stoker::onnx

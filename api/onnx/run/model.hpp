@@ -1,0 +1,90 @@
+// ONNX models: loaded once, run with inputs of any size that they allow.
+//
+//     const onnx::Model faces = onnx::load("ultraface.onnx", {.device = gpu});
+//     const onnx::NamedValues out = faces.run({{"input", photo}}).get();
+//     const Tensor boxes = out.at("boxes").tensor();
+//
+// The first run with inputs of certain types, extents and shape-deciding contents traces the model for them; the plan
+// is kept. Where an operator needs elements that only the run knows (NonZero, a condition, a trip count), the plan is
+// cut there: the run reads them and goes on with the plan for that answer. No thread waits meanwhile.
+//
+// A shared, immutable handle; any thread may run it, any number at once. They share weights and plans. Weights are
+// on the model's device.
+//
+// Errors are thrown by the call: load() throws io_error (the file cannot be read or is damaged), invalid_argument (a
+// graph that is not in order), unsupported (all nodes that cannot be computed, with the reasons). run() throws
+// not_found for a name that no input has, invalid_argument for an input that is missing or of another kind,
+// dtype_mismatch, shape_mismatch. What fails while it is traced or runs is in the future.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "stoker/api/onnx/core/operator.hpp"
+#include "stoker/api/onnx/run/plans.hpp"
+#include "stoker/pipeline/onnx/graph/model_file.hpp"
+
+namespace stoker::onnx {
+
+using NamedValues = std::map<std::string, Value, std::less<>>;
+
+struct LoadOptions {
+  /// Where weights lie and runs run. None: the device of the DeviceScope.
+  Device device = {};
+  /// The programs that are kept, over all signatures and cuts.
+  std::size_t max_plans = 64;
+  /// Null: the standard ones. Need not outlive the call.
+  const OperatorTable* operators = nullptr;
+};
+
+struct RunOptions {
+  /// Deadline, token, points to wait for: of all that the run starts, and at each cut.
+  CommandOptions limits = {};
+  /// Of random operators that have no seed of their own. The same seed gives the same numbers.
+  std::uint64_t seed = 0;
+  /// The outputs that are wanted; what only others need is not computed. Empty: all. Throws not_found for a name that
+  /// no output has.
+  std::vector<std::string> outputs = {};
+};
+
+/// What the file says of itself.
+struct ModelMetadata {
+  std::string producer_name, producer_version, domain, doc;
+  std::int64_t ir_version = 0;
+  std::int64_t model_version = 0;
+  std::vector<OpsetImport> opsets;
+  Metadata properties;
+};
+
+class Model {
+ public:
+  /// The inputs that a run must or, if they have an initializer, may give.
+  [[nodiscard]] const std::vector<ValueInfo>& inputs() const noexcept;
+  [[nodiscard]] const std::vector<ValueInfo>& outputs() const noexcept;
+  [[nodiscard]] ModelMetadata metadata() const;
+  [[nodiscard]] const Device& device() const noexcept;
+  [[nodiscard]] PlanCounts stats() const;
+
+  /// Returns at once. The outputs are there when it is known which they are: at once where the plan is there and has
+  /// no cut. Their tensors are computed then or later, as tensors are.
+  [[nodiscard]] Future<NamedValues> run(const NamedValues& inputs,
+                                        const RunOptions& options = {}) const;
+  /// Traces and plans for such inputs, and runs once. Blocks.
+  void warm_up(const NamedValues& inputs) const;
+
+ private:
+  friend Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options);
+  struct State;
+  explicit Model(std::shared_ptr<State> state) : state_{std::move(state)} {}
+  std::shared_ptr<State> state_;
+};
+
+/// External data are looked for below the folder of the file. Blocks.
+[[nodiscard]] Model load(const std::filesystem::path& path, const LoadOptions& options = {});
+/// The bytes are copied. External data are refused.
+[[nodiscard]] Model load(std::span<const std::byte> bytes, const LoadOptions& options = {});
+/// A file that was read, or built by the program.
+[[nodiscard]] Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options = {});
+
+}  // namespace stoker::onnx

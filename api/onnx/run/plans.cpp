@@ -1,0 +1,107 @@
+#include "stoker/api/onnx/run/plans.hpp"
+
+#include "stoker/actors/device/device_client.hpp"
+
+namespace stoker::onnx {
+
+bool Segment::is_over() const {
+  return client->is_lost() || (program != nullptr && program->is_over());
+}
+
+Plans::Entry* Plans::at(const Path& path) {
+  Entries* entries = &roots_;
+  Entry* found = nullptr;
+  for (const std::string& key : path) {
+    const auto next = entries->find(key);
+    if (next == entries->end()) return nullptr;
+    found = &next->second;
+    entries = &found->next;
+  }
+  return found;
+}
+
+std::size_t Plans::size_of(const Entries& entries) {
+  std::size_t count = entries.size();
+  for (const auto& [key, entry] : entries) count += size_of(entry.next);
+  return count;
+}
+
+SegmentPtr Plans::find(const Path& path) {
+  SegmentPtr dead;  // goes outside of the lock
+  Entries gone;
+  const std::scoped_lock lock{mutex_};
+  Entry* const entry = at(path);
+  if (entry == nullptr) return nullptr;
+  if (entry->segment->is_over()) {
+    Entry* const parent = path.size() == 1 ? nullptr : at({path.begin(), path.end() - 1});
+    Entries& among = parent ? parent->next : roots_;
+    gone.insert(among.extract(path.back()));
+    const std::size_t count = size_of(gone);
+    counts_.segments -= count;
+    counts_.dropped += count;
+    return nullptr;
+  }
+  entry->used = ++clock_;
+  ++counts_.found;
+  return entry->segment;
+}
+
+SegmentPtr Plans::keep(const Path& path, SegmentPtr segment) {
+  const std::scoped_lock lock{mutex_};
+  ++counts_.traced;
+  Entry* const parent = path.size() == 1 ? nullptr : at({path.begin(), path.end() - 1});
+  if (path.size() > 1 && parent == nullptr) return segment;  // dropped meanwhile
+  Entries& among = parent ? parent->next : roots_;
+  const auto [place, is_new] = among.try_emplace(path.back(), Entry{segment});
+  place->second.used = ++clock_;
+  if (!is_new) return place->second.segment;
+  ++counts_.segments;
+  while (counts_.segments > most_)
+    if (!drop_oldest(&place->second)) {
+      among.erase(place);  // longer than all that may be kept
+      --counts_.segments;
+      break;
+    }
+  return segment;
+}
+
+bool Plans::drop_oldest(const Entry* except) {
+  Entries* among = nullptr;
+  Entries::iterator oldest;
+  const auto look = [&](const auto& self, Entries& entries) -> void {
+    for (auto one = entries.begin(); one != entries.end(); ++one) {
+      self(self, one->second.next);
+      const bool is_leaf = one->second.next.empty() && &one->second != except;
+      if (is_leaf && (among == nullptr || one->second.used < oldest->second.used)) {
+        among = &entries;
+        oldest = one;
+      }
+    }
+  };
+  look(look, roots_);
+  if (among == nullptr) return false;
+  among->erase(oldest);
+  --counts_.segments;
+  ++counts_.dropped;
+  return true;
+}
+
+void Plans::count_cut() {
+  const std::scoped_lock lock{mutex_};
+  ++counts_.cuts;
+}
+
+PlanCounts Plans::counts() const {
+  const std::scoped_lock lock{mutex_};
+  return counts_;
+}
+
+void Plans::clear() {
+  Entries gone;
+  const std::scoped_lock lock{mutex_};
+  counts_.dropped += counts_.segments;
+  counts_.segments = 0;
+  gone.swap(roots_);
+}
+
+}  // namespace stoker::onnx

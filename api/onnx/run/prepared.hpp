@@ -1,0 +1,65 @@
+// A model's graphs with the definition of each node found, once, when it is loaded.
+//
+// Immutable after prepare(); any thread. Pointers lead into the file, which it keeps.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "stoker/api/onnx/core/operator.hpp"
+#include "stoker/pipeline/onnx/graph/model_file.hpp"
+
+namespace stoker::onnx {
+
+struct PreparedNode {
+  const Node* node = nullptr;
+  std::shared_ptr<const Operator> definition;
+  int version = 0;
+  /// Names that nothing reads after this node: their values are dropped.
+  std::vector<std::string_view> last_uses = {};
+  /// Names of the graphs around that its subgraphs read.
+  std::vector<std::string_view> captured = {};
+};
+
+class Prepared {
+ public:
+  /// Throws unsupported, with every node that cannot be computed and why.
+  Prepared(std::shared_ptr<const ModelFile> file, const OperatorTable& operators);
+
+  [[nodiscard]] const ModelFile& file() const noexcept { return *file_; }
+  [[nodiscard]] const Graph& graph() const noexcept { return file_->graph; }
+  /// Of the graph itself or of one below it.
+  [[nodiscard]] const std::vector<PreparedNode>& nodes(const Graph& graph) const {
+    return graphs_.at(&graph);
+  }
+  /// Whether an input's elements decide about shapes.
+  [[nodiscard]] bool decides(std::string_view input) const { return deciding_.contains(input); }
+  /// Whether the graph has an initializer of that name.
+  [[nodiscard]] bool has_initializer(std::string_view name) const {
+    return initializers_.contains(name);
+  }
+  /// Whether a node draws random numbers without a seed of its own.
+  [[nodiscard]] bool draws() const noexcept { return draws_; }
+
+ private:
+  struct Refused;
+  void add(const Graph& graph, const OperatorTable& operators, Refused& refused);
+  PreparedNode prepared(const Node& node, const OperatorTable& operators, Refused& refused);
+  void find_last_uses(const Graph& graph);
+  void find_deciding(const Graph& graph);
+
+  std::shared_ptr<const ModelFile> file_;
+  std::unordered_map<const Graph*, std::vector<PreparedNode>> graphs_;
+  std::unordered_set<std::string_view> initializers_;
+  std::unordered_set<std::string_view> deciding_;
+  bool draws_ = false;
+};
+
+/// The graphs among a node's attributes.
+[[nodiscard]] std::vector<const Graph*> graphs_of(const Node& node);
+
+}  // namespace stoker::onnx

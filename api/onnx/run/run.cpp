@@ -1,0 +1,207 @@
+#include "stoker/api/onnx/run/run.hpp"
+
+#include <algorithm>
+
+#include "stoker/api/onnx/run/walk.hpp"
+#include "stoker/api/tensor/core/shape_queries.hpp"
+
+namespace stoker::onnx {
+namespace {
+
+std::string as_key(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Collects the tensors that a segment gives, each once.
+class SegmentMaker {
+ public:
+  SegmentMaker(std::span<const Tensor> parameters, const Device& device)
+      : parameters_{parameters}, device_{device} {}
+
+  Segment::Source source(const Tensor& tensor) {
+    const auto same = [&](const Tensor& one) { return one.value() == tensor.value(); };
+    if (const auto found = std::ranges::find_if(parameters_, same); found != parameters_.end())
+      return {false, static_cast<std::size_t>(found - parameters_.begin())};
+    const auto found = std::ranges::find_if(results_, same);
+    const auto index = static_cast<std::size_t>(found - results_.begin());
+    if (found == results_.end()) results_.push_back(tensor);
+    return {true, index};
+  }
+
+  SegmentPtr made(Segment segment) {
+    segment.client = device_.client();
+    if (!results_.empty())
+      segment.program = std::make_unique<const stoker::detail::TracedProgram>(results_, parameters_,
+                                                                              device_.client());
+    return std::make_shared<const Segment>(std::move(segment));
+  }
+
+ private:
+  std::span<const Tensor> parameters_;
+  const Device& device_;
+  std::vector<Tensor> results_;
+};
+
+SegmentPtr up_to(const Cut& cut, std::span<const Tensor> parameters, const Device& device) {
+  SegmentMaker maker{parameters, device};
+  Segment segment;
+  for (const Tensor& tensor : cut.alive) segment.alive.push_back(maker.source(tensor));
+  segment.wanted = maker.source(cut.wanted);
+  return maker.made(std::move(segment));
+}
+
+/// Whoever gets the outputs is in no scope of the model's device, so what is known becomes a tensor there.
+Value on_device(const Value& value) {
+  if (value.is_known()) return {value.known().tensor(), value.type()};
+  if (value.is_sequence()) {
+    Values elements;
+    for (const Value& one : value.elements()) elements.push_back(on_device(one));
+    return Value::sequence(std::move(elements));
+  }
+  if (value.is_optional() && value.element()) return Value::optional(on_device(*value.element()));
+  return value;
+}
+
+SegmentPtr last(const Values& outputs, std::span<const Tensor> parameters, const Device& device) {
+  SegmentMaker maker{parameters, device};
+  Segment segment;
+  for (const Value& output : outputs)
+    segment.outputs.push_back(on_device(output).with_tensors([&](const Value::Cell& cell) {
+      const Tensor& tensor = cell.tensor;
+      const bool fixed = !stoker::detail::any_tracked({&tensor, 1});
+      segment.is_fixed.push_back(fixed);
+      segment.in_outputs.push_back(fixed ? Segment::Source{} : maker.source(tensor));
+      // A placeholder, so that the segment does not keep what computes it.
+      return fixed ? tensor.eval() : placeholder(tensor.spec());
+    }));
+  return maker.made(std::move(segment));
+}
+
+void describe(const Value& value, std::string& text) {
+  const auto add_size = [&](std::size_t size) { text += std::to_string(size) + ':'; };
+  if (value.is_tensor() || value.is_texts()) {
+    text += std::to_string(static_cast<int>(value.type())) + value.shape().to_string();
+    if (value.is_known()) {
+      text += '=';
+      text += as_key(value.known().bytes());
+    }
+    if (value.is_texts())
+      for (const std::string& one : value.texts().strings) {
+        add_size(one.size());
+        text += one;
+      }
+  } else if (value.is_sequence()) {
+    text += 's';
+    add_size(value.elements().size());
+    for (const Value& one : value.elements()) describe(one, text);
+  } else if (value.is_optional()) {
+    text += value.element() ? "o1" : "o0";
+    if (value.element()) describe(*value.element(), text);
+  } else {
+    text += '-';
+  }
+  text += ';';
+}
+
+}  // namespace
+
+std::string signature_of(std::span<const Value> inputs) {
+  std::string text;
+  for (const Value& input : inputs) describe(input, text);
+  return text;
+}
+
+void Run::start(const Values& inputs, const Tensor& key) {
+  path_ = {signature_of(inputs)};
+  for (const std::size_t output : wanted_) path_[0] += std::to_string(output) + ',';
+  parameters_.clear();
+  for (const Value& input : inputs)
+    input.visit_cells([&](const auto& cell) { parameters_.push_back(cell->tensor); });
+  if (key.has_value()) parameters_.push_back(key);
+}
+
+std::optional<Values> Run::at_once(const Values& inputs, const Tensor& key) {
+  start(inputs, key);
+  const SegmentPtr segment = plans_.find(path_);
+  if (segment == nullptr || segment->wanted) return {};
+  execute(*segment);
+  return outputs_of(*segment);
+}
+
+Values Run::operator()(const Values& inputs, const Tensor& key) {
+  start(inputs, key);
+  while (const SegmentPtr segment = plans_.find(path_)) {
+    execute(*segment);
+    if (!segment->wanted) return outputs_of(*segment);
+    path_.push_back(as_key(read_wanted(*segment)));
+  }
+  return trace(inputs, key);
+}
+
+Values Run::trace(const Values& inputs, const Tensor& key) {
+  const DeviceScope scope{device_};
+  std::vector<Tensor> placeholders;
+  const auto stand_in = [&](const Tensor& tensor) {
+    placeholders.push_back(placeholder(tensor.spec()));
+    return placeholders.back();
+  };
+  Values symbolic;
+  for (const Value& input : inputs)
+    symbolic.push_back(
+        input.with_tensors([&](const Value::Cell& cell) { return stand_in(cell.tensor); }));
+  const Tensor symbolic_key = key.has_value() ? stand_in(key) : Tensor{};
+
+  const std::size_t known_cuts = path_.size() - 1;  // their elements were read before
+  std::size_t cuts = 0;
+  const auto on_cut = [&](const Cut& cut) {
+    if (cuts++ >= known_cuts) {
+      const SegmentPtr segment = plans_.keep(path_, up_to(cut, placeholders, device_));
+      execute(*segment);
+      path_.push_back(as_key(read_wanted(*segment)));
+    }
+    placeholders.clear();
+    for (const Tensor& tensor : cut.alive) placeholders.push_back(placeholder(tensor.spec()));
+    const std::string& read = path_[cuts];
+    const auto bytes = std::as_bytes(std::span{read});
+    return AfterCut{placeholders, {bytes.begin(), bytes.end()}};
+  };
+  Walk walk{model_, constants_, on_cut, symbolic_key};
+  const Values outputs = walk.outputs(symbolic, wanted_);
+  const SegmentPtr segment = plans_.keep(path_, last(outputs, placeholders, device_));
+  execute(*segment);
+  return outputs_of(*segment);
+}
+
+void Run::execute(const Segment& segment) {
+  results_.clear();
+  if (segment.program) results_ = segment.program->run(parameters_, options_);
+}
+
+std::vector<std::byte> Run::read_wanted(const Segment& segment) {
+  plans_.count_cut();
+  const Tensor wanted = tensor_of(*segment.wanted);
+  std::vector<Tensor> alive;
+  alive.reserve(segment.alive.size());
+  for (const Segment::Source source : segment.alive) alive.push_back(tensor_of(source));
+  parameters_ = std::move(alive);
+  results_.clear();
+  return wanted.to_bytes(options_);
+}
+
+Tensor Run::tensor_of(Segment::Source source) const {
+  return source.is_result ? results_[source.index] : parameters_[source.index];
+}
+
+Values Run::outputs_of(const Segment& segment) const {
+  Values outputs;
+  outputs.reserve(segment.outputs.size());
+  std::size_t next = 0;
+  for (const Value& output : segment.outputs)
+    outputs.push_back(output.with_tensors([&](const Value::Cell& cell) {
+      const std::size_t at = next++;
+      return segment.is_fixed[at] ? cell.tensor : tensor_of(segment.in_outputs[at]);
+    }));
+  return outputs;
+}
+
+}  // namespace stoker::onnx

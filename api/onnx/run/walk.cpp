@@ -1,0 +1,216 @@
+#include "stoker/api/onnx/run/walk.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_set>
+
+#include "stoker/api/tensor/math/random.hpp"
+#include "stoker/api/tensor/transforms/jit.hpp"
+
+namespace stoker::onnx {
+namespace {
+
+/// Host rules compute what decides about shapes, not weights.
+constexpr std::size_t most_on_host = 4096;
+
+bool is_tracked(const Tensor& tensor) { return stoker::detail::any_tracked({&tensor, 1}); }
+
+/// Of what lies in memory: not of what is yet to be computed.
+std::size_t bytes_of(const Value& value) {
+  if (value.is_known()) return value.known().spec().bytes();
+  return value.is_lazy() && value.tensor().evaluated() ? value.tensor().bytes() : 0;
+}
+
+bool fits_host(std::span<const Value> inputs) {
+  std::size_t elements = 0;
+  for (const Value& input : inputs) {
+    if (!input.is_given()) continue;
+    if (!input.is_known()) return false;
+    elements += input.known().elements();
+  }
+  return elements <= most_on_host;
+}
+
+bool all_constant(std::span<const Value> inputs) {
+  return std::ranges::all_of(
+      inputs, [](const Value& input) { return !input.is_given() || input.is_constant(); });
+}
+
+/// What stands on constants only is computed now, not in each run; but not what is much larger than what it is made
+/// of, such as a large tensor of zeros.
+void settle(const Values& results, std::span<const Value> inputs) {
+  std::size_t from = 4096;
+  for (const Value& input : inputs) from += bytes_of(input);
+  for (const Value& result : results)
+    result.visit_cells([&](const std::shared_ptr<Value::Cell>& cell) {
+      const Tensor& tensor = cell->tensor;
+      if (!is_tracked(tensor) && tensor.bytes() <= from + from / 2) tensor.eval();
+    });
+}
+
+}  // namespace
+
+Walk::Walk(const Prepared& model, Constants& constants, OnCut on_cut, Tensor key)
+    : model_{model}, constants_{constants}, on_cut_{std::move(on_cut)} {
+  if (key.has_value()) key_ = keep(Value{key});
+}
+
+Values Walk::outputs(std::span<const Value> inputs, std::span<const std::size_t> wanted) {
+  const Graph& graph = model_.graph();
+  const std::vector<PreparedNode>& nodes = model_.nodes(graph);
+  std::vector<bool> needed(nodes.size());
+  std::unordered_set<std::string_view> names;
+  for (const std::size_t output : wanted) names.insert(graph.outputs.at(output).name);
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    const PreparedNode& node = nodes[i];
+    needed[i] = std::ranges::any_of(node.node->outputs, [&](const std::string& name) {
+      return !name.empty() && names.contains(name);
+    });
+    if (!needed[i]) continue;
+    names.insert(node.node->inputs.begin(), node.node->inputs.end());
+    names.insert(node.captured.begin(), node.captured.end());
+  }
+  return run(graph, inputs, wanted, &needed);
+}
+
+Values Walk::run(const Graph& graph, std::span<const Value> inputs) {
+  std::vector<std::size_t> all(graph.outputs.size());
+  std::iota(all.begin(), all.end(), 0);
+  return run(graph, inputs, all, nullptr);
+}
+
+Values Walk::run(const Graph& graph, std::span<const Value> inputs,
+                 std::span<const std::size_t> wanted, const std::vector<bool>* needed) {
+  if (inputs.size() > graph.inputs.size())
+    throw Error{"onnx", ErrorCode::arity_mismatch,
+                std::to_string(inputs.size()) + " values for the " +
+                    std::to_string(graph.inputs.size()) + " inputs of graph '" + graph.name + "'"};
+  Scope scope{.outer = scope_};
+  for (const Initializer& constant : graph.initializers)
+    scope.values.insert_or_assign(constant.name, constants_.of(constant.tensor));
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].is_given())
+      scope.values.insert_or_assign(graph.inputs[i].name, keep(inputs[i]).as_constant(false));
+  struct Within {
+    Within(const Scope*& place, const Scope* scope) : place_{place}, before_{place} {
+      place_ = scope;
+    }
+    ~Within() { place_ = before_; }
+    const Scope*& place_;
+    const Scope* before_;
+  };
+  const Within within{scope_, &scope};
+  const std::vector<PreparedNode>& nodes = model_.nodes(graph);
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (needed == nullptr || (*needed)[i]) take(nodes[i], scope);
+  Values outputs;
+  outputs.reserve(wanted.size());
+  for (const std::size_t output : wanted) outputs.push_back(find(graph.outputs[output].name));
+  return outputs;
+}
+
+void Walk::take(const PreparedNode& node, Scope& scope) {
+  Values inputs;
+  inputs.reserve(node.node->inputs.size());
+  for (const std::string& name : node.node->inputs)
+    inputs.push_back(name.empty() ? Value{} : find(name));
+  const bool folds = !node.definition->random && node.captured.empty() &&
+                     graphs_of(*node.node).empty() && all_constant(inputs);
+  std::optional<Values> results;
+  if (folds) results = constants_.folded(*node.node);
+  if (!results) {
+    try {
+      results = compute(node, inputs);
+    } catch (const Error& error) {
+      if (!error.detail("node").empty()) throw;
+      throw error.with("node", node.node->place());
+    }
+    settle(*results, inputs);
+    if (folds) {
+      for (Value& result : *results) result = result.as_constant(true);
+      constants_.keep(*node.node, *results);
+    }
+  }
+  for (std::size_t i = 0; i < node.node->outputs.size(); ++i) {
+    if (!node.node->has_output(i)) continue;
+    if (i >= results->size() || !(*results)[i].is_given())
+      throw Error{node.node->operator_name(),
+                  ErrorCode::unsupported,
+                  "result " + std::to_string(i) + " is not computed",
+                  {{"node", node.node->place()}}};
+    scope.values.insert_or_assign(node.node->outputs[i],
+                                  folds ? (*results)[i] : keep((*results)[i]).as_constant(false));
+  }
+  for (const std::string_view name : node.last_uses) scope.values.erase(name);
+}
+
+Values Walk::compute(const PreparedNode& node, std::span<const Value> inputs) {
+  Call call{*node.node, node.version, inputs, *this};
+  if (node.definition->host && fits_host(inputs))
+    if (auto results = node.definition->host(call)) return std::move(*results);
+  return node.definition->lower(call);
+}
+
+const Value& Walk::find(std::string_view name) const {
+  for (const Scope* scope = scope_; scope != nullptr; scope = scope->outer)
+    if (const auto found = scope->values.find(name); found != scope->values.end())
+      return found->second;
+  throw Error{"onnx",
+              ErrorCode::invalid_argument,
+              "'" + std::string{name} + "' has no value",
+              {{"name", std::string{name}}}};
+}
+
+Value Walk::constant(const TensorData& data) { return constants_.of(data); }
+
+Value Walk::keep(Value value) {
+  value.visit_cells([&](const std::shared_ptr<Value::Cell>& cell) {
+    if (is_tracked(cell->tensor)) cells_.push_back(cell);
+  });
+  return value;
+}
+
+Tensor Walk::random_key(std::optional<std::uint64_t> seed) {
+  if (seed) return random::key(*seed);
+  return random::fold_in(key_.tensor(), drawn_++);
+}
+
+Known Walk::know(const Value& value) {
+  if (value.is_known()) return value.known();
+  std::shared_ptr<Value::Cell> cell;
+  if (value.is_lazy()) value.visit_cells([&](const auto& one) { cell = one; });
+  if (cell == nullptr)
+    throw Error{"onnx", ErrorCode::invalid_argument, "expected numbers, got " + value.to_string()};
+  if (const auto found = answers_.find(cell); found != answers_.end()) return found->second;
+  const TensorSpec spec = cell->tensor.spec();
+  std::vector<std::byte> elements;
+  if (is_tracked(cell->tensor))
+    cut(cell->tensor, elements);
+  else
+    elements = cell->tensor.to_bytes();
+  const Known answer{value.type(), spec.shape, std::move(elements)};
+  answers_.emplace(std::move(cell), answer);
+  return answer;
+}
+
+void Walk::cut(const Tensor& wanted, std::vector<std::byte>& elements) {
+  std::vector<std::shared_ptr<Value::Cell>> held;
+  std::unordered_set<const Value::Cell*> seen;
+  Cut cut{.wanted = wanted};
+  std::vector<std::size_t> place;  // of each cell among those alive
+  for (const auto& weak : cells_) {
+    auto cell = weak.lock();
+    if (cell == nullptr || !seen.insert(cell.get()).second) continue;
+    const auto same = std::ranges::find_if(
+        cut.alive, [&](const Tensor& one) { return one.value() == cell->tensor.value(); });
+    place.push_back(static_cast<std::size_t>(same - cut.alive.begin()));
+    if (same == cut.alive.end()) cut.alive.push_back(cell->tensor);
+    held.push_back(std::move(cell));
+  }
+  AfterCut after = on_cut_(cut);
+  for (std::size_t i = 0; i < held.size(); ++i) held[i]->tensor = after.alive[place[i]];
+  cells_.assign(held.begin(), held.end());
+  elements = std::move(after.elements);
+}
+
+}  // namespace stoker::onnx

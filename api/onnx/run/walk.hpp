@@ -1,0 +1,74 @@
+// A walk through a model's graph for inputs of certain shapes: it calls the rule of each node in turn.
+//
+//     inputs (placeholders, known values) ──▶ node by node ──▶ outputs: lazy tensors of the placeholders
+//
+// What the host knows is computed on the way and leaves nothing behind. Where a rule needs the elements of a tensor
+// that stands on placeholders, the walk makes a cut: it hands over all tensors that are still used, and the one
+// wanted, and goes on with placeholders in their place and the elements.
+//
+// A walk is deterministic: the same inputs and the same answers at its cuts give the same cuts and outputs.
+//
+// Threads: one, within a DeviceScope, for the whole walk. Errors are thrown, with the node as a detail.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+
+#include "stoker/api/onnx/run/constants.hpp"
+#include "stoker/api/onnx/run/prepared.hpp"
+
+namespace stoker::onnx {
+
+struct Cut {
+  std::vector<Tensor> alive = {};  ///< each once
+  Tensor wanted;
+};
+struct AfterCut {
+  std::vector<Tensor> alive;  ///< as many, to go on with
+  std::vector<std::byte> elements;
+};
+using OnCut = std::function<AfterCut(const Cut& cut)>;
+
+class Walk final : private Walker {
+ public:
+  /// All of them outlive it. `key`: of the run's random numbers, [2] u32; empty if none are drawn.
+  Walk(const Prepared& model, Constants& constants, OnCut on_cut, Tensor key);
+  Walk(const Walk&) = delete;
+  Walk& operator=(const Walk&) = delete;
+
+  /// One value for each input of the graph; one that is not given takes its initializer. The outputs at these
+  /// positions, in that order; nodes that only others need are passed over.
+  [[nodiscard]] Values outputs(std::span<const Value> inputs, std::span<const std::size_t> wanted);
+
+ private:
+  struct Scope {
+    std::unordered_map<std::string_view, Value> values = {};
+    const Scope* outer = nullptr;
+  };
+
+  Known know(const Value& value) override;
+  Values run(const Graph& graph, std::span<const Value> inputs) override;
+  Value constant(const TensorData& data) override;
+  Value keep(Value value) override;
+  Tensor random_key(std::optional<std::uint64_t> seed) override;
+
+  /// `needed`: which nodes; null: all.
+  [[nodiscard]] Values run(const Graph& graph, std::span<const Value> inputs,
+                           std::span<const std::size_t> wanted, const std::vector<bool>* needed);
+  void take(const PreparedNode& node, Scope& scope);
+  [[nodiscard]] Values compute(const PreparedNode& node, std::span<const Value> inputs);
+  [[nodiscard]] const Value& find(std::string_view name) const;
+  void cut(const Tensor& wanted, std::vector<std::byte>& elements);
+
+  const Prepared& model_;
+  Constants& constants_;
+  OnCut on_cut_;
+  Value key_;
+  std::uint32_t drawn_ = 0;
+  const Scope* scope_ = nullptr;
+  std::vector<std::weak_ptr<Value::Cell>> cells_;  ///< those that a cut exchanges
+  /// What was asked for. Keeps the cells, so that addresses stay theirs.
+  std::unordered_map<std::shared_ptr<Value::Cell>, Known> answers_;
+};
+
+}  // namespace stoker::onnx

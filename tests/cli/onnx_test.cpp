@@ -1,0 +1,84 @@
+// `stoker onnx test`: cases of ONNX's backend tests, here of one small model.
+#include <gtest/gtest.h>
+
+#include "command_folder.hpp"
+#include "stoker/tests/onnx/reading/message.hpp"
+
+namespace stoker {
+namespace {
+
+using onnx::Message;
+
+class OnnxCommand : public CommandFolder {
+ protected:
+  /// y = op(x), with x = {1, -2} and the y that is expected.
+  void write_case(const std::string& name, const char* op, const std::vector<float>& y) const {
+    const std::filesystem::path data = std::filesystem::path{name} / "test_data_set_0";
+    std::filesystem::create_directories(directory / data);
+    write(name + "/model.onnx",
+          onnx::model(onnx::graph(onnx::node(op, {"x"}, {"y"}), {"x"}, {"y"})).bytes());
+    write((data / "input_0.pb").string(), onnx::float_tensor("x", {1, -2}).bytes());
+    write((data / "output_0.pb").string(), onnx::float_tensor("y", y).bytes());
+  }
+};
+
+TEST_F(OnnxCommand, says_of_each_case_whether_it_passes) {
+  write_case("test_abs", "Abs", {1, 2});
+  const CommandResult result = on_cpu({"onnx", "test", "."});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "pass test_abs\n1 passed, 0 failed, 0 unsupported\n");
+}
+
+TEST_F(OnnxCommand, says_where_an_output_differs_most) {
+  write_case("test_neg", "Neg", {-1, 2.5});
+  const CommandResult result = on_cpu({"onnx", "test", "test_neg"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(contains(result.out,
+                       "fail test_neg: test_data_set_0, output 'y': at [1] 2.000000 instead of "
+                       "2.500000, largest difference 0.500000\n"))
+      << result.out;
+}
+
+TEST_F(OnnxCommand, says_why_a_case_is_not_supported) {
+  write_case("test_abs", "Abs", {1, 2});
+  write_case("test_foo", "Foo", {1, 2});
+  const CommandResult result = on_cpu({"onnx", "test", ".", "--quiet"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_TRUE(result.out.starts_with("unsupported test_foo: ")) << result.out;
+  EXPECT_TRUE(contains(result.out, "(Foo), domain 'ai.onnx', opset 17: there is no such operator"))
+      << result.out;
+  EXPECT_TRUE(result.out.ends_with("1 passed, 0 failed, 1 unsupported\n")) << result.out;
+}
+
+TEST_F(OnnxCommand, gives_totals_and_cases_as_json) {
+  write_case("test_abs", "Abs", {1, 2});
+  write_case("test_neg", "Neg", {-1, 7});
+  const auto all = parsed(on_cpu({"onnx", "test", ".", "--json"}));
+  EXPECT_EQ(all["device"], "cpu");
+  EXPECT_EQ(all["passed"], 1);
+  EXPECT_EQ(all["failed"], 1);
+  EXPECT_EQ(all["cases"][1]["case"], "test_neg");
+  EXPECT_EQ(all["cases"][1]["outcome"], "fail");
+  EXPECT_EQ(all["cases"][1]["largest_difference"], 5);
+}
+
+TEST_F(OnnxCommand, writes_the_table_of_operators) {
+  write_case("test_abs", "Abs", {1, 2});
+  write_case("test_neg", "Neg", {-1, 7});
+  const CommandResult table = on_cpu({"onnx", "test", ".", "--table"});
+  EXPECT_TRUE(contains(table.out, "| Abs | 17: 1/1 |\n| Neg | 17: 0/1 |\n")) << table.out;
+}
+
+TEST_F(OnnxCommand, refuses_a_folder_without_cases) {
+  const CommandResult result = on_cpu({"onnx", "test", "."});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_TRUE(contains(result.err, "there is no model.onnx below '.'")) << result.err;
+}
+
+TEST_F(OnnxCommand, compares_as_closely_as_it_is_told) {
+  write_case("test_neg", "Neg", {-1, 2.5});
+  EXPECT_EQ(on_cpu({"onnx", "test", ".", "--atol", "0.6"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,57 @@
+#include "stoker/tests/onnx/run/small_models.hpp"
+
+namespace stoker::onnx {
+namespace {
+
+using CustomOperators = OnnxTest;
+
+Operator halves() {
+  return {.name = "Halves",
+          .domain = "com.example",
+          .since = {1},
+          .most_outputs = 2,
+          .lower = [](Call& call) {
+            const std::int64_t half = call.shape()[0] / 2;
+            return Values{call.like(slice_along_axis(call.x(), 0, half)),
+                          call.like(slice_along_axis(call.x(), half, half))};
+          }};
+}
+
+TEST_F(CustomOperators, AProgramAddsADomainOfItsOwn) {
+  OperatorTable table = OperatorTable::standard();
+  table.add(halves());
+  LoadOptions options = here();
+  options.operators = &table;
+  const Model model = GraphBuilder{}
+                          .input("x", {"n"})
+                          .node("Halves", {"x"}, {"a", "b"}, {}, "com.example")
+                          .node("Add", {"a", "b"}, {"y"})
+                          .output("y")
+                          .load(options);
+  EXPECT_EQ(floats(model.run({{"x", tensor({1.0, 2.0, 3.0, 4.0})}}).get(), "y"),
+            (std::vector<float>{4, 6}));
+}
+
+TEST_F(CustomOperators, ANameIsTakenOnce) {
+  OperatorTable table = OperatorTable::standard();
+  table.add(halves());
+  EXPECT_EQ(refusal([&] { table.add(halves()); }).code(), ErrorCode::already_exists);
+  EXPECT_EQ(refusal([&] { table.add({.name = "Relu", .lower = halves().lower}); }).code(),
+            ErrorCode::already_exists);
+}
+
+TEST_F(CustomOperators, ADefinitionNeedsARule) {
+  OperatorTable table;
+  EXPECT_EQ(refusal([&] { table.add({.name = "Nothing"}); }).code(), ErrorCode::invalid_argument);
+}
+
+TEST_F(CustomOperators, TheVersionIsTheLastOneThatTheOpsetHas) {
+  const auto softmax = OperatorTable::standard().find("ai.onnx", "Softmax");
+  ASSERT_NE(softmax, nullptr);
+  EXPECT_EQ(version_of(*softmax, 12), 11);
+  EXPECT_EQ(version_of(*softmax, 13), 13);
+  EXPECT_EQ(version_of(*OperatorTable::standard().find("", "Gelu"), 19), 0);
+}
+
+}  // namespace
+}  // namespace stoker::onnx

@@ -1,0 +1,160 @@
+// What is easily got wrong: versions, rounding, empty tensors, indices from the end.
+#include "stoker/tests/onnx/run/small_models.hpp"
+
+namespace stoker::onnx {
+namespace {
+
+using Operators = OnnxTest;
+using Floats = std::vector<float>;
+using Whole = std::vector<std::int64_t>;
+
+TEST_F(Operators, RoundTakesTheEvenOfTwoNeighbours) {
+  const Tensor x = tensor({0.5, 1.5, 2.5, -0.5, -1.5, 2.4});
+  EXPECT_EQ(floats(of_node("Round", {{"x", x}}), "y"), (Floats{0, 2, 2, -0.0F, -2, 2}));
+}
+
+TEST_F(Operators, ModHasTheSignOfTheDivisorOrWithFmodOfTheDividend) {
+  const Tensor a = tensor({-7, 7, -7, 7});
+  const Tensor b = tensor({3, -3, -3, 3});
+  EXPECT_EQ(of_node("Mod", {{"a", a}, {"b", b}}).at("y").tensor().to_vector<int>(),
+            (std::vector{2, -2, -1, 1}));
+  const auto c = of_node("Mod", {{"a", a}, {"b", b}}, {named("fmod", std::int64_t{1})});
+  EXPECT_EQ(c.at("y").tensor().to_vector<int>(), (std::vector{-1, 1, -1, 1}));
+}
+
+TEST_F(Operators, SumsOfIntegersKeepTheirType) {
+  const NamedValues out = of_node("ReduceSum", {{"x", full({300}, 1, DType::u8)}});
+  EXPECT_EQ(out.at("y").type(), ElementType::u8);
+  EXPECT_EQ(out.at("y").tensor().item<int>(), 300 % 256);
+}
+
+TEST_F(Operators, AMaximumOfNothingIsTheLeastOfItsType) {
+  const std::vector<Attribute> flat{named("keepdims", std::int64_t{0})};
+  const Value axes = Known::integers(Whole{0});
+  const auto of = [&](DType dtype) {
+    return of_node("ReduceMax", {{"x", zeros({0, 2}, dtype)}, {"axes", axes}}, flat)
+        .at("y")
+        .tensor();
+  };
+  EXPECT_EQ(of(DType::f32).to_vector<float>(), Floats(2, -std::numeric_limits<float>::infinity()));
+  EXPECT_EQ(of(DType::s8).to_vector<int>(), (std::vector{-128, -128}));
+}
+
+TEST_F(Operators, SoftmaxCountedTheRestAsOneAxisBeforeVersion13) {
+  const Tensor x = zeros({2, 2, 2});
+  EXPECT_EQ(floats(of_node("Softmax", {{"x", x}}, {}, 12), "y"), Floats(8, 0.25F));
+  EXPECT_EQ(floats(of_node("Softmax", {{"x", x}}, {}, 13), "y"), Floats(8, 0.5F));
+}
+
+TEST_F(Operators, IndicesBelowZeroCountFromTheEnd) {
+  const Tensor x = tensor({10.0, 20.0, 30.0});
+  EXPECT_EQ(floats(of_node("Gather", {{"x", x}, {"i", tensor({-1, 0, -3})}}), "y"),
+            (Floats{30, 10, 10}));
+}
+
+TEST_F(Operators, AKnownIndexOutOfRangeIsRefused) {
+  const Error error = refusal([&] {
+    (void)GraphBuilder{}
+        .input("x", {3})
+        .constant("i", integers({3}))
+        .node("Gather", {"x", "i"}, {"y"})
+        .output("y")
+        .load(here())
+        .run({{"x", ones({3})}})
+        .get();
+  });
+  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  EXPECT_NE(std::string{error.what()}.find("index 3 of 3 elements"), std::string::npos);
+}
+
+TEST_F(Operators, SlicesGoBackwardsAndClampTheirEnds) {
+  const auto sliced = [&](Whole starts, Whole ends, Whole steps) {
+    return floats(of_node("Slice", {{"x", iota({6}, DType::f32)},
+                                    {"starts", Known::integers(starts)},
+                                    {"ends", Known::integers(ends)},
+                                    {"axes", Known::integers(Whole{0})},
+                                    {"steps", Known::integers(steps)}}),
+                  "y");
+  };
+  EXPECT_EQ(sliced({100}, {-100}, {-2}), (Floats{5, 3, 1}));
+  EXPECT_EQ(sliced({-2}, {std::numeric_limits<std::int64_t>::max()}, {1}), (Floats{4, 5}));
+  EXPECT_EQ(sliced({1}, {6}, {2}), (Floats{1, 3, 5}));
+  EXPECT_EQ(sliced({4}, {2}, {1}), Floats{});
+}
+
+TEST_F(Operators, NonZeroGivesARowForEachAxis) {
+  const Tensor x = tensor({{0.0, 3.0}, {5.0, 0.0}});
+  const NamedValues out = of_node("NonZero", {{"x", x}});
+  EXPECT_EQ(out.at("y").shape(), (Shape{2, 2}));
+  EXPECT_EQ(whole(out, "y"), (Whole{0, 1, 1, 0}));
+  EXPECT_EQ(of_node("NonZero", {{"x", zeros({2, 3})}}).at("y").shape(), (Shape{2, 0}));
+}
+
+TEST_F(Operators, NarrowFloatsGoThereAndBack) {
+  const Tensor x = tensor({0.0, 1.0, -2.0, 448.0, 1e6, 0.001953125});
+  const auto to = [](ElementType type) { return named("to", static_cast<std::int64_t>(type)); };
+  const Model model = GraphBuilder{}
+                          .input("x", {"n"})
+                          .node("Cast", {"x"}, {"narrow"}, {to(ElementType::f8e4m3fn)})
+                          .node("Cast", {"narrow"}, {"y"}, {to(ElementType::f32)})
+                          .output("y")
+                          .output("narrow")
+                          .load(here());
+  const NamedValues out = model.run({{"x", x}}).get();
+  EXPECT_EQ(out.at("narrow").type(), ElementType::f8e4m3fn);
+  EXPECT_EQ(floats(out, "y"), (Floats{0, 1, -2, 448, 448, 0.001953125F}));
+}
+
+TEST_F(Operators, PoolsWithCeilModeDoNotCountWhatHangsOver) {
+  const std::vector<Attribute> attributes{named("kernel_shape", Whole{3}),
+                                          named("strides", Whole{2}),
+                                          named("ceil_mode", std::int64_t{1})};
+  const Tensor x = reshape(tensor({1.0, 2.0, 3.0, 4.0}), {1, 1, 4});
+  EXPECT_EQ(floats(of_node("AveragePool", {{"x", x}}, attributes), "y"), (Floats{2, 3.5F}));
+  EXPECT_EQ(floats(of_node("MaxPool", {{"x", x}}, attributes), "y"), (Floats{3, 4}));
+}
+
+TEST_F(Operators, ASeedGivesTheSameNumbersAndRunsWithoutOneFollowTheirs) {
+  const std::vector<Attribute> seeded{named("shape", Whole{4}), named("seed", 3.0F)};
+  EXPECT_EQ(floats(of_node("RandomNormal", {}, seeded), "y"),
+            floats(of_node("RandomNormal", {}, seeded), "y"));
+  const Model model = GraphBuilder{}
+                          .node("RandomUniform", {}, {"y"}, {named("shape", Whole{4})})
+                          .output("y")
+                          .load(here());
+  const auto with = [&](std::uint64_t seed) {
+    return floats(model.run({}, {.seed = seed}).get(), "y");
+  };
+  EXPECT_EQ(with(1), with(1));
+  EXPECT_NE(with(1), with(2));
+}
+
+TEST_F(Operators, SequencesAndOptionalsAreValuesOfARun) {
+  const Model model =
+      GraphBuilder{}
+          .input("x", {"n"})
+          .node("SequenceConstruct", {"x", "x"}, {"list"})
+          .node("SequenceInsert", {"list", "x"}, {"longer"})
+          .node("ConcatFromSequence", {"longer"}, {"y"}, {named("axis", std::int64_t{0})})
+          .node("SequenceLength", {"longer"}, {"length"})
+          .output("longer")
+          .output("y")
+          .output("length")
+          .load(here());
+  for (int i = 0; i < 2; ++i) {
+    const NamedValues out = model.run({{"x", tensor({1.0, 2.0})}}).get();
+    EXPECT_EQ(out.at("longer").elements().size(), 3U);
+    EXPECT_EQ(floats(out, "y"), (Floats{1, 2, 1, 2, 1, 2}));
+    EXPECT_EQ(whole(out, "length"), (Whole{3}));
+  }
+}
+
+TEST_F(Operators, StringsAreComputedOnTheHost) {
+  const Value a{Texts{Shape{2}, {"a", "b"}}};
+  const Value b{Texts{Shape{1}, {"!"}}};
+  EXPECT_EQ(of_node("StringConcat", {{"a", a}, {"b", b}}).at("y").texts().strings,
+            (std::vector<std::string>{"a!", "b!"}));
+}
+
+}  // namespace
+}  // namespace stoker::onnx

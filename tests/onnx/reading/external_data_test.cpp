@@ -1,0 +1,111 @@
+// Tensors in files beside the model.
+#include <unistd.h>
+
+#include <fstream>
+
+#include "message.hpp"
+
+namespace stoker::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+using Entries = std::vector<std::pair<std::string, std::string>>;
+
+Message external(std::string_view name, const Entries& entries, std::int64_t count = 2) {
+  Message tensor = empty_tensor(name, ElementType::f32, {count}).integer(14, 1);
+  for (const auto& [key, value] : entries)
+    tensor.message(13, Message{}.text(1, key).text(2, value));
+  return tensor;
+}
+
+class OnnxExternalData : public testing::Test {
+ protected:
+  OnnxExternalData() {
+    fs::create_directories(folder_ / "inner");
+    write(folder_ / "w.bin", raw<float>({1, 2, 3, 4}));
+    write(folder_ / "inner/v.bin", raw<float>({5, 6}));
+    write(root_ / "secret.bin", raw<float>({7, 8}));
+  }
+  ~OnnxExternalData() override { fs::remove_all(root_); }
+
+  static void write(const fs::path& path, std::string_view content) {
+    std::ofstream{path, std::ios::binary} << content;
+  }
+  [[nodiscard]] Result<ModelFile> load(const std::vector<Message>& tensors) const {
+    write(folder_ / "m.onnx", model(graph({}, {}, {}, tensors)).bytes());
+    return read_model(folder_ / "m.onnx");
+  }
+  void expect_refused(const Entries& entries, std::string_view why, std::int64_t count = 2) const {
+    const Result<ModelFile> loaded = load({external("w", entries, count)});
+    ASSERT_FALSE(loaded) << why;
+    EXPECT_EQ(loaded.error().code(), ErrorCode::invalid_argument);
+    EXPECT_NE(loaded.error().reason().find(why), std::string::npos) << loaded.error().what();
+  }
+
+  const fs::path root_ = fs::path{testing::TempDir()} / ("onnx" + std::to_string(::getpid()));
+  const fs::path folder_ = root_ / "models";
+};
+
+TEST_F(OnnxExternalData, lies_by_offset_and_length_in_files_that_are_mapped_once) {
+  const ModelFile loaded =
+      load({external("a", {{"location", "w.bin"}}),
+            external("b", {{"location", "w.bin"}, {"offset", "8"}, {"length", "8"}}),
+            external("c", {{"location", "inner/v.bin"}, {"checksum", "unused"}}),
+            external("none", {{"location", "w.bin"}, {"offset", "16"}}, 0)})
+          .value();
+  const auto values = [&](const char* name) {
+    return values_of<float>(loaded.graph.initializer(name)->tensor);
+  };
+  EXPECT_EQ(values("a"), (std::vector<float>{1, 2}));
+  EXPECT_EQ(values("b"), (std::vector<float>{3, 4}));
+  EXPECT_EQ(values("c"), (std::vector<float>{5, 6}));
+  EXPECT_EQ(values("none"), std::vector<float>{});
+  EXPECT_EQ(loaded.files.size(), 3U);
+}
+
+TEST_F(OnnxExternalData, never_leaves_the_models_folder) {
+  expect_refused({{"location", "../secret.bin"}}, "not a path below");
+  expect_refused({{"location", "inner/../../secret.bin"}}, "not a path below");
+  expect_refused({{"location", (root_ / "secret.bin").string()}}, "not a path below");
+  expect_refused({{"location", ""}}, "not a path below");
+  expect_refused({{"location", std::string{"w.bin\0", 6}}}, "not a path below");
+  fs::create_symlink(root_ / "secret.bin", folder_ / "link.bin");
+  fs::create_directory_symlink(root_, folder_ / "up");
+  expect_refused({{"location", "link.bin"}}, "leads out of");
+  expect_refused({{"location", "up/secret.bin"}}, "leads out of");
+}
+
+TEST_F(OnnxExternalData, may_be_a_link_that_stays) {
+  fs::create_symlink("w.bin", folder_ / "same.bin");
+  EXPECT_TRUE(load({external("a", {{"location", "same.bin"}})}));
+  // A cache keeps files elsewhere and links to them, to the model and to its data alike.
+  fs::create_directories(root_ / "blobs");
+  fs::create_directories(root_ / "snapshot");
+  write(root_ / "blobs/1",
+        model(graph({}, {}, {}, {external("a", {{"location", "w.bin"}})})).bytes());
+  write(root_ / "blobs/2", raw<float>({1, 2}));
+  fs::create_symlink("../blobs/1", root_ / "snapshot/m.onnx");
+  fs::create_symlink("../blobs/2", root_ / "snapshot/w.bin");
+  EXPECT_TRUE(read_model(root_ / "snapshot/m.onnx"));
+}
+
+TEST_F(OnnxExternalData, is_refused_where_it_does_not_fit) {
+  expect_refused({{"location", "missing.bin"}}, "No such file");
+  expect_refused({{"location", "inner"}}, "not a regular file");
+  expect_refused({{"location", "w.bin"}, {"offset", "12"}}, "ends at byte 16");
+  expect_refused({{"location", "w.bin"}, {"offset", "18446744073709551615"}}, "ends at byte 16");
+  expect_refused({{"location", "w.bin"}}, "ends at byte 16", std::int64_t{1} << 50U);
+  expect_refused({{"location", "w.bin"}, {"length", "4"}}, "needs 8 bytes, has 4");
+  expect_refused({{"location", "w.bin"}, {"offset", "-1"}}, "expected a number");
+  expect_refused({{"location", "w.bin"}, {"length", "8x"}}, "expected a number");
+  expect_refused({{"offset", "0"}}, "without a location");
+}
+
+TEST_F(OnnxExternalData, of_a_model_in_memory_needs_a_folder) {
+  const Message file = model(graph({}, {}, {}, {external("a", {{"location", "w.bin"}})}));
+  EXPECT_NE(refusal(file).find("has no folder"), std::string::npos);
+  EXPECT_TRUE(read(file, {.folder = folder_}));
+}
+
+}  // namespace
+}  // namespace stoker::onnx

@@ -1,0 +1,127 @@
+#include "stoker/tests/onnx/run/small_models.hpp"
+
+namespace stoker::onnx {
+namespace {
+
+using Control = OnnxTest;
+
+Attribute number(std::string name, std::int64_t value) { return named(std::move(name), value); }
+
+Model doubled_or_in_rows(const LoadOptions& options) {
+  GraphBuilder twice;
+  twice.node("Add", {"x", "x"}, {"twice"}).output("twice");
+  GraphBuilder rows;
+  rows.constant("shape", integers({2, -1}))
+      .node("Reshape", {"x", "shape"}, {"rows"})
+      .output("rows");
+  return GraphBuilder{}
+      .input("x", {"n"})
+      .constant("zero", reals({0}))
+      .constant("axes", integers({0}))
+      .node("ReduceSum", {"x", "axes"}, {"sum"}, {number("keepdims", 0)})
+      .node("Greater", {"sum", "zero"}, {"condition"})
+      .node("If", {"condition"}, {"y"}, {twice.as("then_branch"), rows.as("else_branch")})
+      .output("y")
+      .load(options);
+}
+
+TEST_F(Control, BranchesMayGiveUnlikeShapes) {
+  const Model model = doubled_or_in_rows(here());
+  for (int i = 0; i < 2; ++i) {
+    const NamedValues up = model.run({{"x", tensor({1.0, 2.0})}}).get();
+    EXPECT_EQ(floats(up, "y"), (std::vector<float>{2, 4}));
+    const NamedValues down = model.run({{"x", tensor({-1.0, -2.0})}}).get();
+    EXPECT_EQ(down.at("y").shape(), (Shape{2, 1}));
+  }
+  EXPECT_EQ(model.stats().traced, 3U);
+}
+
+/// Doubles a state until its sum is 100 or more; every round's state is stacked.
+Model grows(const LoadOptions& options) {
+  GraphBuilder body;
+  body.input("round", {}, ElementType::s64)
+      .input("before", {}, ElementType::boolean)
+      .input("state", {"n"})
+      .constant("end", reals({100}))
+      .node("Add", {"state", "state"}, {"next"})
+      .node("ReduceSum", {"next"}, {"sum"}, {number("keepdims", 0)})
+      .node("Less", {"sum", "end"}, {"goes_on"})
+      .output("goes_on")
+      .output("next")
+      .output("next");
+  return GraphBuilder{}
+      .input("x", {"n"})
+      .constant("most", integers({20}))
+      .constant("yes", {.type = ElementType::boolean,
+                        .dims = {},
+                        .bytes = SharedBytes::own({std::byte{1}}),
+                        .strings = {}})
+      .node("Loop", {"most", "yes", "x"}, {"last", "all"}, {body.as("body")})
+      .output("last")
+      .output("all")
+      .load(options);
+}
+
+TEST_F(Control, ALoopAsksItsConditionInEachRound) {
+  const Model model = grows(here());
+  const NamedValues out = model.run({{"x", tensor({1.0, 2.0})}}).get();
+  EXPECT_EQ(floats(out, "last"), (std::vector<float>{64, 128}));
+  EXPECT_EQ(out.at("all").shape(), (Shape{6, 2}));
+  EXPECT_EQ(floats(model.run({{"x", tensor({60.0, 0.0})}}).get(), "last"),
+            (std::vector<float>{120, 0}));
+}
+
+TEST_F(Control, AStateMayGrowInEachRound) {
+  GraphBuilder body;
+  body.input("round", {}, ElementType::s64)
+      .input("before", {}, ElementType::boolean)
+      .input("state", {"n"})
+      .node("Concat", {"state", "x"}, {"next"}, {number("axis", 0)})
+      .node("Identity", {"before"}, {"goes_on"})
+      .output("goes_on")
+      .output("next");
+  const Model model = GraphBuilder{}
+                          .input("x", {"n"})
+                          .input("rounds", {}, ElementType::s64)
+                          .node("Loop", {"rounds", "", "x"}, {"y"}, {body.as("body")})
+                          .output("y")
+                          .load(here());
+  for (const std::int64_t rounds : {3, 0, 5})
+    EXPECT_EQ(model.run({{"x", ones({2})}, {"rounds", full({}, rounds, DType::s64)}})
+                  .get()
+                  .at("y")
+                  .shape(),
+              Shape{2 * (rounds + 1)});
+  EXPECT_EQ(model.stats().cuts, 0U);
+}
+
+TEST_F(Control, WhatIsAliveAtACutGoesOn) {
+  // `early` is made before the cut and read behind it, within a branch.
+  GraphBuilder yes;
+  yes.node("Add", {"early", "some"}, {"y1"}).output("y1");
+  GraphBuilder no;
+  no.node("Sub", {"early", "some"}, {"y2"}).output("y2");
+  const Model model =
+      GraphBuilder{}
+          .input("x", {"n"})
+          .constant("zero", reals({0}))
+          .constant("one", integers({1}))
+          .node("Mul", {"x", "x"}, {"squares"})
+          .node("ReduceSum", {"squares"}, {"early"}, {number("keepdims", 0)})
+          .node("Greater", {"x", "zero"}, {"is_positive"})
+          .node("Compress", {"x", "is_positive"}, {"some"})
+          .node("Size", {"some"}, {"size"})
+          .node("Greater", {"size", "one"}, {"many"})
+          .node("If", {"many"}, {"y"}, {yes.as("then_branch"), no.as("else_branch")})
+          .output("y")
+          .load(here());
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(floats(model.run({{"x", tensor({1.0, 2.0, -1.0})}}).get(), "y"),
+              (std::vector<float>{7, 8}));
+    EXPECT_EQ(floats(model.run({{"x", tensor({-1.0, 2.0, -1.0})}}).get(), "y"),
+              (std::vector<float>{4}));
+  }
+}
+
+}  // namespace
+}  // namespace stoker::onnx

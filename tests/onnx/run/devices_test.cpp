@@ -1,0 +1,59 @@
+// The same numbers on every device.
+#include "stoker/tests/onnx/run/small_models.hpp"
+
+namespace stoker::onnx {
+namespace {
+
+class OnDevices : public testing::TestWithParam<const char*> {
+ protected:
+  System system_;
+  Device device_ = system_.device(GetParam());
+  DeviceScope scope_{device_};
+};
+
+TEST_P(OnDevices, AConvolutionAPoolAndAProduct) {
+  GraphBuilder builder;
+  TensorData kernel = reals({1, 0, 0, -1});
+  kernel.dims = {1, 1, 2, 2};
+  TensorData weights = reals({1, 2, 3, 4});
+  weights.dims = {4, 1};
+  const Model model =
+      builder.input("x", {"n", 1, 4, 4})
+          .constant("kernel", kernel)
+          .constant("weights", weights)
+          .node("Conv", {"x", "kernel"}, {"c"}, {named("auto_pad", std::string{"SAME_UPPER"})})
+          .node("Relu", {"c"}, {"r"})
+          .node("MaxPool", {"r"}, {"p"},
+                {named("kernel_shape", std::vector<std::int64_t>{2, 2}),
+                 named("strides", std::vector<std::int64_t>{2, 2})})
+          .node("Flatten", {"p"}, {"f"})
+          .node("Gemm", {"f", "weights"}, {"y"})
+          .output("y")
+          .load({.device = device_});
+  // The kernel gives -5 inside, and x itself where its corner hangs over: in the last row and column.
+  const Tensor x = reshape(iota({16}, DType::f32), {1, 1, 4, 4});
+  const NamedValues out = model.run({{"x", x}}).get();
+  EXPECT_EQ(out.at("y").tensor().to_vector<float>(), (std::vector<float>{2 * 7 + 3 * 13 + 4 * 15}));
+}
+
+TEST_P(OnDevices, APlanWithACut) {
+  const Model model = GraphBuilder{}
+                          .input("x", {"rows", "columns"})
+                          .node("NonZero", {"x"}, {"places"})
+                          .node("Shape", {"places"}, {"shape"})
+                          .output("places")
+                          .output("shape")
+                          .load({.device = device_});
+  for (int i = 0; i < 2; ++i) {
+    const NamedValues out = model.run({{"x", tensor({{0.0, 3.0}, {5.0, 0.0}, {1.0, 0.0}})}}).get();
+    EXPECT_EQ(out.at("places").tensor().to_vector<int>(), (std::vector{0, 1, 2, 1, 0, 0}));
+    EXPECT_EQ(out.at("shape").tensor().to_vector<int>(), (std::vector{2, 3}));
+  }
+  EXPECT_EQ(model.stats().traced, 2U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, OnDevices, testing::Values("cpu", "vulkan"),
+                         [](const auto& info) { return std::string{info.param}; });
+
+}  // namespace
+}  // namespace stoker::onnx

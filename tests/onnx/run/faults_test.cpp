@@ -1,0 +1,70 @@
+// Models whose device was lost, and runs that are ended.
+#include "stoker/actors/device/device_client.hpp"
+#include "stoker/device/fault/fault_injection.hpp"
+#include "stoker/runtime/futures/cancel.hpp"
+#include "stoker/tests/onnx/run/small_models.hpp"
+
+namespace stoker::onnx {
+namespace {
+
+/// Weights, a part that is computed once, and a cut.
+Model model_with_all(const Device& device) {
+  return GraphBuilder{}
+      .input("x", {"n"})
+      .constant("w", reals({2, 3}))
+      .constant("zero", reals({0}))
+      .node("Mul", {"w", "w"}, {"squares"})
+      .node("Mul", {"x", "squares"}, {"scaled"})
+      .node("Greater", {"x", "zero"}, {"is_positive"})
+      .node("Compress", {"scaled", "is_positive"}, {"y"})
+      .output("y")
+      .output("squares")
+      .load({.device = device});
+}
+
+class FaultyDevice : public testing::Test {
+ protected:
+  void lose_for_a_while() const {
+    const auto lost = device_.client()->actor().ended();
+    faults_.on(device_.name()).lose("unplugged");
+    lost.wait();
+    device_.when_ready().get();
+  }
+  static SystemOptions with(const Faults& faults) {
+    SystemOptions options;
+    options.drivers = with_faults(faults);
+    return options;
+  }
+
+  const Faults faults_;
+  const System system_{with(faults_)};
+  const Device device_ = system_.device("cpu");
+  const DeviceScope scope_{device_};
+};
+
+TEST_F(FaultyDevice, AModelRunsAgainWhenItsDeviceIsBack) {
+  const Model model = model_with_all(device_);
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 2; ++i) {
+      const NamedValues out = model.run({{"x", tensor({1.0, -1.0})}}).get();
+      EXPECT_EQ(out.at("y").tensor().to_vector<float>(), (std::vector<float>{4}));
+      EXPECT_EQ(out.at("squares").tensor().to_vector<float>(), (std::vector<float>{4, 9}));
+    }
+    lose_for_a_while();
+  }
+}
+
+TEST_F(FaultyDevice, ACancelledRunLeavesTheModelUsable) {
+  const Model model = model_with_all(device_);
+  const CancelSource source;
+  source.cancel(cancelled_error("test"));
+  const Future<NamedValues> ended =
+      model.run({{"x", tensor({1.0, -1.0})}}, {.limits = {.cancel = source.token()}});
+  ASSERT_FALSE(ended.wait());
+  EXPECT_EQ(ended.wait().error().code(), ErrorCode::cancelled);
+  const NamedValues out = model.run({{"x", tensor({1.0, 1.0})}}).get();
+  EXPECT_EQ(out.at("y").tensor().to_vector<float>(), (std::vector<float>{4, 9}));
+}
+
+}  // namespace
+}  // namespace stoker::onnx

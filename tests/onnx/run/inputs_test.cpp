@@ -1,0 +1,125 @@
+#include <gmock/gmock.h>
+
+#include "stoker/tests/onnx/run/small_models.hpp"
+
+namespace stoker::onnx {
+namespace {
+
+using testing::HasSubstr;
+using Inputs = OnnxTest;
+
+Model sum_of_two(const LoadOptions& options) {
+  return GraphBuilder{}
+      .input("image", {"batch", 3})
+      .input("weights", {"batch", 1})
+      .node("Add", {"image", "weights"}, {"y"})
+      .output("y")
+      .load(options);
+}
+
+TEST_F(Inputs, AnUnknownNameIsRefusedWithTheNearest) {
+  const Model model = sum_of_two(here());
+  const Error error = refusal([&] {
+    (void)model.run({{"imag", ones({1, 3})}, {"weights", ones({1, 1})}});
+  });
+  EXPECT_EQ(error.code(), ErrorCode::not_found);
+  EXPECT_THAT(error.what(), HasSubstr("did you mean 'image'?"));
+}
+
+TEST_F(Inputs, AMissingInputIsNamedWithWhatItIs) {
+  const Error error = refusal([&] { (void)sum_of_two(here()).run({{"image", ones({1, 3})}}); });
+  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  EXPECT_THAT(error.what(), HasSubstr("input 'weights' (float[batch,1]) is missing"));
+}
+
+TEST_F(Inputs, AnotherTypeIsRefused) {
+  const Error error = refusal([&] {
+    (void)sum_of_two(here()).run({{"image", ones({1, 3}, DType::s32)}, {"weights", ones({1, 1})}});
+  });
+  EXPECT_EQ(error.code(), ErrorCode::dtype_mismatch);
+  EXPECT_THAT(error.what(), HasSubstr("expected float[batch,3], came int32[1,3]"));
+}
+
+TEST_F(Inputs, AnotherExtentIsRefused) {
+  const Error error = refusal([&] {
+    (void)sum_of_two(here()).run({{"image", ones({1, 4})}, {"weights", ones({1, 1})}});
+  });
+  EXPECT_EQ(error.code(), ErrorCode::shape_mismatch);
+  EXPECT_THAT(error.what(), HasSubstr("expected float[batch,3], came float[1,4]"));
+}
+
+TEST_F(Inputs, ASymbolMeansOneExtentInAllInputs) {
+  const Error error = refusal([&] {
+    (void)sum_of_two(here()).run({{"image", ones({2, 3})}, {"weights", ones({1, 1})}});
+  });
+  EXPECT_EQ(error.code(), ErrorCode::shape_mismatch);
+  EXPECT_THAT(error.what(), HasSubstr("batch was 2 in input 'image'"));
+}
+
+TEST_F(Inputs, AnInputWithAnInitializerMayBeLeftOut) {
+  const Model model = GraphBuilder{}
+                          .input("x", {2})
+                          .input("bias", {2})
+                          .constant("bias", reals({10, 20}))
+                          .node("Add", {"x", "bias"}, {"y"})
+                          .output("y")
+                          .load(here());
+  EXPECT_EQ(floats(model.run({{"x", ones({2})}}).get(), "y"), (std::vector<float>{11, 21}));
+  EXPECT_EQ(floats(model.run({{"x", ones({2})}, {"bias", ones({2})}}).get(), "y"),
+            (std::vector<float>{2, 2}));
+}
+
+TEST_F(Inputs, OutputsAreChosenByName) {
+  const Model model = GraphBuilder{}
+                          .input("x", {2})
+                          .constant("zero", reals({0}))
+                          .node("Greater", {"x", "zero"}, {"is_positive"})
+                          .node("Compress", {"x", "is_positive"}, {"some"})
+                          .node("Neg", {"x"}, {"y"})
+                          .output("some")
+                          .output("y")
+                          .load(here());
+  const NamedValues x{{"x", tensor({1.0, -1.0})}};
+  const NamedValues one = model.run(x, {.outputs = {"y"}}).get();
+  EXPECT_EQ(one.size(), 1U);
+  EXPECT_EQ(floats(one, "y"), (std::vector<float>{-1, 1}));
+  EXPECT_EQ(model.stats().cuts, 0U) << "what only the other needs is not computed";
+  EXPECT_EQ(model.run(x).get().size(), 2U);
+  const Error error = refusal([&] { (void)model.run(x, {.outputs = {"z"}}); });
+  EXPECT_EQ(error.code(), ErrorCode::not_found);
+}
+
+TEST_F(Inputs, AllNodesThatCannotBeComputedAreListed) {
+  const Error error = refusal([&] {
+    (void)GraphBuilder{}
+        .input("x", {2})
+        .node("Foo", {"x"}, {"a"})
+        .node("Relu", {"a"}, {"b"}, {named("slope", 1.0F)})
+        .node("Bar", {"b"}, {"y"}, {}, "com.example")
+        .output("y")
+        .load(here());
+  });
+  EXPECT_EQ(error.code(), ErrorCode::unsupported);
+  EXPECT_THAT(
+      error.what(),
+      HasSubstr("the node of 'a' (Foo), domain 'ai.onnx', opset 21: there is no such operator"));
+  EXPECT_THAT(error.what(), HasSubstr("the attribute 'slope' is not known"));
+  EXPECT_THAT(error.what(), HasSubstr("there is no such domain"));
+  EXPECT_EQ(error.details().size(), 3U);
+}
+
+TEST_F(Inputs, AnErrorOfARuleNamesTheNode) {
+  const Model model = GraphBuilder{}
+                          .input("x", {"n"})
+                          .constant("shape", integers({2, 2}))
+                          .node("Reshape", {"x", "shape"}, {"y"})
+                          .output("y")
+                          .load(here());
+  const Error error = refusal([&] { (void)model.run({{"x", ones({3})}}).get(); });
+  EXPECT_EQ(error.code(), ErrorCode::shape_mismatch);
+  EXPECT_EQ(error.detail("node"), "the node of 'y' (Reshape)");
+  EXPECT_EQ(model.run({{"x", ones({4})}}).get().at("y").shape(), (Shape{2, 2}));
+}
+
+}  // namespace
+}  // namespace stoker::onnx

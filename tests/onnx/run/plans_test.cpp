@@ -1,0 +1,145 @@
+#include "stoker/tests/onnx/run/small_models.hpp"
+
+namespace stoker::onnx {
+namespace {
+
+using Plans = OnnxTest;
+
+/// y = x in rows of three: the shape comes from x's own.
+Model rows_of_three(const LoadOptions& options) {
+  return GraphBuilder{}
+      .input("x", {"n"})
+      .constant("three", integers({3}))
+      .constant("minus", integers({-1}))
+      .node("Shape", {"x"}, {"extents"})
+      .node("Div", {"extents", "three"}, {"rows"})
+      .node("Concat", {"rows", "minus"}, {"shape"}, {named("axis", std::int64_t{0})})
+      .node("Reshape", {"x", "shape"}, {"y"})
+      .output("y")
+      .output("rows")
+      .load(options);
+}
+
+/// The positives of x, of which only the run knows how many there are, doubled.
+Model positives(const LoadOptions& options) {
+  return GraphBuilder{}
+      .input("x", {"n"})
+      .constant("zero", reals({0}))
+      .node("Greater", {"x", "zero"}, {"is_positive"})
+      .node("Compress", {"x", "is_positive"}, {"some"})
+      .node("Add", {"some", "some"}, {"y"})
+      .output("y")
+      .load(options);
+}
+
+TEST_F(Plans, ShapeArithmeticIsDoneWhileTheModelIsTraced) {
+  const Model model = rows_of_three(here());
+  const NamedValues out = model.run({{"x", iota({6}, DType::f32)}}).get();
+  EXPECT_EQ(out.at("y").shape(), (Shape{2, 3}));
+  EXPECT_EQ(whole(out, "rows"), (std::vector<std::int64_t>{2}));
+  EXPECT_EQ(model.stats().cuts, 0U);
+}
+
+TEST_F(Plans, EachSignatureIsTracedOnce) {
+  const Model model = rows_of_three(here());
+  for (const std::int64_t n : {6, 9, 6, 9, 6})
+    EXPECT_EQ(model.run({{"x", iota({n}, DType::f32)}}).get().at("y").shape(), (Shape{n / 3, 3}));
+  EXPECT_EQ(model.stats().traced, 2U);
+  EXPECT_EQ(model.stats().found, 3U);
+}
+
+TEST_F(Plans, ARunThatWasTracedBeforeGivesItsOutputsAtOnce) {
+  const Model model = rows_of_three(here());
+  model.warm_up({{"x", ones({3})}});
+  EXPECT_TRUE(model.run({{"x", ones({3})}}).ready());
+}
+
+TEST_F(Plans, ACutReadsACountAndGoesOnWithThePlanForIt) {
+  const Model model = positives(here());
+  const auto run = [&](const std::vector<float>& x) {
+    return floats(model.run({{"x", tensor(x)}}).get(), "y");
+  };
+  EXPECT_EQ(run({1, -1, 2, -3}), (std::vector<float>{2, 4}));
+  EXPECT_EQ(run({-1, 5, -2, 7}), (std::vector<float>{10, 14}));
+  EXPECT_EQ(run({1, 2, 3, -1}), (std::vector<float>{2, 4, 6}));
+  EXPECT_EQ(run({-1, -1, -1, -1}), std::vector<float>{});
+  // One segment up to the count, and one behind it for each of 2, 3 and 0.
+  EXPECT_EQ(model.stats().traced, 4U);
+  EXPECT_EQ(model.stats().cuts, 4U);
+}
+
+TEST_F(Plans, TheLeastRecentlyUsedPlanMakesRoom) {
+  LoadOptions options = here();
+  options.max_plans = 2;
+  const Model model = rows_of_three(options);
+  for (const std::int64_t n : {3, 6, 3, 9, 3}) model.warm_up({{"x", ones({n})}});
+  EXPECT_EQ(model.stats().segments, 2U);
+  EXPECT_EQ(model.stats().dropped, 1U);
+  EXPECT_EQ(model.stats().traced, 3U);
+}
+
+TEST_F(Plans, AModelWithMoreCutsThanPlansStillRuns) {
+  LoadOptions options = here();
+  options.max_plans = 1;
+  const Model model = positives(options);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(floats(model.run({{"x", tensor({-1.0, 4.0})}}).get(), "y"), (std::vector<float>{8}));
+  EXPECT_LE(model.stats().segments, 1U);
+}
+
+TEST_F(Plans, ManyRunsAtOnceShareAModel) {
+  const Model model = positives(here());
+  std::vector<Future<NamedValues>> runs;
+  for (int i = 0; i < 32; ++i)
+    runs.push_back(model.run({{"x", tensor({i % 2 == 0 ? -1.0F : 1.0F, 2.0F, float(i)})}}));
+  for (int i = 0; i < 32; ++i) {
+    std::vector<float> expected;
+    if (i % 2 == 1) expected.push_back(2);
+    expected.push_back(4);
+    if (i > 0) expected.push_back(2 * float(i));
+    EXPECT_EQ(floats(runs[static_cast<std::size_t>(i)].get(), "y"), expected) << i;
+  }
+}
+
+TEST_F(Plans, AnInputThatDecidesAboutShapesIsAPartOfTheSignature) {
+  const Model model = GraphBuilder{}
+                          .input("x", {4})
+                          .input("shape", {2}, ElementType::s64)
+                          .node("Reshape", {"x", "shape"}, {"y"})
+                          .output("y")
+                          .load(here());
+  const auto shape_for = [&](std::int64_t a, std::int64_t b) {
+    return model.run({{"x", ones({4})}, {"shape", tensor(std::vector{a, b})}})
+        .get()
+        .at("y")
+        .shape();
+  };
+  EXPECT_EQ(shape_for(2, 2), (Shape{2, 2}));
+  EXPECT_EQ(shape_for(4, 1), (Shape{4, 1}));
+  EXPECT_EQ(model.stats().cuts, 0U);
+}
+
+TEST_F(Plans, WhatStandsOnConstantsOnlyIsComputedOnceForAllPlans) {
+  int calls = 0;
+  OperatorTable table = OperatorTable::standard();
+  table.add({.name = "Counted", .domain = "test", .lower = [&calls](Call& call) {
+               ++calls;
+               return Values{call.like(call.x() * 2)};
+             }});
+  GraphBuilder builder;
+  builder.input("x", {"n"})
+      .constant("w", reals({1, 2}))
+      .node("Counted", {"w"}, {"twice"}, {}, "test")
+      .node("ReduceSum", {"twice"}, {"sum"})
+      .node("Mul", {"x", "sum"}, {"y"})
+      .output("y");
+  LoadOptions options = here();
+  options.operators = &table;
+  const Model model = builder.load(options);
+  for (const std::int64_t n : {1, 2, 3})
+    EXPECT_EQ(floats(model.run({{"x", ones({n})}}).get(), "y")[0], 6);
+  EXPECT_EQ(calls, 1);
+}
+
+}  // namespace
+}  // namespace stoker::onnx
