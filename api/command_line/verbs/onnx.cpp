@@ -9,6 +9,7 @@
 #include "stoker/api/command_line/output.hpp"
 #include "stoker/api/command_line/verbs.hpp"
 #include "stoker/api/system.hpp"
+#include "stoker/runtime/base/printable.hpp"
 
 namespace stoker::command_line {
 namespace {
@@ -38,8 +39,8 @@ nlohmann::json to_json(const CaseResult& result) {
 }
 
 void print_line(const CaseResult& result) {
-  std::cout << word(result.outcome) << ' ' << result.name;
-  if (!result.why.empty()) std::cout << ": " << result.why;
+  std::cout << word(result.outcome) << ' ' << printable(result.name);
+  if (!result.why.empty()) std::cout << ": " << printable(result.why);
   std::cout << '\n';
 }
 

@@ -117,6 +117,12 @@ std::vector<double> Known::to_reals() const {
 
 Known Known::taken(std::span<const std::int64_t> positions, const Shape& shape) const {
   const std::size_t each = size_of(spec().dtype);
+  const auto count = static_cast<std::int64_t>(elements());
+  for (const std::int64_t position : positions)
+    if (position < 0 || position >= count)
+      throw Error{
+          "onnx", ErrorCode::invalid_argument,
+          "position " + std::to_string(position) + " of " + std::to_string(count) + " elements"};
   std::vector<std::byte> moved(positions.size() * each);
   for (std::size_t i = 0; i < positions.size(); ++i)
     std::memcpy(moved.data() + i * each,

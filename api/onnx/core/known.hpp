@@ -49,7 +49,8 @@ class Known {
   [[nodiscard]] std::vector<std::int64_t> to_integers() const;
   /// Of any real numbers.
   [[nodiscard]] std::vector<double> to_reals() const;
-  /// Its elements at these positions, row-major, in another shape of as many.
+  /// Its elements at these positions, row-major, in another shape of as many. Throws invalid_argument for a position
+  /// that is not there.
   [[nodiscard]] Known taken(std::span<const std::int64_t> positions, const Shape& shape) const;
   [[nodiscard]] Known reshaped(const Shape& shape) const;
 

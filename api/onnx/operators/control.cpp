@@ -10,6 +10,9 @@
 namespace stoker::onnx::operators::control {
 namespace {
 
+/// Each round is traced, so that this many make a program that is too long already.
+constexpr std::int64_t most_rounds = 1 << 16;
+
 /// What a loop gives in each round, along a new axis.
 Value stacked(const Call& call, const Values& rounds, std::int64_t axis = 0) {
   if (rounds.empty())
@@ -48,6 +51,9 @@ Values loop_rule(Call& call) {
   for (std::size_t i = 0; i < states; ++i) now.push_back(call.input(i + 2));
   std::vector<Values> rounds(scans);
   for (std::int64_t round = 0; round < most && goes_on; ++round) {
+    if (round == most_rounds)
+      call.refuse(ErrorCode::limit_exceeded,
+                  "more than " + std::to_string(most_rounds) + " rounds");
     Values inputs{Known::integer(round), Known::integer(1, ElementType::boolean)};
     inputs.insert(inputs.end(), now.begin(), now.end());
     Values next = call.walker().run(body, inputs);

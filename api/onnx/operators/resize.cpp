@@ -1,5 +1,6 @@
 // Other extents by interpolation: each axis is a product with a matrix of weights, or, for "nearest", a choice.
 // https://onnx.ai/onnx/operators/onnx__Resize.html
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -222,6 +223,10 @@ Values resize_rule(Call& call) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (plans[i].to < 0 || plans[i].from == 0)
       call.refuse(ErrorCode::shape_mismatch, "an axis is empty");
+    // The weights of an axis are a matrix.
+    if (!is_nearest &&
+        plans[i].from > (std::int64_t{1} << 28) / std::max<std::int64_t>(plans[i].to, 1))
+      call.refuse(ErrorCode::limit_exceeded, "an axis is too long to be interpolated");
     const bool same = plans[i].to == plans[i].from && plans[i].scale == 1 &&
                       how.coordinates != "tf_crop_and_resize";
     if (!same) y = resized(y, static_cast<std::size_t>(axes[i]), plans[i], how);

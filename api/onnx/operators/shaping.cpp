@@ -96,7 +96,13 @@ Values unsqueeze_rule(Call& call) {
 Axes permutation(const Call& call) {
   Axes reversed;
   for (std::int64_t i = call.rank(); i-- > 0;) reversed.push_back(i);
-  return call.node().integers("perm", reversed);
+  Axes perm = axes_in(call.node().integers("perm", reversed), call.rank());
+  Axes sorted = perm;
+  std::ranges::sort(sorted);
+  std::ranges::reverse(sorted);
+  if (sorted != reversed)
+    call.refuse(ErrorCode::invalid_parameter, "perm must name each axis once");
+  return perm;
 }
 
 std::optional<Values> transpose_on_host(Call& call) {

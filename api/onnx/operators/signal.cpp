@@ -13,6 +13,9 @@
 namespace stoker::onnx::operators::signal {
 namespace {
 
+/// Numbers that the host computes while a model is traced.
+constexpr std::int64_t most_computed = std::int64_t{1} << 26;
+
 /// From [..., 1] real numbers or [..., 2] pairs.
 Tensor numbers_of(const Call& call, const Tensor& x) {
   const std::int64_t parts = x.rank() == 0 ? 0 : x.shape()[x.rank() - 1];
@@ -69,7 +72,8 @@ void add_window(OperatorTable& table, const char* name, std::array<double, 3> a)
              .decides = {0},
              .lower = [a](Call& call) {
                const std::int64_t size = call.integer(0);
-               if (size < 0) call.refuse(ErrorCode::invalid_parameter, "a negative size");
+               if (size < 0 || size > most_computed)
+                 call.refuse(ErrorCode::invalid_parameter, "a size of " + std::to_string(size));
                const ElementType type =
                    call.node().element_type("output_datatype", ElementType::f32);
                const bool periodic = call.node().flag("periodic", true);
@@ -92,7 +96,8 @@ Values mel_weight_matrix(Call& call) {
   const auto mel = [](double f) { return 2595 * std::log10(1 + f / 700); };
   const double low = mel(call.real(3));
   const double high = mel(call.real(4));
-  if (bands < 0 || length < 0 || rate <= 0)
+  if (bands < 0 || length < 0 || rate <= 0 || length > most_computed ||
+      bands > most_computed / (length / 2 + 1))
     call.refuse(ErrorCode::invalid_parameter, "a size is negative");
   const std::int64_t bins = length / 2 + 1;
   std::vector<std::int64_t> edges;

@@ -149,6 +149,33 @@ TEST_F(Operators, SequencesAndOptionalsAreValuesOfARun) {
   }
 }
 
+TEST_F(Operators, ALoopWithoutAnEndIsRefused) {
+  GraphBuilder body;
+  body.input("round", {}, ElementType::s64)
+      .input("before", {}, ElementType::boolean)
+      .input("state", {"n"})
+      .node("Identity", {"before"}, {"goes_on"})
+      .node("Identity", {"state"}, {"next"})
+      .output("goes_on")
+      .output("next");
+  const Model model = GraphBuilder{}
+                          .input("x", {"n"})
+                          .node("Loop", {"", "", "x"}, {"y"}, {body.as("body")})
+                          .output("y")
+                          .load(here());
+  const Error error = refusal([&] { (void)model.run({{"x", ones({1})}}).get(); });
+  EXPECT_EQ(error.code(), ErrorCode::limit_exceeded);
+}
+
+TEST_F(Operators, TransposeNamesEachAxisOnce) {
+  const std::vector<Attribute> twice{named("perm", Whole{0, 0})};
+  const Value x = Known::integers(Whole{1, 2, 3, 4, 5, 6}, Shape{2, 3});
+  EXPECT_EQ(refusal([&] {
+              (void)of_node("Transpose", {{"x", x}}, twice);
+            }).code(),
+            ErrorCode::invalid_parameter);
+}
+
 TEST_F(Operators, StringsAreComputedOnTheHost) {
   const Value a{Texts{Shape{2}, {"a", "b"}}};
   const Value b{Texts{Shape{1}, {"!"}}};
