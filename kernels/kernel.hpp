@@ -2,7 +2,7 @@
 //
 // One folder under kernels/ defines one kernel or a close family:
 //     options.hpp      the kernels as types (typed_kernel.hpp), each with its options, and their list,
-//                      `using Kernels = KernelTypes<…>` in stoker::kernels::<folder>
+//                      stoker::kernels::<Folder>Kernels: `using GaussianBlurKernels = KernelTypes<…>`
 //     definition.cpp   Result<void> stoker::kernels::<folder>::define(KernelRegistry&)
 //     cpu.cpp          void stoker::kernels::<folder>::STOKER_ISA::implement(CpuTable&)
 //                      compiled once per instruction set

@@ -24,8 +24,6 @@ template <KindName Name, class V> void visit_options(ArgReduceOf<Name>& o, V&& v
 using Argmax = ArgReduceOf<"argmax">;
 using Argmin = ArgReduceOf<"argmin">;
 
-namespace arg_reduce {
-using Kernels = KernelTypes<Argmax, Argmin>;
-}  // namespace arg_reduce
+using ArgReduceKernels = KernelTypes<Argmax, Argmin>;
 
 }  // namespace stoker::kernels

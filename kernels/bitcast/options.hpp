@@ -14,8 +14,6 @@ template <class V> void visit_options(Bitcast& o, V&& visit) {
   visit("dtype", o.dtype, dtype_words, "dtype of the output");
 }
 
-namespace bitcast {
-using Kernels = KernelTypes<Bitcast>;
-}  // namespace bitcast
+using BitcastKernels = KernelTypes<Bitcast>;
 
 }  // namespace stoker::kernels

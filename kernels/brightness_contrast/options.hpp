@@ -16,8 +16,6 @@ template <class V> void visit_options(BrightnessContrast& o, V&& visit) {
         "factor on the distance from middle grey; 0: all grey, below 0: inverted");
 }
 
-namespace brightness_contrast {
-using Kernels = KernelTypes<BrightnessContrast>;
-}  // namespace brightness_contrast
+using BrightnessContrastKernels = KernelTypes<BrightnessContrast>;
 
 }  // namespace stoker::kernels

@@ -14,8 +14,6 @@ template <class V> void visit_options(Cast& o, V&& visit) {
   visit("dtype", o.dtype, dtype_words, "dtype of the output");
 }
 
-namespace cast {
-using Kernels = KernelTypes<Cast>;
-}  // namespace cast
+using CastKernels = KernelTypes<Cast>;
 
 }  // namespace stoker::kernels

@@ -7,8 +7,6 @@ namespace stoker::kernels {
 
 using Cholesky = PlainKernel<"cholesky">;
 
-namespace cholesky {
-using Kernels = KernelTypes<Cholesky>;
-}  // namespace cholesky
+using CholeskyKernels = KernelTypes<Cholesky>;
 
 }  // namespace stoker::kernels

@@ -14,8 +14,6 @@ template <class V> void visit_options(Concatenate& o, V&& visit) {
         "the axis along which the inputs follow each other; negative from the end");
 }
 
-namespace concatenate {
-using Kernels = KernelTypes<Concatenate>;
-}  // namespace concatenate
+using ConcatenateKernels = KernelTypes<Concatenate>;
 
 }  // namespace stoker::kernels

@@ -44,8 +44,6 @@ template <class V> void visit_options(Conv& o, V&& visit) {
   visit("flip", o.flip, anything, "read the kernel backwards along its spatial axes");
 }
 
-namespace conv {
-using Kernels = KernelTypes<Conv>;
-}  // namespace conv
+using ConvKernels = KernelTypes<Conv>;
 
 }  // namespace stoker::kernels

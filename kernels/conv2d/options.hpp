@@ -25,8 +25,6 @@ template <class V> void visit_options(Conv2d& o, V&& visit) {
         "independent parts that channels and outputs are divided into");
 }
 
-namespace conv2d {
-using Kernels = KernelTypes<Conv2d>;
-}  // namespace conv2d
+using Conv2dKernels = KernelTypes<Conv2d>;
 
 }  // namespace stoker::kernels

@@ -23,8 +23,6 @@ template <class V> void visit_options(ConvertColor& o, V&& visit) {
   visit("to", o.to, spaces, "what those of the result shall be");
 }
 
-namespace convert_color {
-using Kernels = KernelTypes<ConvertColor>;
-}  // namespace convert_color
+using ConvertColorKernels = KernelTypes<ConvertColor>;
 
 }  // namespace stoker::kernels

@@ -7,8 +7,6 @@ namespace stoker::kernels {
 
 using Copy = PlainKernel<"copy">;
 
-namespace copy {
-using Kernels = KernelTypes<Copy>;
-}  // namespace copy
+using CopyKernels = KernelTypes<Copy>;
 
 }  // namespace stoker::kernels

@@ -20,8 +20,6 @@ template <class V> void visit_options(Crop& o, V&& visit) {
   visit("height", o.height, within(1, any), "rows to keep");
 }
 
-namespace crop {
-using Kernels = KernelTypes<Crop>;
-}  // namespace crop
+using CropKernels = KernelTypes<Crop>;
 
 }  // namespace stoker::kernels

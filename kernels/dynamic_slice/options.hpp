@@ -18,8 +18,6 @@ template <class V> void visit_options(DynamicSlice& o, V&& visit) {
 
 using PutSlice = PlainKernel<"put_slice">;
 
-namespace dynamic_slice {
-using Kernels = KernelTypes<DynamicSlice, PutSlice>;
-}  // namespace dynamic_slice
+using DynamicSliceKernels = KernelTypes<DynamicSlice, PutSlice>;
 
 }  // namespace stoker::kernels

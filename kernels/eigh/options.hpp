@@ -7,8 +7,6 @@ namespace stoker::kernels {
 
 using Eigh = PlainKernel<"eigh">;
 
-namespace eigh {
-using Kernels = KernelTypes<Eigh>;
-}  // namespace eigh
+using EighKernels = KernelTypes<Eigh>;
 
 }  // namespace stoker::kernels

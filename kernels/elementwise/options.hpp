@@ -67,8 +67,7 @@ using Subtract = PlainKernel<"subtract">;
 using Tan = PlainKernel<"tan">;
 using Tanh = PlainKernel<"tanh">;
 
-namespace elementwise {
-using Kernels =
+using ElementwiseKernels =
     KernelTypes<Abs, Acos, Acosh, Add, Asin, Asinh, Atan, Atan2, Atanh, BitwiseAnd, BitwiseNot,
                 BitwiseOr, BitwiseXor, Cbrt, Ceil, Cos, Cosh, CountLeadingZeros, Divide,
                 ElementwiseDiv, Equal, Erf, ErfInv, Erfc, Exp, Expm1, Floor, Greater, GreaterEqual,
@@ -76,6 +75,5 @@ using Kernels =
                 LogicalOr, LogicalXor, Max, Min, Multiply, Negate, NotEqual, PopulationCount, Pow,
                 Quotient, Relu, Remainder, RightShift, Round, Rsqrt, Sigmoid, Sign, Sin, Sinh, Sqrt,
                 Subtract, Tan, Tanh>;
-}  // namespace elementwise
 
 }  // namespace stoker::kernels

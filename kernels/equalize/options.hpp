@@ -7,8 +7,6 @@ namespace stoker::kernels {
 
 using Equalize = PlainKernel<"equalize">;
 
-namespace equalize {
-using Kernels = KernelTypes<Equalize>;
-}  // namespace equalize
+using EqualizeKernels = KernelTypes<Equalize>;
 
 }  // namespace stoker::kernels

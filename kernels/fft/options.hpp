@@ -8,8 +8,6 @@ namespace stoker::kernels {
 using Fft = PlainKernel<"fft">;
 using Ifft = PlainKernel<"ifft">;
 
-namespace fft {
-using Kernels = KernelTypes<Fft, Ifft>;
-}  // namespace fft
+using FftKernels = KernelTypes<Fft, Ifft>;
 
 }  // namespace stoker::kernels

@@ -31,8 +31,6 @@ template <class V> void visit_options(Fill& o, V&& visit) {
         "dtype of the output; same: the input's, or f32 without an input");
 }
 
-namespace fill {
-using Kernels = KernelTypes<Fill>;
-}  // namespace fill
+using FillKernels = KernelTypes<Fill>;
 
 }  // namespace stoker::kernels

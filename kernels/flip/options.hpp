@@ -19,8 +19,6 @@ template <class V> void visit_options(Flip& o, V&& visit) {
         "horizontal swaps left and right, vertical top and bottom, both turns by 180 degrees");
 }
 
-namespace flip {
-using Kernels = KernelTypes<Flip>;
-}  // namespace flip
+using FlipKernels = KernelTypes<Flip>;
 
 }  // namespace stoker::kernels

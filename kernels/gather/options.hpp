@@ -16,8 +16,6 @@ template <class V> void visit_options(Gather& o, V&& visit) {
       "the end; empty: the leading ones");
 }
 
-namespace gather {
-using Kernels = KernelTypes<Gather>;
-}  // namespace gather
+using GatherKernels = KernelTypes<Gather>;
 
 }  // namespace stoker::kernels

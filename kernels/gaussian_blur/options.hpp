@@ -14,8 +14,6 @@ struct GaussianBlur {
 };
 template <class V> void visit_options(GaussianBlur& o, V&& visit) { image::visit_blur(o, visit); }
 
-namespace gaussian_blur {
-using Kernels = KernelTypes<GaussianBlur>;
-}  // namespace gaussian_blur
+using GaussianBlurKernels = KernelTypes<GaussianBlur>;
 
 }  // namespace stoker::kernels

@@ -14,8 +14,6 @@ template <class V> void visit_options(Grayscale& o, V&& visit) {
         "as many channels as the input: the grey value in every colour, alpha kept");
 }
 
-namespace grayscale {
-using Kernels = KernelTypes<Grayscale>;
-}  // namespace grayscale
+using GrayscaleKernels = KernelTypes<Grayscale>;
 
 }  // namespace stoker::kernels

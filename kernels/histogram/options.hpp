@@ -18,8 +18,6 @@ template <class V> void visit_options(Histogram& o, V&& visit) {
   visit("high", o.high, within(-1e6, 1e6), "where the last bin ends, in units of full white");
 }
 
-namespace histogram {
-using Kernels = KernelTypes<Histogram>;
-}  // namespace histogram
+using HistogramKernels = KernelTypes<Histogram>;
 
 }  // namespace stoker::kernels

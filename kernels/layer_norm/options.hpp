@@ -15,8 +15,6 @@ template <class V> void visit_options(LayerNorm& o, V&& visit) {
   visit("epsilon", o.epsilon, at_least(0), "added to the variance");
 }
 
-namespace layer_norm {
-using Kernels = KernelTypes<LayerNorm>;
-}  // namespace layer_norm
+using LayerNormKernels = KernelTypes<LayerNorm>;
 
 }  // namespace stoker::kernels

@@ -9,8 +9,6 @@ using Lu = PlainKernel<"lu">;
 using Determinant = PlainKernel<"determinant">;
 using Solve = PlainKernel<"solve">;
 
-namespace lu {
-using Kernels = KernelTypes<Lu, Determinant, Solve>;
-}  // namespace lu
+using LuKernels = KernelTypes<Lu, Determinant, Solve>;
 
 }  // namespace stoker::kernels

@@ -17,8 +17,6 @@ template <class V> void visit_options(Matmul& o, V&& visit) {
         "b is stored as [..., j, t]; no effect on a vector");
 }
 
-namespace matmul {
-using Kernels = KernelTypes<Matmul>;
-}  // namespace matmul
+using MatmulKernels = KernelTypes<Matmul>;
 
 }  // namespace stoker::kernels

@@ -16,8 +16,6 @@ template <class V> void visit_options(Median& o, V&& visit) {
   image::visit_border(o, visit);
 }
 
-namespace median {
-using Kernels = KernelTypes<Median>;
-}  // namespace median
+using MedianKernels = KernelTypes<Median>;
 
 }  // namespace stoker::kernels

@@ -32,8 +32,6 @@ template <KindName Name, class V> void visit_options(MorphologyOf<Name>& o, V&& 
 using Erode = MorphologyOf<"erode">;
 using Dilate = MorphologyOf<"dilate">;
 
-namespace morphology {
-using Kernels = KernelTypes<Erode, Dilate>;
-}  // namespace morphology
+using MorphologyKernels = KernelTypes<Erode, Dilate>;
 
 }  // namespace stoker::kernels

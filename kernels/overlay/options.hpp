@@ -19,8 +19,6 @@ template <class V> void visit_options(Overlay& o, V&& visit) {
         "multiplies the alpha of input 1; 0 leaves input 0 as it is");
 }
 
-namespace overlay {
-using Kernels = KernelTypes<Overlay>;
-}  // namespace overlay
+using OverlayKernels = KernelTypes<Overlay>;
 
 }  // namespace stoker::kernels

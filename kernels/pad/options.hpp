@@ -22,8 +22,6 @@ template <class V> void visit_options(Pad& o, V&& visit) {
         "entries between any two of each axis; empty: none");
 }
 
-namespace pad {
-using Kernels = KernelTypes<Pad>;
-}  // namespace pad
+using PadKernels = KernelTypes<Pad>;
 
 }  // namespace stoker::kernels

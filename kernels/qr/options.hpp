@@ -18,8 +18,6 @@ template <class V> void visit_options(Qr& o, V&& visit) {
         "reduced: k columns of Q and rows of R; complete: m of both");
 }
 
-namespace qr {
-using Kernels = KernelTypes<Qr>;
-}  // namespace qr
+using QrKernels = KernelTypes<Qr>;
 
 }  // namespace stoker::kernels

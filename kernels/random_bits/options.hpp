@@ -21,8 +21,6 @@ template <class V> void visit_options(RandomBits& o, V&& visit) {
 
 using Threefry2x32 = PlainKernel<"threefry2x32">;
 
-namespace random_bits {
-using Kernels = KernelTypes<RandomBits, Threefry2x32>;
-}  // namespace random_bits
+using RandomBitsKernels = KernelTypes<RandomBits, Threefry2x32>;
 
 }  // namespace stoker::kernels

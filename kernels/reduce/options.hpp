@@ -23,9 +23,7 @@ using ReduceProduct = ReduceOf<"reduce_product">;
 using ReduceAll = ReduceOf<"reduce_all">;
 using ReduceAny = ReduceOf<"reduce_any">;
 
-namespace reduce {
-using Kernels =
+using ReduceKernels =
     KernelTypes<ReduceSum, ReduceMax, ReduceMin, ReduceMean, ReduceProduct, ReduceAll, ReduceAny>;
-}  // namespace reduce
 
 }  // namespace stoker::kernels

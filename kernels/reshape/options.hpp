@@ -14,8 +14,6 @@ template <class V> void visit_options(Reshape& o, V&& visit) {
         "new extents, outermost first; one may be -1: whatever is left");
 }
 
-namespace reshape {
-using Kernels = KernelTypes<Reshape>;
-}  // namespace reshape
+using ReshapeKernels = KernelTypes<Reshape>;
 
 }  // namespace stoker::kernels

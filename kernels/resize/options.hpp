@@ -42,8 +42,6 @@ struct BicubicScale {
 };
 template <class V> void visit_options(BicubicScale& o, V&& visit) { visit_resize(o, visit); }
 
-namespace resize {
-using Kernels = KernelTypes<Resize, BicubicScale>;
-}  // namespace resize
+using ResizeKernels = KernelTypes<Resize, BicubicScale>;
 
 }  // namespace stoker::kernels

@@ -25,8 +25,6 @@ template <class V> void visit_options(Rotate& o, V&& visit) {
         "of colours where there is no image, in units of full white; alpha is 0 there");
 }
 
-namespace rotate {
-using Kernels = KernelTypes<Rotate>;
-}  // namespace rotate
+using RotateKernels = KernelTypes<Rotate>;
 
 }  // namespace stoker::kernels

@@ -20,8 +20,6 @@ using CumulativeProduct = ScanOf<"cumulative_product">;
 using CumulativeMax = ScanOf<"cumulative_max">;
 using CumulativeMin = ScanOf<"cumulative_min">;
 
-namespace scan {
-using Kernels = KernelTypes<CumulativeSum, CumulativeProduct, CumulativeMax, CumulativeMin>;
-}  // namespace scan
+using ScanKernels = KernelTypes<CumulativeSum, CumulativeProduct, CumulativeMax, CumulativeMin>;
 
 }  // namespace stoker::kernels

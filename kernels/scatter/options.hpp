@@ -17,8 +17,6 @@ template <KindName Name, class V> void visit_options(IndexedUpdateOf<Name>& o, V
 using IndexedAdd = IndexedUpdateOf<"indexed_add">;
 using IndexedPut = IndexedUpdateOf<"indexed_put">;
 
-namespace scatter {
-using Kernels = KernelTypes<IndexedAdd, IndexedPut>;
-}  // namespace scatter
+using ScatterKernels = KernelTypes<IndexedAdd, IndexedPut>;
 
 }  // namespace stoker::kernels

@@ -19,8 +19,6 @@ template <class V> void visit_options(Sharpen& o, V&& visit) {
   image::visit_blur(o, visit);
 }
 
-namespace sharpen {
-using Kernels = KernelTypes<Sharpen>;
-}  // namespace sharpen
+using SharpenKernels = KernelTypes<Sharpen>;
 
 }  // namespace stoker::kernels

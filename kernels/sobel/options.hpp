@@ -26,8 +26,6 @@ template <class V> void visit_options(Sobel& o, V&& visit) {
   image::visit_border(o, visit);
 }
 
-namespace sobel {
-using Kernels = KernelTypes<Sobel>;
-}  // namespace sobel
+using SobelKernels = KernelTypes<Sobel>;
 
 }  // namespace stoker::kernels

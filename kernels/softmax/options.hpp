@@ -14,8 +14,6 @@ template <class V> void visit_options(Softmax& o, V&& visit) {
         "the axis along which results add up to 1; negative from the end");
 }
 
-namespace softmax {
-using Kernels = KernelTypes<Softmax>;
-}  // namespace softmax
+using SoftmaxKernels = KernelTypes<Softmax>;
 
 }  // namespace stoker::kernels

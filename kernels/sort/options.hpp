@@ -30,8 +30,6 @@ template <class V> void visit_options(TopK& o, V&& visit) {
   visit("k", o.k, at_least(1), "how many, at most the extent of the last axis");
 }
 
-namespace sort {
-using Kernels = KernelTypes<Sort, Argsort, TopK>;
-}  // namespace sort
+using SortKernels = KernelTypes<Sort, Argsort, TopK>;
 
 }  // namespace stoker::kernels

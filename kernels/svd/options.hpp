@@ -14,8 +14,6 @@ template <class V> void visit_options(Svd& o, V&& visit) {
         "U [.., m, m] and Vt [.., n, n], else U [.., m, k] and Vt [.., k, n]");
 }
 
-namespace svd {
-using Kernels = KernelTypes<Svd>;
-}  // namespace svd
+using SvdKernels = KernelTypes<Svd>;
 
 }  // namespace stoker::kernels

@@ -15,8 +15,6 @@ template <KindName Name, class V> void visit_options(TakeOf<Name>& o, V&& visit)
 using Take = TakeOf<"take">;
 using TakeAlongAxis = TakeOf<"take_along_axis">;
 
-namespace take {
-using Kernels = KernelTypes<Take, TakeAlongAxis>;
-}  // namespace take
+using TakeKernels = KernelTypes<Take, TakeAlongAxis>;
 
 }  // namespace stoker::kernels

@@ -36,8 +36,6 @@ template <class V> void visit_options(Threshold& o, V&& visit) {
   visit("below", o.below, within(-100, 100), "what binary writes for all others");
 }
 
-namespace threshold {
-using Kernels = KernelTypes<Threshold>;
-}  // namespace threshold
+using ThresholdKernels = KernelTypes<Threshold>;
 
 }  // namespace stoker::kernels

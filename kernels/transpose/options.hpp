@@ -14,8 +14,6 @@ template <class V> void visit_options(Transpose& o, V&& visit) {
         "the input axis of each output axis; negative from the end; empty: reversed");
 }
 
-namespace transpose {
-using Kernels = KernelTypes<Transpose>;
-}  // namespace transpose
+using TransposeKernels = KernelTypes<Transpose>;
 
 }  // namespace stoker::kernels

@@ -18,8 +18,6 @@ template <class V> void visit_options(TriangularSolve& o, V&& visit) {
   visit("transpose", o.transpose, anything, "op(A) is A's transpose, else A itself");
 }
 
-namespace triangular_solve {
-using Kernels = KernelTypes<TriangularSolve>;
-}  // namespace triangular_solve
+using TriangularSolveKernels = KernelTypes<TriangularSolve>;
 
 }  // namespace stoker::kernels

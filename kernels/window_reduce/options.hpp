@@ -39,8 +39,6 @@ using WindowProduct = WindowReduceOf<"window_product">;
 using WindowMax = WindowReduceOf<"window_max">;
 using WindowMin = WindowReduceOf<"window_min">;
 
-namespace window_reduce {
-using Kernels = KernelTypes<WindowSum, WindowProduct, WindowMax, WindowMin>;
-}  // namespace window_reduce
+using WindowReduceKernels = KernelTypes<WindowSum, WindowProduct, WindowMax, WindowMin>;
 
 }  // namespace stoker::kernels

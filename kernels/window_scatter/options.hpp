@@ -19,8 +19,6 @@ template <KindName Name, class V> void visit_options(WindowScatterOf<Name>& o, V
 using WindowScatterMax = WindowScatterOf<"window_scatter_max">;
 using WindowScatterMin = WindowScatterOf<"window_scatter_min">;
 
-namespace window_scatter {
-using Kernels = KernelTypes<WindowScatterMax, WindowScatterMin>;
-}  // namespace window_scatter
+using WindowScatterKernels = KernelTypes<WindowScatterMax, WindowScatterMin>;
 
 }  // namespace stoker::kernels

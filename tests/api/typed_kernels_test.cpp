@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "stoker/api/stoker.hpp"
+#include "stoker/api/tensor.hpp"
 
 namespace stoker {
 namespace {
@@ -138,3 +139,22 @@ TEST_F(TypedCalls, of_a_kernel_that_is_not_there_say_so) {
 
 }  // namespace
 }  // namespace stoker
+
+// A program that opens both namespaces has the functions on tensors, by their names, as well.
+namespace program {
+
+using namespace stoker;           // NOLINT(google-build-using-namespace)
+using namespace stoker::kernels;  // NOLINT(google-build-using-namespace)
+
+template <class T>
+concept functions_are_found = requires(const T& x) {
+  { sort(x) } -> std::same_as<Tensor>;
+  { softmax(x, 0) } -> std::same_as<Tensor>;
+};
+static_assert(functions_are_found<Tensor>);
+static_assert(
+    std::same_as<decltype(matmul(std::declval<Tensor>(), std::declval<Tensor>())), Tensor>);
+static_assert(std::same_as<TieBreak, stoker::TieBreak>);
+static_assert(TypedKernel<Sort> && TypedKernel<Matmul>);
+
+}  // namespace program

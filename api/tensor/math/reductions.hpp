@@ -6,6 +6,7 @@
 
 #include "stoker/api/tensor/core/axes.hpp"
 #include "stoker/api/tensor/core/tensor.hpp"
+#include "stoker/kernels/arg_reduce/options.hpp"
 
 namespace stoker {
 
@@ -34,7 +35,7 @@ struct Reduce {
 /// log(sum(exp(x))) without overflow; -inf if all elements are -inf.
 [[nodiscard]] Tensor logsumexp(const Tensor& x, const Reduce& over = {});
 
-enum class TieBreak : std::uint8_t { low, high };
+using kernels::TieBreak;
 struct Arg {
   std::optional<std::int64_t> axis = {};  ///< none given: over all elements, row-major
   bool keep = false;
