@@ -16,10 +16,11 @@
 //
 // Members are bool, std::int64_t, double, std::string, Extents, a type with words (one_of()), or a
 // type that is constructed from text and returns it (TextOption); the default is the struct's initial
-// value. Required<T> has no default.
+// value. Required<T> has no default: `{}` is one that was not given, Extents{} an empty list.
 //
 // Values; any thread. Errors are thrown, with the kind as their op: invalid_parameter for a value
-// that has no word. Ranges are checked when a ParamSet is resolved.
+// that has no word. Ranges are checked when a ParamSet is resolved. An unsigned number that an
+// std::int64_t cannot hold is refused where it is converted, with "options" as the op.
 #pragma once
 
 #include <algorithm>
@@ -29,6 +30,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +40,7 @@
 #include <vector>
 
 #include "stoker/kernels/params.hpp"
+#include "stoker/runtime/base/error.hpp"
 #include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker {
@@ -46,12 +49,25 @@ namespace stoker {
 template <class T>
 concept WholeNumber = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char>;
 
+namespace options {
+/// The same number. Throws invalid_parameter for one that 64 bits with a sign do not hold.
+[[nodiscard]] constexpr std::int64_t whole(WholeNumber auto number) {
+  if (std::in_range<std::int64_t>(number)) return static_cast<std::int64_t>(number);
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  throw Error{
+      "options",
+      ErrorCode::invalid_parameter,
+      "an integer is " + std::to_string(number) + ", expected at most " + std::to_string(most),
+      {{"expected", "at most " + std::to_string(most)}, {"got", std::to_string(number)}}};
+}
+}  // namespace options
+
 /// A list of integers; a single one is accepted too: 3, {3, 5}.
 class Extents {
  public:
   Extents() = default;
   Extents(WholeNumber auto one)  // NOLINT(google-explicit-constructor)
-      : list_{static_cast<std::int64_t>(one)} {}
+      : list_{options::whole(one)} {}
   Extents(std::initializer_list<std::int64_t> list) : list_{list} {}
   Extents(std::vector<std::int64_t> list)  // NOLINT(google-explicit-constructor)
       : list_{std::move(list)} {}
@@ -74,13 +90,18 @@ template <std::size_t Size> struct KindName {
 template <class T> class Required {
  public:
   Required() = default;
-  /// Refuses to convert a real number to an integer.
+  /// Refuses to convert a real number to an integer, and a bool to a number or the reverse.
   template <class U>
   requires std::constructible_from<T, U> &&
-      (!std::same_as<T, std::int64_t> || WholeNumber<U>)&&(!std::same_as<T, bool> ||
-                                                           std::same_as<U, bool>)
+      (!std::same_as<T, std::int64_t> ||
+       WholeNumber<U>)&&(std::same_as<T, bool> == std::same_as<U, bool>)
           Required(U value)  // NOLINT(google-explicit-constructor)
-      : value_{static_cast<T>(value)}, given_{true} {}
+      : given_{true} {
+    if constexpr (std::same_as<T, std::int64_t>)
+      value_ = options::whole(value);
+    else
+      value_ = static_cast<T>(value);
+  }
   operator const T&() const noexcept { return value_; }  // NOLINT(google-explicit-constructor)
   [[nodiscard]] bool is_given() const noexcept { return given_; }
 
@@ -147,7 +168,15 @@ template <class T> struct Member<Required<T>> {
 template <class Rule> inline constexpr bool has_words = false;
 template <class T, std::size_t Size> inline constexpr bool has_words<OptionWords<T, Size>> = true;
 
-template <class T, class Rule> [[nodiscard]] constexpr ParamType type_of() {
+/// A member's type. Others, such as int and float, would be taken for text.
+template <class T, class Rule>
+concept OptionType = has_words<Rule> || std::same_as<T, bool> || std::same_as<T, std::int64_t> ||
+    std::same_as<T, double> || std::same_as<T, std::string> || std::same_as<T, Extents> ||
+    TextOption<T>;
+
+template <class T, class Rule>
+requires OptionType<T, Rule>
+[[nodiscard]] constexpr ParamType type_of() {
   if constexpr (has_words<Rule>)
     return ParamType::text;
   else if constexpr (std::is_same_v<T, bool>)
@@ -162,7 +191,8 @@ template <class T, class Rule> [[nodiscard]] constexpr ParamType type_of() {
     return ParamType::text;
 }
 
-/// visit_options() for structs that have members.
+/// visit_options() for structs that have members. Callers here name their own functions by the namespace:
+/// a program's namespace may have some of these names, too.
 template <class O, class V> void visit([[maybe_unused]] O& of, [[maybe_unused]] V&& visitor) {
   if constexpr (!std::is_empty_v<O>) visit_options(of, visitor);
 }
@@ -174,14 +204,21 @@ template <class T, class Rule>
                                  [[maybe_unused]] const char* name, const T& value,
                                  [[maybe_unused]] const Rule& rule) {
   if constexpr (has_words<Rule>) {
-    std::string words;
     for (const auto& [word, meant] : rule)
       if (meant == value) return std::string{word};
-    for (const auto& [word, meant] : rule) words += (words.empty() ? "" : ", ") + std::string{word};
-    throw Error{std::string{kind},
-                ErrorCode::invalid_parameter,
-                "parameter '" + std::string{name} + "' has another value, expected one of " + words,
-                {{"parameter", name}, {"expected", words}}};
+    std::string expected;
+    for (const auto& [word, meant] : rule)
+      expected += (expected.empty() ? "one of " : ", ") + std::string{word};
+    std::string is = "has another value";
+    std::vector<Detail> details{{"parameter", name}, {"expected", expected}};
+    if constexpr (requires { std::string{to_string(value)}; }) {
+      const std::string got = to_string(ParamValue{std::string{to_string(value)}});
+      is = "is " + got;
+      details.push_back({"got", got});
+    }
+    throw Error{std::string{kind}, ErrorCode::invalid_parameter,
+                "parameter '" + std::string{name} + "' " + is + ", expected " + expected,
+                std::move(details)};
   } else if constexpr (TextOption<T>) {
     return value.text();
   } else if constexpr (std::is_same_v<T, Extents>) {
@@ -210,12 +247,12 @@ void read(T& member, const ParamValue& value, [[maybe_unused]] const Rule& rule)
 template <class O> [[nodiscard]] std::vector<ParamSpec> specs() {
   std::vector<ParamSpec> all;
   O defaults{};
-  visit(defaults, [&]<class M, class Rule>(const char* name, const M& member, const Rule& rule,
-                                           const char* text) {
+  options::visit(defaults, [&]<class M, class Rule>(const char* name, const M& member,
+                                                    const Rule& rule, const char* text) {
     using Kind = Member<M>;
     using T = typename Kind::Type;
     ParamSpec spec{.name = name, .type = type_of<T, Rule>(), .fallback = {}, .doc = text};
-    if constexpr (!Kind::required) spec.fallback = written<T>(O::kind, name, member, rule);
+    if constexpr (!Kind::required) spec.fallback = options::written<T>(O::kind, name, member, rule);
     if constexpr (std::is_same_v<Rule, NumberRange>) {
       spec.min = rule.min;
       spec.max = rule.max;
@@ -230,11 +267,12 @@ template <class O> [[nodiscard]] std::vector<ParamSpec> specs() {
 /// Every option with its value; required options only if given.
 template <class O> [[nodiscard]] Params all(O from) {
   Params made;
-  visit(from, [&]<class M>(const char* name, const M& member, const auto& rule, const char*) {
-    if constexpr (Member<M>::required)
-      if (!member.is_given()) return;
-    made.set(name, written<typename Member<M>::Type>(O::kind, name, member, rule));
-  });
+  options::visit(
+      from, [&]<class M>(const char* name, const M& member, const auto& rule, const char*) {
+        if constexpr (Member<M>::required)
+          if (!member.is_given()) return;
+        made.set(name, options::written<typename Member<M>::Type>(O::kind, name, member, rule));
+      });
   return made;
 }
 
@@ -254,7 +292,7 @@ template <class T> [[nodiscard]] bool same_member(const T& a, const T& b) {
 template <class O> class Defaults {
  public:
   Defaults() : values_{std::make_unique<O>()} {
-    visit(*values_, [this](const char*, const auto& member, const auto&, const char*) {
+    options::visit(*values_, [this](const char*, const auto& member, const auto&, const char*) {
       members_.push_back(&member);
     });
   }
@@ -277,18 +315,18 @@ template <class O> [[nodiscard]] Params given([[maybe_unused]] const O& from) {
     const Defaults<O>& defaults = made_once.get([] { return Defaults<O>{}; });
     std::size_t index = 0;
     // Only looked at: visit_options() takes no const.
-    visit(const_cast<O&>(from),
-          [&]<class M>(const char* name, const M& member, const auto& rule, const char*) {
-            using T = typename Member<M>::Type;
-            const std::size_t own = index++;
-            if constexpr (Member<M>::required) {
-              if (!member.is_given()) return;
-            } else {
-              if (same_member(member, defaults.template at<M>(own))) return;
-            }
-            if (made.empty()) made.reserve(defaults.size() - own);
-            made.set(name, written<T>(O::kind, name, member, rule));
-          });
+    options::visit(const_cast<O&>(from),
+                   [&]<class M>(const char* name, const M& member, const auto& rule, const char*) {
+                     using T = typename Member<M>::Type;
+                     const std::size_t own = index++;
+                     if constexpr (Member<M>::required) {
+                       if (!member.is_given()) return;
+                     } else {
+                       if (options::same_member(member, defaults.template at<M>(own))) return;
+                     }
+                     if (made.empty()) made.reserve(defaults.size() - own);
+                     made.set(name, options::written<T>(O::kind, name, member, rule));
+                   });
   }
   return made;
 }
@@ -297,9 +335,9 @@ template <class O> [[nodiscard]] Params given([[maybe_unused]] const O& from) {
 template <class O> [[nodiscard]] O from(const ParamSet& set) {
   O made{};
   auto value = set.values().begin();
-  visit(made, [&]<class M>(const char*, M& member, const auto& rule, const char*) {
+  options::visit(made, [&]<class M>(const char*, M& member, const auto& rule, const char*) {
     typename Member<M>::Type read_one{};
-    read(read_one, *value++, rule);
+    options::read(read_one, *value++, rule);
     member = std::move(read_one);
   });
   return made;

@@ -7,7 +7,8 @@
 //     };
 //     device.run(kernels::GaussianBlur{.radius = 2}, {photo});
 //
-// The compiler refuses a name or a type that is wrong; ranges are checked by the call, as for
+// The compiler refuses a name or a type that is wrong. Of a variable that loses digits, .radius = a_double,
+// GCC only warns (-Wnarrowing). Ranges are checked by the call, as for
 // device.run("gaussian_blur", {photo}, {{"radius", 2}}), which says the same. A program's own kernel
 // may have such a struct, too: `.name` and `.params` of its definition follow from it.
 //
@@ -26,9 +27,8 @@ namespace stoker {
 class KernelName {
  public:
   consteval explicit KernelName(std::string_view name) noexcept : name_{name} {}
-  constexpr operator std::string_view() const noexcept {
-    return name_;
-  }  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr operator std::string_view() const noexcept { return name_; }
 
  private:
   std::string_view name_;

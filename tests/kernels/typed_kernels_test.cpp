@@ -98,15 +98,38 @@ TEST(TypedKernels, a_required_option_that_was_left_out_is_missing) {
   EXPECT_EQ(set.error().detail("parameter"), "height");
 }
 
-TEST(TypedKernels, a_value_without_a_word_is_refused) {
+/// The Error of a call that is made with it.
+Error error_of(const auto& make) {
   try {
-    static_cast<void>(options::given(kernels::RandomBits{.dtype = DType::f32}));
-    FAIL() << "no Error was thrown";
+    static_cast<void>(make());
   } catch (const Error& error) {
-    EXPECT_EQ(error.op(), "random_bits");
-    EXPECT_EQ(error.code(), ErrorCode::invalid_parameter);
-    EXPECT_EQ(error.detail("expected"), "u8, u16, u32, u64");
+    return error;
   }
+  ADD_FAILURE() << "no Error was thrown";
+  return Error{};
+}
+
+TEST(TypedKernels, a_value_without_a_word_is_refused_as_that_word_is) {
+  const Error typed =
+      error_of([] { return options::given(kernels::RandomBits{.dtype = DType::f32}); });
+  const Error text =
+      ParamSet::resolve("random_bits", options::specs<kernels::RandomBits>(), {{"dtype", "f32"}})
+          .error();
+  EXPECT_EQ(typed.op(), text.op());
+  EXPECT_EQ(typed.code(), ErrorCode::invalid_parameter);
+  EXPECT_EQ(typed.reason(), text.reason());
+  for (const char* detail : {"parameter", "expected", "got"})
+    EXPECT_EQ(typed.detail(detail), text.detail(detail)) << detail;
+}
+
+TEST(TypedKernels, integers_beyond_64_bits_with_a_sign_are_refused) {
+  constexpr std::uint64_t huge = std::uint64_t{1} << 63;
+  EXPECT_EQ(error_of([] { return kernels::Reshape{.shape = huge}; }).detail("got"),
+            "9223372036854775808");
+  EXPECT_EQ(error_of([] { return kernels::Crop{.width = huge, .height = 1}; }).code(),
+            ErrorCode::invalid_parameter);
+  EXPECT_EQ(kernels::Reshape{.shape = huge - 1}.shape.list(),
+            std::vector{std::numeric_limits<std::int64_t>::max()});
 }
 
 TEST(TypedKernels, words_of_dtypes_are_their_names) {
@@ -139,6 +162,32 @@ concept has_broken_radius = requires {
 static_assert(has_radius<kernels::GaussianBlur> && !has_radius<kernels::Sobel>);
 static_assert(!has_sigma_text<kernels::GaussianBlur>);
 static_assert(!has_broken_radius<kernels::GaussianBlur>);
+static_assert(std::constructible_from<Required<double>, int>);
+static_assert(!std::constructible_from<Required<double>, bool>, "true is no number");
+static_assert(options::OptionType<DType, std::remove_const_t<decltype(dtype_words)>>);
+static_assert(!options::OptionType<int, Anything> && !options::OptionType<float, Anything>);
+
+// A namespace of a program that has functions with the names of those that options are read by.
+namespace program {
+
+struct Paint {
+  static constexpr KernelName kind{"paint"};
+  std::int64_t coats = 1;
+};
+template <class V> void visit_options(Paint& o, V&& visit) {
+  visit("coats", o.coats, within(1, 9), "how many");
+}
+template <class... Any> void visit(Any&&...) = delete;
+
+}  // namespace program
+
+TEST(TypedKernels, functions_of_the_program_are_not_taken_for_those_of_options) {
+  const auto table = options::specs<program::Paint>();
+  ASSERT_EQ(table.size(), 1U);
+  const Params given = options::given(program::Paint{.coats = 2});
+  const ParamSet set = ParamSet::resolve("paint", table, given).value();
+  EXPECT_EQ(options::from<program::Paint>(set).coats, 2);
+}
 
 }  // namespace
 }  // namespace stoker
