@@ -52,7 +52,10 @@ Result<std::shared_ptr<const files::ByteSource>> ExternalData::file(const std::s
   if (!inside)
     return refused(ErrorCode::permission_denied, "external data " + in_quotes(location) +
                                                      ": a link leads out of the model's folder");
+  const auto same = files_.find(target);
+  if (same != files_.end()) return open_.emplace(location, same->second).first->second;
   STOKER_ASSIGN(auto opened, files::open_source(target, true, "onnx"));
+  files_.emplace(target, opened);
   return open_.emplace(location, std::move(opened)).first->second;
 }
 
@@ -70,7 +73,7 @@ Result<SharedBytes> ExternalData::bytes(const std::string& location, std::uint64
 
 std::vector<std::shared_ptr<const files::ByteSource>> ExternalData::files() const {
   std::vector<std::shared_ptr<const files::ByteSource>> all;
-  for (const auto& [location, file] : open_) all.push_back(file);
+  for (const auto& [path, file] : files_) all.push_back(file);
   return all;
 }
 

@@ -33,8 +33,9 @@ class ExternalData {
   [[nodiscard]] Result<std::shared_ptr<const files::ByteSource>> file(const std::string& location);
 
   const std::vector<std::filesystem::path> folders_;
-  std::map<std::string, std::shared_ptr<const files::ByteSource>, std::less<>>
-      open_;  // by location
+  std::map<std::string, std::shared_ptr<const files::ByteSource>> open_;  // by location, which may
+  std::map<std::filesystem::path, std::shared_ptr<const files::ByteSource>>
+      files_;  // name one twice
 };
 
 /// The folders whose files a model at `path` may name.

@@ -79,14 +79,16 @@ class PlainFile final : public ByteSource {
   const std::uint64_t size_;
 };
 
+/// Keeps no descriptor of a file that has a path: a model may lie in more files than a process may open.
 class MappedFile final : public ByteSource {
  public:
-  MappedFile(std::filesystem::path path, std::unique_ptr<Descriptor> file, const struct stat& about,
-             void* area) noexcept
+  MappedFile(std::filesystem::path path, std::filesystem::path absolute,
+             std::unique_ptr<Descriptor> kept, const struct stat& about, void* area) noexcept
       : path_{std::move(path)},
-        file_{std::move(file)},
+        absolute_{std::move(absolute)},
+        file_{std::move(kept)},
         size_{static_cast<std::size_t>(about.st_size)},
-        written_{about.st_mtim},
+        opened_{about},
         area_{static_cast<std::byte*>(area)} {}
   ~MappedFile() override { ::munmap(area_, size_); }
   MappedFile(const MappedFile&) = delete;
@@ -101,8 +103,11 @@ class MappedFile final : public ByteSource {
   [[nodiscard]] std::span<const std::byte> view() const noexcept override { return {area_, size_}; }
   [[nodiscard]] bool has_changed() const noexcept override {
     struct stat now {};
-    return ::fstat(file_->get(), &now) != 0 || static_cast<std::size_t>(now.st_size) != size_ ||
-           now.st_mtim.tv_sec != written_.tv_sec || now.st_mtim.tv_nsec != written_.tv_nsec;
+    const int failed = file_ ? ::fstat(file_->get(), &now) : ::stat(absolute_.c_str(), &now);
+    // Where another file has taken its place, the map still holds the one that was opened.
+    if (failed != 0 || now.st_dev != opened_.st_dev || now.st_ino != opened_.st_ino) return false;
+    return now.st_size != opened_.st_size || now.st_mtim.tv_sec != opened_.st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != opened_.st_mtim.tv_nsec;
   }
   void forget(std::uint64_t offset, std::uint64_t bytes) const noexcept override {
     // Whole pages only: the neighbours may still be read. The page cache keeps what it likes.
@@ -115,21 +120,25 @@ class MappedFile final : public ByteSource {
 
  private:
   const std::filesystem::path path_;
-  const std::unique_ptr<Descriptor> file_;
+  const std::filesystem::path absolute_;
+  const std::unique_ptr<Descriptor> file_;  // null: `absolute_` leads to it
   const std::size_t size_;
-  const timespec written_;
+  const struct stat opened_;
   std::byte* const area_;
 };
 
-/// Precondition: a regular file with at least one byte.
+/// Precondition: a regular file with at least one byte. `keep`: `path` does not lead to it.
 Result<std::shared_ptr<const ByteSource>> map_file(const std::filesystem::path& path,
-                                                   std::unique_ptr<Descriptor> file,
+                                                   std::unique_ptr<Descriptor> file, bool keep,
                                                    const struct stat& about, std::string_view op) {
+  std::error_code no_folder;  // then changes are not seen
+  std::filesystem::path absolute = std::filesystem::absolute(path, no_folder);
   void* const area = ::mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ,
                             MAP_PRIVATE, file->get(), 0);
   if (area == MAP_FAILED) return file_error(op, path, errno);
+  if (!keep) file.reset();
   return std::shared_ptr<const ByteSource>{
-      std::make_shared<MappedFile>(path, std::move(file), about, area)};
+      std::make_shared<MappedFile>(path, std::move(absolute), std::move(file), about, area)};
 }
 
 Result<std::vector<std::byte>> read_to_end(int descriptor, std::uint64_t most,
@@ -172,7 +181,7 @@ Result<std::shared_ptr<const ByteSource>> open_source(const std::filesystem::pat
   struct stat about {};
   if (::fstat(file->get(), &about) != 0) return file_error(op, path, errno);
   if (!S_ISREG(about.st_mode)) return damaged(op, path.string(), "not a regular file");
-  if (mapped && about.st_size > 0) return map_file(path, std::move(file), about, op);
+  if (mapped && about.st_size > 0) return map_file(path, std::move(file), false, about, op);
   return std::shared_ptr<const ByteSource>{std::make_shared<PlainFile>(
       path, std::move(file), static_cast<std::uint64_t>(about.st_size))};
 }
@@ -184,7 +193,7 @@ Result<std::shared_ptr<const ByteSource>> open_source(int descriptor, std::uint6
   struct stat about {};
   if (file->get() < 0 || ::fstat(file->get(), &about) != 0) return file_error(op, name, errno);
   if (S_ISREG(about.st_mode) && about.st_size > 0)
-    return map_file(name, std::move(file), about, op);
+    return map_file(name, std::move(file), true, about, op);
   STOKER_ASSIGN(std::vector<std::byte> bytes, read_to_end(file->get(), most, name, op));
   return std::shared_ptr<const ByteSource>{std::make_shared<MemorySource>(std::move(bytes))};
 }

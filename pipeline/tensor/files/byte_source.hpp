@@ -31,7 +31,8 @@ class ByteSource {
                                           std::span<std::byte> target) const = 0;
   /// All of the bytes where they lie, as long as the source lives; empty if only read() reaches them.
   [[nodiscard]] virtual std::span<const std::byte> view() const noexcept { return {}; }
-  /// Whether the file was written to since it was opened.
+  /// Whether the file was written to since it was opened, as its size and time tell. A file that another one has
+  /// replaced was not.
   [[nodiscard]] virtual bool has_changed() const noexcept { return false; }
   /// What was read here is not wanted again soon.
   virtual void forget(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) const noexcept {}

@@ -63,6 +63,22 @@ TEST_F(OnnxExternalData, lies_by_offset_and_length_in_files_that_are_mapped_once
   EXPECT_EQ(loaded.files.size(), 3U);
 }
 
+TEST_F(OnnxExternalData, takes_one_map_of_each_file_and_no_descriptor) {
+  const auto descriptors = [] {
+    const fs::directory_iterator open{"/proc/self/fd"};
+    return std::distance(fs::begin(open), fs::end(open));
+  };
+  fs::create_symlink("w.bin", folder_ / "again.bin");
+  const auto before = descriptors();
+  const ModelFile loaded =
+      load({external("a", {{"location", "w.bin"}}), external("b", {{"location", "./w.bin"}}),
+            external("c", {{"location", ".//./w.bin"}}),
+            external("d", {{"location", "again.bin"}})})
+          .value();
+  EXPECT_EQ(loaded.files.size(), 2U);
+  EXPECT_EQ(descriptors(), before) << "a model may lie in more files than a process may open";
+}
+
 TEST_F(OnnxExternalData, never_leaves_the_models_folder) {
   expect_refused({{"location", "../secret.bin"}}, "not a path below");
   expect_refused({{"location", "inner/../../secret.bin"}}, "not a path below");

@@ -176,6 +176,14 @@ TEST_F(OnnxFile, is_read_from_a_path_and_its_tensors_lie_in_it) {
   EXPECT_TRUE(read_it.files[0]->has_changed());
 }
 
+TEST_F(OnnxFile, has_not_changed_when_another_one_takes_its_place) {
+  const ModelFile read_it = read_model(path_).value();
+  std::ofstream{path_ + ".new", std::ios::binary} << "another";
+  std::filesystem::rename(path_ + ".new", path_);
+  EXPECT_FALSE(read_it.files[0]->has_changed());
+  EXPECT_EQ(values_of<float>(read_it.graph.initializers.at(0).tensor), (std::vector<float>{1, 2}));
+}
+
 TEST_F(OnnxFile, keeps_its_tensors_when_the_model_is_gone) {
   TensorData tensor = read_model(path_).value().graph.initializers.at(0).tensor;
   EXPECT_EQ(values_of<float>(tensor), (std::vector<float>{1, 2}));
@@ -185,6 +193,7 @@ TEST_F(OnnxFile, is_read_from_a_descriptor_or_a_pipe) {
   std::FILE* const file = std::fopen(path_.c_str(), "r");
   const Result<ModelFile> mapped = read_model(::fileno(file));
   std::fclose(file);
+  EXPECT_FALSE(mapped->files[0]->has_changed());
   EXPECT_EQ(values_of<float>(mapped.value().graph.initializers.at(0).tensor),
             (std::vector<float>{1, 2}));
   int ends[2];
