@@ -5,7 +5,7 @@
 
 #include "stoker/pipeline/onnx/graph/graph.hpp"
 #include "stoker/pipeline/onnx/graph/model_file.hpp"
-#include "stoker/runtime/base/printable.hpp"
+#include "stoker/pipeline/onnx/graph/shown.hpp"
 
 namespace stoker::onnx {
 namespace {
@@ -25,7 +25,7 @@ Error refused(const Node& node, std::string_view attribute, std::string why) {
   return Error{node.place(),
                ErrorCode::invalid_argument,
                std::move(why),
-               {{"attribute", printable(attribute)}, {"opset", std::to_string(node.opset)}}};
+               {{"attribute", shown(attribute)}, {"opset", std::to_string(node.opset)}}};
 }
 
 /// Null if it is missing; throws if it is of another kind.
@@ -99,15 +99,13 @@ const std::vector<std::string>* Node::texts(std::string_view name) const {
   return value_of<std::vector<std::string>>(*this, name);
 }
 
-std::string Node::operator_name() const {
-  return printable(domain.empty() ? op : domain + '.' + op);
-}
+std::string Node::operator_name() const { return shown(domain.empty() ? op : domain + '.' + op); }
 
 std::string Node::place() const {
   const std::string of = " (" + operator_name() + ')';
-  if (!name.empty()) return "node '" + printable(name) + '\'' + of;
+  if (!name.empty()) return "node " + in_quotes(name) + of;
   for (const std::string& output : outputs)
-    if (!output.empty()) return "the node of '" + printable(output) + '\'' + of;
+    if (!output.empty()) return "the node of " + in_quotes(output) + of;
   return "a node" + of;
 }
 

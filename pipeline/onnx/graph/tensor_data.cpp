@@ -6,6 +6,8 @@ namespace stoker::onnx {
 namespace {
 
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 58U;
+/// Far more than any operator takes. Errors show them all.
+constexpr std::size_t most_dims = 64;
 
 bool is_signed_integer(ElementType type) noexcept {
   return type == ElementType::s4 || type == ElementType::s2;
@@ -23,6 +25,9 @@ Result<std::uint64_t> element_count(std::span<const std::int64_t> dims) {
   const auto refused = [](std::string why) {
     return Error{"onnx", ErrorCode::invalid_argument, std::move(why)};
   };
+  if (dims.size() > most_dims)
+    return refused("it has " + std::to_string(dims.size()) + " dimensions, at most " +
+                   std::to_string(most_dims) + " are read");
   std::uint64_t count = 1;
   bool empty = false;
   for (const std::int64_t extent : dims) {

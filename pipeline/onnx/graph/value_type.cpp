@@ -1,13 +1,13 @@
 #include "stoker/pipeline/onnx/graph/value_type.hpp"
 
-#include "stoker/runtime/base/printable.hpp"
+#include "stoker/pipeline/onnx/graph/shown.hpp"
 
 namespace stoker::onnx {
 namespace {
 
 std::string text_of(const Dimension& dimension) {
   if (dimension.extent) return std::to_string(*dimension.extent);
-  return dimension.symbol.empty() ? "?" : printable(dimension.symbol);
+  return dimension.symbol.empty() ? "?" : shown(dimension.symbol);
 }
 
 std::string tensor_text(const ValueType& type) {

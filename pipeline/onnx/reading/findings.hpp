@@ -8,15 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/pipeline/onnx/graph/shown.hpp"
 #include "stoker/runtime/base/error.hpp"
-#include "stoker/runtime/base/printable.hpp"
 
 namespace stoker::onnx {
-
-/// A name of a file as errors show it.
-[[nodiscard]] inline std::string in_quotes(std::string_view name) {
-  return '\'' + printable(name) + '\'';
-}
 
 class Findings {
  public:

@@ -3,6 +3,7 @@
 #include "stoker/pipeline/onnx/reading/function_inlining.hpp"
 #include "stoker/pipeline/onnx/reading/graph_check.hpp"
 #include "stoker/pipeline/onnx/reading/graph_reader.hpp"
+#include "stoker/runtime/base/printable.hpp"
 
 namespace stoker::onnx {
 namespace {

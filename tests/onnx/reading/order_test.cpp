@@ -101,6 +101,19 @@ TEST(OnnxFindings, are_one_error_with_all_of_them) {
   EXPECT_EQ(error.detail("not listed"), "37");
 }
 
+TEST(OnnxFindings, show_the_beginnings_of_long_names) {
+  const std::string name(50'000, 'n');
+  Message inner = graph(node("Relu", {name}, {"y"}), {}, {});
+  for (int i = 0; i < 20; ++i) {
+    Nodes nodes = node("If", {}, {"o"}, {graph_attribute(name, inner)});
+    nodes.all[0].text(3, name);
+    inner = graph(nodes, {}, {});
+  }
+  const std::string why = refusal(model(inner));
+  EXPECT_NE(why.find("nn...', which nothing writes"), std::string::npos);
+  EXPECT_LT(why.size(), 50'000U);
+}
+
 TEST(OnnxFindings, show_text_that_is_not_utf8_escaped) {
   expect_told(graph(node("R\x1b", {"\xff"}, {"y\n\x80"}), {}, {}),
               "the node of 'y\n\\x80' (R\\x1b): reads '\\xff', which nothing writes");

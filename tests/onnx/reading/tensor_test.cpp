@@ -118,6 +118,13 @@ TEST(OnnxTensor, of_claimed_size_allocates_nothing) {
     EXPECT_NE(refusal_of(empty_tensor("w", ElementType::f32, dims)), "");
 }
 
+TEST(OnnxTensor, has_64_dimensions_at_most) {
+  EXPECT_TRUE(read_only_tensor(raw_tensor("w", ElementType::u8, Integers(64, 1), "a")));
+  EXPECT_NE(refusal_of(raw_tensor("w", ElementType::u8, Integers(65, 1), "a"))
+                .find("it has 65 dimensions, at most 64 are read"),
+            std::string::npos);
+}
+
 TEST(OnnxTensor, in_the_wrong_place_is_refused) {
   EXPECT_NE(refusal_of(empty_tensor("w", ElementType::f32, {1}).packed(5, {1})).find("int32_data"),
             std::string::npos);
