@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
-#include "stoker/pipeline/onnx/reading/findings.hpp"
+#include "stoker/pipeline/onnx/reading/copied_bytes.hpp"
+#include "stoker/pipeline/onnx/reading/function_key.hpp"
 
 namespace stoker::onnx {
 namespace {
-
-using Key = std::tuple<std::string_view, std::string_view, std::string_view>;
 
 /// What names of a graph become, and those of the graphs around it.
 struct Renaming {
@@ -35,38 +34,49 @@ struct Renaming {
 
 /// What a function's body is read with.
 struct Call {
-  const Function* function;
   const Node* node;
+  /// Attributes of the call, and defaults of the function.
+  std::unordered_map<std::string_view, const AttributeValue*> given;
 };
 
-/// Whether a name of the model begins with `root`.
-bool is_used(std::string_view root, const std::vector<Node>& nodes);
-bool is_used(std::string_view root, const Graph& graph) {
-  const auto begins = [&](const auto& named) { return named.name.starts_with(root); };
-  return std::ranges::any_of(graph.inputs, begins) ||
-         std::ranges::any_of(graph.initializers, begins) || is_used(root, graph.nodes);
+constexpr std::string_view root_name = "inlined";
+
+/// One more than the underscores that follow `root_name` at the beginning of a name; the most of several names. 0 if
+/// none begins so.
+std::size_t most_underscores(const std::vector<Node>& nodes);
+std::size_t underscores(std::string_view name) {
+  if (!name.starts_with(root_name)) return 0;
+  name.remove_prefix(root_name.size());
+  return 1 + std::min(name.find_first_not_of('_'), name.size());
 }
-bool is_used(std::string_view root, const std::vector<Node>& nodes) {
-  const auto within = [&](const Attribute& attribute) {
-    if (const auto* const one = std::get_if<GraphPtr>(&attribute.value))
-      return is_used(root, **one);
-    const auto* const many = std::get_if<std::vector<GraphPtr>>(&attribute.value);
-    return many != nullptr &&
-           std::ranges::any_of(*many, [&](const GraphPtr& graph) { return is_used(root, *graph); });
-  };
-  return std::ranges::any_of(nodes, [&](const Node& node) {
-    return std::ranges::any_of(node.outputs, [&](const auto& n) { return n.starts_with(root); }) ||
-           std::ranges::any_of(node.attributes, within);
-  });
+std::size_t most_underscores(const Graph& graph) {
+  std::size_t most = most_underscores(graph.nodes);
+  for (const ValueInfo& input : graph.inputs) most = std::max(most, underscores(input.name));
+  for (const Initializer& constant : graph.initializers)
+    most = std::max(most, underscores(constant.name));
+  return most;
+}
+std::size_t most_underscores(const std::vector<Node>& nodes) {
+  std::size_t most = 0;
+  for (const Node& node : nodes) {
+    for (const std::string& output : node.outputs) most = std::max(most, underscores(output));
+    for (const Attribute& attribute : node.attributes) {
+      if (const auto* const one = std::get_if<GraphPtr>(&attribute.value))
+        most = std::max(most, most_underscores(**one));
+      if (const auto* const many = std::get_if<std::vector<GraphPtr>>(&attribute.value))
+        for (const GraphPtr& graph : *many) most = std::max(most, most_underscores(*graph));
+    }
+  }
+  return most;
 }
 
 class Inlining {
  public:
   Inlining(const ModelFile& model, const ReadLimits& limits) : model_{model}, limits_{limits} {
     for (const Function& function : model.functions)
-      functions_.emplace(Key{function.domain, function.name, function.overload}, &function);
+      functions_.emplace(key_of(function), &function);
     // Values of functions are renamed anyway; only names that stay can be in the way.
-    while (is_used(root_, model.graph)) root_ += '_';
+    root_.append(most_underscores(model.graph), '_');
   }
 
   Result<Graph> run() { return graph(model_.graph, nullptr, "", nullptr); }
@@ -76,8 +86,21 @@ class Inlining {
     return Error{"onnx", ErrorCode::invalid_argument, call.place() + ": " + std::move(why)};
   }
 
+  /// Counts what a call copies. What stands in no function is copied once, and is free.
+  [[nodiscard]] Result<void> copies(std::uint64_t bytes) {
+    if (active_ == 0) return {};
+    copied_ += bytes;
+    if (copied_ <= limits_.inlined_bytes) return {};
+    return Error{
+        "onnx",
+        ErrorCode::limit_exceeded,
+        "more than " + std::to_string(limits_.inlined_bytes) + " bytes when functions are inlined",
+        {{"limit", "inlined_bytes"}}};
+  }
+
   Result<Graph> graph(const Graph& old, const Renaming* outer, const std::string& prefix,
                       const Call* call) {
+    STOKER_TRY(copies(copied_bytes(old)));
     Renaming names{outer, prefix, {}, {}};
     Graph made{old.name, old.doc, {}, old.inputs, old.outputs, old.initializers, old.values};
     for (ValueInfo& input : made.inputs) input.name = names.define(input.name);
@@ -97,19 +120,26 @@ class Inlining {
             ErrorCode::limit_exceeded,
             "more than " + std::to_string(limits_.nodes) + " nodes when functions are inlined",
             {{"limit", "nodes"}}};
+      STOKER_TRY(copies(copied_bytes(old) + (call == nullptr ? 0 : call->node->name.size())));
       Node node = old;
       node.attributes.clear();
       if (call != nullptr && !call->node->name.empty() && !old.name.empty())
         node.name = call->node->name + '/' + old.name;
-      for (std::string& input : node.inputs) input = names.of(input);
+      for (std::string& input : node.inputs) {
+        input = names.of(input);
+        STOKER_TRY(copies(input.size()));
+      }
       for (const Attribute& attribute : old.attributes)
         STOKER_TRY(this->attribute(attribute, node.attributes, names, call));
-      for (std::string& output : node.outputs) output = names.define(output);
-      const auto called = functions_.find(Key{node.domain, node.op, node.overload});
+      for (std::string& output : node.outputs) {
+        output = names.define(output);
+        STOKER_TRY(copies(output.size()));
+      }
+      const auto called = functions_.find(called_by(node));
       if (called == functions_.end())
         to.push_back(std::move(node));
       else
-        STOKER_TRY(body({called->second, &node}, to));
+        STOKER_TRY(body(*called->second, node, to));
     }
     return {};
   }
@@ -117,8 +147,10 @@ class Inlining {
   Result<void> attribute(const Attribute& old, std::vector<Attribute>& to, const Renaming& names,
                          const Call* call) {
     if (!old.reference.empty()) {
-      if (const AttributeValue* const value = given(*call, old.reference))
-        to.push_back({old.name, *value, {}});
+      const auto found = call->given.find(old.reference);
+      if (found == call->given.end()) return {};  // neither given nor with a default
+      STOKER_TRY(copies(copied_bytes(*found->second)));
+      to.push_back({old.name, *found->second, {}});
       return {};
     }
     Attribute made = old;
@@ -134,43 +166,38 @@ class Inlining {
     return {};
   }
 
-  /// Null if the call does not give it and the function has no default.
-  static const AttributeValue* given(const Call& call, std::string_view name) {
-    if (const Attribute* const found = call.node->find(name)) return &found->value;
-    const auto found = std::ranges::find(call.function->defaults, name, &Attribute::name);
-    return found == call.function->defaults.end() ? nullptr : &found->value;
-  }
-
   /// The nodes of a call, whose inputs, outputs and attributes are those of its graph's copy already.
-  Result<void> body(const Call& call, std::vector<Node>& to) {
-    const Function& function = *call.function;
-    const Node& node = *call.node;
-    if (std::ranges::find(active_, &function) != active_.end())
-      return refused(node, "function " + in_quotes(function.name) + " calls itself");
-    if (active_.size() >= limits_.nesting)
+  Result<void> body(const Function& function, const Node& node, std::vector<Node>& to) {
+    if (active_ >= limits_.nesting)
       return Error{"onnx",
                    ErrorCode::limit_exceeded,
                    "calls of functions nest deeper than " + std::to_string(limits_.nesting),
                    {{"limit", "nesting"}}};
-    if (node.inputs.size() > function.inputs.size() ||
-        node.outputs.size() > function.outputs.size())
-      return refused(node, "the function takes " + std::to_string(function.inputs.size()) +
-                               " inputs and gives " + std::to_string(function.outputs.size()) +
-                               " outputs, the call has " + std::to_string(node.inputs.size()) +
-                               " and " + std::to_string(node.outputs.size()));
-    active_.push_back(&function);
+    ++active_;
+    STOKER_TRY(copies(copied_bytes(function) + copied_bytes(node)));
     Renaming names{nullptr, root_ + std::to_string(++calls_) + ':', {}, {}};
+    Call call{&node, {}};
+    std::vector<Attribute> defaults;
+    for (const Attribute& attribute : node.attributes)
+      call.given.emplace(attribute.name, &attribute.value);
+    for (const Attribute& attribute : function.defaults)
+      STOKER_TRY(this->attribute(attribute, defaults, names, nullptr));
+    for (const Attribute& attribute : defaults)
+      call.given.emplace(attribute.name, &attribute.value);
     for (std::size_t i = 0; i < function.inputs.size(); ++i)
       names.names[function.inputs[i]] = node.has_input(i) ? node.inputs[i] : std::string{};
-    std::vector<std::size_t> copies;  // outputs that are an input, or the same as another output
+    const std::unordered_set<std::string_view> read{node.inputs.begin(), node.inputs.end()};
+    // Outputs that are an input, or the same as another output; or whose name hides one that the body still reads.
+    std::vector<std::size_t> late;
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       const std::string& result = function.outputs[i];
       if (node.outputs[i].empty()) continue;
-      if (names.names.contains(result) || !names.results.emplace(result, node.outputs[i]).second)
-        copies.push_back(i);
+      if (names.names.contains(result) || read.contains(node.outputs[i]) ||
+          !names.results.emplace(result, node.outputs[i]).second)
+        late.push_back(i);
     }
     STOKER_TRY(nodes(function.nodes, to, names, &call));
-    for (const std::size_t i : copies) {
+    for (const std::size_t i : late) {
       const std::string source = names.of(function.outputs[i]);
       if (source.empty())
         return refused(node,
@@ -182,15 +209,16 @@ class Inlining {
       identity.outputs = {node.outputs[i]};
       to.push_back(std::move(identity));
     }
-    active_.pop_back();
+    --active_;
     return {};
   }
 
   const ModelFile& model_;
   const ReadLimits& limits_;
-  std::map<Key, const Function*> functions_;
-  std::string root_ = "inlined";
-  std::vector<const Function*> active_;
+  std::map<FunctionKey, const Function*> functions_;
+  std::string root_{root_name};
+  std::size_t active_ = 0;  // calls around what is copied
+  std::uint64_t copied_ = 0;
   std::size_t count_ = 0;
   std::size_t calls_ = 0;
 };

@@ -1,11 +1,15 @@
 #include "stoker/pipeline/onnx/reading/graph_check.hpp"
 
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "stoker/pipeline/onnx/reading/call_graph.hpp"
+#include "stoker/pipeline/onnx/reading/function_key.hpp"
 #include "stoker/runtime/base/nearest_name.hpp"
 #include "stoker/runtime/base/printable.hpp"
 
@@ -13,15 +17,6 @@ namespace stoker::onnx {
 namespace {
 
 using Names = std::unordered_set<std::string_view>;
-
-/// What calls a function: a domain, a name, an overload.
-std::string full_name(const std::string& domain, const std::string& name,
-                      const std::string& overload) {
-  return domain + '\0' + name + '\0' + overload;
-}
-std::string full_name(const Function& function) {
-  return full_name(function.domain, function.name, function.overload);
-}
 
 /// The names that nodes of a graph may read, and those of the graphs around it.
 struct Scope {
@@ -38,7 +33,8 @@ struct Scope {
 class Check {
  public:
   Check(const ModelFile& model, Findings& findings) : findings_{findings} {
-    for (const Function& function : model.functions) functions_.insert(full_name(function));
+    for (const Function& function : model.functions)
+      functions_.emplace(key_of(function), &function);
   }
 
   void graph(const Graph& graph, const Scope* outer) {
@@ -62,14 +58,18 @@ class Check {
 
   void function(const Function& function) {
     Scope scope;
-    attributes_.clear();
-    for (const std::string& name : function.attributes) attributes_.insert(name);
+    caller_ = &function;
+    defaults(function);
+    attributes_.insert(function.attributes.begin(), function.attributes.end());
     for (const Attribute& attribute : function.defaults) attributes_.insert(attribute.name);
     for (const std::string& input : function.inputs) write(scope, input, "the inputs");
     nodes(function.nodes, scope);
     for (const std::string& output : function.outputs) read(scope, output, "the outputs", {});
     attributes_.clear();
+    caller_ = nullptr;
   }
+
+  [[nodiscard]] const CallGraph& calls() const noexcept { return calls_; }
 
  private:
   using Writers = std::unordered_map<std::string_view, const Node*>;
@@ -117,7 +117,10 @@ class Check {
 
   void node(const Node& node, Scope& scope, const Writers& writers) {
     if (node.op.empty()) findings_.add("", "names no operator");
-    if (node.opset == 0 && !functions_.contains(full_name(node.domain, node.op, node.overload)))
+    const auto called = functions_.find(called_by(node));
+    if (called != functions_.end())
+      call(node, *called->second);
+    else if (node.opset == 0)
       findings_.add("", "domain " + in_quotes(node.domain) + " is not imported");
     for (const std::string& input : node.inputs)
       if (!input.empty()) read(scope, input, "", writers);
@@ -135,6 +138,29 @@ class Check {
       if (!output.empty()) write(scope, output, "");
   }
 
+  void call(const Node& node, const Function& function) {
+    if (caller_ != nullptr) calls_.add(*caller_, function);
+    if (node.inputs.size() > function.inputs.size() ||
+        node.outputs.size() > function.outputs.size())
+      findings_.add("", "the function takes " + std::to_string(function.inputs.size()) +
+                            " inputs and gives " + std::to_string(function.outputs.size()) +
+                            " outputs, the call has " + std::to_string(node.inputs.size()) +
+                            " and " + std::to_string(node.outputs.size()));
+  }
+
+  /// They stand outside of the function's body: they read none of its values and attributes.
+  void defaults(const Function& function) {
+    Names names;
+    for (const Attribute& attribute : function.defaults) {
+      if (!names.insert(attribute.name).second)
+        findings_.add("", "attribute " + in_quotes(attribute.name) + " has two defaults");
+      if (!attribute.reference.empty())
+        findings_.add("", "the default of attribute " + in_quotes(attribute.name) +
+                              " refers to another attribute");
+      inner(attribute, {});
+    }
+  }
+
   void inner(const Attribute& attribute, const Scope& scope) {
     const std::size_t before = findings_.size();
     if (const auto* const one = std::get_if<GraphPtr>(&attribute.value)) graph(**one, &scope);
@@ -147,8 +173,11 @@ class Check {
   static constexpr std::size_t longest_compared = 128;
 
   Findings& findings_;
-  std::unordered_set<std::string> functions_;  // by full name
-  Names attributes_;                           // of the function that is checked
+  std::map<FunctionKey, const Function*> functions_;
+  CallGraph calls_;
+  // Of the function that is checked.
+  Names attributes_;
+  const Function* caller_ = nullptr;
 };
 
 }  // namespace
@@ -156,13 +185,16 @@ class Check {
 void check_graphs(const ModelFile& model, Findings& findings) {
   Check check{model, findings};
   check.graph(model.graph, nullptr);
-  std::unordered_set<std::string> names;
+  std::set<FunctionKey> keys;
   for (const Function& function : model.functions) {
     const std::size_t before = findings.size();
-    if (!names.insert(full_name(function)).second) findings.add("", "is defined twice");
+    if (!keys.insert(key_of(function)).second) findings.add("", "is defined twice");
     check.function(function);
     findings.within(before, [&] { return "function " + in_quotes(function.name); });
   }
+  for (const Function* const function : check.calls().recursive(model.functions))
+    findings.add("function " + in_quotes(function->name),
+                 "calls itself, or functions that call it");
 }
 
 }  // namespace stoker::onnx

@@ -14,6 +14,8 @@ struct ReadLimits {
   std::size_t nodes = std::size_t{1} << 20U;  ///< of all graphs, functions inlined
   /// Attributes, tensors, and names of inputs, outputs and values.
   std::size_t items = std::size_t{1} << 23U;
+  std::uint64_t inlined_bytes = std::uint64_t{1}
+                                << 30U;  ///< copied by calls of functions, all together
   std::size_t nesting = 64;  ///< graphs in graphs, calls in calls, types in types, values in values
   std::size_t name_bytes = 1U << 16;                     ///< of one name
   std::uint64_t dense_bytes = std::uint64_t{1} << 28U;   ///< of all sparse tensors, made dense

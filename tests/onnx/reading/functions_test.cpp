@@ -74,8 +74,29 @@ TEST(OnnxFunctions, that_call_themselves_are_refused) {
   const Message a = function("A", {"x"}, {"y"}, call("B", {"x"}, {"y"}));
   const Message b = function("B", {"x"}, {"y"}, call("A", {"x"}, {"y"}));
   EXPECT_NE(refusal(model_with(graph(call("A", {"x"}, {"y"}), {"x"}, {"y"}), {a, b}))
-                .find("function 'A' calls itself"),
+                .find("function 'A': calls itself"),
             std::string::npos);
+  const Message own = function("F", {"x"}, {"y"}, call("F", {"x"}, {"y"}));
+  EXPECT_NE(refusal(model_with(graph({}, {}, {}), {own})).find("function 'F': calls itself"),
+            std::string::npos)
+      << "though nothing calls it";
+  // A chain that does not close is none, whatever the order; "End" is called twice.
+  std::vector<Message> chain{function("End", {"x"}, {"y"}, node("Neg", {"x"}, {"y"}))};
+  for (const std::string name : {"Left", "Right"})
+    chain.push_back(function(name, {"x"}, {"y"}, call("End", {"x"}, {"y"})));
+  chain.push_back(function("Top", {"x"}, {"y"},
+                           call("Left", {"x"}, {"t"}).add("Right", {"t"}, {"y"}, {}, "own")));
+  EXPECT_EQ(inlined(model_with(graph(call("Top", {"x"}, {"y"}), {"x"}, {"y"}), chain)),
+            "inlined1:t = Neg x\ny = Neg inlined1:t\n");
+  chain[0] = function("End", {"x"}, {"y"}, call("Top", {"x"}, {"y"}));
+  EXPECT_NE(refusal(model_with(graph({}, {}, {}), chain)).find("calls itself"), std::string::npos);
+}
+
+TEST(OnnxFunctions, are_told_with_all_else_that_is_wrong) {
+  const Message own = function("F", {"x"}, {"y"}, call("F", {"x", "x"}, {"y"}));
+  const Error error =
+      read(model_with(graph(call("F", {"none"}, {"y", "z"}), {}, {}), {own})).error();
+  EXPECT_EQ(error.reason(), "4 things are wrong");
 }
 
 TEST(OnnxFunctions, take_attributes_of_the_call_and_their_defaults) {
@@ -101,6 +122,45 @@ TEST(OnnxFunctions, take_attributes_of_the_call_and_their_defaults) {
   EXPECT_EQ(op.graph("g").nodes.at(0).integer("deep"), 3);
   EXPECT_EQ(text_of(op.graph("g")), "inlined1:r = Op x\n");
   EXPECT_EQ(op.graph("g").outputs.at(0).name, "inlined1:r");
+}
+
+TEST(OnnxFunctions, have_defaults_that_are_checked_and_inlined_like_the_rest) {
+  const auto with_default = [](const Message& value) {
+    const Message refers = Message{}.text(1, "g").text(21, "p").integer(20, 5);
+    return model_with(
+        graph(call("F", {"x"}, {"y"}), {"x"}, {"y"}),
+        {function("F", {"a"}, {"b"}, node("Op", {"a"}, {"b"}, {refers})).message(11, value),
+         function("One", {}, {"b"}, node("Constant", {}, {"b"}))});
+  };
+  const ModelFile read_it =
+      read(with_default(graph_attribute("p", graph(call("One", {}, {"r"}), {}, {"r"})))).value();
+  const Graph& inner = read_it.graph.nodes.at(0).graph("g");
+  EXPECT_EQ(text_of(inner), "inlined1:r = Constant\n");
+  EXPECT_EQ(inner.outputs.at(0).name, "inlined1:r");
+  EXPECT_NE(refusal(with_default(graph_attribute("p", graph(node("Neg", {"a"}, {"r"}), {}, {"r"}))))
+                .find("attribute 'p', the node of 'r' (Neg): reads 'a', which nothing writes"),
+            std::string::npos)
+      << "a default reads no value of its function";
+  EXPECT_NE(refusal(with_default(Message{}.text(1, "p").text(21, "q").integer(20, 5)))
+                .find("the default of attribute 'p' refers to another attribute"),
+            std::string::npos);
+  const Message one = Message{}.text(1, "p").integer(3, 1).integer(20, 2);
+  EXPECT_NE(refusal(with_default(one).message(
+                        25, function("G", {}, {}, {}).message(11, one).message(11, one)))
+                .find("attribute 'p' has two defaults"),
+            std::string::npos);
+}
+
+TEST(OnnxFunctions, still_read_an_outer_value_that_their_result_hides) {
+  const Message f =
+      function("F", {"a"}, {"b"}, node("Neg", {"a"}, {"b"}).add("Add", {"a", "b"}, {"c"}));
+  const Message branch = graph(call("F", {"x"}, {"x"}), {}, {"x"});
+  const ModelFile read_it =
+      read(model_with(graph(node("If", {"x"}, {"y"}, {graph_attribute("g", branch)}), {"x"}, {"y"}),
+                      {f}))
+          .value();
+  EXPECT_EQ(text_of(read_it.graph.nodes.at(0).graph("g")),
+            "inlined1:b = Neg x\ninlined1:c = Add x inlined1:b\nx = Identity inlined1:b\n");
 }
 
 TEST(OnnxFunctions, may_be_called_with_less_and_give_what_they_took) {
@@ -140,6 +200,42 @@ TEST(OnnxFunctions, that_grow_without_bound_are_refused) {
             std::string::npos);
 }
 
+/// 2^11 calls of a function.
+Message many_calls(const Message& leaf, const std::string& input = "x") {
+  std::vector<Message> functions{leaf};
+  for (int i = 1; i < 12; ++i) {
+    const std::string below = "F" + std::to_string(i - 1);
+    functions.push_back(function("F" + std::to_string(i), {"a"}, {"b"},
+                                 call(below, {"a"}, {"t"}).add(below, {"a"}, {"b"}, {}, "own")));
+  }
+  return model_with(graph(call("F11", {input}, {"y"}), {input}, {"y"}), functions);
+}
+
+TEST(OnnxFunctions, multiply_only_so_many_bytes) {
+  const auto leaf = [](const std::vector<Message>& attributes,
+                       std::vector<std::string> inputs = {"a"}) {
+    return function("F0", inputs, {"b"}, node("Op", {"a"}, {"b"}, attributes));
+  };
+  const ReadOptions options{.limits = {.inlined_bytes = 8U << 20U}};
+  EXPECT_TRUE(read(many_calls(leaf({})), options));
+  const std::vector<std::int64_t> much(1000, 1);
+  Message values;
+  for (int i = 0; i < 100; ++i) values.message(13, floats("v" + std::to_string(i)));
+  std::vector<std::string> wide{"a"};
+  for (int i = 0; i < 100; ++i) wide.push_back("p" + std::to_string(i));
+  Message named = leaf({});
+  named.fields[3].inside[0].text(3, std::string(5000, 'n'));
+  for (const Message& file :
+       {many_calls(leaf({Message{}.text(1, "l").packed(8, much).integer(20, 7)})),
+        many_calls(leaf({Message{}.text(1, "s").text(4, std::string(5000, 's')).integer(20, 3)})),
+        many_calls(leaf({graph_attribute("g", values)})), many_calls(leaf({}, wide)),
+        many_calls(named), many_calls(leaf({}), std::string(5000, 'x'))}) {
+    EXPECT_TRUE(read(file)) << "within the standard limits";
+    EXPECT_NE(refusal(file, ErrorCode::limit_exceeded, options).find("limit=inlined_bytes"),
+              std::string::npos);
+  }
+}
+
 TEST(OnnxFunctions, are_in_order_like_graphs) {
   const Message bad = function("F", {"a"}, {"b"}, node("Neg", {"c"}, {"b"}));
   EXPECT_NE(refusal(model_with(graph({}, {}, {}), {bad, bad}))
@@ -157,6 +253,12 @@ TEST(OnnxFunctions, are_called_by_domain_and_name) {
   };
   EXPECT_EQ(inlined(calls("own")), "y = Neg x\n") << "a function's domain need not be imported";
   EXPECT_NE(refusal(calls("other")).find("domain 'other' is not imported"), std::string::npos);
+  const Message other =
+      model(graph(node(std::string_view{"b\0F", 3}, {"x"}, {"y"}, {}, "a"), {"x"}, {"y"}))
+          .message(25, function("F", {"a"}, {"b"}, node("Neg", {"a"}, {"b"}))
+                           .text(10, std::string_view{"a\0b", 3}));
+  EXPECT_NE(refusal(other).find("domain 'a' is not imported"), std::string::npos)
+      << "names may hold any byte";
 }
 
 }  // namespace
