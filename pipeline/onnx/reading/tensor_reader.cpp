@@ -65,7 +65,8 @@ struct Fields {
   std::vector<Store> stores;  // those with something in them, once each
   Wire::Bytes raw;
   Pieces fixed;
-  std::vector<std::int64_t> integers;
+  std::uint64_t integers = 0;  // how many; decoded when their type is known
+  std::uint32_t integers_field = 0;
   std::vector<std::string> strings;
   bool is_segment = false;
   bool is_external = false;
@@ -89,8 +90,11 @@ std::pair<std::string, std::string> read_entry(Reading& reading, Wire::Bytes mes
 Fields read_fields(Reading& reading, Wire::Bytes message) {
   Fields fields;
   const auto integers = [&](Wire& wire, Store store) {
-    wire.integers(fields.integers);
-    if (!fields.integers.empty()) fields.uses(store);
+    const std::uint64_t count = wire.count_integers();
+    if (count == 0) return;
+    fields.uses(store);
+    fields.integers += count;
+    fields.integers_field = wire.number();
   };
   const auto fixed = [&](Wire& wire, std::size_t width, Store store) {
     const Wire::Bytes piece = wire.fixed(width);
@@ -129,7 +133,8 @@ Fields read_fields(Reading& reading, Wire::Bytes message) {
 /// One tensor's reading: `refuse` says why there is none.
 class TensorParts {
  public:
-  TensorParts(Reading& reading, Fields fields) : reading_{reading}, fields_{std::move(fields)} {}
+  TensorParts(Reading& reading, Wire::Bytes message)
+      : reading_{reading}, message_{message}, fields_{read_fields(reading, message)} {}
 
   Initializer read() {
     if (!reading_.progress.stopped() && check_type() && check_store()) fill();
@@ -180,24 +185,32 @@ class TensorParts {
       case Store::floats:
       case Store::doubles: tensor_.bytes = fields_.fixed.take(reading_); break;
       case Store::external: external(needed); return;
-      default: decode();
+      default: decode(needed); return;
     }
     expect(needed, tensor_.bytes.view.size(), " bytes");
   }
 
-  void expect(std::uint64_t needed, std::uint64_t came, const char* what) {
-    if (needed == came) return;
+  bool expect(std::uint64_t needed, std::uint64_t came, const char* what) {
+    if (needed == came) return true;
     TensorData named{tensor_.type, fields_.dims, {}, {}};
-    refuse(named.to_string() + " needs " + std::to_string(needed) + what + ", has " +
-           std::to_string(came));
+    return refuse(named.to_string() + " needs " + std::to_string(needed) + what + ", has " +
+                  std::to_string(came));
   }
 
-  /// The low bytes of each integer: files hold those of 16-bit floats and of smaller types so.
-  void decode() {
+  /// The low bytes of each integer: files hold those of 16-bit floats and of smaller types so. Straight to where they
+  /// stay: as 64-bit numbers they would take up to eight times as much first.
+  void decode(std::uint64_t needed) {
     const std::size_t width = std::max<std::size_t>(bits_of(tensor_.type) / 8, 1);
-    std::vector<std::byte> bytes(fields_.integers.size() * width);
-    for (std::size_t i = 0; i < fields_.integers.size(); ++i)
-      std::memcpy(bytes.data() + i * width, &fields_.integers[i], width);
+    if (!expect(needed, fields_.integers * width, " bytes")) return;
+    std::vector<std::byte> bytes(needed);
+    std::byte* next = bytes.data();
+    for (Wire wire{message_, reading_.progress}; wire.next();)
+      if (wire.number() == fields_.integers_field)
+        wire.each_integer([&](std::uint64_t value) {
+          if (next == bytes.data() + bytes.size()) return;  // a damaged one is not counted
+          std::memcpy(next, &value, width);
+          next += width;
+        });
     tensor_.bytes = SharedBytes::own(std::move(bytes));
   }
 
@@ -224,8 +237,7 @@ class TensorParts {
     const auto offset = number("offset", 0);
     const auto length = number("length", needed);
     if (!offset || !length) return;
-    expect(needed, *length, " bytes");
-    if (needed != *length) return;
+    if (!expect(needed, *length, " bytes")) return;
     Result<SharedBytes> bytes = reading_.external.bytes(location->second, *offset, needed);
     if (bytes)
       tensor_.bytes = std::move(*bytes);
@@ -238,6 +250,7 @@ class TensorParts {
   }
 
   Reading& reading_;
+  const Wire::Bytes message_;
   Fields fields_;
   TensorData tensor_;
   std::uint64_t elements_ = 0;
@@ -301,7 +314,7 @@ Result<SharedBytes> made_dense(Reading& reading, const TensorData& values,
 
 Initializer read_tensor(Reading& reading, Wire::Bytes message) {
   reading.count_item();
-  return TensorParts{reading, read_fields(reading, message)}.read();
+  return TensorParts{reading, message}.read();
 }
 
 Initializer read_sparse_tensor(Reading& reading, Wire::Bytes message) {

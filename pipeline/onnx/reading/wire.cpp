@@ -1,5 +1,6 @@
 #include "stoker/pipeline/onnx/reading/wire.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace stoker::onnx {
@@ -92,13 +93,15 @@ Wire::Bytes Wire::fixed(std::size_t width) {
   return {};
 }
 
+std::uint64_t Wire::count_integers() const noexcept {
+  if (type_ != Type::bytes) return 1;
+  // The last byte of each has its highest bit clear.
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(content_, [](std::byte byte) { return (byte >> 7U) == std::byte{0}; }));
+}
+
 void Wire::integers(std::vector<std::int64_t>& to) {
-  if (type_ != Type::bytes) {
-    if (is(Type::varint)) to.push_back(static_cast<std::int64_t>(varint_));
-    return;
-  }
-  for (Bytes packed = content_; !packed.empty();)
-    to.push_back(static_cast<std::int64_t>(take_varint(packed)));
+  each_integer([&](std::uint64_t value) { to.push_back(static_cast<std::int64_t>(value)); });
 }
 
 void Wire::reals(std::vector<float>& to) {

@@ -60,7 +60,17 @@ class Wire {
   [[nodiscard]] std::string_view text();
   /// Elements of `width` (4 or 8) bytes each: one, or many packed.
   [[nodiscard]] Bytes fixed(std::size_t width);
-  /// Appends the integers: one, or many packed.
+  /// Gives each integer to `use`: one, or many packed.
+  template <class Use> void each_integer(Use&& use) {
+    if (type_ != Type::bytes) {
+      if (is(Type::varint)) use(varint_);
+      return;
+    }
+    for (Bytes packed = content_; !packed.empty();) use(take_varint(packed));
+  }
+  /// How many they are, without decoding them.
+  [[nodiscard]] std::uint64_t count_integers() const noexcept;
+  /// Appends the integers.
   void integers(std::vector<std::int64_t>& to);
   void reals(std::vector<float>& to);
 

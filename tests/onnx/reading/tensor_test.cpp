@@ -68,6 +68,20 @@ TEST(OnnxTensor, has_negative_integers_and_numbers_one_by_one) {
   EXPECT_EQ(values_of<float>(numbers), (std::vector<float>{1, 2, 3}));
 }
 
+TEST(OnnxTensor, has_integers_in_several_pieces_which_may_be_damaged) {
+  const Message pieces =
+      empty_tensor("t", ElementType::u8, {4}).packed(5, {1, 300}).integer(5, 3).packed(5, {4});
+  EXPECT_EQ(values_of<std::uint8_t>(read_only_tensor(pieces).value()),
+            (std::vector<std::uint8_t>{1, 44, 3, 4}));
+  for (const std::string& damage :
+       {std::string{"\x01\x02\x80"}, std::string(12, '\xff') + "\x01\x01"})
+    EXPECT_NE(
+        refusal(model(graph({}, {}, {}, {empty_tensor("t", ElementType::u8, {2}).text(5, damage)})),
+                ErrorCode::io_error)
+            .find("a number"),
+        std::string::npos);
+}
+
 TEST(OnnxTensor, of_texts_has_any_bytes) {
   const TensorData texts =
       read_only_tensor(empty_tensor("t", ElementType::string, {2}).text(6, "a\xff").text(6, ""))
