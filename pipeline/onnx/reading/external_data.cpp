@@ -54,9 +54,12 @@ Result<std::shared_ptr<const files::ByteSource>> ExternalData::file(const std::s
                                                      ": a link leads out of the model's folder");
   const auto same = files_.find(target);
   if (same != files_.end()) return open_.emplace(location, same->second).first->second;
-  STOKER_ASSIGN(auto opened, files::open_source(target, true, "onnx"));
-  files_.emplace(target, opened);
-  return open_.emplace(location, std::move(opened)).first->second;
+  const auto opened = files::open_source(target, true, "onnx");
+  if (!opened)
+    return refused(opened.error().code(), "external data " + in_quotes(location) + ": " +
+                                              std::string{opened.error().reason()});
+  files_.emplace(target, *opened);
+  return open_.emplace(location, *opened).first->second;
 }
 
 Result<SharedBytes> ExternalData::bytes(const std::string& location, std::uint64_t offset,

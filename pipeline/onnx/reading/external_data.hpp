@@ -24,7 +24,7 @@ class ExternalData {
       : folders_{std::move(folders)} {}
 
   /// `length` bytes from `offset` on of the file at `location`. permission_denied: the path leads elsewhere; not_found;
-  /// io_error: it ends before.
+  /// io_error: it cannot be read, or ends before. The reason names the location.
   [[nodiscard]] Result<SharedBytes> bytes(const std::string& location, std::uint64_t offset,
                                           std::uint64_t length);
   [[nodiscard]] std::vector<std::shared_ptr<const files::ByteSource>> files() const;

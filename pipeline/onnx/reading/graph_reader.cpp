@@ -232,14 +232,4 @@ std::vector<OpsetImport> read_opsets(Reading& reading, Wire::Bytes message, std:
   return opsets;
 }
 
-Metadata::value_type read_entry(Reading& reading, Wire::Bytes message) {
-  reading.count_item();
-  Metadata::value_type entry;
-  for (Wire wire{message, reading.progress}; wire.next();) {
-    if (wire.number() == 1) entry.first = wire.text();
-    if (wire.number() == 2) entry.second = wire.text();
-  }
-  return entry;
-}
-
 }  // namespace stoker::onnx

@@ -18,7 +18,5 @@ namespace stoker::onnx {
 /// are read before the nodes, which stand before them in files.
 [[nodiscard]] std::vector<OpsetImport> read_opsets(Reading& reading, Wire::Bytes message,
                                                    std::uint32_t number);
-/// Key and value.
-[[nodiscard]] Metadata::value_type read_entry(Reading& reading, Wire::Bytes message);
 
 }  // namespace stoker::onnx

@@ -1,5 +1,6 @@
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"
 
+#include "stoker/pipeline/onnx/reading/entry_reader.hpp"
 #include "stoker/pipeline/onnx/reading/function_inlining.hpp"
 #include "stoker/pipeline/onnx/reading/graph_check.hpp"
 #include "stoker/pipeline/onnx/reading/graph_reader.hpp"

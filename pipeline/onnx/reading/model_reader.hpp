@@ -1,9 +1,9 @@
 // ONNX models from files: read, checked, and with their functions inlined.
 //
 // Threads: any; a call reads the whole file's structure, so not on a host's event loop. Weights stay in the mapped
-// file. Errors, with nothing half read: not_found; io_error (the file is damaged: at which byte, or external data are
-// too short); unsupported (an IR version that is not 3 to 13); limit_exceeded; invalid_argument with a detail for each
-// thing that is wrong, from its place in the graph to what is wrong there.
+// file. Errors, with nothing half read: not_found; io_error (the file is damaged: at which byte); unsupported (an IR
+// version that is not 3 to 13); limit_exceeded; invalid_argument with a detail for each thing that is wrong, from its
+// place in the graph to what is wrong there: external data that are missing, too short or elsewhere, too.
 // https://onnx.ai/onnx/repo-docs/IR.html, https://onnx.ai/onnx/repo-docs/ExternalData.html
 #pragma once
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <optional>
 
+#include "stoker/pipeline/onnx/reading/entry_reader.hpp"
+
 namespace stoker::onnx {
 namespace {
 
@@ -70,22 +72,13 @@ struct Fields {
   std::vector<std::string> strings;
   bool is_segment = false;
   bool is_external = false;
-  std::vector<std::pair<std::string, std::string>> external;
+  Metadata external;
   std::string name;
 
   void uses(Store store) {
     if (std::ranges::find(stores, store) == stores.end()) stores.push_back(store);
   }
 };
-
-std::pair<std::string, std::string> read_entry(Reading& reading, Wire::Bytes message) {
-  std::pair<std::string, std::string> entry;
-  for (Wire wire{message, reading.progress}; wire.next();) {
-    if (wire.number() == 1) entry.first = reading.name(wire);
-    if (wire.number() == 2) entry.second = reading.name(wire);
-  }
-  return entry;
-}
 
 Fields read_fields(Reading& reading, Wire::Bytes message) {
   Fields fields;
@@ -215,8 +208,7 @@ class TensorParts {
   }
 
   std::optional<std::uint64_t> number(std::string_view key, std::uint64_t fallback) {
-    const auto found =
-        std::ranges::find(fields_.external, key, &std::pair<std::string, std::string>::first);
+    const auto found = std::ranges::find(fields_.external, key, &Metadata::value_type::first);
     if (found == fields_.external.end()) return fallback;
     const std::string& text = found->second;
     std::uint64_t value = 0;
@@ -228,8 +220,8 @@ class TensorParts {
   }
 
   void external(std::uint64_t needed) {
-    const auto location = std::ranges::find(fields_.external, "location",
-                                            &std::pair<std::string, std::string>::first);
+    const auto location =
+        std::ranges::find(fields_.external, "location", &Metadata::value_type::first);
     if (location == fields_.external.end()) {
       refuse("external data without a location");
       return;

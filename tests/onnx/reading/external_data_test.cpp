@@ -107,7 +107,7 @@ TEST_F(OnnxExternalData, may_be_a_link_that_stays) {
 
 TEST_F(OnnxExternalData, is_refused_where_it_does_not_fit) {
   expect_refused({{"location", "missing.bin"}}, "No such file");
-  expect_refused({{"location", "inner"}}, "not a regular file");
+  expect_refused({{"location", "inner"}}, "tensor 'w': external data 'inner': not a regular file");
   expect_refused({{"location", "w.bin"}, {"offset", "12"}}, "ends at byte 16");
   expect_refused({{"location", "w.bin"}, {"offset", "18446744073709551615"}}, "ends at byte 16");
   expect_refused({{"location", "w.bin"}}, "ends at byte 16", std::int64_t{1} << 50U);
