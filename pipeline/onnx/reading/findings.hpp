@@ -23,7 +23,7 @@ class Findings {
   /// Those from number `first` on are in what `outer` names, too, if there are any: the place of one in the attribute of
   /// a node becomes "node …, attribute …".
   template <class Outer> void within(std::size_t first, Outer&& outer) {
-    if (first < count_) put_before(first, outer());
+    if (first < kept_.size()) put_before(first, outer());  // else nothing shows it
   }
   /// invalid_argument: the only finding, or their number; each is a detail, from its place to its text.
   [[nodiscard]] Error error(const std::string& file) const;
