@@ -5,7 +5,7 @@
 //     stoker::use_event_loop(options, loop.get_executor());   // no thread of the host is blocked
 //     stoker::System system{options};
 //     ...
-//     stoker::Command command = device.submit(kernels::Relu{}, {x}, y);
+//     stoker::Command command = device.submit(stoker::kernels::Relu{}, {x}, y);
 //     stoker::async_wait(command, boost::asio::bind_executor(loop, [](stoker::Result<void> outcome) { … }));
 //     co_await stoker::async_get(command, boost::asio::use_awaitable);           // throws the Error
 //
