@@ -177,7 +177,7 @@ struct Paint {
 template <class V> void visit_options(Paint& o, V&& visit) {
   visit("coats", o.coats, within(1, 9), "how many");
 }
-template <class... Any> void visit(Any&&...) = delete;
+template <class O, class V> void visit(O&, V&&) = delete;
 
 }  // namespace program
 
