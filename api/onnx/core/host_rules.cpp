@@ -31,6 +31,15 @@ Shape broadcast_shape(const Call& call) {
   return shape;
 }
 
+bool is_small(const Shape& shape) noexcept { return shape.elements() <= std::int64_t{1} << 16; }
+
+void check_host_count(const Call& call, std::int64_t count) {
+  constexpr std::int64_t most = std::int64_t{1} << 26;
+  if (count > most)
+    call.refuse(ErrorCode::limit_exceeded, "the host would compute " + std::to_string(count) +
+                                               " numbers, more than " + std::to_string(most));
+}
+
 bool has_host_arithmetic(ElementType type) noexcept {
   switch (type) {
     case ElementType::f32:

@@ -13,6 +13,11 @@ namespace stoker::onnx {
 [[nodiscard]] std::vector<std::int64_t> broadcast_positions(const Shape& from, const Shape& to);
 /// The shape that all operands of the call broadcast to. Throws shape_mismatch.
 [[nodiscard]] Shape broadcast_shape(const Call& call);
+/// Whether a host rule should make a result of so many elements: shape arithmetic is small, the rest is the device's.
+[[nodiscard]] bool is_small(const Shape& shape) noexcept;
+/// Host memory that a rule takes while a model is traced is bounded, whatever the file asks for. Throws
+/// limit_exceeded for more numbers than 2^26.
+void check_host_count(const Call& call, std::int64_t count);
 /// Whether host arithmetic gives what a device does: s8 to s64, u8 to u32, booleans, f32, f64.
 [[nodiscard]] bool has_host_arithmetic(ElementType type) noexcept;
 
@@ -24,6 +29,7 @@ std::optional<Values> binary_on_host(Call& call, const F& f,
   const Known b = call.input(1).known();
   if (!has_host_arithmetic(a.type()) || a.type() != b.type()) return {};
   const Shape shape = broadcast_shape(call);
+  if (!is_small(shape)) return {};
   const auto at_a = broadcast_positions(a.shape(), shape);
   const auto at_b = broadcast_positions(b.shape(), shape);
   if (result == ElementType::undefined) result = a.type();

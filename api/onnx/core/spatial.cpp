@@ -1,5 +1,7 @@
 #include "stoker/api/onnx/core/spatial.hpp"
 
+#include <algorithm>
+
 namespace stoker::onnx {
 
 Axes spatial_extents(const Call& call, const Shape& shape) {
@@ -28,6 +30,11 @@ Spatial Spatial::of(const Call& call, Axes kernel) {
                 "kernel, strides, dilations and pads must be for " + std::to_string(n) + " axes");
   for (std::size_t i = 0; i < n; ++i) {
     const std::int64_t stride = made.strides[i];
+    // So that no sum of products overflows below.
+    constexpr std::int64_t most = std::int64_t{1} << 31;
+    if (std::max({stride, made.kernel[i], made.dilations[i], pads[i], pads[i + n]}) > most ||
+        std::min(pads[i], pads[i + n]) < -most)
+      call.refuse(ErrorCode::limit_exceeded, "a stride, dilation, extent or padding above 2^31");
     const std::int64_t reach = (made.kernel[i] - 1) * made.dilations[i] + 1;
     if (stride <= 0 || made.kernel[i] <= 0 || made.dilations[i] <= 0)
       call.refuse(ErrorCode::invalid_parameter, "a stride, dilation or extent is not positive");

@@ -1,5 +1,6 @@
 // Functions of two and more operands, element by element: arithmetic, comparisons, logic, bits, choices.
 #include <cmath>
+#include <functional>
 
 #include "stoker/api/onnx/core/host_rules.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
@@ -11,6 +12,15 @@ namespace {
 
 using TwoTensors = Tensor (*)(const TensorLike&, const TensorLike&);
 using HostRule = std::function<std::optional<Values>(Call&)>;
+
+/// F of the two, where integers wrap as a device's do.
+template <class F, class T> T wrapped(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(
+        F{}(static_cast<std::make_unsigned_t<T>>(a), static_cast<std::make_unsigned_t<T>>(b)));
+  else
+    return F{}(a, b);
+}
 
 /// Before version 7 the second operand broadcasts where the node says so, from `axis` on.
 Tensor second(const Call& call) {
@@ -108,6 +118,7 @@ Values clip_rule(Call& call) {
 
 std::optional<Values> where_on_host(Call& call) {
   const Shape shape = broadcast_shape(call);
+  if (!is_small(shape)) return {};
   const auto conditions = call.input(0).known().to_integers();
   const Known yes = call.input(1).known();
   const Known no = call.input(2).known();
@@ -205,13 +216,13 @@ void define_bits(OperatorTable& table) {
 
 void define(OperatorTable& table) {
   add_arithmetic(table, "Add", {1, 6, 7, 13, 14}, &add, [](Call& call) {
-    return binary_on_host(call, [](auto a, auto b) { return a + b; });
+    return binary_on_host(call, [](auto a, auto b) { return wrapped<std::plus<>>(a, b); });
   });
   add_arithmetic(table, "Sub", {1, 6, 7, 13, 14}, &subtract, [](Call& call) {
-    return binary_on_host(call, [](auto a, auto b) { return a - b; });
+    return binary_on_host(call, [](auto a, auto b) { return wrapped<std::minus<>>(a, b); });
   });
   add_arithmetic(table, "Mul", {1, 6, 7, 13, 14}, &multiply, [](Call& call) {
-    return binary_on_host(call, [](auto a, auto b) { return a * b; });
+    return binary_on_host(call, [](auto a, auto b) { return wrapped<std::multiplies<>>(a, b); });
   });
   table.add({.name = "Div",
              .since = {1, 6, 7, 13, 14},
@@ -222,7 +233,7 @@ void define(OperatorTable& table) {
                if (call.version() < 7) return {};
                return binary_on_host(call, []<class T>(T a, T b) -> T {
                  if constexpr (std::is_integral_v<T>)
-                   return b == 0 ? 0 : b == -1 ? -a : a / b;
+                   return b == 0 ? 0 : b == -1 ? wrapped<std::minus<>>(T{0}, a) : a / b;
                  else
                    return a / b;
                });

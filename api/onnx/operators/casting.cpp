@@ -23,7 +23,10 @@ Texts texts_of(Call& call) {
   if (known.type() == ElementType::boolean) {
     for (const std::int64_t one : known.to_integers()) texts.strings.push_back(one ? "1" : "0");
   } else if (known.holds_integers()) {
-    for (const std::int64_t one : known.to_integers()) texts.strings.push_back(std::to_string(one));
+    for (const std::int64_t one : known.to_integers())
+      texts.strings.push_back(known.type() == ElementType::u64
+                                  ? std::to_string(static_cast<std::uint64_t>(one))
+                                  : std::to_string(one));
   } else {
     for (const double one : known.to_reals()) {
       std::array<char, 64> digits{};
@@ -51,12 +54,19 @@ Value from_texts(Call& call, ElementType to) {
     const char* const begin = one.data() + (one.starts_with('+') ? 1 : 0);
     double real = 0;
     std::int64_t integer = 0;
-    const auto as_integer = std::from_chars(begin, end, integer);
+    auto as_integer = std::from_chars(begin, end, integer);
+    if (to == ElementType::u64 && as_integer.ec == std::errc::result_out_of_range) {
+      std::uint64_t large = 0;
+      as_integer = std::from_chars(begin, end, large);
+      integer = static_cast<std::int64_t>(large);
+    }
     const auto as_real = std::from_chars(begin, end, real);
     if (as_real.ec != std::errc{} || as_real.ptr != end)
       call.refuse(ErrorCode::invalid_argument, "'" + one + "' is not a number");
     const bool whole = as_integer.ec == std::errc{} && as_integer.ptr == end;
-    integers.push_back(whole ? integer : static_cast<std::int64_t>(real));
+    if (!whole && !is_float(dtype) && !(std::abs(real) < 9.2e18))
+      call.refuse(ErrorCode::invalid_argument, "'" + one + "' is not an integer of 64 bits");
+    integers.push_back(whole ? integer : is_float(dtype) ? 0 : static_cast<std::int64_t>(real));
     reals.push_back(real);
   }
   if (is_float(dtype)) return Known::reals(reals, texts.shape, to);

@@ -28,12 +28,14 @@ Values if_rule(Call& call) {
   return call.walker().run(branch, {});
 }
 
-Value empty_scan(const Call& call, const ValueInfo& info) {
+/// The same of no round, by what the body says of it.
+Value empty_scan(const Call& call, const ValueInfo& info, std::int64_t axis = 0) {
   const auto carrier = carrier_of(info.type.element);
   if (!carrier || !info.type.dims)
     call.refuse(ErrorCode::unsupported, "the shape of what no round gives is not known");
-  Axes extents{0};
+  Axes extents;
   for (const Dimension& dim : *info.type.dims) extents.push_back(dim.extent.value_or(0));
+  extents.insert(extents.begin() + axis_in(axis, static_cast<std::int64_t>(extents.size()) + 1), 0);
   return {zeros(shape_of(extents), *carrier), info.type.element};
 }
 
@@ -98,8 +100,11 @@ Values scanned(Call& call, const Graph& body, std::span<const Value> states,
   }
   for (std::size_t i = 0; i < scans; ++i) {
     if (axes.outputs_reversed[i]) std::reverse(rounds[i].begin(), rounds[i].end());
-    const std::int64_t rank =
-        rounds[i].empty() ? 1 : static_cast<std::int64_t>(rounds[i][0].shape().rank()) + 1;
+    if (rounds[i].empty()) {
+      now.push_back(empty_scan(call, body.outputs[i + states.size()], axes.outputs[i]));
+      continue;
+    }
+    const std::int64_t rank = static_cast<std::int64_t>(rounds[i][0].shape().rank()) + 1;
     now.push_back(stacked(call, rounds[i], axis_in(axes.outputs[i], rank)));
   }
   return now;

@@ -29,6 +29,21 @@ void check_range(const Call& call, const Value& indices, std::int64_t extent) {
                   "index " + std::to_string(index) + " of " + std::to_string(extent) + " elements");
 }
 
+/// Indices for elements along an axis have the operand's axes, and are no more along the others.
+void check_lines(const Call& call, std::int64_t axis) {
+  if (call.rank(1) != call.rank())
+    call.refuse(
+        ErrorCode::shape_mismatch,
+        call.input(1).to_string() + " does not have the axes of " + call.input(0).to_string());
+  for (std::int64_t i = 0; i < call.rank(); ++i)
+    if (i != axis && extent_of(call, i, 1) > extent_of(call, i))
+      call.refuse(ErrorCode::shape_mismatch,
+                  call.input(1).to_string() + " is larger than " + call.input(0).to_string());
+  if (extent_of(call, axis) == 0 && call.shape(1).elements() > 0)
+    call.refuse(ErrorCode::invalid_argument, "an index of an empty axis");
+  check_range(call, call.input(1), extent_of(call, axis));
+}
+
 Values gather_rule(Call& call) {
   const std::int64_t axis = axis_in(call.node().integer("axis", 0), call.rank());
   const std::int64_t extent = extent_of(call, axis);
@@ -53,18 +68,20 @@ std::optional<Values> gather_on_host(Call& call) {
     else
       extents.insert(extents.end(), indices.shape().begin(), indices.shape().end());
   }
+  const Shape shape = shape_of(extents);
+  if (!is_small(shape)) return {};
   std::vector<std::int64_t> positions;
   for (std::int64_t outer = 0; outer < before; ++outer)
     for (const std::int64_t index : indices.to_integers())
       for (std::int64_t inner = 0; inner < behind; ++inner)
         positions.push_back((outer * extent + (index < 0 ? index + extent : index)) * behind +
                             inner);
-  return Values{x.taken(positions, shape_of(extents))};
+  return Values{x.taken(positions, shape)};
 }
 
 Values gather_elements(Call& call) {
   const std::int64_t axis = axis_in(call.node().integer("axis", 0), call.rank());
-  check_range(call, call.input(1), extent_of(call, axis));
+  check_lines(call, axis);
   const Tensor indices = from_front(call.x(1), extent_of(call, axis));
   Tensor x = call.x();
   // The indices may be fewer along the other axes: then only these lines are read.
@@ -74,18 +91,41 @@ Values gather_elements(Call& call) {
   return {call.like(take_along_axis(x, indices, axis))};
 }
 
+/// As check_range, for each coordinate along the last axis.
+void check_coordinates(const Call& call, const Axes& extents) {
+  if (call.shape(1).elements() > 0 && std::ranges::find(extents, 0) != extents.end())
+    call.refuse(ErrorCode::invalid_argument, "an index of an empty axis");
+  const Value& indices = call.input(1);
+  if (!indices.is_known() || indices.known().elements() > 4096) return;
+  const auto all = indices.known().to_integers();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::int64_t extent = extents[i % extents.size()];
+    if (all[i] < -extent || all[i] >= extent)
+      call.refuse(ErrorCode::invalid_argument, "index " + std::to_string(all[i]) + " of " +
+                                                   std::to_string(extent) + " elements");
+  }
+}
+
 /// Coordinates in the last axis, from `first` on: those below 0 count from the ends of the axes.
-Tensor coordinates_from_front(const Tensor& indices, const Shape& shape, std::size_t first) {
+Tensor coordinates_from_front(const Call& call, std::int64_t batch) {
+  const Shape& shape = call.shape();
+  if (call.rank(1) == 0 || batch < 0 || batch >= call.rank(1) || batch > call.rank() ||
+      call.shape(1)[call.shape(1).rank() - 1] > call.rank() - batch)
+    call.refuse(ErrorCode::shape_mismatch,
+                "coordinates " + call.input(1).to_string() + " for " + call.input(0).to_string());
+  const auto first = static_cast<std::size_t>(batch);
+  const Tensor indices = call.x(1);
   std::vector<std::int64_t> extents;
   const auto n = static_cast<std::size_t>(indices.shape()[indices.rank() - 1]);
   for (std::size_t i = 0; i < n; ++i) extents.push_back(shape[first + i]);
+  check_coordinates(call, extents);
   const Tensor ends = as_type(Known::integers(extents).tensor(), indices.dtype());
   return select(less(indices, 0), indices + ends, indices);
 }
 
 Values gather_nd(Call& call) {
   const std::int64_t batch = call.node().integer("batch_dims", 0);
-  Tensor indices = coordinates_from_front(call.x(1), call.shape(), static_cast<std::size_t>(batch));
+  Tensor indices = coordinates_from_front(call, batch);
   // The place in the batch becomes further coordinates.
   Axes extents = extents_of(indices.shape());
   extents.back() = 1;
@@ -145,6 +185,7 @@ Tensor scattered(const Call& call, const Tensor& target, const Tensor& indices,
 Values scatter_elements(Call& call) {
   const std::int64_t axis = axis_in(call.node().integer("axis", 0), call.rank());
   const Shape& shape = call.shape(1);
+  check_lines(call, axis);
   const Tensor indices = from_front(call.x(1), extent_of(call, axis));
   if (shape.elements() == 0) return {call.input(0)};
   std::vector<Tensor> coordinates;
@@ -156,7 +197,7 @@ Values scatter_elements(Call& call) {
 }
 
 Values scatter_nd(Call& call) {
-  const Tensor indices = coordinates_from_front(call.x(1), call.shape(), 0);
+  const Tensor indices = coordinates_from_front(call, 0);
   const Shape& shape = indices.shape();
   const std::int64_t n = shape[shape.rank() - 1];
   const std::int64_t count = n == 0 ? 1 : shape.elements() / n;
@@ -168,9 +209,10 @@ Values scatter_nd(Call& call) {
 }
 
 Values one_hot(Call& call) {
-  const std::int64_t depth =
-      call.known(1).elements() == 1 ? static_cast<std::int64_t>(call.known(1).to_reals()[0]) : -1;
-  if (depth < 0) call.refuse(ErrorCode::invalid_argument, "depth must be one number, 0 or more");
+  const double wanted = call.real(1);
+  if (!(wanted >= 0 && wanted <= 9.0e15))
+    call.refuse(ErrorCode::invalid_argument, "depth must be one number, 0 or more");
+  const auto depth = static_cast<std::int64_t>(wanted);
   const std::int64_t rank = call.rank() + 1;
   const std::int64_t axis = axis_in(call.node().integer("axis", -1), rank);
   const Tensor given = new_axis(as_type(call.x(0), DType::s64), axis);
@@ -179,6 +221,9 @@ Values one_hot(Call& call) {
   extents[static_cast<std::size_t>(axis)] = depth;
   const Tensor hot = equal(indices, iota_along(shape_of(extents), axis, DType::s64));
   const Tensor values = call.x(2);
+  if (values.size() != 2)
+    call.refuse(ErrorCode::shape_mismatch,
+                "values must be [off, on], got " + call.input(2).to_string());
   const Tensor off = reshape(slice_along_axis(values, 0, 1), Shape{});
   const Tensor on = reshape(slice_along_axis(values, 1, 1), Shape{});
   return {call.like(select(hot, on, off), 2)};

@@ -81,7 +81,8 @@ Ranges ranges_of(Call& call) {
                                     : -step;
     ranges.starts[axis] = start;
     ranges.lengths[axis] = distance <= 0 ? 0 : (distance - 1) / stride + 1;
-    ranges.steps[axis] = step;
+    // The step of a single element is never taken.
+    ranges.steps[axis] = ranges.lengths[axis] <= 1 ? 1 : step;
   }
   return ranges;
 }
@@ -127,12 +128,20 @@ Values split_rule(Call& call) {
   } else {
     const auto parts =
         call.node().integer("num_outputs", static_cast<std::int64_t>(call.node().outputs.size()));
-    if (parts <= 0) call.refuse(ErrorCode::invalid_parameter, "it has no parts");
+    if (parts < 1 || parts > static_cast<std::int64_t>(call.node().outputs.size()))
+      call.refuse(ErrorCode::invalid_parameter, std::to_string(parts) + " parts for " +
+                                                    std::to_string(call.node().outputs.size()) +
+                                                    " results");
     const std::int64_t each = (extent + parts - 1) / parts;
     for (std::int64_t i = 0; i < parts; ++i)
       sizes.push_back(std::clamp<std::int64_t>(extent - i * each, 0, each));
   }
-  if (std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) != extent)
+  std::int64_t rest = extent;
+  for (const std::int64_t size : sizes) {
+    if (size < 0 || size > rest) call.refuse(ErrorCode::shape_mismatch, "a part is too large");
+    rest -= size;
+  }
+  if (rest != 0)
     call.refuse(ErrorCode::shape_mismatch,
                 "the parts are not the " + std::to_string(extent) + " elements of the axis");
   Values parts;
@@ -191,6 +200,11 @@ Values pad_rule(Call& call) {
     const std::int64_t extent = y.shape()[axis];
     if (padding[axis].low == 0 && padding[axis].high == 0) continue;
     if (extent == 0) call.refuse(ErrorCode::shape_mismatch, "an empty axis has no edge");
+    constexpr std::int64_t most = std::int64_t{1} << 40;
+    if (std::max(padding[axis].low, padding[axis].high) > most ||
+        std::min(padding[axis].low, padding[axis].high) < -extent)
+      call.refuse(ErrorCode::invalid_parameter, "a padding out of range");
+    check_host_count(call, extent + padding[axis].low + padding[axis].high);
     Axes positions;
     for (std::int64_t at = -padding[axis].low; at < extent + padding[axis].high; ++at)
       positions.push_back(position(mode, at, extent));

@@ -75,6 +75,16 @@ Values encode(Call& call) {
   const std::vector<std::string> keys = keys_of(list_of(call, "keys"));
   const List values = list_of(call, "values");
   const List fallback = fallback_of(call, values);
+  const std::size_t count =
+      values.texts ? values.texts->strings.size() : values.numbers->elements();
+  if (count != keys.size())
+    call.refuse(ErrorCode::invalid_argument,
+                std::to_string(keys.size()) + " keys and " + std::to_string(count) + " values");
+  const bool fits = values.texts ? fallback.texts && fallback.texts->strings.size() == 1
+                                 : fallback.numbers && fallback.numbers->elements() == 1 &&
+                                       fallback.numbers->type() == values.numbers->type();
+  if (!fits)
+    call.refuse(ErrorCode::invalid_argument, "its default is not one label of the values' type");
   std::map<std::string, std::int64_t, std::less<>> places;
   for (std::size_t i = 0; i < keys.size(); ++i)
     places.emplace(keys[i], static_cast<std::int64_t>(i));

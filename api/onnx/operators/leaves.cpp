@@ -4,6 +4,7 @@
 #include "stoker/api/onnx/core/host_rules.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker::onnx::operators::leaves {
 namespace {
@@ -36,10 +37,7 @@ Value filled(const Shape& shape, const Known& number) {
     const std::vector<std::int64_t> first(static_cast<std::size_t>(shape.elements()), 0);
     return number.taken(first, shape);
   }
-  const DType dtype = number.spec().dtype;
-  return {number.holds_integers() ? full(shape, number.to_integers()[0], dtype)
-                                  : full(shape, number.to_reals()[0], dtype),
-          number.type()};
+  return {broadcast(number.reshaped(Shape{}).tensor(), shape), number.type()};
 }
 
 Values constant_of_shape(Call& call) {
@@ -48,6 +46,9 @@ Values constant_of_shape(Call& call) {
   const Known number = call.node().has("value")
                            ? call.walker().constant(call.node().tensor("value")).known()
                            : Known::reals({&zero, 1}, Shape{});
+  if (number.elements() != 1)
+    call.refuse(ErrorCode::shape_mismatch,
+                "value must be one element, got " + Value{number}.to_string());
   return {filled(shape, number)};
 }
 
@@ -63,6 +64,18 @@ Values shape_rule(Call& call) {
                                                      static_cast<std::size_t>(end - start)))};
 }
 
+/// How many steps lead from `first` up to, or down to, `last`. The distance needs all 64 bits.
+std::int64_t count_of(const Call& call, std::int64_t first, std::int64_t last, std::int64_t step) {
+  if (step > 0 ? first >= last : first <= last) return 0;
+  const auto bits = [](std::int64_t number) { return static_cast<std::uint64_t>(number); };
+  const std::uint64_t distance = step > 0 ? bits(last) - bits(first) : bits(first) - bits(last);
+  const std::uint64_t each = step > 0 ? bits(step) : 0 - bits(step);
+  const std::uint64_t count = (distance - 1) / each + 1;
+  if (count > std::uint64_t{1} << 40)
+    call.refuse(ErrorCode::limit_exceeded, "a range of " + std::to_string(count) + " numbers");
+  return static_cast<std::int64_t>(count);
+}
+
 Values range(Call& call) {
   const Known start = call.known(0);
   const Known limit = call.known(1);
@@ -74,12 +87,13 @@ Values range(Call& call) {
     const std::int64_t last = limit.to_integers()[0];
     const std::int64_t step = delta.to_integers()[0];
     if (step == 0) call.refuse(ErrorCode::invalid_argument, "delta is 0");
-    const std::int64_t distance = last - first;
-    const std::int64_t count = std::max<std::int64_t>(
-        0, distance / step + (distance % step != 0 && (distance < 0) == (step < 0)));
+    const std::int64_t count = count_of(call, first, last, step);
     if (count > most_known) return {call.like(iota(Shape{count}, DType::s64) * step + first)};
     std::vector<std::int64_t> numbers;
-    for (std::int64_t i = 0; i < count; ++i) numbers.push_back(first + i * step);
+    for (std::int64_t i = 0, at = first; i < count; ++i) {
+      numbers.push_back(at);
+      if (i + 1 < count) at += step;
+    }
     return {Known::integers(numbers, Shape{count}, start.type())};
   }
   const double first = start.to_reals()[0];
@@ -88,7 +102,8 @@ Values range(Call& call) {
   if (!(count <= static_cast<double>(std::int64_t{1} << 40)))
     call.refuse(ErrorCode::invalid_argument, "the range has no end");
   const auto n = static_cast<std::int64_t>(count);
-  if (n > most_known) return {call.like(iota(Shape{n}, DType::f32) * step + first)};
+  const DType computed = start.spec().dtype == DType::f64 ? DType::f64 : DType::f32;
+  if (n > most_known) return {call.like(iota(Shape{n}, computed) * step + first)};
   std::vector<double> numbers;
   for (std::int64_t i = 0; i < n; ++i) numbers.push_back(first + static_cast<double>(i) * step);
   return {Known::reals(numbers, Shape{n}, start.type())};

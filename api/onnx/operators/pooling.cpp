@@ -18,6 +18,9 @@ const std::vector<std::string> window_attributes{
     "auto_pad", "ceil_mode",     "count_include_pad", "dilations", "kernel_shape",
     "pads",     "storage_order", "strides",           "p"};
 
+/// Each is a step of the program that finds the places of maxima.
+constexpr std::int64_t most_taps = 4096;
+
 /// The windows over all axes; overhangs are padding here.
 Window window_of(const Spatial& spatial) {
   Window window{.dimensions = {1, 1}, .strides = Axes{1, 1}, .dilations = Axes{1, 1}};
@@ -49,6 +52,7 @@ Values average_pool(Call& call) {
     const std::int64_t extent = call.shape()[i + 2];
     const std::int64_t from = padding_counts ? -spatial.pads[i].first : 0;
     const std::int64_t to = padding_counts ? extent + spatial.pads[i].second : extent;
+    check_host_count(call, spatial.output[i]);
     std::vector<double> counts;
     for (std::int64_t at = 0; at < spatial.output[i]; ++at) {
       std::int64_t count = 0;
@@ -78,6 +82,11 @@ Values lp_pool(Call& call) {
 
 /// The places of the maxima in the flat operand: the taps are compared in turn, so that the first of equals wins.
 Tensor places_of_maxima(const Call& call, const Spatial& spatial) {
+  std::int64_t taps = 1;
+  for (const std::int64_t extent : spatial.kernel)
+    if ((taps *= extent) > most_taps)
+      call.refuse(ErrorCode::limit_exceeded,
+                  "indices of windows of more than " + std::to_string(most_taps) + " elements");
   const Tensor x = call.x();
   const std::size_t n = spatial.kernel.size();
   const bool by_columns = call.node().flag("storage_order", false);

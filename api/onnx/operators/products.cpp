@@ -110,6 +110,18 @@ Term contracted(const Term& a, const Term& b, const std::string& kept) {
           batch + rows + columns};
 }
 
+/// Each label of the output once, and of some operand.
+void check_output(const Call& call, const std::string& output, const std::vector<Term>& terms) {
+  for (std::size_t i = 0; i < output.size(); ++i) {
+    const bool known = std::ranges::any_of(
+        terms, [&](const Term& term) { return term.labels.find(output[i]) != std::string::npos; });
+    if (!known || output.find(output[i], i + 1) != std::string::npos)
+      call.refuse(ErrorCode::invalid_parameter, "the output has the label '" +
+                                                    std::string{output[i]} +
+                                                    (known ? "' twice" : "' of no operand"));
+  }
+}
+
 Values einsum(Call& call) {
   std::string equation = call.node().text("equation");
   std::erase(equation, ' ');
@@ -142,6 +154,7 @@ Values einsum(Call& call) {
     for (const auto& [label, count] : times)
       if (count == 1) output += label;
   }
+  check_output(call, output, terms);
   Term made = without_repeats(terms[0]);
   for (std::size_t i = 1; i < terms.size(); ++i) {
     std::string kept = output;

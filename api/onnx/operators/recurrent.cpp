@@ -183,10 +183,32 @@ Direction direction_of(const Call& call, const Kind& kind, std::size_t at, std::
   return d;
 }
 
+/// The weights of all directions.
+void check_operands(const Call& call, const Kind& kind, std::int64_t directions) {
+  if (call.rank() != 3 || call.rank(1) != 3 || call.rank(2) != 3)
+    call.refuse(ErrorCode::shape_mismatch, "X, W and R must have 3 axes");
+  const std::int64_t units = call.shape(2)[2];
+  const Shape w{directions, kind.gates * units, call.shape()[2]};
+  const Shape r{directions, kind.gates * units, units};
+  const auto check = [&](std::size_t i, const Shape& expected) {
+    if (call.has(i) && call.shape(i) != expected)
+      call.refuse(ErrorCode::shape_mismatch, "operand " + std::to_string(i) + ": expected " +
+                                                 expected.to_string() + ", got " +
+                                                 call.input(i).to_string());
+  };
+  check(1, w);
+  check(2, r);
+  check(3, Shape{directions, 2 * kind.gates * units});
+  check(7, Shape{directions, 3 * units});
+}
+
 Values recurrent(Call& call, const Kind& kind) {
   const bool batch_first = call.node().flag("layout", false);
   const std::string direction = call.node().text("direction", "forward");
+  if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
+    call.refuse(ErrorCode::invalid_parameter, "direction '" + direction + "'");
   const std::size_t count = direction == "bidirectional" ? 2 : 1;
+  check_operands(call, kind, static_cast<std::int64_t>(count));
   const std::int64_t units = call.shape(2)[2];
   Tensor x = call.x();
   if (batch_first) x = transpose(x, Axes{1, 0, 2});

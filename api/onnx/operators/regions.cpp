@@ -13,6 +13,9 @@ namespace {
 
 // RoiAlign -----------------------------------------------------------------------------------------
 
+/// Along each axis of a bin.
+constexpr std::int64_t most_samples = 4096;
+
 struct Roi {
   Shape x;  ///< [batch, channels, height, width]
   std::int64_t height = 1, width = 1, samples = 0;
@@ -28,8 +31,9 @@ struct Reading {
 };
 Reading reading_at(float y, float x, std::int64_t height, std::int64_t width) {
   Reading made;
-  if (y < -1 || y > static_cast<float>(height) || x < -1 || x > static_cast<float>(width))
-    return made;
+  const bool is_near =  // NaN is not
+      y >= -1 && y <= static_cast<float>(height) && x >= -1 && x <= static_cast<float>(width);
+  if (!is_near || height == 0 || width == 0) return made;
   y = std::max(y, 0.0F);
   x = std::max(x, 0.0F);
   auto y0 = static_cast<std::int64_t>(y);
@@ -69,8 +73,12 @@ std::vector<Reading> readings_of(const Roi& how, std::span<const float> roi, std
   const float bin_height = height / static_cast<float>(how.height);
   const float bin_width = width / static_cast<float>(how.width);
   const auto count = [&](float bin) {
-    return how.samples > 0 ? how.samples
-                           : std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(bin)));
+    if (how.samples > 0) return how.samples;
+    if (!(bin <= static_cast<float>(most_samples)))
+      throw Error{"RoiAlign", ErrorCode::limit_exceeded,
+                  "a box that needs more than " + std::to_string(most_samples) +
+                      " samples along an axis of a bin"};
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(bin)));
   };
   const std::int64_t rows = count(bin_height);
   const std::int64_t columns = count(bin_width);
@@ -115,7 +123,12 @@ Values roi_align(Call& call) {
                 .takes_most = mode == "max",
                 .half_pixel = coordinates == "half_pixel"};
   const std::int64_t rois = call.shape(1)[0];
-  const Shape shape{rois, how.x[1], how.height, how.width};
+  if (call.shape(1)[1] != 4 || call.input(2).shape() != Shape{rois})
+    call.refuse(ErrorCode::shape_mismatch,
+                "boxes " + call.input(1).to_string() + " of images " + call.input(2).to_string());
+  if (how.samples < 0 || how.samples > most_samples || how.height < 0 || how.width < 0)
+    call.refuse(ErrorCode::invalid_parameter, "extents or samples out of range");
+  const Shape shape = shape_of(Axes{rois, how.x[1], how.height, how.width});
   const auto compute = [how, shape](const std::vector<Tensor>& in) {
     const std::vector<float> x = in[0].to_vector<float>();
     const std::vector<float> boxes = in[1].to_vector<float>();
@@ -146,12 +159,16 @@ Values roi_align(Call& call) {
 std::vector<float> largest_in(std::span<const float> x, std::span<const float> rois,
                               const Shape& image, const Shape& shape, float scale) {
   std::vector<float> y(static_cast<std::size_t>(shape.elements()));
-  const auto whole = [&](float at) { return static_cast<std::int64_t>(std::round(at * scale)); };
+  // Boxes may be anything, also no numbers; what is further away is outside of any image.
+  const auto in_range = [](float number) {
+    constexpr float most = 1 << 30;
+    return static_cast<std::int64_t>(number >= -most ? std::min(number, most) : -most);
+  };
+  const auto whole = [&](float at) { return in_range(std::round(at * scale)); };
   std::size_t next = 0;
   for (std::int64_t roi = 0; roi < shape[0]; ++roi) {
     const float* const box = rois.data() + 5 * roi;
-    const std::int64_t batch =
-        std::clamp<std::int64_t>(static_cast<std::int64_t>(box[0]), 0, image[0] - 1);
+    const std::int64_t batch = std::clamp<std::int64_t>(in_range(box[0]), 0, image[0] - 1);
     const std::int64_t left = whole(box[1]);
     const std::int64_t top = whole(box[2]);
     const auto bin = [](std::int64_t extent, std::int64_t bins) {
@@ -186,7 +203,7 @@ Values max_roi_pool(Call& call) {
   if (call.rank() != 4 || call.rank(1) != 2 || call.shape(1)[1] != 5 || pooled.size() != 2)
     call.refuse(ErrorCode::shape_mismatch,
                 "expected an image with 4 axes, boxes [n, 5] and a pooled_shape of 2");
-  const Shape shape{call.shape(1)[0], call.shape()[1], pooled[0], pooled[1]};
+  const Shape shape = shape_of(Axes{call.shape(1)[0], call.shape()[1], pooled[0], pooled[1]});
   if (shape.elements() == 0 || call.shape().elements() == 0) return {call.like(zeros(shape))};
   const auto compute = [image = call.shape(), shape, scale = call.node().real("spatial_scale", 1)](
                            const std::vector<Tensor>& in) {

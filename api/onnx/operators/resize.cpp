@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "stoker/api/onnx/core/operator.hpp"
+#include "stoker/api/onnx/core/host_rules.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/math/products.hpp"
@@ -163,6 +163,16 @@ How how_of(const Call& call) {
   }
   if (how.mode != "nearest" && how.mode != "linear" && how.mode != "cubic")
     call.refuse(ErrorCode::invalid_parameter, "mode '" + how.mode + "'");
+  const auto is_one_of = [](const std::string& name, std::initializer_list<std::string_view> all) {
+    return std::ranges::find(all, name) != all.end();
+  };
+  if (!is_one_of(how.coordinates,
+                 {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+                  "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"}))
+    call.refuse(ErrorCode::invalid_parameter,
+                "coordinate_transformation_mode '" + how.coordinates + "'");
+  if (!is_one_of(how.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}))
+    call.refuse(ErrorCode::invalid_parameter, "nearest_mode '" + how.nearest + "'");
   return how;
 }
 
@@ -185,6 +195,8 @@ Values resize_rule(Call& call) {
     if (scales.size() != axes.size())
       call.refuse(ErrorCode::shape_mismatch, "scales do not fit the axes");
     for (std::size_t i = 0; i < axes.size(); ++i) {
+      if (!(scales[i] > 0 && scales[i] <= 1.0e9))
+        call.refuse(ErrorCode::invalid_parameter, "a scale of " + std::to_string(scales[i]));
       plans[i].scale = scales[i];
       plans[i].to =
           static_cast<std::int64_t>(std::floor(static_cast<double>(plans[i].from) * scales[i]));
@@ -217,6 +229,7 @@ Values resize_rule(Call& call) {
       plans[i].roi_end = roi[i + axes.size()];
     }
   }
+  for (const AxisPlan& plan : plans) check_host_count(call, plan.to);
   const bool is_nearest = how.mode == "nearest";
   Tensor y = call.x();
   if (!is_nearest && y.dtype() != DType::f64) y = as_type(y, DType::f32);

@@ -1,8 +1,10 @@
 // Images read at places that are computed, and put together from overlapping columns.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
-#include "stoker/api/onnx/core/operator.hpp"
+#include "stoker/api/onnx/core/host_rules.hpp"
 #include "stoker/api/onnx/core/rounding.hpp"
 #include "stoker/api/onnx/core/spatial.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
@@ -171,13 +173,21 @@ Values col2im(Call& call) {
   Axes padded, counts;
   std::vector<Padding> crop(2);
   std::int64_t taps = 1;
+  constexpr std::int64_t most = std::int64_t{1} << 31;
   for (std::size_t i = 0; i < n; ++i) {
+    const std::array numbers{image[i], block[i], dilations[i], pads[i], pads[i + n], strides[i]};
+    if (strides[i] <= 0 || block[i] <= 0 || dilations[i] <= 0 || image[i] < 0 || pads[i] < 0 ||
+        pads[i + n] < 0 || std::ranges::max(numbers) > most)
+      call.refuse(ErrorCode::invalid_parameter, "an extent, stride or padding is out of range");
     padded.push_back(image[i] + pads[i] + pads[i + n]);
     counts.push_back((padded[i] - (block[i] - 1) * dilations[i] - 1) / strides[i] + 1);
     taps *= block[i];
+    if (taps > call.shape()[1])
+      call.refuse(ErrorCode::shape_mismatch, "blocks larger than columns");
     crop.push_back({.low = -pads[i], .high = -pads[i + n]});
   }
   const Shape windows = shape_of(counts);
+  check_host_count(call, call.shape()[1] * call.shape()[2]);
   if (taps == 0 || windows.elements() != call.shape()[2] || call.shape()[1] % taps != 0)
     call.refuse(ErrorCode::shape_mismatch, "columns of " + call.input(0).to_string());
   std::vector<std::int64_t> places;

@@ -62,7 +62,11 @@ Values unique(Call& call) {
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(x.rank()); ++i)
     if (i != axis) order.push_back(i);
   const std::int64_t n = x.shape()[static_cast<std::size_t>(axis)];
-  if (n == 0 || x.size() == 0) call.refuse(ErrorCode::unsupported, "of no elements");
+  if (n == 0) {
+    const Value none{zeros(Shape{0}, DType::s64)};
+    return {call.like(x), none, none, none};
+  }
+  if (x.size() == 0) call.refuse(ErrorCode::unsupported, "of no elements");
   const std::int64_t m = x.shape().elements() / n;
   if (m > 256) call.refuse(ErrorCode::limit_exceeded, "slices of more than 256 elements");
   const Tensor rows = reshape(transpose(x, order), {n, m});

@@ -6,6 +6,9 @@
 namespace stoker::onnx::operators::sequences {
 namespace {
 
+/// Each is a tensor of its own.
+constexpr std::int64_t most_parts = std::int64_t{1} << 20;
+
 /// A position of a list, from one that may count from the end; `count` itself may be allowed.
 std::size_t position(const Call& call, std::size_t i, std::size_t count, bool end = false) {
   const auto n = static_cast<std::int64_t>(count);
@@ -36,11 +39,17 @@ Values split_to_sequence(Call& call) {
   const std::int64_t axis = axis_in(call.node().integer("axis", 0), call.rank());
   const std::int64_t extent = call.shape()[static_cast<std::size_t>(axis)];
   Axes sizes;
+  const auto check_parts = [&](std::int64_t parts) {
+    if (parts > most_parts)
+      call.refuse(ErrorCode::limit_exceeded, std::to_string(parts) + " parts");
+  };
   if (!call.has(1)) {
+    check_parts(extent);
     sizes.assign(static_cast<std::size_t>(extent), 1);
   } else if (call.rank(1) == 0) {
     const std::int64_t each = call.integer(1);
     if (each <= 0) call.refuse(ErrorCode::invalid_parameter, "parts must have elements");
+    check_parts(extent / each);
     for (std::int64_t at = 0; at < extent; at += each) sizes.push_back(std::min(each, extent - at));
   } else {
     sizes = call.integers(1);

@@ -149,7 +149,7 @@ Values depth_to_space(Call& call) {
   if (call.rank() != 4) call.refuse(ErrorCode::shape_mismatch, "expected 4 axes");
   const std::int64_t b = call.node().integer("blocksize");
   const Shape& s = call.shape();
-  if (b <= 0 || s[1] % (b * b) != 0)
+  if (b <= 0 || b > s[1] || s[1] % b != 0 || s[1] / b % b != 0)
     call.refuse(ErrorCode::shape_mismatch, "channels are no multiple of blocksize²");
   const std::int64_t c = s[1] / (b * b);
   const bool columns_first = call.node().text("mode", "DCR") == "CRD";
@@ -163,7 +163,7 @@ Values space_to_depth(Call& call) {
   if (call.rank() != 4) call.refuse(ErrorCode::shape_mismatch, "expected 4 axes");
   const std::int64_t b = call.node().integer("blocksize");
   const Shape& s = call.shape();
-  if (b <= 0 || s[2] % b != 0 || s[3] % b != 0)
+  if (b <= 0 || b > std::max(s[2], s[3]) || s[2] % b != 0 || s[3] % b != 0)
     call.refuse(ErrorCode::shape_mismatch, "extents are no multiple of blocksize");
   const Tensor apart = reshape(call.x(), {s[0], s[1], s[2] / b, b, s[3] / b, b});
   return {call.like(

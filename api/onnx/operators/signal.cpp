@@ -54,6 +54,8 @@ Values stft(Call& call) {
       iota_along(Shape{count, frame}, 0) * step + iota_along(Shape{count, frame}, 1);
   Tensor frames = take(x, places, 1);
   if (call.has(2)) {
+    if (call.rank(2) != 1 || call.shape(2)[0] > frame)
+      call.refuse(ErrorCode::shape_mismatch, "a window that is longer than a frame");
     const std::int64_t around = frame - call.shape(2)[0];
     const Tensor window =
         pad(call.x(2), 0, {Padding{.low = around / 2, .high = around - around / 2}});
@@ -104,11 +106,12 @@ Values mel_weight_matrix(Call& call) {
   for (std::int64_t i = 0; i < bands + 2; ++i) {
     const double at = low + static_cast<double>(i) * (high - low) / static_cast<double>(bands + 2);
     const double frequency = 700 * (std::pow(10, at / 2595) - 1);
-    edges.push_back(static_cast<std::int64_t>(
-        std::floor(static_cast<double>(length + 1) * frequency / static_cast<double>(rate))));
+    const double edge =
+        std::floor(static_cast<double>(length + 1) * frequency / static_cast<double>(rate));
+    if (!(edge >= 0 && edge <= static_cast<double>(bins)))
+      call.refuse(ErrorCode::invalid_parameter, "an edge lies outside of the spectrum");
+    edges.push_back(static_cast<std::int64_t>(edge));
   }
-  if (!edges.empty() && edges.back() > bins)
-    call.refuse(ErrorCode::invalid_parameter, "the upper edge is above the spectrum");
   std::vector<double> weights(static_cast<std::size_t>(bins * bands));
   const auto weight = [&](std::int64_t bin, std::int64_t band) -> double& {
     return weights[static_cast<std::size_t>(bin * bands + band)];

@@ -11,12 +11,18 @@ Values concat(Call& call) {
   const Texts& a = call.input(0).texts();
   const Texts& b = call.input(1).texts();
   const Shape shape = broadcast_shape(call);
+  check_host_count(call, shape.elements());
   const auto at_a = broadcast_positions(a.shape, shape);
   const auto at_b = broadcast_positions(b.shape, shape);
   Texts made{.shape = shape, .strings = {}};
-  for (std::size_t i = 0; i < at_a.size(); ++i)
-    made.strings.push_back(a.strings[static_cast<std::size_t>(at_a[i])] +
-                           b.strings[static_cast<std::size_t>(at_b[i])]);
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < at_a.size(); ++i) {
+    const std::string& first = a.strings[static_cast<std::size_t>(at_a[i])];
+    const std::string& second = b.strings[static_cast<std::size_t>(at_b[i])];
+    bytes += first.size() + second.size();
+    check_host_count(call, static_cast<std::int64_t>(bytes));  // a loop may double them
+    made.strings.push_back(first + second);
+  }
   return {Value{std::move(made)}};
 }
 
@@ -119,13 +125,20 @@ std::vector<double> counts_of(const Call& call, std::span<const T> row,
   }
   if (which > columns.size()) call.refuse(ErrorCode::invalid_parameter, "ngram_indexes");
   std::int64_t width = 0;
-  for (const std::int64_t column : columns) width = std::max(width, column + 1);
+  for (const std::int64_t column : columns) {
+    if (column < 0) call.refuse(ErrorCode::invalid_parameter, "ngram_indexes");
+    check_host_count(call, column);
+    width = std::max(width, column + 1);
+  }
+  if (least < 1 || most < least || skips < 0)
+    call.refuse(ErrorCode::invalid_parameter, "the lengths or the skips of n-grams");
+  // An n-gram that is longer than the row, or skips more than it has, is not in it.
+  const auto row_length = static_cast<std::int64_t>(row.size());
   std::vector<double> counts(static_cast<std::size_t>(width));
-  for (std::int64_t length = least; length <= most; ++length)
-    for (std::int64_t skip = 0; skip <= (length == 1 ? 0 : skips); ++skip) {
+  for (std::int64_t length = least; length <= std::min(most, row_length); ++length)
+    for (std::int64_t skip = 0; skip <= (length == 1 ? 0 : std::min(skips, row_length)); ++skip) {
       const std::int64_t step = skip + 1;
-      for (std::int64_t at = 0; at + (length - 1) * step < static_cast<std::int64_t>(row.size());
-           ++at) {
+      for (std::int64_t at = 0; at + (length - 1) * step < row_length; ++at) {
         std::vector<T> gram;
         for (std::int64_t i = 0; i < length; ++i)
           gram.push_back(row[static_cast<std::size_t>(at + i * step)]);

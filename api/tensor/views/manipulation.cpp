@@ -266,8 +266,11 @@ Tensor triangle(const char* op, const Tensor& x, bool lower, std::int64_t k) {
   if (x.rank() < 2)
     throw Error{op, ErrorCode::shape_mismatch,
                 "expected two axes or more, got " + x.spec().to_string()};
-  const Tensor rows = iota_along(x.shape(), -2) + k;
-  const Tensor columns = iota_along(x.shape(), -1);
+  // Further away there is nothing, and the sum stays in range.
+  const Shape& shape = x.shape();
+  k = std::clamp(k, -shape[shape.rank() - 2], shape[shape.rank() - 1]);
+  const Tensor rows = iota_along(shape, -2) + k;
+  const Tensor columns = iota_along(shape, -1);
   return select(lower ? rows >= columns : rows <= columns, x, 0);
 }
 

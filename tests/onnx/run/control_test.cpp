@@ -123,5 +123,44 @@ TEST_F(Control, WhatIsAliveAtACutGoesOn) {
   }
 }
 
+TEST_F(Control, AScanOfNothingGivesWhatItsBodyDeclares) {
+  GraphBuilder body;
+  body.input("state", {2}).input("row", {2}).node("Add", {"state", "row"}, {"next"});
+  body.node("Neg", {"next"}, {"shown"}).output("next").output("shown");
+  body.graph.outputs[1].type = body.graph.inputs[1].type;
+  GraphBuilder builder;
+  builder.input("start", {2}).input("x", {"n", 2});
+  builder.node("Scan", {"start", "x"}, {"last", "all"},
+               {named("num_scan_inputs", std::int64_t{1}),
+                named("scan_output_axes", std::vector<std::int64_t>{-1}), body.as("body")});
+  const Model model = builder.output("last").output("all").load(here());
+  const NamedValues out = model.run({{"start", ones({2})}, {"x", zeros({0, 2})}}).get();
+  EXPECT_EQ(floats(out, "last"), (std::vector<float>{1, 1}));
+  EXPECT_EQ(out.at("all").shape(), (Shape{2, 0}));
+}
+
+TEST_F(Control, LoopsWithinLoopsEnd) {
+  const auto loop = [](GraphBuilder& around, const GraphBuilder& body, const std::string& name) {
+    around.node("Loop", {"rounds", "", name + "_in"}, {name}, {body.as("body")});
+  };
+  const auto body = [](const std::string& name) {
+    GraphBuilder made;
+    made.input(name + "_i", {}, ElementType::s64).input(name + "_c", {}, ElementType::boolean);
+    return made.input(name + "_in", {}, ElementType::s64);
+  };
+  GraphBuilder inner = body("inner");
+  inner.node("Identity", {"inner_in"}, {"inner_out"}).output("inner_c").output("inner_out");
+  GraphBuilder outer = body("outer");
+  outer.node("Identity", {"outer_in"}, {"middle_in"});
+  loop(outer, inner, "middle");
+  outer.output("outer_c").output("middle");
+  GraphBuilder builder;
+  builder.input("rounds", {}, ElementType::s64).input("all_in", {}, ElementType::s64);
+  loop(builder, outer, "all");
+  const Model model = builder.output("all").load(here());
+  const NamedValues inputs{{"rounds", Known::integer(60000)}, {"all_in", Known::integer(7)}};
+  EXPECT_EQ(refusal([&] { (void)model.run(inputs).get(); }).code(), ErrorCode::limit_exceeded);
+}
+
 }  // namespace
 }  // namespace stoker::onnx

@@ -1,0 +1,85 @@
+// Numbers at the ends of their types.
+#include <limits>
+
+#include "stoker/tests/onnx/run/small_models.hpp"
+
+namespace stoker::onnx {
+namespace {
+
+using Extremes = OnnxTest;
+using Whole = std::vector<std::int64_t>;
+constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+
+TEST_F(Extremes, ASingleElementMayHaveAnyStep) {
+  const NamedValues out = of_node("Slice", {{"x", tensor({0, 1, 2, 3})},
+                                            {"starts", Known::integers(Whole{2})},
+                                            {"ends", Known::integers(Whole{least})},
+                                            {"axes", Known::integers(Whole{0})},
+                                            {"steps", Known::integers(Whole{least})}});
+  EXPECT_EQ(out.at("y").tensor().to_vector<int>(), std::vector{2});
+}
+
+TEST_F(Extremes, ARangeMaySpanAllIntegers) {
+  const NamedValues out = of_node(
+      "Range",
+      {{"a", Known::integer(least)}, {"b", Known::integer(most)}, {"c", Known::integer(most)}});
+  EXPECT_EQ(whole(out, "y"), (Whole{least, -1, most - 1}));
+}
+
+TEST_F(Extremes, ALongRangeOfDoublesIsOneOfDoubles) {
+  const auto number = [](double value) {
+    return Known::reals({&value, 1}, Shape{}, ElementType::f64);
+  };
+  const NamedValues out =
+      of_node("Range", {{"a", number(1)}, {"b", number(2)}, {"c", number(1.0 / 4096)}});
+  EXPECT_EQ(out.at("y").tensor().to_vector<double>()[4095], 1 + 4095.0 / 4096);
+  const NamedValues fine =
+      of_node("Range", {{"a", number(1)}, {"b", number(1 + 2e-7)}, {"c", number(1e-10)}});
+  EXPECT_DOUBLE_EQ(fine.at("y").tensor().to_vector<double>()[1500], 1 + 1500 * 1e-10);
+}
+
+TEST_F(Extremes, LargeUnsignedNumbersStayWhatTheyAre) {
+  constexpr std::uint64_t large = std::numeric_limits<std::uint64_t>::max() - 4;
+  TensorData value = integers({static_cast<std::int64_t>(large)});
+  value.type = ElementType::u64;
+  const NamedValues filled =
+      of_node("ConstantOfShape", {{"x", Known::integers(Whole{2000})}}, {named("value", value)});
+  EXPECT_EQ(filled.at("y").tensor().to_vector<std::uint64_t>()[1999], large);
+
+  const NamedValues text = of_node("Cast", {{"x", Known{value}}}, {named("to", std::int64_t{8})});
+  EXPECT_EQ(text.at("y").texts().strings.at(0), std::to_string(large));
+  const NamedValues back = of_node("Cast", {{"x", text.at("y")}}, {named("to", std::int64_t{13})});
+  EXPECT_EQ(back.at("y").tensor().to_vector<std::uint64_t>()[0], large);
+}
+
+TEST_F(Extremes, SumsOfKnownIntegersWrap) {
+  GraphBuilder builder;
+  builder.constant("a", integers({most}))
+      .constant("b", integers({1}))
+      .node("Add", {"a", "b"}, {"y"})
+      .output("y");
+  EXPECT_EQ(whole(builder.load(here()).run({}).get(), "y"), Whole{least});
+}
+
+TEST_F(Extremes, DiagonalsFarAwayLeaveAllOrNothing) {
+  const auto part = [&](std::int64_t k, std::int64_t upper) {
+    return floats(
+        of_node("Trilu", {{"x", ones({2, 2})}, {"k", Known::integer(k)}}, {named("upper", upper)}),
+        "y");
+  };
+  const std::vector<float> all(4, 1);
+  const std::vector<float> none(4, 0);
+  EXPECT_EQ(part(most, 1), none);
+  EXPECT_EQ(part(least, 1), all);
+  EXPECT_EQ(part(most, 0), all);
+  EXPECT_EQ(part(least, 0), none);
+}
+
+TEST_F(Extremes, NothingHasNoUniqueElements) {
+  const NamedValues out = of_node("Unique", {{"x", zeros({0})}});
+  EXPECT_EQ(out.at("y").shape(), Shape{0});
+}
+
+}  // namespace
+}  // namespace stoker::onnx

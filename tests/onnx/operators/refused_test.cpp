@@ -1,0 +1,240 @@
+// Nodes of a file that ask for what is not there, or for more than a host has: errors, whatever the numbers.
+#include <limits>
+
+#include "stoker/tests/onnx/run/small_models.hpp"
+
+namespace stoker::onnx {
+namespace {
+
+using Whole = std::vector<std::int64_t>;
+constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+
+class Refused : public OnnxTest {
+ protected:
+  using Inputs = std::vector<std::pair<std::string, Value>>;
+  ErrorCode code_of(const std::string& op, const Inputs& inputs,
+                    std::vector<Attribute> attributes = {}) {
+    return refusal([&] { (void)of_node(op, inputs, std::move(attributes)); }).code();
+  }
+  static Value whole_numbers(const Whole& values) { return Known::integers(values); }
+  static Value number(double value, ElementType type = ElementType::f32) {
+    return Known::reals({&value, 1}, Shape{}, type);
+  }
+};
+
+TEST_F(Refused, BlocksAndPartsThatTheOperandDoesNotHave) {
+  const Attribute huge = named("blocksize", std::int64_t{1} << 32);
+  EXPECT_EQ(code_of("DepthToSpace", {{"x", ones({1, 4, 1, 1})}}, {huge}),
+            ErrorCode::shape_mismatch);
+  EXPECT_EQ(code_of("SpaceToDepth", {{"x", ones({1, 1, 0, 0})}}, {huge}),
+            ErrorCode::shape_mismatch);
+  EXPECT_EQ(code_of("Split", {{"x", ones({4})}}, {named("num_outputs", most)}),
+            ErrorCode::invalid_parameter);
+  EXPECT_EQ(code_of("Split", {{"x", ones({4})}, {"sizes", whole_numbers({most, most, 6})}}),
+            ErrorCode::shape_mismatch);
+}
+
+TEST_F(Refused, CoordinatesOfAxesThatAreNotThere) {
+  const Tensor x = ones({3, 4});
+  const auto wide = [](std::int64_t n) { return zeros({1, n}, DType::s64); };
+  EXPECT_EQ(code_of("GatherND", {{"x", x}, {"i", wide(1000)}}), ErrorCode::shape_mismatch);
+  EXPECT_EQ(code_of("GatherND", {{"x", x}, {"i", wide(1)}}, {named("batch_dims", least)}),
+            ErrorCode::shape_mismatch);
+  EXPECT_EQ(code_of("GatherND", {{"x", x}, {"i", zeros({}, DType::s64)}}),
+            ErrorCode::shape_mismatch);
+  EXPECT_EQ(code_of("ScatterND", {{"x", x}, {"i", wide(1000)}, {"u", ones({1})}}),
+            ErrorCode::shape_mismatch);
+  EXPECT_EQ(code_of("GatherElements", {{"x", x}, {"i", zeros({1}, DType::s64)}}),
+            ErrorCode::shape_mismatch);
+  EXPECT_EQ(code_of("ScatterElements", {{"x", x}, {"i", wide(5)}, {"u", ones({1, 5})}}),
+            ErrorCode::shape_mismatch);
+}
+
+TEST_F(Refused, IndicesOfAnEmptyAxis) {
+  const std::vector<Attribute> multiplies{named("reduction", std::string{"mul"})};
+  const Tensor none = zeros({0});
+  EXPECT_EQ(code_of("ScatterND", {{"x", none}, {"i", zeros({1, 1}, DType::s64)}, {"u", ones({1})}},
+                    multiplies),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of("ScatterElements",
+                    {{"x", none}, {"i", zeros({1}, DType::s64)}, {"u", ones({1})}}, multiplies),
+            ErrorCode::invalid_argument);
+}
+
+TEST_F(Refused, KnownCoordinatesOutOfRange) {
+  const auto of = [&](const char* op, bool updates) {
+    GraphBuilder builder;
+    builder.input("x", {3}).constant("i", integers({7}));
+    if (updates)
+      builder.constant("u", reals({1})).node(op, {"x", "i", "u"}, {"y"});
+    else
+      builder.node(op, {"x", "i"}, {"y"});
+    const Model model = builder.output("y").load(here());
+    return refusal([&] { (void)model.run({{"x", ones({3})}}).get(); }).code();
+  };
+  EXPECT_EQ(of("GatherND", false), ErrorCode::invalid_argument);
+  EXPECT_EQ(of("GatherElements", false), ErrorCode::invalid_argument);
+  EXPECT_EQ(of("ScatterElements", true), ErrorCode::invalid_argument);
+}
+
+TEST_F(Refused, MoreThanAHostComputes) {
+  const Tensor x = ones({1, 1, 4});
+  EXPECT_EQ(code_of("Pad", {{"x", ones({4})}, {"p", whole_numbers({0, std::int64_t{1} << 40})}},
+                    {named("mode", std::string{"edge"})}),
+            ErrorCode::limit_exceeded);
+  EXPECT_EQ(code_of("Pad", {{"x", ones({4})}, {"p", whole_numbers({least, 0})}},
+                    {named("mode", std::string{"wrap"})}),
+            ErrorCode::invalid_parameter);
+  EXPECT_EQ(code_of("AveragePool", {{"x", x}},
+                    {named("kernel_shape", Whole{2}), named("pads", Whole{1 << 30, 1 << 30})}),
+            ErrorCode::limit_exceeded);
+  EXPECT_EQ(code_of("AveragePool", {{"x", x}},
+                    {named("kernel_shape", Whole{most}), named("dilations", Whole{most})}),
+            ErrorCode::limit_exceeded);
+  EXPECT_EQ(code_of("Range", {{"a", Known::integer(least)},
+                              {"b", Known::integer(most)},
+                              {"c", Known::integer(1)}}),
+            ErrorCode::limit_exceeded);
+  EXPECT_EQ(
+      code_of("Range",
+              {{"a", Known::integer(0)}, {"b", Known::integer(least)}, {"c", Known::integer(-1)}}),
+      ErrorCode::limit_exceeded);
+  EXPECT_EQ(code_of("SplitToSequence", {{"x", zeros({std::int64_t{1} << 22})}}),
+            ErrorCode::limit_exceeded);
+}
+
+TEST_F(Refused, ManyOutputsOfAPoolWithPlaces) {
+  const Model model =
+      GraphBuilder{}
+          .input("x", {1, 1, "n"})
+          .node("MaxPool", {"x"}, {"y", "places"}, {named("kernel_shape", Whole{100000})})
+          .output("places")
+          .load(here());
+  const Error error = refusal([&] { (void)model.run({{"x", ones({1, 1, 100000})}}).get(); });
+  EXPECT_EQ(error.code(), ErrorCode::limit_exceeded);
+}
+
+TEST_F(Refused, ScalesAndModesOfResizeThatAreNone) {
+  const Value x = ones({1, 1, 4});
+  const auto scaled = [&](double scale) {
+    const std::vector<double> scales{1, 1, scale};
+    return Inputs{{"x", x}, {"roi", Known{}}, {"scales", Known::reals(scales, Shape{3})}};
+  };
+  EXPECT_EQ(code_of("Resize", scaled(1.0e8)), ErrorCode::limit_exceeded);
+  EXPECT_EQ(code_of("Resize", scaled(std::numeric_limits<double>::quiet_NaN())),
+            ErrorCode::invalid_parameter);
+  EXPECT_EQ(code_of("Resize", scaled(-1)), ErrorCode::invalid_parameter);
+  EXPECT_EQ(code_of("Resize", scaled(2), {named("nearest_mode", std::string{"none"})}),
+            ErrorCode::invalid_parameter);
+  EXPECT_EQ(
+      code_of("Resize", scaled(2), {named("coordinate_transformation_mode", std::string{"none"})}),
+      ErrorCode::invalid_parameter);
+}
+
+TEST_F(Refused, AttributesThatLeadOutOfTheirLists) {
+  std::vector<Attribute> grams{
+      named("min_gram_length", std::int64_t{1}), named("max_gram_length", std::int64_t{1}),
+      named("max_skip_count", std::int64_t{0}),  named("mode", std::string{"TF"}),
+      named("ngram_counts", Whole{0}),           named("pool_int64s", Whole{1, 2})};
+  const auto with = [&](Attribute one) {
+    std::vector<Attribute> all = grams;
+    all.push_back(std::move(one));
+    return all;
+  };
+  const Inputs words{{"x", whole_numbers({1, 2})}};
+  EXPECT_EQ(code_of("TfIdfVectorizer", words, with(named("ngram_indexes", Whole{-100000, 1}))),
+            ErrorCode::invalid_parameter);
+  EXPECT_EQ(code_of("TfIdfVectorizer", words, with(named("ngram_indexes", Whole{most, 1}))),
+            ErrorCode::limit_exceeded);
+  EXPECT_EQ(code_of("ConstantOfShape", {{"x", whole_numbers({3})}}, {named("value", reals({}))}),
+            ErrorCode::shape_mismatch);
+  EXPECT_EQ(code_of("MelWeightMatrix", {{"bands", Known::integer(4)},
+                                        {"length", Known::integer(16)},
+                                        {"rate", Known::integer(8)},
+                                        {"low", number(-500)},
+                                        {"high", number(4)}}),
+            ErrorCode::invalid_parameter);
+  EXPECT_EQ(code_of("Col2Im",
+                    {{"x", ones({1, 4, 1})},
+                     {"image", whole_numbers({2, 2})},
+                     {"block", whole_numbers({2, 2})}},
+                    {named("strides", Whole{0, 0})}),
+            ErrorCode::invalid_parameter);
+  EXPECT_EQ(code_of("Einsum", {{"x", ones({2, 2})}}, {named("equation", std::string{"ij->ijk"})}),
+            ErrorCode::invalid_parameter);
+  EXPECT_EQ(
+      code_of("OneHot",
+              {{"x", whole_numbers({0})}, {"depth", Known::integer(2)}, {"values", ones({1})}}),
+      ErrorCode::shape_mismatch);
+}
+
+TEST_F(Refused, ALongSearchForWordsEnds) {
+  const std::vector<Attribute> attributes{named("min_gram_length", std::int64_t{1}),
+                                          named("max_gram_length", most),
+                                          named("max_skip_count", most),
+                                          named("mode", std::string{"TF"}),
+                                          named("ngram_counts", Whole{0, 2}),
+                                          named("ngram_indexes", Whole{0, 1, 2}),
+                                          named("pool_int64s", Whole{1, 2, 1, 2})};
+  EXPECT_EQ(floats(of_node("TfIdfVectorizer", {{"x", whole_numbers({1, 5, 2})}}, attributes), "y"),
+            (std::vector<float>{1, 1, 1}));  // 1, 2, and "1 2" with a skip
+}
+
+TEST_F(Refused, ALabelOfAnotherTypeForWhatIsNotListed) {
+  const auto encode = [&](Attribute values, const TensorData& fallback) {
+    GraphBuilder builder;
+    builder.graph.inputs.push_back({.name = "x", .type = {}, .doc = {}});
+    builder.node(
+        "LabelEncoder", {"x"}, {"y"},
+        {named("keys_int64s", Whole{1}), std::move(values), named("default_tensor", fallback)},
+        "ai.onnx.ml");
+    builder.graph.nodes.back().opset = 4;
+    const Model model = builder.output("y").load(here());
+    return refusal([&] { (void)model.run({{"x", whole_numbers({9})}}).get(); }).code();
+  };
+  const TensorData text{.type = ElementType::string, .dims = {1}, .bytes = {}, .strings = {"a"}};
+  EXPECT_EQ(encode(named("values_int64s", Whole{4}), text), ErrorCode::invalid_argument);
+  EXPECT_EQ(encode(named("values_strings", std::vector<std::string>{"b"}), integers({1})),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(encode(named("values_int64s", Whole{4, 5}), integers({1})),
+            ErrorCode::invalid_argument);
+}
+
+TEST_F(Refused, WeightsOfFewerDirectionsThanTheNetworkHas) {
+  EXPECT_EQ(code_of("RNN", {{"x", ones({2, 1, 3})}, {"w", ones({1, 4, 3})}, {"r", ones({1, 4, 4})}},
+                    {named("direction", std::string{"bidirectional"})}),
+            ErrorCode::shape_mismatch);
+  EXPECT_EQ(code_of("RNN", {{"x", ones({3})}, {"w", ones({1})}, {"r", ones({1})}}),
+            ErrorCode::shape_mismatch);
+}
+
+TEST_F(Refused, BoxesThatAreNone) {
+  const Tensor image = ones({1, 1, 4, 3});
+  const auto align = [&](const Value& boxes, const Value& of, std::vector<Attribute> attributes) {
+    return of_node("RoiAlign", {{"x", image}, {"boxes", boxes}, {"of", of}}, std::move(attributes))
+        .at("y")
+        .tensor()
+        .to_vector<float>();
+  };
+  const Value of_first = Known::integers(Whole{0});
+  const auto code = [&](const Value& boxes, const Value& of, std::vector<Attribute> attributes) {
+    return refusal([&] { (void)align(boxes, of, std::move(attributes)); }).code();
+  };
+  EXPECT_EQ(code(ones({1, 3}), of_first, {}), ErrorCode::shape_mismatch);
+  EXPECT_EQ(code(ones({2, 4}), of_first, {}), ErrorCode::shape_mismatch);
+  EXPECT_EQ(code(ones({1, 4}), of_first, {named("sampling_ratio", most)}),
+            ErrorCode::invalid_parameter);
+  EXPECT_EQ(code(tensor({0.0, 0.0, 1e9, 1e9}, {1, 4}), of_first, {}), ErrorCode::limit_exceeded);
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(align(tensor(std::vector<float>{0, none, 2, 2}, {1, 4}), of_first,
+                  {named("sampling_ratio", std::int64_t{2})}),
+            std::vector<float>{0});
+  const std::vector<Attribute> pooled{named("pooled_shape", Whole{1, 1})};
+  const Tensor odd = tensor(std::vector<float>{none, -1e30F, none, 1e30F, 1e30F}, {1, 5});
+  EXPECT_EQ(floats(of_node("MaxRoiPool", {{"x", image}, {"boxes", odd}}, pooled), "y"),
+            std::vector<float>{1});
+}
+
+}  // namespace
+}  // namespace stoker::onnx
