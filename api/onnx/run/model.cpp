@@ -88,8 +88,9 @@ Future<NamedValues> Model::run(const NamedValues& inputs, const RunOptions& opti
   bool reads = false;
   const DeviceScope scope{state_->device};
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i].is_known() && !state_->prepared.decides(state_->prepared.graph().inputs[i].name))
-      values[i] = Value{values[i].tensor(), values[i].type()};
+    // What does not decide about shapes is no part of the signature.
+    if (!state_->prepared.decides(state_->prepared.graph().inputs[i].name))
+      values[i] = on_device(values[i]);
     reads |= state_->is_read(i, values[i]);
     values[i] = values[i].with_tensors(
         [&](const Value::Cell& cell) { return cell.tensor.to(state_->device); });

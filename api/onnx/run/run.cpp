@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/onnx/run/walk.hpp"
 #include "stoker/api/tensor/core/shape_queries.hpp"
+#include "stoker/runtime/futures/cancel.hpp"
 
 namespace stoker::onnx {
 namespace {
@@ -51,17 +53,6 @@ SegmentPtr up_to(const Cut& cut, std::span<const Tensor> parameters, const Devic
 }
 
 /// Whoever gets the outputs is in no scope of the model's device, so what is known becomes a tensor there.
-Value on_device(const Value& value) {
-  if (value.is_known()) return {value.known().tensor(), value.type()};
-  if (value.is_sequence()) {
-    Values elements;
-    for (const Value& one : value.elements()) elements.push_back(on_device(one));
-    return Value::sequence(std::move(elements));
-  }
-  if (value.is_optional() && value.element()) return Value::optional(on_device(*value.element()));
-  return value;
-}
-
 SegmentPtr last(const Values& outputs, std::span<const Tensor> parameters, const Device& device) {
   SegmentMaker maker{parameters, device};
   Segment segment;
@@ -104,6 +95,17 @@ void describe(const Value& value, std::string& text) {
 }
 
 }  // namespace
+
+Value on_device(const Value& value) {
+  if (value.is_known()) return {value.known().tensor(), value.type()};
+  if (value.is_sequence()) {
+    Values elements;
+    for (const Value& one : value.elements()) elements.push_back(on_device(one));
+    return Value::sequence(std::move(elements));
+  }
+  if (value.is_optional() && value.element()) return Value::optional(on_device(*value.element()));
+  return value;
+}
 
 std::string signature_of(std::span<const Value> inputs) {
   std::string text;
@@ -165,11 +167,17 @@ Values Run::trace(const Values& inputs, const Tensor& key) {
     const auto bytes = std::as_bytes(std::span{read});
     return AfterCut{placeholders, {bytes.begin(), bytes.end()}};
   };
-  Walk walk{model_, constants_, on_cut, symbolic_key};
+  Walk walk{model_, constants_, on_cut, [this] { check_limits(); }, symbolic_key};
   const Values outputs = walk.outputs(symbolic, wanted_);
   const SegmentPtr segment = plans_.keep(path_, last(outputs, placeholders, device_));
   execute(*segment);
   return outputs_of(*segment);
+}
+
+void Run::check_limits() const {
+  if (options_.cancel.valid()) options_.cancel.check().value();
+  if (options_.deadline && device_.client()->executor().clock().now() >= *options_.deadline)
+    throw deadline_error("onnx.run");
 }
 
 void Run::execute(const Segment& segment) {

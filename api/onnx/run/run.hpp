@@ -31,6 +31,8 @@ class Run {
  private:
   void start(const Values& inputs, const Tensor& key);
   [[nodiscard]] Values trace(const Values& inputs, const Tensor& key);
+  /// Throws what ends the run: its deadline, its token.
+  void check_limits() const;
   void execute(const Segment& segment);
   [[nodiscard]] std::vector<std::byte> read_wanted(const Segment& segment);
   [[nodiscard]] Tensor tensor_of(Segment::Source source) const;
@@ -48,6 +50,8 @@ class Run {
   std::vector<Tensor> results_;     ///< of the program that ran
 };
 
+/// The same with tensors of the device of the DeviceScope in the place of what the host knows, in lists, too.
+[[nodiscard]] Value on_device(const Value& value);
 /// What tells runs apart that need plans of their own.
 [[nodiscard]] std::string signature_of(std::span<const Value> inputs);
 

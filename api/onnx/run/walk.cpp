@@ -13,6 +13,9 @@ namespace {
 /// Host rules compute what decides about shapes, not weights.
 constexpr std::size_t most_on_host = 4096;
 
+/// All rounds of all loops, so that no file makes a walk without an end.
+constexpr std::size_t most_taken = std::size_t{1} << 22;
+
 bool is_tracked(const Tensor& tensor) { return stoker::detail::any_tracked({&tensor, 1}); }
 
 /// Of what lies in memory: not of what is yet to be computed.
@@ -50,8 +53,12 @@ void settle(const Values& results, std::span<const Value> inputs) {
 
 }  // namespace
 
-Walk::Walk(const Prepared& model, Constants& constants, OnCut on_cut, Tensor key)
-    : model_{model}, constants_{constants}, on_cut_{std::move(on_cut)} {
+Walk::Walk(const Prepared& model, Constants& constants, OnCut on_cut, std::function<void()> on_node,
+           Tensor key)
+    : model_{model},
+      constants_{constants},
+      on_cut_{std::move(on_cut)},
+      on_node_{std::move(on_node)} {
   if (key.has_value()) key_ = keep(Value{key});
 }
 
@@ -110,6 +117,12 @@ Values Walk::run(const Graph& graph, std::span<const Value> inputs,
 }
 
 void Walk::take(const PreparedNode& node, Scope& scope) {
+  on_node_();
+  if (++taken_ > most_taken)
+    throw Error{node.node->operator_name(),
+                ErrorCode::limit_exceeded,
+                "a run goes through more than " + std::to_string(most_taken) + " nodes",
+                {{"node", node.node->place()}}};
   Values inputs;
   inputs.reserve(node.node->inputs.size());
   for (const std::string& name : node.node->inputs)
@@ -124,6 +137,9 @@ void Walk::take(const PreparedNode& node, Scope& scope) {
     } catch (const Error& error) {
       if (!error.detail("node").empty()) throw;
       throw error.with("node", node.node->place());
+    } catch (const std::exception& exception) {  // of a rule of the program's own, or no memory
+      throw error_from_exception(exception, node.node->operator_name())
+          .with("node", node.node->place());
     }
     settle(*results, inputs);
     if (folds) {

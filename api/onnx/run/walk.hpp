@@ -8,7 +8,8 @@
 //
 // A walk is deterministic: the same inputs and the same answers at its cuts give the same cuts and outputs.
 //
-// Threads: one, within a DeviceScope, for the whole walk. Errors are thrown, with the node as a detail.
+// Threads: one, within a DeviceScope, for the whole walk. Errors are thrown, with the node as a detail; limit_exceeded
+// for a walk of more than 2^22 nodes, which loops within loops may ask for.
 #pragma once
 
 #include <functional>
@@ -31,8 +32,10 @@ using OnCut = std::function<AfterCut(const Cut& cut)>;
 
 class Walk final : private Walker {
  public:
-  /// All of them outlive it. `key`: of the run's random numbers, [2] u32; empty if none are drawn.
-  Walk(const Prepared& model, Constants& constants, OnCut on_cut, Tensor key);
+  /// All of them outlive it. `on_node` is called before each node; what it throws ends the walk. `key`: of the run's
+  /// random numbers, [2] u32; empty if none are drawn.
+  Walk(const Prepared& model, Constants& constants, OnCut on_cut, std::function<void()> on_node,
+       Tensor key);
   Walk(const Walk&) = delete;
   Walk& operator=(const Walk&) = delete;
 
@@ -63,6 +66,8 @@ class Walk final : private Walker {
   const Prepared& model_;
   Constants& constants_;
   OnCut on_cut_;
+  std::function<void()> on_node_;
+  std::size_t taken_ = 0;
   Value key_;
   std::uint32_t drawn_ = 0;
   const Scope* scope_ = nullptr;

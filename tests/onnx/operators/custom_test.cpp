@@ -1,3 +1,4 @@
+#include "stoker/runtime/futures/cancel.hpp"
 #include "stoker/tests/onnx/run/small_models.hpp"
 
 namespace stoker::onnx {
@@ -30,6 +31,45 @@ TEST_F(CustomOperators, AProgramAddsADomainOfItsOwn) {
                           .load(options);
   EXPECT_EQ(floats(model.run({{"x", tensor({1.0, 2.0, 3.0, 4.0})}}).get(), "y"),
             (std::vector<float>{4, 6}));
+}
+
+TEST_F(CustomOperators, AnyExceptionOfARuleIsAnErrorThatNamesTheNode) {
+  OperatorTable table = OperatorTable::standard();
+  table.add({.name = "Bad", .domain = "com.example", .lower = [](Call&) -> Values {
+               throw std::out_of_range{"too far"};
+             }});
+  GraphBuilder builder;
+  builder.input("x", {"n"}).node("Bad", {"x"}, {"y"}, {}, "com.example").output("y");
+  const Model model = builder.load({.device = device_, .operators = &table});
+  const Error error = refusal([&] { (void)model.run({{"x", ones({1})}}).get(); });
+  EXPECT_EQ(error.code(), ErrorCode::handler_failed);
+  EXPECT_NE(std::string{error.what()}.find("too far"), std::string::npos);
+  EXPECT_FALSE(error.detail("node").empty());
+}
+
+TEST_F(CustomOperators, ARunThatIsCancelledWhileItIsTracedGoesNoFurther) {
+  const CancelSource source;
+  int later = 0;
+  OperatorTable table = OperatorTable::standard();
+  table.add({.name = "Cancels", .domain = "com.example", .lower = [&](Call& call) {
+               source.cancel(cancelled_error("test"));
+               return Values{call.input(0)};
+             }});
+  table.add({.name = "Later", .domain = "com.example", .lower = [&](Call& call) {
+               ++later;
+               return Values{call.input(0)};
+             }});
+  GraphBuilder builder;
+  builder.input("x", {"n"})
+      .node("Cancels", {"x"}, {"a"}, {}, "com.example")
+      .node("Later", {"a"}, {"y"}, {}, "com.example")
+      .output("y");
+  const Model model = builder.load({.device = device_, .operators = &table});
+  const Error error = refusal([&] {
+    (void)model.run({{"x", ones({1})}}, {.limits = {.cancel = source.token()}}).get();
+  });
+  EXPECT_EQ(error.code(), ErrorCode::cancelled);
+  EXPECT_EQ(later, 0);
 }
 
 TEST_F(CustomOperators, ANameIsTakenOnce) {

@@ -119,6 +119,21 @@ TEST_F(Plans, AnInputThatDecidesAboutShapesIsAPartOfTheSignature) {
   EXPECT_EQ(model.stats().cuts, 0U);
 }
 
+TEST_F(Plans, ElementsOfAListAreNoPartOfTheSignature) {
+  GraphBuilder builder;
+  builder.graph.inputs.push_back({.name = "list", .type = {}, .doc = {}});
+  builder.node("ConcatFromSequence", {"list"}, {"y"}, {named("axis", std::int64_t{0})}).output("y");
+  const Model model = builder.load(here());
+  for (const double number : {1.0, 2.0, 3.0}) {
+    const std::vector<double> numbers{number, -number};
+    const Value known = Known::reals(numbers, Shape{2});
+    const NamedValues out = model.run({{"list", Value::sequence({known, known})}}).get();
+    const auto x = static_cast<float>(number);
+    EXPECT_EQ(floats(out, "y"), (std::vector<float>{x, -x, x, -x}));
+  }
+  EXPECT_EQ(model.stats().traced, 1U);
+}
+
 TEST_F(Plans, WhatStandsOnConstantsOnlyIsComputedOnceForAllPlans) {
   int calls = 0;
   OperatorTable table = OperatorTable::standard();
