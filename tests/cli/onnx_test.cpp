@@ -75,6 +75,26 @@ TEST_F(OnnxCommand, refuses_a_folder_without_cases) {
   EXPECT_TRUE(contains(result.err, "there is no model.onnx below '.'")) << result.err;
 }
 
+TEST_F(OnnxCommand, compares_the_numbers_of_what_does_not_draw) {
+  write_case("test_dropout", "Dropout", {1, -2});  // it passes its operand unless it trains
+  write_case("test_dropout_wrong", "Dropout", {1, 2});
+  write_case("test_like", "RandomNormalLike", {7, 7});
+  const CommandResult result = on_cpu({"onnx", "test", "."});
+  EXPECT_TRUE(contains(result.out, "pass test_dropout\n")) << result.out;
+  EXPECT_TRUE(contains(result.out, "fail test_dropout_wrong: ")) << result.out;
+  EXPECT_TRUE(contains(result.out, "pass test_like: random: shape and type only\n")) << result.out;
+}
+
+TEST_F(OnnxCommand, a_case_that_compares_nothing_fails) {
+  write_case("test_abs", "Abs", {1, 2});
+  std::filesystem::remove(directory / "test_abs/test_data_set_0/output_0.pb");
+  EXPECT_TRUE(contains(on_cpu({"onnx", "test", "."}).out, "has no output to compare"));
+  std::filesystem::remove_all(directory / "test_abs/test_data_set_0");
+  const CommandResult result = on_cpu({"onnx", "test", "."});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(contains(result.out, "fail test_abs: there is no test_data_set_N")) << result.out;
+}
+
 TEST_F(OnnxCommand, compares_as_closely_as_it_is_told) {
   write_case("test_neg", "Neg", {-1, 2.5});
   EXPECT_EQ(on_cpu({"onnx", "test", ".", "--atol", "0.6"}).exit_code, 0);
