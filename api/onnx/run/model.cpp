@@ -22,8 +22,11 @@ constexpr std::size_t walk_stack_bytes = std::size_t{1} << 20;
 
 struct Model::State {
   State(std::shared_ptr<const ModelFile> file, const OperatorTable& operators, Device where,
-        std::size_t max_plans)
-      : prepared{std::move(file), operators}, device{std::move(where)}, plans{max_plans} {}
+        const LoadOptions& options)
+      : prepared{std::move(file), operators},
+        device{std::move(where)},
+        max_nodes{options.max_nodes},
+        plans{options.max_plans} {}
 
   /// Whether the host must read this input before the run.
   [[nodiscard]] bool is_read(std::size_t i, const Value& value) const {
@@ -57,6 +60,7 @@ struct Model::State {
 
   const Prepared prepared;
   const Device device;
+  const std::size_t max_nodes;
   Constants constants;
   Plans plans;
 };
@@ -98,8 +102,8 @@ Future<NamedValues> Model::run(const NamedValues& inputs, const RunOptions& opti
   Tensor key;
   if (state_->prepared.draws()) key = random::key(options.seed).eval();
   if (!reads) {
-    Run run{state_->prepared, state_->constants, state_->plans, state_->device,
-            wanted,           options.limits};
+    Run run{state_->prepared, state_->constants, state_->plans,    state_->device,
+            wanted,           options.limits,    state_->max_nodes};
     if (auto outputs = run.at_once(values, key))
       return make_ready_future<NamedValues>(state_->named(wanted, std::move(*outputs)));
   }
@@ -110,7 +114,8 @@ Future<NamedValues> Model::run(const NamedValues& inputs, const RunOptions& opti
           if (state->is_read(i, values[i]))
             values[i] =
                 Known{values[i].type(), values[i].shape(), values[i].tensor().to_bytes(limits)};
-        Run run{state->prepared, state->constants, state->plans, state->device, wanted, limits};
+        Run run{state->prepared, state->constants, state->plans,    state->device,
+                wanted,          limits,           state->max_nodes};
         return state->named(wanted, run(values, key));
       },
       {.stack_bytes = walk_stack_bytes, .name = "onnx.run"});
@@ -122,8 +127,8 @@ Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options) {
   const OperatorTable& operators =
       options.operators ? *options.operators : OperatorTable::standard();
   Device device = options.device ? options.device : current_device();
-  return Model{std::make_shared<Model::State>(std::move(file), operators, std::move(device),
-                                              options.max_plans)};
+  return Model{
+      std::make_shared<Model::State>(std::move(file), operators, std::move(device), options)};
 }
 
 Model load(const std::filesystem::path& path, const LoadOptions& options) {

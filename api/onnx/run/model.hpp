@@ -34,6 +34,9 @@ struct LoadOptions {
   Device device = {};
   /// The programs that are kept, over all signatures and cuts.
   std::size_t max_plans = 64;
+  /// How many nodes a run may go through when it is traced, over all rounds of all loops: no file makes a run without
+  /// an end. More is limit_exceeded.
+  std::size_t max_nodes = std::size_t{1} << 22;
   /// Null: the standard ones. Need not outlive the call.
   const OperatorTable* operators = nullptr;
 };

@@ -174,7 +174,12 @@ Values Run::trace(const Values& inputs, const Tensor& key) {
   return outputs_of(*segment);
 }
 
-void Run::check_limits() const {
+void Run::check_limits() {
+  if (++nodes_ > max_nodes_)
+    throw Error{"onnx.run",
+                ErrorCode::limit_exceeded,
+                "the run goes through more than " + std::to_string(max_nodes_) + " nodes",
+                {{"limit", "max_nodes"}}};
   if (options_.cancel.valid()) options_.cancel.check().value();
   if (options_.deadline && device_.client()->executor().clock().now() >= *options_.deadline)
     throw deadline_error("onnx.run");

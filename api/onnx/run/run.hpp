@@ -14,13 +14,14 @@ class Run {
  public:
   /// `wanted`: the outputs that are computed, by position. All of them outlive it.
   Run(const Prepared& model, Constants& constants, Plans& plans, Device device,
-      std::vector<std::size_t> wanted, CommandOptions options)
+      std::vector<std::size_t> wanted, CommandOptions options, std::size_t max_nodes)
       : model_{model},
         constants_{constants},
         plans_{plans},
         device_{std::move(device)},
         wanted_{std::move(wanted)},
-        options_{std::move(options)} {}
+        options_{std::move(options)},
+        max_nodes_{max_nodes} {}
 
   /// `inputs`: one for each input of the graph, on the device, known where it decides about shapes. `key`: as for
   /// Walk. The outputs that are wanted.
@@ -31,8 +32,8 @@ class Run {
  private:
   void start(const Values& inputs, const Tensor& key);
   [[nodiscard]] Values trace(const Values& inputs, const Tensor& key);
-  /// Throws what ends the run: its deadline, its token.
-  void check_limits() const;
+  /// Before each node. Throws what ends the run: its deadline, its token, too many nodes.
+  void check_limits();
   void execute(const Segment& segment);
   [[nodiscard]] std::vector<std::byte> read_wanted(const Segment& segment);
   [[nodiscard]] Tensor tensor_of(Segment::Source source) const;
@@ -44,6 +45,8 @@ class Run {
   Device device_;
   std::vector<std::size_t> wanted_;
   CommandOptions options_;
+  std::size_t max_nodes_;
+  std::size_t nodes_ = 0;  ///< that the walk went through
 
   Plans::Path path_;
   std::vector<Tensor> parameters_;  ///< of the segment that comes next, or ran

@@ -13,9 +13,6 @@ namespace {
 /// Host rules compute what decides about shapes, not weights.
 constexpr std::size_t most_on_host = 4096;
 
-/// All rounds of all loops, so that no file makes a walk without an end.
-constexpr std::size_t most_taken = std::size_t{1} << 22;
-
 bool is_tracked(const Tensor& tensor) { return stoker::detail::any_tracked({&tensor, 1}); }
 
 /// Of what lies in memory: not of what is yet to be computed.
@@ -92,6 +89,7 @@ Values Walk::run(const Graph& graph, std::span<const Value> inputs,
     throw Error{"onnx", ErrorCode::arity_mismatch,
                 std::to_string(inputs.size()) + " values for the " +
                     std::to_string(graph.inputs.size()) + " inputs of graph '" + graph.name + "'"};
+  on_node_();  // a body may have no nodes
   Scope scope{.outer = scope_};
   for (const Initializer& constant : graph.initializers)
     scope.values.insert_or_assign(constant.name, constants_.of(constant.tensor));
@@ -117,12 +115,6 @@ Values Walk::run(const Graph& graph, std::span<const Value> inputs,
 }
 
 void Walk::take(const PreparedNode& node, Scope& scope) {
-  on_node_();
-  if (++taken_ > most_taken)
-    throw Error{node.node->operator_name(),
-                ErrorCode::limit_exceeded,
-                "a run goes through more than " + std::to_string(most_taken) + " nodes",
-                {{"node", node.node->place()}}};
   Values inputs;
   inputs.reserve(node.node->inputs.size());
   for (const std::string& name : node.node->inputs)
@@ -131,21 +123,23 @@ void Walk::take(const PreparedNode& node, Scope& scope) {
                      graphs_of(*node.node).empty() && all_constant(inputs);
   std::optional<Values> results;
   if (folds) results = constants_.folded(*node.node);
-  if (!results) {
-    try {
+  const bool was_folded = results.has_value();
+  try {
+    on_node_();
+    if (!was_folded) {
       results = compute(node, inputs);
-    } catch (const Error& error) {
-      if (!error.detail("node").empty()) throw;
-      throw error.with("node", node.node->place());
-    } catch (const std::exception& exception) {  // of a rule of the program's own, or no memory
-      throw error_from_exception(exception, node.node->operator_name())
-          .with("node", node.node->place());
+      settle(*results, inputs);
     }
-    settle(*results, inputs);
-    if (folds) {
-      for (Value& result : *results) result = result.as_constant(true);
-      constants_.keep(*node.node, *results);
-    }
+  } catch (const Error& error) {
+    if (!error.detail("node").empty()) throw;
+    throw error.with("node", node.node->place());
+  } catch (const std::exception& exception) {  // of a rule of the program's own, or no memory
+    throw error_from_exception(exception, node.node->operator_name())
+        .with("node", node.node->place());
+  }
+  if (folds && !was_folded) {
+    for (Value& result : *results) result = result.as_constant(true);
+    constants_.keep(*node.node, *results);
   }
   for (std::size_t i = 0; i < node.node->outputs.size(); ++i) {
     if (!node.node->has_output(i)) continue;

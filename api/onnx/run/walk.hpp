@@ -8,8 +8,7 @@
 //
 // A walk is deterministic: the same inputs and the same answers at its cuts give the same cuts and outputs.
 //
-// Threads: one, within a DeviceScope, for the whole walk. Errors are thrown, with the node as a detail; limit_exceeded
-// for a walk of more than 2^22 nodes, which loops within loops may ask for.
+// Threads: one, within a DeviceScope, for the whole walk. Errors are thrown, with the node as a detail.
 #pragma once
 
 #include <functional>
@@ -32,7 +31,7 @@ using OnCut = std::function<AfterCut(const Cut& cut)>;
 
 class Walk final : private Walker {
  public:
-  /// All of them outlive it. `on_node` is called before each node; what it throws ends the walk. `key`: of the run's
+  /// All of them outlive it. `on_node` is called before each node and each round of a body; what it throws ends the walk. `key`: of the run's
   /// random numbers, [2] u32; empty if none are drawn.
   Walk(const Prepared& model, Constants& constants, OnCut on_cut, std::function<void()> on_node,
        Tensor key);
@@ -67,7 +66,6 @@ class Walk final : private Walker {
   Constants& constants_;
   OnCut on_cut_;
   std::function<void()> on_node_;
-  std::size_t taken_ = 0;
   Value key_;
   std::uint32_t drawn_ = 0;
   const Scope* scope_ = nullptr;

@@ -225,7 +225,8 @@ TEST_F(Refused, BoxesThatAreNone) {
   EXPECT_EQ(code(ones({2, 4}), of_first, {}), ErrorCode::shape_mismatch);
   EXPECT_EQ(code(ones({1, 4}), of_first, {named("sampling_ratio", most)}),
             ErrorCode::invalid_parameter);
-  EXPECT_EQ(code(tensor({0.0, 0.0, 1e9, 1e9}, {1, 4}), of_first, {}), ErrorCode::limit_exceeded);
+  EXPECT_EQ(code(tensor(std::vector<float>{0, 0, 1e9F, 1e9F}, {1, 4}), of_first, {}),
+            ErrorCode::limit_exceeded);
   const float none = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(align(tensor(std::vector<float>{0, none, 2, 2}, {1, 4}), of_first,
                   {named("sampling_ratio", std::int64_t{2})}),

@@ -157,7 +157,12 @@ TEST_F(Control, LoopsWithinLoopsEnd) {
   GraphBuilder builder;
   builder.input("rounds", {}, ElementType::s64).input("all_in", {}, ElementType::s64);
   loop(builder, outer, "all");
-  const Model model = builder.output("all").load(here());
+  LoadOptions options = here();
+  options.max_nodes = 1000;
+  const Model model = builder.output("all").load(options);
+  EXPECT_EQ(
+      whole(model.run({{"rounds", Known::integer(9)}, {"all_in", Known::integer(7)}}).get(), "all"),
+      std::vector<std::int64_t>{7});
   const NamedValues inputs{{"rounds", Known::integer(60000)}, {"all_in", Known::integer(7)}};
   EXPECT_EQ(refusal([&] { (void)model.run(inputs).get(); }).code(), ErrorCode::limit_exceeded);
 }
