@@ -3,6 +3,7 @@
 
 #include "refused.hpp"
 #include "stoker/api/nn.hpp"
+#include "stoker/api/train.hpp"
 
 namespace stoker::nn {
 namespace {
