@@ -1,12 +1,17 @@
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string_view>
 
 #include "stoker/tests/onnx/run/small_models.hpp"
 
 namespace stoker::onnx {
 namespace {
 
-using testing::HasSubstr;
 using Inputs = OnnxTest;
+
+bool says(const Error& error, std::string_view text) {
+  return std::string_view{error.what()}.find(text) != std::string_view::npos;
+}
 
 Model sum_of_two(const LoadOptions& options) {
   return GraphBuilder{}
@@ -23,13 +28,13 @@ TEST_F(Inputs, AnUnknownNameIsRefusedWithTheNearest) {
     (void)model.run({{"imag", ones({1, 3})}, {"weights", ones({1, 1})}});
   });
   EXPECT_EQ(error.code(), ErrorCode::not_found);
-  EXPECT_THAT(error.what(), HasSubstr("did you mean 'image'?"));
+  EXPECT_TRUE(says(error, "did you mean 'image'?")) << error.what();
 }
 
 TEST_F(Inputs, AMissingInputIsNamedWithWhatItIs) {
   const Error error = refusal([&] { (void)sum_of_two(here()).run({{"image", ones({1, 3})}}); });
   EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-  EXPECT_THAT(error.what(), HasSubstr("input 'weights' (float[batch,1]) is missing"));
+  EXPECT_TRUE(says(error, "input 'weights' (float[batch,1]) is missing")) << error.what();
 }
 
 TEST_F(Inputs, AnotherTypeIsRefused) {
@@ -37,7 +42,7 @@ TEST_F(Inputs, AnotherTypeIsRefused) {
     (void)sum_of_two(here()).run({{"image", ones({1, 3}, DType::s32)}, {"weights", ones({1, 1})}});
   });
   EXPECT_EQ(error.code(), ErrorCode::dtype_mismatch);
-  EXPECT_THAT(error.what(), HasSubstr("expected float[batch,3], came int32[1,3]"));
+  EXPECT_TRUE(says(error, "expected float[batch,3], came int32[1,3]")) << error.what();
 }
 
 TEST_F(Inputs, AnotherExtentIsRefused) {
@@ -45,7 +50,7 @@ TEST_F(Inputs, AnotherExtentIsRefused) {
     (void)sum_of_two(here()).run({{"image", ones({1, 4})}, {"weights", ones({1, 1})}});
   });
   EXPECT_EQ(error.code(), ErrorCode::shape_mismatch);
-  EXPECT_THAT(error.what(), HasSubstr("expected float[batch,3], came float[1,4]"));
+  EXPECT_TRUE(says(error, "expected float[batch,3], came float[1,4]")) << error.what();
 }
 
 TEST_F(Inputs, ASymbolMeansOneExtentInAllInputs) {
@@ -53,7 +58,7 @@ TEST_F(Inputs, ASymbolMeansOneExtentInAllInputs) {
     (void)sum_of_two(here()).run({{"image", ones({2, 3})}, {"weights", ones({1, 1})}});
   });
   EXPECT_EQ(error.code(), ErrorCode::shape_mismatch);
-  EXPECT_THAT(error.what(), HasSubstr("batch was 2 in input 'image'"));
+  EXPECT_TRUE(says(error, "batch was 2 in input 'image'")) << error.what();
 }
 
 TEST_F(Inputs, AnInputWithAnInitializerMayBeLeftOut) {
@@ -100,11 +105,11 @@ TEST_F(Inputs, AllNodesThatCannotBeComputedAreListed) {
         .load(here());
   });
   EXPECT_EQ(error.code(), ErrorCode::unsupported);
-  EXPECT_THAT(
-      error.what(),
-      HasSubstr("the node of 'a' (Foo), domain 'ai.onnx', opset 21: there is no such operator"));
-  EXPECT_THAT(error.what(), HasSubstr("the attribute 'slope' is not known"));
-  EXPECT_THAT(error.what(), HasSubstr("there is no such domain"));
+  EXPECT_TRUE(
+      says(error, "the node of 'a' (Foo), domain 'ai.onnx', opset 21: there is no such operator"))
+      << error.what();
+  EXPECT_TRUE(says(error, "the attribute 'slope' is not known")) << error.what();
+  EXPECT_TRUE(says(error, "there is no such domain")) << error.what();
   EXPECT_EQ(error.details().size(), 3U);
 }
 
