@@ -5,6 +5,7 @@
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/onnx/run/walk.hpp"
 #include "stoker/api/tensor/core/shape_queries.hpp"
+#include "stoker/pipeline/tensor/files/byte_source.hpp"
 #include "stoker/runtime/futures/cancel.hpp"
 
 namespace stoker::onnx {
@@ -142,6 +143,7 @@ Values Run::operator()(const Values& inputs, const Tensor& key) {
 
 Values Run::trace(const Values& inputs, const Tensor& key) {
   const DeviceScope scope{device_};
+  check_files();
   std::vector<Tensor> placeholders;
   const auto stand_in = [&](const Tensor& tensor) {
     placeholders.push_back(placeholder(tensor.spec()));
@@ -172,6 +174,16 @@ Values Run::trace(const Values& inputs, const Tensor& key) {
   const SegmentPtr segment = plans_.keep(path_, last(outputs, placeholders, device_));
   execute(*segment);
   return outputs_of(*segment);
+}
+
+void Run::check_files() const {
+  // Only a trace reads weights: those that no plan wanted yet, and all again after a device was lost.
+  for (const auto& file : model_.file().files)
+    if (file->has_changed())
+      throw Error{"onnx.run",
+                  ErrorCode::io_error,
+                  "'" + file->name() + "' has changed since the model was loaded",
+                  {{"path", file->name()}}};
 }
 
 void Run::check_limits() {

@@ -32,6 +32,8 @@ class Run {
  private:
   void start(const Values& inputs, const Tensor& key);
   [[nodiscard]] Values trace(const Values& inputs, const Tensor& key);
+  /// Throws io_error if a file of the model is not what was loaded.
+  void check_files() const;
   /// Before each node. Throws what ends the run: its deadline, its token, too many nodes.
   void check_limits();
   void execute(const Segment& segment);

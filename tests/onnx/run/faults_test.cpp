@@ -1,6 +1,9 @@
 // Models whose device was lost, and runs that are ended.
+#include <atomic>
+
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/device/fault/fault_injection.hpp"
+#include "stoker/pipeline/tensor/files/byte_source.hpp"
 #include "stoker/runtime/futures/cancel.hpp"
 #include "stoker/tests/onnx/run/small_models.hpp"
 
@@ -64,6 +67,39 @@ TEST_F(FaultyDevice, ACancelledRunLeavesTheModelUsable) {
   EXPECT_EQ(ended.wait().error().code(), ErrorCode::cancelled);
   const NamedValues out = model.run({{"x", tensor({1.0, 1.0})}}).get();
   EXPECT_EQ(out.at("y").tensor().to_vector<float>(), (std::vector<float>{4, 9}));
+}
+
+/// Says that it has changed when the test says so.
+class ChangingFile final : public files::ByteSource {
+ public:
+  [[nodiscard]] std::uint64_t size() const noexcept override { return 0; }
+  [[nodiscard]] Result<void> read(std::uint64_t, std::span<std::byte>) const override { return {}; }
+  [[nodiscard]] bool has_changed() const noexcept override { return changed; }
+  [[nodiscard]] std::string name() const override { return "weights.bin"; }
+
+  std::atomic<bool> changed = false;
+};
+
+TEST_F(FaultyDevice, a_file_that_has_changed_is_refused_when_its_weights_are_wanted_again) {
+  const auto file = std::make_shared<ChangingFile>();
+  const Model model = GraphBuilder{}
+                          .input("x", {"n"})
+                          .constant("w", reals({2, 3}))
+                          .node("Mul", {"x", "w"}, {"y"})
+                          .output("y")
+                          .load({.device = device_}, {file});
+  const NamedValues inputs{{"x", tensor({1.0, 1.0})}};
+  EXPECT_EQ(model.run(inputs).get().at("y").tensor().to_vector<float>(),
+            (std::vector<float>{2, 3}));
+  file->changed = true;
+  // The plan and the device's copy are there.
+  EXPECT_EQ(model.run(inputs).get().at("y").tensor().to_vector<float>(),
+            (std::vector<float>{2, 3}));
+  lose_for_a_while();
+  const Future<NamedValues> refused = model.run({{"x", tensor({1.0, 1.0})}});
+  ASSERT_FALSE(refused.wait());
+  EXPECT_EQ(refused.wait().error().code(), ErrorCode::io_error);
+  EXPECT_EQ(refused.wait().error().detail("path"), "weights.bin");
 }
 
 }  // namespace

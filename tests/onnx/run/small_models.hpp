@@ -73,8 +73,11 @@ class GraphBuilder {
   [[nodiscard]] Attribute as(std::string attribute) const {
     return named(std::move(attribute), std::make_shared<const Graph>(graph));
   }
-  [[nodiscard]] Model load(const LoadOptions& options = {}) const {
+  [[nodiscard]] Model load(
+      const LoadOptions& options = {},
+      std::vector<std::shared_ptr<const files::ByteSource>> sources = {}) const {
     auto file = std::make_shared<ModelFile>();
+    file->files = std::move(sources);
     file->ir_version = 10;
     file->opsets = {{"", opset}};
     file->graph = graph;
