@@ -56,6 +56,9 @@ struct Operator {
   std::function<Values(Call& call)> lower = {};
   /// Whether equal operands give unequal results.
   bool random = false;
+  /// Whether results are elements of its operands in other places, and nothing else. Then it serves tensors of strings
+  /// as it is: its rules move their positions.
+  bool moves = false;
 };
 
 class OperatorTable {

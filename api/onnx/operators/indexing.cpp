@@ -270,19 +270,22 @@ void define(OperatorTable& table) {
              .most_inputs = 2,
              .attributes = {"axis"},
              .host = &gather_on_host,
-             .lower = &gather_rule});
+             .lower = &gather_rule,
+             .moves = true});
   table.add({.name = "GatherElements",
              .since = {11, 13},
              .least_inputs = 2,
              .most_inputs = 2,
              .attributes = {"axis"},
-             .lower = &gather_elements});
+             .lower = &gather_elements,
+             .moves = true});
   table.add({.name = "GatherND",
              .since = {11, 12, 13},
              .least_inputs = 2,
              .most_inputs = 2,
              .attributes = {"batch_dims"},
-             .lower = &gather_nd});
+             .lower = &gather_nd,
+             .moves = true});
   for (const char* name : {"Scatter", "ScatterElements"})
     table.add({.name = name,
                .since = {9, 11, 13, 16, 18},
@@ -308,7 +311,8 @@ void define(OperatorTable& table) {
              .least_inputs = 2,
              .most_inputs = 2,
              .attributes = {"batch_axis", "time_axis"},
-             .lower = &reverse_sequence});
+             .lower = &reverse_sequence,
+             .moves = true});
   table.add({.name = "TensorScatter",
              .since = {24},
              .least_inputs = 2,

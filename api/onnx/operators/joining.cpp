@@ -239,14 +239,16 @@ void define(OperatorTable& table) {
              .most_inputs = Operator::any_number,
              .attributes = {"axis"},
              .host = &concat_on_host,
-             .lower = &concat});
+             .lower = &concat,
+             .moves = true});
   table.add({.name = "Slice",
              .since = {1, 10, 11, 13},
              .most_inputs = 5,
              .attributes = {"starts", "ends", "axes"},
              .decides = {1, 2, 3, 4},
              .host = &slice_on_host,
-             .lower = &slice_rule});
+             .lower = &slice_rule,
+             .moves = true});
   // What Slice was before version 10 had operands: experimental, and still in files.
   table.add({.name = "DynamicSlice",
              .least_inputs = 3,
@@ -259,7 +261,8 @@ void define(OperatorTable& table) {
              .most_outputs = Operator::any_number,
              .attributes = {"axis", "split", "num_outputs"},
              .decides = {1},
-             .lower = &split_rule});
+             .lower = &split_rule,
+             .moves = true});
   table.add({.name = "Pad",
              .since = {1, 2, 11, 13, 18, 19, 21, 23, 24, 25},
              .most_inputs = 4,

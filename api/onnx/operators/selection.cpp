@@ -113,7 +113,8 @@ void define(OperatorTable& table) {
              .least_inputs = 2,
              .most_inputs = 2,
              .attributes = {"axis"},
-             .lower = &compress});
+             .lower = &compress,
+             .moves = true});
   table.add({.name = "Unique",
              .since = {11},
              .most_outputs = 4,

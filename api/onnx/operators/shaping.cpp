@@ -210,29 +210,33 @@ void define(OperatorTable& table) {
              .decides = {1},
              .host = both(&unsqueeze_rule),
              .lower = &unsqueeze_rule});
-  table.add({.name = "Transpose",
-             .since = {1, 13, 21, 23, 24, 25},
-             .attributes = {"perm"},
-             .host = &transpose_on_host,
-             .lower = [](Call& call) {
-               return Values{call.like(transpose(call.x(), permutation(call)))};
-             }});
+  table.add(
+      {.name = "Transpose",
+       .since = {1, 13, 21, 23, 24, 25},
+       .attributes = {"perm"},
+       .host = &transpose_on_host,
+       .lower =
+           [](Call& call) { return Values{call.like(transpose(call.x(), permutation(call)))}; },
+       .moves = true});
   table.add({.name = "Expand",
              .since = {8, 13},
              .least_inputs = 2,
              .most_inputs = 2,
              .decides = {1},
              .host = &expand_on_host,
-             .lower = [](Call& call) {
-               const Shape shape = expanded_shape(call);
-               return Values{call.like(broadcast(call.x(), shape))};
-             }});
+             .lower =
+                 [](Call& call) {
+                   const Shape shape = expanded_shape(call);
+                   return Values{call.like(broadcast(call.x(), shape))};
+                 },
+             .moves = true});
   table.add({.name = "Tile",
              .since = {6, 13},
              .least_inputs = 2,
              .most_inputs = 2,
              .decides = {1},
-             .lower = &tile_rule});
+             .lower = &tile_rule,
+             .moves = true});
   table.add({.name = "DepthToSpace",
              .since = {1, 11, 13},
              .attributes = {"blocksize", "mode"},

@@ -154,7 +154,32 @@ void Walk::take(const PreparedNode& node, Scope& scope) {
   for (const std::string_view name : node.last_uses) scope.values.erase(name);
 }
 
+Values Walk::move_texts(const PreparedNode& node, std::span<const Value> inputs) {
+  std::vector<std::string> all;
+  Values positions{inputs.begin(), inputs.end()};
+  for (Value& input : positions) {
+    if (!input.is_texts()) continue;
+    std::vector<std::int64_t> places(input.texts().strings.size());
+    std::iota(places.begin(), places.end(), static_cast<std::int64_t>(all.size()));
+    all.insert(all.end(), input.texts().strings.begin(), input.texts().strings.end());
+    input = Known::integers(places, input.shape());
+  }
+  Values results = compute(node, positions);
+  for (Value& result : results) result = keep(std::move(result));  // the first may make a cut
+  for (Value& result : results) {
+    const Known moved = know(result);
+    Texts texts{.shape = moved.shape(), .strings = {}};
+    for (const std::int64_t place : moved.to_integers())
+      texts.strings.push_back(all.at(static_cast<std::size_t>(place)));
+    result = std::move(texts);
+  }
+  return results;
+}
+
 Values Walk::compute(const PreparedNode& node, std::span<const Value> inputs) {
+  const auto is_texts = [](const Value& input) { return input.is_texts(); };
+  if (node.definition->moves && std::ranges::any_of(inputs, is_texts))
+    return move_texts(node, inputs);
   Call call{*node.node, node.version, inputs, *this};
   if (node.definition->host && fits_host(inputs))
     if (auto results = node.definition->host(call)) return std::move(*results);

@@ -59,6 +59,7 @@ class Walk final : private Walker {
                            std::span<const std::size_t> wanted, const std::vector<bool>* needed);
   void take(const PreparedNode& node, Scope& scope);
   [[nodiscard]] Values compute(const PreparedNode& node, std::span<const Value> inputs);
+  [[nodiscard]] Values move_texts(const PreparedNode& node, std::span<const Value> inputs);
   [[nodiscard]] const Value& find(std::string_view name) const;
   void cut(const Tensor& wanted, std::vector<std::byte>& elements);
 

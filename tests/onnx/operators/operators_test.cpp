@@ -183,5 +183,31 @@ TEST_F(Operators, StringsAreComputedOnTheHost) {
             (std::vector<std::string>{"a!", "b!"}));
 }
 
+TEST_F(Operators, StringsAreMovedAsNumbersAre) {
+  const auto words = [](const Shape& shape, std::vector<std::string> all) {
+    return Value{Texts{shape, std::move(all)}};
+  };
+  const Value x = words({2, 2}, {"a", "b", "c", "d"});
+  const auto strings = [&](const std::string& op,
+                           const std::vector<std::pair<std::string, Value>>& more,
+                           std::vector<Attribute> attributes = {}) {
+    std::vector<std::pair<std::string, Value>> inputs{{"x", x}};
+    inputs.insert(inputs.end(), more.begin(), more.end());
+    return of_node(op, inputs, std::move(attributes)).at("y").texts().strings;
+  };
+  using Words = std::vector<std::string>;
+  const auto known = [](const Whole& values) { return Value{Known::integers(values)}; };
+  EXPECT_EQ(strings("Transpose", {}), (Words{"a", "c", "b", "d"}));
+  EXPECT_EQ(strings("Gather", {{"i", known({-1})}}), (Words{"c", "d"}));
+  EXPECT_EQ(strings("Gather", {{"i", tensor({-1})}}), (Words{"c", "d"}));
+  EXPECT_EQ(strings("Slice", {{"s", known({1})}, {"e", known({2})}}), (Words{"c", "d"}));
+  EXPECT_EQ(strings("Concat", {{"z", words({1, 2}, {"e", "f"})}}, {named("axis", std::int64_t{0})}),
+            (Words{"a", "b", "c", "d", "e", "f"}));
+  EXPECT_EQ(strings("Tile", {{"r", known({1, 2})}}),
+            (Words{"a", "b", "a", "b", "c", "d", "c", "d"}));
+  EXPECT_EQ(strings("Compress", {{"c", tensor({0, 1})}}, {named("axis", std::int64_t{0})}),
+            (Words{"c", "d"}));
+}
+
 }  // namespace
 }  // namespace stoker::onnx
