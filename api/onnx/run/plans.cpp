@@ -8,7 +8,7 @@ bool Segment::is_over() const {
   return client->is_lost() || (program != nullptr && program->is_over());
 }
 
-Plans::Entry* Plans::at(const Path& path) {
+Plans::Entry* Plans::at(std::span<const std::string> path) {
   Entries* entries = &roots_;
   Entry* found = nullptr;
   for (const std::string& key : path) {
@@ -33,7 +33,7 @@ SegmentPtr Plans::find(const Path& path) {
   Entry* const entry = at(path);
   if (entry == nullptr) return nullptr;
   if (entry->segment->is_over()) {
-    Entry* const parent = path.size() == 1 ? nullptr : at({path.begin(), path.end() - 1});
+    Entry* const parent = path.size() == 1 ? nullptr : at(std::span{path}.first(path.size() - 1));
     Entries& among = parent ? parent->next : roots_;
     gone.insert(among.extract(path.back()));
     const std::size_t count = size_of(gone);
@@ -49,19 +49,17 @@ SegmentPtr Plans::find(const Path& path) {
 SegmentPtr Plans::keep(const Path& path, SegmentPtr segment) {
   const std::scoped_lock lock{mutex_};
   ++counts_.traced;
-  Entry* const parent = path.size() == 1 ? nullptr : at({path.begin(), path.end() - 1});
+  if (path.size() > most_) return segment;  // longer than all that may be kept
+  Entry* const parent = path.size() == 1 ? nullptr : at(std::span{path}.first(path.size() - 1));
   if (path.size() > 1 && parent == nullptr) return segment;  // dropped meanwhile
   Entries& among = parent ? parent->next : roots_;
   const auto [place, is_new] = among.try_emplace(path.back(), Entry{segment});
   place->second.used = ++clock_;
   if (!is_new) return place->second.segment;
   ++counts_.segments;
-  while (counts_.segments > most_)
-    if (!drop_oldest(&place->second)) {
-      among.erase(place);  // longer than all that may be kept
-      --counts_.segments;
-      break;
-    }
+  // It and those before it are no more than `most_`, so that there is another leaf.
+  while (counts_.segments > most_ && drop_oldest(&place->second)) {
+  }
   return segment;
 }
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -70,7 +71,7 @@ class Plans {
     std::map<std::string, Entry, std::less<>> next = {};
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
-  [[nodiscard]] Entry* at(const Path& path);
+  [[nodiscard]] Entry* at(std::span<const std::string> path);
   bool drop_oldest(const Entry* except);
   static std::size_t size_of(const Entries& entries);
 
