@@ -12,7 +12,14 @@ namespace {
 
 using OneTensor = Tensor (*)(const TensorLike&);
 
-/// In f32 at least: f16 is too coarse for what an activation is made of.
+/// -a, which wraps for the least integer.
+template <class T> T negated(T a) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a));
+  else
+    return -a;
+}
+
 void add_function(OperatorTable& table, const char* name, std::vector<int> since, OneTensor f) {
   table.add({.name = name,
              .since = std::move(since),
@@ -156,8 +163,8 @@ void define(OperatorTable& table) {
                .host = [host](Call& call) { return unary_on_host(call, host); },
                .lower = [f](Call& call) { return Values{call.like(f(call.x()))}; }});
   };
-  add_with_host("Abs", {1, 6, 13}, &abs, [](auto a) { return a < 0 ? -a : a; });
-  add_with_host("Neg", {1, 6, 13}, &negate, [](auto a) { return -a; });
+  add_with_host("Abs", {1, 6, 13}, &abs, [](auto a) { return a < 0 ? negated(a) : a; });
+  add_with_host("Neg", {1, 6, 13}, &negate, [](auto a) { return negated(a); });
   add_with_host("Floor", {1, 6, 13}, &floor,
                 [](auto a) { return std::floor(static_cast<double>(a)); });
   add_with_host("Ceil", {1, 6, 13}, &ceil,

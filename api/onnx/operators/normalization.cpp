@@ -109,8 +109,10 @@ Values mean_variance_normalization(Call& call) {
   const Axes axes = axes_in(call.node().integers("axes", {0, 2, 3}), call.rank());
   const Tensor x = wide(call.x());
   const Tensor center = mean(x, {.axes = axes, .keep = true});
-  const Tensor spread = mean(x * x, {.axes = axes, .keep = true}) - center * center;
-  return {call.like((x - center) / (sqrt(spread) + 1e-9))};
+  // Not E[x²] - E[x]², which may come out below 0.
+  const Tensor apart = x - center;
+  const Tensor spread = mean(apart * apart, {.axes = axes, .keep = true});
+  return {call.like(apart / (sqrt(spread) + 1e-9))};
 }
 
 Values lp_normalization(Call& call) {

@@ -1,4 +1,5 @@
 // Numbers at the ends of their types.
+#include <cmath>
 #include <limits>
 
 #include "stoker/tests/onnx/run/small_models.hpp"
@@ -79,6 +80,17 @@ TEST_F(Extremes, DiagonalsFarAwayLeaveAllOrNothing) {
 TEST_F(Extremes, NothingHasNoUniqueElements) {
   const NamedValues out = of_node("Unique", {{"x", zeros({0})}});
   EXPECT_EQ(out.at("y").shape(), Shape{0});
+}
+
+TEST_F(Extremes, ADeviationOfEqualNumbersIsZero) {
+  const Tensor x = full({1, 1, 7, 9}, 1000.1, DType::f32);
+  for (const float one : floats(of_node("MeanVarianceNormalization", {{"x", x}}), "y"))
+    EXPECT_FALSE(std::isnan(one));
+  const std::vector<float> far{100000, 100001, 100002, 100003};
+  const auto y = floats(of_node("MeanVarianceNormalization",
+                                {{"x", tensor(std::span<const float>{far}, {1, 1, 4, 1})}}),
+                        "y");
+  EXPECT_NEAR(y[3], 1.5 / std::sqrt(1.25), 1e-3);
 }
 
 }  // namespace
