@@ -18,7 +18,7 @@ Operator halves() {
           }};
 }
 
-TEST_F(CustomOperators, AProgramAddsADomainOfItsOwn) {
+TEST_F(CustomOperators, a_program_adds_a_domain_of_its_own) {
   OperatorTable table = OperatorTable::standard();
   table.add(halves());
   LoadOptions options = here();
@@ -33,7 +33,7 @@ TEST_F(CustomOperators, AProgramAddsADomainOfItsOwn) {
             (std::vector<float>{4, 6}));
 }
 
-TEST_F(CustomOperators, AnyExceptionOfARuleIsAnErrorThatNamesTheNode) {
+TEST_F(CustomOperators, any_exception_of_a_rule_is_an_error_that_names_the_node) {
   OperatorTable table = OperatorTable::standard();
   table.add({.name = "Bad", .domain = "com.example", .lower = [](Call&) -> Values {
                throw std::out_of_range{"too far"};
@@ -47,7 +47,7 @@ TEST_F(CustomOperators, AnyExceptionOfARuleIsAnErrorThatNamesTheNode) {
   EXPECT_FALSE(error.detail("node").empty());
 }
 
-TEST_F(CustomOperators, ARunThatIsCancelledWhileItIsTracedGoesNoFurther) {
+TEST_F(CustomOperators, a_run_that_is_cancelled_while_it_is_traced_goes_no_further) {
   const CancelSource source;
   int later = 0;
   OperatorTable table = OperatorTable::standard();
@@ -72,7 +72,7 @@ TEST_F(CustomOperators, ARunThatIsCancelledWhileItIsTracedGoesNoFurther) {
   EXPECT_EQ(later, 0);
 }
 
-TEST_F(CustomOperators, ANameIsTakenOnce) {
+TEST_F(CustomOperators, a_name_is_taken_once) {
   OperatorTable table = OperatorTable::standard();
   table.add(halves());
   EXPECT_EQ(refusal([&] { table.add(halves()); }).code(), ErrorCode::already_exists);
@@ -80,12 +80,12 @@ TEST_F(CustomOperators, ANameIsTakenOnce) {
             ErrorCode::already_exists);
 }
 
-TEST_F(CustomOperators, ADefinitionNeedsARule) {
+TEST_F(CustomOperators, a_definition_needs_a_rule) {
   OperatorTable table;
   EXPECT_EQ(refusal([&] { table.add({.name = "Nothing"}); }).code(), ErrorCode::invalid_argument);
 }
 
-TEST_F(CustomOperators, TheVersionIsTheLastOneThatTheOpsetHas) {
+TEST_F(CustomOperators, the_version_is_the_last_one_that_the_opset_has) {
   const auto softmax = OperatorTable::standard().find("ai.onnx", "Softmax");
   ASSERT_NE(softmax, nullptr);
   EXPECT_EQ(version_of(*softmax, 12), 11);

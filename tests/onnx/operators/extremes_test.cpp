@@ -12,7 +12,7 @@ using Whole = std::vector<std::int64_t>;
 constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
-TEST_F(Extremes, ASingleElementMayHaveAnyStep) {
+TEST_F(Extremes, a_single_element_may_have_any_step) {
   const NamedValues out = of_node("Slice", {{"x", tensor({0, 1, 2, 3})},
                                             {"starts", Known::integers(Whole{2})},
                                             {"ends", Known::integers(Whole{least})},
@@ -21,14 +21,14 @@ TEST_F(Extremes, ASingleElementMayHaveAnyStep) {
   EXPECT_EQ(out.at("y").tensor().to_vector<int>(), std::vector{2});
 }
 
-TEST_F(Extremes, ARangeMaySpanAllIntegers) {
+TEST_F(Extremes, a_range_may_span_all_integers) {
   const NamedValues out = of_node(
       "Range",
       {{"a", Known::integer(least)}, {"b", Known::integer(most)}, {"c", Known::integer(most)}});
   EXPECT_EQ(whole(out, "y"), (Whole{least, -1, most - 1}));
 }
 
-TEST_F(Extremes, ALongRangeOfDoublesIsOneOfDoubles) {
+TEST_F(Extremes, a_long_range_of_doubles_is_one_of_doubles) {
   const auto number = [](double value) {
     return Known::reals({&value, 1}, Shape{}, ElementType::f64);
   };
@@ -40,7 +40,7 @@ TEST_F(Extremes, ALongRangeOfDoublesIsOneOfDoubles) {
   EXPECT_DOUBLE_EQ(fine.at("y").tensor().to_vector<double>()[1500], 1 + 1500 * 1e-10);
 }
 
-TEST_F(Extremes, LargeUnsignedNumbersStayWhatTheyAre) {
+TEST_F(Extremes, large_unsigned_numbers_stay_what_they_are) {
   constexpr std::uint64_t large = std::numeric_limits<std::uint64_t>::max() - 4;
   TensorData value = integers({static_cast<std::int64_t>(large)});
   value.type = ElementType::u64;
@@ -54,7 +54,7 @@ TEST_F(Extremes, LargeUnsignedNumbersStayWhatTheyAre) {
   EXPECT_EQ(back.at("y").tensor().to_vector<std::uint64_t>()[0], large);
 }
 
-TEST_F(Extremes, SumsOfKnownIntegersWrap) {
+TEST_F(Extremes, sums_of_known_integers_wrap) {
   GraphBuilder builder;
   builder.constant("a", integers({most}))
       .constant("b", integers({1}))
@@ -63,7 +63,7 @@ TEST_F(Extremes, SumsOfKnownIntegersWrap) {
   EXPECT_EQ(whole(builder.load(here()).run({}).get(), "y"), Whole{least});
 }
 
-TEST_F(Extremes, DiagonalsFarAwayLeaveAllOrNothing) {
+TEST_F(Extremes, diagonals_far_away_leave_all_or_nothing) {
   const auto part = [&](std::int64_t k, std::int64_t upper) {
     return floats(
         of_node("Trilu", {{"x", ones({2, 2})}, {"k", Known::integer(k)}}, {named("upper", upper)}),
@@ -77,12 +77,12 @@ TEST_F(Extremes, DiagonalsFarAwayLeaveAllOrNothing) {
   EXPECT_EQ(part(least, 0), none);
 }
 
-TEST_F(Extremes, NothingHasNoUniqueElements) {
+TEST_F(Extremes, nothing_has_no_unique_elements) {
   const NamedValues out = of_node("Unique", {{"x", zeros({0})}});
   EXPECT_EQ(out.at("y").shape(), Shape{0});
 }
 
-TEST_F(Extremes, ADeviationOfEqualNumbersIsZero) {
+TEST_F(Extremes, a_deviation_of_equal_numbers_is_zero) {
   const Tensor x = full({1, 1, 7, 9}, 1000.1, DType::f32);
   for (const float one : floats(of_node("MeanVarianceNormalization", {{"x", x}}), "y"))
     EXPECT_FALSE(std::isnan(one));

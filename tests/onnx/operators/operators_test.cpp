@@ -8,12 +8,12 @@ using Operators = OnnxTest;
 using Floats = std::vector<float>;
 using Whole = std::vector<std::int64_t>;
 
-TEST_F(Operators, RoundTakesTheEvenOfTwoNeighbours) {
+TEST_F(Operators, round_takes_the_even_of_two_neighbours) {
   const Tensor x = tensor({0.5, 1.5, 2.5, -0.5, -1.5, 2.4});
   EXPECT_EQ(floats(of_node("Round", {{"x", x}}), "y"), (Floats{0, 2, 2, -0.0F, -2, 2}));
 }
 
-TEST_F(Operators, ModHasTheSignOfTheDivisorOrWithFmodOfTheDividend) {
+TEST_F(Operators, mod_has_the_sign_of_the_divisor_or_with_fmod_of_the_dividend) {
   const Tensor a = tensor({-7, 7, -7, 7});
   const Tensor b = tensor({3, -3, -3, 3});
   EXPECT_EQ(of_node("Mod", {{"a", a}, {"b", b}}).at("y").tensor().to_vector<int>(),
@@ -22,13 +22,13 @@ TEST_F(Operators, ModHasTheSignOfTheDivisorOrWithFmodOfTheDividend) {
   EXPECT_EQ(c.at("y").tensor().to_vector<int>(), (std::vector{-1, 1, -1, 1}));
 }
 
-TEST_F(Operators, SumsOfIntegersKeepTheirType) {
+TEST_F(Operators, sums_of_integers_keep_their_type) {
   const NamedValues out = of_node("ReduceSum", {{"x", full({300}, 1, DType::u8)}});
   EXPECT_EQ(out.at("y").type(), ElementType::u8);
   EXPECT_EQ(out.at("y").tensor().item<int>(), 300 % 256);
 }
 
-TEST_F(Operators, AMaximumOfNothingIsTheLeastOfItsType) {
+TEST_F(Operators, a_maximum_of_nothing_is_the_least_of_its_type) {
   const std::vector<Attribute> flat{named("keepdims", std::int64_t{0})};
   const Value axes = Known::integers(Whole{0});
   const auto of = [&](DType dtype) {
@@ -40,19 +40,19 @@ TEST_F(Operators, AMaximumOfNothingIsTheLeastOfItsType) {
   EXPECT_EQ(of(DType::s8).to_vector<int>(), (std::vector{-128, -128}));
 }
 
-TEST_F(Operators, SoftmaxCountedTheRestAsOneAxisBeforeVersion13) {
+TEST_F(Operators, softmax_counted_the_rest_as_one_axis_before_version13) {
   const Tensor x = zeros({2, 2, 2});
   EXPECT_EQ(floats(of_node("Softmax", {{"x", x}}, {}, 12), "y"), Floats(8, 0.25F));
   EXPECT_EQ(floats(of_node("Softmax", {{"x", x}}, {}, 13), "y"), Floats(8, 0.5F));
 }
 
-TEST_F(Operators, IndicesBelowZeroCountFromTheEnd) {
+TEST_F(Operators, indices_below_zero_count_from_the_end) {
   const Tensor x = tensor({10.0, 20.0, 30.0});
   EXPECT_EQ(floats(of_node("Gather", {{"x", x}, {"i", tensor({-1, 0, -3})}}), "y"),
             (Floats{30, 10, 10}));
 }
 
-TEST_F(Operators, AKnownIndexOutOfRangeIsRefused) {
+TEST_F(Operators, a_known_index_out_of_range_is_refused) {
   const Error error = refusal([&] {
     (void)GraphBuilder{}
         .input("x", {3})
@@ -67,7 +67,7 @@ TEST_F(Operators, AKnownIndexOutOfRangeIsRefused) {
   EXPECT_NE(std::string{error.what()}.find("index 3 of 3 elements"), std::string::npos);
 }
 
-TEST_F(Operators, SlicesGoBackwardsAndClampTheirEnds) {
+TEST_F(Operators, slices_go_backwards_and_clamp_their_ends) {
   const auto sliced = [&](Whole starts, Whole ends, Whole steps) {
     return floats(of_node("Slice", {{"x", iota({6}, DType::f32)},
                                     {"starts", Known::integers(starts)},
@@ -82,7 +82,7 @@ TEST_F(Operators, SlicesGoBackwardsAndClampTheirEnds) {
   EXPECT_EQ(sliced({4}, {2}, {1}), Floats{});
 }
 
-TEST_F(Operators, NonZeroGivesARowForEachAxis) {
+TEST_F(Operators, non_zero_gives_a_row_for_each_axis) {
   const Tensor x = tensor({{0.0, 3.0}, {5.0, 0.0}});
   const NamedValues out = of_node("NonZero", {{"x", x}});
   EXPECT_EQ(out.at("y").shape(), (Shape{2, 2}));
@@ -90,7 +90,7 @@ TEST_F(Operators, NonZeroGivesARowForEachAxis) {
   EXPECT_EQ(of_node("NonZero", {{"x", zeros({2, 3})}}).at("y").shape(), (Shape{2, 0}));
 }
 
-TEST_F(Operators, NarrowFloatsGoThereAndBack) {
+TEST_F(Operators, narrow_floats_go_there_and_back) {
   const Tensor x = tensor({0.0, 1.0, -2.0, 448.0, 1e6, 0.001953125});
   const auto to = [](ElementType type) { return named("to", static_cast<std::int64_t>(type)); };
   const Model model = GraphBuilder{}
@@ -105,7 +105,7 @@ TEST_F(Operators, NarrowFloatsGoThereAndBack) {
   EXPECT_EQ(floats(out, "y"), (Floats{0, 1, -2, 448, 448, 0.001953125F}));
 }
 
-TEST_F(Operators, PoolsWithCeilModeDoNotCountWhatHangsOver) {
+TEST_F(Operators, pools_with_ceil_mode_do_not_count_what_hangs_over) {
   const std::vector<Attribute> attributes{named("kernel_shape", Whole{3}),
                                           named("strides", Whole{2}),
                                           named("ceil_mode", std::int64_t{1})};
@@ -114,7 +114,7 @@ TEST_F(Operators, PoolsWithCeilModeDoNotCountWhatHangsOver) {
   EXPECT_EQ(floats(of_node("MaxPool", {{"x", x}}, attributes), "y"), (Floats{3, 4}));
 }
 
-TEST_F(Operators, ASeedGivesTheSameNumbersAndRunsWithoutOneFollowTheirs) {
+TEST_F(Operators, a_seed_gives_the_same_numbers_and_runs_without_one_follow_theirs) {
   const std::vector<Attribute> seeded{named("shape", Whole{4}), named("seed", 3.0F)};
   EXPECT_EQ(floats(of_node("RandomNormal", {}, seeded), "y"),
             floats(of_node("RandomNormal", {}, seeded), "y"));
@@ -129,7 +129,7 @@ TEST_F(Operators, ASeedGivesTheSameNumbersAndRunsWithoutOneFollowTheirs) {
   EXPECT_NE(with(1), with(2));
 }
 
-TEST_F(Operators, SequencesAndOptionalsAreValuesOfARun) {
+TEST_F(Operators, sequences_and_optionals_are_values_of_a_run) {
   const Model model =
       GraphBuilder{}
           .input("x", {"n"})
@@ -149,7 +149,7 @@ TEST_F(Operators, SequencesAndOptionalsAreValuesOfARun) {
   }
 }
 
-TEST_F(Operators, ALoopWithoutAnEndIsRefused) {
+TEST_F(Operators, a_loop_without_an_end_is_refused) {
   GraphBuilder body;
   body.input("round", {}, ElementType::s64)
       .input("before", {}, ElementType::boolean)
@@ -167,7 +167,7 @@ TEST_F(Operators, ALoopWithoutAnEndIsRefused) {
   EXPECT_EQ(error.code(), ErrorCode::limit_exceeded);
 }
 
-TEST_F(Operators, TransposeNamesEachAxisOnce) {
+TEST_F(Operators, transpose_names_each_axis_once) {
   const std::vector<Attribute> twice{named("perm", Whole{0, 0})};
   const Value x = Known::integers(Whole{1, 2, 3, 4, 5, 6}, Shape{2, 3});
   EXPECT_EQ(refusal([&] {
@@ -176,14 +176,14 @@ TEST_F(Operators, TransposeNamesEachAxisOnce) {
             ErrorCode::invalid_parameter);
 }
 
-TEST_F(Operators, StringsAreComputedOnTheHost) {
+TEST_F(Operators, strings_are_computed_on_the_host) {
   const Value a{Texts{Shape{2}, {"a", "b"}}};
   const Value b{Texts{Shape{1}, {"!"}}};
   EXPECT_EQ(of_node("StringConcat", {{"a", a}, {"b", b}}).at("y").texts().strings,
             (std::vector<std::string>{"a!", "b!"}));
 }
 
-TEST_F(Operators, StringsAreMovedAsNumbersAre) {
+TEST_F(Operators, strings_are_moved_as_numbers_are) {
   const auto words = [](const Shape& shape, std::vector<std::string> all) {
     return Value{Texts{shape, std::move(all)}};
   };

@@ -23,7 +23,7 @@ class Refused : public OnnxTest {
   }
 };
 
-TEST_F(Refused, BlocksAndPartsThatTheOperandDoesNotHave) {
+TEST_F(Refused, blocks_and_parts_that_the_operand_does_not_have) {
   const Attribute huge = named("blocksize", std::int64_t{1} << 32);
   EXPECT_EQ(code_of("DepthToSpace", {{"x", ones({1, 4, 1, 1})}}, {huge}),
             ErrorCode::shape_mismatch);
@@ -35,7 +35,7 @@ TEST_F(Refused, BlocksAndPartsThatTheOperandDoesNotHave) {
             ErrorCode::shape_mismatch);
 }
 
-TEST_F(Refused, CoordinatesOfAxesThatAreNotThere) {
+TEST_F(Refused, coordinates_of_axes_that_are_not_there) {
   const Tensor x = ones({3, 4});
   const auto wide = [](std::int64_t n) { return zeros({1, n}, DType::s64); };
   EXPECT_EQ(code_of("GatherND", {{"x", x}, {"i", wide(1000)}}), ErrorCode::shape_mismatch);
@@ -51,7 +51,7 @@ TEST_F(Refused, CoordinatesOfAxesThatAreNotThere) {
             ErrorCode::shape_mismatch);
 }
 
-TEST_F(Refused, IndicesOfAnEmptyAxis) {
+TEST_F(Refused, indices_of_an_empty_axis) {
   const std::vector<Attribute> multiplies{named("reduction", std::string{"mul"})};
   const Tensor none = zeros({0});
   EXPECT_EQ(code_of("ScatterND", {{"x", none}, {"i", zeros({1, 1}, DType::s64)}, {"u", ones({1})}},
@@ -62,7 +62,7 @@ TEST_F(Refused, IndicesOfAnEmptyAxis) {
             ErrorCode::invalid_argument);
 }
 
-TEST_F(Refused, KnownCoordinatesOutOfRange) {
+TEST_F(Refused, known_coordinates_out_of_range) {
   const auto of = [&](const char* op, bool updates) {
     GraphBuilder builder;
     builder.input("x", {3}).constant("i", integers({7}));
@@ -78,7 +78,7 @@ TEST_F(Refused, KnownCoordinatesOutOfRange) {
   EXPECT_EQ(of("ScatterElements", true), ErrorCode::invalid_argument);
 }
 
-TEST_F(Refused, MoreThanAHostComputes) {
+TEST_F(Refused, more_than_a_host_computes) {
   const Tensor x = ones({1, 1, 4});
   EXPECT_EQ(code_of("Pad", {{"x", ones({4})}, {"p", whole_numbers({0, std::int64_t{1} << 40})}},
                     {named("mode", std::string{"edge"})}),
@@ -104,7 +104,7 @@ TEST_F(Refused, MoreThanAHostComputes) {
             ErrorCode::limit_exceeded);
 }
 
-TEST_F(Refused, ManyOutputsOfAPoolWithPlaces) {
+TEST_F(Refused, many_outputs_of_a_pool_with_places) {
   const Model model =
       GraphBuilder{}
           .input("x", {1, 1, "n"})
@@ -115,7 +115,7 @@ TEST_F(Refused, ManyOutputsOfAPoolWithPlaces) {
   EXPECT_EQ(error.code(), ErrorCode::limit_exceeded);
 }
 
-TEST_F(Refused, ScalesAndModesOfResizeThatAreNone) {
+TEST_F(Refused, scales_and_modes_of_resize_that_are_none) {
   const Value x = ones({1, 1, 4});
   const auto scaled = [&](double scale) {
     const std::vector<double> scales{1, 1, scale};
@@ -132,7 +132,7 @@ TEST_F(Refused, ScalesAndModesOfResizeThatAreNone) {
       ErrorCode::invalid_parameter);
 }
 
-TEST_F(Refused, AttributesThatLeadOutOfTheirLists) {
+TEST_F(Refused, attributes_that_lead_out_of_their_lists) {
   std::vector<Attribute> grams{
       named("min_gram_length", std::int64_t{1}), named("max_gram_length", std::int64_t{1}),
       named("max_skip_count", std::int64_t{0}),  named("mode", std::string{"TF"}),
@@ -169,7 +169,7 @@ TEST_F(Refused, AttributesThatLeadOutOfTheirLists) {
       ErrorCode::shape_mismatch);
 }
 
-TEST_F(Refused, ALongSearchForWordsEnds) {
+TEST_F(Refused, a_long_search_for_words_ends) {
   const std::vector<Attribute> attributes{named("min_gram_length", std::int64_t{1}),
                                           named("max_gram_length", most),
                                           named("max_skip_count", most),
@@ -181,7 +181,7 @@ TEST_F(Refused, ALongSearchForWordsEnds) {
             (std::vector<float>{1, 1, 1}));  // 1, 2, and "1 2" with a skip
 }
 
-TEST_F(Refused, ALabelOfAnotherTypeForWhatIsNotListed) {
+TEST_F(Refused, a_label_of_another_type_for_what_is_not_listed) {
   const auto encode = [&](Attribute values, const TensorData& fallback) {
     GraphBuilder builder;
     builder.graph.inputs.push_back({.name = "x", .type = {}, .doc = {}});
@@ -201,7 +201,7 @@ TEST_F(Refused, ALabelOfAnotherTypeForWhatIsNotListed) {
             ErrorCode::invalid_argument);
 }
 
-TEST_F(Refused, WeightsOfFewerDirectionsThanTheNetworkHas) {
+TEST_F(Refused, weights_of_fewer_directions_than_the_network_has) {
   EXPECT_EQ(code_of("RNN", {{"x", ones({2, 1, 3})}, {"w", ones({1, 4, 3})}, {"r", ones({1, 4, 4})}},
                     {named("direction", std::string{"bidirectional"})}),
             ErrorCode::shape_mismatch);
@@ -209,7 +209,7 @@ TEST_F(Refused, WeightsOfFewerDirectionsThanTheNetworkHas) {
             ErrorCode::shape_mismatch);
 }
 
-TEST_F(Refused, BoxesThatAreNone) {
+TEST_F(Refused, boxes_that_are_none) {
   const Tensor image = ones({1, 1, 4, 3});
   const auto align = [&](const Value& boxes, const Value& of, std::vector<Attribute> attributes) {
     return of_node("RoiAlign", {{"x", image}, {"boxes", boxes}, {"of", of}}, std::move(attributes))

@@ -25,7 +25,7 @@ Model doubled_or_in_rows(const LoadOptions& options) {
       .load(options);
 }
 
-TEST_F(Control, BranchesMayGiveUnlikeShapes) {
+TEST_F(Control, branches_may_give_unlike_shapes) {
   const Model model = doubled_or_in_rows(here());
   for (int i = 0; i < 2; ++i) {
     const NamedValues up = model.run({{"x", tensor({1.0, 2.0})}}).get();
@@ -62,7 +62,7 @@ Model grows(const LoadOptions& options) {
       .load(options);
 }
 
-TEST_F(Control, ALoopAsksItsConditionInEachRound) {
+TEST_F(Control, a_loop_asks_its_condition_in_each_round) {
   const Model model = grows(here());
   const NamedValues out = model.run({{"x", tensor({1.0, 2.0})}}).get();
   EXPECT_EQ(floats(out, "last"), (std::vector<float>{64, 128}));
@@ -71,7 +71,7 @@ TEST_F(Control, ALoopAsksItsConditionInEachRound) {
             (std::vector<float>{120, 0}));
 }
 
-TEST_F(Control, AStateMayGrowInEachRound) {
+TEST_F(Control, a_state_may_grow_in_each_round) {
   GraphBuilder body;
   body.input("round", {}, ElementType::s64)
       .input("before", {}, ElementType::boolean)
@@ -95,7 +95,7 @@ TEST_F(Control, AStateMayGrowInEachRound) {
   EXPECT_EQ(model.stats().cuts, 0U);
 }
 
-TEST_F(Control, WhatIsAliveAtACutGoesOn) {
+TEST_F(Control, what_is_alive_at_a_cut_goes_on) {
   // `early` is made before the cut and read behind it, within a branch.
   GraphBuilder yes;
   yes.node("Add", {"early", "some"}, {"y1"}).output("y1");
@@ -123,7 +123,7 @@ TEST_F(Control, WhatIsAliveAtACutGoesOn) {
   }
 }
 
-TEST_F(Control, AScanOfNothingGivesWhatItsBodyDeclares) {
+TEST_F(Control, a_scan_of_nothing_gives_what_its_body_declares) {
   GraphBuilder body;
   body.input("state", {2}).input("row", {2}).node("Add", {"state", "row"}, {"next"});
   body.node("Neg", {"next"}, {"shown"}).output("next").output("shown");
@@ -139,7 +139,7 @@ TEST_F(Control, AScanOfNothingGivesWhatItsBodyDeclares) {
   EXPECT_EQ(out.at("all").shape(), (Shape{2, 0}));
 }
 
-TEST_F(Control, LoopsWithinLoopsEnd) {
+TEST_F(Control, loops_within_loops_end) {
   const auto loop = [](GraphBuilder& around, const GraphBuilder& body, const std::string& name) {
     around.node("Loop", {"rounds", "", name + "_in"}, {name}, {body.as("body")});
   };

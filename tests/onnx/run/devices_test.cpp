@@ -11,7 +11,7 @@ class OnDevices : public testing::TestWithParam<const char*> {
   DeviceScope scope_{device_};
 };
 
-TEST_P(OnDevices, AConvolutionAPoolAndAProduct) {
+TEST_P(OnDevices, a_convolution_a_pool_and_a_product) {
   GraphBuilder builder;
   TensorData kernel = reals({1, 0, 0, -1});
   kernel.dims = {1, 1, 2, 2};
@@ -36,7 +36,7 @@ TEST_P(OnDevices, AConvolutionAPoolAndAProduct) {
   EXPECT_EQ(out.at("y").tensor().to_vector<float>(), (std::vector<float>{2 * 7 + 3 * 13 + 4 * 15}));
 }
 
-TEST_P(OnDevices, APlanWithACut) {
+TEST_P(OnDevices, a_plan_with_a_cut) {
   const Model model = GraphBuilder{}
                           .input("x", {"rows", "columns"})
                           .node("NonZero", {"x"}, {"places"})

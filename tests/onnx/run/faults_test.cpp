@@ -45,7 +45,7 @@ class FaultyDevice : public testing::Test {
   const DeviceScope scope_{device_};
 };
 
-TEST_F(FaultyDevice, AModelRunsAgainWhenItsDeviceIsBack) {
+TEST_F(FaultyDevice, a_model_runs_again_when_its_device_is_back) {
   const Model model = model_with_all(device_);
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < 2; ++i) {
@@ -57,7 +57,7 @@ TEST_F(FaultyDevice, AModelRunsAgainWhenItsDeviceIsBack) {
   }
 }
 
-TEST_F(FaultyDevice, ACancelledRunLeavesTheModelUsable) {
+TEST_F(FaultyDevice, a_cancelled_run_leaves_the_model_usable) {
   const Model model = model_with_all(device_);
   const CancelSource source;
   source.cancel(cancelled_error("test"));

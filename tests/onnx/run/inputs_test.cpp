@@ -22,7 +22,7 @@ Model sum_of_two(const LoadOptions& options) {
       .load(options);
 }
 
-TEST_F(Inputs, AnUnknownNameIsRefusedWithTheNearest) {
+TEST_F(Inputs, an_unknown_name_is_refused_with_the_nearest) {
   const Model model = sum_of_two(here());
   const Error error = refusal([&] {
     (void)model.run({{"imag", ones({1, 3})}, {"weights", ones({1, 1})}});
@@ -31,13 +31,13 @@ TEST_F(Inputs, AnUnknownNameIsRefusedWithTheNearest) {
   EXPECT_TRUE(says(error, "did you mean 'image'?")) << error.what();
 }
 
-TEST_F(Inputs, AMissingInputIsNamedWithWhatItIs) {
+TEST_F(Inputs, a_missing_input_is_named_with_what_it_is) {
   const Error error = refusal([&] { (void)sum_of_two(here()).run({{"image", ones({1, 3})}}); });
   EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
   EXPECT_TRUE(says(error, "input 'weights' (float[batch,1]) is missing")) << error.what();
 }
 
-TEST_F(Inputs, AnotherTypeIsRefused) {
+TEST_F(Inputs, another_type_is_refused) {
   const Error error = refusal([&] {
     (void)sum_of_two(here()).run({{"image", ones({1, 3}, DType::s32)}, {"weights", ones({1, 1})}});
   });
@@ -45,7 +45,7 @@ TEST_F(Inputs, AnotherTypeIsRefused) {
   EXPECT_TRUE(says(error, "expected float[batch,3], came int32[1,3]")) << error.what();
 }
 
-TEST_F(Inputs, AnotherExtentIsRefused) {
+TEST_F(Inputs, another_extent_is_refused) {
   const Error error = refusal([&] {
     (void)sum_of_two(here()).run({{"image", ones({1, 4})}, {"weights", ones({1, 1})}});
   });
@@ -53,7 +53,7 @@ TEST_F(Inputs, AnotherExtentIsRefused) {
   EXPECT_TRUE(says(error, "expected float[batch,3], came float[1,4]")) << error.what();
 }
 
-TEST_F(Inputs, ASymbolMeansOneExtentInAllInputs) {
+TEST_F(Inputs, a_symbol_means_one_extent_in_all_inputs) {
   const Error error = refusal([&] {
     (void)sum_of_two(here()).run({{"image", ones({2, 3})}, {"weights", ones({1, 1})}});
   });
@@ -61,7 +61,7 @@ TEST_F(Inputs, ASymbolMeansOneExtentInAllInputs) {
   EXPECT_TRUE(says(error, "batch was 2 in input 'image'")) << error.what();
 }
 
-TEST_F(Inputs, AnInputWithAnInitializerMayBeLeftOut) {
+TEST_F(Inputs, an_input_with_an_initializer_may_be_left_out) {
   const Model model = GraphBuilder{}
                           .input("x", {2})
                           .input("bias", {2})
@@ -74,7 +74,7 @@ TEST_F(Inputs, AnInputWithAnInitializerMayBeLeftOut) {
             (std::vector<float>{2, 2}));
 }
 
-TEST_F(Inputs, OutputsAreChosenByName) {
+TEST_F(Inputs, outputs_are_chosen_by_name) {
   const Model model = GraphBuilder{}
                           .input("x", {2})
                           .constant("zero", reals({0}))
@@ -94,7 +94,7 @@ TEST_F(Inputs, OutputsAreChosenByName) {
   EXPECT_EQ(error.code(), ErrorCode::not_found);
 }
 
-TEST_F(Inputs, AllNodesThatCannotBeComputedAreListed) {
+TEST_F(Inputs, all_nodes_that_cannot_be_computed_are_listed) {
   const Error error = refusal([&] {
     (void)GraphBuilder{}
         .input("x", {2})
@@ -113,7 +113,7 @@ TEST_F(Inputs, AllNodesThatCannotBeComputedAreListed) {
   EXPECT_EQ(error.details().size(), 3U);
 }
 
-TEST_F(Inputs, AnErrorOfARuleNamesTheNode) {
+TEST_F(Inputs, an_error_of_a_rule_names_the_node) {
   const Model model = GraphBuilder{}
                           .input("x", {"n"})
                           .constant("shape", integers({2, 2}))

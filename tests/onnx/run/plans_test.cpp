@@ -32,7 +32,7 @@ Model positives(const LoadOptions& options) {
       .load(options);
 }
 
-TEST_F(Plans, ShapeArithmeticIsDoneWhileTheModelIsTraced) {
+TEST_F(Plans, shape_arithmetic_is_done_while_the_model_is_traced) {
   const Model model = rows_of_three(here());
   const NamedValues out = model.run({{"x", iota({6}, DType::f32)}}).get();
   EXPECT_EQ(out.at("y").shape(), (Shape{2, 3}));
@@ -40,7 +40,7 @@ TEST_F(Plans, ShapeArithmeticIsDoneWhileTheModelIsTraced) {
   EXPECT_EQ(model.stats().cuts, 0U);
 }
 
-TEST_F(Plans, EachSignatureIsTracedOnce) {
+TEST_F(Plans, each_signature_is_traced_once) {
   const Model model = rows_of_three(here());
   for (const std::int64_t n : {6, 9, 6, 9, 6})
     EXPECT_EQ(model.run({{"x", iota({n}, DType::f32)}}).get().at("y").shape(), (Shape{n / 3, 3}));
@@ -48,13 +48,13 @@ TEST_F(Plans, EachSignatureIsTracedOnce) {
   EXPECT_EQ(model.stats().found, 3U);
 }
 
-TEST_F(Plans, ARunThatWasTracedBeforeGivesItsOutputsAtOnce) {
+TEST_F(Plans, a_run_that_was_traced_before_gives_its_outputs_at_once) {
   const Model model = rows_of_three(here());
   model.warm_up({{"x", ones({3})}});
   EXPECT_TRUE(model.run({{"x", ones({3})}}).ready());
 }
 
-TEST_F(Plans, ACutReadsACountAndGoesOnWithThePlanForIt) {
+TEST_F(Plans, a_cut_reads_a_count_and_goes_on_with_the_plan_for_it) {
   const Model model = positives(here());
   const auto run = [&](const std::vector<float>& x) {
     return floats(model.run({{"x", tensor(x)}}).get(), "y");
@@ -68,7 +68,7 @@ TEST_F(Plans, ACutReadsACountAndGoesOnWithThePlanForIt) {
   EXPECT_EQ(model.stats().cuts, 4U);
 }
 
-TEST_F(Plans, TheLeastRecentlyUsedPlanMakesRoom) {
+TEST_F(Plans, the_least_recently_used_plan_makes_room) {
   LoadOptions options = here();
   options.max_plans = 2;
   const Model model = rows_of_three(options);
@@ -78,7 +78,7 @@ TEST_F(Plans, TheLeastRecentlyUsedPlanMakesRoom) {
   EXPECT_EQ(model.stats().traced, 3U);
 }
 
-TEST_F(Plans, AModelWithMoreCutsThanPlansStillRuns) {
+TEST_F(Plans, a_model_with_more_cuts_than_plans_still_runs) {
   LoadOptions options = here();
   options.max_plans = 1;
   const Model model = positives(options);
@@ -87,7 +87,7 @@ TEST_F(Plans, AModelWithMoreCutsThanPlansStillRuns) {
   EXPECT_LE(model.stats().segments, 1U);
 }
 
-TEST_F(Plans, ManyRunsAtOnceShareAModel) {
+TEST_F(Plans, many_runs_at_once_share_a_model) {
   const Model model = positives(here());
   std::vector<Future<NamedValues>> runs;
   for (int i = 0; i < 32; ++i)
@@ -101,7 +101,7 @@ TEST_F(Plans, ManyRunsAtOnceShareAModel) {
   }
 }
 
-TEST_F(Plans, AnInputThatDecidesAboutShapesIsAPartOfTheSignature) {
+TEST_F(Plans, an_input_that_decides_about_shapes_is_a_part_of_the_signature) {
   const Model model = GraphBuilder{}
                           .input("x", {4})
                           .input("shape", {2}, ElementType::s64)
@@ -119,7 +119,7 @@ TEST_F(Plans, AnInputThatDecidesAboutShapesIsAPartOfTheSignature) {
   EXPECT_EQ(model.stats().cuts, 0U);
 }
 
-TEST_F(Plans, ElementsOfAListAreNoPartOfTheSignature) {
+TEST_F(Plans, elements_of_a_list_are_no_part_of_the_signature) {
   GraphBuilder builder;
   builder.graph.inputs.push_back({.name = "list", .type = {}, .doc = {}});
   builder.node("ConcatFromSequence", {"list"}, {"y"}, {named("axis", std::int64_t{0})}).output("y");
@@ -134,7 +134,7 @@ TEST_F(Plans, ElementsOfAListAreNoPartOfTheSignature) {
   EXPECT_EQ(model.stats().traced, 1U);
 }
 
-TEST_F(Plans, WhatStandsOnConstantsOnlyIsComputedOnceForAllPlans) {
+TEST_F(Plans, what_stands_on_constants_only_is_computed_once_for_all_plans) {
   int calls = 0;
   OperatorTable table = OperatorTable::standard();
   table.add({.name = "Counted", .domain = "test", .lower = [&calls](Call& call) {
