@@ -24,7 +24,7 @@ template <class F, class T> T wrapped(T a, T b) {
 
 /// Before version 7 the second operand broadcasts where the node says so, from `axis` on.
 Tensor second(const Call& call) {
-  const Tensor b = call.x(1);
+  Tensor b = call.x(1);
   if (call.version() >= 7 || !call.node().has("axis")) return b;
   const std::int64_t axis = axis_in(call.node().integer("axis"), call.rank(0));
   Axes extents = extents_of(b.shape());

@@ -17,7 +17,7 @@ constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
 /// [batch, heads, length, size], also from [batch, length, heads·size].
 Tensor by_heads(const Call& call, std::size_t i, const char* attribute) {
-  const Tensor x = call.x(i);
+  Tensor x = call.x(i);
   if (x.rank() == 4) return x;
   if (x.rank() != 3) call.refuse(ErrorCode::shape_mismatch, "expected 3 or 4 axes");
   const std::int64_t heads = call.node().integer(attribute);

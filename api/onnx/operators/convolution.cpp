@@ -16,7 +16,7 @@ Tensor with_bias(const Call& call, const Tensor& y, std::size_t i) {
 }
 
 Axes kernel_extents(const Call& call) {
-  const Axes extents = spatial_extents(call, call.shape(1));
+  Axes extents = spatial_extents(call, call.shape(1));
   if (call.node().integers("kernel_shape", extents) != extents)
     call.refuse(ErrorCode::shape_mismatch,
                 "kernel_shape is not that of the kernel " + call.shape(1).to_string());

@@ -23,7 +23,7 @@ Tensor likelihood_loss(const Call& call, const Tensor& scores) {
     weights =
         select(equal(given, call.node().integer("ignore_index")), zeros_like(weights), weights);
   const Tensor picked = squeeze(take_along_axis(scores, new_axis(labels, 1), 1), Axes{1});
-  const Tensor losses = negate(picked) * weights;
+  Tensor losses = negate(picked) * weights;
   const std::string reduction = call.node().text("reduction", "mean");
   if (reduction == "none") return losses;
   if (reduction == "sum") return sum(losses);

@@ -98,7 +98,7 @@ Values dynamic_quantize(Call& call) {
 
 /// x minus its zero point, which may be one for each row (`axis` -2) or column.
 Tensor centered(const Call& call, std::size_t x, std::size_t zero_point, std::int64_t axis) {
-  const Tensor wide = as_type(call.x(x), DType::s32);
+  Tensor wide = as_type(call.x(x), DType::s32);
   if (!call.has(zero_point)) return wide;
   Tensor zero = as_type(call.x(zero_point), DType::s32);
   if (zero.size() == 1)

@@ -42,6 +42,7 @@ struct Model::State {
         found.push_back(i);
     for (const std::string& name : names) {
       std::vector<std::string_view> known;
+      known.reserve(outputs.size());
       for (const ValueInfo& output : outputs) known.push_back(output.name);
       if (std::ranges::find(known, name) != known.end()) continue;
       throw Error{"onnx.run",

@@ -223,7 +223,7 @@ Known Walk::know(const Value& value) {
     cut(cell->tensor, elements);
   else
     elements = cell->tensor.to_bytes();
-  const Known answer{value.type(), spec.shape, std::move(elements)};
+  Known answer{value.type(), spec.shape, std::move(elements)};
   answers_.emplace(std::move(cell), answer);
   return answer;
 }
