@@ -11,7 +11,7 @@
 //
 //     onnx::OperatorTable table = onnx::OperatorTable::standard();
 //     table.add({.name = "Twice", .domain = "com.example", .lower = …});
-//     onnx::load("model.onnx", {.operators = table});
+//     onnx::load("model.onnx", {.operators = &table});
 //
 // Threads: a table may be read from any thread, and changed by one while nobody reads it. A loaded model keeps the
 // definitions that it uses. Errors are thrown: invalid_argument for a definition without a name, a version or a rule;

@@ -27,8 +27,7 @@ std::size_t Plans::size_of(const Entries& entries) {
 }
 
 SegmentPtr Plans::find(const Path& path) {
-  SegmentPtr dead;  // goes outside of the lock
-  Entries gone;
+  Entries gone;  // goes outside of the lock
   const std::scoped_lock lock{mutex_};
   Entry* const entry = at(path);
   if (entry == nullptr) return nullptr;
@@ -92,14 +91,6 @@ void Plans::count_cut() {
 PlanCounts Plans::counts() const {
   const std::scoped_lock lock{mutex_};
   return counts_;
-}
-
-void Plans::clear() {
-  Entries gone;
-  const std::scoped_lock lock{mutex_};
-  counts_.dropped += counts_.segments;
-  counts_.segments = 0;
-  gone.swap(roots_);
 }
 
 }  // namespace stoker::onnx

@@ -62,7 +62,6 @@ class Plans {
   SegmentPtr keep(const Path& path, SegmentPtr segment);
   void count_cut();
   [[nodiscard]] PlanCounts counts() const;
-  void clear();
 
  private:
   struct Entry {

@@ -31,8 +31,8 @@ using OnCut = std::function<AfterCut(const Cut& cut)>;
 
 class Walk final : private Walker {
  public:
-  /// All of them outlive it. `on_node` is called before each node and each round of a body; what it throws ends the walk. `key`: of the run's
-  /// random numbers, [2] u32; empty if none are drawn.
+  /// All of them outlive it. `on_node` is called before each node and each round of a body; what it throws ends
+  /// the walk. `key`: of the run's random numbers, [2] u32; empty if none are drawn.
   Walk(const Prepared& model, Constants& constants, OnCut on_cut, std::function<void()> on_node,
        Tensor key);
   Walk(const Walk&) = delete;
