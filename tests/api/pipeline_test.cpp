@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "error_of.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/device/buffer_state.hpp"
 
@@ -13,16 +14,6 @@ class Pipelines : public testing::TestWithParam<const char*> {
   System system;
   Device device = system.device(GetParam());
 };
-
-Error error_of(const auto& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no Error was thrown";
-  return Error{};
-}
 
 TEST_P(Pipelines, run_stages_in_the_order_of_their_dependencies) {
   Pipeline pipeline = system.pipeline(device);

@@ -1,6 +1,7 @@
 // Kernels that are named by their structs of options, on devices and in pipelines.
 #include <gtest/gtest.h>
 
+#include "error_of.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/api/tensor.hpp"
 
@@ -16,16 +17,6 @@ class TypedCalls : public testing::Test {
 };
 
 std::vector<float> values_of(const Buffer& buffer) { return buffer.read<float>().get(); }
-
-Error error_thrown_by(const auto& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no Error was thrown";
-  return Error{};
-}
 
 TEST_F(TypedCalls, run_into_a_new_buffer) {
   const Buffer sum = device.run(kernels::CumulativeSum{.reverse = true}, {x});
@@ -45,10 +36,10 @@ TEST_F(TypedCalls, say_the_same_as_names_and_parameters) {
   const Buffer photo = device.buffer(std::vector<float>(48, 0.5F), Shape{4, 4, 3});
   EXPECT_EQ(values_of(device.run(kernels::GaussianBlur{.radius = 2, .sigma = 1.5}, {photo})),
             values_of(device.run("gaussian_blur", {photo}, {{"radius", 2}, {"sigma", 1.5}})));
-  EXPECT_EQ(error_thrown_by([&] {
+  EXPECT_EQ(error_of([&] {
               static_cast<void>(device.run(kernels::GaussianBlur{.radius = -1}, {photo}));
             }).reason(),
-            error_thrown_by([&] {
+            error_of([&] {
               static_cast<void>(device.run("gaussian_blur", {photo}, {{"radius", -1}}));
             }).reason());
 }
@@ -67,7 +58,7 @@ TEST_F(TypedCalls, take_the_options_of_a_command) {
   EXPECT_EQ(device.submit(kernels::Relu{}, {x}, y, options).wait().error().code(),
             ErrorCode::cancelled);
   const Buffer never = device.run(kernels::Relu{}, {x}, options);
-  EXPECT_EQ(error_thrown_by([&] { values_of(never); }).code(), ErrorCode::cancelled);
+  EXPECT_EQ(error_of([&] { values_of(never); }).code(), ErrorCode::cancelled);
 }
 
 TEST_F(TypedCalls, are_submitted_together) {
@@ -96,7 +87,7 @@ TEST_F(TypedCalls, are_stages_of_a_pipeline) {
 
 TEST_F(TypedCalls, refuse_in_a_pipeline_what_the_text_form_refuses) {
   Pipeline pipeline = system.pipeline(device);
-  const Error error = error_thrown_by([&] { pipeline.add(kernels::TopK{.k = 0}, {x}, "most"); });
+  const Error error = error_of([&] { pipeline.add(kernels::TopK{.k = 0}, {x}, "most"); });
   EXPECT_EQ(error.op(), "top_k");
   EXPECT_EQ(error.code(), ErrorCode::invalid_parameter);
   EXPECT_EQ(pipeline.size(), 0U);
@@ -126,14 +117,14 @@ TEST_F(TypedCalls, name_a_kernel_of_the_program_by_its_own_struct) {
                      }});
   EXPECT_EQ(values_of(device.run(Parabola{.a = 0.5, .times = 2}, {x})),
             (std::vector<float>{1, 4, 9}));
-  EXPECT_EQ(error_thrown_by([&] {
+  EXPECT_EQ(error_of([&] {
               static_cast<void>(device.run(Parabola{.times = 10}, {x}));
             }).detail("expected"),
             "integer from 1 to 9");
 }
 
 TEST_F(TypedCalls, of_a_kernel_that_is_not_there_say_so) {
-  EXPECT_EQ(error_thrown_by([&] { static_cast<void>(device.run(Parabola{}, {x})); }).code(),
+  EXPECT_EQ(error_of([&] { static_cast<void>(device.run(Parabola{}, {x})); }).code(),
             ErrorCode::unknown_kernel);
 }
 
