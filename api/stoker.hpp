@@ -6,7 +6,9 @@
 //     api/image.hpp    PNG and JPEG
 //     api/tensor.hpp   tensors and gradients (component tensor); tensor_async.hpp, eigen.hpp
 //     api/nn.hpp       layers and networks (component nn); train.hpp, data.hpp
-//     api/script.hpp   Lua scripts (component script)
+//     api/onnx.hpp     ONNX models (component onnx)
+//     api/script.hpp   Lua scripts (component script); nn_script.hpp: models and trainings in them
+//     api/glsl.hpp     kernels in GLSL (component glsl)
 //     api/fiber.hpp    for callers who live in Boost.Fiber (component fiber)
 //     api/testing.hpp  a test's own scheduler, clock and device faults
 #pragma once

@@ -4,6 +4,7 @@
 #   - includes point one way: api → pipeline → actors → device → kernels → runtime; the tests of a layer
 #     include that layer and those below it; nothing but tests, bench and examples includes those three
 #   - within a layer, headers of a room include those of the same room and of rooms listed before it
+#   - a folder's names stand in the namespace that CONTRIBUTING.md gives it, or in stoker itself
 #   - an include names a file from the root, or one beside the file (tests, bench, the command)
 #   - no file of more than 500 lines
 #   - nothing in a library ends the host process
@@ -36,6 +37,20 @@ find "${libraries[@]}" tests bench examples -name '*.?pp' -print0 | sort -z |
             "api/nn/graph api/nn/functional api/nn/layers api/data api/train/optim api/train/model api/train/loop " \
             "api/train/script api/command_line api/command_line/verbs", names, " ")
       for (i in names) order[names[i]] = i + 0
+      # Namespaces within stoker, of a folder and those below it.
+      split("runtime/base=sanitizers kernels=kernels,cases,rules,processor kernels/image=kernels,image " \
+            "kernels/indexing=indexing,cases kernels/glsl=glsl kernels/shader_tool=shader_tool device=device " \
+            "pipeline/image=codecs pipeline/tensor=expr pipeline/tensor/files=files pipeline/onnx=onnx,files " \
+            "pipeline/script=script api=image,script api/tensor/core=constants api/tensor/math=linalg,random api/onnx=onnx " \
+            "api/nn=nn api/train=nn api/data=nn api/command_line=command_line", names, " ")
+      for (i in names) {
+        split(names[i], pair, "=")
+        spaces[pair[1]] = "," pair[2] ",detail,"
+      }
+    }
+    function spaces_of(path) {
+      while (!(path in spaces) && sub(/\/[^\/]*$/, "", path)) {}
+      return path in spaces ? spaces[path] : ",detail,"
     }
     function folder_of(path) { sub(/\/[^\/]*$/, "", path); return path }
     function finding(text) { printf "%s:%d: %s\n", FILENAME, FNR, text; found = 1 }
@@ -48,6 +63,11 @@ find "${libraries[@]}" tests bench examples -name '*.?pp' -print0 | sort -z |
       sub(/[^\/]*$/, "", folder)
     }
     FNR == 501 { finding("more than 500 lines") }
+    is_library && /^namespace stoker::/ {
+      split($2, parts, "::")
+      if (!index(spaces_of(folder_of(FILENAME)), "," parts[2] ","))
+        finding("the namespace stoker::" parts[2] " is not that of this folder")
+    }
     /^#include "stoker\// {
       split($0, parts, "/")
       # Kernels are tried on a GPU through a system.

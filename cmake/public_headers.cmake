@@ -1,8 +1,8 @@
 # The public headers: the entry points, which are the headers that lie directly in api/, those of layers and the
 # options of kernels, and what they include.
 # Only these are installed. cmake/public_headers.txt lists them, so that a change of the public surface shows in
-# a change of that list, and a test compares the two. The options of kernels stand in it as one pattern: whoever
-# adds a kernel edits no list. To write it again:
+# a change of that list, and a test compares the two. Layers and the options of kernels stand in it as one pattern
+# each: whoever adds a layer or a kernel edits no list. To write it again:
 #
 #   cmake -DSOURCE=. -DLIST=cmake/public_headers.txt -P cmake/public_headers.cmake
 
@@ -33,8 +33,8 @@ if(CMAKE_SCRIPT_MODE_FILE AND LIST)
   cmake_path(ABSOLUTE_PATH SOURCE NORMALIZE)
   cmake_path(ABSOLUTE_PATH LIST NORMALIZE)
   stoker_public_headers("${SOURCE}" headers)
-  list(FILTER headers EXCLUDE REGEX "^kernels/[^/]*/options\\.hpp$")
-  list(APPEND headers "kernels/*/options.hpp")
+  list(FILTER headers EXCLUDE REGEX "^(kernels/[^/]*/options|api/nn/layers/[^/]*)\\.hpp$")
+  list(APPEND headers "api/nn/layers/*.hpp" "kernels/*/options.hpp")
   list(SORT headers)
   list(JOIN headers "\n" text)
   if(COMPARE)

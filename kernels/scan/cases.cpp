@@ -27,6 +27,8 @@ std::vector<KernelCase> all_cases(Operation operation) {
   };
   for (const bool reverse : {false, true}) {
     for (const DType dtype : rules::numeric_dtypes()) {
+      // Which end a scan begins at does not depend on the dtype; a software device compiles a shader for each.
+      if (reverse && size_of(dtype) != 4 && dtype != DType::u8 && dtype != DType::f64) continue;
       const std::string name{to_string(dtype)};
       add(name + "_rows", dtype, Shape{7, 124}, 1, reverse);
       add(name + "_rows_prime", dtype, Shape{5, 1031}, -1, reverse);

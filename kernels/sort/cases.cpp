@@ -23,6 +23,10 @@ std::vector<KernelCase> axis_cases() {
                        .heavy = heavy});
     };
     for (const DType dtype : rules::all_dtypes()) {
+      // The direction is a constant of the shaders, of which a software device compiles one for each dtype.
+      if (direction == std::string_view{"desc"} && size_of(dtype) != 4 && dtype != DType::f64 &&
+          dtype != DType::boolean)
+        continue;
       const std::string name{to_string(dtype)};
       add(name + "_rows", dtype, Shape{7, 128}, 1);
       add(name + "_rows_prime", dtype, Shape{5, 331}, -1);

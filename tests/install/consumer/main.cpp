@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "stoker/api/nn.hpp"  // of an installed copy: its umbrella of layers is made by the build
+#include "stoker/api/nn_script.hpp"
+#include "stoker/api/onnx.hpp"
 #include "stoker/api/stoker.hpp"
 
 int main() {
