@@ -1,26 +1,26 @@
 // Orders a device's commands by the hazards of their buffers, makes few submissions of many commands, and
-// settles every command exactly once. Commands come here checked.
+// settles every command exactly once. Its callers have checked the commands.
 //
 //     submit() ─▶ queue ──pump()──▶ in flight ──(backend completes)──▶ settlement ─▶ command is done
 //                   │                                                     ▲
 //                   └── cancelled, expired, poisoned input ───────────────┘
 //
 // Each part is a noun of its own:
-//     held_commands.hpp        who waits for the outside, or for one before it that does, is overtaken
-//     submission_builder.hpp   what goes to the backend together, in which order (hazards.hpp)
+//     held_commands.hpp        commands that wait for the host; others overtake them
+//     submission_builder.hpp   what is submitted together, and in which order (hazards.hpp)
 //     flights.hpp              what is in flight, and how far each queue has come
 //     settlement.hpp           how commands end, and what failures poison
-//     deferred_memory.hpp      when buffers get memory, and leave it to others
+//     deferred_memory.hpp      when buffers get memory and pass it on
 //     muted_work.hpp           what abandoned submissions still use
 //
 // Order: a command waits for exactly the writers of what it reads and the users of what it writes; commands
-// of one submission are ordered by edges between steps, so independent ones overlap. Where there is no
-// memory, commands wait for as long as something in flight may give some back.
+// of one submission are ordered by edges between steps, so independent ones overlap. A command that finds no memory
+// waits as long as work in flight may free some.
 //
-// Cancellation: what still queues never runs. What runs cannot be stopped, but for the steps that it has
-// not begun where the backend can leave them out: it is marked, its result dropped (poisoned) when it
-// ends, and its dependents fail with it. Deadlines and tokens are looked at when a command comes, when
-// it goes to the backend, before each step, and when it ends.
+// Cancellation: a queued command never runs. A running one cannot be stopped, except that a backend may skip the steps
+// that have not begun: the command is marked, its result is dropped (poisoned) when it ends, and its dependents fail
+// with it. Deadlines and tokens are checked when a command arrives, when it is submitted, before each step, and when
+// it ends.
 //
 // Threads: functions marked [strand] are called by the turns of the device's strand, one at a
 // time; the others from any thread. Lifetime: shared by handles, commands and the device's actor;
@@ -85,37 +85,36 @@ class CommandScheduler final : public CompletionSink,
                                                          std::shared_ptr<MemoryLease> memory);
   /// The device_lost Error once the device is lost, else nothing.
   [[nodiscard]] std::optional<Error> lost() const;
-  /// In one order with what says that somebody was poked: whoever loses the device and finds it poked is seen.
+  /// Sequentially consistent with poked_: a loss is seen by the turn that was poked before it.
   [[nodiscard]] bool is_lost() const noexcept { return is_lost_.load(std::memory_order_seq_cst); }
   [[nodiscard]] const SchedulerOptions& options() const noexcept { return options_; }
-  /// Fails when this has ended, and the device with it unless somebody else has its backend.
+  /// Fails when the scheduler is destroyed, and the device with it unless its backend is still shared.
   [[nodiscard]] Future<void> gone() const noexcept { return gone_.future(); }
 
-  /// Nobody can reach the buffer any more but the commands that were sent before. False if the device is
-  /// idle: then no turn is sure to come that releases it.
+  /// Only commands that were sent before still use the buffer. Returns false if the device is idle: then no turn is
+  /// certain to release it.
   [[nodiscard]] bool drop(std::shared_ptr<BufferState> buffer);
   /// Whether dropped buffers wait for a turn.
   [[nodiscard]] bool has_dropped() { return dropped_.any(); }
   [[nodiscard]] bool reached(QueuePoint point) const noexcept { return flights_.reached(point); }
 
   // --- [strand] --------------------------------------------------------------------------------
-  /// With `refused` the command ends at once: it could not be put together.
+  /// With `refused` the command ends at once with that error.
   void submit(const CommandPtr& command, std::optional<Error> refused = {});
-  /// Runs steps on these buffers inside of the call and ends the command. Nothing, and nothing has
-  /// changed, if the device is busy or does not do that; an error if a step failed, and then the
-  /// command goes to submit() with it.
+  /// Runs steps on these buffers inside the call and ends the command. Returns nothing, and changes nothing, if the
+  /// device is busy or cannot do that. Returns an error if a step failed; pass the command to submit() with it then.
   [[nodiscard]] std::optional<Result<void>> run_at_once(
       CommandState& command, std::span<const Step> steps,
       std::span<const std::shared_ptr<BufferState>> buffers);
   /// Settles what completed, then submits what can go. Called after submit() and when poked.
   void turn();
-  /// The command ends with `why`, or with what it was marked with before. Who waits for it hears now; if
-  /// it runs, its outputs are poisoned at its end.
+  /// Ends the command with `why`, or with the error it was marked with before. Its waiters are notified now. If it
+  /// runs, its outputs are poisoned at its end.
   void cancel(CommandState& command, const Error& why);
   /// Drops the buffer's memory once the commands submitted before have ended; later ones get
   /// `released`.
   void release(BufferState& buffer) { memory_.release(buffer); }
-  /// Releases what was dropped, if `all_delivered()` then says that whoever was sent before is here.
+  /// Releases dropped buffers, if `all_delivered()` says that all messages sent before have arrived.
   void release_dropped(const std::function<bool()>& all_delivered);
   /// See DeferredMemory::share().
   [[nodiscard]] std::shared_ptr<MemoryLease> share(BufferState& buffer) {
@@ -123,11 +122,10 @@ class CommandScheduler final : public CompletionSink,
   }
   /// Fails everything that queues with `why` and accepts no more.
   void close(const Error& why);
-  /// Ends what is in flight, too, without waiting for it. What that may still touch is kept until the
-  /// device has done with it, or for ever: then it is counted, and this stays with it. After close().
+  /// Ends what is in flight, too, without waiting for it. Call after close(). What it may still touch is kept until
+  /// the device has finished, or for ever: such work is counted, and keeps the scheduler alive.
   void abandon(const Error& why);
-  /// The device does not come back from what it runs: it counts as lost from now on, and what is in
-  /// flight is abandoned.
+  /// The device hangs: it counts as lost from now on, and what is in flight is abandoned.
   void give_up(const Error& why);
   [[nodiscard]] bool idle() const noexcept;
   /// The highest point handed over, per queue.
@@ -144,7 +142,7 @@ class CommandScheduler final : public CompletionSink,
   /// Whether the command at the front of the queue may join the submission that is being built, and has its
   /// memory; nothing if it has to wait, an error if it must not run.
   [[nodiscard]] std::optional<Result<void>> admit(const CommandWork& work, QueueKind queue);
-  /// Drops those at the front of the queue that were cancelled.
+  /// Drops the cancelled commands at the front of the queue.
   void skip_cancelled();
   void hand_over(QueueKind queue, Flight flight, Replay* replay);
   void settle_completed();
@@ -170,7 +168,7 @@ class CommandScheduler final : public CompletionSink,
 
   // strand only
   Ring<CommandPtr> queue_;
-  std::size_t cancelled_in_queue_ = 0;  // they stay until it is their turn
+  std::size_t cancelled_in_queue_ = 0;  // they stay until they reach the front
   HeldCommands held_;
   std::uint64_t sequence_ = 0;
   bool closed_ = false;
@@ -179,11 +177,11 @@ class CommandScheduler final : public CompletionSink,
   std::shared_ptr<CommandScheduler> keep_alive_;  // while anything queues or runs
 
   // shared with the backend's thread
-  std::atomic<bool> poked_{true};  // until there are hooks nobody can be poked
+  std::atomic<bool> poked_{true};  // nothing can be poked before set_hooks()
   mutable std::mutex loss_mutex_;
   std::optional<Error> lost_;
   std::atomic<bool> is_lost_{false};
-  std::atomic<bool> runs_on_{false};  // it may, though it counts as lost; set before that
+  std::atomic<bool> runs_on_{false};  // a lost device may; set before is_lost_
 
   std::atomic<std::uint64_t> count_submitted_{0}, count_submissions_{0}, count_queued_{0},
       count_in_flight_{0};

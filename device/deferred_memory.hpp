@@ -1,11 +1,11 @@
-// When commands get memory, and when buffers that were dropped leave theirs to others.
+// When commands get memory, and when dropped buffers pass theirs on.
 //
-// Late buffers get theirs when the first command that uses them goes to the backend: what is free, else what
-// a dropped buffer will leave that only work in flight still uses (hazards order the two), else new. A
-// kernel's scratch memory comes then, too. So however far a program runs ahead, memory follows what is
-// alive and in flight.
+// A late buffer gets its memory when the first command that uses it is submitted: free memory first, else that of a
+// dropped buffer which only work in flight still uses (hazards order the two), else new memory. A kernel gets its
+// scratch memory at the same time. So the memory in use follows what is alive and in flight, however far a program
+// runs ahead.
 //
-// Threads: the device's strand alone.
+// Threads: the device's strand only.
 #pragma once
 
 #include <memory>
@@ -20,22 +20,22 @@ class DeferredMemory {
  public:
   /// Before the first provide().
   void set_pool(std::shared_ptr<MemoryPool> pool) noexcept { pool_ = std::move(pool); }
-  /// Lets go of what was left.
+  /// Drops the memory that waits for work in flight.
   void clear() noexcept { left_.clear(); }
 
-  /// Finds memory for the late buffers of a work, and scratch memory for its kernel, which scratch() then
-  /// has. out_of_memory if there is none by now.
+  /// Provides memory for the late buffers of a work, and scratch memory for its kernel, which scratch() then returns.
+  /// out_of_memory if there is none now.
   [[nodiscard]] Result<void> provide(const CommandWork& work);
   [[nodiscard]] std::vector<std::shared_ptr<MemoryLease>>& scratch() noexcept { return scratch_; }
 
-  /// The work queues no more: late buffers that were dropped may leave their memory to others.
+  /// The work was submitted: dropped late buffers may pass their memory on.
   void mark_handed_over(CommandWork& work);
   /// Drops the buffer's memory once the commands submitted before have ended.
   void release(BufferState& buffer);
-  /// The buffer's memory for somebody who uses it beside the device, to be kept beyond a release; nobody else
-  /// gets it meanwhile. Null if it was released or there is none to be had.
+  /// The buffer's memory, shared with the host: it outlives a release, and nothing else gets it meanwhile. Null if the
+  /// buffer was released or there is no memory.
   [[nodiscard]] std::shared_ptr<MemoryLease> share(BufferState& buffer);
-  /// Gives back what was left and nobody uses any more.
+  /// Frees the memory of dropped buffers that no work uses any more.
   void sweep();
 
  private:

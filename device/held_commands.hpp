@@ -1,13 +1,13 @@
-// Commands that queue on a device and may not run yet: they wait for points of host timelines, or for
-// commands before them that do and use the same buffers.
+// Commands that a device has accepted and may not run yet. They wait for points of host timelines, or for earlier
+// commands that wait for such points and use the same buffers.
 //
 //     hold() ─▶ held ──(its points reached, nobody held before it)──▶ release() ─▶ the queue
 //                 └──(cancelled)──▶ a link: those behind still wait for those before
 //
-// Who waits is found by what it waits for, so that a thousand of them cost others nothing: a timeline
-// knows its waiters, a held command those behind it, a buffer the held commands that use it last.
+// A waiting command is found through what it waits for, so a thousand of them cost other commands nothing: a timeline
+// knows its waiters, a held command knows those behind it, a buffer knows the held commands that used it last.
 //
-// Threads: ReachedPoints::add() from any; everything else on the device's strand.
+// Threads: ReachedPoints::add() from any thread; everything else on the device's strand.
 #pragma once
 
 #include <cstdint>
@@ -24,20 +24,20 @@ namespace stoker {
 
 struct HeldCommand {
   CommandPtr command;        ///< null once cancelled
-  std::uint32_t points = 0;  ///< of timelines: not reached, or not known to be
+  std::uint32_t points = 0;  ///< points of timelines that are not known to be reached
   std::uint32_t before = 0;  ///< held commands that it must not overtake
   std::vector<std::shared_ptr<HeldCommand>> behind;  ///< those that must not overtake it
   bool released = false;
   std::list<std::shared_ptr<HeldCommand>>::iterator place;
 
   // Of ReachedPoints, under its lock.
-  std::uint32_t told = 0;             ///< points reached since the last look
-  bool failed = false;                ///< one of them never will be
-  std::shared_ptr<HeldCommand> next;  ///< told before it
+  std::uint32_t told = 0;             ///< points reached since take()
+  bool failed = false;                ///< one of them will never be reached
+  std::shared_ptr<HeldCommand> next;  ///< the one added before it
 };
 
 /// The held commands that use a buffer: a later writer must not overtake any of them, a later reader
-/// only the writer. Those that were released are still listed until others take their place.
+/// only the writer. Released commands stay listed until others replace them.
 struct HeldUses {
   std::shared_ptr<HeldCommand> writer;
   std::vector<std::shared_ptr<HeldCommand>> readers;  ///< after the writer
@@ -53,7 +53,7 @@ class ReachedPoints {
   ReachedPoints& operator=(const ReachedPoints&) = delete;
 
   void add(std::shared_ptr<HeldCommand> command, bool failed) noexcept;
-  /// Moves those who were told something to the end of `to`, the first first.
+  /// Appends the commands whose points were reached to `to`, in the order in which that happened.
   void take(std::vector<std::shared_ptr<HeldCommand>>& to);
 
  private:
@@ -67,17 +67,17 @@ class HeldCommands {
   /// `poke` as SchedulerHooks. Before the first hold().
   void set_poke(std::function<void()> poke);
   [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
-  /// Commands, without those that were cancelled.
+  /// The number of commands, without the cancelled ones.
   [[nodiscard]] std::size_t size() const noexcept { return commands_; }
 
-  /// False, and nothing has changed, if the command has nothing to wait for. Throws std::bad_alloc; then
-  /// nobody waits for the command.
+  /// Returns false, and changes nothing, if the command has nothing to wait for. Throws std::bad_alloc; the command
+  /// is then not held.
   [[nodiscard]] bool hold(const CommandPtr& command);
-  /// Appends those that wait no more to `ready`, in an order that their buffers allow.
+  /// Appends the commands that no longer wait to `ready`, in an order that their buffers allow.
   void release_reached(Ring<CommandPtr>& ready);
-  /// The held command is cancelled. Appends those that waited for it alone to `ready`.
+  /// Removes a cancelled command. Appends the commands that waited only for it to `ready`.
   void remove(CommandState& command, Ring<CommandPtr>& ready);
-  /// Everybody, in the order in which they came.
+  /// Removes and returns all commands, in the order in which they came.
   [[nodiscard]] std::vector<CommandPtr> take_all();
 
  private:

@@ -5,10 +5,10 @@
 //       ├─ device vulkan:0                          ─ vulkan:0
 //       └─ program (one_for_one)                    ─ whatever the program adds
 //
-// Each device has a supervisor of its own, so that one that is lost again and again gives up alone, and
-// so has the program. The tree is made when there is something to supervise.
+// Each device has its own supervisor, so a device that is lost again and again fails alone. The program has its own,
+// too. The tree is created with the first thing to supervise.
 //
-// Threads: any. Lifetime: stop() ends it; so does letting go of it.
+// Threads: any. Lifetime: stop() or the destructor ends it.
 #pragma once
 
 #include <memory>
@@ -27,19 +27,19 @@ class SystemTree {
   SystemTree(const SystemTree&) = delete;
   SystemTree& operator=(const SystemTree&) = delete;
 
-  /// Puts a device that is open under a supervisor of its own.
+  /// Puts an open device under its own supervisor.
   void add(const std::shared_ptr<SupervisedDevice>& device, const DeviceRestarts& restarts);
   /// The program's own supervisor: 10 restarts within a minute. Throws closed once stopped, and
   /// forked_process in a child of the process it was made in.
   [[nodiscard]] Supervisor program();
-  /// The supervisor at the top. Empty if nothing was ever supervised, or stopped.
+  /// The supervisor at the top. Empty if nothing was supervised yet, or after stop().
   [[nodiscard]] Supervisor peek() const;
-  /// Asks the program's part to end, children first. Ready when it has; at once if there is none. Throws
+  /// Asks the program's part to end, children first. Ready when it has ended, or at once if there is none. Throws
   /// std::bad_alloc, and may be called again then.
   [[nodiscard]] Future<ExitReason> stop_program();
-  /// Asks all of it to end. Ready when it has; at once if there is none. Throws as stop_program().
+  /// Asks the whole tree to end. Ready when it has ended, or at once if there is none. Throws as stop_program().
   [[nodiscard]] Future<ExitReason> stop();
-  /// In a child of the process it was made in: touches nothing of it any more.
+  /// For a forked child: forgets the tree without touching it.
   void forsake() noexcept;
 
  private:

@@ -1,5 +1,4 @@
-// A pipeline so small that running it takes less than handing it over: its steps, ready to be run inside
-// of the call that asks for it.
+// The steps of a pipeline that takes less time to run than to hand over to the device: they run inside the call.
 //
 // Threads: its pipeline's strand. One run at a time, so one arena serves all.
 #pragma once
@@ -17,16 +16,16 @@ class CommandScheduler;
 
 class InlineRun {
  public:
-  /// Null if the plan is not small, its cost is not known, or there is no memory for it.
+  /// Returns null if the plan is not small, if its cost is unknown, or if there is no memory for it.
   [[nodiscard]] static std::unique_ptr<InlineRun> make(const PipelinePlan& plan,
                                                        CommandScheduler& scheduler);
 
-  /// The steps on these buffers, one for each external value; valid until the next call.
+  /// The steps with these buffers, one for each external value. Valid until the next call.
   [[nodiscard]] std::span<const Step> bind(
       std::span<const std::shared_ptr<BufferState>> binding) noexcept;
 
  private:
-  /// An operand that each run says anew.
+  /// An operand that each run sets.
   struct Place {
     std::uint32_t step = 0;
     bool output = false;

@@ -1,9 +1,9 @@
-// The end of the process, for whoever uses a library that does not outlive it.
+// The end of the process, for users of a library that does not outlive it.
 //
 // exit() runs its handlers newest first, while other threads go on. Behind the handlers of a driver or a
 // library its threads, locks and memory are gone: a thread inside it then crashes, and so does a
-// destructor of a static object that still calls it. So whoever calls one says so (ExitDelay), and exit()
-// waits for those who are inside, for two seconds at most; from then on it is not called any more.
+// destructor of a static object that still calls it. So each call is marked by an ExitDelay. exit() waits up to
+// two seconds for the calls in progress, and from then on no call begins.
 //
 // Threads: any.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace stoker {
 
-/// Something to do before the libraries that are loaded by now clean up after themselves.
+/// Work to do before the libraries that are loaded now run their own exit handlers.
 class ExitWatch {
  public:
   /// `leave` is called at most once, by the thread that exits, while they still work. It must not

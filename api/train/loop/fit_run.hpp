@@ -1,21 +1,21 @@
-// The loop of fit(), in small parts: for whoever wants to stop between them, or do something else.
+// The loop of fit(), in small parts, for callers that stop or do other work between them.
 //
 //     FitRun run{model, data, {.epochs = 5}};
 //     while (run.advance() != FitRun::Did::nothing) if (enough()) break;
 //     run.rewind();                       // the model as after the last whole epoch
 //
-// advance() does one of: begin an epoch or start the step of a batch; end an epoch (look at the losses
-// that are left, and at the validation data); call one callback. What it throws leaves the run where
-// rewind() can go back from, and advance() then goes on: an epoch that failed is trained once more from its
-// begin, a callback that threw is called again. Since order and seeds depend on the epoch alone, what comes
-// out is what uninterrupted training gives, to the bit.
+// Each advance() does one of these: it begins an epoch, or starts the step of a batch; it ends an epoch, that is, it
+// reads the remaining losses and the validation data; it calls one callback. After advance() has thrown, rewind()
+// returns to the last whole epoch and advance() continues: it trains a failed epoch again from its beginning, and calls
+// a callback that threw again. Order and seeds depend on the epoch only, so the result equals that of uninterrupted
+// training to the bit.
 //
-// A place between two epochs or two callbacks is at(), and together with Model::state() it is all that
-// goes on needs: rewind(place, state).
+// at() names a place between two epochs or two callbacks. The place and Model::state() are enough to continue
+// from there: rewind(place, state).
 //
-// Threads: one at a time; advance() waits (for readers, for losses 64 steps back), so not on a host's
-// event loop. It sets the model's device for itself. Errors are thrown: the constructor's for options,
-// metrics and data that do not fit the model, changing nothing.
+// Threads: one at a time. advance() waits for readers and for the losses of 64 steps ago, so do not call it on a
+// host's event loop. It sets the model's device itself.
+// Errors: thrown. The constructor refuses options, metrics and data that do not fit the model, and changes nothing.
 #pragma once
 
 #include "stoker/api/train/loop/fit.hpp"
@@ -27,7 +27,7 @@ class FitRun {
   FitRun(Model model, Dataset data, FitOptions options);
   FitRun(FitRun&&) noexcept;
   FitRun& operator=(FitRun&&) noexcept;
-  /// Stops reading ahead, and waits for the batches that are just being made.
+  /// Stops reading ahead, and waits for the batches that are being prepared.
   ~FitRun();
 
   enum class Did : std::uint8_t {
@@ -44,17 +44,17 @@ class FitRun {
     std::size_t callbacks = 0;
     friend bool operator==(const Place&, const Place&) = default;
   };
-  /// The last one that was reached.
+  /// The last place that was reached.
   [[nodiscard]] Place at() const noexcept;
-  /// Whether the model is as it is there: no epoch is begun.
+  /// Whether the model is in the state of that place: no epoch has begun since.
   [[nodiscard]] bool between_epochs() const noexcept;
 
-  /// Forgets the epoch that is begun, also in the model.
+  /// Discards the epoch that has begun, also in the model.
   void rewind();
-  /// Goes to an earlier place, with the state that the model had there.
+  /// Returns to an earlier place, with the state that the model had there.
   void rewind(const Place& place, TrainingState state);
 
-  /// Waits for the losses of all steps that were started, and tells the batch callbacks.
+  /// Waits for the losses of all started steps, and calls the batch callbacks with them.
   void settle();
   /// Excludes idle time from epoch durations and from the remaining-time estimate.
   void idled(std::chrono::nanoseconds time) noexcept;

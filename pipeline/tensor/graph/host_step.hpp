@@ -1,7 +1,7 @@
-// Work between kernels that the host drives: branches and loops whose course depends on values, calls
-// of the program's functions, kernels that another device has to run.
+// Work between kernels that the host drives: branches and loops that depend on values, calls of the program's
+// functions, and kernels that run on another device.
 //
-// Threads: a step is immutable and shared; it is started on any thread, also several times at once.
+// Threads: a step is immutable and shared. Any thread may start it, also several at once.
 #pragma once
 
 #include <memory>
