@@ -134,7 +134,7 @@ namespace detail {
 TensorSpec with_rows(const TensorSpec& row, std::int64_t rows) {
   std::vector<std::int64_t> extents{rows};
   extents.insert(extents.end(), row.shape.begin(), row.shape.end());
-  return {row.dtype, Shape::make(extents, "dataset").value()};
+  return {row.dtype, Shape::make(extents, "dataset")};
 }
 
 std::span<std::byte> row_of(std::span<std::byte> rows, const TensorSpec& spec, std::size_t row) {

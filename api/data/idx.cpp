@@ -42,7 +42,7 @@ TensorSpec read_header(PackedFile& file) {
     for (const std::byte one : extent) value = value * 256 + std::to_integer<int>(one);
     extents.push_back(value);
   }
-  const Result<Shape> shape = Shape::make(extents, op);
+  const Result<Shape> shape = Shape::try_make(extents, op);
   if (shape.has_error()) throw files::damaged(op, file.name(), std::string{shape.error().reason()});
   return {type->second, *shape};
 }

@@ -166,7 +166,7 @@ ShapeRule rule_at_top(lua_State* L, const std::string& what,
                       const std::vector<KernelBuffer>& inputs) {
   if (lua_istable(L, -1))
     return value_or_raise(
-        L, Shape::make(check_integers(L, lua_gettop(L), define_op, what), define_op));
+        L, Shape::try_make(check_integers(L, lua_gettop(L), define_op, what), define_op));
   const std::string name = text_at_top(L, what, longest_name);
   std::vector<std::string_view> known;
   for (std::size_t i = 0; i < inputs.size(); ++i) {

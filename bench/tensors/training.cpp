@@ -35,7 +35,7 @@ void row(Context& context, const PeerProgram& torch, const std::string& name,
   const auto batches = [](const Shape& shape) {
     std::vector<std::int64_t> extents{32};
     for (std::size_t axis = 0; axis < shape.rank(); ++axis) extents.push_back(shape[axis]);
-    return Shape::make(extents, "bench").value();
+    return Shape::make(extents, "bench");
   };
   const Shape inputs = batches(network.inputs()[0].row.shape);
   const std::int64_t classes = network.outputs()[0].shape[0];

@@ -27,7 +27,8 @@ Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
                     {"axis", std::to_string(axis)}}};
     joined += other.shape[axis];
   }
-  STOKER_ASSIGN(const Shape shape, Shape::make(first.with(axis, joined).extents(), "concatenate"));
+  STOKER_ASSIGN(const Shape shape,
+                Shape::try_make(first.with(axis, joined).extents(), "concatenate"));
   return std::vector{TensorSpec{call.dtype(), shape}};
 }
 

@@ -122,7 +122,7 @@ Result<TensorSpec> infer(const KernelCall& call) {
     const Axis of = axis_of(call, axis, call.shape()[x[axis + 2]], call.shape(1)[k[axis + 2]]);
     STOKER_ASSIGN(extents[y[axis + 2]], out_extent(call, axis, of));
   }
-  STOKER_ASSIGN(const Shape shape, Shape::make(std::span{extents}.first(rank), "conv"));
+  STOKER_ASSIGN(const Shape shape, Shape::try_make(std::span{extents}.first(rank), "conv"));
   return TensorSpec{call.dtype(), shape};
 }
 

@@ -11,7 +11,7 @@ namespace {
 Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
   STOKER_ASSIGN(const conv::Problem p, describe(call));
   const std::int64_t extents[] = {p.images, call.shape(1)[0], p.down().out, p.across().out};
-  STOKER_ASSIGN(const Shape shape, Shape::make(extents, "conv2d"));
+  STOKER_ASSIGN(const Shape shape, Shape::try_make(extents, "conv2d"));
   return std::vector{TensorSpec{call.dtype(), shape}};
 }
 

@@ -101,7 +101,7 @@ Result<conv::Problem> describe(const KernelCall& call) {
   const Shape& w = call.shape(1);
   // The steps below are products of extents: within 64 bits if all three tensors can be counted.
   const std::int64_t extents[] = {x[0], w[0], down.out, across.out};
-  STOKER_TRY(Shape::make(extents, "conv2d"));
+  STOKER_TRY(Shape::try_make(extents, "conv2d"));
   down.x_step = across.in;
   down.k_step = across.taps;
   down.y_step = across.out;

@@ -40,7 +40,7 @@ void add(std::vector<KernelCase>& cases, const NamedBox& box, DType dtype, DType
   // Up to far outside; half of the small ones stay inside.
   const Fill starts{-3, 12};
   if (puts) {
-    one.inputs.push_back({dtype, Shape::make(box.lengths).value()});
+    one.inputs.push_back({dtype, Shape::make(box.lengths)});
     one.fills = {cases::telling(dtype), cases::telling(dtype), starts};
   } else {
     one.params = {{"lengths", box.lengths}, {"strides", box.strides}};

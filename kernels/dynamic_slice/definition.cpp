@@ -33,7 +33,7 @@ Result<std::vector<TensorSpec>> infer_slice(const KernelCall& call) {
                    {{"parameter", "lengths"}, {"input", x.to_string()}}};
     extents.push_back((lengths[axis] - 1) / steps[axis] + 1);
   }
-  STOKER_ASSIGN(const Shape shape, Shape::make(extents, "dynamic_slice"));
+  STOKER_ASSIGN(const Shape shape, Shape::try_make(extents, "dynamic_slice"));
   return std::vector{TensorSpec{call.dtype(), shape}};
 }
 

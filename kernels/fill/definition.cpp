@@ -16,7 +16,7 @@ Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
   const std::vector<std::int64_t>& extents = given.shape.list();
   TensorSpec output;
   if (call.inputs.empty()) {
-    STOKER_ASSIGN(output.shape, Shape::make(extents, "fill"));
+    STOKER_ASSIGN(output.shape, Shape::try_make(extents, "fill"));
   } else {
     if (!extents.empty())
       return Error{"fill",

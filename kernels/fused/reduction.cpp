@@ -135,7 +135,7 @@ Result<TensorSpec> FusedReduction::result(DType dtype) const {
     else if (keepdims)
       extents.push_back(1);
   }
-  STOKER_ASSIGN(const Shape kept, Shape::make(extents, name));
+  STOKER_ASSIGN(const Shape kept, Shape::try_make(extents, name));
   return TensorSpec{reduce::result_dtype(operation, dtype), kept};
 }
 

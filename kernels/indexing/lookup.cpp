@@ -24,7 +24,7 @@ void set_rest(Lookup& lookup, const Shape& x, const std::vector<std::size_t>& ax
     extents.push_back(x[axis]);
     lookup.row *= x[axis];
   }
-  lookup.rest = strided_walk(Shape::make(extents).value(), {&strides, 1});
+  lookup.rest = strided_walk(Shape::make(extents), {&strides, 1});
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ Result<Shape> rows_shape(std::string_view op, const Shape& x, const Shape& indic
   std::vector<std::int64_t> extents(indices.begin(), indices.end() - 1);
   for (std::size_t axis = 0; axis < x.rank(); ++axis)
     if (!contains(axes, axis)) extents.push_back(x[axis]);
-  return Shape::make(extents, op);
+  return Shape::try_make(extents, op);
 }
 
 Result<void> check_not_empty(std::string_view op, const Shape& x,

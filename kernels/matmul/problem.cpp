@@ -88,7 +88,7 @@ Result<TensorSpec> infer(const KernelCall& call) {
   std::vector<std::int64_t> extents(batch->begin(), batch->end());
   if (!a.vector) extents.push_back(a.rows);
   if (!b.vector) extents.push_back(b.columns);
-  STOKER_ASSIGN(Shape shape, Shape::make(extents, "matmul"));
+  STOKER_ASSIGN(Shape shape, Shape::try_make(extents, "matmul"));
   return TensorSpec{call.dtype(), shape};
 }
 

@@ -50,7 +50,7 @@ Result<Shape> padded_shape(const KernelCall& call) {
                     {"input", call.shape().to_string()}}};
     extents.push_back(extent);
   }
-  return Shape::make(extents, "pad");
+  return Shape::try_make(extents, "pad");
 }
 
 Padding padding(const KernelCall& call, const Shape& shape) {

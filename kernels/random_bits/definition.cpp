@@ -26,7 +26,7 @@ Result<std::vector<TensorSpec>> infer_bits(const KernelCall& call) {
   const auto given = options::from<RandomBits>(call.params);
   TensorSpec output;
   output.dtype = given.dtype;
-  STOKER_ASSIGN(output.shape, Shape::make(given.shape.list(), "random_bits"));
+  STOKER_ASSIGN(output.shape, Shape::try_make(given.shape.list(), "random_bits"));
   if (Layout::of(output).words > max_words)
     return Error{"random_bits",
                  ErrorCode::limit_exceeded,

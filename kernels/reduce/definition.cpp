@@ -25,7 +25,7 @@ Result<std::vector<TensorSpec>> infer(const std::string& name, Operation operati
     else if (keeps)
       extents.push_back(1);
   }
-  STOKER_ASSIGN(const Shape shape, Shape::make(extents, name));
+  STOKER_ASSIGN(const Shape shape, Shape::try_make(extents, name));
   return std::vector{TensorSpec{result_dtype(operation, call.dtype()), shape}};
 }
 

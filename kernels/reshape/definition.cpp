@@ -32,7 +32,7 @@ Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
     extent = 1;
   }
   const std::int64_t elements = call.shape().elements();
-  STOKER_ASSIGN(Shape shape, Shape::make(extents, "reshape"));
+  STOKER_ASSIGN(Shape shape, Shape::try_make(extents, "reshape"));
   if (open) {
     const std::int64_t others = shape.elements();
     if (others == 0) return refuse(call, wanted, "-1 is ambiguous beside an extent of 0");
@@ -41,7 +41,7 @@ Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
           call, wanted,
           std::to_string(elements) + " elements do not divide by " + std::to_string(others));
     *open = elements / others;
-    STOKER_ASSIGN(shape, Shape::make(extents, "reshape"));
+    STOKER_ASSIGN(shape, Shape::try_make(extents, "reshape"));
   }
   if (shape.elements() != elements)
     return refuse(call, wanted,

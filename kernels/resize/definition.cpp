@@ -40,7 +40,7 @@ Result<std::vector<TensorSpec>> infer(std::string_view op, const KernelCall& cal
   const std::int64_t height =
       asked_height > 0 ? asked_height : in_proportion(image.height, image.width, asked_width);
   const std::int64_t extents[] = {height, width, image.channels};
-  STOKER_ASSIGN(const Shape shape, Shape::make(extents, op));
+  STOKER_ASSIGN(const Shape shape, Shape::try_make(extents, op));
   return std::vector<TensorSpec>{{call.dtype(), shape}};
 }
 

@@ -11,7 +11,7 @@ Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
   STOKER_TRY(image::check("rotate", call.inputs[0]));
   STOKER_ASSIGN(const Turn all, turn(call));
   const std::int64_t extents[] = {all.out.height, all.out.width, all.out.channels};
-  STOKER_ASSIGN(const Shape shape, Shape::make(extents, "rotate"));
+  STOKER_ASSIGN(const Shape shape, Shape::try_make(extents, "rotate"));
   return std::vector<TensorSpec>{{call.dtype(), shape}};
 }
 

@@ -15,7 +15,7 @@ Result<std::vector<TensorSpec>> infer_take(const KernelCall& call) {
   std::vector<std::int64_t> extents(x.begin(), x.begin() + axis);
   extents.insert(extents.end(), call.shape(1).begin(), call.shape(1).end());
   extents.insert(extents.end(), x.begin() + axis + 1, x.end());
-  STOKER_ASSIGN(const Shape shape, Shape::make(extents, "take"));
+  STOKER_ASSIGN(const Shape shape, Shape::try_make(extents, "take"));
   if (!shape.empty()) STOKER_TRY(indexing::check_not_empty("take", x, {axis}));
   return std::vector{TensorSpec{call.dtype(), shape}};
 }

@@ -162,7 +162,7 @@ Result<void> define(KernelRegistry& registry) {
     STOKER_ASSIGN(const std::vector<std::size_t> axes, permutation(call));
     std::vector<std::int64_t> extents;
     for (const std::size_t axis : axes) extents.push_back(call.shape()[axis]);
-    STOKER_ASSIGN(const Shape shape, Shape::make(extents, "transpose"));
+    STOKER_ASSIGN(const Shape shape, Shape::try_make(extents, "transpose"));
     return std::vector{TensorSpec{call.dtype(), shape}};
   };
   const Shaders shaders = make_shaders();

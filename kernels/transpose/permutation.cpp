@@ -41,7 +41,7 @@ StridedWalk permuted_walk(const Shape& input, const std::vector<std::size_t>& ax
     strides[i] = dense[axes[i]];
     extents[i] = input[axes[i]];
   }
-  return strided_walk(Shape::make(extents).value(), {&strides, 1});
+  return strided_walk(Shape::make(extents), {&strides, 1});
 }
 
 std::int64_t Matrices::batches() const noexcept {

@@ -74,7 +74,7 @@ Result<std::vector<WindowAxis>> window_axes(std::string_view op, const Shape& sh
 Result<Shape> windows_shape(std::string_view op, std::span<const WindowAxis> axes) {
   std::vector<std::int64_t> extents;
   for (const WindowAxis& axis : axes) extents.push_back(axis.out);
-  return Shape::make(extents, op);
+  return Shape::try_make(extents, op);
 }
 
 WindowParams window_params(const KernelCall& call) {

@@ -20,10 +20,14 @@ bool too_many(std::span<const std::int64_t> extents) noexcept {
 }  // namespace
 
 Shape::Shape(std::initializer_list<std::int64_t> extents) {
-  *this = make(std::span{extents.begin(), extents.size()}).value();
+  *this = make(std::span{extents.begin(), extents.size()});
 }
 
-Result<Shape> Shape::make(std::span<const std::int64_t> extents, std::string_view op) {
+Shape Shape::make(std::span<const std::int64_t> extents, std::string_view op) {
+  return try_make(extents, op).value();
+}
+
+Result<Shape> Shape::try_make(std::span<const std::int64_t> extents, std::string_view op) {
   if (extents.size() > max_rank)
     return Error{std::string{op},
                  ErrorCode::invalid_argument,
@@ -65,7 +69,7 @@ std::array<std::int64_t, Shape::max_rank> Shape::strides() const noexcept {
 Shape Shape::with(std::size_t axis, std::int64_t extent) const {
   Shape result = *this;
   result.extents_[axis] = extent;
-  return make(result.extents()).value();
+  return make(result.extents());
 }
 
 Shape Shape::without(std::size_t axis) const noexcept {
@@ -80,7 +84,7 @@ Shape Shape::appended(std::int64_t extent) const {
   std::array<std::int64_t, max_rank + 1> longer{};
   std::ranges::copy(extents(), longer.begin());
   longer[rank_] = extent;
-  return make(std::span{longer}.first(rank_ + std::size_t{1})).value();
+  return make(std::span{longer}.first(rank_ + std::size_t{1}));
 }
 
 std::string Shape::to_string() const {
@@ -110,7 +114,7 @@ std::optional<Shape> broadcast(const Shape& a, const Shape& b) noexcept {
   }
   const std::span all{extents.data(), longer.rank()};
   if (too_many(all)) return std::nullopt;
-  return Shape::make(all).value();
+  return Shape::make(all);
 }
 
 std::string TensorSpec::to_string() const {

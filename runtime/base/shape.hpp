@@ -26,9 +26,12 @@ class Shape {
   /// Throws Error{invalid_argument} on a negative extent, more than max_rank of them, or too many
   /// elements.
   Shape(std::initializer_list<std::int64_t> extents);
-  /// As above, as a value; `op` names the caller in the error.
-  [[nodiscard]] static Result<Shape> make(std::span<const std::int64_t> extents,
-                                          std::string_view op = "shape");
+  /// The same for extents that are computed; `op` names the caller in the error.
+  [[nodiscard]] static Shape make(std::span<const std::int64_t> extents,
+                                  std::string_view op = "shape");
+  /// The same with the failure as a value.
+  [[nodiscard]] static Result<Shape> try_make(std::span<const std::int64_t> extents,
+                                              std::string_view op = "shape");
 
   [[nodiscard]] std::size_t rank() const noexcept { return rank_; }
   [[nodiscard]] std::int64_t operator[](std::size_t axis) const noexcept { return extents_[axis]; }

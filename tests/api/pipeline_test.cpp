@@ -2,9 +2,9 @@
 
 #include <thread>
 
-#include "error_of.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/device/buffer_state.hpp"
+#include "stoker/tests/runtime/base/error_of.hpp"
 
 namespace stoker {
 namespace {

@@ -1,9 +1,9 @@
 // Kernels that are named by their structs of options, on devices and in pipelines.
 #include <gtest/gtest.h>
 
-#include "error_of.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/api/tensor.hpp"
+#include "stoker/tests/runtime/base/error_of.hpp"
 
 namespace stoker {
 namespace {

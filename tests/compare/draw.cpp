@@ -45,7 +45,7 @@ Shape Draw::shape(std::size_t rank, std::int64_t elements) {
     extents.push_back(extent(std::max<std::int64_t>(elements, 1)));
     elements /= extents.back();
   }
-  return Shape::make(extents, "compare").value();
+  return Shape::make(extents, "compare");
 }
 
 Shape Draw::array(std::size_t rank, std::int64_t elements) {
@@ -58,7 +58,7 @@ Shape Draw::beside(const Shape& shape) {
   for (std::int64_t& one : extents)
     if (chance(0.25)) one = 1;
   if (!extents.empty() && chance(0.2)) extents.erase(extents.begin());
-  return Shape::make(extents, "compare").value();
+  return Shape::make(extents, "compare");
 }
 
 DType Draw::number() {

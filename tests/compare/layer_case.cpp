@@ -71,8 +71,6 @@ std::string activation_name(Draw& draw) {
   return draw.chance(0.5) ? "linear" : draw.of(names);
 }
 
-Shape shape_of(const std::vector<std::int64_t>& extents) {
-  return Shape::make(extents, "compare").value();
-}
+Shape shape_of(const std::vector<std::int64_t>& extents) { return Shape::make(extents, "compare"); }
 
 }  // namespace stoker::compare

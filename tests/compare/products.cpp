@@ -17,7 +17,7 @@ void product_of_matrices(Draw& draw, Record& record) {
     if (batches > 0 && batched) extents.push_back(batches);
     extents.push_back(turned ? columns : rows);
     extents.push_back(turned ? rows : columns);
-    return Shape::make(extents, "compare").value();
+    return Shape::make(extents, "compare");
   };
   const bool finishes = draw.chance(0.3) && is_float(dtype);
   const Tensor a = draw.tensor({dtype, shape(m, k, ta, true)}, Range::moderate);
@@ -58,8 +58,8 @@ void convolution(Draw& draw, Record& record) {
                         {"dilations", *options.kernel_dilation},
                         {"padding", padding}};
   record.add("conv", attributes,
-             {draw.tensor({dtype, Shape::make(input, "compare").value()}, Range::moderate),
-              draw.tensor({dtype, Shape::make(kernel, "compare").value()}, Range::moderate)},
+             {draw.tensor({dtype, Shape::make(input, "compare")}, Range::moderate),
+              draw.tensor({dtype, Shape::make(kernel, "compare")}, Range::moderate)},
              [&](const Tensors& x) { return Tensors{conv(x[0], x[1], options)}; });
 }
 

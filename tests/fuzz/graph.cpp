@@ -99,7 +99,7 @@ Tensor some_broadcast(Step& s) {
   for (std::int64_t& one : extents)
     if (one == 1) one = s.decide.in(1, 4);
   if (s.decide.flag()) extents.insert(extents.begin(), s.decide.in(1, 4));
-  return broadcast(s.a, Shape::make(extents).value());
+  return broadcast(s.a, Shape::make(extents));
 }
 
 Tensor some_pad(Step& s) {
@@ -141,7 +141,7 @@ Tensor some_convolution(Step& s) {
   ConvOptions options;
   if (s.decide.flag()) options.padding = PadRule::same;
   if (s.decide.flag()) options.strides = Axes(s.a.rank() - 2, 2);
-  Tensor made = conv(f32(s.a), weights(Shape::make(extents).value()), options);
+  Tensor made = conv(f32(s.a), weights(Shape::make(extents)), options);
   if (s.decide.flag()) made = relu(made + 1);
   return remainder(made, 9);
 }
@@ -320,7 +320,7 @@ Graph::Graph(Bytes bytes) {
     const std::size_t rank = exact_ ? decide.below(5) : 1;
     for (std::size_t axis = 0; axis < rank; ++axis)
       shape.push_back(exact_ ? extents[decide.below(extents.size())] : 40);
-    Shape made = Shape::make(shape).value();
+    Shape made = Shape::make(shape);
     if (static_cast<std::size_t>(made.elements()) > most_elements) made = Shape{3};
     leaves_.push_back({exact_ ? dtype : DType::f32, made, decide.byte()});
   }

@@ -22,7 +22,7 @@ class Inputs {
       if (extents_.empty() || decide_.flag()) extents_.push_back(decide_.integer());
       one = extents_[decide_.below(extents_.size())];
     }
-    const Result<Shape> shape = Shape::make(extents);
+    const Result<Shape> shape = Shape::try_make(extents);
     if (shape.has_error()) return {};
     return TensorSpec{dtypes_.back(), *shape};
   }

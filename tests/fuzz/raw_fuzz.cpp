@@ -15,7 +15,7 @@ void run(Bytes bytes) {
   const Bytes content = decide.rest();
   const MemoryFile file{content};
   const auto tensor = accepted([&] {
-    return load_raw(file.path(), {dtype, Shape::make(extents).value()}, offset);
+    return load_raw(file.path(), {dtype, Shape::make(extents)}, offset);
   });
   if (!tensor) return;
   require(offset.value_or(0) + tensor->bytes() <= content.size(),

@@ -19,7 +19,7 @@ std::vector<Shape> large_shapes() {
          {std::int64_t{0}, std::int64_t{1}, std::int64_t{3}, two_to(31), two_to(57)}) {
       std::vector<std::int64_t> longer(shapes[i].begin(), shapes[i].end());
       longer.push_back(extent);
-      if (const auto shape = Shape::make(longer)) shapes.push_back(*shape);
+      if (const auto shape = Shape::try_make(longer)) shapes.push_back(*shape);
     }
   shapes.push_back({1, 1, 1, 1, 1, 1, 1, 1});
   shapes.push_back({2, 0, 3, 1, 1, 1, 1, two_to(40)});

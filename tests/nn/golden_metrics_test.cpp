@@ -18,7 +18,7 @@ const json& golden() {
 Tensor tensor_of(const json& rows, const std::string& what) {
   const auto extents = rows[what + "_shape"].get<std::vector<std::int64_t>>();
   const bool integers = rows[what][0].is_number_integer();
-  return golden_tensor(rows[what], Shape::make(extents, "golden").value(),
+  return golden_tensor(rows[what], Shape::make(extents, "golden"),
                        integers ? DType::s32 : DType::f32);
 }
 

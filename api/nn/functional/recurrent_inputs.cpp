@@ -6,7 +6,7 @@ namespace {
 Shape with_batch(std::int64_t batch, std::span<const std::int64_t> row) {
   std::vector<std::int64_t> extents{batch};
   extents.insert(extents.end(), row.begin(), row.end());
-  return Shape::make(extents, "recurrent").value();
+  return Shape::make(extents, "recurrent");
 }
 
 void check_broadcasts(const char* op, const char* what, const Shape& from, const Shape& to) {

@@ -64,7 +64,7 @@ constexpr std::int64_t other_batch = 7;
 Shape with_batch(const Shape& row, std::int64_t batch) {
   std::vector<std::int64_t> extents{batch};
   extents.insert(extents.end(), row.begin(), row.end());
-  return Shape::make(extents, "input").value();
+  return Shape::make(extents, "input");
 }
 
 /// What two runs with different batches have in common.
@@ -73,7 +73,7 @@ RowSpec row_of(const TensorSpec& one, const TensorSpec& other) {
   if (one.shape.rank() == 0 || one.shape[0] == other.shape[0]) return row;
   row.batched = true;
   std::vector<std::int64_t> rest{one.shape.begin() + 1, one.shape.end()};
-  row.shape = Shape::make(rest, "network").value();
+  row.shape = Shape::make(rest, "network");
   return row;
 }
 

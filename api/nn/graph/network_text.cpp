@@ -78,7 +78,7 @@ class Reader {
   static Shape shape_of(const json& list) {
     std::vector<std::int64_t> extents;
     for (const json& one : list) extents.push_back(integer(one));
-    return Shape::make(extents, "network").value();
+    return Shape::make(extents, "network");
   }
 
   static DType dtype_named(const std::string& name) {

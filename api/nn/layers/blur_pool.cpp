@@ -14,7 +14,7 @@ Tensor filters(const Tensor& x, const ImageAxes& axes) {
   std::vector<std::int64_t> extents(axes.space, taps);
   extents.push_back(1);
   extents.push_back(axes.channels(x.shape()));
-  const Shape shape = Shape::make(extents, name).value();
+  const Shape shape = Shape::make(extents, name);
   Tensor all = ones(shape, x.dtype());
   for (std::size_t axis = 0; axis < axes.space; ++axis) {
     std::vector<std::int64_t> along(shape.rank(), 1);

@@ -61,7 +61,7 @@ std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const Co
     std::vector<std::int64_t> extents{taps};
     extents.push_back(channels);
     extents.push_back(4 * units);
-    return Shape::make(extents, name).value();
+    return Shape::make(extents, name);
   };
   const Named& initializer = options.kernel_initializer;
   std::vector<VariableSpec> all{{"input_kernel", kernel(x[last ? x.rank() - 1 : 2]), initializer},

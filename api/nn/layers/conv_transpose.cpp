@@ -36,7 +36,7 @@ std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs,
   std::vector<std::int64_t> extents = axes.list(name, "kernel_size", options.kernel_size);
   extents.push_back(axes.channels(inputs[0].shape));
   extents.push_back(options.units);
-  return kernel_and_bias(Shape::make(extents, name).value(), options.units, options);
+  return kernel_and_bias(Shape::make(extents, name), options.units, options);
 }
 
 std::vector<Tensor> apply(LayerCall& call, const ConvTranspose& options) {

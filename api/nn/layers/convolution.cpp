@@ -37,7 +37,7 @@ std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const O&
   std::vector<std::int64_t> extents(size.begin(), size.end());
   extents.push_back(channels / groups.count);
   extents.push_back(groups.units);
-  return kernel_and_bias(Shape::make(extents, O::kind).value(), groups.units, options);
+  return kernel_and_bias(Shape::make(extents, O::kind), groups.units, options);
 }
 
 template <class O> std::vector<Tensor> apply(LayerCall& call, const O& options) {

@@ -23,7 +23,7 @@ Tensor kept(const LayerCall& call, double rate, bool whole_channels) {
   if (whole_channels) {
     std::vector<std::int64_t> extents(shape.begin(), shape.end());
     for (std::size_t axis = 1; axis + 1 < extents.size(); ++axis) extents[axis] = 1;
-    shape = Shape::make(extents, "dropout").value();
+    shape = Shape::make(extents, "dropout");
   }
   return greater_equal(random::uniform(call.key(), shape).values, rate);
 }

@@ -37,8 +37,8 @@ std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const O&
     std::vector<std::int64_t> extents(space + 1, 1);
     extents[pass] = size[pass];
     extents.push_back(units);
-    all.push_back({numbered("kernel", pass), Shape::make(extents, O::kind).value(),
-                   options.kernel_initializer});
+    all.push_back(
+        {numbered("kernel", pass), Shape::make(extents, O::kind), options.kernel_initializer});
     if (options.use_bias)
       all.push_back({numbered("bias", pass), Shape{units}, options.bias_initializer});
   }

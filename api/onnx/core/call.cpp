@@ -66,9 +66,7 @@ Axes axes_in(const Axes& axes, std::int64_t rank) {
   return found;
 }
 
-Shape shape_of(std::span<const std::int64_t> extents) {
-  return Shape::make(extents, "onnx").value();
-}
+Shape shape_of(std::span<const std::int64_t> extents) { return Shape::make(extents, "onnx"); }
 
 Axes extents_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
 

@@ -76,7 +76,7 @@ Known::Known(const TensorData& data) : state_{std::make_shared<State>()} {
   if (data.dims.size() > Shape::max_rank)
     throw Error{"onnx", ErrorCode::limit_exceeded,
                 data.to_string() + " has more than " + std::to_string(Shape::max_rank) + " axes"};
-  state_->spec = {carrier(data.type), Shape::make(data.dims, "onnx").value()};
+  state_->spec = {carrier(data.type), Shape::make(data.dims, "onnx")};
   state_->bytes = carried_bytes(data);
 }
 

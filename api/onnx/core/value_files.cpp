@@ -5,7 +5,7 @@ namespace stoker::onnx {
 Value value_of(const ValueData& data) {
   if (const auto* tensor = std::get_if<TensorData>(&data.content)) {
     if (tensor->type == ElementType::string)
-      return Value{Texts{Shape::make(tensor->dims, "onnx").value(), tensor->strings}};
+      return Value{Texts{Shape::make(tensor->dims, "onnx"), tensor->strings}};
     return Value{Known{*tensor}};
   }
   if (const auto* list = std::get_if<SequenceValue>(&data.content)) {

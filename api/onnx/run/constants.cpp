@@ -20,7 +20,7 @@ Value Constants::of(const TensorData& data) {
   const auto found = values_.find(&data);
   if (found != values_.end()) return found->second;
   const Value made = data.type == ElementType::string
-                         ? Value{Texts{Shape::make(data.dims, "onnx").value(), data.strings}}
+                         ? Value{Texts{Shape::make(data.dims, "onnx"), data.strings}}
                          : Value{Known{data}};
   return values_.emplace(&data, made.as_constant(true)).first->second;
 }

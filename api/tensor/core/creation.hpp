@@ -46,7 +46,7 @@ void gather_list(Gathered<E>& into, std::size_t depth, const std::initializer_li
 template <class E, class List> [[nodiscard]] Tensor from_list(const List& list) {
   Gathered<E> gathered;
   gather_list(gathered, 0, list);
-  return from_bytes({dtype_of<E>, Shape::make(gathered.extents, "tensor").value()},
+  return from_bytes({dtype_of<E>, Shape::make(gathered.extents, "tensor")},
                     std::as_bytes(std::span<const E>{gathered.elements}));
 }
 }  // namespace detail

@@ -148,7 +148,7 @@ Tensor from_dlpack(DlpackTensor managed) {
   if (in.ndim < 0 || (in.ndim > 0 && !in.shape))
     throw Error{"from_dlpack", ErrorCode::invalid_argument, "the tensor has no shape"};
   const std::span<const std::int64_t> extents{in.shape, static_cast<std::size_t>(in.ndim)};
-  const TensorSpec spec{dtype, Shape::make(extents, "from_dlpack").value()};
+  const TensorSpec spec{dtype, Shape::make(extents, "from_dlpack")};
   if (spec.elements() > std::numeric_limits<std::ptrdiff_t>::max() / size_of(dtype))
     throw Error{"from_dlpack", ErrorCode::invalid_argument, "more bytes than any memory has"};
   if (!in.data && spec.elements() > 0)

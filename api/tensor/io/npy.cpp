@@ -40,7 +40,7 @@ Result<Tensor> read_array(const files::Pull& pull, std::uint64_t bytes, std::str
   if (reversed) {
     std::vector<std::int64_t> extents(stored.shape.begin(), stored.shape.end());
     std::ranges::reverse(extents);
-    STOKER_ASSIGN(stored.shape, Shape::make(extents, op));
+    STOKER_ASSIGN(stored.shape, Shape::try_make(extents, op));
   }
   STOKER_ASSIGN(
       DeviceBuffer buffer,

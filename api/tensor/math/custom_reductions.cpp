@@ -63,8 +63,8 @@ Tensor reduce(const Tensor& x, const TensorLike& start, const Combine& function,
   }
   std::vector<std::int64_t> rows{n};
   rows.insert(rows.end(), rest.begin(), rest.end());
-  const Shape wanted = Shape::make(over.keep ? kept : rest, "reduce").value();
-  const Shape reduced = Shape::make(rest, "reduce").value();
+  const Shape wanted = Shape::make(over.keep ? kept : rest, "reduce");
+  const Shape reduced = Shape::make(rest, "reduce");
   const Tensor from = broadcast(first, reduced);
   if (n == 0) return reshape(from, wanted);
 
@@ -102,7 +102,7 @@ Tensor window_reduce(const Tensor& x, const TensorLike& start, const Window& win
     positions *= all.window[axis];
   }
   const Tensor wide = pad(as_type(x, dtype), first, padding);
-  Tensor result = broadcast(first, Shape::make(extents, "window_reduce").value());
+  Tensor result = broadcast(first, Shape::make(extents, "window_reduce"));
   for (std::int64_t position = 0; position < positions; ++position) {
     Axes starts(x.rank());
     Axes lengths(x.rank());

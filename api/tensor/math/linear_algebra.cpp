@@ -55,8 +55,8 @@ Tensor solved(const char* op, const Tensor& a, const Tensor& b, bool left, Solve
   const auto batch_of = [](const Tensor& x) {
     return std::vector<std::int64_t>(x.shape().begin(), x.shape().end() - 2);
   };
-  const auto batch = stoker::broadcast(Shape::make(batch_of(a), op).value(),
-                                       Shape::make(batch_of(matrix), op).value());
+  const auto batch =
+      stoker::broadcast(Shape::make(batch_of(a), op), Shape::make(batch_of(matrix), op));
   if (!batch)
     throw Error{op,
                 ErrorCode::shape_mismatch,

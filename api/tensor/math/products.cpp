@@ -159,7 +159,7 @@ Tensor dot(const Tensor& a, const DotAxes& a_axes, const Tensor& b, const DotAxe
   extents.insert(extents.end(), left.free.begin(), left.free.end());
   extents.insert(extents.end(), right.free.begin(), right.free.end());
   const Tensor product =
-      reshape(matrices(left.matrices, right.matrices), Shape::make(extents, "dot").value());
+      reshape(matrices(left.matrices, right.matrices), Shape::make(extents, "dot"));
   return Tensor{product.value(), dot_names(a, left, b, right)};
 }
 

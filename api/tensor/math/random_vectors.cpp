@@ -9,7 +9,7 @@ namespace stoker::random {
 namespace {
 
 Shape without_last(const Tensor& x, std::size_t count) {
-  return Shape::make(x.shape().extents().first(x.rank() - count)).value();
+  return Shape::make(x.shape().extents().first(x.rank() - count));
 }
 
 /// R with R·Rᵀ = covariance.

@@ -156,7 +156,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, std:
   expr::Values inputs{value.value()};
   if (gamma.has_value() || beta.has_value()) {
     const std::vector<std::int64_t> extents(x.shape().begin() + which, x.shape().end());
-    const Shape normalized = Shape::make(extents, "layer_norm").value();
+    const Shape normalized = Shape::make(extents, "layer_norm");
     inputs.push_back(gamma.has_value() ? expr::cast(gamma.value(), value.dtype())
                                        : expr::constant(1, value.dtype(), normalized));
   }

@@ -39,7 +39,7 @@ Tensor reshape(const Tensor& x, std::span<const std::int64_t> extents) {
                   ErrorCode::invalid_parameter,
                   "-1 stands for one extent, got it twice",
                   {{"input", x.spec().to_string()}}};
-    const std::int64_t rest = Shape::make(full, "reshape").value().elements();
+    const std::int64_t rest = Shape::make(full, "reshape").elements();
     if (rest == 0 || x.shape().elements() % rest != 0)
       throw Error{"reshape",
                   ErrorCode::shape_mismatch,
@@ -47,7 +47,7 @@ Tensor reshape(const Tensor& x, std::span<const std::int64_t> extents) {
                   {{"input", x.spec().to_string()}}};
     *open = x.shape().elements() / rest;
   }
-  return reshape(x, Shape::make(full, "reshape").value());
+  return reshape(x, Shape::make(full, "reshape"));
 }
 
 Tensor reshape(const Tensor& x, std::initializer_list<std::int64_t> extents) {
@@ -71,7 +71,7 @@ Tensor squeeze(const Tensor& x, const std::optional<Axes>& axes) {
     if (!goes || extent != 1) extents.push_back(extent);
     if (goes && extent == 1) dropped.push_back(static_cast<std::int64_t>(axis));
   }
-  return Tensor{expr::reshape(x.value(), Shape::make(extents, "squeeze").value()),
+  return Tensor{expr::reshape(x.value(), Shape::make(extents, "squeeze")),
                 x.names().without(dropped, x.rank())};
 }
 
@@ -82,8 +82,7 @@ Tensor new_axis(const Tensor& x, std::int64_t axis) {
   Axes kept(x.rank());
   std::iota(kept.begin(), kept.end(), 0);
   kept.insert(kept.begin() + static_cast<std::ptrdiff_t>(place), -1);
-  return Tensor{expr::reshape(x.value(), Shape::make(extents, "new_axis").value()),
-                x.names().chosen(kept)};
+  return Tensor{expr::reshape(x.value(), Shape::make(extents, "new_axis")), x.names().chosen(kept)};
 }
 
 Tensor broadcast(const Tensor& x, const Shape& shape) {
@@ -132,7 +131,7 @@ Tensor tile(const Tensor& x, std::span<const std::int64_t> repetitions) {
   times.insert(times.end(), repetitions.begin(), repetitions.end());
   if (std::ranges::any_of(times, [](std::int64_t one) { return one < 0; }))
     throw Error{"tile", ErrorCode::invalid_parameter, "a repetition is negative"};
-  Tensor result = reshape(x, Shape::make(extents, "tile").value());
+  Tensor result = reshape(x, Shape::make(extents, "tile"));
   for (std::size_t axis = 0; axis < rank;) {
     // Each axis that is repeated becomes (times, extent), which are then one; those that are not join
     // the one before. So many fit a shape at once.
@@ -157,8 +156,8 @@ Tensor tile(const Tensor& x, std::span<const std::int64_t> repetitions) {
       apart.back() *= extents[behind];
       repeated.back() *= extents[behind];
     }
-    const Tensor spread = broadcast(reshape(result, apart), Shape::make(repeated, "tile").value());
-    result = reshape(spread, Shape::make(extents, "tile").value());
+    const Tensor spread = broadcast(reshape(result, apart), Shape::make(repeated, "tile"));
+    result = reshape(spread, Shape::make(extents, "tile"));
   }
   return Tensor{result.value(), AxisNames::merged("tile", x.names(), x.rank(), {}, rank)};
 }

@@ -77,7 +77,7 @@ Tensor part(const Tensor& x, std::span<const Index> indices) {
     if (!number) kept.push_back(span.length == 0 ? 0 : (span.length - 1) / span.step + 1);
   }
   const expr::Value box = expr::slice(x.value(), starts, lengths, strides);
-  Tensor result{expr::reshape(box, Shape::make(kept, "index").value())};
+  Tensor result{expr::reshape(box, Shape::make(kept, "index"))};
   // From the last axis on, so that the others keep their places.
   for (std::size_t i = later.size(); i-- > 0;) {
     const std::int64_t extent = result.shape()[static_cast<std::size_t>(later[i].first)];

@@ -33,7 +33,7 @@ Tensor flatten(const Tensor& x, const Axes& axes) {
     else
       extents.push_back(extent);
   }
-  return reshape(x, Shape::make(extents, "flatten").value());
+  return reshape(x, Shape::make(extents, "flatten"));
 }
 
 }  // namespace stoker

@@ -18,7 +18,7 @@ namespace {
 RowChanges changes_of(lua_State* L, const OptionTable& options) {
   RowChanges changes;
   if (const auto extents = options.integers("shape"))
-    changes.shape = lua::value_or_raise(L, Shape::make(*extents, "nn"));
+    changes.shape = lua::value_or_raise(L, Shape::try_make(*extents, "nn"));
   changes.scale = options.real("scale");
   return changes;
 }

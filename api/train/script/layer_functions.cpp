@@ -107,7 +107,7 @@ int make_input(lua_State* L, lua::Script&) {
   const std::string dtype_name = options.text("dtype").value_or("f32");
   const std::optional<DType> dtype = parse_dtype(dtype_name);
   if (!dtype) refuse(L, "input", "there is no dtype '" + dtype_name + "'");
-  const Shape row = lua::value_or_raise(L, Shape::make(extents, "nn.input"));
+  const Shape row = lua::value_or_raise(L, Shape::try_make(extents, "nn.input"));
   push_node(L, options.flag("optional").value_or(false) ? optional_input(name, row, *dtype)
                                                         : input(name, row, *dtype));
   return 1;

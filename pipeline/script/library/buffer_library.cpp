@@ -43,7 +43,7 @@ BufferOptions check_buffer_options(lua_State* L, int index) {
   }
   if (lua_getfield(L, index, "shape") != LUA_TNIL)
     options.shape = value_or_raise(
-        L, Shape::make(check_integers(L, lua_gettop(L), "buffer", "shape"), "buffer"));
+        L, Shape::try_make(check_integers(L, lua_gettop(L), "buffer", "shape"), "buffer"));
   lua_pop(L, 2);
   return options;
 }

@@ -106,7 +106,7 @@ Shape shape_of_table(lua_State* L, int index) {
     lua_rawgeti(L, -1, 1);
   }
   lua_settop(L, top);
-  return value_or_raise(L, Shape::make(extents, "buffer"));
+  return value_or_raise(L, Shape::try_make(extents, "buffer"));
 }
 
 }  // namespace

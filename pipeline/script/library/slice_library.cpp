@@ -141,7 +141,7 @@ expr::Value part_of(const expr::Value& x, std::span<const Span> spans, const Sta
                               ? expr::apply_one(dynamic_slice, {x, starting(starts)},
                                                 {{"lengths", lengths}, {"strides", steps}})
                               : expr::slice(x, starts, lengths, steps);
-  return expr::reshape(box, Shape::make(kept, "slice").value());
+  return expr::reshape(box, Shape::make(kept, "slice"));
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ Operation reversal() {
 
 Operation broadcasting() {
   Operation made = operation("broadcast", 1, [](const OperationCall& call) {
-    const Shape shape = Shape::make(call.params.integers("shape"), "broadcast").value();
+    const Shape shape = Shape::make(call.params.integers("shape"), "broadcast");
     const Value& x = call.x();
     if (x.shape().rank() > shape.rank())
       throw Error{"broadcast",
@@ -123,7 +123,7 @@ Operation broadcasting() {
 
 Operation positions() {
   Operation made = operation("iota", 0, [](const OperationCall& call) {
-    const Shape shape = Shape::make(call.params.integers("shape"), "iota").value();
+    const Shape shape = Shape::make(call.params.integers("shape"), "iota");
     const DType dtype = parse_dtype(call.params.text("dtype")).value_or(DType::f32);
     const std::int64_t axis = call.params.integer("axis");
     if (axis < 0) return expr::iota({dtype, shape});

@@ -24,7 +24,7 @@ Value part(const Value& x, std::int64_t which) {
 Value raised(const Value& x) {
   std::vector<std::int64_t> extents(x.shape().begin(), x.shape().end());
   extents.push_back(1);
-  return reshape(x, Shape::make(extents, "complex").value());
+  return reshape(x, Shape::make(extents, "complex"));
 }
 
 const complex_rules::Rules& rules() {

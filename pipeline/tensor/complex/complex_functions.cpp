@@ -272,7 +272,7 @@ Value alike(const Call& call) {
       inputs.push_back(reshape(input, [&] {
         std::vector<std::int64_t> extents(input.shape().begin(), input.shape().end());
         extents.push_back(1);
-        return Shape::make(extents, "select").value();
+        return Shape::make(extents, "select");
       }()));
     else
       inputs.push_back(input);

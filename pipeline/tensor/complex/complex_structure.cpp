@@ -89,9 +89,9 @@ Value product(const Call& call) {
     order.push_back(axis);
     count *= shape[static_cast<std::size_t>(axis)];
   }
-  const Shape result = Shape::make(kept, "product").value();
+  const Shape result = Shape::make(kept, "product");
   kept.push_back(count);
-  Value rest = reshape(transpose(call.x(), order), Shape::make(kept, "product").value());
+  Value rest = reshape(transpose(call.x(), order), Shape::make(kept, "product"));
   if (count == 0) rest = constant(1, rest.dtype(), result);
   for (; count > 1; count = (count + 1) / 2) {
     const std::int64_t half = count / 2;

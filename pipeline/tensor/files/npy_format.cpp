@@ -126,7 +126,7 @@ class Literal {
       if (extents.size() > Shape::max_rank) break;  // refused below
       if (!next_is(',') && !peek_is(')')) return wrong("expected , or )");
     }
-    const auto made = Shape::make(extents, op_);
+    const auto made = Shape::try_make(extents, op_);
     if (!made && extents.size() <= Shape::max_rank) return wrong("no memory holds this shape");
     if (!made) return made.error();
     shape_ = *made;

@@ -80,7 +80,7 @@ Result<Placed> parse_entry(const std::string& name, const Json& json, std::strin
     extents.push_back(static_cast<std::int64_t>(*extent));
   }
   Placed placed;
-  const auto made = Shape::make(extents, op);
+  const auto made = Shape::try_make(extents, op);
   if (!made && extents.size() <= Shape::max_rank) return wrong("no memory holds a tensor's shape");
   if (!made) return made.error();
   placed.entry = {name, {known->dtype, *made}, 0};

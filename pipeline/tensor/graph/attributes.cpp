@@ -26,7 +26,7 @@ const Params& Attributes::params() const noexcept { return params_ ? *params_ : 
 TensorSpec Attributes::spec() const {
   const auto dtype = parse_dtype(text("dtype"));
   if (!dtype) missing("dtype");
-  return {*dtype, Shape::make(integers("shape")).value()};
+  return {*dtype, Shape::make(integers("shape"))};
 }
 
 std::string Attributes::to_string() const {

@@ -9,7 +9,7 @@
 namespace stoker::expr {
 
 Shape with_leading(std::int64_t extent, const Shape& shape) {
-  return Shape::make(prefixed(extent, shape.extents()), "vmap").value();
+  return Shape::make(prefixed(extent, shape.extents()), "vmap");
 }
 
 TensorSpec element_spec(const Batch& b, std::size_t i) {
@@ -69,7 +69,7 @@ Value moved_to_front(const Value& x, std::size_t from) {
 Value behind_leading(const Value& numbers, const Value& like) {
   std::vector<std::int64_t> extents(like.shape().rank(), 1);
   extents[0] = numbers.shape()[0];
-  return reshape(numbers, Shape::make(extents, "vmap").value());
+  return reshape(numbers, Shape::make(extents, "vmap"));
 }
 
 // --- rules ---------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ Values batch_elements(const Batch& b) {
     std::vector<std::int64_t> extents(1 + rank - own.rank(), 1);
     extents[0] = b.size;
     extents.insert(extents.end(), own.begin(), own.end());
-    aligned.push_back(reshape(b.x(i), Shape::make(extents, "vmap").value()));
+    aligned.push_back(reshape(b.x(i), Shape::make(extents, "vmap")));
   }
   return apply(b.op, std::move(aligned), b.attributes, b.payload);
 }

@@ -14,7 +14,7 @@ Result<Specs> infer_real(const OpCall& call) {
                  {{"got", input.to_string()}}};
   std::vector<std::int64_t> extents(input.shape.begin(), input.shape.end());
   extents.push_back(2);
-  STOKER_ASSIGN(const Shape shape, Shape::make(extents, "view_as_real"));
+  STOKER_ASSIGN(const Shape shape, Shape::try_make(extents, "view_as_real"));
   return Specs{TensorSpec{component_of(input.dtype), shape}};
 }
 
@@ -32,7 +32,7 @@ Result<Specs> infer_complex(const OpCall& call) {
                  "expected pairs along the last axis, got " + input.to_string(),
                  {{"got", input.to_string()}}};
   STOKER_ASSIGN(const Shape shape,
-                Shape::make(input.shape.extents().first(rank - 1), "view_as_complex"));
+                Shape::try_make(input.shape.extents().first(rank - 1), "view_as_complex"));
   return Specs{TensorSpec{complexed(input.dtype), shape}};
 }
 

@@ -92,7 +92,7 @@ List inverse(const List& axes) {
   return result;
 }
 
-Shape shape_of(const List& extents) { return Shape::make(extents, "conv").value(); }
+Shape shape_of(const List& extents) { return Shape::make(extents, "conv"); }
 
 /// [groups · a, b, …] as [groups · b, a, …], group by group. Canonical order.
 Value exchanged_in_groups(const Value& x, std::int64_t groups) {

@@ -62,7 +62,7 @@ Shape update_shape(std::int64_t n, const Shape& shape, std::span<const std::int6
   for (std::size_t axis = 0; axis < shape.rank(); ++axis)
     if (std::ranges::find(axes, static_cast<std::int64_t>(axis)) == axes.end())
       extents.push_back(shape[axis]);
-  return Shape::make(extents).value();
+  return Shape::make(extents);
 }
 
 /// Each element goes back to where it was taken.
@@ -238,7 +238,7 @@ Values batch_pad(const Batch& b) {
       pad(constant(1, DType::u8, x.shape()), constant(0, DType::u8), low, high, interior);
   std::vector<std::int64_t> extents(y.shape().rank(), 1);
   extents[0] = b.size;
-  return {select(inside, y, reshape(b.x(1), Shape::make(extents, "vmap").value()))};
+  return {select(inside, y, reshape(b.x(1), Shape::make(extents, "vmap")))};
 }
 
 Op indexing_op(const char* name, Values (*gradient)(const Backward&),

@@ -58,7 +58,7 @@ Values batch_layer_norm(const Batch& b) {
     std::vector<std::int64_t> extents(1 + rank - own.rank(), 1);
     extents[0] = b.is_mapped(i) ? b.size : 1;
     extents.insert(extents.end(), own.begin(), own.end());
-    const Value aligned = reshape(b.x(i), Shape::make(extents, "vmap").value());
+    const Value aligned = reshape(b.x(i), Shape::make(extents, "vmap"));
     y = i == 1 ? y * aligned : y + aligned;
   }
   return {y};

@@ -19,13 +19,13 @@ ScanShape shape_of(const Attributes& attributes) {
 
 TensorSpec element_of(const TensorSpec& sequence) {
   const auto extents = sequence.shape.extents();
-  return {sequence.dtype, Shape::make(extents.subspan(1), "scan").value()};
+  return {sequence.dtype, Shape::make(extents.subspan(1), "scan")};
 }
 
 TensorSpec sequence_of(const TensorSpec& element, std::int64_t length) {
   std::vector<std::int64_t> extents{length};
   extents.insert(extents.end(), element.shape.begin(), element.shape.end());
-  return {element.dtype, Shape::make(extents, "scan").value()};
+  return {element.dtype, Shape::make(extents, "scan")};
 }
 
 std::vector<Value> parameters_of(std::span<const TensorSpec> specs) {

@@ -27,7 +27,7 @@ View every_axis(const Shape& output) {
 // --- reshape -------------------------------------------------------------------------------------
 
 Result<Specs> infer_reshape(const OpCall& call) {
-  STOKER_ASSIGN(const Shape shape, Shape::make(call.attributes.integers("shape"), "reshape"));
+  STOKER_ASSIGN(const Shape shape, Shape::try_make(call.attributes.integers("shape"), "reshape"));
   if (shape.elements() != call.input().shape.elements())
     return Error{"reshape",
                  ErrorCode::shape_mismatch,
@@ -43,7 +43,7 @@ Values reshape_back(const Backward& b) { return {reshape(b.g(), b.x().shape())};
 // --- broadcast -----------------------------------------------------------------------------------
 
 Result<Specs> infer_broadcast(const OpCall& call) {
-  STOKER_ASSIGN(const Shape shape, Shape::make(call.attributes.integers("shape"), "broadcast"));
+  STOKER_ASSIGN(const Shape shape, Shape::try_make(call.attributes.integers("shape"), "broadcast"));
   const auto& axes = call.attributes.integers("axes");
   const Shape& from = call.input().shape;
   bool fits = axes.size() == from.rank();
@@ -101,7 +101,7 @@ Result<Specs> infer_transpose(const OpCall& call) {
   if (!fits)
     return refused("transpose", ErrorCode::invalid_parameter,
                    "axes names each axis of the input once", call.input());
-  STOKER_ASSIGN(const Shape shape, Shape::make(extents, "transpose"));
+  STOKER_ASSIGN(const Shape shape, Shape::try_make(extents, "transpose"));
   return Specs{TensorSpec{call.input().dtype, shape}};
 }
 
@@ -147,7 +147,7 @@ Result<Specs> infer_slice(const OpCall& call) {
                    {{"input", call.input().to_string()}, {"axis", std::to_string(axis)}}};
     extents.push_back(lengths[axis] == 0 ? 0 : (lengths[axis] - 1) / strides[axis] + 1);
   }
-  STOKER_ASSIGN(const Shape shape, Shape::make(extents, "slice"));
+  STOKER_ASSIGN(const Shape shape, Shape::try_make(extents, "slice"));
   return Specs{TensorSpec{call.input().dtype, shape}};
 }
 

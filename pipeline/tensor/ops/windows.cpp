@@ -189,7 +189,7 @@ Values batch_scatter(const Batch& b) {
   if (!b.is_mapped(2)) return {added};
   std::vector<std::int64_t> extents(added.shape().rank(), 1);
   extents[0] = b.size;
-  return {added + reshape(b.x(2), Shape::make(extents, "vmap").value())};
+  return {added + reshape(b.x(2), Shape::make(extents, "vmap"))};
 }
 
 Op window_op(const char* name, std::function<Values(const Backward&)> gradient,

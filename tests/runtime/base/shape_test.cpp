@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "error_of.hpp"
+
 namespace stoker {
 namespace {
 
@@ -22,11 +24,12 @@ TEST(Shape, knows_its_elements_and_strides) {
 TEST(Shape, refuses_what_is_no_shape) {
   EXPECT_THROW((Shape{-1}), Error);
   const std::vector<std::int64_t> many(9, 1);
-  EXPECT_EQ(Shape::make(many, "here").error().op(), "here");
+  EXPECT_EQ(Shape::try_make(many, "here").error().op(), "here");
+  EXPECT_EQ(error_of([&] { return Shape::make(many, "here"); }).op(), "here");
   const std::vector<std::int64_t> huge{std::int64_t{1} << 40, std::int64_t{1} << 40};
-  EXPECT_TRUE(Shape::make(huge).has_error());
+  EXPECT_TRUE(Shape::try_make(huge).has_error());
   EXPECT_THROW((Shape{std::int64_t{1} << 61}), Error) << "its bytes are not a number any more";
-  EXPECT_TRUE(Shape::make(std::vector{std::int64_t{1} << 58}).has_value());
+  EXPECT_TRUE(Shape::try_make(std::vector{std::int64_t{1} << 58}).has_value());
 }
 
 TEST(Shape, can_be_changed_axis_by_axis) {

@@ -27,7 +27,7 @@ class Laws : public TensorsOnDevices {
     const auto rank =
         number(static_cast<std::int64_t>(least_rank), static_cast<std::int64_t>(most_rank));
     for (std::int64_t i = 0; i < rank; ++i) extents.push_back(number(1, 6));
-    return Shape::make(extents).value();
+    return Shape::make(extents);
   }
   /// Small integers as floats: sums and products of a few are exact in any order.
   Tensor exact(const Shape& of) {
@@ -57,7 +57,7 @@ TEST_P(Laws, operands_broadcast_as_if_they_had_been_repeated) {
     for (const std::int64_t extent : full) less.push_back(number(0, 1) ? extent : 1);
     less.erase(less.begin(), less.begin() + number(0, static_cast<std::int64_t>(less.size())));
     const Tensor a = exact(full);
-    const Tensor b = exact(Shape::make(less).value());
+    const Tensor b = exact(Shape::make(less));
     expect_same(a * b + b, a * broadcast(b, full) + broadcast(b, full));
     expect_same(b - a, -(a - b));
   });

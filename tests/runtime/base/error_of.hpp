@@ -10,12 +10,14 @@ namespace stoker {
 /// The Error that `call` throws; a failure of the test if it throws none.
 Error error_of(const auto& call) {
   try {
-    call();
+    static_cast<void>(call());
   } catch (const Error& error) {
     return error;
   }
   ADD_FAILURE() << "no Error was thrown";
   return Error{};
 }
+
+ErrorCode code_of(const auto& call) { return error_of(call).code(); }
 
 }  // namespace stoker
