@@ -145,7 +145,8 @@ template <class A> class ActorRef : public ActorAddress {
 
   /// Sends without an answer. Errors: overloaded (mailbox full; under OverflowRule::park only if
   /// the caller cannot be parked), closed (its strand was closed), invalid_argument (the address is
-  /// empty). Sending to an actor that has ended succeeds silently, as in OTP.
+  /// empty). Sending to an actor that has ended succeeds silently, as in OTP. An error is returned and
+  /// not thrown, because another's full mailbox must not end the actor that sends; it may be ignored.
   template <class M, class Target = A>  // Target: an actor may hold references to its own kind
   requires Handles<Target, M> Result<void> cast(M message, Run run = Run::posted)
   const {
@@ -215,9 +216,13 @@ template <class A> class ActorRef : public ActorAddress {
 
 /// Converts to a typed address. Errors: invalid_argument if the actor is of another class, or the
 /// address is empty.
-template <class A> [[nodiscard]] Result<ActorRef<A>> actor_cast(const ActorAddress& address) {
+template <class A> [[nodiscard]] Result<ActorRef<A>> try_actor_cast(const ActorAddress& address) {
   if (address && address.cell()->type() == typeid(A)) return ActorRef<A>{address.cell()};
   return detail::not_an_actor_of(address, typeid(A));
+}
+/// The same, but throws the Error.
+template <class A> [[nodiscard]] ActorRef<A> actor_cast(const ActorAddress& address) {
+  return try_actor_cast<A>(address).value();
 }
 
 namespace detail {

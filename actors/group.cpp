@@ -2,13 +2,13 @@
 
 namespace stoker {
 
-Result<void> GroupMembers::join(const ActorAddress& actor) {
-  if (!actor) return empty_address("group.join");
-  STOKER_TRY(fork_.check("group.join"));
+void GroupMembers::join(const ActorAddress& actor) {
+  if (!actor) throw empty_address("group.join");
+  fork_.check("group.join").value();
   {
     const std::scoped_lock lock{mutex_};
     const auto [place, added] = places_.try_emplace(actor.id(), last_place_ + 1);
-    if (!added) return {};
+    if (!added) return;
     try {
       members_.emplace(last_place_ + 1, actor);
     } catch (...) {
@@ -27,9 +27,9 @@ Result<void> GroupMembers::join(const ActorAddress& actor) {
     remove(actor.id());
     throw;
   }
-  if (noted) return {};
+  if (noted) return;
   remove(actor.id());
-  return Error{"group.join", ErrorCode::closed, "the actor has ended", {{"actor", actor.name()}}};
+  throw Error{"group.join", ErrorCode::closed, "the actor has ended", {{"actor", actor.name()}}};
 }
 
 bool GroupMembers::leave(const ActorAddress& actor) {

@@ -22,9 +22,9 @@ namespace stoker {
 /// The members, by their identity.
 class GroupMembers final : public std::enable_shared_from_this<GroupMembers> {
  public:
-  /// Errors: invalid_argument (empty address), closed (it has ended), forked_process. A second join
+  /// Throws invalid_argument (empty address), closed (it has ended), forked_process. A second join
   /// does nothing.
-  Result<void> join(const ActorAddress& actor);
+  void join(const ActorAddress& actor);
   /// False if it was not a member.
   bool leave(const ActorAddress& actor);
   [[nodiscard]] std::size_t size() const;
@@ -45,7 +45,10 @@ class GroupMembers final : public std::enable_shared_from_this<GroupMembers> {
 
 template <class A> class ActorGroup {
  public:
-  Result<void> join(const ActorRef<A>& actor) const { return members_->join(actor); }
+  /// A second join does nothing. Throws invalid_argument (empty address), closed (it has ended),
+  /// forked_process.
+  void join(const ActorRef<A>& actor) const { members_->join(actor); }
+  /// False if it was not a member.
   bool leave(const ActorRef<A>& actor) const { return members_->leave(actor); }
   [[nodiscard]] std::vector<ActorRef<A>> members() const {
     std::vector<ActorRef<A>> all;
@@ -61,18 +64,15 @@ template <class A> class ActorGroup {
       if (one.cast(M{message})) ++taken;
     return taken;
   }
-  /// Casts to the next member, round-robin. Errors: not_found if there is none, and those of
-  /// cast().
+  /// Casts to the next member, round-robin. Errors, returned as by cast(): not_found if there is no
+  /// member, and those of cast().
   template <class M> Result<void> cast_next(M message) const {
-    STOKER_ASSIGN(const ActorRef<A> one, next());
+    const ActorRef<A> one = next();
+    if (!one) return Error{"group", ErrorCode::not_found, "the group has no members"};
     return one.cast(std::move(message));
   }
-  /// The next member, round-robin. Errors: not_found if there is none.
-  [[nodiscard]] Result<ActorRef<A>> next() const {
-    const ActorAddress one = members_->next();
-    if (!one) return Error{"group", ErrorCode::not_found, "the group has no members"};
-    return ActorRef<A>{one.cell()};
-  }
+  /// The next member, round-robin; empty if there is none.
+  [[nodiscard]] ActorRef<A> next() const { return ActorRef<A>{members_->next().cell()}; }
 
  private:
   std::shared_ptr<GroupMembers> members_ = std::make_shared<GroupMembers>();

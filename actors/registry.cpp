@@ -27,7 +27,7 @@ struct ActorRegistry::Names {
 
 ActorRegistry::ActorRegistry() : names_{std::make_shared<Names>()} {}
 
-Result<void> ActorRegistry::register_name(std::string name, const ActorAddress& actor) {
+Result<void> ActorRegistry::try_register_name(std::string name, const ActorAddress& actor) {
   if (name.empty() || !actor)
     return Error{"register_name",
                  ErrorCode::invalid_argument,
@@ -70,13 +70,13 @@ ActorAddress ActorRegistry::whereis(std::string_view name) const {
   return at == names_->actors.end() ? ActorAddress{} : at->second;
 }
 
-Result<ActorAddress> ActorRegistry::find_any(std::string_view name) const {
-  STOKER_TRY(names_->fork.check("find"));
+ActorAddress ActorRegistry::find_any(std::string_view name) const {
+  names_->fork.check("find").value();
   if (ActorAddress found = whereis(name)) return found;
-  return Error{"find",
-               ErrorCode::not_found,
-               "no actor is called '" + std::string{name} + "'",
-               {{"name", std::string{name}}}};
+  throw Error{"find",
+              ErrorCode::not_found,
+              "no actor is called '" + std::string{name} + "'",
+              {{"name", std::string{name}}}};
 }
 
 bool ActorRegistry::unregister(std::string_view name) {

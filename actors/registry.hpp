@@ -25,16 +25,19 @@ class ActorRegistry {
 
   ActorRegistry();
 
-  /// Errors: already_exists (the name is taken, also if by this actor), closed (it has ended),
-  /// invalid_argument (an empty name or address).
-  Result<void> register_name(std::string name, const ActorAddress& actor);
+  /// Throws already_exists (the name is taken, also if by this actor), closed (it has ended),
+  /// invalid_argument (an empty name or address), forked_process.
+  void register_name(std::string name, const ActorAddress& actor) {
+    try_register_name(std::move(name), actor).value();
+  }
+  /// The same with the failure as a value, for actors that compete for a name.
+  [[nodiscard]] Result<void> try_register_name(std::string name, const ActorAddress& actor);
   /// The actor of that name; empty if there is none.
   [[nodiscard]] ActorAddress whereis(std::string_view name) const;
-  /// The same as a typed address. Errors: not_found; invalid_argument if the actor is of another
-  /// class.
-  template <class A> [[nodiscard]] Result<ActorRef<A>> find(std::string_view name) const {
-    STOKER_ASSIGN(const ActorAddress found, find_any(name));
-    return actor_cast<A>(found);
+  /// The same as a typed address. Throws not_found; invalid_argument if the actor is of another
+  /// class; forked_process.
+  template <class A> [[nodiscard]] ActorRef<A> find(std::string_view name) const {
+    return actor_cast<A>(find_any(name));
   }
   /// False if nothing had the name.
   bool unregister(std::string_view name);
@@ -43,7 +46,7 @@ class ActorRegistry {
 
  private:
   struct Names;
-  [[nodiscard]] Result<ActorAddress> find_any(std::string_view name) const;
+  [[nodiscard]] ActorAddress find_any(std::string_view name) const;
   const std::shared_ptr<Names> names_;  // actors that end refer to it weakly
 };
 

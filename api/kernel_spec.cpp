@@ -202,8 +202,8 @@ Result<void> add_shader(Kernel& kernel, const SharedSpec& spec,
                               const GpuTraits&) { return gpu_plan(*spec, *shader, call, outputs); };
   STOKER_TRY(check_definition(kernel));
   for (ShaderVariant& variant : shader->variants) {
-    STOKER_TRY(cancel.check());
-    STOKER_ASSIGN(variant.spirv, spec->glsl.compile(*shader, variant, cache_dir));
+    STOKER_TRY(cancel.try_check());
+    STOKER_ASSIGN(variant.spirv, spec->glsl.try_compile(*shader, variant, cache_dir));
     STOKER_TRY(check_resources(*shader, variant));
   }
   return {};
@@ -219,15 +219,20 @@ Result<void> add_function(Kernel& kernel, const SharedSpec& spec) {
   function.run = spec->cpu;
   function.grain = spec->grain;
   function.ns_per_element = spec->ns_per_element;
-  STOKER_ASSIGN(const Kernel made, cpp_kernel(std::move(function)));
+  STOKER_ASSIGN(const Kernel made, try_cpp_kernel(std::move(function)));
   kernel.cpu = made.cpu;
   return {};
 }
 
 }  // namespace
 
-Result<Kernel> make_kernel(KernelSpec given, const std::filesystem::path& cache_dir,
-                           const CancelToken& cancel) {
+Kernel make_kernel(KernelSpec spec, const std::filesystem::path& cache_dir,
+                   const CancelToken& cancel) {
+  return try_make_kernel(std::move(spec), cache_dir, cancel).value();
+}
+
+Result<Kernel> try_make_kernel(KernelSpec given, const std::filesystem::path& cache_dir,
+                               const CancelToken& cancel) {
   STOKER_TRY(check_signature(given));
   const auto spec = std::make_shared<const KernelSpec>(std::move(given));
   Kernel kernel;

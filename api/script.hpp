@@ -2,7 +2,7 @@
 // docs/scripts.md.
 //
 //     stoker::ScriptHost host = stoker::script_host(system, device);
-//     stoker::ScriptRun run = host.start({"demo", "print(relu(buffer{-1, 2}))"}, {}).value();
+//     stoker::ScriptRun run = host.start({"demo", "print(relu(buffer{-1, 2}))"}, {});
 //     run.done.get();
 #pragma once
 

@@ -13,6 +13,7 @@
 #include "stoker/api/observe/observe_server.hpp"
 #include "stoker/api/observe/observing.hpp"
 #include "stoker/device/backend.hpp"
+#include "stoker/device/command_scheduler.hpp"
 #include "stoker/runtime/asio/asio_clock.hpp"
 #include "stoker/runtime/base/fork_guard.hpp"
 #include "stoker/runtime/execution/stall_detector.hpp"
@@ -294,10 +295,13 @@ UserKernel System::add_kernel(KernelSpec spec) const {
   std::shared_ptr<const KernelGradient> gradient;
   if (spec.gradient)
     gradient = std::make_shared<const KernelGradient>(std::exchange(spec.gradient, {}));
-  UserKernel added =
-      add_kernel(make_kernel(std::move(spec), state_->options.config.cache_dir).value());
+  UserKernel added = add_kernel(make_kernel(std::move(spec), state_->options.config.cache_dir));
   added.gradient = std::move(gradient);
   return added;
+}
+
+UserKernel System::add_kernel(CppKernelSpec spec) const {
+  return add_kernel(cpp_kernel(std::move(spec)));
 }
 
 UserKernel System::add_kernel(Kernel kernel) const {

@@ -58,6 +58,7 @@ struct SystemOptions {
   std::chrono::nanoseconds stop_patience = std::chrono::seconds{5};
 };
 
+struct CppKernelSpec;
 struct KernelSpec;
 struct UserKernel;
 struct SystemState;
@@ -90,7 +91,10 @@ class System {
   /// cache. Throws already_exists, invalid_argument, compile_failed. Pass the handle to
   /// stoker::call().
   UserKernel add_kernel(KernelSpec spec) const;
-  /// Adds a kernel that was made elsewhere, for example by cpp_kernel().
+  /// Adds a kernel that is a C++ function; see kernels/cpp_kernel.hpp. Throws already_exists,
+  /// invalid_argument.
+  UserKernel add_kernel(CppKernelSpec spec) const;
+  /// Adds a kernel whose definition is complete. Throws the same.
   UserKernel add_kernel(Kernel kernel) const;
   [[nodiscard]] std::shared_ptr<const Kernel> kernel(std::string_view name) const;
   [[nodiscard]] std::vector<std::shared_ptr<const Kernel>> kernels() const;

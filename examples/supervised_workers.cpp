@@ -56,10 +56,9 @@ using Workers = stoker::ActorGroup<Worker>;
 stoker::ChildSpec worker(const std::string& id, const Workers& group, Curse& curse) {
   stoker::ChildSpec spec;
   spec.id = id;
-  spec.start = [=,
-                &curse](const stoker::ChildStart& start) -> stoker::Result<stoker::ActorAddress> {
+  spec.start = [=, &curse](const stoker::ChildStart& start) {
     const auto worker = start.spawn<Worker>({.name = id}, curse);
-    STOKER_TRY(group.join(worker));
+    group.join(worker);
     return stoker::ActorAddress{worker};
   };
   return spec;
@@ -74,7 +73,7 @@ std::uint64_t ask(const Workers& workers, const SumChunk& job, stoker::Clock& cl
       stoker::this_process::sleep_for(clock, 1ms);
       continue;
     }
-    const stoker::Result<std::uint64_t> sum = worker->call(job, {.timeout = 10s}).wait();
+    const stoker::Result<std::uint64_t> sum = worker.call(job, {.timeout = 10s}).wait();
     if (sum) return *sum;
   }
   throw stoker::Error{"ask", stoker::ErrorCode::overloaded, "nobody answers"};

@@ -61,7 +61,9 @@ Result<void> check_shaped_alike(std::string_view kernel, const KernelCall& call)
   return {};
 }
 
-Result<Kernel> cpp_kernel(CppKernelSpec given) {
+Kernel cpp_kernel(CppKernelSpec spec) { return try_cpp_kernel(std::move(spec)).value(); }
+
+Result<Kernel> try_cpp_kernel(CppKernelSpec given) {
   if (!given.run)
     return Error{given.name.empty() ? "cpp_kernel" : given.name, ErrorCode::invalid_argument,
                  "incomplete definition: run is missing"};

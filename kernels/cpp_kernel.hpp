@@ -6,7 +6,7 @@
 //       const auto y = call.out<float>(0);
 //       for (std::size_t i = begin; i < end; ++i) y[i] = 2 * x[i];
 //     };
-//     registry.add(cpp_kernel(spec).value());
+//     system.add_kernel(spec);
 #pragma once
 
 #include <cstddef>
@@ -70,11 +70,9 @@ struct CppKernelSpec {
   double ns_per_element = 0;
 };
 
-/// For kernels that read all inputs at the same positions. Errors: shape_mismatch, naming the
-/// input.
-[[nodiscard]] Result<void> check_shaped_alike(std::string_view kernel, const KernelCall& call);
-
-/// invalid_argument if the definition is incomplete.
-[[nodiscard]] Result<Kernel> cpp_kernel(CppKernelSpec spec);
+/// The kernel as System::add_kernel() adds it. Throws invalid_argument if the definition is incomplete.
+[[nodiscard]] Kernel cpp_kernel(CppKernelSpec spec);
+/// The same with the failure as a value.
+[[nodiscard]] Result<Kernel> try_cpp_kernel(CppKernelSpec spec);
 
 }  // namespace stoker

@@ -25,7 +25,7 @@ class GlslText {
   GlslText(std::string text);  // NOLINT(google-explicit-constructor)
   /// Reads a file. Throws io_error.
   [[nodiscard]] static GlslText from_file(const std::filesystem::path& path);
-  /// A text that is not the program's own: it is compiled by GlslCompiler::compile_bounded().
+  /// A text that is not the program's own: it is compiled by GlslCompiler::try_compile_bounded().
   [[nodiscard]] static GlslText bounded(std::string text);
 
   [[nodiscard]] bool empty() const noexcept { return compile_ == nullptr; }
@@ -34,7 +34,7 @@ class GlslText {
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
   /// The SPIR-V of `shader`, whose source is the text, for one variant. It is kept in `cache_dir`, unless
   /// that is empty. Precondition: not empty(). Errors: as GlslCompiler says.
-  [[nodiscard]] Result<std::vector<std::uint32_t>> compile(
+  [[nodiscard]] Result<std::vector<std::uint32_t>> try_compile(
       const Shader& shader, const ShaderVariant& variant,
       const std::filesystem::path& cache_dir) const {
     return compile_(shader, variant, cache_dir);

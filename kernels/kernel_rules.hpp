@@ -1,4 +1,4 @@
-// What a kernel's definition must hold before a registry takes it.
+// What a kernel's definition must hold before a registry takes it, and what its calls must.
 #pragma once
 
 #include "stoker/kernels/kernel.hpp"
@@ -9,5 +9,9 @@ namespace stoker {
 /// schema's defaults and ranges, and that every shader variant has a preamble: types bound, names
 /// usable in GLSL, at most 1024 threads in a group.
 [[nodiscard]] Result<void> check_definition(const Kernel& kernel);
+
+/// For kernels that read all inputs at the same positions. Errors: shape_mismatch, naming the
+/// input.
+[[nodiscard]] Result<void> check_shaped_alike(std::string_view kernel, const KernelCall& call);
 
 }  // namespace stoker

@@ -111,8 +111,8 @@ void ScriptEnd::has_come(int code) {
 }
 
 ScriptSource script_source(const std::string& file) {
-  if (file == "-") return ScriptSource::from_stream(std::cin, "stdin").value();
-  return ScriptSource::from_file(file).value();
+  if (file == "-") return ScriptSource::from_stream(std::cin, "stdin");
+  return ScriptSource::from_file(file);
 }
 
 void put_back(const std::string& text) {

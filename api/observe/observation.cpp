@@ -105,7 +105,7 @@ class Walk {
     one.seen->children.reserve(children->size());  // who is asked below stays where it is
     for (const ChildInfo& child : *children) {
       ActorObservation& seen = one.seen->children.emplace_back(seen_of(child));
-      if (const auto supervisor = actor_cast<SupervisorProcess>(child.actor))
+      if (const auto supervisor = try_actor_cast<SupervisorProcess>(child.actor))
         ask(seen, Supervisor{*supervisor}, next);
     }
   }

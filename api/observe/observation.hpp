@@ -83,8 +83,10 @@ struct ObservationRates {
 /// One JSON object in one line; docs/command.md describes it. Without rates those fields are null.
 [[nodiscard]] std::string to_json(const SystemObservation& seen,
                                   const ObservationRates* rates = nullptr);
-/// Parses the output of to_json(), ignoring the rates. Errors: invalid_argument.
-[[nodiscard]] Result<SystemObservation> observation_from_json(std::string_view text);
+/// Parses the output of to_json(), ignoring the rates. Throws invalid_argument.
+[[nodiscard]] SystemObservation observation_from_json(std::string_view text);
+/// The same with the failure as a value.
+[[nodiscard]] Result<SystemObservation> try_observation_from_json(std::string_view text);
 
 /// "1.5 GiB".
 [[nodiscard]] std::string readable_bytes(std::uint64_t bytes);

@@ -164,7 +164,11 @@ std::string to_json(const SystemObservation& seen, const ObservationRates* rates
   return write_json(value, BadUtf8::replace);
 }
 
-Result<SystemObservation> observation_from_json(std::string_view text) {
+SystemObservation observation_from_json(std::string_view text) {
+  return try_observation_from_json(text).value();
+}
+
+Result<SystemObservation> try_observation_from_json(std::string_view text) {
   try {
     const json value = parse_json(text, deepest);
     SystemObservation seen;

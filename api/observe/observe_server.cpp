@@ -266,7 +266,7 @@ Result<SystemObservation> observe_at(const std::string& path, std::chrono::nanos
     return failure(ErrorCode::io_error, "no answer in time", path, problem);
   if (answer.empty())
     return failure(ErrorCode::io_error, "the connection ended without an answer", path);
-  const auto seen = observation_from_json(answer);
+  const auto seen = try_observation_from_json(answer);
   if (!seen) return failure(ErrorCode::io_error, "the answer cannot be read", path);
   return seen;
 }

@@ -24,7 +24,7 @@ constexpr std::uint64_t steps_per_variant = 1'000'000;
 constexpr std::uint64_t steps_per_byte = 1000;
 // What the compiler usually holds for each byte of text while it compiles. Nothing holds it to that.
 constexpr std::size_t bytes_while_compiling = 64;
-// What GlslCompiler::compile_bounded() may take, and what lies below it.
+// What GlslCompiler::try_compile_bounded() may take, and what lies below it.
 constexpr std::size_t compiler_stack = std::size_t{65} << 20;
 // A definition beside its texts.
 constexpr std::size_t bytes_of_kernel = 8192;
@@ -73,7 +73,7 @@ using KnownKernelsPtr = std::shared_ptr<KnownKernels>;
 
 Result<KernelPtr> compiled(const KernelTable& table, KnownKernels& known,
                            const CancelToken& cancel) {
-  auto kernel = make_kernel(table.spec, cache_directory(), cancel);
+  auto kernel = try_make_kernel(table.spec, cache_directory(), cancel);
   if (kernel.has_error()) return with_glsl_line(kernel.error());
   return known.add(table.identity, std::make_shared<const Kernel>(std::move(*kernel)));
 }

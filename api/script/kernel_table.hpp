@@ -19,7 +19,7 @@ struct KernelTable {
 };
 
 /// The table at `index` without its field `cpu`, which is Lua's. Metatables do not count. Raises invalid_parameter
-/// for a field that is unknown, missing, or not what it must be; what contradicts itself make_kernel() finds.
+/// for a field that is unknown, missing, or not what it must be; what contradicts itself try_make_kernel() finds.
 [[nodiscard]] KernelTable check_kernel_table(lua_State* L, int index);
 
 }  // namespace stoker::script

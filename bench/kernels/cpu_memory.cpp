@@ -93,7 +93,7 @@ void script_chain(Context& context, const System& system, const Device& device,
         "local begin = now()\n"
         "for i = 1, 3 do wait(chain()) end\n"
         "print((now() - begin) / 3)";
-    host.start({"chain", code}, options).value().done.get();
+    host.start({"chain", code}, options).done.get();
     return std::stod(printed->text);
   };
   const double bytes = 12.0 * static_cast<double>(elements);

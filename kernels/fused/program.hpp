@@ -77,7 +77,7 @@ template <class T> [[nodiscard]] FusedProgram::Constant fused_constant(T value) 
   return constant;
 }
 
-/// Compiles a shader that carries its source: GlslCompiler::compile, which the core does not link.
+/// Compiles a shader that carries its source: GlslCompiler::try_compile, which the core does not link.
 using ShaderCompiler =
     std::function<Result<std::vector<std::uint32_t>>(const Shader&, const ShaderVariant&)>;
 

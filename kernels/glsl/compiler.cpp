@@ -5,9 +5,9 @@
 
 namespace stoker {
 
-Result<std::vector<std::uint32_t>> GlslCompiler::compile(const Shader& shader,
-                                                         const ShaderVariant& variant,
-                                                         bool bounded) {
+Result<std::vector<std::uint32_t>> GlslCompiler::try_compile(const Shader& shader,
+                                                             const ShaderVariant& variant,
+                                                             bool bounded) {
   const glsl::Source source{shader.name, shader.file.empty() ? shader.name : shader.file,
                             preamble(shader, variant), shader.source, bounded};
   std::string toolchain{glsl::toolchain_version()};
@@ -24,15 +24,20 @@ Result<std::vector<std::uint32_t>> GlslCompiler::compile(const Shader& shader,
   return words;
 }
 
-Result<std::vector<std::uint32_t>> compile_glsl(const Shader& shader, const ShaderVariant& variant,
-                                                const std::filesystem::path& cache_dir) {
-  return GlslCompiler{cache_dir}.compile(shader, variant);
+std::vector<std::uint32_t> compile_glsl(const Shader& shader, const ShaderVariant& variant,
+                                        const std::filesystem::path& cache_dir) {
+  return try_compile_glsl(shader, variant, cache_dir).value();
 }
 
-Result<std::vector<std::uint32_t>> compile_bounded_glsl(const Shader& shader,
-                                                        const ShaderVariant& variant,
-                                                        const std::filesystem::path& cache_dir) {
-  return GlslCompiler{cache_dir}.compile_bounded(shader, variant);
+Result<std::vector<std::uint32_t>> try_compile_glsl(const Shader& shader,
+                                                    const ShaderVariant& variant,
+                                                    const std::filesystem::path& cache_dir) {
+  return GlslCompiler{cache_dir}.try_compile(shader, variant);
+}
+
+Result<std::vector<std::uint32_t>> try_compile_bounded_glsl(
+    const Shader& shader, const ShaderVariant& variant, const std::filesystem::path& cache_dir) {
+  return GlslCompiler{cache_dir}.try_compile_bounded(shader, variant);
 }
 
 }  // namespace stoker

@@ -19,17 +19,22 @@ class GlslCompiler {
   /// SPIR-V is kept in `cache_dir` (made when first needed); an empty path keeps none.
   explicit GlslCompiler(std::filesystem::path cache_dir = {}) : cache_{std::move(cache_dir)} {}
 
-  /// The SPIR-V of `shader.source` for one variant, from the cache or from glslang.
+  /// The SPIR-V of `shader.source` for one variant, from the cache or from glslang. Throws
   /// compile_failed: details `file`, `line` (in the shader's own text, from 1), `message`, `log`.
-  [[nodiscard]] Result<std::vector<std::uint32_t>> compile(const Shader& shader,
-                                                           const ShaderVariant& variant) {
-    return compile(shader, variant, false);
+  [[nodiscard]] std::vector<std::uint32_t> compile(const Shader& shader,
+                                                   const ShaderVariant& variant) {
+    return try_compile(shader, variant).value();
+  }
+  /// The same with the failure as a value.
+  [[nodiscard]] Result<std::vector<std::uint32_t>> try_compile(const Shader& shader,
+                                                               const ShaderVariant& variant) {
+    return try_compile(shader, variant, false);
   }
   /// The same of a text that is not the program's: it is held to kernels/glsl/bounds.hpp (limit_exceeded, and
   /// compile_failed for macros that cannot be bounded). It takes up to 64 MiB of the calling thread's stack.
-  [[nodiscard]] Result<std::vector<std::uint32_t>> compile_bounded(const Shader& shader,
-                                                                   const ShaderVariant& variant) {
-    return compile(shader, variant, true);
+  [[nodiscard]] Result<std::vector<std::uint32_t>> try_compile_bounded(
+      const Shader& shader, const ShaderVariant& variant) {
+    return try_compile(shader, variant, true);
   }
 
   struct Counters {
@@ -41,20 +46,25 @@ class GlslCompiler {
   }
 
  private:
-  Result<std::vector<std::uint32_t>> compile(const Shader& shader, const ShaderVariant& variant,
-                                             bool bounded);
+  Result<std::vector<std::uint32_t>> try_compile(const Shader& shader, const ShaderVariant& variant,
+                                                 bool bounded);
 
   glsl::SpirvCache cache_;
   std::atomic<std::uint64_t> compiled_{0};
   std::atomic<std::uint64_t> from_cache_{0};
 };
 
-/// Compiles once, without keeping anything beyond what `cache_dir` says.
-[[nodiscard]] Result<std::vector<std::uint32_t>> compile_glsl(
+/// Compiles once, without keeping anything beyond what `cache_dir` says. Throws as GlslCompiler::compile()
+/// does.
+[[nodiscard]] std::vector<std::uint32_t> compile_glsl(const Shader& shader,
+                                                      const ShaderVariant& variant,
+                                                      const std::filesystem::path& cache_dir = {});
+/// The same with the failure as a value.
+[[nodiscard]] Result<std::vector<std::uint32_t>> try_compile_glsl(
     const Shader& shader, const ShaderVariant& variant,
     const std::filesystem::path& cache_dir = {});
-/// The same with GlslCompiler::compile_bounded().
-[[nodiscard]] Result<std::vector<std::uint32_t>> compile_bounded_glsl(
+/// The same with GlslCompiler::try_compile_bounded().
+[[nodiscard]] Result<std::vector<std::uint32_t>> try_compile_bounded_glsl(
     const Shader& shader, const ShaderVariant& variant,
     const std::filesystem::path& cache_dir = {});
 

@@ -8,7 +8,7 @@
 namespace stoker {
 
 GlslText::GlslText(const char* text) : GlslText{std::string{text}} {}
-GlslText::GlslText(std::string text) : text_{std::move(text)}, compile_{&compile_glsl} {}
+GlslText::GlslText(std::string text) : text_{std::move(text)}, compile_{&try_compile_glsl} {}
 
 GlslText GlslText::from_file(const std::filesystem::path& path) {
   std::ifstream in{path, std::ios::binary};
@@ -24,7 +24,7 @@ GlslText GlslText::from_file(const std::filesystem::path& path) {
 
 GlslText GlslText::bounded(std::string text) {
   GlslText bounded{std::move(text)};
-  bounded.compile_ = &compile_bounded_glsl;
+  bounded.compile_ = &try_compile_bounded_glsl;
   return bounded;
 }
 

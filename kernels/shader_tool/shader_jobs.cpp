@@ -80,7 +80,7 @@ std::vector<Module> compile_all(const std::vector<Job>& jobs, unsigned threads,
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t i = next++; i < jobs.size(); i = next++)
-      results[i] = compiler.compile(jobs[i].text, *jobs[i].form);
+      results[i] = compiler.try_compile(jobs[i].text, *jobs[i].form);
   };
   {
     std::vector<std::jthread> workers;

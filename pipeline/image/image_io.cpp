@@ -73,7 +73,7 @@ Result<void> replace_file(const std::filesystem::path& path, std::span<const std
   const bool written = write_all(file.get(), bytes);
   int cause = written ? 0 : errno;
   if (!file.close() && cause == 0) cause = errno;
-  const Result<void> wanted = stop.check();
+  const Result<void> wanted = stop.try_check();
   if (wanted && cause == 0 && std::rename(beside.c_str(), path.c_str()) != 0) cause = errno;
   if (wanted && cause == 0) return {};
   ::unlink(beside.c_str());
@@ -226,7 +226,7 @@ Result<TensorSpec> image_spec(std::span<const std::byte> file, const ImageLimits
 Result<Image> decode_image(std::span<const std::byte> file, const ImageLimits& limits,
                            const CancelToken& stop) {
   STOKER_ASSIGN(const ImageFormat format, known_format(file, limits));
-  STOKER_TRY(stop.check());
+  STOKER_TRY(stop.try_check());
   return format == ImageFormat::png ? codecs::decode_png(file, limits, stop)
                                     : codecs::decode_jpeg(file, limits);
 }
@@ -236,7 +236,7 @@ Result<std::vector<std::byte>> encode_image(ImageFormat format, const TensorSpec
                                             const ImageEncoding& encoding,
                                             const CancelToken& stop) {
   STOKER_TRY(check_encodable(spec, bytes, encoding));
-  STOKER_TRY(stop.check());
+  STOKER_TRY(stop.try_check());
   std::vector<std::uint8_t> converted;
   if (spec.dtype == DType::f32) converted = to_bytes<float>(bytes);
   if (spec.dtype == DType::f16) converted = to_bytes<Half>(bytes);

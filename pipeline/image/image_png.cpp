@@ -189,7 +189,7 @@ Result<Image> decode_png(std::span<const std::byte> file, const ImageLimits& lim
   if (read_pixels(reader.png, reader.info, &header, reinterpret_cast<png_bytep>(image.bytes.data()),
                   &stop))
     return image;
-  STOKER_TRY(stop.check());
+  STOKER_TRY(stop.try_check());
   return damaged("PNG", reader.channel.message);
 }
 
@@ -200,7 +200,7 @@ Result<std::vector<std::byte>> encode_png(const Pixels& pixels, int level,
   if (writer.info == nullptr) return no_memory();
   writer.channel.sink = &file;
   if (write_file(writer.png, writer.info, &writer.channel, &pixels, level, &stop)) return file;
-  STOKER_TRY(stop.check());
+  STOKER_TRY(stop.try_check());
   return Error{"image", ErrorCode::io_error, std::string{"PNG: "} + writer.channel.message};
 }
 

@@ -27,7 +27,7 @@ std::optional<Error> CancelToken::cause() const {
   return state_->cause;
 }
 
-Result<void> CancelToken::check() const {
+Result<void> CancelToken::try_check() const {
   if (cancelled()) return *state_->cause;
   return {};
 }

@@ -24,8 +24,10 @@ class CancelToken {
   [[nodiscard]] bool cancelled() const noexcept;
   /// Why, once cancelled() is true.
   [[nodiscard]] std::optional<Error> cause() const;
-  /// The cause as a failure, else success: for `STOKER_TRY(token.check())`.
-  [[nodiscard]] Result<void> check() const;
+  /// Throws the cause once cancelled() is true.
+  void check() const { try_check().value(); }
+  /// The cause as a failure, else success: for `STOKER_TRY(token.try_check())`.
+  [[nodiscard]] Result<void> try_check() const;
   /// Calls `callback` with the cause when cancelled, at once if that has happened.
   CancelRegistration on_cancel(std::function<void(const Error&)> callback) const;
 

@@ -207,7 +207,7 @@ std::string TraceRecorder::to_json() const {
   return stoker::write_json(document, BadUtf8::replace);
 }
 
-Result<void> TraceRecorder::write_json(const std::string& path) const {
+Result<void> TraceRecorder::try_write_json(const std::string& path) const {
   STOKER_TRY(impl_->fork.check("trace.write"));
   std::ofstream file{path, std::ios::binary | std::ios::trunc};
   file << to_json() << '\n';

@@ -64,8 +64,10 @@ class TraceRecorder {
   [[nodiscard]] std::size_t dropped() const noexcept;
   /// The Trace Event Format (JSON object form), times in microseconds since the first event.
   [[nodiscard]] std::string to_json() const;
-  /// io_error if the file cannot be written.
-  [[nodiscard]] Result<void> write_json(const std::string& path) const;
+  /// Writes to_json() to a file. Throws io_error if it cannot be written, forked_process.
+  void write_json(const std::string& path) const { try_write_json(path).value(); }
+  /// The same with the failure as a value.
+  [[nodiscard]] Result<void> try_write_json(const std::string& path) const;
 
  private:
   struct Impl;

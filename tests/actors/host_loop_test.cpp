@@ -27,7 +27,7 @@ class OnAHostsLoop : public testing::Test {
   [[nodiscard]] ActorRef<Probe> probe_of(const Supervisor& supervisor) {
     const auto children = supervisor.which_children();
     run();
-    return actor_cast<Probe>(children.get().at(0).actor).value();
+    return actor_cast<Probe>(children.get().at(0).actor);
   }
 
   LogCapture quiet;

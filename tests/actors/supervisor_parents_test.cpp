@@ -67,7 +67,7 @@ TEST_F(Supervisors, do_not_take_an_exit_signal_of_a_child_for_its_end) {
   Journal of_child;
   start({}, {child<Probe>("probe", std::ref(of_child))});
   const auto children = answer(supervisor.which_children());
-  const auto probe = actor_cast<Probe>(children.at(0).actor).value();
+  const auto probe = actor_cast<Probe>(children.at(0).actor);
   ASSERT_TRUE(probe.cast(Doing{[&](Probe&) { supervisor.exit(ExitReason::shutdown()); }}));
   executor->run_all();
   EXPECT_TRUE(probe.alive());

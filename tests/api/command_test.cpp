@@ -17,7 +17,7 @@ Kernel throwing_kernel() {
   spec.run = [](const CppCall&, std::size_t, std::size_t) {
     throw std::runtime_error{"on purpose"};
   };
-  return cpp_kernel(std::move(spec)).value();
+  return cpp_kernel(std::move(spec));
 }
 
 ErrorCode code_of(const Result<void>& outcome) {

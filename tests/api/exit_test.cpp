@@ -158,7 +158,7 @@ TEST_P(LibraryExits, from_a_kernel_of_the_programs_while_others_compute) {
         spec.grain = 0;
         spec.run = [](const CppCall&, std::size_t, std::size_t) { std::exit(0); };
         static const System* const system = std::make_unique<System>(leaving()).release();
-        system->add_kernel(cpp_kernel(std::move(spec)).value());
+        system->add_kernel(std::move(spec));
         const Device device = system->device("cpu");
         std::vector<Buffer> products;
         for (int i = 0; i < 16; ++i) products.push_back(run(device));
@@ -222,7 +222,7 @@ TEST_P(KernelExits, without_waiting_for_a_kernel_of_the_programs) {
           std::binary_semaphore{0}.acquire();
         };
         static const System* const system = std::make_unique<System>(leaving()).release();
-        system->add_kernel(cpp_kernel(std::move(spec)).value());
+        system->add_kernel(std::move(spec));
         const Device device = system->device(GetParam());
         device.submit("sleeps", {device.buffer({1.0F})}, device.buffer({1.0F}));
         running.acquire();

@@ -25,7 +25,7 @@ struct GatedKernel {
       open.wait(false);
       for (std::size_t i = begin; i < end; ++i) call.out<float>()[i] = call.in<float>()[i];
     };
-    return cpp_kernel(std::move(spec)).value();
+    return cpp_kernel(std::move(spec));
   }
   /// Blocks until it has been entered as often.
   void wait_entered(int count = 1) {

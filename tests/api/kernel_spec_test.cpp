@@ -30,7 +30,7 @@ void main() {
 
 class OwnKernels : public testing::TestWithParam<const char*> {
  protected:
-  [[nodiscard]] ErrorCode refusal(KernelSpec spec) const {
+  [[nodiscard]] ErrorCode refusal(auto spec) const {
     try {
       static_cast<void>(system.add_kernel(std::move(spec)));
     } catch (const Error& error) {
@@ -66,6 +66,7 @@ TEST_P(OwnKernels, say_what_is_wrong_with_them) {
   nothing.glsl = {};
   nothing.cpu = {};
   EXPECT_EQ(refusal(nothing), ErrorCode::invalid_argument);
+  EXPECT_EQ(refusal(CppKernelSpec{.name = "nothing", .run = {}}), ErrorCode::invalid_argument);
   KernelSpec wrong = parabola();
   wrong.name = "wrong";
   wrong.glsl = "void main() {\n  y(0) = nonsense;\n}\n";
@@ -125,7 +126,7 @@ TEST(OwnKernel, whose_definition_contradicts_itself_is_refused_with_the_reason) 
   const auto reason = [](auto change) {
     KernelSpec spec{.name = "mine", .cpu = [](const CppCall&, std::size_t, std::size_t) {}};
     change(spec);
-    const Result<Kernel> made = make_kernel(std::move(spec));
+    const Result<Kernel> made = try_make_kernel(std::move(spec));
     return made ? std::string{} : std::string{made.error().reason()};
   };
   EXPECT_NE(reason([](auto& s) {
@@ -143,7 +144,7 @@ TEST(OwnKernel, whose_definition_contradicts_itself_is_refused_with_the_reason) 
 
 TEST(OwnKernel, that_declares_buffers_images_or_uniforms_in_its_text_is_refused) {
   const auto made = [](std::string declaration, std::string statement) {
-    return make_kernel(
+    return try_make_kernel(
         {.name = "mine",
          .glsl = std::move(declaration) + "\nvoid main() { " + std::move(statement) + " }"});
   };
@@ -171,7 +172,8 @@ TEST(OwnKernel, that_declares_buffers_images_or_uniforms_in_its_text_is_refused)
 TEST(OwnKernel, is_not_compiled_once_that_is_cancelled) {
   const CancelSource source;
   source.cancel(deadline_error("test"));
-  const Result<Kernel> made = make_kernel({.name = "mine", .glsl = "nonsense"}, {}, source.token());
+  const Result<Kernel> made =
+      try_make_kernel({.name = "mine", .glsl = "nonsense"}, {}, source.token());
   ASSERT_TRUE(made.has_error());
   EXPECT_EQ(made.error().code(), ErrorCode::deadline_exceeded);
 }
@@ -183,13 +185,13 @@ TEST(OwnKernel, takes_inputs_of_one_shape_unless_it_has_a_rule_for_shapes) {
       call.out<float>()[i] = call.in<float>(0)[i] + by[i % by.size()];
   };
   const std::vector<TensorSpec> differ{{DType::f32, Shape{40}}, {DType::f32, Shape{2}}};
-  const Kernel strict = make_kernel({.name = "add", .inputs = {{"x"}, {"by"}}, .cpu = sum}).value();
+  const Kernel strict = make_kernel({.name = "add", .inputs = {{"x"}, {"by"}}, .cpu = sum});
   const Result<std::vector<TensorSpec>> refused = strict.check(differ, ParamSet{});
   ASSERT_TRUE(refused.has_error());
   EXPECT_EQ(refused.error().code(), ErrorCode::shape_mismatch);
   EXPECT_EQ(refused.error().detail("input"), "1");
   EXPECT_EQ(refused.error().detail("got"), "[2]");
-  const Kernel function = cpp_kernel({.name = "add", .inputs = {2, 2}, .run = sum}).value();
+  const Kernel function = cpp_kernel({.name = "add", .inputs = {2, 2}, .run = sum});
   EXPECT_EQ(function.check(differ, ParamSet{}).error().code(), ErrorCode::shape_mismatch);
   const Kernel repeats =
       make_kernel({.name = "add",
@@ -197,8 +199,7 @@ TEST(OwnKernel, takes_inputs_of_one_shape_unless_it_has_a_rule_for_shapes) {
                    .shapes = [](const KernelCall& call) -> Result<std::vector<Shape>> {
                      return std::vector{call.shape()};
                    },
-                   .cpu = sum})
-          .value();
+                   .cpu = sum});
   EXPECT_EQ(repeats.check(differ, ParamSet{}).value().at(0).shape, Shape{40});
 }
 

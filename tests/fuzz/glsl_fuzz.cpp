@@ -15,7 +15,7 @@ void run(Bytes bytes) {
                 .variants = {f32}};
   shader.push = {{"n"}};
   shader.source = text_of(bytes.first(std::min(bytes.size(), longest)));
-  const auto compile = [&] { return compile_bounded_glsl(shader, f32); };
+  const auto compile = [&] { return try_compile_bounded_glsl(shader, f32); };
   const auto words =
       Process::spawn(system().executor(), compile, {.stack_bytes = std::size_t{65} << 20}).wait();
   if (words.has_error()) return require_refusal(words.error());

@@ -21,7 +21,7 @@ Result<ScriptReport> outcome(std::string_view text) {
                     .buffer_bytes = std::uint64_t{16} << 20};
   options.observer = std::make_shared<Silent>();
   options.kernels = script_kernels();  // compiling one takes more instructions than there are
-  return host.start({"fuzz", std::string{text}}, std::move(options)).value().done.wait();
+  return host.start({"fuzz", std::string{text}}, std::move(options)).done.wait();
 }
 
 }  // namespace

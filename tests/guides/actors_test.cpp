@@ -52,10 +52,10 @@ TEST(ActorGuides, actors) {
 
 TEST_F(ActorGuide, addresses) {
   const stoker::ActorAddress somebody = counter;
-  const auto again = stoker::actor_cast<Counter>(somebody).value();
+  const auto again = stoker::actor_cast<Counter>(somebody);
   EXPECT_EQ(again, counter);
   struct Other : stoker::Actor {};
-  EXPECT_EQ(stoker::actor_cast<Other>(somebody).error().code(),
+  EXPECT_EQ(stoker::try_actor_cast<Other>(somebody).error().code(),
             stoker::ErrorCode::invalid_argument);
 }
 
@@ -210,8 +210,7 @@ class Archive : public stoker::Actor {
 TEST_F(ActorGuide, parents) {
   const auto supervisor =
       stoker::start_supervisor(executor, {}, {stoker::child<Archive>("archive")}).get();
-  const auto archive =
-      stoker::actor_cast<Archive>(supervisor.which_children().get().at(0).actor).value();
+  const auto archive = stoker::actor_cast<Archive>(supervisor.which_children().get().at(0).actor);
   archive.call(Open{}).get();
   supervisor.stop().get();
   EXPECT_EQ(archive.ended().get(), stoker::ExitReason::shutdown());
@@ -245,16 +244,16 @@ TEST_F(ActorGuide, ends) {
 
 TEST_F(ActorGuide, names) {
   stoker::ActorRegistry names;
-  names.register_name("counter", counter).value();
-  const auto found = names.find<Counter>("counter").value();
+  names.register_name("counter", counter);
+  const auto found = names.find<Counter>("counter");
   EXPECT_EQ(found, counter);
 }
 
 TEST_F(ActorGuide, groups) {
   const stoker::ActorGroup<Counter> counters;
-  counters.join(counter).value();
+  counters.join(counter);
   const std::size_t taken = counters.cast_all(Add{1});
-  const auto one = counters.next().value();  // the members in turn
+  const auto one = counters.next();  // the members in turn; empty if there is none
   EXPECT_EQ(taken, 1U);
   EXPECT_EQ(one.call(Total{}).get(), 1);
 }
@@ -296,9 +295,9 @@ TEST_F(ActorGuide, child_specifications) {
   spec.id = "counter";
   spec.restart = stoker::Restart::transient;
   spec.shutdown = stoker::Shutdown{1s};
-  spec.start = [&](const stoker::ChildStart& start) -> stoker::Result<stoker::ActorAddress> {
+  spec.start = [&](const stoker::ChildStart& start) {
     const auto counter = start.spawn<Counter>({.name = "counter"});
-    STOKER_TRY(names.register_name("counter", counter));
+    names.register_name("counter", counter);
     return stoker::ActorAddress{counter};
   };
   const auto pool = stoker::start_supervisor(executor, {.intensity = 3}, {spec}).get();

@@ -233,7 +233,7 @@ TEST(Guides, kernels) {
     const double gamma = stoker::options::from<PowerLaw>(call.params()).gamma;
     for (std::size_t i = begin; i < end; ++i) to[i] = static_cast<float>(std::pow(from[i], gamma));
   };
-  system.add_kernel(stoker::cpp_kernel(spec).value());
+  system.add_kernel(spec);
   const stoker::Buffer cubes = device.run(PowerLaw{.gamma = 3}, {x});
   EXPECT_EQ(cubes.read<float>().get(), (std::vector{1.0F, 8.0F, 27.0F}));
 }
@@ -327,8 +327,8 @@ TEST(Guides, scripts_from_programs) {
   stoker::ScriptOptions options;
   options.args = {{"input", "pictures/photo.jpg"}, {"output", "pictures/edges.png"}};
   options.allowed_directories = {"pictures"};
-  const auto source = stoker::ScriptSource::from_file("edges.lua").value();
-  stoker::ScriptRun run = scripts.start(source, options).value();
+  const auto source = stoker::ScriptSource::from_file("edges.lua");
+  stoker::ScriptRun run = scripts.start(source, options);
   stoker::ScriptReport used = run.done.get();  // or co_await, then(), async_wait()
   std::filesystem::current_path(before);
   EXPECT_EQ(used.commands, 3U);
@@ -354,7 +354,7 @@ TEST(Guides, scripts) {
   options.kernels = stoker::script_kernels();
   save_digits(folder / "digits.safetensors", system.device("cpu"));
   const auto source = stoker::ScriptSource::from_file(root / "tests" / "guides" / "guides.lua");
-  const auto outcome = scripts.start(source.value(), options).value().done.wait();
+  const auto outcome = scripts.start(source, options).done.wait();
   ASSERT_TRUE(outcome) << outcome.error().what();
   EXPECT_TRUE(std::filesystem::exists(folder / "edges.png"));
 }

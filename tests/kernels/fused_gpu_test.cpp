@@ -36,7 +36,7 @@ class FusedOnGpu : public testing::Test {
   Result<std::vector<Bytes>> run_here(const FusedProgram& program,
                                       const std::vector<Bytes>& inputs) try {
     const auto compile = [this](const Shader& shader, const ShaderVariant& variant) {
-      return compiler_.compile(shader, variant);
+      return compiler_.try_compile(shader, variant);
     };
     Kernel kernel = *fused_kernel(program, compile).value();
     kernel.name = "fused_" + std::to_string(++kernels_);
@@ -250,7 +250,7 @@ TEST_F(FusedOnGpu, shaders_go_with_the_last_kernel_that_uses_them) {
   const auto kernel_with = [this](double value) {
     return fused_kernel(with_constants(DType::f32, 5, stored(DType::f32, {value})),
                         [this](const Shader& shader, const ShaderVariant& variant) {
-                          return compiler_.compile(shader, variant);
+                          return compiler_.try_compile(shader, variant);
                         })
         .value();
   };

@@ -62,7 +62,7 @@ TEST(Fused, a_text_tells_programs_apart) {
 
 TEST(Fused, shaders_compile_or_say_why_there_is_none) {
   const auto compile = [](const Shader& shader, const ShaderVariant& variant) {
-    auto words = compile_glsl(shader, variant);
+    auto words = try_compile_glsl(shader, variant);
     EXPECT_TRUE(words.has_value()) << words.error().what() << "\n" << shader.source;
     return words;
   };

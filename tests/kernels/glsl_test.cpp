@@ -64,7 +64,8 @@ void main() {
 }
 
 TEST(Glsl, an_error_has_the_users_own_line) {
-  const auto compiled = compile_glsl(doubling("void main() {\n\n  y_store(0, nothing);\n}\n"), f32);
+  const auto compiled =
+      try_compile_glsl(doubling("void main() {\n\n  y_store(0, nothing);\n}\n"), f32);
   ASSERT_TRUE(compiled.has_error());
   EXPECT_EQ(compiled.error().code(), ErrorCode::compile_failed);
   EXPECT_EQ(compiled.error().op(), "double");
@@ -77,7 +78,8 @@ TEST(Glsl, an_error_has_the_users_own_line) {
 TEST(Glsl, a_text_without_main_or_with_rubbish_is_an_error_not_a_crash) {
   for (const char* text : {"", "void other() {}", "void main() {", "#error no", "\x01\x02\xff",
                            "}}}}", "#line 99 \"x\"\nfoo"})
-    EXPECT_EQ(compile_glsl(doubling(text), f32).error().code(), ErrorCode::compile_failed) << text;
+    EXPECT_EQ(try_compile_glsl(doubling(text), f32).error().code(), ErrorCode::compile_failed)
+        << text;
 }
 
 TEST(Glsl, a_second_compiler_reads_the_cache) {
@@ -94,9 +96,9 @@ TEST(Glsl, a_second_compiler_reads_the_cache) {
 TEST(Glsl, another_text_or_variant_is_another_entry) {
   const TemporaryFolder folder;
   GlslCompiler compiler{folder.path()};
-  ASSERT_TRUE(compiler.compile(doubling(), f32).has_value());
-  ASSERT_TRUE(compiler.compile(doubling("void main() {}"), f32).has_value());
-  ASSERT_TRUE(compiler.compile(doubling(), {"s32", {{"T", DType::f16}}}).has_value());
+  ASSERT_TRUE(compiler.try_compile(doubling(), f32).has_value());
+  ASSERT_TRUE(compiler.try_compile(doubling("void main() {}"), f32).has_value());
+  ASSERT_TRUE(compiler.try_compile(doubling(), {"s32", {{"T", DType::f16}}}).has_value());
   EXPECT_EQ(compiler.counters().compiled, 3U);
   EXPECT_EQ(folder.files().size(), 3U);
 }
@@ -119,7 +121,7 @@ TEST(Glsl, what_is_precise_stays_so_in_every_copy_of_an_unrolled_loop) {
   const std::string function = "float f(float a) { precise float b = a * 3.0 + 1.0; return b; }\n";
   const auto compiled = [](const std::string& text) {
     const TemporaryFolder folder;
-    return GlslCompiler{folder.path()}.compile(doubling(text), f32).value();
+    return GlslCompiler{folder.path()}.compile(doubling(text), f32);
   };
   const std::string loop =
       "void main() {\n  [[unroll]] for (uint i = 0; i < 4; ++i)\n"
@@ -143,7 +145,7 @@ TEST(Glsl, what_is_precise_stays_so_in_every_copy_of_an_unrolled_loop) {
 
 TEST(Glsl, a_cache_entry_is_of_its_tools_target_and_passes) {
   const TemporaryFolder folder;
-  const auto words = GlslCompiler{folder.path()}.compile(doubling(), f32).value();
+  const auto words = GlslCompiler{folder.path()}.compile(doubling(), f32);
   const auto cached = [&](std::string_view toolchain) {
     const Shader shader = doubling();
     return glsl::SpirvCache{folder.path()}.load(
@@ -163,13 +165,13 @@ TEST(Glsl, a_cache_entry_is_of_its_tools_target_and_passes) {
 TEST(Glsl, a_damaged_cache_file_is_compiled_again) {
   const TemporaryFolder folder;
   GlslCompiler compiler{folder.path()};
-  const auto made = compiler.compile(doubling(), f32).value();
+  const auto made = compiler.compile(doubling(), f32);
   const auto file = folder.files().at(0);
   const auto size = std::filesystem::file_size(file);
   const auto damage = [&](const char* how, const std::function<void()>& act) {
     act();
     const auto before = compiler.counters().compiled;
-    EXPECT_EQ(compiler.compile(doubling(), f32).value(), made) << how;
+    EXPECT_EQ(compiler.compile(doubling(), f32), made) << how;
     EXPECT_EQ(compiler.counters().compiled, before + 1) << how;
   };
   damage("torn", [&] { std::filesystem::resize_file(file, size / 2); });
@@ -211,7 +213,7 @@ TEST(Glsl, a_full_cache_forgets_what_was_not_used_for_longest) {
 
 TEST(Glsl, a_folder_that_cannot_be_written_costs_the_cache_only) {
   GlslCompiler compiler{"/proc/no/such/folder"};
-  EXPECT_TRUE(compiler.compile(doubling(), f32).has_value());
+  EXPECT_TRUE(compiler.try_compile(doubling(), f32).has_value());
 }
 
 TEST(Glsl, threads_may_compile_at_once) {
@@ -225,7 +227,7 @@ TEST(Glsl, threads_may_compile_at_once) {
         for (int i = 0; i < 4; ++i) {
           const std::string text =
               "void main() { y_store(" + std::to_string((t + i) % 5) + ", 1.0); }";
-          if (compiler.compile(doubling(text), f32).has_value()) ++good;
+          if (compiler.try_compile(doubling(text), f32).has_value()) ++good;
         }
       });
   }
@@ -233,7 +235,7 @@ TEST(Glsl, threads_may_compile_at_once) {
 }
 
 TEST(GlslKernel, becomes_a_kernel_with_shape_rule_and_plan) {
-  const Kernel kernel = make_kernel(scale()).value();
+  const Kernel kernel = make_kernel(scale());
   KernelRegistry registry;
   ASSERT_TRUE(registry.add(kernel).has_value());
   const std::vector<TensorSpec> inputs{{DType::f32, {3, 100}}};
@@ -251,7 +253,7 @@ TEST(GlslKernel, becomes_a_kernel_with_shape_rule_and_plan) {
 TEST(GlslKernel, each_dtype_of_T_is_a_variant) {
   KernelSpec spec = scale();
   spec.dtypes = {DType::f32, DType::f16, DType::s32};
-  const Kernel kernel = make_kernel(std::move(spec)).value();
+  const Kernel kernel = make_kernel(std::move(spec));
   EXPECT_EQ(kernel.shaders[0]->variants.size(), 3U);
   const std::vector<TensorSpec> inputs{{DType::f16, {8}}};
   EXPECT_EQ(
@@ -263,7 +265,7 @@ TEST(GlslKernel, inputs_of_one_letter_must_agree) {
   KernelSpec spec = scale();
   spec.inputs = {{"x"}, {"z"}};
   spec.dtypes = {DType::f32, DType::f16};
-  const Kernel kernel = make_kernel(std::move(spec)).value();
+  const Kernel kernel = make_kernel(std::move(spec));
   const std::vector<TensorSpec> inputs{{DType::f16, {8}}, {DType::f32, {8}}};
   EXPECT_EQ(
       kernel.check(inputs, ParamSet::resolve("scale", kernel.params, {}).value()).error().code(),
@@ -276,7 +278,7 @@ TEST(GlslKernel, is_read_from_a_file_whose_name_messages_bear) {
   std::ofstream{file} << "void main() {\n  oops\n}\n";
   KernelSpec spec = scale();
   spec.glsl = GlslText::from_file(file);
-  const auto kernel = make_kernel(spec);
+  const auto kernel = try_make_kernel(spec);
   ASSERT_TRUE(kernel.has_error());
   EXPECT_EQ(kernel.error().detail("file"), file.string());
   try {
@@ -291,7 +293,7 @@ TEST(GlslKernel, a_signature_that_contradicts_itself_is_refused) {
   const auto refused = [](const std::function<void(KernelSpec&)>& change) {
     KernelSpec spec = scale();
     change(spec);
-    const auto kernel = make_kernel(std::move(spec));
+    const auto kernel = try_make_kernel(std::move(spec));
     return kernel.has_error() && kernel.error().code() == ErrorCode::invalid_argument;
   };
   EXPECT_TRUE(refused([](auto& s) { s.outputs.clear(); }));
@@ -309,7 +311,7 @@ TEST(GlslKernel, a_signature_that_contradicts_itself_is_refused) {
 
 TEST(GlslKernel, keeps_what_it_compiled) {
   const TemporaryFolder folder;
-  ASSERT_TRUE(make_kernel(scale(), folder.path()).has_value());
+  ASSERT_TRUE(try_make_kernel(scale(), folder.path()).has_value());
   EXPECT_EQ(folder.files().size(), 1U);
 }
 
@@ -320,7 +322,7 @@ TEST(GlslKernel, has_one_shape_rule_with_the_function_for_the_cpu) {
     return std::vector<Shape>{call.shape(), Shape{1}};
   };
   spec.cpu = [](const CppCall&, std::size_t, std::size_t) {};
-  const Kernel kernel = make_kernel(spec).value();
+  const Kernel kernel = make_kernel(spec);
   const std::vector<TensorSpec> inputs{{DType::f32, {8}}};
   const ParamSet params = ParamSet::resolve("scale", kernel.params, {}).value();
   const auto outputs = kernel.check(inputs, params).value();
@@ -333,7 +335,7 @@ TEST(GlslKernel, an_integer_that_does_not_fit_32_bits_is_refused_by_the_plan) {
   KernelSpec spec = scale();
   spec.params = {
       {.name = "factor", .type = ParamType::integer, .fallback = std::int64_t{1}, .doc = ""}};
-  const Kernel kernel = make_kernel(std::move(spec)).value();
+  const Kernel kernel = make_kernel(std::move(spec));
   const std::vector<TensorSpec> inputs{{DType::f32, {8}}};
   const ParamSet params =
       ParamSet::resolve("scale", kernel.params, {{"factor", std::int64_t{1} << 40}}).value();
@@ -342,7 +344,7 @@ TEST(GlslKernel, an_integer_that_does_not_fit_32_bits_is_refused_by_the_plan) {
 
 /// GLSL that is not the program's own.
 std::optional<Error> refusal(std::string text) {
-  const auto compiled = compile_bounded_glsl(doubling(std::move(text)), f32);
+  const auto compiled = try_compile_bounded_glsl(doubling(std::move(text)), f32);
   return compiled ? std::nullopt : std::optional{compiled.error()};
 }
 
@@ -398,15 +400,15 @@ TEST(BoundedGlsl, has_loops_as_they_are) {
   const Shader looping = doubling(
       "void main() { float v = 0.0; [[unroll]] for (int i = 0; i < 200; ++i) v = v * 1.5 + x(i); "
       "y(0) = v; }");
-  EXPECT_LT(compile_bounded_glsl(looping, f32).value().size() * 4,
-            compile_glsl(looping, f32).value().size());
+  EXPECT_LT(try_compile_bounded_glsl(looping, f32).value().size() * 4,
+            compile_glsl(looping, f32).size());
 }
 
 TEST(BoundedGlsl, is_not_taken_from_what_the_program_compiled) {
   const TemporaryFolder folder;
   const Shader macro = doubling("#define TWICE(a) a a\nvoid main() {}");
-  EXPECT_TRUE(compile_glsl(macro, f32, folder.path()));
-  EXPECT_FALSE(compile_bounded_glsl(macro, f32, folder.path()));
+  EXPECT_TRUE(try_compile_glsl(macro, f32, folder.path()));
+  EXPECT_FALSE(try_compile_bounded_glsl(macro, f32, folder.path()));
 }
 
 }  // namespace

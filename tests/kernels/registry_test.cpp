@@ -212,7 +212,7 @@ TEST(CppKernel, computes_its_ranges_through_a_plan) {
                        for (std::size_t i = begin; i < end; ++i) y[i] = 2 * x[i];
                      }};
   spec.grain = 10;
-  const Kernel kernel = cpp_kernel(std::move(spec)).value();
+  const Kernel kernel = cpp_kernel(std::move(spec));
   const std::vector<TensorSpec> specs{{DType::f32, {1000}}};
   const ParamSet none;
   EXPECT_EQ(kernel.check(specs, none).value(), specs);
@@ -230,7 +230,7 @@ TEST(CppKernel, an_error_of_its_function_names_it) {
   CppKernelSpec spec{.name = "mistaken", .run = [](const CppCall& call, std::size_t, std::size_t) {
                        static_cast<void>(call.in<double>());
                      }};
-  const Kernel kernel = cpp_kernel(std::move(spec)).value();
+  const Kernel kernel = cpp_kernel(std::move(spec));
   const std::vector<TensorSpec> specs{{DType::f32, {1}}};
   const ParamSet none;
   const CpuPlan plan = kernel.cpu(KernelCall{specs, none}, specs).value();

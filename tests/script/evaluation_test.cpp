@@ -265,13 +265,13 @@ TEST_F(OnVulkan, failures_of_what_another_device_computes_reach_who_reads) {
   CppKernelSpec spec;
   spec.name = "failing";
   spec.run = [](const CppCall&, std::size_t, std::size_t) { throw std::runtime_error{"no"}; };
-  system.add_kernel(cpp_kernel(std::move(spec)).value());
+  system.add_kernel(std::move(spec));
   ScriptHost own{device.client(), system.executor(), system.kernels()};
   const auto caught =
       own.start({"caught", "assert(not pcall(read, failing(buffer{1} + 1) * 2))"}, {});
-  EXPECT_TRUE(caught.value().done.wait().has_value());
+  EXPECT_TRUE(caught.done.wait().has_value());
   const auto seen = own.start({"seen", "local b = failing(buffer{1})\nwait(b + 1)"}, {});
-  EXPECT_EQ(seen.value().done.wait().error().code(), ErrorCode::handler_failed);
+  EXPECT_EQ(seen.done.wait().error().code(), ErrorCode::handler_failed);
 }
 
 class OnNull : public Scripts {

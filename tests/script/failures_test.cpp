@@ -27,14 +27,14 @@ class FailingKernel : public Scripts {
   }
 
   Result<ScriptReport> run(std::string code) {
-    return scripts->start({"test.lua", std::move(code)}, {}).value().done.wait();
+    return scripts->start({"test.lua", std::move(code)}, {}).done.wait();
   }
 
   /// The same on an executor that the test runs; `parked` is called when the script waits.
   template <class F> Result<ScriptReport> run_by_hand(std::string code, F parked) {
     ManualExecutor loop{system.clock()};
     ScriptHost host{device.client(), loop, system.kernels()};
-    const ScriptRun run = host.start({"test.lua", std::move(code)}, {}).value();
+    const ScriptRun run = host.start({"test.lua", std::move(code)}, {});
     loop.run_all();
     parked();
     while (!run.done.ready())
@@ -53,7 +53,7 @@ class FailingKernel : public Scripts {
       before();
       throw std::runtime_error{"failure " + std::to_string(static_cast<int>(call.in<float>(0)[0]))};
     };
-    system.add_kernel(cpp_kernel(std::move(spec)).value());
+    system.add_kernel(std::move(spec));
   }
 };
 

@@ -1,6 +1,7 @@
 // Hosts of scripts that were made before fork() refuse in the child, and go there without a wait.
 #include "script_runner.hpp"
 #include "stoker/runtime/execution/thread_pool.hpp"
+#include "stoker/tests/runtime/base/error_of.hpp"
 #include "stoker/tests/runtime/base/fork_fixture.hpp"
 
 namespace stoker {
@@ -9,8 +10,7 @@ namespace {
 class ScriptForks : public ForkFixture {
  protected:
   [[nodiscard]] static ErrorCode refusal(ScriptHost& host) {
-    const auto run = host.start({"test.lua", "return 1"}, {});
-    return run.has_error() ? run.error().code() : ErrorCode::internal;
+    return code_of([&] { return host.start({"test.lua", "return 1"}, {}); });
   }
 
   System system;
@@ -20,7 +20,7 @@ class ScriptForks : public ForkFixture {
 TEST_F(ScriptForks, refuse_to_start_scripts_of_the_parents_host) {
   ScriptHost host = script_host(system, device);
   EXPECT_TRUE(true_in_child([&] { return refusal(host) == ErrorCode::forked_process; }));
-  EXPECT_TRUE(host.start({"test.lua", "return 1"}, {}).value().done.wait().has_value());
+  EXPECT_TRUE(host.start({"test.lua", "return 1"}, {}).done.wait().has_value());
 }
 
 TEST_F(ScriptForks, refuse_to_start_scripts_on_the_parents_device) {
@@ -36,10 +36,9 @@ TEST_F(ScriptForks, drop_the_parents_host_at_once_while_its_scripts_run) {
                                            std::vector<std::shared_ptr<const Kernel>>{});
   ScriptOptions unlimited;
   unlimited.limits.instructions = 0;
-  const ScriptRun endless = host->start({"test.lua", "while true do end"}, unlimited).value();
+  const ScriptRun endless = host->start({"test.lua", "while true do end"}, unlimited);
   const std::jthread starter{[&](const std::stop_token& stop) {
-    while (!stop.stop_requested())
-      static_cast<void>(host->start({"test.lua", ""}, {})->done.wait());
+    while (!stop.stop_requested()) static_cast<void>(host->start({"test.lua", ""}, {}).done.wait());
   }};
   bool all = true;
   for (int i = 0; i < 100 && all; ++i)

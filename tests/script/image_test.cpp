@@ -128,8 +128,7 @@ TEST_F(ScriptImages, the_main_job_gives_the_edges_of_a_photo) {
   fs::copy(fs::path{STOKER_SOURCE_DIR} / "examples" / "data" / "china.jpg",
            root / "allowed" / "china.jpg");
   const ScriptSource source =
-      ScriptSource::from_file(fs::path{STOKER_SOURCE_DIR} / "examples" / "scripts" / "edges.lua")
-          .value();
+      ScriptSource::from_file(fs::path{STOKER_SOURCE_DIR} / "examples" / "scripts" / "edges.lua");
   options.args = {{"input", "china.jpg"}, {"output", "edges.png"}};
   const Outcome outcome = run_there(source.text);
   EXPECT_NE(outcome.text().find("u8[427,640,1]"), std::string::npos);

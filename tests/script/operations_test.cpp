@@ -135,14 +135,13 @@ TEST_F(Operations, stand_beside_kernels_of_the_program) {
     for (std::size_t i = begin; i < end; ++i)
       call.out<float>(0)[i] = call.in<float>(0)[i] + static_cast<float>(i);
   };
-  system.add_kernel(cpp_kernel(std::move(spec)).value());
+  system.add_kernel(std::move(spec));
   ScriptHost own{device.client(), system.executor(), system.kernels()};
   const auto seen = std::make_shared<Recorder>();
   ScriptOptions options;
   options.observer = seen;
   const auto done =
       own.start({"own.lua", "print(read(plus_index(buffer{1, 2} * 2) + 1)[2])"}, options)
-          .value()
           .done.wait();
   EXPECT_TRUE(done.has_value());
   EXPECT_EQ(seen->text, "6.0\n");
@@ -162,9 +161,8 @@ TEST_F(Operations, that_the_device_refuses_later_are_named_with_their_line) {
   };
   system.add_kernel(std::move(kernel));
   ScriptHost own{device.client(), system.executor(), system.kernels()};
-  const auto done = own.start({"own.lua", "local b = picky(buffer{1} * 2)\n\nwait(b + 1)"}, {})
-                        .value()
-                        .done.wait();
+  const auto done =
+      own.start({"own.lua", "local b = picky(buffer{1} * 2)\n\nwait(b + 1)"}, {}).done.wait();
   ASSERT_TRUE(done.has_error());
   EXPECT_EQ(done.error().code(), ErrorCode::limit_exceeded);
   EXPECT_EQ(done.error().detail("kernel"), "picky");
@@ -179,13 +177,12 @@ TEST_F(Operations, do_not_stand_in_for_a_kernel_of_the_hosts_own_with_a_built_in
     for (std::size_t i = first; i < first + count; ++i)
       call.out<float>()[i] = 100 * call.in<float>(0)[i];
   };
-  const auto own = std::make_shared<const Kernel>(cpp_kernel(std::move(spec)).value());
+  const auto own = std::make_shared<const Kernel>(cpp_kernel(std::move(spec)));
   ScriptHost other{device.client(), system.executor(), {own}};
   const auto seen = std::make_shared<Recorder>();
   ScriptOptions options;
   options.observer = seen;
-  const ScriptRun started =
-      other.start({"test.lua", "print(read(relu(buffer{-2}))[1])"}, options).value();
+  const ScriptRun started = other.start({"test.lua", "print(read(relu(buffer{-2}))[1])"}, options);
   EXPECT_TRUE(started.done.wait()) << started.done.wait().error().what();
   EXPECT_EQ(seen->text, "-200.0\n");
 }

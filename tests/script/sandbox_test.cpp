@@ -22,8 +22,7 @@ TEST_F(Sandbox, has_the_harmless_libraries) {
 TEST_F(Sandbox, compiled_chunks_are_refused) {
   const std::string code = "print(load('\\27Lua', 'x', 'b'))";
   EXPECT_NE(run(code).text().find("attempt to load a binary chunk"), std::string::npos);
-  EXPECT_EQ(host.start({"x", "\x1bLua"}, {}).value().done.wait().error().code(),
-            ErrorCode::compile_failed);
+  EXPECT_EQ(host.start({"x", "\x1bLua"}, {}).done.wait().error().code(), ErrorCode::compile_failed);
 }
 
 TEST_F(Sandbox, text_can_be_loaded_with_an_environment) {

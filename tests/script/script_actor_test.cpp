@@ -12,7 +12,7 @@ class ScriptActors : public Scripts {
  protected:
   [[nodiscard]] ScriptRun start(std::string code, ScriptOptions options = {}) {
     options.observer = std::make_shared<Recorder>();
-    return host.start({"test.lua", std::move(code)}, std::move(options)).value();
+    return host.start({"test.lua", std::move(code)}, std::move(options));
   }
 };
 
@@ -46,11 +46,11 @@ TEST_F(ScriptActors, take_their_script_along_when_they_are_ended) {
 
 TEST_F(ScriptActors, end_with_their_host_which_others_do_not_notice) {
   ScriptHost other = script_host(system, device);
-  const ScriptRun kept = other.start({"kept.lua", "while true do end"}, {}).value();
+  const ScriptRun kept = other.start({"kept.lua", "while true do end"}, {});
   ActorAddress of_host;
   {
     ScriptHost short_lived = script_host(system, device);
-    const ScriptRun run = short_lived.start({"test.lua", "while true do end"}, {}).value();
+    const ScriptRun run = short_lived.start({"test.lua", "while true do end"}, {});
     of_host = run.actor.get();
   }
   static_cast<void>(of_host.ended().wait());
@@ -70,7 +70,7 @@ TEST(ScriptsOfASystem, end_with_it_though_their_host_is_still_there) {
 TEST(ScriptsWithoutASystem, have_no_actor) {
   const System system;
   ScriptHost host{system.device("cpu").client(), system.executor(), system.kernels()};
-  const ScriptRun run = host.start({"test.lua", "x = 1"}, {}).value();
+  const ScriptRun run = host.start({"test.lua", "x = 1"}, {});
   EXPECT_FALSE(run.actor.valid());
   EXPECT_TRUE(run.done.wait());
 }

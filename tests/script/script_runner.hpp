@@ -49,7 +49,7 @@ class Scripts : public testing::Test {
   [[nodiscard]] Outcome run(std::string code, ScriptOptions options = {}) {
     auto seen = std::make_shared<Recorder>();
     options.observer = seen;
-    const ScriptRun started = host.start({"test.lua", std::move(code)}, std::move(options)).value();
+    const ScriptRun started = host.start({"test.lua", std::move(code)}, std::move(options));
     return {started.done.wait(), seen};
   }
   [[nodiscard]] static ScriptOptions limited(std::uint64_t instructions,

@@ -41,7 +41,7 @@ class TrainingScripts : public testing::Test {
     options.extension = library;
     options.directory = folder;
     options.allowed_directories = {folder};
-    return host.start({"t.lua", code}, std::move(options)).value().done.wait();
+    return host.start({"t.lua", code}, std::move(options)).done.wait();
   }
   [[nodiscard]] TrainingPlan plan(const std::string& code) {
     run(code).value();
@@ -424,7 +424,7 @@ TEST_F(TrainingScripts, reach_allowed_directories_only_and_cannot_hold_more_than
 }
 
 TEST_F(TrainingScripts, see_no_table_nn_without_the_library) {
-  const auto ended = host.start({"t.lua", "return nn.input{2}"}, {}).value().done.wait();
+  const auto ended = host.start({"t.lua", "return nn.input{2}"}, {}).done.wait();
   ASSERT_TRUE(ended.has_error());
   EXPECT_EQ(ended.error().code(), ErrorCode::script_error);
 }

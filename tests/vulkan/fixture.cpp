@@ -11,8 +11,7 @@ namespace {
 constexpr std::chrono::seconds patience{60};
 
 std::shared_ptr<const Shader> compiled(Shader shader) {
-  for (ShaderVariant& variant : shader.variants)
-    variant.spirv = compile_glsl(shader, variant).value();
+  for (ShaderVariant& variant : shader.variants) variant.spirv = compile_glsl(shader, variant);
   return std::make_shared<const Shader>(std::move(shader));
 }
 

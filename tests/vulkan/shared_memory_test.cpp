@@ -20,7 +20,7 @@ std::uint64_t shared_by(const std::string& declarations, const std::string& use)
                 .variants = {f32}};
   shader.source = declarations + "void main() {\n" + use +
                   "barrier();\ny_store(0, x_load(0) + float(s[0]));\n}\n";
-  return shared_bytes(compile_glsl(shader, f32).value(), {});
+  return shared_bytes(compile_glsl(shader, f32), {});
 }
 
 TEST(SharedMemory, counts_arrays_of_every_element) {

@@ -96,7 +96,7 @@ int run(const Options& options) {
   script.observer = journal;
   ScriptHost host = script_host(system, device);
   ScriptEnd end{interrupts, options.script};
-  const ScriptRun started = host.start(source, std::move(script)).value();
+  const ScriptRun started = host.start(source, std::move(script));
   interrupts.on_signal([stop = started.stop] { stop.cancel(cancelled_error("script")); });
   const Result<ScriptReport>& outcome = started.done.wait();
   const int code = outcome                      ? ok
@@ -106,7 +106,7 @@ int run(const Options& options) {
   journal->end_progress();
 
   Result<void> traced;
-  if (!options.trace.empty()) traced = system.trace().write_json(options.trace);
+  if (!options.trace.empty()) traced = system.trace().try_write_json(options.trace);
   if (options.script.json) {
     print_json(report_json(*journal, device.info(), outcome, traced));
   } else {

@@ -162,7 +162,7 @@ int run(const TrainingWords& options) {
   script.extension = library;
   ScriptHost host = script_host(system, device);
   ScriptEnd end{interrupts, options.script};
-  const ScriptRun started = host.start(source, std::move(script)).value();
+  const ScriptRun started = host.start(source, std::move(script));
   interrupts.on_signal([stop, script_stop = started.stop] {
     stop.cancel(cancelled_error("train"));
     script_stop.cancel(cancelled_error("script"));

@@ -192,7 +192,7 @@ void Run::check_limits() {
                 ErrorCode::limit_exceeded,
                 "the run goes through more than " + std::to_string(max_nodes_) + " nodes",
                 {{"limit", "max_nodes"}}};
-  if (options_.cancel.valid()) options_.cancel.check().value();
+  if (options_.cancel.valid()) options_.cancel.check();
   if (options_.deadline && device_.client()->executor().clock().now() >= *options_.deadline)
     throw deadline_error("onnx.run");
 }

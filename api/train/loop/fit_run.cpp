@@ -268,7 +268,7 @@ FitRun::Did FitRun::advance() {
     }
     if (run.training.stopped() || run.next_epoch() > run.last()) return Did::nothing;
   }
-  run.options.limits.cancel.check().value();
+  run.options.limits.cancel.check();
   if (!run.open) run.begin_epoch();
   if (const std::optional<Batch> batch = run.open->batches.next()) {
     run.open->losses.add(run.model.train_step(*batch, run.options.limits), batch->rows);

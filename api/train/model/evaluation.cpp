@@ -21,7 +21,7 @@ Evaluation evaluate(const TrainingStep& step, const Inference& inference,
   });
   std::vector<Found> parts;
   for (const Batch& batch : loader.epoch(0)) {
-    limits.cancel.check().value();
+    limits.cancel.check();
     Found part{{step.loss(variables, batch.inputs, batch.targets, limits)}, {}, batch.rows};
     if (!totals.empty()) {
       const Tensor prediction = inference.apply(variables, batch.inputs)[0];

@@ -2,7 +2,7 @@
 //
 //     auto library = std::make_shared<nn::TrainingLibrary>();
 //     options.extension = library;
-//     host.start(ScriptSource::from_file("xor.lua").value(), options).value().done.get();
+//     host.start(ScriptSource::from_file("xor.lua"), options).done.get();
 //     nn::TrainingPlan plan = library->plan(device);
 //     nn::fit(plan.model, plan.data, plan.fit);
 //

@@ -46,32 +46,34 @@ Error time_is_up(std::chrono::nanoseconds limit) {
 
 }  // namespace
 
-Result<ScriptSource> ScriptSource::from_file(const std::filesystem::path& path) {
-  const auto refuse = [&](ErrorCode code, std::string reason) {
+ScriptSource ScriptSource::from_file(const std::filesystem::path& path) {
+  const auto refusal = [&](ErrorCode code, std::string reason) {
     return Error{"script", code, std::move(reason), {{"path", path.string()}}};
   };
   std::error_code failure;
   const auto status = std::filesystem::status(path, failure);
   if (!std::filesystem::exists(status))
-    return refuse(ErrorCode::not_found, "there is no such script");
+    throw refusal(ErrorCode::not_found, "there is no such script");
   if (std::filesystem::is_directory(status))
-    return refuse(ErrorCode::io_error, "this is a directory, not a script");
+    throw refusal(ErrorCode::io_error, "this is a directory, not a script");
   std::ifstream file{path, std::ios::binary};
-  auto source = from_stream(file, path.string());
-  if (source.has_error()) return source.error().with("path", path.string());
-  return source;
+  try {
+    return from_stream(file, path.string());
+  } catch (const Error& error) {
+    throw error.with("path", path.string());
+  }
 }
 
-Result<ScriptSource> ScriptSource::from_stream(std::istream& text, std::string name) {
+ScriptSource ScriptSource::from_stream(std::istream& text, std::string name) {
   ScriptSource source{std::move(name), {}};
   std::array<char, 1 << 16> part;
   while (text) {
     text.read(part.data(), part.size());
     source.text.append(part.data(), static_cast<std::size_t>(text.gcount()));
     if (source.text.size() > max_source_bytes)
-      return Error{"script", ErrorCode::limit_exceeded, "a script may be at most 16 MiB long"};
+      throw Error{"script", ErrorCode::limit_exceeded, "a script may be at most 16 MiB long"};
   }
-  if (!text.eof()) return Error{"script", ErrorCode::io_error, "the script cannot be read"};
+  if (!text.eof()) throw Error{"script", ErrorCode::io_error, "the script cannot be read"};
   return source;
 }
 
@@ -147,17 +149,17 @@ ScriptHost::~ScriptHost() {
     }
 }
 
-Result<ScriptRun> ScriptHost::start(ScriptSource source, ScriptOptions options) {
-  STOKER_TRY(state_->fork.check("script"));
-  STOKER_TRY(state_->services.device->actor().strand()->check_process("script"));
+ScriptRun ScriptHost::start(ScriptSource source, ScriptOptions options) {
+  state_->fork.check("script").value();
+  state_->services.device->actor().strand()->check_process("script").value();
   if (options.time_limit && options.time_limit->count() <= 0)
-    return Error{"script",
-                 ErrorCode::invalid_argument,
-                 "the time limit must be longer than nothing",
-                 {{"limit", in_seconds(*options.time_limit)}}};
-  STOKER_ASSIGN(Gate::Pass pass, state_->gate.enter("script"));
-  STOKER_ASSIGN(script::AllowedPaths paths,
-                script::AllowedPaths::make(options.allowed_directories, options.directory));
+    throw Error{"script",
+                ErrorCode::invalid_argument,
+                "the time limit must be longer than nothing",
+                {{"limit", in_seconds(*options.time_limit)}}};
+  Gate::Pass pass = state_->gate.enter("script").value();
+  script::AllowedPaths paths =
+      script::AllowedPaths::make(options.allowed_directories, options.directory).value();
   ScriptRun run;
   std::uint64_t id = 0;
   {
@@ -204,7 +206,7 @@ Result<ScriptRun> ScriptHost::start(ScriptSource source, ScriptOptions options) 
                               {.stack_bytes = stack_bytes, .name = name});
   } catch (const std::exception&) {
     forget();
-    return error_from_current_exception("script");
+    throw error_from_current_exception("script");
   }
   if (state_->scripts) run.actor = state_->scripts.start_child(RunningScript{script_name, run});
   return run;

@@ -1,7 +1,7 @@
 // Runs pipeline scripts: Lua programs that chain kernels and operations over buffers of one device.
 //
 //     ScriptHost host{device, executor, KernelRegistry::builtin().list()};
-//     ScriptRun run = host.start({"demo", "print(relu(buffer{-1, 2}))"}, {}).value();
+//     ScriptRun run = host.start({"demo", "print(relu(buffer{-1, 2}))"}, {});
 //     ScriptReport report = run.done.get();
 //
 // Each script is a process (runtime/process/process.hpp) with its own Lua state: its waits park it
@@ -50,10 +50,10 @@ struct ScriptSource {
   std::string name;  ///< what error messages call it
   std::string text;  ///< Lua 5.4 source; compiled chunks are refused
 
-  /// Reads a file. Errors: not_found, io_error, limit_exceeded (more than 16 MiB).
-  [[nodiscard]] static Result<ScriptSource> from_file(const std::filesystem::path& path);
-  /// Reads to the end. Errors: io_error, limit_exceeded.
-  [[nodiscard]] static Result<ScriptSource> from_stream(std::istream& text, std::string name);
+  /// Reads a file. Throws not_found, io_error, limit_exceeded (more than 16 MiB).
+  [[nodiscard]] static ScriptSource from_file(const std::filesystem::path& path);
+  /// Reads to the end. Throws io_error, limit_exceeded.
+  [[nodiscard]] static ScriptSource from_stream(std::istream& text, std::string name);
 };
 
 /// Zero means no limit of the script's own.
@@ -163,9 +163,10 @@ class ScriptHost {
   ScriptHost(const ScriptHost&) = delete;
   ScriptHost& operator=(const ScriptHost&) = delete;
 
-  /// Starts a script; what is wrong with its text comes out of `done`. Errors: closed,
-  /// out_of_memory (no stack), not_found (an allowed directory that is not there), forked_process.
-  [[nodiscard]] Result<ScriptRun> start(ScriptSource source, ScriptOptions options);
+  /// Starts a script; what is wrong with its text comes out of `done`. Throws closed,
+  /// invalid_argument (a time limit of 0 or less), out_of_memory (no stack), not_found (an allowed
+  /// directory that is not there), forked_process.
+  [[nodiscard]] ScriptRun start(ScriptSource source, ScriptOptions options);
 
   /// The number of scripts that have not ended.
   [[nodiscard]] std::size_t running() const noexcept;

@@ -24,7 +24,7 @@ std::size_t kernels_of(const LoweredProgram& program) {
 ProgramCache::ProgramCache()
     : compile_{[compiler = std::make_shared<GlslCompiler>(cache_directory())](
                    const Shader& shader, const ShaderVariant& variant) {
-        return compiler->compile(shader, variant);
+        return compiler->try_compile(shader, variant);
       }} {}
 
 std::shared_ptr<const LoweredProgram> ProgramCache::find(const std::string& key) {

@@ -92,7 +92,7 @@ class HostCallStep final : public HostStep {
         known.then(device->executor(), [callback = callback_, results, values = std::move(values),
                                         stop = options.cancel](const Result<void>& done) {
           const auto make = [&] {
-            stop.check().value();
+            stop.check();
             call(*callback, values, *results);
           };
           const auto called =

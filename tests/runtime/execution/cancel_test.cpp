@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stoker/runtime/execution/manual_executor.hpp"
+#include "stoker/tests/runtime/base/error_of.hpp"
 
 namespace stoker {
 namespace {
@@ -17,7 +18,8 @@ TEST(CancelToken, without_a_source_is_never_cancelled) {
   const CancelToken token;
   EXPECT_FALSE(token.cancelled());
   EXPECT_FALSE(token.cause());
-  EXPECT_TRUE(token.check().has_value());
+  EXPECT_TRUE(token.try_check().has_value());
+  EXPECT_NO_THROW(token.check());
   const CancelRegistration nothing = token.on_cancel([](const Error&) { FAIL(); });
 }
 
@@ -28,7 +30,8 @@ TEST(CancelSource, the_first_cause_is_kept) {
   EXPECT_FALSE(source.cancel(cancelled_error("op")));
   EXPECT_TRUE(token.cancelled());
   EXPECT_EQ(token.cause()->code(), ErrorCode::deadline_exceeded);
-  EXPECT_EQ(token.check().error().op(), "op");
+  EXPECT_EQ(token.try_check().error().op(), "op");
+  EXPECT_EQ(code_of([&] { token.check(); }), ErrorCode::deadline_exceeded);
 }
 
 TEST(CancelSource, tells_callbacks_once_and_late_ones_at_once) {

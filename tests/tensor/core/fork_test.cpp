@@ -25,7 +25,7 @@ TEST_F(TensorForks, refuse_a_program_before_it_is_compiled) {
   CppKernelSpec spec;
   spec.name = "counting";
   spec.run = [](const CppCall&, std::size_t, std::size_t) {};
-  Kernel counting = cpp_kernel(std::move(spec)).value();
+  Kernel counting = cpp_kernel(std::move(spec));
   counting.infer = [&, infer = counting.infer](const KernelCall& call) {
     ++checked;
     return infer(call);
