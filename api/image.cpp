@@ -2,6 +2,7 @@
 
 #include "stoker/api/device.hpp"
 #include "stoker/api/system.hpp"
+#include "stoker/pipeline/image/image_io.hpp"
 
 namespace stoker::image {
 namespace {

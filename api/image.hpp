@@ -5,7 +5,7 @@
 //     Future<std::vector<std::byte>> file = image::encode_png(system, edges, {.level = 1});
 //
 // A decoded picture is u8 [height, width, channels] with 1, 3 or 4 channels. Encoders take u8, or
-// f32 and f16 in 0–1. For palettes, profiles and the like see pipeline/image/image_io.hpp.
+// f32 and f16 in 0–1. For palettes, profiles and the like see pipeline/image/image.hpp.
 //
 // Each function has two forms: one computes on the calling thread; the other takes the system,
 // returns at once and computes on the pool of run_blocking(). Codecs are slow, so an event loop or
@@ -29,7 +29,8 @@
 #include <vector>
 
 #include "stoker/api/buffer.hpp"
-#include "stoker/pipeline/image/image_io.hpp"
+#include "stoker/pipeline/image/image.hpp"
+#include "stoker/runtime/futures/cancel_token.hpp"
 
 namespace stoker {
 class System;

@@ -55,6 +55,9 @@
 
 namespace stoker {
 
+/// Errors: invalid_argument for a number out of its range.
+[[nodiscard]] Result<void> check(const SchedulerOptions& options);
+
 class CommandScheduler final : public CompletionSink,
                                public std::enable_shared_from_this<CommandScheduler> {
  public:

@@ -7,8 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "stoker/runtime/base/error.hpp"
-
 namespace stoker {
 
 /// Options of a device's memory pool.
@@ -27,8 +25,5 @@ struct SchedulerOptions {
   /// a way of being lost. Not negative.
   std::chrono::nanoseconds hang_patience = std::chrono::seconds{30};
 };
-
-/// Errors: invalid_argument for a number out of its range.
-[[nodiscard]] Result<void> check(const SchedulerOptions& options);
 
 }  // namespace stoker

@@ -5,7 +5,7 @@
 //
 // Classes are the folders in alphabetical order, from 0; pictures are the .png, .jpg and .jpeg
 // files in each, in alphabetical order. Other files and deeper folders are ignored. A row's input
-// is u8 [height, width, channels] as image_io.hpp decodes it; its target is the class, s32 []. A
+// is u8 [height, width, channels] as api/image.hpp decodes it; its target is the class, s32 []. A
 // picture is decoded each time its row is read.
 //
 // All pictures must have the size and channels of the first one: nothing is resized. Reading one

@@ -21,7 +21,7 @@ SharedBytes SharedBytes::own(std::vector<std::byte> bytes) {
   return {view, std::move(owner)};
 }
 
-Result<std::uint64_t> element_count(std::span<const std::int64_t> dims) {
+Result<std::uint64_t> try_element_count(std::span<const std::int64_t> dims) {
   const auto refused = [](std::string why) {
     return Error{"onnx", ErrorCode::invalid_argument, std::move(why)};
   };

@@ -39,7 +39,7 @@ struct TensorData {
 };
 
 /// The product of the dims, or why there is none: a negative one, more than 64 of them, or more than 2^58 elements.
-[[nodiscard]] Result<std::uint64_t> element_count(std::span<const std::int64_t> dims);
+[[nodiscard]] Result<std::uint64_t> try_element_count(std::span<const std::int64_t> dims);
 /// Bytes of so many elements in a file. Precondition: elements ≤ 2^58.
 [[nodiscard]] std::uint64_t byte_count(ElementType type, std::uint64_t elements) noexcept;
 

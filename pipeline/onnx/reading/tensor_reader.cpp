@@ -145,7 +145,7 @@ class TensorParts {
     const auto type = element_type(fields_.type);
     if (!type) return refuse("no element type has number " + std::to_string(fields_.type));
     tensor_.type = *type;
-    const Result<std::uint64_t> count = element_count(fields_.dims);
+    const Result<std::uint64_t> count = try_element_count(fields_.dims);
     if (!count) return refuse(std::string{count.error().reason()});
     elements_ = *count;
     if (fields_.is_segment) return refuse("one segment of a tensor is not read");
@@ -262,7 +262,7 @@ Result<std::vector<std::uint64_t>> places_of(const TensorData& indices, std::siz
   if (indices.type != ElementType::s64 || !(linear || indices.dims == by_axis))
     return refused("indices are " + indices.to_string() + ", expected int64[" +
                    std::to_string(values) + "] or with one for each axis");
-  const std::vector<std::int64_t> flat{static_cast<std::int64_t>(*element_count(dims))};
+  const std::vector<std::int64_t> flat{static_cast<std::int64_t>(*try_element_count(dims))};
   const std::span<const std::int64_t> extents = linear ? std::span{flat} : dims;
   std::vector<std::uint64_t> places(values);
   const std::byte* next = indices.bytes.view.data();
@@ -284,7 +284,7 @@ Result<std::vector<std::uint64_t>> places_of(const TensorData& indices, std::siz
 
 Result<SharedBytes> made_dense(Reading& reading, const TensorData& values,
                                const TensorData& indices, std::span<const std::int64_t> dims) {
-  STOKER_ASSIGN(const std::uint64_t elements, element_count(dims));
+  STOKER_ASSIGN(const std::uint64_t elements, try_element_count(dims));
   const std::size_t width = bits_of(values.type) / 8;
   if (width == 0)
     return refused("a sparse tensor of " + std::string{to_string(values.type)} + " is not read");
