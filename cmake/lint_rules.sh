@@ -10,6 +10,7 @@
 #   - nothing in a library ends the host process
 #   - comments and documents name only files and functions that exist
 #   - nothing refers to notes that are not in the tree
+#   - what a program calls throws: in public headers, functions that return Result are called try_…
 #   - shaders ask isnan(): a driver may take x != x for false
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -98,6 +99,25 @@ find "${libraries[@]}" tests bench examples -name '*.?pp' -print0 | sort -z |
       if (!is_library || FILENAME ~ /^api\/command_line\/|^kernels\/shader_tool\// || code ~ /static_assert/) next
       if (code ~ /(^|[;{}(]|return|std::|[ (]::)[ ]*(abort|terminate|exit|_exit|quick_exit|assert)[ ]*\(/)
         finding("a library must not end the process: " $0)
+    }
+    END { exit found }' || status=1
+
+# Public headers: docs/errors.md has the rule and its reasons. Whoever writes a kernel or a backend, and what
+# lies below messages, has Result; so has what is private.
+grep -vE '^(actors/strand|device/backend|kernels/(kernel|params)|runtime/base/fork_guard)\.hpp$|\*' \
+  cmake/public_headers.txt |
+  xargs awk '
+    FNR == 1 { hidden = 0 }
+    /^ *(private|protected):/ || /^namespace detail/ { hidden = 1 }
+    /^ *public:/ || /^}/ { hidden = 0 }
+    /^ *\/\// || hidden { next }
+    match($0, /Result<.*> [A-Za-z_]+\(/) {
+      name = substr($0, RSTART, RLENGTH - 1)
+      sub(/.* /, "", name)
+      if (name !~ /^(try_.*|wait|wait_for|cast|cast_next)$/) {
+        printf "%s:%d: %s() returns Result: throw, or call it try_%s()\n", FILENAME, FNR, name, name
+        found = 1
+      }
     }
     END { exit found }' || status=1
 

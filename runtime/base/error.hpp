@@ -2,8 +2,8 @@
 //
 // Ownership: an Error shares one immutable payload; copies are cheap and never throw.
 // Threads:   immutable after construction, so any thread may read any copy.
-// Use:       functions that can fail return Result<T>; calls that throw (Future::get, co_await,
-//            Result::value) throw the Error itself, which is a std::exception.
+// Use:       what a program calls throws the Error itself, which is a std::exception; try_… and what
+//            lies below the public headers returns Result<T>. docs/errors.md has the rule.
 #pragma once
 
 #include <boost/system/result.hpp>
