@@ -13,6 +13,7 @@
 #include "stoker/api/image.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/api/train.hpp"
+#include "stoker/pipeline/image/image_io.hpp"
 #include "stoker/runtime/observe/prometheus.hpp"
 
 namespace asio = boost::asio;
@@ -41,7 +42,7 @@ TEST_F(Recipes, images) {
       device.run(stoker::kernels::Sobel{}, {device.run(stoker::kernels::Grayscale{}, {photo})});
   stoker::image::save(system, output, edges).get();
 
-  EXPECT_EQ(stoker::load_image(output).value().spec.shape, (stoker::Shape{427, 640, 1}));
+  EXPECT_EQ(stoker::image::load(output).spec.shape, (stoker::Shape{427, 640, 1}));
 }
 
 using Bytes = std::vector<std::byte>;
