@@ -167,6 +167,11 @@ Result<expr::Value> Evaluator::constant(const TensorSpec& spec, std::span<const 
   return known(std::move(buffer), std::move(taken));
 }
 
+Result<expr::Value> Evaluator::take(const DeviceBuffer& buffer) {
+  STOKER_ASSIGN(ChargePtr taken, charge({&buffer.spec(), 1}));
+  return known(buffer, std::move(taken));
+}
+
 Result<expr::Value> Evaluator::number(const TensorSpec& spec, std::span<const std::byte> bytes) {
   const auto found = std::ranges::find_if(numbers_, [&](const KeptNumber& one) {
     return one.spec == spec && std::ranges::equal(one.bytes, bytes);

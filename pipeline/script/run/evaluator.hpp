@@ -63,6 +63,11 @@ class Evaluator {
   /// A buffer with the given contents.
   [[nodiscard]] Result<expr::Value> constant(const TensorSpec& spec,
                                              std::span<const std::byte> bytes);
+  /// A buffer that the host made, on device(): from now on it counts as the script's. Errors: budget_exceeded.
+  [[nodiscard]] Result<expr::Value> take(const DeviceBuffer& buffer);
+  using ChargePtr = std::shared_ptr<const BufferCharge>;
+  /// Device memory that the host takes for the script, until the charge goes. Errors: budget_exceeded.
+  [[nodiscard]] Result<ChargePtr> charge(std::span<const TensorSpec> buffers);
   /// Few numbers that a call was given. The last ones share their buffers, but not their nodes: numbers that
   /// happen to be equal make no other structure.
   [[nodiscard]] Result<expr::Value> number(const TensorSpec& spec,
@@ -86,7 +91,6 @@ class Evaluator {
 
  private:
   using Nodes = std::vector<std::shared_ptr<expr::Node>>;
-  using ChargePtr = std::shared_ptr<const BufferCharge>;
 
   [[nodiscard]] Result<void> run(const Nodes& results);
   [[nodiscard]] Result<std::shared_ptr<const expr::LoweredProgram>> program_of(
@@ -94,7 +98,6 @@ class Evaluator {
   /// Accounts for the nodes that were made since `begin`.
   [[nodiscard]] Result<void> adopt(std::span<const expr::Value> values, std::uint64_t begin,
                                    const CallSite& site);
-  [[nodiscard]] Result<ChargePtr> charge(std::span<const TensorSpec> buffers);
   /// Null contents: undefined ones.
   [[nodiscard]] Result<DeviceBuffer> make_buffer(const TensorSpec& spec,
                                                  const std::span<const std::byte>* contents);
