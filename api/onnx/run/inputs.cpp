@@ -8,13 +8,16 @@
 namespace stoker::onnx {
 namespace {
 
-/// The extents of symbols, and the inputs that said so.
-using Symbols = std::map<std::string, std::pair<std::int64_t, std::string>, std::less<>>;
+/// The extents of symbols, and the inputs that said so; and what errors name.
+struct Symbols {
+  std::string_view op;
+  std::map<std::string, std::pair<std::int64_t, std::string>, std::less<>> known = {};
+};
 
-[[noreturn]] void refuse(const ValueInfo& input, ErrorCode code, const std::string& came,
-                         const std::string& note = {}) {
+[[noreturn]] void refuse(const Symbols& symbols, const ValueInfo& input, ErrorCode code,
+                         const std::string& came, const std::string& note = {}) {
   const std::string expected = input.type.to_string();
-  throw Error{"onnx.run",
+  throw Error{std::string{symbols.op},
               code,
               "input '" + input.name + "': expected " + expected + ", came " + came + note,
               {{"input", input.name}, {"expected", expected}, {"came", came}}};
@@ -25,15 +28,16 @@ void check_dims(const ValueInfo& input, const ValueType& type, const Value& valu
   if (!type.dims) return;
   const Shape& shape = value.shape();
   if (shape.rank() != type.dims->size())
-    refuse(input, ErrorCode::shape_mismatch, value.to_string());
+    refuse(symbols, input, ErrorCode::shape_mismatch, value.to_string());
   for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
     const Dimension& expected = (*type.dims)[axis];
     if (expected.extent && *expected.extent != shape[axis])
-      refuse(input, ErrorCode::shape_mismatch, value.to_string());
+      refuse(symbols, input, ErrorCode::shape_mismatch, value.to_string());
     if (expected.symbol.empty()) continue;
-    const auto [known, is_new] = symbols.try_emplace(expected.symbol, shape[axis], input.name);
+    const auto [known, is_new] =
+        symbols.known.try_emplace(expected.symbol, shape[axis], input.name);
     if (!is_new && known->second.first != shape[axis])
-      refuse(input, ErrorCode::shape_mismatch, value.to_string(),
+      refuse(symbols, input, ErrorCode::shape_mismatch, value.to_string(),
              "; " + expected.symbol + " was " + std::to_string(known->second.first) +
                  " in input '" + known->second.second + "'");
   }
@@ -49,7 +53,7 @@ Value checked(const ValueInfo& input, const ValueType& type, const Value& value,
   switch (type.kind) {
     case ValueKind::tensor: {
       if (!value.is_tensor() && !value.is_texts())
-        refuse(input, ErrorCode::invalid_argument, value.to_string());
+        refuse(symbols, input, ErrorCode::invalid_argument, value.to_string());
       Value typed = value;
       // A tensor alone does not say that its u8 are truths, or halves of something.
       if (value.is_lazy() && type.element != ElementType::undefined &&
@@ -57,7 +61,7 @@ Value checked(const ValueInfo& input, const ValueType& type, const Value& value,
           value.type() == element_type_of(value.tensor().dtype()))
         typed = Value{value.tensor(), type.element};
       if (type.element != ElementType::undefined && typed.type() != type.element)
-        refuse(input, ErrorCode::dtype_mismatch, value.to_string());
+        refuse(symbols, input, ErrorCode::dtype_mismatch, value.to_string());
       // A number may come as a vector of one, as exporters' examples do.
       if (type.dims && type.dims->empty() && typed.is_tensor() && typed.shape().elements() == 1)
         return as_scalar(typed);
@@ -65,10 +69,11 @@ Value checked(const ValueInfo& input, const ValueType& type, const Value& value,
       return typed;
     }
     case ValueKind::sequence: {
-      if (!value.is_sequence()) refuse(input, ErrorCode::invalid_argument, value.to_string());
+      if (!value.is_sequence())
+        refuse(symbols, input, ErrorCode::invalid_argument, value.to_string());
       Values elements;
       for (const Value& one : value.elements()) {
-        Symbols own;  // elements may differ in what a symbol stands for
+        Symbols own{symbols.op};  // elements may differ in what a symbol stands for
         elements.push_back(checked(input, type.inner.at(0), one, own));
       }
       return Value::sequence(std::move(elements));
@@ -83,7 +88,7 @@ Value checked(const ValueInfo& input, const ValueType& type, const Value& value,
     case ValueKind::map:
     case ValueKind::opaque: break;
   }
-  throw Error{"onnx.run",
+  throw Error{std::string{symbols.op},
               ErrorCode::unsupported,
               "input '" + input.name + "' is " + type.to_string() + ", which a run does not take",
               {{"input", input.name}}};
@@ -91,38 +96,45 @@ Value checked(const ValueInfo& input, const ValueType& type, const Value& value,
 
 }  // namespace
 
-Values checked_inputs(const Prepared& model, const NamedValues& given) {
-  const Graph& graph = model.graph();
+Values checked_inputs(std::string_view op, std::span<const ValueInfo> inputs,
+                      const std::function<bool(const ValueInfo&)>& may_lack,
+                      const NamedValues& given) {
   std::size_t found_names = 0;
-  for (const ValueInfo& input : graph.inputs) found_names += given.contains(input.name);
+  for (const ValueInfo& input : inputs) found_names += given.contains(input.name);
   if (found_names < given.size()) {
     std::vector<std::string_view> known;
-    for (const ValueInfo& input : graph.inputs) known.push_back(input.name);
+    for (const ValueInfo& input : inputs) known.push_back(input.name);
     for (const auto& [name, value] : given) {
       if (std::ranges::find(known, name) != known.end()) continue;
-      throw Error{"onnx.run",
+      throw Error{std::string{op},
                   ErrorCode::not_found,
                   "the model has no input '" + name + "'" + did_you_mean(name, known),
                   {{"input", name}}};
     }
   }
-  Symbols symbols;
+  Symbols symbols{op};
   Values values;
-  values.reserve(graph.inputs.size());
-  for (const ValueInfo& input : graph.inputs) {
+  values.reserve(inputs.size());
+  for (const ValueInfo& input : inputs) {
     const auto found = given.find(input.name);
     if (found != given.end() && found->second.is_given()) {
       values.push_back(checked(input, input.type, found->second, symbols));
-    } else if (model.has_initializer(input.name)) {
+    } else if (may_lack(input)) {
       values.emplace_back();
     } else {
-      throw Error{"onnx.run",
+      throw Error{std::string{op},
                   ErrorCode::invalid_argument,
                   "input '" + input.name + "' (" + input.type.to_string() + ") is missing",
                   {{"input", input.name}, {"expected", input.type.to_string()}}};
     }
   }
   return values;
+}
+
+Values checked_inputs(const Prepared& model, const NamedValues& given) {
+  return checked_inputs(
+      "onnx.run", model.graph().inputs,
+      [&](const ValueInfo& input) { return model.has_initializer(input.name); }, given);
 }
 
 }  // namespace stoker::onnx
