@@ -7,6 +7,7 @@
 #include "stoker/api/train/model/inference.hpp"
 #include "stoker/api/train/model/model_file.hpp"
 #include "stoker/api/train/script/handles.hpp"
+#include "stoker/api/train/script/spec_rows.hpp"
 #include "stoker/pipeline/script/library/buffer_library.hpp"
 #include "stoker/pipeline/script/run/file_thread.hpp"
 #include "stoker/pipeline/tensor/graph/node_quota.hpp"
@@ -87,27 +88,6 @@ std::uint64_t steps_of(const Network& network) {
   return steps;
 }
 
-int load_model(lua_State* L, lua::Script& script) {
-  const fs::path path = check_path(L, 1, "load");
-  const auto header = lua::on_file_thread<std::size_t>(
-      L, script, load_op, [path]() -> Result<std::size_t> { return header_bytes(path); });
-  lua::MemoryLoan loan = lua::value_or_raise(L, script.evaluator().lend(bytes_per_byte * header));
-  lua::spend(L, 1000 + header);
-  const auto opened = lua::on_file_thread<OpenedPtr>(
-      L, script, load_op,
-      [path, device = script.services().device, nodes = script.evaluator().room_for_nodes()] {
-        return open_file(path, device, nodes);
-      });
-  Variables variables;
-  for (const auto& [name, spec] : opened->variables)
-    variables.emplace(name, Tensor{read_variable(L, script, opened, name, spec)});
-  lua::push_object<HandlePtr>(L, saved_model_type,
-                              std::make_unique<SavedModelHandle>(SavedModelHandle{
-                                  path.filename().string(), opened->inference, std::move(variables),
-                                  steps_of(opened->inference.network()), std::move(loan)}));
-  return 1;
-}
-
 const SavedModelHandle& check_saved_model(lua_State* L, std::string_view op) {
   const HandlePtr* model = lua::test_object<HandlePtr>(L, 1, saved_model_type);
   if (model == nullptr)
@@ -117,54 +97,109 @@ const SavedModelHandle& check_saved_model(lua_State* L, std::string_view op) {
   return **model;
 }
 
+/// What a prediction is given: buffers in the order of the inputs, or a table of them by name.
+struct Given {
+  std::vector<Tensor> inputs;
+  std::vector<expr::Value> values;
+};
+
+Given check_in_order(lua_State* L, const char* op) {
+  Given given;
+  for (int i = 2; i <= lua_gettop(L); ++i) {
+    if (lua_isnil(L, i)) {
+      given.inputs.emplace_back();
+      continue;
+    }
+    given.values.push_back(lua::check_buffer(L, i, op));
+    given.inputs.emplace_back(given.values.back());
+  }
+  return given;
+}
+
+Given check_by_name(lua_State* L, const char* op, const Network& network) {
+  Given given;
+  Variables inputs;
+  lua_pushnil(L);
+  while (lua_next(L, 2) != 0) {
+    lua::spend(L, 10);
+    if (lua_type(L, -2) != LUA_TSTRING)
+      lua::raise(L, Error{op, ErrorCode::invalid_argument,
+                          "inputs are given by name, m:predict{name = buffer}, or in order, "
+                          "m:predict(buffer, …)"});
+    given.values.push_back(lua::check_buffer(L, -1, op));
+    inputs.emplace(std::string{lua::check_text(L, -2)}, Tensor{given.values.back()});
+    lua_pop(L, 1);
+  }
+  given.inputs = network.in_order(inputs);
+  return given;
+}
+
 /// m:predict(x, …): the outputs, in order; nil for one that is missing since an input is.
+/// m:predict{name = x, …}: a table of them by name.
 int predict(lua_State* L, lua::Script& script) {
   constexpr const char* op = "predict";
   const SavedModelHandle& model = check_saved_model(L, op);
-  std::vector<Tensor> inputs;
-  std::vector<expr::Value> given;
-  for (int i = 2; i <= lua_gettop(L); ++i) {
-    if (lua_isnil(L, i)) {
-      inputs.emplace_back();
-      continue;
-    }
-    given.push_back(lua::check_buffer(L, i, op));
-    inputs.emplace_back(given.back());
-  }
+  const bool by_name = lua_istable(L, 2) && lua_gettop(L) == 2;
+  const Given given =
+      by_name ? check_by_name(L, op, model.inference.network()) : check_in_order(L, op);
   lua::spend(L, model.steps_of_call);
   std::vector<bool> is_there;
-  const auto made = script.evaluator().call(op, lua::current_line(L), given, [&] {
+  const auto made = script.evaluator().call(op, lua::current_line(L), given.values, [&] {
     const DeviceScope scope{Device{script.services().device}};
     std::vector<expr::Value> values;
-    for (const Tensor& output : model.inference.apply(model.variables, inputs)) {
+    for (const Tensor& output : model.inference.apply(model.variables, given.inputs)) {
       is_there.push_back(output.has_value());
       if (output.has_value()) values.push_back(output.value());
     }
     return values;
   });
   const std::vector<expr::Value> outputs = lua::value_or_raise(L, made);
-  luaL_checkstack(L, static_cast<int>(is_there.size()), "too many outputs");
+  luaL_checkstack(L, static_cast<int>(is_there.size()) + 2, "too many outputs");
+  if (by_name) lua_createtable(L, 0, static_cast<int>(outputs.size()));
   auto next = outputs.begin();
-  for (const bool there : is_there) {
-    if (there)
+  for (std::size_t i = 0; i < is_there.size(); ++i) {
+    if (is_there[i])
       lua::push_buffer(L, *next++);
     else
       lua_pushnil(L);
+    if (by_name) lua_setfield(L, -2, model.inference.network().output_names()[i].c_str());
   }
-  return static_cast<int>(is_there.size());
+  return by_name ? 1 : static_cast<int>(is_there.size());
+}
+
+SpecRow spec_row(const std::string& name, const RowSpec& row, bool optional = false) {
+  SpecRow made{.name = name, .dtype = std::string{to_string(row.dtype)}, .optional = optional};
+  made.shape.emplace();
+  if (row.batched) made.shape->push_back({.extent = {}, .name = "batch"});
+  for (const std::int64_t extent : row.shape.extents())
+    made.shape->push_back({.extent = extent, .name = {}});
+  return made;
 }
 
 int model_field(lua_State* L, lua::Script&) {
-  if (lua_type(L, 2) == LUA_TSTRING && lua::check_text(L, 2) == "predict") {
+  const Network& network = check_saved_model(L, "model").inference.network();
+  const std::string wanted =
+      lua_type(L, 2) == LUA_TSTRING ? std::string{lua::check_text(L, 2).substr(0, 64)} : "";
+  std::vector<SpecRow> rows;
+  if (wanted == "predict") {
     lua_pushcfunction(L, lua::function<predict>);
     return 1;
   }
-  const std::string wanted =
-      lua_type(L, 2) == LUA_TSTRING ? std::string{lua::check_text(L, 2).substr(0, 64)} : "";
-  lua::raise(L, Error{"model",
-                      ErrorCode::not_found,
-                      "a loaded model has no field '" + wanted + "', only m:predict(x)",
-                      {{"name", wanted}}});
+  if (wanted == "inputs") {
+    for (const Network::Input& input : network.inputs())
+      rows.push_back(spec_row(input.name, input.row, input.optional));
+  } else if (wanted == "outputs") {
+    for (std::size_t i = 0; i < network.outputs().size(); ++i)
+      rows.push_back(spec_row(network.output_names()[i], network.outputs()[i]));
+  } else {
+    lua::raise(L, Error{"model",
+                        ErrorCode::not_found,
+                        "a loaded model has no field '" + wanted +
+                            "', only m:predict(x), m.inputs and m.outputs",
+                        {{"name", wanted}}});
+  }
+  push_spec_rows(L, rows);
+  return 1;
 }
 
 int refuse_model_field(lua_State* L, lua::Script&) {
@@ -186,6 +221,27 @@ int model_text(lua_State* L, lua::Script&) {
 
 }  // namespace
 
+int load_saved_model(lua_State* L, lua::Script& script) {
+  const fs::path path = check_path(L, 1, "load");
+  const auto header = lua::on_file_thread<std::size_t>(
+      L, script, load_op, [path]() -> Result<std::size_t> { return header_bytes(path); });
+  lua::MemoryLoan loan = lua::value_or_raise(L, script.evaluator().lend(bytes_per_byte * header));
+  lua::spend(L, 1000 + header);
+  const auto opened = lua::on_file_thread<OpenedPtr>(
+      L, script, load_op,
+      [path, device = script.services().device, nodes = script.evaluator().room_for_nodes()] {
+        return open_file(path, device, nodes);
+      });
+  Variables variables;
+  for (const auto& [name, spec] : opened->variables)
+    variables.emplace(name, Tensor{read_variable(L, script, opened, name, spec)});
+  lua::push_object<HandlePtr>(L, saved_model_type,
+                              std::make_unique<SavedModelHandle>(SavedModelHandle{
+                                  path.filename().string(), opened->inference, std::move(variables),
+                                  steps_of(opened->inference.network()), std::move(loan)}));
+  return 1;
+}
+
 void open_saved_models(lua_State* L) {
   lua::open_type<HandlePtr>(L, saved_model_type);
   const luaL_Reg methods[] = {{"__index", lua::function<model_field>},
@@ -194,7 +250,7 @@ void open_saved_models(lua_State* L) {
                               {nullptr, nullptr}};
   luaL_setfuncs(L, methods, 0);
   lua_pop(L, 1);
-  lua_pushcfunction(L, lua::function<load_model>);
+  lua_pushcfunction(L, lua::function<load_saved_model>);
   lua_setfield(L, -2, "load");
 }
 

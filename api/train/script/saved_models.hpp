@@ -12,5 +12,7 @@ namespace stoker::nn::script {
 
 /// Registers the type of loaded models, and adds `load` to the table at the top of the stack.
 void open_saved_models(lua_State* L);
+/// nn.load(path).
+int load_saved_model(lua_State* L, stoker::script::Script& script);
 
 }  // namespace stoker::nn::script
