@@ -9,6 +9,7 @@
 #   Stoker::onnx     ONNX models
 #   Stoker::script   Lua scripts
 #   Stoker::nn_script  Lua scripts that describe a training or use a model
+#   Stoker::model    models of any kind behind one interface, in C++ and in scripts
 #   Stoker::stoker   all of them
 
 # stoker_library(NAME SOURCES…): the target stoker_NAME with the alias Stoker::NAME.
@@ -160,6 +161,12 @@ if(script_sources)
   stoker_compile_together(stoker_nn_script 4)
   stoker_optimise_little(stoker_nn_script)
   list(APPEND STOKER_COMPONENTS nn_script)
+  stoker_glob(model_sources api/model/*/*.cpp)
+  stoker_library(model ${model_sources})
+  target_link_libraries(stoker_model PUBLIC stoker_nn_script stoker_onnx PRIVATE PkgConfig::LUA)
+  stoker_precompile(stoker_model <stoker/api/tensor.hpp>)
+  stoker_optimise_little(stoker_model)
+  list(APPEND STOKER_COMPONENTS model)
 endif()
 
 add_library(stoker_stoker INTERFACE)
@@ -190,7 +197,7 @@ if(STOKER_BUILD_COMMAND AND script_sources)
   target_link_libraries(stoker_train PRIVATE stoker_nn_script)
   stoker_program(stoker_run stoker-run "${STOKER_LIBEXEC}" ${folder}/run_main.cpp
                  ${folder}/verbs/model_run.cpp)
-  target_link_libraries(stoker_run PRIVATE stoker_nn_script)
+  target_link_libraries(stoker_run PRIVATE stoker_model)
   stoker_program(stoker_ops stoker-ops "${STOKER_LIBEXEC}" ${folder}/ops_main.cpp ${folder}/verbs/ops.cpp)
   target_link_libraries(stoker_ops PRIVATE stoker_tensor)
   stoker_program(stoker_layers stoker-layers "${STOKER_LIBEXEC}" ${folder}/layers_main.cpp
@@ -199,7 +206,6 @@ if(STOKER_BUILD_COMMAND AND script_sources)
   stoker_program(stoker_onnx_command stoker-onnx "${STOKER_LIBEXEC}" ${folder}/onnx_main.cpp
                  ${folder}/verbs/onnx.cpp ${folder}/onnx_cases.cpp)
   target_link_libraries(stoker_onnx_command PRIVATE stoker_onnx)
-
   stoker_glob(command_sources ${folder}/*.cpp ${folder}/verbs/*.cpp)
   list(FILTER command_sources EXCLUDE REGEX "/(main|train_main|train|training_files|run_main|model_run|ops_main|ops|layers_main|layers|onnx_main|onnx|onnx_cases)\\.cpp$")
   add_library(stoker_command_parts STATIC ${command_sources})

@@ -26,11 +26,12 @@ set(components_of_tensor core glsl expr tensor)
 set(components_of_nn core glsl expr tensor nn)
 set(components_of_train core glsl expr tensor nn script nn_script)
 set(components_of_data core glsl expr tensor nn)
+set(components_of_model core glsl expr tensor nn onnx script nn_script model)
 set(components_of_onnx core glsl expr tensor onnx)
 set(components_of_script core glsl expr script)
 set(components_of_fuzz core glsl expr tensor nn onnx script)
 # The folders whose tests are about tensors: their headers are precompiled, too.
-set(folders_of_tensors data fuzz guides nn tensor train)
+set(folders_of_tensors data fuzz guides model nn tensor train)
 if(NOT STOKER_SEPARATED_ISAS)  # else isa_test.cpp looks at the objects of all of them
   set(components_of_kernels core glsl)
 endif()

@@ -20,6 +20,21 @@ namespace {
 /// For what a script leaves behind.
 constexpr std::chrono::seconds grace{1};
 
+/// Whether the name stands there as one of its own, not as a part or a field of another.
+bool has_name(std::string_view text, std::string_view name) {
+  const auto is_part = [](char c) {
+    return c == '_' || (std::isalnum(static_cast<unsigned char>(c)) != 0);
+  };
+  for (std::size_t at = text.find(name); at != std::string_view::npos;
+       at = text.find(name, at + 1)) {
+    const bool is_joined = at >= 2 && text.substr(at - 2, 2) == "..";
+    const char before = at == 0 || is_joined ? ' ' : text[at - 1];
+    const char after = at + name.size() < text.size() ? text[at + name.size()] : ' ';
+    if (!is_part(before) && before != '.' && before != ':' && !is_part(after)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void ScriptWords::add_device(CLI::App& verb) {
@@ -35,6 +50,11 @@ void ScriptWords::add_limits(CLI::App& verb) {
       ->take_all();
   verb.add_flag("--no-kernels", no_kernels,
                 "It may define no kernels in GLSL, which no limit holds");
+  add_bounds(verb);
+  add_seconds(verb, "--time-limit", 1e-9, time_limit_s, "Seconds the script may run; 0: any");
+}
+
+void ScriptWords::add_bounds(CLI::App& verb) {
   const auto add = [&](const char* name, std::uint64_t& value, Whole range, const char* summary) {
     add_whole(
         verb, name, range, [&value](std::uint64_t given) { value = given; }, summary)
@@ -44,7 +64,13 @@ void ScriptWords::add_limits(CLI::App& verb) {
   add("--instructions", limits.instructions, {}, "Lua instructions it may use; 0: any number");
   add("--memory", memory_mib, mebibytes, "MiB its Lua state may use; 0: any");
   add("--buffers", buffers_mib, mebibytes, "MiB of device memory it may hold; 0: any");
-  add_seconds(verb, "--time-limit", 1e-9, time_limit_s, "Seconds the script may run; 0: any");
+}
+
+ScriptLimits ScriptWords::bounds() const {
+  ScriptLimits given = limits;
+  given.memory_bytes = memory_mib << 20;
+  given.buffer_bytes = buffers_mib << 20;
+  return given;
 }
 
 void ScriptWords::add_output(CLI::App& verb) {
@@ -67,9 +93,7 @@ ScriptOptions ScriptWords::options(std::size_t files,
     const std::size_t equals = words[i].find('=');
     script.args.emplace_back(words[i].substr(0, equals), words[i].substr(equals + 1));
   }
-  script.limits = limits;
-  script.limits.memory_bytes = memory_mib << 20;
-  script.limits.buffer_bytes = buffers_mib << 20;
+  script.limits = bounds();
   if (time_limit_s > 0)
     script.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>{time_limit_s});
@@ -134,17 +158,7 @@ void put_back(const std::string& text) {
 }
 
 bool speaks_of_models(std::string_view text) {
-  const auto is_part = [](char c) {
-    return c == '_' || (std::isalnum(static_cast<unsigned char>(c)) != 0);
-  };
-  for (std::size_t at = text.find("nn"); at != std::string_view::npos;
-       at = text.find("nn", at + 1)) {
-    const bool is_joined = at >= 2 && text.substr(at - 2, 2) == "..";
-    const char before = at == 0 || is_joined ? ' ' : text[at - 1];
-    const char after = at + 2 < text.size() ? text[at + 2] : ' ';
-    if (!is_part(before) && before != '.' && before != ':' && !is_part(after)) return true;
-  }
-  return false;
+  return has_name(text, "nn") || has_name(text, "model.load");
 }
 
 std::string_view permission_hint(const Error& error) noexcept {

@@ -24,11 +24,14 @@ struct ScriptWords {
   bool quiet = false;
   bool json = false;
 
-  /// Adds --device, with add_limits() those that bound the script, with add_output() --quiet and --json.
+  /// Adds --device, with add_limits() those that bound the script, with add_output() --quiet and --json. add_bounds()
+  /// adds those of add_limits() that are ScriptLimits.
   void add_device(CLI::App& verb);
+  void add_bounds(CLI::App& verb);
   void add_limits(CLI::App& verb);
   void add_output(CLI::App& verb);
 
+  [[nodiscard]] ScriptLimits bounds() const;
   /// Throws a CLI::Error for what the parser cannot see. The first `files` words are files.
   void check(std::size_t files) const;
   /// The script may use the current directory, those of --allow and that of `file`, if there is
@@ -61,7 +64,7 @@ class ScriptEnd {
 [[nodiscard]] ScriptSource script_source(const std::string& file);
 /// Makes the standard input give a text that was read of it once more. Throws io_error.
 void put_back(const std::string& text);
-/// Whether a script has `nn` as a name of its own, not as a field: it may want the table of models.
+/// Whether a script has `nn` or `model.load` as a name of its own, not as a field: it may want the tables of models.
 [[nodiscard]] bool speaks_of_models(std::string_view text);
 
 /// A line that names the option by which the script might do what `error` refused it; else empty.

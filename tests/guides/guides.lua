@@ -58,6 +58,15 @@ do
 end
 
 do
+  local digits = model.load("digits.safetensors")
+  local rows = iota{shape = {4, 8, 8, 1}}:cast{dtype = "f32"} / 256
+  local shares = digits:predict{[digits.inputs[1].name] = rows}
+  for name, buffer in pairs(shares) do print(name, argmax(softmax(buffer), {axis = 1})) end
+  print(digits)
+  assert(shares[digits.outputs[1].name].shape[2] == 10)
+end
+
+do
   local digits = nn.load("digits.safetensors")
   local rows = iota{shape = {4, 8, 8, 1}}:cast{dtype = "f32"} / 256
   local shares = digits:predict(rows):softmax()

@@ -18,11 +18,11 @@
 
 #include "stoker/api/asio.hpp"
 #include "stoker/api/fiber.hpp"
+#include "stoker/api/model.hpp"
 #include "stoker/api/script.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/api/testing.hpp"
 #include "stoker/api/train.hpp"
-#include "stoker/api/train/script/model_library.hpp"
 
 namespace {
 
@@ -350,7 +350,7 @@ TEST(Guides, scripts) {
   options.args = {{"input", (root / "examples" / "data" / "china.jpg").string()}};
   options.directory = folder;
   options.allowed_directories = {folder, root / "examples" / "data"};
-  options.extension = std::make_shared<nn::ModelLibrary>();
+  options.extension = std::make_shared<stoker::ModelTable>();
   options.kernels = stoker::script_kernels();
   save_digits(folder / "digits.safetensors", system.device("cpu"));
   const auto source = stoker::ScriptSource::from_file(root / "tests" / "guides" / "guides.lua");

@@ -1,5 +1,5 @@
 // `stoker run`: runs a script and says what it did. A script that speaks of models is run by the program
-// stoker-run, where it is there: the same verb with the table `nn`.
+// stoker-run, where it is there: the same verb with the tables `nn` and `model`.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -71,7 +71,8 @@ nlohmann::json report_json(Journal& journal, const DeviceInfo& device,
 void print_failure(const Error& error, const ScriptSource& source) {
   std::cerr << "stoker: " << describe(error, source.text);
   std::cerr << permission_hint(error);
-  if (error.reason().find("(global 'nn')") != std::string_view::npos)
+  if (error.reason().find("(global 'nn')") != std::string_view::npos ||
+      error.reason().find("(global 'model')") != std::string_view::npos)
     std::cerr << "  Models need the program stoker-run beside this one: ./dev build makes it.\n"
                  "  Scripts that describe a training are for: stoker train FILE.lua\n";
 }

@@ -1,0 +1,5 @@
+// Models of any kind behind one interface: ONNX files, networks of Stoker's, scripts. Component Stoker::model.
+#pragma once
+
+#include "stoker/api/model/core/model.hpp"
+#include "stoker/api/model/script/model_table.hpp"

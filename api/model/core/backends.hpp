@@ -1,0 +1,34 @@
+// The kinds of models, one source each.
+//
+// Threads: any; loading blocks. Errors are thrown, as load_model() says. `options.device` is given.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "stoker/api/model/core/model.hpp"
+
+namespace stoker::models {
+
+using BackendPtr = std::shared_ptr<const Backend>;
+
+[[nodiscard]] BackendPtr load_onnx(const std::filesystem::path& path,
+                                   const LoadModelOptions& options);
+[[nodiscard]] BackendPtr load_network(const std::filesystem::path& path,
+                                      const LoadModelOptions& options);
+[[nodiscard]] BackendPtr load_script(const std::filesystem::path& path,
+                                     const LoadModelOptions& options);
+
+/// "1 layer", "2 layers".
+[[nodiscard]] inline std::string counted(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+/// The inputs of an ONNX graph that a prediction must be given: older files list every initializer beside them.
+[[nodiscard]] std::vector<onnx::ValueInfo> inputs_of(const onnx::Graph& graph);
+/// Throws not_found, with the nearest, for a name that is no output.
+void check_outputs(const std::vector<onnx::ValueInfo>& outputs,
+                   const std::vector<std::string>& names);
+/// Drops the outputs that were not asked for.
+void keep_wanted(NamedValues& outputs, const std::vector<std::string>& names);
+
+}  // namespace stoker::models

@@ -1,0 +1,129 @@
+// A model of any kind that predicts: an ONNX file, a network of Stoker's, or a pipeline script.
+//
+//     const Model faces = load_model("ultraface.onnx", {.device = gpu});
+//     NamedValues out = faces.predict({{"input", photo}}).get();
+//     const Tensor boxes = out.at("boxes").tensor();
+//
+// What kind a file holds is found by its content, then by its name (model_kind.hpp). Programs that want more of one
+// kind use onnx::Model or nn::Model; docs/onnx.md says how a script describes a model.
+//
+// Threads: an immutable, shared handle; any thread may predict, any number at once. Networks and ONNX models share
+// their weights and compiled programs; each prediction of a script runs it anew, with a Lua state of its own. The last
+// handle that goes away cancels nothing: predictions keep what they need. A system outlives its models.
+//
+// Errors are thrown by the call, before anything runs: load_model() throws not_found, io_error, unsupported (no model,
+// with what it looks like; what the kind does not have), and what onnx::load(), nn::ModelFile and a script throw.
+// predict() throws not_found for a name that the model does not have (with the nearest), invalid_argument for an input
+// that is missing or of another kind, dtype_mismatch, shape_mismatch. What fails later is in the future.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stoker/api/model/core/model_kind.hpp"
+#include "stoker/api/onnx/run/model.hpp"
+#include "stoker/pipeline/script/run/script_host.hpp"
+
+namespace stoker {
+
+class System;
+using onnx::NamedValues;
+/// Limits; a seed for random numbers; the outputs that are wanted.
+using PredictOptions = onnx::RunOptions;
+
+struct LoadModelOptions {
+  /// Where weights lie and predictions run. None: the device of the DeviceScope.
+  Device device = {};
+  /// ONNX: programs that are kept, over all signatures.
+  std::size_t max_plans = 64;
+  /// ONNX: null: the standard ones. Need not outlive the call.
+  const onnx::OperatorTable* operators = nullptr;
+  /// Scripts: of each prediction, and of the run in which the model is described.
+  ScriptLimits limits = {};
+  /// Scripts: gets what they print, from any number of predictions at once. Null: print() writes to stdout.
+  std::shared_ptr<ScriptObserver> observer = nullptr;
+  /// Scripts: where they may read files, besides their own folder, and write pictures.
+  std::vector<std::filesystem::path> allowed_directories = {};
+};
+
+struct ModelInfo {
+  ModelKind kind = ModelKind::onnx;
+  std::string producer = {};     ///< what wrote the file, as it says; may be empty
+  std::string description = {};  ///< "opset 8, 12 nodes", "6 layers"; empty for a script
+  std::string doc = {};          ///< what the file says of itself
+  std::uint64_t parameters = 0;  ///< numbers that were learned; 0 for a script
+  onnx::Metadata properties = {};
+};
+
+namespace models {
+
+/// What a kind of model does. Immutable; any thread.
+class Backend {
+ public:
+  Backend() = default;
+  virtual ~Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+
+  [[nodiscard]] virtual const std::vector<onnx::ValueInfo>& inputs() const noexcept = 0;
+  [[nodiscard]] virtual const std::vector<onnx::ValueInfo>& outputs() const noexcept = 0;
+  /// Whether a prediction may do without that input.
+  [[nodiscard]] virtual bool may_lack(const onnx::ValueInfo& input) const = 0;
+  [[nodiscard]] virtual const Device& device() const noexcept = 0;
+  [[nodiscard]] virtual ModelInfo info() const = 0;
+  [[nodiscard]] virtual Future<NamedValues> predict(const NamedValues& inputs,
+                                                    const PredictOptions& options) const = 0;
+};
+
+}  // namespace models
+
+class Model {
+ public:
+  /// An empty handle: only assignment and destruction are allowed.
+  Model() = default;
+  explicit Model(std::shared_ptr<const models::Backend> backend) noexcept
+      : backend_{std::move(backend)} {}
+
+  /// In the file's order. A dimension is a number, a symbol that stands for one number in all inputs, or open. Inputs of
+  /// an ONNX model that have a value in the file are not listed; predict() takes them, too.
+  [[nodiscard]] const std::vector<onnx::ValueInfo>& inputs() const noexcept {
+    return backend_->inputs();
+  }
+  [[nodiscard]] const std::vector<onnx::ValueInfo>& outputs() const noexcept {
+    return backend_->outputs();
+  }
+  /// Whether a prediction may do without that input of inputs().
+  [[nodiscard]] bool may_lack(const onnx::ValueInfo& input) const {
+    return backend_->may_lack(input);
+  }
+  [[nodiscard]] const Device& device() const noexcept { return backend_->device(); }
+  [[nodiscard]] ModelInfo info() const { return backend_->info(); }
+
+  /// Returns at once. The outputs by name; their tensors may be computed later, as tensors are.
+  [[nodiscard]] Future<NamedValues> predict(const NamedValues& inputs,
+                                            const PredictOptions& options = {}) const {
+    return backend_->predict(inputs, options);
+  }
+  /// predict() with a completion token of Asio. Include api/model_async.hpp.
+  template <class Token>
+  auto async_predict(const NamedValues& inputs, Token&& token,
+                     const PredictOptions& options = {}) const;
+  /// Predicts once for such inputs and waits, so that later predictions find all that is compiled. Blocks.
+  void warm_up(const NamedValues& inputs) const;
+
+ private:
+  std::shared_ptr<const models::Backend> backend_;
+};
+
+/// Blocks. An ONNX model's external data are looked for below the folder of the file.
+[[nodiscard]] Model load_model(const std::filesystem::path& path,
+                               const LoadModelOptions& options = {});
+/// The same on the pool of System::run_blocking(), which throws as that does. Returns at once.
+[[nodiscard]] Future<Model> load_model(const System& system, std::filesystem::path path,
+                                       const LoadModelOptions& options = {});
+
+}  // namespace stoker

@@ -1,0 +1,65 @@
+// ONNX files as models that predict.
+#include "stoker/api/model/core/backends.hpp"
+#include "stoker/pipeline/onnx/reading/model_reader.hpp"
+
+namespace stoker::models {
+namespace {
+
+std::uint64_t parameters_of(const onnx::Graph& graph) {
+  std::uint64_t count = 0;
+  for (const onnx::Initializer& one : graph.initializers) count += one.tensor.elements();
+  return count;
+}
+
+class OnnxBackend final : public Backend {
+ public:
+  OnnxBackend(std::shared_ptr<const onnx::ModelFile> file, const onnx::LoadOptions& options)
+      : file_{std::move(file)},
+        model_{onnx::load(file_, options)},
+        inputs_{models::inputs_of(file_->graph)} {}
+
+  const std::vector<onnx::ValueInfo>& inputs() const noexcept override { return inputs_; }
+  const std::vector<onnx::ValueInfo>& outputs() const noexcept override { return model_.outputs(); }
+  bool may_lack(const onnx::ValueInfo&) const override { return false; }
+  const Device& device() const noexcept override { return model_.device(); }
+
+  ModelInfo info() const override {
+    const std::string version = file_->producer_version;
+    return {.kind = ModelKind::onnx,
+            .producer = file_->producer_name + (version.empty() ? "" : " " + version),
+            .description = "opset " + std::to_string(file_->opset("")) + ", " +
+                           counted(file_->graph.nodes.size(), "node"),
+            .doc = file_->doc,
+            .parameters = parameters_of(file_->graph),
+            .properties = file_->metadata};
+  }
+
+  Future<NamedValues> predict(const NamedValues& inputs,
+                              const PredictOptions& options) const override {
+    return model_.run(inputs, options);
+  }
+
+ private:
+  const std::shared_ptr<const onnx::ModelFile> file_;
+  const onnx::Model model_;
+  const std::vector<onnx::ValueInfo> inputs_;
+};
+
+}  // namespace
+
+std::vector<onnx::ValueInfo> inputs_of(const onnx::Graph& graph) {
+  std::vector<onnx::ValueInfo> inputs;
+  for (const onnx::ValueInfo& input : graph.inputs)
+    if (graph.initializer(input.name) == nullptr) inputs.push_back(input);
+  return inputs;
+}
+
+BackendPtr load_onnx(const std::filesystem::path& path, const LoadModelOptions& options) {
+  return std::make_shared<const OnnxBackend>(
+      std::make_shared<const onnx::ModelFile>(onnx::read_model(path).value()),
+      onnx::LoadOptions{.device = options.device,
+                        .max_plans = options.max_plans,
+                        .operators = options.operators});
+}
+
+}  // namespace stoker::models

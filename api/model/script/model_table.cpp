@@ -1,0 +1,123 @@
+#include "stoker/api/model/script/model_table.hpp"
+
+#include <algorithm>
+
+#include "stoker/api/model/core/model_kind.hpp"
+#include "stoker/api/model/script/onnx_models.hpp"
+#include "stoker/api/model/script/returned_model.hpp"
+#include "stoker/api/train/script/model_library.hpp"
+#include "stoker/api/train/script/saved_models.hpp"
+#include "stoker/pipeline/script/library/buffer_library.hpp"
+#include "stoker/pipeline/script/lua/value_text.hpp"
+#include "stoker/pipeline/script/run/file_thread.hpp"
+#include "stoker/runtime/base/nearest_name.hpp"
+
+namespace stoker {
+namespace {
+
+namespace lua = stoker::script;
+constexpr const char* load_op = "model.load";
+
+void check_names(lua_State* L, const models::ReturnedModel& model, int given) {
+  std::vector<std::string_view> known;
+  for (const onnx::ValueInfo& input : model.inputs) known.push_back(input.name);
+  lua_pushnil(L);
+  while (lua_next(L, given) != 0) {
+    lua::spend(L, 2);
+    const std::string_view name =
+        lua_type(L, -2) == LUA_TSTRING ? lua::check_text(L, -2) : std::string_view{};
+    if (std::ranges::find(known, name) == known.end())
+      lua::raise(L, Error{"predict", ErrorCode::not_found,
+                          "the model has no input " + lua::value_text(L, -2) +
+                              did_you_mean(name.substr(0, 64), known)});
+    lua_pop(L, 1);
+  }
+  for (const std::string_view name : known) {
+    lua::push_text(L, name);
+    lua_rawget(L, given);
+    if (lua::test_buffer(L, -1) == nullptr)
+      lua::raise(L, Error{"predict", ErrorCode::invalid_argument,
+                          "input '" + std::string{name} + "': expected a buffer, got " +
+                              lua::value_text(L, -1)});
+    lua_pop(L, 1);
+  }
+}
+
+/// m:predict{name = buffer, …} of a script's model, which is what the script returned: the first upvalue.
+int predict(lua_State* L, lua::Script&) {
+  constexpr int given = 2;
+  if (!lua_istable(L, given))
+    lua::raise(L, Error{"predict", ErrorCode::invalid_argument,
+                        "inputs are given by name, m:predict{name = buffer}, got " +
+                            lua::value_text(L, given)});
+  lua_settop(L, given);
+  const models::ReturnedModel model = models::check_returned(L, lua_upvalueindex(1));
+  check_names(L, model, given);
+  lua_pushvalue(L, given);
+  lua_call(L, 1, 1);
+  const std::vector<expr::Value> outputs = models::check_outputs(L, -1, model);
+  lua_createtable(L, 0, static_cast<int>(outputs.size()));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    lua::push_text(L, model.outputs[i].name);
+    lua::push_buffer(L, outputs[i]);
+    lua_rawset(L, -3);
+  }
+  return 1;
+}
+
+/// Runs the script of a file within the one that loads it, and pushes the model that it returns.
+void push_script_model(lua_State* L, lua::Script& script, const std::filesystem::path& path) {
+  using SourcePtr = std::shared_ptr<const ScriptSource>;
+  const auto source =
+      lua::on_file_thread<SourcePtr>(L, script, load_op, [path]() -> Result<SourcePtr> {
+        STOKER_ASSIGN(ScriptSource read, ScriptSource::from_file(path));
+        return std::make_shared<const ScriptSource>(std::move(read));
+      });
+  const lua::MemoryLoan loan = lua::value_or_raise(L, script.evaluator().lend(source->text.size()));
+  const std::string chunk = "@" + source->name;
+  if (lua::load_text(L, source->text, chunk.c_str(), 1) != LUA_OK) {
+    const Error why = lua::error_at_top(L, LUA_ERRSYNTAX);
+    lua::raise(L, Error{load_op,
+                        ErrorCode::compile_failed,
+                        std::string{why.reason()},
+                        {{"path", path.string()}}});
+  }
+  lua_call(L, 0, 1);
+  const int returned = lua_gettop(L);
+  const models::ReturnedModel model = models::check_returned(L, returned);
+  lua_createtable(L, 0, 3);
+  models::push_infos(L, model.inputs);
+  lua_setfield(L, -2, "inputs");
+  models::push_infos(L, model.outputs);
+  lua_setfield(L, -2, "outputs");
+  lua_pushvalue(L, returned);
+  lua_pushcclosure(L, lua::function<predict>, 1);
+  lua_setfield(L, -2, "predict");
+}
+
+int load(lua_State* L, lua::Script& script) {
+  const std::filesystem::path path =
+      lua::value_or_raise(L, script.paths().resolve(load_op, lua::check_text(L, 1)));
+  const auto kind = lua::on_file_thread<ModelKind>(
+      L, script, load_op, [path]() -> Result<ModelKind> { return kind_of_model(path); });
+  switch (kind) {
+    case ModelKind::onnx: models::push_onnx_model(L, path); return 1;
+    case ModelKind::network: return nn::script::load_saved_model(L, script);
+    case ModelKind::script: break;
+  }
+  push_script_model(L, script, path);
+  return 1;
+}
+
+}  // namespace
+
+void ModelTable::open(lua_State* L) {
+  nn::ModelLibrary{}.open(L);
+  models::open_onnx_models(L);
+  lua_newtable(L);
+  lua_pushcfunction(L, lua::function<load>);
+  lua_setfield(L, -2, "load");
+  lua_setglobal(L, "model");
+}
+
+}  // namespace stoker

@@ -1,0 +1,266 @@
+#include "stoker/api/model/script/onnx_models.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+
+#include "stoker/api/model/core/backends.hpp"
+#include "stoker/api/model/script/returned_model.hpp"
+#include "stoker/api/onnx/run/model.hpp"
+#include "stoker/api/tensor/core/transfer.hpp"
+#include "stoker/pipeline/onnx/reading/model_reader.hpp"
+#include "stoker/pipeline/script/library/buffer_library.hpp"
+#include "stoker/pipeline/script/lua/value_text.hpp"
+#include "stoker/pipeline/script/run/file_thread.hpp"
+#include "stoker/runtime/base/nearest_name.hpp"
+
+namespace stoker::models {
+namespace {
+
+namespace fs = std::filesystem;
+namespace lua = stoker::script;
+
+constexpr const char* type_name = "stoker.onnx.model";
+constexpr const char* load_op = "model.load";
+constexpr const char* predict_op = "predict";
+// What a graph takes on the host for each byte of the file that describes it.
+constexpr std::size_t bytes_per_byte = 16;
+constexpr std::size_t steps_per_node = 400;
+
+using FilePtr = std::shared_ptr<const onnx::ModelFile>;
+
+struct Handle {
+  std::string name;
+  onnx::Model model;
+  std::vector<onnx::ValueInfo> inputs;
+  std::uint64_t steps_of_call = 0;
+  lua::MemoryLoan file;   ///< its bytes, where the weights are
+  lua::MemoryLoan graph;  ///< what describes it
+  lua::Evaluator::ChargePtr weights;
+};
+using HandlePtr = std::unique_ptr<Handle>;
+
+std::size_t size_of_file(const fs::path& path) {
+  std::error_code failure;
+  const std::uintmax_t size = fs::is_regular_file(path, failure) ? fs::file_size(path, failure) : 0;
+  return failure ? 0 : static_cast<std::size_t>(size);
+}
+
+/// At most `most` bytes: the file may have grown.
+Result<FilePtr> read_file(const fs::path& path, std::size_t most, const onnx::ReadLimits& limits) {
+  std::ifstream file{path, std::ios::binary};
+  const auto bytes = std::make_shared<std::vector<std::byte>>(most);
+  file.read(reinterpret_cast<char*>(bytes->data()), static_cast<std::streamsize>(most));
+  if (file.bad() || !file.is_open())
+    return Error{
+        load_op, ErrorCode::io_error, "the file cannot be read", {{"path", path.string()}}};
+  bytes->resize(static_cast<std::size_t>(file.gcount()));
+  STOKER_ASSIGN(onnx::ModelFile read,
+                onnx::read_model(*bytes, onnx::ReadOptions{.limits = limits}, bytes));
+  return std::make_shared<const onnx::ModelFile>(std::move(read));
+}
+
+/// What is left of the script's memory bounds what a file may make of a few bytes.
+onnx::ReadLimits limits_of(lua::Script& script) {
+  onnx::ReadLimits limits;
+  limits.nodes = std::min(limits.nodes, script.evaluator().room_for_nodes());
+  const std::size_t left = script.budget().memory_left();
+  limits.items = std::min(limits.items, left / 64);
+  limits.inlined_bytes = std::min<std::uint64_t>(limits.inlined_bytes, left);
+  limits.dense_bytes = std::min<std::uint64_t>(limits.dense_bytes, left);
+  return limits;
+}
+
+std::size_t bytes_of_weights(const onnx::Graph& graph) {
+  std::size_t bytes = 0;
+  for (const onnx::Initializer& one : graph.initializers) bytes += one.tensor.bytes.view.size();
+  return bytes;
+}
+
+const Handle& check_model(lua_State* L, std::string_view op) {
+  const HandlePtr* handle = lua::test_object<HandlePtr>(L, 1, type_name);
+  if (handle == nullptr)
+    lua::raise(L, Error{std::string{op}, ErrorCode::invalid_argument,
+                        std::string{"expected a model, got a "} + luaL_typename(L, 1) +
+                            "; write m:predict{name = buffer}"});
+  return **handle;
+}
+
+/// Texts of a list, for inputs that are such; else the buffer there.
+onnx::Value check_input(lua_State* L, const std::string& name) {
+  if (lua_istable(L, -1)) {
+    onnx::Texts texts;
+    for (lua_Integer i = 1; lua_rawgeti(L, -1, i) == LUA_TSTRING; ++i) {
+      lua::spend(L, 2);
+      texts.strings.emplace_back(lua::check_text(L, -1));
+      lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    texts.shape = Shape{static_cast<std::int64_t>(texts.strings.size())};
+    return texts;
+  }
+  const expr::Value* const value = lua::test_buffer(L, -1);
+  if (value == nullptr)
+    lua::raise(L, Error{predict_op,
+                        ErrorCode::invalid_argument,
+                        "input '" + name + "': expected a buffer, got " + lua::value_text(L, -1),
+                        {{"input", name}}});
+  lua::value_or_raise(L, lua::script_of(L).evaluator().wait({value, 1}));
+  // A node of its own: the script's is charged to the script, and ends with it.
+  return Tensor{Buffer{value->buffer()}};
+}
+
+onnx::NamedValues check_inputs(lua_State* L, int index) {
+  if (!lua_istable(L, index))
+    lua::raise(L, Error{predict_op, ErrorCode::invalid_argument,
+                        "inputs are given by name, m:predict{name = buffer}, got " +
+                            lua::value_text(L, index)});
+  onnx::NamedValues inputs;
+  lua_pushnil(L);
+  while (lua_next(L, index) != 0) {
+    lua::spend(L, 10);
+    if (lua_type(L, -2) != LUA_TSTRING)
+      lua::raise(L, Error{predict_op, ErrorCode::invalid_argument,
+                          "inputs are given by name, m:predict{name = buffer}; there is no name "
+                          "before " +
+                              lua::value_text(L, -1)});
+    const std::string name{lua::check_text(L, -2)};
+    inputs.emplace(name, check_input(L, name));
+    lua_pop(L, 1);
+  }
+  return inputs;
+}
+
+void push_value(lua_State* L, const onnx::Value& value) {
+  luaL_checkstack(L, 4, "values within values");
+  if (value.is_tensor()) {
+    const auto taken = lua::script_of(L).evaluator().take(value.tensor().buffer().handle());
+    lua::push_buffer(L, lua::value_or_raise(L, taken));
+  } else if (value.is_optional() && value.element() != nullptr) {
+    push_value(L, *value.element());
+  } else if (value.is_texts() || value.is_sequence()) {
+    lua_newtable(L);
+    const std::size_t count =
+        value.is_texts() ? value.texts().strings.size() : value.elements().size();
+    for (std::size_t i = 0; i < count; ++i) {
+      lua::spend(L, 4);
+      if (value.is_texts())
+        lua::push_text(L, value.texts().strings[i]);
+      else
+        push_value(L, value.elements()[i]);
+      lua_rawseti(L, -2, static_cast<lua_Integer>(i + 1));
+    }
+  } else {
+    lua_pushnil(L);
+  }
+}
+
+/// m:predict{name = buffer, …}: the outputs by name. Waits.
+int predict(lua_State* L, lua::Script& script) {
+  const Handle& handle = check_model(L, predict_op);
+  const onnx::NamedValues inputs = check_inputs(L, 2);
+  lua::spend(L, handle.steps_of_call);
+  const DeviceScope scope{handle.model.device()};
+  const auto outputs = lua::await_work<onnx::NamedValues>(
+      L, script, predict_op,
+      handle.model.run(inputs, {.limits = {.cancel = script.budget().cancel()}}));
+  std::vector<Tensor> tensors;
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : outputs)
+    value.visit_cells([&](const auto& cell) {
+      tensors.push_back(cell->tensor);
+      bytes += cell->tensor.bytes();
+    });
+  lua::value_or_raise(L, script.evaluator().room_for_buffer(bytes));
+  if (!tensors.empty()) lua::await_work<void>(L, script, predict_op, computed(tensors));
+  lua_createtable(L, 0, static_cast<int>(outputs.size()));
+  for (const auto& [name, value] : outputs) {
+    lua::push_text(L, name);
+    push_value(L, value);
+    lua_rawset(L, -3);
+  }
+  return 1;
+}
+
+int model_field(lua_State* L, lua::Script&) {
+  const Handle& handle = check_model(L, "model");
+  const std::string wanted =
+      lua_type(L, 2) == LUA_TSTRING ? std::string{lua::check_text(L, 2).substr(0, 64)} : "";
+  if (wanted == "predict") {
+    lua_pushcfunction(L, lua::function<predict>);
+  } else if (wanted == "inputs") {
+    push_infos(L, handle.inputs);
+  } else if (wanted == "outputs") {
+    push_infos(L, handle.model.outputs());
+  } else {
+    constexpr std::string_view known[] = {"predict", "inputs", "outputs"};
+    lua::raise(L, Error{"model",
+                        ErrorCode::not_found,
+                        "a model has no field '" + wanted + "', only predict, inputs and outputs" +
+                            did_you_mean(wanted, known),
+                        {{"name", wanted}}});
+  }
+  return 1;
+}
+
+int refuse_model_field(lua_State* L, lua::Script&) {
+  return luaL_error(L, "the fields of a model cannot be changed");
+}
+
+/// "model mnist.onnx: Input3 float[1,1,28,28] -> Plus214_Output_0 float[1,10]".
+int model_text(lua_State* L, lua::Script&) {
+  const Handle& handle = check_model(L, "tostring");
+  std::string text = "model " + handle.name + ":";
+  const auto add = [&](const std::vector<onnx::ValueInfo>& infos) {
+    for (std::size_t i = 0; i < infos.size(); ++i)
+      text += (i == 0 ? " " : ", ") + infos[i].name + " " + infos[i].type.to_string();
+  };
+  add(handle.inputs);
+  text += " ->";
+  add(handle.model.outputs());
+  lua::push_text(L, text);
+  return 1;
+}
+
+}  // namespace
+
+void open_onnx_models(lua_State* L) {
+  lua::open_type<HandlePtr>(L, type_name);
+  const luaL_Reg methods[] = {{"__index", lua::function<model_field>},
+                              {"__newindex", lua::function<refuse_model_field>},
+                              {"__tostring", lua::function<model_text>},
+                              {nullptr, nullptr}};
+  luaL_setfuncs(L, methods, 0);
+  lua_pop(L, 1);
+}
+
+void push_onnx_model(lua_State* L, const fs::path& path) {
+  lua::Script& script = lua::script_of(L);
+  lua::Evaluator& evaluator = script.evaluator();
+  const auto size = lua::on_file_thread<std::size_t>(
+      L, script, load_op, [path]() -> Result<std::size_t> { return size_of_file(path); });
+  lua::MemoryLoan bytes = lua::value_or_raise(L, evaluator.lend(size));
+  const TensorSpec buffer{DType::u8, Shape{static_cast<std::int64_t>(size)}};
+  auto weights = lua::value_or_raise(L, evaluator.charge({&buffer, 1}));
+  lua::spend(L, 1000 + size / 64);
+  const auto file = lua::on_file_thread<FilePtr>(
+      L, script, load_op,
+      [path, size, limits = limits_of(script)] { return read_file(path, size, limits); });
+  lua::MemoryLoan graph = lua::value_or_raise(
+      L, evaluator.lend(bytes_per_byte * (size - std::min(size, bytes_of_weights(file->graph)))));
+  using ModelPtr = std::shared_ptr<const onnx::Model>;
+  const auto model =
+      lua::on_file_thread<ModelPtr>(L, script, load_op,
+                                    [file, device = script.services().device,
+                                     nodes = evaluator.room_for_nodes()]() -> Result<ModelPtr> {
+                                      return std::make_shared<const onnx::Model>(onnx::load(
+                                          file, {.device = Device{device}, .max_nodes = nodes}));
+                                    });
+  lua::push_object<HandlePtr>(
+      L, type_name,
+      std::make_unique<Handle>(Handle{path.filename().string(), *model, inputs_of(file->graph),
+                                      1000 + steps_per_node * file->graph.nodes.size(),
+                                      std::move(bytes), std::move(graph), std::move(weights)}));
+}
+
+}  // namespace stoker::models

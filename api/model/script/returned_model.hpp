@@ -1,0 +1,40 @@
+// What a pipeline script returns to be a model:
+//
+//     return {
+//       inputs = {{name = "photo", dtype = "u8", shape = {"height", "width", 3}}},
+//       outputs = {"edges"},
+//       predict = function(x) return {edges = sobel(grayscale(x.photo))} end,
+//     }
+//
+// An input or an output is its name, or a table with its name and, if it is known, its dtype (else f32) and shape: a
+// list of numbers, symbols that stand for one number in all inputs, and "?". `predict` gets a table of buffers by name
+// and returns one, or the only output itself.
+//
+// Threads: the script's process. Errors are raised as those of `predict`: invalid_argument, with what was expected.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stoker/pipeline/onnx/graph/value_type.hpp"
+#include "stoker/pipeline/script/lua/lua_glue.hpp"
+#include "stoker/pipeline/tensor/graph/value.hpp"
+
+namespace stoker::models {
+
+struct ReturnedModel {
+  std::vector<onnx::ValueInfo> inputs;
+  std::vector<onnx::ValueInfo> outputs;
+};
+
+/// The model in the table at `index`, whose function `predict` is pushed.
+[[nodiscard]] ReturnedModel check_returned(lua_State* L, int index);
+/// What `predict` returned at `index`: the buffer of each output, in order.
+[[nodiscard]] std::vector<expr::Value> check_outputs(lua_State* L, int index,
+                                                     const ReturnedModel& model);
+
+/// Pushes a list of tables {name =, dtype =, shape =}, as scripts see inputs and outputs.
+void push_infos(lua_State* L, const std::vector<onnx::ValueInfo>& infos);
+
+}  // namespace stoker::models
