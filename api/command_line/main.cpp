@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
                              Verb{nullptr, &layers_verb},
                              Verb{add_run},
                              Verb{nullptr, &train_verb},
+                             Verb{nullptr, &predict_verb},
                              Verb{nullptr, &onnx_verb},
                              Verb{add_observe},
                              Verb{add_bench},

@@ -45,13 +45,16 @@ struct SeparateVerb {
 void describe_layers(CLI::App& verb);
 void describe_onnx(CLI::App& verb);
 void describe_ops(CLI::App& verb);
+void describe_predict(CLI::App& verb);
 void describe_train(CLI::App& verb);
 inline constexpr SeparateVerb ops_verb{"ops", "List the operations on tensors", &describe_ops};
 inline constexpr SeparateVerb layers_verb{
     "layers", "List the layers, losses, optimizers and their kin, or describe one",
     &describe_layers};
 inline constexpr SeparateVerb onnx_verb{"onnx", "Test models in ONNX files", &describe_onnx};
-/// The same verb with the table `nn`: what `stoker run` becomes for a script that speaks of it.
+inline constexpr SeparateVerb predict_verb{
+    "predict", "Run a model of any kind on inputs from files", &describe_predict};
+/// The same verb with the tables `nn` and `model`: what `stoker run` becomes for a script that speaks of it.
 inline constexpr SeparateVerb run_verb{"run", "Run a Lua script, or code given with -e", nullptr};
 inline constexpr SeparateVerb train_verb{"train", "Train the model that a Lua script describes",
                                          &describe_train};
@@ -65,10 +68,11 @@ void add_layers(CLI::App& app, Choice& choice);
 void add_onnx(CLI::App& app, Choice& choice);
 void add_ops(CLI::App& app, Choice& choice);
 void add_run(CLI::App& app, Choice& choice);
+void add_predict(CLI::App& app, Choice& choice);
 /// What a script gets beside the language.
 using MakeExtension = std::shared_ptr<ScriptExtension> (*)();
 void add_run(CLI::App& app, Choice& choice, MakeExtension extension);
-/// `run` with the table `nn`, in the program stoker-run.
+/// `run` with the tables `nn` and `model`, in the program stoker-run.
 void add_model_run(CLI::App& app, Choice& choice);
 void add_train(CLI::App& app, Choice& choice);
 void add_observe(CLI::App& app, Choice& choice);

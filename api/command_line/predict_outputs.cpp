@@ -1,0 +1,241 @@
+#include "predict_outputs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+#include <sstream>
+
+#include "stoker/api/onnx/core/value_files.hpp"
+#include "stoker/api/tensor.hpp"
+#include "stoker/pipeline/onnx/writing/value_writer.hpp"
+#include "stoker/pipeline/tensor/files/file_writer.hpp"
+#include "stoker/runtime/base/printable.hpp"
+
+namespace stoker::command_line {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::size_t most_rows = 16;       // that --top shows
+constexpr std::int64_t most_values = 1000;  // of an output in JSON
+
+struct Place {
+  std::int64_t index = 0;
+  double value = 0;
+};
+
+bool has_rows(const onnx::Value& value) {
+  return value.is_tensor() && value.shape().rank() > 0 && value.shape().elements() > 0 &&
+         !is_complex(value.tensor().dtype());
+}
+
+std::int64_t row_length(const onnx::Value& value) {
+  return value.shape()[value.shape().rank() - 1];
+}
+
+/// The largest numbers of each row; of equal ones the first. NaN comes last.
+std::vector<std::vector<Place>> top_of(const onnx::Value& value, std::uint64_t top) {
+  const std::vector<double> numbers = value.tensor().to_vector<double>();
+  const auto length = static_cast<std::size_t>(row_length(value));
+  std::vector<std::vector<Place>> rows;
+  for (std::size_t first = 0; first < numbers.size() && rows.size() < most_rows; first += length) {
+    std::vector<std::size_t> order(length);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto shown = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(top, length));
+    std::ranges::partial_sort(order, order.begin() + shown, [&](std::size_t a, std::size_t b) {
+      const double x = numbers[first + a];
+      const double y = numbers[first + b];
+      if (x != y && !(std::isnan(x) && std::isnan(y))) return x > y || std::isnan(y);
+      return a < b;
+    });
+    rows.emplace_back();
+    for (std::ptrdiff_t i = 0; i < shown; ++i)
+      rows.back().push_back({static_cast<std::int64_t>(order[static_cast<std::size_t>(i)]),
+                             numbers[first + order[static_cast<std::size_t>(i)]]});
+  }
+  return rows;
+}
+
+std::string label_of(const onnx::Value& value, std::int64_t index, const ShownOutputs& shown) {
+  if (static_cast<std::int64_t>(shown.labels.size()) != row_length(value)) return {};
+  return shown.labels[static_cast<std::size_t>(index)];
+}
+
+onnx::TensorData data_of_tensor(const onnx::Value& value) {
+  const std::vector<std::byte> carried = value.tensor().to_bytes();
+  const Shape& shape = value.shape();
+  return {.type = value.type(),
+          .dims = {shape.extents().begin(), shape.extents().end()},
+          .bytes = onnx::SharedBytes::own(onnx::packed_bytes(value.type(), carried)),
+          .strings = {}};
+}
+
+onnx::ValueData data_of(const std::string& name, const onnx::Value& value) {
+  onnx::ValueData data{.name = name, .content = {}};
+  if (value.is_tensor()) {
+    data.content = data_of_tensor(value);
+  } else if (value.is_texts()) {
+    const Shape& shape = value.texts().shape;
+    data.content = onnx::TensorData{.type = onnx::ElementType::string,
+                                    .dims = {shape.extents().begin(), shape.extents().end()},
+                                    .bytes = {},
+                                    .strings = value.texts().strings};
+  } else if (value.is_sequence()) {
+    onnx::SequenceValue list;
+    for (const onnx::Value& one : value.elements()) list.elements.push_back(data_of("", one));
+    data.content = std::move(list);
+  } else {
+    onnx::OptionalValue option;
+    if (value.is_optional() && value.element() != nullptr)
+      option.element.push_back(data_of("", *value.element()));
+    data.content = std::move(option);
+  }
+  return data;
+}
+
+/// Whether NumPy has the elements: not float8 and the like, which are stored as their bits.
+bool is_npy(const onnx::Value& value) {
+  return value.is_tensor() && (value.type() == onnx::ElementType::boolean ||
+                               value.type() == onnx::element_type_of(value.tensor().dtype()));
+}
+
+std::string file_name(const std::string& name, std::set<std::string>& used) {
+  std::string made;
+  for (const char c : name.substr(0, 128)) {
+    const bool stays = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || (c == '.' && !made.empty());
+    made += stays ? c : '_';
+  }
+  if (made.empty()) made = "output";
+  std::string unique = made;
+  for (int i = 2; !used.insert(unique).second; ++i) unique = made + "_" + std::to_string(i);
+  return unique;
+}
+
+void print_top(const onnx::Value& value, const ShownOutputs& shown) {
+  const auto rows = top_of(value, shown.top);
+  const auto all = value.shape().elements() / static_cast<std::uint64_t>(row_length(value));
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (all > 1) std::cout << "row " << row << '\n';
+    for (const Place& place : rows[row]) {
+      std::ostringstream line;
+      line << std::setw(8) << place.index << "  " << std::setw(12) << place.value;
+      const std::string label = label_of(value, place.index, shown);
+      if (!label.empty()) line << "  " << printable(label);
+      std::cout << line.str() << '\n';
+    }
+  }
+  if (rows.size() < all) std::cout << "and " << all - rows.size() << " rows more\n";
+}
+
+}  // namespace
+
+std::vector<std::string> read_labels(const std::string& path) {
+  std::ifstream file{path};
+  if (!file)
+    throw Error{"predict", ErrorCode::not_found, "there is no such file", {{"path", path}}};
+  std::vector<std::string> labels;
+  for (std::string line; std::getline(file, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    labels.push_back(line);
+  }
+  return labels;
+}
+
+void check_labels(const ShownOutputs& shown, const NamedValues& outputs) {
+  if (shown.labels.empty()) return;
+  for (const auto& [name, value] : outputs)
+    if (has_rows(value) && row_length(value) == static_cast<std::int64_t>(shown.labels.size()))
+      return;
+  throw Error{"predict", ErrorCode::invalid_argument,
+              "there are " + std::to_string(shown.labels.size()) +
+                  " labels, and no output has rows of that length"};
+}
+
+void print_output(const std::string& name, const onnx::Value& value, const ShownOutputs& shown) {
+  std::cout << printable(name) << ' ' << value.to_string() << '\n';
+  if (shown.top > 0 && has_rows(value)) {
+    print_top(value, shown);
+  } else if (value.is_tensor()) {
+    const Tensor unnamed{value.tensor().value()};
+    std::cout << to_string(unnamed).substr(unnamed.spec().to_string().size() + 1) << '\n';
+  } else if (value.is_texts()) {
+    for (const std::string& text : value.texts().strings) std::cout << printable(text) << '\n';
+  } else if (value.is_sequence()) {
+    for (std::size_t i = 0; i < value.elements().size(); ++i)
+      print_output(name + "[" + std::to_string(i) + "]", value.elements()[i], shown);
+  } else if (value.is_optional() && value.element() != nullptr) {
+    print_output(name, *value.element(), shown);
+  }
+}
+
+json output_json(const std::string& name, const onnx::Value& value, const ShownOutputs& shown) {
+  json made{{"name", name}, {"value", value.to_string()}};
+  if (value.is_tensor() || value.is_texts()) {
+    made["type"] = onnx::to_string(value.type());
+    const auto extents = value.shape().extents();
+    made["shape"] = std::vector<std::int64_t>{extents.begin(), extents.end()};
+  }
+  if (value.is_texts()) made["values"] = value.texts().strings;
+  if (has_rows(value) && shown.top > 0) {
+    json rows = json::array();
+    for (const std::vector<Place>& row : top_of(value, shown.top)) {
+      rows.push_back(json::array());
+      for (const Place& place : row) {
+        rows.back().push_back({{"index", place.index}, {"value", place.value}});
+        const std::string label = label_of(value, place.index, shown);
+        if (!label.empty()) rows.back().back()["label"] = label;
+      }
+    }
+    made["top"] = std::move(rows);
+  } else if (value.is_tensor() && !is_complex(value.tensor().dtype()) &&
+             value.shape().elements() <= most_values) {
+    if (is_float(value.tensor().dtype()))
+      made["values"] = value.tensor().to_vector<double>();
+    else
+      made["values"] = value.tensor().to_vector<std::int64_t>();
+  }
+  if (value.is_sequence()) {
+    made["elements"] = json::array();
+    for (const onnx::Value& one : value.elements())
+      made["elements"].push_back(output_json(name, one, shown));
+  }
+  if (value.is_optional())
+    made["element"] =
+        value.element() == nullptr ? json{} : output_json(name, *value.element(), shown);
+  return made;
+}
+
+std::vector<std::string> write_outputs(const NamedValues& outputs, const std::string& folder,
+                                       bool as_npy) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure)
+    throw Error{"predict",
+                ErrorCode::io_error,
+                "the folder cannot be made: " + failure.message(),
+                {{"path", folder}}};
+  std::set<std::string> used;
+  std::vector<std::string> paths;
+  for (const auto& [name, value] : outputs) {
+    const bool npy = as_npy && is_npy(value);
+    const fs::path path = fs::path{folder} / (file_name(name, used) + (npy ? ".npy" : ".pb"));
+    if (npy) {
+      save_npy(path, value.tensor());
+    } else {
+      const auto writer = files::FileWriter::open(path, "predict").value();
+      static_cast<void>(writer->write(onnx::write_value(data_of(name, value)).written()).value());
+      static_cast<void>(writer->commit().value());
+    }
+    paths.push_back(path.string());
+  }
+  return paths;
+}
+
+}  // namespace stoker::command_line

@@ -1,0 +1,227 @@
+// `stoker predict`: models of every kind on inputs from files.
+#include <gtest/gtest.h>
+
+#include "command_folder.hpp"
+#include "stoker/api/image.hpp"
+#include "stoker/api/nn.hpp"
+#include "stoker/api/system.hpp"
+#include "stoker/api/tensor.hpp"
+#include "stoker/api/train.hpp"
+#include "stoker/pipeline/onnx/reading/value_reader.hpp"
+#include "stoker/tests/onnx/reading/message.hpp"
+
+namespace stoker {
+namespace {
+
+class PredictCommand : public CommandFolder {
+ protected:
+  /// y = op(x), both float of these extents.
+  void write_model(const std::string& name, const char* op,
+                   const std::vector<std::int64_t>& extents) const {
+    std::vector<onnx::Message> dims;
+    for (const std::int64_t extent : extents) dims.push_back(onnx::Message{}.integer(1, extent));
+    onnx::Message graph;
+    graph.messages(1, onnx::node(op, {"x"}, {"y"}).all);
+    graph.message(11, onnx::value_info("x", onnx::tensor_type(onnx::ElementType::f32, dims)));
+    graph.message(12, onnx::value_info("y", onnx::tensor_type(onnx::ElementType::f32, dims)));
+    write(name, onnx::model(graph).bytes());
+  }
+  /// [rows, columns, colours], the same everywhere but for the colours.
+  void write_picture(const std::string& name, std::int64_t rows, std::int64_t columns,
+                     const std::vector<int>& colours) const {
+    std::vector<std::byte> bytes;
+    for (std::int64_t i = 0; i < rows * columns; ++i)
+      for (const int colour : colours) bytes.push_back(static_cast<std::byte>(colour));
+    const TensorSpec spec{DType::u8, {rows, columns, static_cast<std::int64_t>(colours.size())}};
+    image::save(directory / name, {spec, bytes});
+  }
+  [[nodiscard]] CommandResult predict(std::vector<std::string> words) const {
+    words.insert(words.begin(), "predict");
+    return on_cpu(std::move(words));
+  }
+  void expect_usage(std::vector<std::string> words, const std::string& part) const {
+    words.insert(words.begin(), "abs.onnx");
+    const CommandResult result = predict(std::move(words));
+    EXPECT_EQ(result.exit_code, 2) << result.out;
+    EXPECT_TRUE(contains(result.err, part)) << result.err;
+  }
+  /// The only output as JSON.
+  [[nodiscard]] nlohmann::json output(std::vector<std::string> words) const {
+    words.emplace_back("--json");
+    const auto all = parsed(predict(std::move(words)));
+    EXPECT_EQ(all["outputs"].size(), 1U) << all.dump();
+    return all["outputs"][0];
+  }
+
+  System system;
+  DeviceScope scope{system.device("cpu")};
+};
+
+TEST_F(PredictCommand, shows_the_outputs_of_an_onnx_model) {
+  write_model("abs.onnx", "Abs", {2});
+  write("x.pb", onnx::float_tensor("x", {1, -2}).bytes());
+  const CommandResult result = predict({"abs.onnx", "--input", "x=x.pb"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(result.out.starts_with(
+      "abs.onnx: ONNX model, opset 17, 1 node, on cpu\ny float[2]\n[1, 2]\n"))
+      << result.out;
+}
+
+TEST_F(PredictCommand, takes_networks_and_scripts) {
+  nn::Model line{nn::Network{nn::dense(nn::input("rows", {2}), 1, {.name = "line"})}};
+  line.merge_variables({{"line.kernel", tensor({{2.0}, {3.0}})}, {"line.bias", tensor({1.0})}});
+  line.save(directory / "line.safetensors");
+  save_npy(directory / "rows.npy", tensor({{1.0, 2.0}, {0.0, 1.0}}));
+  const auto of_network = output({"line.safetensors", "--input", "rows=rows.npy"});
+  EXPECT_EQ(of_network["values"], nlohmann::json({9, 4}));
+  write("sum.lua",
+        "return {inputs = {'rows'}, outputs = {'total'},\n"
+        "  predict = function(given) print('adding') return sum(given.rows) end}");
+  const auto of_script = output({"sum.lua", "--input", "rows=rows.npy"});
+  EXPECT_EQ(of_script["name"], "total");
+  EXPECT_EQ(of_script["values"], nlohmann::json({4}));
+}
+
+TEST_F(PredictCommand, says_what_it_ran_as_json) {
+  write_model("abs.onnx", "Abs", {1, 2});
+  const auto all =
+      parsed(predict({"abs.onnx", "--input", "x=zeros:1x2", "--repeat", "3", "--json"}));
+  EXPECT_EQ(all["device"], "cpu");
+  EXPECT_EQ(all["model"]["kind"], "ONNX model");
+  EXPECT_EQ(all["model"]["inputs"][0]["type"], "float[1,2]");
+  EXPECT_EQ(all["outputs"][0]["type"], "float");
+  EXPECT_EQ(all["outputs"][0]["shape"], nlohmann::json({1, 2}));
+  EXPECT_EQ(all["outputs"][0]["values"], nlohmann::json({0, 0}));
+  EXPECT_TRUE(all.contains("first_ms"));
+  EXPECT_GE(all["median_ms"], all["least_ms"]);
+}
+
+TEST_F(PredictCommand, resizes_and_scales_pictures) {
+  write_model("neg.onnx", "Neg", {1, 3, 1, 2});
+  write_picture("p.png", 4, 8, {10, 20, 30});
+  const std::vector<std::string> words{"neg.onnx", "--input", "x=p.png"};
+  EXPECT_EQ(output(words)["values"], nlohmann::json({-10, -10, -20, -20, -30, -30}));
+  const auto with = [&](const std::string& picture) {
+    std::vector<std::string> more = words;
+    more.insert(more.end(), {"--image", "x=" + picture});
+    return output(more)["values"];
+  };
+  EXPECT_EQ(with("1x2,mean=20,std=5"), nlohmann::json({2, 2, 0, 0, -2, -2}));
+  EXPECT_EQ(with("mean=10:20:30,std=1:2:4"), nlohmann::json({0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(with("layout=nchw,colours=bgr"), nlohmann::json({-30, -30, -20, -20, -10, -10}));
+}
+
+TEST_F(PredictCommand, lays_pictures_out_as_the_model_says) {
+  write_picture("grey.png", 2, 2, {50});
+  write_picture("p.png", 2, 2, {10, 20, 30});
+  write_model("nhwc.onnx", "Abs", {1, 1, 1, 3});
+  EXPECT_EQ(output({"nhwc.onnx", "--input", "x=grey.png"})["values"], nlohmann::json({50, 50, 50}));
+  EXPECT_EQ(output({"nhwc.onnx", "--input", "x=p.png", "--image", "x=layout=nhwc"})["values"],
+            nlohmann::json({10, 20, 30}));
+  write_model("hw.onnx", "Abs", {1, 2});
+  const auto grey = output({"hw.onnx", "--input", "x=p.png"});
+  EXPECT_EQ(grey["shape"], nlohmann::json({1, 2}));
+  EXPECT_EQ(grey["values"][0], grey["values"][1]);
+  const CommandResult wrong =
+      predict({"hw.onnx", "--input", "x=p.png", "--image", "x=layout=nchw"});
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_TRUE(contains(wrong.err, "expected float[1,2]")) << wrong.err;
+}
+
+TEST_F(PredictCommand, shows_the_largest_with_their_names) {
+  write_model("abs.onnx", "Abs", {2, 3});
+  save_npy(directory / "x.npy", tensor({{0.5, 3.0, 1.0}, {2.0, 2.0, 9.0}}));
+  write("names.txt", "cat\ndog\r\nfox\n");
+  const std::vector<std::string> words{"abs.onnx", "--input",  "x=x.npy",  "--top",
+                                       "2",        "--labels", "names.txt"};
+  const CommandResult result = predict(words);
+  EXPECT_TRUE(contains(result.out,
+                       "y float[2,3]\n"
+                       "row 0\n       1             3  dog\n       2             1  fox\n"
+                       "row 1\n       2             9  fox\n       0             2  cat\n"))
+      << result.out << result.err;
+  const auto top = output(words)["top"];
+  EXPECT_EQ(top[1][0], nlohmann::json({{"index", 2}, {"label", "fox"}, {"value", 9}}));
+  write("names.txt", "cat\ndog\n");
+  const CommandResult few = predict(words);
+  EXPECT_EQ(few.exit_code, 1);
+  EXPECT_TRUE(contains(few.err, "there are 2 labels, and no output has rows of that length"))
+      << few.err;
+}
+
+TEST_F(PredictCommand, writes_outputs_to_files) {
+  write(
+      "both.onnx",
+      onnx::model(
+          onnx::graph(
+              onnx::Nodes{}.add("Abs", {"x"}, {"../a/b"}).add("SequenceConstruct", {"x"}, {"list"}),
+              {"x"}, {"../a/b", "list"}))
+          .bytes());
+  write("x.pb", onnx::float_tensor("x", {1, -2}).bytes());
+  const CommandResult result = predict({"both.onnx", "--input", "x=x.pb", "--output", "results"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(contains(result.out, "saved results/_._a_b.npy\nsaved results/list.pb\n"))
+      << result.out;
+  EXPECT_EQ(load_npy(directory / "results/_._a_b.npy").to_vector<float>(),
+            (std::vector{1.0F, 2.0F}));
+  std::ifstream file{directory / "results/list.pb", std::ios::binary};
+  const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
+  const auto list =
+      onnx::read_value(std::as_bytes(std::span{bytes}), onnx::ValueKind::sequence).value();
+  EXPECT_EQ(std::get<onnx::SequenceValue>(list.content).elements.size(), 1U);
+
+  ASSERT_EQ(predict({"both.onnx", "--input", "x=x.pb", "--output", "results", "--format", "pb"})
+                .exit_code,
+            0);
+  const auto again = parsed(predict({"both.onnx", "--input", "x=results/_._a_b.pb", "--json"}));
+  EXPECT_EQ(again["outputs"][0]["values"], nlohmann::json({1, 2}));
+  EXPECT_EQ(again["outputs"][1]["elements"][0]["values"], nlohmann::json({1, 2}));
+}
+
+TEST_F(PredictCommand, says_what_is_missing) {
+  write_model("abs.onnx", "Abs", {2});
+  write("text.txt", "hello");
+  const auto refused = [&](const std::vector<std::string>& words, int code,
+                           const std::string& part) {
+    const CommandResult result = predict(words);
+    EXPECT_EQ(result.exit_code, code) << result.out;
+    EXPECT_TRUE(contains(result.err, part)) << result.err;
+  };
+  refused({"absent.onnx"}, 3, "there is no such file");
+  refused({"text.txt"}, 3, "it looks like text that begins 'hello'");
+  refused({"abs.onnx"}, 1, "input 'x' (float[2]) is missing");
+  refused({"abs.onnx", "--input", "x=absent.pb"}, 3, "there is no such file");
+  refused({"abs.onnx", "--input", "x=absent.png"}, 3, "absent.png");
+  refused({"abs.onnx", "--input", "input=zeros:2"}, 3, "inputs: x float[2]");
+  refused({"abs.onnx", "--input", "x=zeros:3"}, 1, "expected float[2], came float[3]");
+}
+
+TEST_F(PredictCommand, refuses_a_wrong_command_line) {
+  write_model("abs.onnx", "Abs", {2});
+  expect_usage({"--input", "x"}, "'x' is not written NAME=");
+  expect_usage({"--input", "x=file.txt"}, "'file.txt' is no .npy, .pb, .png or .jpg");
+  expect_usage({"--input", "x=zeros:1y2"}, "nor like zeros:1x3x240x320");
+  expect_usage({"--input", "x=zeros:2", "--input", "x=zeros:2"}, "'x' is given twice");
+  expect_usage({"--input", "x=zeros:2", "--image", "x=1x1"}, "the input 'x' is no picture");
+  expect_usage({"--input", "x=p.png", "--image", "x=1"}, "'1' is no size in rows and columns");
+  expect_usage({"--input", "x=p.png", "--image", "x=std=0"}, "'0' is no number");
+  expect_usage({"--input", "x=p.png", "--image", "x=layout=cwh"}, "'cwh' is none of nchw");
+  expect_usage({"--input", "x=p.png", "--image", "x=size=1x1"}, "'size' is none of mean");
+  expect_usage({"--input", "x=zeros:2", "--labels", "names.txt"}, "is for --top K");
+  expect_usage({"--input", "x=zeros:2", "--repeat", "0"}, "--repeat");
+}
+
+TEST_F(PredictCommand, gives_scripts_their_limits) {
+  write("endless.lua",
+        "return {inputs = {}, outputs = {'y'}, predict = function() while true do end end}");
+  write("reads.lua",
+        "return {inputs = {}, outputs = {'y'},\n"
+        "  predict = function() return sum(image.load('pictures/p.png')) end}");
+  EXPECT_EQ(predict({"endless.lua", "--instructions", "100000"}).exit_code, 4);
+  std::filesystem::create_directories(directory / "pictures");
+  write_picture("pictures/p.png", 1, 2, {4});
+  EXPECT_EQ(predict({"reads.lua"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace stoker
