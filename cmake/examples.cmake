@@ -54,8 +54,23 @@ if(STOKER_BUILD_TESTS AND NOT STOKER_SANITIZE)
                       example_callbacks ${CMAKE_CURRENT_BINARY_DIR}/example_checkpoints)
   stoker_example_test(fine_tuning "images: accuracy 0.9.*frozen numbers are unchanged to the bit.*has moved"
                       example_fine_tuning examples/data/digits.csv.gz)
+  stoker_example_test(onnx_digit "a 3, or else a [0-9]" example_onnx_digit examples/data/mnist.onnx
+                      examples/data/three.png)
+  stoker_example_test(onnx_super_resolution "672 by 1344 pixels" example_onnx_super_resolution
+                      examples/data/super_resolution.onnx examples/data/china.jpg
+                      ${CMAKE_CURRENT_BINARY_DIR}/larger.png)
   if(TARGET stoker_command)
+    stoker_example_test(predict_a_digit "3 .*three" stoker_command predict examples/data/mnist.onnx --input
+                        Input3=examples/data/three.png --top 1 --labels examples/data/digit_names.txt --device cpu)
+    stoker_example_test(predict_from_a_script "edges uint8.427,640,1.*light float.*0.5" stoker_command predict
+                        examples/scripts/edges_model.lua --input photo=examples/data/china.jpg --device cpu)
     foreach(device cpu vulkan)
+      stoker_example_test(digit_in_lua_on_${device} "a 3" stoker_command run examples/scripts/digit.lua
+                          --device ${device})
+      stoker_example_test(super_resolution_in_lua_on_${device} "672	1344" stoker_command run
+                          examples/scripts/super_resolution.lua --device ${device}
+                          output=${CMAKE_CURRENT_BINARY_DIR}/larger_${device}.png
+                          --allow ${CMAKE_CURRENT_BINARY_DIR})
       stoker_example_test(edges_on_${device} "saved .*edges_${device}.png" stoker_command run
                           examples/scripts/edges.lua --device ${device}
                           output=${CMAKE_CURRENT_BINARY_DIR}/edges_${device}.png

@@ -289,10 +289,11 @@ TEST_F(RunCommand, the_example_scripts_run) {
   for (const auto& script : fs::directory_iterator{examples / "scripts"}) {
     if (script.path().extension() != ".lua") continue;
     if (script.path().filename().string().starts_with("train_")) continue;  // see train_test.cpp
-    const CommandResult result = stoker_command(
-        on_cpu({script.path().string(), "--allow", (examples / "data").string(),
-                "input=" + (examples / "data" / "china.jpg").string(), "output=out.png"}),
-        directory);
+    const CommandResult result =
+        stoker_command(on_cpu({script.path().string(), "--allow", (examples / "data").string(),
+                               "input=" + (examples / "data" / "china.jpg").string(),
+                               "output=out.png", "data=" + (examples / "data").string()}),
+                       directory);
     EXPECT_EQ(result.exit_code, 0) << script.path() << "\n" << result.err;
   }
 }
