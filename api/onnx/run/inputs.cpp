@@ -29,18 +29,20 @@ void check_dims(const ValueInfo& input, const ValueType& type, const Value& valu
   const Shape& shape = value.shape();
   if (shape.rank() != type.dims->size())
     refuse(symbols, input, ErrorCode::shape_mismatch, value.to_string());
+  bool fits = true;
+  std::string others;
   for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
     const Dimension& expected = (*type.dims)[axis];
-    if (expected.extent && *expected.extent != shape[axis])
-      refuse(symbols, input, ErrorCode::shape_mismatch, value.to_string());
+    fits &= !expected.extent || *expected.extent == shape[axis];
     if (expected.symbol.empty()) continue;
     const auto [known, is_new] =
         symbols.known.try_emplace(expected.symbol, shape[axis], input.name);
-    if (!is_new && known->second.first != shape[axis])
-      refuse(symbols, input, ErrorCode::shape_mismatch, value.to_string(),
-             "; " + expected.symbol + " was " + std::to_string(known->second.first) +
-                 " in input '" + known->second.second + "'");
+    if (is_new || known->second.first == shape[axis]) continue;
+    fits = false;
+    others += "; " + expected.symbol + " was " + std::to_string(known->second.first) +
+              " in input '" + known->second.second + "'";
   }
+  if (!fits) refuse(symbols, input, ErrorCode::shape_mismatch, value.to_string(), others);
 }
 
 Value as_scalar(const Value& value) {

@@ -61,6 +61,23 @@ TEST_F(Inputs, a_symbol_means_one_extent_in_all_inputs) {
   EXPECT_TRUE(says(error, "batch was 2 in input 'image'")) << error.what();
 }
 
+TEST_F(Inputs, all_that_is_unlike_in_a_shape_is_said_at_once) {
+  const Model model = GraphBuilder{}
+                          .input("image", {"batch", 3, "H", "W"})
+                          .input("mask", {"batch", 1, "H", 20})
+                          .node("Add", {"image", "mask"}, {"y"})
+                          .output("y")
+                          .load(here());
+  const Error error = refusal([&] {
+    (void)model.run({{"image", ones({2, 3, 10, 20})}, {"mask", ones({1, 4, 20, 20})}});
+  });
+  EXPECT_EQ(error.code(), ErrorCode::shape_mismatch);
+  EXPECT_TRUE(says(error,
+                   "input 'mask': expected float[batch,1,H,20], came float[1,4,20,20]; batch was 2 "
+                   "in input 'image'; H was 10 in input 'image'"))
+      << error.what();
+}
+
 TEST_F(Inputs, an_input_with_an_initializer_may_be_left_out) {
   const Model model = GraphBuilder{}
                           .input("x", {2})
