@@ -152,4 +152,9 @@ Tensor Known::tensor() const {
   return state_->copy;
 }
 
+Tensor Known::copy() const {
+  const std::scoped_lock lock{state_->mutex};
+  return state_->client && !state_->client->is_lost() ? state_->copy : Tensor{};
+}
+
 }  // namespace stoker::onnx

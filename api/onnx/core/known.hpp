@@ -55,6 +55,8 @@ class Known {
   [[nodiscard]] Known reshaped(const Shape& shape) const;
 
   [[nodiscard]] Tensor tensor() const;
+  /// The copy that tensor() made and that is still there; empty if there is none.
+  [[nodiscard]] Tensor copy() const;
 
  private:
   struct State;

@@ -1,5 +1,8 @@
 #include "stoker/api/onnx/run/constants.hpp"
 
+#include <algorithm>
+#include <unordered_set>
+
 #include "stoker/actors/device/device_client.hpp"
 
 namespace stoker::onnx {
@@ -40,6 +43,25 @@ std::optional<Values> Constants::folded(const Node& node) {
 void Constants::keep(const Node& node, Values results) {
   const std::scoped_lock lock{mutex_};
   folded_.insert_or_assign(&node, std::move(results));
+}
+
+std::uint64_t Constants::device_bytes() const {
+  std::unordered_set<const void*> seen;
+  std::uint64_t bytes = 0;
+  const auto add = [&](const Tensor& tensor) {
+    if (!tensor.has_value() || !tensor.evaluated()) return;
+    const DeviceBuffer buffer = tensor.value().buffer();
+    if (!buffer.device()->is_lost() && seen.insert(buffer.cell().get()).second)
+      bytes += buffer.spec().bytes();
+  };
+  const auto add_all = [&](const Value& value) {
+    if (value.is_known()) add(value.known().copy());
+    value.visit_cells([&](const std::shared_ptr<Value::Cell>& cell) { add(cell->tensor); });
+  };
+  const std::scoped_lock lock{mutex_};
+  for (const auto& [data, value] : values_) add_all(value);
+  for (const auto& [node, results] : folded_) std::ranges::for_each(results, add_all);
+  return bytes;
 }
 
 }  // namespace stoker::onnx

@@ -3,6 +3,7 @@
 // Threads: any. Lifetime: tensors of the file are told apart by address, so the file outlives this.
 #pragma once
 
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
@@ -19,9 +20,11 @@ class Constants {
   /// What a node whose operands are all constant gave before.
   [[nodiscard]] std::optional<Values> folded(const Node& node);
   void keep(const Node& node, Values results);
+  /// Of all that lies on a device, each buffer once.
+  [[nodiscard]] std::uint64_t device_bytes() const;
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::unordered_map<const TensorData*, Value> values_;  // guarded by mutex_
   std::unordered_map<const Node*, Values> folded_;       // guarded by mutex_
 };

@@ -21,12 +21,23 @@ constexpr std::size_t walk_stack_bytes = std::size_t{1} << 20;
 }  // namespace
 
 struct Model::State {
+  /// A run as it begins: its inputs are on the device.
+  struct Start {
+    Values inputs;
+    std::vector<std::size_t> wanted;
+    Tensor key;
+    CommandOptions limits;
+    bool reads = false;  ///< inputs must be read first
+  };
+
   State(std::shared_ptr<const ModelFile> file, const OperatorTable& operators, Device where,
         const LoadOptions& options)
       : prepared{std::move(file), operators},
         device{std::move(where)},
         max_nodes{options.max_nodes},
-        plans{options.max_plans} {}
+        plans{options.max_plans} {
+    if (options.operators) own_operators = operators;
+  }
 
   /// Whether the host must read this input before the run.
   [[nodiscard]] bool is_read(std::size_t i, const Value& value) const {
@@ -59,7 +70,40 @@ struct Model::State {
     return outputs;
   }
 
+  [[nodiscard]] Start start(const NamedValues& given, const RunOptions& options) const {
+    Start made{.inputs = checked_inputs(prepared, given),
+               .wanted = positions(options.outputs),
+               .key = {},
+               .limits = options.limits};
+    const DeviceScope scope{device};
+    for (std::size_t i = 0; i < made.inputs.size(); ++i) {
+      Value& value = made.inputs[i];
+      // What does not decide about shapes is no part of the signature.
+      if (!prepared.decides(prepared.graph().inputs[i].name)) value = on_device(value);
+      made.reads |= is_read(i, value);
+      value = value.with_tensors([&](const Value::Cell& cell) { return cell.tensor.to(device); });
+    }
+    if (prepared.draws()) made.key = random::key(options.seed).eval();
+    return made;
+  }
+  void read_inputs(Start& start) const {
+    for (std::size_t i = 0; i < start.inputs.size(); ++i) {
+      Value& value = start.inputs[i];
+      if (is_read(i, value))
+        value = Known{value.type(), value.shape(), value.tensor().to_bytes(start.limits)};
+    }
+  }
+  [[nodiscard]] Run run_of(const Start& start, Plans& among) {
+    return {prepared, constants, among, device, start.wanted, start.limits, max_nodes};
+  }
+  /// Calls `function` where it may wait, with a stack for walks.
+  template <class F> [[nodiscard]] auto spawn(F&& function) const {
+    return Process::spawn(device.client()->executor(), std::forward<F>(function),
+                          {.stack_bytes = walk_stack_bytes, .name = "onnx.run"});
+  }
+
   const Prepared prepared;
+  std::optional<OperatorTable> own_operators;
   const Device device;
   const std::size_t max_nodes;
   Constants constants;
@@ -73,53 +117,40 @@ const std::vector<ValueInfo>& Model::outputs() const noexcept {
   return state_->prepared.graph().outputs;
 }
 const Device& Model::device() const noexcept { return state_->device; }
-PlanCounts Model::stats() const { return state_->plans.counts(); }
 
-ModelMetadata Model::metadata() const {
-  const ModelFile& file = state_->prepared.file();
-  return {.producer_name = file.producer_name,
-          .producer_version = file.producer_version,
-          .domain = file.domain,
-          .doc = file.doc,
-          .ir_version = file.ir_version,
-          .model_version = file.model_version,
-          .opsets = file.opsets,
-          .properties = file.metadata};
+Description Model::info() const {
+  return describe(state_->prepared.file(),
+                  state_->own_operators ? *state_->own_operators : OperatorTable::standard());
 }
 
+ModelStats Model::stats() const {
+  return {state_->plans.counts(), state_->constants.device_bytes(), state_->plans.working_bytes()};
+}
+
+ModelMetadata Model::metadata() const { return metadata_of(state_->prepared.file()); }
+
 Future<NamedValues> Model::run(const NamedValues& inputs, const RunOptions& options) const {
-  Values values = checked_inputs(state_->prepared, inputs);
-  const std::vector<std::size_t> wanted = state_->positions(options.outputs);
-  bool reads = false;
-  const DeviceScope scope{state_->device};
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    // What does not decide about shapes is no part of the signature.
-    if (!state_->prepared.decides(state_->prepared.graph().inputs[i].name))
-      values[i] = on_device(values[i]);
-    reads |= state_->is_read(i, values[i]);
-    values[i] = values[i].with_tensors(
-        [&](const Value::Cell& cell) { return cell.tensor.to(state_->device); });
+  State::Start start = state_->start(inputs, options);
+  if (!start.reads) {
+    const DeviceScope scope{state_->device};
+    if (auto outputs = state_->run_of(start, state_->plans).at_once(start.inputs, start.key))
+      return make_ready_future<NamedValues>(state_->named(start.wanted, std::move(*outputs)));
   }
-  Tensor key;
-  if (state_->prepared.draws()) key = random::key(options.seed).eval();
-  if (!reads) {
-    Run run{state_->prepared, state_->constants, state_->plans,    state_->device,
-            wanted,           options.limits,    state_->max_nodes};
-    if (auto outputs = run.at_once(values, key))
-      return make_ready_future<NamedValues>(state_->named(wanted, std::move(*outputs)));
-  }
-  return Process::spawn(
-      state_->device.client()->executor(),
-      [state = state_, values = std::move(values), wanted, key, limits = options.limits]() mutable {
-        for (std::size_t i = 0; i < values.size(); ++i)
-          if (state->is_read(i, values[i]))
-            values[i] =
-                Known{values[i].type(), values[i].shape(), values[i].tensor().to_bytes(limits)};
-        Run run{state->prepared, state->constants, state->plans,    state->device,
-                wanted,          limits,           state->max_nodes};
-        return state->named(wanted, run(values, key));
-      },
-      {.stack_bytes = walk_stack_bytes, .name = "onnx.run"});
+  return state_->spawn([state = state_, start = std::move(start)]() mutable {
+    state->read_inputs(start);
+    return state->named(start.wanted, state->run_of(start, state->plans)(start.inputs, start.key));
+  });
+}
+
+PlanDescription Model::plan(const NamedValues& inputs, const RunOptions& options) const {
+  auto traced = [state = state_, start = state_->start(inputs, options)]() mutable {
+    state->read_inputs(start);
+    Plans none{0};
+    PlanRecorder recorder;
+    static_cast<void>(state->run_of(start, none).recorded(start.inputs, start.key, recorder));
+    return recorder.take();
+  };
+  return state_->spawn(std::move(traced)).get();
 }
 
 void Model::warm_up(const NamedValues& inputs) const { static_cast<void>(run(inputs).get()); }

@@ -23,6 +23,8 @@
 #include <string>
 
 #include "stoker/api/onnx/core/operator.hpp"
+#include "stoker/api/onnx/run/description.hpp"
+#include "stoker/api/onnx/run/plan_description.hpp"
 #include "stoker/api/onnx/run/plans.hpp"
 #include "stoker/pipeline/onnx/graph/model_file.hpp"
 
@@ -52,13 +54,12 @@ struct RunOptions {
   std::vector<std::string> outputs = {};
 };
 
-/// What the file says of itself.
-struct ModelMetadata {
-  std::string producer_name, producer_version, domain, doc;
-  std::int64_t ir_version = 0;
-  std::int64_t model_version = 0;
-  std::vector<OpsetImport> opsets;
-  Metadata properties;
+/// What a model did since it was loaded, and what it holds now.
+struct ModelStats : PlanCounts {
+  /// Of constants on the device: weights that a plan reads, and what nodes made of nothing but constants.
+  std::uint64_t weight_bytes = 0;
+  /// What runs of the plans need besides operands, weights and results, added up over the plans.
+  std::uint64_t plan_bytes = 0;
 };
 
 class Model {
@@ -68,7 +69,9 @@ class Model {
   [[nodiscard]] const std::vector<ValueInfo>& outputs() const noexcept;
   [[nodiscard]] ModelMetadata metadata() const;
   [[nodiscard]] const Device& device() const noexcept;
-  [[nodiscard]] PlanCounts stats() const;
+  /// What describe() says of its file.
+  [[nodiscard]] Description info() const;
+  [[nodiscard]] ModelStats stats() const;
 
   /// Returns at once. The outputs are there when it is known which they are: at once where the plan is there and has
   /// no cut. Their tensors are computed then or later, as tensors are.
@@ -76,6 +79,10 @@ class Model {
                                         const RunOptions& options = {}) const;
   /// Traces and plans for such inputs, and runs once. Blocks.
   void warm_up(const NamedValues& inputs) const;
+  /// What a run for such inputs comes to. Traces it anew and runs it once; keeps no plan. Behind a cut it is the plan
+  /// for these very elements. Blocks. Throws what run() does, in the future or not.
+  [[nodiscard]] PlanDescription plan(const NamedValues& inputs,
+                                     const RunOptions& options = {}) const;
 
  private:
   friend Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options);

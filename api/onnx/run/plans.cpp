@@ -88,6 +88,20 @@ void Plans::count_cut() {
   ++counts_.cuts;
 }
 
+std::uint64_t Plans::working_bytes_of(const Entries& entries) {
+  std::uint64_t bytes = 0;
+  for (const auto& [key, entry] : entries) {
+    if (entry.segment->program) bytes += entry.segment->program->working_bytes();
+    bytes += working_bytes_of(entry.next);
+  }
+  return bytes;
+}
+
+std::uint64_t Plans::working_bytes() const {
+  const std::scoped_lock lock{mutex_};
+  return working_bytes_of(roots_);
+}
+
 PlanCounts Plans::counts() const {
   const std::scoped_lock lock{mutex_};
   return counts_;

@@ -62,6 +62,8 @@ class Plans {
   SegmentPtr keep(const Path& path, SegmentPtr segment);
   void count_cut();
   [[nodiscard]] PlanCounts counts() const;
+  /// What runs of the segments need besides operands and results, added up.
+  [[nodiscard]] std::uint64_t working_bytes() const;
 
  private:
   struct Entry {
@@ -73,6 +75,7 @@ class Plans {
   [[nodiscard]] Entry* at(std::span<const std::string> path);
   bool drop_oldest(const Entry* except);
   static std::size_t size_of(const Entries& entries);
+  static std::uint64_t working_bytes_of(const Entries& entries);
 
   const std::size_t most_;
   mutable std::mutex mutex_;

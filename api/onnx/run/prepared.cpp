@@ -8,89 +8,41 @@ namespace {
 /// How many nodes an error shows.
 constexpr std::size_t most_shown = 64;
 
-std::string why_not(const Node& node, const Operator* definition, const OperatorTable& operators) {
-  if (definition == nullptr)
-    return operators.has_domain(node.domain) ? "there is no such operator"
-                                             : "there is no such domain";
-  if (node.opset == 0) return "the model imports no version of its domain";
-  const int version = version_of(*definition, node.opset);
-  if (version == 0)
-    return "it is defined from version " + std::to_string(definition->since.front()) + " on";
-  if (node.inputs.size() > definition->most_inputs)
-    return "it has " + std::to_string(node.inputs.size()) + " operands, " +
-           std::to_string(definition->most_inputs) + " at most are known";
-  std::size_t given = 0;
-  for (std::size_t i = 0; i < node.inputs.size(); ++i)
-    if (node.has_input(i)) given = i + 1;
-  if (given < definition->least_inputs)
-    return "it has " + std::to_string(given) + " operands, " +
-           std::to_string(definition->least_inputs) + " are needed";
-  if (node.outputs.size() > definition->most_outputs)
-    return "it has " + std::to_string(node.outputs.size()) + " results, " +
-           std::to_string(definition->most_outputs) + " at most are known";
-  for (const Attribute& attribute : node.attributes)
-    if (std::ranges::find(definition->attributes, attribute.name) == definition->attributes.end())
-      return "the attribute '" + attribute.name + "' is not known";
-  return definition->refuse ? definition->refuse(node, version) : "";
+Error error_of(const std::vector<RefusedNode>& refused) {
+  std::vector<Detail> details;
+  for (const RefusedNode& one : refused)
+    if (details.size() < most_shown) details.push_back({"node", one.to_string()});
+  return {"onnx.load", ErrorCode::unsupported,
+          std::to_string(refused.size()) + (refused.size() == 1 ? " node" : " nodes") +
+              " cannot be computed",
+          std::move(details)};
 }
 
 }  // namespace
 
-struct Prepared::Refused {
-  std::size_t count = 0;
-  std::vector<Detail> details;
-
-  void add(const Node& node, const std::string& why) {
-    if (++count > most_shown) return;
-    const std::string what = node.place() + ", domain '" +
-                             (node.domain.empty() ? "ai.onnx" : node.domain) + "', opset " +
-                             std::to_string(node.opset) + ": " + why;
-    details.push_back({"node", what});
-  }
-};
-
-std::vector<const Graph*> graphs_of(const Node& node) {
-  std::vector<const Graph*> found;
-  for (const Attribute& attribute : node.attributes) {
-    if (const auto* one = std::get_if<GraphPtr>(&attribute.value)) found.push_back(one->get());
-    if (const auto* all = std::get_if<std::vector<GraphPtr>>(&attribute.value))
-      for (const GraphPtr& one : *all) found.push_back(one.get());
-  }
-  return found;
-}
-
 Prepared::Prepared(std::shared_ptr<const ModelFile> file, const OperatorTable& operators)
     : file_{std::move(file)} {
   for (const Initializer& constant : graph().initializers) initializers_.insert(constant.name);
-  Refused refused;
-  add(graph(), operators, refused);
-  if (refused.count > 0)
-    throw Error{"onnx.load", ErrorCode::unsupported,
-                std::to_string(refused.count) + (refused.count == 1 ? " node" : " nodes") +
-                    " cannot be computed",
-                std::move(refused.details)};
+  if (const auto refused = refused_nodes(graph(), operators); !refused.empty())
+    throw error_of(refused);
+  add(graph(), operators);
   find_deciding(graph());
 }
 
-PreparedNode Prepared::prepared(const Node& node, const OperatorTable& operators,
-                                Refused& refused) {
+PreparedNode Prepared::prepared(const Node& node, const OperatorTable& operators) {
   PreparedNode made{.node = &node, .definition = operators.find(node.domain, node.op)};
-  if (const std::string why = why_not(node, made.definition.get(), operators); !why.empty()) {
-    refused.add(node, why);
-    return made;
-  }
   made.version = version_of(*made.definition, node.opset);
   draws_ |= made.definition->random && !node.has("seed");
   return made;
 }
 
-void Prepared::add(const Graph& graph, const OperatorTable& operators, Refused& refused) {
+void Prepared::add(const Graph& graph, const OperatorTable& operators) {
   std::vector<PreparedNode> nodes;
   nodes.reserve(graph.nodes.size());
   for (const Node& node : graph.nodes) {
-    PreparedNode made = prepared(node, operators, refused);
+    PreparedNode made = prepared(node, operators);
     for (const Graph* inner : graphs_of(node)) {
-      add(*inner, operators, refused);
+      add(*inner, operators);
       // What a subgraph reads and does not have itself.
       std::unordered_set<std::string_view> own;
       for (const ValueInfo& input : inner->inputs) own.insert(input.name);

@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "stoker/api/onnx/core/operator.hpp"
+#include "stoker/api/onnx/run/refused_nodes.hpp"
 #include "stoker/pipeline/onnx/graph/model_file.hpp"
 
 namespace stoker::onnx {
@@ -46,9 +46,8 @@ class Prepared {
   [[nodiscard]] bool draws() const noexcept { return draws_; }
 
  private:
-  struct Refused;
-  void add(const Graph& graph, const OperatorTable& operators, Refused& refused);
-  PreparedNode prepared(const Node& node, const OperatorTable& operators, Refused& refused);
+  void add(const Graph& graph, const OperatorTable& operators);
+  PreparedNode prepared(const Node& node, const OperatorTable& operators);
   void find_last_uses(const Graph& graph);
   void find_deciding(const Graph& graph);
 
@@ -58,8 +57,5 @@ class Prepared {
   std::unordered_set<std::string_view> deciding_;
   bool draws_ = false;
 };
-
-/// The graphs among a node's attributes.
-[[nodiscard]] std::vector<const Graph*> graphs_of(const Node& node);
 
 }  // namespace stoker::onnx

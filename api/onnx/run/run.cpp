@@ -18,8 +18,8 @@ std::string as_key(std::span<const std::byte> bytes) {
 /// Collects the tensors that a segment gives, each once.
 class SegmentMaker {
  public:
-  SegmentMaker(std::span<const Tensor> parameters, const Device& device)
-      : parameters_{parameters}, device_{device} {}
+  SegmentMaker(std::span<const Tensor> parameters, const Device& device, PlanRecorder* recorder)
+      : parameters_{parameters}, device_{device}, recorder_{recorder} {}
 
   Segment::Source source(const Tensor& tensor) {
     const auto same = [&](const Tensor& one) { return one.value() == tensor.value(); };
@@ -36,17 +36,20 @@ class SegmentMaker {
     if (!results_.empty())
       segment.program = std::make_unique<const stoker::detail::TracedProgram>(results_, parameters_,
                                                                               device_.client());
+    if (recorder_) recorder_->add_segment(results_, parameters_, segment);
     return std::make_shared<const Segment>(std::move(segment));
   }
 
  private:
   std::span<const Tensor> parameters_;
   const Device& device_;
+  PlanRecorder* const recorder_;
   std::vector<Tensor> results_;
 };
 
-SegmentPtr up_to(const Cut& cut, std::span<const Tensor> parameters, const Device& device) {
-  SegmentMaker maker{parameters, device};
+SegmentPtr up_to(const Cut& cut, std::span<const Tensor> parameters, const Device& device,
+                 PlanRecorder* recorder) {
+  SegmentMaker maker{parameters, device, recorder};
   Segment segment;
   for (const Tensor& tensor : cut.alive) segment.alive.push_back(maker.source(tensor));
   segment.wanted = maker.source(cut.wanted);
@@ -54,8 +57,9 @@ SegmentPtr up_to(const Cut& cut, std::span<const Tensor> parameters, const Devic
 }
 
 /// Whoever gets the outputs is in no scope of the model's device, so what is known becomes a tensor there.
-SegmentPtr last(const Values& outputs, std::span<const Tensor> parameters, const Device& device) {
-  SegmentMaker maker{parameters, device};
+SegmentPtr last(const Values& outputs, std::span<const Tensor> parameters, const Device& device,
+                PlanRecorder* recorder) {
+  SegmentMaker maker{parameters, device, recorder};
   Segment segment;
   for (const Value& output : outputs)
     segment.outputs.push_back(on_device(output).with_tensors([&](const Value::Cell& cell) {
@@ -141,6 +145,12 @@ Values Run::operator()(const Values& inputs, const Tensor& key) {
   return trace(inputs, key);
 }
 
+Values Run::recorded(const Values& inputs, const Tensor& key, PlanRecorder& recorder) {
+  start(inputs, key);
+  recorder_ = &recorder;
+  return trace(inputs, key);
+}
+
 Values Run::trace(const Values& inputs, const Tensor& key) {
   const DeviceScope scope{device_};
   check_files();
@@ -159,7 +169,9 @@ Values Run::trace(const Values& inputs, const Tensor& key) {
   std::size_t cuts = 0;
   const auto on_cut = [&](const Cut& cut) {
     if (cuts++ >= known_cuts) {
-      const SegmentPtr segment = plans_.keep(path_, up_to(cut, placeholders, device_));
+      const SegmentPtr segment = plans_.keep(path_, up_to(cut, placeholders, device_, recorder_));
+      if (recorder_)
+        recorder_->add_cut({cut.node->place(), std::string{cut.name}, cut.wanted.spec()});
       execute(*segment);
       path_.push_back(as_key(read_wanted(*segment)));
     }
@@ -170,8 +182,10 @@ Values Run::trace(const Values& inputs, const Tensor& key) {
     return AfterCut{placeholders, {bytes.begin(), bytes.end()}};
   };
   Walk walk{model_, constants_, on_cut, [this] { check_limits(); }, symbolic_key};
+  if (recorder_)
+    walk.report([this](const Node& node, ComputedBy by) { recorder_->add_node(node, by); });
   const Values outputs = walk.outputs(symbolic, wanted_);
-  const SegmentPtr segment = plans_.keep(path_, last(outputs, placeholders, device_));
+  const SegmentPtr segment = plans_.keep(path_, last(outputs, placeholders, device_, recorder_));
   execute(*segment);
   return outputs_of(*segment);
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "stoker/api/onnx/run/constants.hpp"
+#include "stoker/api/onnx/run/plan_recorder.hpp"
 #include "stoker/api/onnx/run/plans.hpp"
 #include "stoker/api/onnx/run/prepared.hpp"
 
@@ -28,6 +29,8 @@ class Run {
   [[nodiscard]] Values operator()(const Values& inputs, const Tensor& key);
   /// The same if all of it was traced before and no cut stands in between; else nothing has happened.
   [[nodiscard]] std::optional<Values> at_once(const Values& inputs, const Tensor& key);
+  /// Traces all of it anew and runs it.
+  [[nodiscard]] Values recorded(const Values& inputs, const Tensor& key, PlanRecorder& recorder);
 
  private:
   void start(const Values& inputs, const Tensor& key);
@@ -47,6 +50,7 @@ class Run {
   Device device_;
   std::vector<std::size_t> wanted_;
   CommandOptions options_;
+  PlanRecorder* recorder_ = nullptr;
   std::size_t max_nodes_;
   std::size_t nodes_ = 0;  ///< that the walk went through
 

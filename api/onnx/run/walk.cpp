@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <unordered_set>
+#include <utility>
 
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/api/tensor/transforms/jit.hpp"
@@ -34,6 +35,25 @@ bool fits_host(std::span<const Value> inputs) {
 bool all_constant(std::span<const Value> inputs) {
   return std::ranges::all_of(
       inputs, [](const Value& input) { return !input.is_given() || input.is_constant(); });
+}
+
+/// Sets a place for as long as it lives.
+template <class T> class Within {
+ public:
+  Within(T& place, T value) : place_{place}, before_{std::exchange(place, value)} {}
+  ~Within() { place_ = before_; }
+  Within(const Within&) = delete;
+  Within& operator=(const Within&) = delete;
+
+ private:
+  T& place_;
+  const T before_;
+};
+
+bool all_on_host(const Values& results) {
+  bool all = true;
+  for (const Value& result : results) result.visit_cells([&](const auto&) { all = false; });
+  return all;
 }
 
 /// What stands on constants only is computed now, not in each run; but not what is much larger than what it is made
@@ -96,15 +116,7 @@ Values Walk::run(const Graph& graph, std::span<const Value> inputs,
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].is_given())
       scope.values.insert_or_assign(graph.inputs[i].name, keep(inputs[i]).as_constant(false));
-  struct Within {
-    Within(const Scope*& place, const Scope* scope) : place_{place}, before_{place} {
-      place_ = scope;
-    }
-    ~Within() { place_ = before_; }
-    const Scope*& place_;
-    const Scope* before_;
-  };
-  const Within within{scope_, &scope};
+  const Within<const Scope*> within{scope_, &scope};
   const std::vector<PreparedNode>& nodes = model_.nodes(graph);
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (needed == nullptr || (*needed)[i]) take(nodes[i], scope);
@@ -124,6 +136,7 @@ void Walk::take(const PreparedNode& node, Scope& scope) {
   std::optional<Values> results;
   if (folds) results = constants_.folded(*node.node);
   const bool was_folded = results.has_value();
+  const Within<const Node*> within{node_, node.node};
   try {
     on_node_();
     if (!was_folded) {
@@ -152,6 +165,10 @@ void Walk::take(const PreparedNode& node, Scope& scope) {
                                   folds ? (*results)[i] : keep((*results)[i]).as_constant(false));
   }
   for (const std::string_view name : node.last_uses) scope.values.erase(name);
+  if (on_taken_)
+    on_taken_(*node.node, folds                   ? ComputedBy::constants
+                          : all_on_host(*results) ? ComputedBy::host
+                                                  : ComputedBy::program);
 }
 
 Values Walk::move_texts(const PreparedNode& node, std::span<const Value> inputs) {
@@ -220,7 +237,7 @@ Known Walk::know(const Value& value) {
   const TensorSpec spec = cell->tensor.spec();
   std::vector<std::byte> elements;
   if (is_tracked(cell->tensor))
-    cut(cell->tensor, elements);
+    cut(cell, elements);
   else
     elements = cell->tensor.to_bytes();
   Known answer{value.type(), spec.shape, std::move(elements)};
@@ -228,10 +245,21 @@ Known Walk::know(const Value& value) {
   return answer;
 }
 
-void Walk::cut(const Tensor& wanted, std::vector<std::byte>& elements) {
+std::string_view Walk::name_of(const Value::Cell& wanted) const {
+  if (node_ == nullptr) return {};
+  for (const std::string& name : node_->inputs) {
+    bool is_it = false;
+    if (!name.empty())
+      find(name).visit_cells([&](const auto& cell) { is_it |= cell.get() == &wanted; });
+    if (is_it) return name;
+  }
+  return {};
+}
+
+void Walk::cut(const std::shared_ptr<Value::Cell>& wanted, std::vector<std::byte>& elements) {
   std::vector<std::shared_ptr<Value::Cell>> held;
   std::unordered_set<const Value::Cell*> seen;
-  Cut cut{.wanted = wanted};
+  Cut cut{.wanted = wanted->tensor, .node = node_, .name = name_of(*wanted)};
   std::vector<std::size_t> place;  // of each cell among those alive
   for (const auto& weak : cells_) {
     auto cell = weak.lock();

@@ -15,6 +15,7 @@
 #include <unordered_map>
 
 #include "stoker/api/onnx/run/constants.hpp"
+#include "stoker/api/onnx/run/plan_recorder.hpp"
 #include "stoker/api/onnx/run/prepared.hpp"
 
 namespace stoker::onnx {
@@ -22,11 +23,14 @@ namespace stoker::onnx {
 struct Cut {
   std::vector<Tensor> alive = {};  ///< each once
   Tensor wanted;
+  const Node* node = nullptr;  ///< whose rule asks
+  std::string_view name = {};  ///< what the file calls the value; empty: the rule made it
 };
 struct AfterCut {
   std::vector<Tensor> alive;  ///< as many, to go on with
   std::vector<std::byte> elements;
 };
+using OnTaken = std::function<void(const Node& node, ComputedBy by)>;
 using OnCut = std::function<AfterCut(const Cut& cut)>;
 
 class Walk final : private Walker {
@@ -41,6 +45,8 @@ class Walk final : private Walker {
   /// One value for each input of the graph; one that is not given takes its initializer. The outputs at these
   /// positions, in that order; nodes that only others need are passed over.
   [[nodiscard]] Values outputs(std::span<const Value> inputs, std::span<const std::size_t> wanted);
+  /// From now on called after each node.
+  void report(OnTaken on_taken) { on_taken_ = std::move(on_taken); }
 
  private:
   struct Scope {
@@ -61,15 +67,18 @@ class Walk final : private Walker {
   [[nodiscard]] Values compute(const PreparedNode& node, std::span<const Value> inputs);
   [[nodiscard]] Values move_texts(const PreparedNode& node, std::span<const Value> inputs);
   [[nodiscard]] const Value& find(std::string_view name) const;
-  void cut(const Tensor& wanted, std::vector<std::byte>& elements);
+  void cut(const std::shared_ptr<Value::Cell>& wanted, std::vector<std::byte>& elements);
+  [[nodiscard]] std::string_view name_of(const Value::Cell& cell) const;
 
   const Prepared& model_;
   Constants& constants_;
   OnCut on_cut_;
   std::function<void()> on_node_;
+  OnTaken on_taken_;
   Value key_;
   std::uint32_t drawn_ = 0;
   const Scope* scope_ = nullptr;
+  const Node* node_ = nullptr;                     ///< the innermost that is computed
   std::vector<std::weak_ptr<Value::Cell>> cells_;  ///< those that a cut exchanges
   /// What was asked for. Keeps the cells, so that addresses stay theirs.
   std::unordered_map<std::shared_ptr<Value::Cell>, Known> answers_;

@@ -34,6 +34,9 @@ struct Graph {
   [[nodiscard]] const Initializer* initializer(std::string_view name) const noexcept;
 };
 
+/// The graphs among a node's attributes.
+[[nodiscard]] std::vector<const Graph*> graphs_of(const Node& node);
+
 /// Key and value, in the file's order.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 

@@ -119,4 +119,14 @@ std::int64_t ModelFile::opset(std::string_view of_domain) const noexcept {
   return found == opsets.end() ? 0 : found->version;
 }
 
+std::vector<const Graph*> graphs_of(const Node& node) {
+  std::vector<const Graph*> found;
+  for (const Attribute& attribute : node.attributes) {
+    if (const auto* one = std::get_if<GraphPtr>(&attribute.value)) found.push_back(one->get());
+    if (const auto* all = std::get_if<std::vector<GraphPtr>>(&attribute.value))
+      for (const GraphPtr& one : *all) found.push_back(one.get());
+  }
+  return found;
+}
+
 }  // namespace stoker::onnx

@@ -1,0 +1,60 @@
+// What a run of a model for certain inputs comes to: its programs, and what is computed while they are made.
+//
+//     nodes ──▶ segment, a program ──(cut: the host reads a value)──▶ segment ──▶ … ──▶ the outputs
+//
+// Plain values. Units: bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stoker/runtime/base/shape.hpp"
+
+namespace stoker::onnx {
+
+struct PlanDescription {
+  struct Kernel {
+    std::string name;
+    std::vector<TensorSpec> inputs, outputs;
+  };
+  /// Kernels that run as one pipeline, or one step that the host drives: a loop, a kernel on another device.
+  struct Step {
+    std::string host;  ///< what the host drives; empty: a pipeline
+    std::vector<Kernel> kernels = {};
+    std::uint64_t arena_bytes = 0;  ///< of values in between
+  };
+  /// Where the host reads a value before it can go on.
+  struct Cut {
+    std::string node;   ///< which node asks: Node::place(), escaped
+    std::string value;  ///< what the file calls the value; empty: the node's rule made it
+    TensorSpec read;
+  };
+  struct Segment {
+    std::vector<Step> steps;                ///< none: there is nothing to compute
+    std::uint64_t working_bytes = 0;        ///< that a run needs besides operands and results
+    std::uint64_t constant_bytes = 0;       ///< weights, and what was made of them
+    std::uint64_t result_bytes = 0;         ///< outputs, and what the next segment starts from
+    std::optional<Cut> cut = std::nullopt;  ///< behind it; nothing: it is the last one
+
+    [[nodiscard]] std::size_t kernels() const noexcept {
+      std::size_t count = 0;
+      for (const Step& step : steps) count += step.kernels.size();
+      return count;
+    }
+  };
+  /// A node that no program computes.
+  struct Folded {
+    std::string node;       ///< Node::place(), escaped
+    std::size_t times = 1;  ///< more than once in a loop
+  };
+
+  std::vector<Segment> segments;
+  std::vector<Folded>
+      constant;  ///< stand on constants, which are none themselves: computed once, for all plans
+  std::vector<Folded> on_host;  ///< computed by the host while the plan is made, such as shapes
+  std::size_t nodes = 0;        ///< that the run went through, each round of a loop counted
+};
+
+}  // namespace stoker::onnx

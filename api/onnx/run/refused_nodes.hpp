@@ -1,0 +1,25 @@
+// The nodes of a model that cannot be computed, with the reasons.
+//
+// Pure functions; any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stoker/api/onnx/core/operator.hpp"
+
+namespace stoker::onnx {
+
+struct RefusedNode {
+  const Node* node = nullptr;
+  std::string why;
+
+  /// "node 'a' (Foo), domain 'ai.onnx', opset 17: there is no such operator".
+  [[nodiscard]] std::string to_string() const;
+};
+
+/// Of a graph and those below it, in the order of the file. Pointers lead into the graph.
+[[nodiscard]] std::vector<RefusedNode> refused_nodes(const Graph& graph,
+                                                     const OperatorTable& operators);
+
+}  // namespace stoker::onnx
