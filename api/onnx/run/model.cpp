@@ -5,6 +5,7 @@
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/onnx/run/inputs.hpp"
 #include "stoker/api/onnx/run/run.hpp"
+#include "stoker/api/system.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"
 #include "stoker/runtime/base/nearest_name.hpp"
@@ -165,6 +166,18 @@ Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options) {
 
 Model load(const std::filesystem::path& path, const LoadOptions& options) {
   return load(std::make_shared<const ModelFile>(read_model(path).value()), options);
+}
+
+Future<Model> load(const System& system, std::filesystem::path path, const LoadOptions& options) {
+  const auto operators =
+      options.operators ? std::make_shared<const OperatorTable>(*options.operators) : nullptr;
+  LoadOptions there = options;
+  if (!there.device) there.device = current_device();
+  return system.run_blocking([path = std::move(path), there = std::move(there), operators] {
+    LoadOptions with_operators = there;
+    with_operators.operators = operators.get();
+    return load(path, with_operators);
+  });
 }
 
 Model load(std::span<const std::byte> bytes, const LoadOptions& options) {

@@ -28,6 +28,10 @@
 #include "stoker/api/onnx/run/plans.hpp"
 #include "stoker/pipeline/onnx/graph/model_file.hpp"
 
+namespace stoker {
+class System;
+}  // namespace stoker
+
 namespace stoker::onnx {
 
 using NamedValues = std::map<std::string, Value, std::less<>>;
@@ -64,6 +68,10 @@ struct ModelStats : PlanCounts {
 
 class Model {
  public:
+  /// An empty handle: only assignment, destruction and operator bool are allowed.
+  Model() = default;
+  [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
+
   /// The inputs that a run must or, if they have an initializer, may give.
   [[nodiscard]] const std::vector<ValueInfo>& inputs() const noexcept;
   [[nodiscard]] const std::vector<ValueInfo>& outputs() const noexcept;
@@ -77,6 +85,10 @@ class Model {
   /// no cut. Their tensors are computed then or later, as tensors are.
   [[nodiscard]] Future<NamedValues> run(const NamedValues& inputs,
                                         const RunOptions& options = {}) const;
+  /// run() with a completion token of Asio, as async_get() has them (runtime/asio/future_asio.hpp): what fails is
+  /// thrown where the token throws. Include api/onnx_async.hpp.
+  template <class Token>
+  auto async_run(const NamedValues& inputs, Token&& token, const RunOptions& options = {}) const;
   /// Traces and plans for such inputs, and runs once. Blocks.
   void warm_up(const NamedValues& inputs) const;
   /// What a run for such inputs comes to. Traces it anew and runs it once; keeps no plan. Behind a cut it is the plan
@@ -97,5 +109,9 @@ class Model {
 [[nodiscard]] Model load(std::span<const std::byte> bytes, const LoadOptions& options = {});
 /// A file that was read, or built by the program.
 [[nodiscard]] Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options = {});
+/// Returns at once and loads on the system's pool for blocking work, so no event loop waits. Throws overloaded and
+/// closed; all else is in the future. The device of the DeviceScope is the caller's.
+[[nodiscard]] Future<Model> load(const System& system, std::filesystem::path path,
+                                 const LoadOptions& options = {});
 
 }  // namespace stoker::onnx
