@@ -147,9 +147,9 @@ PlanDescription Model::plan(const NamedValues& inputs, const RunOptions& options
   auto traced = [state = state_, start = state_->start(inputs, options)]() mutable {
     state->read_inputs(start);
     Plans none{0};
-    PlanRecorder recorder;
+    PlanRecorder recorder{true};
     static_cast<void>(state->run_of(start, none).recorded(start.inputs, start.key, recorder));
-    return recorder.take();
+    return recorder.plan();
   };
   return state_->spawn(std::move(traced)).get();
 }

@@ -91,8 +91,8 @@ class Model {
   auto async_run(const NamedValues& inputs, Token&& token, const RunOptions& options = {}) const;
   /// Traces and plans for such inputs, and runs once. Blocks.
   void warm_up(const NamedValues& inputs) const;
-  /// What a run for such inputs comes to. Traces it anew and runs it once; keeps no plan. Behind a cut it is the plan
-  /// for these very elements. Blocks. Throws what run() does, in the future or not.
+  /// What a run for such inputs comes to. Traces it anew and runs it twice, to time the kernels; keeps no plan. Behind
+  /// a cut it is the plan for these very elements. Blocks. Throws what run() does, in the future or not.
   [[nodiscard]] PlanDescription plan(const NamedValues& inputs,
                                      const RunOptions& options = {}) const;
 

@@ -5,6 +5,7 @@
 // Plain values. Units: bytes.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,12 +19,16 @@ struct PlanDescription {
   struct Kernel {
     std::string name;
     std::vector<TensorSpec> inputs, outputs;
+    std::vector<std::string> nodes;  ///< what it computes: Node::place(), escaped
+    /// On the device, while the system's trace is enabled (System::trace()).
+    std::optional<std::chrono::nanoseconds> time = std::nullopt;
   };
   /// Kernels that run as one pipeline, or one step that the host drives: a loop, a kernel on another device.
   struct Step {
-    std::string host;  ///< what the host drives; empty: a pipeline
-    std::vector<Kernel> kernels = {};
-    std::uint64_t arena_bytes = 0;  ///< of values in between
+    std::string host;                     ///< what the host drives; empty: a pipeline
+    std::vector<Kernel> kernels = {};     ///< in the order in which they run
+    std::vector<std::string> nodes = {};  ///< what the host computes; of kernels, they say it
+    std::uint64_t arena_bytes = 0;        ///< of values in between
   };
   /// Where the host reads a value before it can go on.
   struct Cut {

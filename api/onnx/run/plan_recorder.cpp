@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stoker/actors/device/device_client.hpp"
+#include "stoker/api/command.hpp"
 #include "stoker/api/tensor/core/values.hpp"
 #include "stoker/pipeline/kernel_graph/compiled_pipeline.hpp"
 #include "stoker/pipeline/tensor/graph/host_step.hpp"
@@ -12,23 +13,8 @@ namespace stoker::onnx {
 namespace {
 
 using Folded = PlanDescription::Folded;
+using Kernel = PlanDescription::Kernel;
 using Step = PlanDescription::Step;
-
-Step step_of(const expr::LoweredProgram::Step& lowered) {
-  if (!lowered.pipeline) return {.host = lowered.host->name()};
-  const PipelinePlan& plan = lowered.pipeline->plan();
-  Step step{.host = {}, .arena_bytes = plan.arena.bytes};
-  for (const PlannedStage& planned : plan.stages) {
-    const GraphStage& stage = plan.graph.stages()[planned.stage];
-    PlanDescription::Kernel kernel{.name = stage.kernel->name, .inputs = {}, .outputs = {}};
-    for (const ValueId value : stage.inputs)
-      kernel.inputs.push_back(*plan.graph.values()[value].spec);
-    for (const ValueId value : stage.outputs)
-      kernel.outputs.push_back(*plan.graph.values()[value].spec);
-    step.kernels.push_back(std::move(kernel));
-  }
-  return step;
-}
 
 void count(const Node& node, std::vector<Folded>& among,
            std::unordered_map<const Node*, std::size_t>& places) {
@@ -41,29 +27,95 @@ void count(const Node& node, std::vector<Folded>& among,
 
 }  // namespace
 
-void PlanRecorder::add_node(const Node& node, ComputedBy by) {
+void PlanRecorder::mark() {
+  made_.push_back({expr::Node::next_serial(), open_.empty() ? nullptr : open_.back()});
+}
+
+void PlanRecorder::begins(const Node& node) {
+  mark();
+  open_.push_back(&node);
+}
+
+void PlanRecorder::ends(const Node& node, ComputedBy by) {
+  mark();
+  open_.pop_back();
   ++plan_.nodes;
   if (node.inputs.empty() && by == ComputedBy::constants) return;  // it is one
   if (by == ComputedBy::constants) count(node, plan_.constant, constant_);
   if (by == ComputedBy::host) count(node, plan_.on_host, on_host_);
 }
 
+std::vector<std::string> PlanRecorder::nodes_of(const expr::Extracted& extracted,
+                                                std::span<const std::uint32_t> origins) const {
+  std::vector<const Node*> nodes;
+  for (const std::uint32_t origin : origins) {
+    if (origin >= extracted.size()) continue;
+    const auto made =
+        std::ranges::lower_bound(made_, extracted.node(origin).serial(), {}, &Made::serial);
+    if (made == made_.end() || made->node == nullptr) continue;
+    if (std::ranges::find(nodes, made->node) == nodes.end()) nodes.push_back(made->node);
+  }
+  std::vector<std::string> places;
+  places.reserve(nodes.size());
+  for (const Node* node : nodes) places.push_back(node->place());
+  return places;
+}
+
+Step PlanRecorder::step_of(const expr::Extracted& extracted,
+                           const expr::LoweredProgram::Step& lowered) const {
+  if (!lowered.pipeline)
+    return {.host = lowered.host->name(), .nodes = nodes_of(extracted, lowered.origins.at(0))};
+  const PipelinePlan& plan = lowered.pipeline->plan();
+  Step step{.host = {}, .arena_bytes = plan.arena.bytes};
+  for (const PlannedStage& planned : plan.stages) {
+    const GraphStage& stage = plan.graph.stages()[planned.stage];
+    Kernel kernel{.name = stage.kernel->name,
+                  .inputs = {},
+                  .outputs = {},
+                  .nodes = nodes_of(extracted, lowered.origins.at(planned.stage))};
+    for (const ValueId value : stage.inputs)
+      kernel.inputs.push_back(*plan.graph.values()[value].spec);
+    for (const ValueId value : stage.outputs)
+      kernel.outputs.push_back(*plan.graph.values()[value].spec);
+    step.kernels.push_back(std::move(kernel));
+  }
+  return step;
+}
+
 void PlanRecorder::add_segment(std::span<const Tensor> results, std::span<const Tensor> parameters,
-                               const Segment& made) {
+                               SegmentPtr made) {
+  mark();
   PlanDescription::Segment& segment = plan_.segments.emplace_back();
-  if (made.program == nullptr) return;
-  // The program as the segment has it: the device keeps what it made ready.
+  segment_ = std::move(made);
+  program_ = {};
+  if (segment_->program == nullptr) return;
   const expr::Extracted extracted = expr::extract(stoker::detail::values_of(results));
-  const auto program = expr::prepare(extracted, made.client).value();
-  for (const expr::LoweredProgram::Step& step : program->steps)
-    segment.steps.push_back(step_of(step));
-  segment.working_bytes = made.program->working_bytes();
+  program_ = OpenProgram::of(extracted, parameters, segment_->client);
+  for (const expr::LoweredProgram::Step& step : program_.program->steps)
+    segment.steps.push_back(step_of(extracted, step));
+  segment.working_bytes = segment_->program->working_bytes();
   for (const Tensor& result : results) segment.result_bytes += result.bytes();
-  for (const expr::Value& leaf : extracted.leaves()) {
-    const auto is_leaf = [&](const Tensor& one) { return one.value().node() == leaf.node(); };
-    if (std::ranges::any_of(parameters, is_leaf)) continue;
-    for (const DeviceBuffer& buffer : leaf.node()->buffers())
+  for (const OpenProgram::Source& source : program_.sources)
+    for (const DeviceBuffer& buffer : source.captured)
       segment.constant_bytes += buffer.spec().bytes();
+}
+
+void PlanRecorder::measure(std::span<const Tensor> arguments, const CommandOptions& options) {
+  if (!measures_ || program_.program == nullptr) return;
+  std::vector<DeviceBuffer> made;
+  for (const TensorSpec& spec : program_.program->made)
+    made.push_back(program_.device->make_buffer(spec).value());
+  const auto commands =
+      expr::start(*program_.program, program_.device, program_.leaves(arguments), made, options)
+          .value();
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    if (commands[i] == nullptr) continue;  // the host drives it
+    const Command command{commands[i], program_.device};
+    command.get();
+    const std::vector<std::chrono::nanoseconds> times = command.step_times();
+    std::vector<Kernel>& kernels = plan_.segments.back().steps[i].kernels;
+    if (times.size() != kernels.size()) continue;  // nobody timed it
+    for (std::size_t k = 0; k < kernels.size(); ++k) kernels[k].time = times[k];
   }
 }
 

@@ -6,32 +6,53 @@
 #include <span>
 #include <unordered_map>
 
+#include "stoker/api/onnx/run/open_program.hpp"
 #include "stoker/api/onnx/run/plan_description.hpp"
 #include "stoker/api/onnx/run/plans.hpp"
-#include "stoker/pipeline/onnx/graph/node.hpp"
+#include "stoker/api/onnx/run/walk.hpp"
+#include "stoker/pipeline/tensor/program/extraction.hpp"
 
 namespace stoker::onnx {
 
-/// Who computed the results of a node.
-enum class ComputedBy : std::uint8_t {
-  constants,  ///< it stands on nothing else
-  host,       ///< while the plan was made
-  program,
-};
-
-class PlanRecorder {
+class PlanRecorder final : public WalkObserver {
  public:
-  void add_node(const Node& node, ComputedBy by);
+  /// `measures`: whether measure() does anything.
+  explicit PlanRecorder(bool measures) : measures_{measures} {}
+
+  void begins(const Node& node) override;
+  void ends(const Node& node, ComputedBy by) override;
   /// `made` computes `results` of `parameters`. Throws what the device refuses.
   void add_segment(std::span<const Tensor> results, std::span<const Tensor> parameters,
-                   const Segment& made);
+                   SegmentPtr made);
   /// Behind the segment that was added last.
   void add_cut(PlanDescription::Cut cut) { plan_.segments.back().cut = std::move(cut); }
-  [[nodiscard]] PlanDescription take() { return std::move(plan_); }
+  /// Runs the segment that was added last once more, and takes the times of its kernels if the device takes them.
+  /// Blocks. Throws what fails.
+  void measure(std::span<const Tensor> arguments, const CommandOptions& options);
+  [[nodiscard]] const PlanDescription& plan() const noexcept { return plan_; }
+  /// That was added last, with its program.
+  [[nodiscard]] const SegmentPtr& segment() const noexcept { return segment_; }
+  [[nodiscard]] const OpenProgram& program() const noexcept { return program_; }
 
  private:
+  /// Nodes of the graph of tensors that were made up to `serial`, after those of the entry before, are of `node`.
+  struct Made {
+    std::uint64_t serial;
+    const Node* node;
+  };
+  void mark();
+  [[nodiscard]] std::vector<std::string> nodes_of(const expr::Extracted& extracted,
+                                                  std::span<const std::uint32_t> origins) const;
+  [[nodiscard]] PlanDescription::Step step_of(const expr::Extracted& extracted,
+                                              const expr::LoweredProgram::Step& lowered) const;
+
   PlanDescription plan_;
   std::unordered_map<const Node*, std::size_t> constant_, on_host_;  // positions in the plan
+  std::vector<const Node*> open_;                                    // the innermost last
+  std::vector<Made> made_;                                           // ascending
+  SegmentPtr segment_;
+  OpenProgram program_;
+  const bool measures_;
 };
 
 }  // namespace stoker::onnx

@@ -36,8 +36,9 @@ class SegmentMaker {
     if (!results_.empty())
       segment.program = std::make_unique<const stoker::detail::TracedProgram>(results_, parameters_,
                                                                               device_.client());
-    if (recorder_) recorder_->add_segment(results_, parameters_, segment);
-    return std::make_shared<const Segment>(std::move(segment));
+    auto made = std::make_shared<const Segment>(std::move(segment));
+    if (recorder_) recorder_->add_segment(results_, parameters_, made);
+    return made;
   }
 
  private:
@@ -182,8 +183,7 @@ Values Run::trace(const Values& inputs, const Tensor& key) {
     return AfterCut{placeholders, {bytes.begin(), bytes.end()}};
   };
   Walk walk{model_, constants_, on_cut, [this] { check_limits(); }, symbolic_key};
-  if (recorder_)
-    walk.report([this](const Node& node, ComputedBy by) { recorder_->add_node(node, by); });
+  walk.watched_by(recorder_);
   const Values outputs = walk.outputs(symbolic, wanted_);
   const SegmentPtr segment = plans_.keep(path_, last(outputs, placeholders, device_, recorder_));
   execute(*segment);
@@ -214,6 +214,7 @@ void Run::check_limits() {
 void Run::execute(const Segment& segment) {
   results_.clear();
   if (segment.program) results_ = segment.program->run(parameters_, options_);
+  if (recorder_) recorder_->measure(parameters_, options_);
 }
 
 std::vector<std::byte> Run::read_wanted(const Segment& segment) {

@@ -137,6 +137,7 @@ void Walk::take(const PreparedNode& node, Scope& scope) {
   if (folds) results = constants_.folded(*node.node);
   const bool was_folded = results.has_value();
   const Within<const Node*> within{node_, node.node};
+  if (observer_) observer_->begins(*node.node);
   try {
     on_node_();
     if (!was_folded) {
@@ -165,10 +166,10 @@ void Walk::take(const PreparedNode& node, Scope& scope) {
                                   folds ? (*results)[i] : keep((*results)[i]).as_constant(false));
   }
   for (const std::string_view name : node.last_uses) scope.values.erase(name);
-  if (on_taken_)
-    on_taken_(*node.node, folds                   ? ComputedBy::constants
-                          : all_on_host(*results) ? ComputedBy::host
-                                                  : ComputedBy::program);
+  if (observer_)
+    observer_->ends(*node.node, folds                   ? ComputedBy::constants
+                                : all_on_host(*results) ? ComputedBy::host
+                                                        : ComputedBy::program);
 }
 
 Values Walk::move_texts(const PreparedNode& node, std::span<const Value> inputs) {

@@ -15,7 +15,6 @@
 #include <unordered_map>
 
 #include "stoker/api/onnx/run/constants.hpp"
-#include "stoker/api/onnx/run/plan_recorder.hpp"
 #include "stoker/api/onnx/run/prepared.hpp"
 
 namespace stoker::onnx {
@@ -30,7 +29,22 @@ struct AfterCut {
   std::vector<Tensor> alive;  ///< as many, to go on with
   std::vector<std::byte> elements;
 };
-using OnTaken = std::function<void(const Node& node, ComputedBy by)>;
+
+/// Who computed the results of a node.
+enum class ComputedBy : std::uint8_t {
+  constants,  ///< it stands on nothing else
+  host,       ///< while the plan was made
+  program,
+};
+/// What a walk tells whoever watches it. Nodes of bodies begin and end within that of the node that has them.
+class WalkObserver {
+ public:
+  virtual void begins(const Node& node) = 0;
+  virtual void ends(const Node& node, ComputedBy by) = 0;
+
+ protected:
+  ~WalkObserver() = default;
+};
 using OnCut = std::function<AfterCut(const Cut& cut)>;
 
 class Walk final : private Walker {
@@ -45,8 +59,8 @@ class Walk final : private Walker {
   /// One value for each input of the graph; one that is not given takes its initializer. The outputs at these
   /// positions, in that order; nodes that only others need are passed over.
   [[nodiscard]] Values outputs(std::span<const Value> inputs, std::span<const std::size_t> wanted);
-  /// From now on called after each node.
-  void report(OnTaken on_taken) { on_taken_ = std::move(on_taken); }
+  /// It outlives the walk; null: nobody watches.
+  void watched_by(WalkObserver* observer) { observer_ = observer; }
 
  private:
   struct Scope {
@@ -74,7 +88,7 @@ class Walk final : private Walker {
   Constants& constants_;
   OnCut on_cut_;
   std::function<void()> on_node_;
-  OnTaken on_taken_;
+  WalkObserver* observer_ = nullptr;
   Value key_;
   std::uint32_t drawn_ = 0;
   const Scope* scope_ = nullptr;

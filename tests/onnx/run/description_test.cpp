@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "stoker/api/onnx/run/description.hpp"
+#include "stoker/runtime/observe/trace.hpp"
 #include "stoker/tests/onnx/run/small_models.hpp"
 
 namespace stoker::onnx {
@@ -137,6 +138,40 @@ TEST_F(PlanOfModel, lists_what_the_host_folded) {
   EXPECT_FALSE(plan.segments[0].cut);
   EXPECT_EQ(plan.segments[0].kernels(), 1U);
   EXPECT_EQ(plan.segments[0].result_bytes, 6 * sizeof(float));
+}
+
+TEST_F(PlanOfModel, says_which_nodes_a_kernel_computes) {
+  const Attribute body = GraphBuilder{}.node("Neg", {"a"}, {"b"}).output("b").as("then_branch");
+  const Model model = GraphBuilder{}
+                          .input("x", {"n"})
+                          .constant("yes", {.type = ElementType::boolean,
+                                            .dims = {},
+                                            .bytes = SharedBytes::own({std::byte{1}}),
+                                            .strings = {}})
+                          .constant("axis", integers({0}))
+                          .node("Exp", {"x"}, {"a"})
+                          .node("If", {"yes"}, {"c"}, {body, named("else_branch", body.value)})
+                          .node("CumSum", {"c", "axis"}, {"y"})
+                          .output("y")
+                          .load(here());
+  const PlanDescription plan = model.plan({{"x", ones({4})}});
+  ASSERT_EQ(plan.segments.at(0).kernels(), 2U);
+  const std::vector<PlanDescription::Kernel>& kernels = plan.segments[0].steps.at(0).kernels;
+  EXPECT_EQ(kernels.at(0).nodes,
+            (std::vector<std::string>{"the node of 'a' (Exp)", "the node of 'b' (Neg)"}));
+  EXPECT_EQ(kernels[1].nodes, (std::vector<std::string>{"the node of 'y' (CumSum)"}));
+  EXPECT_FALSE(kernels[0].time) << "nobody asked for it";
+}
+
+TEST_F(PlanOfModel, kernels_are_timed_while_the_system_traces) {
+  system_.trace().enable();
+  const Model model =
+      GraphBuilder{}.input("x", {"n"}).node("Exp", {"x"}, {"y"}).output("y").load(here());
+  const PlanDescription plan = model.plan({{"x", ones({4096})}});
+  ASSERT_EQ(plan.segments.at(0).kernels(), 1U);
+  const auto time = plan.segments[0].steps[0].kernels[0].time;
+  ASSERT_TRUE(time);
+  EXPECT_GT(time->count(), 0);
 }
 
 TEST_F(PlanOfModel, says_where_it_is_cut_and_for_which_value) {
