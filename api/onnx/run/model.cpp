@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stoker/actors/device/device_client.hpp"
+#include "stoker/api/onnx/run/bound_program.hpp"
 #include "stoker/api/onnx/run/inputs.hpp"
 #include "stoker/api/onnx/run/run.hpp"
 #include "stoker/api/system.hpp"
@@ -152,6 +153,32 @@ PlanDescription Model::plan(const NamedValues& inputs, const RunOptions& options
     return recorder.plan();
   };
   return state_->spawn(std::move(traced)).get();
+}
+
+Binding Model::bind(const NamedValues& inputs, const NamedBuffers& outputs,
+                    const RunOptions& options) const {
+  std::vector<std::string> bound;
+  for (const auto& [name, buffer] : outputs) bound.push_back(name);
+  if (!bound.empty())
+    static_cast<void>(state_->positions(bound));  // throws for one that is unknown
+  auto made = [state = state_, start = state_->start(inputs, options), outputs]() mutable {
+    state->read_inputs(start);
+    Plans none{0};
+    PlanRecorder recorder{false};
+    Run run = state->run_of(start, none);
+    static_cast<void>(run.recorded(start.inputs, start.key, recorder));
+    if (const auto& cut = recorder.plan().segments.at(0).cut)
+      throw Error{"onnx.bind",
+                  ErrorCode::unsupported,
+                  "the plan for these inputs is cut: " + cut->node + " reads what only a run knows",
+                  {{"node", cut->node}}};
+    std::vector<std::string> names;
+    for (const std::size_t output : start.wanted)
+      names.push_back(state->prepared.graph().outputs[output].name);
+    return std::make_shared<const BoundProgram>(recorder.program(), *recorder.segment(),
+                                                run.arguments(), names, outputs);
+  };
+  return Binding{state_->spawn(std::move(made)).get()};
 }
 
 void Model::warm_up(const NamedValues& inputs) const { static_cast<void>(run(inputs).get()); }

@@ -23,6 +23,7 @@
 #include <string>
 
 #include "stoker/api/onnx/core/operator.hpp"
+#include "stoker/api/onnx/run/binding.hpp"
 #include "stoker/api/onnx/run/description.hpp"
 #include "stoker/api/onnx/run/plan_description.hpp"
 #include "stoker/api/onnx/run/plans.hpp"
@@ -91,6 +92,10 @@ class Model {
   auto async_run(const NamedValues& inputs, Token&& token, const RunOptions& options = {}) const;
   /// Traces and plans for such inputs, and runs once. Blocks.
   void warm_up(const NamedValues& inputs) const;
+  /// Runs on the memory of these inputs and outputs; outputs without a buffer that are wanted get one. Traces and runs
+  /// once. Blocks.
+  [[nodiscard]] Binding bind(const NamedValues& inputs, const NamedBuffers& outputs = {},
+                             const RunOptions& options = {}) const;
   /// What a run for such inputs comes to. Traces it anew and runs it twice, to time the kernels; keeps no plan. Behind
   /// a cut it is the plan for these very elements. Blocks. Throws what run() does, in the future or not.
   [[nodiscard]] PlanDescription plan(const NamedValues& inputs,

@@ -31,6 +31,8 @@ class Run {
   [[nodiscard]] std::optional<Values> at_once(const Values& inputs, const Tensor& key);
   /// Traces all of it anew and runs it.
   [[nodiscard]] Values recorded(const Values& inputs, const Tensor& key, PlanRecorder& recorder);
+  /// What the segment that ran last was given: the tensors in the inputs, and the key.
+  [[nodiscard]] std::span<const Tensor> arguments() const noexcept { return parameters_; }
 
  private:
   void start(const Values& inputs, const Tensor& key);

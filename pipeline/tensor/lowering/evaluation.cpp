@@ -88,7 +88,7 @@ Result<std::vector<CommandPtr>> start(const LoweredProgram& program,
                                       const std::shared_ptr<DeviceClient>& device,
                                       std::span<const Buffers> leaves,
                                       std::span<const DeviceBuffer> made,
-                                      const CommandOptions& options) {
+                                      const CommandOptions& options, Keep keep) {
   std::vector<CommandPtr> commands;
   commands.reserve(program.steps.size());
   for (const LoweredProgram::Step& step : program.steps) {
@@ -107,7 +107,7 @@ Result<std::vector<CommandPtr>> start(const LoweredProgram& program,
     for (const LoweredProgram::Slot& slot : step.slots)
       bound.push_back(&buffer_at(slot, leaves, made));
     STOKER_ASSIGN(CommandPtr command,
-                  step.pipeline->run({bound.data(), bound.size()}, options, Keep::nothing));
+                  step.pipeline->run({bound.data(), bound.size()}, options, keep));
     command->observe();  // who reads the results hears of a failure
     commands.push_back(std::move(command));
   }

@@ -15,6 +15,7 @@
 
 #include "stoker/actors/device/command_options.hpp"
 #include "stoker/device/command_state.hpp"
+#include "stoker/pipeline/kernel_graph/compiled_pipeline.hpp"
 #include "stoker/pipeline/tensor/lowering/lowering.hpp"
 #include "stoker/pipeline/tensor/program/extraction.hpp"
 
@@ -65,14 +66,15 @@ class ProgramCache {
   return prepare(extracted, extracted.key(), device);
 }
 
-/// Starts a run. `leaves` has the buffers of each parameter's outputs, `made` one for each of program.made. The
+/// Starts a run. `keep`: whether what was recorded for these buffers stays for a next run on them. `leaves` has the buffers of each parameter's outputs, `made` one for each of program.made. The
 /// commands of its steps, null where the host drives one. `options` are those of every command that it comes
 /// to: a deadline or a cancelled token ends what has not run yet, and the results fail with its cause.
 [[nodiscard]] Result<std::vector<CommandPtr>> start(const LoweredProgram& program,
                                                     const std::shared_ptr<DeviceClient>& device,
                                                     std::span<const Buffers> leaves,
                                                     std::span<const DeviceBuffer> made,
-                                                    const CommandOptions& options);
+                                                    const CommandOptions& options,
+                                                    Keep keep = Keep::nothing);
 /// The same with buffers that it makes. The results', in order.
 [[nodiscard]] Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                                                     const std::shared_ptr<DeviceClient>& device,

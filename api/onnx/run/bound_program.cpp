@@ -1,0 +1,95 @@
+#include "stoker/api/onnx/run/bound_program.hpp"
+
+#include <algorithm>
+
+#include "stoker/actors/device/device_client.hpp"
+#include "stoker/runtime/futures/when.hpp"
+
+namespace stoker::onnx {
+namespace {
+
+[[noreturn]] void refuse(ErrorCode code, const std::string& name, const std::string& why) {
+  throw Error{"onnx.bind", code, "output '" + name + "' " + why, {{"output", name}}};
+}
+
+}  // namespace
+
+BoundProgram::BoundProgram(OpenProgram program, const Segment& last,
+                           std::span<const Tensor> arguments, std::span<const std::string> names,
+                           const NamedBuffers& outputs)
+    : program_{std::move(program)}, device_{last.client} {
+  if (program_.program) {
+    leaves_ = program_.leaves(arguments);
+    made_.resize(program_.program->made.size());
+  }
+  for (std::size_t i = 0; i < last.outputs.size(); ++i) {
+    const Value& output = last.outputs[i];
+    if (!output.is_lazy())
+      refuse(ErrorCode::unsupported, names[i], "is " + output.to_string() + ", not a tensor");
+    add_output(names[i], output.tensor().spec(), outputs);
+    const Buffer& target = outputs_.at(names[i]);
+    const Segment::Source source = last.in_outputs[i];  // each output has one cell
+    if (last.is_fixed[i])
+      copies_.emplace_back(output.tensor().buffer(), target);
+    else if (!source.is_result)
+      copies_.emplace_back(arguments[source.index].buffer(), target);
+    else
+      write_by_program(target, program_.program->results[source.index]);
+  }
+  for (std::size_t i = 0; i < made_.size(); ++i)
+    if (!made_[i]) made_[i] = device_.buffer(program_.program->made[i]).handle();
+}
+
+void BoundProgram::add_output(const std::string& name, const TensorSpec& spec,
+                              const NamedBuffers& given) {
+  const auto found = given.find(name);
+  if (found == given.end()) {
+    outputs_.insert_or_assign(name, device_.buffer(spec));
+    return;
+  }
+  const Buffer& buffer = found->second;
+  if (!buffer) refuse(ErrorCode::invalid_argument, name, "is bound to an empty handle");
+  if (buffer.dtype() != spec.dtype || buffer.shape() != spec.shape)
+    refuse(buffer.dtype() != spec.dtype ? ErrorCode::dtype_mismatch : ErrorCode::shape_mismatch,
+           name, "is " + spec.to_string() + ", its buffer " + buffer.spec().to_string());
+  if (buffer.handle().device() != device_.client())
+    refuse(ErrorCode::wrong_device, name, "is bound to a buffer of another device");
+  for (const auto& [other, taken] : outputs_)
+    if (taken == buffer)
+      refuse(ErrorCode::invalid_argument, name, "has the buffer of output '" + other + "'");
+  for (const expr::Buffers& leaf : leaves_)
+    if (std::ranges::find(leaf, buffer.handle()) != leaf.end())
+      refuse(ErrorCode::invalid_argument, name, "has a buffer that a run reads");
+  outputs_.insert_or_assign(name, buffer);
+}
+
+void BoundProgram::write_by_program(const Buffer& output, const expr::LoweredProgram::Slot& slot) {
+  if (slot.made && !made_[slot.index] && program_.program->made[slot.index] == output.spec()) {
+    made_[slot.index] = output.handle();
+    return;
+  }
+  if (slot.made && !made_[slot.index])
+    made_[slot.index] = device_.buffer(program_.program->made[slot.index]).handle();
+  copies_.emplace_back(Buffer{slot.made ? made_[slot.index] : leaves_[slot.index][slot.output]},
+                       output);
+}
+
+Future<> BoundProgram::run(const CommandOptions& options) const {
+  std::vector<CommandPtr> commands;
+  if (program_.program)
+    commands =
+        expr::start(*program_.program, program_.device, leaves_, made_, options, Keep::recording)
+            .value();
+  if (copies_.empty() && commands.size() == 1 && commands[0])
+    return Command{commands[0], program_.device}.future();
+  for (const auto& [from, to] : copies_) from.copy_to(to, 0, 0, to.size(), options);
+  std::vector<Future<>> written;
+  written.reserve(outputs_.size());
+  for (const auto& [name, buffer] : outputs_) written.push_back(buffer.written(options));
+  return when_all(std::move(written));
+}
+
+Future<> Binding::run(const CommandOptions& options) const { return program_->run(options); }
+const NamedBuffers& Binding::outputs() const noexcept { return program_->outputs(); }
+
+}  // namespace stoker::onnx
