@@ -204,7 +204,8 @@ if(STOKER_BUILD_COMMAND AND script_sources)
                  ${folder}/verbs/layers.cpp)
   target_link_libraries(stoker_layers PRIVATE stoker_nn)
   stoker_program(stoker_onnx_command stoker-onnx "${STOKER_LIBEXEC}" ${folder}/onnx_main.cpp
-                 ${folder}/verbs/onnx.cpp ${folder}/onnx_cases.cpp)
+                 ${folder}/verbs/onnx.cpp ${folder}/onnx_cases.cpp ${folder}/onnx_info.cpp
+                 ${folder}/onnx_plan.cpp ${folder}/onnx_shapes.cpp)
   target_link_libraries(stoker_onnx_command PRIVATE stoker_onnx)
   stoker_program(stoker_predict stoker-predict "${STOKER_LIBEXEC}" ${folder}/predict_main.cpp
                  ${folder}/verbs/predict.cpp ${folder}/predict_inputs.cpp ${folder}/predict_outputs.cpp
@@ -212,7 +213,7 @@ if(STOKER_BUILD_COMMAND AND script_sources)
   target_link_libraries(stoker_predict PRIVATE stoker_model)
 
   stoker_glob(command_sources ${folder}/*.cpp ${folder}/verbs/*.cpp)
-  list(FILTER command_sources EXCLUDE REGEX "/(main|train_main|train|training_files|run_main|model_run|ops_main|ops|layers_main|layers|onnx_main|onnx|onnx_cases)\\.cpp$")
+  list(FILTER command_sources EXCLUDE REGEX "/(main|train_main|train|training_files|run_main|model_run|ops_main|ops|layers_main|layers|onnx_main|onnx|onnx_cases|onnx_info|onnx_plan|onnx_shapes)\\.cpp$")
   list(FILTER command_sources EXCLUDE REGEX "/(predict|predict_main|predict_inputs|predict_outputs|picture_input)\\.cpp$")
   add_library(stoker_command_parts STATIC ${command_sources})
   target_link_libraries(

@@ -1,12 +1,10 @@
 #include "onnx_words.hpp"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 namespace stoker::command_line {
 
-CLI::App* add_onnx_words(CLI::App& verb, OnnxTestWords& words) {
-  verb.require_subcommand(1);
+CLI::App* add_onnx_test_words(CLI::App& verb, OnnxTestWords& words) {
   CLI::App* const test = verb.add_subcommand(
       "test", "Run test cases in the layout of ONNX's backend tests and compare the outputs");
   test->add_option("DIR", words.folders,
@@ -31,9 +29,41 @@ CLI::App* add_onnx_words(CLI::App& verb, OnnxTestWords& words) {
   return test;
 }
 
+CLI::App* add_onnx_info_words(CLI::App& verb, OnnxInfoWords& words) {
+  CLI::App* const info = verb.add_subcommand(
+      "info", "Say what a model's file holds, what of it is not supported, and how it would run");
+  info->add_option("MODEL", words.model, "The model's file")->required();
+  CLI::Option* const plan = info->add_flag(
+      "--plan", words.plan,
+      "Trace it and run it on zeros: programs, kernels, memory, cuts and what was folded");
+  add_named_shapes(*info, "--shape", words.shapes,
+                   "The extents of an input for --plan, NAME=1x3x240x320; may be repeated")
+      ->needs(plan);
+  info->add_option("--device", words.device, "Where --plan runs: cpu, vulkan, vulkan:0, …");
+  CLI::Option* const json =
+      info->add_flag("--json", words.json, "The same, with the plan if it is asked for, as JSON");
+  info->add_flag("--dot", words.dot, "The graph for Graphviz instead: dot -Tsvg")
+      ->excludes(json)
+      ->excludes(plan);
+  info->footer(
+      "An input without --shape has the extents of the file; symbols take those of inputs that "
+      "have one.\nText of the file that a terminal would obey, or that is no UTF-8, is shown as "
+      "\\xNN. Exit code 0: all nodes\nare supported; 1: the file is damaged or its graph not in "
+      "order, or the plan fails; 3: there is no such file,\ndevice or input, or nodes are not "
+      "supported, which are listed with the reasons.");
+  return info;
+}
+
 void describe_onnx(CLI::App& verb) {
-  const auto words = std::make_shared<OnnxTestWords>();
-  add_onnx_words(verb, *words)->callback([words] {});  // keeps the words for as long as the parser
+  struct Words {
+    OnnxTestWords test;
+    OnnxInfoWords info;
+  };
+  const auto words = std::make_shared<Words>();
+  verb.require_subcommand(1);
+  // The callbacks keep the words for as long as the parser.
+  add_onnx_info_words(verb, words->info)->callback([words] {});
+  add_onnx_test_words(verb, words->test)->callback([words] {});
 }
 
 }  // namespace stoker::command_line

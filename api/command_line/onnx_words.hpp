@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "named_shape.hpp"
 #include "verbs.hpp"
 
 namespace stoker::command_line {
@@ -19,7 +20,17 @@ struct OnnxTestWords {
   std::optional<double> rtol;
 };
 
-/// Adds the subcommands that fill `words`, which outlives the parser. The parser of `test`.
-CLI::App* add_onnx_words(CLI::App& verb, OnnxTestWords& words);
+struct OnnxInfoWords {
+  std::string model;
+  std::vector<NamedShape> shapes;
+  std::string device;
+  bool json = false;
+  bool plan = false;
+  bool dot = false;
+};
+
+/// Each adds a subcommand that fills `words`, which outlives the parser.
+CLI::App* add_onnx_test_words(CLI::App& verb, OnnxTestWords& words);
+CLI::App* add_onnx_info_words(CLI::App& verb, OnnxInfoWords& words);
 
 }  // namespace stoker::command_line

@@ -51,7 +51,8 @@ inline constexpr SeparateVerb ops_verb{"ops", "List the operations on tensors", 
 inline constexpr SeparateVerb layers_verb{
     "layers", "List the layers, losses, optimizers and their kin, or describe one",
     &describe_layers};
-inline constexpr SeparateVerb onnx_verb{"onnx", "Test models in ONNX files", &describe_onnx};
+inline constexpr SeparateVerb onnx_verb{"onnx", "Describe and test models in ONNX files",
+                                        &describe_onnx};
 inline constexpr SeparateVerb predict_verb{
     "predict", "Run a model of any kind on inputs from files", &describe_predict};
 /// The same verb with the tables `nn` and `model`: what `stoker run` becomes for a script that speaks of it.

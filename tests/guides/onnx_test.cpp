@@ -2,11 +2,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 
 #include "stoker/api/onnx.hpp"
-#include "stoker/api/system.hpp"
+#include "stoker/api/onnx_async.hpp"
+#include "stoker/api/stoker.hpp"
 #include "stoker/api/tensor.hpp"
 #include "stoker/tests/onnx/reading/message.hpp"
 
@@ -19,8 +23,8 @@ class OnnxGuide : public testing::Test {
     std::ofstream{path, std::ios::binary} << model.bytes();
   }
 
-  stoker::System own;
-  stoker::Device device = own.device("cpu");
+  stoker::System system;
+  stoker::Device device = system.device("cpu");
   stoker::DeviceScope cpu{device};
   std::filesystem::path path = std::filesystem::temp_directory_path() /
                                ("stoker_onnx_guide_" + std::to_string(getpid()) + ".onnx");
@@ -34,9 +38,52 @@ TEST_F(OnnxGuide, runs_a_model) {
   const stoker::onnx::NamedValues out = model.run({{"x", stoker::tensor({1.0, -2.0})}}).get();
   EXPECT_EQ(out.at("y").tensor().to_vector<float>(), (std::vector{1.0F, 2.0F}));
 
-  const stoker::onnx::PlanCounts plans = model.stats();
-  EXPECT_EQ(plans.traced, 1U);  // programs that were made
-  EXPECT_EQ(plans.cuts, 0U);    // reads between two programs
+  const stoker::onnx::ModelStats stats = model.stats();
+  EXPECT_EQ(stats.traced, 1U);  // programs that were made
+  EXPECT_EQ(stats.cuts, 0U);    // reads between two programs
+  EXPECT_EQ(stats.weight_bytes,
+            0U);  // of constants on the device; plan_bytes: of what runs of the plans work in
+
+  const std::vector<float> pixels{1, -2};
+  const stoker::Tensor x = stoker::tensor(std::span<const float>{pixels}, stoker::Shape{2});
+  std::vector<float> y(2);
+  model.run({{"x", x}}).get().at("y").tensor().buffer().read_into(std::span{y}, nullptr).get();
+  EXPECT_EQ(y, (std::vector{1.0F, 2.0F}));
+
+  const stoker::Buffer in = device.buffer({1.0F, -2.0F});
+  const stoker::onnx::Binding binding = model.bind({{"x", stoker::Tensor{in}}});
+  in.write(std::vector<float>{-3, 4});
+  binding.run();
+  EXPECT_EQ(binding.outputs().at("y").read<float>().get(), (std::vector{3.0F, 4.0F}));
+
+  const stoker::onnx::Description info = model.info();
+  EXPECT_EQ(info.operators.at(0).name, "Abs");
+  EXPECT_TRUE(info.unsupported.empty());
+  system.trace().enable();
+  const stoker::onnx::PlanDescription plan = model.plan({{"x", x}});
+  EXPECT_EQ(plan.segments.at(0).kernels(), 1U);
+  for (const auto& kernel : plan.segments[0].steps.at(0).kernels)
+    std::cout << kernel.name << " " << kernel.time->count() << " ns for " << kernel.nodes.at(0)
+              << "\n";
+}
+
+TEST_F(OnnxGuide, awaits_a_model) {
+  using boost::asio::use_awaitable;
+  write(stoker::onnx::model(
+      stoker::onnx::graph(stoker::onnx::node("Abs", {"x"}, {"y"}), {"x"}, {"y"})));
+  boost::asio::io_context loop;
+  std::vector<float> y;
+  const auto program = [&]() -> boost::asio::awaitable<void> {
+    const stoker::onnx::Model model =
+        co_await stoker::onnx::async_load(system, path, use_awaitable, {.device = device});
+    const stoker::onnx::NamedValues inputs{{"x", stoker::tensor({1.0, -2.0})}};
+    const stoker::onnx::NamedValues out = co_await model.async_run(inputs, use_awaitable);
+    y = co_await stoker::async_get(out.at("y").tensor().read<float>());
+  };
+  boost::asio::co_spawn(loop, program,
+                        [](const std::exception_ptr& failure) { EXPECT_EQ(failure, nullptr); });
+  loop.run();
+  EXPECT_EQ(y, (std::vector{1.0F, 2.0F}));
 }
 
 TEST_F(OnnxGuide, has_operators_of_its_own) {

@@ -1,15 +1,20 @@
-// `stoker onnx`: models in ONNX files. `test` runs cases of the standard's suite.
+// `stoker onnx`: models in ONNX files. `test` runs cases of the standard's suite, `info` describes a model.
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "stoker/api/command_line/onnx_cases.hpp"
+#include "stoker/api/command_line/onnx_info.hpp"
+#include "stoker/api/command_line/onnx_shapes.hpp"
 #include "stoker/api/command_line/onnx_words.hpp"
 #include "stoker/api/command_line/output.hpp"
 #include "stoker/api/command_line/verbs.hpp"
 #include "stoker/api/system.hpp"
+#include "stoker/pipeline/onnx/graph/graph_dot.hpp"
+#include "stoker/pipeline/onnx/reading/model_reader.hpp"
 #include "stoker/runtime/base/printable.hpp"
+#include "stoker/runtime/observe/trace.hpp"
 
 namespace stoker::command_line {
 namespace {
@@ -29,7 +34,7 @@ const char* word(CaseOutcome outcome) {
   return outcome == CaseOutcome::fail ? "fail" : "unsupported";
 }
 
-nlohmann::json to_json(const CaseResult& result) {
+nlohmann::json case_json(const CaseResult& result) {
   nlohmann::json made{{"case", result.name},
                       {"outcome", word(result.outcome)},
                       {"largest_difference", result.largest},
@@ -78,7 +83,7 @@ int test(const OnnxTestWords& words) {
     print_table(results);
   } else if (words.json) {
     nlohmann::json list = nlohmann::json::array();
-    for (const CaseResult& result : results) list.push_back(to_json(result));
+    for (const CaseResult& result : results) list.push_back(case_json(result));
     print_json({{"device", device.name()},
                 {"cases", std::move(list)},
                 {"passed", totals.pass},
@@ -92,15 +97,60 @@ int test(const OnnxTestWords& words) {
   return totals.unsupported > 0 ? no_such_thing : ok;
 }
 
+/// What a model that can be loaded comes to for inputs of zeros.
+onnx::PlanDescription plan_of(std::shared_ptr<const onnx::ModelFile> file,
+                              const onnx::Description& model, const OnnxInfoWords& words,
+                              const System& system) {
+  const Device device = system.device(words.device);
+  const DeviceScope scope{device};
+  const onnx::NamedValues inputs = zeros_for(model.inputs, words.shapes);
+  return onnx::load(std::move(file), {.device = device}).plan(inputs);
+}
+
+int info(const OnnxInfoWords& words) {
+  const auto file = std::make_shared<const onnx::ModelFile>(onnx::read_model(words.model).value());
+  const onnx::Description model = onnx::describe(*file);
+  const int code = model.unsupported.empty() ? ok : no_such_thing;
+  if (words.dot) {
+    std::cout << onnx::graph_dot(file->graph);
+    return code;
+  }
+  nlohmann::json made;
+  if (words.json)
+    made = to_json(model);
+  else
+    std::cout << to_text(model);
+  if (words.plan && code == ok) {
+    const System system;
+    system.trace().enable();  // for the times of kernels
+    const onnx::PlanDescription plan = plan_of(file, model, words, system);
+    if (words.json)
+      made["plan"] = to_json(plan);
+    else
+      std::cout << '\n' << to_text(plan);
+  }
+  if (words.json) print_json(made);
+  return code;
+}
+
+/// `add` fills the words of one subcommand, `answer` does what they say.
+template <class Words>
+void add_subcommand(CLI::App& verb, Choice& choice, CLI::App* (*add)(CLI::App&, Words&),
+                    int (*answer)(const Words&)) {
+  const auto words = std::make_shared<Words>();
+  add(verb, *words)->callback([&choice, words, answer] {
+    choice.json = words->json;
+    choice.run = [words, answer] { return answer(*words); };
+  });
+}
+
 }  // namespace
 
 void add_onnx(CLI::App& app, Choice& choice) {
-  auto* verb = add_separate(app, onnx_verb);
-  auto words = std::make_shared<OnnxTestWords>();
-  add_onnx_words(*verb, *words)->callback([&choice, words] {
-    choice.json = words->json;
-    choice.run = [words] { return test(*words); };
-  });
+  CLI::App& verb = *add_separate(app, onnx_verb);
+  verb.require_subcommand(1);
+  add_subcommand(verb, choice, &add_onnx_info_words, &info);
+  add_subcommand(verb, choice, &add_onnx_test_words, &test);
 }
 
 }  // namespace stoker::command_line

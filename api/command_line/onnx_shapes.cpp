@@ -1,0 +1,89 @@
+#include "onnx_shapes.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/runtime/base/nearest_name.hpp"
+
+namespace stoker::command_line {
+namespace {
+
+using Input = onnx::Description::Input;
+using Symbols = std::map<std::string, std::int64_t, std::less<>>;
+
+[[noreturn]] void refuse(ErrorCode code, std::string reason) {
+  throw Error{"onnx.info", code, std::move(reason)};
+}
+
+void check_name(const std::vector<Input>& inputs, const std::string& name) {
+  std::vector<std::string_view> known;
+  known.reserve(inputs.size());
+  for (const Input& input : inputs) known.emplace_back(input.value.name);
+  if (std::ranges::find(known, name) == known.end())
+    refuse(ErrorCode::not_found,
+           "the model has no input '" + name + "'" + did_you_mean(name, known));
+}
+
+std::vector<std::int64_t> extents_of(const onnx::ValueInfo& value, const Symbols& symbols) {
+  const auto unknown = [&] {
+    refuse(ErrorCode::invalid_argument, "the extents of input '" + value.name + "' (" +
+                                            value.type.to_string() +
+                                            ") are not known: give --shape " + value.name + "=…");
+  };
+  std::vector<std::int64_t> extents;
+  if (!value.type.dims) unknown();
+  for (const onnx::Dimension& one : *value.type.dims) {
+    const auto known = symbols.find(one.symbol);
+    if (one.extent)
+      extents.push_back(*one.extent);
+    else if (!one.symbol.empty() && known != symbols.end())
+      extents.push_back(known->second);
+    else
+      unknown();
+  }
+  return extents;
+}
+
+onnx::Value zeros_of(const onnx::ValueInfo& value, const std::vector<std::int64_t>& extents) {
+  const Shape shape = Shape::make(extents, "onnx.info").value();
+  const onnx::ElementType element = value.type.element;
+  if (element == onnx::ElementType::string)
+    return onnx::Texts{
+        .shape = shape,
+        .strings = std::vector<std::string>(static_cast<std::size_t>(shape.elements()))};
+  const auto carrier = onnx::carrier_of(element);
+  return {zeros(shape, carrier.value_or(DType::f32)), carrier ? element : onnx::ElementType::f32};
+}
+
+}  // namespace
+
+onnx::NamedValues zeros_for(const std::vector<Input>& inputs,
+                            const std::vector<NamedShape>& shapes) {
+  std::map<std::string, std::vector<std::int64_t>, std::less<>> given;
+  for (const auto& [name, extents] : shapes) {
+    check_name(inputs, name);
+    given.insert_or_assign(name, extents);
+  }
+  Symbols symbols;
+  for (const Input& input : inputs) {
+    const auto found = given.find(input.value.name);
+    if (found == given.end() || !input.value.type.dims) continue;
+    const std::vector<onnx::Dimension>& dims = *input.value.type.dims;
+    for (std::size_t axis = 0; axis < std::min(dims.size(), found->second.size()); ++axis)
+      if (!dims[axis].symbol.empty()) symbols.try_emplace(dims[axis].symbol, found->second[axis]);
+  }
+  onnx::NamedValues values;
+  for (const auto& [value, has_default] : inputs) {
+    const auto found = given.find(value.name);
+    if (found == given.end() && has_default) continue;
+    if (value.type.kind != onnx::ValueKind::tensor && value.type.kind != onnx::ValueKind::unknown)
+      refuse(ErrorCode::unsupported, "input '" + value.name + "' is " + value.type.to_string() +
+                                         ": a plan is made for tensors only");
+    values.emplace(value.name, zeros_of(value, found != given.end() ? found->second
+                                                                    : extents_of(value, symbols)));
+  }
+  return values;
+}
+
+}  // namespace stoker::command_line

@@ -1,0 +1,180 @@
+// `stoker onnx info`: what a model's file holds and how it would run.
+#include <gtest/gtest.h>
+
+#include "command_folder.hpp"
+#include "stoker/tests/onnx/reading/message.hpp"
+
+namespace stoker {
+namespace {
+
+using onnx::ElementType;
+using onnx::Message;
+
+class OnnxInfo : public CommandFolder {
+ protected:
+  void write_model(const Message& message) const { write("m.onnx", message.bytes()); }
+  [[nodiscard]] CommandResult info(std::vector<std::string> words = {}) const {
+    words.insert(words.begin(), {"onnx", "info", "m.onnx"});
+    return stoker_command(words, directory.string());
+  }
+  [[nodiscard]] CommandResult plan(std::vector<std::string> words = {}) const {
+    words.insert(words.end(), {"--plan", "--device", "cpu"});
+    return info(std::move(words));
+  }
+
+  static Message symbol(const char* name) { return Message{}.text(2, name); }
+  static Message extent(std::int64_t known) { return Message{}.integer(1, known); }
+  /// The positives of x, of which only a run knows how many there are, and twice the weights.
+  static Message positives() {
+    Message graph;
+    graph
+        .messages(1, onnx::node("Greater", {"x", "zero"}, {"is_positive"})
+                         .add("Compress", {"x", "is_positive"}, {"some"})
+                         .add("Add", {"weights", "weights"}, {"y"})
+                         .all)
+        .text(2, "main")
+        .message(5, onnx::float_tensor("zero", {0}))
+        .message(11, onnx::value_info("x", onnx::tensor_type(ElementType::f32, {symbol("batch")})))
+        .message(11, onnx::value_info("weights", onnx::tensor_type(ElementType::f32,
+                                                                   {symbol("batch"), extent(2)})))
+        .message(12, onnx::value_info("some", onnx::tensor_type(ElementType::f32, {symbol("n")})))
+        .message(12, onnx::floats("y"));
+    return onnx::model(std::move(graph))
+        .text(2, "a converter")
+        .text(3, "1.2")
+        .message(14, Message{}.text(1, "author").text(2, "somebody"));
+  }
+};
+
+TEST_F(OnnxInfo, says_what_a_file_holds) {
+  write_model(positives());
+  const CommandResult result = info();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out,
+            "producer    a converter 1.2\n"
+            "versions    IR 8, ai.onnx 17\n"
+            "graph       main\n"
+            "metadata    author = somebody\n"
+            "inputs\n"
+            "  x        float[batch]\n"
+            "  weights  float[batch,2]\n"
+            "outputs\n"
+            "  some  float[n]\n"
+            "  y     float[2]\n"
+            "first axis of the inputs: free (batch)\n"
+            "parameters: 1 tensor, 1 element, 4 bytes\n"
+            "operators: 3, in 3 nodes\n"
+            "  Add 14       1\n"
+            "  Compress 11  1\n"
+            "  Greater 13   1\n"
+            "all nodes are supported\n");
+}
+
+TEST_F(OnnxInfo, gives_the_same_as_json) {
+  write_model(positives());
+  const auto all = parsed(info({"--json"}));
+  EXPECT_EQ(all["producer"], "a converter");
+  EXPECT_EQ(all["opsets"]["ai.onnx"], 17);
+  EXPECT_EQ(all["metadata"]["author"], "somebody");
+  EXPECT_EQ(all["inputs"][1]["name"], "weights");
+  EXPECT_EQ(all["inputs"][1]["element"], "float");
+  EXPECT_EQ(all["inputs"][1]["dims"], (nlohmann::json{"batch", 2}));
+  EXPECT_EQ(all["inputs"][1]["has_default"], false);
+  EXPECT_EQ(all["first_axis"], (nlohmann::json{{"kind", "free"}, {"symbol", "batch"}}));
+  EXPECT_EQ(all["parameters"]["bytes"], 4);
+  EXPECT_EQ(
+      all["operators"][0],
+      (nlohmann::json{{"domain", "ai.onnx"}, {"name", "Add"}, {"version", 14}, {"count", 1}}));
+  EXPECT_EQ(all["unsupported"], nlohmann::json::array());
+  EXPECT_FALSE(all.contains("plan"));
+}
+
+TEST_F(OnnxInfo, describes_a_model_that_is_not_supported) {
+  write_model(onnx::model(onnx::graph(onnx::node("Foo", {"x"}, {"y"}), {"x"}, {"y"})));
+  const CommandResult result = info();
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_TRUE(contains(result.out, "inputs\n  x  float[2]\n")) << result.out;
+  EXPECT_TRUE(contains(result.out,
+                       "not supported: 1 of 1 node\n"
+                       "  the node of 'y' (Foo), domain 'ai.onnx', opset 17: there is no such "
+                       "operator\n"))
+      << result.out;
+  const auto all = parsed(info({"--json", "--plan"}));
+  EXPECT_EQ(all["unsupported"][0]["operator"], "Foo");
+  EXPECT_EQ(all["unsupported"][0]["why"], "there is no such operator");
+  EXPECT_FALSE(all.contains("plan"));
+}
+
+TEST_F(OnnxInfo, shows_text_that_is_none_escaped) {
+  write_model(onnx::model(onnx::graph(onnx::node("Abs", {"x"}, {"y"}), {"x"}, {"y"}))
+                  .text(2, "\x1b[31m\xff\nall nodes"));
+  const CommandResult result = info();
+  EXPECT_TRUE(result.out.starts_with("producer    \\x1b[31m\\xff\\nall nodes")) << result.out;
+  EXPECT_EQ(parsed(info({"--json"}))["producer"], "\\x1b[31m\\xff\nall nodes");
+}
+
+TEST_F(OnnxInfo, shows_the_segments_of_a_plan) {
+  write_model(positives());
+  const CommandResult result = plan({"--shape", "x=3"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(contains(result.out, "plan: 2 segments for 3 nodes\nsegment 1: ")) << result.out;
+  EXPECT_TRUE(contains(result.out, "cut: the node of 'some' (Compress) reads ")) << result.out;
+  EXPECT_TRUE(contains(result.out, "f32[3,2]")) << "of weights, whose batch is that of x\n"
+                                                << result.out;
+  const auto segments = parsed(plan({"--json", "--shape", "x=3"}))["plan"]["segments"];
+  ASSERT_EQ(segments.size(), 2U);
+  EXPECT_TRUE(contains(segments[0]["cut"]["node"].get<std::string>(), "(Compress)"));
+  EXPECT_EQ(segments[1]["cut"], nullptr);
+  EXPECT_GE(segments[0]["kernels"], 1);
+  EXPECT_EQ(segments[0]["steps"][0]["kernels"].size(), segments[0]["kernels"]);
+}
+
+TEST_F(OnnxInfo, extents_that_are_not_known_are_asked_for) {
+  write_model(positives());
+  const CommandResult result = plan();
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(contains(result.err,
+                       "the extents of input 'x' (float[batch]) are not known: give --shape x="))
+      << result.err;
+}
+
+TEST_F(OnnxInfo, refuses_a_shape_of_no_input_and_a_word_that_is_no_shape) {
+  write_model(positives());
+  const CommandResult unknown = plan({"--shape", "weight=3"});
+  EXPECT_EQ(unknown.exit_code, 3);
+  EXPECT_TRUE(contains(unknown.err, "the model has no input 'weight'; did you mean 'weights'?"))
+      << unknown.err;
+  for (const char* word : {"x", "=3", "x=3x", "x=x3", "x=-3", "x=3,4", "x=3X4"})
+    EXPECT_EQ(plan({"--shape", word}).exit_code, 2) << word;
+  EXPECT_EQ(info({"--shape", "x=3"}).exit_code, 2) << "without a plan it says nothing";
+}
+
+TEST_F(OnnxInfo, misspelt_words_are_told_with_what_was_meant) {
+  const CommandResult verb = stoker_command({"onnx", "inof", "m.onnx"});
+  EXPECT_EQ(verb.exit_code, 2);
+  EXPECT_TRUE(contains(verb.err, "'onnx' has no verb 'inof'; did you mean 'info'?")) << verb.err;
+  const CommandResult option = info({"--pln"});
+  EXPECT_EQ(option.exit_code, 2);
+  EXPECT_TRUE(
+      contains(option.err, "stoker onnx info has no option '--pln'; did you mean '--plan'?"))
+      << option.err;
+}
+
+TEST_F(OnnxInfo, draws_the_graph) {
+  write_model(positives());
+  const CommandResult result = info({"--dot"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(result.out.starts_with("digraph model {\n")) << result.out;
+  EXPECT_TRUE(contains(result.out, "[label=\"Compress\"];")) << result.out;
+  EXPECT_EQ(info({"--dot", "--json"}).exit_code, 2);
+}
+
+TEST_F(OnnxInfo, tells_a_damaged_file_from_one_that_is_not_there) {
+  EXPECT_EQ(info().exit_code, 3);
+  write("m.onnx", "\x0a");
+  EXPECT_EQ(info().exit_code, 1);
+  EXPECT_EQ(parsed(info({"--json"}))["error"]["code"], "io_error");
+}
+
+}  // namespace
+}  // namespace stoker
