@@ -77,32 +77,42 @@ int report_failure(const Error& error, bool json) {
   return exit_code_of(error);
 }
 
-/// Why there is no such verb; empty if it is one or none was asked for.
+/// Why there is no such verb, or none below it; empty if it is one or none was asked for.
 std::string unknown_verb(const CLI::App& app, std::span<char* const> arguments) {
   if (arguments.empty() || arguments[0][0] == '-') return {};
+  const auto verbs = app.get_subcommands([](const CLI::App*) { return true; });
+  if (verbs.empty()) return {};
   std::vector<std::string_view> names;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.emplace_back(verb->get_name());
+  names.reserve(verbs.size());
+  for (const CLI::App* verb : verbs) names.emplace_back(verb->get_name());
   const std::string_view asked{arguments[0]};
-  if (std::ranges::find(names, asked) != names.end()) return {};
-  return "there is no verb '" + std::string{asked} + "'" + did_you_mean(asked, names);
+  const auto found = std::ranges::find(names, asked);
+  if (found != names.end())
+    return unknown_verb(*verbs[static_cast<std::size_t>(found - names.begin())],
+                        arguments.subspan(1));
+  const std::string where = app.get_parent() ? "'" + app.get_name() + "' has" : "there is";
+  return where + " no verb '" + std::string{asked} + "'" + did_you_mean(asked, names);
 }
 
 /// Which option the verb does not have; empty if no word of those left over looks like one.
 std::string unknown_option(const CLI::App& app) {
-  const std::vector<CLI::App*> verbs = app.get_subcommands();
-  if (verbs.empty()) return {};
-  const std::vector<std::string> left_over = verbs.front()->remaining();
+  const CLI::App* verb = &app;
+  std::string called = "stoker";
+  while (!verb->get_subcommands().empty()) {
+    verb = verb->get_subcommands().front();
+    called += ' ' + verb->get_name();
+  }
+  if (verb == &app) return {};
+  const std::vector<std::string> left_over = verb->remaining();
   const auto wrong = std::ranges::find_if(
       left_over, [](const std::string& word) { return word.size() > 2 && word.starts_with("--"); });
   if (wrong == left_over.end()) return {};
   std::vector<std::string> names;
-  for (const CLI::Option* option : verbs.front()->get_options())
+  for (const CLI::Option* option : verb->get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   const std::string name = wrong->substr(0, wrong->find('='));
   const std::vector<std::string_view> known{names.begin(), names.end()};
-  return "stoker " + verbs.front()->get_name() + " has no option '" + name + "'" +
-         did_you_mean(name, known);
+  return called + " has no option '" + name + "'" + did_you_mean(name, known);
 }
 
 bool asks_for_json(std::span<char* const> arguments) {

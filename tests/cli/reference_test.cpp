@@ -66,6 +66,8 @@ TEST(Reference, the_manual_page_has_every_verb_and_option) {
     for (const std::string& option : options_of(verb))
       EXPECT_TRUE(contains(manual, "\\fB" + escaped(option) + "\\fR")) << verb << ' ' << option;
   }
+  EXPECT_TRUE(contains(manual, ".SS \"stoker onnx info\"")) << "a verb below a verb";
+  EXPECT_TRUE(contains(manual, "\\fB\\-\\-plan\\fR"));
   for (const char* hidden : {"man", "completion"})
     EXPECT_FALSE(contains(manual, ".SS \"stoker " + std::string{hidden} + "\"")) << hidden;
 }
@@ -90,6 +92,9 @@ TEST(Reference, bash_completes_verbs_and_options) {
   }
   EXPECT_EQ(offered("stoker dev"), "devices\n");
   EXPECT_EQ(offered("stoker run --tra"), "--trace\n");
+  EXPECT_EQ(offered("stoker onnx in"), "info\n");
+  EXPECT_EQ(offered("stoker onnx info --pl"), "--plan\n");
+  EXPECT_EQ(offered("stoker onnx info --device --pl"), "\n");
   EXPECT_EQ(offered("stoker run --trace --tra"), "\n");  // a file's name, which bash itself offers
 }
 

@@ -65,12 +65,14 @@ void print_option(std::ostream& out, const CLI::Option& option) {
   out << '\n' << roff(option.get_description()) << '\n';
 }
 
-void print_verb(std::ostream& out, const CLI::App& verb) {
-  out << ".SS \"stoker " << roff(verb.get_name()) << "\"\n"
-      << roff(verb.get_description()) << ".\n";
+/// With the verbs below it, as `name` and theirs.
+void print_verb(std::ostream& out, const CLI::App& verb, const std::string& name) {
+  out << ".SS \"" << roff(name) << "\"\n" << roff(verb.get_description()) << ".\n";
   for (const bool positional : {true, false})
     for (const CLI::Option* option : options_of(verb, positional)) print_option(out, *option);
   print_lines(out, verb.get_footer());
+  for (const CLI::App* below : verbs_of(verb))
+    print_verb(out, *below, name + ' ' + below->get_name());
 }
 
 std::string man_page(const CLI::App& app) {
@@ -82,7 +84,7 @@ std::string man_page(const CLI::App& app) {
       << roff(app.get_description()) << '\n';
   for (const CLI::Option* option : options_of(app, false)) print_option(out, *option);
   out << ".SH VERBS\n";
-  for (const CLI::App* verb : verbs_of(app)) print_verb(out, *verb);
+  for (const CLI::App* verb : verbs_of(app)) print_verb(out, *verb, "stoker " + verb->get_name());
   out << ".SH \"EXAMPLES, EXIT CODES, ENVIRONMENT\"\n";
   print_lines(out, app.get_footer());
   return out.str();
@@ -103,21 +105,46 @@ std::string option_names(const CLI::App& app, bool only_values, std::string_view
   return names;
 }
 
+std::string names_of(const std::vector<const CLI::App*>& verbs) {
+  std::string names;
+  for (const CLI::App* verb : verbs) names += (names.empty() ? "" : " ") + verb->get_name();
+  return names;
+}
+
+/// What is offered behind a verb at place `depth` of the words: the verbs below it, or its options.
+void print_offers(std::ostream& out, const CLI::App& verb, int depth) {
+  const std::string indent(static_cast<std::size_t>(4 + 2 * depth), ' ');
+  if (const auto below = verbs_of(verb); !below.empty()) {
+    const std::string next = std::to_string(depth + 1);
+    out << indent << "if ((COMP_CWORD == " << next << ")); then\n"
+        << indent << "  mapfile -t COMPREPLY < <(compgen -W '" << names_of(below)
+        << "' -- \"$word\")\n"
+        << indent << "  return\n"
+        << indent << "fi\n"
+        << indent << "case ${COMP_WORDS[" << next << "]} in\n";
+    for (const CLI::App* one : below) {
+      out << indent << one->get_name() << ")\n";
+      print_offers(out, *one, depth + 1);
+    }
+    out << indent << "esac ;;\n";
+    return;
+  }
+  if (const std::string taking = option_names(verb, true, " | "); !taking.empty())
+    out << indent << "case $before in " << taking << ") return ;; esac\n";
+  out << indent << "options='" << option_names(verb, false, " ") << "' ;;\n";
+}
+
 /// Where the script offers nothing, after an option with a value and for other words, bash offers files.
 std::string bash_completion(const CLI::App& app) {
   std::ostringstream out;
-  std::string verbs;
-  for (const CLI::App* verb : verbs_of(app)) verbs += (verbs.empty() ? "" : " ") + verb->get_name();
   out << "# bash completion for stoker " << version << "\n_stoker() {\n"
       << "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verbs='"
-      << verbs << "' options=''\n  COMPREPLY=()\n  if ((COMP_CWORD == 1)); then\n"
+      << names_of(verbs_of(app)) << "' options=''\n  COMPREPLY=()\n  if ((COMP_CWORD == 1)); then\n"
       << "    mapfile -t COMPREPLY < <(compgen -W \"$verbs " << option_names(app, false, " ")
       << "\" -- \"$word\")\n    return\n  fi\n  case ${COMP_WORDS[1]} in\n";
   for (const CLI::App* verb : verbs_of(app)) {
     out << "    " << verb->get_name() << ")\n";
-    if (const std::string taking = option_names(*verb, true, " | "); !taking.empty())
-      out << "      case $before in " << taking << ") return ;; esac\n";
-    out << "      options='" << option_names(*verb, false, " ") << "' ;;\n";
+    print_offers(out, *verb, 1);
   }
   out << "  esac\n  if [[ $word == -* ]]; then\n"
       << "    mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n  fi\n}\n"
