@@ -57,6 +57,30 @@ TEST_F(FaultyDevice, a_model_runs_again_when_its_device_is_back) {
   }
 }
 
+TEST_F(FaultyDevice, a_binding_ends_with_its_device) {
+  const Model model = GraphBuilder{}
+                          .input("x", {"n"})
+                          .constant("w", reals({2, 3}))
+                          .node("Mul", {"x", "w"}, {"y"})
+                          .output("y")
+                          .load({.device = device_});
+  const auto bound = [&] { return model.bind({{"x", tensor({1.0, -1.0})}}); };
+  const Binding binding = bound();
+  binding.run().get();
+  EXPECT_EQ(model.stats().weight_bytes, 2 * sizeof(float));
+  lose_for_a_while();
+  EXPECT_EQ(model.stats().weight_bytes, 0U) << "they went with the device";
+  try {
+    binding.run().get();
+    ADD_FAILURE() << "it ran";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::device_lost) << error.what();
+  }
+  const Binding again = bound();
+  again.run().get();
+  EXPECT_EQ(again.outputs().at("y").read<float>().get(), (std::vector<float>{2, -3}));
+}
+
 TEST_F(FaultyDevice, a_cancelled_run_leaves_the_model_usable) {
   const Model model = model_with_all(device_);
   const CancelSource source;
