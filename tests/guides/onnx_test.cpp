@@ -53,7 +53,7 @@ TEST_F(OnnxGuide, runs_a_model) {
   const stoker::Buffer in = device.buffer({1.0F, -2.0F});
   const stoker::onnx::Binding binding = model.bind({{"x", stoker::Tensor{in}}});
   in.write(std::vector<float>{-3, 4});
-  binding.run();
+  const stoker::Future<> ran = binding.run();
   EXPECT_EQ(binding.outputs().at("y").read<float>().get(), (std::vector{3.0F, 4.0F}));
 
   const stoker::onnx::Description info = model.info();
@@ -74,8 +74,9 @@ TEST_F(OnnxGuide, awaits_a_model) {
   boost::asio::io_context loop;
   std::vector<float> y;
   const auto program = [&]() -> boost::asio::awaitable<void> {
+    const stoker::onnx::LoadOptions options{.device = device};
     const stoker::onnx::Model model =
-        co_await stoker::onnx::async_load(system, path, use_awaitable, {.device = device});
+        co_await stoker::onnx::async_load(system, path, use_awaitable, options);
     const stoker::onnx::NamedValues inputs{{"x", stoker::tensor({1.0, -2.0})}};
     const stoker::onnx::NamedValues out = co_await model.async_run(inputs, use_awaitable);
     y = co_await stoker::async_get(out.at("y").tensor().read<float>());

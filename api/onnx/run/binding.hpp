@@ -2,7 +2,7 @@
 //
 //     const onnx::Binding digits = model.bind({{"x", Tensor{in}}}, {{"y", out}});
 //     in.write(pixels);                       // or where `in` is memory of the program's: Device::adopt()
-//     digits.run();                           // only starts
+//     const Future<> ran = digits.run();      // only starts
 //     out.read<float>().get();
 //
 // Buffers keep the order of commands: run() reads what was written to the inputs before, and what is read of the
@@ -34,7 +34,7 @@ class BoundProgram;
 class Binding {
  public:
   /// Ready when the outputs are written.
-  Future<> run(const CommandOptions& options = {}) const;  // NOLINT(modernize-use-nodiscard)
+  [[nodiscard]] Future<> run(const CommandOptions& options = {}) const;
   /// Those that were bound, and buffers of the binding's own for the others that are wanted.
   [[nodiscard]] const NamedBuffers& outputs() const noexcept;
 

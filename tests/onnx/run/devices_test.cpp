@@ -1,4 +1,5 @@
 // The same numbers on every device.
+#include "stoker/runtime/futures/when.hpp"
 #include "stoker/tests/onnx/run/small_models.hpp"
 
 namespace stoker::onnx {
@@ -36,8 +37,10 @@ TEST_P(OnDevices, a_convolution_a_pool_and_a_product) {
   const std::vector<float> expected{2 * 7 + 3 * 13 + 4 * 15};
   EXPECT_EQ(out.at("y").tensor().to_vector<float>(), expected);
   const Binding binding = model.bind({{"x", x}});
-  for (int i = 0; i < 3; ++i) binding.run();
+  std::vector<Future<>> runs;
+  for (int i = 0; i < 3; ++i) runs.push_back(binding.run());
   EXPECT_EQ(binding.outputs().at("y").read<float>().get(), expected);
+  when_all(std::move(runs)).get();
 }
 
 TEST_P(OnDevices, a_plan_with_a_cut) {
