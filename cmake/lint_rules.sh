@@ -42,7 +42,7 @@ find "${libraries[@]}" tests bench examples -name '*.?pp' -print0 | sort -z |
       split("runtime/base=sanitizers kernels=kernels,cases,rules,processor kernels/image=kernels,image " \
             "kernels/indexing=indexing,cases kernels/glsl=glsl kernels/shader_tool=shader_tool device=device " \
             "pipeline/image=codecs pipeline/tensor=expr pipeline/tensor/files=files pipeline/onnx=onnx,files " \
-            "pipeline/script=script api=image,script api/tensor/core=constants api/tensor/math=linalg,random api/onnx=onnx " \
+            "pipeline/script=script api=image,script,onnx api/tensor/core=constants api/tensor/math=linalg,random api/onnx=onnx " \
             "api/nn=nn api/train=nn api/data=nn api/command_line=command_line api/model=models", names, " ")
       for (i in names) {
         split(names[i], pair, "=")
