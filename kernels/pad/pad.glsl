@@ -1,9 +1,7 @@
 // y is x where an output element stands for one of x's, else the value. A thread computes `unit`
 // adjacent elements. With `wide` four of them are four of x, or all padding.
-uint step_of(uint axis) {
-  uint steps[8] = uint[8](step0, step1, step2, step3, step4, step5, step6, step7);
-  return steps[axis];
-}
+
+#include "indexing/steps.glsl"
 
 // Entry `coordinate` of an output axis as an entry of x's, or `extent` where there is none.
 uint entry(uint coordinate, uint axis) {

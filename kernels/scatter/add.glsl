@@ -2,29 +2,8 @@
 // such atomic addition, a loop exchanges the whole word that holds the element until no other thread
 // came between.
 
-// Entry i of the indices, clamped to 0 … last. 64-bit ones come as two words, the low one first.
-uint index_at(uint i, uint last) {
-  if (index_words == 2) {
-    uint high = indices_load(2 * i + 1);
-    if (index_signed != 0 && int(high) < 0) return 0;
-    return high != 0 ? last : min(uint(indices_load(2 * i)), last);
-  }
-  uint index = indices_load(i);
-  return index_signed != 0 && index >> (INDEX_BITS - 1) != 0 ? 0 : min(index, last);
-}
-
-// Where element i of the updates goes.
-uint place(uint i) {
-  uint at = 0;
-  for (uint axis = coordinates + rest_axes; axis > coordinates; --axis) {
-    uint rest = i / extents[axis - 1];
-    at += (i - rest * extents[axis - 1]) * strides[axis - 1];
-    i = rest;
-  }
-  for (uint c = 0; c < coordinates; ++c)
-    at += index_at(i * coordinates + c, extents[c] - 1) * strides[c];
-  return at;
-}
+#include "indexing/index_at.glsl"
+#include "indexing/places.glsl"
 
 #if BITS < 32 || T_IS_FLOAT
 // The element's bits after the addition.
@@ -44,7 +23,9 @@ uint sum(uint bits, T added) {
 void main() {
   uint i = stoker_index();
   if (i >= n) return;
-  uint at = place(i);
+  uint item = i;
+  uint at = place_in_rest(item);
+  at += chosen_place(item);
 #if BITS == 64
   // The low word's carry goes to the high one whenever it comes: sums do not depend on the order.
   uint low = updates_load(2 * i);

@@ -1,15 +1,6 @@
 // y[o, k, i] = x[o, indices[o, k, i], i]: a thread fetches `unit` adjacent elements of y.
 
-// Entry i of the indices, clamped to 0 … last. 64-bit ones come as two words, the low one first.
-uint index_at(uint i, uint last) {
-  if (index_words == 2) {
-    uint high = indices_load(2 * i + 1);
-    if (index_signed != 0 && int(high) < 0) return 0;
-    return high != 0 ? last : min(uint(indices_load(2 * i)), last);
-  }
-  uint index = indices_load(i);
-  return index_signed != 0 && index >> (INDEX_BITS - 1) != 0 ? 0 : min(index, last);
-}
+#include "indexing/index_at.glsl"
 
 uint place(uint i) {
   uint outer = i / block;
