@@ -1,5 +1,5 @@
-// How the threads of a GPU share rows that are read, reduced and written: for softmax/rows.glsl and
-// layer_norm/rows.glsl, whose constants begin with the ones named here.
+// How the threads of a GPU share rows that are read, reduced and written: for shaders that include
+// rows/team.glsl, whose constants begin with the ones named here.
 #pragma once
 
 #include "stoker/kernels/gpu_plan.hpp"

@@ -2,12 +2,11 @@
 // (a power of two) share it, so that neighbouring threads read neighbouring elements. One pass finds
 // the largest element and the sum together, rescaling the sum when the largest changes. A round takes
 // `unit` elements: drivers end loops of many rounds early.
-#define lowest uintBitsToFloat(0xff800000u)
+
+#include "rows/larger.glsl"
 
 shared float largest[256];
 shared float total[256];
-
-float larger(float a, float b) { return b > a || isnan(b) ? b : a; }
 
 void main() {
   uint lane = gl_LocalInvocationID.x;
