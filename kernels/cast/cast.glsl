@@ -1,36 +1,24 @@
 // y = D(x). Integers wrap when they are stored, so only floats that become integers need care: what
 // the language leaves open there saturates, and NaN is 0.
+
+#include "scalar/limits.glsl"
+
+// The first number above MOST.
 #if D_IS_s8
-#define LEAST -128
-#define MOST 127
 #define BEYOND 128.0
 #elif D_IS_s16
-#define LEAST -32768
-#define MOST 32767
 #define BEYOND 32768.0
 #elif D_IS_s32
-#define LEAST int(0x80000000)
-#define MOST 2147483647
 #define BEYOND 2147483648.0
 #elif D_IS_s64
-#define LEAST int64_t(0x8000000000000000L)
-#define MOST int64_t(0x7fffffffffffffffL)
 #define BEYOND 9223372036854775808.0
 #elif D_IS_u8
-#define LEAST 0
-#define MOST 255
 #define BEYOND 256.0
 #elif D_IS_u16
-#define LEAST 0
-#define MOST 65535
 #define BEYOND 65536.0
 #elif D_IS_u32
-#define LEAST 0
-#define MOST 4294967295u
 #define BEYOND 4294967296.0
 #elif D_IS_u64
-#define LEAST 0
-#define MOST uint64_t(0xffffffffffffffffUL)
 #define BEYOND 18446744073709551616.0
 #endif
 

@@ -1,5 +1,6 @@
 #include "stoker/kernels/case_grid.hpp"
 #include "stoker/kernels/reduce/steps.hpp"
+#include "stoker/kernels/reduce/suites.hpp"
 #include "stoker/kernels/rules.hpp"
 #include "stoker/kernels/strided_walk.hpp"
 
@@ -182,20 +183,7 @@ ErrorBound bound(Operation operation, const KernelCall& call) {
 }  // namespace
 
 void suites(std::vector<KernelSuite>& suites) {
-  for (const OperationName& entry : operations) {
-    KernelSuite suite;
-    suite.kernel = entry.kernel;
-    suite.cases = all_cases(entry.operation);
-    suite.reference = [operation = entry.operation](
-                          const KernelCall& call, std::span<const TensorSpec> outputs,
-                          const std::vector<std::vector<double>>& inputs) {
-      return std::vector<std::vector<double>>{reference(operation, call, outputs[0], inputs[0])};
-    };
-    suite.bound = [operation = entry.operation](const KernelCall& call) {
-      return bound(operation, call);
-    };
-    suites.push_back(std::move(suite));
-  }
+  add_suites(suites, operations, {&all_cases, &reference, &bound});
 }
 
 }  // namespace stoker::kernels::reduce

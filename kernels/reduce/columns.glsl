@@ -3,6 +3,7 @@
 // group, and `row_lanes` threads, a power of two, share each.
 
 #include "reduce/combining.glsl"
+#include "reduce/values.glsl"
 
 shared D4 part[256];
 

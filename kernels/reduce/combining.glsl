@@ -1,13 +1,10 @@
-// What the three ways to reduce share: S is the dtype of the values, D that of sums and of what is left, whose
-// compute type carries the arithmetic. `count` divides the result: 1 for all but a mean.
-//
-// FUSED: the values are those of functions that stand before this text (kernels/fused/reduction_shader.cpp),
-// which also gives other names to the fields and constants; FOUR: one for four neighbours is among them.
+// How two values of type D become one: an operation of reduce/operation.hpp, which the constant `operation` is.
 
 D reduce_identity() {
-  if (operation == 1) return D_LEAST;
-  if (operation == 2) return D_MOST;
-  return operation == 4 || operation == 5 ? D(1) : D(0);
+  return operation == 1                     ? D_LEAST
+         : operation == 2                   ? D_MOST
+         : operation == 4 || operation == 5 ? D(1)
+                                            : D(0);
 }
 
 // Comparisons rather than min and max: those may drop a NaN.
@@ -22,43 +19,4 @@ D reduce_combine(D a, D b) {
 D4 reduce_combine(D4 a, D4 b) {
   return D4(reduce_combine(a.x, b.x), reduce_combine(a.y, b.y), reduce_combine(a.z, b.z),
             reduce_combine(a.w, b.w));
-}
-D reduce_across(D4 v) {
-  return reduce_combine(reduce_combine(v.x, v.y), reduce_combine(v.z, v.w));
-}
-
-// Truths, 0 or 1: their product says whether all are true, their largest whether any is.
-#if D_IS_u8
-D reduce_operand(S x) { return operation < 5 ? D(x) : D(x != S(0)); }
-#else
-D reduce_operand(S x) { return D(x); }
-#endif
-
-#ifdef FUSED
-#define VALUE(at) fused_value(at)
-#define VALUES4(at) fused_values(4u * (at))
-#else
-#define VALUE(at) x_load(at)
-#define VALUES4(at) x_load4(at)
-#define FOUR 1
-#endif
-
-D reduce_one(uint at) { return reduce_operand(VALUE(at)); }
-// Elements 4 at … 4 at + 3.
-D4 reduce_four(uint at) {
-#if FOUR
-  S4 v = VALUES4(at);
-  return D4(reduce_operand(v.x), reduce_operand(v.y), reduce_operand(v.z), reduce_operand(v.w));
-#else
-  at *= 4u;
-  return D4(reduce_one(at), reduce_one(at + 1u), reduce_one(at + 2u), reduce_one(at + 3u));
-#endif
-}
-
-D reduce_divided(D sum) {
-#if D_IS_FLOAT
-  // The mean of none is NaN.
-  if (count != 1) return count == 0 ? D(uintBitsToFloat(0x7fc00000u)) : sum / D(count);
-#endif
-  return sum;
 }

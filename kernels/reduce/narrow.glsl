@@ -3,6 +3,7 @@
 // multiple of the row's length, so that each meets one column only.
 
 #include "reduce/combining.glsl"
+#include "reduce/values.glsl"
 
 shared D part[256];
 
@@ -15,16 +16,7 @@ void main() {
   uint base = (item / pieces * reduced + first) * inner;
   uint active_lanes = 256 / inner * inner;
 
-  D sum = reduce_identity();
-  if (lane < active_lanes) {
-    uint i = lane;
-    for (; i + 3 * active_lanes < n; i += 4 * active_lanes) {
-      D a = reduce_one(base + i), b = reduce_one(base + i + active_lanes);
-      D c = reduce_one(base + i + 2 * active_lanes), d = reduce_one(base + i + 3 * active_lanes);
-      sum = reduce_combine(sum, reduce_combine(reduce_combine(a, b), reduce_combine(c, d)));
-    }
-    for (; i < n; i += active_lanes) sum = reduce_combine(sum, reduce_one(base + i));
-  }
+  D sum = lane < active_lanes ? reduce_every(base, lane, n, active_lanes) : reduce_identity();
   part[lane] = sum;
   barrier();
   if (lane >= inner) return;

@@ -2,6 +2,7 @@
 // (row, piece) pair; a group has 256 / lanes of them. `wide`: rows begin at multiples of four.
 
 #include "reduce/combining.glsl"
+#include "reduce/values.glsl"
 
 shared D part[256];
 
@@ -24,13 +25,7 @@ void main() {
       }
       for (; quad < quads; quad += lanes) sum = reduce_combine(sum, reduce_across(reduce_four(at + quad)));
     } else {
-      uint i = member;
-      for (; i + 3 * lanes < n; i += 4 * lanes) {
-        D a = reduce_one(base + i), b = reduce_one(base + i + lanes);
-        D c = reduce_one(base + i + 2 * lanes), d = reduce_one(base + i + 3 * lanes);
-        sum = reduce_combine(sum, reduce_combine(reduce_combine(a, b), reduce_combine(c, d)));
-      }
-      for (; i < n; i += lanes) sum = reduce_combine(sum, reduce_one(base + i));
+      sum = reduce_every(base, member, n, lanes);
     }
   }
   part[lane] = sum;

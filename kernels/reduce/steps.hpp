@@ -6,19 +6,10 @@
 #include <vector>
 
 #include "stoker/kernels/call.hpp"
+#include "stoker/kernels/reduce/operation.hpp"
 #include "stoker/kernels/reduce/options.hpp"
 
 namespace stoker::kernels::reduce {
-
-/// The order is that of the spec constant `operation` in the shaders; mean is a sum that is divided
-/// at its end.
-enum class Operation : std::uint8_t { sum, max, min, mean, product, all, any };
-
-struct OperationName {
-  Operation operation;
-  std::string_view kernel;
-  std::string_view summary;
-};
 
 inline constexpr OperationName operations[] = {
     {Operation::sum, ReduceSum::kind,

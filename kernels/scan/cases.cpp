@@ -1,4 +1,5 @@
 #include "stoker/kernels/case_grid.hpp"
+#include "stoker/kernels/reduce/suites.hpp"
 #include "stoker/kernels/rows/axis_rows.hpp"
 #include "stoker/kernels/rules.hpp"
 #include "stoker/kernels/scan/operation.hpp"
@@ -58,14 +59,14 @@ double combined(Operation operation, double a, double b, DType dtype) {
     case Operation::max: return b > a || std::isnan(b) ? b : a;
     case Operation::min: return b < a || std::isnan(b) ? b : a;
     case Operation::sum: return cases::wrapped(a + b, dtype);
-    case Operation::product: break;
+    default: break;  // product
   }
   if (!is_integer(dtype)) return a * b;
   if (size_of(dtype) <= 4) return cases::wrapped(a * b, dtype);
   return a * b;  // s64: of 1 and -1
 }
 
-std::vector<double> reference(Operation operation, const KernelCall& call,
+std::vector<double> reference(Operation operation, const KernelCall& call, const TensorSpec&,
                               const std::vector<double>& input) {
   const rows::AxisRows r = rows::axis_rows("reference", call).value();
   const bool reverse = call.params.flag("reverse");
@@ -113,20 +114,7 @@ ErrorBound bound(Operation operation, const KernelCall& call) {
 }  // namespace
 
 void suites(std::vector<KernelSuite>& suites) {
-  for (const OperationName& entry : operations) {
-    KernelSuite suite;
-    suite.kernel = entry.kernel;
-    suite.cases = all_cases(entry.operation);
-    suite.reference = [operation = entry.operation](
-                          const KernelCall& call, std::span<const TensorSpec>,
-                          const std::vector<std::vector<double>>& inputs) {
-      return std::vector<std::vector<double>>{reference(operation, call, inputs[0])};
-    };
-    suite.bound = [operation = entry.operation](const KernelCall& call) {
-      return bound(operation, call);
-    };
-    suites.push_back(std::move(suite));
-  }
+  reduce::add_suites(suites, operations, {&all_cases, &reference, &bound});
 }
 
 }  // namespace stoker::kernels::scan

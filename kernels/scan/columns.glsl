@@ -2,15 +2,7 @@
 // each column of each piece of rows. With `totals`, y[outer][piece][column] is the piece's whole
 // instead. With `carried`, a piece begins with what carry[outer][piece before][column] holds.
 
-// Comparisons rather than min and max: those may drop a NaN.
-P combine(P a, P b) {
-  if (operation == 0) return a + b;
-  if (operation == 1) return a * b;
-#if P_IS_FLOAT
-  if (isnan(b)) return b;
-#endif
-  return (operation == 2 ? b > a : b < a) ? b : a;
-}
+#include "reduce/combining.glsl"
 
 void main() {
   uint item = stoker_index();
@@ -21,14 +13,14 @@ void main() {
   uint first = at_piece * piece;
   uint end = min(first + piece, length);
 
-  P sum = operation == 0 ? P(0) : operation == 1 ? P(1) : operation == 2 ? P_LEAST : P_MOST;
+  D sum = reduce_identity();
   // In the order of walking, the piece before is the one after in memory if the walk is reversed.
   if (carried != 0 && at_piece != (reverse != 0 ? pieces - 1 : 0))
     sum = carry_load(reverse != 0 ? item + inner : item - inner);
   uint base = outer * length * inner + column;
   for (uint i = first; i < end; ++i) {
     uint at = base + (reverse != 0 ? first + end - 1 - i : i) * inner;
-    sum = combine(sum, P(x_load(at)));
+    sum = reduce_combine(sum, D(x_load(at)));
     if (totals == 0) y_store(at, sum);
   }
   if (totals != 0) y_store(item, sum);

@@ -42,17 +42,17 @@ Shaders make_shaders() {
   rows.name = "scan_rows";
   rows.file = "scan/rows.glsl";
   rows.bindings = {{.name = "x", .type = "S"},
-                   {.name = "carry", .type = "P"},
-                   {.name = "y", .type = "D", .writes = true}};
+                   {.name = "carry", .type = "D"},
+                   {.name = "y", .type = "R", .writes = true}};
   rows.push = {{"items"}, {"length"}, {"piece"}, {"pieces"}};
   rows.constants = {{"operation"}, {"reverse"}, {"totals"}, {"carried"}, {"wide"}};
   for (const DType dtype : rules::numeric_dtypes()) {
     const DType total = total_dtype(dtype);
     rows.variants.push_back(
-        {variant_name(dtype, dtype), {{"S", dtype}, {"P", total}, {"D", dtype}}});
+        {variant_name(dtype, dtype), {{"S", dtype}, {"D", total}, {"R", dtype}}});
     if (total != dtype)
       rows.variants.push_back(
-          {variant_name(dtype, total), {{"S", dtype}, {"P", total}, {"D", total}}});
+          {variant_name(dtype, total), {{"S", dtype}, {"D", total}, {"R", total}}});
   }
   Shader columns = rows;
   columns.name = "scan_columns";
@@ -150,7 +150,7 @@ class Planner {
 
 Result<void> define(KernelRegistry& registry) {
   const Shaders shaders = make_shaders();
-  for (const OperationName& entry : operations) {
+  for (const reduce::OperationName& entry : operations) {
     const std::string name{entry.kernel};
     auto kernel = kernel_of<CumulativeSum>();  // all have the same options
     kernel.name = name;

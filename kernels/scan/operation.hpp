@@ -1,23 +1,14 @@
 // The operations of this family, and how they run along an axis.
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
+#include "stoker/kernels/reduce/operation.hpp"
 #include "stoker/kernels/scan/options.hpp"
 
 namespace stoker::kernels::scan {
 
-/// The order is that of the spec constant `operation` in the shaders.
-enum class Operation : std::uint8_t { sum, product, max, min };
+using reduce::Operation;
 
-struct OperationName {
-  Operation operation;
-  std::string_view kernel;
-  std::string_view summary;
-};
-
-inline constexpr OperationName operations[] = {
+inline constexpr reduce::OperationName operations[] = {
     {Operation::sum, CumulativeSum::kind,
      "y_i = x_0 + … + x_i along an axis; integers wrap, NaN stays to the end"},
     {Operation::product, CumulativeProduct::kind,

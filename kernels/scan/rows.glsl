@@ -6,41 +6,25 @@
 // With `totals`, y[row][piece] is the piece's whole instead. With `carried`, a piece begins with
 // what carry[row][piece before] holds. `wide`: rows begin at multiples of four.
 
-P identity() {
-  return operation == 0 ? P(0) : operation == 1 ? P(1) : operation == 2 ? P_LEAST : P_MOST;
-}
+#include "reduce/combining.glsl"
 
-// Comparisons rather than min and max: those may drop a NaN.
-P combine(P a, P b) {
-  if (operation == 0) return a + b;
-  if (operation == 1) return a * b;
-#if P_IS_FLOAT
-  if (isnan(b)) return b;
-#endif
-  return (operation == 2 ? b > a : b < a) ? b : a;
-}
-
-P4 combine(P4 a, P4 b) {
-  return P4(combine(a.x, b.x), combine(a.y, b.y), combine(a.z, b.z), combine(a.w, b.w));
-}
-
-shared P4 part[256];
+shared D4 part[256];
 
 // Where the quad at walking position i of a row begins in memory; with `reverse` it is read backwards.
 uint place(uint base, uint i) { return reverse != 0 ? base + length - 1 - i : base + i; }
 
-P4 fetch(uint base, uint i, uint end) {
+D4 fetch(uint base, uint i, uint end) {
   if (wide != 0 && i + 4 <= end) {
-    if (reverse == 0) return P4(x_load4((base + i) / 4));
-    return P4(x_load4((base + length - 4 - i) / 4)).wzyx;
+    if (reverse == 0) return D4(x_load4((base + i) / 4));
+    return D4(x_load4((base + length - 4 - i) / 4)).wzyx;
   }
-  P4 v = P4(identity());
+  D4 v = D4(reduce_identity());
   for (uint k = 0; k < 4; ++k)
-    if (i + k < end) v[k] = P(x_load(place(base, i + k)));
+    if (i + k < end) v[k] = D(x_load(place(base, i + k)));
   return v;
 }
 
-void leave(uint base, uint i, uint end, P4 v) {
+void leave(uint base, uint i, uint end, D4 v) {
   if (wide != 0 && i + 4 <= end) {
     if (reverse == 0)
       y_store4((base + i) / 4, v);
@@ -69,38 +53,38 @@ void main() {
   }
   uint base = row * length;
 
-  P sum = identity();
+  D sum = reduce_identity();
   if (carried != 0 && at_piece != (reverse != 0 ? pieces - 1 : 0))
     sum = carry_load(reverse != 0 ? item + 1 : item - 1);
   for (uint start = first; start < end; start += 4096) {
-    P4 v[4];
-    P4 own;
+    D4 v[4];
+    D4 own;
     [[unroll]] for (uint k = 0; k < 4; ++k) {
       v[k] = fetch(base, start + 1024 * k + 4 * lane, end);
-      v[k].y = combine(v[k].x, v[k].y);
-      v[k].z = combine(v[k].y, v[k].z);
-      v[k].w = combine(v[k].z, v[k].w);
+      v[k].y = reduce_combine(v[k].x, v[k].y);
+      v[k].z = reduce_combine(v[k].y, v[k].z);
+      v[k].w = reduce_combine(v[k].z, v[k].w);
       own[k] = v[k].w;
     }
     part[lane] = own;
     for (uint distance = 1; distance < 256; distance *= 2) {
       barrier();
-      P4 other = lane >= distance ? part[lane - distance] : P4(identity());
+      D4 other = lane >= distance ? part[lane - distance] : D4(reduce_identity());
       barrier();
       if (lane >= distance) {
-        own = combine(other, own);
+        own = reduce_combine(other, own);
         part[lane] = own;
       }
     }
     barrier();
-    P4 whole = part[255];
-    P4 before = lane > 0 ? part[lane - 1] : P4(identity());
+    D4 whole = part[255];
+    D4 before = lane > 0 ? part[lane - 1] : D4(reduce_identity());
     barrier();
     [[unroll]] for (uint k = 0; k < 4; ++k) {
       if (totals == 0)
         leave(base, start + 1024 * k + 4 * lane, end,
-              combine(P4(combine(sum, before[k])), v[k]));
-      sum = combine(sum, whole[k]);
+              reduce_combine(D4(reduce_combine(sum, before[k])), v[k]));
+      sum = reduce_combine(sum, whole[k]);
     }
   }
   if (totals != 0 && lane == 0) y_store(item, sum);

@@ -1,4 +1,5 @@
 #include "stoker/kernels/case_grid.hpp"
+#include "stoker/kernels/reduce/suites.hpp"
 #include "stoker/kernels/rules.hpp"
 #include "stoker/kernels/window_reduce/operation.hpp"
 
@@ -72,11 +73,10 @@ std::vector<KernelCase> all_cases(Operation operation) {
 double combined(Operation operation, double a, double b, DType dtype) {
   switch (operation) {
     case Operation::sum: return cases::wrapped(a + b, dtype);
-    case Operation::product: return cases::wrapped(a * b, dtype);
     case Operation::max: return b > a || std::isnan(b) ? b : a;
     case Operation::min: return b < a || std::isnan(b) ? b : a;
+    default: return cases::wrapped(a * b, dtype);  // product
   }
-  return 0;
 }
 
 double neutral(Operation operation, DType dtype) {
@@ -149,20 +149,7 @@ ErrorBound bound(Operation operation, const KernelCall& call) {
 }  // namespace
 
 void suites(std::vector<KernelSuite>& suites) {
-  for (const OperationName& entry : operations) {
-    KernelSuite suite;
-    suite.kernel = entry.kernel;
-    suite.cases = all_cases(entry.operation);
-    suite.reference = [operation = entry.operation](
-                          const KernelCall& call, std::span<const TensorSpec> outputs,
-                          const std::vector<std::vector<double>>& inputs) {
-      return std::vector<std::vector<double>>{reference(operation, call, outputs[0], inputs[0])};
-    };
-    suite.bound = [operation = entry.operation](const KernelCall& call) {
-      return bound(operation, call);
-    };
-    suites.push_back(std::move(suite));
-  }
+  reduce::add_suites(suites, operations, {&all_cases, &reference, &bound});
 }
 
 }  // namespace stoker::kernels::window_reduce

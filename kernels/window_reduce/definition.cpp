@@ -103,7 +103,7 @@ Result<GpuPlan> plan(const std::string& name, Operation operation, const Shader&
 
 Result<void> define(KernelRegistry& registry) {
   const std::shared_ptr<const Shader> shader = make_shader();
-  for (const OperationName& entry : operations) {
+  for (const reduce::OperationName& entry : operations) {
     const std::string name{entry.kernel};
     auto kernel = kernel_of<WindowSum>();  // all have the same options
     kernel.name = name;

@@ -1,24 +1,17 @@
 // The operations of this family.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 
+#include "stoker/kernels/reduce/operation.hpp"
 #include "stoker/kernels/window_reduce/geometry.hpp"
 #include "stoker/kernels/window_reduce/options.hpp"
 
 namespace stoker::kernels::window_reduce {
 
-/// The order is that of the spec constant `operation` in pass.glsl.
-enum class Operation : std::uint8_t { sum, product, max, min };
+using reduce::Operation;
 
-struct OperationName {
-  Operation operation;
-  std::string_view kernel;
-  std::string_view summary;
-};
-
-inline constexpr OperationName operations[] = {
+inline constexpr reduce::OperationName operations[] = {
     {Operation::sum, WindowSum::kind, "sum of each window; padding counts as 0, integers wrap"},
     {Operation::product, WindowProduct::kind,
      "product of each window; padding counts as 1, integers wrap"},
