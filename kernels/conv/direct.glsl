@@ -1,13 +1,7 @@
 // One output of a convolution for each thread, whatever its axes. Neighbouring threads compute
 // neighbours in memory. Steps may be negative: as unsigned numbers they wrap, and so do the sums.
-//
-// FUSED: as in tiled.glsl.
 
-#ifdef FUSED
-#define STORE(at, value) fused_store(at, value)
-#else
-#define STORE(at, value) y_store(at, value)
-#endif
+#include "conv/store.glsl"
 
 void main() {
   uint at = stoker_index();

@@ -1,12 +1,6 @@
 // Adds up the parts of a product that tiled.glsl left as [part, output, pixel].
-//
-// FUSED: as in tiled.glsl.
 
-#ifdef FUSED
-#define STORE(at, value) fused_store(at, value)
-#else
-#define STORE(at, value) y_store(at, value)
-#endif
+#include "conv/store.glsl"
 
 void main() {
   uint at = stoker_index();

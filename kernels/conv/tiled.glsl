@@ -5,15 +5,8 @@
 //
 // t counts channels within taps if the input's channels are neighbours in memory, else taps within
 // channels. Past the edges everything reads as 0.
-//
-// FUSED: what becomes of the elements is said by functions that stand before this text
-// (kernels/fused/convolution_gpu.cpp).
 
-#ifdef FUSED
-#define STORE(at, value) fused_store(at, value)
-#else
-#define STORE(at, value) y_store(at, value)
-#endif
+#include "conv/store.glsl"
 
 const uint SIDE = 64u, DEPTH = 16u, LOADS = 4u;
 

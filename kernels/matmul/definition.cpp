@@ -41,20 +41,22 @@ void add_variants(Shader& shader, DType dtype,
   if (part_dtype(dtype) != dtype) add(part_variant(dtype), part_dtype(dtype));
 }
 
+/// The fields of a shader of products: its own, then those that push_batches() pushes.
+std::vector<PushField> with_batches(std::vector<PushField> own) {
+  const PushField shared[] = {{"batches"},
+                              {"parts"},
+                              {"part_k"},
+                              {"extents", PushType::u32, 6},
+                              {"a_steps", PushType::u32, 6},
+                              {"b_steps", PushType::u32, 6}};
+  own.insert(own.end(), std::begin(shared), std::end(shared));
+  return own;
+}
+
 std::shared_ptr<const Shader> tiled_shader(const Tiling& tiling) {
   Shader shader = tiled(tiling, "matmul");
   shader.bindings = shader_bindings();
-  shader.push = {{"m"},
-                 {"n"},
-                 {"k"},
-                 {"tiles_m"},
-                 {"tiles_n"},
-                 {"batches"},
-                 {"parts"},
-                 {"part_k"},
-                 {"extents", PushType::u32, 6},
-                 {"a_steps", PushType::u32, 6},
-                 {"b_steps", PushType::u32, 6}};
+  shader.push = with_batches({{"m"}, {"n"}, {"k"}, {"tiles_m"}, {"tiles_n"}});
   shader.constants = {{"TRANSPOSE_A"}, {"TRANSPOSE_B"}, {"VECTOR_A"}, {"VECTOR_B"}, {"VECTOR_C"}};
   for (const DType dtype : dtypes()) {
     if (fits(tiling, size_of(dtype))) add_variants(shader, dtype, tiling_defines(tiling));
@@ -68,15 +70,7 @@ std::shared_ptr<const Shader> row_shader(bool dots) {
   shader.name = dots ? "matmul_row_dots" : "matmul_row_sums";
   shader.file = "matmul/row.glsl";
   shader.bindings = shader_bindings();
-  shader.push = {{"n"},
-                 {"k"},
-                 {"groups"},
-                 {"batches"},
-                 {"parts"},
-                 {"part_k"},
-                 {"extents", PushType::u32, 6},
-                 {"a_steps", PushType::u32, 6},
-                 {"b_steps", PushType::u32, 6}};
+  shader.push = with_batches({{"n"}, {"k"}, {"groups"}});
   shader.constants = {{"VECTOR"}};
   std::vector<std::pair<std::string, std::string>> defines;
   if (dots) defines.emplace_back("DOTS", "1");
@@ -117,8 +111,11 @@ struct Parts {
   }
 };
 
-PushValues& push_batches(PushValues& values, const Problem& p) {
-  return values.u32s(p.batch_axes.extents(), 6, 1)
+void push_batches(PushValues& values, const Problem& p, const Parts& parts) {
+  values.u32(p.batches)
+      .u32(parts.count)
+      .u32(parts.k)
+      .u32s(p.batch_axes.extents(), 6, 1)
       .u32s(std::span{p.a_steps}.first(p.batch_axes.rank()), 6)
       .u32s(std::span{p.b_steps}.first(p.batch_axes.rank()), 6);
 }
@@ -135,8 +132,8 @@ GpuPass row_pass(const Problem& p, const Parts& parts, const Shaders& shaders) {
   GpuPass pass;
   pass.shader = (p.transpose_b ? shaders.row_dots : shaders.row_sums).get();
   pass.bindings = bindings(p, parts);
-  pass.push.u32(p.n).u32(p.k).u32(groups).u32(p.batches).u32(parts.count).u32(parts.k);
-  push_batches(pass.push, p);
+  pass.push.u32(p.n).u32(p.k).u32(groups);
+  push_batches(pass.push, p, parts);
   pass.groups = linear_groups(static_cast<std::uint64_t>(groups * p.batches * parts.count));
   pass.constants = {(p.transpose_b ? p.k : p.n) % 4 == 0 ? 1U : 0U};
   pass.rounds = row_rounds(parts.k);
@@ -152,9 +149,8 @@ GpuPass tiled_pass(const Problem& p, const Parts& parts, DType dtype, const Shad
   GpuPass pass;
   pass.shader = shaders.tiled[which].get();
   pass.bindings = bindings(p, parts);
-  pass.push.u32(p.m).u32(p.n).u32(p.k).u32(tiles_m).u32(tiles_n).u32(p.batches);
-  pass.push.u32(parts.count).u32(parts.k);
-  push_batches(pass.push, p);
+  pass.push.u32(p.m).u32(p.n).u32(p.k).u32(tiles_m).u32(tiles_n);
+  push_batches(pass.push, p, parts);
   pass.groups =
       linear_groups(static_cast<std::uint64_t>(tiles_m * tiles_n * p.batches * parts.count));
   const auto fours = [](std::int64_t extent) { return extent % 4 == 0 ? 1U : 0U; };

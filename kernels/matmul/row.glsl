@@ -4,41 +4,18 @@
 // Else: c[j] = sum over t of a[t] · b[t][j]: 64 columns, four to a thread, and 16 threads that share the
 // rows of b.
 
-// AXES: those of the batches.
-#ifndef AXES
-#define AXES 6
-#endif
+#include "matmul/batches.glsl"
 
-#ifdef FUSED
-#define STORE(at, value) fused_store(at, value)
-#define STORE4(at, value) fused_store4(at, value)
-#else
-#define STORE(at, value) c_store(at, value)
-#define STORE4(at, value) c_store4((at) / 4u, value)
-#endif
-
-uint item, t_begin, t_end, matrix_a, matrix_b;
+uint item, t_begin, t_end;
 
 // What this group has to do; false: nothing.
 bool find_item() {
   item = stoker_group() / groups;
   uint part = item / batches;
   if (part >= parts) return false;
-  uint batch = item - part * batches;
   t_begin = part * part_k;
   t_end = min(k, t_begin + part_k);
-  matrix_a = 0u;
-  matrix_b = 0u;
-  uint rest = batch;
-#if AXES > 0
-  if (batches > 1u)
-    for (int axis = AXES - 1; axis >= 0; --axis) {
-      uint coordinate = rest % extents[axis];
-      rest /= extents[axis];
-      matrix_a += coordinate * a_steps[axis];
-      matrix_b += coordinate * b_steps[axis];
-    }
-#endif
+  find_matrices(item - part * batches);
   return true;
 }
 

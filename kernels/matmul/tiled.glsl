@@ -13,17 +13,8 @@
 // FUSED: what becomes of C's elements is said by functions that stand before this text
 // (kernels/fused/product_shader.cpp).
 
-// AXES: those of the batches.
-#ifndef AXES
-#define AXES 6
-#endif
-
-#ifdef FUSED
-#define STORE(at, value) fused_store(at, value)
-#define STORE4(at, value) fused_store4(at, value)
-#else
-#define STORE(at, value) c_store(at, value)
-#define STORE4(at, value) c_store4((at) / 4u, value)
+#ifndef CONVOLUTION
+#include "matmul/batches.glsl"
 #endif
 
 #if SLICES > 1
@@ -51,16 +42,21 @@ shared T4 lines_b[SLICES][2][DEPTH][LINES_B + SPARE];
 uint base_a, base_b, base_c;
 uint k_end;  // of the part
 
-// Four neighbours along k of row `i` of A as stored untransposed.
-T4 a_along(uint i, uint t) {
-  if (i >= m) return T4(0);
-  uint at = base_a + i * k + t;
-  if (VECTOR_A != 0u) return t < k_end ? a_load4(at / 4u) : T4(0);
-  T4 v = T4(0);
-  [[unroll]] for (uint j = 0u; j < 4u; ++j)
-    if (t + j < k_end) v[j] = a_load(at + j);
-  return v;
-}
+// Four neighbours from place `at` on: those of line `line` that begin at `first` of it, where there are so many
+// lines and elements of each; past those, 0.
+#define FOUR(name, x, VECTOR)                                              \
+  T4 name(uint line, uint lines, uint first, uint end, uint at) {          \
+    if (line >= lines) return T4(0);                                       \
+    if (VECTOR != 0u) return first < end ? x##_load4(at / 4u) : T4(0);     \
+    T4 v = T4(0);                                                          \
+    [[unroll]] for (uint j = 0u; j < 4u; ++j)                              \
+      if (first + j < end) v[j] = x##_load(at + j);                        \
+    return v;                                                              \
+  }
+FOUR(a_four, a, VECTOR_A)
+
+// Along k: of row `i` of A as stored untransposed. Across: along the tile's side, as stored transposed.
+T4 a_along(uint i, uint t) { return a_four(i, m, t, k_end, base_a + i * k + t); }
 
 #ifdef CONVOLUTION
 
@@ -104,35 +100,11 @@ T4 b_patches(uint load, uint t) {
 
 #else
 
-T4 a_across(uint i, uint t) {
-  if (t >= k_end) return T4(0);
-  uint at = base_a + t * m + i;
-  if (VECTOR_A != 0u) return i < m ? a_load4(at / 4u) : T4(0);
-  T4 v = T4(0);
-  [[unroll]] for (uint j = 0u; j < 4u; ++j)
-    if (i + j < m) v[j] = a_load(at + j);
-  return v;
-}
+FOUR(b_four, b, VECTOR_B)
 
-T4 b_along(uint i, uint t) {
-  if (i >= n) return T4(0);
-  uint at = base_b + i * k + t;
-  if (VECTOR_B != 0u) return t < k_end ? b_load4(at / 4u) : T4(0);
-  T4 v = T4(0);
-  [[unroll]] for (uint j = 0u; j < 4u; ++j)
-    if (t + j < k_end) v[j] = b_load(at + j);
-  return v;
-}
-
-T4 b_across(uint i, uint t) {
-  if (t >= k_end) return T4(0);
-  uint at = base_b + t * n + i;
-  if (VECTOR_B != 0u) return i < n ? b_load4(at / 4u) : T4(0);
-  T4 v = T4(0);
-  [[unroll]] for (uint j = 0u; j < 4u; ++j)
-    if (i + j < n) v[j] = b_load(at + j);
-  return v;
-}
+T4 a_across(uint i, uint t) { return a_four(t, k_end, i, m, base_a + t * m + i); }
+T4 b_along(uint i, uint t) { return b_four(i, n, t, k_end, base_b + i * k + t); }
+T4 b_across(uint i, uint t) { return b_four(t, k_end, i, n, base_b + t * n + i); }
 
 #endif
 
@@ -265,16 +237,7 @@ void main() {
   [[unroll]] for (uint load = 0u; load < LOADS_B; ++load)
     find_patches(load, column + (THREAD + load * THREADS) % LINES_B * 4u);
 #else
-  uint matrix_a = 0u, matrix_b = 0u, rest = batch;
-#if AXES > 0
-  if (batches > 1u)
-    for (int axis = AXES - 1; axis >= 0; --axis) {
-      uint coordinate = rest % extents[axis];
-      rest /= extents[axis];
-      matrix_a += coordinate * a_steps[axis];
-      matrix_b += coordinate * b_steps[axis];
-    }
-#endif
+  find_matrices(batch);
   base_a = matrix_a * m * k;
   base_b = matrix_b * k * n;
   base_c = item * m * n;

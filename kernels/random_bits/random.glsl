@@ -41,6 +41,19 @@ void threefry(uvec4 k0, uvec4 k1, inout uvec4 x0, inout uvec4 x1) {
   x1 += k0 + 5;
 }
 
+// Stores the words of blocks 4 quad … 4 quad + count - 1 as pairs.
+void store_pairs(uint quad, uint count, uvec4 a, uvec4 b) {
+  if (count == 4) {
+    y_store4(2 * quad, uvec4(a.x, b.x, a.y, b.y));
+    y_store4(2 * quad + 1, uvec4(a.z, b.z, a.w, b.w));
+  } else {
+    for (uint i = 0; i < count; ++i) {
+      y_store(2 * (4 * quad + i), a[i]);
+      y_store(2 * (4 * quad + i) + 1, b[i]);
+    }
+  }
+}
+
 #if RAW
 void main() {
   uint quad = stoker_index();
@@ -67,15 +80,7 @@ void main() {
     }
   }
   threefry(k0, k1, x0, x1);
-  if (count == 4) {
-    y_store4(2 * quad, uvec4(x0.x, x1.x, x0.y, x1.y));
-    y_store4(2 * quad + 1, uvec4(x0.z, x1.z, x0.w, x1.w));
-  } else {
-    for (uint i = 0; i < count; ++i) {
-      y_store(2 * (first + i), x0[i]);
-      y_store(2 * (first + i) + 1, x1[i]);
-    }
-  }
+  store_pairs(quad, count, x0, x1);
 }
 #else
 void main() {
@@ -90,15 +95,7 @@ void main() {
   threefry(uvec4(key_load(0)), uvec4(key_load(1)), x0, x1);
 #if PAIRS
   // Elements of 8 bytes as two words, of which the low one comes first in memory.
-  if (count == 4) {
-    y_store4(2 * quad, uvec4(x1.x, x0.x, x1.y, x0.y));
-    y_store4(2 * quad + 1, uvec4(x1.z, x0.z, x1.w, x0.w));
-  } else {
-    for (uint i = 0; i < count; ++i) {
-      y_store(2 * (first + i), x1[i]);
-      y_store(2 * (first + i) + 1, x0[i]);
-    }
-  }
+  store_pairs(quad, count, x1, x0);
 #else
   uint second = blocks + first;
   uint second_count = min(words - second, count);

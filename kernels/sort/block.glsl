@@ -5,18 +5,7 @@
 shared T element[1024];
 shared uint position[1024];
 
-bool before(T a, uint at_a, T b, uint at_b) {
-#if T_IS_FLOAT
-  // NaN is the largest.
-  bool nan_a = isnan(a), nan_b = isnan(b);
-  if (nan_a || nan_b) {
-    if (nan_a && nan_b) return at_a < at_b;
-    return descending != 0 ? nan_a : nan_b;
-  }
-#endif
-  if (a == b) return at_a < at_b;
-  return descending != 0 ? a > b : a < b;
-}
+#include "sort/before.glsl"
 
 void order(uint i, uint j) {
   uint at_i = position[i], at_j = position[j];

@@ -1,18 +1,8 @@
 // One step of a merge across blocks: orders all pairs of a row that lie `span` / 2 apart, or mirrored
 // within `span`. v holds the elements, p their positions in the input. A place past the row's end
 // counts as largest, so its pair is in order already.
-bool before(T a, uint at_a, T b, uint at_b) {
-#if T_IS_FLOAT
-  // NaN is the largest.
-  bool nan_a = isnan(a), nan_b = isnan(b);
-  if (nan_a || nan_b) {
-    if (nan_a && nan_b) return at_a < at_b;
-    return descending != 0 ? nan_a : nan_b;
-  }
-#endif
-  if (a == b) return at_a < at_b;
-  return descending != 0 ? a > b : a < b;
-}
+
+#include "sort/before.glsl"
 
 void main() {
   uint pair = stoker_index();

@@ -20,21 +20,12 @@ void turn(inout uint words[PER]) {
 #endif
 }
 
+#include "transpose/find_tile.glsl"
+
 void main() {
-  uint rest = stoker_group();
-  if (rest >= tiles) return;
+  if (stoker_group() >= tiles) return;
+  find_tile();
   uint lane = gl_LocalInvocationID.x;
-  uint left = rest % tiles_across * TILE;
-  rest /= tiles_across;
-  uint top = rest % tiles_down * TILE;
-  rest /= tiles_down;
-  uint from = 0, to = 0;
-  for (uint axis = batch_rank; axis-- > 0;) {
-    uint coordinate = rest % batch_extents[axis];
-    rest /= batch_extents[axis];
-    from += coordinate * batch_in[axis];
-    to += coordinate * batch_out[axis];
-  }
 
   uint across = lane % 32;
   uint held[4][PER];

@@ -12,21 +12,12 @@ uint slot(uint row, uint column) {
   return row * TILE + (column ^ (wide_out != 0 ? row / 4 * 2 : row));
 }
 
+#include "transpose/find_tile.glsl"
+
 void main() {
-  uint rest = stoker_group();
-  if (rest >= tiles) return;
+  if (stoker_group() >= tiles) return;
+  find_tile();
   uint lane = gl_LocalInvocationID.x;
-  uint left = rest % tiles_across * TILE;
-  rest /= tiles_across;
-  uint top = rest % tiles_down * TILE;
-  rest /= tiles_down;
-  uint from = 0, to = 0;
-  for (uint axis = batch_rank; axis-- > 0;) {
-    uint coordinate = rest % batch_extents[axis];
-    rest /= batch_extents[axis];
-    from += coordinate * batch_in[axis];
-    to += coordinate * batch_out[axis];
-  }
 
   if (wide_in != 0) {
     T4 held[wide_steps];
