@@ -1,12 +1,8 @@
 // Four elements at a time: with alpha they are one pixel, else every channel is a colour.
 
-const uint QUADS = 4u;  // for each thread
+#include "image/values.glsl"
 
-#if T_IS_FLOAT
-#define TO_T4(v) (v)
-#else
-#define TO_T4(v) T4(clamp(v, 0.0, 255.0) + 0.5)
-#endif
+const uint QUADS = 4u;  // for each thread
 
 void main() {
   uint first = stoker_group() * gl_WorkGroupSize.x * QUADS + gl_LocalInvocationID.x;

@@ -1,15 +1,9 @@
 // Four pixels a thread, so that wide accesses fit: they are 3 or 4 groups of four elements. The
 // formulas are those of formulas.hpp.
 
-#if T_IS_FLOAT
-const float WHITE = 1.0;
-const float NEUTRAL = 0.5;
-#define TO_T4(v) (v)
-#else
-const float WHITE = 255.0;
-const float NEUTRAL = 128.0 / 255.0;
-#define TO_T4(v) T4(clamp(v, 0.0, 255.0) + 0.5)
-#endif
+#include "image/values.glsl"
+
+const float NEUTRAL = T_IS_FLOAT != 0 ? 0.5 : 128.0 / WHITE;
 
 const uint RGB = 0u;
 const uint BGR = 1u;
@@ -97,11 +91,4 @@ void one_pixel(uint pixel) {
   if (channels == 4u) y_store(at + 3u, x_load(at + 3u));
 }
 
-void main() {
-  uint quad = stoker_index();
-  if (4u * quad + 4u <= pixels) {
-    four_pixels(quad);
-  } else {
-    for (uint pixel = 4u * quad; pixel < pixels; ++pixel) one_pixel(pixel);
-  }
-}
+#include "image/pixels.glsl"

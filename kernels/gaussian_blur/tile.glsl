@@ -9,13 +9,8 @@ const uint MAX_HALO = 96u;  // radius * channels
 shared float weights[MAX_HALO + 1u];
 shared float tile[ROWS][TILE + 2u * MAX_HALO];
 
-#if T_IS_FLOAT
-#define TO_T(v) (v)
-#else
-#define TO_T(v) T(clamp(v, 0.0, 255.0) + 0.5)
-#endif
-
 #include "image/border.glsl"
+#include "image/values.glsl"
 
 float down_one(int column, int y) {
   int pixel = column < 0 ? -((-column + int(channels) - 1) / int(channels)) : column / int(channels);

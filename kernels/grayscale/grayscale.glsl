@@ -1,13 +1,7 @@
 // Four pixels a thread, so that wide accesses fit whatever the number of channels: they are 1, 3 or
 // 4 groups of four elements.
 
-#if T_IS_FLOAT
-#define TO_T(v) (v)
-#define TO_T4(v) (v)
-#else
-#define TO_T(v) T(clamp(v, 0.0, 255.0) + 0.5)
-#define TO_T4(v) T4(clamp(v, 0.0, 255.0) + 0.5)
-#endif
+#include "image/values.glsl"
 
 float grey(vec3 colour) { return dot(colour, vec3(0.299, 0.587, 0.114)); }
 
@@ -46,11 +40,4 @@ void one_pixel(uint pixel) {
   if (channels_out == 4u) y_store(to + 3u, x_load(from + 3u));
 }
 
-void main() {
-  uint quad = stoker_index();
-  if (4u * quad + 4u <= pixels) {
-    four_pixels(quad);
-  } else {
-    for (uint pixel = 4u * quad; pixel < pixels; ++pixel) one_pixel(pixel);
-  }
-}
+#include "image/pixels.glsl"

@@ -1,15 +1,7 @@
 // Four elements of the base a thread. With the alphas a and b of the two pictures, over has
 // alpha r = a + b (1 - a) and colours base + (over - base) a / r.
 
-#if T_IS_FLOAT
-const float WHITE = 1.0;
-#define TO_T(v) (v)
-#define TO_T4(v) (v)
-#else
-const float WHITE = 255.0;
-#define TO_T(v) T(clamp(v, 0.0, 255.0) + 0.5)
-#define TO_T4(v) T4(clamp(v, 0.0, 255.0) + 0.5)
-#endif
+#include "image/values.glsl"
 
 // The first element of the pixel of `over` that lies on pixel p of the base, or -1.
 int covering(uint p) {

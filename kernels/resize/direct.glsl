@@ -1,10 +1,6 @@
 // One output pixel a thread, from the 1, 2 x 2 or 4 x 4 input pixels around it.
 
-#if T_IS_FLOAT
-#define TO_T(v) (v)
-#else
-#define TO_T(v) T(clamp(v, 0.0, 255.0) + 0.5)
-#endif
+#include "image/values.glsl"
 
 #include "resize/sampling.glsl"
 

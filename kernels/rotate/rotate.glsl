@@ -1,11 +1,7 @@
 // One output pixel a thread, from the input pixel or the 2 x 2 pixels at its position. Positions are
 // 64-bit numbers in steps of 2^-31 pixels, as two words, the low one first.
 
-#if T_IS_FLOAT
-#define TO_T(v) (v)
-#else
-#define TO_T(v) T(clamp(v, 0.0, 255.0) + 0.5)
-#endif
+#include "image/values.glsl"
 
 uvec2 sum(uvec2 a, uvec2 b) {
   uint carry;

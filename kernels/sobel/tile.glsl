@@ -9,11 +9,7 @@ const uint HALO = 4u;  // one pixel of up to four channels
 shared float smooth_down[ROWS][TILE + 2u * HALO];
 shared float difference_down[ROWS][TILE + 2u * HALO];
 
-#if T_IS_FLOAT
-#define TO_T(v) (v)
-#else
-#define TO_T(v) T(clamp(v, 0.0, 255.0) + 0.5)
-#endif
+#include "image/values.glsl"
 
 // The index in [0, count) that stands for i, at most one outside; -1: zero does.
 int inside(int i, int count) {
