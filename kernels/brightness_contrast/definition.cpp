@@ -1,5 +1,6 @@
 #include "stoker/kernels/brightness_contrast/options.hpp"
 #include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/image/one_pass.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
 
@@ -19,7 +20,7 @@ std::shared_ptr<const Shader> make_shader() {
   return std::make_shared<const Shader>(std::move(shader));
 }
 
-Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
+Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const TensorSpec&) {
   STOKER_TRY(rules::gpu_indexable("brightness_contrast", call.inputs));
   const std::uint64_t elements = call.inputs[0].elements();
   const auto given = options::from<BrightnessContrast>(call.params);
@@ -28,14 +29,9 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
   push.u32(elements).u32(image::extent(call.shape()).has_alpha() ? 1 : 0);
   push.f32(given.contrast).f32(white * (0.5 - 0.5 * given.contrast + given.brightness));
 
-  GpuPlan plan;
-  const std::uint64_t quads = (elements + 3) / 4;
-  plan.passes.push_back({&shader,
-                         std::string{to_string(call.dtype())},
-                         {input(0), output()},
-                         push,
-                         linear_groups_for(quads, shader.local_size[0] * quads_per_thread)});
-  return plan;
+  const std::uint64_t each = 4 * quads_per_thread;
+  return image::one_pass(shader, std::string{to_string(call.dtype())}, push,
+                         (elements + each - 1) / each);
 }
 
 }  // namespace
@@ -47,15 +43,8 @@ Result<void> define(KernelRegistry& registry) {
       "y = (x - 0.5) contrast + 0.5 + brightness on colours, in units of full white; alpha is kept";
   kernel.dtypes = image::dtypes();
   kernel.in_place = true;
-  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
-    STOKER_TRY(image::check("brightness_contrast", call.inputs[0]));
-    return std::vector{call.inputs[0]};
-  };
-  const std::shared_ptr<const Shader> shader = make_shader();
-  kernel.shaders = {shader};
-  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {
-    return gpu_plan(*shader, call);
-  };
+  image::keep_shape(kernel);
+  image::use_shader(kernel, make_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

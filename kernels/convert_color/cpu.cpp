@@ -1,10 +1,11 @@
 // Pixels are taken apart into planes of a few hundred floats that stay in the first-level cache,
 // converted there, and put together again.
 #include <algorithm>
-#include <cstring>
 
 #include "stoker/kernels/convert_color/formulas.hpp"
+#include "stoker/kernels/cpu/copy_plan.hpp"
 #include "stoker/kernels/cpu_plan.hpp"
+#include "stoker/kernels/image/by_dtype.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/image/lanes.hpp"
 
@@ -93,22 +94,16 @@ void convert(const T* from, T* to, std::size_t pixels, const Conversion& convers
 }
 
 template <class T, std::size_t Channels>
-CpuPlan plan_for(const KernelCall& call, std::size_t pixels) {
-  const auto given = options::from<ConvertColor>(call.params);
-  const bool copies = given.from == given.to;
-  const Conversion conversion{given.from, given.to};
+CpuPlan plan_for(const Conversion& conversion, std::size_t pixels) {
   const std::uint32_t slices = slice_count(pixels, std::size_t{1} << 14);
   CpuPlan plan;
-  plan.cost_ns = static_cast<double>(pixels) * (copies ? 0.3 : 2.0);
+  plan.cost_ns = static_cast<double>(pixels) * 2.0;
   plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
                            const SliceRange range = slice_range(pixels, slices, index);
                            const std::size_t n = range.end - range.begin;
                            const T* const from = args.in<T>(0) + Channels * range.begin;
                            T* const to = args.out<T>() + Channels * range.begin;
-                           if (copies)
-                             std::memcpy(static_cast<void*>(to), from, Channels * n * sizeof(T));
-                           else
-                             convert<T, Channels>(from, to, n, conversion);
+                           convert<T, Channels>(from, to, n, conversion);
                          }});
   return plan;
 }
@@ -116,16 +111,15 @@ CpuPlan plan_for(const KernelCall& call, std::size_t pixels) {
 template <class T> Result<CpuPlan> plan_of(const KernelCall& call) {
   const image::Extent image = image::extent(call.shape());
   const auto pixels = static_cast<std::size_t>(image.height * image.width);
-  if (image.has_alpha()) return plan_for<T, 4>(call, pixels);
-  return plan_for<T, 3>(call, pixels);
+  const auto given = options::from<ConvertColor>(call.params);
+  if (given.from == given.to) return cpu::STOKER_ISA::copy_plan(call.inputs[0].bytes());
+  const Conversion conversion{given.from, given.to};
+  if (image.has_alpha()) return plan_for<T, 4>(conversion, pixels);
+  return plan_for<T, 3>(conversion, pixels);
 }
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
-  switch (call.dtype()) {
-    case DType::f32: return plan_of<float>(call);
-    case DType::f16: return plan_of<Half>(call);
-    default: return plan_of<std::uint8_t>(call);
-  }
+  return by_dtype(call.dtype(), [&]<class T>() { return plan_of<T>(call); });
 }
 
 }  // namespace

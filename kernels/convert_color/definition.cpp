@@ -1,5 +1,6 @@
 #include "stoker/kernels/convert_color/options.hpp"
 #include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/image/one_pass.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
 
@@ -26,7 +27,7 @@ std::shared_ptr<const Shader> make_shader() {
   return std::make_shared<const Shader>(std::move(shader));
 }
 
-Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
+Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const TensorSpec&) {
   STOKER_TRY(rules::gpu_indexable("convert_color", call.inputs));
   const image::Extent image = image::extent(call.shape());
   const auto pixels = static_cast<std::uint64_t>(image.height * image.width);
@@ -34,13 +35,7 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
   push.u32(pixels).u32(image.channels);
   const auto given = options::from<ConvertColor>(call.params);
   push.u32(static_cast<std::uint64_t>(given.from)).u32(static_cast<std::uint64_t>(given.to));
-  GpuPlan plan;
-  plan.passes.push_back({&shader,
-                         std::string{to_string(call.dtype())},
-                         {input(0), output()},
-                         push,
-                         linear_groups_for((pixels + 3) / 4, shader.local_size[0])});
-  return plan;
+  return image::one_pass(shader, std::string{to_string(call.dtype())}, push, (pixels + 3) / 4);
 }
 
 }  // namespace
@@ -57,11 +52,7 @@ Result<void> define(KernelRegistry& registry) {
       "T.871 (JFIF)";
   kernel.dtypes = image::dtypes();
   kernel.infer = infer;
-  const std::shared_ptr<const Shader> shader = make_shader();
-  kernel.shaders = {shader};
-  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {
-    return gpu_plan(*shader, call);
-  };
+  image::use_shader(kernel, make_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

@@ -5,7 +5,7 @@
 
 namespace stoker::kernels::cpu::STOKER_ISA {
 
-#if defined(__AVX512F__)
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
 inline constexpr std::size_t vector_bytes = 64;
 #elif defined(__AVX2__)
 inline constexpr std::size_t vector_bytes = 32;

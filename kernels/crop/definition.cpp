@@ -1,5 +1,6 @@
 #include "stoker/kernels/crop/options.hpp"
 #include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/image/one_pass.hpp"
 #include "stoker/kernels/image/units.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -51,13 +52,7 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const Ten
   const std::uint64_t units = result.bytes() / unit.bytes;
   push.u32(units).u32(row_in / unit.bytes).u32(row_out / unit.bytes).u32(start / unit.bytes);
   push.u32(unit.quads ? 1 : 0);
-  GpuPlan plan;
-  plan.passes.push_back({&shader,
-                         std::string{to_string(unit.dtype)},
-                         {input(0), output()},
-                         push,
-                         linear_groups_for((units + 3) / 4, shader.local_size[0])});
-  return plan;
+  return image::one_pass(shader, std::string{to_string(unit.dtype)}, push, (units + 3) / 4);
 }
 
 }  // namespace
@@ -69,10 +64,7 @@ Result<void> define(KernelRegistry& registry) {
   kernel.summary = "the part of an image that is height rows by width columns from (x, y) on";
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = infer;
-  const std::shared_ptr<const Shader> shader = make_shader();
-  kernel.shaders = {shader};
-  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec> outputs,
-                        const GpuTraits&) { return gpu_plan(*shader, call, outputs[0]); };
+  image::use_shader(kernel, make_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

@@ -1,6 +1,7 @@
 #include "stoker/kernels/equalize/options.hpp"
 #include "stoker/kernels/histogram/counting.hpp"
 #include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/image/one_pass.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
 
@@ -72,10 +73,7 @@ Result<void> define(KernelRegistry& registry) {
       "channel of one value and alpha are kept";
   kernel.source = "R. C. Gonzalez, R. E. Woods, Digital Image Processing (2018), 3.3";
   kernel.dtypes = {DType::u8};
-  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
-    STOKER_TRY(image::check("equalize", call.inputs[0]));
-    return std::vector{call.inputs[0]};
-  };
+  image::keep_shape(kernel);
   const Shaders shaders = make_shaders();
   kernel.shaders = shaders.count.all();
   kernel.shaders.push_back(shaders.table);

@@ -1,5 +1,6 @@
 #include "stoker/kernels/flip/options.hpp"
 #include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/image/one_pass.hpp"
 #include "stoker/kernels/image/units.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -17,7 +18,7 @@ std::shared_ptr<const Shader> make_shader() {
   return std::make_shared<const Shader>(std::move(shader));
 }
 
-Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
+Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const TensorSpec&) {
   const image::Extent image = image::extent(call.shape());
   const FlipAxis axis = options::from<Flip>(call.params).axis;
   const bool mirrors = axis != FlipAxis::vertical;
@@ -32,13 +33,7 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
   const std::uint64_t units = call.inputs[0].bytes() / unit.bytes;
   push.u32(units).u32(image.height).u32(row / unit.bytes).u32(pixel / unit.bytes);
   push.u32(mirrors ? 1 : 0).u32(axis != FlipAxis::horizontal ? 1 : 0).u32(unit.quads ? 1 : 0);
-  GpuPlan plan;
-  plan.passes.push_back({&shader,
-                         std::string{to_string(unit.dtype)},
-                         {input(0), output()},
-                         push,
-                         linear_groups_for((units + 3) / 4, shader.local_size[0])});
-  return plan;
+  return image::one_pass(shader, std::string{to_string(unit.dtype)}, push, (units + 3) / 4);
 }
 
 }  // namespace
@@ -48,15 +43,8 @@ Result<void> define(KernelRegistry& registry) {
   kernel.family = "image";
   kernel.summary = "the image mirrored: left becomes right, top becomes bottom, or both";
   kernel.dtypes = rules::all_dtypes();
-  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
-    STOKER_TRY(image::check("flip", call.inputs[0]));
-    return std::vector{call.inputs[0]};
-  };
-  const std::shared_ptr<const Shader> shader = make_shader();
-  kernel.shaders = {shader};
-  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {
-    return gpu_plan(*shader, call);
-  };
+  image::keep_shape(kernel);
+  image::use_shader(kernel, make_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

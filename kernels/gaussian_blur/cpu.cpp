@@ -28,14 +28,8 @@ template <class T, class Line> CpuPlan plan_for(const Shape& shape, const Blur& 
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
   const auto blur = Blur::of(options::from<GaussianBlur>(call.params));
-  switch (call.dtype()) {
-    case DType::f32: return plan_for<float, float>(call.shape(), blur);
-    case DType::f16: return plan_for<Half, float>(call.shape(), blur);
-    default: break;
-  }
-  if (blur.radius <= static_cast<std::int64_t>(max_fixed_radius))
-    return plan_for<std::uint8_t, std::uint16_t>(call.shape(), blur);
-  return plan_for<std::uint8_t, float>(call.shape(), blur);
+  return by_line(call.dtype(), blur.radius,
+                 [&]<class T, class Line>() { return plan_for<T, Line>(call.shape(), blur); });
 }
 
 }  // namespace

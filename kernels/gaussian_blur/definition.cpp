@@ -1,6 +1,7 @@
 #include "stoker/kernels/gaussian_blur/options.hpp"
 #include "stoker/kernels/image/blur_gpu.hpp"
 #include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/image/one_pass.hpp"
 #include "stoker/kernels/kernel.hpp"
 
 namespace stoker::kernels::gaussian_blur {
@@ -14,10 +15,7 @@ Result<void> define(KernelRegistry& registry) {
       "included, is blurred by itself";
   kernel.source = "sigma from radius: OpenCV 4.6, getGaussianKernel";
   kernel.dtypes = image::dtypes();
-  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
-    STOKER_TRY(image::check("gaussian_blur", call.inputs[0]));
-    return std::vector{call.inputs[0]};
-  };
+  image::keep_shape(kernel);
   const image::BlurShaders shaders = image::blur_shaders("gaussian_blur", false);
   kernel.shaders = shaders.all();
   kernel.gpu = [shaders](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {

@@ -2,9 +2,10 @@
 // combined there, and put together again.
 #include <algorithm>
 
-#include "stoker/kernels/cpu/stream.hpp"
+#include "stoker/kernels/cpu/copy_plan.hpp"
 #include "stoker/kernels/cpu_plan.hpp"
 #include "stoker/kernels/grayscale/options.hpp"
+#include "stoker/kernels/image/by_dtype.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/image/lanes.hpp"
 
@@ -83,26 +84,6 @@ template <class T, int Channels> CpuPlan plan_for(std::size_t pixels, bool keep)
   return plan;
 }
 
-template <class T> CpuPlan copy_plan(std::size_t elements) {
-  const std::uint32_t slices = slice_count(elements, std::size_t{1} << 18);
-  const bool streams = elements * sizeof(T) >= cpu::STOKER_ISA::stream_from_bytes;
-  CpuPlan plan;
-  plan.cost_ns = static_cast<double>(elements * sizeof(T)) * 0.05;
-  plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
-                           const SliceRange range = slice_range(elements, slices, index);
-                           const std::size_t bytes = (range.end - range.begin) * sizeof(T);
-                           const T* const from = args.in<T>(0) + range.begin;
-                           T* const to = args.out<T>() + range.begin;
-                           if (!streams) {
-                             std::memcpy(static_cast<void*>(to), from, bytes);
-                             return;
-                           }
-                           cpu::STOKER_ISA::stream_copy(to, from, bytes);
-                           cpu::STOKER_ISA::stream_fence();
-                         }});
-  return plan;
-}
-
 template <class T> Result<CpuPlan> plan_of(const KernelCall& call) {
   const image::Extent image = image::extent(call.shape());
   const auto pixels = static_cast<std::size_t>(image.height * image.width);
@@ -110,16 +91,12 @@ template <class T> Result<CpuPlan> plan_of(const KernelCall& call) {
   switch (image.channels) {
     case 3: return plan_for<T, 3>(pixels, keep);
     case 4: return plan_for<T, 4>(pixels, keep);
-    default: return copy_plan<T>(pixels);
+    default: return cpu::STOKER_ISA::copy_plan(pixels * sizeof(T));
   }
 }
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
-  switch (call.dtype()) {
-    case DType::f32: return plan_of<float>(call);
-    case DType::f16: return plan_of<Half>(call);
-    default: return plan_of<std::uint8_t>(call);
-  }
+  return by_dtype(call.dtype(), [&]<class T>() { return plan_of<T>(call); });
 }
 
 }  // namespace

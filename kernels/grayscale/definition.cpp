@@ -1,5 +1,6 @@
 #include "stoker/kernels/grayscale/options.hpp"
 #include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/image/one_pass.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
 
@@ -29,13 +30,7 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const Ten
   const auto pixels = static_cast<std::uint64_t>(image.height * image.width);
   PushValues push;
   push.u32(pixels).u32(image.channels).u32(result.shape[2]);
-  GpuPlan plan;
-  plan.passes.push_back({&shader,
-                         std::string{to_string(call.dtype())},
-                         {input(0), output()},
-                         push,
-                         linear_groups_for((pixels + 3) / 4, shader.local_size[0])});
-  return plan;
+  return image::one_pass(shader, std::string{to_string(call.dtype())}, push, (pixels + 3) / 4);
 }
 
 }  // namespace
@@ -48,10 +43,7 @@ Result<void> define(KernelRegistry& registry) {
   kernel.source = "ITU-R BT.601 luma, on values as stored";
   kernel.dtypes = image::dtypes();
   kernel.infer = infer;
-  const std::shared_ptr<const Shader> shader = make_shader();
-  kernel.shaders = {shader};
-  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec> outputs,
-                        const GpuTraits&) { return gpu_plan(*shader, call, outputs[0]); };
+  image::use_shader(kernel, make_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

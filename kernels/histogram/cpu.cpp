@@ -7,6 +7,7 @@
 #include "stoker/kernels/cpu_plan.hpp"
 #include "stoker/kernels/histogram/bins.hpp"
 #include "stoker/kernels/histogram/count_bytes.hpp"
+#include "stoker/kernels/image/by_dtype.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/image/lanes.hpp"
 
@@ -117,11 +118,7 @@ template <class T> CpuPlan plan_for(const KernelCall& call) {
 }
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
-  switch (call.dtype()) {
-    case DType::f32: return plan_for<float>(call);
-    case DType::f16: return plan_for<Half>(call);
-    default: return plan_for<std::uint8_t>(call);
-  }
+  return image::STOKER_ISA::by_dtype(call.dtype(), [&]<class T>() { return plan_for<T>(call); });
 }
 
 }  // namespace

@@ -15,6 +15,8 @@
 #include <memory>
 
 #include "stoker/kernels/cpu_plan.hpp"
+#include "stoker/kernels/image/bands.hpp"
+#include "stoker/kernels/image/by_dtype.hpp"
 #include "stoker/kernels/image/gaussian.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/image/lanes.hpp"
@@ -181,21 +183,27 @@ inline void blur_band(const BlurRows& blur, const T* source, std::byte* scratch,
 template <class T, class Line, class Band>
 [[nodiscard]] inline CpuPlan blur_plan(const Shape& shape, const Blur& of, Band band) {
   const auto blur = std::make_shared<const BlurRows>(shape, of);
-  const std::size_t scratch = BlurScratch<T, Line>{*blur}.bytes;
-  const auto height = static_cast<std::size_t>(blur->extent.height);
-  const std::size_t products = height * blur->row() * 2 * (blur->radius + 1);
-  const auto slices = static_cast<std::uint32_t>(
-      std::min<std::size_t>(slice_count(products, std::size_t{1} << 18), height));
+  const std::size_t products =
+      static_cast<std::size_t>(blur->extent.height) * blur->row() * 2 * (blur->radius + 1);
+  return band_plan({.height = blur->extent.height,
+                    .work = products,
+                    .grain = std::size_t{1} << 18,
+                    .scratch = BlurScratch<T, Line>{*blur}.bytes,
+                    .cost_ns = static_cast<double>(products) * (sizeof(Line) == 2 ? 0.08 : 0.16)},
+                   [blur, band](const CpuArgs& args, std::byte* scratch, SliceRange rows) {
+                     band(args, *blur, scratch, rows.begin, rows.end);
+                   });
+}
 
-  CpuPlan plan;
-  plan.scratch_bytes = scratch * slices;
-  plan.cost_ns = static_cast<double>(products) * (sizeof(Line) == 2 ? 0.08 : 0.16);
-  plan.stages.push_back(
-      {slices, [blur, band, height, slices, scratch](const CpuArgs& args, std::uint32_t i) {
-         const SliceRange rows = slice_range(height, slices, i, 1);
-         band(args, *blur, args.scratch + i * scratch, rows.begin, rows.end);
-       }});
-  return plan;
+/// What plan.operator()<T, Line>() gives for the type T of the dtype and the line that suits it and the radius.
+template <class Plan>
+[[nodiscard]] Result<CpuPlan> by_line(DType dtype, std::int64_t radius, const Plan& plan) {
+  return by_dtype(dtype, [&]<class T>() -> Result<CpuPlan> {
+    if constexpr (std::is_same_v<T, std::uint8_t>)
+      if (radius <= static_cast<std::int64_t>(max_fixed_radius))
+        return plan.template operator()<T, std::uint16_t>();
+    return plan.template operator()<T, float>();
+  });
 }
 
 }  // namespace stoker::image::STOKER_ISA

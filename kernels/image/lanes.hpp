@@ -15,17 +15,12 @@
 #include <immintrin.h>
 #endif
 
+#include "stoker/kernels/cpu/vector_bytes.hpp"
 #include "stoker/runtime/base/dtype.hpp"
 
 namespace stoker::image::STOKER_ISA {
 
-#if defined(__AVX512BW__) && defined(__AVX512VL__)
-inline constexpr std::size_t vector_bytes = 64;
-#elif defined(__AVX2__)
-inline constexpr std::size_t vector_bytes = 32;
-#else
-inline constexpr std::size_t vector_bytes = 16;
-#endif
+using kernels::cpu::STOKER_ISA::vector_bytes;
 
 /// Floats in a vector, and 16-bit words in one.
 inline constexpr std::size_t lanes = vector_bytes / sizeof(float);

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "stoker/kernels/cpu_plan.hpp"
+#include "stoker/kernels/image/bands.hpp"
+#include "stoker/kernels/image/by_dtype.hpp"
 #include "stoker/kernels/image/extremes.hpp"
 #include "stoker/kernels/median/networks.hpp"
 #include "stoker/kernels/median/options.hpp"
@@ -100,20 +102,17 @@ void band(const Config& config, const T* source, T* output, std::byte* scratch, 
 }
 
 template <class T, std::size_t N> CpuPlan plan_for(const Config& config) {
-  const std::size_t scratch = LineScratch<T>{config.extent, N / 2, N}.bytes;
-  const auto height = static_cast<std::size_t>(config.extent.height);
-  const std::size_t values = height * config.row() * N * N;
-  const auto slices = static_cast<std::uint32_t>(
-      std::min<std::size_t>(slice_count(values, std::size_t{1} << 19), height));
-  CpuPlan plan;
-  plan.scratch_bytes = scratch * slices;
-  plan.cost_ns = static_cast<double>(values * sizeof(typename Ordered<T>::Line)) * 0.02;
-  plan.stages.push_back(
-      {slices, [config, height, slices, scratch](const CpuArgs& args, std::uint32_t i) {
-         band<T, N>(config, args.in<T>(0), args.out<T>(), args.scratch + i * scratch,
-                    slice_range(height, slices, i, 1), std::make_index_sequence<N>{});
-       }});
-  return plan;
+  const std::size_t values = static_cast<std::size_t>(config.extent.height) * config.row() * N * N;
+  return band_plan(
+      {.height = config.extent.height,
+       .work = values,
+       .grain = std::size_t{1} << 19,
+       .scratch = LineScratch<T>{config.extent, N / 2, N}.bytes,
+       .cost_ns = static_cast<double>(values * sizeof(typename Ordered<T>::Line)) * 0.02},
+      [config](const CpuArgs& args, std::byte* scratch, SliceRange rows) {
+        band<T, N>(config, args.in<T>(0), args.out<T>(), scratch, rows,
+                   std::make_index_sequence<N>{});
+      });
 }
 
 template <class T> CpuPlan plan_for(const Config& config, std::int64_t radius) {
@@ -125,11 +124,7 @@ template <class T> CpuPlan plan_for(const Config& config, std::int64_t radius) {
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
   const auto given = options::from<Median>(call.params);
   const Config config{image::extent(call.shape()), given.border};
-  switch (call.dtype()) {
-    case DType::f32: return plan_for<float>(config, given.radius);
-    case DType::f16: return plan_for<Half>(config, given.radius);
-    default: return plan_for<std::uint8_t>(config, given.radius);
-  }
+  return by_dtype(call.dtype(), [&]<class T>() { return plan_for<T>(config, given.radius); });
 }
 
 }  // namespace

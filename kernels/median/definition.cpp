@@ -1,4 +1,5 @@
 #include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/image/one_pass.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/median/options.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -28,7 +29,7 @@ std::shared_ptr<const Shader> make_shader() {
   return std::make_shared<const Shader>(std::move(shader));
 }
 
-Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
+Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const TensorSpec&) {
   STOKER_TRY(rules::gpu_indexable("median", call.inputs));
   const image::Extent image = image::extent(call.shape());
   const auto n = static_cast<std::uint64_t>(image.elements());
@@ -36,13 +37,7 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
   PushValues push;
   push.u32(n).u32(image.height).u32(image.width).u32(image.channels);
   push.u32(static_cast<std::uint64_t>(given.border));
-  GpuPlan plan;
-  plan.passes.push_back({&shader,
-                         variant_name(call.dtype(), given.radius),
-                         {input(0), output()},
-                         push,
-                         linear_groups_for(n, shader.local_size[0])});
-  return plan;
+  return image::one_pass(shader, variant_name(call.dtype(), given.radius), push, n);
 }
 
 }  // namespace
@@ -55,15 +50,8 @@ Result<void> define(KernelRegistry& registry) {
       "alpha is kept";
   kernel.source = "J. W. Tukey, Exploratory Data Analysis (1977)";
   kernel.dtypes = image::dtypes();
-  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
-    STOKER_TRY(image::check("median", call.inputs[0]));
-    return std::vector{call.inputs[0]};
-  };
-  const std::shared_ptr<const Shader> shader = make_shader();
-  kernel.shaders = {shader};
-  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {
-    return gpu_plan(*shader, call);
-  };
+  image::keep_shape(kernel);
+  image::use_shader(kernel, make_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

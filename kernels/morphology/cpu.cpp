@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "stoker/kernels/cpu_plan.hpp"
+#include "stoker/kernels/image/bands.hpp"
+#include "stoker/kernels/image/by_dtype.hpp"
 #include "stoker/kernels/image/extremes.hpp"
 #include "stoker/kernels/morphology/window.hpp"
 
@@ -146,28 +148,21 @@ void band(const Config& config, const T* source, T* output, std::byte* scratch, 
 
 template <class T, class Extreme> CpuPlan plan_for(const KernelCall& call) {
   const auto config = std::make_shared<const Config>(image::extent(call.shape()), Window::of(call));
-  const std::size_t scratch = Scratch<T>{*config}.bytes;
-  const auto height = static_cast<std::size_t>(config->extent.height);
-  const std::size_t values = height * config->row() * (4 * config->radius + 2);
-  const auto slices = static_cast<std::uint32_t>(
-      std::min<std::size_t>(slice_count(values, std::size_t{1} << 19), height));
-  CpuPlan plan;
-  plan.scratch_bytes = scratch * slices;
-  plan.cost_ns = static_cast<double>(values * sizeof(typename Ordered<T>::Line)) * 0.03;
-  plan.stages.push_back(
-      {slices, [config, height, slices, scratch](const CpuArgs& args, std::uint32_t i) {
-         band<T, Extreme>(*config, args.in<T>(0), args.out<T>(), args.scratch + i * scratch,
-                          slice_range(height, slices, i, 1));
-       }});
-  return plan;
+  const std::size_t values =
+      static_cast<std::size_t>(config->extent.height) * config->row() * (4 * config->radius + 2);
+  return band_plan(
+      {.height = config->extent.height,
+       .work = values,
+       .grain = std::size_t{1} << 19,
+       .scratch = Scratch<T>{*config}.bytes,
+       .cost_ns = static_cast<double>(values * sizeof(typename Ordered<T>::Line)) * 0.03},
+      [config](const CpuArgs& args, std::byte* scratch, SliceRange rows) {
+        band<T, Extreme>(*config, args.in<T>(0), args.out<T>(), scratch, rows);
+      });
 }
 
 template <class Extreme> Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
-  switch (call.dtype()) {
-    case DType::f32: return plan_for<float, Extreme>(call);
-    case DType::f16: return plan_for<Half, Extreme>(call);
-    default: return plan_for<std::uint8_t, Extreme>(call);
-  }
+  return by_dtype(call.dtype(), [&]<class T>() { return plan_for<T, Extreme>(call); });
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "stoker/kernels/image/one_pass.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/morphology/window.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -61,10 +62,7 @@ template <class K> Kernel operation(bool most, const std::shared_ptr<const Shade
   kernel.family = "image";
   kernel.source = "J. Serra, Image Analysis and Mathematical Morphology (1982)";
   kernel.dtypes = image::dtypes();
-  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
-    STOKER_TRY(image::check(name, call.inputs[0]));
-    return std::vector{call.inputs[0]};
-  };
+  image::keep_shape(kernel);
   kernel.shaders = {shader};
   kernel.gpu = [most, shader](const KernelCall& call, std::span<const TensorSpec>,
                               const GpuTraits&) { return gpu_plan(name, most, *shader, call); };

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "stoker/kernels/cpu_plan.hpp"
+#include "stoker/kernels/image/bands.hpp"
+#include "stoker/kernels/image/by_dtype.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/image/lanes.hpp"
 #include "stoker/kernels/overlay/options.hpp"
@@ -141,26 +143,19 @@ void overlay_row(const Placement& at, const CpuArgs& args, std::int64_t y) noexc
 
 template <class T> CpuPlan plan_for(const KernelCall& call) {
   const Placement at{call, options::from<Overlay>(call.params)};
-  const auto height = static_cast<std::size_t>(at.base.height);
   const auto elements = static_cast<std::size_t>(at.base.elements());
-  const auto slices = static_cast<std::uint32_t>(
-      std::min<std::size_t>(slice_count(elements, std::size_t{1} << 16), height));
-  CpuPlan plan;
-  plan.cost_ns = static_cast<double>(elements) * 0.3;
-  plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
-                           const SliceRange rows = slice_range(height, slices, index, 1);
-                           for (std::size_t y = rows.begin; y < rows.end; ++y)
-                             overlay_row<T>(at, args, static_cast<std::int64_t>(y));
-                         }});
-  return plan;
+  return band_plan({.height = at.base.height,
+                    .work = elements,
+                    .grain = std::size_t{1} << 16,
+                    .cost_ns = static_cast<double>(elements) * 0.3},
+                   [at](const CpuArgs& args, std::byte*, SliceRange rows) {
+                     for (std::size_t y = rows.begin; y < rows.end; ++y)
+                       overlay_row<T>(at, args, static_cast<std::int64_t>(y));
+                   });
 }
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
-  switch (call.dtype()) {
-    case DType::f32: return plan_for<float>(call);
-    case DType::f16: return plan_for<Half>(call);
-    default: return plan_for<std::uint8_t>(call);
-  }
+  return by_dtype(call.dtype(), [&]<class T>() { return plan_for<T>(call); });
 }
 
 }  // namespace

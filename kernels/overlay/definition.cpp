@@ -1,4 +1,5 @@
 #include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/image/one_pass.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/overlay/options.hpp"
 #include "stoker/kernels/rules.hpp"
@@ -41,7 +42,7 @@ std::shared_ptr<const Shader> make_shader() {
   return std::make_shared<const Shader>(std::move(shader));
 }
 
-Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
+Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const TensorSpec&) {
   STOKER_TRY(rules::gpu_indexable("overlay", call.inputs));
   const image::Extent base = image::extent(call.shape(0));
   const bool alone = call.inputs.size() == 1;
@@ -77,11 +78,7 @@ Result<void> define(KernelRegistry& registry) {
   kernel.inputs = {1, 2};
   kernel.dtypes = image::dtypes();
   kernel.infer = infer;
-  const std::shared_ptr<const Shader> shader = make_shader();
-  kernel.shaders = {shader};
-  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {
-    return gpu_plan(*shader, call);
-  };
+  image::use_shader(kernel, make_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "stoker/kernels/cpu_plan.hpp"
+#include "stoker/kernels/image/bands.hpp"
+#include "stoker/kernels/image/by_dtype.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/image/rows.hpp"
 #include "stoker/kernels/image/sampling.hpp"
@@ -130,20 +132,17 @@ CpuPlan plan_for(const KernelCall& call, const TensorSpec& output) {
       nearest ? 0
               : aligned((static_cast<std::size_t>(config->in.row()) + 4) * sizeof(float) +
                         2 * (Lerp::window + 4));
-  const auto height = static_cast<std::size_t>(config->out.height);
-  const auto work = height * static_cast<std::size_t>(config->in.row() * config->down.taps +
-                                                      config->out.row() * config->across.taps);
-  const auto slices = static_cast<std::uint32_t>(
-      std::min<std::size_t>(slice_count(work, std::size_t{1} << 17), height));
-  CpuPlan plan;
-  plan.scratch_bytes = scratch * slices;
-  plan.cost_ns = static_cast<double>(work) * 0.3;
-  plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
-                           band(*config, args.in<T>(0), args.out<T>(),
-                                args.scratch + index * scratch,
-                                slice_range(height, slices, index, 1));
-                         }});
-  return plan;
+  const auto work = static_cast<std::size_t>(config->out.height) *
+                    static_cast<std::size_t>(config->in.row() * config->down.taps +
+                                             config->out.row() * config->across.taps);
+  return band_plan({.height = config->out.height,
+                    .work = work,
+                    .grain = std::size_t{1} << 17,
+                    .scratch = scratch,
+                    .cost_ns = static_cast<double>(work) * 0.3},
+                   [config, band](const CpuArgs& args, std::byte* memory, SliceRange rows) {
+                     band(*config, args.in<T>(0), args.out<T>(), memory, rows);
+                   });
 }
 
 template <class T> CpuPlan plan_of(const KernelCall& call, const TensorSpec& output) {
@@ -155,11 +154,7 @@ template <class T> CpuPlan plan_of(const KernelCall& call, const TensorSpec& out
 }
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs) {
-  switch (call.dtype()) {
-    case DType::f32: return plan_of<float>(call, outputs[0]);
-    case DType::f16: return plan_of<Half>(call, outputs[0]);
-    default: return plan_of<std::uint8_t>(call, outputs[0]);
-  }
+  return by_dtype(call.dtype(), [&]<class T>() { return plan_of<T>(call, outputs[0]); });
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "stoker/kernels/cpu_plan.hpp"
+#include "stoker/kernels/image/bands.hpp"
+#include "stoker/kernels/image/by_dtype.hpp"
 #include "stoker/kernels/image/lanes.hpp"
 #include "stoker/kernels/rotate/pixel.hpp"
 #include "stoker/kernels/rotate/turn.hpp"
@@ -184,25 +186,23 @@ template <class T, std::size_t Channels> struct Sampler {
 };
 
 template <class T, std::size_t Channels> CpuPlan plan_for(const Turn& turn) {
-  const auto height = static_cast<std::size_t>(turn.out.height);
   const auto pixels = static_cast<std::size_t>(turn.out.height * turn.out.width);
-  const auto slices = static_cast<std::uint32_t>(
-      std::min<std::size_t>(slice_count(pixels, std::size_t{1} << 14), height));
-  CpuPlan plan;
-  plan.cost_ns = static_cast<double>(pixels) * (turn.nearest ? 2.0 : 5.0);
-  plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
-                           const SliceRange rows = slice_range(height, slices, index, 1);
-                           const Sampler<T, Channels> sampler{turn, args.in<T>(0)};
-                           for (std::size_t y = rows.begin; y < rows.end; ++y) {
-                             const auto row = static_cast<std::int64_t>(y);
-                             T* const to = args.out<T>() + row * turn.out.row();
-                             if (turn.nearest)
-                               sampler.nearest_row(row, to);
-                             else
-                               sampler.bilinear_row(row, to);
-                           }
-                         }});
-  return plan;
+  return image::STOKER_ISA::band_plan(
+      {.height = turn.out.height,
+       .work = pixels,
+       .grain = std::size_t{1} << 14,
+       .cost_ns = static_cast<double>(pixels) * (turn.nearest ? 2.0 : 5.0)},
+      [turn](const CpuArgs& args, std::byte*, SliceRange rows) {
+        const Sampler<T, Channels> sampler{turn, args.in<T>(0)};
+        for (std::size_t y = rows.begin; y < rows.end; ++y) {
+          const auto row = static_cast<std::int64_t>(y);
+          T* const to = args.out<T>() + row * turn.out.row();
+          if (turn.nearest)
+            sampler.nearest_row(row, to);
+          else
+            sampler.bilinear_row(row, to);
+        }
+      });
 }
 
 template <class T> Result<CpuPlan> plan_of(const KernelCall& call) {
@@ -215,11 +215,7 @@ template <class T> Result<CpuPlan> plan_of(const KernelCall& call) {
 }
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
-  switch (call.dtype()) {
-    case DType::f32: return plan_of<float>(call);
-    case DType::f16: return plan_of<Half>(call);
-    default: return plan_of<std::uint8_t>(call);
-  }
+  return image::STOKER_ISA::by_dtype(call.dtype(), [&]<class T>() { return plan_of<T>(call); });
 }
 
 }  // namespace

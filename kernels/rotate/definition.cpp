@@ -1,4 +1,5 @@
 #include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/image/one_pass.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rotate/options.hpp"
 #include "stoker/kernels/rotate/turn.hpp"
@@ -52,13 +53,7 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const Ten
   push_words(push, all.x_start);
   push_words(push, all.y_start);
   push.s32(all.cosine).s32(all.sine).f32(all.background);
-  GpuPlan plan;
-  plan.passes.push_back({&shader,
-                         std::string{to_string(call.dtype())},
-                         {input(0), output()},
-                         push,
-                         linear_groups_for(pixels, shader.local_size[0])});
-  return plan;
+  return image::one_pass(shader, std::string{to_string(call.dtype())}, push, pixels);
 }
 
 }  // namespace
@@ -71,10 +66,7 @@ Result<void> define(KernelRegistry& registry) {
       "pixels meet, as they do with expand";
   kernel.dtypes = image::dtypes();
   kernel.infer = infer;
-  const std::shared_ptr<const Shader> shader = make_shader();
-  kernel.shaders = {shader};
-  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec> outputs,
-                        const GpuTraits&) { return gpu_plan(*shader, call, outputs[0]); };
+  image::use_shader(kernel, make_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

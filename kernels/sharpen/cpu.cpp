@@ -39,14 +39,8 @@ template <class T, class Line> CpuPlan plan_for(const Shape& shape, const Sharpe
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
   const auto given = options::from<Sharpen>(call.params);
-  switch (call.dtype()) {
-    case DType::f32: return plan_for<float, float>(call.shape(), given);
-    case DType::f16: return plan_for<Half, float>(call.shape(), given);
-    default: break;
-  }
-  if (given.radius <= static_cast<std::int64_t>(max_fixed_radius))
-    return plan_for<std::uint8_t, std::uint16_t>(call.shape(), given);
-  return plan_for<std::uint8_t, float>(call.shape(), given);
+  return by_line(call.dtype(), given.radius,
+                 [&]<class T, class Line>() { return plan_for<T, Line>(call.shape(), given); });
 }
 
 }  // namespace

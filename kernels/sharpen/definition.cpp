@@ -1,5 +1,6 @@
 #include "stoker/kernels/image/blur_gpu.hpp"
 #include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/image/one_pass.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/sharpen/options.hpp"
 
@@ -11,10 +12,7 @@ Result<void> define(KernelRegistry& registry) {
   kernel.summary =
       "unsharp mask: y = x + strength (x - gaussian_blur(x)) on colours; alpha is kept";
   kernel.dtypes = image::dtypes();
-  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
-    STOKER_TRY(image::check("sharpen", call.inputs[0]));
-    return std::vector{call.inputs[0]};
-  };
+  image::keep_shape(kernel);
   const image::BlurShaders shaders = image::blur_shaders("sharpen", true);
   kernel.shaders = shaders.all();
   kernel.gpu = [shaders](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "stoker/kernels/cpu_plan.hpp"
+#include "stoker/kernels/image/bands.hpp"
+#include "stoker/kernels/image/by_dtype.hpp"
 #include "stoker/kernels/image/lanes.hpp"
 #include "stoker/kernels/image/rows.hpp"
 #include "stoker/kernels/sobel/options.hpp"
@@ -138,19 +140,15 @@ void band(const Config& config, const T* source, T* output, std::byte* scratch, 
 }
 
 template <class T, Output Which> CpuPlan plan_for(const Config& config) {
-  const std::size_t scratch = Scratch<T>{config}.bytes;
-  const auto height = static_cast<std::size_t>(config.extent.height);
-  const auto slices = static_cast<std::uint32_t>(
-      std::min<std::size_t>(slice_count(height * config.row(), std::size_t{1} << 15), height));
-  CpuPlan plan;
-  plan.scratch_bytes = scratch * slices;
-  plan.cost_ns = static_cast<double>(height * config.row()) * 0.5;
-  plan.stages.push_back(
-      {slices, [config, height, slices, scratch](const CpuArgs& args, std::uint32_t i) {
-         band<T, Which>(config, args.in<T>(0), args.out<T>(), args.scratch + i * scratch,
-                        slice_range(height, slices, i, 1));
-       }});
-  return plan;
+  const std::size_t elements = static_cast<std::size_t>(config.extent.height) * config.row();
+  return band_plan({.height = config.extent.height,
+                    .work = elements,
+                    .grain = std::size_t{1} << 15,
+                    .scratch = Scratch<T>{config}.bytes,
+                    .cost_ns = static_cast<double>(elements) * 0.5},
+                   [config](const CpuArgs& args, std::byte* scratch, SliceRange rows) {
+                     band<T, Which>(config, args.in<T>(0), args.out<T>(), scratch, rows);
+                   });
 }
 
 template <class T> CpuPlan plan_for(const Config& config, Output output) {
@@ -162,11 +160,7 @@ template <class T> CpuPlan plan_for(const Config& config, Output output) {
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
   const auto given = options::from<Sobel>(call.params);
   const Config config{image::extent(call.shape()), given.border, static_cast<float>(given.scale)};
-  switch (call.dtype()) {
-    case DType::f32: return plan_for<float>(config, given.output);
-    case DType::f16: return plan_for<Half>(config, given.output);
-    default: return plan_for<std::uint8_t>(config, given.output);
-  }
+  return by_dtype(call.dtype(), [&]<class T>() { return plan_for<T>(config, given.output); });
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/image/one_pass.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
 #include "stoker/kernels/sobel/options.hpp"
@@ -22,7 +23,7 @@ std::shared_ptr<const Shader> tile_shader() {
   return std::make_shared<const Shader>(std::move(shader));
 }
 
-Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
+Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const TensorSpec&) {
   STOKER_TRY(rules::gpu_indexable("sobel", call.inputs));
   const image::Extent image = image::extent(call.shape());
   const auto tiles_x = static_cast<std::uint64_t>((image.row() + tile_width - 1) / tile_width);
@@ -55,15 +56,8 @@ Result<void> define(KernelRegistry& registry) {
       "gx and gy; alpha is kept";
   kernel.source = "I. Sobel, An Isotropic 3x3 Image Gradient Operator (1968)";
   kernel.dtypes = image::dtypes();
-  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
-    STOKER_TRY(image::check("sobel", call.inputs[0]));
-    return std::vector{call.inputs[0]};
-  };
-  const std::shared_ptr<const Shader> shader = tile_shader();
-  kernel.shaders = {shader};
-  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {
-    return gpu_plan(*shader, call);
-  };
+  image::keep_shape(kernel);
+  image::use_shader(kernel, tile_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

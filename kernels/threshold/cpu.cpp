@@ -1,4 +1,5 @@
 // Bytes are compared as bytes, whole registers at once; floats as floats.
+#include "stoker/kernels/image/by_dtype.hpp"
 #include "stoker/kernels/image/image.hpp"
 #include "stoker/kernels/image/lanes.hpp"
 #include "stoker/kernels/image/pointwise.hpp"
@@ -78,11 +79,7 @@ template <class T> CpuPlan plan_for(const KernelCall& call) {
 }
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
-  switch (call.dtype()) {
-    case DType::f32: return plan_for<float>(call);
-    case DType::f16: return plan_for<Half>(call);
-    default: return plan_for<std::uint8_t>(call);
-  }
+  return by_dtype(call.dtype(), [&]<class T>() { return plan_for<T>(call); });
 }
 
 }  // namespace

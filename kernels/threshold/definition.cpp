@@ -1,4 +1,5 @@
 #include "stoker/kernels/image/image.hpp"
+#include "stoker/kernels/image/one_pass.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
 #include "stoker/kernels/threshold/levels.hpp"
@@ -22,7 +23,7 @@ std::shared_ptr<const Shader> make_shader() {
   return std::make_shared<const Shader>(std::move(shader));
 }
 
-Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
+Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const TensorSpec&) {
   STOKER_TRY(rules::gpu_indexable("threshold", call.inputs));
   const image::Extent image = image::extent(call.shape());
   const Levels all = levels(call);
@@ -31,13 +32,7 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call) {
   push.u32(n).u32(image.has_alpha() ? 1 : 0);
   push.u32(all.keeps_above ? 1 : 0).u32(all.keeps_below ? 1 : 0);
   push.f32(all.cut).f32(all.above).f32(all.below);
-  GpuPlan plan;
-  plan.passes.push_back({&shader,
-                         std::string{to_string(call.dtype())},
-                         {input(0), output()},
-                         push,
-                         linear_groups_for((n + 3) / 4, shader.local_size[0])});
-  return plan;
+  return image::one_pass(shader, std::string{to_string(call.dtype())}, push, (n + 3) / 4);
 }
 
 }  // namespace
@@ -51,15 +46,8 @@ Result<void> define(KernelRegistry& registry) {
   kernel.source = "modes: OpenCV 4.6, threshold";
   kernel.dtypes = image::dtypes();
   kernel.in_place = true;
-  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
-    STOKER_TRY(image::check("threshold", call.inputs[0]));
-    return std::vector{call.inputs[0]};
-  };
-  const std::shared_ptr<const Shader> shader = make_shader();
-  kernel.shaders = {shader};
-  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec>, const GpuTraits&) {
-    return gpu_plan(*shader, call);
-  };
+  image::keep_shape(kernel);
+  image::use_shader(kernel, make_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 
