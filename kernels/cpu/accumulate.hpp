@@ -324,4 +324,20 @@ inline void accumulate_columns(const S* x, std::size_t stride, std::size_t rows,
   accumulate_columns<Op, A>(stored<Op, A>(x), stride, rows, n, into);
 }
 
+/// plan.operator()<A, T>() for elements of a dtype but bool, read as T, that Op combines in type A. No plan: bool.
+template <class Op, class Plan> [[nodiscard]] CpuPlan plan_numeric(DType dtype, const Plan& plan) {
+  return visit_dtype(dtype, [&]<class T>() -> CpuPlan {
+    if constexpr (std::is_same_v<T, bool>) {
+      return {};
+    } else if constexpr (std::is_integral_v<T> &&
+                         (std::is_same_v<Op, Sum> || std::is_same_v<Op, Product>)) {
+      // Sums and products wrap, so signed ones are formed unsigned.
+      using A = std::make_unsigned_t<T>;
+      return plan.template operator()<A, A>();
+    } else {
+      return plan.template operator()<Compute<T>, T>();
+    }
+  });
+}
+
 }  // namespace stoker::kernels::cpu::STOKER_ISA

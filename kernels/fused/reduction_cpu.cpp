@@ -1,9 +1,9 @@
 #include <numeric>
 #include <utility>
 
-#include "stoker/kernels/cpu/accumulate.hpp"
 #include "stoker/kernels/fused/evaluator.hpp"
 #include "stoker/kernels/fused/reduction.hpp"
+#include "stoker/kernels/reduce/passes.hpp"
 #include "stoker/kernels/scalar/loops.hpp"
 
 namespace stoker::kernels::fused::STOKER_ISA {
@@ -11,14 +11,10 @@ namespace {
 
 namespace cpu = stoker::kernels::cpu::STOKER_ISA;
 namespace scalar = stoker::kernels::scalar::STOKER_ISA;
+using namespace reduce::STOKER_ISA;
 using reduce::Operation;
 
-// The widest block of columns (or rows) that one unit of work reduces: its sums stay in the cache.
-constexpr std::size_t result_block = 4096;
-// Rows whose sums are added up before they join the total, which bounds the length of a chain.
-constexpr std::size_t rows_per_chain = 256;
-// Columns up to which several rows are taken as one long one, and how long.
-constexpr std::size_t narrow_inner = 64;
+// Elements of the long row as which several narrow ones are taken.
 constexpr std::size_t narrow_width = 1024;
 // Units of work that keep the threads of a large machine busy. A fixed number: the order of a sum
 // must not depend on the machine.
@@ -28,19 +24,6 @@ constexpr std::size_t memory_grain = std::size_t{64} << 10;
 
 constexpr std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 constexpr std::size_t lines(std::size_t bytes) { return ceil_div(bytes, 64) * 64; }
-
-/// A step whose reduced axis is cut into pieces: [outer, pieces × length, inner] to
-/// [outer, pieces, inner].
-struct Pass {
-  std::size_t outer;
-  std::size_t reduced;
-  std::size_t inner;
-  std::size_t pieces;
-  std::size_t length;
-
-  [[nodiscard]] std::size_t results() const noexcept { return outer * pieces * inner; }
-  [[nodiscard]] std::size_t elements() const noexcept { return outer * reduced * inner; }
-};
 
 /// Pieces are wanted where the results alone do not feed enough threads. Their length is a multiple of
 /// every block, so that blocks begin where the schedule wants them.
@@ -56,27 +39,6 @@ Pass cut(const reduce::Step& step, std::size_t grain) {
   pass.length = ceil_div(ceil_div(pass.reduced, wanted), unit) * unit;
   pass.pieces = ceil_div(pass.reduced, pass.length);
   return pass;
-}
-
-/// Converts sums to what the pass leaves: partial results, or the final ones divided by `count`.
-template <class A>
-using Finish = void (*)(const A* sums, std::size_t n, double count, void* to, std::size_t first);
-
-template <class A, class D>
-void finish(const A* sums, std::size_t n, double count, void* to, std::size_t first) {
-  D* out = static_cast<D*>(to) + first;
-  if constexpr (std::is_floating_point_v<A>) {
-    constexpr std::size_t block = 256;
-    A scaled[block];
-    for (std::size_t i = 0; i < n; i += block) {
-      const std::size_t m = std::min(block, n - i);
-      for (std::size_t k = 0; k < m; ++k)
-        scaled[k] = count == 1 ? sums[i + k] : static_cast<A>(sums[i + k] / count);
-      cpu::store_block<D>(scaled, out + i, m);
-    }
-  } else {
-    std::copy_n(sums, n, out);
-  }
 }
 
 /// Elements in the order of the reduction, a block at a time: of a program, computed into a tile, or of
@@ -125,15 +87,13 @@ template <class Op, class A> struct Body {
   Finish<A> finish;
   double count;
   Route route;
+  Shares shares;
   std::size_t block = narrow_width;  // elements at a time
-  std::size_t columns = 0;           // results of one unit of work: a block of columns, or of rows
-  std::size_t units = 0;
-  std::uint32_t slices = 1;
-  std::size_t work = 0;  // bytes into the scratch memory: each slice's memory
+  std::size_t work = 0;              // bytes into the scratch memory: each slice's memory
 
   /// Results, wide rows, chains; then the tile, four blocks, and the registers.
   [[nodiscard]] std::size_t results_bytes() const noexcept {
-    return lines(std::max(columns, narrow_width) * sizeof(A));
+    return lines(std::max(shares.columns, narrow_width) * sizeof(A));
   }
   [[nodiscard]] std::size_t slice_bytes() const noexcept {
     return 3 * results_bytes() + lines(4 * block * kind.bytes) +
@@ -149,7 +109,7 @@ template <class Op, class A> struct Body {
                       reinterpret_cast<A*>(memory), reinterpret_cast<A*>(memory + results_bytes()),
                       reinterpret_cast<A*>(memory + 2 * results_bytes()), tile};
     void* to = route.to_scratch ? static_cast<void*>(args.scratch + route.target) : args.outputs[0];
-    const SliceRange range = slice_range(units, slices, index, 1);
+    const SliceRange range = slice_range(shares.units, shares.slices, index, 1);
     for (std::size_t unit = range.begin; unit < range.end; ++unit) run(slice, to, unit);
   }
 
@@ -164,24 +124,18 @@ template <class Op, class A> struct Body {
 
   void run(const Slice& slice, void* to, std::size_t unit) const {
     if (pass.inner == 1) {
-      const std::size_t first = unit * columns;
-      const std::size_t n = std::min(columns, pass.results() - first);
+      const std::size_t first = unit * shares.columns;
+      const std::size_t n = std::min(shares.columns, pass.results() - first);
       reduce_rows(slice, first, n);
       finish(slice.sums, n, count, to, first);
       return;
     }
-    const std::size_t blocks = ceil_div(pass.inner, columns);
-    const std::size_t column = unit % blocks * columns;
-    const std::size_t item = unit / blocks;  // (outer, piece)
-    const std::size_t begin = item % pass.pieces * pass.length;
-    const std::size_t rows = std::min(pass.length, pass.reduced - begin);
-    const std::size_t n = std::min(columns, pass.inner - column);
-    const std::size_t first = (item / pass.pieces * pass.reduced + begin) * pass.inner + column;
-    if (pass.inner <= narrow_inner && rows > 1)
-      reduce_narrow(slice, first, rows);
+    const ColumnBlock columns = pass.block(unit, shares.columns);
+    if (pass.inner <= narrow_inner && columns.rows > 1)
+      sum_narrow(slice, columns.first, columns.rows);
     else
-      reduce_columns(slice, first, pass.inner, rows, n, slice.sums);
-    finish(slice.sums, n, count, to, item * pass.inner + column);
+      sum_columns(slice, columns.first, pass.inner, columns.rows, columns.n, slice.sums);
+    finish(slice.sums, columns.n, count, to, columns.result);
   }
 
   /// Result r is (outer, piece) = (r / pieces, r % pieces).
@@ -215,19 +169,12 @@ template <class Op, class A> struct Body {
     }
   }
 
-  /// `n` ≤ result_block columns from element `first` on, of rows `inner` apart; the chains of what
-  /// rounds are cut.
-  void reduce_columns(const Slice& slice, std::size_t first, std::size_t inner, std::size_t rows,
-                      std::size_t n, A* sums) const {
-    std::fill_n(sums, n, Op::template identity<A>());
-    if (!cpu::rounds<Op, A> || rows <= rows_per_chain)
-      return add_rows(slice, first, inner, rows, n, sums);
-    for (std::size_t row = 0; row < rows; row += rows_per_chain) {
-      std::fill_n(slice.chain, n, Op::template identity<A>());
-      add_rows(slice, first + row * inner, inner, std::min(rows_per_chain, rows - row), n,
-               slice.chain);
-      for (std::size_t j = 0; j < n; ++j) sums[j] = Op::combine(sums[j], slice.chain[j]);
-    }
+  /// `n` ≤ result_block columns from element `first` on, of rows `inner` apart.
+  void sum_columns(const Slice& slice, std::size_t first, std::size_t inner, std::size_t rows,
+                   std::size_t n, A* sums) const {
+    reduce_columns<Op>(rows, n, sums, slice.chain, [&](std::size_t row, std::size_t count, A* to) {
+      add_rows(slice, first + row * inner, inner, count, n, to);
+    });
   }
 
   /// Adds rows to `into`.
@@ -263,41 +210,27 @@ template <class Op, class A> struct Body {
     }
   }
 
-  /// As reduce_columns for whole rows of few elements: several of them are taken as one long row.
-  void reduce_narrow(const Slice& slice, std::size_t first, std::size_t rows) const {
+  /// As sum_columns() for whole rows of few elements: several of them are taken as one long row.
+  void sum_narrow(const Slice& slice, std::size_t first, std::size_t rows) const {
     const std::size_t inner = pass.inner;
     const std::size_t together = std::min(block, narrow_width) / inner;
     const std::size_t width = together * inner;
-    reduce_columns(slice, first, width, rows / together, width, slice.wide);
+    sum_columns(slice, first, width, rows / together, width, slice.wide);
     if (const std::size_t left = rows % together * inner; left > 0) {
       const cpu::Stored<A> x =
           slice.source.block(first + rows * inner - left, left, Evaluator::nothing, slice.tile);
       cpu::accumulate_columns<Op>(x, width, 1, left, slice.wide);
     }
-    std::copy_n(slice.wide, inner, slice.sums);
-    for (std::size_t k = 1; k < together; ++k)
-      for (std::size_t j = 0; j < inner; ++j)
-        slice.sums[j] = static_cast<A>(Op::combine(slice.sums[j], slice.wide[k * inner + j]));
+    fold<Op>(slice.wide, together, inner, slice.sums);
   }
 };
 
-/// Adds the pass to the plan, and its working memory. `grain`: elements that pay for a slice.
-template <class Op, class A> void add_stage(CpuPlan& plan, Body<Op, A> body, std::size_t grain) {
-  const Pass& pass = body.pass;
+/// Adds the pass to the plan, and its working memory.
+template <class Op, class A> void add_stage(CpuPlan& plan, Body<Op, A> body) {
   if (body.program) body.block = body.program->plan().block;
-  if (pass.inner == 1) {
-    const std::size_t row = std::max<std::size_t>(pass.length, 1);
-    body.columns = std::clamp<std::size_t>(grain / 4 / row, 1, result_block);
-    body.units = ceil_div(pass.results(), body.columns);
-  } else {
-    body.columns = std::min(pass.inner, result_block);
-    body.units = pass.outer * pass.pieces * ceil_div(pass.inner, body.columns);
-  }
-  body.slices = slice_count(pass.elements(), grain);
-  body.slices = static_cast<std::uint32_t>(std::min<std::size_t>(body.slices, body.units));
   body.work = plan.scratch_bytes;
-  plan.scratch_bytes += body.slices * body.slice_bytes();
-  plan.stages.push_back({body.slices, body});
+  plan.scratch_bytes += body.shares.slices * body.slice_bytes();
+  plan.stages.push_back({body.shares.slices, body});
 }
 
 /// What is planned: the values and how they are reduced.
@@ -324,11 +257,9 @@ CpuPlan make_passes(const Job& job, double count, cpu::Stored<A> kind, Finish<A>
       route.to_scratch = !(done && i + 1 == job.all.steps.size());
       route.target = plan.scratch_bytes;
       if (route.to_scratch) plan.scratch_bytes += lines(pass.results() * sizeof(A));
-      add_stage(
-          plan,
-          Body<Op, A>{pass, kind, first ? job.program : nullptr,
-                      route.to_scratch ? &finish<A, A> : last, route.to_scratch ? 1 : count, route},
-          grain);
+      add_stage(plan, Body<Op, A>{pass, kind, first ? job.program : nullptr,
+                                  route.to_scratch ? &finish<A, A> : last,
+                                  route.to_scratch ? 1 : count, route, Shares{pass, grain}});
       plan.cost_ns += static_cast<double>(pass.elements()) * 0.1;
       route.source = route.target;
       step.reduced = static_cast<std::int64_t>(pass.pieces);
@@ -340,47 +271,14 @@ CpuPlan make_passes(const Job& job, double count, cpu::Stored<A> kind, Finish<A>
   return plan;
 }
 
-/// D is the result's type, S that of the values.
-template <class Op, class A, class D, class S> CpuPlan make_plan(const Job& job, double count) {
-  return make_passes<Op, A>(job, count, cpu::stored<Op, A, S>(), &finish<A, D>);
-}
-
-/// The combining of an operation; a mean is a sum.
-template <Operation operation>
-using Combining = std::conditional_t<
-    operation == Operation::product, cpu::Product,
-    std::conditional_t<
-        operation == Operation::all, cpu::All,
-        std::conditional_t<operation == Operation::any, cpu::Any,
-                           std::conditional_t<operation == Operation::max, cpu::Max,
-                                              std::conditional_t<operation == Operation::min,
-                                                                 cpu::Min, cpu::Sum>>>>>;
-
-/// T is the dtype of the values. Which types sums and results have is as in kernels/reduce/cpu.cpp.
-template <Operation operation, class T> CpuPlan plan_values(const Job& job) {
-  using Op = Combining<operation>;
-  using S = scalar::Element<T>;
-  const auto count = static_cast<double>(job.all.count);
-  if constexpr (cpu::takes_truths<Op>) {
-    return make_plan<Op, std::uint8_t, std::uint8_t, S>(job, 1);
-  } else if constexpr (operation == Operation::max || operation == Operation::min) {
-    if constexpr (std::is_same_v<T, bool>)
-      return {};
-    else
-      return make_plan<Op, S, T, S>(job, 1);
-  } else if constexpr (std::is_floating_point_v<S>) {
-    return make_plan<Op, S, T, S>(job, operation == Operation::mean ? count : 1);
-  } else if constexpr (operation == Operation::mean) {
-    return make_plan<Op, float, float, S>(job, count);
-  } else {
-    // Sums and products wrap, so signed ones are formed unsigned.
-    using Result = std::conditional_t<sizeof(S) == 8, std::uint64_t, std::uint32_t>;
-    return make_plan<Op, Result, Result, S>(job, 1);
-  }
-}
-
 template <Operation operation> CpuPlan plan_operation(DType dtype, const Job& job) {
-  return visit_dtype(dtype, [&]<class T>() -> CpuPlan { return plan_values<operation, T>(job); });
+  return visit_dtype(dtype, [&]<class T>() {
+    using S = scalar::Element<T>;
+    return plan_types<operation, T, S>(
+        job.all.count, [&]<class Op, class A, class D>(double count) {
+          return make_passes<Op, A>(job, count, cpu::stored<Op, A, S>(), &finish<A, D>);
+        });
+  });
 }
 
 /// By Operation.

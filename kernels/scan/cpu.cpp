@@ -264,21 +264,12 @@ template <class Op>
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs) {
   STOKER_ASSIGN(const rows::AxisRows r, rows::axis_rows("scan", call));
   const Problem p = problem(r, call.params.flag("reverse"));
-  CpuPlan plan;
-  plan.cost_ns = 100 + static_cast<double>(outputs[0].elements()) * 0.3;
-  visit_dtype(call.dtype(), [&]<class T>() {
-    if constexpr (std::is_same_v<T, bool>) {
-      return;
-    } else if constexpr (std::is_integral_v<T> &&
-                         (std::is_same_v<Op, cpu::Sum> || std::is_same_v<Op, cpu::Product>)) {
-      // Sums and products wrap, so signed ones are formed unsigned.
-      using A = std::make_unsigned_t<T>;
-      add_stages<Op, A, A>(plan, p);
-    } else {
-      add_stages<Op, cpu::Compute<T>, T>(plan, p);
-    }
+  return cpu::plan_numeric<Op>(call.dtype(), [&]<class A, class T>() {
+    CpuPlan plan;
+    plan.cost_ns = 100 + static_cast<double>(outputs[0].elements()) * 0.3;
+    add_stages<Op, A, T>(plan, p);
+    return plan;
   });
-  return plan;
 }
 
 }  // namespace

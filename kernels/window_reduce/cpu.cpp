@@ -244,18 +244,8 @@ template <class Op, class A, class T> CpuPlan make_plan(const std::vector<Window
 
 template <class Op> Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
   STOKER_ASSIGN(const std::vector<WindowAxis> axes, call_axes("window_reduce", call));
-  return visit_dtype(call.dtype(), [&]<class T>() -> CpuPlan {
-    if constexpr (std::is_same_v<T, bool>) {
-      return {};
-    } else if constexpr (std::is_integral_v<T> &&
-                         (std::is_same_v<Op, cpu::Sum> || std::is_same_v<Op, cpu::Product>)) {
-      // Sums and products wrap, so signed ones are formed unsigned.
-      using A = std::make_unsigned_t<T>;
-      return make_plan<Op, A, A>(axes);
-    } else {
-      return make_plan<Op, cpu::Compute<T>, T>(axes);
-    }
-  });
+  return cpu::plan_numeric<Op>(call.dtype(),
+                               [&]<class A, class T>() { return make_plan<Op, A, T>(axes); });
 }
 
 }  // namespace
