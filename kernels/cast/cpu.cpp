@@ -4,6 +4,7 @@
 
 #include "stoker/kernels/cast/same_bits.hpp"
 #include "stoker/kernels/cpu/copy_plan.hpp"
+#include "stoker/kernels/cpu/saturate.hpp"
 
 namespace stoker::kernels::cast::STOKER_ISA {
 namespace {
@@ -17,21 +18,6 @@ using Wide = std::conditional_t<
     std::is_floating_point_v<cpu::Compute<T>>, cpu::Compute<T>,
     std::conditional_t<sizeof(T) == 8, T,
                        std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>>>;
-
-/// Truncates toward zero and saturates; NaN becomes 0.
-template <class T, class F> inline T saturate(F value) noexcept {
-  using Limits = std::numeric_limits<T>;
-  using Step = std::conditional_t<(sizeof(T) < 4), std::int32_t, T>;
-  // 2^digits, which unlike the largest value is exact in every float type.
-  constexpr F beyond = 2 * static_cast<F>(std::uint64_t{1} << (Limits::digits - 1));
-  constexpr F least = std::is_signed_v<T> ? -beyond : F{0};
-  F bounded = value == value ? value : F{0};
-  bounded = bounded < least ? least : bounded;
-  const bool over = bounded >= beyond;
-  bounded = over ? F{0} : bounded;
-  const T result = static_cast<T>(static_cast<Step>(bounded));
-  return over ? Limits::max() : result;
-}
 
 template <class T> void load(const void* from, void* to, std::size_t n) noexcept {
   auto* wide = static_cast<Wide<T>*>(to);
@@ -67,7 +53,7 @@ template <class W, class T> void store(const void* from, void* to, std::size_t n
 #pragma GCC ivdep
     for (std::size_t i = 0; i < n; ++i) {
       if constexpr (std::is_integral_v<T> && std::is_floating_point_v<W>)
-        elements[i] = saturate<T>(wide[i]);
+        elements[i] = cpu::saturate<T>(wide[i]);
       else
         elements[i] = static_cast<T>(wide[i]);
     }

@@ -3,32 +3,18 @@
 #include <limits>
 #include <type_traits>
 
+#include "stoker/kernels/cpu/saturate.hpp"
 #include "stoker/kernels/scalar/loops.hpp"
 
 namespace stoker::kernels::scalar::STOKER_ISA {
 namespace {
-
-/// Truncates toward zero and saturates; NaN becomes 0.
-template <class T, class F> inline T saturate(F value) noexcept {
-  using Limits = std::numeric_limits<T>;
-  using Step = std::conditional_t<(sizeof(T) < 4), std::int32_t, T>;
-  // 2^digits, which unlike the largest value is exact in every float type.
-  constexpr F above = 2 * static_cast<F>(std::uint64_t{1} << (Limits::digits - 1));
-  constexpr F least = std::is_signed_v<T> ? -above : F{0};
-  F bounded = value == value ? value : F{0};
-  bounded = bounded < least ? least : bounded;
-  const bool over = bounded >= above;
-  bounded = over ? F{0} : bounded;
-  const T result = static_cast<T>(static_cast<Step>(bounded));
-  return over ? Limits::max() : result;
-}
 
 template <class To> struct Cast {
   template <class C> static Element<To> apply(C x) noexcept {
     if constexpr (std::is_same_v<To, bool>)
       return x != C{0} ? 1 : 0;
     else if constexpr (std::is_floating_point_v<C> && std::is_integral_v<To>)
-      return saturate<To>(x);
+      return cpu::saturate<To>(x);
     else
       return static_cast<Element<To>>(x);
   }
