@@ -94,34 +94,30 @@ List inverse(const List& axes) {
 
 Shape shape_of(const List& extents) { return Shape::make(extents, "conv"); }
 
+/// The first two axes, read as three of extents `parts`, in another order and as two of extents d0 and d1; the
+/// others, which count as axis 3 of `axes`, stay.
+Value regrouped(const Value& x, const std::array<std::int64_t, 3>& parts,
+                const std::array<std::int64_t, 4>& axes, std::int64_t d0, std::int64_t d1) {
+  std::int64_t rest = 1;
+  List extents{d0, d1};
+  for (std::size_t axis = 2; axis < x.shape().rank(); ++axis) {
+    rest *= x.shape()[axis];
+    extents.push_back(x.shape()[axis]);
+  }
+  const Value turned = transpose(reshape(x, {parts[0], parts[1], parts[2], rest}), axes);
+  return reshape(turned, shape_of(extents));
+}
+
 /// [groups · a, b, …] as [groups · b, a, …], group by group. Canonical order.
 Value exchanged_in_groups(const Value& x, std::int64_t groups) {
-  const Shape& shape = x.shape();
-  const std::int64_t a = shape[0] / groups, b = shape[1];
-  std::int64_t rest = 1;
-  List extents{groups * b, a};
-  for (std::size_t axis = 2; axis < shape.rank(); ++axis) {
-    rest *= shape[axis];
-    extents.push_back(shape[axis]);
-  }
-  const Value turned =
-      transpose(reshape(x, {groups, a, b, rest}), std::array<std::int64_t, 4>{0, 2, 1, 3});
-  return reshape(turned, shape_of(extents));
+  const std::int64_t a = x.shape()[0] / groups, b = x.shape()[1];
+  return regrouped(x, {groups, a, b}, {0, 2, 1, 3}, groups * b, a);
 }
 
 /// [a, groups · b, …] as [groups · a, b, …].
 Value channels_to_batch(const Value& x, std::int64_t groups) {
-  const Shape& shape = x.shape();
-  const std::int64_t a = shape[0], b = shape[1] / groups;
-  std::int64_t rest = 1;
-  List extents{groups * a, b};
-  for (std::size_t axis = 2; axis < shape.rank(); ++axis) {
-    rest *= shape[axis];
-    extents.push_back(shape[axis]);
-  }
-  const Value turned =
-      transpose(reshape(x, {a, groups, b, rest}), std::array<std::int64_t, 4>{1, 0, 2, 3});
-  return reshape(turned, shape_of(extents));
+  const std::int64_t a = x.shape()[0], b = x.shape()[1] / groups;
+  return regrouped(x, {a, groups, b}, {1, 0, 2, 3}, groups * a, b);
 }
 
 Value by_input(const Conv& forward, const Value& x, const Value& k, const Value& g) {
