@@ -4,8 +4,8 @@
 // standard output; with --json or --markdown it goes to standard error and the data to standard
 // output. `stoker_bench --peer` is what a benchmark starts as a process of its own for a library
 // whose threads would disturb ours (bench/kernels/onednn_peer.hpp), `stoker_bench --actors …` what it starts
-// for one row of an actor runtime (bench/actors/actor_programs.hpp), `stoker_bench --exit-busy SEED` what the
-// soak starts (bench/soak/soak_children.hpp).
+// for one row of an actor runtime (bench/actors/actor_programs.hpp), `stoker_bench --onnx …` what the group `onnx`
+// starts (bench/onnx/onnx_programs.hpp), `stoker_bench --exit-busy SEED` what the soak starts (bench/soak/soak_children.hpp).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -19,6 +19,7 @@
 #include "stoker/bench/harness/groups.hpp"
 #include "stoker/bench/harness/table.hpp"
 #include "stoker/bench/kernels/onednn_peer.hpp"
+#include "stoker/bench/onnx/onnx_programs.hpp"
 #include "stoker/bench/soak/soak_children.hpp"
 
 namespace stoker::bench {
@@ -47,6 +48,7 @@ constexpr Group groups[] = {
     {"training", "steps of training, against LibTorch", training},
     {"predictions", "predictions of models, traced once and built anew, against LibTorch",
      predictions},
+    {"onnx", "ONNX models from the call to the result, against ONNX Runtime", onnx},
     {"gpu_kernels", "kernels on a GPU, against its memory and arithmetic", gpu_kernels},
     {"gpu_tensors", "tensors on a GPU, against copies", gpu_tensors},
     {"server", "an event loop that shares its thread with Stoker", server},
@@ -110,6 +112,8 @@ int main(int argc, char** argv) try {
   if (argc > 1 && std::string_view{argv[1]} == "--peer") return stoker::bench::serve_onednn_peer();
   if (argc > 1 && std::string_view{argv[1]} == "--actors")
     return stoker::bench::serve_actor_program({argv + 2, argv + argc});
+  if (argc > 1 && std::string_view{argv[1]} == "--onnx")
+    return stoker::bench::serve_onnx_program({argv + 2, argv + argc});
   if (argc == 3 && std::string_view{argv[1]} == "--exit-busy")
     return stoker::bench::exit_busy(static_cast<unsigned>(std::atoi(argv[2])));
   stoker::bench::Choice choice;

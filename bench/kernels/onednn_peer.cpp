@@ -1,22 +1,17 @@
 #include "stoker/bench/kernels/onednn_peer.hpp"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <dnnl.hpp>
 #include <functional>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <sstream>
-#include <system_error>
-#include <thread>
 #include <vector>
 
 #include "stoker/bench/harness/harness.hpp"
+#include "stoker/bench/harness/peer_program.hpp"
 
 namespace stoker::bench {
 namespace {
@@ -204,52 +199,18 @@ int serve_onednn_peer() {
   return 0;
 }
 
-OnednnPeer::OnednnPeer() {
-  std::array<int, 2> down{};
-  std::array<int, 2> up{};
-  if (pipe(down.data()) != 0 || pipe(up.data()) != 0)
-    throw std::system_error{errno, std::generic_category(), "pipe"};
-  child_ = fork();
-  if (child_ < 0) throw std::system_error{errno, std::generic_category(), "fork"};
-  if (child_ == 0) {
-    dup2(down[0], STDIN_FILENO);
-    dup2(up[1], STDOUT_FILENO);
-    for (const int end : {down[0], down[1], up[0], up[1]}) close(end);
-    execl("/proc/self/exe", "stoker_bench", "--peer", nullptr);
-    _exit(127);
-  }
-  close(down[0]);
-  close(up[1]);
-  to_child_ = fdopen(down[1], "w");
-  from_child_ = fdopen(up[0], "r");
-}
-
-OnednnPeer::~OnednnPeer() {
-  if (to_child_) std::fclose(to_child_);
-  if (from_child_) std::fclose(from_child_);
-  if (child_ > 0) waitpid(child_, nullptr, 0);
-}
-
-double OnednnPeer::ask(const std::string& question) {
-  double answer = 0;
-  if (std::fputs(question.c_str(), to_child_) < 0 || std::fflush(to_child_) != 0 ||
-      std::fscanf(from_child_, "%lf", &answer) != 1)
-    throw std::runtime_error{"the oneDNN peer has ended"};
-  // OpenMP's threads spin for some milliseconds after their last work.
-  std::this_thread::sleep_for(std::chrono::milliseconds{20});
-  return answer;
-}
+OnednnPeer::OnednnPeer() : program_{"the oneDNN peer", {own_program(), "--peer"}} {}
 
 double OnednnPeer::matmul(std::int64_t n, int calls) {
-  return ask("matmul " + std::to_string(calls) + " " + std::to_string(n) + "\n");
+  return program_.ask("matmul " + std::to_string(calls) + " " + std::to_string(n));
 }
 
 double OnednnPeer::conv(const ConvShape& shape, int calls) {
   std::ostringstream line;
   line << "conv " << calls << ' ' << shape.batch << ' ' << shape.in_channels << ' ' << shape.size
        << ' ' << shape.out_channels << ' ' << shape.kernel << ' ' << shape.stride << ' '
-       << shape.padding << '\n';
-  return ask(line.str());
+       << shape.padding;
+  return program_.ask(line.str());
 }
 
 }  // namespace stoker::bench

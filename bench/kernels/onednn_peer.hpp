@@ -1,15 +1,13 @@
 // oneDNN called directly, in a process of its own: its OpenMP threads spin after each call and
 // would take the cores from whoever is measured next.
 //
-// The parent asks over a pipe, one line a question; the child answers with one number. The child
-// sleeps between questions, and the parent lets its last threads come to rest before it goes on.
+// Asked as bench/harness/asked_program.hpp says.
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <string>
 
-#include <sys/types.h>
+#include "stoker/bench/harness/asked_program.hpp"
 
 namespace stoker::bench {
 
@@ -32,9 +30,6 @@ class OnednnPeer {
  public:
   /// Starts this program again as the peer. Throws std::system_error.
   OnednnPeer();
-  ~OnednnPeer();
-  OnednnPeer(const OnednnPeer&) = delete;
-  OnednnPeer& operator=(const OnednnPeer&) = delete;
 
   /// Seconds for one n×n matrix product: `calls` in a row, the faster of dnnl_sgemm and a matmul
   /// primitive.
@@ -44,10 +39,7 @@ class OnednnPeer {
   [[nodiscard]] double conv(const ConvShape& shape, int calls);
 
  private:
-  double ask(const std::string& question);
-  pid_t child_ = -1;
-  std::FILE* to_child_ = nullptr;
-  std::FILE* from_child_ = nullptr;
+  AskedProgram program_;
 };
 
 /// The child's main function: answers until its input ends.

@@ -1,0 +1,44 @@
+// Writes an ONNX file with f32 weights that are the same in every run: node after node, as exporters do.
+// https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
+//
+//     GraphWriter graph;
+//     graph.input("x", {"batch", 784}).weights("w", {784, 10}, 0.1F);
+//     graph.node("MatMul", {"x", "w"}, "y").output("y").save(path);
+//
+// Threads: one at a time. Errors are thrown: std::runtime_error if the file cannot be written.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "stoker/pipeline/onnx/writing/wire_writer.hpp"
+
+namespace stoker::bench {
+
+class GraphWriter {
+ public:
+  /// An extent, or a symbol.
+  using Dim = std::variant<std::int64_t, const char*>;
+  using Attribute = std::pair<std::string, std::vector<std::int64_t>>;
+
+  GraphWriter& input(const std::string& name, const std::vector<Dim>& dims);
+  GraphWriter& output(const std::string& name);
+  /// Noise in (-largest, largest), the same in every run.
+  GraphWriter& weights(const std::string& name, const std::vector<std::int64_t>& dims,
+                       float largest);
+  GraphWriter& scalar(const std::string& name, float value);
+  GraphWriter& integers(const std::string& name, const std::vector<std::int64_t>& values);
+  /// A list of one number is that number, if the attribute is named "axis", "group" or "keepdims".
+  GraphWriter& node(const std::string& op, const std::vector<std::string>& inputs,
+                    const std::string& output, const std::vector<Attribute>& attributes = {});
+  void save(const std::filesystem::path& path) const;
+
+ private:
+  onnx::WireWriter nodes_, initializers_, inputs_, outputs_;
+};
+
+}  // namespace stoker::bench
