@@ -1,6 +1,7 @@
 #include "stoker/bench/harness/resident.hpp"
 
 #include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -13,6 +14,12 @@ double resident_bytes() {
   double resident = 0;
   statm >> all >> resident;
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+double peak_resident_bytes() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_maxrss) * 1024;
 }
 
 double resident_bytes_trimmed() {

@@ -4,6 +4,8 @@
 namespace stoker::bench {
 
 [[nodiscard]] double resident_bytes();
+/// The most it has held so far.
+[[nodiscard]] double peak_resident_bytes();
 /// After the allocator has given back what it can.
 [[nodiscard]] double resident_bytes_trimmed();
 

@@ -28,6 +28,18 @@ WireWriter tensor(const std::string& name, ElementType type, const std::vector<s
                                    .strings = {}});
 }
 
+std::size_t elements_of(const std::vector<std::int64_t>& dims) {
+  std::size_t count = 1;
+  for (const std::int64_t dim : dims) count *= static_cast<std::size_t>(dim);
+  return count;
+}
+
+void write_file(const std::filesystem::path& path, std::string_view content) {
+  std::ofstream file{path, std::ios::binary};
+  file << content;
+  if (!file.flush()) throw std::runtime_error{"cannot write " + path.string()};
+}
+
 WireWriter attribute(const GraphWriter::Attribute& given) {
   static constexpr std::array<std::string_view, 3> single{"axis", "group", "keepdims"};
   constexpr std::int64_t type_int = 2;
@@ -70,10 +82,22 @@ GraphWriter& GraphWriter::output(const std::string& name) {
 
 GraphWriter& GraphWriter::weights(const std::string& name, const std::vector<std::int64_t>& dims,
                                   float largest) {
-  std::size_t count = 1;
-  for (const std::int64_t dim : dims) count *= static_cast<std::size_t>(dim);
-  const std::vector<float> values = noise(count, -largest, largest);
+  const std::vector<float> values = noise(elements_of(dims), -largest, largest);
   initializers_.message(5, tensor(name, ElementType::f32, dims, std::as_bytes(std::span{values})));
+  return *this;
+}
+
+GraphWriter& GraphWriter::external_weights(const std::string& name,
+                                           const std::vector<std::int64_t>& dims, float largest,
+                                           const std::filesystem::path& file) {
+  const std::vector<float> values = noise(elements_of(dims), -largest, largest);
+  write_file(file, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
+  WireWriter location;
+  location.bytes(1, std::string_view{"location"}).bytes(2, file.filename().string());
+  WireWriter made;
+  for (const std::int64_t dim : dims) made.integer(1, dim);
+  made.integer(2, static_cast<std::int64_t>(ElementType::f32)).bytes(8, name);
+  initializers_.message(5, made.message(13, location).integer(14, 1));
   return *this;
 }
 
@@ -112,9 +136,7 @@ void GraphWriter::save(const std::filesystem::path& path) const {
       .bytes(7, nodes_.written() + name.written() + initializers_.written() + inputs_.written() +
                     outputs_.written())
       .message(8, imported);
-  std::ofstream file{path, std::ios::binary};
-  file << model.written();
-  if (!file.flush()) throw std::runtime_error{"cannot write " + path.string()};
+  write_file(path, model.written());
 }
 
 }  // namespace stoker::bench

@@ -30,6 +30,9 @@ class GraphWriter {
   /// Noise in (-largest, largest), the same in every run.
   GraphWriter& weights(const std::string& name, const std::vector<std::int64_t>& dims,
                        float largest);
+  /// The same in a file of that name, which is written beside the model.
+  GraphWriter& external_weights(const std::string& name, const std::vector<std::int64_t>& dims,
+                                float largest, const std::filesystem::path& file);
   GraphWriter& scalar(const std::string& name, float value);
   GraphWriter& integers(const std::string& name, const std::vector<std::int64_t>& values);
   /// A list of one number is that number, if the attribute is named "axis", "group" or "keepdims".

@@ -140,6 +140,17 @@ void write_small(const fs::path& folder) {
 
 }  // namespace
 
+void write_large_model(const fs::path& folder) {
+  constexpr std::int64_t side = 8192;
+  static_assert(side * side * sizeof(float) == large_weight_bytes);
+  const fs::path model = folder / "large";
+  fs::create_directories(model);
+  GraphWriter graph;
+  graph.input("x", {"batch", side}).external_weights("w", {side, side}, 0.01F, model / "weights");
+  saved(folder, "large", graph.node("MatMul", {"x", "w"}, "y").output("y"));
+  write_input(model, 0, {1, side});
+}
+
 void write_made_models(const fs::path& folder) {
   write_perceptron(folder);
   write_convolutions(folder);

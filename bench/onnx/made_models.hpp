@@ -7,6 +7,7 @@
 //     add       a + a, 16 elements
 //     relu      ReLU of 16 elements
 //     count     the places of its positive ones, of which only the run knows how many there are
+//     large     a product with 256 MiB of weights, which lie in a file beside the model
 //
 // Threads: one. Errors are thrown: std::runtime_error, std::filesystem::filesystem_error.
 #pragma once
@@ -15,7 +16,10 @@
 
 namespace stoker::bench {
 
-/// Into folders of these names below `folder`.
+constexpr double large_weight_bytes = 256.0 * (1 << 20);
+
+/// Into folders of these names below `folder`: all but `large`.
 void write_made_models(const std::filesystem::path& folder);
+void write_large_model(const std::filesystem::path& folder);
 
 }  // namespace stoker::bench

@@ -97,8 +97,9 @@ class Rows {
           [&] { return per_run(without, calls, 1); });
       const double us = (turns.ours.median() - turns.peer.median()) * 1e6;
       Row row{name, us, "µs", Better::lower};
-      row.remark("a run " + std::to_string(turns.ours.median() * 1e6) + " µs, without it " +
-                 std::to_string(turns.peer.median() * 1e6));
+      const auto shown = [](double seconds) { return std::to_string(seconds * 1e6).substr(0, 4); };
+      row.remark("a run " + shown(turns.ours.median()) + " µs, without it " +
+                 shown(turns.peer.median()));
       if (device_.info().backend == "vulkan")
         row.against("a submit", submit_seconds() * 1e6).aim_ratio(1.2);
       else
@@ -110,14 +111,42 @@ class Rows {
   /// From the start of a process to the first result.
   void first_result(const std::string& name, const ModelCase& from, const std::string& device) {
     guarded(name, [&] {
-      const auto ours = [&] { return seconds_to_first_result(from, device) * 1e3; };
-      const auto theirs = [&] { return seconds_to_first_result(from, "onnxruntime") * 1e3; };
+      const auto ours = [&] { return bench::first_result(from, device).seconds * 1e3; };
+      const auto theirs = [&] { return bench::first_result(from, "onnxruntime").seconds * 1e3; };
       if (!peer_)
         return context_.report.add(
             Row{name, sample(context_.repeats(10), ours), "ms", Better::lower}.aim(150));
       const Duel turns = duel(context_.repeats(10), ours, theirs);
       context_.report.add(
           Row{name, turns.ours, "ms", Better::lower}.against(peer_->name(), turns.peer).aim(150));
+    });
+  }
+
+  /// The same of 256 MiB of weights, as a rate, and how much more is resident meanwhile than they are.
+  void large_weights(const ModelCase& from, const std::string& device) {
+    guarded("256 MiB of external weights to the first result", [&] {
+      constexpr double mebibyte = 1 << 20;
+      Samples peak;
+      Samples peers_peak;
+      const auto rate = [&](const std::string& by, Samples& peaks) {
+        const FirstResult result = bench::first_result(from, by);
+        peaks.add((result.peak_resident - large_weight_bytes) / mebibyte);
+        return large_weight_bytes * 1e-9 / result.seconds;
+      };
+      Duel turns;
+      if (peer_)
+        turns = duel(
+            context_.repeats(10), [&] { return rate(device, peak); },
+            [&] { return rate("onnxruntime", peers_peak); });
+      else
+        turns.ours = sample(context_.repeats(10), [&] { return rate(device, peak); });
+      Row load{"256 MiB of external weights to the first result", turns.ours, "GB/s",
+               Better::higher};
+      Row held{"peak resident meanwhile, beyond the weights", peak, "MiB", Better::lower};
+      if (peer_) load.against(peer_->name(), turns.peer);
+      if (peer_) held.against(peer_->name(), peers_peak);
+      context_.report.add(std::move(load.aim(1)));
+      context_.report.add(std::move(held.aim(80)));
     });
   }
 
@@ -195,6 +224,9 @@ void made_models(Rows& rows, const fs::path& folder, const std::string& device) 
   rows.clients("CNN, 1, two clients", {folder / "cnn", 0});
   rows.cut("a cut that reads a count", {folder / "count", 0}, {folder / "relu", 0});
   rows.first_result("first result of the MLP, a new process", {folder / "mlp", 0}, device);
+  write_large_model(folder);
+  rows.large_weights({folder / "large", 0}, device);
+  fs::remove_all(folder / "large");
 }
 
 void found_models(Context& context, Rows& rows, const fs::path& folder, const Device& device,

@@ -9,6 +9,7 @@
 
 #include "stoker/bench/harness/harness.hpp"
 #include "stoker/bench/harness/peer_program.hpp"
+#include "stoker/bench/harness/resident.hpp"
 #include "stoker/bench/onnx/onnxruntime.hpp"
 #include "stoker/bench/onnx/our_model.hpp"
 
@@ -74,8 +75,9 @@ int print_first_result(const std::string& device, std::int64_t start, const Mode
     OurModel{system.device(device), model}.run();
   }
   const auto now = Clock::now().time_since_epoch();
-  std::printf("%.9g\n",
-              std::chrono::duration<double>(now - std::chrono::nanoseconds{start}).count());
+  std::printf("%.9g\n%.0f\n",
+              std::chrono::duration<double>(now - std::chrono::nanoseconds{start}).count(),
+              peak_resident_bytes());
   return 0;
 }
 
@@ -93,14 +95,16 @@ double OnnxRuntimePeer::seconds(const ModelCase& model, int calls, int clients) 
   return program_.ask(question.str());
 }
 
-double seconds_to_first_result(const ModelCase& model, const std::string& device) {
+FirstResult first_result(const ModelCase& model, const std::string& device) {
   const auto start = Clock::now().time_since_epoch();
   const std::int64_t nanoseconds =
       std::chrono::duration_cast<std::chrono::nanoseconds>(start).count();
   const PeerProgram program{"the first result",
                             {own_program(), "--onnx", "first", device, std::to_string(nanoseconds),
                              std::to_string(model.set)}};
-  return program.run(model.folder.string(), 1).median();
+  const Samples printed = program.run(model.folder.string(), 1);
+  if (printed.size() != 2) throw std::runtime_error{"the first result: two numbers are expected"};
+  return {.seconds = printed.values()[0], .peak_resident = printed.values()[1]};
 }
 
 int serve_onnx_program(const std::vector<std::string>& arguments) {

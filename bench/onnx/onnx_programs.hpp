@@ -3,8 +3,8 @@
 //     stoker_bench --onnx peer                       ONNX Runtime, asked in turns (bench/harness/asked_program.hpp):
 //                                                    its threads spin after each call
 //     stoker_bench --onnx first DEVICE START SET FOLDER 1   a program's first result: prints the seconds
-//                                                    since START, nanoseconds of the steady clock; DEVICE
-//                                                    "onnxruntime": by it
+//                                                    since START, nanoseconds of the steady clock, and its peak
+//                                                    resident bytes; DEVICE "onnxruntime": by it
 #pragma once
 
 #include <string>
@@ -31,9 +31,14 @@ class OnnxRuntimePeer {
   AskedProgram program_;
 };
 
-/// From before a process is started until it has the first result of a model, in seconds. `device` may be
-/// "onnxruntime". Throws std::runtime_error if the program fails.
-[[nodiscard]] double seconds_to_first_result(const ModelCase& model, const std::string& device);
+struct FirstResult {
+  double seconds = 0;        ///< from before the process was started until the result was there
+  double peak_resident = 0;  ///< bytes
+};
+
+/// The first result of a model in a new process. `device` may be "onnxruntime". Throws std::runtime_error if the
+/// program fails.
+[[nodiscard]] FirstResult first_result(const ModelCase& model, const std::string& device);
 
 /// The programs' main function.
 int serve_onnx_program(const std::vector<std::string>& arguments);
