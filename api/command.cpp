@@ -1,6 +1,6 @@
 #include "stoker/api/command.hpp"
 
-#include "stoker/device/command_state.hpp"
+#include "stoker/device/commands/command_state.hpp"
 
 namespace stoker {
 namespace {

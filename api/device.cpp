@@ -2,7 +2,7 @@
 
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/actors/device/kernel_catalog.hpp"
-#include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
 #include "stoker/pipeline/kernel_graph/kept_arenas.hpp"
 
 namespace stoker {

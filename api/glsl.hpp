@@ -3,4 +3,4 @@
 #pragma once
 
 #include "stoker/kernels/glsl/compiler.hpp"
-#include "stoker/kernels/glsl_text.hpp"
+#include "stoker/kernels/shader/glsl_text.hpp"

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "stoker/kernels/kernel_rules.hpp"
-#include "stoker/kernels/preamble.hpp"
-#include "stoker/kernels/spirv_module.hpp"
+#include "stoker/kernels/shader/preamble.hpp"
+#include "stoker/kernels/shader/spirv_module.hpp"
 
 namespace stoker {
 namespace {

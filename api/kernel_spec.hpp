@@ -20,7 +20,7 @@
 // `glsl` a GPU does. A lazy program on a GPU computes a kernel without `glsl` on the CPU. Use a
 // CppKernelSpec if the number of inputs varies or the dtypes follow another rule.
 //
-// The GLSL text is a compute shader without declarations: kernels/preamble.hpp lists what it may
+// The GLSL text is a compute shader without declarations: kernels/shader/preamble.hpp lists what it may
 // use. Besides the buffers and parameters it may read
 //     n        elements of the first output
 //     rank     extents of the first output
@@ -39,8 +39,8 @@
 #include <vector>
 
 #include "stoker/kernels/cpp_kernel.hpp"
-#include "stoker/kernels/glsl_text.hpp"
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/shader/glsl_text.hpp"
 #include "stoker/runtime/futures/cancel_token.hpp"
 
 namespace stoker {

@@ -13,7 +13,7 @@
 #include "stoker/api/observe/observe_server.hpp"
 #include "stoker/api/observe/observing.hpp"
 #include "stoker/device/backend.hpp"
-#include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
 #include "stoker/runtime/asio/asio_clock.hpp"
 #include "stoker/runtime/base/fork_guard.hpp"
 #include "stoker/runtime/execution/stall_detector.hpp"

@@ -35,7 +35,7 @@ include(GNUInstallDirs)
 # before core is complete, needs them too.
 stoker_glob(kernel_sources kernels/*.cpp kernels/*/*.cpp)
 list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(glsl|shader_tool)/|/(cases|cpu|[^/]*_cpu)\\.cpp$")
-list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(cpu_table|spirv|fused/(kernel|reduction|product))\\.cpp$")
+list(FILTER kernel_sources EXCLUDE REGEX "/kernels/(cpu_table|shader/spirv|fused/(kernel|reduction|product))\\.cpp$")
 stoker_glob(base_sources runtime/base/cores.cpp runtime/base/error.cpp runtime/base/dtype.cpp runtime/base/shape.cpp
             runtime/base/exit_watch.cpp runtime/base/fork_delay.cpp runtime/base/process_mutex.cpp
             runtime/base/nearest_name.cpp)
@@ -65,12 +65,12 @@ foreach(folder matmul conv reduce)
     list(APPEND literals "${literal}")
   endforeach()
   set_source_files_properties(
-    kernels/${folder}/texts.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON OBJECT_DEPENDS "${literals}")
+    kernels/${folder}/shader_sources.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON OBJECT_DEPENDS "${literals}")
 endforeach()
 
 stoker_glob(core_sources runtime/*.cpp runtime/*/*.cpp device/*.cpp device/*/*.cpp device/*/*/*.cpp
             actors/*.cpp actors/*/*.cpp pipeline/kernel_graph/*.cpp pipeline/image/*.cpp api/*.cpp
-            api/observe/*.cpp kernels/cpu_table.cpp kernels/spirv.cpp kernels/fused/kernel.cpp
+            api/observe/*.cpp kernels/cpu_table.cpp kernels/shader/spirv.cpp kernels/fused/kernel.cpp
             kernels/fused/reduction.cpp kernels/fused/product.cpp)
 list(REMOVE_ITEM core_sources ${base_sources} "${CMAKE_CURRENT_SOURCE_DIR}/runtime/process/fiber_adaptor.cpp")
 stoker_objects(stoker_definitions definition_objects)
@@ -203,18 +203,18 @@ if(STOKER_BUILD_COMMAND AND script_sources)
   stoker_program(stoker_layers stoker-layers "${STOKER_LIBEXEC}" ${folder}/layers_main.cpp
                  ${folder}/verbs/layers.cpp)
   target_link_libraries(stoker_layers PRIVATE stoker_nn)
-  stoker_program(stoker_onnx_command stoker-onnx "${STOKER_LIBEXEC}" ${folder}/onnx_main.cpp
-                 ${folder}/verbs/onnx.cpp ${folder}/onnx_cases.cpp ${folder}/onnx_info.cpp
-                 ${folder}/onnx_plan.cpp ${folder}/onnx_shapes.cpp)
+  stoker_program(stoker_onnx_command stoker-onnx "${STOKER_LIBEXEC}" ${folder}/onnx/onnx_main.cpp
+                 ${folder}/verbs/onnx.cpp ${folder}/onnx/onnx_cases.cpp ${folder}/onnx/onnx_info.cpp
+                 ${folder}/onnx/onnx_plan.cpp ${folder}/onnx/onnx_shapes.cpp)
   target_link_libraries(stoker_onnx_command PRIVATE stoker_onnx)
-  stoker_program(stoker_predict stoker-predict "${STOKER_LIBEXEC}" ${folder}/predict_main.cpp
-                 ${folder}/verbs/predict.cpp ${folder}/predict_inputs.cpp ${folder}/predict_outputs.cpp
-                 ${folder}/picture_input.cpp)
+  stoker_program(stoker_predict stoker-predict "${STOKER_LIBEXEC}" ${folder}/predict/predict_main.cpp
+                 ${folder}/verbs/predict.cpp ${folder}/predict/predict_inputs.cpp ${folder}/predict/predict_outputs.cpp
+                 ${folder}/predict/picture_input.cpp)
   target_link_libraries(stoker_predict PRIVATE stoker_model)
 
-  stoker_glob(command_sources ${folder}/*.cpp ${folder}/verbs/*.cpp)
-  list(FILTER command_sources EXCLUDE REGEX "/(main|train_main|train|training_files|run_main|model_run|ops_main|ops|layers_main|layers|onnx_main|onnx|onnx_cases|onnx_info|onnx_plan|onnx_shapes)\\.cpp$")
-  list(FILTER command_sources EXCLUDE REGEX "/(predict|predict_main|predict_inputs|predict_outputs|picture_input)\\.cpp$")
+  stoker_glob(command_sources ${folder}/*.cpp ${folder}/words/*.cpp ${folder}/verbs/*.cpp)
+  list(FILTER command_sources EXCLUDE REGEX "/(main|train_main|train|training_files|run_main|model_run|ops_main|ops|layers_main|layers|onnx)\\.cpp$")
+  list(FILTER command_sources EXCLUDE REGEX "/predict\\.cpp$")
   add_library(stoker_command_parts STATIC ${command_sources})
   target_link_libraries(
     stoker_command_parts PUBLIC stoker_settings stoker_script stoker_core CLI11::CLI11

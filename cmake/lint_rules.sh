@@ -7,6 +7,7 @@
 #   - a folder's names stand in the namespace that CONTRIBUTING.md gives it, or in stoker itself
 #   - an include names a file from the root, or one beside the file (tests, bench, the command)
 #   - no file of more than 500 lines
+#   - no folder of more than 36 files but those with one pair for each kind of a thing
 #   - nothing in a library ends the host process
 #   - comments and documents name only files and functions that exist
 #   - nothing refers to notes that are not in the tree
@@ -25,7 +26,7 @@ find "${libraries[@]}" tests bench examples -name '*.?pp' -print0 | sort -z |
       for (i in names) rank[names[i]] = i
       # Rooms within a layer, lowest first. Headers of a folder that is not listed are free.
       split("runtime/base runtime/observe runtime/execution runtime/futures runtime/queue runtime/process runtime/asio " \
-            "device device/fault device/vulkan/instance device/vulkan/memory device/vulkan/pipelines " \
+            "device device/memory device/commands device/fault device/vulkan/instance device/vulkan/memory device/vulkan/pipelines " \
             "device/vulkan/submission device/vulkan " \
             "actors actors/supervisor actors/device " \
             "pipeline/kernel_graph pipeline/image " \
@@ -36,7 +37,7 @@ find "${libraries[@]}" tests bench examples -name '*.?pp' -print0 | sort -z |
             "api/observe api/script api/tensor/core api/tensor/views api/tensor/math api/tensor/transforms api/tensor/io " \
             "api/onnx/core api/onnx/run api/onnx/operators " \
             "api/nn/graph api/nn/functional api/nn/layers api/data api/train/optim api/train/model api/train/loop " \
-            "api/train/script api/model/core api/model/script api/command_line api/command_line/verbs", names, " ")
+            "api/train/script api/model/core api/model/script api/command_line api/command_line/words api/command_line/onnx api/command_line/predict api/command_line/verbs", names, " ")
       for (i in names) order[names[i]] = i + 0
       # Namespaces within stoker, of a folder and those below it.
       split("runtime/base=sanitizers kernels=kernels,cases,rules,processor kernels/image=kernels,image " \
@@ -120,6 +121,14 @@ grep -vE '^(actors/strand|device/backend|kernels/(kernel|params)|runtime/base/fo
       }
     }
     END { exit found }' || status=1
+
+# A folder that one can take in holds some thirty files.
+crowded=$(find "${libraries[@]}" tests bench examples docs -type f -not -path '*/corpus/*' -not -path '*/golden/*' \
+  -printf '%h\n' | sort | uniq -c | awk '$1 > 36 && $2 != "api/nn/layers" && $2 != "api/onnx/operators"')
+if [[ -n $crowded ]]; then
+  printf 'too many files in a folder:\n%s\n' "$crowded"
+  status=1
+fi
 
 # Comments and documents: a name with () is one that some code calls or defines, a file is there. Lines that
 # are indented by four spaces are examples.

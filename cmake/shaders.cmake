@@ -1,5 +1,5 @@
 # The built-in shaders: a host tool, linked with the kernels' definitions, compiles every variant to
-# SPIR-V; kernels/spirv.cpp takes the result in.
+# SPIR-V; kernels/shader/spirv.cpp takes the result in.
 
 stoker_glob(tool_sources kernels/shader_tool/*.cpp)
 stoker_objects(stoker_definitions definition_objects)
@@ -25,5 +25,5 @@ add_custom_command(
 add_custom_target(stoker_spirv DEPENDS "${stamp}")
 add_dependencies(stoker_core stoker_spirv)
 set_source_files_properties(
-  kernels/spirv.cpp PROPERTIES OBJECT_DEPENDS "${pack};${index}"
+  kernels/shader/spirv.cpp PROPERTIES OBJECT_DEPENDS "${pack};${index}"
                                COMPILE_DEFINITIONS "STOKER_SPIRV_PACK=\"${pack}\"")

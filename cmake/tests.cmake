@@ -111,7 +111,7 @@ foreach(folder ${test_folders})
 endforeach()
 # Those of the explorer compile sources of the runtime once more, under another name.
 stoker_glob(explored tests/runtime/explorer/*.cpp tests/runtime/*/*_explored_test.cpp)
-set_source_files_properties(${explored} tests/nn/recurrent_test.cpp tests/tensor/math/convolution_test.cpp
+set_source_files_properties(${explored} tests/nn/layers/recurrent_test.cpp tests/tensor/math/convolution_test.cpp
                             tests/actors/failing_allocation.cpp  # all operators new and delete
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # For tests/runtime/base/kept_statics_test.cpp: one library, linked in three ways.

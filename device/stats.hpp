@@ -25,9 +25,9 @@ struct SchedulerStats {
   std::uint64_t commands_failed = 0;
   std::uint64_t commands_cancelled = 0;
   std::uint64_t submissions = 0;
-  std::uint64_t queued = 0;     ///< commands not handed to the backend yet
-  std::uint64_t in_flight = 0;  ///< commands handed over and not complete
-  std::uint64_t muted = 0;      ///< given up: submissions that may still touch their memory
+  std::uint64_t queued = 0;       ///< commands not handed to the backend yet
+  std::uint64_t in_flight = 0;    ///< commands handed over and not complete
+  std::uint64_t quarantined = 0;  ///< given up: submissions that may still touch their memory
 };
 
 /// Counters since the device was opened, for stats() and tests.

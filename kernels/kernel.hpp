@@ -6,7 +6,7 @@
 //     definition.cpp   Result<void> stoker::kernels::<folder>::define(KernelRegistry&)
 //     cpu.cpp          void stoker::kernels::<folder>::STOKER_ISA::implement(CpuTable&)
 //                      compiled once per instruction set
-//     *.glsl           the computation only; see kernels/preamble.hpp for what it may use
+//     *.glsl           the computation only; see kernels/shader/preamble.hpp for what it may use
 //     cases.cpp        sample cases, error bounds and the double-precision reference (tests only)
 // CMake finds the folder; nothing else is edited.
 #pragma once
@@ -20,7 +20,7 @@
 
 #include "stoker/kernels/arity.hpp"
 #include "stoker/kernels/cpu_plan.hpp"
-#include "stoker/kernels/gpu_plan.hpp"
+#include "stoker/kernels/shader/gpu_plan.hpp"
 #include "stoker/kernels/typed_kernel.hpp"
 
 namespace stoker {

@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "stoker/kernels/preamble.hpp"
-#include "stoker/kernels/shader_names.hpp"
+#include "stoker/kernels/shader/preamble.hpp"
+#include "stoker/kernels/shader/shader_names.hpp"
 
 namespace stoker {
 namespace {

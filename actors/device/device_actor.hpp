@@ -14,7 +14,7 @@
 
 #include "stoker/actors/actor.hpp"
 #include "stoker/actors/device/device_buffer.hpp"
-#include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
 #include "stoker/runtime/execution/clock.hpp"
 
 namespace stoker {

@@ -5,8 +5,8 @@
 #include "stoker/actors/device/device_actor.hpp"
 #include "stoker/actors/device/device_turn.hpp"
 #include "stoker/actors/device/supervised_device.hpp"
-#include "stoker/device/command_pool.hpp"
-#include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/commands/command_pool.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
 
 namespace stoker {
 namespace {
@@ -48,7 +48,7 @@ std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<CommandSchedul
         if (const auto to = weak.lock()) to->cancel(command, std::move(why));
       });
   SchedulerHooks hooks;
-  hooks.poke = [weak = std::weak_ptr{client->actor_.cell()}] {
+  hooks.notify = [weak = std::weak_ptr{client->actor_.cell()}] {
     if (const auto cell = weak.lock())
       static_cast<void>(ActorRef<DeviceActor>{cell}.cast(SettleCompletions{}, Run::here));
   };
@@ -283,7 +283,7 @@ Future<void> DeviceClient::when_ready() const {
 bool DeviceClient::close(Clock::time_point until, AwaitTurns turns) {
   if (context_.fork.forked()) return true;  // what runs is the parent's
   services_.close();
-  if (is_lost()) return scheduler_->stats().muted == 0;
+  if (is_lost()) return scheduler_->stats().quarantined == 0;
   const Error why = stopped("device", info());
   const auto answered = [&](const auto& answer) {
     return turns == AwaitTurns::yes ? answer.wait_until(until) : answer.ready();

@@ -21,7 +21,7 @@
 #include "stoker/actors/device/device_extensions.hpp"
 #include "stoker/actors/device/kernel_catalog.hpp"
 #include "stoker/actors/device/live_buffers.hpp"
-#include "stoker/device/command_state.hpp"
+#include "stoker/device/commands/command_state.hpp"
 #include "stoker/device/device_info.hpp"
 #include "stoker/runtime/base/fork_guard.hpp"
 #include "stoker/runtime/execution/clock.hpp"
@@ -32,9 +32,9 @@ namespace stoker {
 class CommandPool;
 class DeviceActor;
 class DeviceClient;
-class CommandScheduler;  // device/command_scheduler.hpp
+class CommandScheduler;  // device/commands/command_scheduler.hpp
 class SupervisedDevice;
-class SchedulerObserver;  // device/command_scheduler.hpp
+class SchedulerObserver;  // device/commands/command_scheduler.hpp
 struct Prepared;          // device/executable_cache.hpp
 
 /// Buffers that somebody else holds while a call lasts.
@@ -98,7 +98,7 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   [[nodiscard]] Result<DeviceBuffer> make_buffer(const TensorSpec& spec,
                                                  std::span<const std::byte> data);
   /// In memory of the program's, which `owner` keeps for as long as the device may use it (see
-  /// device/adopted_memory.hpp). unsupported unless the device is host_addressable, invalid_argument if
+  /// device/memory/adopted_memory.hpp). unsupported unless the device is host_addressable, invalid_argument if
   /// the sizes differ or the memory does not begin at a multiple of host_alignment.
   [[nodiscard]] Result<DeviceBuffer> adopt_buffer(const TensorSpec& spec,
                                                   std::span<std::byte> memory,

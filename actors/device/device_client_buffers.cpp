@@ -5,8 +5,8 @@
 #include "stoker/actors/device/device_actor.hpp"
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/actors/device/read_target.hpp"
-#include "stoker/device/adopted_memory.hpp"
-#include "stoker/device/host_memory.hpp"
+#include "stoker/device/memory/adopted_memory.hpp"
+#include "stoker/device/memory/host_memory.hpp"
 
 namespace stoker {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
 #include "stoker/runtime/observe/metrics.hpp"
 #include "stoker/runtime/observe/trace.hpp"
 

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "stoker/actors/strand.hpp"
-#include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
 
 namespace stoker {
 

@@ -1,6 +1,6 @@
 #include "stoker/actors/device/supervised_device.hpp"
 
-#include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
 #include "stoker/runtime/observe/log.hpp"
 
 namespace stoker {

@@ -1,6 +1,6 @@
 #include "stoker/actors/device/system_tree.hpp"
 
-#include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
 
 namespace stoker {
 

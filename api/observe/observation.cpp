@@ -9,7 +9,7 @@
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/actors/device/supervised_device.hpp"
 #include "stoker/api/observe/observing.hpp"
-#include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
 
 namespace stoker {
 namespace {

@@ -106,7 +106,7 @@ json json_of(const DeviceObservation& seen, const std::map<std::string, double>*
             {"failed", commands.commands_failed},
             {"cancelled", commands.commands_cancelled},
             {"submissions", commands.submissions},
-            {"muted", commands.muted}}},
+            {"quarantined", commands.quarantined}}},
           {"memory",
            {{"in_use", memory.in_use},
             {"cached", memory.cached},
@@ -134,7 +134,7 @@ DeviceObservation device_from(const json& value) {
   whole(commands.at("failed"), seen.commands.commands_failed);
   whole(commands.at("cancelled"), seen.commands.commands_cancelled);
   whole(commands.at("submissions"), seen.commands.submissions);
-  whole(commands.at("muted"), seen.commands.muted);
+  whole(commands.at("quarantined"), seen.commands.quarantined);
   const json& memory = value.at("memory");
   whole(memory.at("in_use"), seen.memory.in_use);
   whole(memory.at("cached"), seen.memory.cached);

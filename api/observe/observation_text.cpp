@@ -109,7 +109,7 @@ std::string device_text(const DeviceObservation& seen, const ObservationRates* r
   text += ", " + number(commands.commands_failed) + " failed, " +
           number(commands.commands_cancelled) + " cancelled, " + number(commands.submissions) +
           " submissions";
-  if (commands.muted > 0) text += ", " + number(commands.muted) + " given up";
+  if (commands.quarantined > 0) text += ", " + number(commands.quarantined) + " given up";
   text += "\n  memory    " + readable_bytes(seen.memory.in_use) + " in use by " +
           number(seen.buffers) + " buffers, " + number(seen.pipelines) +
           " pipelines and work, peak " + readable_bytes(seen.memory.peak) + ", " +

@@ -9,7 +9,7 @@
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/script.hpp"
 #include "stoker/api/script/kernel_table.hpp"
-#include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
 #include "stoker/pipeline/script/library/buffer_library.hpp"
 #include "stoker/pipeline/script/run/file_thread.hpp"
 #include "stoker/runtime/process/process.hpp"

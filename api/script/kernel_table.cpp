@@ -3,7 +3,7 @@
 #include <map>
 #include <variant>
 
-#include "stoker/kernels/shader_names.hpp"
+#include "stoker/kernels/shader/shader_names.hpp"
 #include "stoker/pipeline/script/library/buffer_library.hpp"
 #include "stoker/pipeline/script/lua/value_text.hpp"
 #include "stoker/runtime/base/nearest_name.hpp"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "stoker/kernels/spirv.hpp"
+#include "stoker/kernels/shader/spirv.hpp"
 
 namespace stoker::bench {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "stoker/device/cpu/float_mode.hpp"
 #include "stoker/device/cpu/memory_steps.hpp"
-#include "stoker/device/host_memory.hpp"
+#include "stoker/device/memory/host_memory.hpp"
 #include "stoker/kernels/instruction_set.hpp"
 
 namespace stoker::device::cpu {

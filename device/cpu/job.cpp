@@ -4,9 +4,9 @@
 #include <chrono>
 #include <limits>
 
+#include "stoker/device/commands/step_reads.hpp"
 #include "stoker/device/cpu/float_mode.hpp"
 #include "stoker/device/cpu/memory_steps.hpp"
-#include "stoker/device/step_reads.hpp"
 #include "stoker/runtime/base/spin_then_lock.hpp"
 
 namespace stoker::device::cpu {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "stoker/device/commands/step_reads.hpp"
 #include "stoker/device/fault/fault_relay.hpp"
-#include "stoker/device/step_reads.hpp"
 
 namespace stoker {
 namespace {

@@ -1,6 +1,6 @@
 #include "stoker/device/null/null_backend.hpp"
 
-#include "stoker/device/host_memory.hpp"
+#include "stoker/device/memory/host_memory.hpp"
 
 namespace stoker::device::null {
 namespace {

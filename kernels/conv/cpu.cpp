@@ -1,7 +1,7 @@
 #include "stoker/kernels/conv/added_bias.hpp"
 #include "stoker/kernels/conv/direct.hpp"
 #include "stoker/kernels/conv/finished.hpp"
-#include "stoker/kernels/conv/library.hpp"
+#include "stoker/kernels/conv/onednn.hpp"
 #include "stoker/kernels/conv/pointwise.hpp"
 #include "stoker/kernels/conv/shifted.hpp"
 #include "stoker/kernels/cpu/convert.hpp"
@@ -68,7 +68,7 @@ bool planes_lose(const Problem& p) noexcept {
 /// oneDNN computes blocks of 16 channels and 16 outputs, and reorders whole images for that: worth it
 /// where blocks are full and threads have images of their own, or rows are shorter than vectors. Large
 /// outputs of small sums are bound by memory, which it writes faster.
-bool prefers_library(const Problem& p) {
+bool prefers_onednn(const Problem& p) {
   if (!Planes::suit(p) || suits_products(p) || planes_lose(p)) return true;
   constexpr double many_weights = 1 << 22;  // of one image, each is multiplied a few times
   if (is_kernel_long(p)) return p.work() >= many_weights;
@@ -83,11 +83,11 @@ bool prefers_library(const Problem& p) {
 CpuPlan f32_plan(const Problem& p, const Finish& finish) {
   if (suits_products(p) && !finish) return pointwise_plan(p);
   // Below, making and calling the library's code costs more than it gains.
-  constexpr double library_work = 1 << 17;
+  constexpr double onednn_work = 1 << 17;
   const Finish last = p.bias ? std::make_shared<const AddedBias>(p) : finish;
-  if (p.work() >= library_work && prefers_library(p)) {
-    if (auto plan = library_plan(p, last)) return *std::move(plan);
-    if (auto plan = last ? library_plan(p, nullptr) : std::nullopt)
+  if (p.work() >= onednn_work && prefers_onednn(p)) {
+    if (auto plan = onednn_plan(p, last)) return *std::move(plan);
+    if (auto plan = last ? onednn_plan(p, nullptr) : std::nullopt)
       return finished_after(*std::move(plan), p, sizeof(float), last);
   }
   return own_plan<float>(p, finish);

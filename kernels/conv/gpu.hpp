@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "stoker/kernels/conv/problem.hpp"
-#include "stoker/kernels/gpu_plan.hpp"
+#include "stoker/kernels/shader/gpu_plan.hpp"
 
 namespace stoker::kernels::conv {
 
@@ -17,7 +17,7 @@ struct GpuShaders {
 
   /// The same for all kernels: devices know shaders by address. Lives until the process ends.
   [[nodiscard]] static const GpuShaders& shared();
-  /// Those whose stores a fused program may replace (texts.hpp).
+  /// Those whose stores a fused program may replace (shader_sources.hpp).
   [[nodiscard]] GpuShaders fusable() const { return {direct, tiled, sums, {}}; }
   [[nodiscard]] std::vector<std::shared_ptr<const Shader>> all() const;
   /// Those that there are variants for, but for f64 and s32 not of `tiled`.

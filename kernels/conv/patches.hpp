@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stoker/kernels/conv/problem.hpp"
-#include "stoker/kernels/gpu_plan.hpp"
+#include "stoker/kernels/shader/gpu_plan.hpp"
 
 namespace stoker::kernels::conv {
 

@@ -13,13 +13,13 @@ namespace mm = stoker::kernels::matmul::STOKER_ISA;
 /// Whether rows of the operands and of the output are matrices in memory, and large enough for a product
 /// of oneDNN's.
 [[nodiscard]] inline bool suits_products(const Problem& p) noexcept {
-  constexpr double library_work = 1 << 19;
+  constexpr double onednn_work = 1 << 19;
   std::int64_t dense = 1;
   for (std::size_t i = p.rank; i-- > 0; dense *= p.axes[i].out)
     if (p.axes[i].out > 1 && (p.axes[i].x_step != dense || p.axes[i].y_step != dense)) return false;
   return p.pointwise() && p.x_channel == dense && p.y_output == dense && p.k_channel == 1 &&
          p.k_output == p.channels &&
-         p.work() >= library_work * static_cast<double>(p.images * p.groups);
+         p.work() >= onednn_work * static_cast<double>(p.images * p.groups);
 }
 
 /// For a problem that suits_products() takes, of f32.

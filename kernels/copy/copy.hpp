@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "stoker/kernels/gpu_plan.hpp"
+#include "stoker/kernels/shader/gpu_plan.hpp"
 
 namespace stoker::kernels::copy {
 

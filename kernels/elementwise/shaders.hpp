@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "stoker/kernels/elementwise/functions.hpp"
-#include "stoker/kernels/gpu_plan.hpp"
+#include "stoker/kernels/shader/gpu_plan.hpp"
 
 namespace stoker::kernels::elementwise {
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "stoker/kernels/conv/gpu.hpp"
-#include "stoker/kernels/conv/texts.hpp"
+#include "stoker/kernels/conv/shader_sources.hpp"
 #include "stoker/kernels/fused/product_gpu.hpp"
 #include "stoker/kernels/rules.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "stoker/kernels/fused/product_gpu.hpp"
-#include "stoker/kernels/matmul/texts.hpp"
+#include "stoker/kernels/matmul/shader_sources.hpp"
 
 namespace stoker::kernels::fused {
 namespace {

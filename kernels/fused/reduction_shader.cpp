@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "stoker/kernels/reduce/texts.hpp"
+#include "stoker/kernels/reduce/shader_sources.hpp"
 #include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::kernels::fused {

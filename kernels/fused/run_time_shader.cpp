@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "stoker/kernels/preamble.hpp"
+#include "stoker/kernels/shader/preamble.hpp"
 #include "stoker/runtime/base/process_mutex.hpp"
 
 namespace stoker::kernels::fused {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string_view>
 
-#include "stoker/kernels/gpu_plan.hpp"
 #include "stoker/kernels/indexing/lookup.hpp"
+#include "stoker/kernels/shader/gpu_plan.hpp"
 
 namespace stoker::kernels::gather {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "stoker/kernels/glsl/tokens.hpp"
-#include "stoker/kernels/spirv_module.hpp"
+#include "stoker/kernels/shader/spirv_module.hpp"
 
 namespace stoker::glsl {
 namespace {

@@ -21,7 +21,7 @@ inline constexpr std::size_t most_tokens = std::size_t{64} << 10;
 /// Of a module, after its functions are inlined.
 inline constexpr std::size_t most_calls = 4096;
 inline constexpr std::size_t most_loops = 128;
-/// Of accessors (x(i), see kernels/preamble.hpp) within the arguments of others.
+/// Of accessors (x(i), see kernels/shader/preamble.hpp) within the arguments of others.
 inline constexpr std::size_t most_nested_accessors = 8;
 
 /// Errors: compile_failed, with the details of compile(), if the body has a macro with arguments, with `##`, with its

@@ -1,7 +1,7 @@
 #include "stoker/kernels/glsl/compiler.hpp"
 
 #include "stoker/kernels/glsl/frontend.hpp"
-#include "stoker/kernels/preamble.hpp"
+#include "stoker/kernels/shader/preamble.hpp"
 
 namespace stoker {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "stoker/kernels/glsl/spirv_cache.hpp"
-#include "stoker/kernels/gpu_plan.hpp"
+#include "stoker/kernels/shader/gpu_plan.hpp"
 #include "stoker/runtime/base/error.hpp"
 
 namespace stoker {

@@ -16,7 +16,7 @@ namespace stoker::glsl {
 struct Source {
   std::string op;        ///< named in errors
   std::string file;      ///< label of the body in messages
-  std::string preamble;  ///< see kernels/preamble.hpp
+  std::string preamble;  ///< see kernels/shader/preamble.hpp
   std::string body;
   bool bounded = false;  ///< the body is held to kernels/glsl/bounds.hpp, and no loop is unrolled
 };

@@ -1,4 +1,4 @@
-#include "stoker/kernels/glsl_text.hpp"
+#include "stoker/kernels/shader/glsl_text.hpp"
 
 #include <fstream>
 #include <sstream>

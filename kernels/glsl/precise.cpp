@@ -10,7 +10,7 @@
 #include <spirv/unified1/spirv.hpp>
 #endif
 
-#include "stoker/kernels/spirv_module.hpp"
+#include "stoker/kernels/shader/spirv_module.hpp"
 
 namespace stoker::glsl {
 namespace {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "stoker/kernels/gpu_plan.hpp"
 #include "stoker/kernels/histogram/bins.hpp"
+#include "stoker/kernels/shader/gpu_plan.hpp"
 
 namespace stoker::kernels::histogram {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "stoker/kernels/call.hpp"
-#include "stoker/kernels/gpu_plan.hpp"
 #include "stoker/kernels/image/gaussian.hpp"
+#include "stoker/kernels/shader/gpu_plan.hpp"
 
 namespace stoker::image {
 

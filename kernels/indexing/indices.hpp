@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/kernels/gpu_plan.hpp"
+#include "stoker/kernels/shader/gpu_plan.hpp"
 #include "stoker/runtime/base/error.hpp"
 #include "stoker/runtime/base/shape.hpp"
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "stoker/kernels/gpu_plan.hpp"
 #include "stoker/kernels/matmul/problem.hpp"
+#include "stoker/kernels/shader/gpu_plan.hpp"
 
 namespace stoker::kernels::matmul {
 

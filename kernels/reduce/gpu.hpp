@@ -10,8 +10,8 @@
 #include <memory>
 #include <string_view>
 
-#include "stoker/kernels/gpu_plan.hpp"
 #include "stoker/kernels/reduce/steps.hpp"
+#include "stoker/kernels/shader/gpu_plan.hpp"
 
 namespace stoker::kernels::reduce {
 

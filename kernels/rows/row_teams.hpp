@@ -2,7 +2,7 @@
 // rows/team.glsl, whose constants begin with the ones named here.
 #pragma once
 
-#include "stoker/kernels/gpu_plan.hpp"
+#include "stoker/kernels/shader/gpu_plan.hpp"
 
 namespace stoker::kernels::rows {
 

@@ -21,7 +21,7 @@ struct GlslNames {
   const char* four;
 };
 
-/// The compute types of kernels/preamble.hpp.
+/// The compute types of kernels/shader/preamble.hpp.
 [[nodiscard]] GlslNames names_of(DType dtype) noexcept;
 
 /// `text` with `$T` and `$R` replaced by the compute types of `operand` and `result`, and `$0` to `$2` by

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "stoker/kernels/kernel.hpp"
-#include "stoker/kernels/preamble.hpp"
+#include "stoker/kernels/shader/preamble.hpp"
 #include "stoker/kernels/shader_tool/pack_writer.hpp"
 #include "stoker/kernels/shader_tool/shader_jobs.hpp"
 

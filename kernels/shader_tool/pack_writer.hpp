@@ -1,4 +1,4 @@
-// Writes compiled shaders in the form that kernels/spirv.cpp embeds.
+// Writes compiled shaders in the form that kernels/shader/spirv.cpp embeds.
 #pragma once
 
 #include <filesystem>

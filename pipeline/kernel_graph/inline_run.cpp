@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
 
 namespace stoker {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "stoker/device/memory_pool.hpp"
+#include "stoker/device/memory/memory_pool.hpp"
 #include "stoker/pipeline/kernel_graph/pipeline_plan.hpp"
 
 namespace stoker {

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "stoker/device/command_work.hpp"
+#include "stoker/device/commands/command_work.hpp"
 #include "stoker/runtime/base/fork_guard.hpp"
 
 namespace stoker {

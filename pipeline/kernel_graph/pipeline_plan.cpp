@@ -6,8 +6,8 @@
 
 #include "stoker/actors/device/device_actor.hpp"
 #include "stoker/actors/device/device_client.hpp"
-#include "stoker/device/command_scheduler.hpp"
-#include "stoker/device/command_work.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
+#include "stoker/device/commands/command_work.hpp"
 
 namespace stoker {
 namespace {

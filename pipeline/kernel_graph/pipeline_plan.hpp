@@ -15,7 +15,7 @@
 namespace stoker {
 
 struct Prepared;    // device/executable_cache.hpp
-struct ReplayPlan;  // device/command_work.hpp
+struct ReplayPlan;  // device/commands/command_work.hpp
 
 /// One stage in the order of execution.
 struct PlannedStage {

@@ -10,7 +10,7 @@
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/asio.hpp"
 #include "stoker/api/stoker.hpp"
-#include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
 #include "stoker/runtime/execution/manual_executor.hpp"
 
 namespace stoker {

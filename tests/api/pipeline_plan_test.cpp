@@ -5,7 +5,7 @@
 #include <random>
 
 #include "stoker/api/stoker.hpp"
-#include "stoker/device/command_work.hpp"
+#include "stoker/device/commands/command_work.hpp"
 
 namespace stoker {
 namespace {
@@ -14,7 +14,7 @@ bool overlap(const ReplayPlan::Operand& a, const ReplayPlan::Operand& b) {
   return a.buffer == b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 }
 
-// The bindings of shaders are `restrict` (kernels/preamble.cpp).
+// The bindings of shaders are `restrict` (kernels/shader/preamble.cpp).
 TEST(PipelinePlans, have_no_stage_write_what_it_reads_but_in_place) {
   const System system;
   const Device device = system.device("cpu");

@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "stoker/api/stoker.hpp"
-#include "stoker/device/buffer_state.hpp"
+#include "stoker/device/memory/buffer_state.hpp"
 #include "stoker/tests/runtime/base/error_of.hpp"
 
 namespace stoker {

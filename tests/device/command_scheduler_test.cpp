@@ -150,7 +150,7 @@ TEST_F(Scheduler, ends_everything_with_device_lost_at_once) {
   const auto waiting = submit(a, b);
   scheduler->turn();
   backend->lose();
-  EXPECT_EQ(pokes, 1);
+  EXPECT_EQ(notifications, 1);
   scheduler->turn();
   EXPECT_EQ(code_of(running), ErrorCode::device_lost);
   EXPECT_EQ(code_of(waiting), ErrorCode::device_lost);
@@ -176,11 +176,11 @@ TEST(SchedulerThatOpens, hears_of_a_loss_before_it_has_hooks) {
   ScriptedDriver driver{false};
   const auto scheduler = CommandScheduler::open(driver, 0, {}, {}).value();
   driver.opened->lose();
-  int pokes = 0;
+  int notifications = 0;
   SchedulerHooks hooks;
-  hooks.poke = [&] { ++pokes; };
+  hooks.notify = [&] { ++notifications; };
   scheduler->set_hooks(std::move(hooks));
-  EXPECT_EQ(pokes, 1);
+  EXPECT_EQ(notifications, 1);
   scheduler->turn();
   EXPECT_TRUE(scheduler->lost());
 }
@@ -311,12 +311,12 @@ TEST_F(Scheduler, answers_what_runs_when_nobody_waits_for_it_any_more) {
   scheduler->abandon(stopped);
   EXPECT_EQ(code_of(running), ErrorCode::closed);
   EXPECT_EQ(scheduler->stats().in_flight, 0U);
-  EXPECT_EQ(scheduler->stats().muted, 1U);
+  EXPECT_EQ(scheduler->stats().quarantined, 1U);
   // The device may still write there.
   scheduler->release(*b);
   EXPECT_EQ(scheduler->pool().stats().leases, 2U);
   backend->complete(0);
-  EXPECT_EQ(scheduler->stats().muted, 0U);
+  EXPECT_EQ(scheduler->stats().quarantined, 0U);
   EXPECT_EQ(scheduler->pool().stats().leases, 1U);
 }
 
@@ -352,15 +352,15 @@ TEST_F(Scheduler, keeps_what_runs_when_there_is_no_memory_to_say_what_failed) {
 
   EXPECT_EQ(code_of(failed), ErrorCode::out_of_memory);
   EXPECT_EQ(code_of(runs), ErrorCode::out_of_memory);
-  EXPECT_EQ(scheduler->stats().muted, 2U) << "the device may still write to its memory";
+  EXPECT_EQ(scheduler->stats().quarantined, 2U) << "the device may still write to its memory";
   backend->complete(1);
-  EXPECT_EQ(scheduler->stats().muted, 0U);
+  EXPECT_EQ(scheduler->stats().quarantined, 0U);
 }
 
 TEST_F(Scheduler, ends_a_command_whose_executor_goes_without_running_its_end) {
   open();
   SchedulerHooks hooks;
-  hooks.poke = [] {};
+  hooks.notify = [] {};
   hooks.run_later = [](const std::function<void()>&) {};
   scheduler->set_hooks(std::move(hooks));
   const auto a = buffer(), b = buffer();

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "stoker/device/command_pool.hpp"
-#include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/commands/command_pool.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
 #include "stoker/device/fault/fault_injection.hpp"
 
 namespace stoker {
@@ -30,7 +30,7 @@ class FaultyDevice {
     options.steps_per_submission = 1;
     scheduler = CommandScheduler::open(*faulty_driver(driver, faults), 0, {}, options).value();
     SchedulerHooks hooks;
-    hooks.poke = [pokes = pokes_] { pokes->release(); };
+    hooks.notify = [notifications = notifications_] { notifications->release(); };
     hooks.run_later = [](const std::function<void()>& work) { work(); };
     scheduler->set_hooks(std::move(hooks));
   }
@@ -138,13 +138,14 @@ class FaultyDevice {
   CommandPtr make(std::string_view kernel) { return commands_->make(++ids_, kernel); }
   /// False only if the device never says anything again: the test has failed then.
   bool await_poke() {
-    const bool poked = pokes_->try_acquire_for(std::chrono::minutes{1});
-    EXPECT_TRUE(poked) << "the device says nothing";
-    return poked;
+    const bool notified = notifications_->try_acquire_for(std::chrono::minutes{1});
+    EXPECT_TRUE(notified) << "the device says nothing";
+    return notified;
   }
 
   using Pokes = std::counting_semaphore<>;
-  std::shared_ptr<Pokes> pokes_ = std::make_shared<Pokes>(0);  // a device may outlive the test
+  std::shared_ptr<Pokes> notifications_ =
+      std::make_shared<Pokes>(0);  // a device may outlive the test
   std::shared_ptr<CommandPool> commands_ = std::make_shared<CommandPool>(std::weak_ptr<Backend>{});
   std::uint64_t ids_ = 0;
 };

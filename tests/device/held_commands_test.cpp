@@ -47,7 +47,7 @@ TEST_F(HeldBack, are_readers_and_writers_behind_a_held_writer_and_nobody_else) {
   EXPECT_EQ(free->status(), CommandStatus::running);
   EXPECT_EQ(scheduler->stats().queued, 4U);
   gate->advance(1);
-  EXPECT_EQ(pokes, 1);
+  EXPECT_EQ(notifications, 1);
   scheduler->turn();
   EXPECT_EQ(scheduler->stats().queued, 0U);
   ASSERT_EQ(backend->submitted.size(), 2U);
@@ -102,7 +102,7 @@ TEST_F(HeldBack, is_nobody_once_what_waits_was_cancelled) {
   EXPECT_EQ(writer->status(), CommandStatus::running);
   EXPECT_EQ(reader->status(), CommandStatus::running);
   gate->advance(1);  // nobody waits for it any more
-  EXPECT_EQ(pokes, 0);
+  EXPECT_EQ(notifications, 0);
 }
 
 TEST_F(HeldBack, fails_who_reads_what_was_never_written) {
@@ -145,7 +145,7 @@ TEST_F(HeldBack, is_nobody_by_a_point_that_was_reached_before) {
   const auto command = submit_behind(gate, a, b);
   scheduler->turn();
   EXPECT_EQ(command->status(), CommandStatus::running);
-  EXPECT_EQ(pokes, 0);
+  EXPECT_EQ(notifications, 0);
 }
 
 TEST_F(HeldBack, fails_and_holds_nobody_without_the_memory_to_wait) {

@@ -4,7 +4,7 @@
 #include <random>
 #include <thread>
 
-#include "stoker/device/memory_pool.hpp"
+#include "stoker/device/memory/memory_pool.hpp"
 #include "stoker/device/null/null_backend.hpp"
 #include "stoker/tests/actors/failing_allocation.hpp"
 

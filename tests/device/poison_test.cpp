@@ -1,5 +1,5 @@
 // What a buffer remembers of writers that have failed.
-#include "stoker/device/poison.hpp"
+#include "stoker/device/memory/poison.hpp"
 
 #include <gtest/gtest.h>
 

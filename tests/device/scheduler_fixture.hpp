@@ -5,9 +5,9 @@
 
 #include <deque>
 
-#include "stoker/device/command_pool.hpp"
-#include "stoker/device/command_scheduler.hpp"
-#include "stoker/device/host_memory.hpp"
+#include "stoker/device/commands/command_pool.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
+#include "stoker/device/memory/host_memory.hpp"
 
 namespace stoker {
 
@@ -107,7 +107,7 @@ class Scheduler : public testing::Test {
     scheduler = CommandScheduler::open(driver, 0, {}, options).value();
     backend = driver.opened;
     SchedulerHooks hooks;
-    hooks.poke = [this] { ++pokes; };
+    hooks.notify = [this] { ++notifications; };
     hooks.run_later = [](const std::function<void()>& work) { work(); };
     scheduler->set_hooks(std::move(hooks));
   }
@@ -143,7 +143,7 @@ class Scheduler : public testing::Test {
   std::shared_ptr<CommandScheduler> scheduler;
   ScriptedBackend* backend = nullptr;
   std::shared_ptr<CommandPool> commands = std::make_shared<CommandPool>(std::weak_ptr<Backend>{});
-  int pokes = 0;
+  int notifications = 0;
   std::uint64_t ids = 0;
 };
 

@@ -1,7 +1,7 @@
 // GLSL that is not the program's own: the compiler makes a module of it or says what is wrong, within its stack.
 #include "fuzz.hpp"
 #include "stoker/kernels/glsl/compiler.hpp"
-#include "stoker/kernels/spirv_module.hpp"
+#include "stoker/kernels/shader/spirv_module.hpp"
 #include "stoker/runtime/process/process.hpp"
 
 namespace stoker::fuzz::glsl {

@@ -11,7 +11,7 @@
 #include "stoker/api/kernel_spec.hpp"
 #include "stoker/kernels/glsl/compiler.hpp"
 #include "stoker/kernels/glsl/frontend.hpp"
-#include "stoker/kernels/preamble.hpp"
+#include "stoker/kernels/shader/preamble.hpp"
 
 namespace stoker {
 namespace {

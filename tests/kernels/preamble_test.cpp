@@ -1,4 +1,4 @@
-#include "stoker/kernels/preamble.hpp"
+#include "stoker/kernels/shader/preamble.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "stoker/kernels/cases.hpp"
 #include "stoker/kernels/glsl/compiler.hpp"
 #include "stoker/kernels/kernel.hpp"
-#include "stoker/kernels/shader_names.hpp"
+#include "stoker/kernels/shader/shader_names.hpp"
 
 namespace stoker {
 namespace {

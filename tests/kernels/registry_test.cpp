@@ -5,8 +5,8 @@
 #include "stoker/kernels/cases.hpp"
 #include "stoker/kernels/cpp_kernel.hpp"
 #include "stoker/kernels/kernel.hpp"
-#include "stoker/kernels/preamble.hpp"
-#include "stoker/kernels/spirv.hpp"
+#include "stoker/kernels/shader/preamble.hpp"
+#include "stoker/kernels/shader/spirv.hpp"
 
 namespace stoker {
 namespace {

@@ -1,6 +1,6 @@
 // Recordings that are put on other memory, and kernels whose parameters lie in memory.
 #include "fixture.hpp"
-#include "stoker/kernels/preamble.hpp"
+#include "stoker/kernels/shader/preamble.hpp"
 
 namespace stoker::device::vulkan {
 namespace {

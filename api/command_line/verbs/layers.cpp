@@ -5,11 +5,11 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "stoker/api/command_line/layers_words.hpp"
 #include "stoker/api/command_line/markdown.hpp"
 #include "stoker/api/command_line/output.hpp"
 #include "stoker/api/command_line/param_text.hpp"
 #include "stoker/api/command_line/verbs.hpp"
+#include "stoker/api/command_line/words/layers_words.hpp"
 #include "stoker/api/nn/functional/activation.hpp"
 #include "stoker/api/nn/functional/loss.hpp"
 #include "stoker/api/nn/functional/metric.hpp"

@@ -4,12 +4,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "stoker/api/command_line/onnx_cases.hpp"
-#include "stoker/api/command_line/onnx_info.hpp"
-#include "stoker/api/command_line/onnx_shapes.hpp"
-#include "stoker/api/command_line/onnx_words.hpp"
+#include "stoker/api/command_line/onnx/onnx_cases.hpp"
+#include "stoker/api/command_line/onnx/onnx_info.hpp"
+#include "stoker/api/command_line/onnx/onnx_shapes.hpp"
 #include "stoker/api/command_line/output.hpp"
 #include "stoker/api/command_line/verbs.hpp"
+#include "stoker/api/command_line/words/onnx_words.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/pipeline/onnx/graph/graph_dot.hpp"
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "stoker/api/command_line/markdown.hpp"
-#include "stoker/api/command_line/ops_words.hpp"
 #include "stoker/api/command_line/output.hpp"
 #include "stoker/api/command_line/verbs.hpp"
+#include "stoker/api/command_line/words/ops_words.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/scalar/function.hpp"
 #include "stoker/pipeline/tensor/graph/op.hpp"

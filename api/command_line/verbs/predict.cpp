@@ -8,10 +8,10 @@
 #include <sstream>
 
 #include "stoker/api/command_line/output.hpp"
-#include "stoker/api/command_line/predict_inputs.hpp"
-#include "stoker/api/command_line/predict_outputs.hpp"
-#include "stoker/api/command_line/predict_words.hpp"
+#include "stoker/api/command_line/predict/predict_inputs.hpp"
+#include "stoker/api/command_line/predict/predict_outputs.hpp"
 #include "stoker/api/command_line/verbs.hpp"
+#include "stoker/api/command_line/words/predict_words.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/api/tensor.hpp"
 #include "stoker/runtime/base/printable.hpp"

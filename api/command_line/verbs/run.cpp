@@ -10,8 +10,8 @@
 #include "stoker/api/command_line/journal.hpp"
 #include "stoker/api/command_line/neighbour.hpp"
 #include "stoker/api/command_line/output.hpp"
-#include "stoker/api/command_line/script_words.hpp"
 #include "stoker/api/command_line/verbs.hpp"
+#include "stoker/api/command_line/words/script_words.hpp"
 #include "stoker/runtime/base/printable.hpp"
 
 namespace stoker::command_line {

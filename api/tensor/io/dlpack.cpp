@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "stoker/api/tensor/core/creation.hpp"
-#include "stoker/device/host_memory.hpp"
+#include "stoker/device/memory/host_memory.hpp"
 
 namespace stoker {
 namespace {

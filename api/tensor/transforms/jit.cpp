@@ -4,7 +4,7 @@
 
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/tensor/core/values.hpp"
-#include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
 #include "stoker/pipeline/kernel_graph/compiled_pipeline.hpp"
 #include "stoker/pipeline/tensor/graph/primitives.hpp"
 #include "stoker/pipeline/tensor/lowering/evaluation.hpp"

@@ -27,7 +27,7 @@ double watched_loss(const EpochMetrics& metrics) {
 History fit(Model& model, const Dataset& data, const FitOptions& options) {
   FitRun run{model, data, options};
   try {
-    while (run.advance() != FitRun::Did::nothing) {
+    while (run.advance() != FitRun::Progress::nothing) {
     }
   } catch (...) {
     run.rewind();

@@ -257,26 +257,26 @@ FitRun::FitRun(FitRun&&) noexcept = default;
 FitRun& FitRun::operator=(FitRun&&) noexcept = default;
 FitRun::~FitRun() = default;
 
-FitRun::Did FitRun::advance() {
+FitRun::Progress FitRun::advance() {
   Parts& run = *parts_;
   const DeviceScope scope{run.model.device()};
   if (!run.open) {
     if (run.callbacks_called < run.options.callbacks.size()) {
       run.options.callbacks[run.callbacks_called](run.history.back(), run.training);
       ++run.callbacks_called;
-      return Did::callback;
+      return Progress::callback;
     }
-    if (run.training.stopped() || run.next_epoch() > run.last()) return Did::nothing;
+    if (run.training.stopped() || run.next_epoch() > run.last()) return Progress::nothing;
   }
   run.options.limits.cancel.check();
   if (!run.open) run.begin_epoch();
   if (const std::optional<Batch> batch = run.open->batches.next()) {
     run.open->losses.add(run.model.train_step(*batch, run.options.limits), batch->rows);
     while (run.open->losses.look_if_due(!run.options.on_batch.empty())) run.tell_batch();
-    return Did::batch;
+    return Progress::batch;
   }
   run.end_epoch();
-  return Did::epoch;
+  return Progress::epoch;
 }
 
 FitRun::Place FitRun::at() const noexcept {

@@ -1,7 +1,7 @@
 // The loop of fit(), in small parts, for callers that stop or do other work between them.
 //
 //     FitRun run{model, data, {.epochs = 5}};
-//     while (run.advance() != FitRun::Did::nothing) if (enough()) break;
+//     while (run.advance() != FitRun::Progress::nothing) if (enough()) break;
 //     run.rewind();                       // the model as after the last whole epoch
 //
 // Each advance() does one of these: it begins an epoch, or starts the step of a batch; it ends an epoch, that is, it
@@ -30,13 +30,13 @@ class FitRun {
   /// Stops reading ahead, and waits for the batches that are being prepared.
   ~FitRun();
 
-  enum class Did : std::uint8_t {
+  enum class Progress : std::uint8_t {
     batch,     ///< started a step
     epoch,     ///< ended an epoch: the history has grown, its callbacks come next
     callback,  ///< called one
     nothing,   ///< all epochs are over, or a callback stopped the training
   };
-  Did advance();
+  Progress advance();
 
   /// Whole epochs, and how many of the callbacks after the last one have been called.
   struct Place {

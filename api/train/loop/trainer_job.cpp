@@ -142,13 +142,13 @@ TrainingJob::End TrainingJob::train(std::uint64_t generation) {
   for (;;) {
     if (const std::optional<End> end = gate(generation)) return *end;
     switch (run_->advance()) {
-      case FitRun::Did::nothing: return End::finished;
-      case FitRun::Did::batch: break;
-      case FitRun::Did::epoch:
+      case FitRun::Progress::nothing: return End::finished;
+      case FitRun::Progress::batch: break;
+      case FitRun::Progress::epoch:
         checkpoint_.take(*run_);
         tell(run_->history().back());
         break;
-      case FitRun::Did::callback: checkpoint_.take(*run_); break;
+      case FitRun::Progress::callback: checkpoint_.take(*run_); break;
     }
   }
 }

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <map>
 
-#include "stoker/kernels/spirv_module.hpp"
+#include "stoker/kernels/shader/spirv_module.hpp"
 
 namespace stoker::device::vulkan {
 namespace {

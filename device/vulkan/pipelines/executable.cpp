@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "stoker/kernels/preamble.hpp"
+#include "stoker/kernels/shader/preamble.hpp"
 #include "stoker/runtime/observe/log.hpp"
 
 namespace stoker::device::vulkan {

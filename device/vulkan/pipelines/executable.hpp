@@ -17,7 +17,7 @@ namespace stoker::device::vulkan {
 struct Pass {
   std::shared_ptr<const Pipeline> pipeline;
   boost::container::small_vector<PassBinding, 4> bindings;
-  /// The block of kernels/preamble.hpp: the addresses' place first, filled in per step, then the push fields.
+  /// The block of kernels/shader/preamble.hpp: the addresses' place first, filled in per step, then the push fields.
   std::vector<std::byte> parameters;
   bool in_memory = false;  ///< the block is not pushed but lies in memory
   std::array<std::uint32_t, 3> groups{1, 1, 1};

@@ -5,7 +5,7 @@
 #include "stoker/device/vulkan/instance/loader.hpp"
 #include "stoker/device/vulkan/instance/result.hpp"
 #include "stoker/device/vulkan/memory/shared_memory.hpp"
-#include "stoker/kernels/spirv.hpp"
+#include "stoker/kernels/shader/spirv.hpp"
 
 namespace stoker::device::vulkan {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "stoker/device/vulkan/submission/fill_plan.hpp"
-#include "stoker/kernels/preamble.hpp"
+#include "stoker/kernels/shader/preamble.hpp"
 
 namespace stoker::device::vulkan {
 namespace {

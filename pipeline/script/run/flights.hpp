@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "stoker/device/command_state.hpp"
+#include "stoker/device/commands/command_state.hpp"
 #include "stoker/pipeline/script/lua/failures.hpp"
 #include "stoker/pipeline/script/run/script_host.hpp"
 

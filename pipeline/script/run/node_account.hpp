@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/device/command_state.hpp"
+#include "stoker/device/commands/command_state.hpp"
 #include "stoker/pipeline/script/run/budget.hpp"
 #include "stoker/pipeline/tensor/graph/value.hpp"
 

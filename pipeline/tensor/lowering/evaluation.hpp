@@ -14,7 +14,7 @@
 #include <unordered_map>
 
 #include "stoker/actors/device/command_options.hpp"
-#include "stoker/device/command_state.hpp"
+#include "stoker/device/commands/command_state.hpp"
 #include "stoker/pipeline/kernel_graph/compiled_pipeline.hpp"
 #include "stoker/pipeline/tensor/lowering/lowering.hpp"
 #include "stoker/pipeline/tensor/program/extraction.hpp"

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "stoker/actors/device/device_client.hpp"
-#include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
 #include "stoker/runtime/observe/log.hpp"
 
 namespace stoker::expr {

@@ -1,6 +1,6 @@
 // What programs of tensors come to: kernels, memory, and what runs at once.
 #include "stoker/actors/device/device_client.hpp"
-#include "stoker/device/command_scheduler.hpp"
+#include "stoker/device/commands/command_scheduler.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker {

@@ -1,0 +1,36 @@
+// The words of `stoker onnx`, apart from models: the stoker command lists and completes them without linking them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stoker/api/command_line/named_shape.hpp"
+#include "stoker/api/command_line/verbs.hpp"
+
+namespace stoker::command_line {
+
+struct OnnxTestWords {
+  std::vector<std::string> folders;
+  std::string device;
+  bool json = false;
+  bool table = false;
+  bool quiet = false;
+  std::optional<double> atol;
+  std::optional<double> rtol;
+};
+
+struct OnnxInfoWords {
+  std::string model;
+  std::vector<NamedShape> shapes;
+  std::string device;
+  bool json = false;
+  bool plan = false;
+  bool dot = false;
+};
+
+/// Each adds a subcommand that fills `words`, which outlives the parser.
+CLI::App* add_onnx_test_words(CLI::App& verb, OnnxTestWords& words);
+CLI::App* add_onnx_info_words(CLI::App& verb, OnnxInfoWords& words);
+
+}  // namespace stoker::command_line

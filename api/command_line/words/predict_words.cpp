@@ -1,0 +1,157 @@
+#include "predict_words.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <string_view>
+
+#include "stoker/api/command_line/numbers.hpp"
+
+namespace stoker::command_line {
+namespace {
+
+constexpr std::int64_t most_pixels = 65'500;  // of an axis, as in files
+
+[[noreturn]] void refuse(const std::string& reason) {
+  throw CLI::ValidationError{"--image", reason};
+}
+
+std::vector<std::string> split(std::string_view text, char at) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t end = text.find(at);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+template <class T> std::optional<T> number(std::string_view text) {
+  T value{};
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc{} || end != text.data() + text.size()) return {};
+  return value;
+}
+
+std::vector<double> numbers(const std::string& text, bool may_be_zero) {
+  std::vector<double> found;
+  for (const std::string& part : split(text, ':')) {
+    const auto value = number<double>(part);
+    if (!value || !std::isfinite(*value) || (!may_be_zero && *value == 0))
+      refuse("'" + text + "' is no number, nor numbers for each colour apart by ':'");
+    found.push_back(*value);
+  }
+  return found;
+}
+
+std::pair<std::int64_t, std::int64_t> size_of(const std::string& text) {
+  const std::vector<std::string> parts = split(text, 'x');
+  if (parts.size() == 2) {
+    const auto rows = number<std::int64_t>(parts[0]);
+    const auto columns = number<std::int64_t>(parts[1]);
+    if (rows && columns && *rows > 0 && *columns > 0 && *rows <= most_pixels &&
+        *columns <= most_pixels)
+      return {*rows, *columns};
+  }
+  refuse("'" + text +
+         "' is no size in rows and columns, like 240x320, nor mean=, std=, layout= or colours=");
+}
+
+std::string one_of(const std::string& text, std::initializer_list<std::string_view> known) {
+  if (std::ranges::find(known, text) != known.end()) return text;
+  std::string list;
+  for (const std::string_view word : known) list.append(list.empty() ? "" : ", ").append(word);
+  refuse("'" + text + "' is none of " + list);
+}
+
+constexpr const char* footer = R"(
+Examples:
+  stoker predict mnist.onnx --input Input3=three.png --top 3
+  stoker predict faces.onnx --input input=photo.jpg --image input=240x320,mean=127,std=128,layout=nchw
+  stoker predict digits.safetensors --input input=rows.npy --output results --json
+  stoker predict model.onnx --input x=zeros:1x3x224x224 --repeat 100
+
+MODEL is an ONNX file, a network that Stoker saved, or a script that returns a model. A value is a file (.npy, .pb,
+.png, .jpg) or zeros:AxBxC; zeros: is a number. Pixels are 0 to 255; (pixel - mean) / std is given to the model,
+each for all colours, or for each colour with ':' between. Size, layout and colours are those that the model declares,
+where it does. Exit code 0: done; 1: the prediction failed, or an input does not fit; 2: the command line is wrong;
+3: no such file, device or input, or no model; 4: a model that is a script used up its limits.)";
+
+}  // namespace
+
+std::pair<std::string, std::string> named(const std::string& option, const std::string& word) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw CLI::ValidationError{option, "'" + word + "' is not written NAME=…"};
+  return {word.substr(0, equals), word.substr(equals + 1)};
+}
+
+PictureWords parse_picture(const std::string& text) {
+  PictureWords words;
+  for (const std::string& part : split(text, ',')) {
+    const std::size_t equals = part.find('=');
+    const std::string name = part.substr(0, equals);
+    if (equals == std::string::npos) {
+      words.size = size_of(part);
+      continue;
+    }
+    const std::string value = part.substr(equals + 1);
+    if (name == "mean")
+      words.mean = numbers(value, true);
+    else if (name == "std")
+      words.std = numbers(value, false);
+    else if (name == "layout")
+      words.layout = one_of(value, {"nchw", "nhwc", "chw", "hwc", "hw"});
+    else if (name == "colours")
+      words.colours = one_of(value, {"rgb", "bgr", "grey"});
+    else
+      refuse("'" + name + "' is none of mean, std, layout, colours");
+  }
+  return words;
+}
+
+void add_predict_words(CLI::App& verb, PredictWords& words) {
+  verb.footer(footer);
+  const auto list = [&](const char* name, std::vector<std::string>& into, const char* type,
+                        const char* summary) {
+    verb.add_option(name, into, summary)
+        ->type_name(type)
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->take_all();
+  };
+  verb.add_option("MODEL", words.model, "FILE.onnx, FILE.safetensors or FILE.lua")->required();
+  list("--input", words.inputs, "NAME=VALUE",
+       "An input: a file or zeros:1x3x240x320; may be repeated");
+  list("--image", words.images, "NAME=240x320,…",
+       "How a picture is resized and scaled: size, mean=, std=, layout=, colours=");
+  verb.add_option("--output", words.output, "Write each output to a file in this folder")
+      ->type_name("DIR");
+  verb.add_option("--format", words.format, "Of these files: npy (what NumPy lacks is .pb) or pb")
+      ->check(CLI::IsMember({"npy", "pb"}));
+  constexpr std::uint64_t most_runs = 1'000'000'000;
+  add_whole(
+      verb, "--repeat", {1, most_runs}, [&words](std::uint64_t n) { words.repeat = n; },
+      "Predict so often and say how long it took");
+  add_whole(
+      verb, "--top", {1, most_runs}, [&words](std::uint64_t n) { words.top = n; },
+      "Show the largest numbers of each row of an output, with their places");
+  verb.add_option("--labels", words.labels, "A file with the name of each place, one a line")
+      ->type_name("FILE");
+  words.script.add_device(verb);
+  list("--allow", words.script.allow, "DIR",
+       "A further directory whose files a model that is a script may use");
+  words.script.add_bounds(verb);
+  verb.add_flag("--json", words.json, "The model, the outputs and the times as JSON");
+}
+
+void describe_predict(CLI::App& verb) {
+  const auto words = std::make_shared<PredictWords>();
+  add_predict_words(verb, *words);
+  verb.callback([words] {});  // keeps the words for as long as the parser
+}
+
+}  // namespace stoker::command_line

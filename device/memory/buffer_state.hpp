@@ -1,0 +1,47 @@
+// What a device knows about one buffer: its spec, its memory and its users.
+//
+// Ownership: handles and commands that have not ended share a BufferState, so memory returns to the
+// pool once the last handle is gone, or release() was called, and the device has finished with it. A *late* buffer
+// gets its memory when the first command that uses it is submitted to the device. Once the last such command has been
+// submitted, the next late buffer may take the memory over.
+// Threads: the spec, the id and `released` from any thread; everything under `strand only` is
+// touched by the turns of the device's strand alone.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "stoker/device/memory/memory_pool.hpp"
+#include "stoker/device/memory/poison.hpp"
+
+namespace stoker {
+
+struct HeldUses;  // held_commands.hpp
+
+struct BufferState {
+  /// A buffer without memory is a late one.
+  BufferState(std::uint64_t number, TensorSpec what, std::shared_ptr<MemoryLease> where)
+      : id{number}, spec{what}, late{!where}, memory{std::move(where)} {}
+
+  const std::uint64_t id;  ///< unique on its device, from 1
+  const TensorSpec spec;
+  const bool late;
+  std::atomic<bool> released{false};
+
+  // --- strand only -----------------------------------------------------------------------------
+  /// Null once the buffer may not be used any more, and for a late buffer before its first use.
+  std::shared_ptr<MemoryLease> memory;
+  std::uint32_t users = 0;    ///< uses by commands that have not ended
+  std::uint32_t waiting = 0;  ///< of these, by commands that are not submitted yet
+  bool dropped = false;       ///< the memory is freed after the last use
+  bool shared = false;        ///< the host uses the memory, too
+
+  /// The held commands that use the buffer; null if there never was one.
+  std::shared_ptr<HeldUses> held;
+
+  Poison poison;
+};
+
+}  // namespace stoker

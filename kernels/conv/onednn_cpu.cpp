@@ -1,0 +1,468 @@
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include "stoker/kernels/conv/onednn.hpp"
+#include "stoker/kernels/conv/onednn_lock.hpp"
+#include "stoker/kernels/conv/onednn_operands.hpp"
+#include "stoker/kernels/matmul/sgemm.hpp"
+#include "stoker/runtime/base/exit_watch.hpp"
+#include "stoker/runtime/base/kept_statics.hpp"
+
+namespace stoker::kernels::conv::STOKER_ISA {
+namespace {
+
+using Dims = dnnl::memory::dims;
+constexpr auto f32 = dnnl::memory::data_type::f32;
+
+enum class Way { forward, data, weights };
+
+/// The least divisor of n that is at least `least`.
+std::int64_t divisor_from(std::int64_t n, double least) {
+  std::int64_t d = 1;
+  while (d < n && (n % d != 0 || static_cast<double>(d) < least)) ++d;
+  return d;
+}
+/// The greatest divisor of n that is at most `most`.
+std::int64_t divisor_to(std::int64_t n, double most) {
+  std::int64_t d = std::clamp<std::int64_t>(static_cast<std::int64_t>(most), 1, n);
+  while (n % d != 0) --d;
+  return d;
+}
+
+struct OnednnConvolution {
+  Problem p;
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+  Way way = Way::forward;
+  mm::LibraryThreads threads = mm::LibraryThreads::find();
+  Strided weights;         ///< forward, data: the kernel; weights: the output
+  std::int64_t chunk = 1;  ///< images of a job (channels of one, where weights are computed)
+  std::int64_t chunks = 1;
+  std::int64_t parts = 1;    ///< of the outputs
+  std::int64_t x_first = 0;  ///< where the input begins that was not cropped
+  Operand x, k, y;
+  dnnl::primitive main;
+  std::size_t scratchpad = 0;
+
+  [[nodiscard]] std::int64_t jobs() const noexcept { return chunks * parts; }
+  [[nodiscard]] std::size_t dense_bytes() const noexcept {
+    return aligned(static_cast<std::size_t>(weights.rows() * weights.row()) * sizeof(float));
+  }
+  [[nodiscard]] std::size_t job_bytes() const {
+    return x.scratch() + y.scratch() + (way == Way::weights ? k.scratch() : 0) +
+           aligned(scratchpad);
+  }
+  bool prepare();
+  /// What a job writes of the output.
+  [[nodiscard]] std::optional<mm::Elements> written(std::int64_t job) const noexcept;
+  void run(const CpuArgs& args, const float* kernel, std::int64_t job, std::byte* scratch,
+           float* partial) const;
+
+ private:
+  bool choose_way();
+  void choose_jobs();
+  bool make(bool in_place);
+};
+
+bool OnednnConvolution::choose_way() {
+  if (p.rank > 3 || p.taps() == 0 || p.channels == 0) return false;
+  std::int64_t taps = 1, out = 1;
+  bool spread = false, strided = false;
+  for (std::size_t i = 0; i < p.rank; ++i) {
+    taps *= p.axes[i].taps;
+    out *= p.axes[i].out;
+    spread = spread || p.axes[i].spread > 1;
+    strided = strided || p.axes[i].stride > 1;
+    if (p.axes[i].in == 0) return false;
+  }
+  if (spread && (strided || p.batch_groups)) return false;
+  const bool long_kernel = taps > 2 * out;
+  const bool grouped = p.groups > 1 && !p.batch_groups;
+  way = spread                                                      ? Way::data
+        : p.batch_groups || (long_kernel && !p.flipped && !grouped) ? Way::weights
+                                                                    : Way::forward;
+  if (way == Way::weights && p.flipped) return false;
+  if (p.rank == 0) {  // one axis of one entry
+    p.rank = 1;
+    p.axes[0].x_step = p.axes[0].k_step = p.axes[0].y_step = 1;
+  }
+  for (std::size_t i = 0; i < p.rank; ++i) {
+    Axis& a = p.axes[i];
+    if (way == Way::data) {
+      // How far the kernel hangs over at the end is for the library to take or leave.
+      if (a.reach() - 1 < a.low) return false;
+      continue;
+    }
+    if (a.low < 0) {
+      x_first -= a.low * a.x_step;
+      a.in += a.low;
+      a.low = 0;
+    }
+    a.in = std::min(a.in, (a.out - 1) * a.stride + a.reach() - a.low);
+    if (a.in <= 0 || a.low >= a.reach()) return false;
+  }
+  return true;
+}
+
+void OnednnConvolution::choose_jobs() {
+  constexpr double job_work = 1 << 21;
+  if (way == Way::weights) {
+    const auto bytes = static_cast<double>(p.groups * p.outputs * p.images * p.pixels() * 4);
+    chunks = divisor_to(p.channels, std::min({8.0, p.work() / job_work, (64 << 20) / bytes}));
+    chunk = p.channels / chunks;
+    return;
+  }
+  chunk = divisor_from(p.images, job_work / (p.work() / static_cast<double>(p.images)));
+  chunks = p.images / chunk;
+  if (p.groups > 1 || chunks >= 8) return;
+  for (const std::int64_t n : {8, 4, 2})
+    if (p.outputs % (16 * n) == 0 && p.work() / static_cast<double>(n * chunks) >= 1 << 22) {
+      parts = n;
+      break;
+    }
+}
+
+bool OnednnConvolution::make(bool in_place) {
+  Dims x_dims, x_steps, y_dims, y_steps, k_dims, k_steps, strides, dilations, low, high;
+  if (p.groups > 1) k_dims.push_back(p.groups);
+  const std::int64_t outputs = p.outputs / parts;
+  weights = {};
+  if (way == Way::weights) {
+    x_dims = {chunk, p.groups * p.images};
+    x_steps = {p.x_channel, p.x_image};
+    y_dims = {chunk, p.groups * p.outputs};  // the gradient of the forward output: our kernel
+    y_steps = {p.k_channel, p.k_output};
+    k_dims.insert(k_dims.end(), {p.outputs, p.images});
+    weights.extents = {p.groups, p.outputs, p.images, 1, 1, 1};
+    weights.steps = {p.y_group, p.y_output, p.y_image};
+  } else {
+    x_dims = {chunk, p.groups * p.channels};
+    x_steps = {p.x_image, p.x_channel};
+    y_dims = {chunk, p.groups * outputs};
+    y_steps = {p.y_image, p.y_output};
+    const bool back = way == Way::data;
+    k_dims.insert(k_dims.end(), {back ? p.channels : outputs, back ? outputs : p.channels});
+    // Parts are whole blocks of outputs, so they are the outermost axis where there is no group.
+    weights.extents = {parts > 1 ? parts : p.groups,
+                       back ? p.channels : outputs,
+                       back ? outputs : p.channels,
+                       1,
+                       1,
+                       1};
+    weights.steps = {parts > 1 ? outputs * p.k_output : p.k_group, back ? p.k_channel : p.k_output,
+                     back ? p.k_output : p.k_channel};
+    weights.first = p.k_first;
+  }
+  for (std::size_t i = 0; i < p.rank; ++i) {
+    const Axis& a = p.axes[i];
+    const std::size_t at = 6 - p.rank + i;
+    x_dims.push_back(a.in);
+    x_steps.push_back(a.x_step);
+    if (way == Way::weights) {
+      y_dims.push_back(a.taps);
+      y_steps.push_back(a.k_step);
+      k_dims.push_back(a.out);
+      strides.push_back(a.tap_step);
+      dilations.push_back(a.stride - 1);
+      low.push_back(a.low);
+      high.push_back((a.taps - 1) * a.tap_step + (a.out - 1) * a.stride + 1 - a.in - a.low);
+      weights.extents[at] = a.out;
+      weights.steps[at] = a.y_step;
+      continue;
+    }
+    y_dims.push_back(a.out);
+    y_steps.push_back(a.y_step);
+    k_dims.push_back(a.taps);
+    dilations.push_back(a.tap_step - 1);
+    weights.extents[at] = a.taps;
+    weights.steps[at] = a.k_step;
+    if (way == Way::forward) {
+      strides.push_back(a.stride);
+      low.push_back(a.low);
+      high.push_back((a.out - 1) * a.stride + a.reach() - a.in - a.low);
+      continue;
+    }
+    // Backwards, the kernel turns round.
+    weights.first += (a.taps - 1) * a.k_step;
+    weights.steps[at] = -a.k_step;
+    strides.push_back(a.spread);
+    low.push_back(a.reach() - 1 - a.low);
+    high.push_back((a.in - 1) * a.spread + a.reach() - a.out - low.back());
+    if (high.back() + a.spread <= 0) return false;
+  }
+  const auto any = [](const Dims& dims) { return Desc(dims, f32, dnnl::memory::format_tag::any); };
+  x.own = Desc(x_dims, f32, x_steps);
+  y.own = Desc(y_dims, f32, y_steps);
+  Dims dense(k_dims.size());
+  std::int64_t step = 1;
+  for (std::size_t i = dense.size(); i-- > 0; step *= k_dims[i]) dense[i] = step;
+  k.own = Desc(k_dims, f32, dense);
+  const Desc x_wanted = in_place ? x.own : any(x_dims);
+  const Desc y_wanted = in_place ? y.own : any(y_dims);
+
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  constexpr auto direct = dnnl::algorithm::convolution_direct;
+  const auto fast = [](const auto& found) {
+    return std::string_view{found.impl_info_str()}.find("ref") == std::string_view::npos;
+  };
+  // Backwards, what the library calls source is what it computes.
+  const bool back = way == Way::data;
+  const dnnl::convolution_forward::desc forward(
+      dnnl::prop_kind::forward_training, direct, back ? y_wanted : x_wanted, any(k_dims),
+      back ? x_wanted : y_wanted, strides, dilations, low, high);
+  const dnnl::convolution_forward::primitive_desc hint(forward, attributes, engine, true);
+  if (!hint) return false;
+  if (way == Way::forward) {
+    if (!fast(hint)) return false;
+    x.settle(engine, hint.src_desc(), false);
+    k.settle(engine, hint.weights_desc(), false);
+    y.settle(engine, hint.dst_desc(), true);
+    scratchpad = hint.scratchpad_desc().get_size();
+    main = dnnl::convolution_forward(hint);
+  } else if (back) {
+    const dnnl::convolution_backward_data::primitive_desc found(
+        {direct, y_wanted, any(k_dims), x_wanted, strides, dilations, low, high}, attributes,
+        engine, hint, true);
+    if (!found || !fast(found)) return false;
+    x.settle(engine, found.diff_dst_desc(), false);
+    k.settle(engine, found.weights_desc(), false);
+    y.settle(engine, found.diff_src_desc(), true);
+    scratchpad = found.scratchpad_desc().get_size();
+    main = dnnl::convolution_backward_data(found);
+  } else {
+    const dnnl::convolution_backward_weights::primitive_desc found(
+        {direct, x_wanted, any(k_dims), y_wanted, strides, dilations, low, high}, attributes,
+        engine, hint, true);
+    if (!found || !fast(found)) return false;
+    x.settle(engine, found.src_desc(), false);
+    k.settle(engine, found.diff_weights_desc(), true);
+    y.settle(engine, found.diff_dst_desc(), false);
+    scratchpad = found.scratchpad_desc().get_size();
+    main = dnnl::convolution_backward_weights(found);
+  }
+  return true;
+}
+
+bool OnednnConvolution::prepare() {
+  const mm::OneThread one(threads);
+  if (!choose_way()) return false;
+  choose_jobs();
+  try {
+    // Channels last the library reads as they lie; other orders cost a copy into blocks.
+    const bool last = way == Way::weights ? p.x_image == 1 && p.k_output == 1
+                                          : p.x_channel == 1 && p.y_output == 1;
+    return (last && make(true)) || make(false);
+  } catch (const dnnl::error&) {
+    return false;  // refused, so it is computed another way
+  }
+}
+
+std::optional<mm::Elements> OnednnConvolution::written(std::int64_t job) const noexcept {
+  const auto count = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+  const std::int64_t image = job / parts * chunk, part = job % parts, row = row_of(p);
+  const std::int64_t per_image = p.y_elements() / p.images;
+  // What adds up weights comes out at the end; images that do not follow each other are no rows.
+  if (way == Way::weights || (p.images > 1 && p.y_image != per_image)) return std::nullopt;
+  if (parts == 1)
+    return mm::Elements{count(image * per_image), count(chunk * per_image / row), count(row),
+                        count(row)};
+  const std::int64_t each = p.outputs / parts;
+  const std::int64_t first = image * per_image + part * each * p.y_output;
+  if (p.y_output == 1 && row == p.outputs)
+    return mm::Elements{count(first), count(chunk * p.pixels()), count(each), count(row)};
+  if (p.y_output != p.pixels()) return std::nullopt;
+  if (chunk == 1)
+    return mm::Elements{count(first), count(each * p.pixels() / row), count(row), count(row)};
+  return mm::Elements{count(first), count(chunk), count(each * p.pixels()), count(per_image)};
+}
+
+/// `kernel`: as the library wants it. `partial`: where the sums of a job go that computes weights.
+void OnednnConvolution::run(const CpuArgs& args, const float* kernel, std::int64_t job,
+                            std::byte* scratch, float* partial) const {
+  const ExitDelay in_library;
+  if (in_library.too_late()) throw process_exits("conv");
+  dnnl::stream stream{engine};
+  const auto hold = [this](const Desc& desc, const void* at) {
+    return dnnl::memory(desc, engine, const_cast<void*>(at));
+  };
+  const auto take = [&](const Operand& of) {
+    std::byte* at = scratch;
+    scratch += of.scratch();
+    return at;
+  };
+  // What it reads comes in, what it writes goes out, through scratch where the order differs.
+  const auto bring = [&](const Operand& of, const void* at) {
+    const dnnl::memory outside = hold(of.own, at);
+    if (!of.move) return outside;
+    const dnnl::memory inside = hold(of.used, take(of));
+    if (!of.written) of.move->execute(stream, {{DNNL_ARG_FROM, outside}, {DNNL_ARG_TO, inside}});
+    return inside;
+  };
+  const std::int64_t image = job / parts * chunk, part = job % parts;
+  try {
+    const bool sums = way == Way::weights;
+    const void* x_at = args.in<float>(0) + x_first + image * (sums ? p.x_channel : p.x_image);
+    const void* y_at =
+        sums ? static_cast<const void*>(args.in<float>(1) + image * p.k_channel)
+             : args.out<float>() + image * p.y_image + part * (p.outputs / parts) * p.y_output;
+    const dnnl::memory x_held = bring(x, x_at);
+    const dnnl::memory y_held = bring(y, y_at);
+    const dnnl::memory k_held = sums ? bring(k, partial) : hold(k.used, kernel);
+    const dnnl::memory pad(Desc({static_cast<std::int64_t>(scratchpad)},
+                                dnnl::memory::data_type::u8, dnnl::memory::format_tag::x),
+                           engine, scratch);
+    const int x_name = way == Way::data ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC;
+    const int y_name = sums                  ? DNNL_ARG_DIFF_DST
+                       : way == Way::forward ? DNNL_ARG_DST
+                                             : DNNL_ARG_DIFF_SRC;
+    main.execute(stream, {{x_name, x_held},
+                          {y_name, y_held},
+                          {sums ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, k_held},
+                          {DNNL_ARG_SCRATCHPAD, pad}});
+    const Operand& written = sums ? k : y;
+    if (written.move)
+      written.move->execute(stream, {{DNNL_ARG_FROM, sums ? k_held : y_held},
+                                     {DNNL_ARG_TO, hold(written.own, sums ? partial : y_at)}});
+    stream.wait();
+  } catch (const dnnl::error& error) {
+    throw Error{"conv",
+                error.status == dnnl_out_of_memory ? ErrorCode::out_of_memory : ErrorCode::internal,
+                "oneDNN refused the convolution",
+                {{"status", std::to_string(error.status)}}};
+  }
+}
+
+std::uint32_t slices_of(std::int64_t units, double work, std::size_t grain) {
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(units, 1, slice_count(static_cast<std::size_t>(work), grain)));
+}
+
+/// Stages that bring the kernel into the order that the library wants: first dense, then blocked.
+void add_kernel_stages(const std::shared_ptr<const OnednnConvolution>& library,
+                       std::size_t blocked_at, CpuPlan& plan) {
+  const bool dense = library->weights.dense();
+  if (!dense) {
+    const std::int64_t rows = library->weights.rows();
+    const std::uint32_t slices =
+        slices_of(rows, static_cast<double>(rows * library->weights.row()), 32768);
+    plan.stages.push_back(
+        {slices, [=](const CpuArgs& args, std::uint32_t index) {
+           const SliceRange range = slice_range(static_cast<std::size_t>(rows), slices, index, 1);
+           auto* to = reinterpret_cast<float*>(args.scratch);
+           const float* from = args.in<float>(1);
+           library->weights.walk(static_cast<std::int64_t>(range.begin),
+                                 static_cast<std::int64_t>(range.end),
+                                 [&](std::int64_t i, std::int64_t at) { to[i] = from[at]; });
+         }});
+  }
+  if (!library->k.move) return;
+  plan.stages.push_back(
+      {static_cast<std::uint32_t>(library->parts), [=](const CpuArgs& args, std::uint32_t part) {
+         const ExitDelay in_library;
+         if (in_library.too_late()) throw process_exits("conv");
+         const mm::OneThread one(library->threads);
+         dnnl::stream stream{library->engine};
+         const Operand& k = library->k;
+         const auto* from =
+             dense ? args.in<std::byte>(1) : static_cast<const std::byte*>(args.scratch);
+         library->k.move->execute(
+             stream,
+             {{DNNL_ARG_FROM, dnnl::memory(k.own, library->engine,
+                                           const_cast<std::byte*>(from + part * k.own.get_size()))},
+              {DNNL_ARG_TO, dnnl::memory(k.used, library->engine,
+                                         args.scratch + blocked_at + part * k.scratch())}});
+         stream.wait();
+       }});
+}
+
+/// Null if the library does not take the problem, or the process exits.
+std::shared_ptr<const OnednnConvolution> make_convolution(const Problem& problem) {
+  std::shared_ptr<OnednnConvolution> made;
+  const auto make = [&] {
+    made = std::make_shared<OnednnConvolution>();
+    made->p = problem;
+    if (!made->prepare()) made = nullptr;
+  };
+  // oneDNN lists its ways to compute things, in static objects, when it is first asked for one.
+  static std::atomic<bool> listed{false};
+  bool first = false;
+  const bool in_time = first_use(listed, [&] {
+    first = true;
+    static_cast<void>(keep_statics_of(reinterpret_cast<const void*>(&dnnl_sgemm)));
+    make();
+  });
+  if (first || !in_time) return made;
+  const ExitDelay in_library;
+  if (in_library.too_late()) return made;
+  const std::scoped_lock lock{onednn_lock()};
+  make();
+  return made;
+}
+
+}  // namespace
+
+std::optional<CpuPlan> onednn_plan(const Problem& problem,
+                                   std::shared_ptr<const mm::Finish> finish) {
+  const std::shared_ptr<const OnednnConvolution> library = make_convolution(problem);
+  if (!library) return std::nullopt;
+  const bool sums = library->way == Way::weights;
+  if (finish && !library->written(0)) return std::nullopt;
+  CpuPlan plan;
+  // Scratch: dense weights (for each job, if those are the result), blocked ones, each slice's own.
+  const std::size_t dense = library->dense_bytes();
+  const std::size_t blocked_at = dense * static_cast<std::size_t>(sums ? library->jobs() : 1);
+  const std::size_t own_at =
+      blocked_at + (sums ? 0 : library->k.scratch() * static_cast<std::size_t>(library->parts));
+  const std::size_t own = library->job_bytes();
+  if (!sums) add_kernel_stages(library, blocked_at, plan);
+  const bool straight = library->weights.dense();
+  const std::uint32_t slices = slices_of(library->jobs(), problem.work(), std::size_t{1} << 20);
+  plan.scratch_bytes = own_at + own * slices;
+  const mm::Target target{std::move(finish), plan,
+                          static_cast<std::size_t>(problem.y_elements()) * sizeof(float), slices};
+  plan.stages.push_back(
+      {slices, [=](const CpuArgs& args, std::uint32_t index) {
+         const mm::OneThread one(library->threads);
+         const SliceRange range =
+             slice_range(static_cast<std::size_t>(library->jobs()), slices, index, 1);
+         for (std::size_t job = range.begin; job < range.end; ++job) {
+           const std::size_t part = job % static_cast<std::size_t>(library->parts);
+           const std::byte* kernel =
+               library->k.move ? args.scratch + blocked_at + part * library->k.scratch()
+               : straight      ? args.in<std::byte>(1) + part * library->k.own.get_size()
+                               : args.scratch + part * library->k.own.get_size();
+           void* outputs[] = {target.of(args)};
+           library->run(CpuArgs{args.inputs, outputs, args.scratch},
+                        reinterpret_cast<const float*>(kernel), static_cast<std::int64_t>(job),
+                        args.scratch + own_at + own * index,
+                        reinterpret_cast<float*>(args.scratch + dense * job));
+           if (target.finishes())
+             target.done(args, index, *library->written(static_cast<std::int64_t>(job)));
+         }
+       }});
+  if (!sums) return plan;
+  const std::int64_t rows = library->weights.rows();
+  const std::uint32_t adders =
+      slices_of(rows, static_cast<double>(rows * library->weights.row()), 32768);
+  plan.stages.push_back(
+      {adders, [=](const CpuArgs& args, std::uint32_t index) {
+         const SliceRange range = slice_range(static_cast<std::size_t>(rows), adders, index, 1);
+         float* to = args.out<float>();
+         const auto* from = reinterpret_cast<const float*>(args.scratch);
+         const std::size_t step = dense / sizeof(float);
+         const auto jobs = static_cast<std::size_t>(library->jobs());
+         library->weights.walk(static_cast<std::int64_t>(range.begin),
+                               static_cast<std::int64_t>(range.end),
+                               [&](std::int64_t i, std::int64_t at) {
+                                 float sum = from[i];
+                                 for (std::size_t job = 1; job < jobs; ++job)
+                                   sum += from[job * step + static_cast<std::size_t>(i)];
+                                 to[at] = sum;
+                               });
+       }});
+  return plan;
+}
+
+}  // namespace stoker::kernels::conv::STOKER_ISA
