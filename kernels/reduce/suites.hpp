@@ -27,7 +27,8 @@ inline void add_suites(std::vector<KernelSuite>& suites, std::span<const Operati
     suite.reference = [family, operation = entry.operation](
                           const KernelCall& call, std::span<const TensorSpec> outputs,
                           const std::vector<std::vector<double>>& inputs) {
-      return std::vector{family.reference(operation, call, outputs[0], inputs[0])};
+      return std::vector<std::vector<double>>{
+          family.reference(operation, call, outputs[0], inputs[0])};
     };
     suite.bound = [family, operation = entry.operation](const KernelCall& call) {
       return family.bound(operation, call);
