@@ -94,6 +94,37 @@ TEST_F(ScriptImages, a_missing_file_outside_is_not_told_from_one_that_exists) {
             ErrorCode::permission_denied);
 }
 
+TEST_F(ScriptImages, are_read_beside_the_script_unless_the_directory_has_them) {
+  const auto grey = [](int value) {
+    return "image.save(fill{shape = {1, 1, 1}, dtype = 'u8', value = " + std::to_string(value) +
+           "}, ";
+  };
+  fs::create_directories(root / "allowed" / "scripts");
+  EXPECT_EQ(run_there(grey(1) + "'scripts/a.png') " + grey(2) + "'scripts/b.png') " + grey(3) +
+                      "'b.png')")
+                .text(),
+            "");
+  options.script_directory = root / "allowed" / "scripts";
+  const std::string load = "print(read(image.load('a.png'))[1], read(image.load('b.png'))[1])";
+  EXPECT_EQ(run_there(load).text(), "1\t3\n");
+  options.script_directory = "scripts";  // from the directory
+  EXPECT_EQ(run_there(load).text(), "1\t3\n");
+  EXPECT_EQ(run_there("image.load('c.png')").error().detail("path"),
+            (fs::canonical(root / "allowed") / "c.png").string());
+  // What is written begins at the directory.
+  EXPECT_EQ(run_there(grey(4) + "'a.png') " + load).text(), "4\t3\n");
+}
+
+TEST_F(ScriptImages, beside_the_script_must_be_allowed_too) {
+  EXPECT_EQ(run_there(std::string{picture} + "image.save(p, 'inner/a.png')").text(), "");
+  fs::copy(root / "allowed" / "inner" / "a.png", root / "forbidden" / "a.png");
+  options.script_directory = root / "forbidden";
+  EXPECT_EQ(run_there("image.load('a.png')").code(), ErrorCode::not_found);
+  options.script_directory = root / "allowed" / "inner";
+  EXPECT_EQ(run_there("image.load('../../forbidden/a.png')").code(), ErrorCode::permission_denied);
+  EXPECT_EQ(run_there("print(image.load('a.png').size)").text(), "6\n");
+}
+
 TEST_F(ScriptImages, need_a_directory_to_be_allowed) {
   EXPECT_EQ(run(std::string{picture} + "image.save(p, 'x.png')").code(),
             ErrorCode::permission_denied);

@@ -54,6 +54,12 @@ void set_method(lua_State* L, const char* name, lua_CFunction method) {
   lua_setfield(L, -2, name);
 }
 
+std::string_view path_text(lua_State* L, int index, std::string_view op) {
+  if (lua_type(L, index) != LUA_TSTRING)
+    refuse(L, op, "expected the path of a file, got " + type_at(L, index));
+  return lua::check_text(L, index);
+}
+
 }  // namespace
 
 Description& description_of(lua_State* L) {
@@ -175,10 +181,13 @@ std::vector<Node> nodes_at(lua_State* L, int index) {
 }
 
 std::filesystem::path check_path(lua_State* L, int index, std::string_view op) {
-  if (lua_type(L, index) != LUA_TSTRING)
-    refuse(L, op, "expected the path of a file, got " + type_at(L, index));
-  return lua::value_or_raise(
-      L, lua::script_of(L).paths().resolve("nn." + std::string{op}, lua::check_text(L, index)));
+  const std::string_view path = path_text(L, index, op);
+  return lua::value_or_raise(L, lua::script_of(L).paths().find("nn." + std::string{op}, path));
+}
+
+std::filesystem::path check_target(lua_State* L, int index, std::string_view op) {
+  const std::string_view path = path_text(L, index, op);
+  return lua::value_or_raise(L, lua::script_of(L).paths().resolve("nn." + std::string{op}, path));
 }
 
 }  // namespace stoker::nn::script

@@ -45,8 +45,9 @@ void charge(lua_State* L, std::size_t bytes);
 [[nodiscard]] std::string type_at(lua_State* L, int index);
 /// The nodes at `index`: one or a list. Empty if there is something else.
 [[nodiscard]] std::vector<Node> nodes_at(lua_State* L, int index);
-/// The real path of one that the script may use; raises otherwise.
+/// The real path of a file that is read, or with check_target() written; raises unless the script may use it.
 [[nodiscard]] std::filesystem::path check_path(lua_State* L, int index, std::string_view op);
+[[nodiscard]] std::filesystem::path check_target(lua_State* L, int index, std::string_view op);
 
 // The functions of `nn`; each adds to the table at the top of the stack.
 void open_layers(lua_State* L);

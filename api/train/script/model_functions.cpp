@@ -99,7 +99,7 @@ std::vector<Callback> callbacks_of(lua_State* L, const OptionTable& training) {
   if (training.push("checkpoint")) {
     const OptionTable options{L, -1, "checkpoint", {"every", "folder"}};
     if (!options.push("folder")) refuse(L, "checkpoint", "it needs a folder");
-    const std::filesystem::path folder = check_path(L, lua_gettop(L), "checkpoint");
+    const std::filesystem::path folder = check_target(L, lua_gettop(L), "checkpoint");
     lua_pop(L, 1);
     made.push_back(callbacks::checkpoint(options.integer("every").value_or(1), folder));
     lua_pop(L, 1);
@@ -137,7 +137,7 @@ TrainingRecipe check_training(lua_State* L, int first) {
     refuse(L, "train", "metrics are those of validation data, and there are none");
   fit.callbacks = callbacks_of(L, options);
   if (options.push("save")) {
-    training.save = check_path(L, lua_gettop(L), "train");
+    training.save = check_target(L, lua_gettop(L), "train");
     lua_pop(L, 1);
   }
   return training;

@@ -44,7 +44,7 @@ template <class T> T fits_or_raise(lua_State* L, Result<T> granted, const fs::pa
 
 /// Nothing of the picture's size is read or decoded before the budget has room for it.
 int load(lua_State* L, Script& script) {
-  const fs::path path = value_or_raise(L, script.paths().resolve("image.load", check_text(L, 1)));
+  const fs::path path = value_or_raise(L, script.paths().find("image.load", check_text(L, 1)));
   Evaluator& evaluator = script.evaluator();
   constexpr std::string_view op = "image.load";
   const auto size = on_file_thread<std::uintmax_t>(

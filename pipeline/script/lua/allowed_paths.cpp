@@ -21,7 +21,8 @@ bool is_beneath(const fs::path& path, const fs::path& directory) {
 }  // namespace
 
 Result<AllowedPaths> AllowedPaths::make(const std::vector<fs::path>& allowed,
-                                        const fs::path& directory) {
+                                        const fs::path& directory,
+                                        const fs::path& script_directory) {
   std::error_code failure;
   AllowedPaths paths;
   paths.directory_ =
@@ -34,10 +35,27 @@ Result<AllowedPaths> AllowedPaths::make(const std::vector<fs::path>& allowed,
                     entry.string());
     paths.allowed_.push_back(real);
   }
+  if (!script_directory.empty()) paths.script_directory_ = paths.directory_ / script_directory;
   return paths;
 }
 
 Result<fs::path> AllowedPaths::resolve(std::string_view op, std::string_view path) const {
+  return resolve_from(directory_, op, path);
+}
+
+Result<fs::path> AllowedPaths::find(std::string_view op, std::string_view path) const {
+  const auto is_there = [](const Result<fs::path>& found) {
+    std::error_code failure;
+    return found && fs::exists(*found, failure);
+  };
+  Result<fs::path> here = resolve_from(directory_, op, path);
+  if (script_directory_.empty() || is_there(here)) return here;
+  Result<fs::path> beside_script = resolve_from(script_directory_, op, path);
+  return is_there(beside_script) ? beside_script : here;
+}
+
+Result<fs::path> AllowedPaths::resolve_from(const fs::path& directory, std::string_view op,
+                                            std::string_view path) const {
   if (path.empty() || path.find('\0') != std::string_view::npos)
     return refuse(op, ErrorCode::invalid_argument, "this is not the name of a file", "");
   // The system knows no longer ones, and to resolve them takes time and memory without bound.
@@ -46,10 +64,10 @@ Result<fs::path> AllowedPaths::resolve(std::string_view op, std::string_view pat
                   path.substr(0, 64));
   // The last component is kept as it is where nothing exists yet, so a name is needed there.
   std::error_code failure;
-  const fs::path wanted = directory_ / fs::path{path};
+  const fs::path wanted = directory / fs::path{path};
   const fs::path real = fs::weakly_canonical(wanted, failure);
-  const bool inside = !failure && std::ranges::any_of(allowed_, [&](const fs::path& directory) {
-    return real != directory && is_beneath(real, directory);
+  const bool inside = !failure && std::ranges::any_of(allowed_, [&](const fs::path& allowed) {
+    return real != allowed && is_beneath(real, allowed);
   });
   // A link that leads nowhere is not resolved by weakly_canonical; writing would follow it.
   if (inside && fs::is_symlink(fs::symlink_status(real, failure)))

@@ -159,7 +159,9 @@ ScriptRun ScriptHost::start(ScriptSource source, ScriptOptions options) {
                 {{"limit", in_seconds(*options.time_limit)}}};
   Gate::Pass pass = state_->gate.enter("script").value();
   script::AllowedPaths paths =
-      script::AllowedPaths::make(options.allowed_directories, options.directory).value();
+      script::AllowedPaths::make(options.allowed_directories, options.directory,
+                                 options.script_directory)
+          .value();
   ScriptRun run;
   std::uint64_t id = 0;
   {

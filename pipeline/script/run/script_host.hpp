@@ -113,6 +113,9 @@ struct ScriptOptions {
   std::vector<std::filesystem::path> allowed_directories;
   /// Where relative paths begin; empty: the current directory when the script starts.
   std::filesystem::path directory;
+  /// The folder of the script's file, where a relative path that is read is looked for next. It is not allowed by
+  /// that. Empty: there is none.
+  std::filesystem::path script_directory = {};
   /// How long it may run, more than 0; then it ends with deadline_exceeded.
   std::optional<std::chrono::nanoseconds> time_limit;
   /// Null: print() writes to stdout and nothing else is told.
