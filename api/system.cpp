@@ -44,6 +44,39 @@ std::vector<std::shared_ptr<Driver>> builtin_drivers() {
   return drivers;
 }
 
+/// How many kernels a device has compiled, the earlier ones included where it was lost and opened again. Any thread.
+class CompiledKernels {
+ public:
+  explicit CompiledKernels(const std::shared_ptr<SupervisedDevice>& device)
+      : seen_{std::make_shared<Seen>()} {
+    seen_->device = device;
+  }
+
+  std::uint64_t operator()() const {
+    const std::scoped_lock lock{seen_->mutex};
+    const auto device = seen_->device.lock();
+    const auto client = device ? device->current() : nullptr;
+    if (!client) return seen_->before + seen_->now;
+    const BackendCounters counters = client->scheduler().backend()->counters();
+    if (const std::uint64_t opened = device->reopened(); opened != seen_->reopened) {
+      seen_->before += seen_->now;
+      seen_->reopened = opened;
+    }
+    seen_->now = counters.pipelines_created - counters.pipelines_from_cache;
+    return seen_->before + seen_->now;
+  }
+
+ private:
+  struct Seen {
+    std::mutex mutex;
+    std::weak_ptr<SupervisedDevice> device;
+    std::uint64_t reopened = 0;
+    std::uint64_t before = 0;  ///< of devices that were lost
+    std::uint64_t now = 0;
+  };
+  std::shared_ptr<Seen> seen_;
+};
+
 }  // namespace
 
 struct SystemState : std::enable_shared_from_this<SystemState> {
@@ -147,6 +180,10 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
       };
     auto slot = std::make_shared<SupervisedDevice>(wanted->info.name, std::move(source), context);
     auto client = slot->open().value();
+    metrics->counter_from("stoker_kernels_compiled_total",
+                          "kernels that the device's driver compiled; those that the cache on disk "
+                          "had are not among them",
+                          {{"device", wanted->info.name}}, CompiledKernels{slot});
     Slots one;
     one.emplace(wanted->info.name, slot);
     tree.add(slot, options.device_restarts);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "stoker/runtime/base/fork_guard.hpp"
 #include "stoker/runtime/base/json_text.hpp"
@@ -81,6 +82,7 @@ struct MetricRegistry::Impl {
   const ForkGuard fork;
   mutable std::mutex mutex;
   Family<Counter> counters;  // nodes of a map never move, so references stay good
+  Family<std::function<std::uint64_t()>> counters_from;
   Family<Gauge> gauges;
   Family<Histogram> histograms;
 };
@@ -92,6 +94,12 @@ Counter& MetricRegistry::counter(std::string_view name, std::string_view help,
                                  MetricLabels labels) {
   const auto lock = impl_->lock();
   return find_or_make(impl_->counters, name, help, std::move(labels));
+}
+
+void MetricRegistry::counter_from(std::string_view name, std::string_view help, MetricLabels labels,
+                                  std::function<std::uint64_t()> read) {
+  const auto lock = impl_->lock();
+  find_or_make(impl_->counters_from, name, help, std::move(labels)) = std::move(read);
 }
 
 Gauge& MetricRegistry::gauge(std::string_view name, std::string_view help, MetricLabels labels) {
@@ -106,7 +114,8 @@ Histogram& MetricRegistry::histogram(std::string_view name, std::string_view hel
 }
 
 MetricsSnapshot MetricRegistry::snapshot() const {
-  const auto lock = impl_->lock();
+  auto lock = impl_->lock();
+  const auto read_elsewhere = impl_->counters_from;
   MetricsSnapshot result;
   for (const auto& [key, entry] : impl_->counters)
     result.counters.push_back({{key.first, entry.help, key.second}, entry.metric.value()});
@@ -115,6 +124,12 @@ MetricsSnapshot MetricRegistry::snapshot() const {
   for (const auto& [key, entry] : impl_->histograms)
     result.histograms.push_back(
         {{key.first, entry.help, key.second}, entry.metric.snapshot(), entry.scale});
+  lock.unlock();
+  for (const auto& [key, entry] : read_elsewhere)
+    result.counters.push_back({{key.first, entry.help, key.second}, entry.metric()});
+  std::ranges::sort(result.counters, {}, [](const MetricsSnapshot::CounterValue& one) {
+    return std::tie(one.name, one.labels);
+  });
   return result;
 }
 

@@ -13,6 +13,7 @@
 #include <bit>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -111,6 +112,10 @@ class MetricRegistry {
   /// The metric with this name and these labels; created if needed.
   [[nodiscard]] Counter& counter(std::string_view name, std::string_view help = {},
                                  MetricLabels labels = {});
+  /// A counter that somebody else keeps: snapshot() asks `read` for its value, on its own thread and while it holds no
+  /// lock. One that was added before under this name and labels is asked no more.
+  void counter_from(std::string_view name, std::string_view help, MetricLabels labels,
+                    std::function<std::uint64_t()> read);
   [[nodiscard]] Gauge& gauge(std::string_view name, std::string_view help = {},
                              MetricLabels labels = {});
   /// `scale` turns recorded values into the unit of the name when shown: 1e-9 for a metric in

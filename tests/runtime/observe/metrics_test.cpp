@@ -15,6 +15,26 @@ TEST(Metrics, the_same_name_and_labels_are_the_same_metric) {
   EXPECT_NE(&a, &registry.counter("submits_total", "", {{"device", "null"}}));
 }
 
+TEST(Metrics, of_others_are_read_when_a_snapshot_is_taken) {
+  MetricRegistry registry;
+  std::uint64_t kept = 3;
+  registry.counter("b_total").add();
+  // It may use the registry itself: no lock is held.
+  registry.counter_from("a_total", "of others", {{"device", "x"}}, [&] {
+    registry.counter("asked_total").add();
+    return kept;
+  });
+  kept = 5;
+  const MetricsSnapshot first = registry.snapshot();
+  ASSERT_EQ(first.counters.size(), 2U);
+  EXPECT_EQ(first.counters[0].name, "a_total");
+  EXPECT_EQ(first.counters[0].help, "of others");
+  EXPECT_EQ(first.counters[0].value, 5U);
+  EXPECT_EQ(first.counters[1].name, "b_total");
+  registry.counter_from("a_total", "of others", {{"device", "x"}}, [] { return 7U; });
+  EXPECT_EQ(registry.snapshot().counters[0].value, 7U);
+}
+
 TEST(Metrics, count_from_many_threads) {
   MetricRegistry registry;
   Counter& counter = registry.counter("total");
