@@ -52,6 +52,20 @@ TEST_F(Operations, compare_and_choose) {
   EXPECT_EQ(values("logical_and(buffer{1, 0}, buffer{1, 1}):any()"), "1\n");
 }
 
+TEST_F(Operations, that_compare_are_no_operators_of_lua) {
+  const auto reason = [&](const std::string& code) {
+    const Error error = run("local x = buffer{1, 2}\n" + code).error();
+    EXPECT_EQ(error.code(), ErrorCode::unsupported);
+    EXPECT_EQ(error.detail("line"), "2");
+    return std::string{error.reason()};
+  };
+  for (const std::string code : {"print(x > 2)", "print(x < 2)", "print(2 < x)", "print(x < x)"})
+    EXPECT_NE(reason(code).find("write less(a, b) or greater(a, b)"), std::string::npos) << code;
+  for (const std::string code : {"print(x >= 2)", "print(x <= 2)", "print(2 <= x)"})
+    EXPECT_NE(reason(code).find("write less_equal(a, b) or greater_equal(a, b)"), std::string::npos)
+        << code;
+}
+
 TEST_F(Operations, of_operators_are_those_of_lua) {
   for (const char* dtype : {"f32", "s32"})
     EXPECT_EQ(run("local n, m = {7, -7, 7, -7, 6}, {2, 2, -2, -2, 3}\n"

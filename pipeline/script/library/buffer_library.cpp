@@ -195,6 +195,10 @@ constexpr const char* bit_xor = "bitwise_xor";
 constexpr const char* bit_not = "bitwise_not";
 constexpr const char* shift_left = "left_shift";
 constexpr const char* shift_right = "right_shift";
+constexpr const char* less = "less";
+constexpr const char* less_equal = "less_equal";
+constexpr const char* greater = "greater";
+constexpr const char* greater_equal = "greater_equal";
 }  // namespace operators
 
 /// An operator: the operation of this name on its operands.
@@ -204,6 +208,14 @@ template <const char* const& Name, int Operands> int operate(lua_State* L, Scrip
     raise(L, Error{Name, ErrorCode::unknown_kernel, "this build has no such kernel"});
   lua_settop(L, Operands);  // Lua passes the operand of a unary operator twice
   return call_operation(L, *operation, 1);
+}
+
+/// Lua makes one boolean of what __lt and __le give, so no buffer can come out of them.
+template <const char* const& Less, const char* const& Greater>
+int refuse_comparison(lua_State* L, Script&) {
+  raise(L, Error{"buffer", ErrorCode::unsupported,
+                 "Lua's <, <=, > and >= give one boolean and do not compare buffers; write " +
+                     std::string{Less} + "(a, b) or " + Greater + "(a, b)"});
 }
 
 /// device(): what the script runs on.
@@ -304,24 +316,27 @@ void check_options(lua_State* L, int index, std::string_view op,
 
 void open_buffers(lua_State* L) {
   open_type<expr::Value>(L, buffer_type);
-  const luaL_Reg behaviour[] = {{"__index", function<buffer_field>},
-                                {"__newindex", function<refuse_field>},
-                                {"__tostring", function<describe_buffer>},
-                                {"__add", function<operate<operators::add, 2>>},
-                                {"__sub", function<operate<operators::subtract, 2>>},
-                                {"__mul", function<operate<operators::multiply, 2>>},
-                                {"__div", function<operate<operators::divide, 2>>},
-                                {"__idiv", function<operate<operators::floor_divide, 2>>},
-                                {"__mod", function<operate<operators::modulo, 2>>},
-                                {"__pow", function<operate<operators::power, 2>>},
-                                {"__unm", function<operate<operators::negate, 1>>},
-                                {"__band", function<operate<operators::bit_and, 2>>},
-                                {"__bor", function<operate<operators::bit_or, 2>>},
-                                {"__bxor", function<operate<operators::bit_xor, 2>>},
-                                {"__shl", function<operate<operators::shift_left, 2>>},
-                                {"__shr", function<operate<operators::shift_right, 2>>},
-                                {"__bnot", function<operate<operators::bit_not, 1>>},
-                                {nullptr, nullptr}};
+  const luaL_Reg behaviour[] = {
+      {"__index", function<buffer_field>},
+      {"__newindex", function<refuse_field>},
+      {"__tostring", function<describe_buffer>},
+      {"__add", function<operate<operators::add, 2>>},
+      {"__sub", function<operate<operators::subtract, 2>>},
+      {"__mul", function<operate<operators::multiply, 2>>},
+      {"__div", function<operate<operators::divide, 2>>},
+      {"__idiv", function<operate<operators::floor_divide, 2>>},
+      {"__mod", function<operate<operators::modulo, 2>>},
+      {"__pow", function<operate<operators::power, 2>>},
+      {"__unm", function<operate<operators::negate, 1>>},
+      {"__band", function<operate<operators::bit_and, 2>>},
+      {"__bor", function<operate<operators::bit_or, 2>>},
+      {"__bxor", function<operate<operators::bit_xor, 2>>},
+      {"__shl", function<operate<operators::shift_left, 2>>},
+      {"__shr", function<operate<operators::shift_right, 2>>},
+      {"__bnot", function<operate<operators::bit_not, 1>>},
+      {"__lt", function<refuse_comparison<operators::less, operators::greater>>},
+      {"__le", function<refuse_comparison<operators::less_equal, operators::greater_equal>>},
+      {nullptr, nullptr}};
   luaL_setfuncs(L, behaviour, 0);
   lua_pop(L, 1);
   lua_pushglobaltable(L);
