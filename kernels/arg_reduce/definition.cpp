@@ -116,7 +116,7 @@ Result<void> define(KernelRegistry& registry) {
     const std::string name = kernel.name;
     kernel.family = "reduction";
     kernel.summary = std::string{"position (s32) of the "} + (smallest ? "smallest" : "largest") +
-                     " element along an axis; the first NaN if there is one";
+                     " element along an axis; that of the first NaN if there is one";
     kernel.dtypes = rules::all_dtypes();
     kernel.infer = [name](const KernelCall& call) { return infer(name, call); };
     kernel.shaders = {shader};

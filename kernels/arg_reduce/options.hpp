@@ -15,11 +15,11 @@ template <KindName Name> struct ArgReduceOf {
   bool keep_axis = false;
 };
 template <KindName Name, class V> void visit_options(ArgReduceOf<Name>& o, V&& visit) {
-  visit("axis", o.axis, anything, "the axis to search along; negative from the end");
+  visit("axis", o.axis, anything, "the axis to search along; a negative one counts from the end");
   visit("tie_break", o.tie_break,
         one_of<TieBreak>({{"low", TieBreak::low}, {"high", TieBreak::high}}),
         "which of equal elements: the first or the last");
-  visit("keep_axis", o.keep_axis, anything, "keep the axis with extent 1");
+  visit("keep_axis", o.keep_axis, anything, "keeps the axis, with extent 1");
 }
 using Argmax = ArgReduceOf<"argmax">;
 using Argmin = ArgReduceOf<"argmin">;

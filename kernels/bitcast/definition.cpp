@@ -29,7 +29,7 @@ Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
 Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Bitcast>();
   kernel.family = "memory";
-  kernel.summary = "the bits of x as those of another dtype of its size, every one of them";
+  kernel.summary = "the bits of x read as another dtype of the same size; every bit is kept";
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = &infer;
   const std::shared_ptr<const Shader> shader = copy::shader();

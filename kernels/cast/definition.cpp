@@ -51,8 +51,8 @@ Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Cast>();
   kernel.family = "memory";
   kernel.summary =
-      "y = x as another dtype: floats round to nearest even; floats to integers truncate, saturate "
-      "and take NaN to 0; integers wrap; bool is x != 0";
+      "y = x in another dtype; floats round to nearest even; a float that becomes an integer is "
+      "truncated and limited to its range, and NaN becomes 0; integers wrap; bool is x != 0";
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
     const DType dtype = options::from<Cast>(call.params).dtype;

@@ -9,8 +9,8 @@ Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Cholesky>();
   kernel.family = "linear algebra";
   kernel.summary =
-      "the lower L of A = L·Lᵀ for symmetric positive definite matrices [.., n, n], of which only "
-      "the lower triangle is read; all NaN for a matrix that is not positive definite";
+      "the lower triangular L with A = L·Lᵀ, for symmetric positive definite matrices [.., n, n]; "
+      "only the lower triangle of A is read; L is all NaN if A is not positive definite";
   kernel.source = "Golub, Van Loan, Matrix Computations, 4th ed., 4.2";
   kernel.dtypes = linear_algebra::factor_dtypes();
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {

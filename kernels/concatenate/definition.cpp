@@ -72,7 +72,7 @@ Result<GpuPlan> plan(const Shader& shader, const Shader& copy, const KernelCall&
 Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Concatenate>();
   kernel.family = "indexing";
-  kernel.summary = "the inputs one after the other along axis";
+  kernel.summary = "the inputs joined along an axis";
   kernel.inputs = {1, most_inputs};
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = infer;

@@ -11,7 +11,7 @@ struct Concatenate {
 };
 template <class V> void visit_options(Concatenate& o, V&& visit) {
   visit("axis", o.axis, anything,
-        "the axis along which the inputs follow each other; negative from the end");
+        "the axis along which the inputs are joined; a negative one counts from the end");
 }
 
 using ConcatenateKernels = KernelTypes<Concatenate>;

@@ -23,25 +23,30 @@ template <class V> void visit_options(Conv& o, V&& visit) {
   // Sums and products of such numbers stay far from the ends of 64 bits.
   constexpr double most = 1LL << 31;
   visit("strides", o.strides, within(1, most),
-        "entries between windows, for each spatial axis; empty: 1");
+        "distance between windows along each spatial axis; empty: 1");
   visit("padding_low", o.padding_low, within(-most, most),
-        "zeros before each spatial axis; negative: cropped; empty: none");
+        "zeros added before each spatial axis; a negative number crops; empty: none");
   visit("padding_high", o.padding_high, within(-most, most),
-        "zeros behind each spatial axis; negative: cropped; empty: none");
+        "zeros added after each spatial axis; a negative number crops; empty: none");
   visit("input_dilation", o.input_dilation, within(1, most),
-        "distance of the input's entries, zeros between; empty: 1");
-  visit("kernel_dilation", o.kernel_dilation, within(1, most), "distance of the taps; empty: 1");
+        "distance between the input's entries, with zeros between them; empty: 1");
+  visit("kernel_dilation", o.kernel_dilation, within(1, most),
+        "distance between the kernel's taps; empty: 1");
   visit("feature_groups", o.feature_groups, within(1, most),
-        "parts of channels and outputs that belong together");
+        "groups that channels and outputs are divided into; an output reads only the channels of "
+        "its group");
   visit("batch_groups", o.batch_groups, within(1, most),
-        "parts of batch and outputs that belong together");
-  visit("input_axes", o.input_axes, within(0, most),
-        "axes of x that are batch, channels, spatial axes; empty: in order");
+        "groups that the batch and the outputs are divided into; an output reads only the batch "
+        "entries of its group");
+  visit(
+      "input_axes", o.input_axes, within(0, most),
+      "the axes of x that hold batch, channels and space, in this order; empty: x has this order");
   visit("kernel_axes", o.kernel_axes, within(0, most),
-        "axes of k that are outputs, channels, spatial axes; empty: in order");
+        "the axes of k that hold outputs, channels and space, in this order; empty: k has this "
+        "order");
   visit("output_axes", o.output_axes, within(0, most),
-        "axes of y that are batch, outputs, spatial axes; empty: in order");
-  visit("flip", o.flip, anything, "read the kernel backwards along its spatial axes");
+        "the axes of y that hold batch, outputs and space, in this order; empty: y has this order");
+  visit("flip", o.flip, anything, "reverses the kernel along its spatial axes");
 }
 
 using ConvKernels = KernelTypes<Conv>;

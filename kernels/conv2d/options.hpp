@@ -15,14 +15,14 @@ struct Conv2d {
 template <class V> void visit_options(Conv2d& o, V&& visit) {
   constexpr double most = 1 << 20;
   visit("stride", o.stride, within(1, most),
-        "pixels between outputs: [vertical, horizontal] or one for both");
-  visit(
-      "padding", o.padding, within(0, most),
-      "zeros around the input: [top, left, bottom, right], [vertical, horizontal] or one for all");
+        "pixels from one output to the next: [vertical, horizontal], or one number for both");
+  visit("padding", o.padding, within(0, most),
+        "zeros around the input: [top, left, bottom, right], [vertical, horizontal], or one number "
+        "for all");
   visit("dilation", o.dilation, within(1, most),
-        "pixels between taps: [vertical, horizontal] or one for both");
+        "pixels from one tap to the next: [vertical, horizontal], or one number for both");
   visit("groups", o.groups, at_least(1),
-        "independent parts that channels and outputs are divided into");
+        "independent groups that channels and outputs are divided into");
 }
 
 using Conv2dKernels = KernelTypes<Conv2d>;

@@ -44,8 +44,8 @@ Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<ConvertColor>();
   kernel.family = "image";
   kernel.summary =
-      "the colours of one space in another, 0 to 1 or 0 to 255 in u8: H is a share of the circle, "
-      "Cb and Cr of grey are 0.5, in u8 128; alpha is kept";
+      "the image converted to another colour space; channels are 0 to 1, in u8 0 to 255; H is a "
+      "share of the full circle; Cb and Cr of grey are 0.5, in u8 128; alpha is kept";
   kernel.source =
       "HSV: A. R. Smith, Color Gamut Transform Pairs (1978); HSL: G. H. Joblove, D. Greenberg, "
       "Color Spaces for Computer Graphics (1978); YCbCr: ITU-R BT.601 in full range, as ITU-T "

@@ -19,8 +19,8 @@ template <class V> void visit_options(ConvertColor& o, V&& visit) {
                                               {"hsv", ColorSpace::hsv},
                                               {"hsl", ColorSpace::hsl},
                                               {"ycbcr", ColorSpace::ycbcr}});
-  visit("from", o.from, spaces, "what the channels of the input are");
-  visit("to", o.to, spaces, "what those of the result shall be");
+  visit("from", o.from, spaces, "colour space of the input");
+  visit("to", o.to, spaces, "colour space of the result");
 }
 
 using ConvertColorKernels = KernelTypes<ConvertColor>;

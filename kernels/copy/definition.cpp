@@ -8,7 +8,7 @@ namespace stoker::kernels::copy {
 Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Copy>();
   kernel.family = "memory";
-  kernel.summary = "y = x, every bit of it";
+  kernel.summary = "y = x, bit for bit";
   kernel.dtypes = rules::all_dtypes();
   kernel.in_place = true;
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {

@@ -61,7 +61,8 @@ Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Crop>();
   kernel.aliases = {"video_crop"};
   kernel.family = "image";
-  kernel.summary = "the part of an image that is height rows by width columns from (x, y) on";
+  kernel.summary =
+      "a part of the image: width columns and height rows, with the upper left corner at (x, y)";
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = infer;
   image::use_shader(kernel, make_shader(), &gpu_plan);

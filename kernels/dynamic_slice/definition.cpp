@@ -145,7 +145,7 @@ Result<void> define(KernelRegistry& registry) {
 
   auto slice = kernel_of<DynamicSlice>();
   slice.family = "indexing";
-  slice.summary = "y[i…] = x[starts + strides·i…], starts clamped so that the lengths fit";
+  slice.summary = "y[i…] = x[starts + strides·i…]; starts are clamped so that the lengths fit";
   slice.inputs = {2, 2};
   slice.dtypes = rules::all_dtypes();
   slice.infer = infer_slice;
@@ -158,7 +158,9 @@ Result<void> define(KernelRegistry& registry) {
 
   auto put = kernel_of<PutSlice>();
   put.family = "indexing";
-  put.summary = "x with slice written over it from starts on, clamped so that the slice fits";
+  put.summary =
+      "x with slice written over it, beginning at starts; starts are clamped so that the slice "
+      "fits";
   put.inputs = {3, 3};
   put.dtypes = rules::all_dtypes();
   put.infer = infer_put;

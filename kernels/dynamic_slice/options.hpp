@@ -11,9 +11,10 @@ struct DynamicSlice {
   Extents strides = {};
 };
 template <class V> void visit_options(DynamicSlice& o, V&& visit) {
-  visit("lengths", o.lengths, at_least(1), "how many entries of each axis the slice spans");
+  visit("lengths", o.lengths, at_least(1),
+        "number of entries that the slice spans along each axis");
   visit("strides", o.strides, within(1, (1LL << 31) - 1),
-        "every how many of these are taken; empty: all");
+        "distance between the entries that are taken along each axis; empty: 1");
 }
 
 using PutSlice = PlainKernel<"put_slice">;

@@ -9,11 +9,10 @@ Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Eigh>();
   kernel.family = "linear algebra";
   kernel.summary =
-      "eigenvalues [.., n], ascending, and orthonormal eigenvectors in the columns of [.., n, n] "
-      "of "
-      "symmetric matrices, of which only the lower triangle is read; each vector's first component "
-      "of (within 0.1 %) the largest magnitude is positive; all NaN where that triangle holds inf "
-      "or NaN";
+      "the eigenvalues [.., n] of symmetric matrices, ascending, and their orthonormal "
+      "eigenvectors, in the columns of [.., n, n]; only the lower triangle is read; the results "
+      "are all NaN if it holds inf or NaN; in each vector the first component whose magnitude is "
+      "within 0.1 % of the largest is positive";
   kernel.source =
       "tridiagonal form and implicit QR: Golub, Van Loan, Matrix Computations, 4th ed., 8.3";
   kernel.dtypes = linear_algebra::factor_dtypes();

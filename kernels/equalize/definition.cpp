@@ -68,9 +68,9 @@ Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Equalize>();
   kernel.family = "image";
   kernel.summary =
-      "each colour channel spread so that its values are about equally frequent: y = "
-      "255 (c(x) - c(min)) / (n - c(min)), where c(x) of n values are at most x; a "
-      "channel of one value and alpha are kept";
+      "each colour channel with its histogram made even: y = 255 (c(x) - c(min)) / (n - c(min)), "
+      "where c(x) of the n values are at most x; alpha, and a channel that has one value only, are "
+      "kept";
   kernel.source = "R. C. Gonzalez, R. E. Woods, Digital Image Processing (2018), 3.3";
   kernel.dtypes = {DType::u8};
   image::keep_shape(kernel);

@@ -47,8 +47,7 @@ std::shared_ptr<const Shader> fill_shader() {
 Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Fill>();
   kernel.family = "memory";
-  kernel.summary =
-      "y[i] = value; shape and dtype from the parameters, or from an input if one is given";
+  kernel.summary = "y[i] = value; the parameters give shape and dtype, or an input does";
   kernel.inputs = {0, 1};
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = infer;

@@ -22,9 +22,9 @@ template <class V> void visit_options(Fill& o, V&& visit) {
     return words;
   }();
   visit("value", o.value, anything,
-        "the number to write; a whole number within the range for integer dtypes");
+        "the number to write; for integer dtypes a whole number within their range");
   visit("value_int", o.value_int, anything,
-        "the number to write where a real would lose digits (s64, u64); leave value at 0");
+        "the number to write where a real would lose digits (s64, u64); value must then be 0");
   visit("shape", o.shape, at_least(0),
         "extents of the output, outermost first; empty: a scalar, or the input's shape");
   visit("dtype", o.dtype, dtypes,

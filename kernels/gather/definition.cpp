@@ -31,7 +31,8 @@ Result<GpuPlan> plan(const Shader& shader, const KernelCall& call, const TensorS
 Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Gather>();
   kernel.family = "indexing";
-  kernel.summary = "y[i…, rest…] = x at the coordinates indices[i…, :] along axes, clamped";
+  kernel.summary =
+      "y[i…, rest…] = x at the coordinates indices[i…, :] along axes; coordinates are clamped to x";
   kernel.inputs = {2, 2};
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = infer;

@@ -10,10 +10,9 @@ struct Gather {
   Extents axes = {};
 };
 template <class V> void visit_options(Gather& o, V&& visit) {
-  visit(
-      "axes", o.axes, anything,
-      "the axes of x that the coordinates in the last axis of the indices speak of; negative from "
-      "the end; empty: the leading ones");
+  visit("axes", o.axes, anything,
+        "the axes of x to which the coordinates in the last axis of indices apply; a negative one "
+        "counts from the end; empty: the leading axes");
 }
 
 using GatherKernels = KernelTypes<Gather>;

@@ -39,7 +39,7 @@ Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Grayscale>();
   kernel.family = "image";
   kernel.summary =
-      "y = 0.299 R + 0.587 G + 0.114 B in one channel; a grey image is copied, alpha dropped";
+      "y = 0.299 R + 0.587 G + 0.114 B in one channel; a grey image is copied; alpha is dropped";
   kernel.source = "ITU-R BT.601 luma, on values as stored";
   kernel.dtypes = image::dtypes();
   kernel.infer = infer;

@@ -11,7 +11,7 @@ struct Grayscale {
 };
 template <class V> void visit_options(Grayscale& o, V&& visit) {
   visit("keep_channels", o.keep_channels, anything,
-        "as many channels as the input: the grey value in every colour, alpha kept");
+        "gives as many channels as the input has: the grey value in every colour; alpha is kept");
 }
 
 using GrayscaleKernels = KernelTypes<Grayscale>;

@@ -33,8 +33,8 @@ Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Histogram>();
   kernel.family = "image";
   kernel.summary =
-      "how many values of each channel lie in each of equal bins, as u32[channels, bins]; those "
-      "outside and NaN are not counted";
+      "the number of values of each channel in each bin, u32[channels, bins]; values outside of "
+      "the range and NaN are not counted";
   kernel.dtypes = image::dtypes();
   kernel.infer = infer;
   const CountShaders shaders = count_shaders();

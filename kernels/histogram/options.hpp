@@ -13,7 +13,7 @@ struct Histogram {
 };
 template <class V> void visit_options(Histogram& o, V&& visit) {
   visit("bins", o.bins, within(1, 65536),
-        "equal parts of the range from low to high; high is in the last one");
+        "number of equal parts of the range from low to high; the last one includes high");
   visit("low", o.low, within(-1e6, 1e6), "where the first bin begins, in units of full white");
   visit("high", o.high, within(-1e6, 1e6), "where the last bin ends, in units of full white");
 }

@@ -68,9 +68,8 @@ Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<LayerNorm>();
   kernel.family = "normalization";
   kernel.summary =
-      "y = (x - mean) / √(variance + epsilon) · gamma + beta over the axes from `axis` on; inputs "
-      "x, "
-      "gamma and beta, the last two optional";
+      "y = (x - mean) / √(variance + epsilon) · gamma + beta over the axes from axis to the last; "
+      "the inputs are x and, optionally, gamma and beta";
   kernel.source = "Ba, Kiros, Hinton: Layer Normalization, arXiv:1607.06450";
   kernel.inputs = {1, 3};
   kernel.dtypes = rules::float_dtypes();

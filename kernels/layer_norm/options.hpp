@@ -11,7 +11,7 @@ struct LayerNorm {
   double epsilon = 1e-5;
 };
 template <class V> void visit_options(LayerNorm& o, V&& visit) {
-  visit("axis", o.axis, anything, "the first normalized axis; negative from the end");
+  visit("axis", o.axis, anything, "the first normalized axis; a negative one counts from the end");
   visit("epsilon", o.epsilon, at_least(0), "added to the variance");
 }
 

@@ -19,8 +19,8 @@ template <class K> Kernel begun() {
 Kernel lu() {
   auto kernel = begun<Lu>();
   kernel.summary =
-      "P, L, U of A = P·L·U with partial pivoting: a permutation [.., m, m], a lower triangle "
-      "[.., m, k] of unit diagonal and an upper one [.., k, n], k = min(m, n)";
+      "P, L and U with A = P·L·U, by partial pivoting: a permutation [.., m, m], a lower triangle "
+      "[.., m, k] with ones on its diagonal and an upper triangle [.., k, n]; k = min(m, n)";
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
     STOKER_ASSIGN(const Matrices m, linear_algebra::matrices("lu", call.inputs[0]));
     return std::vector<TensorSpec>{{call.dtype(), m.shape(m.rows, m.rows)},
@@ -45,8 +45,8 @@ Kernel determinant() {
 Kernel solve() {
   auto kernel = begun<Solve>();
   kernel.summary =
-      "X of A·X = B by LU with partial pivoting, A [.., n, n], B [.., n, m]; a zero pivot, which a "
-      "singular A leads to, gives inf or NaN";
+      "X with A·X = B, by LU with partial pivoting, for A [.., n, n] and B [.., n, m]; a pivot of "
+      "0 gives inf or NaN: A is then singular";
   kernel.inputs = {2, 2};
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
     STOKER_TRY(linear_algebra::check_right_side("solve", call.inputs[0], call.inputs[1], true));

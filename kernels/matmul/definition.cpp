@@ -198,8 +198,8 @@ Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Matmul>();
   kernel.family = "linear algebra";
   kernel.summary =
-      "c[..., i, j] = sum over t of a[..., i, t] * b[..., t, j]; leading axes broadcast, vectors "
-      "as in NumPy";
+      "c[..., i, j] = sum over t of a[..., i, t] * b[..., t, j]; leading axes broadcast; vectors "
+      "are treated as in NumPy";
   kernel.source = "numpy.matmul; tiles after Goto and van de Geijn, ACM TOMS 34(3), 2008";
   kernel.inputs = {2, 2};
   kernel.dtypes = dtypes();

@@ -46,8 +46,8 @@ Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Median>();
   kernel.family = "image";
   kernel.summary =
-      "the middle one of the (2 radius + 1)^2 values around, for every colour channel by itself; "
-      "alpha is kept";
+      "the median of the (2 radius + 1)^2 values around each pixel, for every colour channel by "
+      "itself; alpha is kept";
   kernel.source = "J. W. Tukey, Exploratory Data Analysis (1977)";
   kernel.dtypes = image::dtypes();
   image::keep_shape(kernel);

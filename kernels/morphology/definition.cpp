@@ -75,11 +75,13 @@ Result<void> define(KernelRegistry& registry) {
   const std::shared_ptr<const Shader> shader = make_shader();
   Kernel erode = operation<Erode>(false, shader);
   erode.summary =
-      "the least value in a window around, for every colour channel by itself; alpha is kept";
+      "the smallest value in a window around each pixel, for every colour channel by itself; alpha "
+      "is kept";
   STOKER_TRY(registry.add(std::move(erode)));
   Kernel dilate = operation<Dilate>(true, shader);
   dilate.summary =
-      "the largest value in a window around, for every colour channel by itself; alpha is kept";
+      "the largest value in a window around each pixel, for every colour channel by itself; alpha "
+      "is kept";
   return registry.add(std::move(dilate));
 }
 

@@ -26,7 +26,8 @@ template <KindName Name, class V> void visit_options(MorphologyOf<Name>& o, V&& 
         one_of<WindowShape>({{"square", WindowShape::square},
                              {"cross", WindowShape::cross},
                              {"disk", WindowShape::disk}}),
-        "of the window: a square, its middle row and column, or all pixels within the radius");
+        "the window: a square, the middle row and column of that square, or all pixels within the "
+        "radius");
   image::visit_border(o, visit);
 }
 using Erode = MorphologyOf<"erode">;

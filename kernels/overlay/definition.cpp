@@ -71,9 +71,8 @@ Result<void> define(KernelRegistry& registry) {
   kernel.aliases = {"overlay_alpha"};
   kernel.family = "image";
   kernel.summary =
-      "input 1 over input 0 with its upper left corner at (x, y), clipped; straight alpha in and "
-      "out; one "
-      "input alone is copied";
+      "input 1 drawn over input 0, with its upper left corner at (x, y); parts outside of input 0 "
+      "are clipped; alpha is straight, not premultiplied; a single input is copied";
   kernel.source = "T. Porter, T. Duff, Compositing Digital Images (1984): over";
   kernel.inputs = {1, 2};
   kernel.dtypes = image::dtypes();

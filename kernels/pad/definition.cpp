@@ -82,7 +82,8 @@ Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Pad>();
   kernel.family = "indexing";
   kernel.summary =
-      "x with interior values between its entries, then low before and high after them";
+      "x with values inserted: interior between neighbours, low before the first entry and high "
+      "after the last";
   kernel.source = "XLA operation semantics, Pad";
   kernel.inputs = {2, 2};
   kernel.dtypes = rules::all_dtypes();

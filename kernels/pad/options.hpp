@@ -15,11 +15,11 @@ template <class V> void visit_options(Pad& o, V&& visit) {
   // Sums of such numbers stay far from the ends of 64 bits.
   constexpr double most = 1LL << 40;
   visit("low", o.low, within(-most, most),
-        "entries before each axis; negative: cropped; empty: none");
+        "entries added before each axis; a negative number crops; empty: none");
   visit("high", o.high, within(-most, most),
-        "entries behind each axis; negative: cropped; empty: none");
+        "entries added after each axis; a negative number crops; empty: none");
   visit("interior", o.interior, within(0, most),
-        "entries between any two of each axis; empty: none");
+        "entries added between neighbours along each axis; empty: none");
 }
 
 using PadKernels = KernelTypes<Pad>;

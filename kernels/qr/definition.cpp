@@ -9,8 +9,9 @@ Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Qr>();
   kernel.family = "linear algebra";
   kernel.summary =
-      "Q with orthonormal columns and upper triangular R of A = Q·R for matrices [.., m, n]: "
-      "[.., m, k] and [.., k, n], k = min(m, n), or the complete [.., m, m] and [.., m, n]";
+      "Q with orthonormal columns and an upper triangular R, with A = Q·R, for matrices [.., m, "
+      "n]; the shapes are [.., m, k] and [.., k, n] with k = min(m, n), or [.., m, m] and [.., m, "
+      "n] if complete";
   kernel.source =
       "Householder reflections with LAPACK's signs (R's diagonal is negative where the reflected "
       "column begins with a positive number): Golub, Van Loan, Matrix Computations, 4th ed., 5.2";

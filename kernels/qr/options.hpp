@@ -15,7 +15,7 @@ struct Qr {
 template <class V> void visit_options(Qr& o, V&& visit) {
   visit("mode", o.mode,
         one_of<QrMode>({{"reduced", QrMode::reduced}, {"complete", QrMode::complete}}),
-        "reduced: k columns of Q and rows of R; complete: m of both");
+        "reduced: Q has k columns and R has k rows; complete: m of both");
 }
 
 using QrKernels = KernelTypes<Qr>;

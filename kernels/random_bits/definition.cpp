@@ -93,8 +93,8 @@ Kernel bits() {
   auto kernel = kernel_of<RandomBits>();
   kernel.family = "random";
   kernel.summary =
-      "uniform random integers from a key u32[2], the same on every device; word i has counter i, "
-      "u64 joins words i (high) and n + i, u8 and u16 are the low bits of a word each";
+      "uniform random integers from a key u32[2], the same on every device; word i has the counter "
+      "i; a u64 joins the words i (high) and n + i; a u8 or u16 is the low bits of one word";
   kernel.source = source;
   kernel.dtypes = {DType::u32};
   kernel.infer = infer_bits;
@@ -115,8 +115,8 @@ Kernel raw() {
   auto kernel = kernel_of<Threefry2x32>();
   kernel.family = "random";
   kernel.summary =
-      "the block function itself: keys [.., 2] and counters [.., 2] to random words [.., 2]; one "
-      "key or counter [2] serves all";
+      "the block function of random_bits: random words [.., 2] from keys [.., 2] and counters [.., "
+      "2]; a single key or counter [2] is used for all";
   kernel.source = source;
   kernel.inputs = {2, 2};
   kernel.dtypes = {DType::u32};

@@ -12,8 +12,9 @@ template <KindName Name> struct ReduceOf {
   bool keepdims = false;
 };
 template <KindName Name, class V> void visit_options(ReduceOf<Name>& o, V&& visit) {
-  visit("axes", o.axes, anything, "axes to reduce, each once, negative from the end; empty: all");
-  visit("keepdims", o.keepdims, anything, "keep reduced axes with extent 1");
+  visit("axes", o.axes, anything,
+        "axes to reduce, each once; a negative one counts from the end; empty: all");
+  visit("keepdims", o.keepdims, anything, "keeps reduced axes, with extent 1");
 }
 using ReduceSum = ReduceOf<"reduce_sum">;
 using ReduceMax = ReduceOf<"reduce_max">;

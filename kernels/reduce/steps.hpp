@@ -13,17 +13,19 @@ namespace stoker::kernels::reduce {
 
 inline constexpr OperationName operations[] = {
     {Operation::sum, ReduceSum::kind,
-     "sum over axes; 0 over none. s8 and s16 give s32, u8, u16 and bool give u32; integers wrap"},
-    {Operation::max, ReduceMax::kind, "largest element over axes; NaN wins"},
-    {Operation::min, ReduceMin::kind, "smallest element over axes; NaN wins"},
+     "sum over axes; 0 if there are no elements; s8 and s16 give s32; u8, u16 and bool give u32; "
+     "integers wrap"},
+    {Operation::max, ReduceMax::kind, "largest element over axes; NaN if there is one"},
+    {Operation::min, ReduceMin::kind, "smallest element over axes; NaN if there is one"},
     {Operation::mean, ReduceMean::kind,
-     "mean over axes; NaN over none. Integers and bool give f32"},
+     "mean over axes; NaN if there are no elements; integers and bool give f32"},
     {Operation::product, ReduceProduct::kind,
-     "product over axes; 1 over none. Dtypes as reduce_sum; integers wrap"},
+     "product over axes; 1 if there are no elements; dtypes are those of reduce_sum; integers "
+     "wrap"},
     {Operation::all, ReduceAll::kind,
-     "1 where every element over axes differs from zero, else 0, as u8; 1 over none"},
+     "u8: 1 where all elements over axes differ from 0, else 0; 1 if there are no elements"},
     {Operation::any, ReduceAny::kind,
-     "1 where some element over axes differs from zero, else 0, as u8; 0 over none"},
+     "u8: 1 where any element over axes differs from 0, else 0; 0 if there are no elements"},
 };
 
 /// The dtype of the result.

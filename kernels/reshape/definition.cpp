@@ -54,7 +54,7 @@ Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
 Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Reshape>();
   kernel.family = "memory";
-  kernel.summary = "the same elements in the same row-major order under another shape";
+  kernel.summary = "the same elements, in the same row-major order, in another shape";
   kernel.dtypes = rules::all_dtypes();
   kernel.in_place = true;
   kernel.infer = infer;

@@ -11,7 +11,7 @@ struct Reshape {
 };
 template <class V> void visit_options(Reshape& o, V&& visit) {
   visit("shape", o.shape, at_least(-1),
-        "new extents, outermost first; one may be -1: whatever is left");
+        "new extents, outermost first; one may be -1 and then follows from the others");
 }
 
 using ReshapeKernels = KernelTypes<Reshape>;

@@ -157,7 +157,7 @@ Result<void> define(KernelRegistry& registry) {
   const Shaders shaders = make_shaders();
   Kernel resize = resizer<Resize>(shaders);
   resize.summary =
-      "the image in another size; pixel centres at halves, edge pixels repeat past the edge";
+      "the image in another size; pixel centres lie at halves; edge pixels repeat past the edge";
   STOKER_TRY(registry.add(std::move(resize)));
   Kernel bicubic = resizer<BicubicScale>(shaders);
   bicubic.summary = "resize with bicubic as its default mode";

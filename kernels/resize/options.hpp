@@ -11,16 +11,16 @@ using image::Filter;
 template <class O, class V> void visit_resize(O& o, V&& visit) {
   constexpr double far = 1 << 30;
   visit("width", o.width, within(0, far),
-        "columns of the result; 0: in proportion to height, or as they are");
+        "columns of the result; 0: in proportion to height, or unchanged if height is 0, too");
   visit("height", o.height, within(0, far),
-        "rows of the result; 0: in proportion to width, or as they are");
+        "rows of the result; 0: in proportion to width, or unchanged if width is 0, too");
   visit("mode", o.mode,
         one_of<Filter>({{"nearest", Filter::nearest},
                         {"bilinear", Filter::bilinear},
                         {"bicubic", Filter::bicubic}}),
-        "how values between pixels are found");
+        "how values between pixels are computed");
   visit("antialias", o.antialias, anything,
-        "widen the filter by the factor an axis shrinks by; nearest ignores it");
+        "widens the filter by the factor by which an axis shrinks; nearest ignores it");
 }
 
 struct Resize {

@@ -62,8 +62,8 @@ Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Rotate>();
   kernel.family = "image";
   kernel.summary =
-      "the image turned about its middle; exact for multiples of 90 degrees where the middles of "
-      "pixels meet, as they do with expand";
+      "the image turned about its middle; exact for multiples of 90 degrees if pixel centres fall "
+      "on pixel centres, as they do with expand";
   kernel.dtypes = image::dtypes();
   kernel.infer = infer;
   image::use_shader(kernel, make_shader(), &gpu_plan);

@@ -18,11 +18,11 @@ template <class V> void visit_options(Rotate& o, V&& visit) {
   visit("angle", o.angle, within(-36000, 36000), "degrees, counter-clockwise");
   visit("mode", o.mode,
         one_of<RotateMode>({{"nearest", RotateMode::nearest}, {"bilinear", RotateMode::bilinear}}),
-        "how values between pixels are found; bilinear mixes the edge with the background");
+        "how values between pixels are computed; bilinear mixes the edge with the background");
   visit("expand", o.expand, anything,
-        "a result that holds all of the turned image; else it is as large as the input");
+        "the result holds all of the turned image; else it is as large as the input");
   visit("background", o.background, within(-100, 100),
-        "of colours where there is no image, in units of full white; alpha is 0 there");
+        "the colour where there is no image, in units of full white; alpha is 0 there");
 }
 
 using RotateKernels = KernelTypes<Rotate>;

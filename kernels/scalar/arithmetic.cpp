@@ -96,7 +96,7 @@ constexpr ScalarFunction functions[] = {
      .reference = [](const double* x, DType) { return x[0] / x[1]; }},
     // x / 0 is 0, and the least integer by -1 wraps, on every device.
     {.name = "quotient",
-     .summary = "a / b of integers, truncated toward 0; x / 0 is 0",
+     .summary = "the quotient of integers, truncated toward 0; 0 where b is 0",
      .arity = 2,
      .takes = ScalarOperands::integers,
      .cost_ns = 0.8,
@@ -107,7 +107,7 @@ constexpr ScalarFunction functions[] = {
      .reference = [](const double* x, DType) { return x[1] == 0 ? 0 : std::trunc(x[0] / x[1]); }},
     // The sign of the dividend; integers: x rem 0 is 0.
     {.name = "remainder",
-     .summary = "a - b * trunc(a / b): the sign is the dividend's; x rem 0 of integers is 0",
+     .summary = "a - b * trunc(a / b), which has the sign of a; 0 for integers where b is 0",
      .arity = 2,
      .closed = true,
      .cost_ns = 5,
@@ -118,13 +118,13 @@ constexpr ScalarFunction functions[] = {
          }},
     // A NaN on either side wins.
     {.name = "max",
-     .summary = "the larger; NaN wins",
+     .summary = "the larger of a and b; NaN if either is NaN",
      .arity = 2,
      .closed = true,
      .glsl = &max_glsl,
      .reference = [](const double* x, DType) { return x[0] > x[1] || x[0] != x[0] ? x[0] : x[1]; }},
     {.name = "min",
-     .summary = "the smaller; NaN wins",
+     .summary = "the smaller of a and b; NaN if either is NaN",
      .arity = 2,
      .closed = true,
      .glsl = &min_glsl,
@@ -145,7 +145,7 @@ constexpr ScalarFunction functions[] = {
                 DType) { return ScalarGlsl{is_float(operand) ? "-$0" : "$T(0) - $0"}; },
      .reference = [](const double* x, DType) { return -x[0]; }},
     {.name = "abs",
-     .summary = "|a|; the least integer stays as it is",
+     .summary = "|a|; the smallest signed integer stays as it is",
      .closed = true,
      .glsl =
          [](DType operand, DType) {
@@ -156,7 +156,7 @@ constexpr ScalarFunction functions[] = {
      .reference = [](const double* x, DType) { return std::abs(x[0]); }},
     // Keeps a zero with its sign, and NaN.
     {.name = "sign",
-     .summary = "-1, 0 or 1; keeps a zero's sign and NaN",
+     .summary = "the sign of a: -1, 0 or 1; a zero keeps its sign, NaN stays NaN",
      .closed = true,
      .glsl = [](DType,
                 DType) { return ScalarGlsl{"($0 > $T(0) ? $T(1) : $0 < $T(0) ? $T(-1) : $0)"}; },
@@ -164,18 +164,18 @@ constexpr ScalarFunction functions[] = {
                                                       : x[0] < 0 ? -1
                                                                  : x[0]; }},
     {.name = "floor",
-     .summary = "the next integer below",
+     .summary = "a rounded down to an integer",
      .closed = true,
      .glsl = &whole_glsl<floor_call>,
      .reference = [](const double* x, DType) { return std::floor(x[0]); }},
     {.name = "ceil",
-     .summary = "the next integer above",
+     .summary = "a rounded up to an integer",
      .closed = true,
      .glsl = &whole_glsl<ceil_call>,
      .reference = [](const double* x, DType) { return std::ceil(x[0]); }},
     // Half away from zero.
     {.name = "round",
-     .summary = "the nearest integer, halves away from 0",
+     .summary = "a rounded to the nearest integer; halves round away from 0",
      .closed = true,
      .glsl =
          [](DType operand, DType) {

@@ -39,7 +39,8 @@ constexpr ScalarFunction functions[] = {
     // Floats to integers truncate toward zero, saturate and take NaN to 0; integers wrap; bool is
     // x ≠ 0; f64 becomes f16 and bf16 by way of f32.
     {.name = "cast",
-     .summary = "as another dtype; floats to integers truncate and saturate, NaN gives 0",
+     .summary = "a in another dtype; a float that becomes an integer is truncated and limited to "
+                "its range, and NaN becomes 0",
      .takes = ScalarOperands::any,
      .result = ScalarResult::free,
      .cost_ns = 0.1,

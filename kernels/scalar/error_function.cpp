@@ -24,7 +24,7 @@ double inverse(double x) {
 
 constexpr ScalarFunction functions[] = {
     {.name = "erf",
-     .summary = "the error function",
+     .summary = "the error function of a",
      .takes = ScalarOperands::floats,
      .ulps = 2,
      .cost_ns = 1.3,
@@ -44,7 +44,7 @@ constexpr ScalarFunction functions[] = {
          },
      .reference = [](const double* x, DType) { return std::erfc(x[0]); }},
     {.name = "erf_inv",
-     .summary = "what erf maps to a",
+     .summary = "the inverse of erf: the x with erf(x) = a",
      .takes = ScalarOperands::floats,
      .ulps = 4,
      .cost_ns = 1.5,

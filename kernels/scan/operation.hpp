@@ -10,13 +10,13 @@ using reduce::Operation;
 
 inline constexpr reduce::OperationName operations[] = {
     {Operation::sum, CumulativeSum::kind,
-     "y_i = x_0 + … + x_i along an axis; integers wrap, NaN stays to the end"},
+     "y_i = x_0 + … + x_i along an axis; integers wrap, a NaN stays from there on"},
     {Operation::product, CumulativeProduct::kind,
-     "y_i = x_0 · … · x_i along an axis; integers wrap, NaN stays to the end"},
+     "y_i = x_0 · … · x_i along an axis; integers wrap, a NaN stays from there on"},
     {Operation::max, CumulativeMax::kind,
-     "y_i = max(x_0, …, x_i) along an axis; NaN stays to the end"},
+     "y_i = max(x_0, …, x_i) along an axis; a NaN stays from there on"},
     {Operation::min, CumulativeMin::kind,
-     "y_i = min(x_0, …, x_i) along an axis; NaN stays to the end"},
+     "y_i = min(x_0, …, x_i) along an axis; a NaN stays from there on"},
 };
 
 }  // namespace stoker::kernels::scan

@@ -12,8 +12,9 @@ template <KindName Name> struct ScanOf {
   bool reverse = false;
 };
 template <KindName Name, class V> void visit_options(ScanOf<Name>& o, V&& visit) {
-  visit("axis", o.axis, anything, "the axis to walk along; negative from the end");
-  visit("reverse", o.reverse, anything, "begin at the end of the axis");
+  visit("axis", o.axis, anything,
+        "the axis along which elements are combined; a negative one counts from the end");
+  visit("reverse", o.reverse, anything, "begins at the end of the axis");
 }
 using CumulativeSum = ScanOf<"cumulative_sum">;
 using CumulativeProduct = ScanOf<"cumulative_product">;

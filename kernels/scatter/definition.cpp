@@ -133,7 +133,7 @@ Result<void> define(KernelRegistry& registry) {
     kernel.summary = adds ? "the target with updates[i…, rest…] added at the coordinates "
                             "indices[i…, :]; duplicates accumulate"
                           : "the target with updates[i…, rest…] written at the coordinates "
-                            "indices[i…, :]; of duplicates any one, on the CPU the last";
+                            "indices[i…, :]; of duplicates any one stays, on the CPU the last";
     kernel.inputs = {3, 3};
     kernel.dtypes = adds ? rules::numeric_dtypes() : rules::all_dtypes();
     kernel.infer = [name](const KernelCall& call) { return infer(name, call); };

@@ -11,8 +11,8 @@ template <KindName Name> struct IndexedUpdateOf {
 };
 template <KindName Name, class V> void visit_options(IndexedUpdateOf<Name>& o, V&& visit) {
   visit("axes", o.axes, anything,
-        "the axes of the target that the coordinates in the last axis of the indices speak of; "
-        "negative from the end; empty: the leading ones");
+        "the axes of the target to which the coordinates in the last axis of indices apply; a "
+        "negative one counts from the end; empty: the leading axes");
 }
 using IndexedAdd = IndexedUpdateOf<"indexed_add">;
 using IndexedPut = IndexedUpdateOf<"indexed_put">;

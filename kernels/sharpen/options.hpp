@@ -15,7 +15,7 @@ struct Sharpen {
 };
 template <class V> void visit_options(Sharpen& o, V&& visit) {
   visit("strength", o.strength, within(0, 100),
-        "how much of the difference is added; 0 is the identity");
+        "factor on the difference that is added; 0 changes nothing");
   image::visit_blur(o, visit);
 }
 

@@ -76,7 +76,7 @@ Result<GpuPlan> plan(const Shaders& shaders, const KernelCall& call, const GpuTr
 Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Softmax>();
   kernel.family = "normalization";
-  kernel.summary = "y = e^(x - m) / Σ e^(x - m) along an axis, m its largest element";
+  kernel.summary = "y = e^(x - m) / Σ e^(x - m) along an axis, where m is its largest element";
   kernel.dtypes = rules::float_dtypes();
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
     STOKER_TRY(rows_of(call));

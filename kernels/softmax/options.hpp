@@ -11,7 +11,7 @@ struct Softmax {
 };
 template <class V> void visit_options(Softmax& o, V&& visit) {
   visit("axis", o.axis, anything,
-        "the axis along which results add up to 1; negative from the end");
+        "the axis along which results add up to 1; a negative one counts from the end");
 }
 
 using SoftmaxKernels = KernelTypes<Softmax>;

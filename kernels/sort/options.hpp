@@ -13,7 +13,7 @@ template <KindName Name> struct SortOf {
   SortDirection direction = SortDirection::ascending;
 };
 template <KindName Name, class V> void visit_options(SortOf<Name>& o, V&& visit) {
-  visit("axis", o.axis, anything, "the axis to sort along; negative from the end");
+  visit("axis", o.axis, anything, "the axis to sort along; a negative one counts from the end");
   visit("direction", o.direction,
         one_of<SortDirection>(
             {{"asc", SortDirection::ascending}, {"desc", SortDirection::descending}}),
@@ -27,7 +27,7 @@ struct TopK {
   std::int64_t k = 1;
 };
 template <class V> void visit_options(TopK& o, V&& visit) {
-  visit("k", o.k, at_least(1), "how many, at most the extent of the last axis");
+  visit("k", o.k, at_least(1), "number of elements to take, at most the extent of the last axis");
 }
 
 using SortKernels = KernelTypes<Sort, Argsort, TopK>;

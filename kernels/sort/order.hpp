@@ -19,12 +19,14 @@ struct KindName {
 
 inline constexpr KindName kinds[] = {
     {Kind::sort, Sort::kind,
-     "elements in order along an axis, stable; NaN above +inf, -0 and 0 equal"},
+     "the elements sorted along an axis; equal elements keep their order; NaN counts as above "
+     "+inf, and -0 equals 0"},
     {Kind::argsort, Argsort::kind,
-     "positions (s32) of the elements in order along an axis, stable; NaN above +inf"},
+     "the positions (s32) that sort the elements along an axis; equal elements keep their order; "
+     "NaN counts as above +inf"},
     {Kind::top_k, TopK::kind,
-     "the k largest of the last axis in descending order and their positions (s32); NaN first, of "
-     "equals the lower position"},
+     "the k largest elements along the last axis, descending, and their positions (s32); NaN comes "
+     "first; of equal elements the one with the lower position comes first"},
 };
 
 struct Order {

@@ -9,12 +9,10 @@ Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Svd>();
   kernel.family = "linear algebra";
   kernel.summary =
-      "U, S, Vt of A = U·S·Vt for matrices [.., m, n]: orthonormal columns, singular values [.., "
-      "k] "
-      "that do not increase, k = min(m, n), and orthonormal rows; the first component of (within "
-      "0.1 %) the largest magnitude in each column of U, and in each row of Vt past k, is "
-      "positive; "
-      "all NaN where A holds inf or NaN";
+      "U, S and Vt with A = U·S·Vt, for matrices [.., m, n] and k = min(m, n): U has orthonormal "
+      "columns, Vt has orthonormal rows, and the singular values S [.., k] descend; the results "
+      "are all NaN if A holds inf or NaN; in each column of U, and in each row of Vt after the "
+      "first k, the first component whose magnitude is within 0.1 % of the largest is positive";
   kernel.source =
       "computed in f64: QR steps on the bidiagonal form (Golub, Reinsch, Singular value "
       "decomposition "

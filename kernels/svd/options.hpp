@@ -11,7 +11,7 @@ struct Svd {
 };
 template <class V> void visit_options(Svd& o, V&& visit) {
   visit("full_matrices", o.full_matrices, anything,
-        "U [.., m, m] and Vt [.., n, n], else U [.., m, k] and Vt [.., k, n]");
+        "gives U [.., m, m] and Vt [.., n, n], else U [.., m, k] and Vt [.., k, n]");
 }
 
 using SvdKernels = KernelTypes<Svd>;

@@ -96,7 +96,7 @@ template <class K> Kernel base() {
 
 Result<void> define(KernelRegistry& registry) {
   auto take = base<Take>();
-  take.summary = "y[a…, i…, b…] = x[a…, indices[i…], b…], indices clamped to the axis";
+  take.summary = "y[a…, i…, b…] = x[a…, indices[i…], b…]; indices are clamped to the axis";
   take.infer = infer_take;
   const std::shared_ptr<const Shader> rows = gather::shader();
   take.shaders = {rows};
@@ -106,7 +106,7 @@ Result<void> define(KernelRegistry& registry) {
   STOKER_TRY(registry.add(std::move(take)));
 
   auto along = base<TakeAlongAxis>();
-  along.summary = "y[a…, k, b…] = x[a…, indices[a…, k, b…], b…], indices clamped to the axis";
+  along.summary = "y[a…, k, b…] = x[a…, indices[a…, k, b…], b…]; indices are clamped to the axis";
   along.infer = infer_along;
   const std::shared_ptr<const Shader> shader = make_along();
   along.shaders = {shader};

@@ -10,7 +10,8 @@ template <KindName Name> struct TakeOf {
   std::int64_t axis = 0;
 };
 template <KindName Name, class V> void visit_options(TakeOf<Name>& o, V&& visit) {
-  visit("axis", o.axis, anything, "the axis of x that the indices speak of; negative from the end");
+  visit("axis", o.axis, anything,
+        "the axis of x to which the indices apply; a negative one counts from the end");
 }
 using Take = TakeOf<"take">;
 using TakeAlongAxis = TakeOf<"take_along_axis">;

@@ -41,8 +41,8 @@ Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Threshold>();
   kernel.family = "image";
   kernel.summary =
-      "every colour by whether it is above a value, in units of full white: one of two levels, or "
-      "cut, or set to 0; alpha is kept";
+      "each colour is compared with a value, in units of full white, and becomes one of two "
+      "levels, or is limited to the value, or becomes 0; alpha is kept";
   kernel.source = "modes: OpenCV 4.6, threshold";
   kernel.dtypes = image::dtypes();
   kernel.in_place = true;

@@ -22,18 +22,20 @@ struct Threshold {
 };
 template <class V> void visit_options(Threshold& o, V&& visit) {
   visit("value", o.value, within(-100, 100),
-        "what is compared with; 1 is full white, so 128 / 255 is 128 in u8");
-  visit(
-      "mode", o.mode,
-      one_of<ThresholdMode>({{"binary", ThresholdMode::binary},
-                             {"binary_inv", ThresholdMode::binary_inv},
-                             {"trunc", ThresholdMode::trunc},
-                             {"to_zero", ThresholdMode::to_zero},
-                             {"to_zero_inv", ThresholdMode::to_zero_inv}}),
-      "binary: above, else below; binary_inv: the other way round; trunc: at most value; to_zero: "
-      "what is not above becomes 0; to_zero_inv: what is above does");
-  visit("above", o.above, within(-100, 100), "what binary writes for colours above the value");
-  visit("below", o.below, within(-100, 100), "what binary writes for all others");
+        "the value that colours are compared with; 1 is full white, so 128 / 255 stands for 128 in "
+        "u8");
+  visit("mode", o.mode,
+        one_of<ThresholdMode>({{"binary", ThresholdMode::binary},
+                               {"binary_inv", ThresholdMode::binary_inv},
+                               {"trunc", ThresholdMode::trunc},
+                               {"to_zero", ThresholdMode::to_zero},
+                               {"to_zero_inv", ThresholdMode::to_zero_inv}}),
+        "binary writes above for colours above the value and below for others; binary_inv does the "
+        "opposite; trunc limits colours to the value; to_zero sets colours to 0 unless they are "
+        "above the value; to_zero_inv sets those above it to 0");
+  visit("above", o.above, within(-100, 100),
+        "the level that binary writes for colours above the value");
+  visit("below", o.below, within(-100, 100), "the level that binary writes for all others");
 }
 
 using ThresholdKernels = KernelTypes<Threshold>;

@@ -156,7 +156,7 @@ Result<GpuPlan> plan(const Shaders& shaders, const KernelCall& call) {
 Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<Transpose>();
   kernel.family = "memory";
-  kernel.summary = "y's axis i is x's axis axes[i]";
+  kernel.summary = "axis i of y is axis axes[i] of x";
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
     STOKER_ASSIGN(const std::vector<std::size_t> axes, permutation(call));

@@ -11,7 +11,8 @@ struct Transpose {
 };
 template <class V> void visit_options(Transpose& o, V&& visit) {
   visit("axes", o.axes, anything,
-        "the input axis of each output axis; negative from the end; empty: reversed");
+        "the input axis of each output axis; a negative one counts from the end; empty: the axes "
+        "are reversed");
 }
 
 using TransposeKernels = KernelTypes<Transpose>;

@@ -9,8 +9,8 @@ Result<void> define(KernelRegistry& registry) {
   auto kernel = kernel_of<TriangularSolve>();
   kernel.family = "linear algebra";
   kernel.summary =
-      "X of op(A)·X = B, or X·op(A) = B, for triangular A [.., n, n], whose other triangle is not "
-      "read; a zero on A's diagonal gives inf or NaN";
+      "X with op(A)·X = B, or X·op(A) = B, for triangular A [.., n, n]; the other triangle of A is "
+      "not read; a zero on the diagonal of A gives inf or NaN";
   kernel.inputs = {2, 2};
   kernel.dtypes = linear_algebra::factor_dtypes();
   kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {

@@ -12,9 +12,9 @@ struct TriangularSolve {
   bool transpose = false;
 };
 template <class V> void visit_options(TriangularSolve& o, V&& visit) {
-  visit("lower", o.lower, anything, "whether A is its lower triangle, else its upper one");
+  visit("lower", o.lower, anything, "A is the lower triangle, else the upper one");
   visit("left_side", o.left_side, anything,
-        "op(A)·X = B with B [.., n, m], else X·op(A) = B with B [.., m, n]");
+        "solves op(A)·X = B with B [.., n, m], else X·op(A) = B with B [.., m, n]");
   visit("transpose", o.transpose, anything, "op(A) is A's transpose, else A itself");
 }
 

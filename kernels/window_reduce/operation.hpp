@@ -12,13 +12,15 @@ namespace stoker::kernels::window_reduce {
 using reduce::Operation;
 
 inline constexpr reduce::OperationName operations[] = {
-    {Operation::sum, WindowSum::kind, "sum of each window; padding counts as 0, integers wrap"},
+    {Operation::sum, WindowSum::kind, "the sum of each window; padding counts as 0; integers wrap"},
     {Operation::product, WindowProduct::kind,
-     "product of each window; padding counts as 1, integers wrap"},
+     "the product of each window; padding counts as 1; integers wrap"},
     {Operation::max, WindowMax::kind,
-     "largest of each window; padding counts as -inf or the least integer, NaN wins"},
+     "the largest element of each window, or NaN if there is one; padding counts as -inf or as the "
+     "smallest integer"},
     {Operation::min, WindowMin::kind,
-     "smallest of each window; padding counts as +inf or the greatest integer, NaN wins"},
+     "the smallest element of each window, or NaN if there is one; padding counts as +inf or as "
+     "the largest integer"},
 };
 
 /// The axes of a call of this family.

@@ -10,11 +10,11 @@ template <class O, class V> void visit_window(O& o, V&& visit) {
   constexpr double most = (1LL << 31) - 1;
   visit("window", o.window, within(1, most), "extents of the window, one for each axis");
   visit("strides", o.strides, within(1, most),
-        "elements from one window to the next, by axis; empty: 1");
+        "elements from one window to the next along each axis; empty: 1");
   visit("padding_low", o.padding_low, within(0, most),
-        "neutral elements before each axis; empty: 0");
+        "neutral elements added before each axis; empty: 0");
   visit("padding_high", o.padding_high, within(0, most),
-        "neutral elements behind each axis; empty: 0");
+        "neutral elements added after each axis; empty: 0");
 }
 
 template <KindName Name> struct WindowReduceOf {
@@ -30,9 +30,10 @@ template <KindName Name, class V> void visit_options(WindowReduceOf<Name>& o, V&
   constexpr double most = (1LL << 31) - 1;
   visit_window(o, visit);
   visit("window_dilations", o.window_dilations, within(1, most),
-        "elements from one tap of a window to the next, by axis; empty: 1");
-  visit("base_dilations", o.base_dilations, within(1, most),
-        "places from one input element to the next, neutral between; empty: 1");
+        "elements from one tap of a window to the next along each axis; empty: 1");
+  visit(
+      "base_dilations", o.base_dilations, within(1, most),
+      "distance from one input element to the next, with neutral elements between them; empty: 1");
 }
 using WindowSum = WindowReduceOf<"window_sum">;
 using WindowProduct = WindowReduceOf<"window_product">;

@@ -121,10 +121,10 @@ Result<void> define(KernelRegistry& registry) {
     kernel.family = "window";
     kernel.summary =
         std::string{
-            "y = init, plus for each window of x its element of source at the "
+            "y = init, with the element of source that belongs to each window of x added at the "
             "window's "} +
         (smallest ? "smallest" : "largest") +
-        " element, the first of equals; NaN counts as that, padding never";
+        " element, the first of equals; NaN counts as that element; padding is never chosen";
     kernel.inputs = {3, 3};
     kernel.dtypes = rules::numeric_dtypes();
     kernel.infer = [name](const KernelCall& call) -> Result<std::vector<TensorSpec>> {

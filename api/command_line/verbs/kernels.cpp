@@ -77,13 +77,12 @@ int print_page() {
   std::map<std::string_view, std::map<std::string_view, const Kernel*>> families;
   for (const auto& kernel : KernelRegistry::builtin().list())
     families[kernel->family][kernel->name] = kernel.get();
-  std::cout << page_head("Kernels",
-                         "What `Device::run`, `Device::submit`, pipelines and scripts can name, by "
-                         "family. To C++ each is\n"
-                         "also a struct of `stoker::kernels` with its parameters as members: "
-                         "`gaussian_blur` is `GaussianBlur`\n"
-                         "([../commands.md](../commands.md)). A program adds kernels of its own: "
-                         "[../kernels.md](../kernels.md).");
+  std::cout << page_head(
+      "Kernels",
+      "The kernels that `Device::run`, `Device::submit`, pipelines and scripts call by name, by "
+      "family. In C++ each is\nalso a struct of `stoker::kernels` whose members are its "
+      "parameters: `gaussian_blur` is `GaussianBlur`\n([../commands.md](../commands.md)). A "
+      "program adds kernels of its own: [../kernels.md](../kernels.md).");
   for (const auto& [family, members] : families) {
     std::cout << "\n## " << family << '\n';
     for (const auto& [name, kernel] : members) print_section(*kernel);

@@ -80,11 +80,12 @@ std::vector<Family> families() {
        "prediction, d = p - t.",
        of(nn::loss_kinds())},
       {"Metrics", "metrics", "a metric",
-       "How good predictions are: `nn::metrics::Precision{.threshold = 0.7}`. T and F are right "
-       "and wrong, P and N yes and no.",
+       "Measures of how good predictions are: `nn::metrics::Precision{.threshold = 0.7}`. TP, FP, "
+       "TN and FN are the numbers of true and false positives and negatives.",
        of(nn::metric_kinds())},
       {"Optimizers", "optimizers", "an optimizer",
-       "What becomes of gradients, times -learning_rate: `nn::optimizers::Adam{.b1 = 0.8}`.",
+       "The update of a parameter, before it is multiplied by -learning_rate: "
+       "`nn::optimizers::Adam{.b1 = 0.8}`. g is the parameter's gradient, p its value.",
        of(nn::optimizer_kinds())},
       {"Schedules", "schedules", "a schedule",
        "Learning rates that change: `nn::schedules::CosineDecay{.value = 0.1}`. t is the step, "
@@ -92,11 +93,10 @@ std::vector<Family> families() {
        "0.",
        of(nn::schedule_kinds())},
       {"Loss scales", "loss_scales", "a loss scale",
-       "What a loss is multiplied by, so that gradients of f16 do not vanish: "
-       "`nn::loss_scales::Dynamic{}`.",
+       "Factors on a loss, so that gradients of f16 do not vanish: `nn::loss_scales::Dynamic{}`.",
        of(nn::loss_scale_kinds())},
       {"Precisions", "precisions", "a precision",
-       "In which dtypes layers keep parameters and compute: `nn::precisions::Mixed{}`.",
+       "The dtypes in which layers keep parameters and compute: `nn::precisions::Mixed{}`.",
        of(nn::precision_kinds())},
   };
 }
@@ -114,14 +114,12 @@ nlohmann::json describe(const Kind& kind) {
 }
 
 int print_page() {
-  std::cout << page_head(
-      "Layers, and what trains them",
-      "What networks are made of and trained with, by family, with every option. In C++ a kind is "
-      "a "
-      "struct\nof its options, in scripts and files text: `leaky_relu(alpha=0.2)`. "
-      "[../training.md](../training.md) has\nthe whole; "
-      "[../training.md#kinds-of-ones-own](../training.md#kinds-of-ones-own) shows how a program "
-      "adds a layer.");
+  std::cout << page_head("Layers, and what trains them",
+                         "The parts of networks and of training, by family, with every option. In "
+                         "C++ a kind is a struct of its\noptions, in scripts and files it is text: "
+                         "`leaky_relu(alpha=0.2)`. The guide is\n[../training.md](../training.md); "
+                         "[../training.md#kinds-of-ones-own](../training.md#kinds-of-ones-own) "
+                         "shows how a program adds a\nlayer.");
   for (const Family& family : families()) {
     std::cout << "\n## " << family.title << "\n\n" << family.text << '\n';
     for (const Kind& kind : family.kinds) {

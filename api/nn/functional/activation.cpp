@@ -105,7 +105,7 @@ const Table& table() {
                 "log(softmax(x))",
                 [](const Tensor& x, std::int64_t axis) { return log_softmax(x, axis); }),
             along_axis<activations::LogSumExp>(
-                "log Σ e^x along the axis, which stays with an extent of 1",
+                "log Σ e^x along the axis, which is kept with an extent of 1",
                 [](const Tensor& x, std::int64_t axis) {
                   return logsumexp(x, {Axes{axis}, true});
                 }),

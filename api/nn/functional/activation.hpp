@@ -81,7 +81,7 @@ template <KindName Kind> struct ExponentialOf {
 using Celu = ExponentialOf<"celu">;
 using Elu = ExponentialOf<"elu">;
 template <KindName Kind, class V> void visit_options(ExponentialOf<Kind>& o, V&& visit) {
-  visit("alpha", o.alpha, anything, "of what is below 0");
+  visit("alpha", o.alpha, anything, "factor on the values below 0");
 }
 
 struct LeakyRelu {
@@ -114,8 +114,8 @@ struct Selu {
   double gamma = 1.0507009873554804934193349852946;
 };
 template <class V> void visit_options(Selu& o, V&& visit) {
-  visit("alpha", o.alpha, anything, "of what is below 0");
-  visit("gamma", o.gamma, anything, "of all");
+  visit("alpha", o.alpha, anything, "factor on the values below 0");
+  visit("gamma", o.gamma, anything, "factor on all values");
 }
 
 /// log_softmax, log_sumexp, softmax.
@@ -128,7 +128,7 @@ using LogSoftmax = AlongAxisOf<"log_softmax">;
 using LogSumExp = AlongAxisOf<"log_sumexp">;
 using Softmax = AlongAxisOf<"softmax">;
 template <KindName Kind, class V> void visit_options(AlongAxisOf<Kind>& o, V&& visit) {
-  visit("axis", o.axis, anything, "along which one");
+  visit("axis", o.axis, anything, "the axis of the sums");
 }
 
 }  // namespace activations

@@ -45,18 +45,18 @@ struct Moments {
 [[nodiscard]] Tensor normalized(const Tensor& x, const Moments& of, double epsilon);
 
 template <class O, class V> void visit_gamma(O& o, V&& visit) {
-  visit("gamma_initializer", o.gamma_initializer, anything, "how the factors begin");
+  visit("gamma_initializer", o.gamma_initializer, anything, "initial values of gamma, the factors");
 }
 template <class O, class V> void visit_epsilon(O& o, V&& visit) {
   visit("epsilon", o.epsilon, at_least(0), "added to the variance");
 }
 template <class O, class V> void visit_channel_index(O& o, V&& visit) {
-  visit("channel_index", o.channel_index, anything, "the axis of channels");
+  visit("channel_index", o.channel_index, anything, "the axis that holds the channels");
 }
 /// gamma_initializer, beta_initializer, epsilon and channel_index.
 template <class O, class V> void visit_normalization(O& o, V&& visit) {
   visit_gamma(o, visit);
-  visit("beta_initializer", o.beta_initializer, anything, "how the summands begin");
+  visit("beta_initializer", o.beta_initializer, anything, "initial values of beta, the summands");
   visit_epsilon(o, visit);
   visit_channel_index(o, visit);
 }

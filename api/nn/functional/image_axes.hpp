@@ -63,19 +63,19 @@ struct ImageAxes {
 
 namespace layers {
 
-inline constexpr const char* of_space = "one for each axis of space, or one for all";
+inline constexpr const char* of_space = "one number for each spatial axis, or one for all";
 
 template <class O, class V> void visit_channels(O& o, V&& visit) {
   visit("channels", o.channels,
         one_of<Channels>({{"last", Channels::last}, {"first", Channels::first}}),
-        "where channels lie");
+        "the axis of channels: the last, or the first after the batch");
 }
 
 /// padding and pads.
 template <class O, class V> void visit_padding(O& o, V&& visit) {
   visit("padding", o.padding, one_of<PadRule>({{"valid", valid}, {"same", same}}),
-        "none, or zeros so that the extents stay");
-  visit("pads", o.pads, anything, "instead of padding: before and behind each axis of space");
+        "valid: none; same: zeros, so that strides of 1 keep the extents");
+  visit("pads", o.pads, anything, "zeros before and after each spatial axis, instead of padding");
 }
 
 /// The options of a convolution layer: kernel_size, strides, padding, pads, input_dilation,

@@ -92,7 +92,7 @@ const Table& table() {
         "loss",
         {
             entry<losses::BinaryCrossEntropy>(
-                "-t·log p - (1 - t)·log(1 - p), weighted, the mean over the last axis",
+                "the mean over the last axis of -t·log p - (1 - t)·log(1 - p), weighted",
                 &make_binary),
             entry<losses::CategoricalCrossEntropy>(
                 "-Σ t·log p over the classes; targets are one-hot or the index of the class",
@@ -100,28 +100,29 @@ const Table& table() {
             entry<losses::CrossEntropy>("categorical_cross_entropy of logits",
                                         &make_categorical<losses::CrossEntropy>),
             plain<losses::CategoricalHinge>(
-                "max(0, 1 + the largest p of other classes, or 0, - p of the right one), t one-hot",
+                "max(0, 1 + max((1 - t)·p) - Σ t·p) over the classes; t is one-hot",
                 &losses::categorical_hinge),
             entry<losses::ConnectionistTemporalClassification>(
-                "-log of the probability that the frames spell the labels, which end with a "
-                "negative one",
+                "-log of the probability that the frames spell the labels; a negative number ends "
+                "the labels",
                 &make_ctc),
             entry<losses::CosineSimilarity>(
-                "Σ t·p / max(|t|·|p|, eps), which is largest where nothing is lost", &make_cosine),
-            plain<losses::Hinge>("the mean of max(0, 1 - t·p), t being -1 or 1", &losses::hinge),
+                "Σ t·p / max(|t|·|p|, eps); unlike a loss, it grows as predictions improve",
+                &make_cosine),
+            plain<losses::Hinge>("the mean of max(0, 1 - t·p), where t is -1 or 1", &losses::hinge),
             entry<losses::Huber>(
-                "of each element d²/2 where |d| ≤ delta, else delta·(|d| - delta/2)", &make_huber),
+                "for each element d²/2 where |d| ≤ delta, else delta·(|d| - delta/2)", &make_huber),
             plain<losses::KlDivergence>("Σ t·log(t/p)", &losses::kl_divergence),
             plain<losses::LogCosh>("the mean of log cosh(p - t)", &losses::log_cosh),
             plain<losses::Mae>("mean_absolute_error", &losses::mean_absolute_error),
             entry<losses::MarginRanking>(
-                "max(0, margin - t·(first - second)); the prediction is [.., 2], both scores",
+                "max(0, margin - t·(first - second)); the prediction [.., 2] holds both scores",
                 &make_margin_ranking),
             plain<losses::MeanAbsoluteError>("the mean of |p - t|", &losses::mean_absolute_error),
             plain<losses::MeanSquaredError>("the mean of (p - t)²", &losses::mean_squared_error),
             plain<losses::Mse>("mean_squared_error", &losses::mean_squared_error),
             plain<losses::Poisson>("the mean of p - t·log(p + 1e-7)", &losses::poisson),
-            plain<losses::SoftMargin>("the mean of log(1 + e^(-t·p)), t being -1 or 1",
+            plain<losses::SoftMargin>("the mean of log(1 + e^(-t·p)), where t is -1 or 1",
                                       &losses::soft_margin),
         }};
   });

@@ -34,7 +34,8 @@ namespace losses {
 
 template <class O, class V> void visit_reduction(O& o, V&& visit) {
   visit("reduction", o.reduction,
-        one_of<Reduction>({{"mean", Reduction::mean}, {"sum", Reduction::sum}}), "over rows");
+        one_of<Reduction>({{"mean", Reduction::mean}, {"sum", Reduction::sum}}),
+        "how the losses of rows are combined");
 }
 
 /// Losses without options of their own.
@@ -67,15 +68,15 @@ struct BinaryCrossEntropy {
   Reduction reduction = Reduction::mean;
 };
 template <class V> void visit_options(BinaryCrossEntropy& o, V&& visit) {
-  visit("negative_weight", o.negative_weight, anything, "of what is not so");
-  visit("positive_weight", o.positive_weight, anything, "of what is so");
+  visit("negative_weight", o.negative_weight, anything, "weight of targets that are 0");
+  visit("positive_weight", o.positive_weight, anything, "weight of targets that are 1");
   visit("from_logits", o.from_logits, anything, "predictions are logits, else probabilities");
   visit_reduction(o, visit);
 }
 
 template <class O, class V> void visit_categorical(O& o, V&& visit) {
   visit("from_logits", o.from_logits, anything, "predictions are logits, else probabilities");
-  visit("label_smoothing", o.label_smoothing, within(0, 1), "t becomes t·(1 - s) + s/classes");
+  visit("label_smoothing", o.label_smoothing, within(0, 1), "s: t becomes t·(1 - s) + s/classes");
   visit_reduction(o, visit);
 }
 
@@ -109,7 +110,7 @@ struct ConnectionistTemporalClassification {
   Reduction reduction = Reduction::mean;
 };
 template <class V> void visit_options(ConnectionistTemporalClassification& o, V&& visit) {
-  visit("blank", o.blank, at_least(0), "the class that is no label");
+  visit("blank", o.blank, at_least(0), "the class that stands for no label");
   visit("from_logits", o.from_logits, anything,
         "predictions are logits, else logarithms of probabilities");
   visit_reduction(o, visit);
@@ -123,8 +124,8 @@ struct CosineSimilarity {
   Reduction reduction = Reduction::mean;
 };
 template <class V> void visit_options(CosineSimilarity& o, V&& visit) {
-  visit("axes", o.axes, anything, "along which the sums go");
-  visit("eps", o.eps, at_least(0), "more than 0: the least that is divided by");
+  visit("axes", o.axes, anything, "the axes of the sums");
+  visit("eps", o.eps, at_least(0), "smallest divisor, more than 0");
   visit_reduction(o, visit);
 }
 
@@ -135,7 +136,7 @@ struct Huber {
   Reduction reduction = Reduction::mean;
 };
 template <class V> void visit_options(Huber& o, V&& visit) {
-  visit("delta", o.delta, at_least(0), "more than 0: where squares end");
+  visit("delta", o.delta, at_least(0), "|d| up to which the loss is quadratic, more than 0");
   visit_reduction(o, visit);
 }
 
@@ -147,7 +148,7 @@ struct MarginRanking {
   Reduction reduction = Reduction::mean;
 };
 template <class V> void visit_options(MarginRanking& o, V&& visit) {
-  visit("margin", o.margin, anything, "how far apart both should be");
+  visit("margin", o.margin, anything, "distance that the two scores should have");
   visit_reduction(o, visit);
 }
 

@@ -86,26 +86,30 @@ const Table& table() {
     return Table{
         "metric",
         {
-            entry<metrics::Accuracy>("the share of rows whose class is the predicted one",
+            entry<metrics::Accuracy>("the share of rows whose predicted class is right",
                                      &make_accuracy),
-            count_entry<metrics::FalseNegatives>("how often no was predicted where yes is right",
-                                                 &metrics::false_negatives),
-            count_entry<metrics::FalsePositives>("how often yes was predicted where no is right",
-                                                 &metrics::false_positives),
+            count_entry<metrics::FalseNegatives>(
+                "number of positives that were predicted to be negative",
+                &metrics::false_negatives),
+            count_entry<metrics::FalsePositives>(
+                "number of negatives that were predicted to be positive",
+                &metrics::false_positives),
             entry<metrics::MeanAbsoluteError>("the mean of |p - t| of all elements", &make_error),
-            share_entry<metrics::Precision>("TP / (TP + FP): of what was predicted",
-                                            &metrics::precision),
-            share_entry<metrics::Recall>("TP / (TP + FN): of what is so", &metrics::recall),
+            share_entry<metrics::Precision>(
+                "TP / (TP + FP): the share of positive predictions that are right",
+                &metrics::precision),
+            share_entry<metrics::Recall>("TP / (TP + FN): the share of positives that were found",
+                                         &metrics::recall),
             share_entry<metrics::Sensitivity>("recall", &metrics::sensitivity),
-            share_entry<metrics::Specificity>("TN / (TN + FP): of what is not so",
-                                              &metrics::specificity),
+            share_entry<metrics::Specificity>(
+                "TN / (TN + FP): the share of negatives that were found", &metrics::specificity),
             entry<metrics::TopKCategoricalAccuracy>(
-                "the share of rows whose class is among the k that are predicted most",
+                "the share of rows whose class is among the k with the largest predictions",
                 &make_top_k),
-            count_entry<metrics::TrueNegatives>("how often no was predicted and is right",
-                                                &metrics::true_negatives),
-            count_entry<metrics::TruePositives>("how often yes was predicted and is right",
-                                                &metrics::true_positives),
+            count_entry<metrics::TrueNegatives>(
+                "number of negatives that were predicted to be negative", &metrics::true_negatives),
+            count_entry<metrics::TruePositives>(
+                "number of positives that were predicted to be positive", &metrics::true_positives),
         }};
   });
 }

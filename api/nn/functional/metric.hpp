@@ -71,7 +71,7 @@ template <class O, class V> void visit_accumulate(O& o, V&& visit) {
         one_of<Accumulate>({{"exact", Accumulate::exact},
                             {"running_average", Accumulate::running_average},
                             {"running_sum", Accumulate::running_sum}}),
-        "over batches");
+        "how the values of batches are combined");
 }
 
 struct Accuracy {
@@ -81,7 +81,8 @@ struct Accuracy {
   Accumulate accumulate = Accumulate::exact;
 };
 template <class V> void visit_options(Accuracy& o, V&& visit) {
-  visit("from_logits", o.from_logits, anything, "yes is above 0 instead of 0.5");
+  visit("from_logits", o.from_logits, anything,
+        "predictions are logits: those above 0, instead of 0.5, are positive");
   visit_accumulate(o, visit);
 }
 
@@ -92,7 +93,7 @@ struct TopKCategoricalAccuracy {
   Accumulate accumulate = Accumulate::exact;
 };
 template <class V> void visit_options(TopKCategoricalAccuracy& o, V&& visit) {
-  visit("k", o.k, at_least(1), "classes that count as right");
+  visit("k", o.k, at_least(1), "number of classes that count as predicted");
   visit_accumulate(o, visit);
 }
 
@@ -113,7 +114,7 @@ template <KindName Kind> struct MetricOf {
   Accumulate accumulate = Accumulate::exact;
 };
 template <KindName Kind, class V> void visit_options(MetricOf<Kind>& o, V&& visit) {
-  visit("threshold", o.threshold, anything, "predictions above it say yes");
+  visit("threshold", o.threshold, anything, "predictions above it are positive");
   visit_accumulate(o, visit);
 }
 using FalseNegatives = MetricOf<"false_negatives">;

@@ -25,17 +25,18 @@ enum class Unroll : std::uint8_t { dynamic, written_out };
 template <class O, class V> void visit_recurrent(O& o, V&& visit) {
   visit_units(o, visit);
   visit_activation(o, visit);
-  visit("gate", o.gate, anything, "the activation that gates go through");
+  visit("gate", o.gate, anything, "activation function of the gates");
   visit("unroll", o.unroll,
         one_of<Unroll>({{"dynamic", Unroll::dynamic}, {"static", Unroll::written_out}}),
-        "a loop, or every step written out");
+        "dynamic: a loop over steps; static: a copy of the graph for each step");
   if constexpr (requires { o.reverse; })
     visit("reverse", o.reverse, anything,
-          "from the last step to the first; results stay in the order of time");
-  visit("mask", o.mask, anything, "the last input is a mask: where it is not 0 the state stays");
+          "goes from the last step to the first; results keep the order of the input");
+  visit("mask", o.mask, anything,
+        "the last input is a mask; where it is not 0 the state does not change");
   visit_kernel(o, visit);
   visit("recurrent_initializer", o.recurrent_initializer, anything,
-        "of initial states that are not given; zeros: no variables");
+        "initial values of states that are no inputs; with zeros the states are no variables");
 }
 
 /// Which optional inputs are given.

@@ -62,7 +62,7 @@ struct Full {
   Required<double> value = {};
 };
 template <class V> void visit_options(Full& o, V&& visit) {
-  visit("value", o.value, anything, "of every element");
+  visit("value", o.value, anything, "value of every element");
 }
 
 template <class O, class V> void visit_scale(O& o, V&& visit, const char* text) {
@@ -76,7 +76,7 @@ struct Uniform {
   double scale = 0.01;
 };
 template <class V> void visit_options(Uniform& o, V&& visit) {
-  visit_scale(o, visit, "the largest that a number is, and minus the least");
+  visit_scale(o, visit, "numbers are at least -scale and at most scale");
 }
 
 struct Normal {
@@ -86,8 +86,8 @@ struct Normal {
   double scale = 0.01;
 };
 template <class V> void visit_options(Normal& o, V&& visit) {
-  visit("mean", o.mean, anything, "of the numbers");
-  visit_scale(o, visit, "their deviation");
+  visit("mean", o.mean, anything, "mean of the numbers");
+  visit_scale(o, visit, "standard deviation of the numbers");
 }
 
 /// variance_scaling with mode fan_in (LeCun, He) or fan_avg (Glorot), with uniform or truncated
@@ -125,12 +125,12 @@ template <class V> void visit_options(VarianceScaling& o, V&& visit) {
   visit_scale(o, visit, "the variance times the fan");
   visit("mode", o.mode,
         one_of<Fan>({{"fan_in", Fan::in}, {"fan_out", Fan::out}, {"fan_avg", Fan::average}}),
-        "which fan counts: numbers that go in, that come out, the mean of both");
+        "which fan: the number of inputs, of outputs, or the mean of both");
   visit("distribution", o.distribution,
         one_of<Distribution>({{"normal", Distribution::normal},
                               {"truncated_normal", Distribution::truncated_normal},
                               {"uniform", Distribution::uniform}}),
-        "what is drawn");
+        "distribution of the numbers");
 }
 
 /// Orthonormal rows or columns (Saxe et al., arXiv:1312.6120). With more than two axes, all but the
@@ -144,7 +144,7 @@ template <class V> void visit_options(Orthogonal& o, V&& visit) {
   visit(
       "distribution", o.distribution,
       one_of<Distribution>({{"normal", Distribution::normal}, {"uniform", Distribution::uniform}}),
-      "what is drawn");
+      "distribution of the numbers");
 }
 
 }  // namespace initializers

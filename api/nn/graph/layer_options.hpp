@@ -16,15 +16,15 @@ template <class O, class V> void visit_units(O& o, V&& visit) {
 }
 
 template <class O, class V> void visit_activation(O& o, V&& visit) {
-  visit("activation", o.activation, anything, "what the result goes through");
+  visit("activation", o.activation, anything, "activation function of the result");
 }
 
 template <class O, class V> void visit_kernel_initializer(O& o, V&& visit) {
-  visit("kernel_initializer", o.kernel_initializer, anything, "how kernels begin");
+  visit("kernel_initializer", o.kernel_initializer, anything, "initial values of kernels");
 }
 
 template <class O, class V> void visit_bias_initializer(O& o, V&& visit) {
-  visit("bias_initializer", o.bias_initializer, anything, "how biases begin");
+  visit("bias_initializer", o.bias_initializer, anything, "initial values of biases");
 }
 
 template <class O, class V> void visit_use_bias(O& o, V&& visit) {

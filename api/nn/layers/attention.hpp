@@ -17,9 +17,9 @@
 namespace stoker::nn::layers {
 
 template <class O, class V> void visit_attention(O& o, V&& visit) {
-  visit("causal", o.causal, anything, "no query sees what comes after it");
-  visit("dropout", o.dropout, within(0, 1), "the share of weights that become 0 while training");
-  visit("mask", o.mask, anything, "the last input is a mask: not 0 where a key takes part");
+  visit("causal", o.causal, anything, "a query attends to no later position");
+  visit("dropout", o.dropout, within(0, 1), "the probability of dropping a weight while training");
+  visit("mask", o.mask, anything, "the last input is a mask; a key takes part where it is not 0");
 }
 
 struct Attention {
@@ -32,7 +32,7 @@ struct Attention {
 };
 template <class V> void visit_options(Attention& o, V&& visit) {
   visit_attention(o, visit);
-  visit("scale", o.scale, at_least(0), "of scores; 0: 1 / √size");
+  visit("scale", o.scale, at_least(0), "factor on the scores; 0: 1 / √size");
 }
 
 struct MultiHeadAttention {
@@ -48,8 +48,9 @@ struct MultiHeadAttention {
   std::string name = {};
 };
 template <class V> void visit_options(MultiHeadAttention& o, V&& visit) {
-  visit("heads", o.heads, at_least(1), "how many there are");
-  visit("key_size", o.key_size, at_least(0), "features of one head; 0: the query's / heads");
+  visit("heads", o.heads, at_least(1), "number of heads");
+  visit("key_size", o.key_size, at_least(0),
+        "features of one head; 0: those of the query, divided by heads");
   visit_attention(o, visit);
   visit_kernel(o, visit);
 }

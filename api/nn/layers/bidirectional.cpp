@@ -103,7 +103,8 @@ std::vector<Tensor> apply(LayerCall& call, const Bidirectional& options) {
 
 void define(LayerTable& table) {
   table.add<Bidirectional>(
-      {.summary = "lstm or gru both ways, merged: {sequence, final states}",
+      {.summary =
+           "an lstm or gru in both directions, with merged results: {sequence, final states}",
        .most_inputs = 6,
        .variables = &variables,
        .apply = &apply,

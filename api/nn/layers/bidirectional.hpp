@@ -38,14 +38,14 @@ struct Bidirectional {
 };
 template <class V> void visit_options(Bidirectional& o, V&& visit) {
   visit("cell", o.cell, one_of<Cell>({{"lstm", Cell::lstm}, {"gru", Cell::gru}}),
-        "the layer that goes both ways");
+        "the layer that runs in both directions");
   visit("merge", o.merge,
         one_of<Merge>({{"concatenate", Merge::concatenate},
                        {"add", Merge::add},
                        {"multiply", Merge::multiply},
                        {"average", Merge::average}}),
-        "what becomes of both ways' results");
-  visit("shared_weights", o.shared_weights, anything, "both ways have one set of variables");
+        "how the results of both directions are merged");
+  visit("shared_weights", o.shared_weights, anything, "both directions share one set of variables");
   visit_recurrent(o, visit);
 }
 

@@ -42,9 +42,9 @@ std::vector<Tensor> apply(LayerCall& call, const BlurPool& options) {
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add<BlurPool>(
-      {.summary = "each channel smoothed by [1, 2, 1] along space, then every stride-th",
-       .apply = &apply});
+  table.add<BlurPool>({.summary = "each channel smoothed by [1, 2, 1] along each spatial axis, and "
+                                  "then every stride-th element",
+                       .apply = &apply});
 }
 
 }  // namespace stoker::nn::layers::blur_pool

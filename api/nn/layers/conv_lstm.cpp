@@ -114,7 +114,7 @@ std::vector<Tensor> apply(LayerCall& call, const ConvLstm& options) {
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add<ConvLstm>({.summary = "a long short-term memory of images over time: {sequence, c, h}",
+  table.add<ConvLstm>({.summary = "an LSTM over a sequence of images: {sequence, c, h}",
                        .most_inputs = 4,
                        .outputs = 3,
                        .variables = &variables,

@@ -34,12 +34,12 @@ struct ConvLstm {
 template <class V> void visit_options(ConvLstm& o, V&& visit) {
   visit_recurrent(o, visit);
   visit("kernel_size", o.kernel_size, at_least(1), "taps along each spatial axis");
-  visit("strides", o.strides, at_least(1), "of the input's convolution");
+  visit("strides", o.strides, at_least(1), "strides of the convolution of the input");
   visit("padding", o.padding, one_of<PadRule>({{"same", same}, {"valid", valid}}),
-        "of the input's convolution");
+        "padding of the convolution of the input");
   visit("channels", o.channels,
         one_of<Channels>({{"last", Channels::last}, {"first", Channels::first}}),
-        "where channels stand, after time");
+        "the axis of channels: the last, or the first after time");
 }
 
 }  // namespace stoker::nn::layers

@@ -53,10 +53,10 @@ std::vector<Tensor> apply(LayerCall& call, const ConvTranspose& options) {
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add<ConvTranspose>(
-      {.summary = "activation(x with zeros between convolved with the kernel, + bias)",
-       .variables = &variables,
-       .apply = &apply});
+  table.add<ConvTranspose>({.summary = "activation(y + bias), where y is x, with zeros between its "
+                                       "elements, convolved with the kernel",
+                            .variables = &variables,
+                            .apply = &apply});
 }
 
 }  // namespace layers::conv_transpose

@@ -40,7 +40,7 @@ struct ConvTranspose {
 template <class V> void visit_options(ConvTranspose& o, V&& visit) {
   visit_units(o, visit);
   visit("kernel_size", o.kernel_size, anything, of_space);
-  visit("strides", o.strides, anything, "how many times larger it makes");
+  visit("strides", o.strides, anything, "factor by which each spatial axis grows");
   visit_padding(o, visit);
   visit("kernel_dilation", o.kernel_dilation, anything, of_space);
   visit_channels(o, visit);

@@ -57,10 +57,10 @@ template <class O> std::vector<Tensor> apply(LayerCall& call, const O& options) 
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add<Conv>({.summary = "activation(x convolved with the kernel, + bias)",
+  table.add<Conv>({.summary = "activation(y + bias), where y is x convolved with the kernel",
                    .variables = &variables<Conv>,
                    .apply = &apply<Conv>});
-  table.add<DepthwiseConv>({.summary = "each channel convolved with kernels of its own",
+  table.add<DepthwiseConv>({.summary = "each channel convolved with its own kernels",
                             .variables = &variables<DepthwiseConv>,
                             .apply = &apply<DepthwiseConv>});
 }

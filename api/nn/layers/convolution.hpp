@@ -35,7 +35,7 @@ template <class V> void visit_options(Conv& o, V&& visit) {
   visit_units(o, visit);
   visit_convolution(o, visit);
   visit("feature_group_size", o.feature_group_size, at_least(1),
-        "groups that channels and units are divided into");
+        "number of groups that channels and units are divided into");
 }
 
 /// Convolves each channel with its own kernels.
@@ -56,7 +56,7 @@ struct DepthwiseConv {
   std::string name = {};
 };
 template <class V> void visit_options(DepthwiseConv& o, V&& visit) {
-  visit("multiplier", o.multiplier, at_least(1), "how many for each channel");
+  visit("multiplier", o.multiplier, at_least(1), "number of kernels for each channel");
   visit_convolution(o, visit);
 }
 

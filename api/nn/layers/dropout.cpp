@@ -55,10 +55,16 @@ template <class O> void add_alpha(LayerTable& table, const char* summary, bool w
 }  // namespace
 
 void define(LayerTable& table) {
-  add_scaled<Dropout>(table, "each element is left out with that probability", false);
-  add_scaled<SpatialDropout>(table, "whole channels are left out", true);
-  add_alpha<AlphaDropout>(table, "leaves out elements and keeps SELU's statistics", false);
-  add_alpha<FeatureAlphaDropout>(table, "leaves out channels and keeps SELU's statistics", true);
+  add_scaled<Dropout>(table, "drops elements with probability rate while training", false);
+  add_scaled<SpatialDropout>(table, "drops whole channels with probability rate while training",
+                             true);
+  add_alpha<AlphaDropout>(
+      table, "drops elements while training and keeps mean and variance, for networks of SELU",
+      false);
+  add_alpha<FeatureAlphaDropout>(
+      table,
+      "drops whole channels while training and keeps mean and variance, for networks of SELU",
+      true);
 }
 
 }  // namespace layers::dropout

@@ -17,7 +17,7 @@ template <KindName Kind> struct DropoutOf {
   std::string name = {};
 };
 template <KindName Kind, class V> void visit_options(DropoutOf<Kind>& o, V&& visit) {
-  visit("rate", o.rate, within(0, 1), "how much is left out, 0 to below 1");
+  visit("rate", o.rate, within(0, 1), "the probability of dropping, from 0 to below 1");
 }
 using Dropout = DropoutOf<"dropout">;
 using SpatialDropout = DropoutOf<"spatial_dropout">;

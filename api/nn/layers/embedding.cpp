@@ -25,9 +25,10 @@ std::vector<Tensor> apply(LayerCall& call, const Embedding& options) {
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add<Embedding>({.summary = "the vector of each index; those out of range take the nearest",
-                        .variables = &variables,
-                        .apply = &apply});
+  table.add<Embedding>(
+      {.summary = "the vector of each index; an index out of range takes the nearest vector",
+       .variables = &variables,
+       .apply = &apply});
 }
 
 }  // namespace layers::embedding

@@ -18,8 +18,8 @@ struct Embedding {
   std::string name = {};
 };
 template <class V> void visit_options(Embedding& o, V&& visit) {
-  visit("vocab_size", o.vocab_size, at_least(1), "how many vectors");
-  visit("embedding_size", o.embedding_size, at_least(1), "their length");
+  visit("vocab_size", o.vocab_size, at_least(1), "number of vectors");
+  visit("embedding_size", o.embedding_size, at_least(1), "length of each vector");
   visit_kernel_initializer(o, visit);
 }
 

@@ -85,17 +85,17 @@ std::vector<Tensor> one_of_two(LayerCall& call, const Cond&) {
 void define(LayerTable& table) {
   add_folded<Add>(table, "the sum of all inputs",
                   [](const Tensor& a, const Tensor& b) { return a + b; });
-  add_folded<Subtract>(table, "the first input less all others",
+  add_folded<Subtract>(table, "the first input minus all others",
                        [](const Tensor& a, const Tensor& b) { return a - b; });
   add_folded<Multiply>(table, "the product of all inputs",
                        [](const Tensor& a, const Tensor& b) { return a * b; });
-  table.add<Concatenate>({.summary = "inputs side by side along an axis",
+  table.add<Concatenate>({.summary = "the inputs joined along an axis",
                           .most_inputs = any_number,
                           .apply = &side_by_side});
-  table.add<StackColumns>({.summary = "the features of all inputs side by side",
+  table.add<StackColumns>({.summary = "the features of all inputs joined along the last axis",
                            .most_inputs = any_number,
                            .apply = &columns});
-  table.add<OrElse>({.summary = "the first input that is there",
+  table.add<OrElse>({.summary = "the first input that is given",
                      .least_inputs = 2,
                      .most_inputs = any_number,
                      .apply = &first_given,

@@ -25,7 +25,7 @@ struct Concatenate {
   std::string name = {};
 };
 template <class V> void visit_options(Concatenate& o, V&& visit) {
-  visit("axis", o.axis, anything, "not 0, which is the batch");
+  visit("axis", o.axis, anything, "the axis; 0 is the batch and not allowed");
 }
 
 /// Flattens each input's rows and concatenates them: [batch, all features].
@@ -35,7 +35,7 @@ struct StackColumns {
   std::string name = {};
 };
 template <class V> void visit_options(StackColumns& o, V&& visit) {
-  visit("ignore", o.ignore, at_least(0), "inputs that are left out, counted from 0");
+  visit("ignore", o.ignore, at_least(0), "positions of inputs to leave out, counted from 0");
 }
 
 /// The first input that is not missing.

@@ -14,7 +14,7 @@ std::vector<Tensor> apply(LayerCall& call, const Mask& options) {
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add<Mask>({.summary = "1 where a token is the one that pads, else 0", .apply = &apply});
+  table.add<Mask>({.summary = "1 where a token is eos_token, else 0", .apply = &apply});
 }
 
 }  // namespace stoker::nn::layers::mask

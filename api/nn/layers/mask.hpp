@@ -16,7 +16,7 @@ struct Mask {
 };
 template <class V> void visit_options(Mask& o, V&& visit) {
   visit("eos_token", o.eos_token, anything, "the token that ends and pads sequences");
-  visit("inverted", o.inverted, anything, "0 there and 1 elsewhere");
+  visit("inverted", o.inverted, anything, "gives 0 at eos_token and 1 elsewhere");
 }
 
 }  // namespace stoker::nn::layers

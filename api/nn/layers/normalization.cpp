@@ -73,16 +73,17 @@ std::vector<Tensor> rms_norm(LayerCall& call, const RmsNorm& options) {
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add<LayerNorm>({.summary = "each row's channels by their own statistics",
+  table.add<LayerNorm>({.summary = "the channels of each row normalized by their mean and variance",
                         .variables =
                             [](std::span<const TensorSpec> inputs, const LayerNorm& options) {
                               return scale_and_shift("layer_norm", inputs[0].shape, options);
                             },
                         .apply = &layer_norm});
-  table.add<GroupNorm>({.summary = "each row's groups of channels by their own statistics",
-                        .variables = &group_variables,
-                        .apply = &group_norm});
-  table.add<RmsNorm>({.summary = "each row's channels by their root mean square",
+  table.add<GroupNorm>(
+      {.summary = "each group of channels of each row normalized by its mean and variance",
+       .variables = &group_variables,
+       .apply = &group_norm});
+  table.add<RmsNorm>({.summary = "the channels of each row divided by their root mean square",
                       .variables = &rms_variables,
                       .apply = &rms_norm});
 }

@@ -34,7 +34,7 @@ struct GroupNorm {
   std::string name = {};
 };
 template <class V> void visit_options(GroupNorm& o, V&& visit) {
-  visit("groups", o.groups, at_least(1), "which divide the channels");
+  visit("groups", o.groups, at_least(1), "number of groups that channels are divided into");
   visit_normalization(o, visit);
 }
 
@@ -55,7 +55,7 @@ template <class V> void visit_options(RmsNorm& o, V&& visit) {
   visit("shift", o.shift, anything, "added to gamma");
   visit("upcast", o.upcast,
         one_of<Upcast>({{"normalization", Upcast::normalization}, {"all", Upcast::all}}),
-        "what is computed in f32 at least: all but the scaling, or all");
+        "what is computed in f32 or wider: everything but the scaling, or everything");
   visit_channel_index(o, visit);
 }
 

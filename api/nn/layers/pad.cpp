@@ -28,7 +28,7 @@ std::vector<Tensor> apply(LayerCall& call, const Pad& options) {
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add<Pad>({.summary = "a border around space", .apply = &apply});
+  table.add<Pad>({.summary = "a border around the spatial axes", .apply = &apply});
 }
 
 }  // namespace stoker::nn::layers::pad

@@ -16,8 +16,9 @@ struct Pad {
   std::string name = {};
 };
 template <class V> void visit_options(Pad& o, V&& visit) {
-  visit("config", o.config, anything, "before and behind each axis of space; negative ones crop");
-  visit("value", o.value, anything, "what the border is made of");
+  visit("config", o.config, anything,
+        "elements before and after each spatial axis; negative numbers crop");
+  visit("value", o.value, anything, "value of the border");
   visit_channels(o, visit);
 }
 

@@ -75,7 +75,7 @@ void add_window(LayerTable& table, const std::string& summary, Compute compute) 
 }
 template <class O, class Compute>
 void add_adaptive(LayerTable& table, const std::string& summary, Compute compute) {
-  table.add<O>({.summary = summary + " of each of so many windows",
+  table.add<O>({.summary = summary + " of each of output_size windows",
                 .apply = [compute](LayerCall& call, const O& options) {
                   return std::vector<Tensor>{
                       compute(call.x(), options, adaptive_window_of(call, options))};
@@ -98,13 +98,13 @@ void define(LayerTable& table) {
   const auto largest = [](const Tensor& x, const auto&, const Window& window) {
     return window_max(x, window);
   };
-  add_window<MaxPool>(table, "the largest", largest);
-  add_adaptive<AdaptiveMaxPool>(table, "the largest", largest);
+  add_window<MaxPool>(table, "the largest element", largest);
+  add_adaptive<AdaptiveMaxPool>(table, "the largest element", largest);
   const auto average = [](const Tensor& x, const auto&, const Window& window) {
     return window_mean(x, window);
   };
-  add_window<AvgPool>(table, "the mean, zeros around included,", average);
-  add_adaptive<AdaptiveAvgPool>(table, "the mean, zeros around included,", average);
+  add_window<AvgPool>(table, "the mean, with the zeros of the padding,", average);
+  add_adaptive<AdaptiveAvgPool>(table, "the mean, with the zeros of the padding,", average);
   const auto powers = [](const Tensor& x, const auto& options, const Window& window) {
     return power_mean(x, options.norm,
                       [&](const Tensor& each) { return window_sum(each, window); });
@@ -112,7 +112,7 @@ void define(LayerTable& table) {
   add_window<LpPool>(table, "(sum of |x|^norm)^(1/norm)", powers);
   add_adaptive<AdaptiveLpPool>(table, "(sum of |x|^norm)^(1/norm)", powers);
   add_global<GlobalMaxPool>(
-      table, "the largest of each channel",
+      table, "the largest element of each channel",
       [](const Tensor& x, const auto&, const Reduce& over) { return reduce_max(x, over); });
   add_global<GlobalAvgPool>(
       table, "the mean of each channel",

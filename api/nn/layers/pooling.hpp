@@ -76,21 +76,23 @@ struct GlobalLpPool {
 
 template <class O, class V> void visit_windows(O& o, V&& visit) {
   visit("kernel_size", o.kernel_size, anything, of_space);
-  visit("strides", o.strides, anything, "default: the kernel's size");
+  visit("strides", o.strides, anything,
+        "one number for each spatial axis, or one for all; empty: kernel_size");
   visit_padding(o, visit);
   visit("window_dilations", o.window_dilations, anything, of_space);
   visit_channels(o, visit);
 }
 template <class O, class V> void visit_so_many_windows(O& o, V&& visit) {
-  visit("output_size", o.output_size, anything, "windows along each axis of space, or along all");
+  visit("output_size", o.output_size, anything,
+        "windows along each spatial axis, or one number for all");
   visit_channels(o, visit);
 }
 template <class O, class V> void visit_all_of_space(O& o, V&& visit) {
-  visit("keep_axes", o.keep_axes, anything, "whether space stays, with extents of 1");
+  visit("keep_axes", o.keep_axes, anything, "keeps the spatial axes, with extents of 1");
   visit_channels(o, visit);
 }
 template <class O, class V> void visit_norm(O& o, V&& visit) {
-  visit("norm", o.norm, at_least(1), "p");
+  visit("norm", o.norm, at_least(1), "the exponent");
 }
 
 template <KindName Kind, class V> void visit_options(PoolOf<Kind>& o, V&& visit) {

@@ -33,7 +33,7 @@ std::vector<Tensor> apply(LayerCall& call, const PositionEmbedding& options) {
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add<PositionEmbedding>({.summary = "adds a learned row for each place in a sequence",
+  table.add<PositionEmbedding>({.summary = "adds a learned vector to each position of a sequence",
                                 .variables = &variables,
                                 .apply = &apply});
 }

@@ -15,7 +15,7 @@ struct PositionEmbedding {
   std::string name = {};
 };
 template <class V> void visit_options(PositionEmbedding& o, V&& visit) {
-  visit("length", o.length, at_least(1), "the most steps that a sequence may have");
+  visit("length", o.length, at_least(1), "largest number of steps of a sequence");
   visit_kernel_initializer(o, visit);
 }
 

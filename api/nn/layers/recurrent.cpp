@@ -98,16 +98,17 @@ std::vector<Tensor> apply_gru(LayerCall& call, const Gru& options) {
 
 void define(LayerTable& table) {
   table.add<Lstm>(
-      {.summary = "a long short-term memory over [batch, time, features]: {sequence, c, h}",
+      {.summary = "an LSTM (long short-term memory) over [batch, time, features]: {sequence, c, h}",
        .most_inputs = 4,
        .outputs = 3,
        .variables = &lstm_variables,
        .apply = &apply_lstm});
-  table.add<Gru>({.summary = "gated recurrent units over [batch, time, features]: {sequence, h}",
-                  .most_inputs = 3,
-                  .outputs = 2,
-                  .variables = &gru_variables,
-                  .apply = &apply_gru});
+  table.add<Gru>(
+      {.summary = "a GRU (gated recurrent units) over [batch, time, features]: {sequence, h}",
+       .most_inputs = 3,
+       .outputs = 2,
+       .variables = &gru_variables,
+       .apply = &apply_gru});
 }
 
 }  // namespace stoker::nn::layers::recurrent

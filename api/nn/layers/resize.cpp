@@ -17,7 +17,7 @@ std::vector<Tensor> apply(LayerCall& call, const Resize& options) {
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add<Resize>({.summary = "images of another size", .apply = &apply});
+  table.add<Resize>({.summary = "images resized to another size", .apply = &apply});
 }
 
 }  // namespace layers::resize

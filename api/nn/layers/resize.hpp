@@ -20,9 +20,9 @@ struct Resize {
   std::string name = {};
 };
 template <class V> void visit_options(Resize& o, V&& visit) {
-  visit("shape", o.shape, anything, "of space: one extent for each axis, or one for all");
-  visit("method", o.method, resampling_words(), "how pixels between others are computed");
-  visit("antialias", o.antialias, anything, "wider kernels where images become smaller");
+  visit("shape", o.shape, anything, "extents of the spatial axes: one for each, or one for all");
+  visit("method", o.method, resampling_words(), "how values between pixels are computed");
+  visit("antialias", o.antialias, anything, "widens the filter where images become smaller");
   visit_channels(o, visit);
 }
 

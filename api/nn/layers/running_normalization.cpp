@@ -63,14 +63,14 @@ template <class O> std::vector<Tensor> apply(LayerCall& call, const O& options) 
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add<BatchNorm>({.summary = "by the batch's statistics while training, by running ones else",
+  table.add<BatchNorm>({.summary = "x normalized: by the batch's mean and variance while training, "
+                                   "by running ones otherwise",
                         .variables = &variables<BatchNorm>,
                         .apply = &apply<BatchNorm>});
-  table.add<InstanceNorm>(
-      {.summary =
-           "each row's channels by their own statistics while training, by running ones else",
-       .variables = &variables<InstanceNorm>,
-       .apply = &apply<InstanceNorm>});
+  table.add<InstanceNorm>({.summary = "each channel of each row normalized: by its own mean and "
+                                      "variance while training, by running ones otherwise",
+                           .variables = &variables<InstanceNorm>,
+                           .apply = &apply<InstanceNorm>});
 }
 
 }  // namespace layers::running_normalization

@@ -36,7 +36,7 @@ template <KindName Kind> struct RunningNormOf {
 template <KindName Kind, class V> void visit_options(RunningNormOf<Kind>& o, V&& visit) {
   visit_normalization(o, visit);
   visit("momentum", o.momentum, within(0, 1),
-        "how much of the running statistics each batch leaves");
+        "the share of the running statistics that stays after each batch");
   visit("running", o.running, anything, "keeps running statistics, for inference");
 }
 using BatchNorm = RunningNormOf<"batch_norm">;

@@ -81,7 +81,7 @@ template <class O> std::vector<Tensor> apply(LayerCall& call, const O& options) 
 }  // namespace
 
 void define(LayerTable& table) {
-  constexpr const char* summary = "each channel convolved along one axis after the other";
+  constexpr const char* summary = "each channel convolved along one spatial axis after the other";
   table.add<SeparableConv2d>({.summary = summary,
                               .variables = &variables<SeparableConv2d>,
                               .apply = &apply<SeparableConv2d>});

@@ -35,7 +35,7 @@ template <KindName Kind> struct SeparableConvOf {
   std::string name = {};
 };
 template <KindName Kind, class V> void visit_options(SeparableConvOf<Kind>& o, V&& visit) {
-  visit("multiplier", o.multiplier, at_least(1), "units for each channel");
+  visit("multiplier", o.multiplier, at_least(1), "number of results for each channel");
   visit_convolution(o, visit);
 }
 using SeparableConv2d = SeparableConvOf<"separable_conv2d">;

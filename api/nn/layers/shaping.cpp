@@ -72,7 +72,7 @@ std::vector<VariableSpec> bias_of(std::span<const TensorSpec> inputs, const Bias
 }  // namespace
 
 void define(LayerTable& table) {
-  table.add<Activation>({.summary = "a function of each element",
+  table.add<Activation>({.summary = "an activation function applied to each element",
                          .apply = [](LayerCall& call, const Activation& options) {
                            return std::vector<Tensor>{activation(options.function)(call.x())};
                          }});
@@ -81,9 +81,9 @@ void define(LayerTable& table) {
                    .apply = [](LayerCall& call, const Bias&) {
                      return std::vector<Tensor>{call.x() + call.variable("bias")};
                    }});
-  table.add<Flatten>({.summary = "rows as vectors", .apply = &flatten});
-  table.add<Reshape>({.summary = "rows of another shape", .apply = &reshape});
-  table.add<Transpose>({.summary = "rows with their axes in another order", .apply = &transpose});
+  table.add<Flatten>({.summary = "each row flattened to a vector", .apply = &flatten});
+  table.add<Reshape>({.summary = "each row in another shape", .apply = &reshape});
+  table.add<Transpose>({.summary = "each row with its axes in another order", .apply = &transpose});
 }
 
 }  // namespace layers::shaping

@@ -18,7 +18,7 @@ struct Activation {
   std::string name = {};
 };
 template <class V> void visit_options(Activation& o, V&& visit) {
-  visit("function", o.function, anything, "an activation");
+  visit("function", o.function, anything, "the activation function");
 }
 
 /// Adds a learned bias along the last axis.
@@ -42,7 +42,8 @@ struct Reshape {
   std::string name = {};
 };
 template <class V> void visit_options(Reshape& o, V&& visit) {
-  visit("shape", o.shape, anything, "of a row; one may be -1: what is left");
+  visit("shape", o.shape, anything,
+        "extents of a row; one may be -1 and then follows from the others");
 }
 
 /// `permutation` lists the row's axes, counted from 1: {2, 1} transposes images.
@@ -52,7 +53,8 @@ struct Transpose {
   std::string name = {};
 };
 template <class V> void visit_options(Transpose& o, V&& visit) {
-  visit("permutation", o.permutation, anything, "of the axes from 1 on; none: turned round");
+  visit("permutation", o.permutation, anything,
+        "new order of a row's axes, which count from 1; empty: reversed");
 }
 
 }  // namespace layers

@@ -19,8 +19,9 @@ struct Split {
   std::string name = {};
 };
 template <class V> void visit_options(Split& o, V&& visit) {
-  visit("splits", o.splits, at_least(1), "one number: how many equal parts; several: their sizes");
-  visit("axis", o.axis, anything, "not 0, which is the batch");
+  visit("splits", o.splits, at_least(1),
+        "one number: the number of equal parts; several numbers: the size of each part");
+  visit("axis", o.axis, anything, "the axis; 0 is the batch and not allowed");
 }
 
 }  // namespace layers

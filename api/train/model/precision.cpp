@@ -23,7 +23,7 @@ const NamedTable<Precision>& table() {
   static constinit NeverDestroyed<Table> made;
   return made.get([] {
     return Table{"precision",
-                 {Table::entry<precisions::Full>("as the layers are",
+                 {Table::entry<precisions::Full>("the dtypes that the layers themselves have",
                                                  [](const auto&) { return Precision{}; }),
                   Table::entry<precisions::Mixed>(
                       "layers cast their inputs and parameters", [](const precisions::Mixed& o) {

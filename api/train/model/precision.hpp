@@ -64,10 +64,11 @@ struct Mixed {
       {{"f16", DType::f16}, {"bf16", DType::bf16}, {"f32", DType::f32}, {"f64", DType::f64}});
 }
 template <class V> void visit_options(Mixed& o, V&& visit) {
-  visit("compute", o.compute, float_words(), "what layers compute in");
-  visit("params", o.params, float_words(), "what parameters are stored as");
-  visit("output", o.output, float_words(), "what the network gives");
-  visit("except", o.except, anything, "names or kinds of layers that stay in f32, apart by spaces");
+  visit("compute", o.compute, float_words(), "dtype in which layers compute");
+  visit("params", o.params, float_words(), "dtype in which parameters are stored");
+  visit("output", o.output, float_words(), "dtype of the network's outputs");
+  visit("except", o.except, anything,
+        "names or kinds of layers that stay in f32, separated by spaces");
 }
 
 }  // namespace precisions

@@ -74,10 +74,10 @@ const NamedTable<LossScale>& table() {
   return made.get([] {
     return Table{"loss scale",
                  {Table::entry<loss_scales::Identity>("none", by_nothing),
-                  Table::entry<loss_scales::Static>("that number", by_one_number),
-                  Table::entry<loss_scales::Dynamic>(
-                      "a number that falls when a gradient is not finite, and grows after a while",
-                      by_what_fits)}};
+                  Table::entry<loss_scales::Static>("a factor that stays the same", by_one_number),
+                  Table::entry<loss_scales::Dynamic>("a factor that falls when a gradient is not "
+                                                     "finite and grows after period finite steps",
+                                                     by_what_fits)}};
   });
 }
 

@@ -62,7 +62,7 @@ namespace loss_scales {
 
 template <class O, class V> void visit_value(O& o, V&& visit) {
   // Below f32's normal numbers the inverse would be infinite.
-  visit("value", o.value, at_least(1e-30), "what the loss is multiplied by at first");
+  visit("value", o.value, at_least(1e-30), "the factor at first");
 }
 
 /// No scaling, and no check: everything counts as finite.
@@ -92,9 +92,9 @@ struct Dynamic {
 };
 template <class V> void visit_options(Dynamic& o, V&& visit) {
   visit_value(o, visit);
-  visit("period", o.period, at_least(1), "finite steps before it is raised");
-  visit("factor", o.factor, at_least(1), "what it is raised and lowered by");
-  visit("min", o.min, at_least(1e-30), "the least that it is");
+  visit("period", o.period, at_least(1), "finite steps after which the factor grows");
+  visit("factor", o.factor, at_least(1), "the factor grows and falls by this factor");
+  visit("min", o.min, at_least(1e-30), "smallest factor");
 }
 
 }  // namespace loss_scales

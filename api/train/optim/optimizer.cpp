@@ -87,25 +87,23 @@ const Table& table() {
   return made.get([] {
     return Table{
         "optimizer",
-        {Table::entry<optimizers::Sgd>("they themselves, with momentum if there is some", sgd),
-         Table::entry<optimizers::Adam>("their mean over the root of the mean of their squares",
-                                        adam),
-         Table::entry<optimizers::AdamW>("adam, and learning_rate·decay·p taken off besides",
-                                         adamw),
-         Table::entry<optimizers::AdaBelief>("adam, over how far they are from their mean",
-                                             adabelief),
-         Table::entry<optimizers::AdaGrad>(
-             "they, over the root of the sum of all their squares so far", adagrad),
-         Table::entry<optimizers::Lamb>("adamw, times how large parameters are beside the update",
-                                        lamb),
-         Table::entry<optimizers::NoisySgd>("sgd with noise, which falls from step to step",
+        {Table::entry<optimizers::Sgd>("g, or with momentum a decaying sum of g", sgd),
+         Table::entry<optimizers::Adam>(
+             "the running mean of g, divided by the root of the running mean of g²", adam),
+         Table::entry<optimizers::AdamW>("adam, plus decay·p", adamw),
+         Table::entry<optimizers::AdaBelief>(
+             "adam, but divided by the root of the running mean of (g - its mean)²", adabelief),
+         Table::entry<optimizers::AdaGrad>("g, divided by the root of the sum of all g² so far",
+                                           adagrad),
+         Table::entry<optimizers::Lamb>("adamw, scaled to the norm of the parameters", lamb),
+         Table::entry<optimizers::NoisySgd>("sgd with noise that becomes smaller from step to step",
                                             noisy_sgd),
-         Table::entry<optimizers::RAdam>("adam that is momentum until its variance is known",
-                                         radam),
-         Table::entry<optimizers::RmsProp>("they, over the root of the mean of their squares",
+         Table::entry<optimizers::RAdam>(
+             "adam, but momentum alone until the variance of g is known well enough", radam),
+         Table::entry<optimizers::RmsProp>("g, divided by the root of the running mean of g²",
                                            rmsprop),
-         Table::entry<optimizers::Yogi>("adam whose mean of squares changes by its sign only",
-                                        yogi)}};
+         Table::entry<optimizers::Yogi>(
+             "adam, but the mean of g² rises or falls by (1 - b2)·g² at each step", yogi)}};
   });
 }
 

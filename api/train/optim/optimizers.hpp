@@ -17,7 +17,8 @@ using OptimizerName = Choice<struct OptimizerFamily>;
 namespace optimizers {
 
 template <class O, class V> void visit_rate(O& o, V&& visit) {
-  visit("learning_rate", o.learning_rate, at_least(0), "of a step, unless there is a schedule");
+  visit("learning_rate", o.learning_rate, at_least(0),
+        "size of a step, unless there is a schedule");
 }
 template <class O, class V>
 void visit_moments(O& o, V&& visit,
@@ -30,11 +31,11 @@ void visit_moments(O& o, V&& visit,
 }
 template <class O, class V> void visit_momentum(O& o, V&& visit) {
   visit_rate(o, visit);
-  visit("momentum", o.momentum, within(0, 1), "decay of the trace; 0: none");
-  visit("nesterov", o.nesterov, anything, "looks one step of the trace ahead");
+  visit("momentum", o.momentum, within(0, 1), "decay of the sum of g; 0: no momentum");
+  visit("nesterov", o.nesterov, anything, "Nesterov's momentum, which looks one step ahead");
 }
 template <class O, class V> void visit_weight_decay(O& o, V&& visit) {
-  visit("decay", o.decay, at_least(0), "of weights, times the learning rate");
+  visit("decay", o.decay, at_least(0), "weight decay, which the learning rate multiplies");
 }
 
 struct Sgd {
@@ -95,7 +96,7 @@ template <class V> void visit_options(AdaGrad& o, V&& visit) {
   visit_rate(o, visit);
   visit("eps", o.eps, at_least(0), "added inside the root");
   visit("initial_accumulator_value", o.initial_accumulator_value, at_least(0),
-        "of the sum of squares");
+        "initial value of the sum of squares");
 }
 
 struct Lamb {
@@ -112,7 +113,7 @@ struct Lamb {
 template <class V> void visit_options(Lamb& o, V&& visit) {
   visit_moments(o, visit);
   visit_weight_decay(o, visit);
-  visit("min_norm", o.min_norm, at_least(0), "the least that a norm is");
+  visit("min_norm", o.min_norm, at_least(0), "smallest norm that is used");
 }
 
 /// The noise is added after the learning rate.
@@ -126,9 +127,9 @@ struct NoisySgd {
 };
 template <class V> void visit_options(NoisySgd& o, V&& visit) {
   visit_rate(o, visit);
-  visit("eta", o.eta, at_least(0), "deviation of the noise at the first step");
-  visit("gamma", o.gamma, at_least(0), "how fast it falls");
-  visit("seed", o.seed, at_least(0), "of the noise");
+  visit("eta", o.eta, at_least(0), "standard deviation of the noise at the first step");
+  visit("gamma", o.gamma, at_least(0), "how fast the noise becomes smaller");
+  visit("seed", o.seed, at_least(0), "seed of the noise");
 }
 
 struct RAdam {
@@ -143,7 +144,8 @@ struct RAdam {
 };
 template <class V> void visit_options(RAdam& o, V&& visit) {
   visit_moments(o, visit, "decay of the mean of their squares, above 0 and below 1");
-  visit("threshold", o.threshold, at_least(4), "length of the average below which it is momentum");
+  visit("threshold", o.threshold, at_least(4),
+        "length of the average below which momentum alone is used");
 }
 
 /// Momentum comes after the learning rate.
@@ -160,9 +162,9 @@ struct RmsProp {
 };
 template <class V> void visit_options(RmsProp& o, V&& visit) {
   visit_momentum(o, visit);
-  visit("centered", o.centered, anything, "by the deviation instead of the root mean");
-  visit("initial_scale", o.initial_scale, at_least(0), "of the mean of squares");
-  visit("decay", o.decay, within(0, 1), "of the mean of squares");
+  visit("centered", o.centered, anything, "divides by the standard deviation of g instead");
+  visit("initial_scale", o.initial_scale, at_least(0), "initial value of the mean of squares");
+  visit("decay", o.decay, within(0, 1), "decay of the mean of squares");
   visit("eps", o.eps, at_least(0), "added inside the root");
 }
 
@@ -178,7 +180,8 @@ struct Yogi {
 };
 template <class V> void visit_options(Yogi& o, V&& visit) {
   visit_moments(o, visit);
-  visit("initial_accumulator_value", o.initial_accumulator_value, at_least(0), "of the moments");
+  visit("initial_accumulator_value", o.initial_accumulator_value, at_least(0),
+        "initial value of the moments");
 }
 
 }  // namespace optimizers

@@ -103,23 +103,23 @@ const Table& table() {
         "schedule",
         {Table::entry<schedules::Constant>(
              "value", [](const schedules::Constant& o) { return schedule(o.value); }),
-         Table::entry<schedules::LinearDecay>("value·t/warmup, then in a straight line to 0",
+         Table::entry<schedules::LinearDecay>("value·t/warmup, then a straight line to 0",
                                               linear_decay),
          Table::entry<schedules::ExponentialDecay>(
              "value·decay_rate^(max(t - transition_begin, 0)/transition_steps)", exponential_decay),
          Table::entry<schedules::CosineDecay>(
              "value·((1 + cos(π·min(t/decay_steps, 1)))/2 + alpha)", cosine_decay),
          Table::entry<schedules::PolynomialDecay>(
-             "(value - end_value)·(1 - n/transition_steps)^power + end_value, n being t - "
-             "transition_begin within [0, transition_steps]",
+             "(value - end_value)·(1 - n/transition_steps)^power + end_value, where n is t - "
+             "transition_begin, limited to [0, transition_steps]",
              polynomial_decay),
-         Table::entry<schedules::Step>("base·gamma^floor(e/size), e being the epoch", by_steps),
-         Table::entry<schedules::Exponential>("base·gamma^e, e being the epoch", exponential),
+         Table::entry<schedules::Step>("base·gamma^floor(e/size), where e is the epoch", by_steps),
+         Table::entry<schedules::Exponential>("base·gamma^e, where e is the epoch", exponential),
          Table::entry<schedules::Cosine>(
-             "min + (base - min)·(1 + cos(π·e/(epochs - 1)))/2, e being the epoch; then min",
+             "min + (base - min)·(1 + cos(π·e/(epochs - 1)))/2, where e is the epoch; then min",
              cosine),
          Table::entry<schedules::Warmup>(
-             "in a straight line to the first value of another schedule, which follows",
+             "a straight line to the first value of another schedule, which then follows",
              [](const schedules::Warmup& o) {
                return schedules::warmup(o.steps, o.from, schedule(o.then));
              })}};

@@ -43,10 +43,10 @@ struct Constant {
   Required<double> value = {};
 };
 template <class O, class V> void visit_value(O& o, V&& visit) {
-  visit("value", o.value, anything, "what it falls from");
+  visit("value", o.value, anything, "learning rate from which it falls");
 }
 template <class V> void visit_options(Constant& o, V&& visit) {
-  visit("value", o.value, anything, "at every step");
+  visit("value", o.value, anything, "learning rate of every step");
 }
 
 /// value·t/warmup, then value·(steps - t)/(steps - warmup), not below 0.
@@ -59,7 +59,7 @@ struct LinearDecay {
 };
 template <class V> void visit_options(LinearDecay& o, V&& visit) {
   visit_value(o, visit);
-  visit("warmup", o.warmup, at_least(0), "steps on the way up");
+  visit("warmup", o.warmup, at_least(0), "number of steps of the rise");
   visit("steps", o.steps, at_least(1), "step at which it is 0");
 }
 
@@ -76,10 +76,10 @@ struct ExponentialDecay {
 };
 template <class V> void visit_options(ExponentialDecay& o, V&& visit) {
   visit_value(o, visit);
-  visit("decay_rate", o.decay_rate, at_least(0), "what is left after transition_steps");
-  visit("transition_steps", o.transition_steps, at_least(1), "steps for each power");
-  visit("transition_begin", o.transition_begin, at_least(0), "step at which it begins");
-  visit("staircase", o.staircase, anything, "whole powers only");
+  visit("decay_rate", o.decay_rate, at_least(0), "factor after transition_steps");
+  visit("transition_steps", o.transition_steps, at_least(1), "steps for each factor of decay_rate");
+  visit("transition_begin", o.transition_begin, at_least(0), "step at which the decay begins");
+  visit("staircase", o.staircase, anything, "rounds the exponent down to an integer");
 }
 
 /// value·(½(1 + cos(π·min(t/decay_steps, 1))) + alpha).
@@ -93,7 +93,7 @@ struct CosineDecay {
 template <class V> void visit_options(CosineDecay& o, V&& visit) {
   visit_value(o, visit);
   visit("decay_steps", o.decay_steps, at_least(1), "step of the last value");
-  visit("alpha", o.alpha, anything, "added to the wave");
+  visit("alpha", o.alpha, anything, "added to the cosine's term");
 }
 
 /// (value - end_value)·(1 - (t - transition_begin)/transition_steps)^power + end_value.
@@ -111,16 +111,16 @@ template <class V> void visit_options(PolynomialDecay& o, V&& visit) {
   visit("end_value", o.end_value, anything, "the last value");
   visit("power", o.power, at_least(0), "exponent");
   visit("transition_steps", o.transition_steps, at_least(1), "steps until the last value");
-  visit("transition_begin", o.transition_begin, at_least(0), "step at which it begins");
+  visit("transition_begin", o.transition_begin, at_least(0), "step at which the decay begins");
 }
 
 // And by epoch, e = floor(t/steps_per_epoch), which is the step itself unless steps_per_epoch is given.
 
 template <class O, class V> void visit_base(O& o, V&& visit) {
-  visit("base", o.base, anything, "in the first epoch");
+  visit("base", o.base, anything, "learning rate in the first epoch");
 }
 template <class O, class V> void visit_steps_per_epoch(O& o, V&& visit) {
-  visit("steps_per_epoch", o.steps_per_epoch, at_least(1), "steps of an epoch");
+  visit("steps_per_epoch", o.steps_per_epoch, at_least(1), "number of steps of an epoch");
 }
 
 /// base·gamma^floor(e/size).
@@ -135,7 +135,7 @@ struct Step {
 template <class V> void visit_options(Step& o, V&& visit) {
   visit_base(o, visit);
   visit("size", o.size, at_least(1), "epochs between drops");
-  visit("gamma", o.gamma, at_least(0), "factor of a drop");
+  visit("gamma", o.gamma, at_least(0), "factor at each drop");
   visit_steps_per_epoch(o, visit);
 }
 
@@ -149,7 +149,7 @@ struct Exponential {
 };
 template <class V> void visit_options(Exponential& o, V&& visit) {
   visit_base(o, visit);
-  visit("gamma", o.gamma, at_least(0), "factor of an epoch");
+  visit("gamma", o.gamma, at_least(0), "factor from one epoch to the next");
   visit_steps_per_epoch(o, visit);
 }
 
@@ -164,8 +164,8 @@ struct Cosine {
 };
 template <class V> void visit_options(Cosine& o, V&& visit) {
   visit_base(o, visit);
-  visit("min", o.min, anything, "in the last epoch");
-  visit("epochs", o.epochs, at_least(1), "epochs in all");
+  visit("min", o.min, anything, "learning rate in the last epoch");
+  visit("epochs", o.epochs, at_least(1), "number of epochs");
   visit_steps_per_epoch(o, visit);
 }
 
@@ -178,7 +178,7 @@ struct Warmup {
   Required<ScheduleName> then = {};
 };
 template <class V> void visit_options(Warmup& o, V&& visit) {
-  visit("steps", o.steps, at_least(1), "steps on the way up");
+  visit("steps", o.steps, at_least(1), "number of steps of the rise");
   visit("from", o.from, anything, "the first value");
   visit("then", o.then, anything, "the schedule that follows");
 }

@@ -96,7 +96,8 @@ Operation reversal() {
     for (std::int64_t& axis : axes) axis = checked_axis("reverse", "axes", axis, shape);
     return expr::reverse(call.x(), axes);
   });
-  made.params = {integers("axes", "negative from the end; empty: all", false)};
+  made.params = {integers(
+      "axes", "the axes to reverse; a negative one counts from the end; empty: all", false)};
   return made;
 }
 
@@ -140,7 +141,7 @@ Operation positions() {
                  {.name = "axis",
                   .type = ParamType::integer,
                   .fallback = ParamValue{std::int64_t{-1}},
-                  .doc = "the axis along which it counts; -1: over all elements",
+                  .doc = "the axis along which elements count up; -1: over all elements",
                   .min = -1}};
   return made;
 }

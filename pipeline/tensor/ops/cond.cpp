@@ -86,7 +86,7 @@ void define(OpTable& table) {
   op.name = "cond";
   op.kind = OpKind::host;
   op.inputs = {1, any_number};
-  op.summary = "one of two functions, by a condition";
+  op.summary = "the result of one of two functions, chosen by a condition";
   op.infer = [](const OpCall& call) -> Result<Specs> {
     Specs specs;
     for (const Value& result : branches(call.payload)[0].results) specs.push_back(result.spec());

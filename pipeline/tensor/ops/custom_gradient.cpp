@@ -147,7 +147,7 @@ void define(OpTable& table) {
   custom.name = "custom_gradient";
   custom.kind = OpKind::reshape;
   custom.inputs = {1, any_number};
-  custom.summary = "values whose gradient is a rule of the program's";
+  custom.summary = "values whose gradient the program defines";
   custom.infer = [](const OpCall& call) -> Result<Specs> {
     const auto outputs = call.inputs.subspan(count_of_inputs(call.attributes));
     return Specs(outputs.begin(), outputs.end());
@@ -160,7 +160,9 @@ void define(OpTable& table) {
   barrier.name = "barrier";
   barrier.kind = OpKind::barrier;
   barrier.inputs = {1, any_number};
-  barrier.summary = "the same elements, computed after others and for their own sake";
+  barrier.summary =
+      "the first input, computed after all other inputs, which are computed even if nothing else "
+      "reads them";
   barrier.infer = [](const OpCall& call) -> Result<Specs> { return Specs{call.input()}; };
   barrier.gradient = [](const Backward& b) {
     Values gradients(b.inputs.size());

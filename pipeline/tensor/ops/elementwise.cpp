@@ -177,13 +177,13 @@ void arithmetic(Definer define) {
         return Values{b.g() * share("greater", b.x(0), b.x(1)),
                       b.g() * share("greater", b.x(1), b.x(0))};
       },
-      "a tie halves the gradient");
+      "where a = b, each has half of the gradient");
   define(
       "min",
       [](const Backward& b) {
         return Values{b.g() * share("less", b.x(0), b.x(1)), b.g() * share("less", b.x(1), b.x(0))};
       },
-      "a tie halves the gradient");
+      "where a = b, each has half of the gradient");
   define("negate", [](const Backward& b) { return Values{-b.g()}; });
   define(
       "abs", [](const Backward& b) { return Values{b.g() * scalar("sign", {b.x()})}; },

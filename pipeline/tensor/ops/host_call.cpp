@@ -146,7 +146,7 @@ void define(OpTable& table) {
   Op hook;
   hook.name = "hook";
   hook.kind = OpKind::host;
-  hook.summary = "its input, which the program is shown";
+  hook.summary = "its input, unchanged; a function of the program is called with its value";
   hook.infer = [](const OpCall& call) -> Result<Specs> { return Specs{call.input()}; };
   hook.host = [](const OpCall& call,
                  const std::shared_ptr<DeviceClient>&) -> Result<std::shared_ptr<const HostStep>> {
@@ -159,7 +159,7 @@ void define(OpTable& table) {
   called.name = "host_call";
   called.kind = OpKind::host;
   called.inputs = {0, any_number};
-  called.summary = "what a function of the program's makes of its inputs";
+  called.summary = "the result of a function that the program gives, called on the host";
   called.infer = [](const OpCall& call) -> Result<Specs> {
     const auto& specs = static_cast<const Callback<HostFunction>*>(call.payload)->specs;
     return Specs(specs.begin(), specs.end());

@@ -53,7 +53,8 @@ void define(OpTable& table) {
   op.name = "kernel_call";
   op.kind = OpKind::kernel;
   op.inputs = {0, any_number};
-  op.summary = "what a kernel of the program's makes of its inputs; the program may add a gradient";
+  op.summary =
+      "the result of a kernel that the program has added; the program may give it a gradient";
   op.infer = &infer_call;
   op.kernel = [](const OpCall& call) {
     return KernelUse{static_cast<const KernelPayload*>(call.payload)->kernel->name,

@@ -33,10 +33,11 @@ Op identity(const char* name, const char* summary) {
 }  // namespace
 
 void define(OpTable& table) {
-  leaf(table, "known", OpKind::known, "a buffer");
-  leaf(table, "parameter", OpKind::parameter, "a value that is given when a traced function runs");
-  leaf(table, "constant", OpKind::constant, "one number in every place");
-  Op variable = identity("variable", "something to differentiate by");
+  leaf(table, "known", OpKind::known, "a tensor that is in a buffer already");
+  leaf(table, "parameter", OpKind::parameter,
+       "an input of a traced function, given when the function runs");
+  leaf(table, "constant", OpKind::constant, "the same number in every element");
+  Op variable = identity("variable", "a value with respect to which gradients are taken");
   variable.gradient = [](const Backward& b) { return Values{b.g()}; };
   variable.tracks = true;
   table.add(std::move(variable));

@@ -218,7 +218,9 @@ void define(OpTable& table) {
   op.name = "scan";
   op.kind = OpKind::host;
   op.inputs = {0, any_number};
-  op.summary = "a body for each position, with states that are carried on and results collected";
+  op.summary =
+      "a function called for each position in turn; states pass from one call to the next, and "
+      "results are collected";
   op.infer = [](const OpCall& call) -> Result<Specs> {
     const ScanShape shape = shape_of(call.attributes);
     Specs specs;

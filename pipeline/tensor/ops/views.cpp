@@ -249,18 +249,18 @@ Op view_op(const char* name, const char* summary, Result<Specs> (*infer)(const O
 void define(OpTable& table) {
   table.add(view_op("reshape", "the same elements in another shape", &infer_reshape, nullptr,
                     &reshape_back, &batch_reshape));
-  table.add(view_op("broadcast", "repeated along new axes and along those of extent 1",
+  table.add(view_op("broadcast", "x repeated along new axes and along axes of extent 1",
                     &infer_broadcast, &view_broadcast, &sum_back, &batch_broadcast));
-  table.add(view_op("transpose", "axes in another order", &infer_transpose, &view_transpose,
-                    &transpose_back, &batch_transpose));
+  table.add(view_op("transpose", "x with its axes in another order", &infer_transpose,
+                    &view_transpose, &transpose_back, &batch_transpose));
   Op copied = kernel_op("transpose_copy", "transpose", &transpose_back);
-  copied.summary = "axes in another order, in memory of their own";
+  copied.summary = "x with its axes in another order, in memory of its own";
   copied.batch = &batch_transpose;
   table.add(std::move(copied));
-  table.add(view_op("slice", "every stride-th element of a box", &infer_slice, &view_slice,
+  table.add(view_op("slice", "every stride-th element of a box of x", &infer_slice, &view_slice,
                     &pad_back, &batch_slice));
-  table.add(view_op("reverse", "backwards along axes", &infer_reverse, &view_reverse, &reverse_back,
-                    &batch_reverse));
+  table.add(view_op("reverse", "x in reverse order along axes", &infer_reverse, &view_reverse,
+                    &reverse_back, &batch_reverse));
 }
 
 }  // namespace stoker::expr::ops::views

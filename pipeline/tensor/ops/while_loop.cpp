@@ -109,7 +109,7 @@ void define(OpTable& table) {
   op.name = "while_loop";
   op.kind = OpKind::host;
   op.inputs = {1, any_number};
-  op.summary = "a body again and again while a condition holds";
+  op.summary = "a function called again and again while a condition holds";
   op.infer = [](const OpCall& call) -> Result<Specs> {
     const auto states = static_cast<std::size_t>(call.attributes.integer("states"));
     return Specs(call.inputs.begin(), call.inputs.begin() + static_cast<std::ptrdiff_t>(states));
