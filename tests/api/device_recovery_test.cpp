@@ -60,6 +60,33 @@ TEST_P(DeviceRecovery, the_same_handle_works_again) {
   EXPECT_EQ(faults.counters().opens, 2U);
 }
 
+TEST_P(DeviceRecovery, kernels_that_the_lost_device_compiled_stay_counted) {
+  options.config.cache_dir.clear();  // else the second device finds what the first has compiled
+  const System system{options};
+  const Device device = system.device(GetParam());
+  const auto compiled = [&]() -> std::uint64_t {
+    const MetricsSnapshot metrics = system.metrics().snapshot();
+    const auto counter = std::ranges::find_if(metrics.counters, [&](const auto& one) {
+      return one.name == "stoker_kernels_compiled_total" && one.labels[0].second == device.name();
+    });
+    EXPECT_NE(counter, metrics.counters.end());
+    return counter == metrics.counters.end() ? 0 : counter->value;
+  };
+  const auto run = [&] {
+    static_cast<void>(device.run("relu", {device.buffer({-1.0F})}).read<float>().get());
+  };
+  EXPECT_EQ(compiled(), 0U);
+  run();
+  const std::uint64_t once = compiled();
+  EXPECT_EQ(once > 0, GetParam() == std::string_view{"vulkan"});
+  run();
+  EXPECT_EQ(compiled(), once);
+  lose_for_a_while(device);
+  EXPECT_EQ(compiled(), once);
+  run();
+  EXPECT_EQ(compiled(), 2 * once);
+}
+
 TEST_P(DeviceRecovery, buffers_of_the_lost_device_stay_lost_and_are_named) {
   const System system{options};
   const Device device = system.device(GetParam());

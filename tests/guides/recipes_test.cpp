@@ -141,7 +141,8 @@ TEST_F(Recipes, metrics_and_trace) {
   system.trace().write_json(file.string());  // open it with ui.perfetto.dev
 
   EXPECT_NE(page.find("photos_total 1"), std::string::npos) << page;
-  EXPECT_NE(page.find("stoker_commands_completed_total"), std::string::npos) << page;
+  for (const char* of_stoker : {"stoker_commands_completed_total", "stoker_kernels_compiled_total"})
+    EXPECT_NE(page.find(of_stoker), std::string::npos) << page;
   EXPECT_GT(std::filesystem::file_size(file), 100U);
 }
 
