@@ -7,7 +7,8 @@
 //     api/tensor.hpp   tensors and gradients (component tensor); tensor_async.hpp, eigen.hpp
 //     api/nn.hpp       layers and networks (component nn); train.hpp, data.hpp
 //     api/onnx.hpp     ONNX models (component onnx)
-//     api/script.hpp   Lua scripts (component script); nn_script.hpp: models and trainings in them
+//     api/model.hpp    models of any kind, for predictions (component model)
+//     api/script.hpp   Lua scripts (component script); tensor_script.hpp, nn_script.hpp: what they may get beside
 //     api/glsl.hpp     kernels in GLSL (component glsl)
 //     api/fiber.hpp    for callers who live in Boost.Fiber (component fiber)
 //     api/testing.hpp  a test's own scheduler, clock and device faults

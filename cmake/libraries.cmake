@@ -8,6 +8,7 @@
 #   Stoker::nn       layers, networks, optimizers
 #   Stoker::onnx     ONNX models
 #   Stoker::script   Lua scripts
+#   Stoker::tensor_script  the functions of tensors for Lua scripts
 #   Stoker::nn_script  Lua scripts that describe a training or use a model
 #   Stoker::model    models of any kind behind one interface, in C++ and in scripts
 #   Stoker::stoker   all of them
@@ -154,9 +155,17 @@ if(script_sources)
   stoker_compile_together(stoker_script 10)
   stoker_optimise_little(stoker_script)
   list(APPEND STOKER_COMPONENTS script)
+  # Apart from scripts, which need no functions of tensors.
+  stoker_glob(tensor_script_sources api/script/functions/*.cpp)
+  stoker_library(tensor_script ${tensor_script_sources})
+  target_link_libraries(stoker_tensor_script PUBLIC stoker_tensor stoker_script PRIVATE PkgConfig::LUA)
+  stoker_precompile(stoker_tensor_script <stoker/api/tensor.hpp>)
+  stoker_compile_together(stoker_tensor_script 4)
+  stoker_optimise_little(stoker_tensor_script)
+  list(APPEND STOKER_COMPONENTS tensor_script)
   stoker_glob(nn_script_sources api/train/script/*.cpp)
   stoker_library(nn_script ${nn_script_sources})
-  target_link_libraries(stoker_nn_script PUBLIC stoker_nn stoker_script PRIVATE PkgConfig::LUA)
+  target_link_libraries(stoker_nn_script PUBLIC stoker_nn stoker_tensor_script PRIVATE PkgConfig::LUA)
   stoker_precompile(stoker_nn_script)
   stoker_compile_together(stoker_nn_script 4)
   stoker_optimise_little(stoker_nn_script)
@@ -175,9 +184,9 @@ set_target_properties(stoker_stoker PROPERTIES EXPORT_NAME stoker)
 list(TRANSFORM STOKER_COMPONENTS PREPEND stoker_ OUTPUT_VARIABLE all_components)
 target_link_libraries(stoker_stoker INTERFACE ${all_components})
 
-# The command is several programs, so that running a script needs no models: a verb that does is a program of
-# its own, stoker-VERB, which `stoker VERB` becomes (api/command_line/program.hpp); `stoker run` does for scripts
-# that use models.
+# The command is several programs, so that a script that needs neither models nor the functions of tensors runs as
+# soon as one of them is built: a verb that needs more is a program of its own, stoker-VERB, which `stoker VERB`
+# becomes (api/command_line/program.hpp). `stoker run` does, where stoker-run is there.
 if(STOKER_BUILD_COMMAND AND script_sources)
   find_package(CLI11 REQUIRED)
   # stoker_program(TARGET NAME FOLDER SOURCES…): a program that is installed in FOLDER.
@@ -199,7 +208,7 @@ if(STOKER_BUILD_COMMAND AND script_sources)
                  ${folder}/verbs/model_run.cpp)
   target_link_libraries(stoker_run PRIVATE stoker_model)
   stoker_program(stoker_ops stoker-ops "${STOKER_LIBEXEC}" ${folder}/ops_main.cpp ${folder}/verbs/ops.cpp)
-  target_link_libraries(stoker_ops PRIVATE stoker_tensor)
+  target_link_libraries(stoker_ops PRIVATE stoker_tensor_script)
   stoker_program(stoker_layers stoker-layers "${STOKER_LIBEXEC}" ${folder}/layers_main.cpp
                  ${folder}/verbs/layers.cpp)
   target_link_libraries(stoker_layers PRIVATE stoker_nn)

@@ -1,4 +1,4 @@
-// The program stoker-run, which `stoker run` becomes for a script that uses models.
+// The program stoker-run, which `stoker run` becomes where it is there.
 #include "program.hpp"
 
 int main(int argc, char** argv) {

@@ -47,15 +47,15 @@ void describe_onnx(CLI::App& verb);
 void describe_ops(CLI::App& verb);
 void describe_predict(CLI::App& verb);
 void describe_train(CLI::App& verb);
-inline constexpr SeparateVerb ops_verb{"ops", "List the operations on tensors", &describe_ops};
+inline constexpr SeparateVerb ops_verb{"ops", "List the operations on tensors, or describe one",
+                                       &describe_ops};
 inline constexpr SeparateVerb layers_verb{
-    "layers", "List the layers, losses, optimizers and their kin, or describe one",
-    &describe_layers};
+    "layers", "List the layers, losses, optimizers and so on, or describe one", &describe_layers};
 inline constexpr SeparateVerb onnx_verb{"onnx", "Describe and test models in ONNX files",
                                         &describe_onnx};
 inline constexpr SeparateVerb predict_verb{
     "predict", "Run a model of any kind on inputs from files", &describe_predict};
-/// The same verb with the tables `nn` and `model`: what `stoker run` becomes for a script that speaks of it.
+/// The same verb with models and the functions of tensors: what `stoker run` becomes where it is there.
 inline constexpr SeparateVerb run_verb{"run", "Run a Lua script, or code given with -e", nullptr};
 inline constexpr SeparateVerb train_verb{"train", "Train the model that a Lua script describes",
                                          &describe_train};
@@ -73,7 +73,7 @@ void add_predict(CLI::App& app, Choice& choice);
 /// What a script gets beside the language.
 using MakeExtension = std::shared_ptr<ScriptExtension> (*)();
 void add_run(CLI::App& app, Choice& choice, MakeExtension extension);
-/// `run` with the tables `nn` and `model`, in the program stoker-run.
+/// `run` with models and the functions of tensors, in the program stoker-run.
 void add_model_run(CLI::App& app, Choice& choice);
 void add_train(CLI::App& app, Choice& choice);
 void add_observe(CLI::App& app, Choice& choice);

@@ -228,6 +228,34 @@ TEST_F(RunCommand, files_outside_are_out_of_reach_unless_allowed) {
   EXPECT_EQ(stoker_command(on_cpu({"-e", save, "--allow", "../pictures"}), work).exit_code, 0);
 }
 
+TEST_F(RunCommand, a_script_finds_what_lies_beside_it_and_writes_where_it_was_started) {
+  fs::create_directories(directory / "scripts");
+  fs::create_directories(directory / "work");
+  write("scripts/grey.lua",
+        "image.save(image.load('grey.png'), 'copy.png')\nprint(args.input and "
+        "image.load(args.input).size)");
+  const std::string save = "image.save(fill{shape = {2, 2, 1}, dtype = 'u8'}, 'grey.png')";
+  ASSERT_EQ(stoker_command(on_cpu({"-e", save}), directory / "scripts").exit_code, 0);
+  ASSERT_EQ(stoker_command(on_cpu({"-e",
+                                   "image.save(fill{shape = {3, 1, 1}, dtype = 'u8'}, "
+                                   "'given.png')"}),
+                           directory / "work")
+                .exit_code,
+            0);
+  const CommandResult result = stoker_command(
+      on_cpu({"../scripts/grey.lua", "input=given.png", "--quiet"}), directory / "work");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "3\n");
+  EXPECT_TRUE(fs::exists(directory / "work" / "copy.png"));
+}
+
+TEST_F(RunCommand, a_script_has_the_functions_of_tensors) {
+  const CommandResult result = stoker_command(on_cpu(
+      {"-e", "print(read(variance(stack(zeros{shape = {2}}, ones{shape = {2}})))[1])", "--quiet"}));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "0.25\n");
+}
+
 TEST_F(RunCommand, a_script_defines_kernels_unless_that_is_refused) {
   const std::string define =
       "local f = kernel{name = 'next', glsl = 'void main() {}', cpu = function(x) return x + 1 "

@@ -140,6 +140,33 @@ TEST(OpsCommand, lists_what_a_tensor_library_has) {
   EXPECT_EQ(by_name["svd"]["devices"].size(), 1U);
 }
 
+TEST(OpsCommand, describes_one) {
+  const CommandResult matmul = stoker_command({"ops", "matmul"});
+  EXPECT_EQ(matmul.exit_code, 0) << matmul.err;
+  EXPECT_TRUE(matmul.out.starts_with("matmul\n  c[..., i, j] = sum over t of")) << matmul.out;
+  EXPECT_TRUE(contains(matmul.out, "Inputs: 2\n")) << matmul.out;
+  EXPECT_TRUE(contains(matmul.out, "Gradient: exact\n")) << matmul.out;
+  EXPECT_TRUE(contains(matmul.out, "Kernel: matmul (")) << matmul.out;
+  EXPECT_EQ(parsed(stoker_command({"ops", "floor", "--json"}))["gradient"], "zero");
+}
+
+TEST(OpsCommand, describes_functions_of_scripts_with_their_options) {
+  const CommandResult variance = stoker_command({"ops", "variance"});
+  EXPECT_TRUE(variance.out.starts_with("variance, a function of scripts\n")) << variance.out;
+  EXPECT_TRUE(contains(variance.out, "ddof            integer   default 0; 0 ≤ it\n"))
+      << variance.out;
+  EXPECT_EQ(parsed(stoker_command({"ops", "variance", "--json"}))["options"][2]["name"], "ddof");
+  EXPECT_TRUE(contains(stoker_command({"ops"}).out, "variance"));
+}
+
+TEST(OpsCommand, knows_the_nearest_name_or_none) {
+  const CommandResult near = stoker_command({"ops", "varience"});
+  EXPECT_EQ(near.exit_code, 3);
+  EXPECT_TRUE(contains(near.err, "'varience'; did you mean 'variance'?")) << near.err;
+  EXPECT_EQ(stoker_command({"ops", "nothing_like_it"}).exit_code, 3);
+  EXPECT_EQ(stoker_command({"ops", "matmul", "--markdown"}).exit_code, 2);
+}
+
 TEST(OpsCommand, shows_them_to_people) {
   const CommandResult result = stoker_command({"ops"});
   EXPECT_EQ(result.exit_code, 0);

@@ -100,7 +100,7 @@ TEST_F(Usage, a_verb_whose_program_is_missing_says_where_it_should_be) {
   }
 }
 
-TEST_F(Usage, a_script_that_only_names_models_needs_no_program_for_them) {
+TEST_F(Usage, a_script_runs_without_the_program_of_models_and_functions_until_it_wants_them) {
   const char* const alone = R"(cp "$1" alone && shift && ./alone "$@")";
   const auto run = [&](const std::string& code) {
     return stoker_command_in({directory, {}, alone},
@@ -110,7 +110,10 @@ TEST_F(Usage, a_script_that_only_names_models_needs_no_program_for_them) {
   const CommandResult refused = run("print(1) nn.load('m.safetensors')");
   EXPECT_EQ(refused.out, "1\n");
   EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_TRUE(contains(refused.err, "Models need the program stoker-run")) << refused.err;
+  EXPECT_TRUE(contains(refused.err, "need the program stoker-run beside this one")) << refused.err;
+  EXPECT_TRUE(contains(run("zeros{shape = {2}}").err, "need the program stoker-run"));
+  EXPECT_TRUE(contains(run("print(buffer{1}:zeros_like())").err, "need the program stoker-run"));
+  EXPECT_FALSE(contains(run("matmul(1)").err, "need the program stoker-run"));
 }
 
 TEST_F(Usage, a_verb_whose_program_is_in_libexec_is_found) {

@@ -74,6 +74,17 @@ do
   assert(shares.shape[1] == 4 and shares.shape[2] == 10)
 end
 
+do
+  local frames = stack(zeros{shape = {2, 3}}, ones{shape = {2, 3}}, {axis = 1})
+  local spread = variance(frames, {axes = {1}, keepdims = true})
+  local first, rest = split(frames, {size = 1})
+  local key = random_key{seed = 42}
+  local noise, next_key = random_normal(key, {shape = {2, 3}, deviation = 0.1})
+  local limited = clip(ones{shape = {2, 3}} + noise, 0, 1)
+  assert(read(spread)[1] == 0.25 and rest.shape[1] == 1 and first.shape[2] == 2)
+  assert(limited.size == 6 and next_key.dtype == "u32")
+end
+
 local a, b = buffer{{1, 2}}, buffer{{1, 2}}
 local ok, e = pcall(matmul, a, b)
 if not ok and e.code == "shape_mismatch" then print(e.inputs, e) end

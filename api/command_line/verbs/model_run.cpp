@@ -1,4 +1,4 @@
-// `stoker run` for scripts that use models.
+// `stoker run` with models and the functions of tensors.
 #include "stoker/api/command_line/verbs.hpp"
 #include "stoker/api/model/script/model_table.hpp"
 

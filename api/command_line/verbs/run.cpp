@@ -1,5 +1,5 @@
-// `stoker run`: runs a script and says what it did. A script that speaks of models is run by the program
-// stoker-run, where it is there: the same verb with the tables `nn` and `model`.
+// `stoker run`: runs a script and says what it did. Where the program stoker-run is there, the process becomes it:
+// the same verb with models and the functions of tensors.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -43,12 +43,10 @@ ScriptOptions script_options(const Options& options) {
       options.files(), options.code ? std::nullopt : std::optional{options.script.words[0]});
 }
 
-/// The process becomes stoker-run for a script that needs it, if it is there.
-void become_model_run(const Options& options, const ScriptSource& source) {
-  if (options.extension != nullptr || !speaks_of_models(source.text) || !has_neighbour(run_verb))
-    return;
-  if (!options.code && options.script.words[0] == "-") put_back(source.text);
-  run_neighbour(run_verb, options.words);
+/// The process becomes stoker-run, if that is another program and there.
+void become_model_run(const Options& options) {
+  if (options.extension == nullptr && has_neighbour(run_verb))
+    run_neighbour(run_verb, options.words);
 }
 
 nlohmann::json report_json(Journal& journal, const DeviceInfo& device,
@@ -68,18 +66,20 @@ nlohmann::json report_json(Journal& journal, const DeviceInfo& device,
   return report;
 }
 
-void print_failure(const Error& error, const ScriptSource& source) {
+void print_failure(const Error& error, const Options& options, const ScriptSource& source) {
   std::cerr << "stoker: " << describe(error, source.text);
   std::cerr << permission_hint(error);
-  if (error.reason().find("(global 'nn')") != std::string_view::npos ||
-      error.reason().find("(global 'model')") != std::string_view::npos)
-    std::cerr << "  Models need the program stoker-run beside this one: ./dev build makes it.\n"
-                 "  Scripts that describe a training are for: stoker train FILE.lua\n";
+  const bool is_unknown = error.reason().find("a nil value (global '") != std::string_view::npos ||
+                          error.reason().find("a buffer has no field") != std::string_view::npos;
+  if (options.extension == nullptr && is_unknown)
+    std::cerr
+        << "  Models, and functions like zeros and stack that are made of several operations,\n"
+           "  need the program stoker-run beside this one: ./dev build makes it.\n";
 }
 
 int run(const Options& options) {
+  become_model_run(options);
   const ScriptSource source = source_of(options);
-  become_model_run(options, source);
   ScriptOptions script = script_options(options);
   if (options.extension != nullptr) script.extension = options.extension();
   Interrupts interrupts;
@@ -112,7 +112,7 @@ int run(const Options& options) {
     print_json(report_json(*journal, device.info(), outcome, traced));
   } else {
     if (!options.script.quiet) journal->print_report(device.info());
-    if (outcome.has_error()) print_failure(outcome.error(), source);
+    if (outcome.has_error()) print_failure(outcome.error(), options, source);
     if (traced.has_error())
       std::cerr << "stoker: " << describe(traced.error());
     else if (!options.trace.empty() && !options.script.quiet)
@@ -130,8 +130,9 @@ Examples:
   stoker run untrusted.lua --no-kernels --instructions 10000000 --memory 64 --time-limit 5
 
 A script may read and write images, and read models, in the current directory, its own, and those of
---allow; nothing else. No limit holds kernels that it defines in GLSL, nor compiling them: --no-kernels
-refuses them. It ends with exit code 4 when it has used up a limit, 1 when it failed.)";
+--allow; nothing else. A file that it reads is looked for in the current directory and then beside the
+script. No limit holds kernels that it defines in GLSL, nor compiling them: --no-kernels refuses them. It
+ends with exit code 4 when it has used up a limit, 1 when it failed.)";
 
 }  // namespace
 

@@ -2,11 +2,14 @@
 // linking tensors.
 #pragma once
 
+#include <string>
+
 #include "stoker/api/command_line/verbs.hpp"
 
 namespace stoker::command_line {
 
 struct OpsWords {
+  std::string name;  ///< empty: all
   bool json = false;
   bool page = false;  ///< the reference page, in Markdown
 };

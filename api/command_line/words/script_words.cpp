@@ -1,14 +1,10 @@
 #include "script_words.hpp"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include <cctype>
-#include <cerrno>
 #include <iostream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "stoker/api/command_line/numbers.hpp"
 #include "stoker/api/command_line/output.hpp"
@@ -19,21 +15,6 @@ namespace {
 
 /// For what a script leaves behind.
 constexpr std::chrono::seconds grace{1};
-
-/// Whether the name stands there as one of its own, not as a part or a field of another.
-bool has_name(std::string_view text, std::string_view name) {
-  const auto is_part = [](char c) {
-    return c == '_' || (std::isalnum(static_cast<unsigned char>(c)) != 0);
-  };
-  for (std::size_t at = text.find(name); at != std::string_view::npos;
-       at = text.find(name, at + 1)) {
-    const bool is_joined = at >= 2 && text.substr(at - 2, 2) == "..";
-    const char before = at == 0 || is_joined ? ' ' : text[at - 1];
-    const char after = at + name.size() < text.size() ? text[at + name.size()] : ' ';
-    if (!is_part(before) && before != '.' && before != ':' && !is_part(after)) return true;
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -98,8 +79,10 @@ ScriptOptions ScriptWords::options(std::size_t files,
     script.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>{time_limit_s});
   script.allowed_directories.push_back(std::filesystem::current_path());
-  if (file && *file != "-")
-    script.allowed_directories.push_back(std::filesystem::absolute(*file).parent_path());
+  if (file && *file != "-") {
+    script.script_directory = std::filesystem::absolute(*file).parent_path();
+    script.allowed_directories.push_back(script.script_directory);
+  }
   for (const std::string& folder : allow) script.allowed_directories.emplace_back(folder);
   if (!no_kernels) script.kernels = script_kernels();
   return script;
@@ -137,28 +120,6 @@ void ScriptEnd::has_come(int code) {
 ScriptSource script_source(const std::string& file) {
   if (file == "-") return ScriptSource::from_stream(std::cin, "stdin");
   return ScriptSource::from_file(file);
-}
-
-void put_back(const std::string& text) {
-  const auto check = [](bool good) {
-    if (good) return;
-    throw Error{"run", ErrorCode::io_error,
-                "the script of the standard input cannot be handed on: " +
-                    std::generic_category().message(errno)};
-  };
-  const int file = memfd_create("script", 0);
-  check(file >= 0);
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t written = write(file, text.data() + done, text.size() - done);
-    check(written > 0);
-    done += static_cast<std::size_t>(written);
-  }
-  check(lseek(file, 0, SEEK_SET) == 0 && dup2(file, STDIN_FILENO) == STDIN_FILENO);
-  close(file);
-}
-
-bool speaks_of_models(std::string_view text) {
-  return has_name(text, "nn") || has_name(text, "model.load");
 }
 
 std::string_view permission_hint(const Error& error) noexcept {

@@ -62,10 +62,6 @@ class ScriptEnd {
 /// The script of a file, or for "-" that of the standard input. Throws what from_file() and from_stream()
 /// say.
 [[nodiscard]] ScriptSource script_source(const std::string& file);
-/// Makes the standard input give a text that was read of it once more. Throws io_error.
-void put_back(const std::string& text);
-/// Whether a script has `nn` or `model.load` as a name of its own, not as a field: it may want the tables of models.
-[[nodiscard]] bool speaks_of_models(std::string_view text);
 
 /// A line that names the option by which the script might do what `error` refused it; else empty.
 [[nodiscard]] std::string_view permission_hint(const Error& error) noexcept;

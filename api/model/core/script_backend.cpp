@@ -69,7 +69,7 @@ class ScriptBackend final : public Backend, public std::enable_shared_from_this<
  public:
   ScriptBackend(const std::filesystem::path& path, const LoadModelOptions& options)
       : device_{options.device},
-        source_{ScriptSource::from_file(path).value()},
+        source_{ScriptSource::from_file(path)},
         host_{device_.client(), device_.client()->executor(), KernelRegistry::builtin().list()} {
     run_.limits = options.limits;
     run_.observer = options.observer;
@@ -78,7 +78,7 @@ class ScriptBackend final : public Backend, public std::enable_shared_from_this<
     run_.allowed_directories.push_back(run_.directory);
     const auto described = std::make_shared<Described>();
     run_.extension = described;
-    static_cast<void>(host_.start(source_, run_).value().done.get());
+    static_cast<void>(host_.start(source_, run_).done.get());
     run_.extension = nullptr;
     returned_ = described->returned;
   }
@@ -116,7 +116,7 @@ class ScriptBackend final : public Backend, public std::enable_shared_from_this<
       run.time_limit = *options.limits.deadline - executor.clock().now();
       if (run.time_limit->count() <= 0) throw deadline_error("predict");
     }
-    const ScriptRun started = host_.start(source_, std::move(run)).value();
+    const ScriptRun started = host_.start(source_, std::move(run));
     auto watch = std::make_shared<CancelRegistration>(options.limits.cancel.on_cancel(
         [stop = started.stop](const Error& why) { static_cast<void>(stop.cancel(why)); }));
     return started.done.then(

@@ -70,8 +70,11 @@ void push_script_model(lua_State* L, lua::Script& script, const std::filesystem:
   using SourcePtr = std::shared_ptr<const ScriptSource>;
   const auto source =
       lua::on_file_thread<SourcePtr>(L, script, load_op, [path]() -> Result<SourcePtr> {
-        STOKER_ASSIGN(ScriptSource read, ScriptSource::from_file(path));
-        return std::make_shared<const ScriptSource>(std::move(read));
+        try {
+          return std::make_shared<const ScriptSource>(ScriptSource::from_file(path));
+        } catch (const Error& why) {
+          return why;
+        }
       });
   const lua::MemoryLoan loan = lua::value_or_raise(L, script.evaluator().lend(source->text.size()));
   const std::string chunk = "@" + source->name;
@@ -97,7 +100,7 @@ void push_script_model(lua_State* L, lua::Script& script, const std::filesystem:
 
 int load(lua_State* L, lua::Script& script) {
   const std::filesystem::path path =
-      lua::value_or_raise(L, script.paths().resolve(load_op, lua::check_text(L, 1)));
+      lua::value_or_raise(L, script.paths().find(load_op, lua::check_text(L, 1)));
   const auto kind = lua::on_file_thread<ModelKind>(
       L, script, load_op, [path]() -> Result<ModelKind> { return kind_of_model(path); });
   switch (kind) {

@@ -1,5 +1,6 @@
 #include "stoker/api/train/script/model_library.hpp"
 
+#include "stoker/api/script/functions/library.hpp"
 #include "stoker/api/train/script/saved_models.hpp"
 
 namespace stoker::nn {
@@ -21,6 +22,7 @@ int refuse_function(lua_State* L, lua::Script&) {
 }  // namespace
 
 void ModelLibrary::open(lua_State* L) {
+  lua::open_tensor_functions(L);
   lua_newtable(L);
   script::open_saved_models(L);
   lua_newtable(L);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stoker/api/script/functions/library.hpp"
 #include "stoker/api/train/script/argument_reads.hpp"
 #include "stoker/api/train/script/handles.hpp"
 #include "stoker/api/train/script/saved_models.hpp"
@@ -47,6 +48,7 @@ TrainingLibrary::TrainingLibrary() : description_{std::make_unique<script::Descr
 TrainingLibrary::~TrainingLibrary() = default;
 
 void TrainingLibrary::open(lua_State* L) {
+  lua::open_tensor_functions(L);
   script::set_description(L, *description_);
   script::watch_arguments(L);
   script::open_handles(L);

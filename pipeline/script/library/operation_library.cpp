@@ -169,12 +169,17 @@ void add_method(lua_State* L, std::string_view name) {
 }
 
 std::string suggestion(lua_State* L, std::string_view name) {
-  std::vector<std::string_view> known{"args",  "buffer", "image", "kernel", "kernels",
-                                      "print", "read",   "slice", "wait"};
-  for (const auto& [one, operation] : script_of(L).services().operations->names())
-    known.emplace_back(one);
-  for (const Script::Own& own : script_of(L).own_operations())
-    known.emplace_back(own.operation.name);
+  std::vector<std::string_view> known{"args",    "buffer", "image", "kernel",
+                                      "kernels", "print",  "read",  "wait"};
+  const std::size_t others = known.size();
+  lua_getfield(L, LUA_REGISTRYINDEX, functions_key);  // its keys outlive the name
+  lua_pushnil(L);
+  while (lua_next(L, -2) != 0) {
+    lua_pop(L, 1);
+    known.push_back(check_text(L, -1));
+  }
+  lua_pop(L, 1);
+  std::sort(known.begin() + static_cast<std::ptrdiff_t>(others), known.end());  // not Lua's order
   return did_you_mean(name, known);
 }
 
