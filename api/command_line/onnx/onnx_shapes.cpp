@@ -46,7 +46,7 @@ std::vector<std::int64_t> extents_of(const onnx::ValueInfo& value, const Symbols
 }
 
 onnx::Value zeros_of(const onnx::ValueInfo& value, const std::vector<std::int64_t>& extents) {
-  const Shape shape = Shape::make(extents, "onnx.info").value();
+  const Shape shape = Shape::make(extents, "onnx.info");
   const onnx::ElementType element = value.type.element;
   if (element == onnx::ElementType::string)
     return onnx::Texts{

@@ -50,7 +50,7 @@ onnx::Value typed(const Tensor& x, const onnx::ValueInfo& input) {
 onnx::Value zeros_of(const std::string& value, const onnx::ValueInfo& input) {
   const auto extents = extents_of(std::string_view{value}.substr(zeros_word.size()));
   const DType dtype = onnx::carrier_of(input.type.element).value_or(DType::f32);
-  return typed(zeros(Shape::make(*extents, "predict").value(), dtype), input);
+  return typed(zeros(Shape::make(*extents, "predict"), dtype), input);
 }
 
 onnx::Value value_file(const fs::path& path, const onnx::ValueInfo& input) {

@@ -44,7 +44,7 @@ std::optional<Axes> FunctionCall::some(std::string_view name) const {
   return given.empty() ? std::nullopt : std::optional{given};
 }
 
-Shape FunctionCall::shape() const { return Shape::make(integers("shape"), "shape").value(); }
+Shape FunctionCall::shape() const { return Shape::make(integers("shape"), "shape"); }
 
 DType FunctionCall::dtype() const { return parse_dtype(text("dtype")).value(); }
 
