@@ -15,6 +15,7 @@
 #include "stoker/bench/onnx/new_signatures.hpp"
 #include "stoker/bench/onnx/onnx_programs.hpp"
 #include "stoker/bench/onnx/our_model.hpp"
+#include "stoker/bench/onnx/turn.hpp"
 
 namespace stoker::bench {
 namespace {
@@ -55,7 +56,7 @@ class Rows {
   Rows(Context& context, const System& system, const Device& device, OnnxRuntimePeer* peer)
       : context_{context}, system_{system}, device_{device}, peer_{peer} {}
 
-  /// A row for the time of a run; the ratio to the peer, if there is one. `aim`: the ratio's bound.
+  /// A row for the time of a run; the ratio to ONNX Runtime, if it is there. `aim`: the ratio's bound.
   std::optional<double> run(const std::string& name, const ModelCase& from, double aim = 1) {
     std::optional<double> ratio;
     guarded(name, [&] {
@@ -63,13 +64,14 @@ class Rows {
       const Turns turns = measure(ours, from, 1);
       const Unit unit = unit_for(turns.seconds.ours.median());
       Row row{name, turns.seconds.ours.scaled(unit.per_second), unit.name, Better::lower};
-      if (peer_)
+      if (peer_) {
         row.against(peer_->name(), turns.seconds.peer.scaled(unit.per_second)).aim_ratio(aim);
+        ratio = row.ratio();
+      }
       if (device_.info().backend == "vulkan")
         beside_kernels(row, unit.per_second, [&] { ours.run(); });
       const onnx::PlanCounts plans = ours.model().stats();
       row.remark(std::to_string(plans.segments) + (plans.segments == 1 ? " plan" : " plans"));
-      ratio = row.ratio();
       context_.report.add(std::move(row));
     });
     return ratio;
@@ -97,7 +99,7 @@ class Rows {
           [&] { return per_run(without, calls, 1); });
       const double us = (turns.ours.median() - turns.peer.median()) * 1e6;
       Row row{name, us, "µs", Better::lower};
-      const auto shown = [](double seconds) { return std::to_string(seconds * 1e6).substr(0, 4); };
+      const auto shown = [](double seconds) { return std::to_string(std::lround(seconds * 1e6)); };
       row.remark("a run " + shown(turns.ours.median()) + " µs, without it " +
                  shown(turns.peer.median()));
       if (device_.info().backend == "vulkan")
@@ -184,16 +186,14 @@ class Rows {
   }
 
   static double per_run(const OurModel& ours, int calls, int clients) {
-    return seconds_of([&] {
-             in_parallel(clients, [&] {
-               for (int i = 0; i < calls; ++i) ours.run();
-             });
-           }) /
-           (calls * clients);
+    return seconds_per_run(calls, clients, [&] { ours.run(); });
   }
 
   [[nodiscard]] Turns measure(const OurModel& ours, const ModelCase& from, int clients) {
     Turns turns;
+    // An idle GPU takes up to half a second of work to raise its clocks.
+    const auto until = Clock::now() + std::chrono::milliseconds{600};
+    while (device_.info().backend == "vulkan" && Clock::now() < until) ours.run();
     turns.calls = calls_to_fill(0.03, [&] { ours.run(); });
     const auto mine = [&] { return per_run(ours, turns.calls, clients); };
     if (peer_)

@@ -12,6 +12,7 @@
 #include "stoker/bench/harness/resident.hpp"
 #include "stoker/bench/onnx/onnxruntime.hpp"
 #include "stoker/bench/onnx/our_model.hpp"
+#include "stoker/bench/onnx/turn.hpp"
 
 namespace stoker::bench {
 namespace {
@@ -29,18 +30,12 @@ class Answers {
     question >> clients >> calls >> model.set >> std::ws;
     std::getline(question, folder);
     model.folder = folder;
-    const auto [found, is_new] = sessions_.try_emplace({clients, model.set, folder});
-    if (is_new)
-      found->second =
+    std::unique_ptr<OnnxRuntime::Session>& kept = sessions_[{clients, model.set, folder}];
+    if (!kept)
+      kept =
           std::make_unique<OnnxRuntime::Session>(runtime_, model, clients > 1 ? 1 : both_threads);
-    const OnnxRuntime::Session& session = *found->second;
-    session.run();
-    return seconds_of([&] {
-             in_parallel(clients, [&] {
-               for (int i = 0; i < calls; ++i) session.run();
-             });
-           }) /
-           (calls * clients);
+    const OnnxRuntime::Session& session = *kept;
+    return seconds_per_run(calls, clients, [&] { session.run(); });
   }
   [[nodiscard]] std::string version() const { return runtime_.version(); }
 

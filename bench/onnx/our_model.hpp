@@ -4,9 +4,6 @@
 // Threads: run() from any, also several at once. Errors are thrown: Error.
 #pragma once
 
-#include <thread>
-#include <vector>
-
 #include "stoker/api/onnx.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/bench/onnx/model_case.hpp"
@@ -33,12 +30,5 @@ class OurModel {
   onnx::Model model_;
   onnx::NamedValues inputs_;
 };
-
-/// Calls `work` on this thread and as many others as `count` says beyond it, and waits for all.
-template <class Work> void in_parallel(int count, const Work& work) {
-  std::vector<std::jthread> others;
-  for (int i = 1; i < count; ++i) others.emplace_back(work);
-  work();
-}
 
 }  // namespace stoker::bench
