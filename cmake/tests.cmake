@@ -113,6 +113,8 @@ endforeach()
 stoker_glob(explored tests/runtime/explorer/*.cpp tests/runtime/*/*_explored_test.cpp)
 set_source_files_properties(${explored} tests/nn/layers/recurrent_test.cpp tests/tensor/math/convolution_test.cpp
                             tests/actors/failing_allocation.cpp  # all operators new and delete
+                            tests/nn/graph/open_namespaces_test.cpp  # opens two of them for what follows
+                            tests/nn/functional/golden_metrics_test.cpp tests/nn/layers/golden_layers_test.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # For tests/runtime/base/kept_statics_test.cpp: one library, linked in three ways.
 set(linked_lazy -Wl,-z,relro -Wl,-z,lazy)
