@@ -76,7 +76,7 @@ TEST_F(Exit, leaves_memory_that_outlives_its_device_as_it_is) {
 }
 
 /// The value that the thread which exits has waited for.
-std::thread::id exiting_thread;
+std::atomic<std::thread::id> exiting_thread;
 std::uint64_t waited_for = 0;
 PFN_vkWaitSemaphores wait_semaphores = nullptr;
 VKAPI_ATTR VkResult VKAPI_CALL note_wait(VkDevice device, const VkSemaphoreWaitInfo* info,
