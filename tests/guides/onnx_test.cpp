@@ -87,6 +87,19 @@ TEST_F(OnnxGuide, awaits_a_model) {
   EXPECT_EQ(y, (std::vector{1.0F, 2.0F}));
 }
 
+TEST_F(OnnxGuide, chooses_passes) {
+  using stoker::onnx::graph;
+  using stoker::onnx::node;
+  write(stoker::onnx::model(graph(node("Abs", {"x"}, {"y"}), {"x"}, {"y"})));
+  const stoker::onnx::Model plain =
+      stoker::onnx::load(path, {.device = device,
+                                .optimize = stoker::onnx::Optimize::basic,
+                                .without = {"constant_folding"}});
+  EXPECT_EQ(
+      plain.run({{"x", stoker::tensor({1.0, -2.0})}}).get().at("y").tensor().to_vector<float>(),
+      (std::vector{1.0F, 2.0F}));
+}
+
 TEST_F(OnnxGuide, has_operators_of_its_own) {
   write(stoker::onnx::model(
             stoker::onnx::graph(stoker::onnx::node("Twice", {"x"}, {"y"}, {}, "com.example"), {"x"},

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "stoker/actors/device/device_client.hpp"
+#include "stoker/api/onnx/optimize/optimize.hpp"
 #include "stoker/api/onnx/run/bound_program.hpp"
 #include "stoker/api/onnx/run/inputs.hpp"
+#include "stoker/api/onnx/run/node_evaluation.hpp"
 #include "stoker/api/onnx/run/run.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/api/tensor/math/random.hpp"
@@ -41,6 +43,15 @@ struct Model::State {
     if (options.operators) own_operators = operators;
   }
 
+  /// The one that serves a run with these inputs.
+  [[nodiscard]] static const std::shared_ptr<State>& for_run(const std::shared_ptr<State>& state,
+                                                             const NamedValues& inputs) {
+    const bool gives_constant =
+        state->as_read != nullptr && std::ranges::any_of(inputs, [&](const auto& input) {
+          return state->prepared.has_initializer(input.first);
+        });
+    return gives_constant ? state->as_read : state;
+  }
   /// Whether the host must read this input before the run.
   [[nodiscard]] bool is_read(std::size_t i, const Value& value) const {
     return value.is_lazy() && value.tensor().size() <= most_deciding &&
@@ -110,6 +121,10 @@ struct Model::State {
   const std::size_t max_nodes;
   Constants constants;
   Plans plans;
+  /// What was read, before passes.
+  std::shared_ptr<const ModelFile> described;
+  /// The graph without the passes, for runs that give what these took for a constant. Null where there is no need.
+  std::shared_ptr<State> as_read;
 };
 
 const std::vector<ValueInfo>& Model::inputs() const noexcept {
@@ -121,47 +136,56 @@ const std::vector<ValueInfo>& Model::outputs() const noexcept {
 const Device& Model::device() const noexcept { return state_->device; }
 
 Description Model::info() const {
-  return describe(state_->prepared.file(),
+  return describe(*state_->described,
                   state_->own_operators ? *state_->own_operators : OperatorTable::standard());
 }
 
 ModelStats Model::stats() const {
-  return {state_->plans.counts(), state_->constants.device_bytes(), state_->plans.working_bytes()};
+  ModelStats stats;
+  for (const State* state = state_.get(); state != nullptr; state = state->as_read.get()) {
+    stats += state->plans.counts();
+    stats.weight_bytes += state->constants.device_bytes();
+    stats.plan_bytes += state->plans.working_bytes();
+  }
+  return stats;
 }
 
 ModelMetadata Model::metadata() const { return metadata_of(state_->prepared.file()); }
 
 Future<NamedValues> Model::run(const NamedValues& inputs, const RunOptions& options) const {
-  State::Start start = state_->start(inputs, options);
+  const std::shared_ptr<State>& serving = State::for_run(state_, inputs);
+  State::Start start = serving->start(inputs, options);
   if (!start.reads) {
-    const DeviceScope scope{state_->device};
-    if (auto outputs = state_->run_of(start, state_->plans).at_once(start.inputs, start.key))
-      return make_ready_future<NamedValues>(state_->named(start.wanted, std::move(*outputs)));
+    const DeviceScope scope{serving->device};
+    if (auto outputs = serving->run_of(start, serving->plans).at_once(start.inputs, start.key))
+      return make_ready_future<NamedValues>(serving->named(start.wanted, std::move(*outputs)));
   }
-  return state_->spawn([state = state_, start = std::move(start)]() mutable {
+  return serving->spawn([state = serving, start = std::move(start)]() mutable {
     state->read_inputs(start);
     return state->named(start.wanted, state->run_of(start, state->plans)(start.inputs, start.key));
   });
 }
 
 PlanDescription Model::plan(const NamedValues& inputs, const RunOptions& options) const {
-  auto traced = [state = state_, start = state_->start(inputs, options)]() mutable {
+  const std::shared_ptr<State>& serving = State::for_run(state_, inputs);
+  auto traced = [state = serving, start = serving->start(inputs, options)]() mutable {
     state->read_inputs(start);
     Plans none{0};
     PlanRecorder recorder{true};
     static_cast<void>(state->run_of(start, none).recorded(start.inputs, start.key, recorder));
     return recorder.plan();
   };
-  return state_->spawn(std::move(traced)).get();
+  return serving->spawn(std::move(traced)).get();
 }
 
 Binding Model::bind(const NamedValues& inputs, const NamedBuffers& outputs,
                     const RunOptions& options) const {
+  const std::shared_ptr<State>& serving = State::for_run(state_, inputs);
   std::vector<std::string> bound;
   for (const auto& [name, buffer] : outputs) bound.push_back(name);
   if (!bound.empty())
-    static_cast<void>(state_->positions(bound));  // throws for one that is unknown
-  auto made = [state = state_, start = state_->start(inputs, options), outputs]() mutable {
+    static_cast<void>(serving->positions(bound));  // throws for one that is unknown
+  auto made = [state = serving, start = serving->start(inputs, options), outputs]() mutable {
     state->read_inputs(start);
     Plans none{0};
     PlanRecorder recorder{false};
@@ -178,7 +202,7 @@ Binding Model::bind(const NamedValues& inputs, const NamedBuffers& outputs,
     return std::make_shared<const BoundProgram>(recorder.program(), *recorder.segment(),
                                                 run.arguments(), names, outputs);
   };
-  return Binding{state_->spawn(std::move(made)).get()};
+  return Binding{serving->spawn(std::move(made)).get()};
 }
 
 void Model::warm_up(const NamedValues& inputs) const { static_cast<void>(run(inputs).get()); }
@@ -186,9 +210,23 @@ void Model::warm_up(const NamedValues& inputs) const { static_cast<void>(run(inp
 Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options) {
   const OperatorTable& operators =
       options.operators ? *options.operators : OperatorTable::standard();
-  Device device = options.device ? options.device : current_device();
-  return Model{
-      std::make_shared<Model::State>(std::move(file), operators, std::move(device), options)};
+  const Device device = options.device ? options.device : current_device();
+  const auto made = [&](std::shared_ptr<const ModelFile> graph) {
+    auto state = std::make_shared<Model::State>(std::move(graph), operators, device, options);
+    state->described = file;
+    return state;
+  };
+  const std::vector<const Pass*> passes = chosen_passes(options.optimize, options.without);
+  // Refuses what cannot be computed, whatever passes make of it.
+  std::shared_ptr<Model::State> as_read = made(file);
+  auto rewritten = optimized(file, passes, operators, node_evaluation(operators, device));
+  if (rewritten == file) return Model{std::move(as_read)};
+  std::shared_ptr<Model::State> state = made(std::move(rewritten));
+  const bool has_defaults = std::ranges::any_of(file->graph.inputs, [&](const ValueInfo& input) {
+    return as_read->prepared.has_initializer(input.name);
+  });
+  if (has_defaults) state->as_read = std::move(as_read);
+  return Model{std::move(state)};
 }
 
 Model load(const std::filesystem::path& path, const LoadOptions& options) {

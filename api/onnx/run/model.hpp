@@ -12,7 +12,8 @@
 // on the model's device.
 //
 // Errors are thrown by the call: load() throws io_error (the file cannot be read or is damaged), invalid_argument (a
-// graph that is not in order), unsupported (all nodes that cannot be computed, with the reasons). run() throws
+// graph that is not in order), unsupported (all nodes that cannot be computed, with the reasons), not_found (a pass in
+// LoadOptions::without that there is none). run() throws
 // not_found for a name that no input has, invalid_argument for an input that is missing or of another kind,
 // dtype_mismatch, shape_mismatch. What fails while it is traced or runs is in the future: io_error if the file has
 // changed since it was loaded and its weights are wanted again.
@@ -23,6 +24,7 @@
 #include <string>
 
 #include "stoker/api/onnx/core/operator.hpp"
+#include "stoker/api/onnx/optimize/level.hpp"
 #include "stoker/api/onnx/run/binding.hpp"
 #include "stoker/api/onnx/run/description.hpp"
 #include "stoker/api/onnx/run/plan_description.hpp"
@@ -47,6 +49,11 @@ struct LoadOptions {
   std::size_t max_nodes = std::size_t{1} << 22;
   /// Null: the standard ones. Need not outlive the call.
   const OperatorTable* operators = nullptr;
+  /// How far the graph is rewritten; docs/onnx.md lists the passes. A run that gives an input in the place of its
+  /// initializer runs the graph as it was read.
+  Optimize optimize = Optimize::all;
+  /// Passes that do not run, by name. load() throws not_found for a name that none has.
+  std::vector<std::string> without = {};
 };
 
 struct RunOptions {
@@ -112,7 +119,7 @@ class Model {
 [[nodiscard]] Model load(const std::filesystem::path& path, const LoadOptions& options = {});
 /// The bytes are copied. External data are refused.
 [[nodiscard]] Model load(std::span<const std::byte> bytes, const LoadOptions& options = {});
-/// A file that was read, or built by the program.
+/// A file that was read, or built by the program. Blocks while constants are computed, as all of them do.
 [[nodiscard]] Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options = {});
 /// Returns at once and loads on the system's pool for blocking work, so no event loop waits. Throws overloaded and
 /// closed; all else is in the future. The device of the DeviceScope is the caller's.

@@ -4,6 +4,15 @@
 
 namespace stoker::onnx {
 
+PlanCounts& PlanCounts::operator+=(const PlanCounts& other) noexcept {
+  segments += other.segments;
+  traced += other.traced;
+  found += other.found;
+  dropped += other.dropped;
+  cuts += other.cuts;
+  return *this;
+}
+
 bool Segment::is_over() const {
   return client->is_lost() || (program != nullptr && program->is_over());
 }

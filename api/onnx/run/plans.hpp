@@ -46,6 +46,8 @@ struct PlanCounts {
   std::uint64_t found = 0;    ///< that a run found
   std::uint64_t dropped = 0;  ///< made room for others, or belonged to a lost device
   std::uint64_t cuts = 0;     ///< reads between two segments
+
+  PlanCounts& operator+=(const PlanCounts& other) noexcept;
 };
 
 class Plans {

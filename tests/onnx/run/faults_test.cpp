@@ -57,6 +57,28 @@ TEST_F(FaultyDevice, a_model_runs_again_when_its_device_is_back) {
   }
 }
 
+TEST_F(FaultyDevice, weights_that_passes_made_come_again_with_the_device) {
+  TensorData kernel = reals({3});
+  kernel.dims = {1, 1, 1, 1};
+  const Model model = GraphBuilder{}
+                          .input("x", {1, 1, "n"})
+                          .constant("w", kernel)
+                          .constant("scale", reals({2}))
+                          .constant("var", reals({1}))
+                          .node("Unsqueeze", {"x", "axis"}, {"rows"})
+                          .constant("axis", integers({3}))
+                          .node("Conv", {"rows", "w"}, {"c"})
+                          .node("BatchNormalization", {"c", "scale", "scale", "scale", "var"},
+                                {"y"}, {named("epsilon", 0.0F)})
+                          .output("y")
+                          .load({.device = device_});
+  for (int round = 0; round < 3; ++round) {
+    const NamedValues out = model.run({{"x", ones({1, 1, 2})}}).get();
+    EXPECT_EQ(out.at("y").tensor().to_vector<float>(), (std::vector<float>{4, 4}));
+    lose_for_a_while();
+  }
+}
+
 TEST_F(FaultyDevice, a_binding_ends_with_its_device) {
   const Model model = GraphBuilder{}
                           .input("x", {"n"})

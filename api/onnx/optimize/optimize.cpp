@@ -1,0 +1,73 @@
+#include "stoker/api/onnx/optimize/optimize.hpp"
+
+#include <algorithm>
+
+namespace stoker::onnx {
+namespace {
+
+/// Passes make way for one another; what is left to do after these is little.
+constexpr int most_rounds = 8;
+
+void collect(const Graph& graph, Optimization& model) {
+  for (const ValueInfo& input : graph.inputs) model.names.insert(input.name);
+  for (const Initializer& constant : graph.initializers) {
+    model.names.insert(constant.name);
+    model.weight_bytes += constant.tensor.bytes.view.size();
+  }
+  for (const Node& node : graph.nodes) {
+    model.names.insert(node.outputs.begin(), node.outputs.end());
+    for (const Attribute& one : node.attributes)
+      if (const auto* const tensor = std::get_if<TensorData>(&one.value))
+        model.weight_bytes += tensor->bytes.view.size();
+    for (const Graph* const inner : graphs_of(node)) collect(*inner, model);
+  }
+}
+
+void apply(const Pass& pass, Graph& graph, const GraphEditor* outer, Optimization& model) {
+  GraphEditor editor{graph, outer, model};
+  pass.run(editor);
+  const auto below = [&](GraphPtr& inner) {
+    Graph copy = *inner;
+    const bool before = std::exchange(model.changed, false);
+    apply(pass, copy, &editor, model);
+    if (model.changed) inner = std::make_shared<const Graph>(std::move(copy));
+    model.changed |= before;
+  };
+  editor.each([&](Node& node) {
+    for (Attribute& one : node.attributes) {
+      if (auto* const only = std::get_if<GraphPtr>(&one.value)) below(*only);
+      if (auto* const all = std::get_if<std::vector<GraphPtr>>(&one.value))
+        std::ranges::for_each(*all, below);
+    }
+  });
+  editor.finish();
+}
+
+bool has_all(const OperatorTable& operators, const Pass& pass) {
+  return std::ranges::all_of(pass.writes, [&](const auto& written) {
+    const auto definition = operators.find("", written.first);
+    return definition != nullptr && version_of(*definition, written.second) > 0;
+  });
+}
+
+}  // namespace
+
+std::shared_ptr<const ModelFile> optimized(std::shared_ptr<const ModelFile> file,
+                                           std::span<const Pass* const> passes,
+                                           const OperatorTable& operators, Evaluate evaluate) {
+  if (passes.empty()) return file;
+  Optimization model{.operators = &operators, .evaluate = std::move(evaluate)};
+  collect(file->graph, model);
+  auto made = std::make_shared<ModelFile>(*file);
+  bool any = false;
+  for (int round = 0; round < most_rounds; ++round) {
+    model.changed = false;
+    for (const Pass* const pass : passes)
+      if (has_all(operators, *pass)) apply(*pass, made->graph, nullptr, model);
+    if (!model.changed) break;
+    any = true;
+  }
+  return any ? made : file;
+}
+
+}  // namespace stoker::onnx

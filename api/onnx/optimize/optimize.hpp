@@ -1,0 +1,19 @@
+// A model's graph, rewritten by passes before it is prepared.
+//
+// Threads: any. Errors are thrown: invalid_argument for a node whose attribute is of another kind than its operator's.
+#pragma once
+
+#include "stoker/api/onnx/optimize/pass.hpp"
+#include "stoker/pipeline/onnx/graph/model_file.hpp"
+
+namespace stoker::onnx {
+
+/// The same model with the passes applied, to subgraphs, too; the same file if they change nothing. Weights that no
+/// pass changes stay in the mapped file. An initializer that is an input counts as a constant: a run that gives this
+/// input needs the graph as it was read. Precondition: all nodes can be computed with `operators`.
+[[nodiscard]] std::shared_ptr<const ModelFile> optimized(std::shared_ptr<const ModelFile> file,
+                                                         std::span<const Pass* const> passes,
+                                                         const OperatorTable& operators,
+                                                         Evaluate evaluate);
+
+}  // namespace stoker::onnx

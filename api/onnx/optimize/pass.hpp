@@ -1,0 +1,67 @@
+// Definitions of passes over a model's graph, and the table of them.
+//
+// A pass is one definition in one file of api/onnx/passes:
+//
+//     void define(PassTable& table) {
+//       table.add({.name = "identity", .summary = "Identity gives way to its operand",
+//                  .run = [](GraphEditor& graph) { … }});
+//     }
+//
+// CMake finds the file; nothing else is edited. Passes run in rounds, each over the graph and those below it, until
+// a round changes nothing.
+//
+// Threads: a table may be read from any thread, and changed by one while nobody reads it. Errors are thrown:
+// invalid_argument for a definition without a name, words or a rule, already_exists for a name that is there.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stoker/api/onnx/optimize/graph_editor.hpp"
+#include "stoker/api/onnx/optimize/level.hpp"
+
+namespace stoker::onnx {
+
+/// The order within a round.
+enum class PassStage : std::uint8_t {
+  cleaning,   ///< what changes nothing or is not needed
+  constants,  ///< what constants give
+  patterns,   ///< operators that were written out
+  weights,    ///< what goes into the weights or attributes of a neighbour
+};
+
+struct Pass {
+  std::string name;     ///< "batch_norm"
+  std::string summary;  ///< what it does, as the table of docs/onnx.md says it
+  Optimize level = Optimize::basic;
+  PassStage stage = PassStage::cleaning;
+  /// The operators of ONNX's own domain that it writes, with the version whose meaning it means. It does not run where
+  /// the model's table lacks one.
+  std::vector<std::pair<std::string, std::int64_t>> writes = {};
+  /// Changes the graph where the pass applies. Required.
+  std::function<void(GraphEditor& graph)> run = {};
+};
+
+class PassTable {
+ public:
+  void add(Pass definition);
+  /// By stage and name.
+  [[nodiscard]] const std::vector<Pass>& list() const noexcept { return passes_; }
+
+  /// Stoker's own passes. Made at the first call.
+  [[nodiscard]] static const PassTable& standard();
+
+ private:
+  std::vector<Pass> passes_;
+};
+
+/// Those of the level but for the ones named, in their order. Throws not_found, with the nearest, for a name that no
+/// pass has.
+[[nodiscard]] std::vector<const Pass*> chosen_passes(Optimize level,
+                                                     std::span<const std::string> without);
+
+}  // namespace stoker::onnx

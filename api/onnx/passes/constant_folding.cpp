@@ -1,0 +1,65 @@
+// What nodes make of constants, computed on the device when the model is loaded, so that other passes see it. Only small
+// tensors: what is made of large ones the first run computes, once, from the file.
+#include <algorithm>
+
+#include "stoker/api/onnx/optimize/pass.hpp"
+
+namespace stoker::onnx::passes::constant_folding {
+namespace {
+
+/// Of all operands of a node.
+constexpr std::size_t most_bytes = std::size_t{1} << 20;
+/// What a result may have in any case: shapes and single numbers.
+constexpr std::size_t always = 4096;
+
+/// The operands; nothing if one is not known, or if they are many.
+std::optional<std::vector<Initializer>> operands_of(const GraphEditor& graph, const Node& node) {
+  std::vector<Initializer> operands;
+  std::size_t bytes = 0;
+  for (const std::string& name : node.inputs) {
+    if (name.empty()) continue;
+    const TensorData* const tensor = graph.constant(name);
+    if (tensor == nullptr) return {};
+    bytes += tensor->bytes.view.size();
+    if (std::ranges::find(operands, name, &Initializer::name) == operands.end())
+      operands.push_back({name, *tensor});
+  }
+  if (operands.empty() || bytes > most_bytes) return {};
+  return operands;
+}
+
+void run(GraphEditor& graph) {
+  graph.each([&](Node& node) {
+    const auto first =
+        std::ranges::find_if(node.outputs, [](const std::string& name) { return !name.empty(); });
+    if (first == node.outputs.end() || graph.model().kept.contains(*first) || !graph.is_pure(node))
+      return;
+    const auto operands = operands_of(graph, node);
+    if (!operands) return;
+    graph.model().kept.insert(*first);
+    std::size_t bytes = 0;
+    for (const Initializer& operand : *operands) bytes += operand.tensor.bytes.view.size();
+    auto results = graph.model().evaluate(node, *operands, std::max(always, bytes + bytes / 2));
+    if (!results) return;
+    std::size_t made = 0;
+    for (const TensorData& result : *results) made += result.bytes.view.size();
+    if (made > always && !graph.affords(made, operands->front().name)) return;
+    const std::vector<std::string> names = node.outputs;
+    graph.remove(node);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (!names[i].empty()) graph.set_constant(names[i], std::move((*results)[i]));
+  });
+}
+
+}  // namespace
+
+void define(PassTable& table) {
+  table.add({.name = "constant_folding",
+             .summary = "nodes of constants, up to 1 MiB of them, are computed at load, unless "
+                        "that makes weights larger "
+                        "than 1.5 times what they were",
+             .stage = PassStage::constants,
+             .run = &run});
+}
+
+}  // namespace stoker::onnx::passes::constant_folding

@@ -1,0 +1,54 @@
+// x · clip(x + 3, 0, 6) / 6. https://onnx.ai/onnx/operators/onnx__HardSwish.html
+#include "stoker/api/onnx/optimize/pass.hpp"
+#include "stoker/api/onnx/optimize/patterns.hpp"
+
+namespace stoker::onnx::passes::hard_swish {
+namespace {
+
+/// Whether `name` is clip(x + 3, 0, 6).
+bool is_clipped(const GraphEditor& graph, const std::string& name, const std::string& x) {
+  const Node* const clip = private_writer(graph, name, "Clip");
+  if (clip == nullptr) return false;
+  const auto bounds = clip_bounds(graph, *clip);
+  if (!bounds || bounds->least != 0 || bounds->most != 6) return false;
+  const Node* const sum = private_writer(graph, clip->inputs[0], "Add");
+  return sum != nullptr && beside_sum(graph, *sum, 3) == x;
+}
+
+/// Whether `name` is clip(x / 6 + 1/2, 0, 1).
+bool is_hard_sigmoid(const GraphEditor& graph, const std::string& name, const std::string& x) {
+  const Node* const node = private_writer(graph, name, "HardSigmoid");
+  return node != nullptr && node->inputs[0] == x &&
+         is_near(static_cast<double>(node->real("alpha", 0.2F)), 1.0 / 6) &&
+         node->real("beta", 0.5F) == 0.5F;
+}
+
+void run(GraphEditor& graph) {
+  graph.each([&](Node& node) {
+    const Product product = product_of(graph, node);
+    if (product.factors.size() != 2) return;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::string& x = product.factors[i];
+      const std::string& other = product.factors[1 - i];
+      if ((is_near(product.number, 1.0 / 6) && is_clipped(graph, other, x)) ||
+          (product.number == 1 && is_hard_sigmoid(graph, other, x))) {
+        graph.replace(node, make_node("HardSwish", 14, {x}));
+        return;
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void define(PassTable& table) {
+  table.add(
+      {.name = "hard_swish",
+       .summary = "x · clip(x + 3, 0, 6) / 6 written out, also with HardSigmoid, is HardSwish",
+       .level = Optimize::all,
+       .stage = PassStage::patterns,
+       .writes = {{"HardSwish", 14}},
+       .run = &run});
+}
+
+}  // namespace stoker::onnx::passes::hard_swish
