@@ -95,6 +95,22 @@ TEST_F(OnnxCommand, a_case_that_compares_nothing_fails) {
   EXPECT_TRUE(contains(result.out, "fail test_abs: there is no test_data_set_N")) << result.out;
 }
 
+TEST_F(OnnxCommand, rewrites_graphs_as_far_as_it_is_told) {
+  write_case("test_abs", "Abs", {1, 2});
+  for (const char* const level : {"none", "basic", "all"})
+    EXPECT_EQ(on_cpu({"onnx", "test", ".", "--optimize", level, "--without", "batch_norm",
+                      "--without", "identity"})
+                  .exit_code,
+              0);
+  const CommandResult unknown = on_cpu({"onnx", "test", ".", "--without", "batchnorm"});
+  EXPECT_EQ(unknown.exit_code, 3);
+  EXPECT_TRUE(contains(unknown.err, "there is no pass 'batchnorm'; did you mean 'batch_norm'?"))
+      << unknown.err;
+  const CommandResult level = on_cpu({"onnx", "test", ".", "--optimize", "most"});
+  EXPECT_EQ(level.exit_code, 2);
+  EXPECT_TRUE(contains(level.err, "none,basic,all")) << level.err;
+}
+
 TEST_F(OnnxCommand, compares_as_closely_as_it_is_told) {
   write_case("test_neg", "Neg", {-1, 2.5});
   EXPECT_EQ(on_cpu({"onnx", "test", ".", "--atol", "0.6"}).exit_code, 0);

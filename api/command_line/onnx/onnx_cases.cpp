@@ -5,7 +5,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "stoker/api/onnx.hpp"
 #include "stoker/api/onnx/core/value_files.hpp"
 #include "stoker/api/onnx/run/prepared.hpp"
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"
@@ -167,7 +166,7 @@ bool draws(const std::set<std::string>& operators) {
 }
 
 /// The same model with other seeds: of its nodes, and by the options of a run.
-onnx::Model reseeded(const onnx::ModelFile& file, const Device& device) {
+onnx::Model reseeded(const onnx::ModelFile& file, const onnx::LoadOptions& options) {
   auto other = std::make_shared<onnx::ModelFile>(file);
   for (onnx::Node& node : other->graph.nodes)
     for (onnx::Attribute& attribute : node.attributes) {
@@ -175,7 +174,7 @@ onnx::Model reseeded(const onnx::ModelFile& file, const Device& device) {
       if (auto* whole = std::get_if<std::int64_t>(&attribute.value)) *whole ^= 1;
       if (auto* real = std::get_if<float>(&attribute.value)) *real = *real == 0 ? 1 : -*real;
     }
-  return onnx::load(std::move(other), {.device = device});
+  return onnx::load(std::move(other), options);
 }
 
 bool is_same(const onnx::Value& a, const onnx::Value& b) {
@@ -184,7 +183,7 @@ bool is_same(const onnx::Value& a, const onnx::Value& b) {
 }
 
 void run_set(const fs::path& folder, const onnx::Model& model, const onnx::ModelFile& model_file,
-             const Tolerances& tolerances, CaseResult& result) {
+             const onnx::LoadOptions& options, const Tolerances& tolerances, CaseResult& result) {
   onnx::NamedValues inputs;
   std::size_t next = 0;
   for (const onnx::ValueInfo& input : model.inputs()) {
@@ -198,7 +197,7 @@ void run_set(const fs::path& folder, const onnx::Model& model, const onnx::Model
   // Operators that may draw do not always: Dropout passes what it gets unless it trains.
   const auto is_random = [&](const std::string& output) {
     if (!draws(result.operators)) return false;
-    if (!others) others = reseeded(model_file, model.device()).run(inputs, {.seed = 1}).get();
+    if (!others) others = reseeded(model_file, options).run(inputs, {.seed = 1}).get();
     return !is_same(outputs.at(output), others->at(output));
   };
   for (std::size_t i = 0; i < model.outputs().size(); ++i) {
@@ -247,14 +246,15 @@ std::vector<fs::path> find_cases(const std::vector<std::string>& folders) {
   return cases;
 }
 
-CaseResult run_case(const fs::path& folder, const Device& device, const Tolerances& tolerances) {
+CaseResult run_case(const fs::path& folder, const onnx::LoadOptions& options,
+                    const Tolerances& tolerances) {
   CaseResult result{.name = folder.filename().string()};
   try {
     const auto file =
         std::make_shared<const onnx::ModelFile>(onnx::read_model(folder / "model.onnx").value());
     result.opset = file->opset("");
     add_operators(file->graph, result.operators);
-    const onnx::Model model = onnx::load(file, {.device = device});
+    const onnx::Model model = onnx::load(file, options);
     std::vector<fs::path> sets;
     for (const auto& entry : fs::directory_iterator{folder})
       if (entry.path().filename().string().starts_with("test_data_set_"))
@@ -265,7 +265,7 @@ CaseResult run_case(const fs::path& folder, const Device& device, const Toleranc
       result.why = "there is no test_data_set_N";
     }
     for (const fs::path& set : sets) {
-      run_set(set, model, *file, tolerances, result);
+      run_set(set, model, *file, options, tolerances, result);
       if (result.outcome != CaseOutcome::pass) break;
     }
   } catch (const Error& error) {

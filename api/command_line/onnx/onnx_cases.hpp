@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "stoker/api/device.hpp"
+#include "stoker/api/onnx.hpp"
 
 namespace stoker::command_line {
 
@@ -32,7 +32,7 @@ struct Tolerances {
 [[nodiscard]] std::vector<std::filesystem::path> find_cases(
     const std::vector<std::string>& folders);
 /// Never throws for what is wrong with the case.
-[[nodiscard]] CaseResult run_case(const std::filesystem::path& folder, const Device& device,
-                                  const Tolerances& tolerances);
+[[nodiscard]] CaseResult run_case(const std::filesystem::path& folder,
+                                  const onnx::LoadOptions& options, const Tolerances& tolerances);
 
 }  // namespace stoker::command_line

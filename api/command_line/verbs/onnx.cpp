@@ -10,6 +10,7 @@
 #include "stoker/api/command_line/output.hpp"
 #include "stoker/api/command_line/verbs.hpp"
 #include "stoker/api/command_line/words/onnx_words.hpp"
+#include "stoker/api/onnx/optimize/pass.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/pipeline/onnx/graph/graph_dot.hpp"
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"
@@ -65,15 +66,24 @@ void print_table(const std::vector<CaseResult>& results) {
   }
 }
 
+onnx::Optimize level_of(const std::string& word) {
+  if (word == "none") return onnx::Optimize::none;
+  return word == "basic" ? onnx::Optimize::basic : onnx::Optimize::all;
+}
+
 int test(const OnnxTestWords& words) {
   const System system;
   const Device device = system.device(words.device);
+  const onnx::LoadOptions options{
+      .device = device, .optimize = level_of(words.optimize), .without = words.without};
+  // Before the first case: each would refuse a name that no pass has.
+  static_cast<void>(onnx::chosen_passes(options.optimize, options.without));
   const auto cases = find_cases(words.folders);
   const Tolerances tolerances{.atol = words.atol, .rtol = words.rtol};
   Totals totals;
   std::vector<CaseResult> results;
   for (const auto& folder : cases) {
-    results.push_back(run_case(folder, device, tolerances));
+    results.push_back(run_case(folder, options, tolerances));
     const CaseResult& result = results.back();
     totals.count(result.outcome);
     const bool shows = !words.quiet || result.outcome != CaseOutcome::pass;

@@ -15,6 +15,11 @@ CLI::App* add_onnx_test_words(CLI::App& verb, OnnxTestWords& words) {
   test->add_flag("--json", words.json, "All cases and the totals, as JSON");
   test->add_flag("--table", words.table, "Operators by opset as a table of Markdown");
   test->add_flag("--quiet", words.quiet, "Only cases that do not pass, and the totals");
+  test->add_option("--optimize", words.optimize, "How far the graph is rewritten when it is loaded")
+      ->check(CLI::IsMember({"none", "basic", "all"}))
+      ->capture_default_str();
+  test->add_option("--without", words.without, "A pass that does not rewrite it; may be repeated")
+      ->allow_extra_args(false);
   test->add_option("--rtol", words.rtol, "How far floats may be off, as a part of what is expected")
       ->check(CLI::Range(0.0, 1.0));
   test->add_option("--atol", words.atol, "How far floats may be off besides")

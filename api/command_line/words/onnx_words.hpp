@@ -16,6 +16,8 @@ struct OnnxTestWords {
   bool json = false;
   bool table = false;
   bool quiet = false;
+  std::string optimize = "all";
+  std::vector<std::string> without;  ///< names of passes
   std::optional<double> atol;
   std::optional<double> rtol;
 };
