@@ -23,13 +23,15 @@ void collect(const Graph& graph, Optimization& model) {
   }
 }
 
-void apply(const Pass& pass, Graph& graph, const GraphEditor* outer, Optimization& model) {
+/// One round, of the graph and then of those below it.
+void apply(std::span<const Pass* const> passes, Graph& graph, const GraphEditor* outer,
+           Optimization& model) {
   GraphEditor editor{graph, outer, model};
-  pass.run(editor);
+  for (const Pass* const pass : passes) pass->run(editor);
   const auto below = [&](GraphPtr& inner) {
     Graph copy = *inner;
     const bool before = std::exchange(model.changed, false);
-    apply(pass, copy, &editor, model);
+    apply(passes, copy, &editor, model);
     if (model.changed) inner = std::make_shared<const Graph>(std::move(copy));
     model.changed |= before;
   };
@@ -59,11 +61,13 @@ std::shared_ptr<const ModelFile> optimized(std::shared_ptr<const ModelFile> file
   Optimization model{.operators = &operators, .evaluate = std::move(evaluate)};
   collect(file->graph, model);
   auto made = std::make_shared<ModelFile>(*file);
+  std::vector<const Pass*> possible;
+  for (const Pass* const pass : passes)
+    if (has_all(operators, *pass)) possible.push_back(pass);
   bool any = false;
   for (int round = 0; round < most_rounds; ++round) {
     model.changed = false;
-    for (const Pass* const pass : passes)
-      if (has_all(operators, *pass)) apply(*pass, made->graph, nullptr, model);
+    apply(possible, made->graph, nullptr, model);
     if (!model.changed) break;
     any = true;
   }
