@@ -45,10 +45,14 @@ void apply(std::span<const Pass* const> passes, Graph& graph, const GraphEditor*
   editor.finish();
 }
 
-bool has_all(const OperatorTable& operators, const Pass& pass) {
-  return std::ranges::all_of(pass.writes, [&](const auto& written) {
-    const auto definition = operators.find("", written.first);
-    return definition != nullptr && version_of(*definition, written.second) > 0;
+/// Whether operators of ONNX's own domain mean what passes take them to mean.
+bool is_standard(const Graph& graph, const OperatorTable& operators) {
+  return std::ranges::all_of(graph.nodes, [&](const Node& node) {
+    const auto definition = operators.find(node.domain, node.op);
+    return (definition == nullptr || !definition->domain.empty() ||
+            definition == OperatorTable::standard().find("", node.op)) &&
+           std::ranges::all_of(graphs_of(node),
+                               [&](const Graph* inner) { return is_standard(*inner, operators); });
   });
 }
 
@@ -57,17 +61,14 @@ bool has_all(const OperatorTable& operators, const Pass& pass) {
 std::shared_ptr<const ModelFile> optimized(std::shared_ptr<const ModelFile> file,
                                            std::span<const Pass* const> passes,
                                            const OperatorTable& operators, Evaluate evaluate) {
-  if (passes.empty()) return file;
+  if (passes.empty() || !is_standard(file->graph, operators)) return file;
   Optimization model{.operators = &operators, .evaluate = std::move(evaluate)};
   collect(file->graph, model);
   auto made = std::make_shared<ModelFile>(*file);
-  std::vector<const Pass*> possible;
-  for (const Pass* const pass : passes)
-    if (has_all(operators, *pass)) possible.push_back(pass);
   bool any = false;
   for (int round = 0; round < most_rounds; ++round) {
     model.changed = false;
-    apply(possible, made->graph, nullptr, model);
+    apply(passes, made->graph, nullptr, model);
     if (!model.changed) break;
     any = true;
   }

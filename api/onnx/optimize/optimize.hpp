@@ -8,7 +8,8 @@
 
 namespace stoker::onnx {
 
-/// The same model with the passes applied, to subgraphs, too; the same file if they change nothing. Weights that no
+/// The same model with the passes applied, to subgraphs, too; the same file if they change nothing, or if `operators`
+/// gives an operator of ONNX's own domain in it another rule than Stoker's, for passes know these only. Weights that no
 /// pass changes stay in the mapped file. An initializer that is an input counts as a constant: a run that gives this
 /// input needs the graph as it was read. Precondition: all nodes can be computed with `operators`.
 [[nodiscard]] std::shared_ptr<const ModelFile> optimized(std::shared_ptr<const ModelFile> file,

@@ -18,7 +18,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "stoker/api/onnx/optimize/graph_editor.hpp"
@@ -39,9 +38,6 @@ struct Pass {
   std::string summary;  ///< what it does, as the table of docs/onnx.md says it
   Optimize level = Optimize::basic;
   PassStage stage = PassStage::cleaning;
-  /// The operators of ONNX's own domain that it writes, with the version whose meaning it means. It does not run where
-  /// the model's table lacks one.
-  std::vector<std::pair<std::string, std::int64_t>> writes = {};
   /// Changes the graph where the pass applies. Required.
   std::function<void(GraphEditor& graph)> run = {};
 };

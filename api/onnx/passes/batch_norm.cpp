@@ -63,7 +63,6 @@ void define(PassTable& table) {
                         "or MatMul before it",
              .level = Optimize::all,
              .stage = PassStage::weights,
-             .writes = {{"Add", 7}},
              .run = &run});
 }
 

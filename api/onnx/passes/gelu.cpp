@@ -87,7 +87,6 @@ void define(PassTable& table) {
              .summary = "GELU written out with Erf or Tanh is Gelu",
              .level = Optimize::all,
              .stage = PassStage::patterns,
-             .writes = {{"Gelu", 20}},
              .run = &run});
 }
 

@@ -47,7 +47,6 @@ void define(PassTable& table) {
        .summary = "x · clip(x + 3, 0, 6) / 6 written out, also with HardSigmoid, is HardSwish",
        .level = Optimize::all,
        .stage = PassStage::patterns,
-       .writes = {{"HardSwish", 14}},
        .run = &run});
 }
 

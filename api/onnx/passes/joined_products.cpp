@@ -20,7 +20,8 @@ struct Projection {
 };
 
 std::optional<Projection> projection_of(const GraphEditor& graph, Node& node) {
-  if (!is(node, "MatMul") || graph.constant(node.inputs.at(0)) != nullptr) return {};
+  if (!is(node, "MatMul") || !node.has_output(0) || graph.constant(node.inputs.at(0)) != nullptr)
+    return {};
   Projection found{.product = &node, .weights = graph.constant(node.inputs.at(1))};
   if (!is_computed(found.weights) || found.weights->dims.size() != 2 ||
       found.weights->elements() == 0 || !graph.is_read_once(node.inputs[1]))
@@ -112,7 +113,6 @@ void define(PassTable& table) {
                         "are one and a Split: queries, keys and values",
              .level = Optimize::all,
              .stage = PassStage::weights,
-             .writes = {{"MatMul", 9}, {"Add", 7}, {"Split", 13}},
              .run = &run});
 }
 

@@ -35,6 +35,7 @@ std::optional<Biased> biased(const GraphEditor& graph, const std::string& scaled
 
 void run(GraphEditor& graph) {
   graph.each([&](Node& node) {
+    if (!node.has_output(0)) return;
     const auto found = normalized_by(graph, node);
     const auto x = found ? centered(graph, *found) : std::nullopt;
     if (!x) return;
@@ -55,7 +56,6 @@ void define(PassTable& table) {
        .summary = "layer normalization written out, with a constant scale, is LayerNormalization",
        .level = Optimize::all,
        .stage = PassStage::patterns,
-       .writes = {{"LayerNormalization", 17}},
        .run = &run});
 }
 

@@ -24,7 +24,6 @@ void define(PassTable& table) {
              .summary = "RMS normalization written out, with a constant scale, is RMSNormalization",
              .level = Optimize::all,
              .stage = PassStage::patterns,
-             .writes = {{"RMSNormalization", 23}},
              .run = &run});
 }
 

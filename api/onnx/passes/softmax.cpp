@@ -51,7 +51,6 @@ void define(PassTable& table) {
              .summary = "Exp over its ReduceSum along one axis is Softmax",
              .level = Optimize::all,
              .stage = PassStage::patterns,
-             .writes = {{"Softmax", 13}},
              .run = &run});
 }
 

@@ -28,7 +28,6 @@ void define(PassTable& table) {
              .summary = "x · sigmoid(α x) written out is Swish",
              .level = Optimize::all,
              .stage = PassStage::patterns,
-             .writes = {{"Swish", 24}},
              .run = &run});
 }
 

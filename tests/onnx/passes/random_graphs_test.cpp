@@ -1,0 +1,139 @@
+// Graphs put together at random from what passes look for: all passes together, and each alone, keep the numbers.
+#include <random>
+
+#include "stoker/tests/onnx/passes/pass_test.hpp"
+
+namespace stoker::onnx {
+namespace {
+
+/// Every value is float[1,2,4,4].
+class RandomGraph {
+ public:
+  explicit RandomGraph(unsigned seed) : random_{seed} {
+    for (int i = 0; i < 14; ++i) add_some();
+    for (int i = 0; i < 3; ++i) outputs_ += ' ' + some();
+  }
+  [[nodiscard]] std::string text() const { return head_ + body_ + "out" + unique_outputs() + '\n'; }
+
+ private:
+  /// Each output once, and not the input.
+  [[nodiscard]] std::string unique_outputs() const {
+    std::string unique = ' ' + values_.back();
+    std::istringstream names{outputs_};
+    for (std::string name; names >> name;)
+      if (name != "x" && (unique + ' ').find(' ' + name + ' ') == std::string::npos)
+        unique += ' ' + name;
+    return unique;
+  }
+  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+  std::string some() {
+    // Mostly the last ones, so that chains come about.
+    const auto back = static_cast<std::size_t>(
+        below(3) == 0 ? below(static_cast<int>(values_.size())) : below(2));
+    return values_[values_.size() - 1 - std::min(back, values_.size() - 1)];
+  }
+  std::string name() { return "v" + std::to_string(count_++); }
+  std::string constant(const std::string& type, const std::string& numbers) {
+    const std::string made = "k" + std::to_string(count_++);
+    head_ += "const " + made + ' ' + type + " = " + numbers + '\n';
+    return made;
+  }
+  std::string number() { return std::to_string(0.5 + 0.25 * below(5)); }
+  std::string two() { return number() + ' ' + number(); }
+  std::string node(const std::string& call) {
+    const std::string made = name();
+    body_ += made + " = " + call + '\n';
+    return made;
+  }
+  std::string weights() {
+    std::string numbers;
+    for (int i = 0; i < 4; ++i) numbers += (i == 1 ? " -" : " ") + number();
+    return constant("float[2,2,1,1]", numbers);
+  }
+
+  void add_some() {
+    const std::string x = some();
+    const auto of = [&](const std::string& op, const std::string& rest = {}) {
+      return node(op + '(' + x + rest + ')');
+    };
+    std::string made;
+    switch (below(18)) {
+      case 0: made = of("Relu"); break;
+      case 1:
+        made = of("Clip", ", " + constant("float[]", below(2) == 0 ? "-1" : "0.25") + ", " +
+                              constant("float[]", "2"));
+        break;
+      case 2: made = of("Identity"); break;
+      case 3: made = of("Dropout"); break;
+      case 4:
+        made = of(below(2) == 0 ? "Mul" : "Div", ", " + constant("float[2,1,1]", two()));
+        break;
+      case 5:
+        made = of(below(2) == 0 ? "Add" : "Sub", ", " + constant("float[1,2,1,1]", two()));
+        break;
+      case 6: made = node("Sub(" + constant("float[]", number()) + ", " + x + ')'); break;
+      case 7: made = node("Add(" + x + ", " + some() + ')'); break;
+      case 8:
+      case 9: made = of("Conv", ", " + weights()); break;
+      case 10:
+        made = of("BatchNormalization",
+                  ", " + constant("float[2]", two()) + ", " + constant("float[2]", two()) + ", " +
+                      constant("float[2]", two()) + ", " + constant("float[2]", two()));
+        break;
+      case 11: made = node("Transpose(" + x + ") {perm: [0,1,3,2]}"); break;
+      case 12:
+        made = node("Reshape(" + of("Reshape", ", " + constant("int64[2]", "2 16")) + ", " +
+                    constant("int64[4]", "1 2 4 4") + ')');
+        break;
+      case 13: made = node("Cast(" + node("Cast(" + x + ") {to: 11}") + ") {to: 1}"); break;
+      case 14: {
+        const std::string parts = name();
+        body_ += parts + "a, " + parts + "b = Split(" + x + ") {axis: 1, num_outputs: 2}\n";
+        made = node("Concat(" + parts + (below(2) == 0 ? "a, " : "b, ") + parts + "b) {axis: 1}");
+        break;
+      }
+      case 15: {
+        const std::string around = constant("int64[8]", "0 0 1 1 0 0 0 0");
+        made = node("AveragePool(" + of("Pad", ", " + around) + ") {kernel_shape: [2,2]}");
+        break;
+      }
+      case 16: made = node("Mul(" + of("Sigmoid") + ", " + x + ')'); break;
+      default:
+        made = node("Mul(" + x + ", " + node("Neg(" + constant("float[]", number()) + ')') + ')');
+        break;
+    }
+    values_.push_back(made);
+  }
+
+  std::mt19937 random_;
+  int count_ = 0;
+  std::string head_ = "in x float[1,2,4,4]\n";
+  std::string body_;
+  std::string outputs_;
+  std::vector<std::string> values_{"x"};
+};
+
+class RandomGraphs : public PassTest, public testing::WithParamInterface<unsigned> {};
+
+TEST_P(RandomGraphs, give_the_same_numbers) {
+  std::vector<std::string> all;
+  for (const Pass& one : PassTable::standard().list()) all.push_back(one.name);
+  std::size_t before = 0;
+  std::size_t after = 0;
+  for (unsigned i = 0; i < 10; ++i) {
+    const std::string text = RandomGraph{GetParam() * 10 + i}.text();
+    SCOPED_TRACE(text);
+    const Graph graph = GraphText::parse(text, opset);
+    expect_equal_numbers(graph, all);
+    expect_equal_numbers(graph, {all[(GetParam() * 10 + i) % all.size()]});
+    if (HasFatalFailure()) return;
+    before += rewritten(graph, {}).nodes.size();
+    after += rewritten(graph, all).nodes.size();
+  }
+  EXPECT_LT(after, before * 3 / 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomGraphs, testing::Range(0U, 8U));
+
+}  // namespace
+}  // namespace stoker::onnx
