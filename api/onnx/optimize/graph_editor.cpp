@@ -1,7 +1,7 @@
 #include "stoker/api/onnx/optimize/graph_editor.hpp"
 
 #include <algorithm>
-#include <unordered_set>
+#include <utility>
 
 namespace stoker::onnx {
 namespace {
@@ -84,7 +84,7 @@ void GraphEditor::finish() {
 
 void GraphEditor::index(Node& node) {
   for (const std::string& input : node.inputs)
-    if (!input.empty()) entry_of(input).readers.push_back(&node);
+    if (!input.empty()) ++entry_of(input).readers[&node];
   for (const std::string& output : node.outputs)
     if (!output.empty()) entry_of(output).writer = &node;
   for (const Graph* const inner : graphs_of(node)) pin_captured(*inner);
@@ -135,12 +135,17 @@ Node* GraphEditor::writer(std::string_view name, std::string_view op) const {
 
 std::vector<Node*> GraphEditor::readers(std::string_view name) const {
   const Entry* const one = entry(name);
-  return one == nullptr ? std::vector<Node*>{} : one->readers;
+  std::vector<Node*> nodes;
+  if (one == nullptr) return nodes;
+  nodes.reserve(one->readers.size());
+  for (const auto& [node, times] : one->readers) nodes.push_back(node);
+  return nodes;
 }
 
 bool GraphEditor::is_read_once(std::string_view name) const {
   const Entry* const one = entry(name);
-  return one != nullptr && one->pins == 0 && one->readers.size() == 1;
+  return one != nullptr && one->pins == 0 && one->readers.size() == 1 &&
+         one->readers.begin()->second == 1;
 }
 
 bool GraphEditor::is_read(std::string_view name) const {
@@ -179,11 +184,12 @@ void GraphEditor::set_input(Node& node, std::size_t index, std::string_view name
   std::string& input = node.inputs[index];
   if (input == name) return;
   if (!input.empty()) {
-    std::vector<Node*>& readers = entry_of(input).readers;
-    readers.erase(std::ranges::find(readers, &node));
+    auto& readers = entry_of(input).readers;
+    const auto place = readers.find(&node);
+    if (--place->second == 0) readers.erase(place);
   }
   input = name;
-  if (!input.empty()) entry_of(input).readers.push_back(&node);
+  if (!input.empty()) ++entry_of(input).readers[&node];
   touch();
 }
 
@@ -211,7 +217,7 @@ Node& GraphEditor::insert(Node node, const Node& before) {
 
 void GraphEditor::remove(Node& node) {
   for (const std::string& input : node.inputs)
-    if (!input.empty()) std::erase(entry_of(input).readers, &node);
+    if (!input.empty()) entry_of(input).readers.erase(&node);
   for (const std::string& output : node.outputs) {
     if (output.empty()) continue;
     Entry& entry = entry_of(output);
@@ -241,11 +247,12 @@ bool GraphEditor::can_forward(std::string_view from, std::string_view to) const 
 }
 
 void GraphEditor::move_reads(std::string_view from, std::string_view to) {
-  std::vector<Node*> readers = std::move(entry_of(from).readers);
-  entry_of(from).readers.clear();
-  for (Node* const reader : readers) std::ranges::replace(reader->inputs, from, std::string{to});
-  std::vector<Node*>& now = entry_of(to).readers;
-  now.insert(now.end(), readers.begin(), readers.end());
+  const auto readers = std::exchange(entry_of(from).readers, {});
+  auto& now = entry_of(to).readers;
+  for (const auto& [reader, times] : readers) {
+    std::ranges::replace(reader->inputs, from, std::string{to});
+    now[reader] += times;
+  }
 }
 
 void GraphEditor::rename(std::string_view from, std::string_view to) {

@@ -60,7 +60,7 @@ class GraphEditor {
   [[nodiscard]] Node* writer(std::string_view name) const;
   /// The same if the node is of this operator of ONNX's own domain.
   [[nodiscard]] Node* writer(std::string_view name, std::string_view op) const;
-  /// Nodes of this graph; one that reads it twice stands there twice.
+  /// Nodes of this graph, each once, in no order.
   [[nodiscard]] std::vector<Node*> readers(std::string_view name) const;
   /// Whether nothing but one place of one node reads it.
   [[nodiscard]] bool is_read_once(std::string_view name) const;
@@ -114,7 +114,8 @@ class GraphEditor {
  private:
   struct Entry {
     Node* writer = nullptr;
-    std::vector<Node*> readers = {};
+    /// And how often each reads it. A name may have a million.
+    std::unordered_map<Node*, std::size_t> readers = {};
     const TensorData* constant = nullptr;
     std::size_t pins = 0;
     const ValueInfo* input = nullptr;  ///< of this graph
