@@ -70,6 +70,19 @@ TEST_F(OnnxInfo, says_what_a_file_holds) {
             "all nodes are supported\n");
 }
 
+TEST_F(OnnxInfo, plans_the_graph_as_far_as_it_is_rewritten) {
+  write_model(positives());
+  const auto folded = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> all{"--json"};
+    all.insert(all.end(), words.begin(), words.end());
+    return parsed(plan(all))["plan"].dump();
+  };
+  const CommandResult unknown = plan({"--without", "batchnorm"});
+  EXPECT_EQ(unknown.exit_code, 3);
+  EXPECT_TRUE(contains(unknown.err, "there is no pass 'batchnorm'")) << unknown.err;
+  EXPECT_EQ(info({"--optimize", "none"}).exit_code, 2) << "without --plan it means nothing";
+}
+
 TEST_F(OnnxInfo, gives_the_same_as_json) {
   write_model(positives());
   const auto all = parsed(info({"--json"}));

@@ -66,16 +66,17 @@ void print_table(const std::vector<CaseResult>& results) {
   }
 }
 
-onnx::Optimize level_of(const std::string& word) {
-  if (word == "none") return onnx::Optimize::none;
-  return word == "basic" ? onnx::Optimize::basic : onnx::Optimize::all;
+onnx::LoadOptions load_options(const Device& device, const OnnxPassWords& words) {
+  const onnx::Optimize level = words.optimize == "none"    ? onnx::Optimize::none
+                               : words.optimize == "basic" ? onnx::Optimize::basic
+                                                           : onnx::Optimize::all;
+  return {.device = device, .optimize = level, .without = words.without};
 }
 
 int test(const OnnxTestWords& words) {
   const System system;
   const Device device = system.device(words.device);
-  const onnx::LoadOptions options{
-      .device = device, .optimize = level_of(words.optimize), .without = words.without};
+  const onnx::LoadOptions options = load_options(device, words.passes);
   // Before the first case: each would refuse a name that no pass has.
   static_cast<void>(onnx::chosen_passes(options.optimize, options.without));
   const auto cases = find_cases(words.folders);
@@ -114,7 +115,7 @@ onnx::PlanDescription plan_of(std::shared_ptr<const onnx::ModelFile> file,
   const Device device = system.device(words.device);
   const DeviceScope scope{device};
   const onnx::NamedValues inputs = zeros_for(model.inputs, words.shapes);
-  return onnx::load(std::move(file), {.device = device}).plan(inputs);
+  return onnx::load(std::move(file), load_options(device, words.passes)).plan(inputs);
 }
 
 int info(const OnnxInfoWords& words) {

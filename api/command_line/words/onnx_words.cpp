@@ -1,8 +1,24 @@
 #include "onnx_words.hpp"
 
+#include <array>
 #include <memory>
 
 namespace stoker::command_line {
+
+namespace {
+
+/// The options, for what else they need.
+std::array<CLI::Option*, 2> add_pass_words(CLI::App& verb, OnnxPassWords& words) {
+  return {
+      verb.add_option("--optimize", words.optimize,
+                      "How far the graph is rewritten when it is loaded")
+          ->check(CLI::IsMember({"none", "basic", "all"}))
+          ->capture_default_str(),
+      verb.add_option("--without", words.without, "A pass that does not rewrite it; may be repeated")
+          ->allow_extra_args(false)};
+}
+
+}  // namespace
 
 CLI::App* add_onnx_test_words(CLI::App& verb, OnnxTestWords& words) {
   CLI::App* const test = verb.add_subcommand(
@@ -15,11 +31,7 @@ CLI::App* add_onnx_test_words(CLI::App& verb, OnnxTestWords& words) {
   test->add_flag("--json", words.json, "All cases and the totals, as JSON");
   test->add_flag("--table", words.table, "Operators by opset as a table of Markdown");
   test->add_flag("--quiet", words.quiet, "Only cases that do not pass, and the totals");
-  test->add_option("--optimize", words.optimize, "How far the graph is rewritten when it is loaded")
-      ->check(CLI::IsMember({"none", "basic", "all"}))
-      ->capture_default_str();
-  test->add_option("--without", words.without, "A pass that does not rewrite it; may be repeated")
-      ->allow_extra_args(false);
+  add_pass_words(*test, words.passes);
   test->add_option("--rtol", words.rtol, "How far floats may be off, as a part of what is expected")
       ->check(CLI::Range(0.0, 1.0));
   test->add_option("--atol", words.atol, "How far floats may be off besides")
@@ -45,6 +57,7 @@ CLI::App* add_onnx_info_words(CLI::App& verb, OnnxInfoWords& words) {
                    "The extents of an input for --plan, NAME=1x3x240x320; may be repeated")
       ->needs(plan);
   info->add_option("--device", words.device, "Where --plan runs: cpu, vulkan, vulkan:0, …");
+  for (CLI::Option* const option : add_pass_words(*info, words.passes)) option->needs(plan);
   CLI::Option* const json =
       info->add_flag("--json", words.json, "The same, with the plan if it is asked for, as JSON");
   info->add_flag("--dot", words.dot, "The graph for Graphviz instead: dot -Tsvg")

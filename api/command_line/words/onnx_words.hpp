@@ -10,14 +10,19 @@
 
 namespace stoker::command_line {
 
+/// Which passes rewrite the graph of a model that is loaded.
+struct OnnxPassWords {
+  std::string optimize = "all";
+  std::vector<std::string> without;  ///< names of passes
+};
+
 struct OnnxTestWords {
   std::vector<std::string> folders;
   std::string device;
   bool json = false;
   bool table = false;
   bool quiet = false;
-  std::string optimize = "all";
-  std::vector<std::string> without;  ///< names of passes
+  OnnxPassWords passes;
   std::optional<double> atol;
   std::optional<double> rtol;
 };
@@ -26,6 +31,7 @@ struct OnnxInfoWords {
   std::string model;
   std::vector<NamedShape> shapes;
   std::string device;
+  OnnxPassWords passes;
   bool json = false;
   bool plan = false;
   bool dot = false;

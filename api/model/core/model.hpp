@@ -42,6 +42,10 @@ struct LoadModelOptions {
   std::size_t max_plans = 64;
   /// ONNX: null: the standard ones. Need not outlive the call.
   const onnx::OperatorTable* operators = nullptr;
+  /// ONNX: how far the graph is rewritten, and passes that do not run. load_model() throws not_found for a name that no
+  /// pass has.
+  onnx::Optimize optimize = onnx::Optimize::all;
+  std::vector<std::string> without = {};
   /// Scripts: of each prediction, and of the run in which the model is described.
   ScriptLimits limits = {};
   /// Scripts: gets what they print, from any number of predictions at once. Null: print() writes to stdout.

@@ -59,7 +59,9 @@ BackendPtr load_onnx(const std::filesystem::path& path, const LoadModelOptions& 
       std::make_shared<const onnx::ModelFile>(onnx::read_model(path).value()),
       onnx::LoadOptions{.device = options.device,
                         .max_plans = options.max_plans,
-                        .operators = options.operators});
+                        .operators = options.operators,
+                        .optimize = options.optimize,
+                        .without = options.without});
 }
 
 }  // namespace stoker::models
