@@ -1,6 +1,7 @@
 #include "stoker/api/onnx/optimize/graph_editor.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace stoker::onnx {
@@ -45,7 +46,10 @@ std::string Optimization::fresh(std::string_view base) {
   const std::size_t end = base.find_last_not_of("0123456789");
   if (end != std::string_view::npos && end > 0 && end + 1 < base.size() && base[end] == '.')
     base = base.substr(0, end);
-  for (std::size_t i = 1;; ++i) {
+  const auto found = numbers.find(base);
+  std::size_t& i = found != numbers.end() ? found->second : numbers[std::string{base}];
+  while (true) {
+    ++i;
     std::string name = std::string{base} + '.' + std::to_string(i);
     if (names.insert(name).second) return name;
   }
@@ -83,8 +87,8 @@ void GraphEditor::finish() {
 }
 
 void GraphEditor::index(Node& node) {
-  for (const std::string& input : node.inputs)
-    if (!input.empty()) ++entry_of(input).readers[&node];
+  for (std::size_t i = 0; i < node.inputs.size(); ++i)
+    if (node.has_input(i)) entry_of(node.inputs[i]).readers[&node].push_back(i);
   for (const std::string& output : node.outputs)
     if (!output.empty()) entry_of(output).writer = &node;
   for (const Graph* const inner : graphs_of(node)) pin_captured(*inner);
@@ -138,14 +142,14 @@ std::vector<Node*> GraphEditor::readers(std::string_view name) const {
   std::vector<Node*> nodes;
   if (one == nullptr) return nodes;
   nodes.reserve(one->readers.size());
-  for (const auto& [node, times] : one->readers) nodes.push_back(node);
+  for (const auto& [node, places] : one->readers) nodes.push_back(node);
   return nodes;
 }
 
 bool GraphEditor::is_read_once(std::string_view name) const {
   const Entry* const one = entry(name);
   return one != nullptr && one->pins == 0 && one->readers.size() == 1 &&
-         one->readers.begin()->second == 1;
+         one->readers.begin()->second.size() == 1;
 }
 
 bool GraphEditor::is_read(std::string_view name) const {
@@ -186,10 +190,11 @@ void GraphEditor::set_input(Node& node, std::size_t index, std::string_view name
   if (!input.empty()) {
     auto& readers = entry_of(input).readers;
     const auto place = readers.find(&node);
-    if (--place->second == 0) readers.erase(place);
+    std::erase(place->second, index);
+    if (place->second.empty()) readers.erase(place);
   }
   input = name;
-  if (!input.empty()) ++entry_of(input).readers[&node];
+  if (!input.empty()) entry_of(input).readers[&node].push_back(index);
   touch();
 }
 
@@ -249,10 +254,11 @@ bool GraphEditor::can_forward(std::string_view from, std::string_view to) const 
 void GraphEditor::move_reads(std::string_view from, std::string_view to) {
   const auto readers = std::exchange(entry_of(from).readers, {});
   auto& now = entry_of(to).readers;
-  for (const auto& [reader, times] : readers) {
-    std::ranges::replace(reader->inputs, from, std::string{to});
-    now[reader] += times;
+  for (const auto& [reader, places] : readers) {
+    for (const std::size_t place : places) reader->inputs[place] = to;
+    std::ranges::copy(places, std::back_inserter(now[reader]));
   }
+  if (!readers.empty()) touch();
 }
 
 void GraphEditor::rename(std::string_view from, std::string_view to) {
@@ -325,10 +331,13 @@ void GraphEditor::remove_unread_constants() {
   });
 }
 
-bool GraphEditor::affords(std::size_t bytes, std::string_view replaced) {
-  const TensorData* const before = constant(replaced);
-  const std::size_t freed =
-      before != nullptr && is_read_once(replaced) ? before->bytes.view.size() : 0;
+bool GraphEditor::affords(std::size_t bytes, std::span<const std::string> replaced) {
+  std::size_t freed = 0;
+  for (const std::string& name : replaced) {
+    const Entry* const one = entry(name);
+    if (one != nullptr && one->constant != nullptr && one->input == nullptr && is_read_once(name))
+      freed += one->constant->bytes.view.size();
+  }
   const std::size_t added = bytes > freed ? bytes - freed : 0;
   if (added > model_.weight_bytes / 2 + least_growth - model_.added_bytes) return false;
   model_.added_bytes += added;

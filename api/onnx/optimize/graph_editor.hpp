@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -38,6 +39,8 @@ struct Optimization {
   bool changed = false;                           ///< by some pass
   std::set<std::string, std::less<>> kept =
       {};  ///< results that are not folded, and not tried again
+
+  std::map<std::string, std::size_t, std::less<>> numbers = {};  ///< that names of a base end with
 
   /// A name that none has: `base` and a number.
   [[nodiscard]] std::string fresh(std::string_view base);
@@ -87,6 +90,8 @@ class GraphEditor {
       if (places_.contains(node)) rule(*node);
   }
   void set_input(Node& node, std::size_t index, std::string_view name);
+  /// Nodes of this graph that read `from` read `to`.
+  void move_reads(std::string_view from, std::string_view to);
   void set_attribute(Node& node, std::string_view name, AttributeValue value);
   void drop_attribute(Node& node, std::string_view name);
   /// Its outputs must be fresh, or those of a node that was removed.
@@ -107,15 +112,15 @@ class GraphEditor {
   void set_constant(std::string name, TensorData tensor);
   /// Initializers that nothing reads and that are no inputs.
   void remove_unread_constants();
-  /// Whether weights may take so many bytes more in the place of `replaced`, which is no longer needed if nothing
-  /// else reads it: all of them stay below 1.5 times what they were. If so, they are counted.
-  [[nodiscard]] bool affords(std::size_t bytes, std::string_view replaced);
+  /// Whether weights may take so many bytes more in the place of `replaced`, each of which is no longer needed if it is
+  /// of this graph and nothing else reads it: all of them stay below 1.5 times what they were. If so, they are counted.
+  [[nodiscard]] bool affords(std::size_t bytes, std::span<const std::string> replaced);
 
  private:
   struct Entry {
     Node* writer = nullptr;
     /// And how often each reads it. A name may have a million.
-    std::unordered_map<Node*, std::size_t> readers = {};
+    std::unordered_map<Node*, std::vector<std::size_t>> readers = {};  ///< at which places
     const TensorData* constant = nullptr;
     std::size_t pins = 0;
     const ValueInfo* input = nullptr;  ///< of this graph
@@ -131,7 +136,6 @@ class GraphEditor {
   [[nodiscard]] std::optional<std::size_t> rank_of(std::string_view name, int& steps) const;
   [[nodiscard]] const ValueInfo* checked_input(std::string_view name) const;
   [[nodiscard]] bool can_forward(std::string_view from, std::string_view to) const;
-  void move_reads(std::string_view from, std::string_view to);
   void rename(std::string_view from, std::string_view to);
   void touch() { model_.changed = true; }
 

@@ -48,8 +48,29 @@ std::function<std::size_t(std::size_t)> channel_of(const Node& node, const Tenso
   return [channels](std::size_t at) { return at % channels; };
 }
 
-bool is_finite(std::span<const double> numbers) {
-  return std::ranges::all_of(numbers, [](double number) { return std::isfinite(number); });
+bool is_finite(double number, ElementType type) {
+  return type == ElementType::f64 ? std::isfinite(number)
+                                  : std::isfinite(static_cast<float>(number));
+}
+bool are_finite(std::span<const double> numbers, ElementType type) {
+  return std::ranges::all_of(numbers, [&](double number) { return is_finite(number, type); });
+}
+
+/// The bias afterwards; empty if there is none.
+std::vector<double> bias_of(const GraphEditor& graph, const WeightedProduct& product,
+                            std::span<const double> factor, std::span<const double> shift) {
+  const Node& node = *product.node;
+  if (!node.has_input(2) && shift.empty()) return {};
+  std::vector<double> bias(product.channels, 0);
+  if (node.has_input(2)) {
+    const double beta = is(node, "Gemm") ? static_cast<double>(node.real("beta", 1)) : 1;
+    const std::vector<double> before = *reals_of(graph.constant(node.inputs[2]));
+    for (std::size_t i = 0; i < bias.size(); ++i)
+      bias[i] = beta * before[before.size() == 1 ? 0 : i];
+  }
+  for (std::size_t i = 0; i < bias.size(); ++i)
+    bias[i] = bias[i] * factor[i] + (shift.empty() ? 0 : shift[i]);
+  return bias;
 }
 
 }  // namespace
@@ -84,34 +105,34 @@ std::optional<WeightedProduct> weighted_product(const GraphEditor& graph, std::s
 bool absorb(GraphEditor& graph, const WeightedProduct& product, std::span<const double> factor,
             std::span<const double> shift) {
   Node& node = *product.node;
-  if (!is_finite(factor) || !is_finite(shift)) return false;
   const std::string weights_name = node.inputs[1];
-  const TensorData& weights = *graph.constant(weights_name);
-  const bool scales = std::ranges::any_of(factor, [](double one) { return one != 1; });
-  if (scales && !graph.affords(weights.bytes.view.size(), weights_name)) return false;
   const std::string bias_name = node.has_input(2) ? node.inputs[2] : std::string{};
-  if (!bias_name.empty() || !shift.empty()) {
-    const double beta = is(node, "Gemm") ? static_cast<double>(node.real("beta", 1)) : 1;
-    std::vector<double> bias(product.channels, 0);
-    if (!bias_name.empty()) {
-      const std::vector<double> before = *reals_of(graph.constant(bias_name));
-      for (std::size_t i = 0; i < bias.size(); ++i)
-        bias[i] = beta * before[before.size() == 1 ? 0 : i];
-    }
-    for (std::size_t i = 0; i < bias.size(); ++i)
-      bias[i] = bias[i] * factor[i] + (shift.empty() ? 0 : shift[i]);
+  const std::vector<double> bias = bias_of(graph, product, factor, shift);
+  if (!are_finite(factor, product.type) || !are_finite(bias, product.type)) return false;
+  const bool scales = std::ranges::any_of(factor, [](double one) { return one != 1; });
+  std::size_t bytes = bias.size() * (bits_of(product.type) / 8);
+  std::vector<std::string> replaced;
+  if (!bias_name.empty()) replaced.push_back(bias_name);
+  if (scales) {
+    bytes += graph.constant(weights_name)->bytes.view.size();
+    replaced.push_back(weights_name);
+  }
+  if (!graph.affords(bytes, replaced)) return false;
+  std::optional<TensorData> weights;
+  if (scales) {
+    const TensorData& before = *graph.constant(weights_name);
+    const auto channel = channel_of(node, before, product.channels);
+    weights = scaled(before, [&](std::size_t at) { return factor[channel(at)]; });
+    if (!weights) return false;
+  }
+  if (!bias.empty()) {
     graph.set_input(node, 2,
                     graph.add_constant(
                         bias_name.empty() ? weights_name : bias_name,
                         tensor_of(bias, {static_cast<std::int64_t>(bias.size())}, product.type)));
     graph.drop_attribute(node, "beta");
   }
-  if (scales) {
-    const auto channel = channel_of(node, weights, product.channels);
-    graph.set_input(node, 1, graph.add_constant(weights_name, scaled(weights, [&](std::size_t at) {
-                                                  return factor[channel(at)];
-                                                })));
-  }
+  if (weights) graph.set_input(node, 1, graph.add_constant(weights_name, std::move(*weights)));
   return true;
 }
 

@@ -10,19 +10,26 @@ namespace {
 constexpr std::size_t most_read = std::size_t{1} << 20;
 
 template <class T>
-TensorData scaled_as(const TensorData& tensor,
-                     const std::function<double(std::size_t position)>& factor) {
+std::optional<TensorData> scaled_as(const TensorData& tensor,
+                                    const std::function<double(std::size_t position)>& factor) {
   std::vector<std::byte> bytes(tensor.bytes.view.size());
   for (std::size_t i = 0; i < bytes.size() / sizeof(T); ++i) {
     T value;
     std::memcpy(&value, tensor.bytes.view.data() + i * sizeof(T), sizeof(T));
+    const bool was_finite = std::isfinite(value);
     value = static_cast<T>(static_cast<double>(value) * factor(i));
+    if (was_finite && !std::isfinite(value)) return {};
     std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
   }
-  return {.type = tensor.type,
-          .dims = tensor.dims,
-          .bytes = SharedBytes::own(std::move(bytes)),
-          .strings = {}};
+  return TensorData{.type = tensor.type,
+                    .dims = tensor.dims,
+                    .bytes = SharedBytes::own(std::move(bytes)),
+                    .strings = {}};
+}
+
+/// Programs build files, too.
+bool is_whole(const TensorData& tensor) {
+  return tensor.bytes.view.size() == tensor.elements() * (bits_of(tensor.type) / 8);
 }
 
 bool is_readable(const TensorData* tensor) {
@@ -31,7 +38,7 @@ bool is_readable(const TensorData* tensor) {
   const auto dtype = carrier_of(tensor->type);
   const bool is_itself =
       dtype && (element_type_of(*dtype) == tensor->type || tensor->type == ElementType::boolean);
-  return is_itself && !is_complex(*dtype) && tensor->elements() <= most_read;
+  return is_itself && !is_complex(*dtype) && tensor->elements() <= most_read && is_whole(*tensor);
 }
 
 TensorData tensor_of(const Known& known, std::vector<std::int64_t> dims) {
@@ -80,11 +87,12 @@ TensorData tensor_of(std::span<const std::int64_t> values) {
 
 bool is_computed(const TensorData* tensor) noexcept {
   return tensor != nullptr &&
-         (tensor->type == ElementType::f32 || tensor->type == ElementType::f64);
+         (tensor->type == ElementType::f32 || tensor->type == ElementType::f64) &&
+         is_whole(*tensor);
 }
 
-TensorData scaled(const TensorData& tensor,
-                  const std::function<double(std::size_t position)>& factor) {
+std::optional<TensorData> scaled(const TensorData& tensor,
+                                 const std::function<double(std::size_t position)>& factor) {
   return tensor.type == ElementType::f64 ? scaled_as<double>(tensor, factor)
                                          : scaled_as<float>(tensor, factor);
 }

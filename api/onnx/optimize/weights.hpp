@@ -28,8 +28,8 @@ namespace stoker::onnx {
 
 /// Whether passes compute with weights of that type: f32 and f64.
 [[nodiscard]] bool is_computed(const TensorData* tensor) noexcept;
-/// Each element times factor(position). Precondition: is_computed().
-[[nodiscard]] TensorData scaled(const TensorData& tensor,
-                                const std::function<double(std::size_t position)>& factor);
+/// Each element times factor(position); nothing if one becomes infinite. Precondition: is_computed().
+[[nodiscard]] std::optional<TensorData> scaled(
+    const TensorData& tensor, const std::function<double(std::size_t position)>& factor);
 
 }  // namespace stoker::onnx

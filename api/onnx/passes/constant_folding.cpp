@@ -1,6 +1,7 @@
 // What nodes make of constants, computed on the device when the model is loaded, so that other passes see it. Only small
 // tensors: what is made of large ones the first run computes, once, from the file.
 #include <algorithm>
+#include <set>
 
 #include "stoker/api/onnx/optimize/pass.hpp"
 
@@ -9,20 +10,22 @@ namespace {
 
 /// Of all operands of a node.
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
-/// What a result may have in any case: shapes and single numbers.
+/// What a result may have whatever its operands have: shapes and single numbers.
 constexpr std::size_t always = 4096;
+/// Results of so few bytes take no more memory than their nodes, so they are not counted.
+constexpr std::size_t uncounted = 256;
 
 /// The operands; nothing if one is not known, or if they are many.
 std::optional<std::vector<Initializer>> operands_of(const GraphEditor& graph, const Node& node) {
   std::vector<Initializer> operands;
+  std::set<std::string_view> names;
   std::size_t bytes = 0;
   for (const std::string& name : node.inputs) {
     if (name.empty()) continue;
     const TensorData* const tensor = graph.constant(name);
     if (tensor == nullptr) return {};
     bytes += tensor->bytes.view.size();
-    if (std::ranges::find(operands, name, &Initializer::name) == operands.end())
-      operands.push_back({name, *tensor});
+    if (names.insert(name).second) operands.push_back({name, *tensor});
   }
   if (operands.empty() || bytes > most_bytes) return {};
   return operands;
@@ -43,7 +46,7 @@ void run(GraphEditor& graph) {
     if (!results) return;
     std::size_t made = 0;
     for (const TensorData& result : *results) made += result.bytes.view.size();
-    if (made > always && !graph.affords(made, operands->front().name)) return;
+    if (made > uncounted && !graph.affords(made, {&operands->front().name, 1})) return;
     const std::vector<std::string> names = node.outputs;
     graph.remove(node);
     for (std::size_t i = 0; i < names.size(); ++i)

@@ -63,10 +63,7 @@ void join_constants(GraphEditor& graph) {
     std::string key;
     add(key, tensor);
     const auto [same, is_first] = first.emplace(std::move(key), name);
-    if (is_first || !graph.is_read(name)) return;
-    for (Node* const reader : graph.readers(name))
-      for (std::size_t i = 0; i < reader->inputs.size(); ++i)
-        if (reader->inputs[i] == name) graph.set_input(*reader, i, same->second);
+    if (!is_first) graph.move_reads(name, same->second);
   };
   // Initializers first: they are there before all nodes.
   for (const std::string& name : graph.own_constants())

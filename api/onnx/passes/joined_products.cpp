@@ -29,9 +29,10 @@ std::optional<Projection> projection_of(const GraphEditor& graph, Node& node) {
   const std::string& result = node.outputs.at(0);
   if (!graph.is_read_once(result)) return found;
   Node* const sum = graph.readers(result).front();
-  if (!is(*sum, "Add")) return found;
+  // Before version 7 an axis says where the operand lies.
+  if (!is(*sum, "Add") || sum->opset < 7) return found;
   const TensorData* const bias = graph.constant(sum->inputs.at(sum->inputs[0] == result ? 1 : 0));
-  if (bias != nullptr && bias->type == found.weights->type && bias->dims.size() == 1 &&
+  if (is_computed(bias) && bias->type == found.weights->type && bias->dims.size() == 1 &&
       bias->dims[0] == found.weights->dims[1]) {
     found.sum = sum;
     found.bias = bias;
@@ -56,6 +57,20 @@ TensorData joined(std::span<const TensorData* const> parts) {
     }
   made.bytes = SharedBytes::own(std::move(bytes));
   return made;
+}
+
+/// Whether weights may be copied: they are not replaced where others read them, too.
+bool affords(GraphEditor& graph, const std::vector<Projection>& all) {
+  std::size_t bytes = 0;
+  std::vector<std::string> replaced;
+  for (const Projection& one : all) {
+    bytes += one.weights->bytes.view.size();
+    replaced.push_back(one.product->inputs[1]);
+    if (one.bias == nullptr) continue;
+    bytes += one.bias->bytes.view.size();
+    replaced.push_back(one.sum->inputs[one.sum->inputs[0] == one.product->outputs[0] ? 1 : 0]);
+  }
+  return graph.affords(bytes, replaced);
 }
 
 void join(GraphEditor& graph, const std::vector<Projection>& all) {
@@ -101,7 +116,7 @@ void run(GraphEditor& graph) {
           .push_back(*found);
   });
   for (const auto& [key, all] : groups)
-    if (all.size() >= 3) join(graph, all);
+    if (all.size() >= 3 && affords(graph, all)) join(graph, all);
 }
 
 }  // namespace

@@ -287,5 +287,83 @@ TEST_F(Weights, products_of_other_operands_or_of_shared_weights_stay) {
   )");
 }
 
+TEST_F(Weights, biases_that_an_attribute_places_stay) {
+  opset = 6;
+  expect("joined_products", R"(
+    in x float[2,3]
+    const q float[3,2] = 1 2 3 4 5 6
+    const k float[3,2] = 6 5 4 3 2 1
+    const v float[3,2] = 1 1 2 2 3 3
+    const qb float[2] = 1 2
+    a = MatMul(x, q)
+    b = MatMul(x, k)
+    c = MatMul(x, v)
+    aa = Add(a, qb) {broadcast: 1, axis: 0}
+    bb = Add(b, qb) {broadcast: 1, axis: 0}
+    cc = Add(c, qb) {broadcast: 1, axis: 0}
+    out aa bb cc
+  )",
+         "const q.1 float[3,6]\nconst q.2 int64[3] = 2 2 2\na.1 = MatMul(x, q.1)\n"
+         "a, b, c = Split(a.1, q.2) {axis: -1}\naa = Add(a, qb) {broadcast: 1, axis: 0}\n"
+         "bb = Add(b, qb) {broadcast: 1, axis: 0}\ncc = Add(c, qb) {broadcast: 1, axis: 0}\n");
+}
+
+TEST_F(Weights, what_stays_besides_is_counted_as_well) {
+  // Inputs with an initializer stay though nothing reads them.
+  expect_left("joined_products", R"(
+    in x float[2,64]
+    in q float[64,64] = 1
+    in k float[64,64] = 2
+    in v float[64,64] = 3
+    a = MatMul(x, q)
+    b = MatMul(x, k)
+    c = MatMul(x, v)
+    y = Sum(a, b, c)
+    out y
+  )");
+  // A bias is as large as these weights.
+  expect_left("scale_shift", R"(
+    in x float[1,1,1,1]
+    const w float[4096,1,1,1] = 2
+    const one float[] = 1
+    c = Conv(x, w)
+    y = Add(c, one)
+    out y
+  )");
+}
+
+TEST_F(Weights, a_body_does_not_replace_weights_of_the_graph_around_it) {
+  const Graph body = GraphText::parse(R"(
+    c = Conv(x, w)
+    t = Mul(c, two)
+    out t
+  )",
+                                      opset);
+  Graph graph = GraphText::parse(R"(
+    in x float[1,64,1,1]
+    in yes bool[]
+    const w float[64,64,1,1] = 0.125
+    const two float[] = 2
+    y = If(yes)
+    out y
+  )",
+                                 opset);
+  graph.nodes.back().attributes = {attribute("then_branch", std::make_shared<const Graph>(body)),
+                                   attribute("else_branch", std::make_shared<const Graph>(body))};
+  const Graph after = rewritten(graph, {"scale_shift"});
+  EXPECT_EQ(after.nodes.back().graph("then_branch").nodes.size(), 2U);
+}
+
+TEST_F(Weights, weights_that_would_become_infinite_stay) {
+  expect_left("scale_shift", R"(
+    in x float[1,1,2,2]
+    const w float[1,1,1,1] = 1e30
+    const large float[] = 1e30
+    c = Conv(x, w)
+    y = Mul(c, large)
+    out y
+  )");
+}
+
 }  // namespace
 }  // namespace stoker::onnx
