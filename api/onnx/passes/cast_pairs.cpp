@@ -39,6 +39,16 @@ bool holds(ElementType wide, ElementType narrow) {
          w->exponent >= n->exponent;
 }
 
+/// Whether `from`, cast to `to`, gives what it gives by way of `wide`, which has every value of it.
+bool may_skip(ElementType from, ElementType wide, ElementType to) {
+  if (!holds(wide, from) || to == ElementType::string) return false;  // texts show the type
+  const auto f = range_of(from);
+  const auto t = range_of(to);
+  // Floats end at the ends of an integer, integers wrap.
+  const bool turns_float = range_of(wide)->precision > 0 && f->precision == 0;
+  return !turns_float || to == ElementType::boolean || (t && t->precision > 0) || holds(to, from);
+}
+
 void run(GraphEditor& graph) {
   graph.each([&](Node& node) {
     if (!is(node, "Cast") || !node.has_input(0) || !node.has_output(0)) return;
@@ -46,7 +56,8 @@ void run(GraphEditor& graph) {
     if (to == ElementType::undefined) return;
     if (Node* const inner = graph.writer(node.inputs[0], "Cast");
         inner != nullptr && inner->has_input(0) &&
-        holds(inner->element_type("to", ElementType::undefined), graph.type_of(inner->inputs[0])))
+        may_skip(graph.type_of(inner->inputs[0]), inner->element_type("to", ElementType::undefined),
+                 to))
       graph.set_input(node, 0, std::string{inner->inputs[0]});
     if (graph.type_of(node.inputs[0]) == to) graph.forward(node, node.inputs[0]);
   });

@@ -10,6 +10,7 @@ namespace stoker::onnx::passes::pad {
 namespace {
 
 using Numbers = std::vector<std::int64_t>;
+constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
 
 /// What a Pad puts around the spatial axes, as `pads` of other operators has it; nothing if it is not constant, cuts
 /// off, or reaches to batch or channels.
@@ -24,7 +25,7 @@ std::optional<Numbers> spatial_pads(const GraphEditor& graph, const Node& node) 
   Numbers spatial;
   for (std::size_t i = 0; i < pads->size(); ++i) {
     const std::int64_t one = (*pads)[i];
-    if (one < 0 || one > std::numeric_limits<std::int32_t>::max()) return {};
+    if (one < 0 || one > most) return {};
     if (i % axes >= 2)
       spatial.push_back(one);
     else if (one != 0)
@@ -47,7 +48,8 @@ std::optional<Numbers> own_pads(const Node& node, std::size_t count) {
   if (rule == "VALID") return Numbers(count, 0);
   if (rule != "NOTSET") return {};
   Numbers pads = node.integers("pads", Numbers(count, 0));
-  if (pads.size() != count || std::ranges::any_of(pads, [](std::int64_t one) { return one < 0; }))
+  if (pads.size() != count ||
+      std::ranges::any_of(pads, [](std::int64_t one) { return one < 0 || one > most; }))
     return {};
   return pads;
 }

@@ -15,7 +15,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// The operand that is this bound already, or a new one; none where there is no bound.
 std::string bound_name(GraphEditor& graph, std::initializer_list<const Node*> nodes,
                        std::size_t index, double bound, ElementType type) {
-  if (std::abs(bound) == infinity) return {};
+  if (bound == (index == 1 ? -infinity : infinity)) return {};
   for (const Node* const node : nodes)
     if (is(*node, "Clip") && node->has_input(index) &&
         scalar_of(graph, node->inputs[index]) == bound)

@@ -324,5 +324,35 @@ TEST_F(Cleaning, clips_that_leave_nothing_between_them_stay) {
   )");
 }
 
+TEST_F(Cleaning, a_bound_that_nothing_reaches_stays_a_bound) {
+  const Graph graph = GraphText::parse(R"(
+    in x float[9]
+    const low float[] = inf
+    a = Clip(x, low)
+    b = Relu(a)
+    y = Add(a, b)
+    out y
+  )",
+                                       opset);
+  EXPECT_EQ(GraphText::print(rewritten(graph, {"relu_clip"}), graph),
+            "a = Clip(x, low)\nb = Clip(x, low, )\ny = Add(a, b)\n");
+}
+
+TEST_F(Cleaning, a_cast_that_wraps_or_shows_another_type_stays) {
+  // 200 as a float becomes 127, as an integer -56; a text shows the digits of the type between.
+  expect_left("cast_pairs", R"(
+    in x uint8[3]
+    in k int32[3]
+    in r float[3]
+    a = Cast(x) {to: 1}
+    y = Cast(a) {to: 3}
+    b = Cast(k) {to: 11}
+    z = Cast(b) {to: 2}
+    c = Cast(r) {to: 11}
+    w = Cast(c) {to: 8}
+    out y z w
+  )");
+}
+
 }  // namespace
 }  // namespace stoker::onnx
