@@ -11,16 +11,28 @@ namespace {
 /// Written-out operators are short.
 constexpr int deepest = 8;
 
+/// A number to compare. Not of f64: patterns have numbers as f32 rounds them.
+std::optional<double> number_of(const GraphEditor& graph, std::string_view name) {
+  const TensorData* const tensor = graph.constant(name);
+  return tensor == nullptr || tensor->type == ElementType::f64 ? std::nullopt
+                                                               : scalar_of(graph, name);
+}
+
+/// Whether it multiplies, and all axes are aligned at the last one: before version 7 an attribute says where.
+bool is_product(const GraphEditor& graph, const Node& node) {
+  return node.opset >= 7 &&
+         (is(node, "Mul") || (is(node, "Div") && number_of(graph, node.inputs.at(1))));
+}
+
 void multiply(const GraphEditor& graph, const Node& node, int depth, Product& product);
 
 void multiply(const GraphEditor& graph, const std::string& name, int depth, Product& product) {
-  if (const auto number = scalar_of(graph, name)) {
+  if (const auto number = number_of(graph, name)) {
     product.number *= *number;
     return;
   }
   const Node* const node = graph.is_read_once(name) ? graph.writer(name) : nullptr;
-  if (node != nullptr && depth < deepest &&
-      (is(*node, "Mul") || (is(*node, "Div") && scalar_of(graph, node->inputs.at(1)))))
+  if (node != nullptr && depth < deepest && is_product(graph, *node))
     multiply(graph, *node, depth + 1, product);
   else
     product.factors.push_back(name);
@@ -29,7 +41,7 @@ void multiply(const GraphEditor& graph, const std::string& name, int depth, Prod
 void multiply(const GraphEditor& graph, const Node& node, int depth, Product& product) {
   multiply(graph, node.inputs.at(0), depth, product);
   if (is(node, "Div"))
-    product.number /= *scalar_of(graph, node.inputs.at(1));
+    product.number /= *number_of(graph, node.inputs.at(1));
   else
     multiply(graph, node.inputs.at(1), depth, product);
 }
@@ -77,14 +89,13 @@ Product product_of(const GraphEditor& graph, const std::string& name) {
 
 Product product_of(const GraphEditor& graph, const Node& node) {
   Product product;
-  if (is(node, "Mul") || (is(node, "Div") && scalar_of(graph, node.inputs.at(1))))
-    multiply(graph, node, 0, product);
+  if (is_product(graph, node)) multiply(graph, node, 0, product);
   return product;
 }
 
 std::optional<std::string> beside_sum(const GraphEditor& graph, const Node& node, double number) {
   for (std::size_t i = 0; i < 2; ++i)
-    if (const auto found = scalar_of(graph, node.inputs.at(i)); found && is_near(*found, number))
+    if (const auto found = number_of(graph, node.inputs.at(i)); found && is_near(*found, number))
       return node.inputs.at(1 - i);
   return {};
 }
@@ -114,7 +125,7 @@ std::optional<std::vector<std::int64_t>> kept_axes(const GraphEditor& graph, con
 }
 
 std::optional<Normalized> normalized_by(const GraphEditor& graph, const Node& node) {
-  if (!is(node, "Mul")) return {};
+  if (!is(node, "Mul") || node.opset < 7) return {};
   for (std::size_t i = 0; i < 2; ++i) {
     const TensorData* const scale = graph.constant(node.inputs.at(i));
     if (scale == nullptr || scale->type != ElementType::f32 || scale->dims.empty()) continue;

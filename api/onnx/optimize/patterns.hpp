@@ -12,7 +12,8 @@
 
 namespace stoker::onnx {
 
-/// number · factor · …: what Mul, and Div by a constant, make of one another where nothing else reads them.
+/// number · factor · …: what Mul, and Div by a constant, make of one another where nothing else reads them. Numbers of
+/// f64 are factors, for patterns know theirs as f32 rounds them only.
 struct Product {
   double number = 1;
   std::vector<std::string> factors;

@@ -18,7 +18,8 @@ bool is_clipped(const GraphEditor& graph, const std::string& name, const std::st
 /// Whether `name` is clip(x / 6 + 1/2, 0, 1).
 bool is_hard_sigmoid(const GraphEditor& graph, const std::string& name, const std::string& x) {
   const Node* const node = private_writer(graph, name, "HardSigmoid");
-  return node != nullptr && node->inputs[0] == x &&
+  // Its numbers are f32, whatever x is.
+  return node != nullptr && node->inputs[0] == x && graph.type_of(x) != ElementType::f64 &&
          is_near(static_cast<double>(node->real("alpha", 0.2F)), 1.0 / 6) &&
          node->real("beta", 0.5F) == 0.5F;
 }

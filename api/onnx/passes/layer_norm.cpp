@@ -26,7 +26,7 @@ std::optional<Biased> biased(const GraphEditor& graph, const std::string& scaled
                              std::size_t last_axes) {
   if (!graph.is_read_once(scaled)) return {};
   Node* const sum = graph.readers(scaled).front();
-  if (!is(*sum, "Add")) return {};
+  if (!is(*sum, "Add") || sum->opset < 7) return {};
   const std::string& other = sum->inputs.at(sum->inputs.at(0) == scaled ? 1 : 0);
   const TensorData* const bias = graph.constant(other);
   if (bias == nullptr || bias->dims.size() != last_axes) return {};

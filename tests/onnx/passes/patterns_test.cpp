@@ -341,5 +341,72 @@ TEST_F(Patterns, a_norm_without_a_mean_or_of_something_else_stays) {
   )");
 }
 
+TEST_F(Patterns, numbers_of_f64_are_not_taken_for_those_of_f32) {
+  opset = 17;
+  const char* const graph = R"(
+    in x double[2]
+    const root double[] = 1.414213
+    const one double[] = 1
+    const half double[] = 0.5
+    const alpha double[] = 1.702
+    a = Div(x, root)
+    b = Erf(a)
+    c = Add(b, one)
+    d = Mul(x, c)
+    y = Mul(d, half)
+    e = Mul(x, alpha)
+    f = Sigmoid(e)
+    z = Mul(x, f)
+    out y z
+  )";
+  expect_left("gelu", graph);
+  expect_left("swish", graph);
+}
+
+TEST_F(Patterns, operands_that_an_attribute_places_stay) {
+  // Before version 7, axis says where the scale lies: along the rows here.
+  opset = 6;
+  expect_left("rms_norm", R"(
+    in x float[3,3]
+    const epsilon float[] = 0.00001
+    const scale float[3] = 1 2 3
+    a = Mul(x, x)
+    b = ReduceMean(a) {axes: [1]}
+    c = Add(b, epsilon) {broadcast: 1}
+    d = Sqrt(c)
+    e = Div(x, d) {broadcast: 1, axis: 0}
+    y = Mul(e, scale) {broadcast: 1, axis: 0}
+    out y
+  )");
+}
+
+TEST_F(Patterns, a_scale_that_broadcasts_gives_the_same) {
+  opset = 17;
+  for (const char* const extents : {"2,3,4", "2,3,1"})
+    for (const char* const scale : {"1", "4"}) {
+      if (std::string{extents}.ends_with('4') && std::string{scale} == "4") continue;
+      const Graph graph = GraphText::parse(std::string{"in x float["} + extents + R"(]
+        const two float[] = 2
+        const epsilon float[] = 0.00001
+        const scale float[)" + scale + R"(] = 3
+        const bias float[)" + scale + R"(] = 5
+        m = ReduceMean(x) {axes: [-1]}
+        a = Sub(x, m)
+        b = Pow(a, two)
+        c = ReduceMean(b) {axes: [-1]}
+        d = Add(c, epsilon)
+        e = Sqrt(d)
+        f = Div(a, e)
+        g = Mul(f, scale)
+        y = Add(g, bias)
+        out y
+      )",
+                                           opset);
+      SCOPED_TRACE(std::string{extents} + " by " + scale);
+      EXPECT_EQ(rewritten(graph, {"layer_norm"}).nodes.size(), 1U);
+      expect_equal_numbers(graph, {"layer_norm"});
+    }
+}
+
 }  // namespace
 }  // namespace stoker::onnx

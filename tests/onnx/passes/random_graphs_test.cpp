@@ -40,6 +40,11 @@ class RandomGraph {
   }
   std::string number() { return std::to_string(0.5 + 0.25 * below(5)); }
   std::string two() { return number() + ' ' + number(); }
+  std::string four() { return two() + ' ' + two(); }
+  std::string square() {
+    return constant("float[4,4]", four() + " -" + four() + ' ' + four() + " -" + four());
+  }
+  std::string last_axis() { return constant("int64[1]", "-1"); }
   std::string node(const std::string& call) {
     const std::string made = name();
     body_ += made + " = " + call + '\n';
@@ -51,13 +56,35 @@ class RandomGraph {
     return constant("float[2,2,1,1]", numbers);
   }
 
+  /// With an epsilon that keeps roundings small.
+  std::string written_norm(const std::string& x) {
+    std::string apart = x;
+    if (below(2) == 0)
+      apart = node("Sub(" + x + ", " + node("ReduceMean(" + x + ", " + last_axis() + ')') + ')');
+    const std::string squares = node("Mul(" + apart + ", " + apart + ')');
+    const std::string mean = node("ReduceMean(" + squares + ", " + last_axis() + ')');
+    const std::string root =
+        node("Sqrt(" + node("Add(" + mean + ", " + constant("float[]", "0.5") + ')') + ')');
+    const std::string scaled = node("Mul(" + node("Div(" + apart + ", " + root + ')') + ", " +
+                                    constant("float[4]", four()) + ')');
+    return below(2) == 0 ? scaled
+                         : node("Add(" + scaled + ", " + constant("float[4]", four()) + ')');
+  }
+  std::string written_gelu(const std::string& x) {
+    const std::string erf =
+        node("Erf(" + node("Div(" + x + ", " + constant("float[]", "1.41421356") + ')') + ')');
+    const std::string sum = node("Add(" + erf + ", " + constant("float[]", "1") + ')');
+    return node("Mul(" + node("Mul(" + x + ", " + sum + ')') + ", " + constant("float[]", "0.5") +
+                ')');
+  }
+
   void add_some() {
     const std::string x = some();
     const auto of = [&](const std::string& op, const std::string& rest = {}) {
       return node(op + '(' + x + rest + ')');
     };
     std::string made;
-    switch (below(18)) {
+    switch (below(24)) {
       case 0: made = of("Relu"); break;
       case 1:
         made = of("Clip", ", " + constant("float[]", below(2) == 0 ? "-1" : "0.25") + ", " +
@@ -98,6 +125,43 @@ class RandomGraph {
         break;
       }
       case 16: made = node("Mul(" + of("Sigmoid") + ", " + x + ')'); break;
+      case 17: made = written_norm(x); break;
+      case 18: made = written_gelu(x); break;
+      case 19: {
+        const std::string shifted =
+            node("Sub(" + x + ", " + of("ReduceMax", ", " + last_axis()) + ')');
+        const std::string power = node("Exp(" + shifted + ')');
+        made = node("Div(" + power + ", " + node("ReduceSum(" + power + ", " + last_axis() + ')') +
+                    ')');
+        break;
+      }
+      case 20: {
+        const std::string scale = below(2) == 0 ? "" : ", " + constant("float[2]", two());
+        made = node((below(2) == 0 ? "Conv(" : "ConvTranspose(") + x + ", " +
+                    constant("float[2,1,1,1]", two()) + scale + ") {group: 2}");
+        break;
+      }
+      case 21: {
+        const std::string rows = of("Reshape", ", " + constant("int64[2]", "8 4"));
+        const std::string product =
+            node("Gemm(" + rows + ", " + square() + ", " + constant("float[4]", four()) +
+                 ") {alpha: 0.5, beta: 1.5, transB: " + (below(2) == 0 ? "0}" : "1}"));
+        made =
+            node("Reshape(" + node("Mul(" + product + ", " + constant("float[4]", four()) + ')') +
+                 ", " + constant("int64[4]", "1 2 4 4") + ')');
+        break;
+      }
+      case 22: {
+        const bool biased = below(2) == 0;
+        std::string sum;
+        for (int i = 0; i < 3; ++i) {
+          std::string part = of("MatMul", ", " + square());
+          if (biased) part = node("Add(" + part + ", " + constant("float[4]", four()) + ')');
+          sum += (i == 0 ? "" : ", ") + part;
+        }
+        made = node("Mean(" + sum + ')');
+        break;
+      }
       default:
         made = node("Mul(" + x + ", " + node("Neg(" + constant("float[]", number()) + ')') + ')');
         break;
