@@ -249,13 +249,15 @@ void push_onnx_model(lua_State* L, const fs::path& path) {
   lua::MemoryLoan graph = lua::value_or_raise(
       L, evaluator.lend(bytes_per_byte * (size - std::min(size, bytes_of_weights(file->graph)))));
   using ModelPtr = std::shared_ptr<const onnx::Model>;
-  const auto model =
-      lua::on_file_thread<ModelPtr>(L, script, load_op,
-                                    [file, device = script.services().device,
-                                     nodes = evaluator.room_for_nodes()]() -> Result<ModelPtr> {
-                                      return std::make_shared<const onnx::Model>(onnx::load(
-                                          file, {.device = Device{device}, .max_nodes = nodes}));
-                                    });
+  // No passes: the script's limits count what the file holds, not what these make of it.
+  const auto model = lua::on_file_thread<ModelPtr>(
+      L, script, load_op,
+      [file, device = script.services().device,
+       nodes = evaluator.room_for_nodes()]() -> Result<ModelPtr> {
+        return std::make_shared<const onnx::Model>(onnx::load(
+            file,
+            {.device = Device{device}, .max_nodes = nodes, .optimize = onnx::Optimize::none}));
+      });
   lua::push_object<HandlePtr>(
       L, type_name,
       std::make_unique<Handle>(Handle{path.filename().string(), *model, inputs_of(file->graph),

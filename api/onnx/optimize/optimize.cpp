@@ -49,7 +49,8 @@ void apply(std::span<const Pass* const> passes, Graph& graph, const GraphEditor*
 bool is_standard(const Graph& graph, const OperatorTable& operators) {
   return std::ranges::all_of(graph.nodes, [&](const Node& node) {
     const auto definition = operators.find(node.domain, node.op);
-    return (definition == nullptr || !definition->domain.empty() ||
+    return definition != nullptr &&
+           (!definition->domain.empty() ||
             definition == OperatorTable::standard().find("", node.op)) &&
            std::ranges::all_of(graphs_of(node),
                                [&](const Graph* inner) { return is_standard(*inner, operators); });
@@ -60,7 +61,7 @@ bool is_standard(const Graph& graph, const OperatorTable& operators) {
 
 std::shared_ptr<const ModelFile> optimized(std::shared_ptr<const ModelFile> file,
                                            std::span<const Pass* const> passes,
-                                           const OperatorTable& operators, Evaluate evaluate) {
+                                           const OperatorTable& operators, Evaluate evaluate) try {
   if (passes.empty() || !is_standard(file->graph, operators)) return file;
   Optimization model{.operators = &operators, .evaluate = std::move(evaluate)};
   collect(file->graph, model);
@@ -72,7 +73,10 @@ std::shared_ptr<const ModelFile> optimized(std::shared_ptr<const ModelFile> file
     if (!model.changed) break;
     any = true;
   }
-  return any ? made : file;
+  // Passes write operators that were not in the file.
+  return any && is_standard(made->graph, operators) ? made : file;
+} catch (const Error&) {
+  return file;  // an attribute of another kind: a run that needs the node says so
 }
 
 }  // namespace stoker::onnx

@@ -1,6 +1,6 @@
 // A model's graph, rewritten by passes before it is prepared.
 //
-// Threads: any. Errors are thrown: invalid_argument for a node whose attribute is of another kind than its operator's.
+// Threads: any. Errors: none of its own. A graph with an attribute of another kind than its operator's stays as it is.
 #pragma once
 
 #include "stoker/api/onnx/optimize/pass.hpp"
@@ -9,7 +9,8 @@
 namespace stoker::onnx {
 
 /// The same model with the passes applied, to subgraphs, too; the same file if they change nothing, or if `operators`
-/// gives an operator of ONNX's own domain in it another rule than Stoker's, for passes know these only. Weights that no
+/// lacks an operator of ONNX's own domain that is in it or that a pass writes, or gives it another rule than Stoker's,
+/// for passes know these only. Weights that no
 /// pass changes stay in the mapped file. An initializer that is an input counts as a constant: a run that gives this
 /// input needs the graph as it was read. Precondition: all nodes can be computed with `operators`.
 [[nodiscard]] std::shared_ptr<const ModelFile> optimized(std::shared_ptr<const ModelFile> file,

@@ -91,6 +91,25 @@ TEST_F(Levels, a_run_may_give_an_input_in_the_place_of_its_initializer) {
   EXPECT_EQ(model.stats().traced, 2U);
 }
 
+TEST_F(Levels, a_plan_and_a_binding_are_of_the_graph_that_a_run_takes) {
+  const Model model = load(file_of(GraphText::parse(convolution, opset)), here());
+  const Tensor x = reshape(tensor({1.0F, 2.0F, 3.0F, 4.0F}), {1, 1, 2, 2});
+  const NamedValues usual{{"x", x}};
+  const NamedValues own{{"x", x}, {"w", ones({1, 1, 1, 1})}};
+  EXPECT_EQ(model.info().nodes, 3U) << "the file has them";
+  EXPECT_EQ(model.plan(usual).nodes, 1U);
+  EXPECT_EQ(model.plan(own).nodes, 3U);
+  EXPECT_EQ(model.bind(usual).outputs().at("y").read<float>().get(),
+            (std::vector<float>{4, 10, 16, 22}));
+  EXPECT_EQ(model.bind(own).outputs().at("y").read<float>().get(),
+            (std::vector<float>{0, 2, 4, 6}));
+  const std::uint64_t of_one = model.stats().weight_bytes;
+  model.warm_up(usual);
+  model.warm_up(own);
+  EXPECT_EQ(model.stats().segments, 2U);
+  EXPECT_EQ(model.stats().weight_bytes, of_one) << "bindings have read them";
+}
+
 TEST_F(Levels, names_that_subgraphs_read_stay) {
   const Graph then_graph =
       GraphText::parse("b = Relu(a)\nc = Relu(b)\nt = Add(c, two)\nout t", opset);
@@ -162,6 +181,45 @@ TEST_F(Levels, a_graph_with_operators_of_another_meaning_stays) {
   const auto file = file_of(graph);
   EXPECT_EQ(optimized(file, chosen_passes(Optimize::all, {}), own, node_evaluation(own, device_)),
             file);
+}
+
+TEST_F(Levels, a_graph_stays_if_a_pass_would_write_what_the_table_lacks_or_gives_another_rule) {
+  const auto file =
+      file_of(GraphText::parse("in x float[3]\na = Sigmoid(x)\ny = Mul(x, a)\nout y", opset));
+  OperatorTable own;
+  for (const char* const name : {"Sigmoid", "Mul"})
+    own.add(*OperatorTable::standard().find("", name));
+  EXPECT_EQ(optimized(file, chosen_passes(Optimize::all, {}), own, node_evaluation(own, device_)),
+            file);
+  own.add({.name = "Swish", .attributes = {"alpha"}, .lower = [](Call& call) {
+             return Values{call.like(call.x() * 2)};
+           }});
+  EXPECT_EQ(optimized(file, chosen_passes(Optimize::all, {}), own, node_evaluation(own, device_)),
+            file);
+  own = OperatorTable{};
+  for (const char* const name : {"Sigmoid", "Mul", "Swish"})
+    own.add(*OperatorTable::standard().find("", name));
+  EXPECT_NE(optimized(file, chosen_passes(Optimize::all, {}), own, node_evaluation(own, device_)),
+            file);
+}
+
+TEST_F(Levels, an_attribute_of_another_kind_is_left_to_the_run) {
+  const Model model = load(file_of(GraphText::parse(R"(
+    in x float[1,1,2,2]
+    const w float[1,1,1,1] = 3
+    const two float[] = 2
+    a = Conv(x, w) {group: 1.5}
+    z = Mul(a, two)
+    y = Neg(x)
+    out y z
+  )",
+                                                    opset)),
+                           here());
+  const NamedValues inputs{{"x", ones({1, 1, 2, 2})}};
+  EXPECT_EQ(floats(model.run(inputs, {.outputs = {"y"}}).get(), "y"),
+            (std::vector<float>{-1, -1, -1, -1}));
+  EXPECT_EQ(refusal([&] { static_cast<void>(model.run(inputs).get()); }).code(),
+            ErrorCode::invalid_argument);
 }
 
 TEST_F(Levels, a_node_that_cannot_be_computed_is_refused_though_nothing_needs_it) {
