@@ -9,13 +9,13 @@ namespace {
 
 /// The options, for what else they need.
 std::array<CLI::Option*, 2> add_pass_words(CLI::App& verb, OnnxPassWords& words) {
-  return {
-      verb.add_option("--optimize", words.optimize,
-                      "How far the graph is rewritten when it is loaded")
-          ->check(CLI::IsMember({"none", "basic", "all"}))
-          ->capture_default_str(),
-      verb.add_option("--without", words.without, "A pass that does not rewrite it; may be repeated")
-          ->allow_extra_args(false)};
+  return {verb.add_option("--optimize", words.optimize,
+                          "How far the graph is rewritten when it is loaded")
+              ->check(CLI::IsMember({"none", "basic", "all"}))
+              ->capture_default_str(),
+          verb.add_option("--without", words.without,
+                          "A pass that does not rewrite it; may be repeated")
+              ->allow_extra_args(false)};
 }
 
 }  // namespace
