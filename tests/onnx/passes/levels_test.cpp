@@ -183,26 +183,6 @@ TEST_F(Levels, a_graph_with_operators_of_another_meaning_stays) {
             file);
 }
 
-TEST_F(Levels, a_graph_stays_if_a_pass_would_write_what_the_table_lacks_or_gives_another_rule) {
-  const auto file =
-      file_of(GraphText::parse("in x float[3]\na = Sigmoid(x)\ny = Mul(x, a)\nout y", opset));
-  OperatorTable own;
-  for (const char* const name : {"Sigmoid", "Mul"})
-    own.add(*OperatorTable::standard().find("", name));
-  EXPECT_EQ(optimized(file, chosen_passes(Optimize::all, {}), own, node_evaluation(own, device_)),
-            file);
-  own.add({.name = "Swish", .attributes = {"alpha"}, .lower = [](Call& call) {
-             return Values{call.like(call.x() * 2)};
-           }});
-  EXPECT_EQ(optimized(file, chosen_passes(Optimize::all, {}), own, node_evaluation(own, device_)),
-            file);
-  own = OperatorTable{};
-  for (const char* const name : {"Sigmoid", "Mul", "Swish"})
-    own.add(*OperatorTable::standard().find("", name));
-  EXPECT_NE(optimized(file, chosen_passes(Optimize::all, {}), own, node_evaluation(own, device_)),
-            file);
-}
-
 TEST_F(Levels, an_attribute_of_another_kind_is_left_to_the_run) {
   const Model model = load(file_of(GraphText::parse(R"(
     in x float[1,1,2,2]
