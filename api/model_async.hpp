@@ -1,6 +1,6 @@
 // Models of any kind in an Asio program: predictions and loading with any completion token (component Stoker::model).
 //
-//     const Model faces = co_await async_load_model(system, "ultraface.onnx", use_awaitable);
+//     const AnyModel faces = co_await async_load_model(system, "ultraface.onnx", use_awaitable);
 //     const NamedValues inputs{{"input", photo}};
 //     const NamedValues out = co_await faces.async_predict(inputs, use_awaitable);
 //
@@ -21,8 +21,8 @@
 namespace stoker {
 
 template <class Token>
-auto Model::async_predict(const NamedValues& inputs, Token&& token,
-                          const PredictOptions& options) const {
+auto AnyModel::async_predict(const NamedValues& inputs, Token&& token,
+                             const PredictOptions& options) const {
   return async_get(predict(inputs, options), std::forward<Token>(token));
 }
 

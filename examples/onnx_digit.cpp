@@ -16,7 +16,7 @@ int main(int argc, char** argv) try {
   const stoker::System system;
   const stoker::Device device = system.device();
   const stoker::DeviceScope scope{device};
-  const stoker::Model model = stoker::load_model(argv[1], {.device = device});
+  const stoker::AnyModel model = stoker::load_model(argv[1], {.device = device});
 
   // The model wants 28 by 28 pixels from 0 to 255, white on black.
   const stoker::Image picture = stoker::image::load(argv[2]);

@@ -34,7 +34,7 @@ int main(int argc, char** argv) try {
   const stoker::System system;
   const stoker::Device device = system.device();
   const stoker::DeviceScope scope{device};
-  const stoker::Model model = stoker::load_model(argv[1], {.device = device});
+  const stoker::AnyModel model = stoker::load_model(argv[1], {.device = device});
   const stoker::Image photo = stoker::image::load(argv[2]);
 
   // The middle of the photo, as light and two colours.

@@ -38,7 +38,7 @@ class ModelsGuide : public testing::Test {
 
 TEST_F(ModelsGuide, predicts_with_a_model_of_any_kind) {
   const stoker::Tensor rows = stoker::tensor({{1.0, 2.0}});
-  const stoker::Model model = stoker::load_model(path, {.device = device});
+  const stoker::AnyModel model = stoker::load_model(path, {.device = device});
   for (const stoker::onnx::ValueInfo& input : model.inputs())
     std::cout << input.name << ' ' << input.type.to_string() << '\n';  // "rows float[batch,2]"
   const stoker::NamedValues out = model.predict({{"rows", rows}}).get();

@@ -13,7 +13,7 @@ namespace {
 
 class Models : public testing::Test {
  protected:
-  [[nodiscard]] Model load(const std::filesystem::path& path) const {
+  [[nodiscard]] AnyModel load(const std::filesystem::path& path) const {
     return load_model(path, {.device = device});
   }
   static std::vector<float> floats(const NamedValues& values, const char* name) {
@@ -33,7 +33,7 @@ class Models : public testing::Test {
 };
 
 TEST_F(Models, predict_from_onnx_files) {
-  const Model model = load(folder.write_onnx("abs.onnx"));
+  const AnyModel model = load(folder.write_onnx("abs.onnx"));
   EXPECT_EQ(model.info().kind, ModelKind::onnx);
   EXPECT_EQ(model.info().description, "opset 17, 1 node");
   EXPECT_EQ(text(model.inputs()), "x float[2]");
@@ -47,7 +47,7 @@ TEST_F(Models, list_no_inputs_that_have_a_value_in_the_file) {
   const std::string both = onnx::model(onnx::graph(onnx::node("Add", {"w", "x"}, {"y"}), {"w", "x"},
                                                    {"y"}, {onnx::float_tensor("w", {1, 2})}))
                                .bytes();
-  const Model model = load(folder.write("add.onnx", both));
+  const AnyModel model = load(folder.write("add.onnx", both));
   EXPECT_EQ(text(model.inputs()), "x float[2]");
   EXPECT_EQ(model.info().parameters, 2U);
   const Tensor x = tensor({1.0, 1.0});
@@ -56,7 +56,7 @@ TEST_F(Models, list_no_inputs_that_have_a_value_in_the_file) {
 }
 
 TEST_F(Models, predict_from_networks) {
-  const Model model = load(folder.save_line("line.safetensors", device));
+  const AnyModel model = load(folder.save_line("line.safetensors", device));
   EXPECT_EQ(model.info().kind, ModelKind::network);
   EXPECT_EQ(model.info().parameters, 3U);
   EXPECT_EQ(text(model.inputs()), "rows float[batch,2]");
@@ -66,7 +66,7 @@ TEST_F(Models, predict_from_networks) {
 }
 
 TEST_F(Models, predict_from_scripts) {
-  const Model model = load(folder.write_script("product.lua"));
+  const AnyModel model = load(folder.write_script("product.lua"));
   EXPECT_EQ(model.info().kind, ModelKind::script);
   EXPECT_EQ(text(model.inputs()), "x float[rows,2], factor float[rows,1]");
   EXPECT_EQ(text(model.outputs()), "product unknown, total float[]");
@@ -81,7 +81,7 @@ TEST_F(Models, predict_from_scripts) {
 TEST_F(Models, give_results_that_outlive_them) {
   NamedValues out;
   {
-    const Model model = load(folder.write_script("product.lua"));
+    const AnyModel model = load(folder.write_script("product.lua"));
     out = model.predict({{"x", tensor({{1.0, 2.0}})}, {"factor", tensor({{5.0}})}}).get();
   }
   EXPECT_EQ(floats(out, "product"), (std::vector{5.0F, 10.0F}));
@@ -90,7 +90,7 @@ TEST_F(Models, give_results_that_outlive_them) {
 TEST_F(Models, end_predictions_of_scripts_that_nobody_holds) {
   std::vector<Future<NamedValues>> started;
   {
-    const Model model = load(folder.write_script("product.lua"));
+    const AnyModel model = load(folder.write_script("product.lua"));
     for (int i = 0; i < 16; ++i)
       started.push_back(
           model.predict({{"x", tensor({{1.0, 2.0}})}, {"factor", tensor({{1.0 * i}})}}));
@@ -104,7 +104,7 @@ TEST_F(Models, refuse_inputs_that_do_not_fit) {
        {folder.write_onnx("abs.onnx"), folder.save_line("line.safetensors", device),
         folder.write_script("product.lua")}) {
     SCOPED_TRACE(path.string());
-    const Model model = load(path);
+    const AnyModel model = load(path);
     const std::string name = model.inputs().front().name;
     NamedValues good;
     for (const onnx::ValueInfo& input : model.inputs())
@@ -133,7 +133,7 @@ TEST_F(Models, refuse_inputs_that_do_not_fit) {
 }
 
 TEST_F(Models, give_one_number_to_a_symbol) {
-  const Model model = load(folder.write_script("product.lua"));
+  const AnyModel model = load(folder.write_script("product.lua"));
   const Error why = refusal_of([&] {
     static_cast<void>(model.predict({{"x", zeros({2, 2})}, {"factor", zeros({3, 1})}}));
   });
@@ -143,7 +143,7 @@ TEST_F(Models, give_one_number_to_a_symbol) {
 }
 
 TEST_F(Models, give_the_outputs_that_are_wanted) {
-  const Model model = load(folder.write_script("product.lua"));
+  const AnyModel model = load(folder.write_script("product.lua"));
   const NamedValues given{{"x", zeros({1, 2})}, {"factor", zeros({1, 1})}};
   const NamedValues out = model.predict(given, {.outputs = {"total"}}).get();
   EXPECT_EQ(out.size(), 1U);
@@ -154,7 +154,7 @@ TEST_F(Models, give_the_outputs_that_are_wanted) {
 }
 
 TEST_F(Models, warm_up) {
-  const Model model = load(folder.write_onnx("abs.onnx"));
+  const AnyModel model = load(folder.write_onnx("abs.onnx"));
   model.warm_up({{"x", zeros({2})}});
   EXPECT_TRUE(model.predict({{"x", tensor({1.0, -2.0})}}).ready());
 }
@@ -167,7 +167,7 @@ TEST_F(Models, are_loaded_and_predict_for_completion_tokens) {
       loop,
       [&]() -> boost::asio::awaitable<void> {
         const LoadModelOptions options{.device = device};
-        const Model model =
+        const AnyModel model =
             co_await async_load_model(system, path, boost::asio::use_awaitable, options);
         const NamedValues given{{"rows", tensor({{1.0, 2.0}})}};
         const NamedValues out = co_await model.async_predict(given, boost::asio::use_awaitable);
@@ -196,6 +196,34 @@ TEST_F(Models, of_scripts_fail_as_their_scripts_do) {
   fails("return 3", ErrorCode::invalid_argument, "a table of buffers by name, got 3");
   fails("return matmul(given.x, given.x:reshape{shape = {2, 1}}, 1)", ErrorCode::arity_mismatch,
         "m.lua, line=2");
+}
+
+TEST_F(Models, of_scripts_give_what_they_say) {
+  const auto path = folder.write("m.lua", R"(
+    local made = {
+      bool = function(x) return cast(x, {dtype = "bool"}) end,
+      long = function(x) return concatenate(x, x) end,
+    }
+    return {
+      inputs = {"x"}, outputs = {{name = "y", shape = {2}}, {name = "z", shape = {"n"}}},
+      predict = function(given)
+        local kind = ({"bool", "long"})[read(given.x)[1]]
+        return {y = kind and made[kind](given.x) or given.x, z = given.x}
+      end,
+    })");
+  const AnyModel model = load(path);
+  EXPECT_EQ(floats(model.predict({{"x", tensor({3.0, 4.0})}}).get(), "y"),
+            (std::vector{3.0F, 4.0F}));
+  const auto code_of = [&](double kind) {
+    return model.predict({{"x", tensor({kind, 0.0})}}).wait().error().code();
+  };
+  EXPECT_EQ(code_of(1), ErrorCode::dtype_mismatch);
+  EXPECT_EQ(code_of(2), ErrorCode::shape_mismatch);
+  const auto only = folder.write("only.lua", R"(
+    return {inputs = {"x"}, outputs = {{name = "y"}},
+            predict = function(given) return cast(given.x, {dtype = "bool"}) end})");
+  EXPECT_EQ(load(only).predict({{"x", ones({2})}}).wait().error().code(),
+            ErrorCode::dtype_mismatch);
 }
 
 TEST_F(Models, of_scripts_end_at_their_limits_and_when_they_are_cancelled) {

@@ -89,6 +89,25 @@ TEST_F(ModelTables, chain_models_within_a_model) {
             "9.0\n");
 }
 
+TEST_F(ModelTables, take_lists_of_strings_as_memory_of_the_script) {
+  const onnx::Message any = onnx::tensor_type(onnx::ElementType::string, {onnx::Message{}});
+  onnx::Message graph;
+  graph.messages(1, onnx::node("Identity", {"x"}, {"y"}).all);
+  graph.message(11, onnx::value_info("x", any)).message(12, onnx::value_info("y", any));
+  folder.write("texts.onnx", onnx::model(graph).bytes());
+  const std::string load = "local m = model.load('texts.onnx') ";
+  EXPECT_EQ(run_with_models(load + "print(m:predict{x = {'a', 'b'}}.y[2])").text(), "b\n");
+  expect_refused(load + "m:predict{x = {'a', 2}}", ErrorCode::invalid_argument, "of which 2 is 2");
+  expect_refused(load + "m:predict{x = {a = 'a'}}", ErrorCode::invalid_argument, "got a table");
+  // One long string many times.
+  const Error why = run_with_models(load + R"(
+    local long, list = ("x"):rep(1 << 20), {}
+    for i = 1, 4096 do list[i] = long end
+    m:predict{x = list})")
+                        .error();
+  EXPECT_EQ(why.code(), ErrorCode::budget_exceeded) << why.what();
+}
+
 TEST_F(ModelTables, refuse_what_does_not_fit) {
   folder.write_onnx("abs.onnx");
   folder.write_script("product.lua");
@@ -118,9 +137,18 @@ TEST_F(ModelTables, refuse_what_does_not_fit) {
   expect_refused(network + "m:predict{rows = 3}", ErrorCode::invalid_argument, "buffer");
   expect_refused(network + "print(m.input)", ErrorCode::not_found, "m.inputs and m.outputs");
   const std::string script = "local m = model.load('product.lua') ";
-  expect_refused(script + "m:predict{y = buffer{1}}", ErrorCode::not_found, "no input \"y\"");
-  expect_refused(script + "m:predict{x = buffer{1}}", ErrorCode::invalid_argument,
-                 "input 'factor': expected a buffer, got nil");
+  expect_refused(script + "m:predict{y = buffer{1}}", ErrorCode::not_found, "no input 'y'");
+  const std::string x = "x = buffer{{1, 2}}";
+  expect_refused(script + "m:predict{" + x + "}", ErrorCode::invalid_argument,
+                 "input 'factor' (float[rows,1]) is missing");
+  expect_refused(script + "m:predict{" + x + ", factor = 3}", ErrorCode::invalid_argument,
+                 "input 'factor': expected a buffer, got 3");
+  expect_refused(script + "m:predict{" + x + ", buffer{1}}", ErrorCode::invalid_argument,
+                 "there is no name");
+  expect_refused(script + "m:predict{" + x + ", factor = buffer{{1}, {2}}}",
+                 ErrorCode::shape_mismatch, "rows was 1 in input 'x'");
+  expect_refused(script + "m:predict{x = cast(buffer{{1, 2}}, {dtype = 's64'})}",
+                 ErrorCode::dtype_mismatch, "expected float[rows,2], came int64[1,2]");
 }
 
 TEST_F(ModelTables, are_bounded_by_the_memory_of_the_script) {

@@ -59,8 +59,8 @@ onnx::Value value_file(const fs::path& path, const onnx::ValueInfo& input) {
   if (!fs::is_regular_file(path, failure) || !file)
     throw Error{
         "predict", ErrorCode::not_found, "there is no such file", {{"path", path.string()}}};
-  const std::string text{std::istreambuf_iterator<char>{file}, {}};
-  const auto bytes = std::make_shared<const std::string>(text);
+  const auto bytes = std::make_shared<const std::string>(std::istreambuf_iterator<char>{file},
+                                                         std::istreambuf_iterator<char>{});
   const auto read = onnx::read_value(std::as_bytes(std::span{*bytes}), input.type.kind, {}, bytes);
   if (read.has_error()) throw read.error().with("path", path.string());
   return onnx::value_of(*read);
@@ -101,7 +101,7 @@ PredictInputs parse_inputs(const PredictWords& words) {
   return inputs;
 }
 
-NamedValues read_inputs(const PredictInputs& inputs, const Model& model) {
+NamedValues read_inputs(const PredictInputs& inputs, const AnyModel& model) {
   NamedValues values;
   const DeviceScope scope{model.device()};
   for (const auto& [name, value] : inputs.values) {

@@ -20,6 +20,6 @@ struct PredictInputs {
 /// picture.
 [[nodiscard]] PredictInputs parse_inputs(const PredictWords& words);
 
-[[nodiscard]] NamedValues read_inputs(const PredictInputs& inputs, const Model& model);
+[[nodiscard]] NamedValues read_inputs(const PredictInputs& inputs, const AnyModel& model);
 
 }  // namespace stoker::command_line

@@ -57,8 +57,8 @@ nlohmann::json infos_json(const std::vector<onnx::ValueInfo>& infos) {
   return list;
 }
 
-nlohmann::json model_json(const PredictWords& words, const Model& model) {
-  const ModelInfo info = model.info();
+nlohmann::json model_json(const PredictWords& words, const AnyModel& model) {
+  const AnyModelInfo info = model.info();
   return {{"file", words.model},
           {"kind", to_string(info.kind)},
           {"producer", info.producer},
@@ -68,8 +68,8 @@ nlohmann::json model_json(const PredictWords& words, const Model& model) {
           {"outputs", infos_json(model.outputs())}};
 }
 
-void print_heading(const PredictWords& words, const Model& model) {
-  const ModelInfo info = model.info();
+void print_heading(const PredictWords& words, const AnyModel& model) {
+  const AnyModelInfo info = model.info();
   std::cout << printable(words.model) << ": " << to_string(info.kind);
   if (!info.description.empty()) std::cout << ", " << info.description;
   if (info.parameters > 0) std::cout << ", " << info.parameters << " parameters";
@@ -94,7 +94,7 @@ int predict(const PredictWords& words, const PredictInputs& given) {
                            .observer = std::make_shared<Prints>()};
   for (const std::string& folder : words.script.allow)
     options.allowed_directories.emplace_back(folder);
-  const Model model = load_model(words.model, options);
+  const AnyModel model = load_model(words.model, options);
   const NamedValues inputs = read_inputs(given, model);
   wait_for(inputs);  // so that no time is theirs
 

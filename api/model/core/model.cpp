@@ -6,7 +6,7 @@
 
 namespace stoker {
 
-void Model::warm_up(const NamedValues& inputs) const {
+void AnyModel::warm_up(const NamedValues& inputs) const {
   const NamedValues outputs = predict(inputs).get();
   std::vector<Tensor> tensors;
   for (const auto& [name, value] : outputs)
@@ -14,26 +14,26 @@ void Model::warm_up(const NamedValues& inputs) const {
   if (!tensors.empty()) computed(tensors).get();
 }
 
-Model load_model(const std::filesystem::path& path, const LoadModelOptions& options) {
+AnyModel load_model(const std::filesystem::path& path, const LoadModelOptions& options) {
   LoadModelOptions given = options;
   if (!given.device) given.device = current_device();
   switch (kind_of_model(path)) {
-    case ModelKind::onnx: return Model{models::load_onnx(path, given)};
-    case ModelKind::network: return Model{models::load_network(path, given)};
+    case ModelKind::onnx: return AnyModel{models::load_onnx(path, given)};
+    case ModelKind::network: return AnyModel{models::load_network(path, given)};
     case ModelKind::script: break;
   }
-  return Model{models::load_script(path, given)};
+  return AnyModel{models::load_script(path, given)};
 }
 
-Future<Model> load_model(const System& system, std::filesystem::path path,
-                         const LoadModelOptions& options) {
+Future<AnyModel> load_model(const System& system, std::filesystem::path path,
+                            const LoadModelOptions& options) {
   // The caller's table may be gone by then.
   const auto operators =
       options.operators ? std::make_shared<const onnx::OperatorTable>(*options.operators) : nullptr;
   LoadModelOptions there = options;
   if (!there.device) there.device = current_device();
   return system.run_blocking(
-      [path = std::move(path), there = std::move(there), operators]() -> Model {
+      [path = std::move(path), there = std::move(there), operators]() -> AnyModel {
         LoadModelOptions given = there;
         given.operators = operators.get();
         return load_model(path, given);

@@ -1,6 +1,6 @@
 // A model of any kind that predicts: an ONNX file, a network of Stoker's, or a pipeline script.
 //
-//     const Model faces = load_model("ultraface.onnx", {.device = gpu});
+//     const AnyModel faces = load_model("ultraface.onnx", {.device = gpu});
 //     NamedValues out = faces.predict({{"input", photo}}).get();
 //     const Tensor boxes = out.at("boxes").tensor();
 //
@@ -9,7 +9,8 @@
 //
 // Threads: an immutable, shared handle; any thread may predict, any number at once. Networks and ONNX models share
 // their weights and compiled programs; each prediction of a script runs it anew, with a Lua state of its own. The last
-// handle that goes away cancels nothing: predictions keep what they need. A system outlives its models.
+// handle that goes away cancels nothing: predictions keep what they need. A system outlives its models, and at its end
+// waits for the predictions of scripts that still run: limits or a token end those.
 //
 // Errors are thrown by the call, before anything runs: load_model() throws not_found, io_error, unsupported (no model,
 // with what it looks like; what the kind does not have), and what onnx::load(), nn::ModelFile and a script throw.
@@ -54,7 +55,7 @@ struct LoadModelOptions {
   std::vector<std::filesystem::path> allowed_directories = {};
 };
 
-struct ModelInfo {
+struct AnyModelInfo {
   ModelKind kind = ModelKind::onnx;
   std::string producer = {};     ///< what wrote the file, as it says; may be empty
   std::string description = {};  ///< "opset 8, 12 nodes", "6 layers"; empty for a script
@@ -78,18 +79,18 @@ class Backend {
   /// Whether a prediction may do without that input.
   [[nodiscard]] virtual bool may_lack(const onnx::ValueInfo& input) const = 0;
   [[nodiscard]] virtual const Device& device() const noexcept = 0;
-  [[nodiscard]] virtual ModelInfo info() const = 0;
+  [[nodiscard]] virtual AnyModelInfo info() const = 0;
   [[nodiscard]] virtual Future<NamedValues> predict(const NamedValues& inputs,
                                                     const PredictOptions& options) const = 0;
 };
 
 }  // namespace models
 
-class Model {
+class AnyModel {
  public:
   /// An empty handle: only assignment and destruction are allowed.
-  Model() = default;
-  explicit Model(std::shared_ptr<const models::Backend> backend) noexcept
+  AnyModel() = default;
+  explicit AnyModel(std::shared_ptr<const models::Backend> backend) noexcept
       : backend_{std::move(backend)} {}
 
   /// In the file's order. A dimension is a number, a symbol that stands for one number in all inputs, or open. Inputs of
@@ -105,7 +106,7 @@ class Model {
     return backend_->may_lack(input);
   }
   [[nodiscard]] const Device& device() const noexcept { return backend_->device(); }
-  [[nodiscard]] ModelInfo info() const { return backend_->info(); }
+  [[nodiscard]] AnyModelInfo info() const { return backend_->info(); }
 
   /// Returns at once. The outputs by name; their tensors may be computed later, as tensors are.
   [[nodiscard]] Future<NamedValues> predict(const NamedValues& inputs,
@@ -124,10 +125,10 @@ class Model {
 };
 
 /// Blocks. An ONNX model's external data are looked for below the folder of the file.
-[[nodiscard]] Model load_model(const std::filesystem::path& path,
-                               const LoadModelOptions& options = {});
+[[nodiscard]] AnyModel load_model(const std::filesystem::path& path,
+                                  const LoadModelOptions& options = {});
 /// The same on the pool of System::run_blocking(), which throws as that does. Returns at once.
-[[nodiscard]] Future<Model> load_model(const System& system, std::filesystem::path path,
-                                       const LoadModelOptions& options = {});
+[[nodiscard]] Future<AnyModel> load_model(const System& system, std::filesystem::path path,
+                                          const LoadModelOptions& options = {});
 
 }  // namespace stoker

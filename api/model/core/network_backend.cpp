@@ -50,8 +50,8 @@ class NetworkBackend final : public Backend {
   }
   const Device& device() const noexcept override { return device_; }
 
-  ModelInfo info() const override {
-    ModelInfo info{.kind = ModelKind::network, .producer = "Stoker"};
+  AnyModelInfo info() const override {
+    AnyModelInfo info{.kind = ModelKind::network, .producer = "Stoker"};
     const auto layers = inference_.network().layers();
     for (const nn::LayerInfo& layer : layers) info.parameters += layer.parameters();
     info.description = counted(layers.size(), "layer");

@@ -23,7 +23,7 @@ class OnnxBackend final : public Backend {
   bool may_lack(const onnx::ValueInfo&) const override { return false; }
   const Device& device() const noexcept override { return model_.device(); }
 
-  ModelInfo info() const override {
+  AnyModelInfo info() const override {
     const std::string version = file_->producer_version;
     return {.kind = ModelKind::onnx,
             .producer = file_->producer_name + (version.empty() ? "" : " " + version),

@@ -89,7 +89,7 @@ class ScriptBackend final : public Backend, public std::enable_shared_from_this<
   }
   bool may_lack(const onnx::ValueInfo&) const override { return false; }
   const Device& device() const noexcept override { return device_; }
-  ModelInfo info() const override { return {.kind = ModelKind::script}; }
+  AnyModelInfo info() const override { return {.kind = ModelKind::script}; }
 
   Future<NamedValues> predict(const NamedValues& given,
                               const PredictOptions& options) const override {

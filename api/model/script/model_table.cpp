@@ -1,58 +1,56 @@
 #include "stoker/api/model/script/model_table.hpp"
 
-#include <algorithm>
-
 #include "stoker/api/model/core/model_kind.hpp"
 #include "stoker/api/model/script/onnx_models.hpp"
 #include "stoker/api/model/script/returned_model.hpp"
+#include "stoker/api/onnx/run/inputs.hpp"
 #include "stoker/api/train/script/model_library.hpp"
 #include "stoker/api/train/script/saved_models.hpp"
 #include "stoker/pipeline/script/library/buffer_library.hpp"
 #include "stoker/pipeline/script/lua/value_text.hpp"
 #include "stoker/pipeline/script/run/file_thread.hpp"
-#include "stoker/runtime/base/nearest_name.hpp"
 
 namespace stoker {
 namespace {
 
 namespace lua = stoker::script;
 constexpr const char* load_op = "model.load";
+constexpr const char* predict_op = "predict";
 
-void check_names(lua_State* L, const models::ReturnedModel& model, int given) {
-  std::vector<std::string_view> known;
-  for (const onnx::ValueInfo& input : model.inputs) known.push_back(input.name);
+/// The inputs in the table at `given` fit, as those of a prediction from outside must.
+void check_inputs(lua_State* L, const models::ReturnedModel& model, int given) {
+  onnx::NamedValues inputs;
   lua_pushnil(L);
   while (lua_next(L, given) != 0) {
-    lua::spend(L, 2);
-    const std::string_view name =
-        lua_type(L, -2) == LUA_TSTRING ? lua::check_text(L, -2) : std::string_view{};
-    if (std::ranges::find(known, name) == known.end())
-      lua::raise(L, Error{"predict", ErrorCode::not_found,
-                          "the model has no input " + lua::value_text(L, -2) +
-                              did_you_mean(name.substr(0, 64), known)});
-    lua_pop(L, 1);
-  }
-  for (const std::string_view name : known) {
-    lua::push_text(L, name);
-    lua_rawget(L, given);
-    if (lua::test_buffer(L, -1) == nullptr)
-      lua::raise(L, Error{"predict", ErrorCode::invalid_argument,
-                          "input '" + std::string{name} + "': expected a buffer, got " +
+    lua::spend(L, 10);
+    if (lua_type(L, -2) != LUA_TSTRING)
+      lua::raise(L, Error{predict_op, ErrorCode::invalid_argument,
+                          "inputs are given by name, m:predict{name = buffer}; there is no name "
+                          "before " +
                               lua::value_text(L, -1)});
+    const std::string name{lua::check_text(L, -2).substr(0, 256)};
+    const expr::Value* const value = lua::test_buffer(L, -1);
+    if (value == nullptr)
+      lua::raise(L,
+                 Error{predict_op, ErrorCode::invalid_argument,
+                       "input '" + name + "': expected a buffer, got " + lua::value_text(L, -1)});
+    inputs.emplace(name, Tensor{*value});
     lua_pop(L, 1);
   }
+  static_cast<void>(onnx::checked_inputs(
+      predict_op, model.inputs, [](const onnx::ValueInfo&) { return false; }, inputs));
 }
 
 /// m:predict{name = buffer, …} of a script's model, which is what the script returned: the first upvalue.
 int predict(lua_State* L, lua::Script&) {
   constexpr int given = 2;
   if (!lua_istable(L, given))
-    lua::raise(L, Error{"predict", ErrorCode::invalid_argument,
+    lua::raise(L, Error{predict_op, ErrorCode::invalid_argument,
                         "inputs are given by name, m:predict{name = buffer}, got " +
                             lua::value_text(L, given)});
   lua_settop(L, given);
   const models::ReturnedModel model = models::check_returned(L, lua_upvalueindex(1));
-  check_names(L, model, given);
+  check_inputs(L, model, given);
   lua_pushvalue(L, given);
   lua_call(L, 1, 1);
   const std::vector<expr::Value> outputs = models::check_outputs(L, -1, model);

@@ -26,6 +26,8 @@ constexpr const char* predict_op = "predict";
 // What a graph takes on the host for each byte of the file that describes it.
 constexpr std::size_t bytes_per_byte = 16;
 constexpr std::size_t steps_per_node = 400;
+// No account is kept of plans, so there are few.
+constexpr std::size_t most_plans = 8;
 
 using FilePtr = std::shared_ptr<const onnx::ModelFile>;
 
@@ -86,19 +88,50 @@ const Handle& check_model(lua_State* L, std::string_view op) {
   return **handle;
 }
 
-/// Texts of a list, for inputs that are such; else the buffer there.
-onnx::Value check_input(lua_State* L, const std::string& name) {
-  if (lua_istable(L, -1)) {
-    onnx::Texts texts;
-    for (lua_Integer i = 1; lua_rawgeti(L, -1, i) == LUA_TSTRING; ++i) {
-      lua::spend(L, 2);
-      texts.strings.emplace_back(lua::check_text(L, -1));
-      lua_pop(L, 1);
-    }
+/// What a prediction is given, and what its strings take of the script's memory meanwhile: a list may have the same
+/// long string many times.
+struct Given {
+  onnx::NamedValues values;
+  std::vector<lua::MemoryLoan> loans;
+};
+
+/// The strings of the list at the top of the stack.
+onnx::Texts check_texts(lua_State* L, const std::string& name, Given& given) {
+  std::size_t bytes = 0;
+  const auto count = static_cast<lua_Integer>(lua_rawlen(L, -1));
+  lua_pushnil(L);
+  if (count == 0 && lua_next(L, -2) != 0)
+    lua::raise(L, Error{predict_op,
+                        ErrorCode::invalid_argument,
+                        "input '" + name + "': expected a buffer or a list of strings, got a table",
+                        {{"input", name}}});
+  if (count > 0) lua_pop(L, 1);
+  for (lua_Integer i = 1; i <= count; ++i) {
+    lua::spend(L, 2);
+    if (lua_rawgeti(L, -1, i) != LUA_TSTRING)
+      lua::raise(L,
+                 Error{predict_op,
+                       ErrorCode::invalid_argument,
+                       "input '" + name + "': expected a buffer or a list of strings, of which " +
+                           std::to_string(i) + " is " + lua::value_text(L, -1),
+                       {{"input", name}}});
+    bytes += lua_rawlen(L, -1) + sizeof(std::string) + 1;
     lua_pop(L, 1);
-    texts.shape = Shape{static_cast<std::int64_t>(texts.strings.size())};
-    return texts;
   }
+  given.loans.push_back(lua::value_or_raise(L, lua::script_of(L).evaluator().lend(bytes)));
+  lua::spend(L, bytes / 64);
+  onnx::Texts texts{.shape = {count}, .strings = {}};
+  for (lua_Integer i = 1; i <= count; ++i) {
+    lua_rawgeti(L, -1, i);
+    texts.strings.emplace_back(lua::check_text(L, -1));
+    lua_pop(L, 1);
+  }
+  return texts;
+}
+
+/// Texts of a list, for inputs that are such; else the buffer there.
+onnx::Value check_input(lua_State* L, const std::string& name, Given& given) {
+  if (lua_istable(L, -1)) return check_texts(L, name, given);
   const expr::Value* const value = lua::test_buffer(L, -1);
   if (value == nullptr)
     lua::raise(L, Error{predict_op,
@@ -110,12 +143,12 @@ onnx::Value check_input(lua_State* L, const std::string& name) {
   return Tensor{Buffer{value->buffer()}};
 }
 
-onnx::NamedValues check_inputs(lua_State* L, int index) {
+Given check_inputs(lua_State* L, int index) {
   if (!lua_istable(L, index))
     lua::raise(L, Error{predict_op, ErrorCode::invalid_argument,
                         "inputs are given by name, m:predict{name = buffer}, got " +
                             lua::value_text(L, index)});
-  onnx::NamedValues inputs;
+  Given given;
   lua_pushnil(L);
   while (lua_next(L, index) != 0) {
     lua::spend(L, 10);
@@ -125,10 +158,10 @@ onnx::NamedValues check_inputs(lua_State* L, int index) {
                           "before " +
                               lua::value_text(L, -1)});
     const std::string name{lua::check_text(L, -2)};
-    inputs.emplace(name, check_input(L, name));
+    given.values.emplace(name, check_input(L, name, given));
     lua_pop(L, 1);
   }
-  return inputs;
+  return given;
 }
 
 void push_value(lua_State* L, const onnx::Value& value) {
@@ -158,12 +191,12 @@ void push_value(lua_State* L, const onnx::Value& value) {
 /// m:predict{name = buffer, …}: the outputs by name. Waits.
 int predict(lua_State* L, lua::Script& script) {
   const Handle& handle = check_model(L, predict_op);
-  const onnx::NamedValues inputs = check_inputs(L, 2);
+  const Given given = check_inputs(L, 2);
   lua::spend(L, handle.steps_of_call);
   const DeviceScope scope{handle.model.device()};
   const auto outputs = lua::await_work<onnx::NamedValues>(
       L, script, predict_op,
-      handle.model.run(inputs, {.limits = {.cancel = script.budget().cancel()}}));
+      handle.model.run(given.values, {.limits = {.cancel = script.budget().cancel()}}));
   std::vector<Tensor> tensors;
   std::size_t bytes = 0;
   for (const auto& [name, value] : outputs)
@@ -250,14 +283,16 @@ void push_onnx_model(lua_State* L, const fs::path& path) {
       L, evaluator.lend(bytes_per_byte * (size - std::min(size, bytes_of_weights(file->graph)))));
   using ModelPtr = std::shared_ptr<const onnx::Model>;
   // No passes: the script's limits count what the file holds, not what these make of it.
-  const auto model = lua::on_file_thread<ModelPtr>(
-      L, script, load_op,
-      [file, device = script.services().device,
-       nodes = evaluator.room_for_nodes()]() -> Result<ModelPtr> {
-        return std::make_shared<const onnx::Model>(onnx::load(
-            file,
-            {.device = Device{device}, .max_nodes = nodes, .optimize = onnx::Optimize::none}));
-      });
+  const auto model =
+      lua::on_file_thread<ModelPtr>(L, script, load_op,
+                                    [file, device = script.services().device,
+                                     nodes = evaluator.room_for_nodes()]() -> Result<ModelPtr> {
+                                      return std::make_shared<const onnx::Model>(
+                                          onnx::load(file, {.device = Device{device},
+                                                            .max_plans = most_plans,
+                                                            .max_nodes = nodes,
+                                                            .optimize = onnx::Optimize::none}));
+                                    });
   lua::push_object<HandlePtr>(
       L, type_name,
       std::make_unique<Handle>(Handle{path.filename().string(), *model, inputs_of(file->graph),

@@ -85,6 +85,30 @@ std::vector<onnx::ValueInfo> check_list(lua_State* L, int index, const char* fie
   return infos;
 }
 
+/// Whether the extents are those that are declared. Symbols may be any number.
+bool fits(const Shape& shape, const std::vector<onnx::Dimension>& dims) {
+  if (shape.rank() != dims.size()) return false;
+  for (std::size_t axis = 0; axis < dims.size(); ++axis)
+    if (dims[axis].extent && *dims[axis].extent != shape[axis]) return false;
+  return true;
+}
+
+/// What `predict` returned for an output, at `index`.
+expr::Value check_output(lua_State* L, int index, const onnx::ValueInfo& output) {
+  const expr::Value* const value = lua::test_buffer(L, index);
+  if (value == nullptr)
+    refuse(L, "output '" + output.name + "': predict returned " + lua::value_text(L, index) +
+                  " instead of a buffer");
+  const onnx::ValueType& type = output.type;
+  const bool has_type = type.element == onnx::ElementType::undefined ||
+                        type.element == onnx::element_type_of(value->dtype());
+  if (!has_type || (type.dims && !fits(value->spec().shape, *type.dims)))
+    lua::raise(L, Error{op, has_type ? ErrorCode::shape_mismatch : ErrorCode::dtype_mismatch,
+                        "output '" + output.name + "': expected " + type.to_string() +
+                            ", predict returned " + value->spec().to_string()});
+  return *value;
+}
+
 }  // namespace
 
 ReturnedModel check_returned(lua_State* L, int index) {
@@ -105,8 +129,8 @@ ReturnedModel check_returned(lua_State* L, int index) {
 
 std::vector<expr::Value> check_outputs(lua_State* L, int index, const ReturnedModel& model) {
   const int returned = lua_absindex(L, index);
-  if (model.outputs.size() == 1)
-    if (const expr::Value* only = lua::test_buffer(L, returned)) return {*only};
+  if (model.outputs.size() == 1 && lua::test_buffer(L, returned) != nullptr)
+    return {check_output(L, returned, model.outputs.front())};
   if (!lua_istable(L, returned))
     refuse(L, "predict returns a table of buffers by name, got " + lua::value_text(L, returned));
   std::vector<std::string_view> known;
@@ -125,15 +149,7 @@ std::vector<expr::Value> check_outputs(lua_State* L, int index, const ReturnedMo
   for (const onnx::ValueInfo& output : model.outputs) {
     lua::push_text(L, output.name);
     lua_rawget(L, returned);
-    const expr::Value* const value = lua::test_buffer(L, -1);
-    if (value == nullptr)
-      refuse(L, "output '" + output.name + "': predict returned " + lua::value_text(L, -1) +
-                    " instead of a buffer");
-    const auto expected = onnx::carrier_of(output.type.element);
-    if (expected && value->dtype() != *expected && value->dtype() != DType::boolean)
-      refuse(L, "output '" + output.name + "': expected " + output.type.to_string() +
-                    ", predict returned " + value->spec().to_string());
-    values.push_back(*value);
+    values.push_back(check_output(L, -1, output));
     lua_pop(L, 1);
   }
   return values;

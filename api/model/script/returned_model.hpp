@@ -10,7 +10,8 @@
 // list of numbers, symbols that stand for one number in all inputs, and "?". `predict` gets a table of buffers by name
 // and returns one, or the only output itself.
 //
-// Threads: the script's process. Errors are raised as those of `predict`: invalid_argument, with what was expected.
+// Threads: the script's process. Errors are raised, with what was expected: invalid_argument; dtype_mismatch and
+// shape_mismatch for an output that is not as the script has said.
 #pragma once
 
 #include <string>
