@@ -178,6 +178,53 @@ TEST_F(PredictCommand, writes_outputs_to_files) {
   EXPECT_EQ(again["outputs"][1]["elements"][0]["values"], nlohmann::json({1, 2}));
 }
 
+TEST_F(PredictCommand, shows_large_integers_exactly) {
+  write("large.lua",
+        "return {inputs = {}, outputs = {'y'}, predict = function()\n"
+        "  local x = iota{shape = {3}}\n"
+        "  return {y = cast(x, {dtype = 's64'}) + 9007199254740992} end}");
+  const CommandResult result = predict({"large.lua", "--top", "2"});
+  EXPECT_TRUE(contains(result.out, "       2  9007199254740994\n       1  9007199254740993\n"))
+      << result.out << result.err;
+  EXPECT_EQ(output({"large.lua", "--top", "1"})["top"][0][0]["value"], 9007199254740994);
+  write("largest.lua",
+        "return {inputs = {}, outputs = {'y'}, predict = function()\n"
+        "  return cast(iota{shape = {1}}, {dtype = 'u64'}) - 1 end}");
+  EXPECT_EQ(output({"largest.lua"})["values"][0], 18446744073709551615U);
+}
+
+TEST_F(PredictCommand, shows_what_is_no_number_last) {
+  write("nan.lua",
+        "return {inputs = {}, outputs = {'y'}, predict = function()\n"
+        "  return buffer{0/0, 1, 3, -1/0, 3, 0/0} end}");
+  const auto row = output({"nan.lua", "--top", "6"})["top"][0];
+  std::vector<int> places;
+  for (const auto& place : row) places.push_back(place["index"].get<int>());
+  EXPECT_EQ(places, (std::vector{2, 4, 1, 3, 0, 5}));
+  EXPECT_TRUE(row[5]["value"].is_null());
+}
+
+TEST_F(PredictCommand, makes_colours_of_grey_pictures_where_they_are_asked_for) {
+  write_picture("grey.png", 1, 1, {50});
+  write("open.lua",
+        "return {inputs = {{name = 'x', shape = {1, '?', '?', '?'}}}, outputs = {'y'},\n"
+        "  predict = function(given) return given.x end}");
+  std::vector<std::string> words{"open.lua", "--input", "x=grey.png"};
+  EXPECT_EQ(output(words)["shape"], nlohmann::json({1, 1, 1, 1}));
+  words.insert(words.end(), {"--image", "x=colours=rgb"});
+  EXPECT_EQ(output(words)["values"], nlohmann::json({50, 50, 50}));
+}
+
+TEST_F(PredictCommand, makes_no_truths_of_pictures) {
+  write_picture("p.png", 1, 1, {10, 20, 30});
+  write("truths.lua",
+        "return {inputs = {{name = 'x', dtype = 'bool', shape = {1, 3, 1, 1}}}, outputs = {'y'},\n"
+        "  predict = function(given) return given.x end}");
+  const CommandResult result = predict({"truths.lua", "--input", "x=p.png"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(contains(result.err, "a picture does not become bool")) << result.err;
+}
+
 TEST_F(PredictCommand, says_what_is_missing) {
   write_model("abs.onnx", "Abs", {2});
   write("text.txt", "hello");
@@ -194,6 +241,13 @@ TEST_F(PredictCommand, says_what_is_missing) {
   refused({"abs.onnx", "--input", "x=absent.png"}, 3, "absent.png");
   refused({"abs.onnx", "--input", "input=zeros:2"}, 3, "inputs: x float[2]");
   refused({"abs.onnx", "--input", "x=zeros:3"}, 1, "expected float[2], came float[3]");
+  const auto refused_labels = [&](const std::string& labels, int code, const std::string& part) {
+    refused({"abs.onnx", "--input", "x=zeros:2", "--top", "1", "--labels", labels}, code, part);
+  };
+  refused_labels("absent.txt", 3, "there is no such file");
+  refused_labels(".", 1, "the labels cannot be read");
+  refused_labels("/dev/null", 1, "there are no labels in it");
+  refused_labels("/dev/zero", 1, "at most 16 MiB");
 }
 
 TEST_F(PredictCommand, refuses_a_wrong_command_line) {
@@ -205,6 +259,10 @@ TEST_F(PredictCommand, refuses_a_wrong_command_line) {
   expect_usage({"--input", "x=zeros:2", "--image", "x=1x1"}, "the input 'x' is no picture");
   expect_usage({"--input", "x=p.png", "--image", "x=1"}, "'1' is no size in rows and columns");
   expect_usage({"--input", "x=p.png", "--image", "x=std=0"}, "'0' is no number");
+  expect_usage({"--input", "x=p.png", "--image", "x=std=1e-50"}, "'1e-50' is no number");
+  expect_usage({"--input", "x=p.png", "--image", "x=1x1,2x2"}, "has the size twice");
+  expect_usage({"--input", "x=p.png", "--image", "x=mean=1,mean=2"}, "has mean twice");
+  expect_usage({"--input", "x=zeros:2", "--format", "pb"}, "--output");
   expect_usage({"--input", "x=p.png", "--image", "x=layout=cwh"}, "'cwh' is none of nchw");
   expect_usage({"--input", "x=p.png", "--image", "x=size=1x1"}, "'size' is none of mean");
   expect_usage({"--input", "x=zeros:2", "--labels", "names.txt"}, "is for --top K");

@@ -17,6 +17,17 @@ namespace {
               {{"input", input.name}}};
 }
 
+/// The dtype that the input wants of pixels.
+DType type_of(const onnx::ValueInfo& input) {
+  const onnx::ElementType wanted = input.type.element;
+  if (wanted == onnx::ElementType::undefined) return DType::f32;
+  const auto carrier = onnx::carrier_of(wanted);
+  // Others are carried as bits, as float8 is, or have too few numbers.
+  if (!carrier || onnx::element_type_of(*carrier) != wanted)
+    refuse(input, "a picture does not become " + std::string{onnx::to_string(wanted)});
+  return *carrier;
+}
+
 /// How many colours an axis of a model's input may have.
 bool is_colours(const onnx::Dimension& one) {
   return one.extent && (*one.extent == 1 || *one.extent == 3);
@@ -51,15 +62,12 @@ Tensor with_colours(Tensor x, std::int64_t wanted, const Device& device) {
   return x;
 }
 
-Tensor of_colours(const onnx::ValueInfo& input, const std::vector<double>& given,
-                  std::int64_t colours, double usual) {
+Tensor of_colours(const onnx::ValueInfo& input, const std::vector<float>& given,
+                  std::int64_t colours, float usual) {
   if (given.size() > 1 && static_cast<std::int64_t>(given.size()) != colours)
     refuse(input, "there are " + std::to_string(given.size()) + " numbers for " +
                       std::to_string(colours) + " colours");
-  std::vector<float> values;
-  for (const double one : given) values.push_back(static_cast<float>(one));
-  if (values.empty()) values.push_back(static_cast<float>(usual));
-  return tensor(values);
+  return tensor(given.empty() ? std::vector{usual} : given);
 }
 
 }  // namespace
@@ -71,7 +79,8 @@ onnx::Value picture_input(const std::filesystem::path& path, const PictureWords&
   const DeviceScope scope{device};
   Tensor x{device.buffer(picture.spec, picture.bytes)};
   std::int64_t colours = layout == "hw" ? 1 : declared(input, layout, 'c').value_or(0);
-  if (colours == 0) colours = words.colours == "grey" || x.shape()[2] == 1 ? 1 : 3;
+  const bool becomes_grey = words.colours.empty() ? x.shape()[2] == 1 : words.colours == "grey";
+  if (colours == 0) colours = becomes_grey ? 1 : 3;
   if (colours != 1 && colours != 3)
     refuse(input, "a picture has 1 or 3 colours, not " + std::to_string(colours));
   if (!words.colours.empty() && (words.colours == "grey") != (colours == 1))
@@ -79,7 +88,7 @@ onnx::Value picture_input(const std::filesystem::path& path, const PictureWords&
   x = with_colours(x, colours, device);
   if (words.colours == "bgr") x = reverse(x, Axes{2});
 
-  const auto type = onnx::carrier_of(input.type.element).value_or(DType::f32);
+  const DType type = type_of(input);
   const bool stays = type == DType::u8 && words.mean.empty() && words.std.empty();
   if (!stays) x = as_type(x, DType::f32);
   const std::int64_t rows =

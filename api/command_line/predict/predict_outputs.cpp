@@ -1,7 +1,7 @@
 #include "predict_outputs.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
@@ -24,47 +24,74 @@ using nlohmann::json;
 
 constexpr std::size_t most_rows = 16;       // that --top shows
 constexpr std::int64_t most_values = 1000;  // of an output in JSON
+constexpr std::size_t most_label_bytes = std::size_t{16} << 20;
 
+/// One of the largest numbers of a row.
 struct Place {
-  std::int64_t index = 0;
-  double value = 0;
+  std::size_t index = 0;
+  json value;
 };
+using Places = std::vector<Place>;
+
+/// Whether NumPy has the elements: not float8 and the like, which are stored as their bits.
+bool is_npy(const onnx::Value& value) {
+  return value.is_tensor() && (value.type() == onnx::ElementType::boolean ||
+                               value.type() == onnx::element_type_of(value.tensor().dtype()));
+}
+
+/// Whether the elements are the numbers that their dtype has: not those of float8 and the like, of which there are only
+/// the bits.
+bool has_numbers(const onnx::Value& value) {
+  if (!value.is_tensor() || is_complex(value.tensor().dtype())) return false;
+  constexpr std::array narrow{onnx::ElementType::u4, onnx::ElementType::s4, onnx::ElementType::u2,
+                              onnx::ElementType::s2};
+  return is_npy(value) || std::ranges::find(narrow, value.type()) != narrow.end();
+}
 
 bool has_rows(const onnx::Value& value) {
-  return value.is_tensor() && value.shape().rank() > 0 && value.shape().elements() > 0 &&
-         !is_complex(value.tensor().dtype());
+  return has_numbers(value) && value.shape().rank() > 0 && value.shape().elements() > 0;
 }
 
 std::int64_t row_length(const onnx::Value& value) {
   return value.shape()[value.shape().rank() - 1];
 }
 
-/// The largest numbers of each row; of equal ones the first. NaN comes last.
-std::vector<std::vector<Place>> top_of(const onnx::Value& value, std::uint64_t top) {
-  const std::vector<double> numbers = value.tensor().to_vector<double>();
-  const auto length = static_cast<std::size_t>(row_length(value));
-  std::vector<std::vector<Place>> rows;
-  for (std::size_t first = 0; first < numbers.size() && rows.size() < most_rows; first += length) {
-    std::vector<std::size_t> order(length);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto shown = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(top, length));
-    std::ranges::partial_sort(order, order.begin() + shown, [&](std::size_t a, std::size_t b) {
-      const double x = numbers[first + a];
-      const double y = numbers[first + b];
-      if (x != y && !(std::isnan(x) && std::isnan(y))) return x > y || std::isnan(y);
-      return a < b;
-    });
-    rows.emplace_back();
-    for (std::ptrdiff_t i = 0; i < shown; ++i)
-      rows.back().push_back({static_cast<std::int64_t>(order[static_cast<std::size_t>(i)]),
-                             numbers[first + order[static_cast<std::size_t>(i)]]});
-  }
-  return rows;
+/// Calls `f` with the numbers as a vector of a type that has them all.
+template <class F> auto with_numbers(const Tensor& x, F&& f) {
+  if (is_float(x.dtype())) return f(x.to_vector<double>());
+  if (x.dtype() == DType::u64) return f(x.to_vector<std::uint64_t>());
+  return f(x.to_vector<std::int64_t>());
 }
 
-std::string label_of(const onnx::Value& value, std::int64_t index, const ShownOutputs& shown) {
+/// The largest numbers of each row; of equal ones the first. NaN comes last.
+std::vector<Places> top_of(const onnx::Value& value, std::uint64_t top) {
+  const auto length = static_cast<std::size_t>(row_length(value));
+  const auto shown = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(top, length));
+  return with_numbers(value.tensor(), [&](const auto& numbers) {
+    std::vector<Places> rows;
+    for (std::size_t first = 0; first < numbers.size() && rows.size() < most_rows;
+         first += length) {
+      std::vector<std::size_t> order(length);
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::ranges::partial_sort(order, order.begin() + shown, [&](std::size_t a, std::size_t b) {
+        const auto x = numbers[first + a];
+        const auto y = numbers[first + b];
+        const bool x_is_number = x == x;
+        const bool y_is_number = y == y;
+        if (x_is_number != y_is_number) return x_is_number;
+        return x_is_number && x != y ? x > y : a < b;
+      });
+      order.resize(static_cast<std::size_t>(shown));
+      rows.emplace_back();
+      for (const std::size_t index : order) rows.back().push_back({index, numbers[first + index]});
+    }
+    return rows;
+  });
+}
+
+std::string label_of(const onnx::Value& value, std::size_t index, const ShownOutputs& shown) {
   if (static_cast<std::int64_t>(shown.labels.size()) != row_length(value)) return {};
-  return shown.labels[static_cast<std::size_t>(index)];
+  return shown.labels[index];
 }
 
 onnx::TensorData data_of_tensor(const onnx::Value& value) {
@@ -99,12 +126,6 @@ onnx::ValueData data_of(const std::string& name, const onnx::Value& value) {
   return data;
 }
 
-/// Whether NumPy has the elements: not float8 and the like, which are stored as their bits.
-bool is_npy(const onnx::Value& value) {
-  return value.is_tensor() && (value.type() == onnx::ElementType::boolean ||
-                               value.type() == onnx::element_type_of(value.tensor().dtype()));
-}
-
 std::string file_name(const std::string& name, std::set<std::string>& used) {
   std::string made;
   for (const char c : name.substr(0, 128)) {
@@ -125,7 +146,11 @@ void print_top(const onnx::Value& value, const ShownOutputs& shown) {
     if (all > 1) std::cout << "row " << row << '\n';
     for (const Place& place : rows[row]) {
       std::ostringstream line;
-      line << std::setw(8) << place.index << "  " << std::setw(12) << place.value;
+      line << std::setw(8) << place.index << "  " << std::setw(12);
+      if (place.value.is_number_float())
+        line << place.value.get<double>();
+      else
+        line << place.value.dump();
       const std::string label = label_of(value, place.index, shown);
       if (!label.empty()) line << "  " << printable(label);
       std::cout << line.str() << '\n';
@@ -137,14 +162,24 @@ void print_top(const onnx::Value& value, const ShownOutputs& shown) {
 }  // namespace
 
 std::vector<std::string> read_labels(const std::string& path) {
+  const auto refused = [&](ErrorCode code, const std::string& reason) {
+    return Error{"predict", code, reason, {{"path", path}}};
+  };
   std::ifstream file{path};
-  if (!file)
-    throw Error{"predict", ErrorCode::not_found, "there is no such file", {{"path", path}}};
+  if (!file) throw refused(ErrorCode::not_found, "there is no such file");
+  std::string text(most_label_bytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) throw refused(ErrorCode::io_error, "the labels cannot be read");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > most_label_bytes)
+    throw refused(ErrorCode::limit_exceeded, "labels may be at most 16 MiB long");
   std::vector<std::string> labels;
-  for (std::string line; std::getline(file, line);) {
+  std::istringstream lines{std::move(text)};
+  for (std::string line; std::getline(lines, line);) {
     if (line.ends_with('\r')) line.pop_back();
     labels.push_back(line);
   }
+  if (labels.empty()) throw refused(ErrorCode::invalid_argument, "there are no labels in it");
   return labels;
 }
 
@@ -194,12 +229,8 @@ json output_json(const std::string& name, const onnx::Value& value, const ShownO
       }
     }
     made["top"] = std::move(rows);
-  } else if (value.is_tensor() && !is_complex(value.tensor().dtype()) &&
-             value.shape().elements() <= most_values) {
-    if (is_float(value.tensor().dtype()))
-      made["values"] = value.tensor().to_vector<double>();
-    else
-      made["values"] = value.tensor().to_vector<std::int64_t>();
+  } else if (has_numbers(value) && value.shape().elements() <= most_values) {
+    with_numbers(value.tensor(), [&](const auto& numbers) { made["values"] = numbers; });
   }
   if (value.is_sequence()) {
     made["elements"] = json::array();

@@ -19,7 +19,7 @@ struct ShownOutputs {
   std::vector<std::string> labels;  ///< names of the places in a row; none: none
 };
 
-/// One a line.
+/// One a line. Throws not_found, io_error, limit_exceeded (more than 16 MiB), invalid_argument (there are none).
 [[nodiscard]] std::vector<std::string> read_labels(const std::string& path);
 /// Throws invalid_argument unless an output has rows as long as there are labels.
 void check_labels(const ShownOutputs& shown, const NamedValues& outputs);

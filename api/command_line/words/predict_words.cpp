@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <string_view>
 
 #include "stoker/api/command_line/numbers.hpp"
@@ -36,10 +37,10 @@ template <class T> std::optional<T> number(std::string_view text) {
   return value;
 }
 
-std::vector<double> numbers(const std::string& text, bool may_be_zero) {
-  std::vector<double> found;
+std::vector<float> numbers(const std::string& text, bool may_be_zero) {
+  std::vector<float> found;
   for (const std::string& part : split(text, ':')) {
-    const auto value = number<double>(part);
+    const auto value = number<float>(part);  // which pixels are then, too
     if (!value || !std::isfinite(*value) || (!may_be_zero && *value == 0))
       refuse("'" + text + "' is no number, nor numbers for each colour apart by ':'");
     found.push_back(*value);
@@ -91,9 +92,12 @@ std::pair<std::string, std::string> named(const std::string& option, const std::
 
 PictureWords parse_picture(const std::string& text) {
   PictureWords words;
+  std::set<std::string> seen;
   for (const std::string& part : split(text, ',')) {
     const std::size_t equals = part.find('=');
     const std::string name = part.substr(0, equals);
+    const std::string what = equals == std::string::npos ? "the size" : name;
+    if (!seen.insert(what).second) refuse("'" + text + "' has " + what + " twice");
     if (equals == std::string::npos) {
       words.size = size_of(part);
       continue;
@@ -128,10 +132,12 @@ void add_predict_words(CLI::App& verb, PredictWords& words) {
        "An input: a file or zeros:1x3x240x320; may be repeated");
   list("--image", words.images, "NAME=240x320,…",
        "How a picture is resized and scaled: size, mean=, std=, layout=, colours=");
-  verb.add_option("--output", words.output, "Write each output to a file in this folder")
-      ->type_name("DIR");
+  auto* const output =
+      verb.add_option("--output", words.output, "Write each output to a file in this folder")
+          ->type_name("DIR");
   verb.add_option("--format", words.format, "Of these files: npy (what NumPy lacks is .pb) or pb")
-      ->check(CLI::IsMember({"npy", "pb"}));
+      ->check(CLI::IsMember({"npy", "pb"}))
+      ->needs(output);
   constexpr std::uint64_t most_runs = 1'000'000'000;
   add_whole(
       verb, "--repeat", {1, most_runs}, [&words](std::uint64_t n) { words.repeat = n; },
