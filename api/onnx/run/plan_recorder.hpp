@@ -18,6 +18,7 @@ class PlanRecorder final : public WalkObserver {
  public:
   /// `measures`: whether measure() does anything.
   explicit PlanRecorder(bool measures) : measures_{measures} {}
+  [[nodiscard]] bool measures() const noexcept { return measures_; }
 
   void begins(const Node& node) override;
   void ends(const Node& node, ComputedBy by) override;

@@ -186,6 +186,8 @@ Values Run::trace(const Values& inputs, const Tensor& key) {
   walk.watched_by(recorder_);
   const Values outputs = walk.outputs(symbolic, wanted_);
   const SegmentPtr segment = plans_.keep(path_, last(outputs, placeholders, device_, recorder_));
+  // A binding wants the program alone. Its inputs may be memory that the host writes to from now on.
+  if (recorder_ && !recorder_->measures()) return {};
   execute(*segment);
   return outputs_of(*segment);
 }

@@ -30,6 +30,7 @@ class Run {
   /// The same if all of it was traced before and no cut stands in between; else nothing has happened.
   [[nodiscard]] std::optional<Values> at_once(const Values& inputs, const Tensor& key);
   /// Traces all of it anew and runs it.
+  /// Unless it measures, the last segment does not run and nothing is returned.
   [[nodiscard]] Values recorded(const Values& inputs, const Tensor& key, PlanRecorder& recorder);
   /// What the segment that ran last was given: the tensors in the inputs, and the key.
   [[nodiscard]] std::span<const Tensor> arguments() const noexcept { return parameters_; }
