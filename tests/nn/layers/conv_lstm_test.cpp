@@ -139,7 +139,7 @@ TEST_F(ConvLstm, gradients_pass_to_inputs_states_and_weights) {
       [&](const std::vector<Tensor>& in) {
         const Variables w{{"input_kernel", in[3]}, {"hidden_kernel", in[4]}, {"bias", in[5]}};
         const auto out = line({in[0], in[1], in[2]}, w).outputs;
-        return concatenate({flatten(out[0]), flatten(out[1])});
+        return stoker::concatenate({flatten(out[0]), flatten(out[1])});
       },
       {sample({1, 3, 3, 2}, -1, 1, 1), sample({1, 3, 1}, -1, 1, 2), sample({1, 3, 1}, -1, 1, 3),
        sample({2, 2, 4}, -1, 1, 4), sample({2, 1, 4}, -1, 1, 5), sample({4}, -1, 1, 6)});
