@@ -125,7 +125,7 @@ TEST_F(PlanOfModel, lists_what_the_host_folded) {
           .node("Mul", {"y", "y"}, {"z"})
           .output("z")
           .output("one")
-          .load(here());
+          .load({.device = device_, .optimize = Optimize::none});
   const PlanDescription plan = model.plan({{"x", iota({6}, DType::f32)}});
   EXPECT_EQ(plan.nodes, 6U);
   ASSERT_EQ(plan.on_host.size(), 3U);
