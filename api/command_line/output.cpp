@@ -101,6 +101,21 @@ std::string describe(const Error& error, std::string_view source) {
   return printable(text.str());
 }
 
+std::string one_line(std::string_view text) {
+  std::string shown;
+  for (const char one : printable(text)) {
+    if (one == '\n')
+      shown += "\\n";
+    else
+      shown += one;
+  }
+  return shown;
+}
+
+std::string count_of(std::size_t count, const std::string& what) {
+  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
+}
+
 int after_output(int code) {
   std::cout.flush();
   const int cause = std::fflush(stdout) != 0 ? errno : 0;

@@ -22,6 +22,11 @@ void print_json(const nlohmann::json& value);
 /// each detail.
 [[nodiscard]] std::string describe(const Error& error, std::string_view source = {});
 
+/// A text of strangers that stands in a line: printable(), and no line end in it begins another line.
+[[nodiscard]] std::string one_line(std::string_view text);
+/// "1 node", "2 nodes".
+[[nodiscard]] std::string count_of(std::size_t count, const std::string& what);
+
 /// To be called at the end: what the process answers if it would answer `code`. It is `failed`, and said
 /// on standard error, if something that was written to standard output did not get there.
 [[nodiscard]] int after_output(int code);

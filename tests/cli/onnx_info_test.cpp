@@ -146,6 +146,30 @@ TEST_F(OnnxInfo, shows_the_segments_of_a_plan) {
   EXPECT_EQ(segments[0]["steps"][0]["kernels"].size(), segments[0]["kernels"]);
 }
 
+TEST_F(OnnxInfo, names_of_a_file_begin_no_line) {
+  write_model(onnx::model(
+      onnx::graph(onnx::node("Abs", {"x"}, {"y\nall nodes"}), {"x"}, {"y\nall nodes"})));
+  const CommandResult result = plan();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(contains(result.out, "the node of 'y\\nall nodes' (Abs)")) << result.out;
+  EXPECT_FALSE(contains(result.out, "\nall nodes'")) << result.out;
+  EXPECT_FALSE(contains(result.out, "producer")) << "the file says nothing of it\n" << result.out;
+}
+
+TEST_F(OnnxInfo, a_file_cannot_ask_for_all_memory) {
+  for (const ElementType type : {ElementType::string, ElementType::f32}) {
+    const auto value = [&](const char* name) {
+      return onnx::value_info(name, onnx::tensor_type(type, {extent(std::int64_t{1} << 50)}));
+    };
+    write_model(onnx::model(Message{}
+                                .messages(1, onnx::node("Identity", {"x"}, {"y"}).all)
+                                .text(2, "main")
+                                .message(11, value("x"))
+                                .message(12, value("y"))));
+    EXPECT_EQ(parsed(plan({"--json"}))["error"]["code"], "limit_exceeded");
+  }
+}
+
 TEST_F(OnnxInfo, extents_that_are_not_known_are_asked_for) {
   write_model(positives());
   const CommandResult result = plan();

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "stoker/api/command_line/output.hpp"
 #include "stoker/runtime/base/printable.hpp"
 
 namespace stoker::command_line {
@@ -16,28 +17,12 @@ using FirstAxis = onnx::Description::FirstAxis;
 /// How many nodes that are not supported a person is shown.
 constexpr std::size_t most_shown = 64;
 
-/// Of a text that stands in one line: none in the file can begin another.
-std::string one_line(std::string_view text) {
-  std::string shown;
-  for (const char one : printable(text)) {
-    if (one == '\n')
-      shown += "\\n";
-    else
-      shown += one;
-  }
-  return shown;
-}
-
 std::string domain_name(const std::string& domain) {
   return domain.empty() ? "ai.onnx" : one_line(domain);
 }
 
 std::string operator_name(const Description::OperatorUse& use) {
   return use.domain.empty() ? one_line(use.name) : one_line(use.domain + '.' + use.name);
-}
-
-std::string count_of(std::size_t count, const std::string& what) {
-  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
 }
 
 void add_line(std::ostream& to, const char* what, const std::string& text) {
@@ -64,7 +49,10 @@ std::string text_of(const FirstAxis& axis) {
 
 void add_head(std::ostream& text, const Description& model) {
   const onnx::ModelMetadata& metadata = model.metadata;
-  add_line(text, "producer", one_line(metadata.producer_name + ' ' + metadata.producer_version));
+  std::string producer = metadata.producer_name;
+  if (!metadata.producer_version.empty())
+    producer += (producer.empty() ? "" : " ") + metadata.producer_version;
+  add_line(text, "producer", one_line(producer));
   std::string versions = "IR " + std::to_string(metadata.ir_version);
   for (const onnx::OpsetImport& opset : metadata.opsets)
     versions += ", " + domain_name(opset.domain) + ' ' + std::to_string(opset.version);

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "onnx_info.hpp"
+#include "stoker/api/command_line/output.hpp"
 #include "stoker/runtime/base/printable.hpp"
 
 namespace stoker::command_line {
@@ -11,28 +12,24 @@ namespace {
 
 using onnx::PlanDescription;
 
-std::string count_of(std::size_t count, const std::string& what) {
-  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
-}
-
 double microseconds(const PlanDescription::Kernel& kernel) {
   return std::chrono::duration<double, std::micro>(*kernel.time).count();
 }
 
 void add_nodes(std::ostream& text, const std::vector<std::string>& nodes) {
-  for (const std::string& node : nodes) text << "      " << node << '\n';
+  for (const std::string& node : nodes) text << "      " << one_line(node) << '\n';
 }
 
 void add_step(std::ostream& text, const PlanDescription::Step& step) {
   if (!step.host.empty()) {
-    text << "  the host drives " << printable(step.host) << '\n';
+    text << "  the host drives " << one_line(step.host) << '\n';
     add_nodes(text, step.nodes);
     return;
   }
   text << "  pipeline of " << count_of(step.kernels.size(), "kernel") << ", arena of "
        << step.arena_bytes << " bytes\n";
   for (const PlanDescription::Kernel& kernel : step.kernels) {
-    text << "    " << printable(kernel.name);
+    text << "    " << one_line(kernel.name);
     for (const TensorSpec& input : kernel.inputs) text << ' ' << input.to_string();
     text << " ->";
     for (const TensorSpec& output : kernel.outputs) text << ' ' << output.to_string();
@@ -48,7 +45,7 @@ void add_folded(std::ostream& text, const char* what,
   if (nodes.empty()) return;
   text << what << '\n';
   for (const PlanDescription::Folded& node : nodes) {
-    text << "  " << node.node;
+    text << "  " << one_line(node.node);
     if (node.times > 1) text << ", " << node.times << " times";
     text << '\n';
   }
@@ -101,8 +98,8 @@ std::string to_text(const PlanDescription& plan) {
     for (const PlanDescription::Step& step : segment.steps) add_step(text, step);
     if (!segment.cut) continue;
     const std::string& value = segment.cut->value;
-    text << "cut: " << segment.cut->node << " reads "
-         << (value.empty() ? "what its rule made" : '\'' + printable(value) + '\'') << ", "
+    text << "cut: " << one_line(segment.cut->node) << " reads "
+         << (value.empty() ? "what its rule made" : '\'' + one_line(value) + '\'') << ", "
          << segment.cut->read.to_string() << '\n';
   }
   add_folded(text, "on constants only, computed once for all plans", plan.constant);

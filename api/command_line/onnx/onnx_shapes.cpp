@@ -9,6 +9,9 @@
 namespace stoker::command_line {
 namespace {
 
+/// No declared extent of texts fills the host's memory.
+constexpr std::int64_t most_texts = std::int64_t{1} << 20;
+
 using Input = onnx::Description::Input;
 using Symbols = std::map<std::string, std::int64_t, std::less<>>;
 
@@ -48,6 +51,9 @@ std::vector<std::int64_t> extents_of(const onnx::ValueInfo& value, const Symbols
 onnx::Value zeros_of(const onnx::ValueInfo& value, const std::vector<std::int64_t>& extents) {
   const Shape shape = Shape::make(extents, "onnx.info");
   const onnx::ElementType element = value.type.element;
+  if (element == onnx::ElementType::string && shape.elements() > most_texts)
+    refuse(ErrorCode::limit_exceeded, "input '" + value.name + "' would have more than " +
+                                          std::to_string(most_texts) + " texts");
   if (element == onnx::ElementType::string)
     return onnx::Texts{
         .shape = shape,

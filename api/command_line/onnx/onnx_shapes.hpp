@@ -1,7 +1,8 @@
 // Inputs of a model that only have shapes: zeros.
 //
 // Pure functions; any thread, within a DeviceScope. Errors are thrown: invalid_argument for an input whose extents are
-// not known; not_found for a name that no input has; unsupported for lists and maps.
+// not known; not_found for a name that no input has; unsupported for lists and maps; limit_exceeded for
+// an input of very many texts.
 #pragma once
 
 #include <string>

@@ -130,7 +130,7 @@ int info(const OnnxInfoWords& words) {
   if (words.json)
     made = to_json(model);
   else
-    std::cout << to_text(model);
+    std::cout << to_text(model) << std::flush;  // a plan may take long
   if (words.plan && code == ok) {
     const System system;
     system.trace().enable();  // for the times of kernels

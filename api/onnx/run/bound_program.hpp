@@ -1,5 +1,8 @@
 // What a binding runs: a program with a buffer for everything that it reads and writes.
 //
+// Host steps read their operands later than the commands that follow them in the buffers' order. A program that has
+// one gets copies of the inputs and memory of its own in each run, and its results are copied to the outputs.
+//
 // Immutable; any thread. Errors are thrown: those of Binding.
 #pragma once
 
@@ -24,15 +27,20 @@ class BoundProgram {
   [[nodiscard]] const NamedBuffers& outputs() const noexcept { return outputs_; }
 
  private:
-  void add_output(const std::string& name, const TensorSpec& spec, const NamedBuffers& given);
-  void write_by_program(const Buffer& output, const expr::LoweredProgram::Slot& slot);
+  /// `read`: what a run reads.
+  void add_output(const std::string& name, const TensorSpec& spec, const NamedBuffers& given,
+                  std::span<const DeviceBuffer> read);
+  void write_by_program(const Buffer& output, std::size_t result);
+  void start_alone(const CommandOptions& options) const;
 
   OpenProgram program_;
   Device device_;
+  bool has_host_steps_ = false;
   std::vector<expr::Buffers> leaves_;
-  std::vector<DeviceBuffer> made_;
+  std::vector<DeviceBuffer> made_;  // none if the host drives a step
   /// From where to where, after the program: constants, inputs, and what is an output twice.
   std::vector<std::pair<Buffer, Buffer>> copies_;
+  std::vector<std::pair<std::size_t, Buffer>> results_;  // of a program with host steps: to where
   NamedBuffers outputs_;
 };
 

@@ -185,6 +185,13 @@ Binding Model::bind(const NamedValues& inputs, const NamedBuffers& outputs,
   for (const auto& [name, buffer] : outputs) bound.push_back(name);
   if (!bound.empty())
     static_cast<void>(serving->positions(bound));  // throws for one that is unknown
+  for (const std::string& name : bound)
+    if (!options.outputs.empty() &&
+        std::ranges::find(options.outputs, name) == options.outputs.end())
+      throw Error{"onnx.bind",
+                  ErrorCode::invalid_argument,
+                  "output '" + name + "' is bound, but is not among those that are wanted",
+                  {{"output", name}}};
   auto made = [state = serving, start = serving->start(inputs, options), outputs]() mutable {
     state->read_inputs(start);
     Plans none{0};

@@ -66,9 +66,11 @@ class ProgramCache {
   return prepare(extracted, extracted.key(), device);
 }
 
-/// Starts a run. `keep`: whether what was recorded for these buffers stays for a next run on them. `leaves` has the buffers of each parameter's outputs, `made` one for each of program.made. The
-/// commands of its steps, null where the host drives one. `options` are those of every command that it comes
-/// to: a deadline or a cancelled token ends what has not run yet, and the results fail with its cause.
+/// Starts a run. `leaves` has the buffers of each parameter's outputs, `made` one for each of program.made. `keep`:
+/// whether what was recorded for these buffers stays for a next run on them. A step that the host drives may read
+/// its operands later than commands that are started afterwards. The commands of the steps, null where the host
+/// drives one. `options` are those of every command that it comes to: a deadline or a cancelled token ends what has
+/// not run yet, and the results fail with its cause.
 [[nodiscard]] Result<std::vector<CommandPtr>> start(const LoweredProgram& program,
                                                     const std::shared_ptr<DeviceClient>& device,
                                                     std::span<const Buffers> leaves,

@@ -2,8 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cmath>
+#include <optional>
+#include <thread>
 
+#include "stoker/api/tensor/core/host_calls.hpp"
+#include "stoker/runtime/futures/cancel.hpp"
+#include "stoker/runtime/futures/when.hpp"
 #include "stoker/tests/onnx/run/small_models.hpp"
 
 namespace stoker::onnx {
@@ -78,6 +84,169 @@ TEST_F(Bindings, outputs_that_no_kernel_writes_are_copied) {
     EXPECT_EQ(read(binding.outputs().at("constant")), (std::vector<float>{7, 8}));
     EXPECT_EQ(read(binding.outputs().at("e")), read(binding.outputs().at("again")));
     EXPECT_NEAR(read(binding.outputs().at("again"))[1], std::exp(x[1]), 1e-4);
+  }
+}
+
+TEST_F(Bindings, a_run_reads_what_was_written_before_it_where_the_host_computes) {
+  // The host's function reads its operands when it is called, after all runs were started.
+  OperatorTable table = OperatorTable::standard();
+  table.add({.name = "Multiplied",
+             .domain = "test",
+             .least_inputs = 2,
+             .most_inputs = 2,
+             .lower = [](Call& call) {
+               const Tensor product = host_call(
+                   call.x().spec(), [](const std::vector<Tensor>& in) { return in[0] * in[1]; },
+                   {call.x(0), call.x(1)});
+               return Values{call.like(product)};
+             }});
+  LoadOptions options = here();
+  options.operators = &table;
+  const Model model = GraphBuilder{}
+                          .input("x", {2})
+                          .node("Add", {"x", "x"}, {"twice"})
+                          .node("Multiplied", {"twice", "x"}, {"y"}, {}, "test")
+                          .node("Neg", {"y"}, {"z"})
+                          .output("y")
+                          .output("z")
+                          .output("x")
+                          .load(options);
+  const Buffer in = device_.buffer({0.0F, 0.0F});
+  const Binding binding = model.bind({{"x", Tensor{in}}});
+  const NamedBuffers& out = binding.outputs();
+  std::vector<Future<>> runs;
+  std::vector<std::array<Future<std::vector<float>>, 3>> results;
+  for (int i = 0; i < 64; ++i) {  // nobody waits for one before the next
+    in.write(std::vector<float>{1, static_cast<float>(i)});
+    runs.push_back(binding.run());
+    results.push_back(
+        {out.at("x").read<float>(), out.at("y").read<float>(), out.at("z").read<float>()});
+  }
+  when_all(std::move(runs)).get();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto x = static_cast<float>(i);
+    EXPECT_EQ(results[i][0].get(), (std::vector<float>{1, x}));
+    EXPECT_EQ(results[i][1].get(), (std::vector<float>{2, 2 * x * x}));
+    EXPECT_EQ(results[i][2].get(), (std::vector<float>{-2, -2 * x * x}));
+  }
+}
+
+TEST_F(Bindings, a_buffer_that_a_run_reads_is_no_output) {
+  const Model model = GraphBuilder{}
+                          .input("a", {2})
+                          .input("b", {2})
+                          .constant("k", reals({7, 8}))
+                          .node("Identity", {"a"}, {"same"})
+                          .node("Identity", {"k"}, {"constant"})
+                          .node("Exp", {"b"}, {"e"})
+                          .output("same")
+                          .output("constant")
+                          .output("e")
+                          .load(here());
+  const Buffer a = device_.buffer({1.0F, 2.0F});
+  const NamedValues inputs{{"a", Tensor{a}}, {"b", Tensor{device_.buffer({0.0F, 0.0F})}}};
+  const Buffer weight = model.run(inputs).get().at("constant").tensor().buffer();
+  for (const NamedBuffers& outputs :
+       {NamedBuffers{{"same", a}}, NamedBuffers{{"e", a}}, NamedBuffers{{"constant", weight}},
+        NamedBuffers{{"e", weight}}})
+    EXPECT_EQ(refusal([&] { (void)model.bind(inputs, outputs); }).code(),
+              ErrorCode::invalid_argument)
+        << outputs.begin()->first;
+}
+
+TEST_F(Bindings, only_outputs_that_are_wanted_are_bound) {
+  const Model model = GraphBuilder{}
+                          .input("x", {1})
+                          .node("Exp", {"x"}, {"e"})
+                          .node("Neg", {"x"}, {"n"})
+                          .output("e")
+                          .output("n")
+                          .load(here());
+  const NamedValues x{{"x", Tensor{device_.buffer({2.0F})}}};
+  const Buffer out = device_.buffer(DType::f32, Shape{1});
+  const Binding binding = model.bind(x, {{"n", out}}, {.outputs = {"n"}});
+  EXPECT_EQ(binding.outputs().size(), 1U);
+  binding.run().get();
+  EXPECT_EQ(read(out), (std::vector<float>{-2}));
+  const Error error = refusal([&] { (void)model.bind(x, {{"e", out}}, {.outputs = {"n"}}); });
+  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(error.detail("output"), "e");
+}
+
+TEST_F(Bindings, a_run_follows_one_that_was_cancelled) {
+  const Binding binding = running_sum().bind({{"x", Tensor{device_.buffer({1.0F, 2.0F})}}});
+  const CancelSource source;
+  source.cancel(cancelled_error("test"));
+  const Future<> ended = binding.run({.cancel = source.token()});
+  ASSERT_FALSE(ended.wait());
+  EXPECT_EQ(ended.wait().error().code(), ErrorCode::cancelled);
+  binding.run().get();
+  EXPECT_EQ(read(binding.outputs().at("y")), (std::vector<float>{1, 3}));
+}
+
+TEST_F(Bindings, released_memory_is_refused_by_the_run) {
+  const Buffer in = device_.buffer({1.0F, 2.0F});
+  const Binding binding = running_sum().bind({{"x", Tensor{in}}});
+  in.release();
+  EXPECT_EQ(refusal([&] { binding.run().get(); }).code(), ErrorCode::released);
+  EXPECT_EQ(refusal([&] {
+              (void)running_sum().bind({{"x", Tensor{in}}});
+            }).code(),
+            ErrorCode::released);
+}
+
+TEST_F(Bindings, empty_tensors_are_bound) {
+  const Model model = GraphBuilder{}
+                          .input("x", {"n"})
+                          .node("Identity", {"x"}, {"same"})
+                          .node("Exp", {"x"}, {"e"})
+                          .output("same")
+                          .output("e")
+                          .load(here());
+  const Binding binding = model.bind({{"x", Tensor{device_.buffer(DType::f32, Shape{0})}}});
+  binding.run().get();
+  EXPECT_TRUE(read(binding.outputs().at("same")).empty());
+  EXPECT_TRUE(read(binding.outputs().at("e")).empty());
+}
+
+TEST_F(Bindings, many_threads_run_one) {
+  const Buffer in = device_.buffer({1.0F, 2.0F, 3.0F});
+  const Binding binding = running_sum().bind({{"x", Tensor{in}}});
+  std::vector<std::jthread> threads;
+  std::atomic<int> ran = 0;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int k = 0; k < 16; ++k) ran += binding.run().wait().has_value();
+    });
+  threads.clear();
+  EXPECT_EQ(ran, 64);
+  EXPECT_EQ(read(binding.outputs().at("y")), (std::vector<float>{1, 3, 6}));
+}
+
+TEST(Binding, outlives_its_model_and_what_it_started) {
+  std::optional<System> system{std::in_place};
+  const Device device = system->device("cpu");
+  const Buffer in = device.buffer({1.0F, 2.0F});
+  std::optional<Binding> binding = GraphBuilder{}
+                                       .input("x", {2})
+                                       .node("Neg", {"x"}, {"y"})
+                                       .output("y")
+                                       .load({.device = device})
+                                       .bind({{"x", Tensor{in}}});
+  const Buffer out = binding->outputs().at("y");
+  const Future<> ran = binding->run();
+  const Binding copy = *binding;
+  binding.reset();
+  EXPECT_TRUE(ran.wait().has_value());
+  EXPECT_EQ(out.read<float>().get(), (std::vector<float>{-1, -2}));
+  const Future<> last = copy.run();
+  system.reset();
+  EXPECT_TRUE(last.ready());
+  try {
+    copy.run().get();
+    ADD_FAILURE() << "its system is gone";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::closed);
   }
 }
 
