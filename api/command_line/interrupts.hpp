@@ -36,8 +36,8 @@ class Interrupts {
   struct End {
     std::chrono::steady_clock::time_point at;
     int code = 0;
-    int descriptor = -1;     ///< where the last words go, if there is room for them
-    std::string last_words;  ///< at most 4096 bytes
+    int descriptor = -1;          ///< where the last words go, if there is room for them
+    std::string last_words = {};  ///< at most 4096 bytes
   };
   /// Ends the process at that time; nothing: never.
   void end_at(std::optional<End> end);
