@@ -1,7 +1,8 @@
 // Asking for calls of the program's own functions, with values that are known by then.
 //
 // Threads: any. The functions are called on the device's executor, one call at a time for each operation
-// that runs, and may be called by several runs at once.
+// that runs, and may be called by several runs at once. Those of host_call() are processes with a stack of 1 MiB: they
+// may wait for values.
 #pragma once
 
 #include <functional>

@@ -7,6 +7,7 @@
 #include "stoker/pipeline/tensor/lowering/evaluation.hpp"
 #include "stoker/runtime/futures/when.hpp"
 #include "stoker/runtime/observe/log.hpp"
+#include "stoker/runtime/process/process.hpp"
 
 namespace stoker::expr {
 namespace {
@@ -21,6 +22,8 @@ template <class F> struct Callback final : Payload {
   const std::vector<TensorSpec> specs;
   const std::uint64_t number = Node::next_serial();
 };
+/// The program's functions may be written for a thread's stack.
+constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 using Look = std::function<void(const Value&)>;
 
 /// What a program keeps of a callback; its node may be gone.
@@ -91,18 +94,30 @@ class HostCallStep final : public HostStep {
     static_cast<void>(
         known.then(device->executor(), [callback = callback_, results, values = std::move(values),
                                         stop = options.cancel](const Result<void>& done) {
-          const auto make = [&] {
-            stop.check();
-            call(*callback, values, *results);
+          auto make = [=] {
+            const auto compute = [&] {
+              stop.check();
+              call(*callback, values, *results);
+            };
+            const auto called = detail::call_as_result<void>("host_call", compute);
+            if (!called) results->fail(called.error());
           };
-          const auto called =
-              done ? detail::call_as_result<void>("host_call", make) : Result<void>{done.error()};
-          if (!called) results->fail(called.error());
+          const auto began =
+              done ? begin(results->device()->executor(), std::move(make)) : done.error();
+          if (!began) results->fail(began.error());
         }));
     return {};
   }
 
  private:
+  /// As a process: the function may wait for values, which must not take the threads that compute them.
+  template <class F> static Result<void> begin(Executor& executor, F function) {
+    const auto spawn = [&] {
+      static_cast<void>(Process::spawn(executor, std::move(function),
+                                       {.stack_bytes = stack_bytes, .name = "host_call"}));
+    };
+    return detail::call_as_result<void>("host_call", spawn);
+  }
   static void call(const Callback<HostFunction>& callback, const std::vector<Value>& values,
                    HeldResults& results) {
     const std::vector<Value> made = callback.function(values);

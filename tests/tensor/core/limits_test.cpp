@@ -95,6 +95,22 @@ TEST_F(TensorLimits, hold_for_functions_of_the_program_that_take_nothing) {
   expect_near(waiting, {1, 1});
 }
 
+TEST_F(TensorLimits, functions_of_the_program_that_wait_take_no_threads) {
+  const Tensor x = late();
+  std::vector<Tensor> sums;
+  for (int i = 0; i < 64; ++i)
+    sums.push_back(host_call({DType::f32, Shape{}},
+                             [&](const std::vector<Tensor>& in) {
+                               ++calls;
+                               return in[0] + x.to_vector<float>()[1];
+                             },
+                             {full({}, i)})
+                       .eval());
+  while (calls < 64) std::this_thread::yield();
+  line->advance(1);
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(sums[static_cast<std::size_t>(i)].item<float>(), i + 2);
+}
+
 TEST_F(TensorLimits, end_what_waits) {
   const CancelSource request;
   const CommandOptions group{.cancel = request.token()};
