@@ -370,7 +370,7 @@ void CommandScheduler::give_up(const Error& why) {
 // --- what the backend says ------------------------------------------------------------------------
 
 void CommandScheduler::on_completed(Completion completion) noexcept {
-  const auto self = weak_from_this().lock();  // what the notify ends may hold the last share
+  const auto self = weak_from_this().lock();  // what notify() ends may hold the last share
   if (!settlement_.report(completion)) {
     // There is room for every flight, so memory has run out. What failed must not pass for done; the
     // device knows nothing of that, and goes on with the others.

@@ -1,6 +1,7 @@
 #include "stoker/api/model/script/model_table.hpp"
 
 #include "stoker/api/model/core/model_kind.hpp"
+#include "stoker/api/model/script/named_inputs.hpp"
 #include "stoker/api/model/script/onnx_models.hpp"
 #include "stoker/api/model/script/returned_model.hpp"
 #include "stoker/api/onnx/run/inputs.hpp"
@@ -15,39 +16,20 @@ namespace {
 
 namespace lua = stoker::script;
 constexpr const char* load_op = "model.load";
-constexpr const char* predict_op = "predict";
 
 /// The inputs in the table at `given` fit, as those of a prediction from outside must.
 void check_inputs(lua_State* L, const models::ReturnedModel& model, int given) {
   onnx::NamedValues inputs;
-  lua_pushnil(L);
-  while (lua_next(L, given) != 0) {
-    lua::spend(L, 10);
-    if (lua_type(L, -2) != LUA_TSTRING)
-      lua::raise(L, Error{predict_op, ErrorCode::invalid_argument,
-                          "inputs are given by name, m:predict{name = buffer}; there is no name "
-                          "before " +
-                              lua::value_text(L, -1)});
-    const std::string name{lua::check_text(L, -2).substr(0, 256)};
-    const expr::Value* const value = lua::test_buffer(L, -1);
-    if (value == nullptr)
-      lua::raise(L,
-                 Error{predict_op, ErrorCode::invalid_argument,
-                       "input '" + name + "': expected a buffer, got " + lua::value_text(L, -1)});
-    inputs.emplace(name, Tensor{*value});
-    lua_pop(L, 1);
-  }
+  models::each_named_input(L, given, [&](const std::string& name) {
+    inputs.emplace(name, Tensor{models::check_named_buffer(L, name)});
+  });
   static_cast<void>(onnx::checked_inputs(
-      predict_op, model.inputs, [](const onnx::ValueInfo&) { return false; }, inputs));
+      models::predict_op, model.inputs, [](const onnx::ValueInfo&) { return false; }, inputs));
 }
 
 /// m:predict{name = buffer, …} of a script's model, which is what the script returned: the first upvalue.
 int predict(lua_State* L, lua::Script&) {
   constexpr int given = 2;
-  if (!lua_istable(L, given))
-    lua::raise(L, Error{predict_op, ErrorCode::invalid_argument,
-                        "inputs are given by name, m:predict{name = buffer}, got " +
-                            lua::value_text(L, given)});
   lua_settop(L, given);
   const models::ReturnedModel model = models::check_returned(L, lua_upvalueindex(1));
   check_inputs(L, model, given);

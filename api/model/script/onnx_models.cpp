@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "stoker/api/model/core/backends.hpp"
+#include "stoker/api/model/script/named_inputs.hpp"
 #include "stoker/api/model/script/returned_model.hpp"
 #include "stoker/api/onnx/run/model.hpp"
 #include "stoker/api/tensor/core/transfer.hpp"
@@ -22,7 +23,6 @@ namespace lua = stoker::script;
 
 constexpr const char* type_name = "stoker.onnx.model";
 constexpr const char* load_op = "model.load";
-constexpr const char* predict_op = "predict";
 // What a graph takes on the host for each byte of the file that describes it.
 constexpr std::size_t bytes_per_byte = 16;
 constexpr std::size_t steps_per_node = 400;
@@ -132,35 +132,17 @@ onnx::Texts check_texts(lua_State* L, const std::string& name, Given& given) {
 /// Texts of a list, for inputs that are such; else the buffer there.
 onnx::Value check_input(lua_State* L, const std::string& name, Given& given) {
   if (lua_istable(L, -1)) return check_texts(L, name, given);
-  const expr::Value* const value = lua::test_buffer(L, -1);
-  if (value == nullptr)
-    lua::raise(L, Error{predict_op,
-                        ErrorCode::invalid_argument,
-                        "input '" + name + "': expected a buffer, got " + lua::value_text(L, -1),
-                        {{"input", name}}});
-  lua::value_or_raise(L, lua::script_of(L).evaluator().wait({value, 1}));
+  const expr::Value& value = check_named_buffer(L, name);
+  lua::value_or_raise(L, lua::script_of(L).evaluator().wait({&value, 1}));
   // A node of its own: the script's is charged to the script, and ends with it.
-  return Tensor{Buffer{value->buffer()}};
+  return Tensor{Buffer{value.buffer()}};
 }
 
 Given check_inputs(lua_State* L, int index) {
-  if (!lua_istable(L, index))
-    lua::raise(L, Error{predict_op, ErrorCode::invalid_argument,
-                        "inputs are given by name, m:predict{name = buffer}, got " +
-                            lua::value_text(L, index)});
   Given given;
-  lua_pushnil(L);
-  while (lua_next(L, index) != 0) {
-    lua::spend(L, 10);
-    if (lua_type(L, -2) != LUA_TSTRING)
-      lua::raise(L, Error{predict_op, ErrorCode::invalid_argument,
-                          "inputs are given by name, m:predict{name = buffer}; there is no name "
-                          "before " +
-                              lua::value_text(L, -1)});
-    const std::string name{lua::check_text(L, -2)};
+  each_named_input(L, index, [&](const std::string& name) {
     given.values.emplace(name, check_input(L, name, given));
-    lua_pop(L, 1);
-  }
+  });
   return given;
 }
 

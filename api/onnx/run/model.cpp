@@ -150,7 +150,7 @@ ModelStats Model::stats() const {
   return stats;
 }
 
-ModelMetadata Model::metadata() const { return metadata_of(state_->prepared.file()); }
+ModelMetadata Model::metadata() const { return metadata_of(*state_->described); }
 
 Future<NamedValues> Model::run(const NamedValues& inputs, const RunOptions& options) const {
   const std::shared_ptr<State>& serving = State::for_run(state_, inputs);

@@ -65,7 +65,7 @@ struct RunOptions {
   std::vector<std::string> outputs = {};
 };
 
-/// What a model did since it was loaded, and what it holds now.
+/// What a model did since it was loaded, the weights that it holds, and what its plans need.
 struct ModelStats : PlanCounts {
   /// Of constants on the device: weights that a plan reads, and what nodes made of nothing but constants.
   std::uint64_t weight_bytes = 0;
