@@ -202,7 +202,7 @@ TEST(EveryLayer, has_a_test_of_its_gradients) {
   std::set<std::string> tested{without};
   for (const GradientCase& one : cases()) tested.insert(one.kind);
   for (const LayerDefinition* const kind : layer_table().list())
-    EXPECT_TRUE(tested.contains(kind->name)) << kind->name;
+    EXPECT_TRUE(tested.contains(kind->name)) << kind->name << " has no case in cases() above";
 }
 
 }  // namespace
