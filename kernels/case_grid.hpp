@@ -32,6 +32,17 @@ struct NamedShape {
           {"rank_8", Shape{2, 1, 3, 2, 1, 2, 3, 2}}};
 }
 
+/// For an operation whose shaders are those of another one of its family but for one macro: a software GPU,
+/// which takes a third of a second to compile each, runs it in its quick run with one dtype of each way to
+/// load and compute.
+inline void leave_to_sibling(std::vector<KernelCase>& cases) {
+  for (KernelCase& one : cases) {
+    const DType dtype = one.inputs.front().dtype;
+    if (dtype != DType::f32 && dtype != DType::f16 && dtype != DType::s64 && dtype != DType::u8)
+      one.heavy = true;
+  }
+}
+
 /// Half a unit in the last place relative to the value: the error of one correct rounding to a
 /// float dtype. 0 for integers and bool.
 [[nodiscard]] inline double rounding(DType dtype) {

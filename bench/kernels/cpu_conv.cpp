@@ -7,10 +7,10 @@ namespace stoker::bench {
 
 void cpu_conv(Context& context) {
   const ConvShape shapes[] = {
-      {"conv2d 3→64 7×7 s2, 224", 8, 3, 224, 64, 7, 2, 3},
-      {"conv2d 64→64 3×3, 56", 8, 64, 56, 64, 3, 1, 1},
-      {"conv2d 128→128 3×3, 28", 8, 128, 28, 128, 3, 1, 1},
-      {"conv2d 256→256 1×1, 14", 8, 256, 14, 256, 1, 1, 0},
+      {"conv 3→64 7×7 s2, 224", 8, 3, 224, 64, 7, 2, 3},
+      {"conv 64→64 3×3, 56", 8, 64, 56, 64, 3, 1, 1},
+      {"conv 128→128 3×3, 28", 8, 128, 28, 128, 3, 1, 1},
+      {"conv 256→256 1×1, 14", 8, 256, 14, 256, 1, 1, 0},
   };
   OnednnPeer peer;  // before our threads start: it forks
   const System system;
@@ -22,9 +22,10 @@ void cpu_conv(Context& context) {
         device, Shape{shape.out_channels, shape.in_channels, shape.kernel, shape.kernel});
     const Buffer y = device.buffer(
         DType::f32, Shape{shape.batch, shape.out_channels, shape.out_size(), shape.out_size()});
-    const Params params{{"stride", {shape.stride, shape.stride}},
-                        {"padding", {shape.padding, shape.padding}}};
-    const auto call = [&] { return device.submit("conv2d", {x, w}, y, params); };
+    const Params params{{"strides", {shape.stride, shape.stride}},
+                        {"padding_low", {shape.padding, shape.padding}},
+                        {"padding_high", {shape.padding, shape.padding}}};
+    const auto call = [&] { return device.submit("conv", {x, w}, y, params); };
     const int calls = calls_to_fill(0.03, [&] { call().get(); });
     const Duel turns = duel(
         context.repeats(20),

@@ -154,10 +154,10 @@ void convolutions(Context& context, Gpu& gpu) {
     std::int64_t channels, size, filters, kernel, stride, padding;
     double cudnn_us;  // PyTorch 2.11 without tf32 on an H200 at batch 64, docs/benchmarks.md
   };
-  const Case cases[] = {{"conv2d 3→64 7×7 s2, 224", 3, 224, 64, 7, 2, 3, 736},
-                        {"conv2d 64→64 3×3, 56", 64, 56, 64, 3, 1, 1, 358},
-                        {"conv2d 128→128 3×3, 28", 128, 28, 128, 3, 1, 1, 195},
-                        {"conv2d 256→256 1×1, 14", 256, 14, 256, 1, 1, 0, 63}};
+  const Case cases[] = {{"conv 3→64 7×7 s2, 224", 3, 224, 64, 7, 2, 3, 736},
+                        {"conv 64→64 3×3, 56", 64, 56, 64, 3, 1, 1, 358},
+                        {"conv 128→128 3×3, 28", 128, 28, 128, 3, 1, 1, 195},
+                        {"conv 256→256 1×1, 14", 256, 14, 256, 1, 1, 0, 63}};
   const std::int64_t batch = gpu.large ? 64 : 1;
   for (const Case& one : cases) {
     const std::int64_t out = (one.size + 2 * one.padding - one.kernel) / one.stride + 1;
@@ -165,9 +165,11 @@ void convolutions(Context& context, Gpu& gpu) {
     const Buffer w =
         noise_buffer(gpu.device, Shape{one.filters, one.channels, one.kernel, one.kernel});
     const Buffer y = gpu.device.buffer(DType::f32, Shape{batch, one.filters, out, out});
-    const Params params{{"stride", one.stride}, {"padding", one.padding}};
+    const Params params{{"strides", {one.stride, one.stride}},
+                        {"padding_low", {one.padding, one.padding}},
+                        {"padding_high", {one.padding, one.padding}}};
     const Measured measured = measure(context, [&] {
-      return gpu.device.submit("conv2d", {x, w}, y, params);
+      return gpu.device.submit("conv", {x, w}, y, params);
     });
     Row row{one.name, measured.device.scaled(1e6), "µs", Better::lower};
     if (gpu.large) row.against("cuDNN, other run", one.cudnn_us);

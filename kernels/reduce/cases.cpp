@@ -108,6 +108,8 @@ std::vector<KernelCase> all_cases(Operation operation) {
   if (operation == Operation::sum)
     cases.push_back(
         {.label = "wraps", .inputs = {{DType::s32, Shape{900}}}, .fills = {{1e9, 2e9}}});
+  else
+    cases::leave_to_sibling(cases);
   return cases;
 }
 
