@@ -44,6 +44,7 @@ add_library(stoker_definitions OBJECT ${kernel_sources} ${base_sources}
                                       "${STOKER_GENERATED_DIR}/kernel_list.cpp")
 target_link_libraries(stoker_definitions PRIVATE stoker_settings Boost::headers)
 stoker_precompile(stoker_definitions)
+stoker_optimise_small_functions(stoker_definitions)
 # Small files that include much. Scalar functions are families in one namespace.
 stoker_compile_together(stoker_definitions 20)
 stoker_glob(scalar_sources kernels/scalar/*.cpp)

@@ -58,6 +58,14 @@ function(stoker_optimise_little target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
+# stoker_optimise_small_functions(TARGET): for definitions, which plan a command in many small functions. It
+# compiles twice as fast as -O3.
+function(stoker_optimise_small_functions target)
+  target_compile_options(
+    ${target} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:Release>:-finline-small-functions>
+                      $<$<CONFIG:Release>:-findirect-inlining> $<$<CONFIG:Release>:-fpartial-inlining>)
+endfunction()
+
 # stoker_optimise_moderately(TARGET): for code that runs once a trace. What -O3 adds to -O2 wins nothing there.
 function(stoker_optimise_moderately target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
