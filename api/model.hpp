@@ -2,4 +2,5 @@
 #pragma once
 
 #include "stoker/api/model/core/model.hpp"
+#include "stoker/api/model/core/network_export.hpp"
 #include "stoker/api/model/script/model_table.hpp"

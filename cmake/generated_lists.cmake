@@ -115,6 +115,8 @@ stoker_list_headers(api/nn/layers)
 stoker_list_files(layer_list api/nn/layers stoker::nn::layers LayerTable api/nn/graph/layer_list.hpp)
 stoker_list_files(onnx_operator_list api/onnx/operators stoker::onnx::operators OperatorTable
                   api/onnx/core/operator_list.hpp)
+stoker_list_files(onnx_export_list api/onnx/exports stoker::onnx::exports ExportTable
+                  api/onnx/exporting/export_list.hpp)
 stoker_list_files(onnx_pass_list api/onnx/passes stoker::onnx::passes PassTable
                   api/onnx/optimize/pass_list.hpp)
 

@@ -1,0 +1,117 @@
+// What a rule sees that turns one operation on tensors into nodes of ONNX.
+//
+// Lifetime: of one call of the rule. Threads: one. Errors are thrown: unsupported by refuse(), and by the getters
+// where the batch is open and decides what ONNX wants as a number; internal for an attribute of another kind.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stoker/api/onnx/exporting/graph_maker.hpp"
+#include "stoker/pipeline/tensor/program/program.hpp"
+
+namespace stoker::onnx {
+
+class ProgramExport;
+
+/// The name of a value in the graph. One that is thin has fewer elements, of which the value is a broadcast: bias and
+/// constants stay small where operators broadcast themselves.
+struct ExportedValue {
+  std::string name;            ///< empty while only the thin one is there
+  std::string thin;            ///< empty: there is none
+  ExtentList thin_shape = {};  ///< of `thin`
+};
+
+class ExportCall {
+ public:
+  /// One instruction in both traces, with what has been exported of the program so far.
+  ExportCall(ProgramExport& exporter, const expr::Program& first, const expr::Program& second,
+             std::size_t at, std::vector<std::vector<ExportedValue>>& values);
+
+  [[nodiscard]] GraphMaker& graph() const noexcept;
+  [[nodiscard]] int opset() const noexcept { return graph().opset(); }
+  [[noreturn]] void refuse(const std::string& why) const;
+
+  // Operands and results --------------------------------------------------------------------------
+  [[nodiscard]] std::size_t count() const noexcept { return first_.inputs.size(); }
+  /// The whole operand.
+  [[nodiscard]] std::string x(std::size_t i = 0) const;
+  [[nodiscard]] Names operands() const;
+  [[nodiscard]] DType dtype(std::size_t i = 0) const;
+  [[nodiscard]] ExtentList shape(std::size_t i = 0) const;
+  [[nodiscard]] std::size_t rank(std::size_t i = 0) const;
+  /// Refuses where it depends on the batch.
+  [[nodiscard]] std::int64_t extent(std::size_t i, std::size_t axis) const;
+  /// The number if the operand is a constant of one number.
+  [[nodiscard]] std::optional<double> constant(std::size_t i) const;
+
+  [[nodiscard]] std::size_t outputs() const noexcept { return first_.specs.size(); }
+  [[nodiscard]] DType out_dtype(std::size_t i = 0) const { return first_.specs[i].dtype; }
+  [[nodiscard]] ExtentList out_shape(std::size_t i = 0) const;
+
+  /// An operand as small as it is, with its shape: the operand is a broadcast of it.
+  [[nodiscard]] std::pair<std::string, ExtentList> small(std::size_t i = 0) const;
+  /// Whether all elements of the operand are one, of which the value is a broadcast.
+  [[nodiscard]] bool is_uniform(std::size_t i = 0) const;
+  /// For operators that broadcast: operands as small as they are, after which give() says what came of them.
+  [[nodiscard]] Names thin_operands();
+  /// The result of an operator that broadcast thin_operands().
+  [[nodiscard]] Names give(std::string name);
+  /// A result that is a broadcast of `name`, which has this shape.
+  [[nodiscard]] Names give_thin(std::string name, ExtentList shape);
+
+  // Attributes ------------------------------------------------------------------------------------
+  [[nodiscard]] bool has(std::string_view name) const;
+  [[nodiscard]] bool flag(std::string_view name) const { return first_.attributes.flag(name); }
+  [[nodiscard]] double real(std::string_view name) const { return first_.attributes.real(name); }
+  [[nodiscard]] const std::string& text(std::string_view name) const {
+    return first_.attributes.text(name);
+  }
+  [[nodiscard]] std::int64_t integer(std::string_view name) const;
+  [[nodiscard]] Extent extent(std::string_view name) const;
+  /// Of a list that is empty: `fallback`.
+  [[nodiscard]] std::vector<std::int64_t> integers(std::string_view name,
+                                                   std::vector<std::int64_t> fallback = {}) const;
+  [[nodiscard]] ExtentList extents(std::string_view name, ExtentList fallback = {}) const;
+  /// An axis of the operand, counted from the front.
+  [[nodiscard]] std::int64_t axis(std::string_view name, std::size_t i = 0) const;
+
+  // Nodes -----------------------------------------------------------------------------------------
+  [[nodiscard]] std::string node(const std::string& op, const Names& inputs,
+                                 const std::vector<NodeAttribute>& attributes = {}) const {
+    return graph().node(op, inputs, attributes);
+  }
+  [[nodiscard]] std::string cast(const std::string& x, DType from, DType to) const {
+    return graph().cast(x, from, to);
+  }
+  [[nodiscard]] std::string reshaped(const std::string& x, const ExtentList& from,
+                                     const ExtentList& to) const;
+  [[nodiscard]] std::string transposed(const std::string& x,
+                                       const std::vector<std::int64_t>& axes) const;
+
+  // Functions that the operation holds -------------------------------------------------------------
+  [[nodiscard]] std::size_t parameters(std::size_t function) const;
+  [[nodiscard]] TensorSpec result(std::size_t function, std::size_t i) const;
+  [[nodiscard]] std::size_t results(std::size_t function) const;
+  [[nodiscard]] ExtentList parameter_shape(std::size_t function, std::size_t i) const;
+  [[nodiscard]] DType parameter_dtype(std::size_t function, std::size_t i) const;
+  [[nodiscard]] bool reads(std::size_t function, std::size_t parameter) const;
+  /// The function's results in the graph that is being made, of these arguments.
+  [[nodiscard]] Names inlined(std::size_t function, const Names& arguments) const;
+
+ private:
+  [[nodiscard]] ExtentList shape_of(const TensorSpec& first, const TensorSpec& second) const;
+  [[nodiscard]] ExportedValue& value(std::size_t i) const;
+
+  ProgramExport& exporter_;
+  const expr::Program& first_program_;
+  const expr::Program& second_program_;
+  const expr::Instruction& first_;
+  const expr::Instruction& second_;
+  const std::size_t at_;
+  std::vector<std::vector<ExportedValue>>& values_;
+  ExtentList broadcast_;  // what thin_operands() come to
+};
+
+}  // namespace stoker::onnx
