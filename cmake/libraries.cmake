@@ -216,8 +216,9 @@ if(STOKER_BUILD_COMMAND AND script_sources)
   target_link_libraries(stoker_layers PRIVATE stoker_nn)
   stoker_program(stoker_onnx_command stoker-onnx "${STOKER_LIBEXEC}" ${folder}/onnx/onnx_main.cpp
                  ${folder}/verbs/onnx.cpp ${folder}/onnx/onnx_cases.cpp ${folder}/onnx/onnx_info.cpp
-                 ${folder}/onnx/onnx_plan.cpp ${folder}/onnx/onnx_shapes.cpp)
-  target_link_libraries(stoker_onnx_command PRIVATE stoker_onnx)
+                 ${folder}/onnx/onnx_plan.cpp ${folder}/onnx/onnx_shapes.cpp ${folder}/onnx/onnx_bench.cpp
+                 ${folder}/onnx/onnx_export.cpp ${folder}/onnx/onnx_options.cpp)
+  target_link_libraries(stoker_onnx_command PRIVATE stoker_model)
   stoker_program(stoker_predict stoker-predict "${STOKER_LIBEXEC}" ${folder}/predict/predict_main.cpp
                  ${folder}/verbs/predict.cpp ${folder}/predict/predict_inputs.cpp ${folder}/predict/predict_outputs.cpp
                  ${folder}/predict/picture_input.cpp)

@@ -51,8 +51,8 @@ inline constexpr SeparateVerb ops_verb{"ops", "List the operations on tensors, o
                                        &describe_ops};
 inline constexpr SeparateVerb layers_verb{
     "layers", "List the layers, losses, optimizers and so on, or describe one", &describe_layers};
-inline constexpr SeparateVerb onnx_verb{"onnx", "Describe and test models in ONNX files",
-                                        &describe_onnx};
+inline constexpr SeparateVerb onnx_verb{
+    "onnx", "Describe, test, measure and write models in ONNX files", &describe_onnx};
 inline constexpr SeparateVerb predict_verb{
     "predict", "Run a model of any kind on inputs from files", &describe_predict};
 /// The same verb with models and the functions of tensors: what `stoker run` becomes where it is there.

@@ -8,10 +8,13 @@
 #include <fstream>
 #include <iostream>
 
+#include "stoker/api/model.hpp"
+#include "stoker/api/nn.hpp"
 #include "stoker/api/onnx.hpp"
 #include "stoker/api/onnx_async.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/api/tensor.hpp"
+#include "stoker/api/train.hpp"
 #include "stoker/tests/onnx/reading/message.hpp"
 
 namespace {
@@ -29,6 +32,24 @@ class OnnxGuide : public testing::Test {
   std::filesystem::path path = std::filesystem::temp_directory_path() /
                                ("stoker_onnx_guide_" + std::to_string(getpid()) + ".onnx");
 };
+
+TEST_F(OnnxGuide, writes_networks_and_functions) {
+  const stoker::nn::Model line{
+      stoker::nn::Network{stoker::nn::dense(stoker::nn::input("rows", {2}), 1, {.name = "line"})}};
+  stoker::onnx::save(line, path);  // an nn::Model; the batch is open
+  stoker::onnx::save(line, path, {.opset = 13, .batch = 1});
+  EXPECT_EQ(stoker::onnx::load(path).inputs().at(0).type.to_string(), "float[1,2]");
+
+  const stoker::Tensor bias = stoker::tensor({1.0, -1.0}).eval();
+  const auto layer = [&](const std::vector<stoker::Tensor>& inputs) {
+    return std::vector{stoker::tanh(inputs[0] + bias)};
+  };
+  stoker::onnx::save(layer, {{"x", stoker::DType::f32, {"batch", 2}}}, path,
+                     {.outputs = {"y"}, .weights = {{"bias", bias}}});
+  const stoker::onnx::Model model = stoker::onnx::load(path);
+  const stoker::NamedValues out = model.run({{"x", stoker::tensor({{-1.0, 1.0}})}}).get();
+  EXPECT_EQ(out.at("y").tensor().to_vector<float>(), (std::vector{0.0F, 0.0F}));
+}
 
 TEST_F(OnnxGuide, runs_a_model) {
   using stoker::onnx::graph;

@@ -1,11 +1,15 @@
-// `stoker onnx`: models in ONNX files. `test` runs cases of the standard's suite, `info` describes a model.
+// `stoker onnx`: models in ONNX files. `test` runs cases of the standard's suite, `info` describes a model, `bench`
+// measures it, `export` writes one.
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "stoker/api/command_line/onnx/onnx_bench.hpp"
 #include "stoker/api/command_line/onnx/onnx_cases.hpp"
+#include "stoker/api/command_line/onnx/onnx_export.hpp"
 #include "stoker/api/command_line/onnx/onnx_info.hpp"
+#include "stoker/api/command_line/onnx/onnx_options.hpp"
 #include "stoker/api/command_line/onnx/onnx_shapes.hpp"
 #include "stoker/api/command_line/output.hpp"
 #include "stoker/api/command_line/verbs.hpp"
@@ -64,13 +68,6 @@ void print_table(const std::vector<CaseResult>& results) {
                 << totals.pass + totals.fail + totals.unsupported;
     std::cout << " |\n";
   }
-}
-
-onnx::LoadOptions load_options(const Device& device, const OnnxPassWords& words) {
-  const onnx::Optimize level = words.optimize == "none"    ? onnx::Optimize::none
-                               : words.optimize == "basic" ? onnx::Optimize::basic
-                                                           : onnx::Optimize::all;
-  return {.device = device, .optimize = level, .without = words.without};
 }
 
 int test(const OnnxTestWords& words) {
@@ -160,6 +157,8 @@ void add_subcommand(CLI::App& verb, Choice& choice, CLI::App* (*add)(CLI::App&, 
 void add_onnx(CLI::App& app, Choice& choice) {
   CLI::App& verb = *add_separate(app, onnx_verb);
   verb.require_subcommand(1);
+  add_subcommand(verb, choice, &add_onnx_bench_words, &bench_model);
+  add_subcommand(verb, choice, &add_onnx_export_words, &export_model);
   add_subcommand(verb, choice, &add_onnx_info_words, &info);
   add_subcommand(verb, choice, &add_onnx_test_words, &test);
 }

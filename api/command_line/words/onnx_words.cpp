@@ -3,6 +3,8 @@
 #include <array>
 #include <memory>
 
+#include "stoker/api/command_line/numbers.hpp"
+
 namespace stoker::command_line {
 
 namespace {
@@ -72,14 +74,86 @@ CLI::App* add_onnx_info_words(CLI::App& verb, OnnxInfoWords& words) {
   return info;
 }
 
+CLI::App* add_onnx_bench_words(CLI::App& verb, OnnxBenchWords& words) {
+  CLI::App* const bench =
+      verb.add_subcommand("bench", "Measure how long a model takes, and how many samples a second");
+  bench->add_option("MODEL", words.model, "The model's file")->required();
+  add_named_shapes(*bench, "--shape", words.shapes,
+                   "The extents of an input, NAME=1x3x240x320; may be repeated");
+  bench
+      ->add_option("--batch", words.batches,
+                   "The first extent of all inputs, instead of that of --shape: a row for each")
+      ->delimiter(',')
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
+  add_whole(
+      *bench, "--threads", {.least = 1, .most = 4096},
+      [&words](std::uint64_t threads) { words.threads = static_cast<unsigned>(threads); },
+      "Threads that the CPU computes with; else those of STOKER_THREADS, or one a core");
+  bench->add_option("--device", words.device, "Where to compute: cpu, vulkan, vulkan:0, …");
+  CLI::Option* const seconds = add_seconds(*bench, "--seconds", 0.001, words.seconds,
+                                           "How long each row is measured; 2 if nothing is said");
+  add_whole(
+      *bench, "--runs", {.least = 1, .most = 1'000'000'000},
+      [&words](std::uint64_t runs) { words.runs = runs; }, "Runs of each row, instead")
+      ->excludes(seconds);
+  bench->add_flag(
+      "--profile", words.profile,
+      "Each kernel's time on the device with the nodes that it computes, longest first");
+  add_pass_words(*bench, words.passes);
+  bench->add_flag("--json", words.json, "The same as JSON");
+  bench->footer(
+      "Runs follow one another, each from the call to the computed outputs, on zeros, after runs "
+      "that are not counted.\nExit code 0: it was measured; 1: the file is damaged or a run fails; "
+      "2: wrong words; 3: there is no such file,\ndevice or input, the first extent of an input is "
+      "fixed and no such --batch, or nodes are not supported.");
+  return bench;
+}
+
+CLI::App* add_onnx_export_words(CLI::App& verb, OnnxExportWords& words) {
+  CLI::App* const exported =
+      verb.add_subcommand("export", "Write a model of Stoker's as an ONNX file");
+  exported
+      ->add_option("MODEL", words.model, "A model that `stoker train` or nn::Model::save() wrote")
+      ->required();
+  exported->add_option("OUT", words.output, "The file to write, OUT.onnx")->required();
+  exported->add_option("--opset", words.opset, "The version of the operators")
+      ->check(CLI::Range(13, 21))
+      ->capture_default_str();
+  exported
+      ->add_option_function<std::string>(
+          "--batch",
+          [&words](const std::string& given) {
+            if (given == "symbolic") return words.batch.reset();
+            const auto number = CLI::Range(std::int64_t{1}, std::int64_t{1} << 31);
+            std::string text = given;
+            if (const std::string wrong = number(text); !wrong.empty())
+              throw CLI::ValidationError{"--batch",
+                                         "expected symbolic or a number, not '" + given + "'"};
+            words.batch = std::stoll(given);
+          },
+          "The batch's size; symbolic, which is the default: any")
+      ->type_name("symbolic|N");
+  exported->add_option("--device", words.device, "Where constants are computed: cpu, vulkan, …");
+  exported->add_flag("--json", words.json, "What was written, as JSON");
+  exported->footer(
+      "Exit code 0: it was written; 1: a file is damaged or could not be written; 2: wrong words; "
+      "3: there is no such\nfile or device, or the model or an operation in it has no ONNX form: "
+      "all of these are named.");
+  return exported;
+}
+
 void describe_onnx(CLI::App& verb) {
   struct Words {
     OnnxTestWords test;
     OnnxInfoWords info;
+    OnnxBenchWords bench;
+    OnnxExportWords exported;
   };
   const auto words = std::make_shared<Words>();
   verb.require_subcommand(1);
   // The callbacks keep the words for as long as the parser.
+  add_onnx_bench_words(verb, words->bench)->callback([words] {});
+  add_onnx_export_words(verb, words->exported)->callback([words] {});
   add_onnx_info_words(verb, words->info)->callback([words] {});
   add_onnx_test_words(verb, words->test)->callback([words] {});
 }

@@ -1,6 +1,7 @@
 // The words of `stoker onnx`, apart from models: the stoker command lists and completes them without linking them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,8 +38,32 @@ struct OnnxInfoWords {
   bool dot = false;
 };
 
+struct OnnxBenchWords {
+  std::string model;
+  std::vector<NamedShape> shapes;
+  std::vector<std::int64_t> batches;
+  unsigned threads = 0;  ///< 0: as the environment says
+  std::string device;
+  OnnxPassWords passes;
+  double seconds = 2;      ///< of each batch
+  std::uint64_t runs = 0;  ///< instead of a time; 0: none are given
+  bool profile = false;
+  bool json = false;
+};
+
+struct OnnxExportWords {
+  std::string model;
+  std::string output;
+  int opset = 17;
+  std::optional<std::int64_t> batch;  ///< none: open
+  std::string device;
+  bool json = false;
+};
+
 /// Each adds a subcommand that fills `words`, which outlives the parser.
 CLI::App* add_onnx_test_words(CLI::App& verb, OnnxTestWords& words);
 CLI::App* add_onnx_info_words(CLI::App& verb, OnnxInfoWords& words);
+CLI::App* add_onnx_bench_words(CLI::App& verb, OnnxBenchWords& words);
+CLI::App* add_onnx_export_words(CLI::App& verb, OnnxExportWords& words);
 
 }  // namespace stoker::command_line

@@ -124,10 +124,6 @@ Names ExportCall::give_thin(std::string name, ExtentList shape) {
   return {std::string{}};
 }
 
-bool ExportCall::has(std::string_view name) const {
-  return first_.attributes.params().find(name) != nullptr;
-}
-
 std::int64_t ExportCall::integer(std::string_view name) const {
   const Extent one = extent(name);
   if (!one.is_fixed()) refuse("ONNX wants a number that depends on the batch");
@@ -185,10 +181,6 @@ std::string ExportCall::reshaped(const std::string& x, const ExtentList& from,
 std::string ExportCall::transposed(const std::string& x,
                                    const std::vector<std::int64_t>& axes) const {
   return std::ranges::is_sorted(axes) ? x : node("Transpose", {x}, {{"perm", axes}});
-}
-
-std::size_t ExportCall::parameters(std::size_t function) const {
-  return function_of(first_, function).parameters.size();
 }
 
 std::size_t ExportCall::results(std::size_t function) const {

@@ -33,6 +33,10 @@ class ExportCall {
   [[nodiscard]] int opset() const noexcept { return graph().opset(); }
   [[noreturn]] void refuse(const std::string& why) const;
 
+  /// The first trace, and the instruction in it: for patterns of several instructions.
+  [[nodiscard]] const expr::Program& program() const noexcept { return first_program_; }
+  [[nodiscard]] const expr::Instruction& instruction() const noexcept { return first_; }
+
   // Operands and results --------------------------------------------------------------------------
   [[nodiscard]] std::size_t count() const noexcept { return first_.inputs.size(); }
   /// The whole operand.
@@ -62,7 +66,6 @@ class ExportCall {
   [[nodiscard]] Names give_thin(std::string name, ExtentList shape);
 
   // Attributes ------------------------------------------------------------------------------------
-  [[nodiscard]] bool has(std::string_view name) const;
   [[nodiscard]] bool flag(std::string_view name) const { return first_.attributes.flag(name); }
   [[nodiscard]] double real(std::string_view name) const { return first_.attributes.real(name); }
   [[nodiscard]] const std::string& text(std::string_view name) const {
@@ -91,7 +94,6 @@ class ExportCall {
                                        const std::vector<std::int64_t>& axes) const;
 
   // Functions that the operation holds -------------------------------------------------------------
-  [[nodiscard]] std::size_t parameters(std::size_t function) const;
   [[nodiscard]] TensorSpec result(std::size_t function, std::size_t i) const;
   [[nodiscard]] std::size_t results(std::size_t function) const;
   [[nodiscard]] ExtentList parameter_shape(std::size_t function, std::size_t i) const;

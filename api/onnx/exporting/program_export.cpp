@@ -111,7 +111,10 @@ Names ProgramExport::add(std::span<const expr::Value> first, std::span<const exp
     if (value.name.empty()) {
       const auto shape = extents_of(program.spec(ref).shape.extents(),
                                     other.spec(other.results[i]).shape.extents(), sizes_);
-      value.name = graph_.node("Expand", {value.thin, graph_.dims(shape.value())});
+      if (shape)
+        value.name = graph_.node("Expand", {value.thin, graph_.dims(*shape)});
+      else
+        note(program.code[ref.instruction].op->name, "an extent is in no proportion to the batch");
     }
     names.push_back(value.name);
   }

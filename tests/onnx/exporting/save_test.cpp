@@ -211,6 +211,18 @@ TEST_F(Saving, writes_operators_and_not_more_than_it_takes) {
   EXPECT_EQ(file.graph.outputs[0].type.to_string(), "float[batch,2]");
 }
 
+TEST_F(Saving, finds_relu_where_it_is_written_out) {
+  const ModelFile file =
+      exported(of_one([](const Tensor& x) { return relu(x); }), {{"x", DType::f32, {"batch", 4}}});
+  ASSERT_EQ(file.graph.nodes.size(), 1U);
+  EXPECT_EQ(file.graph.nodes[0].op, "Relu");
+  const auto nearly = [](const Tensor& x) {
+    return select(greater(x, 0), x, select(is_nan(x), x, -1));
+  };
+  EXPECT_NO_THROW(expect_same(of_one(nearly), {4}));
+  EXPECT_NO_THROW(expect_same(of_one([](const Tensor& x) { return relu(x); }), {4}));
+}
+
 TEST_F(Saving, takes_a_number_in_the_place_of_the_open_extent) {
   const ModelFile file = exported(of_one([](const Tensor& x) { return x * 2; }),
                                   {{"x", DType::f32, {"batch", 4}}}, {.batch = 5});

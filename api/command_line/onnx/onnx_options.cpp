@@ -1,0 +1,12 @@
+#include "onnx_options.hpp"
+
+namespace stoker::command_line {
+
+onnx::LoadOptions load_options(const Device& device, const OnnxPassWords& words) {
+  const onnx::Optimize level = words.optimize == "none"    ? onnx::Optimize::none
+                               : words.optimize == "basic" ? onnx::Optimize::basic
+                                                           : onnx::Optimize::all;
+  return {.device = device, .optimize = level, .without = words.without};
+}
+
+}  // namespace stoker::command_line
