@@ -21,6 +21,11 @@ foreach(folder ${example_folders})
   endif()
 endforeach()
 
+# tests/guides/model_examples_test.cpp runs these with models that it makes.
+if(TARGET tests_guides)
+  add_dependencies(tests_guides example_onnx_faces example_onnx_speech)
+endif()
+
 # Every example runs as a test, so that what the guides point at stays true.
 if(STOKER_BUILD_TESTS AND NOT STOKER_SANITIZE)
   # stoker_example_test(NAME REGEX COMMAND…): passes if the output matches.
