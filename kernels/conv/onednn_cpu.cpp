@@ -1,14 +1,10 @@
-#include <atomic>
 #include <memory>
-#include <mutex>
 #include <string_view>
 
 #include "stoker/kernels/conv/onednn.hpp"
-#include "stoker/kernels/conv/onednn_lock.hpp"
+#include "stoker/kernels/conv/onednn_making.hpp"
 #include "stoker/kernels/conv/onednn_operands.hpp"
 #include "stoker/kernels/matmul/sgemm.hpp"
-#include "stoker/runtime/base/exit_watch.hpp"
-#include "stoker/runtime/base/kept_statics.hpp"
 
 namespace stoker::kernels::conv::STOKER_ISA {
 namespace {
@@ -380,24 +376,11 @@ void add_kernel_stages(const std::shared_ptr<const OnednnConvolution>& library,
 /// Null if the library does not take the problem, or the process exits.
 std::shared_ptr<const OnednnConvolution> make_convolution(const Problem& problem) {
   std::shared_ptr<OnednnConvolution> made;
-  const auto make = [&] {
+  make_by_onednn([&] {
     made = std::make_shared<OnednnConvolution>();
     made->p = problem;
     if (!made->prepare()) made = nullptr;
-  };
-  // oneDNN lists its ways to compute things, in static objects, when it is first asked for one.
-  static std::atomic<bool> listed{false};
-  bool first = false;
-  const bool in_time = first_use(listed, [&] {
-    first = true;
-    static_cast<void>(keep_statics_of(reinterpret_cast<const void*>(&dnnl_sgemm)));
-    make();
   });
-  if (first || !in_time) return made;
-  const ExitDelay in_library;
-  if (in_library.too_late()) return made;
-  const std::scoped_lock lock{onednn_lock()};
-  make();
   return made;
 }
 

@@ -1,0 +1,34 @@
+#include "stoker/kernels/integer_conv/onednn.hpp"
+#include "stoker/kernels/integer_conv/windows.hpp"
+#include "stoker/kernels/integer_matmul/igemm.hpp"
+
+namespace stoker::kernels::integer_conv::STOKER_ISA {
+namespace {
+
+CpuPlan plan_of(const Problem& problem) {
+  // Below, making and calling the library's code costs more than it gains.
+  constexpr double onednn_work = 1 << 15;
+  if (problem.conv.work() >= onednn_work && integer_matmul::STOKER_ISA::is_library_exact())
+    if (auto plan = onednn_plan(problem)) return *std::move(plan);
+  return windows_plan(problem);
+}
+
+Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs) {
+  const Problem problem = describe(call, outputs[0].shape);
+  CpuPlan made;
+  if (problem.terms() == 0) {
+    made.stages.push_back({1, [bytes = outputs[0].bytes()](const CpuArgs& args, std::uint32_t) {
+                             std::fill_n(args.out<std::byte>(), bytes, std::byte{0});
+                           }});
+    return made;
+  }
+  made = plan_of(problem);
+  made.cost_ns = problem.conv.work() * 0.02 + static_cast<double>(problem.conv.y_elements()) + 1000;
+  return made;
+}
+
+}  // namespace
+
+void implement(CpuTable& table) { table.set("integer_conv", &plan); }
+
+}  // namespace stoker::kernels::integer_conv::STOKER_ISA

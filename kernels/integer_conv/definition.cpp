@@ -1,0 +1,109 @@
+#include <cstdlib>
+
+#include "stoker/kernels/integer_conv/options.hpp"
+#include "stoker/kernels/integer_conv/problem.hpp"
+#include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/rules.hpp"
+
+namespace stoker::kernels::integer_conv {
+namespace {
+
+// Must match integer_matmul/tile.glsl.
+constexpr std::int64_t side = 64, depth = 16;
+
+std::string variant_of(bool x_signed, bool k_signed) {
+  return std::string{x_signed ? "s8" : "u8"} + (k_signed ? "_s8" : "_u8");
+}
+
+std::shared_ptr<const Shader> make_shader() {
+  Shader shader;
+  shader.name = "integer_conv";
+  shader.file = "integer_conv/tiled.glsl";
+  shader.bindings = {{.name = "x", .type = "X"},
+                     {.name = "k", .type = "K"},
+                     {.name = "x_zero", .type = "X"},
+                     {.name = "k_zero", .type = "K"},
+                     {.name = "y", .type = "s32", .writes = true}};
+  shader.push = {{"m"},
+                 {"n"},
+                 {"terms"},
+                 {"tiles_m"},
+                 {"tiles_n"},
+                 {"groups"},
+                 {"channels"},
+                 {"x_zeros"},
+                 {"k_zeros"},
+                 {"x_image"},
+                 {"x_channel"},
+                 {"x_steps", PushType::u32, 3},
+                 {"ins", PushType::u32, 3},
+                 {"outs", PushType::u32, 3},
+                 {"lows", PushType::s32, 3},
+                 {"taps", PushType::u32, 3},
+                 {"strides", PushType::u32, 3},
+                 {"tap_steps", PushType::u32, 3}};
+  for (const bool x : {true, false})
+    for (const bool k : {true, false})
+      shader.variants.push_back(
+          {.name = variant_of(x, k),
+           .types = {{"X", x ? DType::s8 : DType::u8}, {"K", k ? DType::s8 : DType::u8}}});
+  return std::make_shared<const Shader>(std::move(shader));
+}
+
+Result<GpuPlan> gpu(const KernelCall& call, std::span<const TensorSpec> outputs,
+                    const Shader& shader) {
+  STOKER_TRY(rules::gpu_indexable("integer_conv", call.inputs));
+  STOKER_TRY(rules::gpu_indexable("integer_conv", outputs));
+  const Problem problem = describe(call, outputs[0].shape);
+  const conv::Problem& p = problem.conv;
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
+  for (std::size_t i = 0; i < p.rank; ++i)
+    if (p.axes[i].out * p.axes[i].stride + p.axes[i].reach() + std::abs(p.axes[i].low) > most)
+      return Error{"integer_conv",
+                   ErrorCode::limit_exceeded,
+                   "a spatial axis is longer, padded and dilated, than a GPU kernel can count",
+                   {{"limit", std::to_string(most)}}};
+  const std::int64_t m = p.outputs, n = p.images * p.pixels();
+  const std::int64_t tiles_m = (m + side - 1) / side, tiles_n = (n + side - 1) / side;
+  GpuPass pass;
+  pass.shader = &shader;
+  pass.variant = variant_of(problem.x.is_signed, problem.k.is_signed);
+  pass.bindings = {input(0), input(1), input(problem.x.zeros != 0 ? 2 : 0),
+                   input(problem.k.zeros != 0 ? 3 : 1), output()};
+  pass.push.u32(m).u32(n).u32(problem.terms()).u32(tiles_m).u32(tiles_n);
+  pass.push.u32(p.groups).u32(p.channels).u32(problem.x.zeros).u32(problem.k.zeros);
+  pass.push.u32(p.x_image).u32(p.x_channel);
+  for (std::int64_t conv::Axis::*field :
+       {&conv::Axis::x_step, &conv::Axis::in, &conv::Axis::out, &conv::Axis::low, &conv::Axis::taps,
+        &conv::Axis::stride, &conv::Axis::tap_step})
+    for (std::size_t i = 0; i < 3; ++i) pass.push.s32(problem.axis(i).*field);
+  pass.groups = linear_groups(static_cast<std::uint64_t>(tiles_m * tiles_n * p.groups));
+  pass.rounds = static_cast<std::uint64_t>(problem.terms() / depth + 64);
+  return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};
+}
+
+}  // namespace
+
+Result<void> define(KernelRegistry& registry) {
+  auto kernel = kernel_of<IntegerConv>();
+  kernel.family = "linear algebra";
+  kernel.summary =
+      "y[n, o, i...] = sum over c, t... of (x[n, c, i * stride + t * dilation - low] - x_zero) * "
+      "(k[o, c, t...] - k_zero) in s32, of 8-bit integers and their zero points, with which x is "
+      "padded: one for all, those of k also one for each output, or none; one to three spatial "
+      "axes";
+  kernel.source = "ONNX operator ConvInteger";
+  kernel.inputs = {2, 4};
+  kernel.dtypes = {DType::s8, DType::u8};
+  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+    STOKER_ASSIGN(TensorSpec spec, infer(call));
+    return std::vector{spec};
+  };
+  const std::shared_ptr<const Shader> shader = make_shader();
+  kernel.shaders = {shader};
+  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec> outputs,
+                        const GpuTraits&) { return gpu(call, outputs, *shader); };
+  return registry.add(std::move(kernel));
+}
+
+}  // namespace stoker::kernels::integer_conv

@@ -1,0 +1,61 @@
+#include "stoker/kernels/integer_conv/problem.hpp"
+
+#include <array>
+
+#include "stoker/kernels/conv/options.hpp"
+#include "stoker/kernels/integer_conv/options.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
+
+namespace stoker::kernels::integer_conv {
+namespace {
+
+constexpr const char* op = "integer_conv";
+
+/// The same call of conv, which asks for one dtype: that of the input stands for both.
+class SameConv {
+ public:
+  explicit SameConv(const KernelCall& call)
+      : specs_{TensorSpec{call.dtype(), call.shape(0)}, TensorSpec{call.dtype(), call.shape(1)}},
+        params_{params_of(options::from<IntegerConv>(call.params))} {}
+  [[nodiscard]] KernelCall call() const noexcept { return {specs_, params_}; }
+
+ private:
+  static ParamSet params_of(const IntegerConv& given) {
+    static constinit NeverDestroyed<std::vector<ParamSpec>> schema;
+    const std::vector<ParamSpec>& specs = schema.get([] { return options::specs<Conv>(); });
+    return ParamSet::resolve(op, specs,
+                             options::given(Conv{.strides = given.strides,
+                                                 .padding_low = given.padding_low,
+                                                 .padding_high = given.padding_high,
+                                                 .kernel_dilation = given.kernel_dilation,
+                                                 .feature_groups = given.feature_groups}))
+        .value();
+  }
+
+  std::array<TensorSpec, 2> specs_;
+  ParamSet params_;
+};
+
+}  // namespace
+
+Result<TensorSpec> infer(const KernelCall& call) {
+  STOKER_TRY(integer_matmul::check_dtype(op, call, 1, 1));
+  if (call.shape().rank() > 5)
+    return Error{op,
+                 ErrorCode::shape_mismatch,
+                 "one to three spatial axes are supported, input " + call.inputs[0].to_string(),
+                 {{"expected", "rank 3 to 5"}, {"got", std::to_string(call.shape().rank())}}};
+  STOKER_ASSIGN(const TensorSpec made, conv::infer(SameConv{call}.call()));
+  for (std::size_t i = 2; i < call.inputs.size(); ++i) {
+    STOKER_TRY(integer_matmul::check_dtype(op, call, i, i - 2));
+    STOKER_TRY(integer_matmul::check_zeros(op, call, i, i == 2 ? 1 : call.shape(1)[0]));
+  }
+  return TensorSpec{DType::s32, made.shape};
+}
+
+Problem describe(const KernelCall& call, const Shape& output) {
+  return {conv::describe(SameConv{call}.call(), output), integer_matmul::side_of(call, 0, 2),
+          integer_matmul::side_of(call, 1, 3)};
+}
+
+}  // namespace stoker::kernels::integer_conv

@@ -1,0 +1,96 @@
+#include "stoker/kernels/integer_matmul/options.hpp"
+#include "stoker/kernels/integer_matmul/problem.hpp"
+#include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/rules.hpp"
+
+namespace stoker::kernels::integer_matmul {
+namespace {
+
+// Must match tile.glsl.
+constexpr std::int64_t side = 64, depth = 16;
+
+std::string variant_of(const Side& a, const Side& b) {
+  const auto name = [](const Side& of) { return of.is_signed ? "s8" : "u8"; };
+  return std::string{name(a)} + "_" + name(b);
+}
+
+std::shared_ptr<const Shader> make_shader() {
+  Shader shader;
+  shader.name = "integer_matmul";
+  shader.file = "integer_matmul/tiled.glsl";
+  shader.bindings = {{.name = "a", .type = "A"},
+                     {.name = "b", .type = "B"},
+                     {.name = "a_zero", .type = "A"},
+                     {.name = "b_zero", .type = "B"},
+                     {.name = "c", .type = "s32", .writes = true}};
+  shader.push = {{"m"},
+                 {"n"},
+                 {"k"},
+                 {"tiles_m"},
+                 {"tiles_n"},
+                 {"a_zeros"},
+                 {"b_zeros"},
+                 {"batches"},
+                 {"extents", PushType::u32, 6},
+                 {"a_steps", PushType::u32, 6},
+                 {"b_steps", PushType::u32, 6}};
+  shader.constants = {{"TRANSPOSE_A"}, {"TRANSPOSE_B"}};
+  for (const bool a : {true, false})
+    for (const bool b : {true, false})
+      shader.variants.push_back(
+          {.name = variant_of({.is_signed = a}, {.is_signed = b}),
+           .types = {{"A", a ? DType::s8 : DType::u8}, {"B", b ? DType::s8 : DType::u8}}});
+  return std::make_shared<const Shader>(std::move(shader));
+}
+
+Result<GpuPlan> gpu(const KernelCall& call, std::span<const TensorSpec> outputs,
+                    const Shader& shader) {
+  STOKER_TRY(rules::gpu_indexable("integer_matmul", call.inputs));
+  STOKER_TRY(rules::gpu_indexable("integer_matmul", outputs));
+  const Problem problem = describe(call);
+  const matmul::Problem& p = problem.product;
+  const std::int64_t tiles_m = (p.m + side - 1) / side, tiles_n = (p.n + side - 1) / side;
+  const auto bound = [](const Side& of) {
+    return input(static_cast<std::uint32_t>(of.zeros != 0 ? of.zeros_input : of.input));
+  };
+  GpuPass pass;
+  pass.shader = &shader;
+  pass.variant = variant_of(problem.a, problem.b);
+  pass.bindings = {input(static_cast<std::uint32_t>(problem.a.input)),
+                   input(static_cast<std::uint32_t>(problem.b.input)), bound(problem.a),
+                   bound(problem.b), output()};
+  pass.push.u32(p.m).u32(p.n).u32(p.k).u32(tiles_m).u32(tiles_n);
+  pass.push.u32(problem.a.zeros).u32(problem.b.zeros).u32(p.batches);
+  pass.push.u32s(p.batch_axes.extents(), 6, 1)
+      .u32s(std::span{p.a_steps}.first(p.batch_axes.rank()), 6)
+      .u32s(std::span{p.b_steps}.first(p.batch_axes.rank()), 6);
+  pass.constants = {p.transpose_a ? 1U : 0U, p.transpose_b ? 1U : 0U};
+  pass.groups = linear_groups(static_cast<std::uint64_t>(tiles_m * tiles_n * p.batches));
+  pass.rounds = static_cast<std::uint64_t>(p.k / depth + 32);
+  return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};
+}
+
+}  // namespace
+
+Result<void> define(KernelRegistry& registry) {
+  auto kernel = kernel_of<IntegerMatmul>();
+  kernel.family = "linear algebra";
+  kernel.summary =
+      "c[..., i, j] = sum over t of (a[..., i, t] - a_zero) * (b[..., t, j] - b_zero) in s32, of "
+      "8-bit integers and their zero points: one for all, or one for each row of a or column of b, "
+      "or none; shapes as matmul's";
+  kernel.source = "ONNX operator MatMulInteger";
+  kernel.inputs = {2, 4};
+  kernel.dtypes = {DType::s8, DType::u8};
+  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
+    STOKER_ASSIGN(TensorSpec spec, infer(call));
+    return std::vector{spec};
+  };
+  const std::shared_ptr<const Shader> shader = make_shader();
+  kernel.shaders = {shader};
+  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec> outputs,
+                        const GpuTraits&) { return gpu(call, outputs, *shader); };
+  return registry.add(std::move(kernel));
+}
+
+}  // namespace stoker::kernels::integer_matmul
