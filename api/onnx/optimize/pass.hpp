@@ -28,6 +28,7 @@ namespace stoker::onnx {
 /// The order within a round.
 enum class PassStage : std::uint8_t {
   cleaning,   ///< what changes nothing or is not needed
+  integers,   ///< what is computed in integers, before their constants become floats
   constants,  ///< what constants give
   patterns,   ///< operators that were written out
   weights,    ///< what goes into the weights or attributes of a neighbour
