@@ -38,6 +38,7 @@ constexpr Group groups[] = {
     {"vulkan_latency", "submit to complete, against a raw Vulkan program", vulkan_latency},
     {"cpu_matmul", "matrix products, against oneDNN", cpu_matmul},
     {"cpu_conv", "convolutions, against oneDNN", cpu_conv},
+    {"cpu_integers", "products and convolutions of 8-bit integers, against oneDNN", cpu_integers},
     {"cpu_memory", "memory-bound kernels, against a triad", cpu_memory},
     {"planning", "planning pipelines of a thousand kernels and of ten thousand", planning},
     {"photo", "image kernels and the photo pipeline, against OpenCV", photo},

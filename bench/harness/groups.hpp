@@ -11,6 +11,7 @@ void actors(Context& context);          ///< actors against Asio strands, CAF an
 void vulkan_latency(Context& context);  ///< submit to complete against a raw Vulkan program
 void cpu_matmul(Context& context);      ///< matrix products against oneDNN
 void cpu_conv(Context& context);        ///< convolutions against oneDNN
+void cpu_integers(Context& context);    ///< both of 8-bit integers
 void cpu_memory(Context& context);      ///< memory-bound kernels against a triad
 void tensors(Context& context);         ///< tensors on the CPU against LibTorch and a triad
 void tensors_first_call(Context& context);  ///< the first call of a fused kernel

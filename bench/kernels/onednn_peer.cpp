@@ -49,10 +49,26 @@ class Bench {
     return measure(matmuls_.try_emplace(n), calls, [&] { return make_matmul(n); });
   }
   double conv(const std::array<std::int64_t, 7>& shape, int calls) {
-    return measure(convs_.try_emplace(shape), calls, [&] { return make_conv(shape); });
+    return measure(convs_.try_emplace(shape), calls, [&] { return make_conv(shape, floats); });
+  }
+  double integer_matmul(std::int64_t n, int calls) {
+    return measure(integer_matmuls_.try_emplace(n), calls, [&] { return make_integer_matmul(n); });
+  }
+  double integer_conv(const std::array<std::int64_t, 7>& shape, int calls) {
+    return measure(integer_convs_.try_emplace(shape), calls,
+                   [&] { return make_conv(shape, integers); });
   }
 
  private:
+  /// Of the input, the weights and the result.
+  struct Types {
+    dnnl::memory::data_type input, weights, result;
+  };
+  static constexpr Types floats{dnnl::memory::data_type::f32, dnnl::memory::data_type::f32,
+                                dnnl::memory::data_type::f32};
+  static constexpr Types integers{dnnl::memory::data_type::u8, dnnl::memory::data_type::s8,
+                                  dnnl::memory::data_type::s32};
+
   template <class Slot, class Make> double measure(Slot slot, int calls, Make&& make) {
     Problem& problem = slot.first->second;
     if (slot.second) {
@@ -76,8 +92,15 @@ class Bench {
 
   dnnl::memory filled(const dnnl::memory::desc& desc) {
     dnnl::memory memory{desc, engine_};
-    const auto values = numbers(desc.get_size() / sizeof(float));
-    std::ranges::copy(values, static_cast<float*>(memory.get_data_handle()));
+    if (desc.data_type() == dnnl::memory::data_type::f32) {
+      const auto values = numbers(desc.get_size() / sizeof(float));
+      std::ranges::copy(values, static_cast<float*>(memory.get_data_handle()));
+      return memory;
+    }
+    auto* const to = static_cast<std::int8_t*>(memory.get_data_handle());
+    const auto values = numbers(desc.get_size());
+    std::ranges::transform(values, to,
+                           [](float one) { return static_cast<std::int8_t>(255 * one); });
     return memory;
   }
 
@@ -100,22 +123,45 @@ class Bench {
     return problem;
   }
 
-  Problem make_conv(const std::array<std::int64_t, 7>& shape) {
+  Problem make_integer_matmul(std::int64_t n) {
+    const auto desc = [&](dnnl::memory::data_type type, Tag tag) {
+      return dnnl::memory::desc{Dims{n, n}, type, tag};
+    };
+    const auto a = filled(desc(integers.input, Tag::ab));
+    const auto b = filled(desc(integers.weights, Tag::ab));
+    const auto c = filled(desc(integers.result, Tag::ab));
+    const dnnl::matmul primitive{
+        {dnnl::matmul::desc{a.get_desc(), b.get_desc(), c.get_desc()}, engine_}};
+    Problem problem;
+    problem.ways.emplace_back([=] {
+      const std::int32_t none = 0;
+      dnnl_gemm_u8s8s32('N', 'N', 'F', n, n, n, 1.0F,
+                        static_cast<const std::uint8_t*>(a.get_data_handle()), n, 0,
+                        static_cast<const std::int8_t*>(b.get_data_handle()), n, 0, 0.0F,
+                        static_cast<std::int32_t*>(c.get_data_handle()), n, &none);
+    });
+    problem.ways.emplace_back([=, this] {
+      primitive.execute(stream_, {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}});
+      stream_.wait();
+    });
+    return problem;
+  }
+
+  Problem make_conv(const std::array<std::int64_t, 7>& shape, const Types& types) {
     const auto [batch, channels, size, filters, kernel, stride, padding] = shape;
     const std::int64_t out = (size + 2 * padding - kernel) / stride + 1;
-    const auto type = dnnl::memory::data_type::f32;
     const Dims from{batch, channels, size, size};
     const Dims with{filters, channels, kernel, kernel};
     const Dims to{batch, filters, out, out};
-    const auto source = filled({from, type, Tag::nchw});
-    const auto weights = filled({with, type, Tag::oihw});
-    const auto target = filled({to, type, Tag::nchw});
+    const auto source = filled({from, types.input, Tag::nchw});
+    const auto weights = filled({with, types.weights, Tag::oihw});
+    const auto target = filled({to, types.result, Tag::nchw});
     const auto describe = [&](Tag in, Tag by, Tag into) {
       const dnnl::convolution_forward::desc desc{dnnl::prop_kind::forward_inference,
                                                  dnnl::algorithm::convolution_direct,
-                                                 dnnl::memory::desc{from, type, in},
-                                                 dnnl::memory::desc{with, type, by},
-                                                 dnnl::memory::desc{to, type, into},
+                                                 dnnl::memory::desc{from, types.input, in},
+                                                 dnnl::memory::desc{with, types.weights, by},
+                                                 dnnl::memory::desc{to, types.result, into},
                                                  Dims{stride, stride},
                                                  Dims{padding, padding},
                                                  Dims{padding, padding}};
@@ -172,7 +218,16 @@ class Bench {
   dnnl::stream stream_{engine_};
   std::map<std::int64_t, Problem> matmuls_;
   std::map<std::array<std::int64_t, 7>, Problem> convs_;
+  std::map<std::int64_t, Problem> integer_matmuls_;
+  std::map<std::array<std::int64_t, 7>, Problem> integer_convs_;
 };
+
+std::string question(const ConvShape& shape, int calls) {
+  std::ostringstream line;
+  line << calls << ' ' << shape.batch << ' ' << shape.in_channels << ' ' << shape.size << ' '
+       << shape.out_channels << ' ' << shape.kernel << ' ' << shape.stride << ' ' << shape.padding;
+  return line.str();
+}
 
 }  // namespace
 
@@ -184,14 +239,14 @@ int serve_onednn_peer() {
     int calls = 0;
     words >> what >> calls;
     double seconds = 0;
-    if (what == "matmul") {
+    if (what == "matmul" || what == "integer_matmul") {
       std::int64_t n = 0;
       words >> n;
-      seconds = bench.matmul(n, calls);
+      seconds = what == "matmul" ? bench.matmul(n, calls) : bench.integer_matmul(n, calls);
     } else {
       std::array<std::int64_t, 7> shape{};
       for (std::int64_t& number : shape) words >> number;
-      seconds = bench.conv(shape, calls);
+      seconds = what == "conv" ? bench.conv(shape, calls) : bench.integer_conv(shape, calls);
     }
     std::printf("%.9g\n", seconds);
     std::fflush(stdout);
@@ -205,12 +260,16 @@ double OnednnPeer::matmul(std::int64_t n, int calls) {
   return program_.ask("matmul " + std::to_string(calls) + " " + std::to_string(n));
 }
 
+double OnednnPeer::integer_matmul(std::int64_t n, int calls) {
+  return program_.ask("integer_matmul " + std::to_string(calls) + " " + std::to_string(n));
+}
+
 double OnednnPeer::conv(const ConvShape& shape, int calls) {
-  std::ostringstream line;
-  line << "conv " << calls << ' ' << shape.batch << ' ' << shape.in_channels << ' ' << shape.size
-       << ' ' << shape.out_channels << ' ' << shape.kernel << ' ' << shape.stride << ' '
-       << shape.padding;
-  return program_.ask(line.str());
+  return program_.ask("conv " + question(shape, calls));
+}
+
+double OnednnPeer::integer_conv(const ConvShape& shape, int calls) {
+  return program_.ask("integer_conv " + question(shape, calls));
 }
 
 }  // namespace stoker::bench

@@ -37,6 +37,9 @@ class OnednnPeer {
   /// Seconds for one convolution from NCHW to NCHW: the faster of a primitive on those layouts and
   /// one on oneDNN's own with reorders before and after.
   [[nodiscard]] double conv(const ConvShape& shape, int calls);
+  /// The same of u8 and s8, with results in s32.
+  [[nodiscard]] double integer_matmul(std::int64_t n, int calls);
+  [[nodiscard]] double integer_conv(const ConvShape& shape, int calls);
 
  private:
   AskedProgram program_;
