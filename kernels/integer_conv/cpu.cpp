@@ -1,6 +1,6 @@
 #include "stoker/kernels/integer_conv/onednn.hpp"
 #include "stoker/kernels/integer_conv/windows.hpp"
-#include "stoker/kernels/integer_matmul/igemm.hpp"
+#include "stoker/kernels/integer_matmul/onednn.hpp"
 
 namespace stoker::kernels::integer_conv::STOKER_ISA {
 namespace {

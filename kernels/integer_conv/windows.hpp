@@ -2,22 +2,14 @@
 // what it has no fast way for.
 #pragma once
 
-#include "stoker/kernels/cpu_plan.hpp"
 #include "stoker/kernels/integer_conv/canvas.hpp"
 #include "stoker/kernels/integer_matmul/dots.hpp"
+#include "stoker/kernels/integer_matmul/lines.hpp"
 
 namespace stoker::kernels::integer_conv::STOKER_ISA {
 
-[[nodiscard]] inline std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-/// The zero point of x, or of an output's part of k.
-[[nodiscard]] inline int zero_of(const Side& side, const CpuArgs& args,
-                                 std::int64_t line = 0) noexcept {
-  if (side.zeros == 0) return 0;
-  const std::int64_t at = line % side.zeros;
-  return side.is_signed ? args.in<std::int8_t>(side.zeros_input)[at]
-                        : args.in<std::uint8_t>(side.zeros_input)[at];
-}
+using integer_matmul::STOKER_ISA::aligned;
+using integer_matmul::STOKER_ISA::zero_of;
 
 struct Windows {
   Problem problem;
