@@ -155,5 +155,52 @@ TEST_F(QuantizedProducts, what_integers_do_not_say_stays) {
   )");
 }
 
+/// Models between quantised values, in all mixtures of types, as the floats and as the pass compute them.
+TEST_F(QuantizedProducts, results_differ_from_those_of_floats_by_one_step_at_most) {
+  const std::string types[] = {"int8", "uint8"};
+  for (int i = 0; i < 8; ++i) {
+    const bool x_signed = (i & 1) == 0, w_signed = (i & 2) == 0, is_conv = (i & 4) == 0;
+    const auto list = [&](int count, auto&& number) {
+      std::string text;
+      for (int at = 0; at < count; ++at) text += ' ' + std::to_string(number(at));
+      return text;
+    };
+    const int outputs = 20, each = is_conv ? 6 * 9 : 6;
+    const std::string weights =
+        list(outputs * each, [&](int at) { return (at * 53 + 29) % 251 - (w_signed ? 125 : 0); });
+    const std::string scales = list(outputs, [](int at) { return 0.001 + 0.0007 * (at * 7 % 10); });
+    const std::string zeros = list(outputs, [&](int at) { return w_signed ? 0 : 120 + at; });
+    const std::string type = types[w_signed ? 0 : 1];
+    const std::string text =
+        "in x float[" + std::string{is_conv ? "2,6,9,8" : "12,6"} + "]\n" +
+        "const s float[] = 0.0123\nconst z " + types[x_signed ? 0 : 1] +
+        "[] = " + (x_signed ? "-11" : "97") + "\nconst w " + type +
+        (is_conv ? "[20,6,3,3]" : "[20,6]") + " =" + weights + "\nconst ws float[20] =" + scales +
+        "\nconst wz " + type + "[20] =" + zeros +
+        "\nconst b float[20] = 0.37\nconst ys float[] = 0.071\nconst yz uint8[] = 131\n"
+        "q = QuantizeLinear(x, s, z)\nd = DequantizeLinear(q, s, z)\n"
+        "dw = DequantizeLinear(w, ws, wz) {axis: 0}\n" +
+        (is_conv ? "c = Conv(d, dw, b) {pads: [1,1,1,1]}\n" : "c = Gemm(d, dw, b) {transB: 1}\n") +
+        "y = QuantizeLinear(c, ys, yz)\nout y\n";
+    const Graph graph = GraphText::parse(text, opset);
+    const NamedValues inputs{{"x", some(graph.inputs[0].type)}};
+    const auto of = [&](Optimize level) {
+      return load(file_of(graph), {.device = device_, .optimize = level})
+          .run(inputs)
+          .get()
+          .at("y")
+          .tensor()
+          .to_vector<int>();
+    };
+    const std::vector<int> floats = of(Optimize::none), integers = of(Optimize::all);
+    ASSERT_EQ(floats.size(), integers.size());
+    EXPECT_GT(std::ranges::max(floats) - std::ranges::min(floats), 50) << text;
+    for (std::size_t at = 0; at < floats.size(); ++at)
+      ASSERT_LE(std::abs(floats[at] - integers[at]), 1) << at << " of " << text;
+    EXPECT_EQ(GraphText::print(rewritten(graph, {"quantized_products"}), graph).find("Dequantize"),
+              std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace stoker::onnx
