@@ -25,31 +25,39 @@ inline void transpose_16x16(Sixteen (&rows)[16]) noexcept {
   }
 }
 
+/// One block of at most 16 × 16 of transpose_bytes().
+inline void transpose_block(const std::uint8_t* from, std::int64_t from_step, std::int64_t rows,
+                            std::int64_t columns, const Sixteen& flips, std::uint8_t* to,
+                            std::int64_t to_step) noexcept {
+  Sixteen block[16] = {};
+  const bool is_whole = rows == 16 && columns == 16;
+  if (is_whole)
+    for (int r = 0; r < 16; ++r) std::memcpy(&block[r], from + r * from_step, 16);
+  else
+    for (std::int64_t r = 0; r < rows; ++r)
+      std::memcpy(&block[r], from + r * from_step, static_cast<std::size_t>(columns));
+  transpose_16x16(block);
+  for (Sixteen& row : block) row ^= flips;
+  if (is_whole)
+    for (int r = 0; r < 16; ++r) std::memcpy(to + r * to_step, &block[r], 16);
+  else
+    for (std::int64_t r = 0; r < columns; ++r)
+      std::memcpy(to + r * to_step, &block[r], static_cast<std::size_t>(rows));
+}
+
 /// to[j · to_step + i] = from[i · from_step + j] ^ flip for i < rows, j < columns.
 inline void transpose_bytes(const std::uint8_t* from, std::int64_t from_step, std::int64_t rows,
                             std::int64_t columns, std::uint8_t flip, std::uint8_t* to,
                             std::int64_t to_step) noexcept {
   const Sixteen flips = Sixteen{} + flip;
-  for (std::int64_t i = 0; i < rows; i += 16)
-    for (std::int64_t j = 0; j < columns; j += 16) {
-      const std::int64_t high = std::min<std::int64_t>(16, rows - i);
-      const std::int64_t wide = std::min<std::int64_t>(16, columns - j);
-      Sixteen block[16] = {};
-      if (high == 16 && wide == 16) {
-        for (int r = 0; r < 16; ++r) std::memcpy(&block[r], from + (i + r) * from_step + j, 16);
-      } else {
-        for (std::int64_t r = 0; r < high; ++r)
-          std::memcpy(&block[r], from + (i + r) * from_step + j, static_cast<std::size_t>(wide));
-      }
-      transpose_16x16(block);
-      for (Sixteen& row : block) row ^= flips;
-      if (high == 16 && wide == 16) {
-        for (int r = 0; r < 16; ++r) std::memcpy(to + (j + r) * to_step + i, &block[r], 16);
-      } else {
-        for (std::int64_t r = 0; r < wide; ++r)
-          std::memcpy(to + (j + r) * to_step + i, &block[r], static_cast<std::size_t>(high));
-      }
-    }
+  // A cache line of each row at a time: what is written meanwhile stays in the first-level cache.
+  constexpr std::int64_t line = 64;
+  for (std::int64_t j0 = 0; j0 < columns; j0 += line)
+    for (std::int64_t i = 0; i < rows; i += 16)
+      for (std::int64_t j = j0; j < std::min(columns, j0 + line); j += 16)
+        transpose_block(from + i * from_step + j, from_step, std::min<std::int64_t>(16, rows - i),
+                        std::min<std::int64_t>(16, columns - j), flips, to + j * to_step + i,
+                        to_step);
 }
 
 }  // namespace stoker::kernels::integer_conv::STOKER_ISA

@@ -64,8 +64,10 @@ struct Library {
  private:
   bool make(Band& band, std::int64_t height);
   void lay_out();
-  void correct(const CpuArgs& args, const std::uint8_t* x, std::int64_t height, std::byte* own,
-               std::uint32_t* sums) const noexcept;
+  void sum_windows(const std::uint8_t* x, std::int64_t height, std::int64_t group,
+                   std::byte* own) const noexcept;
+  void subtract_zeros(const CpuArgs& args, const std::uint8_t* x, std::int64_t height,
+                      std::byte* own, std::uint32_t* sums) const noexcept;
   [[nodiscard]] std::int64_t inner_pixels() const noexcept {
     std::int64_t product = 1;
     for (std::size_t i = along + 1; i < 3; ++i) product *= problem.axis(i).out;
@@ -130,7 +132,7 @@ bool Library::prepare() {
   constexpr double job_work = 1 << 22;
   constexpr std::int64_t job_sums = std::int64_t{1} << 18;
   const double jobs = std::clamp(p.work() / job_work, 1.0,
-                                 static_cast<double>(slice_count(std::size_t{1} << 30, 1) / 2));
+                                 static_cast<double>(slice_count(std::size_t{1} << 30, 1) / 4));
   const auto for_threads = static_cast<std::int64_t>(jobs) / p.images;
   const std::int64_t for_cache = p.pixels() * problem.outputs() / job_sums;
   const std::int64_t wanted = std::clamp<std::int64_t>(std::max(for_threads, for_cache), 1, out);
@@ -169,16 +171,21 @@ void Library::lay_out() {
 /// Flips the weights of output `o`, and says what is added to its sums.
 void Library::prepare_output(const CpuArgs& args, std::int64_t o) const noexcept {
   const std::int64_t terms = problem.terms();
-  const auto* const from = args.in<std::uint8_t>(1) + o * terms;
-  const std::uint8_t flips = problem.k.is_signed ? 0 : flip;
-  std::int64_t sum = 0;
-  for (std::int64_t t = 0; t < terms; ++t) sum += static_cast<std::int8_t>(from[t] ^ flips);
-  if (flips != 0) {
+  if (!problem.k.is_signed) {
+    const auto* const from = args.in<std::uint8_t>(1) + o * terms;
     auto* const to = reinterpret_cast<std::uint8_t*>(args.scratch + flipped_at) + o * terms;
-    for (std::int64_t t = 0; t < terms; ++t) to[t] = from[t] ^ flips;
+    for (std::int64_t t = 0; t < terms; ++t) to[t] = from[t] ^ flip;
+  }
+  // All of this wraps, as the sums do.
+  const auto x_less = static_cast<std::uint32_t>(x_zero(args));
+  std::uint32_t sum = 0;
+  if (x_less != 0) {
+    const auto* const from = reinterpret_cast<const std::int8_t*>(weights(args)) + o * terms;
+    for (std::int64_t t = 0; t < terms; ++t) sum += static_cast<std::uint32_t>(from[t]);
   }
   reinterpret_cast<std::uint32_t*>(args.scratch + biases_at)[o] =
-      static_cast<std::uint32_t>(x_zero(args) * (terms * k_zero(args, o) - sum));
+      x_less *
+      (static_cast<std::uint32_t>(terms) * static_cast<std::uint32_t>(k_zero(args, o)) - sum);
 }
 
 void Library::prepare_weights(const CpuArgs& args) const {
@@ -192,60 +199,73 @@ void Library::prepare_weights(const CpuArgs& args) const {
   stream.wait();
 }
 
-/// Adds the biases and, where k has zero points, subtracts those times the sums of windows. `x`: the band's canvas.
-void Library::correct(const CpuArgs& args, const std::uint8_t* x, std::int64_t height,
-                      std::byte* own, std::uint32_t* sums) const noexcept {
+/// Of each pixel of a band and one group of channels, the sum of its window of `x`, the band's canvas.
+void Library::sum_windows(const std::uint8_t* x, std::int64_t height, std::int64_t group,
+                          std::byte* own) const noexcept {
   const conv::Problem& p = problem.conv;
-  const auto* const biases = reinterpret_cast<const std::uint32_t*>(args.scratch + biases_at);
-  const std::int64_t outputs = problem.outputs(), pixels = height * inner_pixels();
+  auto* const channel_sums = reinterpret_cast<std::uint32_t*>(own + channel_sums_at);
+  auto* const of_pixel = reinterpret_cast<std::uint32_t*>(own + pixel_sums_at);
+  const std::int64_t count = entries(height), pixels = height * inner_pixels();
+  const conv::Axis d = problem.axis(0), h = problem.axis(1), w = problem.axis(2);
+  const auto& extents = canvas.extents();
+  for (std::int64_t at = 0; at < count; ++at) {
+    const std::uint8_t* const from = x + at * problem.channels() + group * p.channels;
+    std::uint32_t sum = 0;
+    for (std::int64_t c = 0; c < p.channels; ++c) sum += from[c];
+    channel_sums[at] = sum;
+  }
+  for (std::int64_t i = 0; i < pixels; ++i) {
+    const std::int64_t z = i / (h.out * w.out), y = i / w.out % h.out;
+    const std::uint32_t* const corner = channel_sums +
+                                        (z * d.stride * extents[1] + y * h.stride) * extents[2] +
+                                        i % w.out * w.stride;
+    std::uint32_t sum = 0;
+    for (std::int64_t a = 0; a < d.taps; ++a)
+      for (std::int64_t b = 0; b < h.taps; ++b)
+        for (std::int64_t c = 0; c < w.taps; ++c)
+          sum +=
+              corner[(a * d.tap_step * extents[1] + b * h.tap_step) * extents[2] + c * w.tap_step];
+    of_pixel[i] = sum;
+  }
+}
+
+/// Where k has zero points, subtracts them times the sums of windows.
+void Library::subtract_zeros(const CpuArgs& args, const std::uint8_t* x, std::int64_t height,
+                             std::byte* own, std::uint32_t* sums) const noexcept {
+  const conv::Problem& p = problem.conv;
   bool has_zeros = false;
   for (std::int64_t i = 0; i < std::max<std::int64_t>(problem.k.zeros, 1); ++i)
     has_zeros = has_zeros || k_zero(args, i) != 0;
-  for (std::int64_t i = 0; i < pixels; ++i)
-    for (std::int64_t o = 0; o < outputs; ++o) sums[i * outputs + o] += biases[o];
   if (!has_zeros) return;
-  auto* const channel_sums = reinterpret_cast<std::uint32_t*>(own + channel_sums_at);
-  auto* const of_pixel = reinterpret_cast<std::uint32_t*>(own + pixel_sums_at);
-  const std::int64_t count = entries(height);
-  const conv::Axis d = problem.axis(0), h = problem.axis(1), w = problem.axis(2);
-  const auto& extents = canvas.extents();
+  const auto* const of_pixel = reinterpret_cast<const std::uint32_t*>(own + pixel_sums_at);
+  const std::int64_t outputs = problem.outputs(), pixels = height * inner_pixels();
   for (std::int64_t group = 0; group < p.groups; ++group) {
-    for (std::int64_t at = 0; at < count; ++at) {
-      const std::uint8_t* const from = x + at * problem.channels() + group * p.channels;
-      std::uint32_t sum = 0;
-      for (std::int64_t c = 0; c < p.channels; ++c) sum += from[c];
-      channel_sums[at] = sum;
-    }
-    for (std::int64_t i = 0; i < pixels; ++i) {
-      const std::int64_t z = i / (h.out * w.out), y = i / w.out % h.out;
-      const std::uint32_t* const corner = channel_sums +
-                                          (z * d.stride * extents[1] + y * h.stride) * extents[2] +
-                                          i % w.out * w.stride;
-      std::uint32_t sum = 0;
-      for (std::int64_t a = 0; a < d.taps; ++a)
-        for (std::int64_t b = 0; b < h.taps; ++b)
-          for (std::int64_t c = 0; c < w.taps; ++c)
-            sum += corner[(a * d.tap_step * extents[1] + b * h.tap_step) * extents[2] +
-                          c * w.tap_step];
-      of_pixel[i] = sum;
-    }
+    sum_windows(x, height, group, own);
     for (std::int64_t i = 0; i < pixels; ++i)
       for (std::int64_t o = group * p.outputs; o < (group + 1) * p.outputs; ++o)
         sums[i * outputs + o] -= static_cast<std::uint32_t>(k_zero(args, o)) * of_pixel[i];
   }
 }
 
-/// to[o · to_step + i] = from[i · count + o].
-void store_transposed(const std::uint32_t* from, std::int64_t pixels, std::int64_t count,
-                      std::uint32_t* to, std::int64_t to_step) noexcept {
-  const std::int64_t whole_pixels = pixels / 8 * 8, whole_count = count / 8 * 8;
-  for (std::int64_t o = 0; o < whole_count; o += 8)
-    for (std::int64_t i = 0; i < whole_pixels; i += 8)
-      mm::transpose_8x8(reinterpret_cast<const float*>(from + i * count + o), count,
-                        reinterpret_cast<float*>(to + o * to_step + i), to_step);
-  for (std::int64_t o = 0; o < count; ++o)
-    for (std::int64_t i = o < whole_count ? whole_pixels : 0; i < pixels; ++i)
-      to[o * to_step + i] = from[i * count + o];
+/// to[o · to_step + i] = from[i · count + o] + biases[o] for i < pixels, o < count; `from` is changed.
+void store_transposed(std::uint32_t* from, std::int64_t pixels, std::int64_t count,
+                      const std::uint32_t* biases, std::uint32_t* to,
+                      std::int64_t to_step) noexcept {
+  // A cache line of each output at a time.
+  constexpr std::int64_t tile = 16;
+  const std::int64_t whole_count = count / 8 * 8;
+  for (std::int64_t i0 = 0; i0 < pixels; i0 += tile, from += tile * count, to += tile) {
+    const std::int64_t wide = std::min(tile, pixels - i0), whole = wide / 8 * 8;
+    for (std::int64_t i = 0; i < wide; ++i)
+      for (std::int64_t o = 0; o < count; ++o) from[i * count + o] += biases[o];
+    for (std::int64_t o = 0; o < whole_count; o += 8)
+      for (std::int64_t i = 0; i < whole; i += 8)
+        mm::transpose_8x8(reinterpret_cast<const float*>(from + i * count + o), count,
+                          reinterpret_cast<float*>(to + o * to_step + i), to_step);
+    for (std::int64_t o = 0; o < count; ++o)
+      for (std::int64_t i = o < whole_count ? whole : 0; i < wide; ++i)
+        to[o * to_step + i] = from[i * count + o];
+  }
 }
 
 void Library::run(const CpuArgs& args, std::uint32_t slice, std::int64_t job) const {
@@ -279,9 +299,10 @@ void Library::run(const CpuArgs& args, std::uint32_t slice, std::int64_t job) co
           {{"status", std::to_string(error.status)}}};
     }
   }
-  correct(args, x, height, own, sums);
+  subtract_zeros(args, x, height, own, sums);
   store_transposed(
       sums, height * inner_pixels(), problem.outputs(),
+      reinterpret_cast<const std::uint32_t*>(args.scratch + biases_at),
       args.out<std::uint32_t>() + image * problem.conv.y_image + band * rows * inner_pixels(),
       problem.conv.pixels());
 }
