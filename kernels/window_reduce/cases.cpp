@@ -64,6 +64,30 @@ std::vector<KernelCase> all_cases(Operation operation) {
   add("spread", f32, Shape{3, 50}, {{1, 4}, {1, 1}, {0, 3}, {0, 3}, {1, 1}, {1, 3}});
   add("spread_by_four", f32, Shape{3, 50}, {{1, 4}, {1, 6}, {0, 3}, {0, 3}, {1, 1}, {1, 4}});
   add("many_planes", f32, Shape{16, 16, 30, 30}, {{1, 1, 3, 3}, {1, 1, 2, 2}, {0, 0, 1, 1}});
+  const auto pool = [&](std::string label, Shape shape, List window, List strides, List low,
+                        List high, List dilations = {1, 1}) {
+    const auto spatial = [](std::int64_t other, const List& two) {
+      return List{other, other, two[0], two[1]};
+    };
+    add(std::move(label), f32, std::move(shape),
+        {spatial(1, window), spatial(1, strides), spatial(0, low), spatial(0, high),
+         spatial(1, dilations)});
+  };
+  pool("same_3x3", Shape{1, 5, 17, 33}, {3, 3}, {1, 1}, {1, 1}, {1, 1});
+  pool("padded_3x3_stride_2", Shape{2, 8, 45, 29}, {3, 3}, {2, 2}, {1, 1}, {1, 1});
+  pool("5x5_stride_3", Shape{1, 7, 38, 70}, {5, 5}, {3, 3}, {2, 0}, {1, 4});
+  pool("7x6_stride_4", Shape{1, 3, 40, 91}, {7, 6}, {2, 4}, {0, 5}, {6, 2});
+  pool("2x3_dilated", Shape{1, 4, 21, 26}, {2, 3}, {2, 1}, {2, 3}, {1, 2}, {3, 4});
+  pool("narrow_planes", Shape{3, 9, 4, 3}, {2, 2}, {2, 2}, {0, 0}, {0, 1});
+  pool("windows_of_padding", Shape{1, 2, 5, 6}, {2, 2}, {1, 1}, {4, 3}, {5, 20});
+  pool("whole_planes", Shape{2, 11, 7, 7}, {7, 7}, {1, 1}, {0, 0}, {0, 0});
+  pool("cropped_at_the_end", Shape{1, 3, 20, 40}, {2, 2}, {7, 7}, {0, 0}, {0, 0});
+  pool("one_wide_plane", Shape{1, 1, 300, 260}, {3, 3}, {2, 2}, {1, 1}, {1, 1});
+  add("three_channels_last", f32, Shape{2, 19, 23, 3},
+      {{1, 3, 3, 1}, {1, 2, 1, 1}, {0, 1, 2, 0}, {0, 1, 0, 0}});
+  add("channels_last_dilated", f32, Shape{1, 12, 15, 37},
+      {{1, 2, 2, 1}, {1, 1, 3, 1}, {0, 1, 2, 0}, {0, 1, 0, 0}, {1, 2, 3, 1}});
+  add("rows_alone", f32, Shape{5, 13, 50}, {{1, 1, 4}, {1, 1, 2}, {0, 0, 1}, {0, 0, 1}});
   add("every_other_axis", f32, Shape{2, 3, 2, 3, 2, 3, 2, 3},
       {{2, 2, 1, 2, 1, 3, 2, 2}, {1, 1, 2, 1, 1, 1, 1, 1}, {1, 0, 0, 0, 1, 0, 0, 1}});
   add("large", f32, Shape{32, 64, 112, 112}, {{1, 1, 2, 2}, {1, 1, 2, 2}}, true);

@@ -3,6 +3,7 @@
 
 #include "stoker/kernels/cpu/accumulate.hpp"
 #include "stoker/kernels/window_reduce/operation.hpp"
+#include "stoker/kernels/window_reduce/plane_windows.hpp"
 
 namespace stoker::kernels::window_reduce::STOKER_ISA {
 namespace {
@@ -228,7 +229,28 @@ template <class Op, class A, class T> CpuPlan by_passes(const std::vector<Pass>&
   return plan;
 }
 
+/// Windows over rows and columns, all of a window at once.
+template <class Op, class A> CpuPlan by_planes(const PlaneWindows& windows) {
+  constexpr std::size_t fast_grain = 8 * grain;
+  const std::size_t units = windows.units();
+  const auto slices = static_cast<std::uint32_t>(std::min<std::size_t>(
+      slice_count(static_cast<std::size_t>(windows.work()), fast_grain), units));
+  CpuPlan plan;
+  plan.scratch_bytes = windows.scratch() * sizeof(A) * slices;
+  plan.cost_ns = 100 + windows.work() * 0.05;
+  plan.stages.push_back(
+      {slices, [=](const CpuArgs& args, std::uint32_t index) {
+         A* lines = reinterpret_cast<A*>(args.scratch) + windows.scratch() * index;
+         const SliceRange range = slice_range(units, slices, index, 1);
+         windows.prepare<Op>(lines);
+         windows.run<Op>(args.in<A>(0), args.out<A>(), range.begin, range.end, lines);
+       }});
+  return plan;
+}
+
 template <class Op, class A, class T> CpuPlan make_plan(const std::vector<WindowAxis>& axes) {
+  if constexpr (std::is_same_v<T, float>)
+    if (const auto windows = PlaneWindows::find(axes)) return by_planes<Op, A>(*windows);
   const std::vector<Pass> all = passes(axes);
   double work = 0;
   for (const Pass& pass : all)
