@@ -16,6 +16,7 @@ struct Setup {
   List x_axes = {}, k_axes = {}, y_axes = {};
   bool flip = false;
   bool every_dtype = false;
+  bool blocked = false;
 };
 
 const List last_2d{0, 3, 1, 2}, last_kernel_2d{3, 2, 0, 1};
@@ -131,7 +132,39 @@ std::vector<Setup> setups() {
        .low = {1, 1},
        .high = {1, 1}},
       {.label = "long_kernel", .x = {5, 3, 40, 41}, .k = {20, 3, 38, 38}, .every_dtype = true},
+      {.label = "blocked",
+       .x = {2, 32, 6, 7},
+       .k = {1, 2, 3, 2, 16, 16},
+       .low = {1, 0},
+       .every_dtype = true,
+       .blocked = true},
+      {.label = "blocked_row", .x = {1, 16, 37}, .k = {2, 1, 3, 16, 16}, .blocked = true},
       // Larger ones.
+      {.label = "large_blocked",
+       .x = {2, 32, 19, 20},
+       .k = {4, 2, 3, 3, 16, 16},
+       .strides = {2, 1},
+       .low = {1, 1},
+       .high = {1, 1},
+       .blocked = true},
+      {.label = "large_blocked_last",
+       .x = {1, 18, 17, 48},
+       .k = {8, 3, 3, 3, 16, 16},
+       .low = {1, 1},
+       .high = {1, 1},
+       .x_axes = last_2d,
+       .y_axes = last_2d,
+       .blocked = true},
+      {.label = "large_blocked_pointwise",
+       .x = {1, 14, 15, 128},
+       .k = {16, 8, 1, 1, 16, 16},
+       .x_axes = last_2d,
+       .y_axes = last_2d,
+       .blocked = true},
+      {.label = "large_blocked_volume",
+       .x = {2, 16, 6, 7, 9},
+       .k = {2, 1, 3, 3, 3, 16, 16},
+       .blocked = true},
       {.label = "long_sum", .x = {1, 3, 256, 100}, .k = {2, 3, 256, 100}},
       {.label = "large",
        .x = {4, 32, 28, 28},
@@ -246,7 +279,8 @@ std::vector<KernelCase> all_cases() {
                                   {"input_axes", s.x_axes},
                                   {"kernel_axes", s.k_axes},
                                   {"output_axes", s.y_axes},
-                                  {"flip", s.flip}}});
+                                  {"flip", s.flip},
+                                  {"kernel_blocked", s.blocked}}});
     }
   return cases;
 }
@@ -265,6 +299,37 @@ struct Seen {
   }
 };
 
+/// Where the kernel has the products of an output and a channel, tap by tap.
+struct SeenKernel {
+  List extents, steps;  // [outputs, channels, taps…]
+  std::int64_t block = 1, output_block = 0, channel_block = 0;
+
+  explicit SeenKernel(const KernelCall& call) {
+    if (!call.params.flag("kernel_blocked")) {
+      const Seen seen{call, call.shape(1), "kernel_axes"};
+      extents = seen.extents;
+      steps = seen.steps;
+      output_block = steps[0];
+      channel_block = steps[1];
+      return;
+    }
+    block = kernel_block;
+    const Shape& shape = call.shape(1);
+    const auto strides = shape.strides();
+    const std::size_t rank = shape.rank() - 2;
+    for (std::size_t i = 0; i < rank; ++i) {
+      extents.push_back(i < 2 ? shape[i] * block : shape[i]);
+      steps.push_back(i < 2 ? (i == 0 ? 1 : block) : strides[i]);
+    }
+    output_block = strides[0];
+    channel_block = strides[1];
+  }
+  [[nodiscard]] std::int64_t at(std::int64_t output, std::int64_t channel) const {
+    return output % block * steps[0] + output / block * output_block + channel % block * steps[1] +
+           channel / block * channel_block;
+  }
+};
+
 /// Counts through the spatial `extents`, the last fastest; false after the end.
 bool next(List& at, const List& extents) {
   for (std::size_t axis = at.size(); axis-- > 0;) {
@@ -278,7 +343,8 @@ bool next(List& at, const List& extents) {
 std::vector<std::vector<double>> reference(const KernelCall& call,
                                            std::span<const TensorSpec> outputs,
                                            const std::vector<std::vector<double>>& inputs) {
-  const Seen x{call, call.shape(), "input_axes"}, k{call, call.shape(1), "kernel_axes"};
+  const Seen x{call, call.shape(), "input_axes"};
+  const SeenKernel k{call};
   const Seen y{call, outputs[0].shape, "output_axes"};
   const std::size_t spatial = call.shape().rank() - 2;
   const auto numbers = [&](const char* name, std::int64_t fallback) {
@@ -304,7 +370,7 @@ std::vector<std::vector<double>> reference(const KernelCall& call,
         List t(spatial);
         do {
           if (empty) break;
-          std::int64_t from = image * x.steps[0], at = o * k.steps[0];
+          std::int64_t from = image * x.steps[0], at = 0;
           bool met = true;
           for (std::size_t axis = 0; axis < spatial && met; ++axis) {
             const std::int64_t place =
@@ -316,7 +382,7 @@ std::vector<std::vector<double>> reference(const KernelCall& call,
           }
           for (std::int64_t c = 0; met && c < taken; ++c)
             sum += inputs[0][static_cast<std::size_t>(from + (channel + c) * x.steps[1])] *
-                   inputs[1][static_cast<std::size_t>(at + c * k.steps[1])];
+                   inputs[1][static_cast<std::size_t>(at + k.at(o, c))];
         } while (next(t, k.extents));
         std::int64_t to = n * y.steps[0] + o * y.steps[1];
         for (std::size_t axis = 0; axis < spatial; ++axis) to += i[axis] * y.steps[axis + 2];

@@ -80,16 +80,21 @@ bool prefers_onednn(const Problem& p) {
          (p.images >= 8 || p.across().out < 12 || p.work() < one_job);
 }
 
+/// oneDNN's, if it has one; `last` is done at the end where that cannot be done on the way.
+std::optional<CpuPlan> library_plan(const Problem& p, const Finish& last) {
+  if (auto plan = onednn_plan(p, last)) return plan;
+  auto plan = last ? onednn_plan(p, nullptr) : std::nullopt;
+  if (!plan) return std::nullopt;
+  return finished_after(*std::move(plan), p, sizeof(float), last);
+}
+
 CpuPlan f32_plan(const Problem& p, const Finish& finish) {
   if (suits_products(p) && !finish) return pointwise_plan(p);
   // Below, making and calling the library's code costs more than it gains.
   constexpr double onednn_work = 1 << 17;
   const Finish last = p.bias ? std::make_shared<const AddedBias>(p) : finish;
-  if (p.work() >= onednn_work && prefers_onednn(p)) {
-    if (auto plan = onednn_plan(p, last)) return *std::move(plan);
-    if (auto plan = last ? onednn_plan(p, nullptr) : std::nullopt)
-      return finished_after(*std::move(plan), p, sizeof(float), last);
-  }
+  if (p.work() >= onednn_work && prefers_onednn(p))
+    if (auto plan = library_plan(p, last)) return *std::move(plan);
   return own_plan<float>(p, finish);
 }
 
@@ -160,6 +165,49 @@ CpuPlan plan_of(DType dtype, const Problem& p, Finish finish) {
   }
 }
 
+/// A plan for a dense kernel, which a first stage copies out of its blocks.
+template <class Bits> CpuPlan unblocked(DType dtype, const Problem& p, Finish finish) {
+  CpuPlan inner = plan_of(dtype, with_dense_kernel(p), nullptr);
+  const std::size_t room = aligned(static_cast<std::size_t>(p.k_elements()) * sizeof(Bits));
+  CpuPlan plan;
+  plan.scratch_bytes = room + inner.scratch_bytes;
+  const auto outputs = static_cast<std::size_t>(p.outputs);
+  const auto slices = static_cast<std::uint32_t>(
+      std::min(outputs, std::size_t{slice_count(static_cast<std::size_t>(p.k_elements()), grain)}));
+  plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
+                           const SliceRange range = slice_range(outputs, slices, index, 1);
+                           auto* to = reinterpret_cast<Bits*>(args.scratch);
+                           const std::int64_t taps = p.taps(), b = kernel_block;
+                           for (auto o = static_cast<std::int64_t>(range.begin);
+                                o < static_cast<std::int64_t>(range.end); ++o)
+                             for (std::int64_t c = 0; c < p.channels; ++c) {
+                               const Bits* from =
+                                   args.in<Bits>(1) +
+                                   (o / b * (p.channels / b) + c / b) * taps * b * b + c % b * b +
+                                   o % b;
+                               for (std::int64_t t = 0; t < taps; ++t)
+                                 to[(o * p.channels + c) * taps + t] = from[t * b * b];
+                             }
+                         }});
+  for (CpuStage& stage : inner.stages)
+    plan.stages.push_back(
+        {stage.slices, [=, run = std::move(stage.run)](const CpuArgs& args, std::uint32_t index) {
+           const void* inputs[] = {args.inputs[0], args.scratch};
+           run(CpuArgs{inputs, args.outputs, args.scratch + room}, index);
+         }});
+  return finished_after(std::move(plan), p, sizeof(Bits), std::move(finish));
+}
+
+CpuPlan plan_with_blocks(DType dtype, const Problem& p, const Finish& finish) {
+  if (dtype == DType::f32)
+    if (auto plan = library_plan(p, finish)) return *std::move(plan);
+  switch (size_of(dtype)) {
+    case 2: return unblocked<std::uint16_t>(dtype, p, finish);
+    case 4: return unblocked<std::uint32_t>(dtype, p, finish);
+    default: return unblocked<std::uint64_t>(dtype, p, finish);
+  }
+}
+
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs) {
   return plan_finished(call.dtype(), describe(call, outputs[0].shape), nullptr);
 }
@@ -169,6 +217,7 @@ Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs
 std::int64_t row_of(const Problem& p) noexcept {
   if (p.y_output == 1 && p.outputs > 1 && (p.groups == 1 || p.y_group == p.outputs))
     return p.groups * p.outputs;
+  if (p.outputs == 1 && p.groups > 1 && p.y_group == 1) return p.groups;
   std::int64_t dense = 1;
   for (std::size_t axis = p.rank; axis-- > 0; dense *= p.axes[axis].out)
     if (p.axes[axis].y_step != dense) return 1;
@@ -176,7 +225,8 @@ std::int64_t row_of(const Problem& p) noexcept {
 }
 
 CpuPlan plan_finished(DType dtype, const Problem& p, std::shared_ptr<const mm::Finish> finish) {
-  CpuPlan result = plan_of(dtype, p, std::move(finish));
+  CpuPlan result =
+      p.kernel_blocked ? plan_with_blocks(dtype, p, finish) : plan_of(dtype, p, std::move(finish));
   result.cost_ns = p.work() * 0.03 + static_cast<double>(elements_of(p)) + 500;
   return result;
 }

@@ -1,10 +1,11 @@
+#include <algorithm>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "stoker/kernels/conv/onednn.hpp"
+#include "stoker/kernels/conv/onednn_convolution.hpp"
 #include "stoker/kernels/conv/onednn_making.hpp"
-#include "stoker/kernels/conv/onednn_operands.hpp"
-#include "stoker/kernels/matmul/sgemm.hpp"
 
 namespace stoker::kernels::conv::STOKER_ISA {
 namespace {
@@ -12,54 +13,7 @@ namespace {
 using Dims = dnnl::memory::dims;
 constexpr auto f32 = dnnl::memory::data_type::f32;
 
-enum class Way { forward, data, weights };
-
-/// The least divisor of n that is at least `least`.
-std::int64_t divisor_from(std::int64_t n, double least) {
-  std::int64_t d = 1;
-  while (d < n && (n % d != 0 || static_cast<double>(d) < least)) ++d;
-  return d;
-}
-/// The greatest divisor of n that is at most `most`.
-std::int64_t divisor_to(std::int64_t n, double most) {
-  std::int64_t d = std::clamp<std::int64_t>(static_cast<std::int64_t>(most), 1, n);
-  while (n % d != 0) --d;
-  return d;
-}
-
-struct OnednnConvolution {
-  Problem p;
-  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
-  Way way = Way::forward;
-  mm::LibraryThreads threads = mm::LibraryThreads::find();
-  Strided weights;         ///< forward, data: the kernel; weights: the output
-  std::int64_t chunk = 1;  ///< images of a job (channels of one, where weights are computed)
-  std::int64_t chunks = 1;
-  std::int64_t parts = 1;    ///< of the outputs
-  std::int64_t x_first = 0;  ///< where the input begins that was not cropped
-  Operand x, k, y;
-  dnnl::primitive main;
-  std::size_t scratchpad = 0;
-
-  [[nodiscard]] std::int64_t jobs() const noexcept { return chunks * parts; }
-  [[nodiscard]] std::size_t dense_bytes() const noexcept {
-    return aligned(static_cast<std::size_t>(weights.rows() * weights.row()) * sizeof(float));
-  }
-  [[nodiscard]] std::size_t job_bytes() const {
-    return x.scratch() + y.scratch() + (way == Way::weights ? k.scratch() : 0) +
-           aligned(scratchpad);
-  }
-  bool prepare();
-  /// What a job writes of the output.
-  [[nodiscard]] std::optional<mm::Elements> written(std::int64_t job) const noexcept;
-  void run(const CpuArgs& args, const float* kernel, std::int64_t job, std::byte* scratch,
-           float* partial) const;
-
- private:
-  bool choose_way();
-  void choose_jobs();
-  bool make(bool in_place);
-};
+}  // namespace
 
 bool OnednnConvolution::choose_way() {
   if (p.rank > 3 || p.taps() == 0 || p.channels == 0) return false;
@@ -79,6 +33,7 @@ bool OnednnConvolution::choose_way() {
         : p.batch_groups || (long_kernel && !p.flipped && !grouped) ? Way::weights
                                                                     : Way::forward;
   if (way == Way::weights && p.flipped) return false;
+  if (way != Way::forward && p.kernel_blocked) return false;
   if (p.rank == 0) {  // one axis of one entry
     p.rank = 1;
     p.axes[0].x_step = p.axes[0].k_step = p.axes[0].y_step = 1;
@@ -95,7 +50,9 @@ bool OnednnConvolution::choose_way() {
       a.in += a.low;
       a.low = 0;
     }
-    a.in = std::min(a.in, (a.out - 1) * a.stride + a.reach() - a.low);
+    // What no window meets is left out, but for less than a stride, which the library passes over itself.
+    const std::int64_t met = (a.out - 1) * a.stride + a.reach() - a.low;
+    if (way == Way::weights || a.in >= met + a.stride) a.in = std::min(a.in, met);
     if (a.in <= 0 || a.low >= a.reach()) return false;
   }
   return true;
@@ -109,9 +66,9 @@ void OnednnConvolution::choose_jobs() {
     chunk = p.channels / chunks;
     return;
   }
-  chunk = divisor_from(p.images, job_work / (p.work() / static_cast<double>(p.images)));
+  chunk = band ? 1 : divisor_from(p.images, job_work / (p.work() / static_cast<double>(p.images)));
   chunks = p.images / chunk;
-  if (p.groups > 1 || chunks >= 8) return;
+  if (p.groups > 1 || chunks >= 8 || band) return;
   for (const std::int64_t n : {8, 4, 2})
     if (p.outputs % (16 * n) == 0 && p.work() / static_cast<double>(n * chunks) >= 1 << 22) {
       parts = n;
@@ -119,7 +76,7 @@ void OnednnConvolution::choose_jobs() {
     }
 }
 
-bool OnednnConvolution::make(bool in_place) {
+bool OnednnConvolution::make(const Wanted& wanted) {
   Dims x_dims, x_steps, y_dims, y_steps, k_dims, k_steps, strides, dilations, low, high;
   if (p.groups > 1) k_dims.push_back(p.groups);
   const std::int64_t outputs = p.outputs / parts;
@@ -176,7 +133,7 @@ bool OnednnConvolution::make(bool in_place) {
     if (way == Way::forward) {
       strides.push_back(a.stride);
       low.push_back(a.low);
-      high.push_back((a.out - 1) * a.stride + a.reach() - a.in - a.low);
+      high.push_back(std::max<std::int64_t>((a.out - 1) * a.stride + a.reach() - a.in - a.low, 0));
       continue;
     }
     // Backwards, the kernel turns round.
@@ -188,14 +145,33 @@ bool OnednnConvolution::make(bool in_place) {
     if (high.back() + a.spread <= 0) return false;
   }
   const auto any = [](const Dims& dims) { return Desc(dims, f32, dnnl::memory::format_tag::any); };
+  if (chunk == 1 && way == Way::forward) {  // a step that nothing makes; dense to the library
+    x_steps[0] = p.groups * p.channels;
+    y_steps[0] = p.groups * p.outputs;
+    for (std::size_t i = 2; i < x_dims.size(); ++i) {
+      x_steps[0] *= x_dims[i];
+      y_steps[0] *= y_dims[i];
+    }
+  }
   x.own = Desc(x_dims, f32, x_steps);
   y.own = Desc(y_dims, f32, y_steps);
-  Dims dense(k_dims.size());
-  std::int64_t step = 1;
-  for (std::size_t i = dense.size(); i-- > 0; step *= k_dims[i]) dense[i] = step;
-  k.own = Desc(k_dims, f32, dense);
-  const Desc x_wanted = in_place ? x.own : any(x_dims);
-  const Desc y_wanted = in_place ? y.own : any(y_dims);
+  if (p.kernel_blocked) {
+    weights = {};
+    constexpr dnnl::memory::format_tag blocks[] = {dnnl::memory::format_tag::OIw16i16o,
+                                                   dnnl::memory::format_tag::OIhw16i16o,
+                                                   dnnl::memory::format_tag::OIdhw16i16o};
+    k.own = Desc(k_dims, f32, blocks[p.rank - 1]);
+  } else {
+    Dims dense(k_dims.size());
+    std::int64_t step = 1;
+    for (std::size_t i = dense.size(); i-- > 0; step *= k_dims[i]) dense[i] = step;
+    k.own = Desc(k_dims, f32, dense);
+  }
+  const Desc x_wanted = wanted.x_as_given ? x.own : any(x_dims);
+  const Desc y_wanted = wanted.y_as_given ? y.own : any(y_dims);
+  const Desc k_wanted = wanted.kernel            ? *wanted.kernel
+                        : wanted.blocks_as_given ? k.own
+                                                 : any(k_dims);
 
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -206,7 +182,7 @@ bool OnednnConvolution::make(bool in_place) {
   // Backwards, what the library calls source is what it computes.
   const bool back = way == Way::data;
   const dnnl::convolution_forward::desc forward(
-      dnnl::prop_kind::forward_training, direct, back ? y_wanted : x_wanted, any(k_dims),
+      dnnl::prop_kind::forward_training, direct, back ? y_wanted : x_wanted, k_wanted,
       back ? x_wanted : y_wanted, strides, dilations, low, high);
   const dnnl::convolution_forward::primitive_desc hint(forward, attributes, engine, true);
   if (!hint) return false;
@@ -241,7 +217,7 @@ bool OnednnConvolution::make(bool in_place) {
   return true;
 }
 
-bool OnednnConvolution::prepare() {
+bool OnednnConvolution::prepare(const Desc* kernel) {
   const mm::OneThread one(threads);
   if (!choose_way()) return false;
   choose_jobs();
@@ -249,7 +225,11 @@ bool OnednnConvolution::prepare() {
     // Channels last the library reads as they lie; other orders cost a copy into blocks.
     const bool last = way == Way::weights ? p.x_image == 1 && p.k_output == 1
                                           : p.x_channel == 1 && p.y_output == 1;
-    return (last && make(true)) || make(false);
+    const auto made = [&](bool x_as_given, bool y_as_given) {
+      return (p.kernel_blocked && make({x_as_given, y_as_given, true, kernel})) ||
+             make({x_as_given, y_as_given, false, kernel});
+    };
+    return (last && (made(true, true) || made(true, false))) || made(false, false);
   } catch (const dnnl::error&) {
     return false;  // refused, so it is computed another way
   }
@@ -260,7 +240,10 @@ std::optional<mm::Elements> OnednnConvolution::written(std::int64_t job) const n
   const std::int64_t image = job / parts * chunk, part = job % parts, row = row_of(p);
   const std::int64_t per_image = p.y_elements() / p.images;
   // What adds up weights comes out at the end; images that do not follow each other are no rows.
-  if (way == Way::weights || (p.images > 1 && p.y_image != per_image)) return std::nullopt;
+  if (way == Way::weights || (!band && p.images > 1 && p.y_image != per_image)) return std::nullopt;
+  if (band)
+    return mm::Elements{count(y_first + image * p.y_image), count(per_image / row), count(row),
+                        count(row)};
   if (parts == 1)
     return mm::Elements{count(image * per_image), count(chunk * per_image / row), count(row),
                         count(row)};
@@ -300,9 +283,9 @@ void OnednnConvolution::run(const CpuArgs& args, const float* kernel, std::int64
   try {
     const bool sums = way == Way::weights;
     const void* x_at = args.in<float>(0) + x_first + image * (sums ? p.x_channel : p.x_image);
-    const void* y_at =
-        sums ? static_cast<const void*>(args.in<float>(1) + image * p.k_channel)
-             : args.out<float>() + image * p.y_image + part * (p.outputs / parts) * p.y_output;
+    const void* y_at = sums ? static_cast<const void*>(args.in<float>(1) + image * p.k_channel)
+                            : args.out<float>() + y_first + image * p.y_image +
+                                  part * (p.outputs / parts) * p.y_output;
     const dnnl::memory x_held = bring(x, x_at);
     const dnnl::memory y_held = bring(y, y_at);
     const dnnl::memory k_held = sums ? bring(k, partial) : hold(k.used, kernel);
@@ -329,6 +312,8 @@ void OnednnConvolution::run(const CpuArgs& args, const float* kernel, std::int64
                 {{"status", std::to_string(error.status)}}};
   }
 }
+
+namespace {
 
 std::uint32_t slices_of(std::int64_t units, double work, std::size_t grain) {
   return static_cast<std::uint32_t>(
@@ -373,13 +358,54 @@ void add_kernel_stages(const std::shared_ptr<const OnednnConvolution>& library,
        }});
 }
 
-/// Null if the library does not take the problem, or the process exits.
-std::shared_ptr<const OnednnConvolution> make_convolution(const Problem& problem) {
-  std::shared_ptr<OnednnConvolution> made;
+using Libraries = std::vector<std::shared_ptr<const OnednnConvolution>>;
+
+/// Few images with channels last, cut into bands of rows that are read and written where they lie; parts of the outputs
+/// would be copied. Nothing where the kernel is larger than the images, which then is read more often than they are,
+/// or where the library does not take bands so.
+Libraries make_bands(const Problem& p) {
+  constexpr double band_work = 1 << 21;
+  const bool last =
+      p.x_channel == 1 && p.y_output == 1 && (p.groups == 1 || p.y_group == p.outputs);
+  if (!last || p.rank == 0 || p.batch_groups || p.images >= 8 ||
+      p.k_elements() > p.x_elements() + p.y_elements())
+    return {};
+  const Axis& rows = p.axes[0];
+  const double image_work = p.work() / static_cast<double>(p.images);
+  const std::int64_t count = image_work >= 16 * band_work ? 4 : 2;
+  if (image_work < static_cast<double>(count) * band_work || rows.out < 2 * count) return {};
+  Libraries bands;
+  for (std::int64_t i = 0; i < count; ++i) {
+    auto band = std::make_shared<OnednnConvolution>();
+    const std::int64_t from = rows.out * i / count, to = rows.out * (i + 1) / count;
+    const std::int64_t start = from * rows.stride - rows.low;
+    const std::int64_t first = std::clamp<std::int64_t>(start, 0, rows.in);
+    const std::int64_t stop = (to - 1) * rows.stride + rows.reach() - rows.low;
+    band->p = p;
+    Axis& axis = band->p.axes[0];
+    axis.out = to - from;
+    axis.in = std::clamp<std::int64_t>(stop, first, rows.in) - first;
+    axis.low = first - start;
+    band->x_first = first * rows.x_step;
+    band->y_first = from * rows.y_step;
+    band->band = true;
+    if (axis.in == 0 || !band->prepare(bands.empty() ? nullptr : &bands[0]->k.used) ||
+        !band->in_place() || (!bands.empty() && band->k.used != bands[0]->k.used))
+      return {};
+    bands.push_back(std::move(band));
+  }
+  return bands;
+}
+
+/// Empty if the library does not take the problem, or the process exits.
+Libraries make_libraries(const Problem& problem) {
+  Libraries made;
   make_by_onednn([&] {
-    made = std::make_shared<OnednnConvolution>();
-    made->p = problem;
-    if (!made->prepare()) made = nullptr;
+    made = make_bands(problem);
+    if (!made.empty()) return;
+    auto whole = std::make_shared<OnednnConvolution>();
+    whole->p = problem;
+    if (whole->prepare()) made.push_back(std::move(whole));
   });
   return made;
 }
@@ -388,8 +414,10 @@ std::shared_ptr<const OnednnConvolution> make_convolution(const Problem& problem
 
 std::optional<CpuPlan> onednn_plan(const Problem& problem,
                                    std::shared_ptr<const mm::Finish> finish) {
-  const std::shared_ptr<const OnednnConvolution> library = make_convolution(problem);
-  if (!library) return std::nullopt;
+  const Libraries bands = make_libraries(problem);
+  if (bands.empty()) return std::nullopt;
+  const std::shared_ptr<const OnednnConvolution>& library = bands[0];
+  const std::size_t all_jobs = bands.size() * static_cast<std::size_t>(library->jobs());
   const bool sums = library->way == Way::weights;
   if (finish && !library->written(0)) return std::nullopt;
   CpuPlan plan;
@@ -398,31 +426,34 @@ std::optional<CpuPlan> onednn_plan(const Problem& problem,
   const std::size_t blocked_at = dense * static_cast<std::size_t>(sums ? library->jobs() : 1);
   const std::size_t own_at =
       blocked_at + (sums ? 0 : library->k.scratch() * static_cast<std::size_t>(library->parts));
-  const std::size_t own = library->job_bytes();
+  std::size_t own = 0;
+  for (const auto& band : bands) own = std::max(own, band->job_bytes());
   if (!sums) add_kernel_stages(library, blocked_at, plan);
   const bool straight = library->weights.dense();
-  const std::uint32_t slices = slices_of(library->jobs(), problem.work(), std::size_t{1} << 20);
+  const std::uint32_t slices =
+      slices_of(static_cast<std::int64_t>(all_jobs), problem.work(), std::size_t{1} << 20);
   plan.scratch_bytes = own_at + own * slices;
   const mm::Target target{std::move(finish), plan,
                           static_cast<std::size_t>(problem.y_elements()) * sizeof(float), slices};
   plan.stages.push_back(
       {slices, [=](const CpuArgs& args, std::uint32_t index) {
          const mm::OneThread one(library->threads);
-         const SliceRange range =
-             slice_range(static_cast<std::size_t>(library->jobs()), slices, index, 1);
-         for (std::size_t job = range.begin; job < range.end; ++job) {
+         const SliceRange range = slice_range(all_jobs, slices, index, 1);
+         for (std::size_t i = range.begin; i < range.end; ++i) {
+           const OnednnConvolution& band = *bands[i % bands.size()];
+           const std::size_t job = i / bands.size();
            const std::size_t part = job % static_cast<std::size_t>(library->parts);
            const std::byte* kernel =
                library->k.move ? args.scratch + blocked_at + part * library->k.scratch()
                : straight      ? args.in<std::byte>(1) + part * library->k.own.get_size()
                                : args.scratch + part * library->k.own.get_size();
            void* outputs[] = {target.of(args)};
-           library->run(CpuArgs{args.inputs, outputs, args.scratch},
-                        reinterpret_cast<const float*>(kernel), static_cast<std::int64_t>(job),
-                        args.scratch + own_at + own * index,
-                        reinterpret_cast<float*>(args.scratch + dense * job));
+           band.run(CpuArgs{args.inputs, outputs, args.scratch},
+                    reinterpret_cast<const float*>(kernel), static_cast<std::int64_t>(job),
+                    args.scratch + own_at + own * index,
+                    reinterpret_cast<float*>(args.scratch + dense * job));
            if (target.finishes())
-             target.done(args, index, *library->written(static_cast<std::int64_t>(job)));
+             target.done(args, index, *band.written(static_cast<std::int64_t>(job)));
          }
        }});
   if (!sums) return plan;

@@ -18,6 +18,7 @@ struct Conv {
   Extents kernel_axes = {};
   Extents output_axes = {};
   bool flip = false;
+  bool kernel_blocked = false;
 };
 template <class V> void visit_options(Conv& o, V&& visit) {
   // Sums and products of such numbers stay far from the ends of 64 bits.
@@ -47,6 +48,10 @@ template <class V> void visit_options(Conv& o, V&& visit) {
   visit("output_axes", o.output_axes, within(0, most),
         "the axes of y that hold batch, outputs and space, in this order; empty: y has this order");
   visit("flip", o.flip, anything, "reverses the kernel along its spatial axes");
+  visit("kernel_blocked", o.kernel_blocked, anything,
+        "k is [outputs / 16, channels / 16, space, 16 channels, 16 outputs], as the CPU's library "
+        "likes "
+        "to read it; for one group, kernel_axes in their order and no flip");
 }
 
 using ConvKernels = KernelTypes<Conv>;

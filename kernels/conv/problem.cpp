@@ -35,6 +35,37 @@ Result<Order> order(const KernelCall& call, const char* name) {
   return result;
 }
 
+/// The kernel as [outputs, channels, taps…].
+struct KernelExtents {
+  std::int64_t outputs = 0, channels = 0;
+  std::array<std::int64_t, Problem::max_axes> taps{};
+};
+
+Result<KernelExtents> kernel_extents(const KernelCall& call) {
+  const Shape& shape = call.shape(1);
+  const std::size_t spatial = call.shape().rank() - 2;
+  KernelExtents result;
+  if (!call.params.flag("kernel_blocked")) {
+    STOKER_ASSIGN(const Order k, order(call, "kernel_axes"));
+    result.outputs = shape[k[0]];
+    result.channels = shape[k[1]];
+    for (std::size_t axis = 0; axis < spatial; ++axis) result.taps[axis] = shape[k[axis + 2]];
+    return result;
+  }
+  const bool fits = shape[spatial + 2] == kernel_block && shape[spatial + 3] == kernel_block &&
+                    call.params.integer("feature_groups") == 1 &&
+                    call.params.integer("batch_groups") == 1 && !call.params.flag("flip") &&
+                    call.params.integers("kernel_axes").empty();
+  if (!fits)
+    return refuse(call, ErrorCode::invalid_parameter,
+                  "kernel_blocked: the kernel ends with 16 channels and 16 outputs, and there are "
+                  "no groups, no order of its axes and no flip");
+  result.outputs = shape[0] * kernel_block;
+  result.channels = shape[1] * kernel_block;
+  for (std::size_t axis = 0; axis < spatial; ++axis) result.taps[axis] = shape[axis + 2];
+  return result;
+}
+
 /// The parameter of spatial axis `axis`.
 std::int64_t entry(const KernelCall& call, const char* name, std::size_t axis,
                    std::int64_t fallback) {
@@ -76,7 +107,8 @@ Result<TensorSpec> infer(const KernelCall& call) {
     return refuse(call, ErrorCode::dtype_mismatch,
                   "dtype mismatch: input " + call.inputs[0].to_string() + ", kernel " +
                       call.inputs[1].to_string());
-  if (rank != call.shape(1).rank() || rank < 3)
+  const std::size_t more_axes = call.params.flag("kernel_blocked") ? 2 : 0;
+  if (rank + more_axes != call.shape(1).rank() || rank < 3)
     return refuse(call, ErrorCode::shape_mismatch,
                   "input and kernel have batch (or output), channels and the same one to six "
                   "spatial axes: input " +
@@ -90,12 +122,12 @@ Result<TensorSpec> infer(const KernelCall& call) {
                         std::to_string(rank - 2) + " spatial axes, got " + std::to_string(entries));
   }
   STOKER_ASSIGN(const Order x, order(call, "input_axes"));
-  STOKER_ASSIGN(const Order k, order(call, "kernel_axes"));
+  STOKER_ASSIGN(const KernelExtents k, kernel_extents(call));
   STOKER_ASSIGN(const Order y, order(call, "output_axes"));
   const std::int64_t features = call.params.integer("feature_groups");
   const std::int64_t batches = call.params.integer("batch_groups");
   const std::int64_t batch = call.shape()[x[0]], channels = call.shape()[x[1]];
-  const std::int64_t outputs = call.shape(1)[k[0]], taken = call.shape(1)[k[1]];
+  const std::int64_t outputs = k.outputs, taken = k.channels;
   if (features != 1 && batches != 1)
     return refuse(call, ErrorCode::invalid_parameter,
                   "feature groups (" + std::to_string(features) + ") and batch groups (" +
@@ -119,7 +151,7 @@ Result<TensorSpec> infer(const KernelCall& call) {
   extents[y[0]] = batch / batches;
   extents[y[1]] = outputs;
   for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
-    const Axis of = axis_of(call, axis, call.shape()[x[axis + 2]], call.shape(1)[k[axis + 2]]);
+    const Axis of = axis_of(call, axis, call.shape()[x[axis + 2]], k.taps[axis]);
     STOKER_ASSIGN(extents[y[axis + 2]], out_extent(call, axis, of));
   }
   STOKER_ASSIGN(const Shape shape, Shape::try_make(std::span{extents}.first(rank), "conv"));
@@ -128,31 +160,39 @@ Result<TensorSpec> infer(const KernelCall& call) {
 
 Problem describe(const KernelCall& call, const Shape& output) {
   const Order x = order(call, "input_axes").value();
-  const Order k = order(call, "kernel_axes").value();
+  const KernelExtents k = kernel_extents(call).value();
   const Order y = order(call, "output_axes").value();
-  const auto in = call.shape().strides(), taps = call.shape(1).strides(), out = output.strides();
+  const auto in = call.shape().strides(), out = output.strides();
   Problem p;
+  p.kernel_blocked = call.params.flag("kernel_blocked");
   const std::int64_t batches = call.params.integer("batch_groups");
   p.batch_groups = batches > 1;
   p.groups = std::max(batches, call.params.integer("feature_groups"));
   p.images = output[y[0]];
-  p.channels = call.shape(1)[k[1]];
-  p.outputs = call.shape(1)[k[0]] / p.groups;
+  p.channels = k.channels;
+  p.outputs = k.outputs / p.groups;
   p.x_image = in[x[0]];
   p.x_channel = in[x[1]];
   p.x_group = p.batch_groups ? p.images * p.x_image : p.channels * p.x_channel;
-  p.k_output = taps[k[0]];
-  p.k_channel = taps[k[1]];
-  p.k_group = p.outputs * p.k_output;
+  std::array<std::int64_t, Problem::max_axes> k_steps{};
+  if (!p.kernel_blocked) {
+    const Order axes = order(call, "kernel_axes").value();
+    const auto steps = call.shape(1).strides();
+    p.k_output = steps[axes[0]];
+    p.k_channel = steps[axes[1]];
+    p.k_group = p.outputs * p.k_output;
+    for (std::size_t axis = 0; axis + 2 < output.rank(); ++axis)
+      k_steps[axis] = steps[axes[axis + 2]];
+  }
   p.y_image = out[y[0]];
   p.y_output = out[y[1]];
   p.y_group = p.outputs * p.y_output;
   const bool flip = call.params.flag("flip");
   for (std::size_t axis = 0; axis + 2 < output.rank(); ++axis) {
-    Axis of = axis_of(call, axis, call.shape()[x[axis + 2]], call.shape(1)[k[axis + 2]]);
+    Axis of = axis_of(call, axis, call.shape()[x[axis + 2]], k.taps[axis]);
     of.out = output[y[axis + 2]];
     of.x_step = in[x[axis + 2]];
-    of.k_step = taps[k[axis + 2]];
+    of.k_step = k_steps[axis];
     of.y_step = out[y[axis + 2]];
     of = of.without_unused_steps();
     if (of.out == 1 && of.taps == 1 && of.in == 1 && of.low == 0) continue;
@@ -163,6 +203,17 @@ Problem describe(const KernelCall& call, const Shape& output) {
     }
     p.axes[p.rank++] = of;
   }
+  return p;
+}
+
+Problem with_dense_kernel(Problem p) noexcept {
+  std::int64_t step = 1;
+  for (std::size_t axis = p.rank; axis-- > 0; step *= p.axes[axis].taps) p.axes[axis].k_step = step;
+  p.k_channel = step;
+  p.k_output = p.channels * p.k_channel;
+  p.k_group = p.outputs * p.k_output;
+  p.k_first = 0;
+  p.flipped = p.kernel_blocked = false;
   return p;
 }
 

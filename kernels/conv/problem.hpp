@@ -43,11 +43,12 @@ struct Problem {
 
   std::int64_t images = 1;
   std::int64_t groups = 1;
-  std::int64_t channels = 1;  ///< of one group
-  std::int64_t outputs = 1;   ///< of one group
-  bool batch_groups = false;  ///< groups are parts of the input's batch
-  bool flipped = false;       ///< the kernel is read backwards along its spatial axes
-  bool bias = false;          ///< input 2 has a number for each output of each group, to be added
+  std::int64_t channels = 1;    ///< of one group
+  std::int64_t outputs = 1;     ///< of one group
+  bool batch_groups = false;    ///< groups are parts of the input's batch
+  bool flipped = false;         ///< the kernel is read backwards along its spatial axes
+  bool kernel_blocked = false;  ///< blocks of 16 channels and 16 outputs, so k has no steps
+  bool bias = false;            ///< input 2 has a number for each output of each group, to be added
 
   std::int64_t x_image = 0, x_group = 0, x_channel = 0;
   std::int64_t k_group = 0, k_output = 0, k_channel = 0;
@@ -95,6 +96,12 @@ struct Problem {
            static_cast<double>(channels) * static_cast<double>(taps());
   }
 };
+
+/// Channels and outputs of a block.
+inline constexpr std::int64_t kernel_block = 16;
+
+/// The same with a kernel [outputs, channels, taps…] in that order.
+[[nodiscard]] Problem with_dense_kernel(Problem p) noexcept;
 
 /// The output's spec, or why the inputs do not fit.
 [[nodiscard]] Result<TensorSpec> infer(const KernelCall& call);
