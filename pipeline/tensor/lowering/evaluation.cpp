@@ -68,7 +68,7 @@ Result<std::shared_ptr<const LoweredProgram>> prepare(const Extracted& extracted
   const auto cache = device->services().get<ProgramCache>();
   if (auto known = cache->find(key)) return known;
   Program program = extracted.program();
-  optimize(program);
+  optimize(program, device->info().type == DeviceType::cpu);
   STOKER_ASSIGN(std::shared_ptr<const LoweredProgram> made,
                 lower(program, device, cache->shader_compiler(), refused));
   cache->add(key, made);

@@ -20,11 +20,16 @@ void fold_constants(Program& program);
 /// Computes equal things once.
 void share_equals(Program& program);
 
+/// Lets chains of convolutions, and what stands between them, run with channels last: where most convolutions of the
+/// program are of f32 images and wide enough, the CPU's library reads and writes them as they lie. Transpositions stay
+/// at the edges only.
+void channels_last(Program& program);
+
 /// Gives large transpositions memory of their own, by a kernel that goes tile by tile: reading through
 /// them costs more than that, because neighbours are far apart.
 void copy_transposes(Program& program);
 
-/// All of them in their order.
-void optimize(Program& program);
+/// All of them in their order; channels_last() where that is what the device's convolutions like.
+void optimize(Program& program, bool with_channels_last = false);
 
 }  // namespace stoker::expr
