@@ -1,9 +1,14 @@
 // Convolutions.
 #include "stoker/api/tensor/math/convolution.hpp"
+
+#include <algorithm>
+
 #include "stoker/api/onnx/core/operator.hpp"
 #include "stoker/api/onnx/core/spatial.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
+#include "stoker/kernels/conv/problem.hpp"
+#include "stoker/pipeline/tensor/graph/op.hpp"
 
 namespace stoker::onnx::operators::convolution {
 namespace {
@@ -23,8 +28,64 @@ Axes kernel_extents(const Call& call) {
   return extents;
 }
 
+/// Whether putting these constant weights into blocks for the CPU's library in each run would take a while beside the
+/// convolution: they are more than the f32 images.
+bool likes_blocks(const Call& call, const Spatial& spatial) {
+  constexpr std::int64_t block = kernels::conv::kernel_block;
+  constexpr double least_work = 1 << 17;
+  const Shape &x = call.shape(), &w = call.shape(1);
+  if (!call.input(1).is_constant() || call.type(0) != ElementType::f32 ||
+      call.type(1) != ElementType::f32 || x.rank() != 4 || w.rank() != 4)
+    return false;
+  if (call.node().integer("group", 1) != 1 || x[1] != w[1] || w[0] % block != 0 ||
+      w[1] % block != 0)
+    return false;
+  std::int64_t pixels = x[0];
+  for (const std::int64_t extent : spatial.output) pixels *= std::max<std::int64_t>(extent, 0);
+  const double work = static_cast<double>(pixels) * static_cast<double>(w.elements());
+  return work >= least_work && w.elements() > x.elements() + pixels * w[0] &&
+         current_device().info().type == DeviceType::cpu;
+}
+
+/// The weights in blocks, put so once; of the plain ones none stays on the device for this.
+Tensor blocked_weights(const Call& call) {
+  return call.walker().prepared([&call] {
+    constexpr std::int64_t block = kernels::conv::kernel_block;
+    const Value& w = call.input(1);
+    const Shape& shape = w.shape();
+    const Shape apart{shape[0] / block, block, shape[1] / block, block, shape[2], shape[3]};
+    const Tensor parts =
+        w.is_known() ? w.known().reshaped(apart).tensor() : reshape(w.tensor(), extents_of(apart));
+    return transpose(parts, Axes{0, 2, 4, 5, 3, 1});
+  });
+}
+
+Tensor conv_in_blocks(const Call& call, const Spatial& spatial) {
+  Axes low, high;
+  for (const auto& [before, after] : spatial.pads) {
+    low.push_back(before);
+    high.push_back(after);
+  }
+  return Tensor{expr::apply_one(expr::find_op("conv"),
+                                {call.x(0).value(), blocked_weights(call).value()},
+                                {{"strides", spatial.strides},
+                                 {"padding_low", low},
+                                 {"padding_high", high},
+                                 {"input_dilation", Axes{}},
+                                 {"kernel_dilation", spatial.dilations},
+                                 {"feature_groups", std::int64_t{1}},
+                                 {"batch_groups", std::int64_t{1}},
+                                 {"input_axes", Axes{}},
+                                 {"kernel_axes", Axes{}},
+                                 {"output_axes", Axes{}},
+                                 {"flip", false},
+                                 {"kernel_blocked", true}})};
+}
+
 Values conv_rule(Call& call) {
   const Spatial spatial = Spatial::of(call, kernel_extents(call));
+  if (likes_blocks(call, spatial))
+    return {call.like(with_bias(call, conv_in_blocks(call, spatial), 2))};
   const Tensor y = conv(call.x(0), call.x(1),
                         {.strides = spatial.strides,
                          .padding = spatial.pads,

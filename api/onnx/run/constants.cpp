@@ -45,6 +45,20 @@ void Constants::keep(const Node& node, Values results) {
   folded_.insert_or_assign(&node, std::move(results));
 }
 
+Tensor Constants::prepared(const Node& node, const std::function<Tensor()>& make) {
+  {
+    const std::scoped_lock lock{mutex_};
+    if (const auto found = prepared_.find(&node);
+        found != prepared_.end() && !is_lost(found->second))
+      return found->second.tensor();
+  }
+  const Value made{make().eval()};
+  const std::scoped_lock lock{mutex_};
+  Value& kept = prepared_[&node];
+  if (!kept.is_given() || is_lost(kept)) kept = made;  // another thread's, if that was first
+  return kept.tensor();
+}
+
 std::uint64_t Constants::device_bytes() const {
   std::unordered_set<const void*> seen;
   std::uint64_t bytes = 0;
@@ -61,6 +75,7 @@ std::uint64_t Constants::device_bytes() const {
   const std::scoped_lock lock{mutex_};
   for (const auto& [data, value] : values_) add_all(value);
   for (const auto& [node, results] : folded_) std::ranges::for_each(results, add_all);
+  for (const auto& [node, made] : prepared_) add_all(made);
   return bytes;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
@@ -20,6 +21,9 @@ class Constants {
   /// What a node whose operands are all constant gave before.
   [[nodiscard]] std::optional<Values> folded(const Node& node);
   void keep(const Node& node, Values results);
+  /// What the node's rule makes of constant operands before it computes with them: made at the first call, and again
+  /// after its device was lost.
+  [[nodiscard]] Tensor prepared(const Node& node, const std::function<Tensor()>& make);
   /// Of all that lies on a device, each buffer once.
   [[nodiscard]] std::uint64_t device_bytes() const;
 
@@ -27,6 +31,7 @@ class Constants {
   mutable std::mutex mutex_;
   std::unordered_map<const TensorData*, Value> values_;  // guarded by mutex_
   std::unordered_map<const Node*, Values> folded_;       // guarded by mutex_
+  std::unordered_map<const Node*, Value> prepared_;      // guarded by mutex_
 };
 
 }  // namespace stoker::onnx

@@ -216,6 +216,10 @@ const Value& Walk::find(std::string_view name) const {
 
 Value Walk::constant(const TensorData& data) { return constants_.of(data); }
 
+Tensor Walk::prepared(const std::function<Tensor()>& make) {
+  return constants_.prepared(*node_, make);
+}
+
 Value Walk::keep(Value value) {
   value.visit_cells([&](const std::shared_ptr<Value::Cell>& cell) {
     if (is_tracked(cell->tensor)) cells_.push_back(cell);

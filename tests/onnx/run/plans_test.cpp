@@ -48,6 +48,37 @@ TEST_F(Plans, each_signature_is_traced_once) {
   EXPECT_EQ(model.stats().found, 3U);
 }
 
+TEST_F(Plans, weights_of_wide_convolutions_are_put_into_blocks_once_for_all_plans) {
+  const std::vector<std::int64_t> extents{48, 32, 3, 3};
+  std::vector<float> weights(48 * 32 * 9);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    weights[i] = 0.01F * static_cast<float>(static_cast<int>(i * 7 % 23) - 11);
+  TensorData data = reals(weights);
+  data.dims = extents;
+  const auto convolution = [&](bool constant) {
+    GraphBuilder graph;
+    graph.input("x", {1, 32, "h", "w"});
+    if (constant)
+      graph.constant("k", data);
+    else
+      graph.input("k", {48, 32, 3, 3});
+    return graph
+        .node("Conv", {"x", "k"}, {"y"}, {named("pads", std::vector<std::int64_t>{1, 1, 1, 1})})
+        .output("y")
+        .load(here());
+  };
+  const Model model = convolution(true), plain = convolution(false);
+  const Tensor k = reshape(tensor(weights), extents);
+  for (const std::int64_t side : {8, 10, 8}) {
+    const Tensor x = sin(reshape(iota({32 * side * side}, DType::f32), {1, 32, side, side}));
+    const auto y = floats(model.run({{"x", x}}).get(), "y");
+    const auto expected = floats(plain.run({{"x", x}, {"k", k}}).get(), "y");
+    ASSERT_EQ(y.size(), expected.size());
+    for (std::size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], expected[i], 1e-4) << i;
+    EXPECT_EQ(model.stats().weight_bytes, weights.size() * sizeof(float));
+  }
+}
+
 TEST_F(Plans, a_run_that_was_traced_before_gives_its_outputs_at_once) {
   const Model model = rows_of_three(here());
   model.warm_up({{"x", ones({3})}});
