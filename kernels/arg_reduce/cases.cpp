@@ -50,7 +50,7 @@ std::vector<KernelCase> all_cases() {
 
 std::vector<double> reference(bool smallest, const KernelCall& call,
                               const std::vector<double>& input) {
-  const rows::AxisRows r = rows::axis_rows("reference", call).value();
+  const rows::AxisRows r = rows::along("reference", call, call.params.integer("axis")).value();
   const bool last = call.params.text("tie_break") == "high";
   std::vector<double> result;
   for (std::int64_t outer = 0; outer < r.outer; ++outer)

@@ -170,12 +170,13 @@ template <class Op, bool Last, class T> CpuPlan make_plan(Problem p) {
 }
 
 template <class Op> Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec>) {
-  STOKER_ASSIGN(const rows::AxisRows r, rows::axis_rows("arg_reduce", call));
+  const auto given = options::from<Argmax>(call.params);  // argmin has the same options
+  STOKER_ASSIGN(const rows::AxisRows r, rows::along("arg_reduce", call, given.axis));
   Problem p{static_cast<std::size_t>(r.outer),  static_cast<std::size_t>(r.length),
             static_cast<std::size_t>(r.inner),  1,
             static_cast<std::size_t>(r.length), 1};
   p.blocks = (p.inner + column_block - 1) / column_block;
-  const bool last = options::from<Argmax>(call.params).tie_break == TieBreak::high;
+  const bool last = given.tie_break == TieBreak::high;
   return visit_dtype(call.dtype(), [&]<class T>() {
     return last ? make_plan<Op, true, Stored<T>>(p) : make_plan<Op, false, Stored<T>>(p);
   });

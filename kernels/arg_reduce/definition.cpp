@@ -57,8 +57,9 @@ Step next_step(const rows::AxisRows& r, std::int64_t count) {
 Result<GpuPlan> plan(const std::string& name, bool smallest, const Shader& shader,
                      const KernelCall& call) {
   STOKER_TRY(rules::gpu_indexable(name, call.inputs));
-  STOKER_ASSIGN(const rows::AxisRows r, rows::axis_rows(name, call));
-  const bool last = options::from<Argmax>(call.params).tie_break == TieBreak::high;
+  const auto given = options::from<Argmax>(call.params);  // argmin has the same options
+  STOKER_ASSIGN(const rows::AxisRows r, rows::along(name, call, given.axis));
+  const bool last = given.tie_break == TieBreak::high;
   GpuPlan plan;
   PassBinding candidates = input(0);
   bool chosen = false;
@@ -89,7 +90,8 @@ Result<GpuPlan> plan(const std::string& name, bool smallest, const Shader& shade
 }
 
 Result<std::vector<TensorSpec>> infer(const std::string& name, const KernelCall& call) {
-  STOKER_ASSIGN(const rows::AxisRows r, rows::axis_rows(name, call));
+  const auto given = options::from<Argmax>(call.params);
+  STOKER_ASSIGN(const rows::AxisRows r, rows::along(name, call, given.axis));
   const Shape& shape = call.shape();
   if (r.length == 0)
     return Error{name,
@@ -103,8 +105,8 @@ Result<std::vector<TensorSpec>> infer(const std::string& name, const KernelCall&
                  "positions along axis " + std::to_string(r.axis) + " do not fit s32",
                  {{"limit", std::to_string(INT32_MAX)}, {"extent", std::to_string(r.length)}}};
   if (shape.rank() == 0) return std::vector{TensorSpec{DType::s32, shape}};
-  const bool keeps = options::from<Argmax>(call.params).keep_axis;
-  return std::vector{TensorSpec{DType::s32, keeps ? shape.with(r.axis, 1) : shape.without(r.axis)}};
+  return std::vector{
+      TensorSpec{DType::s32, given.keep_axis ? shape.with(r.axis, 1) : shape.without(r.axis)}};
 }
 
 }  // namespace

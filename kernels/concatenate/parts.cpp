@@ -1,5 +1,6 @@
 #include "stoker/kernels/concatenate/parts.hpp"
 
+#include "stoker/kernels/concatenate/options.hpp"
 #include "stoker/kernels/rules.hpp"
 
 namespace stoker::kernels::concatenate {
@@ -19,7 +20,8 @@ Parts parts(const KernelCall& call, std::size_t axis) {
 }
 
 Result<std::size_t> joined_axis(const KernelCall& call) {
-  return rules::axis("concatenate", "axis", call.params.integer("axis"), call.shape().rank());
+  return rules::axis("concatenate", "axis", options::from<Concatenate>(call.params).axis,
+                     call.shape().rank());
 }
 
 }  // namespace stoker::kernels::concatenate

@@ -264,7 +264,7 @@ Result<GpuPlan> gpu_plan(const GpuShaders& shaders, const char* op, const Proble
 
 Result<GpuPlan> gpu_plan(const GpuShaders& shaders, const KernelCall& call,
                          const TensorSpec& result, const GpuTraits& traits) {
-  if (call.params.flag("kernel_blocked"))
+  if (options::from<Conv>(call.params).kernel_blocked)
     return Error{"conv", ErrorCode::unsupported, "the GPU version takes kernels without blocks"};
   STOKER_TRY(rules::gpu_indexable("conv", call.inputs));
   STOKER_TRY(rules::gpu_indexable("conv", std::vector{result}));

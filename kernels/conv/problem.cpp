@@ -1,6 +1,9 @@
 #include "stoker/kernels/conv/problem.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "stoker/kernels/conv/options.hpp"
 
 namespace stoker::kernels::conv {
 namespace {
@@ -14,10 +17,10 @@ Error refuse(const KernelCall& call, ErrorCode code, std::string reason) {
                {{"input", call.inputs[0].to_string()}, {"kernel", call.inputs[1].to_string()}}};
 }
 
-/// Where in memory each canonical axis lies. Empty: in that order.
-Result<Order> order(const KernelCall& call, const char* name) {
+/// Where in memory each canonical axis lies, by the option `name`. Empty: in that order.
+Result<Order> order(const KernelCall& call, const char* name, const Extents& option) {
   const std::size_t rank = call.shape().rank();
-  const std::vector<std::int64_t>& given = call.params.integers(name);
+  const std::vector<std::int64_t>& given = option.list();
   Order result{};
   for (std::size_t i = 0; i < rank; ++i) result[i] = i;
   if (given.empty()) return result;
@@ -41,21 +44,20 @@ struct KernelExtents {
   std::array<std::int64_t, Problem::max_axes> taps{};
 };
 
-Result<KernelExtents> kernel_extents(const KernelCall& call) {
+Result<KernelExtents> kernel_extents(const KernelCall& call, const Conv& given) {
   const Shape& shape = call.shape(1);
   const std::size_t spatial = call.shape().rank() - 2;
   KernelExtents result;
-  if (!call.params.flag("kernel_blocked")) {
-    STOKER_ASSIGN(const Order k, order(call, "kernel_axes"));
+  if (!given.kernel_blocked) {
+    STOKER_ASSIGN(const Order k, order(call, "kernel_axes", given.kernel_axes));
     result.outputs = shape[k[0]];
     result.channels = shape[k[1]];
     for (std::size_t axis = 0; axis < spatial; ++axis) result.taps[axis] = shape[k[axis + 2]];
     return result;
   }
   const bool fits = shape[spatial + 2] == kernel_block && shape[spatial + 3] == kernel_block &&
-                    call.params.integer("feature_groups") == 1 &&
-                    call.params.integer("batch_groups") == 1 && !call.params.flag("flip") &&
-                    call.params.integers("kernel_axes").empty();
+                    given.feature_groups == 1 && given.batch_groups == 1 && !given.flip &&
+                    given.kernel_axes.list().empty();
   if (!fits)
     return refuse(call, ErrorCode::invalid_parameter,
                   "kernel_blocked: the kernel ends with 16 channels and 16 outputs, and there are "
@@ -66,31 +68,30 @@ Result<KernelExtents> kernel_extents(const KernelCall& call) {
   return result;
 }
 
-/// The parameter of spatial axis `axis`.
-std::int64_t entry(const KernelCall& call, const char* name, std::size_t axis,
-                   std::int64_t fallback) {
-  const std::vector<std::int64_t>& all = call.params.integers(name);
-  return all.empty() ? fallback : all[axis];
+/// The option's entry of spatial axis `axis`.
+std::int64_t entry(const Extents& option, std::size_t axis, std::int64_t fallback) {
+  return option.list().empty() ? fallback : option.list()[axis];
 }
 
-Axis axis_of(const KernelCall& call, std::size_t axis, std::int64_t in, std::int64_t taps) {
+Axis axis_of(const Conv& given, std::size_t axis, std::int64_t in, std::int64_t taps) {
   Axis result;
   result.in = in;
   result.taps = taps;
-  result.stride = entry(call, "strides", axis, 1);
-  result.tap_step = entry(call, "kernel_dilation", axis, 1);
-  result.spread = entry(call, "input_dilation", axis, 1);
-  result.low = entry(call, "padding_low", axis, 0);
+  result.stride = entry(given.strides, axis, 1);
+  result.tap_step = entry(given.kernel_dilation, axis, 1);
+  result.spread = entry(given.input_dilation, axis, 1);
+  result.low = entry(given.padding_low, axis, 0);
   return result;
 }
 
-Result<std::int64_t> out_extent(const KernelCall& call, std::size_t axis, const Axis& of) {
+Result<std::int64_t> out_extent(const KernelCall& call, const Conv& given, std::size_t axis,
+                                const Axis& of) {
   constexpr std::int64_t most = std::int64_t{1} << 40;
   if (of.in > most / of.spread || of.taps > most / of.tap_step)
     return refuse(call, ErrorCode::limit_exceeded,
                   "spatial axis " + std::to_string(axis) + " would become too long by dilation");
   const std::int64_t wide = of.in == 0 ? 0 : (of.in - 1) * of.spread + 1;
-  const std::int64_t padded = wide + of.low + entry(call, "padding_high", axis, 0);
+  const std::int64_t padded = wide + of.low + entry(given.padding_high, axis, 0);
   if (padded < 0)
     return refuse(call, ErrorCode::invalid_parameter,
                   "padding: spatial axis " + std::to_string(axis) + " is cropped to " +
@@ -107,25 +108,28 @@ Result<TensorSpec> infer(const KernelCall& call) {
     return refuse(call, ErrorCode::dtype_mismatch,
                   "dtype mismatch: input " + call.inputs[0].to_string() + ", kernel " +
                       call.inputs[1].to_string());
-  const std::size_t more_axes = call.params.flag("kernel_blocked") ? 2 : 0;
+  const auto given = options::from<Conv>(call.params);
+  const std::size_t more_axes = given.kernel_blocked ? 2 : 0;
   if (rank + more_axes != call.shape(1).rank() || rank < 3)
     return refuse(call, ErrorCode::shape_mismatch,
                   "input and kernel have batch (or output), channels and the same one to six "
                   "spatial axes: input " +
                       call.shape().to_string() + ", kernel " + call.shape(1).to_string());
-  for (const char* name :
-       {"strides", "padding_low", "padding_high", "input_dilation", "kernel_dilation"}) {
-    const std::size_t entries = call.params.integers(name).size();
+  for (const auto& [name, option] : {std::pair{"strides", &given.strides},
+                                     {"padding_low", &given.padding_low},
+                                     {"padding_high", &given.padding_high},
+                                     {"input_dilation", &given.input_dilation},
+                                     {"kernel_dilation", &given.kernel_dilation}}) {
+    const std::size_t entries = option->list().size();
     if (entries != 0 && entries != rank - 2)
       return refuse(call, ErrorCode::invalid_parameter,
                     std::string{name} + ": expected one entry for each of " +
                         std::to_string(rank - 2) + " spatial axes, got " + std::to_string(entries));
   }
-  STOKER_ASSIGN(const Order x, order(call, "input_axes"));
-  STOKER_ASSIGN(const KernelExtents k, kernel_extents(call));
-  STOKER_ASSIGN(const Order y, order(call, "output_axes"));
-  const std::int64_t features = call.params.integer("feature_groups");
-  const std::int64_t batches = call.params.integer("batch_groups");
+  STOKER_ASSIGN(const Order x, order(call, "input_axes", given.input_axes));
+  STOKER_ASSIGN(const KernelExtents k, kernel_extents(call, given));
+  STOKER_ASSIGN(const Order y, order(call, "output_axes", given.output_axes));
+  const std::int64_t features = given.feature_groups, batches = given.batch_groups;
   const std::int64_t batch = call.shape()[x[0]], channels = call.shape()[x[1]];
   const std::int64_t outputs = k.outputs, taken = k.channels;
   if (features != 1 && batches != 1)
@@ -151,23 +155,23 @@ Result<TensorSpec> infer(const KernelCall& call) {
   extents[y[0]] = batch / batches;
   extents[y[1]] = outputs;
   for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
-    const Axis of = axis_of(call, axis, call.shape()[x[axis + 2]], k.taps[axis]);
-    STOKER_ASSIGN(extents[y[axis + 2]], out_extent(call, axis, of));
+    const Axis of = axis_of(given, axis, call.shape()[x[axis + 2]], k.taps[axis]);
+    STOKER_ASSIGN(extents[y[axis + 2]], out_extent(call, given, axis, of));
   }
   STOKER_ASSIGN(const Shape shape, Shape::try_make(std::span{extents}.first(rank), "conv"));
   return TensorSpec{call.dtype(), shape};
 }
 
 Problem describe(const KernelCall& call, const Shape& output) {
-  const Order x = order(call, "input_axes").value();
-  const KernelExtents k = kernel_extents(call).value();
-  const Order y = order(call, "output_axes").value();
+  const auto given = options::from<Conv>(call.params);
+  const Order x = order(call, "input_axes", given.input_axes).value();
+  const KernelExtents k = kernel_extents(call, given).value();
+  const Order y = order(call, "output_axes", given.output_axes).value();
   const auto in = call.shape().strides(), out = output.strides();
   Problem p;
-  p.kernel_blocked = call.params.flag("kernel_blocked");
-  const std::int64_t batches = call.params.integer("batch_groups");
-  p.batch_groups = batches > 1;
-  p.groups = std::max(batches, call.params.integer("feature_groups"));
+  p.kernel_blocked = given.kernel_blocked;
+  p.batch_groups = given.batch_groups > 1;
+  p.groups = std::max(given.batch_groups, given.feature_groups);
   p.images = output[y[0]];
   p.channels = k.channels;
   p.outputs = k.outputs / p.groups;
@@ -176,7 +180,7 @@ Problem describe(const KernelCall& call, const Shape& output) {
   p.x_group = p.batch_groups ? p.images * p.x_image : p.channels * p.x_channel;
   std::array<std::int64_t, Problem::max_axes> k_steps{};
   if (!p.kernel_blocked) {
-    const Order axes = order(call, "kernel_axes").value();
+    const Order axes = order(call, "kernel_axes", given.kernel_axes).value();
     const auto steps = call.shape(1).strides();
     p.k_output = steps[axes[0]];
     p.k_channel = steps[axes[1]];
@@ -187,16 +191,15 @@ Problem describe(const KernelCall& call, const Shape& output) {
   p.y_image = out[y[0]];
   p.y_output = out[y[1]];
   p.y_group = p.outputs * p.y_output;
-  const bool flip = call.params.flag("flip");
   for (std::size_t axis = 0; axis + 2 < output.rank(); ++axis) {
-    Axis of = axis_of(call, axis, call.shape()[x[axis + 2]], k.taps[axis]);
+    Axis of = axis_of(given, axis, call.shape()[x[axis + 2]], k.taps[axis]);
     of.out = output[y[axis + 2]];
     of.x_step = in[x[axis + 2]];
     of.k_step = k_steps[axis];
     of.y_step = out[y[axis + 2]];
     of = of.without_unused_steps();
     if (of.out == 1 && of.taps == 1 && of.in == 1 && of.low == 0) continue;
-    if (flip && of.taps > 1) {
+    if (given.flip && of.taps > 1) {
       p.flipped = true;
       p.k_first += (of.taps - 1) * of.k_step;
       of.k_step = -of.k_step;

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "stoker/kernels/conv2d/options.hpp"
+
 namespace stoker::kernels::conv2d {
 namespace {
 
@@ -13,11 +15,11 @@ Error refuse(const KernelCall& call, ErrorCode code, std::string reason) {
   return Error{"conv2d", code, std::move(reason), std::move(details)};
 }
 
-/// A list parameter with one value for each of `count` places, or one for all of them, or (padding)
-/// one for each axis.
-Result<std::vector<std::int64_t>> values(const KernelCall& call, const char* name,
+/// The option `name`: one value for each of `count` places, or one for all of them, or (padding) one
+/// for each axis.
+Result<std::vector<std::int64_t>> values(const char* name, const Extents& given,
                                          std::size_t count) {
-  std::vector<std::int64_t> list = call.params.integers(name);
+  std::vector<std::int64_t> list = given.list();
   if (list.size() == 1) list.assign(count, list[0]);
   if (count == 4 && list.size() == 2) list = {list[0], list[1], list[0], list[1]};
   if (list.size() == count) return list;
@@ -28,7 +30,7 @@ Result<std::vector<std::int64_t>> values(const KernelCall& call, const char* nam
                {{"parameter", name}, {"got", std::to_string(list.size())}}};
 }
 
-Result<void> check_inputs(const KernelCall& call) {
+Result<void> check_inputs(const KernelCall& call, std::int64_t groups) {
   for (std::size_t i = 1; i < call.inputs.size(); ++i)
     if (call.dtype(i) != call.dtype(0))
       return refuse(call, ErrorCode::dtype_mismatch,
@@ -43,7 +45,6 @@ Result<void> check_inputs(const KernelCall& call) {
     return refuse(
         call, ErrorCode::shape_mismatch,
         "expected weights [outputs, channels / groups, height, width], got " + w.to_string());
-  const std::int64_t groups = call.params.integer("groups");
   if (x[1] % groups != 0 || x[1] / groups != w[1])
     return refuse(call, ErrorCode::shape_mismatch,
                   "the input has " + std::to_string(x[1]) + " channels, the weights take " +
@@ -90,10 +91,11 @@ Result<conv::Axis> axis_of(const KernelCall& call, std::size_t axis, std::int64_
 }  // namespace
 
 Result<conv::Problem> describe(const KernelCall& call) {
-  STOKER_TRY(check_inputs(call));
-  STOKER_ASSIGN(const auto stride, values(call, "stride", 2));
-  STOKER_ASSIGN(const auto dilation, values(call, "dilation", 2));
-  STOKER_ASSIGN(const auto padding, values(call, "padding", 4));
+  const auto given = options::from<Conv2d>(call.params);
+  STOKER_TRY(check_inputs(call, given.groups));
+  STOKER_ASSIGN(const auto stride, values("stride", given.stride, 2));
+  STOKER_ASSIGN(const auto dilation, values("dilation", given.dilation, 2));
+  STOKER_ASSIGN(const auto padding, values("padding", given.padding, 4));
   STOKER_ASSIGN(conv::Axis down, axis_of(call, 2, stride[0], dilation[0], padding[0], padding[2]));
   STOKER_ASSIGN(conv::Axis across,
                 axis_of(call, 3, stride[1], dilation[1], padding[1], padding[3]));
@@ -108,7 +110,7 @@ Result<conv::Problem> describe(const KernelCall& call) {
   across.x_step = across.k_step = across.y_step = 1;
 
   conv::Problem p;
-  p.groups = call.params.integer("groups");
+  p.groups = given.groups;
   p.images = x[0];
   p.channels = w[1];
   p.outputs = w[0] / p.groups;

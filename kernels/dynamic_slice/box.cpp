@@ -28,9 +28,9 @@ std::vector<BoxAxis> box_axes(const Shape& tensor, std::span<const std::int64_t>
   return axes;
 }
 
-std::vector<std::int64_t> steps_of(const KernelCall& call) {
-  const std::vector<std::int64_t>& given = call.params.integers("strides");
-  return given.empty() ? std::vector<std::int64_t>(call.shape().rank(), 1) : given;
+std::vector<std::int64_t> steps_of(const DynamicSlice& given, std::size_t rank) {
+  const std::vector<std::int64_t>& strides = given.strides.list();
+  return strides.empty() ? std::vector<std::int64_t>(rank, 1) : strides;
 }
 
 Result<void> check_starts(std::string_view op, const Shape& tensor, const TensorSpec& starts) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stoker/kernels/call.hpp"
+#include "stoker/kernels/dynamic_slice/options.hpp"
 
 namespace stoker::kernels::dynamic_slice {
 
@@ -26,8 +27,8 @@ struct BoxAxis {
                                             std::span<const std::int64_t> lengths,
                                             std::span<const std::int64_t> steps);
 
-/// The parameter `strides` of a dynamic_slice: an entry for each axis, 1 where it was not given.
-[[nodiscard]] std::vector<std::int64_t> steps_of(const KernelCall& call);
+/// The strides of a dynamic_slice of a tensor of that rank; if none were given, 1 for each axis.
+[[nodiscard]] std::vector<std::int64_t> steps_of(const DynamicSlice& given, std::size_t rank);
 
 /// dtype_mismatch unless `starts` holds integers, shape_mismatch unless one for each axis.
 [[nodiscard]] Result<void> check_starts(std::string_view op, const Shape& tensor,

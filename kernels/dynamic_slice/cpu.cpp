@@ -51,10 +51,11 @@ CpuStage box_stage(const TensorSpec& moved, const StridedWalk& walk, const Start
 
 Result<CpuPlan> plan_slice(const KernelCall& call, std::span<const TensorSpec> outputs) {
   const Shape& x = call.shape();
-  const std::vector<std::int64_t> steps = steps_of(call);
+  const auto given = options::from<DynamicSlice>(call.params);
+  const std::vector<std::int64_t> steps = steps_of(given, x.rank());
   Strides strides[] = {x.strides(), outputs[0].shape.strides()};
   for (std::size_t axis = 0; axis < x.rank(); ++axis) strides[0][axis] *= steps[axis];
-  const Start start{x, call.params.integers("lengths"), call.dtype(1)};
+  const Start start{x, given.lengths.list(), call.dtype(1)};
   CpuPlan plan;
   plan.cost_ns = 50 + static_cast<double>(outputs[0].bytes()) * 0.1;
   plan.stages.push_back(

@@ -19,8 +19,9 @@ Error entries_differ(const char* parameter, std::size_t entries, const Shape& x)
 Result<std::vector<TensorSpec>> infer_slice(const KernelCall& call) {
   const Shape& x = call.shape(0);
   STOKER_TRY(check_starts("dynamic_slice", x, call.inputs[1]));
-  const std::vector<std::int64_t>& lengths = call.params.integers("lengths");
-  const std::vector<std::int64_t> steps = steps_of(call);
+  const auto given = options::from<DynamicSlice>(call.params);
+  const std::vector<std::int64_t>& lengths = given.lengths.list();
+  const std::vector<std::int64_t> steps = steps_of(given, x.rank());
   if (lengths.size() != x.rank()) return entries_differ("lengths", lengths.size(), x);
   if (steps.size() != x.rank()) return entries_differ("strides", steps.size(), x);
   std::vector<std::int64_t> extents;
@@ -112,8 +113,9 @@ Result<GpuPlan> plan_slice(const Shader& shader, const Shader& copy, const Kerne
                            const TensorSpec& result) {
   if (result == call.inputs[0]) return copy::gpu_plan("dynamic_slice", copy, result);
   STOKER_TRY(rules::gpu_indexable("dynamic_slice", call.inputs));
-  const std::vector<std::int64_t> steps = steps_of(call);
-  const auto axes = box_axes(call.shape(), call.params.integers("lengths"), steps);
+  const auto given = options::from<DynamicSlice>(call.params);
+  const auto axes =
+      box_axes(call.shape(), given.lengths.list(), steps_of(given, call.shape().rank()));
   GpuPass pass = box_pass(shader, call.dtype(), call.dtype(1), result.elements(), axes, false);
   pass.bindings = {input(0), input(1), output()};
   return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};

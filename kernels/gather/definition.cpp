@@ -9,7 +9,9 @@ namespace {
 
 Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
   STOKER_TRY(indexing::check_indices("gather", "indices", call.inputs[1]));
-  STOKER_ASSIGN(const std::vector<std::size_t> axes, indexing::vector_axes("gather", call));
+  STOKER_ASSIGN(
+      const std::vector<std::size_t> axes,
+      indexing::vector_axes("gather", call, options::from<Gather>(call.params).axes.list()));
   STOKER_ASSIGN(const Shape shape,
                 indexing::rows_shape("gather", call.shape(0), call.shape(1), axes));
   if (!shape.empty()) STOKER_TRY(indexing::check_not_empty("gather", call.shape(0), axes));
@@ -17,7 +19,9 @@ Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
 }
 
 Result<GpuPlan> plan(const Shader& shader, const KernelCall& call, const TensorSpec& result) {
-  STOKER_ASSIGN(const std::vector<std::size_t> axes, indexing::vector_axes("gather", call));
+  STOKER_ASSIGN(
+      const std::vector<std::size_t> axes,
+      indexing::vector_axes("gather", call, options::from<Gather>(call.params).axes.list()));
   const indexing::Lookup lookup = indexing::lookup_vectors(call.shape(0), call.shape(1), axes);
   STOKER_ASSIGN(GpuPass pass, rows_pass("gather", shader,
                                         {lookup, call.inputs[0], call.inputs[1], result, false}));

@@ -55,7 +55,8 @@ Lookup lookup_vectors(const Shape& x, const Shape& indices, const std::vector<st
   return lookup;
 }
 
-Result<std::vector<std::size_t>> vector_axes(std::string_view op, const KernelCall& call) {
+Result<std::vector<std::size_t>> vector_axes(std::string_view op, const KernelCall& call,
+                                             std::span<const std::int64_t> wanted) {
   const Shape& x = call.shape(0);
   const Shape& indices = call.shape(1);
   const std::vector<Detail> details{{"input", x.to_string()}, {"indices", indices.to_string()}};
@@ -63,7 +64,6 @@ Result<std::vector<std::size_t>> vector_axes(std::string_view op, const KernelCa
     return Error{std::string{op}, ErrorCode::shape_mismatch,
                  "the indices need a last axis that holds coordinates", details};
   const std::int64_t entries = indices[indices.rank() - 1];
-  const std::vector<std::int64_t>& wanted = call.params.integers("axes");
   if (wanted.empty()) {
     if (entries > static_cast<std::int64_t>(x.rank()))
       return Error{std::string{op}, ErrorCode::shape_mismatch,

@@ -3,6 +3,9 @@
 // Values without heap memory; any thread may use them.
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "stoker/kernels/call.hpp"
@@ -35,11 +38,12 @@ struct Lookup {
 [[nodiscard]] Lookup lookup_vectors(const Shape& x, const Shape& indices,
                                     const std::vector<std::size_t>& axes);
 
-/// The axes of input 0 that the index vectors in input 1 speak of, from the parameter `axes`
-/// (empty: the leading ones). shape_mismatch or invalid_parameter unless there are as many as the
-/// vectors have entries, each once.
+/// The axes of input 0 that the index vectors in input 1 speak of, from the option `axes`, here
+/// `wanted` (empty: the leading ones). shape_mismatch or invalid_parameter unless there are as many
+/// as the vectors have entries, each once.
 [[nodiscard]] Result<std::vector<std::size_t>> vector_axes(std::string_view op,
-                                                           const KernelCall& call);
+                                                           const KernelCall& call,
+                                                           std::span<const std::int64_t> wanted);
 
 /// The shape of the rows that index vectors choose: the vectors' axes, then the other axes of x.
 [[nodiscard]] Result<Shape> rows_shape(std::string_view op, const Shape& x, const Shape& indices,

@@ -44,7 +44,7 @@ std::vector<KernelCase> all_cases() {
 
 std::vector<double> reference(const KernelCall& call,
                               const std::vector<std::vector<double>>& inputs) {
-  const Rows rows = rows_of(call).value();
+  const Rows rows = rows_of(call, options::from<LayerNorm>(call.params)).value();
   const std::vector<double>& x = inputs[0];
   const auto length = static_cast<std::size_t>(rows.length);
   std::vector<double> y(x.size());
@@ -67,7 +67,7 @@ std::vector<double> reference(const KernelCall& call,
 /// is about 0.6 for the ranges above (a row may by chance be narrower) or 1 / √epsilon at most.
 ErrorBound bound(const KernelCall& call) {
   const DType dtype = call.dtype();
-  const Rows rows = rows_of(call).value();
+  const Rows rows = rows_of(call, options::from<LayerNorm>(call.params)).value();
   const double unit = cases::compute_rounding(dtype);
   const double narrow = size_of(dtype) == 2 ? cases::rounding(dtype) : 0;
   const double chain = std::min(static_cast<double>(rows.length), 64.0) + 16;

@@ -134,7 +134,8 @@ struct Work {
 };
 
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs) {
-  STOKER_ASSIGN(const Rows rows, rows_of(call));
+  const auto given = options::from<LayerNorm>(call.params);
+  STOKER_ASSIGN(const Rows rows, rows_of(call, given));
   const std::size_t n = outputs[0].elements();
   Work work{};
   work.rows = static_cast<std::size_t>(rows.count);
@@ -146,7 +147,7 @@ Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs
   work.has_gamma = call.inputs.size() > 1;
   work.has_beta = call.inputs.size() > 2;
   work.streams = outputs[0].bytes() >= cpu::stream_from_bytes;
-  work.epsilon = call.params.real("epsilon");
+  work.epsilon = given.epsilon;
   CpuPlan plan;
   plan.cost_ns = 100 + static_cast<double>(n) * 0.4;
   visit_dtype(call.dtype(), [&]<class T>() {

@@ -8,7 +8,7 @@ namespace stoker::kernels::layer_norm {
 namespace {
 
 Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
-  STOKER_ASSIGN(const Rows rows, rows_of(call));
+  STOKER_ASSIGN(const Rows rows, rows_of(call, options::from<LayerNorm>(call.params)));
   for (std::size_t i = 1; i < call.inputs.size(); ++i) {
     const std::string name = i == 1 ? "gamma" : "beta";
     if (call.dtype(i) != call.dtype())
@@ -47,7 +47,8 @@ Result<GpuPlan> plan(const rows::RowShaders& shaders, const KernelCall& call,
                  "f64 is computed on the CPU device only",
                  {{"dtype", "f64"}}};
   STOKER_TRY(rules::gpu_indexable("layer_norm", call.inputs));
-  STOKER_ASSIGN(const Rows rows, rows_of(call));
+  const auto given = options::from<LayerNorm>(call.params);
+  STOKER_ASSIGN(const Rows rows, rows_of(call, given));
   const bool has_gamma = call.inputs.size() > 1;
   const bool has_beta = call.inputs.size() > 2;
   GpuPass pass = rows::row_pass(shaders, rows.count, rows.length, traits);
@@ -56,7 +57,7 @@ Result<GpuPlan> plan(const rows::RowShaders& shaders, const KernelCall& call,
   pass.bindings = {input(0), input(has_gamma ? 1 : 0), input(has_beta ? 2 : 0), output()};
   pass.push.u32(static_cast<std::uint64_t>(rows.count))
       .u32(static_cast<std::uint64_t>(rows.length))
-      .f32(call.params.real("epsilon"));
+      .f32(given.epsilon);
   pass.constants.push_back(has_gamma);
   pass.constants.push_back(has_beta);
   return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};

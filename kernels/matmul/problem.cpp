@@ -34,15 +34,16 @@ Operand operand(const Shape& shape, bool transpose, bool left) {
 }
 
 Error mismatch(const KernelCall& call, std::string_view why) {
-  const auto flag = [&](const char* name) { return call.params.flag(name) ? "true" : "false"; };
+  const auto given = options::from<Matmul>(call.params);
+  const auto word = [](bool flag) { return flag ? "true" : "false"; };
   return Error{"matmul",
                ErrorCode::shape_mismatch,
                std::string{why} + ": lhs " + call.shape(0).to_string() + ", rhs " +
                    call.shape(1).to_string(),
                {{"lhs", call.inputs[0].to_string()},
                 {"rhs", call.inputs[1].to_string()},
-                {"transpose_a", flag("transpose_a")},
-                {"transpose_b", flag("transpose_b")}}};
+                {"transpose_a", word(given.transpose_a)},
+                {"transpose_b", word(given.transpose_b)}}};
 }
 
 /// The step through an operand's matrices along each axis of `batch`; 0 where it broadcasts.

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "stoker/kernels/pad/options.hpp"
+
 namespace stoker::kernels::pad {
 namespace {
 
-Result<void> check_entries(const KernelCall& call, const char* name) {
-  const std::size_t entries = call.params.integers(name).size();
+Result<void> check_entries(const KernelCall& call, const char* name, const Extents& given) {
+  const std::size_t entries = given.list().size();
   // One default serves every rank.
   if (entries == call.shape().rank() || entries == 0) return {};
   return Error{"pad",
@@ -16,19 +18,21 @@ Result<void> check_entries(const KernelCall& call, const char* name) {
                {{"parameter", name}, {"input", call.shape().to_string()}}};
 }
 
-std::int64_t entry(const KernelCall& call, const char* name, std::size_t axis) {
-  const std::vector<std::int64_t>& all = call.params.integers(name);
-  return all.empty() ? 0 : all[axis];
+std::int64_t entry(const Extents& given, std::size_t axis) {
+  return given.list().empty() ? 0 : given.list()[axis];
 }
 
 }  // namespace
 
 Result<Shape> padded_shape(const KernelCall& call) {
-  for (const char* name : {"low", "high", "interior"}) STOKER_TRY(check_entries(call, name));
+  const auto given = options::from<Pad>(call.params);
+  STOKER_TRY(check_entries(call, "low", given.low));
+  STOKER_TRY(check_entries(call, "high", given.high));
+  STOKER_TRY(check_entries(call, "interior", given.interior));
   std::vector<std::int64_t> extents;
   for (std::size_t axis = 0; axis < call.shape().rank(); ++axis) {
     const std::int64_t from = call.shape()[axis];
-    const std::int64_t between = entry(call, "interior", axis);
+    const std::int64_t between = entry(given.interior, axis);
     std::int64_t inserted = 0;
     std::int64_t extent = 0;
     // Beyond what a shape may hold, even where it is cropped afterwards.
@@ -38,15 +42,15 @@ Result<Shape> padded_shape(const KernelCall& call) {
                    ErrorCode::invalid_parameter,
                    "interior: axis " + std::to_string(axis) + " would become too long",
                    {{"parameter", "interior"}, {"input", call.shape().to_string()}}};
-    extent += entry(call, "low", axis) + entry(call, "high", axis);
+    extent += entry(given.low, axis) + entry(given.high, axis);
     if (extent < 0)
       return Error{"pad",
                    ErrorCode::invalid_parameter,
                    "low and high crop axis " + std::to_string(axis) + " to " +
                        std::to_string(extent) + " entries",
                    {{"axis", std::to_string(axis)},
-                    {"low", std::to_string(entry(call, "low", axis))},
-                    {"high", std::to_string(entry(call, "high", axis))},
+                    {"low", std::to_string(entry(given.low, axis))},
+                    {"high", std::to_string(entry(given.high, axis))},
                     {"input", call.shape().to_string()}}};
     extents.push_back(extent);
   }
@@ -54,10 +58,11 @@ Result<Shape> padded_shape(const KernelCall& call) {
 }
 
 Padding padding(const KernelCall& call, const Shape& shape) {
+  const auto given = options::from<Pad>(call.params);
   Padding result;
   for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
-    Axis own{shape[axis], call.shape()[axis], entry(call, "low", axis),
-             entry(call, "interior", axis) + 1};
+    Axis own{shape[axis], call.shape()[axis], entry(given.low, axis),
+             entry(given.interior, axis) + 1};
     // However much is cropped or put before, more than everything makes no difference.
     const std::int64_t dilated = own.from == 0 ? 0 : (own.from - 1) * own.step + 1;
     own.low = std::clamp(own.low, -dilated, own.extent);

@@ -9,7 +9,7 @@ namespace {
 Result<std::vector<TensorSpec>> infer(const std::string& name, Operation operation,
                                       const KernelCall& call) {
   STOKER_ASSIGN(const std::vector<bool> reduced, reduced_axes(name, call));
-  const bool keeps = call.params.flag("keepdims");
+  const bool keeps = options::from<ReduceSum>(call.params).keepdims;
   const bool needs_one = operation == Operation::max || operation == Operation::min;
   std::vector<std::int64_t> extents;
   for (std::size_t axis = 0; axis < reduced.size(); ++axis) {

@@ -40,7 +40,8 @@ DType partial_dtype(Operation operation, DType dtype) noexcept {
 }
 
 Result<std::vector<bool>> reduced_axes(std::string_view op, const KernelCall& call) {
-  const std::vector<std::int64_t>& axes = call.params.integers("axes");
+  const auto given = options::from<ReduceSum>(call.params);  // all have the same options
+  const std::vector<std::int64_t>& axes = given.axes.list();
   const std::size_t rank = call.shape().rank();
   std::vector<bool> reduced(rank, axes.empty());
   for (const std::int64_t wanted : axes) {

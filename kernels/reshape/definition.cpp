@@ -22,7 +22,8 @@ Error refuse(const KernelCall& call, const std::vector<std::int64_t>& wanted, st
 }
 
 Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
-  const std::vector<std::int64_t>& wanted = call.params.integers("shape");
+  const auto given = options::from<Reshape>(call.params);
+  const std::vector<std::int64_t>& wanted = given.shape.list();
   std::vector<std::int64_t> extents = wanted;
   std::int64_t* open = nullptr;
   for (std::int64_t& extent : extents) {

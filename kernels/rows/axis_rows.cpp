@@ -16,8 +16,4 @@ Result<AxisRows> along(std::string_view op, const KernelCall& call, std::int64_t
   return rows;
 }
 
-Result<AxisRows> axis_rows(std::string_view op, const KernelCall& call) {
-  return along(op, call, call.params.integer("axis"));
-}
-
 }  // namespace stoker::kernels::rows

@@ -23,7 +23,5 @@ struct AxisRows {
 /// one row of one element.
 [[nodiscard]] Result<AxisRows> along(std::string_view op, const KernelCall& call,
                                      std::int64_t axis);
-/// As above, along the parameter `axis`.
-[[nodiscard]] Result<AxisRows> axis_rows(std::string_view op, const KernelCall& call);
 
 }  // namespace stoker::kernels::rows

@@ -69,7 +69,7 @@ double combined(Operation operation, double a, double b, DType dtype) {
 
 std::vector<double> reference(Operation operation, const KernelCall& call, const TensorSpec&,
                               const std::vector<double>& input) {
-  const rows::AxisRows r = rows::axis_rows("reference", call).value();
+  const rows::AxisRows r = rows::along("reference", call, call.params.integer("axis")).value();
   const bool reverse = call.params.flag("reverse");
   std::vector<double> result = input;
   const auto at = [&](std::int64_t outer, std::int64_t i, std::int64_t column) {
@@ -98,7 +98,7 @@ std::vector<double> reference(Operation operation, const KernelCall& call, const
 ErrorBound bound(Operation operation, const KernelCall& call) {
   const DType dtype = call.dtype();
   if (operation == Operation::max || operation == Operation::min || !is_float(dtype)) return {};
-  const rows::AxisRows r = rows::axis_rows("bound", call).value();
+  const rows::AxisRows r = rows::along("bound", call, call.params.integer("axis")).value();
   const auto count = static_cast<double>(std::max<std::int64_t>(r.length, 1));
   const double chain = std::min(count, 512 + count / 64);
   const double unit = cases::compute_rounding(dtype);

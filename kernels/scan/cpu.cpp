@@ -262,8 +262,9 @@ Problem problem(const rows::AxisRows& r, bool reverse) {
 
 template <class Op>
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs) {
-  STOKER_ASSIGN(const rows::AxisRows r, rows::axis_rows("scan", call));
-  const Problem p = problem(r, call.params.flag("reverse"));
+  const auto given = options::from<CumulativeSum>(call.params);  // all have the same options
+  STOKER_ASSIGN(const rows::AxisRows r, rows::along("scan", call, given.axis));
+  const Problem p = problem(r, given.reverse);
   return cpu::plan_numeric<Op>(call.dtype(), [&]<class A, class T>() {
     CpuPlan plan;
     plan.cost_ns = 100 + static_cast<double>(outputs[0].elements()) * 0.3;

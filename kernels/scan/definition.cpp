@@ -158,7 +158,7 @@ Result<void> define(KernelRegistry& registry) {
     kernel.summary = entry.summary;
     kernel.dtypes = rules::numeric_dtypes();
     kernel.infer = [name](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
-      STOKER_TRY(rows::axis_rows(name, call));
+      STOKER_TRY(rows::along(name, call, options::from<CumulativeSum>(call.params).axis));
       return std::vector{call.inputs[0]};
     };
     kernel.shaders = {shaders.rows, shaders.columns};
@@ -166,8 +166,9 @@ Result<void> define(KernelRegistry& registry) {
                                                               std::span<const TensorSpec>,
                                                               const GpuTraits&) -> Result<GpuPlan> {
       STOKER_TRY(rules::gpu_indexable(name, call.inputs));
-      STOKER_ASSIGN(const rows::AxisRows r, rows::axis_rows(name, call));
-      Planner planner{shaders, operation, call.params.flag("reverse")};
+      const auto given = options::from<CumulativeSum>(call.params);
+      STOKER_ASSIGN(const rows::AxisRows r, rows::along(name, call, given.axis));
+      Planner planner{shaders, operation, given.reverse};
       planner.scan(r, call.dtype(), call.dtype(), input(0), output());
       return planner.take();
     };

@@ -14,7 +14,9 @@ Result<std::vector<TensorSpec>> infer(const std::string& op, const KernelCall& c
   const TensorSpec& updates = call.inputs[2];
   STOKER_TRY(indexing::check_indices(op, "indices", call.inputs[1]));
   if (updates.dtype != target.dtype) return rules::dtypes_differ(op, target, updates);
-  STOKER_ASSIGN(const std::vector<std::size_t> axes, indexing::vector_axes(op, call));
+  const auto given = options::from<IndexedAdd>(call.params);  // indexed_put has the same options
+  STOKER_ASSIGN(const std::vector<std::size_t> axes,
+                indexing::vector_axes(op, call, given.axes.list()));
   STOKER_ASSIGN(const Shape rows, indexing::rows_shape(op, target.shape, call.shape(1), axes));
   if (updates.shape != rows)
     return Error{op,
@@ -120,7 +122,9 @@ Result<GpuPlan> plan(const std::string& op, bool adds, const Shaders& shaders,
 }  // namespace
 
 Result<indexing::Lookup> rows_of(std::string_view op, const KernelCall& call) {
-  STOKER_ASSIGN(const std::vector<std::size_t> axes, indexing::vector_axes(op, call));
+  const auto given = options::from<IndexedAdd>(call.params);  // indexed_put has the same options
+  STOKER_ASSIGN(const std::vector<std::size_t> axes,
+                indexing::vector_axes(op, call, given.axes.list()));
   return indexing::lookup_vectors(call.shape(0), call.shape(1), axes);
 }
 

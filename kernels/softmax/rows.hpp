@@ -5,6 +5,7 @@
 
 #include "stoker/kernels/call.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/softmax/options.hpp"
 
 namespace stoker::kernels::softmax {
 
@@ -20,7 +21,7 @@ struct Rows {
   const Shape& shape = call.shape();
   const std::size_t rank = std::max<std::size_t>(shape.rank(), 1);
   STOKER_ASSIGN(const std::size_t axis,
-                rules::axis("softmax", "axis", call.params.integer("axis"), rank));
+                rules::axis("softmax", "axis", options::from<Softmax>(call.params).axis, rank));
   Rows rows;
   for (std::size_t i = 0; i < shape.rank(); ++i)
     (i < axis ? rows.outer : i == axis ? rows.length : rows.inner) *= shape[i];

@@ -25,9 +25,10 @@ Result<Order> order_of(Kind kind, const KernelCall& call) {
                     {"k", std::to_string(order.keep)},
                     {"input", call.shape().to_string()}}};
   } else {
-    STOKER_ASSIGN(order.rows, rows::axis_rows(name, call));
+    const auto given = options::from<Sort>(call.params);  // argsort has the same options
+    STOKER_ASSIGN(order.rows, rows::along(name, call, given.axis));
     order.keep = order.rows.length;
-    order.descending = options::from<Sort>(call.params).direction == SortDirection::descending;
+    order.descending = given.direction == SortDirection::descending;
     order.values = kind == Kind::sort;
     order.indices = kind == Kind::argsort;
   }

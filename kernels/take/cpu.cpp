@@ -1,5 +1,5 @@
 #include "stoker/kernels/gather/rows.hpp"
-#include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/take/axis.hpp"
 
 namespace stoker::kernels::take::STOKER_ISA {
 namespace {
@@ -7,8 +7,7 @@ namespace {
 namespace indexing_isa = stoker::indexing::STOKER_ISA;
 
 Result<CpuPlan> plan_take(const KernelCall& call, std::span<const TensorSpec> outputs) {
-  STOKER_ASSIGN(const std::size_t axis,
-                rules::axis("take", "axis", call.params.integer("axis"), call.shape().rank()));
+  STOKER_ASSIGN(const std::size_t axis, axis_of<Take>(call));
   return gather::STOKER_ISA::rows_plan(indexing::lookup_along(call.shape(0), call.shape(1), axis),
                                        call.dtype(1), outputs[0]);
 }
@@ -63,8 +62,7 @@ struct Along {
 
 Result<CpuPlan> plan_along(const KernelCall& call, std::span<const TensorSpec> outputs) {
   const Shape& x = call.shape(0);
-  STOKER_ASSIGN(const std::size_t axis,
-                rules::axis("take_along_axis", "axis", call.params.integer("axis"), x.rank()));
+  STOKER_ASSIGN(const std::size_t axis, axis_of<TakeAlongAxis>(call));
   Along along;
   along.offsets = indexing_isa::offsets_of(call.dtype(1));
   along.entry.coordinates = 1;

@@ -2,7 +2,7 @@
 #include "stoker/kernels/indexing/indices.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
-#include "stoker/kernels/take/options.hpp"
+#include "stoker/kernels/take/axis.hpp"
 
 namespace stoker::kernels::take {
 namespace {
@@ -10,8 +10,7 @@ namespace {
 Result<std::vector<TensorSpec>> infer_take(const KernelCall& call) {
   const Shape& x = call.shape(0);
   STOKER_TRY(indexing::check_indices("take", "indices", call.inputs[1]));
-  STOKER_ASSIGN(const std::size_t axis,
-                rules::axis("take", "axis", call.params.integer("axis"), x.rank()));
+  STOKER_ASSIGN(const std::size_t axis, axis_of<Take>(call));
   std::vector<std::int64_t> extents(x.begin(), x.begin() + axis);
   extents.insert(extents.end(), call.shape(1).begin(), call.shape(1).end());
   extents.insert(extents.end(), x.begin() + axis + 1, x.end());
@@ -24,8 +23,7 @@ Result<std::vector<TensorSpec>> infer_along(const KernelCall& call) {
   const Shape& x = call.shape(0);
   const Shape& indices = call.shape(1);
   STOKER_TRY(indexing::check_indices("take_along_axis", "indices", call.inputs[1]));
-  STOKER_ASSIGN(const std::size_t axis,
-                rules::axis("take_along_axis", "axis", call.params.integer("axis"), x.rank()));
+  STOKER_ASSIGN(const std::size_t axis, axis_of<TakeAlongAxis>(call));
   if (indices.rank() != x.rank() || indices.with(axis, x[axis]) != x)
     return Error{"take_along_axis",
                  ErrorCode::shape_mismatch,
@@ -38,8 +36,7 @@ Result<std::vector<TensorSpec>> infer_along(const KernelCall& call) {
 }
 
 Result<GpuPlan> plan_take(const Shader& shader, const KernelCall& call, const TensorSpec& result) {
-  STOKER_ASSIGN(const std::size_t axis,
-                rules::axis("take", "axis", call.params.integer("axis"), call.shape().rank()));
+  STOKER_ASSIGN(const std::size_t axis, axis_of<Take>(call));
   const indexing::Lookup lookup = indexing::lookup_along(call.shape(0), call.shape(1), axis);
   STOKER_ASSIGN(
       GpuPass pass,
@@ -66,8 +63,7 @@ Result<GpuPlan> plan_along(const Shader& shader, const KernelCall& call) {
   const Shape& indices = call.shape(1);
   STOKER_TRY(rules::gpu_indexable("take_along_axis", call.inputs));
   STOKER_TRY(indexing::check_countable("take_along_axis", call.inputs[1]));
-  STOKER_ASSIGN(const std::size_t axis,
-                rules::axis("take_along_axis", "axis", call.params.integer("axis"), x.rank()));
+  STOKER_ASSIGN(const std::size_t axis, axis_of<TakeAlongAxis>(call));
   const auto inner = static_cast<std::uint64_t>(x.strides()[axis]);
   const std::uint64_t n = call.inputs[1].elements();
   // Four 8-byte elements are more than a thread stores at once.

@@ -4,11 +4,13 @@
 #include <numeric>
 
 #include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/transpose/options.hpp"
 
 namespace stoker::kernels::transpose {
 
 Result<std::vector<std::size_t>> permutation(const KernelCall& call) {
-  const std::vector<std::int64_t>& wanted = call.params.integers("axes");
+  const auto given = options::from<Transpose>(call.params);
+  const std::vector<std::int64_t>& wanted = given.axes.list();
   const std::size_t rank = call.shape().rank();
   std::vector<std::size_t> axes(rank);
   if (wanted.empty()) {

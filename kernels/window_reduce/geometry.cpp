@@ -77,11 +77,6 @@ Result<Shape> windows_shape(std::string_view op, std::span<const WindowAxis> axe
   return Shape::try_make(extents, op);
 }
 
-WindowParams window_params(const KernelCall& call) {
-  return {call.params.integers("window"), call.params.integers("strides"),
-          call.params.integers("padding_low"), call.params.integers("padding_high")};
-}
-
 std::vector<Pass> passes(std::span<const WindowAxis> axes) {
   std::vector<Pass> result;
   std::int64_t inner = 1;

@@ -45,9 +45,6 @@ struct WindowAxis {
                                                           const WindowParams& params);
 [[nodiscard]] Result<Shape> windows_shape(std::string_view op, std::span<const WindowAxis> axes);
 
-/// The parameters `window`, `strides`, `padding_low` and `padding_high` of a call.
-[[nodiscard]] WindowParams window_params(const KernelCall& call);
-
 /// One axis of an array [outer, axis.in, inner], reduced to [outer, axis.out, inner].
 struct Pass {
   std::int64_t outer = 1;

@@ -26,10 +26,11 @@ inline constexpr reduce::OperationName operations[] = {
 /// The axes of a call of this family.
 [[nodiscard]] inline Result<std::vector<WindowAxis>> call_axes(std::string_view op,
                                                                const KernelCall& call) {
-  WindowParams params = window_params(call);
-  params.window_dilations = call.params.integers("window_dilations");
-  params.base_dilations = call.params.integers("base_dilations");
-  return window_axes(op, call.shape(), params);
+  const auto given = options::from<WindowSum>(call.params);  // all have the same options
+  return window_axes(
+      op, call.shape(),
+      {given.window.list(), given.strides.list(), given.padding_low.list(),
+       given.padding_high.list(), given.window_dilations.list(), given.base_dilations.list()});
 }
 
 }  // namespace stoker::kernels::window_reduce

@@ -57,9 +57,7 @@ std::vector<KernelCase> all_cases() {
 /// Window by window, adding where the extreme is.
 std::vector<double> reference(bool smallest, const KernelCall& call,
                               const std::vector<std::vector<double>>& inputs) {
-  const auto axes =
-      window_reduce::window_axes("reference", call.shape(), window_reduce::window_params(call))
-          .value();
+  const auto axes = windowed_axes("reference", call).value();
   const auto in = call.shape().strides(), out = call.shape(1).strides();
   std::int64_t taps = 1;
   for (const WindowAxis& axis : axes) taps *= axis.window;
@@ -98,9 +96,7 @@ ErrorBound bound(const KernelCall& call) {
   const DType dtype = call.dtype();
   if (!is_float(dtype)) return {};
   double most = 1;
-  for (const WindowAxis& axis :
-       window_reduce::window_axes("bound", call.shape(), window_reduce::window_params(call))
-           .value())
+  for (const WindowAxis& axis : windowed_axes("bound", call).value())
     most *= static_cast<double>((axis.window + axis.stride - 1) / axis.stride);
   return {4 * most * (most + 1) * cases::compute_rounding(dtype), cases::rounding(dtype)};
 }

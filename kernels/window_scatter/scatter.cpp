@@ -3,16 +3,24 @@
 #include <string>
 
 #include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/window_scatter/options.hpp"
 
 namespace stoker::kernels::window_scatter {
+
+Result<std::vector<window_reduce::WindowAxis>> windowed_axes(std::string_view op,
+                                                             const KernelCall& call) {
+  const auto given = options::from<WindowScatterMax>(call.params);  // both have the same options
+  return window_reduce::window_axes(op, call.shape(),
+                                    {given.window.list(), given.strides.list(),
+                                     given.padding_low.list(), given.padding_high.list()});
+}
 
 Result<std::vector<window_reduce::WindowAxis>> scatter_axes(std::string_view op,
                                                             const KernelCall& call) {
   for (std::size_t i = 1; i < 3; ++i)
     if (call.dtype(i) != call.dtype())
       return rules::dtypes_differ(op, call.inputs[0], call.inputs[i]);
-  STOKER_ASSIGN(const std::vector<window_reduce::WindowAxis> axes,
-                window_reduce::window_axes(op, call.shape(), window_reduce::window_params(call)));
+  STOKER_ASSIGN(const std::vector<window_reduce::WindowAxis> axes, windowed_axes(op, call));
   STOKER_ASSIGN(const Shape windows, window_reduce::windows_shape(op, axes));
   if (call.shape(1) != windows)
     return Error{std::string{op},

@@ -12,9 +12,13 @@
 
 namespace stoker::kernels::window_scatter {
 
-/// The axes, outermost first. invalid_parameter or shape_mismatch as window_axes(); shape_mismatch
-/// where `source` is not as the windows or `init` has more than one element, dtype_mismatch where
-/// their dtypes differ from that of x.
+/// The axes of x as the call's options window them. Errors as window_axes().
+[[nodiscard]] Result<std::vector<window_reduce::WindowAxis>> windowed_axes(std::string_view op,
+                                                                           const KernelCall& call);
+
+/// Those axes, merged, outermost first. Errors as windowed_axes(); shape_mismatch where `source` is
+/// not as the windows or `init` has more than one element, dtype_mismatch where their dtypes differ
+/// from that of x.
 [[nodiscard]] Result<std::vector<window_reduce::WindowAxis>> scatter_axes(std::string_view op,
                                                                           const KernelCall& call);
 
