@@ -155,15 +155,24 @@ ModelMetadata Model::metadata() const { return metadata_of(*state_->described); 
 Future<NamedValues> Model::run(const NamedValues& inputs, const RunOptions& options) const {
   const std::shared_ptr<State>& serving = State::for_run(state_, inputs);
   State::Start start = serving->start(inputs, options);
-  if (!start.reads) {
+  if (start.reads)
+    return serving->spawn([state = serving, start = std::move(start)]() mutable {
+      state->read_inputs(start);
+      Run run = state->run_of(start, state->plans);
+      return state->named(start.wanted, run(start.inputs, start.key));
+    });
+  Run run = serving->run_of(start, serving->plans);
+  try {
     const DeviceScope scope{serving->device};
-    if (auto outputs = serving->run_of(start, serving->plans).at_once(start.inputs, start.key))
+    if (auto outputs = run.at_once(start.inputs, start.key))
       return make_ready_future<NamedValues>(serving->named(start.wanted, std::move(*outputs)));
+  } catch (const std::exception&) {
+    return make_ready_future<NamedValues>(error_from_current_exception("onnx.run"));
   }
-  return serving->spawn([state = serving, start = std::move(start)]() mutable {
-    state->read_inputs(start);
-    return state->named(start.wanted, state->run_of(start, state->plans)(start.inputs, start.key));
-  });
+  return serving->spawn(
+      [state = serving, start = std::move(start), run = std::move(run)]() mutable {
+        return state->named(start.wanted, run.rest(start.inputs, start.key));
+      });
 }
 
 PlanDescription Model::plan(const NamedValues& inputs, const RunOptions& options) const {

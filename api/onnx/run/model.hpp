@@ -6,7 +6,8 @@
 //
 // The first run with inputs of certain types, extents and shape-deciding contents traces the model for them; the plan
 // is kept. Where an operator needs elements that only the run knows (NonZero, a condition, a trip count), the plan is
-// cut there: the run reads them and goes on with the plan for that answer. No thread waits meanwhile.
+// cut there: the run reads them and goes on with the plan for that answer. No thread waits meanwhile: elements that are
+// there at once, as those of small kernels on the CPU, are read by the call; others by a process.
 //
 // A shared, immutable handle; any thread may run it, any number at once. They share weights and plans. Weights are
 // on the model's device.
@@ -88,8 +89,8 @@ class Model {
   [[nodiscard]] Description info() const;
   [[nodiscard]] ModelStats stats() const;
 
-  /// Returns at once. The outputs are there when it is known which they are: at once where the plan is there and has
-  /// no cut. Their tensors are computed then or later, as tensors are.
+  /// Returns at once. The outputs are there when it is known which they are: at once where the plan is there and what
+  /// its cuts read is there, too. Their tensors are computed then or later, as tensors are.
   [[nodiscard]] Future<NamedValues> run(const NamedValues& inputs,
                                         const RunOptions& options = {}) const;
   /// run() with a completion token of Asio, as async_get() has them (runtime/asio/future_asio.hpp): what fails is

@@ -1,6 +1,7 @@
 #include "stoker/api/onnx/run/run.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/onnx/run/walk.hpp"
@@ -10,6 +11,8 @@
 
 namespace stoker::onnx {
 namespace {
+
+constexpr std::size_t most_cuts_at_once = 16;
 
 std::string as_key(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -130,20 +133,32 @@ void Run::start(const Values& inputs, const Tensor& key) {
 
 std::optional<Values> Run::at_once(const Values& inputs, const Tensor& key) {
   start(inputs, key);
-  const SegmentPtr segment = plans_.find(path_);
-  if (segment == nullptr || segment->wanted) return {};
-  execute(*segment);
-  return outputs_of(*segment);
+  for (std::size_t cuts = 0;; ++cuts) {
+    const SegmentPtr segment = plans_.find(path_);
+    if (segment == nullptr) return {};
+    execute(*segment);
+    if (!segment->wanted) return outputs_of(*segment);
+    ask_for_wanted(*segment);
+    // A loop may have cuts without end, and whoever calls wants to go on.
+    if (cuts == most_cuts_at_once || !wanted_elements_.ready()) return {};
+    take_wanted();
+  }
+}
+
+Values Run::rest(const Values& inputs, const Tensor& key) {
+  if (wanted_elements_.valid()) take_wanted();
+  while (const SegmentPtr segment = plans_.find(path_)) {
+    execute(*segment);
+    if (!segment->wanted) return outputs_of(*segment);
+    ask_for_wanted(*segment);
+    take_wanted();
+  }
+  return trace(inputs, key);
 }
 
 Values Run::operator()(const Values& inputs, const Tensor& key) {
   start(inputs, key);
-  while (const SegmentPtr segment = plans_.find(path_)) {
-    execute(*segment);
-    if (!segment->wanted) return outputs_of(*segment);
-    path_.push_back(as_key(read_wanted(*segment)));
-  }
-  return trace(inputs, key);
+  return rest(inputs, key);
 }
 
 Values Run::recorded(const Values& inputs, const Tensor& key, PlanRecorder& recorder) {
@@ -174,7 +189,8 @@ Values Run::trace(const Values& inputs, const Tensor& key) {
       if (recorder_)
         recorder_->add_cut({cut.node->place(), std::string{cut.name}, cut.wanted.spec()});
       execute(*segment);
-      path_.push_back(as_key(read_wanted(*segment)));
+      ask_for_wanted(*segment);
+      take_wanted();
     }
     placeholders.clear();
     for (const Tensor& tensor : cut.alive) placeholders.push_back(placeholder(tensor.spec()));
@@ -219,7 +235,7 @@ void Run::execute(const Segment& segment) {
   if (recorder_) recorder_->measure(parameters_, options_);
 }
 
-std::vector<std::byte> Run::read_wanted(const Segment& segment) {
+void Run::ask_for_wanted(const Segment& segment) {
   plans_.count_cut();
   const Tensor wanted = tensor_of(*segment.wanted);
   std::vector<Tensor> alive;
@@ -227,7 +243,12 @@ std::vector<std::byte> Run::read_wanted(const Segment& segment) {
   for (const Segment::Source source : segment.alive) alive.push_back(tensor_of(source));
   parameters_ = std::move(alive);
   results_.clear();
-  return wanted.to_bytes(options_);
+  wanted_elements_ = wanted.buffer(options_).read_bytes(options_);
+}
+
+void Run::take_wanted() {
+  const auto elements = std::exchange(wanted_elements_, {});
+  path_.push_back(as_key(elements.get()));
 }
 
 Tensor Run::tensor_of(Segment::Source source) const {

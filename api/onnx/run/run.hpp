@@ -1,7 +1,8 @@
 // One run of a model: it follows the plans as far as they go, and traces what is missing.
 //
-// Threads: one for a run; it waits at cuts, so runs with cuts are processes. Errors are thrown: what rules throw while
-// they trace, what the device refuses, and the limits of the options.
+// Threads: one at a time. rest() waits at cuts and traces, so it belongs into a process; at_once() does neither.
+// Errors are thrown: what rules throw while they trace, what the device refuses, what fails before a cut, and the
+// limits of the options.
 #pragma once
 
 #include "stoker/api/onnx/run/constants.hpp"
@@ -24,11 +25,15 @@ class Run {
         options_{std::move(options)},
         max_nodes_{max_nodes} {}
 
-  /// `inputs`: one for each input of the graph, on the device, known where it decides about shapes. `key`: as for
-  /// Walk. The outputs that are wanted.
-  [[nodiscard]] Values operator()(const Values& inputs, const Tensor& key);
-  /// The same if all of it was traced before and no cut stands in between; else nothing has happened.
+  /// Starts the plans that are there, up to the outputs that are wanted or to what must be waited for: a cut whose
+  /// elements are not there yet, or a trace. Nothing if the outputs are still to come: from rest(), with the same
+  /// operands. `inputs`: one for each input of the graph, on the device, known where it decides about shapes. `key`:
+  /// as for Walk.
   [[nodiscard]] std::optional<Values> at_once(const Values& inputs, const Tensor& key);
+  /// What at_once() left.
+  [[nodiscard]] Values rest(const Values& inputs, const Tensor& key);
+  /// Both.
+  [[nodiscard]] Values operator()(const Values& inputs, const Tensor& key);
   /// Traces all of it anew and runs it.
   /// Unless it measures, the last segment does not run and nothing is returned.
   [[nodiscard]] Values recorded(const Values& inputs, const Tensor& key, PlanRecorder& recorder);
@@ -43,7 +48,10 @@ class Run {
   /// Before each node. Throws what ends the run: its deadline, its token, too many nodes.
   void check_limits();
   void execute(const Segment& segment);
-  [[nodiscard]] std::vector<std::byte> read_wanted(const Segment& segment);
+  /// Asks for the elements of a cut; what is alive there starts the next segment.
+  void ask_for_wanted(const Segment& segment);
+  /// The next segment is that for the elements. Waits for them.
+  void take_wanted();
   [[nodiscard]] Tensor tensor_of(Segment::Source source) const;
   [[nodiscard]] Values outputs_of(const Segment& segment) const;
 
@@ -58,8 +66,9 @@ class Run {
   std::size_t nodes_ = 0;  ///< that the walk went through
 
   Plans::Path path_;
-  std::vector<Tensor> parameters_;  ///< of the segment that comes next, or ran
-  std::vector<Tensor> results_;     ///< of the program that ran
+  std::vector<Tensor> parameters_;                  ///< of the segment that comes next, or ran
+  std::vector<Tensor> results_;                     ///< of the program that ran
+  Future<std::vector<std::byte>> wanted_elements_;  ///< valid between the two functions above
 };
 
 /// The same with tensors of the device of the DeviceScope in the place of what the host knows, in lists, too.
