@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stoker/runtime/base/sanitizers.hpp"
+#include "stoker/runtime/execution/deferred_wakes.hpp"
 #include "stoker/runtime/observe/log.hpp"
 
 namespace stoker {
@@ -17,6 +18,31 @@ Result<void> check_range(const char* name, std::size_t value, std::size_t most) 
                std::string{name} + ": expected 1 to " + std::to_string(most) + ", got " +
                    std::to_string(value),
                {{"parameter", name}}};
+}
+
+/// Up to this a copy takes less time than to hand it over.
+constexpr std::uint64_t small_copy = std::uint64_t{16} * 1024;
+
+/// False if the command is no small copy, or cannot run now; then nothing has happened.
+bool copy_at_once(CommandScheduler& scheduler, CommandState& command) {
+  const CommandWork& work = command.work;
+  const bool fits = !work.replay && work.step.kind == StepKind::copy && scheduler.idle() &&
+                    work.step.outputs[0].bytes <= small_copy &&
+                    (!work.on_result || work.quick_result);
+  if (!fits) return false;
+  const Operand& from = work.step.inputs[0];
+  const Operand& to = work.step.outputs[0];
+  boost::container::small_vector<std::shared_ptr<BufferState>, 2> buffers;
+  for (const Operand* operand : {&from, &to})
+    if (const auto* buffer = std::get_if<std::shared_ptr<BufferState>>(&operand->memory)) {
+      if (!(*buffer)->memory) return false;
+      buffers.push_back(*buffer);
+    }
+  Step step;
+  step.kind = StepKind::copy;
+  step.inputs.push_back(from.view());
+  step.outputs.push_back(to.view());
+  return scheduler.run_at_once(command, {&step, 1}, {buffers.data(), buffers.size()}).has_value();
 }
 
 }  // namespace
@@ -114,6 +140,7 @@ void CommandScheduler::release_dropped(const std::function<bool()>& all_delivere
 // --- from a call to the queue ---------------------------------------------------------------------
 
 void CommandScheduler::submit(const CommandPtr& command, std::optional<Error> refused) {
+  if (!refused && copy_at_once(*this, *command)) return;
   count_submitted_.fetch_add(1, std::memory_order_relaxed);
   CommandWork& work = command->work;
   work.sequence = ++sequence_;
@@ -165,6 +192,11 @@ std::optional<Result<void>> CommandScheduler::run_at_once(
   settlement_.count_completed();
   command.progress()->store(static_cast<std::uint32_t>(steps.size()), std::memory_order_relaxed);
   if (hooks_.observer) hooks_.observer->on_settled(command, nullptr, {});
+  auto on_result = std::move(command.work.on_result);
+  if (on_result) DeferredWakes::flush();  // it, and its end, may be a user's
+  command.work.clear();  // before anybody is woken: who waits for the command finds its memory free
+  if (on_result) on_result(nullptr);
+  on_result = nullptr;
   command.finish({});
   return Result<void>{};
 }

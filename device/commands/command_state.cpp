@@ -4,12 +4,15 @@
 #include <chrono>
 
 #include "stoker/device/commands/command_pool.hpp"
+#include "stoker/runtime/base/relax.hpp"
 
 namespace stoker {
 namespace {
 
 constexpr auto assist_limit = std::chrono::milliseconds{5};
 constexpr auto assist_slice = std::chrono::milliseconds{1};
+// The turn of another thread that takes a command, or runs it, ends within microseconds; sleeping takes longer.
+constexpr auto turn_patience = std::chrono::microseconds{10};
 
 }  // namespace
 
@@ -154,8 +157,13 @@ void CommandState::finish(Result<void> result) {
 }
 
 void CommandState::assist(std::chrono::steady_clock::time_point deadline) noexcept {
-  const std::uint64_t value = point_value_.load(std::memory_order_acquire);
-  if (value == 0) return;
+  std::uint64_t value = point_value_.load(std::memory_order_acquire);
+  const auto called = std::chrono::steady_clock::now();
+  while (value == 0 && !ready() && std::chrono::steady_clock::now() - called < turn_patience) {
+    relax();
+    value = point_value_.load(std::memory_order_acquire);
+  }
+  if (value == 0 || ready()) return;
   const auto backend = pool_->backend();
   if (!backend) return;
   // In slices, because a cancel ends the command before the device is done; and not for long,

@@ -1,6 +1,7 @@
 #include "stoker/device/cpu/cpu_backend.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <string>
 
@@ -126,6 +127,11 @@ bool CpuBackend::run_at_once(std::span<const Step> steps, std::optional<Error>& 
   boost::container::small_vector<void*, 16> pointers;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];
+    if (step.kind == StepKind::copy) {
+      const std::uint64_t bytes = step.outputs[0].bytes;
+      if (bytes > 0) std::memcpy(step.outputs[0].host(), step.inputs[0].host(), bytes);
+      continue;
+    }
     pointers.clear();
     for (const MemoryView& view : step.inputs) pointers.push_back(view.host());
     for (const MemoryView& view : step.outputs) pointers.push_back(view.host());
