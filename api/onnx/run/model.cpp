@@ -22,6 +22,10 @@ constexpr std::size_t most_deciding = 4096;
 /// A walk goes into subgraphs and calls rules, which build graphs of tensors.
 constexpr std::size_t walk_stack_bytes = std::size_t{1} << 20;
 
+bool is_on(const Device& device, const Tensor& tensor) {
+  return tensor.evaluated() && tensor.value().buffer().device() == device.client();
+}
+
 }  // namespace
 
 struct Model::State {
@@ -92,9 +96,13 @@ struct Model::State {
     for (std::size_t i = 0; i < made.inputs.size(); ++i) {
       Value& value = made.inputs[i];
       // What does not decide about shapes is no part of the signature.
-      if (!prepared.decides(prepared.graph().inputs[i].name)) value = on_device(value);
+      if (!value.is_lazy() && !prepared.decides(prepared.graph().inputs[i].name))
+        value = on_device(value);
       made.reads |= is_read(i, value);
-      value = value.with_tensors([&](const Value::Cell& cell) { return cell.tensor.to(device); });
+      bool is_here = true;
+      value.visit_cells([&](const auto& cell) { is_here &= is_on(device, cell->tensor); });
+      if (!is_here)
+        value = value.with_tensors([&](const Value::Cell& cell) { return cell.tensor.to(device); });
     }
     if (prepared.draws()) made.key = random::key(options.seed).eval();
     return made;

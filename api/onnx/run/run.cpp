@@ -77,22 +77,27 @@ SegmentPtr last(const Values& outputs, std::span<const Tensor> parameters, const
   return maker.made(std::move(segment));
 }
 
+/// Of a fixed size, so that no separator is needed.
+template <class N> void add_number(N number, std::string& text) {
+  text.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
 void describe(const Value& value, std::string& text) {
-  const auto add_size = [&](std::size_t size) { text += std::to_string(size) + ':'; };
   if (value.is_tensor() || value.is_texts()) {
-    text += std::to_string(static_cast<int>(value.type())) + value.shape().to_string();
-    if (value.is_known()) {
-      text += '=';
-      text += as_key(value.known().bytes());
-    }
+    const Shape& shape = value.shape();
+    text += value.is_known() ? 'k' : value.is_texts() ? 't' : 'l';
+    add_number(value.type(), text);
+    add_number(shape.rank(), text);
+    for (const std::int64_t extent : shape) add_number(extent, text);
+    if (value.is_known()) text += as_key(value.known().bytes());
     if (value.is_texts())
       for (const std::string& one : value.texts().strings) {
-        add_size(one.size());
+        add_number(one.size(), text);
         text += one;
       }
   } else if (value.is_sequence()) {
     text += 's';
-    add_size(value.elements().size());
+    add_number(value.elements().size(), text);
     for (const Value& one : value.elements()) describe(one, text);
   } else if (value.is_optional()) {
     text += value.element() ? "o1" : "o0";
@@ -100,7 +105,6 @@ void describe(const Value& value, std::string& text) {
   } else {
     text += '-';
   }
-  text += ';';
 }
 
 }  // namespace
@@ -123,8 +127,9 @@ std::string signature_of(std::span<const Value> inputs) {
 }
 
 void Run::start(const Values& inputs, const Tensor& key) {
-  path_ = {signature_of(inputs)};
-  for (const std::size_t output : wanted_) path_[0] += std::to_string(output) + ',';
+  path_.clear();
+  path_.push_back(signature_of(inputs));
+  for (const std::size_t output : wanted_) add_number(output, path_[0]);
   parameters_.clear();
   for (const Value& input : inputs)
     input.visit_cells([&](const auto& cell) { parameters_.push_back(cell->tensor); });
