@@ -5,6 +5,8 @@
 
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/pipeline/onnx/graph/file_bytes.hpp"
+#include "stoker/pipeline/tensor/files/transfer.hpp"
 
 namespace stoker::onnx {
 namespace {
@@ -46,6 +48,22 @@ std::vector<N> read_as(std::span<const std::byte> bytes, DType dtype, std::size_
     }
     return values;
   });
+}
+
+/// Below this a page or two of the file do not matter.
+constexpr std::size_t large_bytes = std::size_t{1} << 20;
+
+/// A buffer with the bytes.
+Tensor copied(const Device& device, const TensorSpec& spec, const SharedBytes& bytes) {
+  const files::ByteSource* const file = file_of(bytes);
+  // Elsewhere the copy is on its way when the call ends.
+  if (file == nullptr || spec.bytes() < large_bytes || !device.info().host_addressable)
+    return Tensor{device.buffer(spec, bytes.view)};
+  const auto pull = [&](std::span<std::byte> target) -> Result<void> {
+    copy_and_forget(bytes, *file, target);
+    return {};
+  };
+  return Tensor{Buffer{files::upload(*device.client(), spec, pull).value()}};
 }
 
 }  // namespace
@@ -146,7 +164,7 @@ Tensor Known::tensor() const {
   std::shared_ptr<DeviceClient> client = device.client();
   const std::scoped_lock lock{state_->mutex};
   if (state_->client != client || client->is_lost()) {
-    state_->copy = Tensor{device.buffer(spec(), bytes())};
+    state_->copy = copied(device, spec(), state_->bytes);
     state_->client = std::move(client);
   }
   return state_->copy;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "stoker/pipeline/onnx/graph/file_bytes.hpp"
 #include "stoker/pipeline/onnx/reading/findings.hpp"
 
 namespace stoker::onnx {
@@ -71,7 +72,7 @@ Result<SharedBytes> ExternalData::bytes(const std::string& location, std::uint64
                                             std::to_string(all.size()) + ", " +
                                             std::to_string(length) + " bytes from " +
                                             std::to_string(offset) + " on are needed");
-  return SharedBytes{all.subspan(offset, length), opened};
+  return bytes_of_file(opened, all.subspan(offset, length));
 }
 
 std::vector<std::shared_ptr<const files::ByteSource>> ExternalData::files() const {

@@ -1,5 +1,6 @@
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"
 
+#include "stoker/pipeline/onnx/graph/file_bytes.hpp"
 #include "stoker/pipeline/onnx/reading/entry_reader.hpp"
 #include "stoker/pipeline/onnx/reading/function_inlining.hpp"
 #include "stoker/pipeline/onnx/reading/graph_check.hpp"
@@ -76,7 +77,8 @@ std::vector<std::filesystem::path> folders(const ReadOptions& options) {
 Result<ModelFile> read_source(std::shared_ptr<const files::ByteSource> source,
                               const ReadLimits& limits,
                               std::vector<std::filesystem::path> folders) {
-  Reading reading{{source->view(), source}, printable(source->name()), limits, std::move(folders)};
+  Reading reading{bytes_of_file(source, source->view()), printable(source->name()), limits,
+                  std::move(folders)};
   STOKER_ASSIGN(ModelFile model, read(reading));
   model.files.insert(model.files.begin(), std::move(source));
   return model;

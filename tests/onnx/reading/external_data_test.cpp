@@ -1,9 +1,11 @@
 // Tensors in files beside the model.
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "message.hpp"
+#include "stoker/pipeline/onnx/graph/file_bytes.hpp"
 
 namespace stoker::onnx {
 namespace {
@@ -16,6 +18,14 @@ Message external(std::string_view name, const Entries& entries, std::int64_t cou
   for (const auto& [key, value] : entries)
     tensor.message(13, Message{}.text(1, key).text(2, value));
   return tensor;
+}
+
+/// Of the pages that are mapped from files, in KiB, as Linux counts them for this process.
+std::int64_t resident_of_files() {
+  std::ifstream status{"/proc/self/status"};
+  for (std::string word; status >> word;)
+    if (std::int64_t size = 0; word == "RssFile:" && status >> size) return size;
+  return 0;
 }
 
 class OnnxExternalData : public testing::Test {
@@ -45,6 +55,21 @@ class OnnxExternalData : public testing::Test {
   const fs::path root_ = fs::path{testing::TempDir()} / ("onnx" + std::to_string(::getpid()));
   const fs::path folder_ = root_ / "models";
 };
+
+TEST_F(OnnxExternalData, leaves_no_pages_of_the_file_behind_when_it_was_copied) {
+  constexpr std::size_t count = std::size_t{8} << 20;
+  write(folder_ / "large.bin", std::string(count * sizeof(float), 'x'));
+  const ModelFile loaded = load({external("large", {{"location", "large.bin"}}, count)}).value();
+  const SharedBytes& bytes = loaded.graph.initializers.at(0).tensor.bytes;
+  const files::ByteSource* const file = file_of(bytes);
+  ASSERT_NE(file, nullptr);
+  EXPECT_EQ(file_of(SharedBytes::own({})), nullptr);
+  std::vector<std::byte> copy(bytes.view.size());
+  const std::int64_t before = resident_of_files();
+  copy_and_forget(bytes, *file, copy);
+  EXPECT_LT(resident_of_files() - before, 8 << 10) << "of 32 MiB";
+  EXPECT_TRUE(std::ranges::equal(copy, bytes.view)) << "read from the file again";
+}
 
 TEST_F(OnnxExternalData, lies_by_offset_and_length_in_files_that_are_mapped_once) {
   const ModelFile loaded =
