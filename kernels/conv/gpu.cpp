@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stoker/kernels/conv/options.hpp"
 #include "stoker/kernels/conv/patches.hpp"
 #include "stoker/kernels/rules.hpp"
 #include "stoker/runtime/base/never_destroyed.hpp"
