@@ -72,7 +72,7 @@ foreach(folder ${test_folders})
   add_executable(tests_${folder} ${test_sources})
   if(NOT folder STREQUAL "guides")  # programs that stand in guides, each whole
     list(LENGTH test_sources count)
-    math(EXPR groups "${count} / 16 * 4 + 4")  # in steps: one more test leaves most groups as they are
+    math(EXPR groups "${count} / 16 * 2 + 2")  # in steps: one more test leaves most groups as they are
     stoker_compile_together(tests_${folder} ${groups})
   endif()
   target_link_libraries(
@@ -115,6 +115,8 @@ set_source_files_properties(${explored} tests/nn/layers/recurrent_test.cpp tests
                             tests/actors/failing_allocation.cpp  # all operators new and delete
                             tests/nn/graph/open_namespaces_test.cpp  # opens two of them for what follows
                             tests/nn/functional/golden_metrics_test.cpp tests/nn/layers/golden_layers_test.cpp
+                            # names that others have, too
+                            tests/device/cpu_lifetime_test.cpp tests/runtime/execution/deferred_wakes_test.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # For tests/runtime/base/kept_statics_test.cpp: one library, linked in three ways.
 set(linked_lazy -Wl,-z,relro -Wl,-z,lazy)

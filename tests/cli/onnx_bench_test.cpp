@@ -8,17 +8,16 @@ namespace stoker {
 namespace {
 
 using onnx::ElementType;
-using onnx::Message;
 
 class OnnxBench : public CommandFolder {
  protected:
   /// y = exp(x), x float[batch,side,2].
   void write_model() const {
-    Message graph;
+    onnx::Message graph;
     const auto shape = [] {
-      return onnx::tensor_type(
-          ElementType::f32,
-          {Message{}.text(2, "batch"), Message{}.text(2, "side"), Message{}.integer(1, 2)});
+      return onnx::tensor_type(ElementType::f32,
+                               {onnx::Message{}.text(2, "batch"), onnx::Message{}.text(2, "side"),
+                                onnx::Message{}.integer(1, 2)});
     };
     graph.messages(1, onnx::node("Exp", {"x"}, {"y"}).all)
         .message(11, onnx::value_info("x", shape()))

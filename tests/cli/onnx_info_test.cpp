@@ -8,11 +8,10 @@ namespace stoker {
 namespace {
 
 using onnx::ElementType;
-using onnx::Message;
 
 class OnnxInfo : public CommandFolder {
  protected:
-  void write_model(const Message& message) const { write("m.onnx", message.bytes()); }
+  void write_model(const onnx::Message& message) const { write("m.onnx", message.bytes()); }
   [[nodiscard]] CommandResult info(std::vector<std::string> words = {}) const {
     words.insert(words.begin(), {"onnx", "info", "m.onnx"});
     return stoker_command(words, directory.string());
@@ -22,11 +21,11 @@ class OnnxInfo : public CommandFolder {
     return info(std::move(words));
   }
 
-  static Message symbol(const char* name) { return Message{}.text(2, name); }
-  static Message extent(std::int64_t known) { return Message{}.integer(1, known); }
+  static onnx::Message symbol(const char* name) { return onnx::Message{}.text(2, name); }
+  static onnx::Message extent(std::int64_t known) { return onnx::Message{}.integer(1, known); }
   /// The positives of x, of which only a run knows how many there are, and twice the weights.
-  static Message positives() {
-    Message graph;
+  static onnx::Message positives() {
+    onnx::Message graph;
     graph
         .messages(1, onnx::node("Greater", {"x", "zero"}, {"is_positive"})
                          .add("Compress", {"x", "is_positive"}, {"some"})
@@ -42,7 +41,7 @@ class OnnxInfo : public CommandFolder {
     return onnx::model(std::move(graph))
         .text(2, "a converter")
         .text(3, "1.2")
-        .message(14, Message{}.text(1, "author").text(2, "somebody"));
+        .message(14, onnx::Message{}.text(1, "author").text(2, "somebody"));
   }
 };
 
@@ -161,7 +160,7 @@ TEST_F(OnnxInfo, a_file_cannot_ask_for_all_memory) {
     const auto value = [&](const char* name) {
       return onnx::value_info(name, onnx::tensor_type(type, {extent(std::int64_t{1} << 50)}));
     };
-    write_model(onnx::model(Message{}
+    write_model(onnx::model(onnx::Message{}
                                 .messages(1, onnx::node("Identity", {"x"}, {"y"}).all)
                                 .text(2, "main")
                                 .message(11, value("x"))

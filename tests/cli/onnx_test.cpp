@@ -7,8 +7,6 @@
 namespace stoker {
 namespace {
 
-using onnx::Message;
-
 class OnnxCommand : public CommandFolder {
  protected:
   /// y = op(x), with x = {1, -2} and the y that is expected.
