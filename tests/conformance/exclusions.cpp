@@ -38,11 +38,19 @@ constexpr std::string_view few_axes = "its shader walks at most 5 groups of axes
 constexpr std::string_view large_primes =
     "its passes take primes up to 128; the CPU takes a convolution for larger ones";
 
+constexpr std::string_view no_blocks = "the layout of kernels is what the CPU likes";
+
 constexpr std::array excluded_cases = {
     ExcludedCase{"vulkan", "window_scatter_max", "every_other_axis", few_axes},
     ExcludedCase{"vulkan", "window_scatter_min", "every_other_axis", few_axes},
     ExcludedCase{"vulkan", "fft", "length_1009", large_primes},
     ExcludedCase{"vulkan", "ifft", "length_1009", large_primes},
+    ExcludedCase{"vulkan", "conv", "f32_blocked", no_blocks},
+    ExcludedCase{"vulkan", "conv", "f32_blocked_row", no_blocks},
+    ExcludedCase{"vulkan", "conv", "f32_large_blocked", no_blocks},
+    ExcludedCase{"vulkan", "conv", "f32_large_blocked_last", no_blocks},
+    ExcludedCase{"vulkan", "conv", "f32_large_blocked_pointwise", no_blocks},
+    ExcludedCase{"vulkan", "conv", "f32_large_blocked_volume", no_blocks},
 };
 
 // Factorizations depend on themselves step by step; the tensor layer runs them on the CPU.
