@@ -12,6 +12,7 @@ struct Setup {
   Shape k;
   List strides = {}, low = {}, high = {}, dilation = {};
   std::int64_t groups = 1;
+  bool extreme = false;  ///< numbers near one end: sums that f32 cannot hold
 };
 
 // Those of 32768 multiply-adds and more run by oneDNN on the CPU where it is exact.
@@ -67,6 +68,8 @@ std::vector<Setup> setups() {
        .k = {72, 64, 3, 3},
        .low = {1, 1},
        .high = {1, 1}},
+      {.label = "extreme", .x = {2, 65, 9, 14}, .k = {28, 65, 3, 4}, .extreme = true},
+      {.label = "extreme_volume", .x = {2, 103, 4, 7, 6}, .k = {2, 103, 2, 2, 2}, .extreme = true},
       {.label = "long_row", .x = {1, 32, 900}, .k = {48, 32, 5}, .low = {2}, .high = {2}},
       {.label = "no_batch", .x = {0, 2, 5}, .k = {3, 2, 2}},
       {.label = "no_channels", .x = {2, 0, 5}, .k = {3, 0, 2}},
@@ -94,8 +97,11 @@ std::vector<KernelCase> all_cases() {
         ++at;
         if (zeros > 0) one.inputs.push_back({x, Shape{}});
         if (zeros > 1) one.inputs.push_back({k, zeros == 2 ? Shape{1} : Shape{s.k[0]}});
-        for (const TensorSpec& input : one.inputs)
-          one.fills.push_back(input.dtype == DType::s8 ? Fill{-128, 127} : Fill{0, 255});
+        for (const TensorSpec& input : one.inputs) {
+          const double most = input.dtype == DType::s8 ? 127 : 255;
+          const bool near = s.extreme && one.fills.size() < 2;
+          one.fills.push_back({near ? most - 2 : most - 255, most});
+        }
         cases.push_back(std::move(one));
       }
   return cases;

@@ -5,6 +5,7 @@
 #include "stoker/kernels/conv/onednn_making.hpp"
 #include "stoker/kernels/conv/onednn_operands.hpp"
 #include "stoker/kernels/integer_conv/windows.hpp"
+#include "stoker/kernels/integer_matmul/onednn.hpp"
 #include "stoker/kernels/matmul/sgemm.hpp"
 
 namespace stoker::kernels::integer_conv::STOKER_ISA {
@@ -62,6 +63,7 @@ struct Library {
   }
 
  private:
+  [[nodiscard]] bool is_exact(std::string_view way) const noexcept;
   bool make(Band& band, std::int64_t height);
   void lay_out();
   void sum_windows(const std::uint8_t* x, std::int64_t height, std::int64_t group,
@@ -83,6 +85,12 @@ struct Library {
     return ((height - 1) * axis.stride + axis.reach()) * inner_entries();
   }
 };
+
+/// Whether a way of the library's is fast, and its sums never rounded: those that store them as they are begin with brg.
+bool Library::is_exact(std::string_view way) const noexcept {
+  if (way.find("ref") != way.npos) return false;
+  return problem.terms() <= integer_matmul::STOKER_ISA::exact_terms || way.starts_with("brg");
+}
 
 bool Library::make(Band& band, std::int64_t height) {
   const conv::Problem& p = problem.conv;
@@ -111,12 +119,13 @@ bool Library::make(Band& band, std::int64_t height) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const Dims none(strides.size(), 0);
-  const dnnl::convolution_forward::primitive_desc found(
+  dnnl::convolution_forward::primitive_desc found(
       {dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, band.x, wanted,
        band.y, strides, dilations, none, none},
       attributes, engine, true);
-  if (!found || std::string_view{found.impl_info_str()}.find("ref") != std::string_view::npos)
-    return false;
+  if (!found) return false;
+  while (!is_exact(found.impl_info_str()))
+    if (!found.next_impl()) return false;
   if (&band == &whole) k.settle(engine, found.weights_desc(), false);
   band.scratchpad = found.scratchpad_desc().get_size();
   band.main = dnnl::convolution_forward(found);

@@ -14,6 +14,7 @@ struct Setup {
   bool transpose_a = false;
   bool transpose_b = false;
   bool heavy = false;
+  bool extreme = false;  ///< numbers near one end: sums that f32 cannot hold
 };
 
 std::vector<Setup> setups() {
@@ -35,8 +36,24 @@ std::vector<Setup> setups() {
       {"batch_shares_a", Shape{9, 50}, Shape{4, 50, 60}},
       {"batch_broadcasts_both", Shape{2, 1, 7, 63}, Shape{3, 63, 35}},
       {"long_sum", Shape{3, 40000}, Shape{40000, 5}},
+      {.label = "extreme",
+       .a = Shape{3, 1477},
+       .b = Shape{50, 1477},
+       .transpose_b = true,
+       .extreme = true},
+      {.label = "extreme_ta",
+       .a = Shape{2530, 33},
+       .b = Shape{2530, 39},
+       .transpose_a = true,
+       .extreme = true},
+      {.label = "extreme_batch", .a = Shape{3, 2, 35000}, .b = Shape{35000, 4}, .extreme = true},
       {"large", Shape{300, 700}, Shape{700, 500}, false, false, true},
   };
+}
+
+Fill fill_of(const TensorSpec& input, bool extreme) {
+  const double most = input.dtype == DType::s8 ? 127 : 255;
+  return {extreme ? most - 2 : most - 255, most};
 }
 
 std::vector<KernelCase> all_cases() {
@@ -66,7 +83,7 @@ std::vector<KernelCase> all_cases() {
           one.inputs.push_back(zero_spec(a, zeros[0], rows));
         if (zeros[1] != Zeros::none) one.inputs.push_back(zero_spec(b, zeros[1], columns));
         for (const TensorSpec& input : one.inputs)
-          one.fills.push_back(input.dtype == DType::s8 ? Fill{-128, 127} : Fill{0, 255});
+          one.fills.push_back(fill_of(input, setup.extreme && one.fills.size() < 2));
         cases.push_back(std::move(one));
       }
   return cases;

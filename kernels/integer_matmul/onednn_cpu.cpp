@@ -17,7 +17,7 @@ using Desc = dnnl::memory::desc;
 using Dims = dnnl::memory::dims;
 using Type = dnnl::memory::data_type;
 
-/// The library takes right sides of s8 only: u8 less 128, bit for bit another sign.
+/// What makes u8 of s8, bit for bit, and s8 of u8.
 constexpr int flip = 128;
 
 /// Some rows of one product.
@@ -27,60 +27,88 @@ struct Rows {
   dnnl::matmul main;
 };
 
-/// Rows of one matrix of C, and where their operands lie.
-struct Part {
-  std::int64_t m0, m1;
-  const std::byte* a;
-  const std::int8_t* b;
-  std::int32_t* c;  ///< row 0 of the matrix
-};
-
-/// A product that oneDNN computes with one zero point for each side, those of the first lines. What other lines have
-/// beside that is subtracted afterwards: with d and e the differences of row i and column j,
-///     sum of (a - d)(b - e) = sum of a·b - d · sum of b - e · sum of a + k·d·e.
+/// A product that oneDNN computes without zero points, as its sums are exact only so (exact_terms). They come in
+/// afterwards: with d and e those of row i and column j,
+///     sum of (a - d)(b - e) = sum of a·b - d · sum of b - e · (sum of a - k·d).
 struct Library {
   Problem problem;
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   mm::LibraryThreads threads = mm::LibraryThreads::find();
   std::uint32_t cuts = 1;          ///< parts of a matrix
   std::vector<Rows> heights = {};  ///< of parts, each once
-  std::size_t own_at = 0;          ///< scratch of a slice: the library's, then sums of columns
-  std::size_t sums_at = 0, own_bytes = 0;
+  // Scratch: the right sides as s8, the left ones as u8, sums of columns, then what each slice has of its own: the
+  // library's, sums of rows, zero points of columns.
+  std::size_t a_at = 0, column_sums_at = 0, own_at = 0;
+  std::size_t row_sums_at = 0, zeros_at = 0, own_bytes = 0;
 
   bool prepare();
+  void sum_columns(const CpuArgs& args, const SliceRange& columns) const noexcept;
   void run(const CpuArgs& args, std::uint32_t slice, std::int64_t part) const;
 
   [[nodiscard]] const matmul::Problem& product() const noexcept { return problem.product; }
-  [[nodiscard]] bool is_flipped() const noexcept { return !problem.b.is_signed; }
-  [[nodiscard]] std::size_t flipped_bytes() const noexcept {
-    const matmul::Problem& p = product();
-    return is_flipped() ? static_cast<std::size_t>(p.b_matrices * p.k * p.n) : 0;
+  [[nodiscard]] bool is_a_flipped() const noexcept {
+    return problem.a.is_signed && product().k > exact_terms;
   }
+  [[nodiscard]] bool is_b_flipped() const noexcept { return !problem.b.is_signed; }
+  [[nodiscard]] std::size_t a_bytes() const noexcept {
+    return static_cast<std::size_t>(product().a_matrices * product().m * product().k);
+  }
+  [[nodiscard]] std::size_t b_bytes() const noexcept {
+    return columns() * static_cast<std::size_t>(product().k);
+  }
+  [[nodiscard]] std::size_t columns() const noexcept {
+    return static_cast<std::size_t>(product().b_matrices * product().n);
+  }
+  [[nodiscard]] bool has_a_zeros() const noexcept { return problem.a.zeros != 0 || is_a_flipped(); }
+  [[nodiscard]] bool has_b_zeros() const noexcept { return problem.b.zeros != 0 || is_b_flipped(); }
 
  private:
   bool make(std::int64_t rows);
-  void compute(const Part& part, int a_zero, int b_zero, std::byte* pad) const;
-  void correct(const CpuArgs& args, const Part& part, int a_zero, int b_zero,
-               std::uint32_t* column_sums) const noexcept;
+  void compute(const Rows& rows, const std::byte* a, const std::byte* b, std::uint32_t* c,
+               std::byte* pad) const;
+  void subtract_zeros(const CpuArgs& args, std::int64_t batch, const SliceRange& rows,
+                      std::byte* own, std::uint32_t* c) const noexcept;
   [[nodiscard]] SliceRange rows_of(std::int64_t cut) const noexcept {
     return slice_range(static_cast<std::size_t>(product().m), cuts, static_cast<std::uint32_t>(cut),
                        32);
   }
 };
 
+/// The sums of lines `first` to `last` of a matrix.
+template <class S>
+void sum_lines(const S* matrix, const Lines& lines, std::int64_t k, std::int64_t first,
+               std::int64_t last, std::uint32_t* sums) noexcept {
+  std::fill_n(sums, last - first, 0U);
+  if (lines.step == 1) {
+    for (std::int64_t i = first; i < last; ++i)
+      for (std::int64_t t = 0; t < k; ++t)
+        sums[i - first] += static_cast<std::uint32_t>(matrix[i * lines.line_step + t]);
+    return;
+  }
+  for (std::int64_t t = 0; t < k; ++t)
+    for (std::int64_t i = first; i < last; ++i)
+      sums[i - first] += static_cast<std::uint32_t>(matrix[t * lines.step + i * lines.line_step]);
+}
+
+/// The same of one matrix of an operand.
+void sum_lines(const Side& side, const CpuArgs& args, std::int64_t matrix, const Lines& lines,
+               std::int64_t k, std::int64_t first, std::int64_t last,
+               std::uint32_t* sums) noexcept {
+  const std::int64_t at = matrix * lines.count * k;
+  side.is_signed ? sum_lines(args.in<std::int8_t>(side.input) + at, lines, k, first, last, sums)
+                 : sum_lines(args.in<std::uint8_t>(side.input) + at, lines, k, first, last, sums);
+}
+
 bool Library::make(std::int64_t rows) {
   const matmul::Problem& p = product();
   Rows made;
   made.count = rows;
-  made.a = Desc({rows, p.k}, problem.a.is_signed ? Type::s8 : Type::u8,
+  made.a = Desc({rows, p.k}, problem.a.is_signed && !is_a_flipped() ? Type::s8 : Type::u8,
                 Dims{p.a_row_step(), p.a_column_step()});
   made.b = Desc({p.k, p.n}, Type::s8, Dims{p.transpose_b ? 1 : p.n, p.transpose_b ? p.k : 1});
   made.c = Desc({rows, p.n}, Type::s32, Dims{p.n, 1});
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (problem.a.zeros != 0) attributes.set_zero_points(DNNL_ARG_SRC, 0, {DNNL_RUNTIME_S32_VAL});
-  if (problem.b.zeros != 0 || is_flipped())
-    attributes.set_zero_points(DNNL_ARG_WEIGHTS, 0, {DNNL_RUNTIME_S32_VAL});
   const dnnl::matmul::primitive_desc found({made.a, made.b, made.c}, attributes, engine, true);
   if (!found || std::string_view{found.impl_info_str()}.find("ref") != std::string_view::npos)
     return false;
@@ -109,11 +137,26 @@ bool Library::prepare() {
     }
     pad = std::max(pad, aligned(heights.back().pad.get_size()));
   }
-  own_at = aligned(flipped_bytes());
-  sums_at = pad;
-  const bool differs = problem.a.zeros > 1 || problem.b.zeros > 1;
-  own_bytes = sums_at + (differs ? aligned(static_cast<std::size_t>(p.n) * 4) : 0);
+  a_at = aligned(is_b_flipped() ? b_bytes() : 0);
+  column_sums_at = a_at + aligned(is_a_flipped() ? a_bytes() : 0);
+  own_at = column_sums_at + aligned(has_a_zeros() ? columns() * 4 : 0);
+  row_sums_at = pad;
+  const std::int64_t most = std::ranges::max(heights, {}, &Rows::count).count;
+  zeros_at = row_sums_at + aligned(has_b_zeros() ? static_cast<std::size_t>(most) * 4 : 0);
+  own_bytes = zeros_at + aligned(has_b_zeros() ? static_cast<std::size_t>(p.n) * 4 : 0);
   return true;
+}
+
+void Library::sum_columns(const CpuArgs& args, const SliceRange& range) const noexcept {
+  const matmul::Problem& p = product();
+  auto* const sums = reinterpret_cast<std::uint32_t*>(args.scratch + column_sums_at);
+  const auto end = static_cast<std::int64_t>(range.end);
+  for (auto at = static_cast<std::int64_t>(range.begin); at < end;) {
+    const std::int64_t matrix = at / p.n, first = at % p.n;
+    const std::int64_t last = std::min(p.n, first + end - at);
+    sum_lines(problem.b, args, matrix, Lines::of_b(p), p.k, first, last, sums + at);
+    at += last - first;
+  }
 }
 
 void Library::run(const CpuArgs& args, std::uint32_t slice, std::int64_t index) const {
@@ -122,22 +165,20 @@ void Library::run(const CpuArgs& args, std::uint32_t slice, std::int64_t index) 
   const auto [of_a, of_b] = p.matrices(batch);
   const SliceRange rows = rows_of(index % cuts);
   if (rows.begin == rows.end) return;
-  const std::byte* const right = is_flipped() ? args.scratch : args.in<std::byte>(problem.b.input);
-  const Part part{static_cast<std::int64_t>(rows.begin), static_cast<std::int64_t>(rows.end),
-                  args.in<std::byte>(problem.a.input) + of_a * p.m * p.k,
-                  reinterpret_cast<const std::int8_t*>(right) + of_b * p.k * p.n,
-                  args.out<std::int32_t>() + batch * p.m * p.n};
-  const int a_zero = zero_of(problem.a, args);
-  const int b_zero = zero_of(problem.b, args) - (is_flipped() ? flip : 0);
+  const auto m0 = static_cast<std::int64_t>(rows.begin);
+  const std::byte* const left =
+      is_a_flipped() ? args.scratch + a_at : args.in<std::byte>(problem.a.input);
+  const std::byte* const right =
+      is_b_flipped() ? args.scratch : args.in<std::byte>(problem.b.input);
   std::byte* const own = args.scratch + own_at + slice * own_bytes;
-  compute(part, a_zero, b_zero, own);
-  if (problem.a.zeros > 1 || problem.b.zeros > 1)
-    correct(args, part, a_zero, b_zero, reinterpret_cast<std::uint32_t*>(own + sums_at));
+  std::uint32_t* const c = args.out<std::uint32_t>() + (batch * p.m + m0) * p.n;
+  compute(*std::ranges::find(heights, static_cast<std::int64_t>(rows.end) - m0, &Rows::count),
+          left + of_a * p.m * p.k + m0 * p.a_row_step(), right + of_b * p.k * p.n, c, own);
+  if (has_a_zeros() || has_b_zeros()) subtract_zeros(args, batch, rows, own, c);
 }
 
-void Library::compute(const Part& part, int a_zero, int b_zero, std::byte* pad) const {
-  const matmul::Problem& p = product();
-  const auto made = std::ranges::find(heights, part.m1 - part.m0, &Rows::count);
+void Library::compute(const Rows& rows, const std::byte* a, const std::byte* b, std::uint32_t* c,
+                      std::byte* pad) const {
   const ExitDelay in_library;
   if (in_library.too_late()) throw process_exits("integer_matmul");
   try {
@@ -145,14 +186,10 @@ void Library::compute(const Part& part, int a_zero, int b_zero, std::byte* pad) 
     const auto hold = [&](const Desc& desc, const void* at) {
       return dnnl::memory(desc, engine, const_cast<void*>(at));
     };
-    const Desc one({1}, Type::s32, dnnl::memory::format_tag::x);
-    made->main.execute(stream,
-                       {{DNNL_ARG_SRC, hold(made->a, part.a + part.m0 * p.a_row_step())},
-                        {DNNL_ARG_WEIGHTS, hold(made->b, part.b)},
-                        {DNNL_ARG_DST, hold(made->c, part.c + part.m0 * p.n)},
-                        {DNNL_ARG_SCRATCHPAD, hold(made->pad, pad)},
-                        {DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, hold(one, &a_zero)},
-                        {DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_WEIGHTS, hold(one, &b_zero)}});
+    rows.main.execute(stream, {{DNNL_ARG_SRC, hold(rows.a, a)},
+                               {DNNL_ARG_WEIGHTS, hold(rows.b, b)},
+                               {DNNL_ARG_DST, hold(rows.c, c)},
+                               {DNNL_ARG_SCRATCHPAD, hold(rows.pad, pad)}});
     stream.wait();
   } catch (const dnnl::error& error) {
     throw Error{"integer_matmul",
@@ -162,30 +199,33 @@ void Library::compute(const Part& part, int a_zero, int b_zero, std::byte* pad) 
   }
 }
 
-void Library::correct(const CpuArgs& args, const Part& part, int a_zero, int b_zero,
-                      std::uint32_t* column_sums) const noexcept {
+/// From `rows` of a batch, the first of which is `c`.
+void Library::subtract_zeros(const CpuArgs& args, std::int64_t batch, const SliceRange& rows,
+                             std::byte* own, std::uint32_t* c) const noexcept {
   const matmul::Problem& p = product();
-  const Lines rows = Lines::of_a(p), columns = Lines::of_b(p);
-  for (std::int64_t j = 0; j < p.n; ++j) {
-    const std::int8_t* const from = part.b + j * columns.line_step;
-    std::int64_t sum = -p.k * b_zero;
-    for (std::int64_t t = 0; t < p.k; ++t) sum += from[t * columns.step];
-    column_sums[j] = static_cast<std::uint32_t>(sum);
+  const auto [of_a, of_b] = p.matrices(batch);
+  const auto m0 = static_cast<std::int64_t>(rows.begin), m1 = static_cast<std::int64_t>(rows.end);
+  const int more_a = is_a_flipped() ? flip : 0, less_b = is_b_flipped() ? flip : 0;
+  const auto k = static_cast<std::uint32_t>(p.k);
+  auto* const row_sums = reinterpret_cast<std::uint32_t*>(own + row_sums_at);
+  auto* const zeros = reinterpret_cast<std::uint32_t*>(own + zeros_at);
+  if (has_b_zeros()) {
+    sum_lines(problem.a, args, of_a, Lines::of_a(p), p.k, m0, m1, row_sums);
+    for (std::int64_t j = 0; j < p.n; ++j)
+      zeros[j] = static_cast<std::uint32_t>(zero_of(problem.b, args, j) - less_b);
   }
-  const int first_b = zero_of(problem.b, args);
-  for (std::int64_t i = part.m0; i < part.m1; ++i) {
-    const std::byte* const from = part.a + i * rows.line_step;
-    std::int64_t sum = -p.k * a_zero;
-    for (std::int64_t t = 0; t < p.k; ++t)
-      sum += problem.a.is_signed ? static_cast<std::int8_t>(from[t * rows.step])
-                                 : static_cast<std::uint8_t>(from[t * rows.step]);
-    const auto row_sum = static_cast<std::uint32_t>(sum);
-    const auto d = static_cast<std::uint32_t>(zero_of(problem.a, args, i) - a_zero);
-    auto* const to = reinterpret_cast<std::uint32_t*>(part.c) + i * p.n;
-    for (std::int64_t j = 0; j < p.n; ++j) {
-      const auto e = static_cast<std::uint32_t>(zero_of(problem.b, args, j) - first_b);
-      to[j] -= d * column_sums[j] + e * row_sum - static_cast<std::uint32_t>(p.k) * d * e;
+  const auto* const column_sums =
+      reinterpret_cast<const std::uint32_t*>(args.scratch + column_sums_at) + of_b * p.n;
+  // All of this wraps, as the sums do. Sums of columns are those of b as it was given.
+  for (std::int64_t i = m0; i < m1; ++i, c += p.n) {
+    const auto d = static_cast<std::uint32_t>(zero_of(problem.a, args, i) + more_a);
+    if (has_a_zeros() && d != 0) {
+      const std::uint32_t flipped = k * static_cast<std::uint32_t>(less_b);
+      for (std::int64_t j = 0; j < p.n; ++j) c[j] -= d * (column_sums[j] - flipped);
     }
+    if (!has_b_zeros()) continue;
+    const std::uint32_t rest = row_sums[i - m0] + k * (static_cast<std::uint32_t>(more_a) - d);
+    for (std::int64_t j = 0; j < p.n; ++j) c[j] -= zeros[j] * rest;
   }
 }
 
@@ -205,14 +245,23 @@ std::optional<CpuPlan> onednn_plan(const Problem& problem) {
   const std::shared_ptr<const Library> library = make_library(problem);
   if (!library) return std::nullopt;
   CpuPlan plan;
-  if (const std::size_t bytes = library->flipped_bytes()) {
+  const auto flip_all = [&](std::size_t bytes, std::size_t from, std::size_t to) {
     const std::uint32_t copies = slice_count(bytes, std::size_t{256} << 10);
-    plan.stages.push_back(
-        {copies, [bytes, copies, from = problem.b.input](const CpuArgs& args, std::uint32_t index) {
-           const SliceRange range = slice_range(bytes, copies, index);
-           for (std::size_t i = range.begin; i < range.end; ++i)
-             args.scratch[i] = args.in<std::byte>(from)[i] ^ std::byte{flip};
-         }});
+    plan.stages.push_back({copies, [=](const CpuArgs& args, std::uint32_t index) {
+                             const SliceRange range = slice_range(bytes, copies, index);
+                             for (std::size_t i = range.begin; i < range.end; ++i)
+                               args.scratch[to + i] = args.in<std::byte>(from)[i] ^ std::byte{flip};
+                           }});
+  };
+  if (library->is_b_flipped()) flip_all(library->b_bytes(), problem.b.input, 0);
+  if (library->is_a_flipped()) flip_all(library->a_bytes(), problem.a.input, library->a_at);
+  if (library->has_a_zeros()) {
+    const auto sums = static_cast<std::uint32_t>(std::min<std::size_t>(
+        library->columns(), slice_count(library->b_bytes(), std::size_t{256} << 10)));
+    plan.stages.push_back({sums, [=](const CpuArgs& args, std::uint32_t index) {
+                             library->sum_columns(args,
+                                                  slice_range(library->columns(), sums, index, 16));
+                           }});
   }
   const auto parts = static_cast<std::size_t>(problem.product.batches) * library->cuts;
   const auto slices = static_cast<std::uint32_t>(std::min<std::size_t>(
