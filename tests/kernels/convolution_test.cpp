@@ -32,5 +32,20 @@ TEST(Convolution, needs_no_memory_for_the_padding_between_taps_far_apart) {
   }
 }
 
+// The padded input of integer_conv, 2^66 elements, would wrap to none.
+TEST(Convolution, of_integers_refuses_taps_too_far_apart) {
+  const std::vector<TensorSpec> specs{{DType::s8, Shape{1, 1, 1, 1, 1}},
+                                      {DType::s8, Shape{1, 1, 2, 2, 2}}};
+  const std::vector<std::int64_t> far(3, (1 << 22) - 1);
+  const auto conv = KernelRegistry::builtin().find("integer_conv").value();
+  const ParamSet params = ParamSet::resolve("integer_conv", conv->params,
+                                            {{"kernel_dilation", far}, {"padding_low", far}})
+                              .value();
+  const auto outputs = conv->check(specs, params).value();
+  const auto plan = (*cpu_table().find("integer_conv"))(KernelCall{specs, params}, outputs);
+  ASSERT_FALSE(plan.has_value());
+  EXPECT_EQ(plan.error().code(), ErrorCode::limit_exceeded);
+}
+
 }  // namespace
 }  // namespace stoker
