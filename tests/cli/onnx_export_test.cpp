@@ -80,6 +80,24 @@ TEST_F(OnnxExport, takes_an_opset_and_a_batch) {
   EXPECT_EQ(parsed(exported({"--batch", "symbolic", "--json"}))["batch"], "symbolic");
 }
 
+TEST_F(OnnxExport, does_not_write_over_the_model_or_into_what_is_no_file) {
+  save_model(nn::dense(nn::input("x", {4}), 2, {.name = "y"}));
+  const auto size = std::filesystem::file_size(directory / "m.safetensors");
+  std::filesystem::create_symlink("m.safetensors", directory / "link");
+  for (const char* output : {"m.safetensors", "./m.safetensors", "link"}) {
+    const CommandResult result = on_cpu({"onnx", "export", "m.safetensors", output});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_TRUE(contains(result.err, "is the model itself")) << result.err;
+  }
+  EXPECT_EQ(std::filesystem::file_size(directory / "m.safetensors"), size);
+  for (const char* output : {".", "/dev/null"}) {
+    const CommandResult result = on_cpu({"onnx", "export", "m.safetensors", output});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_TRUE(contains(result.err, "expected a file to write")) << result.err;
+  }
+  EXPECT_EQ(on_cpu({"onnx", "export", "m.safetensors", "none/m.onnx"}).exit_code, 3);
+}
+
 TEST_F(OnnxExport, refuses_what_is_no_network_and_words_that_are_none) {
   write("m.safetensors",
         onnx::model(onnx::graph(onnx::node("Abs", {"x"}, {"y"}), {"x"}, {"y"})).bytes());

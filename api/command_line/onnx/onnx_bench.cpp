@@ -145,7 +145,8 @@ void print(const std::vector<Row>& rows) {
     for (const Share& share : row.profile) {
       std::cout << std::setw(10) << milliseconds(share.milliseconds) << " ms  "
                 << one_line(share.kernel) << '\n';
-      for (const std::string& node : share.nodes) std::cout << "               " << node << '\n';
+      for (const std::string& node : share.nodes)
+        std::cout << "               " << one_line(node) << '\n';
     }
   }
 }

@@ -1,5 +1,6 @@
 #include "onnx_export.hpp"
 
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,23 @@
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"
 
 namespace stoker::command_line {
+namespace {
+
+/// What is written is read again, which a pipe or a terminal does not allow; and nobody wants a trained model replaced.
+void check_output(const OnnxExportWords& words) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const std::string reason =
+      fs::equivalent(words.model, words.output, ignored)
+          ? "'" + words.output + "' is the model itself: give another file to write"
+      : fs::exists(words.output, ignored) && !fs::is_regular_file(words.output, ignored)
+          ? "expected a file to write, '" + words.output + "' is none"
+          : "";
+  if (!reason.empty())
+    throw Error{"onnx.export", ErrorCode::invalid_argument, reason, {{"output", words.output}}};
+}
+
+}  // namespace
 
 int export_model(const OnnxExportWords& words) {
   if (const ModelKind kind = kind_of_model(words.model); kind != ModelKind::network)
@@ -17,6 +35,7 @@ int export_model(const OnnxExportWords& words) {
                 ErrorCode::unsupported,
                 "'" + words.model + "' is no network of Stoker's: " + std::string{to_string(kind)},
                 {{"model", words.model}}};
+  check_output(words);
   const System system;
   onnx::save_model_file(
       words.model, words.output,
