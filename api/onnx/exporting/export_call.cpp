@@ -13,6 +13,11 @@ const expr::Function& function_of(const expr::Instruction& one, std::size_t func
   return static_cast<const expr::FunctionPayload*>(one.payload.get())->functions()[function];
 }
 
+/// What a function says of each trace.
+template <class F> auto each_of(F function) {
+  return Traced<decltype(function(std::size_t{}))>{function(0), function(1), function(2)};
+}
+
 template <class T> const T* attribute(const expr::Instruction& one, std::string_view name) {
   const ParamValue* const value = one.attributes.params().find(name);
   return value ? std::get_if<T>(value) : nullptr;
@@ -20,14 +25,11 @@ template <class T> const T* attribute(const expr::Instruction& one, std::string_
 
 }  // namespace
 
-ExportCall::ExportCall(ProgramExport& exporter, const expr::Program& first,
-                       const expr::Program& second, std::size_t at,
-                       std::vector<std::vector<ExportedValue>>& values)
+ExportCall::ExportCall(ProgramExport& exporter, const Traced<expr::Program>& programs,
+                       std::size_t at, std::vector<std::vector<ExportedValue>>& values)
     : exporter_{exporter},
-      first_program_{first},
-      second_program_{second},
-      first_{first.code[at]},
-      second_{second.code[at]},
+      programs_{programs},
+      first_{programs[0].code[at]},
       at_{at},
       values_{values} {}
 
@@ -47,7 +49,7 @@ std::string ExportCall::x(std::size_t i) const {
   if (of.name.empty())
     of.name =
         of.thin_shape == shape(i) ? of.thin : node("Expand", {of.thin, graph().dims(shape(i))});
-  return of.name;
+  return cast(of.name, own_dtype(i), dtype(i));
 }
 
 Names ExportCall::operands() const {
@@ -56,24 +58,29 @@ Names ExportCall::operands() const {
   return all;
 }
 
-DType ExportCall::dtype(std::size_t i) const { return first_program_.spec(first_.inputs[i]).dtype; }
+DType ExportCall::own_dtype(std::size_t i) const { return program().spec(first_.inputs[i]).dtype; }
 
-ExtentList ExportCall::shape_of(const TensorSpec& first, const TensorSpec& second) const {
-  auto made = extents_of(first.shape.extents(), second.shape.extents(), exporter_.sizes());
+DType ExportCall::dtype(std::size_t i) const { return widened(own_dtype(i)); }
+
+ExtentList ExportCall::shape_of(const Traced<const TensorSpec*>& specs) const {
+  auto made =
+      extents_of({specs[0]->shape.extents(), specs[1]->shape.extents(), specs[2]->shape.extents()},
+                 exporter_.sizes());
   if (!made) refuse("an extent is in no proportion to the batch");
   return std::move(*made);
 }
 
 ExtentList ExportCall::shape(std::size_t i) const {
-  return shape_of(first_program_.spec(first_.inputs[i]), second_program_.spec(second_.inputs[i]));
+  return shape_of(
+      each_of([&](std::size_t trace) { return &programs_[trace].spec(in(trace).inputs[i]); }));
 }
 
 ExtentList ExportCall::out_shape(std::size_t i) const {
-  return shape_of(first_.specs[i], second_.specs[i]);
+  return shape_of(each_of([&](std::size_t trace) { return &in(trace).specs[i]; }));
 }
 
 std::size_t ExportCall::rank(std::size_t i) const {
-  return first_program_.spec(first_.inputs[i]).shape.rank();
+  return program().spec(first_.inputs[i]).shape.rank();
 }
 
 std::int64_t ExportCall::extent(std::size_t i, std::size_t axis) const {
@@ -92,14 +99,16 @@ std::optional<double> ExportCall::constant(std::size_t i) const {
     if (source->op->kind != expr::OpKind::constant) return std::nullopt;
     return expr::constant_number(source->attributes, source->specs[0].dtype);
   };
-  const auto made = number(first_program_, first_);
-  return made == number(second_program_, second_) ? made : std::nullopt;
+  const auto made = number(programs_[0], in(0));
+  for (const std::size_t trace : {1U, 2U})
+    if (number(programs_[trace], in(trace)) != made) return std::nullopt;
+  return made;
 }
 
 std::pair<std::string, ExtentList> ExportCall::small(std::size_t i) const {
   const ExportedValue& of = value(i);
   if (of.thin.empty()) return {x(i), shape(i)};
-  return {of.thin, of.thin_shape};
+  return {cast(of.thin, own_dtype(i), dtype(i)), of.thin_shape};
 }
 
 bool ExportCall::is_uniform(std::size_t i) const { return small(i).second.empty(); }
@@ -119,7 +128,7 @@ Names ExportCall::give(std::string name) { return give_thin(std::move(name), bro
 
 Names ExportCall::give_thin(std::string name, ExtentList shape) {
   if (shape == out_shape()) return {std::move(name)};
-  values_[at_][0].thin = std::move(name);
+  values_[at_][0].thin = cast(name, out_dtype(), first_.specs[0].dtype);
   values_[at_][0].thin_shape = std::move(shape);
   return {std::string{}};
 }
@@ -131,18 +140,18 @@ std::int64_t ExportCall::integer(std::string_view name) const {
 }
 
 Extent ExportCall::extent(std::string_view name) const {
-  const auto made = extent_of(first_.attributes.integer(name), second_.attributes.integer(name),
-                              exporter_.sizes());
+  const auto made =
+      extent_of(each_of([&](std::size_t trace) { return in(trace).attributes.integer(name); }),
+                exporter_.sizes());
   if (!made) refuse("'" + std::string{name} + "' is in no proportion to the batch");
   return *made;
 }
 
 ExtentList ExportCall::extents(std::string_view name, ExtentList fallback) const {
   using List = std::vector<std::int64_t>;
-  const List* const first = attribute<List>(first_, name);
-  const List* const second = attribute<List>(second_, name);
-  if (!first || !second || first->empty()) return fallback;
-  auto made = extents_of(*first, *second, exporter_.sizes());
+  const auto lists = each_of([&](std::size_t trace) { return attribute<List>(in(trace), name); });
+  if (!lists[0] || !lists[1] || !lists[2] || lists[0]->empty()) return fallback;
+  auto made = extents_of({*lists[0], *lists[1], *lists[2]}, exporter_.sizes());
   if (!made) refuse("'" + std::string{name} + "' is in no proportion to the batch");
   return std::move(*made);
 }
@@ -192,8 +201,8 @@ TensorSpec ExportCall::result(std::size_t function, std::size_t i) const {
 }
 
 ExtentList ExportCall::parameter_shape(std::size_t function, std::size_t i) const {
-  return shape_of(function_of(first_, function).parameters[i].spec(),
-                  function_of(second_, function).parameters[i].spec());
+  return shape_of(each_of(
+      [&](std::size_t trace) { return &function_of(in(trace), function).parameters[i].spec(); }));
 }
 
 DType ExportCall::parameter_dtype(std::size_t function, std::size_t i) const {
@@ -210,11 +219,14 @@ bool ExportCall::reads(std::size_t function, std::size_t parameter) const {
 
 Names ExportCall::inlined(std::size_t function, const Names& arguments) const {
   const expr::Function& first = function_of(first_, function);
-  const expr::Function& second = function_of(second_, function);
   ProgramExport::Given given;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     given.emplace(first.parameters[i].node().get(), arguments[i]);
-  return exporter_.add(first.results, second.results, given);
+  return exporter_.add(
+      each_of([&](std::size_t trace) {
+        return std::span<const expr::Value>{function_of(in(trace), function).results};
+      }),
+      given);
 }
 
 }  // namespace stoker::onnx

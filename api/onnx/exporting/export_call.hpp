@@ -25,17 +25,21 @@ struct ExportedValue {
 
 class ExportCall {
  public:
-  /// One instruction in both traces, with what has been exported of the program so far.
-  ExportCall(ProgramExport& exporter, const expr::Program& first, const expr::Program& second,
-             std::size_t at, std::vector<std::vector<ExportedValue>>& values);
+  /// One instruction in all traces, with what has been exported of the program so far.
+  ExportCall(ProgramExport& exporter, const Traced<expr::Program>& programs, std::size_t at,
+             std::vector<std::vector<ExportedValue>>& values);
 
   [[nodiscard]] GraphMaker& graph() const noexcept;
   [[nodiscard]] int opset() const noexcept { return graph().opset(); }
   [[noreturn]] void refuse(const std::string& why) const;
 
   /// The first trace, and the instruction in it: for patterns of several instructions.
-  [[nodiscard]] const expr::Program& program() const noexcept { return first_program_; }
+  [[nodiscard]] const expr::Program& program() const noexcept { return programs_[0]; }
   [[nodiscard]] const expr::Instruction& instruction() const noexcept { return first_; }
+
+  /// Operands and results of `narrow` are of `wide` from here on, for rules of operators that take no `narrow`: operands
+  /// are cast, dtypes are `wide`. Results are cast back where give_thin() keeps them, and else by the caller.
+  void compute_in(DType wide, DType narrow) { widened_ = {narrow, wide}; }
 
   // Operands and results --------------------------------------------------------------------------
   [[nodiscard]] std::size_t count() const noexcept { return first_.inputs.size(); }
@@ -51,7 +55,7 @@ class ExportCall {
   [[nodiscard]] std::optional<double> constant(std::size_t i) const;
 
   [[nodiscard]] std::size_t outputs() const noexcept { return first_.specs.size(); }
-  [[nodiscard]] DType out_dtype(std::size_t i = 0) const { return first_.specs[i].dtype; }
+  [[nodiscard]] DType out_dtype(std::size_t i = 0) const { return widened(first_.specs[i].dtype); }
   [[nodiscard]] ExtentList out_shape(std::size_t i = 0) const;
 
   /// An operand as small as it is, with its shape: the operand is a broadcast of it.
@@ -103,17 +107,24 @@ class ExportCall {
   [[nodiscard]] Names inlined(std::size_t function, const Names& arguments) const;
 
  private:
-  [[nodiscard]] ExtentList shape_of(const TensorSpec& first, const TensorSpec& second) const;
+  [[nodiscard]] ExtentList shape_of(const Traced<const TensorSpec*>& specs) const;
+  /// The instruction in a trace.
+  [[nodiscard]] const expr::Instruction& in(std::size_t trace) const {
+    return programs_[trace].code[at_];
+  }
   [[nodiscard]] ExportedValue& value(std::size_t i) const;
+  [[nodiscard]] DType own_dtype(std::size_t i) const;
+  [[nodiscard]] DType widened(DType dtype) const {
+    return widened_ && widened_->first == dtype ? widened_->second : dtype;
+  }
 
   ProgramExport& exporter_;
-  const expr::Program& first_program_;
-  const expr::Program& second_program_;
+  const Traced<expr::Program>& programs_;
   const expr::Instruction& first_;
-  const expr::Instruction& second_;
   const std::size_t at_;
   std::vector<std::vector<ExportedValue>>& values_;
-  ExtentList broadcast_;  // what thin_operands() come to
+  ExtentList broadcast_;                            // what thin_operands() come to
+  std::optional<std::pair<DType, DType>> widened_;  // the narrow dtype and the wide one
 };
 
 }  // namespace stoker::onnx

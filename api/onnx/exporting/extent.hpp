@@ -1,10 +1,11 @@
 // Extents of a graph whose batch is open: each is a number, or grows with the batch.
 //
-// A graph is traced with two sizes of the batch; what differs between the traces follows from the two.
+// A graph is traced with three sizes of the batch. Two say how an extent grows, the third has to agree.
 //
 // Values and pure functions; any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -14,11 +15,10 @@
 
 namespace stoker::onnx {
 
-/// The sizes of the batch in the two traces; equal: the batch is fixed.
-struct BatchSizes {
-  std::int64_t first = 1;
-  std::int64_t second = 1;
-};
+/// One number for each trace.
+template <class T> using Traced = std::array<T, 3>;
+/// The sizes of the batch in the traces; equal: the batch is fixed.
+using BatchSizes = Traced<std::int64_t>;
 
 /// number + per_batch · batch.
 struct Extent {
@@ -31,13 +31,12 @@ struct Extent {
 using ExtentList = std::vector<Extent>;
 
 /// Nothing unless the number is in proportion to the batch, but for a constant.
-[[nodiscard]] std::optional<Extent> extent_of(std::int64_t first, std::int64_t second,
+[[nodiscard]] std::optional<Extent> extent_of(const Traced<std::int64_t>& values,
                                               const BatchSizes& sizes) noexcept;
 /// The same for lists of one length.
-[[nodiscard]] std::optional<ExtentList> extents_of(std::span<const std::int64_t> first,
-                                                   std::span<const std::int64_t> second,
-                                                   const BatchSizes& sizes);
-/// What elements of both shapes broadcast to, by NumPy's rule. Precondition: they do in both traces.
+[[nodiscard]] std::optional<ExtentList> extents_of(
+    const Traced<std::span<const std::int64_t>>& values, const BatchSizes& sizes);
+/// What elements of both shapes broadcast to, by NumPy's rule. Precondition: they do in all traces.
 [[nodiscard]] ExtentList broadcast(const ExtentList& a, const ExtentList& b);
 
 }  // namespace stoker::onnx

@@ -30,12 +30,22 @@ bool alike(const Instruction& a, const Instruction& b) {
          });
 }
 
-void check_alike(const Program& first, const Program& second) {
-  if (first.results == second.results && first.parameters == second.parameters &&
-      std::ranges::equal(first.code, second.code, &alike))
-    return;
+[[noreturn]] void refuse_dependence() {
   throw Error{"onnx.save", ErrorCode::invalid_argument,
               "what is computed depends on the size of the batch: give the batch a number"};
+}
+
+void check_alike(const Program& first, const Program& second) {
+  if (first.results != second.results || first.parameters != second.parameters ||
+      !std::ranges::equal(first.code, second.code, &alike))
+    refuse_dependence();
+}
+
+/// Tensors that the function makes anew in each call are weights if they have the same elements each time.
+void check_same(const expr::Value& a, const expr::Value& b) {
+  if (a.node() == b.node()) return;
+  if (a.spec().to_string() != b.spec().to_string() || Tensor{a}.to_bytes() != Tensor{b}.to_bytes())
+    refuse_dependence();
 }
 
 bool is_complex_somewhere(const Instruction& one) {
@@ -64,13 +74,18 @@ void ProgramExport::note(const std::string& operation, std::string why) {
   if (std::ranges::none_of(refused_, same)) refused_.push_back({operation, std::move(why)});
 }
 
-Names ProgramExport::add(std::span<const expr::Value> first, std::span<const expr::Value> second,
+Names ProgramExport::add(const Traced<std::span<const expr::Value>>& results,
                          const Given& parameters) {
-  const expr::Extracted extracted = expr::extract(first);
-  const Program program = cleaned(extracted);
-  const Program other = cleaned(expr::extract(second));
-  check_alike(program, other);
-  const std::vector<expr::Value> leaves = extracted.leaves();
+  const Traced<expr::Extracted> extracted{expr::extract(results[0]), expr::extract(results[1]),
+                                          expr::extract(results[2])};
+  const Traced<Program> programs{cleaned(extracted[0]), cleaned(extracted[1]),
+                                 cleaned(extracted[2])};
+  const Program& program = programs[0];
+  check_alike(program, programs[1]);
+  check_alike(program, programs[2]);
+  const Traced<std::vector<expr::Value>> all_leaves{extracted[0].leaves(), extracted[1].leaves(),
+                                                    extracted[2].leaves()};
+  const std::vector<expr::Value>& leaves = all_leaves[0];
   const auto readers = program.readers();
   std::vector<std::vector<ExportedValue>> values(program.code.size());
   std::vector<bool> is_result(program.code.size());
@@ -79,6 +94,10 @@ Names ProgramExport::add(std::span<const expr::Value> first, std::span<const exp
     const std::uint32_t at = program.parameters[i];
     if (readers[at].empty() && !is_result[at]) continue;
     const auto given = parameters.find(leaves[i].node().get());
+    if (given == parameters.end()) {
+      check_same(leaves[i], all_leaves[1][i]);
+      check_same(leaves[i], all_leaves[2][i]);
+    }
     // A node that is known may have several outputs, each a tensor of its own.
     for (std::uint32_t k = 0; k < program.code[at].specs.size(); ++k)
       values[at].push_back({.name = given != parameters.end()
@@ -92,7 +111,7 @@ Names ProgramExport::add(std::span<const expr::Value> first, std::span<const exp
     values[at].resize(one.specs.size());
     try {
       const ExportRule* const rule = table_.find(one.op->name);
-      ExportCall call{*this, program, other, at, values};
+      ExportCall call{*this, programs, at, values};
       if (is_complex_somewhere(one)) call.refuse("ONNX computes with no complex numbers");
       if (!rule) call.refuse("ONNX has no such operator");
       const Names names = (*rule)(call);
@@ -109,8 +128,9 @@ Names ProgramExport::add(std::span<const expr::Value> first, std::span<const exp
     const expr::Ref ref = program.results[i];
     ExportedValue& value = values[ref.instruction][ref.output];
     if (value.name.empty()) {
-      const auto shape = extents_of(program.spec(ref).shape.extents(),
-                                    other.spec(other.results[i]).shape.extents(), sizes_);
+      const auto extents = [&](const Program& one) { return one.spec(ref).shape.extents(); };
+      const auto shape =
+          extents_of({extents(programs[0]), extents(programs[1]), extents(programs[2])}, sizes_);
       if (shape)
         value.name = graph_.node("Expand", {value.thin, graph_.dims(*shape)});
       else

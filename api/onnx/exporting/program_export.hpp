@@ -1,9 +1,9 @@
 // Turns what computes some tensors into nodes of a graph, by the rules of a table.
 //
-// Each thing is given in two traces, which differ in the size of the batch; with one, both are the same.
+// Each thing is given in three traces, which differ in the size of the batch; all are one where it is fixed.
 //
 // Threads: one. What it refers to outlives it. Errors are thrown: unsupported, with all operations that have no ONNX
-// form, by check(); invalid_argument where the two traces are not alike.
+// form, by check(); invalid_argument where the traces are not alike.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ class ProgramExport {
   [[nodiscard]] const BatchSizes& sizes() const noexcept { return sizes_; }
 
   /// The names of the results. Blocks on weights that are still computed.
-  [[nodiscard]] Names add(std::span<const expr::Value> first, std::span<const expr::Value> second,
+  [[nodiscard]] Names add(const Traced<std::span<const expr::Value>>& results,
                           const Given& parameters);
   /// Throws unless all that was added has an ONNX form.
   void check() const;

@@ -15,9 +15,9 @@ namespace stoker::onnx {
 namespace {
 
 constexpr const char* op = "onnx.save";
-/// Of the open extent while a function is traced: large enough that no other extent is one of them by chance, and
-/// neither divides the other.
-constexpr BatchSizes traced_sizes{.first = 1009, .second = 1013};
+/// Of the open extent while a function is traced: large enough that no other extent is one of them by chance. The
+/// first two differ by a prime, so that the rounded quotient or the rest of a division does not look like an extent.
+constexpr BatchSizes traced_sizes{1009, 2042, 4091};
 /// What protobuf reads; the graph beside the weights has the rest.
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 31U;
 constexpr std::uint64_t bytes_of_graph = std::uint64_t{16} << 20U;
@@ -86,11 +86,13 @@ std::vector<std::string> output_names(const SaveOptions& options, std::size_t co
   return names;
 }
 
-/// Of what is open in both traces; an extent in no proportion to the batch is open, too.
-ExtentList declared(const TensorSpec& first, const TensorSpec& second, const BatchSizes& sizes) {
+/// An extent in no proportion to the batch is open, too. Precondition: the ranks are one.
+ExtentList declared(const Traced<TensorSpec>& specs, const BatchSizes& sizes) {
   ExtentList made;
-  for (std::size_t axis = 0; axis < first.shape.rank(); ++axis)
-    made.push_back(extent_of(first.shape[axis], second.shape[axis], sizes).value_or(Extent{0, -1}));
+  for (std::size_t axis = 0; axis < specs[0].shape.rank(); ++axis)
+    made.push_back(
+        extent_of({specs[0].shape[axis], specs[1].shape[axis], specs[2].shape[axis]}, sizes)
+            .value_or(Extent{0, -1}));
   return made;
 }
 
@@ -119,34 +121,41 @@ ModelFile exported(const SavedFunction& function, const std::vector<SaveInput>& 
   NameSet names;
   for (const SaveInput& input : inputs) add_name(names, input.name, "an input");
   const std::int64_t number = options.batch.value_or(1);
-  const BatchSizes sizes = symbol.empty() ? BatchSizes{number, number} : traced_sizes;
+  const BatchSizes sizes = symbol.empty() ? BatchSizes{number, number, number} : traced_sizes;
 
   const Device device = options.device ? options.device : current_device();
   const DeviceScope scope{device};
-  const Trace first{function, inputs, sizes.first};
+  const Trace first{function, inputs, sizes[0]};
   const std::vector<std::string> outputs = output_names(options, first.results.size());
   for (const std::string& output : outputs) add_name(names, output, "an output");
   const bool is_open = !symbol.empty();
-  const Trace second = is_open ? Trace{function, inputs, sizes.second} : first;
-  if (second.results.size() != first.results.size())
-    refuse("the function has more outputs for another batch");
+  const Traced<Trace> traces{first, is_open ? Trace{function, inputs, sizes[1]} : first,
+                             is_open ? Trace{function, inputs, sizes[2]} : first};
+  for (const Trace& trace : traces)
+    if (trace.results.size() != first.results.size())
+      refuse("the function has another number of outputs for another batch");
 
   GraphMaker graph{options.opset, names, symbol};
   ProgramExport::Given parameters;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     parameters.emplace(first.parameters[i].node().get(), inputs[i].name);
     const ExtentList dims =
-        declared(first.parameters[i].spec(), second.parameters[i].spec(), sizes);
+        declared({traces[0].parameters[i].spec(), traces[1].parameters[i].spec(),
+                  traces[2].parameters[i].spec()},
+                 sizes);
     graph.add_input(value_info(inputs[i].name, inputs[i].dtype, dims, symbol));
   }
   const ProgramExport::Given weights = names_of(options.weights);
   ProgramExport program{graph, ExportTable::standard(), sizes, weights};
-  const Names results = program.add(first.results, second.results, parameters);
+  const Names results =
+      program.add({traces[0].results, traces[1].results, traces[2].results}, parameters);
   program.check();
 
   std::vector<ValueInfo> infos;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const ExtentList dims = declared(first.results[i].spec(), second.results[i].spec(), sizes);
+    const ExtentList dims = declared(
+        {traces[0].results[i].spec(), traces[1].results[i].spec(), traces[2].results[i].spec()},
+        sizes);
     infos.push_back(value_info(outputs[i], first.results[i].dtype(), dims, symbol));
   }
   auto file = std::make_shared<ModelFile>();

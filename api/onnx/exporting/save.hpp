@@ -5,7 +5,7 @@
 //
 // The function is traced, as jit() traces it, and each operation becomes operators of ONNX's own domain. Tensors that
 // the function stands on become the file's weights. An extent that inputs leave open has a name; the function is then
-// called twice, with two numbers in its place, and may depend on it in proportion only. Networks and trained models:
+// called three times, with numbers in its place, and may depend on it in proportion only. Networks and trained models:
 // api/model/core/network_export.hpp.
 //
 // Threads: any. Blocks: on weights that are still computed, and on the file. Errors are thrown: invalid_argument for an

@@ -3,8 +3,8 @@
 #include <limits>
 #include <numeric>
 
-#include "stoker/api/onnx/exporting/export_table.hpp"
 #include "stoker/api/onnx/exporting/padding.hpp"
+#include "stoker/api/onnx/exporting/wide_rule.hpp"
 
 namespace stoker::onnx::exports::convolution {
 namespace {
@@ -147,7 +147,7 @@ class Convolution {
 }  // namespace
 
 void define(ExportTable& table) {
-  table.add("conv", [](ExportCall& call) { return Convolution{call}.made(); });
+  table.add("conv", wide_rule(no_bf16, [](ExportCall& call) { return Convolution{call}.made(); }));
 }
 
 }  // namespace stoker::onnx::exports::convolution

@@ -1,5 +1,5 @@
 // Functions of single elements. Truth values are u8 in Stoker and bool in ONNX.
-#include "stoker/api/onnx/exporting/export_table.hpp"
+#include "stoker/api/onnx/exporting/wide_rule.hpp"
 
 namespace stoker::onnx::exports::elementwise {
 namespace {
@@ -24,6 +24,23 @@ ExportRule arithmetic(const char* op) {
       call.refuse("for " + std::string{to_string(call.dtype())} + " it needs opset 14");
     return call.give(call.node(op, call.thin_operands()));
   };
+}
+
+/// Unsigned integers have no operator.
+Names negate(ExportCall& call) {
+  const DType dtype = call.dtype();
+  const Names x = call.thin_operands();
+  if (is_float(dtype) || is_signed(dtype)) return call.give(call.node("Neg", x));
+  if (is_narrow(dtype) && call.opset() < 14)
+    call.refuse("for " + std::string{to_string(dtype)} + " it needs opset 14");
+  return call.give(call.node("Sub", {call.graph().scalar(0, dtype), x[0]}));
+}
+
+Names pow(ExportCall& call) {
+  const DType dtype = call.dtype();
+  if (!is_float(dtype) && dtype != DType::s32 && dtype != DType::s64)
+    call.refuse("ONNX has no powers of " + std::string{to_string(dtype)});
+  return call.give(call.node("Pow", call.thin_operands()));
 }
 
 /// Of floats; integers stay as they are.
@@ -123,6 +140,8 @@ ExportRule of_integers(const char* op, std::vector<NodeAttribute> attributes) {
     const Names x = call.thin_operands();
     const DType dtype = call.dtype();
     if (is_float(dtype)) return call.give(call.node(op, x, attributes));
+    if (is_narrow(dtype) && call.opset() < 14 && std::string_view{op} == "Div")
+      call.refuse("for " + std::string{to_string(dtype)} + " it needs opset 14");
     const std::string zero = call.graph().scalar(0, dtype);
     const std::string by_zero = call.node("Equal", {x[1], zero});
     const std::string safe = call.node("Where", {by_zero, call.graph().scalar(1, dtype), x[1]});
@@ -190,14 +209,28 @@ Names round(ExportCall& call) {
 }  // namespace
 
 void define(ExportTable& table) {
-  for (const auto& [name, op] : std::initializer_list<Pair>{
-           {"abs", "Abs"},     {"acos", "Acos"},  {"acosh", "Acosh"}, {"asin", "Asin"},
-           {"asinh", "Asinh"}, {"atan", "Atan"},  {"atanh", "Atanh"}, {"cos", "Cos"},
-           {"cosh", "Cosh"},   {"erf", "Erf"},    {"exp", "Exp"},     {"log", "Log"},
-           {"min", "Min"},     {"negate", "Neg"}, {"pow", "Pow"},     {"sigmoid", "Sigmoid"},
-           {"sign", "Sign"},   {"sin", "Sin"},    {"sinh", "Sinh"},   {"sqrt", "Sqrt"},
-           {"tan", "Tan"},     {"tanh", "Tanh"}})
+  for (const auto& [name, op] : std::initializer_list<Pair>{{"abs", "Abs"},
+                                                            {"erf", "Erf"},
+                                                            {"exp", "Exp"},
+                                                            {"log", "Log"},
+                                                            {"min", "Min"},
+                                                            {"sigmoid", "Sigmoid"},
+                                                            {"sign", "Sign"},
+                                                            {"sqrt", "Sqrt"},
+                                                            {"tanh", "Tanh"}})
     table.add(name, direct(op));
+  for (const auto& [name, op] : std::initializer_list<Pair>{{"acos", "Acos"},
+                                                            {"acosh", "Acosh"},
+                                                            {"asin", "Asin"},
+                                                            {"asinh", "Asinh"},
+                                                            {"atan", "Atan"},
+                                                            {"atanh", "Atanh"},
+                                                            {"cos", "Cos"},
+                                                            {"cosh", "Cosh"},
+                                                            {"sin", "Sin"},
+                                                            {"sinh", "Sinh"},
+                                                            {"tan", "Tan"}})
+    table.add(name, wide_rule(no_bf16, direct(op)));
   for (const auto& [name, op] : std::initializer_list<Pair>{{"bitwise_and", "BitwiseAnd"},
                                                             {"bitwise_not", "BitwiseNot"},
                                                             {"bitwise_or", "BitwiseOr"},
@@ -206,12 +239,12 @@ void define(ExportTable& table) {
   for (const auto& [name, op] : std::initializer_list<Pair>{
            {"add", "Add"}, {"divide", "Div"}, {"multiply", "Mul"}, {"subtract", "Sub"}})
     table.add(name, arithmetic(op));
-  for (const auto& [name, op] : std::initializer_list<Pair>{{"equal", "Equal"},
-                                                            {"greater", "Greater"},
-                                                            {"greater_equal", "GreaterOrEqual"},
-                                                            {"less", "Less"},
-                                                            {"less_equal", "LessOrEqual"}})
+  for (const auto& [name, op] :
+       std::initializer_list<Pair>{{"equal", "Equal"}, {"greater", "Greater"}, {"less", "Less"}})
     table.add(name, comparison(op));
+  for (const auto& [name, op] : std::initializer_list<Pair>{{"greater_equal", "GreaterOrEqual"},
+                                                            {"less_equal", "LessOrEqual"}})
+    table.add(name, wide_rule(&bf16_since<16>, comparison(op)));
   for (const auto& [name, op] : std::initializer_list<Pair>{{"logical_and", "And"},
                                                             {"logical_not", "Not"},
                                                             {"logical_or", "Or"},
@@ -219,12 +252,12 @@ void define(ExportTable& table) {
     table.add(name, logical(op));
   table.add("not_equal", &not_equal);
   table.add("is_nan", test_of_floats("IsNaN"));
-  table.add("is_infinity", test_of_floats("IsInf"));
+  table.add("is_infinity", wide_rule(&halves_since<20>, test_of_floats("IsInf")));
   table.add("ceil", rounding("Ceil"));
   table.add("floor", rounding("Floor"));
-  table.add("round", &round);
+  table.add("round", wide_rule(&bf16_since<16>, &round));
   table.add("cast", &cast);
-  table.add("select", &select);
+  table.add("select", wide_rule(&bf16_since<16>, &select));
   table.add("max", &largest);
   table.add("quotient", of_integers("Div", {}));
   table.add("remainder", of_integers("Mod", {{"fmod", std::int64_t{1}}}));
@@ -234,7 +267,10 @@ void define(ExportTable& table) {
   table.add("log1p", &log1p);
   table.add("erfc", &erfc);
   table.add("rsqrt", &rsqrt);
-  table.add("cbrt", &cbrt);
+  table.add("negate", &negate);
+  table.add("pow", wide_rule(&bf16_since<15>, &pow));
+  // A third in a short float is so far from one that powers of large numbers show it.
+  table.add("cbrt", wide_rule(&halves_since<22>, &cbrt));
 }
 
 }  // namespace stoker::onnx::exports::elementwise

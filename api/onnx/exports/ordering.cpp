@@ -1,5 +1,5 @@
 // Elements in order, and running sums.
-#include "stoker/api/onnx/exporting/export_table.hpp"
+#include "stoker/api/onnx/exporting/wide_rule.hpp"
 
 namespace stoker::onnx::exports::ordering {
 namespace {
@@ -17,24 +17,26 @@ Names sorted(ExportCall& call) {
                  call.text("direction") == "desc");
 }
 
+Names largest(ExportCall& call) {
+  const Names made =
+      ordered(call, call.extent("k"), static_cast<std::int64_t>(call.rank()) - 1, true);
+  return {made[0], call.cast(made[1], DType::s64, call.out_dtype(1))};
+}
+
+Names running_sum(ExportCall& call) {
+  const std::string axis = call.graph().scalar(static_cast<double>(call.axis("axis")), DType::s64);
+  return {call.node("CumSum", {call.x(), axis}, {{"reverse", std::int64_t{call.flag("reverse")}}})};
+}
+
 }  // namespace
 
 void define(ExportTable& table) {
-  table.add("sort", [](ExportCall& call) { return Names{sorted(call)[0]}; });
-  table.add("argsort", [](ExportCall& call) {
-    return Names{call.cast(sorted(call)[1], DType::s64, call.out_dtype())};
-  });
-  table.add("top_k", [](ExportCall& call) {
-    const Names made =
-        ordered(call, call.extent("k"), static_cast<std::int64_t>(call.rank()) - 1, true);
-    return Names{made[0], call.cast(made[1], DType::s64, call.out_dtype(1))};
-  });
-  table.add("cumulative_sum", [](ExportCall& call) {
-    const std::string axis =
-        call.graph().scalar(static_cast<double>(call.axis("axis")), DType::s64);
-    return Names{
-        call.node("CumSum", {call.x(), axis}, {{"reverse", std::int64_t{call.flag("reverse")}}})};
-  });
+  table.add("sort", wide_rule(no_bf16, [](ExportCall& call) { return Names{sorted(call)[0]}; }));
+  table.add("argsort", wide_rule(no_bf16, [](ExportCall& call) {
+              return Names{call.cast(sorted(call)[1], DType::s64, call.out_dtype())};
+            }));
+  table.add("top_k", wide_rule(no_bf16, &largest));
+  table.add("cumulative_sum", wide_rule(&halves_since<14>, &running_sum));
 }
 
 }  // namespace stoker::onnx::exports::ordering

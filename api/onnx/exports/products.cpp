@@ -1,7 +1,7 @@
 // Matrix products and determinants.
 #include <numeric>
 
-#include "stoker/api/onnx/exporting/export_table.hpp"
+#include "stoker/api/onnx/exporting/wide_rule.hpp"
 
 namespace stoker::onnx::exports::products {
 namespace {
@@ -29,8 +29,9 @@ Names matmul(ExportCall& call) {
 
 void define(ExportTable& table) {
   table.add("matmul", &matmul);
-  table.add("determinant",
-            [](ExportCall& call) { return Names{call.node("Det", call.operands())}; });
+  table.add("determinant", wide_rule(no_bf16, [](ExportCall& call) {
+              return Names{call.node("Det", call.operands())};
+            }));
 }
 
 }  // namespace stoker::onnx::exports::products

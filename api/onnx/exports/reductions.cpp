@@ -1,7 +1,7 @@
 // Reductions over axes.
 #include <numeric>
 
-#include "stoker/api/onnx/exporting/export_table.hpp"
+#include "stoker/api/onnx/exporting/wide_rule.hpp"
 
 namespace stoker::onnx::exports::reductions {
 namespace {
@@ -49,13 +49,18 @@ ExportRule position(const char* op) {
   };
 }
 
+/// Extremes of integers are those of 8, 32 and 64 bits.
+DType no_16_bits(DType dtype, int) {
+  return is_integer(dtype) && size_of(dtype) == 2 ? DType::s32 : dtype;
+}
+
 }  // namespace
 
 void define(ExportTable& table) {
   table.add("sum", reduction("ReduceSum", 13));
   table.add("mean", reduction("ReduceMean", 18));
-  table.add("reduce_max", reduction("ReduceMax", 18));
-  table.add("reduce_min", reduction("ReduceMin", 18));
+  table.add("reduce_max", wide_rule(&no_16_bits, reduction("ReduceMax", 18)));
+  table.add("reduce_min", wide_rule(&no_16_bits, reduction("ReduceMin", 18)));
   table.add("product", reduction("ReduceProd", 18));
   table.add("all", decision("ReduceMin"));
   table.add("any", decision("ReduceMax"));

@@ -1,7 +1,7 @@
 // Reductions over windows that slide: pools. ONNX slides over all axes but the first two.
 #include <algorithm>
 
-#include "stoker/api/onnx/exporting/export_table.hpp"
+#include "stoker/api/onnx/exporting/wide_rule.hpp"
 
 namespace stoker::onnx::exports::windows {
 namespace {
@@ -96,6 +96,8 @@ class Pool {
 Names largest(ExportCall& call) {
   const Pool pool{call};
   if (!pool.slides()) return {call.x()};
+  if (!is_float(call.dtype()) && size_of(call.dtype()) > 1)
+    call.refuse("ONNX has pools of floats and of 8 bits only");
   return pool.back(call.node("MaxPool", {pool.operand()}, pool.attributes(true)));
 }
 
@@ -123,9 +125,9 @@ Names total(ExportCall& call) {
 }  // namespace
 
 void define(ExportTable& table) {
-  table.add("window_max", &largest);
-  table.add("window_min", &smallest);
-  table.add("window_sum", &total);
+  table.add("window_max", wide_rule(no_bf16, &largest));
+  table.add("window_min", wide_rule(no_bf16, &smallest));
+  table.add("window_sum", wide_rule(no_bf16, &total));
 }
 
 }  // namespace stoker::onnx::exports::windows
