@@ -384,7 +384,7 @@ TEST_F(Saving, writes_integers_as_operators_take_them) {
   EXPECT_EQ(file_of(negated, DType::s32).graph.nodes.at(0).op, "Neg");
   EXPECT_EQ(file_of(negated, DType::u32).graph.nodes.at(0).op, "Sub");
   const Model model = model_of(of_one(negated), {{"x", DType::u8, {2}}});
-  const Tensor x = tensor({1, 0}, DType::u8);
+  const Tensor x = as_type(tensor({1, 0}), DType::u8);
   EXPECT_EQ(model.run({{"x", x}}).get().at("output_0").tensor().to_vector<int>(),
             (std::vector{255, 0}));
   const auto refused = [&](Tensor (*function)(const Tensor&), DType dtype, int opset) {
