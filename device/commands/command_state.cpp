@@ -158,8 +158,8 @@ void CommandState::finish(Result<void> result) {
 
 void CommandState::assist(std::chrono::steady_clock::time_point deadline) noexcept {
   std::uint64_t value = point_value_.load(std::memory_order_acquire);
-  const auto called = std::chrono::steady_clock::now();
-  while (value == 0 && !ready() && std::chrono::steady_clock::now() - called < turn_patience) {
+  const auto patience = std::min(deadline, std::chrono::steady_clock::now() + turn_patience);
+  while (value == 0 && !ready() && std::chrono::steady_clock::now() < patience) {
     relax();
     value = point_value_.load(std::memory_order_acquire);
   }
