@@ -53,17 +53,17 @@ std::vector<N> read_as(std::span<const std::byte> bytes, DType dtype, std::size_
 /// Below this a page or two of the file do not matter.
 constexpr std::size_t large_bytes = std::size_t{1} << 20;
 
-/// A buffer with the bytes.
-Tensor copied(const Device& device, const TensorSpec& spec, const SharedBytes& bytes) {
+/// A buffer of `device` with the bytes.
+Tensor copied(DeviceClient& device, const TensorSpec& spec, const SharedBytes& bytes) {
   const files::ByteSource* const file = file_of(bytes);
   // Elsewhere the copy is on its way when the call ends.
   if (file == nullptr || spec.bytes() < large_bytes || !device.info().host_addressable)
-    return Tensor{device.buffer(spec, bytes.view)};
+    return Tensor{Buffer{device.make_buffer(spec, bytes.view).value()}};
   const auto pull = [&](std::span<std::byte> target) -> Result<void> {
     copy_and_forget(bytes, *file, target);
     return {};
   };
-  return Tensor{Buffer{files::upload(*device.client(), spec, pull).value()}};
+  return Tensor{Buffer{files::upload(device, spec, pull).value()}};
 }
 
 }  // namespace
@@ -160,11 +160,10 @@ Tensor Known::tensor() const {
     if (holds_integers()) return full(shape(), to_integers()[0], spec().dtype);
     return full(shape(), to_reals()[0], spec().dtype);
   }
-  const Device device = current_device();
-  std::shared_ptr<DeviceClient> client = device.client();
+  std::shared_ptr<DeviceClient> client = current_device().client();
   const std::scoped_lock lock{state_->mutex};
   if (state_->client != client || client->is_lost()) {
-    state_->copy = copied(device, spec(), state_->bytes);
+    state_->copy = copied(*client, spec(), state_->bytes);
     state_->client = std::move(client);
   }
   return state_->copy;
