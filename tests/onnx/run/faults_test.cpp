@@ -1,9 +1,13 @@
 // Models whose device was lost, and runs that are ended.
 #include <atomic>
+#include <cmath>
+#include <thread>
 
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/device/fault/fault_injection.hpp"
 #include "stoker/pipeline/tensor/files/byte_source.hpp"
+#include "stoker/runtime/base/relax.hpp"
+#include "stoker/runtime/execution/clock.hpp"
 #include "stoker/runtime/futures/cancel.hpp"
 #include "stoker/tests/onnx/run/small_models.hpp"
 
@@ -146,6 +150,110 @@ TEST_F(FaultyDevice, a_file_that_has_changed_is_refused_when_its_weights_are_wan
   ASSERT_FALSE(refused.wait());
   EXPECT_EQ(refused.wait().error().code(), ErrorCode::io_error);
   EXPECT_EQ(refused.wait().error().detail("path"), "weights.bin");
+}
+
+// --- runs whose plans are there: their first part runs inside the call ----------------------------
+
+class EndedRun : public OnnxTest {
+ protected:
+  /// Sums that double until they are 100 or more: a cut in each round.
+  [[nodiscard]] Model grows() const {
+    GraphBuilder body;
+    body.input("round", {}, ElementType::s64)
+        .input("before", {}, ElementType::boolean)
+        .input("state", {"n"})
+        .constant("end", reals({100}))
+        .node("Add", {"state", "state"}, {"next"})
+        .node("ReduceSum", {"next"}, {"sum"}, {named("keepdims", std::int64_t{0})})
+        .node("Less", {"sum", "end"}, {"goes_on"})
+        .output("goes_on")
+        .output("next");
+    return GraphBuilder{}
+        .input("x", {"n"})
+        .constant("most", integers({60}))
+        .constant("yes", {.type = ElementType::boolean,
+                          .dims = {},
+                          .bytes = SharedBytes::own({std::byte{1}}),
+                          .strings = {}})
+        .node("Loop", {"most", "yes", "x"}, {"y"}, {body.as("body")})
+        .output("y")
+        .load(here());
+  }
+  static ErrorCode code_of(const Future<NamedValues>& run) {
+    const Result<NamedValues> outcome = run.wait();
+    return outcome ? ErrorCode::internal : outcome.error().code();
+  }
+};
+
+TEST_F(EndedRun, more_cuts_than_a_call_passes_are_passed_by_the_run) {
+  const Model model = grows();
+  constexpr int rounds = 40;
+  const float small = std::ldexp(128.0F, -rounds);
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(floats(model.run({{"x", tensor({small, 0.0F})}}).get(), "y"),
+              (std::vector<float>{128, 0}));
+    EXPECT_EQ(floats(model.run({{"x", tensor({64.0F, 1.0F})}}).get(), "y"),
+              (std::vector<float>{128, 2}));
+  }
+  EXPECT_LE(model.stats().traced, rounds + 3U);
+}
+
+TEST_F(EndedRun, fails_with_its_cause_where_its_plan_is_there) {
+  const Model cut = model_with_all(device_);
+  const Model whole = GraphBuilder{}
+                          .input("x", {"n"})
+                          .constant("w", reals({2, 3}))
+                          .node("Mul", {"x", "w"}, {"y"})
+                          .output("y")
+                          .load(here());
+  for (const Model& model : {cut, whole}) {
+    model.warm_up({{"x", tensor({1.0, -1.0})}});
+    const Tensor x = tensor({1.0, -1.0}).eval();
+    x.buffer().release();
+    EXPECT_EQ(code_of(model.run({{"x", x}})), ErrorCode::released) << "and the call throws nothing";
+  }
+  const NamedValues inputs{{"x", tensor({1.0, -1.0}).eval()}};
+  const CancelSource source;
+  source.cancel(cancelled_error("test"));
+  EXPECT_EQ(code_of(cut.run(inputs, {.limits = {.cancel = source.token()}})), ErrorCode::cancelled);
+  EXPECT_EQ(code_of(cut.run(inputs, {.limits = {.deadline = Clock::time_point{}}})),
+            ErrorCode::deadline_exceeded);
+  EXPECT_EQ(floats(cut.run(inputs).get(), "y"), (std::vector<float>{4})) << "others go on";
+}
+
+TEST_F(EndedRun, is_cancelled_anywhere_on_its_way) {
+  const Model model = grows();
+  const float small = std::ldexp(128.0F, -40);
+  const NamedValues inputs{{"x", tensor({small, 0.0F}).eval()}};
+  model.warm_up(inputs);
+  std::vector<std::thread> runners;
+  for (int thread = 0; thread < 2; ++thread)
+    runners.emplace_back([&, thread] {
+      for (int i = 0; i < 100; ++i) {
+        const CancelSource source;
+        std::atomic<bool> begins = false;
+        std::thread other{[&] {
+          begins.wait(false);
+          for (int spin = 0; spin < i * 20; ++spin) relax();
+          source.cancel(cancelled_error("test"));
+        }};
+        begins = true;
+        begins.notify_one();
+        const auto run = model.run(inputs, {.limits = {.cancel = source.token()}});
+        if (const auto& outcome = run.wait()) {
+          const auto y = outcome.value().at("y").tensor().read<float>().wait();
+          if (y)
+            EXPECT_EQ(*y, (std::vector<float>{128, 0})) << thread;
+          else
+            EXPECT_EQ(y.error().code(), ErrorCode::cancelled);
+        } else {
+          EXPECT_EQ(outcome.error().code(), ErrorCode::cancelled);
+        }
+        other.join();
+      }
+    });
+  for (std::thread& runner : runners) runner.join();
+  EXPECT_EQ(floats(model.run(inputs).get(), "y"), (std::vector<float>{128, 0}));
 }
 
 }  // namespace
