@@ -174,13 +174,45 @@ Value by_kernel(const Conv& forward, const Value& x, const Value& k, const Value
   return reverse(made, std::span{forward.k_axes}.subspan(2));
 }
 
+bool has_blocks(const Attributes& attributes) {
+  const ParamValue* given = attributes.params().find("kernel_blocked");
+  return given != nullptr && std::get<bool>(*given);
+}
+
+/// A kernel in blocks, [O, C, space…, c, o], as [O · o, C · c, space…].
+Value without_blocks(const Value& k) {
+  const Shape& shape = k.shape();
+  const std::size_t channels = shape.rank() - 2, outputs = shape.rank() - 1;
+  List axes{0, static_cast<std::int64_t>(outputs), 1, static_cast<std::int64_t>(channels)};
+  List extents{shape[0] * shape[outputs], shape[1] * shape[channels]};
+  for (std::size_t axis = 2; axis < channels; ++axis) {
+    axes.push_back(static_cast<std::int64_t>(axis));
+    extents.push_back(shape[axis]);
+  }
+  return reshape(transpose(k, axes), shape_of(extents));
+}
+
+/// The other way round, in blocks of this shape.
+Value in_blocks(const Value& k, const Shape& shape) {
+  const std::size_t channels = shape.rank() - 2, outputs = shape.rank() - 1;
+  List axes{0, 2}, extents{shape[0], shape[outputs], shape[1], shape[channels]};
+  for (std::size_t axis = 2; axis < channels; ++axis) {
+    axes.push_back(static_cast<std::int64_t>(axis + 2));
+    extents.push_back(shape[axis]);
+  }
+  axes.insert(axes.end(), {3, 1});
+  return transpose(reshape(k, shape_of(extents)), axes);
+}
+
 Values of_conv(const Backward& b) {
   const Value &x = b.x(0), &k = b.x(1), &g = b.g();
   // Where a sum has no terms, nothing depends on anything.
   if (x.shape().empty() || k.shape().empty() || g.shape().empty())
     return {zeros_like(x), zeros_like(k)};
   const Conv forward = Conv::of(b.attributes, x.shape().rank());
-  return {by_input(forward, x, k, g), by_kernel(forward, x, k, g)};
+  if (!has_blocks(b.attributes)) return {by_input(forward, x, k, g), by_kernel(forward, x, k, g)};
+  const Value plain = without_blocks(k);
+  return {by_input(forward, x, plain, g), in_blocks(by_kernel(forward, x, plain, g), k.shape())};
 }
 
 }  // namespace

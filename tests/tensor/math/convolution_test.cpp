@@ -1,4 +1,5 @@
 // Convolutions: what they compute, what they refuse, and their gradients against central differences.
+#include "stoker/pipeline/tensor/graph/op.hpp"
 #include "stoker/tests/tensor/differences.hpp"
 
 namespace stoker {
@@ -201,6 +202,32 @@ TEST_F(Gradients, of_convolutions) {
     const std::vector<Tensor> at{floats(one.x, 0), floats(one.k, 1)};
     expect_differences(loss, at, grad(loss)(at), {1e-7});
   }
+}
+
+TEST_F(Gradients, of_convolutions_go_through_kernels_in_blocks) {
+  const auto loss_of = [](bool blocked) {
+    return [=](const std::vector<Tensor>& x) {
+      const Tensor k =
+          blocked ? transpose(reshape(x[1], {2, 16, 1, 16, 3}), Axes{0, 2, 4, 3, 1}) : x[1];
+      return weighed(Tensor{expr::apply_one(expr::find_op("conv"), {x[0].value(), k.value()},
+                                            {{"strides", Axes{2}},
+                                             {"padding_low", Axes{1}},
+                                             {"padding_high", Axes{0}},
+                                             {"input_dilation", Axes{}},
+                                             {"kernel_dilation", Axes{}},
+                                             {"feature_groups", std::int64_t{1}},
+                                             {"batch_groups", std::int64_t{1}},
+                                             {"input_axes", Axes{}},
+                                             {"kernel_axes", Axes{}},
+                                             {"output_axes", Axes{}},
+                                             {"flip", false},
+                                             {"kernel_blocked", blocked}})});
+    };
+  };
+  const std::vector<Tensor> at{floats({2, 16, 7}, 0), floats({32, 16, 3}, 1)};
+  const std::vector<Tensor> got = grad(loss_of(true))(at), want = grad(loss_of(false))(at);
+  for (std::size_t i = 0; i < at.size(); ++i)
+    EXPECT_LT(largest_difference(got[i], want[i]), 1e-12) << i;
 }
 
 TEST_F(Gradients, of_gradients_of_convolutions) {
