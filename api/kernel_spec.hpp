@@ -97,10 +97,11 @@ struct UserKernel {
   [[nodiscard]] const std::string& name() const noexcept { return kernel->name; }
 };
 
-/// The kernel without its gradient, as System::add_kernel() adds it. Its GLSL is compiled for every dtype, so
-/// that mistakes show at once; the SPIR-V is kept in `cache_dir` unless that is empty. Errors: compile_failed (details `file`, `line` in
-/// the text, from 1, and `message`), limit_exceeded (GlslText::bounded()), invalid_argument for a definition that
-/// contradicts itself, and the cause of `cancel`, which is looked at before each dtype.
+/// The kernel without its gradient, as System::add_kernel() adds it. Its GLSL is compiled for every
+/// dtype, so that mistakes show at once; the SPIR-V is kept in `cache_dir` unless that is empty.
+/// Errors: compile_failed (details `file`, `line` in the text, from 1, and `message`),
+/// limit_exceeded (GlslText::bounded()), invalid_argument for a definition that contradicts itself,
+/// and the cause of `cancel`, which is looked at before each dtype.
 [[nodiscard]] Result<Kernel> try_make_kernel(KernelSpec spec,
                                              const std::filesystem::path& cache_dir = {},
                                              const CancelToken& cancel = {});

@@ -1,4 +1,5 @@
-// Models of any kind behind one interface: ONNX files, networks of Stoker's, scripts. Component Stoker::model.
+// Models of any kind behind one interface: ONNX files, networks of Stoker's, scripts. Component
+// Stoker::model.
 #pragma once
 
 #include "stoker/api/model/core/model.hpp"

@@ -1,13 +1,15 @@
-// Models of any kind in an Asio program: predictions and loading with any completion token (component Stoker::model).
+// Models of any kind in an Asio program: predictions and loading with any completion token
+// (component Stoker::model).
 //
 //     const AnyModel faces = co_await async_load_model(system, "ultraface.onnx", use_awaitable);
 //     const NamedValues inputs{{"input", photo}};
 //     const NamedValues out = co_await faces.async_predict(inputs, use_awaitable);
 //
-// The handler's signature is void(std::exception_ptr, T), so use_awaitable, use_future and yield_context throw the
-// Error. What is refused at once is thrown by the call itself. See runtime/asio/future_asio.hpp for executors,
-// allocators and cancellation, which stops the wait; PredictOptions::limits end the work. GCC 12 does not compile a
-// braced list inside co_await: name the inputs before.
+// The handler's signature is void(std::exception_ptr, T), so use_awaitable, use_future and
+// yield_context throw the Error. What is refused at once is thrown by the call itself. See
+// runtime/asio/future_asio.hpp for executors, allocators and cancellation, which stops the wait;
+// PredictOptions::limits end the work. GCC 12 does not compile a braced list inside co_await: name
+// the inputs before.
 //
 // Threads: any; no call blocks.
 #pragma once

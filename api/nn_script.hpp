@@ -1,5 +1,5 @@
-// Lua scripts that load models, or that describe a training (component Stoker::nn_script); see docs/scripts.md
-// ("Models") and docs/training.md ("stoker train").
+// Lua scripts that load models, or that describe a training (component Stoker::nn_script); see
+// docs/scripts.md ("Models") and docs/training.md ("stoker train").
 //
 //     stoker::ScriptOptions options;
 //     options.extension = std::make_shared<stoker::nn::ModelLibrary>();

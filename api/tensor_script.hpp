@@ -1,5 +1,5 @@
-// The functions of tensors for Lua scripts (component Stoker::tensor_script); see docs/scripts.md ("Functions of
-// tensors").
+// The functions of tensors for Lua scripts (component Stoker::tensor_script); see docs/scripts.md
+// ("Functions of tensors").
 //
 //     options.extension = stoker::script_functions();
 //     host.start({"demo", "print(stack(zeros{shape = {2}}, ones{shape = {2}}))"}, options);
@@ -13,8 +13,8 @@
 
 namespace stoker {
 
-/// Gives scripts the functions of tensors that are made of several operations. Any number of scripts may share one,
-/// also at once.
+/// Gives scripts the functions of tensors that are made of several operations. Any number of
+/// scripts may share one, also at once.
 [[nodiscard]] std::shared_ptr<ScriptExtension> script_functions();
 
 }  // namespace stoker

@@ -1,6 +1,7 @@
 // The small interface a device driver implements. Backends may trust their input: the device
-// client (actors/device/device_client.hpp) has checked every call; the scheduler (device/commands/command_scheduler.hpp) keeps memory alive
-// until the work that uses it is complete, and has worked out the hazards.
+// client (actors/device/device_client.hpp) has checked every call; the scheduler
+// (device/commands/command_scheduler.hpp) keeps memory alive until the work that uses it is
+// complete, and has worked out the hazards.
 //
 // Threads: `submit`, `record`, `allocate` and `prepare` are called from one thread at a time (the
 // device's strand) unless a line below says otherwise. Completions come from the backend's own

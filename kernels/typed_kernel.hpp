@@ -7,8 +7,8 @@
 //     };
 //     device.run(kernels::GaussianBlur{.radius = 2}, {photo});
 //
-// The compiler refuses a name or a type that is wrong. Of a variable that loses digits, .radius = a_double,
-// GCC only warns (-Wnarrowing). Ranges are checked by the call, as for
+// The compiler refuses a name or a type that is wrong. Of a variable that loses digits,
+// .radius = a_double, GCC only warns (-Wnarrowing). Ranges are checked by the call, as for
 // device.run("gaussian_blur", {photo}, {{"radius", 2}}), which says the same. A program's own kernel
 // may have such a struct, too: `.name` and `.params` of its definition follow from it.
 //

@@ -30,8 +30,9 @@ class GlslCompiler {
                                                                const ShaderVariant& variant) {
     return try_compile(shader, variant, false);
   }
-  /// The same of a text that is not the program's: it is held to kernels/glsl/bounds.hpp (limit_exceeded, and
-  /// compile_failed for macros that cannot be bounded). It takes up to 64 MiB of the calling thread's stack.
+  /// The same of a text that is not the program's: it is held to kernels/glsl/bounds.hpp
+  /// (limit_exceeded, and compile_failed for macros that cannot be bounded). It takes up to 64 MiB
+  /// of the calling thread's stack.
   [[nodiscard]] Result<std::vector<std::uint32_t>> try_compile_bounded(
       const Shader& shader, const ShaderVariant& variant) {
     return try_compile(shader, variant, true);
@@ -54,8 +55,8 @@ class GlslCompiler {
   std::atomic<std::uint64_t> from_cache_{0};
 };
 
-/// Compiles once, without keeping anything beyond what `cache_dir` says. Throws as GlslCompiler::compile()
-/// does.
+/// Compiles once, without keeping anything beyond what `cache_dir` says. Throws as
+/// GlslCompiler::compile() does.
 [[nodiscard]] std::vector<std::uint32_t> compile_glsl(const Shader& shader,
                                                       const ShaderVariant& variant,
                                                       const std::filesystem::path& cache_dir = {});

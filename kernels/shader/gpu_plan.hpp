@@ -71,8 +71,8 @@ struct Shader {
   [[nodiscard]] const ShaderVariant* variant(std::string_view name) const noexcept;
 };
 
-/// Parameters of more bytes, addresses and push fields together, lie in memory (kernels/shader/preamble.hpp):
-/// what Vulkan guarantees for push constants.
+/// Parameters of more bytes, addresses and push fields together, lie in memory
+/// (kernels/shader/preamble.hpp): what Vulkan guarantees for push constants.
 inline constexpr std::size_t most_pushed_bytes = 128;
 
 /// The values of a shader's push fields, in declaration order.

@@ -1,16 +1,17 @@
 // A value that is made when it is first asked for and lasts as long as the process.
 //
-// For tables that threads look into. exit() destroys what is static while they still run, and a thread that
-// trains or evaluates does not ask first. fork() may leave a child with a static object that a thread of the
-// parent was making, and whoever asks for that waits for ever; here the child makes its own.
+// For tables that threads look into. exit() destroys what is static while they still run, and a
+// thread that trains or evaluates does not ask first. fork() may leave a child with a static object
+// that a thread of the parent was making, and whoever asks for that waits for ever; here the child
+// makes its own.
 //
 //     const Table& table() {
 //       static constinit NeverDestroyed<Table> made;
 //       return made.get([] { return Table{…}; });
 //     }
 //
-// Threads: any. Threads that ask first at the same time may each make a value; all are given the same one.
-// So making it has no other effect, and it holds no ProcessMutex.
+// Threads: any. Threads that ask first at the same time may each make a value; all are given the
+// same one. So making it has no other effect, and it holds no ProcessMutex.
 #pragma once
 
 #include <atomic>

@@ -63,8 +63,8 @@ class Shape {
   std::uint8_t rank_ = 0;
 };
 
-/// The shape both broadcast to by NumPy's rule (align right, 1 stretches), or nothing; nothing, too, if it
-/// had more elements than a shape may have.
+/// The shape both broadcast to by NumPy's rule (align right, 1 stretches), or nothing; nothing,
+/// too, if it had more elements than a shape may have.
 [[nodiscard]] std::optional<Shape> broadcast(const Shape& a, const Shape& b) noexcept;
 
 /// What a buffer holds: `shape.elements()` elements of `dtype`, dense, row-major.

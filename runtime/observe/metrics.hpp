@@ -112,8 +112,9 @@ class MetricRegistry {
   /// The metric with this name and these labels; created if needed.
   [[nodiscard]] Counter& counter(std::string_view name, std::string_view help = {},
                                  MetricLabels labels = {});
-  /// A counter that somebody else keeps: snapshot() asks `read` for its value, on its own thread and while it holds no
-  /// lock. One that was added before under this name and labels is asked no more.
+  /// A counter that somebody else keeps: snapshot() asks `read` for its value, on its own thread
+  /// and while it holds no lock. One that was added before under this name and labels is asked no
+  /// more.
   void counter_from(std::string_view name, std::string_view help, MetricLabels labels,
                     std::function<std::uint64_t()> read);
   [[nodiscard]] Gauge& gauge(std::string_view name, std::string_view help = {},

@@ -4,18 +4,21 @@
 //     NamedValues out = faces.predict({{"input", photo}}).get();
 //     const Tensor boxes = out.at("boxes").tensor();
 //
-// What kind a file holds is found by its content, then by its name (model_kind.hpp). Programs that want more of one
-// kind use onnx::Model or nn::Model; docs/onnx.md says how a script describes a model.
+// What kind a file holds is found by its content, then by its name (model_kind.hpp). Programs that
+// want more of one kind use onnx::Model or nn::Model; docs/onnx.md says how a script describes a
+// model.
 //
-// Threads: an immutable, shared handle; any thread may predict, any number at once. Networks and ONNX models share
-// their weights and compiled programs; each prediction of a script runs it anew, with a Lua state of its own. The last
-// handle that goes away cancels nothing: predictions keep what they need. A system outlives its models, and at its end
-// waits for the predictions of scripts that still run: limits or a token end those.
+// Threads: an immutable, shared handle; any thread may predict, any number at once. Networks and
+// ONNX models share their weights and compiled programs; each prediction of a script runs it anew,
+// with a Lua state of its own. The last handle that goes away cancels nothing: predictions keep
+// what they need. A system outlives its models, and at its end waits for the predictions of scripts
+// that still run: limits or a token end those.
 //
-// Errors are thrown by the call, before anything runs: load_model() throws not_found, io_error, unsupported (no model,
-// with what it looks like; what the kind does not have), and what onnx::load(), nn::ModelFile and a script throw.
-// predict() throws not_found for a name that the model does not have (with the nearest), invalid_argument for an input
-// that is missing or of another kind, dtype_mismatch, shape_mismatch. What fails later is in the future.
+// Errors are thrown by the call, before anything runs: load_model() throws not_found, io_error,
+// unsupported (no model, with what it looks like; what the kind does not have), and what
+// onnx::load(), nn::ModelFile and a script throw. predict() throws not_found for a name that the
+// model does not have (with the nearest), invalid_argument for an input that is missing or of
+// another kind, dtype_mismatch, shape_mismatch. What fails later is in the future.
 #pragma once
 
 #include <cstdint>
@@ -43,13 +46,14 @@ struct LoadModelOptions {
   std::size_t max_plans = 64;
   /// ONNX: null: the standard ones. Need not outlive the call.
   const onnx::OperatorTable* operators = nullptr;
-  /// ONNX: how far the graph is rewritten, and passes that do not run. load_model() throws not_found for a name that no
-  /// pass has.
+  /// ONNX: how far the graph is rewritten, and passes that do not run. load_model() throws
+  /// not_found for a name that no pass has.
   onnx::Optimize optimize = onnx::Optimize::all;
   std::vector<std::string> without = {};
   /// Scripts: of each prediction, and of the run in which the model is described.
   ScriptLimits limits = {};
-  /// Scripts: gets what they print, from any number of predictions at once. Null: print() writes to stdout.
+  /// Scripts: gets what they print, from any number of predictions at once. Null: print() writes to
+  /// stdout.
   std::shared_ptr<ScriptObserver> observer = nullptr;
   /// Scripts: where they may read files, besides their own folder, and write pictures.
   std::vector<std::filesystem::path> allowed_directories = {};
@@ -93,8 +97,9 @@ class AnyModel {
   explicit AnyModel(std::shared_ptr<const models::Backend> backend) noexcept
       : backend_{std::move(backend)} {}
 
-  /// In the file's order. A dimension is a number, a symbol that stands for one number in all inputs, or open. Inputs of
-  /// an ONNX model that have a value in the file are not listed; predict() takes them, too.
+  /// In the file's order. A dimension is a number, a symbol that stands for one number in all
+  /// inputs, or open. Inputs of an ONNX model that have a value in the file are not listed;
+  /// predict() takes them, too.
   [[nodiscard]] const std::vector<onnx::ValueInfo>& inputs() const noexcept {
     return backend_->inputs();
   }
@@ -117,7 +122,8 @@ class AnyModel {
   template <class Token>
   auto async_predict(const NamedValues& inputs, Token&& token,
                      const PredictOptions& options = {}) const;
-  /// Predicts once for such inputs and waits, so that later predictions find all that is compiled. Blocks.
+  /// Predicts once for such inputs and waits, so that later predictions find all that is compiled.
+  /// Blocks.
   void warm_up(const NamedValues& inputs) const;
 
  private:

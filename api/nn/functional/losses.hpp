@@ -6,8 +6,8 @@
 // `target` comes first. Predictions in f16, bf16 and integers are converted to f32. Rows are
 // indexed by all axes but the last; means and sums below go over the last axis.
 //
-// The losses follow Axon (https://hexdocs.pm/axon/Axon.Losses.html). The formulas are written so that neither
-// they nor their gradients overflow.
+// The losses follow Axon (https://hexdocs.pm/axon/Axon.Losses.html). The formulas are written so
+// that neither they nor their gradients overflow.
 //
 // Pure functions; any thread. Errors are thrown: shape_mismatch, dtype_mismatch, invalid_parameter.
 #pragma once

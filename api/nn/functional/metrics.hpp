@@ -3,8 +3,8 @@
 //     Tensor share = metrics::accuracy(labels, logits).value();      // of one batch
 //     auto [right, rows] = metrics::accuracy(labels, logits);        // to add up over batches
 //
-// Each metric is a ratio. Over several batches, numerators and denominators are summed first, so the result
-// is exact. metric.hpp chooses metrics by name and adds them up.
+// Each metric is a ratio. Over several batches, numerators and denominators are summed first, so
+// the result is exact. metric.hpp chooses metrics by name and adds them up.
 //
 // A prediction is positive where it is above `threshold`, a target where it is above 0.5. Both have
 // the same shape, except that a last axis of 1 may be missing.

@@ -1,12 +1,13 @@
 // One application of an operator: what its rules see of it.
 //
-// A rule is called while a model is traced for certain shapes. It reads operands and attributes here and returns the
-// node's outputs, as many as the node has or fewer. It must be pure: it depends on what it reads here only.
+// A rule is called while a model is traced for certain shapes. It reads operands and attributes
+// here and returns the node's outputs, as many as the node has or fewer. It must be pure: it
+// depends on what it reads here only.
 //
-// Where it needs the elements of an operand it asks for known(). If they depend on the inputs of the run, that is
-// a *cut*: what was traced so far becomes a program and runs, and the rule goes on with what came out. So tensors
-// that a rule made before it asks are not valid afterwards: it keeps them as values (keep()) and takes the tensors
-// out of these again.
+// Where it needs the elements of an operand it asks for known(). If they depend on the inputs of
+// the run, that is a *cut*: what was traced so far becomes a program and runs, and the rule goes on
+// with what came out. So tensors that a rule made before it asks are not valid afterwards: it keeps
+// them as values (keep()) and takes the tensors out of these again.
 //
 // Threads: one walk is on one thread. Errors are thrown; the walk adds the node to them.
 #pragma once
@@ -75,8 +76,8 @@ class Call {
   /// The only element. Throws shape_mismatch unless there is one.
   [[nodiscard]] std::int64_t integer(std::size_t i) const;
   [[nodiscard]] double real(std::size_t i) const;
-  /// Axes, or other integers, that are an operand since some version and an attribute before: nothing if neither
-  /// is given.
+  /// Axes, or other integers, that are an operand since some version and an attribute before:
+  /// nothing if neither is given.
   [[nodiscard]] std::optional<Axes> integers(std::size_t i, std::string_view attribute) const;
 
   // Results ---------------------------------------------------------------------------------------

@@ -3,9 +3,10 @@
 //     const Known extents = Known::integers({2, 3});           // int64[2]
 //     const Tensor weights = known.tensor();                   // on the device of the DeviceScope
 //
-// Ownership: copies share the elements, which may lie in a mapped file. tensor() copies them to a device once
-// and keeps that copy for as long as the Known lives; it copies again if another device asks, or if the device
-// was lost. One element becomes a constant of the program and needs no memory.
+// Ownership: copies share the elements, which may lie in a mapped file. tensor() copies them to a
+// device once and keeps that copy for as long as the Known lives; it copies again if another device
+// asks, or if the device was lost. One element becomes a constant of the program and needs no
+// memory.
 // Threads: any. Errors are thrown: dtype_mismatch if the elements are not of the class asked for.
 #pragma once
 
@@ -22,8 +23,8 @@ class Known {
  public:
   /// float[0].
   Known();
-  /// Elements of carrier_of(type), row-major. Throws invalid_argument unless they fill the shape, and for types
-  /// without a carrier.
+  /// Elements of carrier_of(type), row-major. Throws invalid_argument unless they fill the shape,
+  /// and for types without a carrier.
   Known(ElementType type, const Shape& shape, std::vector<std::byte> carried);
   /// The same elements; they stay where they are. Throws limit_exceeded for more than 8 axes.
   explicit Known(const TensorData& data);
@@ -49,8 +50,8 @@ class Known {
   [[nodiscard]] std::vector<std::int64_t> to_integers() const;
   /// Of any real numbers.
   [[nodiscard]] std::vector<double> to_reals() const;
-  /// Its elements at these positions, row-major, in another shape of as many. Throws invalid_argument for a position
-  /// that is not there.
+  /// Its elements at these positions, row-major, in another shape of as many. Throws
+  /// invalid_argument for a position that is not there.
   [[nodiscard]] Known taken(std::span<const std::int64_t> positions, const Shape& shape) const;
   [[nodiscard]] Known reshaped(const Shape& shape) const;
 

@@ -7,15 +7,16 @@
 //                  .lower = [](Call& call) { return Values{call.like(softplus(call.x()))}; }});
 //     }
 //
-// CMake finds the file; nothing else is edited. A program adds operators, or a whole domain, in the same way:
+// CMake finds the file; nothing else is edited. A program adds operators, or a whole domain, in the
+// same way:
 //
 //     onnx::OperatorTable table = onnx::OperatorTable::standard();
 //     table.add({.name = "Twice", .domain = "com.example", .lower = …});
 //     onnx::load("model.onnx", {.operators = &table});
 //
-// Threads: a table may be read from any thread, and changed by one while nobody reads it. A loaded model keeps the
-// definitions that it uses. Errors are thrown: invalid_argument for a definition without a name, a version or a rule;
-// already_exists for an operator that is there.
+// Threads: a table may be read from any thread, and changed by one while nobody reads it. A loaded
+// model keeps the definitions that it uses. Errors are thrown: invalid_argument for a definition
+// without a name, a version or a rule; already_exists for an operator that is there.
 #pragma once
 
 #include <functional>
@@ -36,28 +37,29 @@ struct Operator {
 
   std::string name;         ///< "Softplus"
   std::string domain = {};  ///< empty: ONNX's own
-  /// The versions of the domain in which the operator began or changed, ascending. A model of an opset before the
-  /// first is refused.
+  /// The versions of the domain in which the operator began or changed, ascending. A model of an
+  /// opset before the first is refused.
   std::vector<int> since = {1};
   std::size_t least_inputs = 1;
   std::size_t most_inputs = 1;
   std::size_t most_outputs = 1;
   /// Those that the rules understand. A node with another one is refused when the model is loaded.
   std::vector<std::string> attributes = {};
-  /// The operands whose elements decide about shapes: those that `lower` may ask known() for. A model's input that
-  /// comes to one through host rules is read before each run, and plans are kept by its elements.
+  /// The operands whose elements decide about shapes: those that `lower` may ask known() for. A
+  /// model's input that comes to one through host rules is read before each run, and plans are kept
+  /// by its elements.
   std::vector<std::size_t> decides = {};
   /// Why this node cannot be computed; empty: it can. Asked when the model is loaded.
   std::function<std::string(const Node& node, int version)> refuse = {};
-  /// Computes small known operands on the host; nothing if it does not for these. Asked only if all operands that
-  /// are given are known.
+  /// Computes small known operands on the host; nothing if it does not for these. Asked only if all
+  /// operands that are given are known.
   std::function<std::optional<Values>(Call& call)> host = {};
   /// The outputs as lazy tensors, or as whatever they are. Required.
   std::function<Values(Call& call)> lower = {};
   /// Whether equal operands give unequal results.
   bool random = false;
-  /// Whether results are elements of its operands in other places, and nothing else. Then it serves tensors of strings
-  /// as it is: its rules move their positions.
+  /// Whether results are elements of its operands in other places, and nothing else. Then it serves
+  /// tensors of strings as it is: its rules move their positions.
   bool moves = false;
 };
 

@@ -1,5 +1,5 @@
-// What a name of an ONNX graph stands for, and what a program gives to a model and gets back: a tensor, texts, a
-// list of values, or an optional one.
+// What a name of an ONNX graph stands for, and what a program gives to a model and gets back: a
+// tensor, texts, a list of values, or an optional one.
 //
 //     onnx::Value image = tensor;                             // float, by the tensor's dtype
 //     onnx::Value mask{flags, onnx::ElementType::boolean};    // u8 elements that are 0 or 1
@@ -7,8 +7,8 @@
 //
 // A tensor value is *known* if the host has its elements (known.hpp), else lazy. tensor() gives either.
 //
-// Ownership: copies share what they hold. Threads: any, for the values that a program holds. Errors are thrown:
-// invalid_argument if a value is of another kind than asked for.
+// Ownership: copies share what they hold. Threads: any, for the values that a program holds. Errors
+// are thrown: invalid_argument if a value is of another kind than asked for.
 #pragma once
 
 #include <functional>
@@ -66,8 +66,8 @@ class Value {
   /// "float[2,3]", "string[4]", "a sequence of 3", "an optional without a value", "nothing".
   [[nodiscard]] std::string to_string() const;
 
-  /// A tensor that stands for this value until another takes its place: what a walk exchanges at a cut. Values that
-  /// were copied from one another share it.
+  /// A tensor that stands for this value until another takes its place: what a walk exchanges at a
+  /// cut. Values that were copied from one another share it.
   struct Cell {
     Tensor tensor;
   };

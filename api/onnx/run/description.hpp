@@ -3,8 +3,8 @@
 //     const onnx::Description faces = model.info();
 //     const onnx::Description stranger = onnx::describe(file);        // also if it cannot be loaded
 //
-// Plain values. Texts are the file's own: any bytes, for printable() before a person sees them. describe() opens no
-// device and reads no weights; any thread.
+// Plain values. Texts are the file's own: any bytes, for printable() before a person sees them.
+// describe() opens no device and reads no weights; any thread.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +49,9 @@ struct Description {
     std::int64_t opset = 0;
     std::string why;
   };
-  /// The first dimension of the inputs that a run must give, as the file declares it: what a batch mostly is. Whether
-  /// the rows of a batch are computed independently of one another, no file says.
+  /// The first dimension of the inputs that a run must give, as the file declares it: what a batch
+  /// mostly is. Whether the rows of a batch are computed independently of one another, no file
+  /// says.
   struct FirstAxis {
     enum class Kind : std::uint8_t {
       free,    ///< the same symbol in all, or unknown in all

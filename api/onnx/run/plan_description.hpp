@@ -1,4 +1,5 @@
-// What a run of a model for certain inputs comes to: its programs, and what is computed while they are made.
+// What a run of a model for certain inputs comes to: its programs, and what is computed while they
+// are made.
 //
 //     nodes ──▶ segment, a program ──(cut: the host reads a value)──▶ segment ──▶ … ──▶ the outputs
 //
@@ -23,7 +24,8 @@ struct PlanDescription {
     /// On the device, while the system's trace is enabled (System::trace()).
     std::optional<std::chrono::nanoseconds> time = std::nullopt;
   };
-  /// Kernels that run as one pipeline, or one step that the host drives: a loop, a kernel on another device.
+  /// Kernels that run as one pipeline, or one step that the host drives: a loop, a kernel on
+  /// another device.
   struct Step {
     std::string host;                     ///< what the host drives; empty: a pipeline
     std::vector<Kernel> kernels = {};     ///< in the order in which they run

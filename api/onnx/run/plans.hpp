@@ -1,5 +1,5 @@
-// The plans of a model: a tree of segments. The first segment is found by the signature of a run's inputs, each
-// further one by the elements that were read at the cut before it.
+// The plans of a model: a tree of segments. The first segment is found by the signature of a run's
+// inputs, each further one by the elements that were read at the cut before it.
 //
 //     signature ──▶ segment ──(elements)──▶ segment ──(elements)──▶ … ──▶ the last one, which has the outputs
 //
@@ -59,8 +59,8 @@ class Plans {
 
   /// Null if it is not there, or its device was lost.
   [[nodiscard]] SegmentPtr find(const Path& path);
-  /// What was not used for longest makes room. The segment that is kept there, which is another one if another run
-  /// was faster.
+  /// What was not used for longest makes room. The segment that is kept there, which is another one
+  /// if another run was faster.
   SegmentPtr keep(const Path& path, SegmentPtr segment);
   void count_cut();
   [[nodiscard]] PlanCounts counts() const;

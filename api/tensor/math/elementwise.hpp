@@ -115,8 +115,8 @@ namespace stoker {
 /// `yes` where the condition is not 0, else `no`.
 [[nodiscard]] Tensor select(const TensorLike& condition, const TensorLike& yes,
                             const TensorLike& no);
-/// Clamps x to [low, high]. If low > high the result is high. NaN in x is kept; a NaN bound is ignored. At a
-/// bound, x has the whole gradient.
+/// Clamps x to [low, high]. If low > high the result is high. NaN in x is kept; a NaN bound is
+/// ignored. At a bound, x has the whole gradient.
 [[nodiscard]] Tensor clip(const TensorLike& x, const TensorLike& low, const TensorLike& high);
 
 /// Converts elements. Floats to integers truncate toward zero and saturate, NaN gives 0; integers

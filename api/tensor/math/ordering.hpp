@@ -22,9 +22,10 @@ struct TopK {
 /// The k largest elements along the last axis, descending, NaN first.
 [[nodiscard]] TopK top_k(const Tensor& x, std::int64_t k = 1);
 
-/// Running reduction along an axis, from the front or, reversed, from the end. NaN propagates. Sums and
-/// products widen integers as sum() does. The gradient of cumulative_product multiplies stretches of x: where
-/// a stretch overflows, the gradient may be infinite or NaN though the result is finite.
+/// Running reduction along an axis, from the front or, reversed, from the end. NaN propagates. Sums
+/// and products widen integers as sum() does. The gradient of cumulative_product multiplies
+/// stretches of x: where a stretch overflows, the gradient may be infinite or NaN though the result
+/// is finite.
 [[nodiscard]] Tensor cumulative_sum(const Tensor& x, std::int64_t axis = 0, bool reverse = false);
 [[nodiscard]] Tensor cumulative_product(const Tensor& x, std::int64_t axis = 0,
                                         bool reverse = false);

@@ -1,5 +1,6 @@
-// The table `nn` of scripts that use models: nn.load(path), as docs/scripts.md says ("Models"). With it come the
-// functions of tensors that are made of several operations (api/tensor_script.hpp).
+// The table `nn` of scripts that use models: nn.load(path), as docs/scripts.md says ("Models").
+// With it come the functions of tensors that are made of several operations
+// (api/tensor_script.hpp).
 //
 //     options.extension = std::make_shared<nn::ModelLibrary>();
 //     host.start({"digits", "print(nn.load('digits.safetensors'):predict(x))"}, options);

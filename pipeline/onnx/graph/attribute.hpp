@@ -27,7 +27,8 @@ using AttributeValue =
 struct Attribute {
   std::string name;
   AttributeValue value;
-  /// In the body of a function only: the attribute of the function whose value this one has. Inlining replaces it.
+  /// In the body of a function only: the attribute of the function whose value this one has.
+  /// Inlining replaces it.
   std::string reference;
 };
 

@@ -59,9 +59,9 @@ inline constexpr std::size_t element_type_count = 27;
   return bits_of(type) > 0 && bits_of(type) < 8;
 }
 
-/// The dtype whose elements carry those of `type` on devices: the same numbers where Stoker has the dtype;
-/// `boolean` as u8; float8, float4 and e8m0 as their bits in u8; 4- and 2-bit integers as the same numbers in
-/// s8 or u8. Nothing for strings and `undefined`.
+/// The dtype whose elements carry those of `type` on devices: the same numbers where Stoker has the
+/// dtype; `boolean` as u8; float8, float4 and e8m0 as their bits in u8; 4- and 2-bit integers as
+/// the same numbers in s8 or u8. Nothing for strings and `undefined`.
 [[nodiscard]] std::optional<DType> carrier_of(ElementType type) noexcept;
 /// The element type that a tensor of this dtype has when nothing else is said. bool is `boolean`.
 [[nodiscard]] ElementType element_type_of(DType dtype) noexcept;

@@ -1,8 +1,9 @@
 // A graph of nodes, as a model, a branch or the body of a loop has one.
 //
-// Plain values; immutable once read. A graph that the reader gives is in order: a node reads inputs, initializers
-// and outputs of nodes before it, or names of the graphs around it, and every name is written once. A graph
-// within another may use a name of the outer one for a value of its own, which then is the one that is meant.
+// Plain values; immutable once read. A graph that the reader gives is in order: a node reads
+// inputs, initializers and outputs of nodes before it, or names of the graphs around it, and every
+// name is written once. A graph within another may use a name of the outer one for a value of its
+// own, which then is the one that is meant.
 #pragma once
 
 #include <string>

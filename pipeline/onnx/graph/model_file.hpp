@@ -1,8 +1,9 @@
-// All that an ONNX file says: the graph, the operators' versions, functions of its own, and where it comes from.
+// All that an ONNX file says: the graph, the operators' versions, functions of its own, and where
+// it comes from.
 // https://onnx.ai/onnx/repo-docs/IR.html
 //
-// Plain values; immutable once read. Tensors may lie in `files`, which are mapped: one that is shortened meanwhile
-// ends the process with SIGBUS when it is read.
+// Plain values; immutable once read. Tensors may lie in `files`, which are mapped: one that is
+// shortened meanwhile ends the process with SIGBUS when it is read.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // One call of an operator: what it reads, what it writes, and its attributes.
 //
-// Lifetime: a plain value. Threads: immutable once read. Errors: the getters of attributes throw invalid_argument,
-// with the node and its operator, if the attribute is of another kind, or is missing where no fallback is given.
+// Lifetime: a plain value. Threads: immutable once read. Errors: the getters of attributes throw
+// invalid_argument, with the node and its operator, if the attribute is of another kind, or is
+// missing where no fallback is given.
 #pragma once
 
 #include <cstdint>
@@ -62,8 +63,8 @@ struct Node {
 
   /// "Conv", "com.microsoft.Gelu": how errors call the operator.
   [[nodiscard]] std::string operator_name() const;
-  /// "node 'conv1' (Conv)"; a node without a name is called by its first output: "the node of 'y' (Conv)". Text of
-  /// the file is escaped.
+  /// "node 'conv1' (Conv)"; a node without a name is called by its first output: "the node of 'y'
+  /// (Conv)". Text of the file is escaped.
   [[nodiscard]] std::string place() const;
 };
 

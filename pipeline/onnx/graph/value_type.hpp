@@ -1,4 +1,5 @@
-// What a model says about a value: its name, kind, element type and dimensions, some of which may be symbols.
+// What a model says about a value: its name, kind, element type and dimensions, some of which may
+// be symbols.
 //
 // Plain values; any thread.
 #pragma once
@@ -37,8 +38,8 @@ struct ValueType {
   std::optional<std::vector<Dimension>> dims;  ///< nothing: not even the rank is known
   std::vector<ValueType> inner;                ///< one for sequence, optional and map; else none
 
-  /// "float[batch,3,?,?]", "seq(int64[...])", "optional(float[2])", "map(string,float[])", "unknown". "[...]" is
-  /// any rank.
+  /// "float[batch,3,?,?]", "seq(int64[...])", "optional(float[2])", "map(string,float[])",
+  /// "unknown". "[...]" is any rank.
   [[nodiscard]] std::string to_string() const;
   friend bool operator==(const ValueType&, const ValueType&) = default;
 };

@@ -113,8 +113,8 @@ struct ScriptOptions {
   std::vector<std::filesystem::path> allowed_directories;
   /// Where relative paths begin; empty: the current directory when the script starts.
   std::filesystem::path directory;
-  /// The folder of the script's file, where a relative path that is read is looked for next. It is not allowed by
-  /// that. Empty: there is none.
+  /// The folder of the script's file, where a relative path that is read is looked for next. It is
+  /// not allowed by that. Empty: there is none.
   std::filesystem::path script_directory = {};
   /// How long it may run, more than 0; then it ends with deadline_exceeded.
   std::optional<std::chrono::nanoseconds> time_limit;
@@ -122,10 +122,10 @@ struct ScriptOptions {
   std::shared_ptr<ScriptObserver> observer;
   /// Null: the language as docs/scripts.md has it, and what the script returns is dropped.
   std::shared_ptr<ScriptExtension> extension = {};
-  /// Null: the script may define no kernels (permission_denied). script_kernels() of api/script.hpp lets it.
-  /// Their GLSL reads and writes the memory of the device unchecked and runs for as long as it likes, and a
-  /// short text may keep the compiler and the driver busy for any time, with any memory of the process: only for
-  /// scripts that are trusted as the program itself is.
+  /// Null: the script may define no kernels (permission_denied). script_kernels() of api/script.hpp
+  /// lets it. Their GLSL reads and writes the memory of the device unchecked and runs for as long
+  /// as it likes, and a short text may keep the compiler and the driver busy for any time, with any
+  /// memory of the process: only for scripts that are trusted as the program itself is.
   std::shared_ptr<ScriptExtension> kernels = {};
 };
 
@@ -156,8 +156,8 @@ class ScriptHost {
  public:
   /// Scripts run on `device` (as it is when they start) and may call `kernels`, besides the
   /// operations on tensors, which every script has. Under `parent`, if
-  /// it is given and not empty, there is a supervisor of this host's scripts, and below it an actor for each: see
-  /// script_actor.hpp.
+  /// it is given and not empty, there is a supervisor of this host's scripts, and below it an actor
+  /// for each: see script_actor.hpp.
   ScriptHost(std::shared_ptr<DeviceClient> device, Executor& executor,
              std::vector<std::shared_ptr<const Kernel>> kernels, const Supervisor& parent);
   ScriptHost(std::shared_ptr<DeviceClient> device, Executor& executor,

@@ -28,7 +28,8 @@ using Literal = std::variant<std::int64_t, std::uint64_t, double, std::complex<d
 [[nodiscard]] DType floating(DType dtype) noexcept;
 /// The complex dtype whose parts hold it: f64 and c128 c128, all others c64.
 [[nodiscard]] DType complexed(DType dtype) noexcept;
-/// Where a sum or a product lives: unsigned integers u32, u64 s64; signed s32, s64 s64; floats and complex stay.
+/// Where a sum or a product lives: unsigned integers u32, u64 s64; signed s32, s64 s64; floats and
+/// complex stay.
 [[nodiscard]] DType aggregated(DType dtype) noexcept;
 
 }  // namespace stoker::expr

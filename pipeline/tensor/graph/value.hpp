@@ -60,8 +60,8 @@ struct Payload : std::enable_shared_from_this<Payload> {
   [[nodiscard]] virtual std::string key() const = 0;
 };
 
-/// What whoever asks for nodes keeps with each of them for as long as it lives: where it stands in a script,
-/// what it is charged. It says nothing of what is computed.
+/// What whoever asks for nodes keeps with each of them for as long as it lives: where it stands in
+/// a script, what it is charged. It says nothing of what is computed.
 struct Attachment {
   Attachment() = default;
   virtual ~Attachment() = default;
