@@ -51,7 +51,8 @@ class Saving : public testing::Test {
     const std::vector<double> a = made.to_vector<double>();
     const std::vector<double> b = expected.to_vector<double>();
     for (std::size_t i = 0; i < a.size(); ++i)
-      ASSERT_NEAR(a[i], b[i], 1e-5 * (1 + std::abs(b[i]))) << "element " << i;
+      if (!std::isnan(a[i]) || !std::isnan(b[i]))
+        ASSERT_NEAR(a[i], b[i], 1e-5 * (1 + std::abs(b[i]))) << "element " << i;
   }
   template <class F> static Error error_of(F function) {
     try {
@@ -297,7 +298,7 @@ TEST_F(Saving, refuses_extents_that_only_two_batches_would_allow) {
       [](const Tensor& x) {
         return slice(x, {0, 0}, {x.shape()[0] / 8, 2});
       },
-      [](const Tensor& x) { return as_type(x, DType::s64) * (x.shape()[0] % 4); },
+      [](const Tensor& x) { return as_type(x, DType::s64) * (x.shape()[0] % 4 + 2); },
   };
   for (std::size_t i = 0; i < functions.size(); ++i) {
     SCOPED_TRACE(i);
