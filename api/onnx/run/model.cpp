@@ -11,6 +11,7 @@
 #include "stoker/api/system.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"
+#include "stoker/runtime/base/fork_guard.hpp"
 #include "stoker/runtime/base/nearest_name.hpp"
 #include "stoker/runtime/process/process.hpp"
 
@@ -88,6 +89,7 @@ struct Model::State {
   }
 
   [[nodiscard]] Start start(const NamedValues& given, const RunOptions& options) const {
+    fork.check("onnx.run").value();  // a thread of the parent may hold the lock of the plans
     Start made{.inputs = checked_inputs(prepared, given),
                .wanted = positions(options.outputs),
                .key = {},
@@ -123,6 +125,7 @@ struct Model::State {
                           {.stack_bytes = walk_stack_bytes, .name = "onnx.run"});
   }
 
+  const ForkGuard fork;
   const Prepared prepared;
   std::optional<OperatorTable> own_operators;
   const Device device;
@@ -149,6 +152,7 @@ Description Model::info() const {
 }
 
 ModelStats Model::stats() const {
+  state_->fork.check("onnx.stats").value();
   ModelStats stats;
   for (const State* state = state_.get(); state != nullptr; state = state->as_read.get()) {
     stats += state->plans.counts();

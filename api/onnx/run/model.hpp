@@ -15,8 +15,9 @@
 // Errors are thrown by the call: load() throws io_error (the file cannot be read or is damaged), invalid_argument (a
 // graph that is not in order), unsupported (all nodes that cannot be computed, with the reasons), not_found (a name in
 // LoadOptions::without that no pass has). run() throws not_found for a name that no input has, invalid_argument for an
-// input that is missing or of another kind, dtype_mismatch, shape_mismatch. What fails while it is traced or runs is
-// in the future: io_error if the file has changed since it was loaded and its weights are wanted again.
+// input that is missing or of another kind, dtype_mismatch, shape_mismatch. What runs, plans or counts throws
+// forked_process in a child of fork(). What fails while it is traced or runs is in the future: io_error if the file has
+// changed since it was loaded and its weights are wanted again.
 #pragma once
 
 #include <filesystem>
