@@ -210,7 +210,7 @@ class PlaneWindows {
       }
       (std::make_index_sequence<lanes>{});
     } else {
-      cpu::STOKER_ISA::Lanes<A> v;
+      cpu::STOKER_ISA::Lanes<A> v{};
       const std::int64_t step = Stride == 0 ? across_.stride : Stride;
       for (std::size_t k = 0; k < lanes; ++k) v[k] = at[static_cast<std::int64_t>(k) * step];
       return v;
