@@ -36,34 +36,8 @@ TEST_F(Control, branches_may_give_unlike_shapes) {
   EXPECT_EQ(model.stats().traced, 3U);
 }
 
-/// Doubles a state until its sum is 100 or more; every round's state is stacked.
-Model grows(const LoadOptions& options) {
-  GraphBuilder body;
-  body.input("round", {}, ElementType::s64)
-      .input("before", {}, ElementType::boolean)
-      .input("state", {"n"})
-      .constant("end", reals({100}))
-      .node("Add", {"state", "state"}, {"next"})
-      .node("ReduceSum", {"next"}, {"sum"}, {number("keepdims", 0)})
-      .node("Less", {"sum", "end"}, {"goes_on"})
-      .output("goes_on")
-      .output("next")
-      .output("next");
-  return GraphBuilder{}
-      .input("x", {"n"})
-      .constant("most", integers({20}))
-      .constant("yes", {.type = ElementType::boolean,
-                        .dims = {},
-                        .bytes = SharedBytes::own({std::byte{1}}),
-                        .strings = {}})
-      .node("Loop", {"most", "yes", "x"}, {"last", "all"}, {body.as("body")})
-      .output("last")
-      .output("all")
-      .load(options);
-}
-
 TEST_F(Control, a_loop_asks_its_condition_in_each_round) {
-  const Model model = grows(here());
+  const Model model = doubling();
   const NamedValues out = model.run({{"x", tensor({1.0, 2.0})}}).get();
   EXPECT_EQ(floats(out, "last"), (std::vector<float>{64, 128}));
   EXPECT_EQ(out.at("all").shape(), (Shape{6, 2}));

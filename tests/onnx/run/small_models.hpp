@@ -125,6 +125,32 @@ class OnnxTest : public testing::Test {
     builder.node(op, names, {"y"}, std::move(attributes)).output("y");
     return builder.load(here()).run(values).get();
   }
+  /// Doubles x[n] until the sum is 100 or more, which it asks in each round: a cut. At most 60 rounds; `last` is the
+  /// state behind them, `all` that of each.
+  [[nodiscard]] Model doubling() const {
+    GraphBuilder body;
+    body.input("round", {}, ElementType::s64)
+        .input("before", {}, ElementType::boolean)
+        .input("state", {"n"})
+        .constant("end", reals({100}))
+        .node("Add", {"state", "state"}, {"next"})
+        .node("ReduceSum", {"next"}, {"sum"}, {named("keepdims", std::int64_t{0})})
+        .node("Less", {"sum", "end"}, {"goes_on"})
+        .output("goes_on")
+        .output("next")
+        .output("next");
+    return GraphBuilder{}
+        .input("x", {"n"})
+        .constant("most", integers({60}))
+        .constant("yes", {.type = ElementType::boolean,
+                          .dims = {},
+                          .bytes = SharedBytes::own({std::byte{1}}),
+                          .strings = {}})
+        .node("Loop", {"most", "yes", "x"}, {"last", "all"}, {body.as("body")})
+        .output("last")
+        .output("all")
+        .load(here());
+  }
   template <class F> static Error refusal(F&& call) {
     try {
       call();
