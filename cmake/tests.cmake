@@ -48,6 +48,9 @@ foreach(folder ${test_folders})
   # Other sources in the folder are helpers of its tests.
   stoker_glob(test_sources tests/${folder}/*.cpp tests/${folder}/*/*.cpp)
   list(FILTER test_sources EXCLUDE REGEX "/tests/runtime/static_library/")
+  if(NOT STOKER_BUILD_EXAMPLES)
+    list(FILTER test_sources EXCLUDE REGEX "/tests/guides/model_examples_test\\.cpp$")  # it runs two of them
+  endif()
   if(folder MATCHES "^(nn|train)$")
     stoker_glob(shared_helpers tests/tensor/differences.cpp)  # gradients are compared here, too
     list(APPEND test_sources ${shared_helpers})
@@ -139,6 +142,10 @@ if(TARGET stoker_command)
   foreach(folder ${folders_with_command})
     add_dependencies(tests_${folder} stoker_command stoker_train stoker_run stoker_ops stoker_layers stoker_onnx_command stoker_predict)
   endforeach()
+endif()
+
+if(STOKER_BUILD_EXAMPLES)
+  add_dependencies(tests_guides example_onnx_faces example_onnx_speech)
 endif()
 
 # For tests/kernels/isa_test.cpp: the objects that must run on any processor, and which sets were built.

@@ -21,10 +21,6 @@ using Tensors = std::vector<Tensor>;
 class ModelExamples : public testing::Test {
  protected:
   ModelExamples() { std::filesystem::create_directories(folder); }
-  void SetUp() override {
-    if (!std::filesystem::exists(STOKER_BINARY_DIR "/bin/example_onnx_faces"))
-      GTEST_SKIP() << "the examples are not built";
-  }
   ~ModelExamples() override { std::filesystem::remove_all(folder); }
 
   [[nodiscard]] std::string path(const char* name) const { return (folder / name).string(); }
