@@ -1,4 +1,6 @@
 #include "stoker/kernels/case_grid.hpp"
+#include "stoker/kernels/conv/options.hpp"
+#include "stoker/kernels/conv/plain_sums.hpp"
 #include "stoker/kernels/conv/problem.hpp"
 #include "stoker/kernels/rules.hpp"
 
@@ -288,8 +290,7 @@ std::vector<KernelCase> all_cases() {
 /// An array seen through an order of its axes.
 struct Seen {
   List extents, steps;
-  Seen(const KernelCall& call, const Shape& shape, const char* name) {
-    const List& order = call.params.integers(name);
+  Seen(const Shape& shape, const List& order) {
     const auto strides = shape.strides();
     for (std::size_t i = 0; i < shape.rank(); ++i) {
       const std::size_t at = order.empty() ? i : static_cast<std::size_t>(order[i]);
@@ -304,9 +305,9 @@ struct SeenKernel {
   List extents, steps;  // [outputs, channels, taps…]
   std::int64_t block = 1, output_block = 0, channel_block = 0;
 
-  explicit SeenKernel(const KernelCall& call) {
-    if (!call.params.flag("kernel_blocked")) {
-      const Seen seen{call, call.shape(1), "kernel_axes"};
+  SeenKernel(const Shape& shape, const Conv& given) {
+    if (!given.kernel_blocked) {
+      const Seen seen{shape, given.kernel_axes.list()};
       extents = seen.extents;
       steps = seen.steps;
       output_block = steps[0];
@@ -314,7 +315,6 @@ struct SeenKernel {
       return;
     }
     block = kernel_block;
-    const Shape& shape = call.shape(1);
     const auto strides = shape.strides();
     const std::size_t rank = shape.rank() - 2;
     for (std::size_t i = 0; i < rank; ++i) {
@@ -339,31 +339,37 @@ bool next(List& at, const List& extents) {
   return false;
 }
 
-/// Straight from the definition. Groups are told apart by arithmetic on channels and batch entries.
 std::vector<std::vector<double>> reference(const KernelCall& call,
                                            std::span<const TensorSpec> outputs,
                                            const std::vector<std::vector<double>>& inputs) {
-  const Seen x{call, call.shape(), "input_axes"};
-  const SeenKernel k{call};
-  const Seen y{call, outputs[0].shape, "output_axes"};
-  const std::size_t spatial = call.shape().rank() - 2;
-  const auto numbers = [&](const char* name, std::int64_t fallback) {
-    const List& list = call.params.integers(name);
-    return list.empty() ? List(spatial, fallback) : list;
+  return {plain_sums(options::from<Conv>(call.params), {.x_shape = call.shape(),
+                                                        .k_shape = call.shape(1),
+                                                        .y_shape = outputs[0].shape,
+                                                        .x = inputs[0],
+                                                        .k = inputs[1]})};
+}
+
+}  // namespace
+
+// Groups are told apart by arithmetic on channels and batch entries.
+std::vector<double> plain_sums(const Conv& given, const PlainOperands& operands) {
+  const Seen x{operands.x_shape, given.input_axes.list()};
+  const SeenKernel k{operands.k_shape, given};
+  const Seen y{operands.y_shape, given.output_axes.list()};
+  const std::size_t spatial = operands.x_shape.rank() - 2;
+  const auto numbers = [&](const Extents& option, std::int64_t fallback) {
+    return option.list().empty() ? List(spatial, fallback) : option.list();
   };
-  const List strides = numbers("strides", 1), dilation = numbers("kernel_dilation", 1);
-  const List spreads = numbers("input_dilation", 1), low = numbers("padding_low", 0);
-  const bool flip = call.params.flag("flip");
-  const std::int64_t features = call.params.integer("feature_groups");
-  const std::int64_t batches = call.params.integer("batch_groups");
+  const List strides = numbers(given.strides, 1), dilation = numbers(given.kernel_dilation, 1);
+  const List spreads = numbers(given.input_dilation, 1), low = numbers(given.padding_low, 0);
   const std::int64_t taken = k.extents[1];
-  std::vector<double> result(outputs[0].elements());
-  if (result.empty()) return {result};
-  const bool empty = call.shape(1).elements() == 0;
+  std::vector<double> result(static_cast<std::size_t>(operands.y_shape.elements()));
+  if (result.empty()) return result;
+  const bool empty = operands.k_shape.elements() == 0;
   for (std::int64_t n = 0; n < y.extents[0]; ++n)
     for (std::int64_t o = 0; o < y.extents[1]; ++o) {
-      const std::int64_t image = o / (y.extents[1] / batches) * y.extents[0] + n;
-      const std::int64_t channel = o / (y.extents[1] / features) * taken;
+      const std::int64_t image = o / (y.extents[1] / given.batch_groups) * y.extents[0] + n;
+      const std::int64_t channel = o / (y.extents[1] / given.feature_groups) * taken;
       List i(spatial);
       do {
         double sum = 0;
@@ -378,21 +384,19 @@ std::vector<std::vector<double>> reference(const KernelCall& call,
             const std::int64_t spread = spreads[axis];
             met = place >= 0 && place % spread == 0 && place / spread < x.extents[axis + 2];
             from += place / spread * x.steps[axis + 2];
-            at += (flip ? k.extents[axis + 2] - 1 - t[axis] : t[axis]) * k.steps[axis + 2];
+            at += (given.flip ? k.extents[axis + 2] - 1 - t[axis] : t[axis]) * k.steps[axis + 2];
           }
           for (std::int64_t c = 0; met && c < taken; ++c)
-            sum += inputs[0][static_cast<std::size_t>(from + (channel + c) * x.steps[1])] *
-                   inputs[1][static_cast<std::size_t>(at + k.at(o, c))];
+            sum += operands.x[static_cast<std::size_t>(from + (channel + c) * x.steps[1])] *
+                   operands.k[static_cast<std::size_t>(at + k.at(o, c))];
         } while (next(t, k.extents));
         std::int64_t to = n * y.steps[0] + o * y.steps[1];
         for (std::size_t axis = 0; axis < spatial; ++axis) to += i[axis] * y.steps[axis + 2];
         result[static_cast<std::size_t>(to)] = sum;
       } while (next(i, y.extents));
     }
-  return {std::move(result)};
+  return result;
 }
-
-}  // namespace
 
 void suites(std::vector<KernelSuite>& suites) {
   KernelSuite suite;

@@ -306,10 +306,7 @@ void OnednnConvolution::run(const CpuArgs& args, const float* kernel, std::int64
                                      {DNNL_ARG_TO, hold(written.own, sums ? partial : y_at)}});
     stream.wait();
   } catch (const dnnl::error& error) {
-    throw Error{"conv",
-                error.status == dnnl_out_of_memory ? ErrorCode::out_of_memory : ErrorCode::internal,
-                "oneDNN refused the convolution",
-                {{"status", std::to_string(error.status)}}};
+    throw matmul::onednn_error("conv", "oneDNN refused the convolution", error.status);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 
 #include "stoker/kernels/conv/onednn_lock.hpp"
@@ -28,6 +29,17 @@ inline void make_by_onednn(const std::function<void()>& make) {
   if (in_library.too_late()) return;
   const std::scoped_lock lock{onednn_lock()};
   make();
+}
+
+/// L{.problem = problem}, prepared so; null if it has no way to compute the problem, or the process exits.
+template <class L, class P>
+[[nodiscard]] std::shared_ptr<const L> prepared_by_onednn(const P& problem) {
+  std::shared_ptr<L> made;
+  make_by_onednn([&] {
+    made = std::make_shared<L>(L{.problem = problem});
+    if (!made->prepare()) made = nullptr;
+  });
+  return made;
 }
 
 }  // namespace stoker::kernels::conv::STOKER_ISA

@@ -1,4 +1,5 @@
 #include "stoker/kernels/case_grid.hpp"
+#include "stoker/kernels/conv/plain_sums.hpp"
 #include "stoker/kernels/integer_conv/problem.hpp"
 
 namespace stoker::kernels::integer_conv {
@@ -107,62 +108,26 @@ std::vector<KernelCase> all_cases() {
   return cases;
 }
 
-/// Counts through the spatial `extents`, the last fastest; false after the end.
-bool next(List& at, const Shape& extents) {
-  for (std::size_t axis = at.size(); axis-- > 0;) {
-    if (++at[axis] < extents[axis + 2]) return true;
-    at[axis] = 0;
-  }
-  return false;
-}
-
-/// Straight from the definition.
+/// As conv computes it, of what is left when zero points are subtracted: so padding with them adds nothing.
 std::vector<std::vector<double>> reference(const KernelCall& call,
                                            std::span<const TensorSpec> outputs,
                                            const std::vector<std::vector<double>>& inputs) {
-  const Shape &x = call.shape(), &k = call.shape(1), &y = outputs[0].shape;
-  const auto x_steps = x.strides(), k_steps = k.strides();
-  const std::size_t spatial = x.rank() - 2;
-  const auto numbers = [&](const char* name, std::int64_t fallback) {
-    const List& list = call.params.integers(name);
-    return list.empty() ? List(spatial, fallback) : list;
-  };
-  const List strides = numbers("strides", 1), dilation = numbers("kernel_dilation", 1);
-  const List low = numbers("padding_low", 0);
-  const std::int64_t groups = call.params.integer("feature_groups");
-  std::vector<double> result(outputs[0].elements());
-  if (result.empty() || k.elements() == 0) return {result};
-  std::size_t to = 0;
-  for (std::int64_t n = 0; n < y[0]; ++n)
-    for (std::int64_t o = 0; o < y[1]; ++o) {
-      const std::int64_t channel = o / (y[1] / groups) * k[1];
-      const double x_zero = inputs.size() > 2 ? inputs[2][0] : 0;
-      const double k_zero = inputs.size() > 3
-                                ? inputs[3][inputs[3].size() == 1 ? 0 : static_cast<std::size_t>(o)]
-                                : 0;
-      List i(spatial);
-      do {
-        double sum = 0;
-        List t(spatial);
-        do {
-          std::int64_t from = n * x_steps[0], at = o * k_steps[0];
-          bool met = true;
-          for (std::size_t axis = 0; axis < spatial; ++axis) {
-            const std::int64_t place =
-                i[axis] * strides[axis] + t[axis] * dilation[axis] - low[axis];
-            met = met && place >= 0 && place < x[axis + 2];
-            from += place * x_steps[axis + 2];
-            at += t[axis] * k_steps[axis + 2];
-          }
-          for (std::int64_t c = 0; met && c < k[1]; ++c)
-            sum +=
-                (inputs[0][static_cast<std::size_t>(from + (channel + c) * x_steps[1])] - x_zero) *
-                (inputs[1][static_cast<std::size_t>(at + c * k_steps[1])] - k_zero);
-        } while (next(t, k));
-        result[to++] = cases::wrapped(sum, DType::s32);
-      } while (next(i, y));
-    }
-  return {std::move(result)};
+  const auto given = options::from<IntegerConv>(call.params);
+  std::vector<double> x = inputs[0], k = inputs[1];
+  if (inputs.size() > 2)
+    for (double& value : x) value -= inputs[2][0];
+  if (inputs.size() > 3) {
+    const std::vector<double>& zeros = inputs[3];
+    const std::size_t terms = k.size() / std::max<std::size_t>(zeros.size(), 1);
+    for (std::size_t i = 0; i < k.size(); ++i) k[i] -= zeros[i / terms];
+  }
+  std::vector<double> sums = conv::plain_sums(as_conv(given), {.x_shape = call.shape(),
+                                                               .k_shape = call.shape(1),
+                                                               .y_shape = outputs[0].shape,
+                                                               .x = x,
+                                                               .k = k});
+  for (double& sum : sums) sum = cases::wrapped(sum, DType::s32);
+  return {std::move(sums)};
 }
 
 }  // namespace

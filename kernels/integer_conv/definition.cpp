@@ -2,18 +2,15 @@
 
 #include "stoker/kernels/integer_conv/options.hpp"
 #include "stoker/kernels/integer_conv/problem.hpp"
+#include "stoker/kernels/integer_matmul/tile.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
 
 namespace stoker::kernels::integer_conv {
 namespace {
 
-// Must match integer_matmul/tile.glsl.
-constexpr std::int64_t side = 64, depth = 16;
-
-std::string variant_of(bool x_signed, bool k_signed) {
-  return std::string{x_signed ? "s8" : "u8"} + (k_signed ? "_s8" : "_u8");
-}
+using integer_matmul::tile_depth;
+using integer_matmul::tile_side;
 
 std::shared_ptr<const Shader> make_shader() {
   Shader shader;
@@ -42,11 +39,7 @@ std::shared_ptr<const Shader> make_shader() {
                  {"taps", PushType::u32, 3},
                  {"strides", PushType::u32, 3},
                  {"tap_steps", PushType::u32, 3}};
-  for (const bool x : {true, false})
-    for (const bool k : {true, false})
-      shader.variants.push_back(
-          {.name = variant_of(x, k),
-           .types = {{"X", x ? DType::s8 : DType::u8}, {"K", k ? DType::s8 : DType::u8}}});
+  integer_matmul::add_mixtures(shader, "X", "K");
   return std::make_shared<const Shader>(std::move(shader));
 }
 
@@ -64,10 +57,11 @@ Result<GpuPlan> gpu(const KernelCall& call, std::span<const TensorSpec> outputs,
                    "a spatial axis is longer, padded and dilated, than a GPU kernel can count",
                    {{"limit", std::to_string(most)}}};
   const std::int64_t m = p.outputs, n = p.images * p.pixels();
-  const std::int64_t tiles_m = (m + side - 1) / side, tiles_n = (n + side - 1) / side;
+  const std::int64_t tiles_m = (m + tile_side - 1) / tile_side,
+                     tiles_n = (n + tile_side - 1) / tile_side;
   GpuPass pass;
   pass.shader = &shader;
-  pass.variant = variant_of(problem.x.is_signed, problem.k.is_signed);
+  pass.variant = integer_matmul::mixture(problem.x.is_signed, problem.k.is_signed);
   pass.bindings = {input(0), input(1), input(problem.x.zeros != 0 ? 2 : 0),
                    input(problem.k.zeros != 0 ? 3 : 1), output()};
   pass.push.u32(m).u32(n).u32(problem.terms()).u32(tiles_m).u32(tiles_n);
@@ -78,7 +72,7 @@ Result<GpuPlan> gpu(const KernelCall& call, std::span<const TensorSpec> outputs,
         &conv::Axis::stride, &conv::Axis::tap_step})
     for (std::size_t i = 0; i < 3; ++i) pass.push.s32(problem.axis(i).*field);
   pass.groups = linear_groups(static_cast<std::uint64_t>(tiles_m * tiles_n * p.groups));
-  pass.rounds = static_cast<std::uint64_t>(problem.terms() / depth + 64);
+  pass.rounds = static_cast<std::uint64_t>(problem.terms() / tile_depth + 64);
   return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};
 }
 

@@ -303,11 +303,7 @@ void Library::run(const CpuArgs& args, std::uint32_t slice, std::int64_t job) co
                        {DNNL_ARG_SCRATCHPAD, dnnl::memory(pad, engine, own + scratchpad_at)}});
       stream.wait();
     } catch (const dnnl::error& error) {
-      throw Error{
-          "integer_conv",
-          error.status == dnnl_out_of_memory ? ErrorCode::out_of_memory : ErrorCode::internal,
-          "oneDNN refused the convolution",
-          {{"status", std::to_string(error.status)}}};
+      throw matmul::onednn_error("integer_conv", "oneDNN refused the convolution", error.status);
     }
   }
   subtract_zeros(args, x, height, own, sums);
@@ -318,20 +314,11 @@ void Library::run(const CpuArgs& args, std::uint32_t slice, std::int64_t job) co
       problem.conv.pixels());
 }
 
-/// Null if the library has no fast way, or the process exits.
-std::shared_ptr<const Library> make_library(const Problem& problem) {
-  std::shared_ptr<Library> made;
-  conv::STOKER_ISA::make_by_onednn([&] {
-    made = std::make_shared<Library>(Library{.problem = problem});
-    if (!made->prepare()) made = nullptr;
-  });
-  return made;
-}
-
 }  // namespace
 
 std::optional<CpuPlan> onednn_plan(const Problem& problem) {
-  const std::shared_ptr<const Library> library = make_library(problem);
+  const std::shared_ptr<const Library> library =
+      conv::STOKER_ISA::prepared_by_onednn<Library>(problem);
   if (!library) return std::nullopt;
   CpuPlan plan;
   const std::int64_t pieces = problem.conv.images * library->canvas.pieces_of_image();

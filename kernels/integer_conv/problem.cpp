@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "stoker/kernels/conv/options.hpp"
-#include "stoker/kernels/integer_conv/options.hpp"
 #include "stoker/runtime/base/never_destroyed.hpp"
 
 namespace stoker::kernels::integer_conv {
@@ -23,13 +21,7 @@ class SameConv {
   static ParamSet params_of(const IntegerConv& given) {
     static constinit NeverDestroyed<std::vector<ParamSpec>> schema;
     const std::vector<ParamSpec>& specs = schema.get([] { return options::specs<Conv>(); });
-    return ParamSet::resolve(op, specs,
-                             options::given(Conv{.strides = given.strides,
-                                                 .padding_low = given.padding_low,
-                                                 .padding_high = given.padding_high,
-                                                 .kernel_dilation = given.kernel_dilation,
-                                                 .feature_groups = given.feature_groups}))
-        .value();
+    return ParamSet::resolve(op, specs, options::given(as_conv(given))).value();
   }
 
   std::array<TensorSpec, 2> specs_;
@@ -37,6 +29,14 @@ class SameConv {
 };
 
 }  // namespace
+
+Conv as_conv(const IntegerConv& given) {
+  return {.strides = given.strides,
+          .padding_low = given.padding_low,
+          .padding_high = given.padding_high,
+          .kernel_dilation = given.kernel_dilation,
+          .feature_groups = given.feature_groups};
+}
 
 Result<TensorSpec> infer(const KernelCall& call) {
   STOKER_TRY(integer_matmul::check_dtype(op, call, 1, 1));

@@ -1,7 +1,9 @@
 // What one convolution of 8-bit integers has to do, worked out once for every backend.
 #pragma once
 
+#include "stoker/kernels/conv/options.hpp"
 #include "stoker/kernels/conv/problem.hpp"
+#include "stoker/kernels/integer_conv/options.hpp"
 #include "stoker/kernels/integer_matmul/problem.hpp"
 
 namespace stoker::kernels::integer_conv {
@@ -23,6 +25,9 @@ struct Problem {
   /// Products that make one output.
   [[nodiscard]] std::int64_t terms() const noexcept { return conv.channels * conv.taps(); }
 };
+
+/// The same options of conv.
+[[nodiscard]] Conv as_conv(const IntegerConv& given);
 
 /// The output's spec, or why the inputs do not fit. Shapes are conv's, with one to three spatial axes; s8 and u8 may be
 /// mixed, and zero points have the dtype of their operand and one element, those of k also one for each output.

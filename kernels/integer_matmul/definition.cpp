@@ -1,18 +1,11 @@
 #include "stoker/kernels/integer_matmul/options.hpp"
 #include "stoker/kernels/integer_matmul/problem.hpp"
+#include "stoker/kernels/integer_matmul/tile.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
 
 namespace stoker::kernels::integer_matmul {
 namespace {
-
-// Must match tile.glsl.
-constexpr std::int64_t side = 64, depth = 16;
-
-std::string variant_of(const Side& a, const Side& b) {
-  const auto name = [](const Side& of) { return of.is_signed ? "s8" : "u8"; };
-  return std::string{name(a)} + "_" + name(b);
-}
 
 std::shared_ptr<const Shader> make_shader() {
   Shader shader;
@@ -35,11 +28,7 @@ std::shared_ptr<const Shader> make_shader() {
                  {"a_steps", PushType::u32, 6},
                  {"b_steps", PushType::u32, 6}};
   shader.constants = {{"TRANSPOSE_A"}, {"TRANSPOSE_B"}};
-  for (const bool a : {true, false})
-    for (const bool b : {true, false})
-      shader.variants.push_back(
-          {.name = variant_of({.is_signed = a}, {.is_signed = b}),
-           .types = {{"A", a ? DType::s8 : DType::u8}, {"B", b ? DType::s8 : DType::u8}}});
+  add_mixtures(shader, "A", "B");
   return std::make_shared<const Shader>(std::move(shader));
 }
 
@@ -49,13 +38,14 @@ Result<GpuPlan> gpu(const KernelCall& call, std::span<const TensorSpec> outputs,
   STOKER_TRY(rules::gpu_indexable("integer_matmul", outputs));
   const Problem problem = describe(call);
   const matmul::Problem& p = problem.product;
-  const std::int64_t tiles_m = (p.m + side - 1) / side, tiles_n = (p.n + side - 1) / side;
+  const std::int64_t tiles_m = (p.m + tile_side - 1) / tile_side,
+                     tiles_n = (p.n + tile_side - 1) / tile_side;
   const auto bound = [](const Side& of) {
     return input(static_cast<std::uint32_t>(of.zeros != 0 ? of.zeros_input : of.input));
   };
   GpuPass pass;
   pass.shader = &shader;
-  pass.variant = variant_of(problem.a, problem.b);
+  pass.variant = mixture(problem.a.is_signed, problem.b.is_signed);
   pass.bindings = {input(static_cast<std::uint32_t>(problem.a.input)),
                    input(static_cast<std::uint32_t>(problem.b.input)), bound(problem.a),
                    bound(problem.b), output()};
@@ -66,7 +56,7 @@ Result<GpuPlan> gpu(const KernelCall& call, std::span<const TensorSpec> outputs,
       .u32s(std::span{p.b_steps}.first(p.batch_axes.rank()), 6);
   pass.constants = {p.transpose_a ? 1U : 0U, p.transpose_b ? 1U : 0U};
   pass.groups = linear_groups(static_cast<std::uint64_t>(tiles_m * tiles_n * p.batches));
-  pass.rounds = static_cast<std::uint64_t>(p.k / depth + 32);
+  pass.rounds = static_cast<std::uint64_t>(p.k / tile_depth + 32);
   return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};
 }
 

@@ -192,10 +192,7 @@ void Library::compute(const Rows& rows, const std::byte* a, const std::byte* b, 
                                {DNNL_ARG_SCRATCHPAD, hold(rows.pad, pad)}});
     stream.wait();
   } catch (const dnnl::error& error) {
-    throw Error{"integer_matmul",
-                error.status == dnnl_out_of_memory ? ErrorCode::out_of_memory : ErrorCode::internal,
-                "oneDNN refused the product",
-                {{"status", std::to_string(error.status)}}};
+    throw matmul::onednn_error("integer_matmul", "oneDNN refused the product", error.status);
   }
 }
 
@@ -229,20 +226,11 @@ void Library::subtract_zeros(const CpuArgs& args, std::int64_t batch, const Slic
   }
 }
 
-/// Null if the library has no fast way, or the process exits.
-std::shared_ptr<const Library> make_library(const Problem& problem) {
-  std::shared_ptr<Library> made;
-  conv::STOKER_ISA::make_by_onednn([&] {
-    made = std::make_shared<Library>(Library{.problem = problem});
-    if (!made->prepare()) made = nullptr;
-  });
-  return made;
-}
-
 }  // namespace
 
 std::optional<CpuPlan> onednn_plan(const Problem& problem) {
-  const std::shared_ptr<const Library> library = make_library(problem);
+  const std::shared_ptr<const Library> library =
+      conv::STOKER_ISA::prepared_by_onednn<Library>(problem);
   if (!library) return std::nullopt;
   CpuPlan plan;
   const auto flip_all = [&](std::size_t bytes, std::size_t from, std::size_t to) {

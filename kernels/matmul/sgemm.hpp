@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "stoker/kernels/matmul/blocks.hpp"
+#include "stoker/kernels/matmul/onednn_error.hpp"
 #include "stoker/runtime/base/exit_watch.hpp"
 #include "stoker/runtime/base/kept_statics.hpp"
 
@@ -102,11 +103,7 @@ inline void sgemm(const Problem& p, const float* a, const float* b, float* c, co
       1.0F, a + part.m0 * p.a_row_step() + depth.begin * p.a_column_step(),
       p.transpose_a ? p.m : p.k, b + part.n0 * b_column + depth.begin * b_row,
       p.transpose_b ? p.k : p.n, 0.0F, c + part.m0 * p.n + part.n0, p.n);
-  if (status != dnnl_success)
-    throw Error{"matmul",
-                status == dnnl_out_of_memory ? ErrorCode::out_of_memory : ErrorCode::internal,
-                "oneDNN refused the product",
-                {{"status", std::to_string(status)}}};
+  if (status != dnnl_success) throw onednn_error("matmul", "oneDNN refused the product", status);
 }
 
 /// The same over the whole depth.
