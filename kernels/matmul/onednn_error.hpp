@@ -10,8 +10,7 @@
 namespace stoker::kernels::matmul {
 
 /// `what`: "oneDNN refused the product". out_of_memory if that is the status, else internal.
-[[nodiscard]] inline Error onednn_error(const char* op, const char* what,
-                                        dnnl_status_t status) {
+[[nodiscard]] inline Error onednn_error(const char* op, const char* what, dnnl_status_t status) {
   return Error{op,
                status == dnnl_out_of_memory ? ErrorCode::out_of_memory : ErrorCode::internal,
                what,
