@@ -9,6 +9,7 @@
 //                 takes the part of channels.
 #include <algorithm>
 
+#include "stoker/pipeline/tensor/graph/kernel_blocks.hpp"
 #include "stoker/pipeline/tensor/graph/kernel_op.hpp"
 #include "stoker/pipeline/tensor/graph/primitives.hpp"
 
@@ -174,11 +175,6 @@ Value by_kernel(const Conv& forward, const Value& x, const Value& k, const Value
   return reverse(made, std::span{forward.k_axes}.subspan(2));
 }
 
-bool has_blocks(const Attributes& attributes) {
-  const ParamValue* given = attributes.params().find("kernel_blocked");
-  return given != nullptr && std::get<bool>(*given);
-}
-
 /// A kernel in blocks, [O, C, space…, c, o], as [O · o, C · c, space…].
 Value without_blocks(const Value& k) {
   const Shape& shape = k.shape();
@@ -210,7 +206,8 @@ Values of_conv(const Backward& b) {
   if (x.shape().empty() || k.shape().empty() || g.shape().empty())
     return {zeros_like(x), zeros_like(k)};
   const Conv forward = Conv::of(b.attributes, x.shape().rank());
-  if (!has_blocks(b.attributes)) return {by_input(forward, x, k, g), by_kernel(forward, x, k, g)};
+  if (!has_kernel_blocks(b.attributes))
+    return {by_input(forward, x, k, g), by_kernel(forward, x, k, g)};
   const Value plain = without_blocks(k);
   return {by_input(forward, x, plain, g), in_blocks(by_kernel(forward, x, plain, g), k.shape())};
 }

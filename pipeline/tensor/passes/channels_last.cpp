@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "stoker/pipeline/tensor/graph/batching.hpp"
+#include "stoker/pipeline/tensor/graph/kernel_blocks.hpp"
 #include "stoker/pipeline/tensor/passes/passes.hpp"
 #include "stoker/runtime/base/never_destroyed.hpp"
 
@@ -22,11 +23,6 @@ List turned(const List& list) {
 }
 std::int64_t turned_axis(std::int64_t axis) {
   return to_plain[static_cast<std::size_t>(axis < 0 ? axis + 4 : axis)];
-}
-
-bool has_blocks(const Instruction& conv) {
-  const ParamValue* told = conv.attributes.params().find("kernel_blocked");
-  return told != nullptr && std::get<bool>(*told);
 }
 
 /// Multiply-adds of a convolution of f32 images that runs no slower with channels last; else 0.
@@ -53,7 +49,7 @@ double gains(const Program& program, const Instruction& one) {
   constexpr double least_work = 1 << 17;
   const double work = static_cast<double>(y.elements()) / static_cast<double>(y[1]) *
                       static_cast<double>(k.elements());
-  return y[1] < block || (work < least_work && !has_blocks(one)) ? 0 : work;
+  return y[1] < block || (work < least_work && !has_kernel_blocks(one.attributes)) ? 0 : work;
 }
 
 /// The attributes of an operation whose operands have channels last; none where it cannot have them so.
@@ -239,7 +235,7 @@ void channels_last(Program& program) {
     const double work = gains(program, one);
     gained += work;
     turned += work > 0 ? 1 : 0;
-    prepared |= has_blocks(one);
+    prepared |= has_kernel_blocks(one.attributes);
   }
   constexpr double least_work = 1 << 24;
   if (!prepared && (gained < least_work || turned * 4 < convolutions * 3)) return;
