@@ -59,10 +59,7 @@ std::vector<NamedShape> with_batch(const std::vector<onnx::Description::Input>& 
     NamedShape made{.name = value.name, .extents = {batch}};
     for (std::size_t axis = 1; axis < value.type.dims->size(); ++axis) {
       const auto& extent = (*value.type.dims)[axis].extent;
-      if (!extent)
-        throw Error{"onnx.bench", ErrorCode::invalid_argument,
-                    "the extents of input '" + value.name + "' (" + value.type.to_string() +
-                        ") are not known: give --shape " + value.name + "=…"};
+      if (!extent) throw unknown_extents(value);
       made.extents.push_back(*extent);
     }
     shapes.push_back(std::move(made));

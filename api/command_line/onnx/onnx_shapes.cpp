@@ -9,6 +9,8 @@
 namespace stoker::command_line {
 namespace {
 
+constexpr const char* op = "onnx.inputs";
+
 /// No declared extent of texts fills the host's memory.
 constexpr std::int64_t most_texts = std::int64_t{1} << 20;
 
@@ -16,7 +18,7 @@ using Input = onnx::Description::Input;
 using Symbols = std::map<std::string, std::int64_t, std::less<>>;
 
 [[noreturn]] void refuse(ErrorCode code, std::string reason) {
-  throw Error{"onnx.info", code, std::move(reason)};
+  throw Error{op, code, std::move(reason)};
 }
 
 void check_name(const std::vector<Input>& inputs, const std::string& name) {
@@ -29,13 +31,8 @@ void check_name(const std::vector<Input>& inputs, const std::string& name) {
 }
 
 std::vector<std::int64_t> extents_of(const onnx::ValueInfo& value, const Symbols& symbols) {
-  const auto unknown = [&] {
-    refuse(ErrorCode::invalid_argument, "the extents of input '" + value.name + "' (" +
-                                            value.type.to_string() +
-                                            ") are not known: give --shape " + value.name + "=…");
-  };
   std::vector<std::int64_t> extents;
-  if (!value.type.dims) unknown();
+  if (!value.type.dims) throw unknown_extents(value);
   for (const onnx::Dimension& one : *value.type.dims) {
     const auto known = symbols.find(one.symbol);
     if (one.extent)
@@ -43,13 +40,13 @@ std::vector<std::int64_t> extents_of(const onnx::ValueInfo& value, const Symbols
     else if (!one.symbol.empty() && known != symbols.end())
       extents.push_back(known->second);
     else
-      unknown();
+      throw unknown_extents(value);
   }
   return extents;
 }
 
 onnx::Value zeros_of(const onnx::ValueInfo& value, const std::vector<std::int64_t>& extents) {
-  const Shape shape = Shape::make(extents, "onnx.info");
+  const Shape shape = Shape::make(extents, op);
   const onnx::ElementType element = value.type.element;
   if (element == onnx::ElementType::string && shape.elements() > most_texts)
     refuse(ErrorCode::limit_exceeded, "input '" + value.name + "' would have more than " +
@@ -63,6 +60,12 @@ onnx::Value zeros_of(const onnx::ValueInfo& value, const std::vector<std::int64_
 }
 
 }  // namespace
+
+Error unknown_extents(const onnx::ValueInfo& value) {
+  return {op, ErrorCode::invalid_argument,
+          "the extents of input '" + value.name + "' (" + value.type.to_string() +
+              ") are not known: give --shape " + value.name + "=…"};
+}
 
 onnx::NamedValues zeros_for(const std::vector<Input>& inputs,
                             const std::vector<NamedShape>& shapes) {

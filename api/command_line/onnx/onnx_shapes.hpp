@@ -13,6 +13,9 @@
 
 namespace stoker::command_line {
 
+/// An extent of this input is neither in the file nor given.
+[[nodiscard]] Error unknown_extents(const onnx::ValueInfo& value);
+
 /// One value for each input that has no default or is named. An input that is not named has the extents of the file;
 /// a symbol stands for what it is in those that are.
 [[nodiscard]] onnx::NamedValues zeros_for(const std::vector<onnx::Description::Input>& inputs,
