@@ -1,7 +1,7 @@
 # stoker_check_headers: compiles every header alone, without precompiled headers, so that each includes
 # what it uses and its place among others' includes does not matter. "Alone" means: nothing stands before
-# it but headers that it includes itself, which takes half as many compilations as there are headers. Not
-# part of a build of everything:
+# it but headers that it includes itself, which takes half as many compilations as there are headers, and
+# lets most of them begin with a precompiled one. Not part of a build of everything:
 #
 #   cmake --build build --target stoker_check_headers
 #
@@ -69,12 +69,22 @@ macro(header_chains)
   endforeach()
 endmacro()
 
+# Headers that many others include, and that take long to read: the first of them that a header includes is
+# precompiled for it.
+set(often_included api/tensor/core/tensor.hpp runtime/futures/future.hpp runtime/base/error.hpp)
+
 # header_checks(TARGET HEADERS…): paths from the root.
 function(header_checks target)
-  set(checks "")
   set(headers ${ARGN})
   header_chains()
+  add_custom_target(${target})
   foreach(name ${firsts})
+    set(base "")
+    foreach(candidate ${often_included})
+      if(NOT base AND candidate IN_LIST includes_of_${name})
+        set(base "${candidate}")
+      endif()
+    endforeach()
     set(content "")
     set(check "${STOKER_GENERATED_DIR}/header_checks/${name}.cpp")
     while(name)
@@ -86,10 +96,28 @@ function(header_checks target)
       set(name "${next_of_${name}}")
     endwhile()
     file(CONFIGURE OUTPUT "${check}" @ONLY CONTENT "@content@")
-    list(APPEND checks "${check}")
+    list(APPEND "checks_with_${base}" "${check}")
   endforeach()
 
-  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${checks})
+  foreach(base "" ${often_included})
+    if("${checks_with_${base}}" STREQUAL "")
+      continue()
+    endif()
+    cmake_path(GET base STEM part)
+    if(part STREQUAL "")
+      set(part first)
+    endif()
+    header_check_library(${target}_${part} ${checks_with_${base}})
+    if(base)
+      stoker_precompile_only(${target}_${part} "<stoker/${base}>")
+    endif()
+    add_dependencies(${target} ${target}_${part})
+  endforeach()
+endfunction()
+
+# header_check_library(TARGET SOURCES…)
+function(header_check_library target)
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${ARGN})
   set_target_properties(${target} PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
   target_link_libraries(${target} PRIVATE stoker_settings stoker_stoker Boost::headers Eigen3::Eigen
                         DNNL::dnnl spdlog::spdlog nlohmann_json::nlohmann_json StokerGlslang::glslang

@@ -13,9 +13,18 @@ set(stoker_common_headers
 # already precompiled with the same settings: stoker_precompile(TARGET REUSE_FROM OTHER).
 function(stoker_precompile target)
   if(ARGV1 STREQUAL "REUSE_FROM")
+    stoker_precompile_only(${target} ${ARGN})
+  else()
+    stoker_precompile_only(${target} ${stoker_common_headers} ${ARGN})
+  endif()
+endfunction()
+
+# stoker_precompile_only(TARGET HEADERS…): these alone.
+function(stoker_precompile_only target)
+  if(ARGV1 STREQUAL "REUSE_FROM")
     target_precompile_headers(${target} ${ARGN})
   else()
-    target_precompile_headers(${target} PRIVATE ${stoker_common_headers} ${ARGN})
+    target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -fpch-preprocess)  # ccache wants it

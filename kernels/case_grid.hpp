@@ -2,7 +2,9 @@
 // Used by cases.cpp files only.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <vector>
@@ -33,14 +35,13 @@ struct NamedShape {
 }
 
 /// For an operation whose shaders are those of another one of its family but for one macro: a software GPU,
-/// which takes a third of a second to compile each, runs it in its quick run with one dtype of each way to
-/// load and compute.
-inline void leave_to_sibling(std::vector<KernelCase>& cases) {
-  for (KernelCase& one : cases) {
-    const DType dtype = one.inputs.front().dtype;
-    if (dtype != DType::f32 && dtype != DType::f16 && dtype != DType::s64 && dtype != DType::u8)
-      one.heavy = true;
-  }
+/// which takes a third of a second to compile each, runs it in its quick run with the dtypes of `seen` only.
+/// Unless told otherwise, these are one of each way to load and compute.
+inline void leave_to_sibling(std::vector<KernelCase>& cases,
+                             std::initializer_list<DType> seen = {DType::f32, DType::f16,
+                                                                  DType::s64, DType::u8}) {
+  for (KernelCase& one : cases)
+    if (std::ranges::find(seen, one.inputs.front().dtype) == seen.end()) one.heavy = true;
 }
 
 /// Half a unit in the last place relative to the value: the error of one correct rounding to a

@@ -109,6 +109,8 @@ std::vector<KernelCase> cases_of_two(const Elementwise& kernel) {
                        .inputs = {{dtype, Shape{37, 29}}, {dtype, Shape{29}}},
                        .fills = {{kernel.name == "pow" ? Fill{-2, 2} : Fill{-120, 120}}, {-2, 2}}});
   }
+  // Tests of fused programs see every function with every dtype; `add` shows how each dtype is loaded.
+  if (kernel.name != "add") cases::leave_to_sibling(cases);
   return cases;
 }
 
