@@ -76,8 +76,11 @@ class GraphEditor {
   [[nodiscard]] std::vector<std::string> own_constants() const;
   /// Whether the node may be computed once for equal operands: it is not random and has no subgraphs.
   [[nodiscard]] bool is_pure(const Node& node) const;
-  /// What is certain about the rank and the element type of a value, whatever the inputs are.
+  /// What is certain about the rank, an extent and the element type of a value, whatever the inputs are.
   [[nodiscard]] std::optional<std::size_t> rank_of(std::string_view name) const;
+  /// Axes below zero count from the last one.
+  [[nodiscard]] std::optional<std::int64_t> extent_of(std::string_view name,
+                                                      std::int64_t axis) const;
   [[nodiscard]] ElementType type_of(std::string_view name) const;
 
   // Changing --------------------------------------------------------------------------------------
@@ -134,6 +137,8 @@ class GraphEditor {
   void pin_captured(const Graph& inner);
   void find_constant(const Node& node);
   [[nodiscard]] std::optional<std::size_t> rank_of(std::string_view name, int& steps) const;
+  [[nodiscard]] std::optional<std::int64_t> extent_of(std::string_view name, std::int64_t axis,
+                                                      int& steps) const;
   [[nodiscard]] const ValueInfo* checked_input(std::string_view name) const;
   [[nodiscard]] bool can_forward(std::string_view from, std::string_view to) const;
   void rename(std::string_view from, std::string_view to);

@@ -124,6 +124,12 @@ std::optional<std::vector<std::int64_t>> kept_axes(const GraphEditor& graph, con
   return axes;
 }
 
+std::optional<std::vector<std::int64_t>> part_sizes(const GraphEditor& graph, const Node& node) {
+  if (node.has_input(1)) return integers_of(graph.constant(node.inputs[1]));
+  if (const auto* given = node.integers("split")) return *given;
+  return {};
+}
+
 std::optional<Normalized> normalized_by(const GraphEditor& graph, const Node& node) {
   if (!is(node, "Mul") || node.opset < 7) return {};
   for (std::size_t i = 0; i < 2; ++i) {

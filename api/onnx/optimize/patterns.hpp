@@ -39,6 +39,10 @@ struct Product {
 [[nodiscard]] std::optional<std::vector<std::int64_t>> kept_axes(const GraphEditor& graph,
                                                                  const Node& node);
 
+/// The extents that a Split says its parts have; nothing if it says none, or if they are not constant.
+[[nodiscard]] std::optional<std::vector<std::int64_t>> part_sizes(const GraphEditor& graph,
+                                                                  const Node& node);
+
 /// (d - nothing) / sqrt(mean of d² + epsilon) over the last axes, and what then scales it.
 struct Normalized {
   std::string deviation;  ///< d

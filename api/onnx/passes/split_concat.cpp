@@ -1,29 +1,71 @@
-// A join of all parts of a Split, in order and along the same axis.
+// A join of all parts of a Split, in order and along the same axis, and a Split into what was joined.
+#include <algorithm>
+#include <functional>
+
 #include "stoker/api/onnx/optimize/pass.hpp"
+#include "stoker/api/onnx/optimize/patterns.hpp"
 
 namespace stoker::onnx::passes::split_concat {
 namespace {
 
+/// Joins give way to what was split.
+void join(GraphEditor& graph, Node& node) {
+  if (node.inputs.size() < 2 || !node.has_output(0)) return;
+  Node* const split = graph.writer(node.inputs[0], "Split");
+  if (split == nullptr || !split->has_input(0)) return;
+  if (split->outputs != node.inputs || split->integer("axis", 0) != node.integer("axis", 0)) return;
+  graph.forward(node, std::string{split->inputs[0]});
+}
+
+/// Whether the parts need not be equal.
+bool says_sizes(const Node& node) { return node.has_input(1) || node.has("split"); }
+
+/// Parts give way to what was joined, if it is certain that their extents are the same.
+void split(GraphEditor& graph, Node& node) {
+  if (!node.has_input(0)) return;
+  const Node* const join = graph.writer(node.inputs[0], "Concat");
+  const std::int64_t axis = node.integer("axis", 0);
+  const auto count = static_cast<std::int64_t>(node.outputs.size());
+  if (join == nullptr || join->opset < 4 || join->inputs.size() != node.outputs.size() ||
+      join->integer("axis", 0) != axis)
+    return;
+  // Outputs keep their names, which others write then.
+  if (std::ranges::any_of(node.outputs, [&](const auto& name) { return graph.is_pinned(name); }))
+    return;
+  std::vector<std::int64_t> extents;
+  for (const std::string& part : join->inputs) {
+    const auto extent = graph.extent_of(part, axis);
+    if (!extent) return;
+    extents.push_back(*extent);
+  }
+  const bool is_same = says_sizes(node) ? part_sizes(graph, node) == extents
+                                        : std::ranges::adjacent_find(
+                                              extents, std::not_equal_to{}) == extents.end() &&
+                                              node.integer("num_outputs", count) == count;
+  if (!is_same) return;
+  const std::vector<std::string> parts = node.outputs;
+  const std::vector<std::string> joined = join->inputs;
+  graph.remove(node);
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (!parts[i].empty()) graph.move_reads(parts[i], joined[i]);
+}
+
 void run(GraphEditor& graph) {
   graph.each([&](Node& node) {
-    if (!is(node, "Concat") || node.inputs.size() < 2 || !node.has_output(0)) return;
-    Node* const split = graph.writer(node.inputs[0], "Split");
     // Before version 4 the axis of Concat was 1 where it said none.
-    if (split == nullptr || !split->has_input(0) || node.opset < 4) return;
-    if (split->outputs != node.inputs || split->integer("axis", 0) != node.integer("axis", 0))
-      return;
-    graph.forward(node, std::string{split->inputs[0]});
+    if (is(node, "Concat") && node.opset >= 4) join(graph, node);
+    if (is(node, "Split")) split(graph, node);
   });
 }
 
 }  // namespace
 
 void define(PassTable& table) {
-  table.add(
-      {.name = "split_concat",
-       .summary =
-           "a Concat of all parts of a Split, along its axis and in their order, is what was split",
-       .run = &run});
+  table.add({.name = "split_concat",
+             .summary = "a Concat of all parts of a Split, along its axis and in their order, is "
+                        "what was split; parts of a Concat, as long as what it joins, are what it "
+                        "joins",
+             .run = &run});
 }
 
 }  // namespace stoker::onnx::passes::split_concat

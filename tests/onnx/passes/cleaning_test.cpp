@@ -284,6 +284,75 @@ TEST_F(Cleaning, a_join_in_another_order_or_along_another_axis_stays) {
   )");
 }
 
+TEST_F(Cleaning, parts_of_a_join_are_what_it_joins) {
+  // As long as the outputs of convolutions and the operands of inputs are.
+  expect("split_concat", R"(
+    in x float[batch,2,3,3]
+    const v float[1,2,1,1] = 2 3
+    const w float[3,2,1,1] = 1 2 3 4 5 6
+    const sizes int64[3] = 1 3 2
+    p = Conv(x, v)
+    q = Conv(x, w)
+    r = Relu(q)
+    j = Concat(p, r, x) {axis: 1}
+    a, b, c = Split(j, sizes) {axis: 1}
+    s = Neg(a)
+    t = Neg(b)
+    u = Neg(c)
+    out s t u
+  )",
+         "p = Conv(x, v)\nq = Conv(x, w)\nr = Relu(q)\ns = Neg(p)\nt = Neg(r)\nu = Neg(x)\n");
+  // Equal parts, as version 18 writes them; what else reads the join keeps it.
+  expect("split_concat", R"(
+    in x float[batch,2]
+    const w float[2,4] = 1 2 3 4 5 6 7 8
+    const v float[4,2] = 1 2 3 4 5 6 7 8
+    p = MatMul(x, w)
+    q = Gemm(x, v) {transB: 1}
+    j = Concat(p, q) {axis: -1}
+    a, b = Split(j) {axis: -1, num_outputs: 2}
+    y = Sub(a, b)
+    z = Neg(j)
+    out y z
+  )",
+         "p = MatMul(x, w)\nq = Gemm(x, v) {transB: 1}\nj = Concat(p, q) {axis: -1}\n"
+         "y = Sub(p, q)\nz = Neg(j)\n");
+  opset = 11;
+  expect("split_concat", R"(
+    in x float[2,2]
+    in z float[4,2]
+    j = Concat(x, z) {axis: 0}
+    a, b = Split(j) {axis: 0, split: [2,4]}
+    y = Neg(a)
+    w = Neg(b)
+    out y w
+  )",
+         "y = Neg(x)\nw = Neg(z)\n");
+}
+
+TEST_F(Cleaning, parts_of_another_length_or_of_one_that_is_not_certain_stay) {
+  expect_left("split_concat", R"(
+    in x float[2,2]
+    in z float[4,2]
+    in u float[n,2]
+    const sizes int64[2] = 3 3
+    const certain int64[2] = 2 2
+    j = Concat(x, z) {axis: 0}
+    a, b = Split(j, sizes) {axis: 0}
+    c, d = Split(j) {axis: 1, num_outputs: 2}
+    e, f, g = Split(j) {axis: 0, num_outputs: 3}
+    k = Concat(x, u) {axis: 0}
+    h, i = Split(k, certain) {axis: 0}
+    l = Concat(x, x) {axis: 0}
+    m, n = Split(l, certain) {axis: 0}
+    y = Sum(a, b)
+    w = Sum(c, d)
+    v = Sum(e, f, g)
+    t = Sum(h, i)
+    out y w v t m n
+  )");
+}
+
 TEST_F(Cleaning, relu_and_clip_are_one) {
   expect("relu_clip", R"(
     in x float[9]

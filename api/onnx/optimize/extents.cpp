@@ -1,0 +1,126 @@
+// What is certain about extents: from inputs whose extents each run checks, from constants, and from nodes that keep
+// or say them.
+#include <algorithm>
+#include <array>
+
+#include "stoker/api/onnx/optimize/graph_editor.hpp"
+#include "stoker/api/onnx/optimize/patterns.hpp"
+#include "stoker/api/onnx/optimize/weights.hpp"
+
+namespace stoker::onnx {
+namespace {
+
+/// How many nodes are looked at for one extent.
+constexpr int most_steps = 64;
+
+/// Operators whose first result has the shape of their first operand.
+constexpr auto keeping = std::to_array<std::string_view>({"Abs",
+                                                          "BatchNormalization",
+                                                          "Cast",
+                                                          "Ceil",
+                                                          "Clip",
+                                                          "Dropout",
+                                                          "Elu",
+                                                          "Erf",
+                                                          "Exp",
+                                                          "Floor",
+                                                          "Gelu",
+                                                          "HardSigmoid",
+                                                          "HardSwish",
+                                                          "Identity",
+                                                          "LRN",
+                                                          "LeakyRelu",
+                                                          "Log",
+                                                          "LogSoftmax",
+                                                          "Mish",
+                                                          "Neg",
+                                                          "Reciprocal",
+                                                          "Relu",
+                                                          "Round",
+                                                          "Selu",
+                                                          "Sigmoid",
+                                                          "Softmax",
+                                                          "Softplus",
+                                                          "Sqrt",
+                                                          "Swish",
+                                                          "Tanh",
+                                                          "LayerNormalization"});
+/// Which keep the batch and the channels.
+constexpr auto pooling = std::to_array<std::string_view>(
+    {"AveragePool", "GlobalAveragePool", "GlobalMaxPool", "MaxPool"});
+
+bool is_any(const Node& node, std::span<const std::string_view> names) {
+  return std::ranges::any_of(names, [&](std::string_view name) { return is(node, name); });
+}
+
+/// The entry for an axis that may count from the last one.
+std::optional<std::size_t> position(std::int64_t axis, std::size_t rank) {
+  const std::int64_t at = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
+  if (at < 0 || at >= static_cast<std::int64_t>(rank)) return {};
+  return static_cast<std::size_t>(at);
+}
+
+/// Channels of the result; nothing if the weights are no constant.
+std::optional<std::int64_t> channels_of(const GraphEditor& graph, const Node& node) {
+  const TensorData* const weights = graph.constant(node.inputs.at(1));
+  if (weights == nullptr || weights->dims.size() < 3) return {};
+  if (is(node, "Conv")) return weights->dims[0];
+  return weights->dims[1] * node.integer("group", 1);
+}
+
+/// Columns of a product with a constant matrix; nothing if it is none.
+std::optional<std::int64_t> columns_of(const GraphEditor& graph, const Node& node) {
+  const TensorData* const weights = graph.constant(node.inputs.at(1));
+  if (weights == nullptr || weights->dims.size() < 2) return {};
+  const bool is_turned = is(node, "Gemm") && node.flag("transB", false);
+  return weights->dims[weights->dims.size() - (is_turned ? 2 : 1)];
+}
+
+}  // namespace
+
+std::optional<std::int64_t> GraphEditor::extent_of(std::string_view name, std::int64_t axis) const {
+  int steps = most_steps;
+  return extent_of(name, axis, steps);
+}
+
+std::optional<std::int64_t> GraphEditor::extent_of(std::string_view name, std::int64_t axis,
+                                                   int& steps) const {
+  if (steps-- <= 0) return {};
+  if (const TensorData* const tensor = constant(name)) {
+    const auto at = position(axis, tensor->dims.size());
+    return at ? std::optional{tensor->dims[*at]} : std::nullopt;
+  }
+  if (const ValueInfo* const input = checked_input(name)) {
+    if (!input->type.dims) return {};
+    const auto at = position(axis, input->type.dims->size());
+    return at ? (*input->type.dims)[*at].extent : std::nullopt;
+  }
+  const Node* const node = writer(name);
+  if (node == nullptr || node->inputs.empty()) return {};
+  if (is(*node, "Split")) {
+    const auto sizes = part_sizes(*this, *node);
+    if (!sizes || sizes->size() != node->outputs.size() || node->integer("axis", 0) != axis)
+      return {};
+    return (*sizes)[static_cast<std::size_t>(std::ranges::find(node->outputs, name) -
+                                             node->outputs.begin())];
+  }
+  if (node->outputs[0] != name) return {};
+  const std::string& x = node->inputs[0];
+  if (is_any(*node, keeping)) return extent_of(x, axis, steps);
+  if (is_any(*node, pooling))
+    return axis == 0 || axis == 1 ? extent_of(x, axis, steps) : std::nullopt;
+  if (is(*node, "Conv") || is(*node, "ConvTranspose")) {
+    if (axis == 1) return channels_of(*this, *node);
+    return axis == 0 ? extent_of(x, axis, steps) : std::nullopt;
+  }
+  if (is(*node, "Gemm") ? axis == 1 || axis == -1 : is(*node, "MatMul") && axis == -1)
+    return columns_of(*this, *node);
+  if (is(*node, "Reshape") && node->has_input(1)) {
+    const auto shape = integers_of(constant(node->inputs[1]));
+    const auto at = shape ? position(axis, shape->size()) : std::nullopt;
+    return at && (*shape)[*at] > 0 ? std::optional{(*shape)[*at]} : std::nullopt;
+  }
+  return {};
+}
+
+}  // namespace stoker::onnx
