@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "stoker/api/onnx/core/operator.hpp"
+#include "stoker/device/device_info.hpp"
 #include "stoker/pipeline/onnx/graph/graph.hpp"
 
 namespace stoker::onnx {
@@ -33,6 +34,7 @@ using Evaluate = std::function<std::optional<std::vector<TensorData>>(
 struct Optimization {
   const OperatorTable* operators = nullptr;
   Evaluate evaluate;
+  DeviceType device = DeviceType::cpu;            ///< that the model runs on
   std::set<std::string, std::less<>> names = {};  ///< in any graph of the model
   std::size_t weight_bytes = 0;                   ///< of initializers as they were read
   std::size_t added_bytes = 0;                    ///< to them

@@ -60,9 +60,10 @@ bool is_standard(const Graph& graph, const OperatorTable& operators) {
 
 std::shared_ptr<const ModelFile> optimized(std::shared_ptr<const ModelFile> file,
                                            std::span<const Pass* const> passes,
-                                           const OperatorTable& operators, Evaluate evaluate) try {
+                                           const OperatorTable& operators, Evaluate evaluate,
+                                           DeviceType device) try {
   if (passes.empty() || !is_standard(file->graph, operators)) return file;
-  Optimization model{.operators = &operators, .evaluate = std::move(evaluate)};
+  Optimization model{.operators = &operators, .evaluate = std::move(evaluate), .device = device};
   collect(file->graph, model);
   auto made = std::make_shared<ModelFile>(*file);
   bool any = false;

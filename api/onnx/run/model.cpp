@@ -247,7 +247,8 @@ Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options) {
   const std::vector<const Pass*> passes = chosen_passes(options.optimize, options.without);
   // Refuses what cannot be computed, whatever passes make of it.
   std::shared_ptr<Model::State> as_read = made(file);
-  auto rewritten = optimized(file, passes, operators, node_evaluation(operators, device));
+  auto rewritten =
+      optimized(file, passes, operators, node_evaluation(operators, device), device.info().type);
   if (rewritten == file) return Model{std::move(as_read)};
   std::shared_ptr<Model::State> state = made(std::move(rewritten));
   const bool has_defaults = std::ranges::any_of(file->graph.inputs, [&](const ValueInfo& input) {

@@ -271,6 +271,97 @@ TEST_F(Weights, queries_keys_and_values_are_one_product) {
          "= Mul(aa, bb)\n");
 }
 
+TEST_F(Weights, gemms_of_one_operand_are_one) {
+  // As PyTorch writes layers of matrices: a row for each output.
+  expect("joined_products", R"(
+    in x float[batch,2]
+    const q float[2,2] = 1 2 3 4
+    const k float[1,2] = 5 6
+    const v float[2,2] = 7 8 9 10
+    const qb float[2] = 1 2
+    const kb float[1] = 3
+    const vb float[2] = 5 6
+    a = Gemm(x, q, qb) {alpha: 1.0, beta: 1.0, transB: 1}
+    b = Gemm(x, k, kb) {transB: 1}
+    c = Gemm(x, v, vb) {transB: 1}
+    d = Mul(a, b)
+    y = Add(d, c)
+    out y
+  )",
+         "const q.1 float[5,2]\nconst q.2 float[5] = 1 2 3 5 6\nconst q.3 int64[3] = 2 1 2\n"
+         "a.1 = Gemm(x, q.1, q.2) {transB: 1}\na, b, c = Split(a.1, q.3) {axis: -1}\n"
+         "d = Mul(a, b)\ny = Add(d, c)\n");
+  // As Keras does, with an Add behind.
+  expect("joined_products", R"(
+    in x float[batch,2]
+    const q float[2,2] = 1 2 3 4
+    const k float[2,1] = 5 6
+    const v float[2,2] = 7 8 9 10
+    const qb float[2] = 1 2
+    const kb float[1] = 3
+    const vb float[2] = 5 6
+    a = Gemm(x, q)
+    aa = Add(a, qb)
+    b = Gemm(x, k)
+    bb = Add(b, kb)
+    c = Gemm(x, v, vb)
+    d = Mul(aa, bb)
+    y = Add(d, c)
+    out y
+  )",
+         "const q.1 float[2,5]\nconst q.2 float[5] = 1 2 3 5 6\nconst q.3 int64[3] = 2 1 2\n"
+         "aa.1 = Gemm(x, q.1, q.2)\naa, bb, c = Split(aa.1, q.3) {axis: -1}\n"
+         "d = Mul(aa, bb)\ny = Add(d, c)\n");
+}
+
+TEST_F(Weights, products_of_many_weights_are_joined_where_it_pays) {
+  constexpr const char* text = R"(
+    in x float[2,64]
+    const q float[64,96] = 1
+    const k float[64,96] = 2
+    const v float[64,96] = 3
+    a = MatMul(x, q)
+    b = MatMul(x, k)
+    c = MatMul(x, v)
+    y = Sum(a, b, c)
+    out y
+  )";
+  expect_left("joined_products", text);
+  const Graph graph = GraphText::parse(text, opset);
+  const OperatorTable& operators = OperatorTable::standard();
+  const auto on_gpu =
+      optimized(file_of(graph), chosen_passes(Optimize::all, all_but({"joined_products"})),
+                operators, node_evaluation(operators, device_), DeviceType::discrete_gpu);
+  EXPECT_EQ(GraphText::print(on_gpu->graph, graph),
+            "const q.1 float[64,288]\nconst q.2 int64[3] = 96 96 96\na.1 = MatMul(x, q.1)\n"
+            "a, b, c = Split(a.1, q.2) {axis: -1}\ny = Sum(a, b, c)\n");
+}
+
+TEST_F(Weights, gemms_with_numbers_or_forms_of_their_own_stay) {
+  expect_left("joined_products", R"(
+    in x float[2,2]
+    const q float[2,2] = 1 2 3 4
+    const k float[2,2] = 5 6 7 8
+    const v float[2,2] = 9 10 11 12
+    const u float[2,2] = 13 14 15 16
+    const row float[2] = 1 2
+    const whole float[2,2] = 1 2 3 4
+    const wide float[1] = 1
+    a = Gemm(x, q, row) {transB: 1}
+    b = Gemm(x, k, row)
+    c = Gemm(x, v, row) {alpha: 2.0}
+    d = Gemm(x, u, row) {transA: 1}
+    const r float[2,2] = 1 2 3 4
+    const s float[2,2] = 5 6 7 8
+    const t float[2,2] = 9 10 11 12
+    e = Gemm(x, r, row) {beta: 2.0}
+    f = Gemm(x, s, whole)
+    g = Gemm(x, t, wide)
+    y = Sum(a, b, c, d, e, f, g)
+    out y
+  )");
+}
+
 TEST_F(Weights, products_of_other_operands_or_of_shared_weights_stay) {
   expect_left("joined_products", R"(
     in x float[3,2]
