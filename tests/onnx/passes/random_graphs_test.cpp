@@ -84,7 +84,7 @@ class RandomGraph {
       return node(op + '(' + x + rest + ')');
     };
     std::string made;
-    switch (below(24)) {
+    switch (below(26)) {
       case 0: made = of("Relu"); break;
       case 1:
         made = of("Clip", ", " + constant("float[]", below(2) == 0 ? "-1" : "0.25") + ", " +
@@ -160,6 +160,29 @@ class RandomGraph {
           sum += (i == 0 ? "" : ", ") + part;
         }
         made = node("Mean(" + sum + ')');
+        break;
+      }
+      case 23: {
+        // To blocks and back, in both orders of channels.
+        const std::string apart = of("Reshape", ", " + constant("int64[6]", "1 2 2 2 2 2"));
+        const std::string deep =
+            node("Reshape(" + node("Transpose(" + apart + ") {perm: [0,3,5,1,2,4]}") + ", " +
+                 constant("int64[4]", "1 8 2 2") + ')');
+        const bool columns_first = below(2) == 0;
+        const std::string blocks =
+            node("Reshape(" + deep + ", " + constant("int64[6]", "1 2 2 2 2 2") + ')');
+        made = node("Reshape(" +
+                    node("Transpose(" + blocks +
+                         ") {perm: " + (columns_first ? "[0,1,4,2,5,3]}" : "[0,3,4,1,5,2]}")) +
+                    ", " + constant("int64[4]", "1 2 4 4") + ')');
+        break;
+      }
+      case 24: {
+        const std::string joined = node("Concat(" + x + ", " + some() + ") {axis: 1}");
+        const std::string parts = name();
+        body_ += parts + "a, " + parts + "b = Split(" + joined + ", " +
+                 constant("int64[2]", "2 2") + ") {axis: 1}\n";
+        made = node("Sub(" + parts + "a, " + parts + "b)");
         break;
       }
       default:
