@@ -32,6 +32,10 @@ constexpr auto typed = std::to_array<std::string_view>(
      "Pow",     "ReduceMean", "Reshape", "ReduceSum",     "Slice",        "Split",
      "Squeeze", "Sub",        "Tile",    "Unsqueeze",     "DepthToSpace", "SpaceToDepth"});
 
+/// Whose result has the rank of their first operand, and another type.
+constexpr auto scaling =
+    std::to_array<std::string_view>({"Cast", "DequantizeLinear", "QuantizeLinear"});
+
 constexpr auto binary = std::to_array<std::string_view>({"Add", "Sub", "Mul", "Div"});
 constexpr auto reducing =
     std::to_array<std::string_view>({"ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum"});
@@ -78,7 +82,8 @@ std::optional<std::size_t> GraphEditor::rank_of(std::string_view name, int& step
     if (shape == nullptr || shape->dims.size() != 1) return {};
     return static_cast<std::size_t>(shape->dims[0]);
   }
-  return is_any(*node, keeping) ? rank_of(node->inputs[0], steps) : std::nullopt;
+  const bool is_kept = is_any(*node, keeping) || is_any(*node, scaling);
+  return is_kept ? rank_of(node->inputs[0], steps) : std::nullopt;
 }
 
 ElementType GraphEditor::type_of(std::string_view name) const {
@@ -94,6 +99,11 @@ ElementType GraphEditor::type_of(std::string_view name) const {
     }
     if (node->outputs[0] != at) return ElementType::undefined;
     if (is(*node, "Cast")) return node->element_type("to", ElementType::undefined);
+    if (is(*node, "QuantizeLinear")) {
+      if (!node->has_input(2)) return node->element_type("output_dtype", ElementType::u8);
+      at = node->inputs[2];
+      continue;
+    }
     if (is(*node, "Shape") || is(*node, "Size")) return ElementType::s64;
     if ((!is_any(*node, keeping) && !is_any(*node, typed)) || node->inputs.empty())
       return ElementType::undefined;

@@ -6,6 +6,7 @@
 
 #include "stoker/api/onnx/optimize/pass.hpp"
 #include "stoker/api/onnx/optimize/patterns.hpp"
+#include "stoker/api/onnx/optimize/quantization.hpp"
 #include "stoker/api/onnx/optimize/weights.hpp"
 
 namespace stoker::onnx::passes::quantized_products {
@@ -13,74 +14,16 @@ namespace {
 
 constexpr const char* microsoft = "com.microsoft";
 
-/// 8-bit integers with constant scales: what a DequantizeLinear reads, or a QuantizeLinear writes.
-struct Quantized {
-  std::string numbers;
-  std::string scale;
-  std::string zero_point;  ///< empty: 0
-  ElementType type = ElementType::undefined;
-  std::vector<double> scales;  ///< one, or one for each index of `axis`
-  std::int64_t axis = 0;
-};
-
-bool is_byte(ElementType type) noexcept {
-  return type == ElementType::s8 || type == ElementType::u8;
-}
-
-/// Scales of f32 that are one number or a vector, and zero points of the same count.
-bool read_scales(const GraphEditor& graph, const Node& node, Quantized& made) {
-  const TensorData* const scale = graph.constant(node.inputs.at(1));
-  if (scale == nullptr || scale->type != ElementType::f32 || scale->dims.size() > 1) return false;
-  const auto scales = reals_of(scale);
-  if (!scales || scales->empty() || node.integer("block_size", 0) != 0) return false;
-  made.scale = node.inputs[1];
-  made.scales = *scales;
-  made.axis = node.integer("axis", 1);
-  if (!node.has_input(2)) return true;
-  made.zero_point = node.inputs[2];
-  const TensorData* const zero = graph.constant(made.zero_point);
-  return zero != nullptr && zero->elements() == scales->size();
-}
-
-/// What the value was before a DequantizeLinear to f32.
-std::optional<Quantized> before_floats(const GraphEditor& graph, std::string_view name) {
-  const Node* const node = graph.writer(name, "DequantizeLinear");
-  Quantized made;
-  if (node == nullptr || !read_scales(graph, *node, made)) return {};
-  if (node->element_type("output_dtype", ElementType::f32) != ElementType::f32) return {};
-  made.numbers = node->inputs[0];
-  made.type = graph.type_of(made.zero_point.empty() ? made.numbers : made.zero_point);
-  return made;
-}
-
-/// What becomes of a value that only a QuantizeLinear reads, maybe through a Relu that cuts off what the type does.
+/// What becomes of a value that only a QuantizeLinear reads.
 struct Ending {
   Node* last = nullptr;
   Quantized made;
 };
 std::optional<Ending> after_floats(const GraphEditor& graph, std::string_view result) {
   if (!graph.is_read_once(result)) return {};
-  Node* next = graph.readers(result).at(0);
-  const bool is_cut = is(*next, "Relu");
-  if (is_cut) {
-    if (!graph.is_read_once(next->outputs.at(0))) return {};
-    next = graph.readers(next->outputs[0]).at(0);
-  }
-  Ending ending{.last = next, .made = {}};
-  if (!is(*next, "QuantizeLinear") || next->has("precision") ||
-      !read_scales(graph, *next, ending.made) || ending.made.scales.size() != 1)
-    return {};
-  Quantized& made = ending.made;
-  made.type = made.zero_point.empty() ? next->element_type("output_dtype", ElementType::u8)
-                                      : graph.type_of(made.zero_point);
-  if (is_cut) {
-    const double zero =
-        made.zero_point.empty()
-            ? 0
-            : reals_of(graph.constant(made.zero_point)).value_or(std::vector{0.5})[0];
-    if (zero != (made.type == ElementType::s8 ? -128 : 0)) return {};
-  }
-  return is_byte(made.type) ? std::optional{ending} : std::nullopt;
+  Node* const next = graph.readers(result).at(0);
+  const auto made = quantized_by(graph, *next);
+  return made && made->is_byte() ? std::optional{Ending{next, *made}} : std::nullopt;
 }
 
 /// The name of the zero point; where there is none, that of a new constant.
@@ -160,10 +103,10 @@ std::optional<std::int64_t> column_axis(const GraphEditor& graph, const Node& no
 
 std::optional<Product> product_of_node(const GraphEditor& graph, const Node& node) {
   if (!is(node, "Conv") && !is(node, "MatMul") && !is(node, "Gemm")) return {};
-  const auto x = before_floats(graph, node.inputs.at(0));
-  const auto w = before_floats(graph, node.inputs.at(1));
-  if (!x || !w || !is_byte(x->type) || !is_byte(w->type) || x->scales.size() != 1) return {};
-  if (w->scales.size() > 1) {
+  const auto x = dequantized_from(graph, node.inputs.at(0));
+  const auto w = dequantized_from(graph, node.inputs.at(1));
+  if (!x || !w || !x->is_byte() || !w->is_byte() || !x->is_uniform()) return {};
+  if (!w->is_uniform()) {
     const auto axis = column_axis(graph, node, *w);
     const auto rank = graph.rank_of(w->numbers);
     if (!axis || !rank || axis_in(w->axis, static_cast<std::int64_t>(*rank)) != *axis) return {};
@@ -223,8 +166,8 @@ void run(GraphEditor& graph) {
 void define(PassTable& table) {
   table.add({.name = "quantized_products",
              .summary =
-                 "DequantizeLinear, Conv, MatMul or Gemm, maybe Relu, QuantizeLinear of 8-bit "
-                 "integers are QLinearConv, QLinearMatMul or QGemm",
+                 "DequantizeLinear, Conv, MatMul or Gemm, QuantizeLinear of 8-bit integers are "
+                 "QLinearConv, QLinearMatMul or QGemm",
              .level = Optimize::all,
              .stage = PassStage::integers,
              .run = &run});

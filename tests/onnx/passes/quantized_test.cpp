@@ -22,8 +22,7 @@ TEST_F(QuantizedProducts, a_convolution_with_scales_for_each_output_is_qlinear_c
     dw = DequantizeLinear(w, ws) {axis: 0}
     db = DequantizeLinear(b, bs) {axis: 0}
     c = Conv(d, dw, db) {pads: [1,1,1,1], strides: [2,1]}
-    r = Relu(c)
-    y = QuantizeLinear(r, ys, yz)
+    y = QuantizeLinear(c, ys, yz)
     out y
   )",
          "const ws.1 int8[] = 0\nq = QuantizeLinear(x, s, z)\n"
@@ -111,7 +110,7 @@ TEST_F(QuantizedProducts, what_integers_do_not_say_stays) {
     e = Neg(c)
     out y e
   )");
-  // A Relu that cuts off more than the type does.
+  // A Relu, unless quantized_clips takes it away.
   expect_left("quantized_products", begin + R"(
     dw = DequantizeLinear(w, s)
     c = MatMul(d, dw)

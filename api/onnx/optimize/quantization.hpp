@@ -1,0 +1,40 @@
+// Floats that stand for 8-bit integers: what the DequantizeLinear and QuantizeLinear around them say, where it is constant.
+//
+// Pure functions; any thread. Errors are thrown: invalid_argument for attributes of another kind.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/api/onnx/optimize/graph_editor.hpp"
+
+namespace stoker::onnx {
+
+/// Integers with constant scales of f32: what a DequantizeLinear reads, or a QuantizeLinear writes.
+struct Quantized {
+  std::string numbers;
+  std::string scale;
+  std::string zero_point;  ///< empty: 0
+  ElementType type = ElementType::undefined;
+  std::vector<double> scales;  ///< one, or one for each index of `axis`
+  std::int64_t axis = 0;
+
+  /// Whether it is of 8 bits.
+  [[nodiscard]] bool is_byte() const noexcept;
+  /// Whether one scale stands for all.
+  [[nodiscard]] bool is_uniform() const noexcept { return scales.size() == 1; }
+};
+/// What a value was before a DequantizeLinear to f32; nothing if it is the result of none.
+[[nodiscard]] std::optional<Quantized> dequantized_from(const GraphEditor& graph,
+                                                        std::string_view value);
+/// What a QuantizeLinear makes; nothing of another node, and unless one scale stands for all.
+[[nodiscard]] std::optional<Quantized> quantized_by(const GraphEditor& graph, const Node& node);
+/// Of uniform ones; nothing if it is no constant.
+[[nodiscard]] std::optional<double> zero_of(const GraphEditor& graph, const Quantized& of);
+/// Whether equal integers stand for equal floats that are exact enough to become these integers again. False unless
+/// both are uniform.
+[[nodiscard]] bool is_alike(const GraphEditor& graph, const Quantized& a, const Quantized& b);
+
+}  // namespace stoker::onnx
