@@ -69,9 +69,11 @@ std::vector<KernelCase> all_cases(Operation operation) {
     const auto spatial = [](std::int64_t other, const List& two) {
       return List{other, other, two[0], two[1]};
     };
-    add(std::move(label), f32, std::move(shape),
-        {spatial(1, window), spatial(1, strides), spatial(0, low), spatial(0, high),
-         spatial(1, dilations)});
+    const Windows windows{spatial(1, window), spatial(1, strides), spatial(0, low),
+                          spatial(0, high), spatial(1, dilations)};
+    for (const DType dtype : {DType::s8, DType::u8})
+      add(std::string{to_string(dtype)} + "_" + label, dtype, shape, windows);
+    add(std::move(label), f32, std::move(shape), windows);
   };
   pool("same_3x3", Shape{1, 5, 17, 33}, {3, 3}, {1, 1}, {1, 1}, {1, 1});
   pool("padded_3x3_stride_2", Shape{2, 8, 45, 29}, {3, 3}, {2, 2}, {1, 1}, {1, 1});

@@ -249,8 +249,8 @@ template <class Op, class A> CpuPlan by_planes(const PlaneWindows& windows) {
 }
 
 template <class Op, class A, class T> CpuPlan make_plan(const std::vector<WindowAxis>& axes) {
-  if constexpr (std::is_same_v<T, float>)
-    if (const auto windows = PlaneWindows::find(axes)) return by_planes<Op, A>(*windows);
+  if constexpr (std::is_same_v<T, A> && (std::is_same_v<T, float> || sizeof(T) == 1))
+    if (const auto windows = PlaneWindows::find<A>(axes)) return by_planes<Op, A>(*windows);
   const std::vector<Pass> all = passes(axes);
   double work = 0;
   for (const Pass& pass : all)

@@ -1,4 +1,4 @@
-// Windows over the rows and columns of images: what pools of f32 do.
+// Windows over the rows and columns of images: what pools do.
 //
 // The rows of a window are combined first, in whole vectors, into a line of scratch memory that has the neutral
 // element where the window hangs over; then neighbours of that line. Vectors read and write past the end of a row,
@@ -19,7 +19,9 @@ namespace stoker::kernels::window_reduce::STOKER_ISA {
 /// channels for NHWC ones.
 class PlaneWindows {
  public:
-  /// Nothing where other axes have windows, elements are spread out, or rows are too long for a line.
+  /// For elements of type A, which they are combined in. Nothing where other axes have windows, elements are spread out,
+  /// or rows are too long for a line.
+  template <class A>
   [[nodiscard]] static std::optional<PlaneWindows> find(std::span<const WindowAxis> axes) {
     PlaneWindows result;
     std::size_t last = axes.size();
@@ -35,7 +37,7 @@ class PlaneWindows {
     if (result.down_.trivial())
       result.down_.in = result.down_.out = result.down_.in * std::exchange(result.count_, 1);
     if (!result.fits()) return std::nullopt;
-    result.plan_lines();
+    result.plan_lines(static_cast<std::int64_t>(cpu::STOKER_ISA::lane_count<A>));
     return result;
   }
 
@@ -87,9 +89,9 @@ class PlaneWindows {
            (across_.out * across_.stride + across_.window * across_.window_dilation) * inner_ <=
                longest_line;
   }
-  void plan_lines() noexcept {
-    constexpr auto lanes = static_cast<std::int64_t>(cpu::STOKER_ISA::lane_count<float>);
-    const auto whole = [](std::int64_t n) { return (n + lanes - 1) / lanes * lanes; };
+  /// `lanes`: elements of a vector.
+  void plan_lines(std::int64_t lanes) noexcept {
+    const auto whole = [lanes](std::int64_t n) { return (n + lanes - 1) / lanes * lanes; };
     const std::int64_t reach = (across_.window - 1) * across_.window_dilation;
     places_ = (across_.out - 1) * across_.stride + reach + 1;
     left_ = std::min(across_.low, places_);
