@@ -14,12 +14,11 @@ Tensor rounded_to_even(const Tensor& x) {
 }
 
 Tensor quantized(const Tensor& x, const std::optional<Tensor>& zero, double low, double high) {
-  // What lies outside has the same end. Of what is left, a number so large that the last digit of a sum is 1 keeps whole
-  // numbers only, rounded as sums are.
-  const double most = 1 << 19;
+  // A number so large that the last digit of a sum is 1 keeps whole numbers only, rounded as sums are. The ends are whole,
+  // so that what is cut off before may as well be cut off afterwards.
   const double large = x.dtype() == DType::f64 ? 0x1.8p52 : 0x1.8p23;
-  const Tensor whole = (clip(x, -most, most) + large) - large;
-  return clip(zero ? whole + *zero : whole, low, high);
+  if (!zero) return (min(max(x, low), high) + large) - large;
+  return ((min(max(x, low - *zero), high - *zero) + large) - large) + *zero;
 }
 
 DynamicallyQuantized dynamically_quantized(const Tensor& x) {

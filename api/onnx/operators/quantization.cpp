@@ -60,9 +60,11 @@ Values quantize(Call& call) {
 Values dequantize(Call& call) {
   const DType given = call.x(1).dtype();
   const DType computed = size_of(given) < 4 ? DType::f32 : given;
+  // Differences of integers of 16 bits are exact in floats, too.
+  const DType exact = size_of(call.x().dtype()) <= 2 ? computed : DType::s32;
   const auto numbers = [&](std::size_t i) {
     return is_narrow_float(call.type(i)) ? widened(call.x(i), call.type(i))
-                                         : as_type(call.x(i), DType::s32);
+                                         : as_type(call.x(i), exact);
   };
   Tensor x = numbers(0);
   if (call.has(2)) x = x - spread(call, numbers(2), call.shape());
