@@ -1,4 +1,5 @@
-// Transposed copies of bytes: from channels that are planes to channels that are neighbours.
+// Bytes in another order: transposed copies, from channels that are planes to channels that are neighbours; and sums of
+// weights in blocks.
 //
 // Compiled once per instruction set. Pure functions; any thread.
 #pragma once
@@ -58,6 +59,26 @@ inline void transpose_bytes(const std::uint8_t* from, std::int64_t from_step, st
         transpose_block(from + i * from_step + j, from_step, std::min<std::int64_t>(16, rows - i),
                         std::min<std::int64_t>(16, columns - j), flips, to + j * to_step + i,
                         to_step);
+}
+
+/// sums[o] += all s8 numbers from[64 · i + 4 · o + c] ^ flip for i < lines, c < 4, for o < 16.
+inline void sum_fours(const std::uint8_t* from, std::int64_t lines, std::uint8_t flip,
+                      std::uint32_t* sums) noexcept {
+  typedef std::int16_t Pairs __attribute__((vector_size(64)));
+  const Pairs flips = Pairs{} + static_cast<std::int16_t>(flip * 0x101);
+  // So many sums of two bytes fit into 16 bits.
+  constexpr std::int64_t most = 127;
+  for (std::int64_t begin = 0; begin < lines; begin += most) {
+    Pairs sum{};
+    const std::int64_t end = std::min(lines, begin + most);
+    for (std::int64_t i = begin; i < end; ++i) {
+      Pairs line;
+      std::memcpy(&line, from + 64 * i, sizeof line);
+      line ^= flips;
+      sum += ((line << 8) >> 8) + (line >> 8);
+    }
+    for (int o = 0; o < 16; ++o) sums[o] += static_cast<std::uint32_t>(sum[2 * o] + sum[2 * o + 1]);
+  }
 }
 
 }  // namespace stoker::kernels::integer_conv::STOKER_ISA

@@ -13,6 +13,7 @@ struct Setup {
   Shape k;
   List strides = {}, low = {}, high = {}, dilation = {};
   std::int64_t groups = 1;
+  bool blocked = false;
   bool extreme = false;  ///< numbers near one end: sums that f32 cannot hold
 };
 
@@ -69,6 +70,33 @@ std::vector<Setup> setups() {
        .k = {72, 64, 3, 3},
        .low = {1, 1},
        .high = {1, 1}},
+      {.label = "blocked_row", .x = {1, 16, 37}, .k = {2, 1, 3, 4, 16, 4}, .blocked = true},
+      {.label = "blocked",
+       .x = {2, 32, 6, 7},
+       .k = {1, 2, 3, 2, 4, 16, 4},
+       .low = {1, 0},
+       .blocked = true},
+      {.label = "large_blocked",
+       .x = {2, 32, 15, 14},
+       .k = {3, 2, 3, 3, 4, 16, 4},
+       .strides = {2, 1},
+       .low = {1, 1},
+       .high = {1, 1},
+       .blocked = true},
+      {.label = "blocked_pointwise",
+       .x = {1, 64, 12, 13},
+       .k = {4, 4, 1, 1, 4, 16, 4},
+       .blocked = true},
+      {.label = "blocked_volume",
+       .x = {2, 16, 5, 6, 7},
+       .k = {2, 1, 2, 3, 2, 4, 16, 4},
+       .blocked = true},
+      {.label = "extreme_blocked",
+       .x = {1, 80, 9, 10},
+       .k = {2, 5, 3, 3, 4, 16, 4},
+       .low = {1, 1},
+       .blocked = true,
+       .extreme = true},
       {.label = "extreme", .x = {2, 65, 9, 14}, .k = {28, 65, 3, 4}, .extreme = true},
       {.label = "extreme_volume", .x = {2, 103, 4, 7, 6}, .k = {2, 103, 2, 2, 2}, .extreme = true},
       {.label = "long_row", .x = {1, 32, 900}, .k = {48, 32, 5}, .low = {2}, .high = {2}},
@@ -92,12 +120,15 @@ std::vector<KernelCase> all_cases() {
                        {"padding_low", s.low},
                        {"padding_high", s.high},
                        {"kernel_dilation", s.dilation},
-                       {"feature_groups", s.groups}}};
+                       {"feature_groups", s.groups},
+                       {"kernel_blocked", s.blocked}}};
         // None, one for x, and one or one for each output for k, in turns.
         const std::size_t zeros = (at + at / setups().size()) % 4;
         ++at;
         if (zeros > 0) one.inputs.push_back({x, Shape{}});
-        if (zeros > 1) one.inputs.push_back({k, zeros == 2 ? Shape{1} : Shape{s.k[0]}});
+        if (zeros > 1)
+          one.inputs.push_back(
+              {k, zeros == 2 ? Shape{1} : Shape{s.k[0] * (s.blocked ? kernel_block : 1)}});
         for (const TensorSpec& input : one.inputs) {
           const double most = input.dtype == DType::s8 ? 127 : 255;
           const bool near = s.extreme && one.fills.size() < 2;
@@ -108,12 +139,31 @@ std::vector<KernelCase> all_cases() {
   return cases;
 }
 
+/// Of a blocked kernel [outputs / 16, channels / 16, taps, 4, 16, 4], the plain one.
+std::vector<double> without_blocks(const std::vector<double>& blocked, const Shape& shape) {
+  const std::int64_t outputs = shape[0], channels = shape[1];
+  const std::int64_t taps = shape.elements() / (outputs * channels);
+  std::vector<double> plain(blocked.size());
+  auto from = blocked.begin();
+  for (std::int64_t o = 0; o < outputs; o += 16)
+    for (std::int64_t c = 0; c < channels; c += 16)
+      for (std::int64_t t = 0; t < taps; ++t)
+        for (std::int64_t four = 0; four < 16; four += 4)
+          for (std::int64_t i = 0; i < 16; ++i)
+            for (std::int64_t j = 0; j < 4; ++j)
+              plain[static_cast<std::size_t>(((o + i) * channels + c + four + j) * taps + t)] =
+                  *from++;
+  return plain;
+}
+
 /// As conv computes it, of what is left when zero points are subtracted: so padding with them adds nothing.
 std::vector<std::vector<double>> reference(const KernelCall& call,
                                            std::span<const TensorSpec> outputs,
                                            const std::vector<std::vector<double>>& inputs) {
   const auto given = options::from<IntegerConv>(call.params);
+  const Shape k_shape = kernel_shape(call).value();
   std::vector<double> x = inputs[0], k = inputs[1];
+  if (given.kernel_blocked) k = without_blocks(k, k_shape);
   if (inputs.size() > 2)
     for (double& value : x) value -= inputs[2][0];
   if (inputs.size() > 3) {
@@ -121,11 +171,9 @@ std::vector<std::vector<double>> reference(const KernelCall& call,
     const std::size_t terms = k.size() / std::max<std::size_t>(zeros.size(), 1);
     for (std::size_t i = 0; i < k.size(); ++i) k[i] -= zeros[i / terms];
   }
-  std::vector<double> sums = conv::plain_sums(as_conv(given), {.x_shape = call.shape(),
-                                                               .k_shape = call.shape(1),
-                                                               .y_shape = outputs[0].shape,
-                                                               .x = x,
-                                                               .k = k});
+  std::vector<double> sums = conv::plain_sums(
+      as_conv(given),
+      {.x_shape = call.shape(), .k_shape = k_shape, .y_shape = outputs[0].shape, .x = x, .k = k});
   for (double& sum : sums) sum = cases::wrapped(sum, DType::s32);
   return {std::move(sums)};
 }

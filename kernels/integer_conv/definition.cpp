@@ -45,6 +45,9 @@ std::shared_ptr<const Shader> make_shader() {
 
 Result<GpuPlan> gpu(const KernelCall& call, std::span<const TensorSpec> outputs,
                     const Shader& shader) {
+  if (options::from<IntegerConv>(call.params).kernel_blocked)
+    return Error{"integer_conv", ErrorCode::unsupported,
+                 "the GPU version takes kernels without blocks"};
   STOKER_TRY(rules::gpu_indexable("integer_conv", call.inputs));
   STOKER_TRY(rules::gpu_indexable("integer_conv", outputs));
   const Problem problem = describe(call, outputs[0].shape);

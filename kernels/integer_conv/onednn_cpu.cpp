@@ -47,7 +47,11 @@ struct Library {
   std::size_t channel_sums_at = 0, pixel_sums_at = 0, scratchpad_at = 0;
 
   bool prepare();
-  void prepare_output(const CpuArgs& args, std::int64_t o) const noexcept;
+  /// Outputs whose weights lie together.
+  [[nodiscard]] std::int64_t outputs_of_unit() const noexcept {
+    return problem.kernel_blocked ? kernel_block : 1;
+  }
+  void prepare_outputs(const CpuArgs& args, std::int64_t unit) const noexcept;
   void prepare_weights(const CpuArgs& args) const;
   void run(const CpuArgs& args, std::uint32_t slice, std::int64_t job) const;
 
@@ -115,7 +119,8 @@ bool Library::make(Band& band, std::int64_t height) {
   const Tag last_channels = deep ? Tag::ndhwc : Tag::nhwc;
   band.x = Desc(x, Type::u8, last_channels);
   band.y = Desc(y, Type::s32, last_channels);
-  k.own = Desc(w, Type::s8, dense);
+  k.own = problem.kernel_blocked ? Desc(w, Type::s8, deep ? Tag::OIdhw4i16o4i : Tag::OIhw4i16o4i)
+                                 : Desc(w, Type::s8, dense);
   // Bands of other heights take the weights as the first does.
   const Desc wanted = &band == &whole ? Desc(w, Type::s8, Tag::any) : k.used;
   dnnl::primitive_attr attributes;
@@ -179,24 +184,28 @@ void Library::lay_out() {
   own_bytes = scratchpad_at + aligned(std::max(whole.scratchpad, last.scratchpad));
 }
 
-/// Flips the weights of output `o`, and says what is added to its sums.
-void Library::prepare_output(const CpuArgs& args, std::int64_t o) const noexcept {
-  const std::int64_t terms = problem.terms();
+/// Flips the weights of a unit of outputs, and says what is added to their sums.
+void Library::prepare_outputs(const CpuArgs& args, std::int64_t unit) const noexcept {
+  const std::int64_t terms = problem.terms(), count = outputs_of_unit();
+  const auto* const from = args.in<std::uint8_t>(1) + unit * count * terms;
+  const std::uint8_t flips = problem.k.is_signed ? 0 : flip;
   if (!problem.k.is_signed) {
-    const auto* const from = args.in<std::uint8_t>(1) + o * terms;
-    auto* const to = reinterpret_cast<std::uint8_t*>(args.scratch + flipped_at) + o * terms;
-    for (std::int64_t t = 0; t < terms; ++t) to[t] = from[t] ^ flip;
+    auto* const to =
+        reinterpret_cast<std::uint8_t*>(args.scratch + flipped_at) + unit * count * terms;
+    for (std::int64_t t = 0; t < count * terms; ++t) to[t] = from[t] ^ flip;
   }
   // All of this wraps, as the sums do.
   const auto x_less = static_cast<std::uint32_t>(x_zero(args));
-  std::uint32_t sum = 0;
-  if (x_less != 0) {
-    const auto* const from = reinterpret_cast<const std::int8_t*>(weights(args)) + o * terms;
-    for (std::int64_t t = 0; t < terms; ++t) sum += static_cast<std::uint32_t>(from[t]);
-  }
-  reinterpret_cast<std::uint32_t*>(args.scratch + biases_at)[o] =
-      x_less *
-      (static_cast<std::uint32_t>(terms) * static_cast<std::uint32_t>(k_zero(args, o)) - sum);
+  std::uint32_t sums[kernel_block] = {};
+  if (x_less != 0 && problem.kernel_blocked)
+    sum_fours(from, terms / kernel_fours, flips, sums);
+  else if (x_less != 0)
+    for (std::int64_t t = 0; t < terms; ++t)
+      sums[0] += static_cast<std::uint32_t>(static_cast<std::int8_t>(from[t] ^ flips));
+  for (std::int64_t i = 0, o = unit * count; i < count; ++i, ++o)
+    reinterpret_cast<std::uint32_t*>(args.scratch + biases_at)[o] =
+        x_less *
+        (static_cast<std::uint32_t>(terms) * static_cast<std::uint32_t>(k_zero(args, o)) - sums[i]);
 }
 
 void Library::prepare_weights(const CpuArgs& args) const {
@@ -322,7 +331,8 @@ std::optional<CpuPlan> onednn_plan(const Problem& problem) {
   if (!library) return std::nullopt;
   CpuPlan plan;
   const std::int64_t pieces = problem.conv.images * library->canvas.pieces_of_image();
-  const auto units = static_cast<std::size_t>(pieces + problem.outputs());
+  const auto units =
+      static_cast<std::size_t>(pieces + problem.outputs() / library->outputs_of_unit());
   const auto copies = static_cast<std::uint32_t>(
       std::min<std::size_t>(units, slice_count(library->biases_at, std::size_t{64} << 10)));
   plan.stages.push_back({copies, [=](const CpuArgs& args, std::uint32_t index) {
@@ -335,7 +345,7 @@ std::optional<CpuPlan> onednn_plan(const Problem& problem) {
                                library->canvas.copy(args.in<std::uint8_t>(0), i, flips, padding,
                                                     reinterpret_cast<std::uint8_t*>(args.scratch));
                              else
-                               library->prepare_output(args, i - pieces);
+                               library->prepare_outputs(args, i - pieces);
                          }});
   if (library->k.move)
     plan.stages.push_back(

@@ -13,6 +13,7 @@ struct IntegerConv {
   Extents padding_high = {};
   Extents kernel_dilation = {};
   std::int64_t feature_groups = 1;
+  bool kernel_blocked = false;
 };
 template <class V> void visit_options(IntegerConv& o, V&& visit) {
   // Sums and products of such numbers stay far from the ends of 64 bits.
@@ -28,6 +29,9 @@ template <class V> void visit_options(IntegerConv& o, V&& visit) {
   visit("feature_groups", o.feature_groups, within(1, most),
         "groups that channels and outputs are divided into; an output reads only the channels of "
         "its group");
+  visit("kernel_blocked", o.kernel_blocked, anything,
+        "k is [outputs / 16, channels / 16, space, 4, 16 outputs, 4 channels], an order that the "
+        "CPU's library quickly makes its own; for one group");
 }
 
 using IntegerConvKernels = KernelTypes<IntegerConv>;

@@ -12,8 +12,8 @@ constexpr const char* op = "integer_conv";
 /// The same call of conv, which asks for one dtype: that of the input stands for both.
 class SameConv {
  public:
-  explicit SameConv(const KernelCall& call)
-      : specs_{TensorSpec{call.dtype(), call.shape(0)}, TensorSpec{call.dtype(), call.shape(1)}},
+  SameConv(const KernelCall& call, const Shape& kernel)
+      : specs_{TensorSpec{call.dtype(), call.shape(0)}, TensorSpec{call.dtype(), kernel}},
         params_{params_of(options::from<IntegerConv>(call.params))} {}
   [[nodiscard]] KernelCall call() const noexcept { return {specs_, params_}; }
 
@@ -38,6 +38,26 @@ Conv as_conv(const IntegerConv& given) {
           .feature_groups = given.feature_groups};
 }
 
+Result<Shape> kernel_shape(const KernelCall& call) {
+  const Shape& shape = call.shape(1);
+  const auto given = options::from<IntegerConv>(call.params);
+  if (!given.kernel_blocked) return shape;
+  const std::size_t rank = call.shape().rank();
+  const bool fits = rank >= 2 && shape.rank() == rank + 3 && shape[rank] == kernel_fours &&
+                    shape[rank + 1] == kernel_block && shape[rank + 2] == kernel_fours &&
+                    given.feature_groups == 1;
+  if (!fits)
+    return Error{op,
+                 ErrorCode::invalid_parameter,
+                 "kernel_blocked: the kernel ends with 4, 16 outputs and 4 channels, and there is "
+                 "one group: kernel " +
+                     call.inputs[1].to_string(),
+                 {{"got", shape.to_string()}}};
+  std::array<std::int64_t, Shape::max_rank> extents{};
+  for (std::size_t i = 0; i < rank; ++i) extents[i] = shape[i] * (i < 2 ? kernel_block : 1);
+  return Shape::try_make(std::span{extents}.first(rank), op);
+}
+
 Result<TensorSpec> infer(const KernelCall& call) {
   STOKER_TRY(integer_matmul::check_dtype(op, call, 1, 1));
   if (call.shape().rank() > 5)
@@ -45,17 +65,19 @@ Result<TensorSpec> infer(const KernelCall& call) {
                  ErrorCode::shape_mismatch,
                  "one to three spatial axes are supported, input " + call.inputs[0].to_string(),
                  {{"expected", "rank 3 to 5"}, {"got", std::to_string(call.shape().rank())}}};
-  STOKER_ASSIGN(const TensorSpec made, conv::infer(SameConv{call}.call()));
+  STOKER_ASSIGN(const Shape kernel, kernel_shape(call));
+  STOKER_ASSIGN(const TensorSpec made, conv::infer(SameConv{call, kernel}.call()));
   for (std::size_t i = 2; i < call.inputs.size(); ++i) {
     STOKER_TRY(integer_matmul::check_dtype(op, call, i, i - 2));
-    STOKER_TRY(integer_matmul::check_zeros(op, call, i, i == 2 ? 1 : call.shape(1)[0]));
+    STOKER_TRY(integer_matmul::check_zeros(op, call, i, i == 2 ? 1 : kernel[0]));
   }
   return TensorSpec{DType::s32, made.shape};
 }
 
 Problem describe(const KernelCall& call, const Shape& output) {
-  return {conv::describe(SameConv{call}.call(), output), integer_matmul::side_of(call, 0, 2),
-          integer_matmul::side_of(call, 1, 3)};
+  return {conv::describe(SameConv{call, kernel_shape(call).value()}.call(), output),
+          integer_matmul::side_of(call, 0, 2), integer_matmul::side_of(call, 1, 3),
+          options::from<IntegerConv>(call.params).kernel_blocked};
 }
 
 }  // namespace stoker::kernels::integer_conv

@@ -50,11 +50,9 @@ struct Windows {
     const auto copy = [&](const auto* from) {
       for (std::int64_t c = 0; c < channels; ++c)
         for (std::int64_t t = 0; t < taps; ++t)
-          to[t * channels + c] = static_cast<std::int16_t>(from[c * taps + t] - zero);
+          to[t * channels + c] = static_cast<std::int16_t>(from[problem.weight_at(o, c, t)] - zero);
     };
-    const std::int64_t first = o * taps * channels;
-    problem.k.is_signed ? copy(args.in<std::int8_t>(1) + first)
-                        : copy(args.in<std::uint8_t>(1) + first);
+    problem.k.is_signed ? copy(args.in<std::int8_t>(1)) : copy(args.in<std::uint8_t>(1));
   }
 
   /// All outputs of one row of pixels, counted through all images.

@@ -9,6 +9,7 @@
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/math/products.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
+#include "stoker/kernels/integer_conv/problem.hpp"
 #include "stoker/pipeline/tensor/graph/primitives.hpp"
 
 namespace stoker::onnx {
@@ -16,17 +17,32 @@ namespace {
 
 bool is_byte(DType dtype) noexcept { return dtype == DType::s8 || dtype == DType::u8; }
 
-QuantizedTensor tensors_of(const Call& call, const QuantizedOperand& of) {
-  QuantizedTensor made{call.x(of.numbers), {}};
+QuantizedTensor with_zero(const Call& call, const QuantizedOperand& of, Tensor numbers) {
+  QuantizedTensor made{std::move(numbers), {}};
   if (call.has(of.zero_point)) made.zero_point = call.x(of.zero_point);
   return made;
 }
+QuantizedTensor tensors_of(const Call& call, const QuantizedOperand& of) {
+  return with_zero(call, of, call.x(of.numbers));
+}
 
 /// Whether the integer kernels take it: 8 bits, and zero points that are one number or a vector.
+bool suits_kernels(DType numbers, const std::optional<TensorSpec>& zero) {
+  if (!is_byte(numbers)) return false;
+  return !zero ||
+         (zero->dtype == numbers && (zero->shape.rank() == 1 || zero->shape.elements() == 1));
+}
 bool suits_kernels(const QuantizedTensor& of) {
-  if (!is_byte(of.numbers.dtype())) return false;
   const auto& zero = of.zero_point;
-  return !zero || (zero->dtype() == of.numbers.dtype() && (zero->rank() == 1 || zero->size() == 1));
+  return suits_kernels(of.numbers.dtype(), zero ? std::optional{zero->spec()} : std::nullopt);
+}
+/// The same of what is not yet on the device.
+bool suits_kernels(const Call& call, const QuantizedOperand& of) {
+  const auto numbers = carrier_of(call.type(of.numbers));
+  if (!numbers) return false;
+  if (!call.has(of.zero_point)) return suits_kernels(*numbers, std::nullopt);
+  const auto zero = carrier_of(call.type(of.zero_point));
+  return zero && suits_kernels(*numbers, TensorSpec{*zero, call.shape(of.zero_point)});
 }
 
 Tensor zero_of(const QuantizedTensor& of) {
@@ -55,6 +71,37 @@ Tensor centered(const QuantizedTensor& of, std::int64_t axis) {
     zero = reshape(zero, extents);
   }
   return wide - zero;
+}
+
+/// Whether it is long work for the CPU's library to put these weights into its order in each run: they are not few beside
+/// the images.
+bool likes_blocks(const Call& call, const QuantizedOperand& k, const Spatial& spatial) {
+  constexpr std::int64_t block = kernels::integer_conv::kernel_block;
+  constexpr double least_work = 1 << 17;
+  const Shape &x = call.shape(), &w = call.shape(k.numbers);
+  if (!call.input(k.numbers).is_constant() || x.rank() != 4 || w.rank() != 4 ||
+      call.node().integer("group", 1) != 1 || x[1] != w[1] || w[0] % block != 0 ||
+      w[1] % block != 0)
+    return false;
+  std::int64_t pixels = x[0];
+  for (const std::int64_t extent : spatial.output) pixels *= std::max<std::int64_t>(extent, 0);
+  return static_cast<double>(pixels) * static_cast<double>(w.elements()) >= least_work &&
+         current_device().info().type == DeviceType::cpu;
+}
+
+/// The weights in blocks, put so once.
+Tensor blocked_weights(const Call& call, const QuantizedOperand& k) {
+  return call.walker().prepared([&] {
+    constexpr std::int64_t block = kernels::integer_conv::kernel_block,
+                           fours = kernels::integer_conv::kernel_fours;
+    const Value& w = call.input(k.numbers);
+    const Shape& shape = w.shape();
+    const Shape apart{shape[0] / block, block,   shape[1] / block, block / fours, fours,
+                      shape[2],         shape[3]};
+    const Tensor parts =
+        w.is_known() ? w.known().reshaped(apart).tensor() : reshape(w.tensor(), extents_of(apart));
+    return transpose(parts, Axes{0, 2, 5, 6, 3, 1, 4});
+  });
 }
 
 }  // namespace
@@ -88,24 +135,29 @@ Tensor integer_product(const Call& call, const QuantizedOperand& a, const Quanti
 }
 
 Tensor integer_convolution(const Call& call, const QuantizedOperand& x, const QuantizedOperand& k) {
-  const QuantizedTensor input = tensors_of(call, x), kernel = tensors_of(call, k);
-  const Spatial spatial = Spatial::of(call, spatial_extents(call, kernel.numbers.shape()));
+  const Spatial spatial = Spatial::of(call, spatial_extents(call, call.shape(k.numbers)));
   const std::int64_t groups = call.node().integer("group", 1);
   constexpr std::size_t most_rank = 5;  // of the kernel
-  if (suits_kernels(input) && suits_kernels(kernel) && input.numbers.rank() <= most_rank) {
+  const QuantizedTensor input = tensors_of(call, x);
+  if (suits_kernels(input) && suits_kernels(call, k) && input.numbers.rank() <= most_rank) {
     Axes low, high;
     for (const auto& [before, after] : spatial.pads) {
       low.push_back(before);
       high.push_back(after);
     }
+    const bool is_blocked = likes_blocks(call, k, spatial);
+    const QuantizedTensor kernel =
+        is_blocked ? with_zero(call, k, blocked_weights(call, k)) : tensors_of(call, k);
     static constinit expr::NamedOp op{"integer_conv"};
     return Tensor{expr::apply_one(op, operands_of(input, kernel),
                                   {{"strides", spatial.strides},
                                    {"padding_low", low},
                                    {"padding_high", high},
                                    {"kernel_dilation", spatial.dilations},
-                                   {"feature_groups", groups}})};
+                                   {"feature_groups", groups},
+                                   {"kernel_blocked", is_blocked}})};
   }
+  const QuantizedTensor kernel = tensors_of(call, k);
   // Sums of products below 2^53 are exact in f64.
   const Tensor y =
       conv(as_type(centered(input, 0), DType::f64), as_type(centered(kernel, 0), DType::f64),

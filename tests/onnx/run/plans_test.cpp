@@ -79,6 +79,42 @@ TEST_F(Plans, weights_of_wide_convolutions_are_put_into_blocks_once_for_all_plan
   }
 }
 
+TEST_F(Plans, weights_of_integer_convolutions_are_put_into_blocks_once_for_all_plans) {
+  const std::vector<std::int64_t> extents{32, 48, 3, 3};
+  const std::size_t count = 32 * 48 * 9;
+  for (const ElementType type : {ElementType::s8, ElementType::u8}) {
+    TensorData data{.type = type, .dims = extents, .bytes = {}, .strings = {}};
+    std::vector<std::byte> bytes;
+    for (std::size_t i = 0; i < count; ++i) bytes.push_back(static_cast<std::byte>(i * 53 % 251));
+    data.bytes = SharedBytes::own(std::move(bytes));
+    const auto convolution = [&](bool constant) {
+      GraphBuilder graph;
+      graph.input("x", {1, 48, "h", "w"}, ElementType::u8).input("z", {}, ElementType::u8);
+      if (constant)
+        graph.constant("k", data);
+      else
+        graph.input("k", {32, 48, 3, 3}, type);
+      return graph
+          .node("ConvInteger", {"x", "k", "z"}, {"y"},
+                {named("pads", std::vector<std::int64_t>{1, 1, 1, 1})})
+          .output("y")
+          .load(here());
+    };
+    const Model model = convolution(true), plain = convolution(false);
+    const Tensor k = Known{data}.tensor();
+    const Tensor z = as_type(tensor({131.0}), DType::u8);
+    for (const std::int64_t side : {5, 9, 5}) {
+      const Tensor x = as_type(
+          reshape(iota({48 * side * side}, DType::s32) * 37 % 256, {1, 48, side, side}), DType::u8);
+      const NamedValues inputs{{"x", x}, {"z", reshape(z, Shape{})}};
+      NamedValues with_weights = inputs;
+      with_weights.emplace("k", Value{k, type});
+      EXPECT_EQ(whole(model.run(inputs).get(), "y"), whole(plain.run(with_weights).get(), "y"));
+      EXPECT_EQ(model.stats().weight_bytes, count);
+    }
+  }
+}
+
 TEST_F(Plans, a_run_that_was_traced_before_gives_its_outputs_at_once) {
   const Model model = rows_of_three(here());
   model.warm_up({{"x", ones({3})}});
