@@ -89,11 +89,7 @@ foreach(folder ${test_folders})
   target_compile_definitions(
     tests_${folder} PRIVATE STOKER_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
                             STOKER_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
-  if(folder STREQUAL "conformance")
-    stoker_optimise_moderately(tests_${folder})  # it makes and compares hundreds of millions of numbers
-  else()
-    stoker_optimise_least(tests_${folder})
-  endif()
+  stoker_optimise_least(tests_${folder})
   if(folder IN_LIST folders_of_tensors)
     set(first first_tests_of_tensors)
     set(headers <stoker/api/tensor.hpp>)
