@@ -262,6 +262,10 @@ Model load(const std::filesystem::path& path, const LoadOptions& options) {
   return load(std::make_shared<const ModelFile>(read_model(path).value()), options);
 }
 
+Model load(int descriptor, const LoadOptions& options) {
+  return load(std::make_shared<const ModelFile>(read_model(descriptor).value()), options);
+}
+
 Future<Model> load(const System& system, std::filesystem::path path, const LoadOptions& options) {
   const auto operators =
       options.operators ? std::make_shared<const OperatorTable>(*options.operators) : nullptr;

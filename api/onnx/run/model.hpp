@@ -118,6 +118,9 @@ class Model {
 
 /// External data are looked for below the folder of the file. Blocks.
 [[nodiscard]] Model load(const std::filesystem::path& path, const LoadOptions& options = {});
+/// What a descriptor reads: a regular file from its start, a pipe to its end. The caller closes it, at once if it likes.
+/// External data are refused. Blocks.
+[[nodiscard]] Model load(int descriptor, const LoadOptions& options = {});
 /// The bytes are copied. External data are refused.
 [[nodiscard]] Model load(std::span<const std::byte> bytes, const LoadOptions& options = {});
 /// A file that was read, or built by the program. Blocks while constants are computed, as all of them do.

@@ -7,8 +7,8 @@ namespace stoker::onnx {
 namespace {
 
 using Whole = std::vector<std::int64_t>;
-constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t highest = std::numeric_limits<std::int64_t>::max();
 
 class Refused : public OnnxTest {
  protected:
@@ -29,9 +29,9 @@ TEST_F(Refused, blocks_and_parts_that_the_operand_does_not_have) {
             ErrorCode::shape_mismatch);
   EXPECT_EQ(code_of("SpaceToDepth", {{"x", ones({1, 1, 0, 0})}}, {huge}),
             ErrorCode::shape_mismatch);
-  EXPECT_EQ(code_of("Split", {{"x", ones({4})}}, {named("num_outputs", most)}),
+  EXPECT_EQ(code_of("Split", {{"x", ones({4})}}, {named("num_outputs", highest)}),
             ErrorCode::invalid_parameter);
-  EXPECT_EQ(code_of("Split", {{"x", ones({4})}, {"sizes", whole_numbers({most, most, 6})}}),
+  EXPECT_EQ(code_of("Split", {{"x", ones({4})}, {"sizes", whole_numbers({highest, highest, 6})}}),
             ErrorCode::shape_mismatch);
 }
 
@@ -39,7 +39,7 @@ TEST_F(Refused, coordinates_of_axes_that_are_not_there) {
   const Tensor x = ones({3, 4});
   const auto wide = [](std::int64_t n) { return zeros({1, n}, DType::s64); };
   EXPECT_EQ(code_of("GatherND", {{"x", x}, {"i", wide(1000)}}), ErrorCode::shape_mismatch);
-  EXPECT_EQ(code_of("GatherND", {{"x", x}, {"i", wide(1)}}, {named("batch_dims", least)}),
+  EXPECT_EQ(code_of("GatherND", {{"x", x}, {"i", wide(1)}}, {named("batch_dims", lowest)}),
             ErrorCode::shape_mismatch);
   EXPECT_EQ(code_of("GatherND", {{"x", x}, {"i", zeros({}, DType::s64)}}),
             ErrorCode::shape_mismatch);
@@ -83,22 +83,22 @@ TEST_F(Refused, more_than_a_host_computes) {
   EXPECT_EQ(code_of("Pad", {{"x", ones({4})}, {"p", whole_numbers({0, std::int64_t{1} << 40})}},
                     {named("mode", std::string{"edge"})}),
             ErrorCode::limit_exceeded);
-  EXPECT_EQ(code_of("Pad", {{"x", ones({4})}, {"p", whole_numbers({least, 0})}},
+  EXPECT_EQ(code_of("Pad", {{"x", ones({4})}, {"p", whole_numbers({lowest, 0})}},
                     {named("mode", std::string{"wrap"})}),
             ErrorCode::invalid_parameter);
   EXPECT_EQ(code_of("AveragePool", {{"x", x}},
                     {named("kernel_shape", Whole{2}), named("pads", Whole{1 << 30, 1 << 30})}),
             ErrorCode::limit_exceeded);
   EXPECT_EQ(code_of("AveragePool", {{"x", x}},
-                    {named("kernel_shape", Whole{most}), named("dilations", Whole{most})}),
+                    {named("kernel_shape", Whole{highest}), named("dilations", Whole{highest})}),
             ErrorCode::limit_exceeded);
-  EXPECT_EQ(code_of("Range", {{"a", Known::integer(least)},
-                              {"b", Known::integer(most)},
+  EXPECT_EQ(code_of("Range", {{"a", Known::integer(lowest)},
+                              {"b", Known::integer(highest)},
                               {"c", Known::integer(1)}}),
             ErrorCode::limit_exceeded);
   EXPECT_EQ(
       code_of("Range",
-              {{"a", Known::integer(0)}, {"b", Known::integer(least)}, {"c", Known::integer(-1)}}),
+              {{"a", Known::integer(0)}, {"b", Known::integer(lowest)}, {"c", Known::integer(-1)}}),
       ErrorCode::limit_exceeded);
   EXPECT_EQ(code_of("SplitToSequence", {{"x", zeros({std::int64_t{1} << 22})}}),
             ErrorCode::limit_exceeded);
@@ -145,7 +145,7 @@ TEST_F(Refused, attributes_that_lead_out_of_their_lists) {
   const Inputs words{{"x", whole_numbers({1, 2})}};
   EXPECT_EQ(code_of("TfIdfVectorizer", words, with(named("ngram_indexes", Whole{-100000, 1}))),
             ErrorCode::invalid_parameter);
-  EXPECT_EQ(code_of("TfIdfVectorizer", words, with(named("ngram_indexes", Whole{most, 1}))),
+  EXPECT_EQ(code_of("TfIdfVectorizer", words, with(named("ngram_indexes", Whole{highest, 1}))),
             ErrorCode::limit_exceeded);
   EXPECT_EQ(code_of("ConstantOfShape", {{"x", whole_numbers({3})}}, {named("value", reals({}))}),
             ErrorCode::shape_mismatch);
@@ -170,13 +170,11 @@ TEST_F(Refused, attributes_that_lead_out_of_their_lists) {
 }
 
 TEST_F(Refused, a_long_search_for_words_ends) {
-  const std::vector<Attribute> attributes{named("min_gram_length", std::int64_t{1}),
-                                          named("max_gram_length", most),
-                                          named("max_skip_count", most),
-                                          named("mode", std::string{"TF"}),
-                                          named("ngram_counts", Whole{0, 2}),
-                                          named("ngram_indexes", Whole{0, 1, 2}),
-                                          named("pool_int64s", Whole{1, 2, 1, 2})};
+  const std::vector<Attribute> attributes{
+      named("min_gram_length", std::int64_t{1}), named("max_gram_length", highest),
+      named("max_skip_count", highest),          named("mode", std::string{"TF"}),
+      named("ngram_counts", Whole{0, 2}),        named("ngram_indexes", Whole{0, 1, 2}),
+      named("pool_int64s", Whole{1, 2, 1, 2})};
   EXPECT_EQ(floats(of_node("TfIdfVectorizer", {{"x", whole_numbers({1, 5, 2})}}, attributes), "y"),
             (std::vector<float>{1, 1, 1}));  // 1, 2, and "1 2" with a skip
 }
@@ -223,7 +221,7 @@ TEST_F(Refused, boxes_that_are_none) {
   };
   EXPECT_EQ(code(ones({1, 3}), of_first, {}), ErrorCode::shape_mismatch);
   EXPECT_EQ(code(ones({2, 4}), of_first, {}), ErrorCode::shape_mismatch);
-  EXPECT_EQ(code(ones({1, 4}), of_first, {named("sampling_ratio", most)}),
+  EXPECT_EQ(code(ones({1, 4}), of_first, {named("sampling_ratio", highest)}),
             ErrorCode::invalid_parameter);
   EXPECT_EQ(code(tensor(std::vector<float>{0, 0, 1e9F, 1e9F}, {1, 4}), of_first, {}),
             ErrorCode::limit_exceeded);

@@ -1,4 +1,5 @@
 // Models in an Asio program: runs and loading as completion tokens.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -115,6 +116,17 @@ TEST_F(OnnxAsync, loading_is_done_on_another_thread_with_the_operators_of_the_ca
 TEST_F(OnnxAsync, what_is_wrong_with_a_file_is_in_the_future_of_loading_it) {
   const Future<Model> loading = load(system_, path.string() + ".missing");
   EXPECT_EQ(refusal([&] { (void)loading.get(); }).code(), ErrorCode::not_found);
+}
+
+TEST_F(OnnxAsync, a_descriptor_may_be_closed_when_its_model_was_loaded) {
+  write("Neg");
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(descriptor, 0);
+  const Model model = load(descriptor, here());
+  ::close(descriptor);
+  EXPECT_EQ(floats(model.run({{"x", tensor({1.0, -2.0})}}).get(), "y"),
+            (std::vector<float>{-1, 2}));
+  EXPECT_EQ(refusal([&] { (void)load(-1, here()); }).code(), ErrorCode::io_error);
 }
 
 TEST_F(OnnxAsync, a_model_that_was_not_loaded_is_an_empty_handle) {
