@@ -240,11 +240,13 @@ void define(OperatorTable& table) {
   table.add({.name = "DepthToSpace",
              .since = {1, 11, 13},
              .attributes = {"blocksize", "mode"},
-             .lower = &depth_to_space});
+             .lower = &depth_to_space,
+             .moves = true});
   table.add({.name = "SpaceToDepth",
              .since = {1, 13},
              .attributes = {"blocksize"},
-             .lower = &space_to_depth});
+             .lower = &space_to_depth,
+             .moves = true});
   table.add({.name = "Trilu",
              .since = {14},
              .most_inputs = 2,

@@ -13,12 +13,12 @@ namespace {
 using Axes = std::vector<std::int64_t>;
 using Places = std::vector<std::size_t>;
 
-/// One operator, written out. Shapes name the axes of the six: [n, r, r, c, h, w].
+/// One operator, written out. Numbers are axes of the first Reshape's result, such as [n, r, r, c, h, w].
 struct Spelling {
-  Axes order;                        ///< of the Transpose
+  Axes order;                        ///< the Transpose's perm
   std::array<std::size_t, 2> block;  ///< the axes of extent r
-  std::array<Places, 4> before;      ///< whose axes are those of the operand
-  std::array<Places, 4> after;       ///< and of the result
+  std::array<Places, 4> before;      ///< the axes that make up each axis of the operand
+  std::array<Places, 4> after;       ///< the axes that make up each axis of the result
   std::string_view op;
   std::string_view mode;
 };
@@ -47,17 +47,20 @@ const std::array<Spelling, 3>& spellings() {
   return all;
 }
 
-/// The constant shape of a Reshape in which 0 and -1 have the usual meaning.
+/// The constant shape of a Reshape to `rank` axes: 0 copies an extent, -1 stands at most once, for what is left.
 std::optional<Axes> shape_of(const GraphEditor& graph, const Node& node, std::size_t rank) {
   if (!is(node, "Reshape") || !node.has_input(0) || node.flag("allowzero", false)) return {};
   auto shape = node.has_input(1)   ? integers_of(graph.constant(node.inputs[1]))
                : node.has("shape") ? std::optional{*node.integers("shape")}
                                    : std::nullopt;
-  return shape && shape->size() == rank ? std::move(shape) : std::nullopt;
+  if (!shape || shape->size() != rank || std::ranges::count(*shape, -1) > 1 ||
+      std::ranges::min(*shape) < -1)
+    return {};
+  return shape;
 }
 
-/// The extent of axes that become one; -1 if one of them is left open. Nothing for a 0, which names an axis, unless it
-/// stands alone in its place.
+/// The extent of axes that become one; -1 if one of them is left open. Nothing if it is too large, or for a 0, which
+/// copies the extent at its own place, unless it stays alone at that place.
 std::optional<std::int64_t> merged(const Axes& six, const Places& axes, std::size_t place) {
   std::int64_t extent = 1;
   for (const std::size_t axis : axes) {
@@ -65,7 +68,10 @@ std::optional<std::int64_t> merged(const Axes& six, const Places& axes, std::siz
       if (axes.size() == 1 && axis == place) return 0;
       return {};
     }
-    extent = extent < 0 || six[axis] < 0 ? -1 : extent * six[axis];
+    if (extent < 0 || six[axis] < 0)
+      extent = -1;
+    else if (__builtin_mul_overflow(extent, six[axis], &extent))
+      return {};
   }
   return extent;
 }
@@ -80,7 +86,7 @@ std::optional<Axes> merged(const Axes& six, const std::array<Places, 4>& places)
   return four;
 }
 
-/// Whether a Reshape to `shape` of a value with these extents keeps them; an open one is what the others leave.
+/// Whether a Reshape to `shape` keeps the extents of a value that has these; -1 is one that is not known.
 bool keeps(const Axes& shape, const Axes& extents) {
   return std::ranges::equal(shape, extents, [](std::int64_t wanted, std::int64_t extent) {
     return wanted == -1 || wanted == extent;
@@ -126,6 +132,8 @@ void run(GraphEditor& graph) {
       const auto whole = merged(*six, one.before);
       const auto result = merged(*six, one.after);
       if (!whole || !result || !keeps(*last, *result)) return;
+      // Of an image without channels DepthToSpace knows no blocks.
+      if (one.op == "DepthToSpace" && (*whole)[1] < 1) return;
       replace(graph, node, *apart, one, block, *whole);
       return;
     }

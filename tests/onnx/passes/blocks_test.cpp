@@ -17,7 +17,7 @@ TEST_F(Blocks, depth_to_space_as_pytorch_writes_pixel_shuffle) {
     out y
   )",
          "y = DepthToSpace(x) {blocksize: 2, mode: \"CRD\"}\n");
-  // Of any batch, and of a convolution, of whose result only the channels are certain.
+  // Of any batch, and of the result of a convolution, where only the channels are certain.
   expect("depth_to_space", R"(
     in x float[batch,2,4,3]
     const w float[9,2,1,1] = 0.5
@@ -68,7 +68,7 @@ TEST_F(Blocks, space_to_depth) {
     out y
   )",
          "y = SpaceToDepth(x) {blocksize: 2}\n");
-  // With channels and batch as they are, and rows that only the run knows.
+  // With batch and channels copied, and rows that only the run knows.
   expect("depth_to_space", R"(
     in x float[batch,3,h,6]
     const apart int64[6] = 0 3 -1 2 3 2
@@ -84,8 +84,8 @@ TEST_F(Blocks, space_to_depth) {
 }
 
 TEST_F(Blocks, what_moves_blocks_otherwise_stays) {
-  // Channels of PyTorch's pixel_unshuffle; blocks that are not square; extents or an order of another kind; a result
-  // between that others read.
+  // The order of channels of PyTorch's pixel_unshuffle; blocks that are not square; other extents or another order; a
+  // value between the nodes that is an output.
   expect_left("depth_to_space", R"(
     in x float[1,4,4,4]
     const unshuffle int64[6] = 1 4 2 2 2 2
@@ -124,6 +124,63 @@ TEST_F(Blocks, a_batch_that_only_one_of_the_shapes_says_stays) {
     y = Reshape(b, last)
     out y
   )");
+}
+
+TEST_F(Blocks, what_the_operator_or_a_reshape_would_refuse_stays) {
+  // Channels left open may be none, which a Reshape takes; two open extents, one below -1, and products beyond int64
+  // are refused as the model says it.
+  expect_left("depth_to_space", R"(
+    in x float[1,0,4,4]
+    const apart int64[6] = 1 2 2 -1 4 4
+    const last int64[4] = 1 -1 8 8
+    a = Reshape(x, apart)
+    b = Transpose(a) {perm: [0,3,4,1,5,2]}
+    y = Reshape(b, last)
+    in z float[2,4,2,2]
+    const open int64[6] = -1 2 2 1 -1 2
+    const square int64[4] = -1 1 4 4
+    c = Reshape(z, open)
+    d = Transpose(c) {perm: [0,3,4,1,5,2]}
+    u = Reshape(d, square)
+    const below int64[6] = -2 2 2 1 2 2
+    e = Reshape(z, below)
+    f = Transpose(e) {perm: [0,3,4,1,5,2]}
+    v = Reshape(f, square)
+    const huge int64[6] = -1 4194304 4194304 4194304 2 2
+    const large int64[4] = -1 4194304 8388608 8388608
+    g = Reshape(z, huge)
+    h = Transpose(g) {perm: [0,3,4,1,5,2]}
+    w = Reshape(h, large)
+    out y u v w
+  )");
+}
+
+TEST_F(Blocks, of_texts_as_well) {
+  const Graph graph = GraphText::parse(R"(
+    in x string[1,4,1,2]
+    const apart int64[6] = 1 2 2 1 1 2
+    const last int64[4] = 1 1 2 4
+    a = Reshape(x, apart)
+    b = Transpose(a) {perm: [0,3,4,1,5,2]}
+    y = Reshape(b, last)
+    const back int64[6] = 1 1 1 2 2 2
+    const first int64[4] = 1 4 1 2
+    c = Reshape(y, back)
+    d = Transpose(c) {perm: [0,3,5,1,2,4]}
+    z = Reshape(d, first)
+    out y z
+  )",
+                                       opset);
+  EXPECT_EQ(GraphText::print(rewritten(graph, {"depth_to_space"}), graph),
+            "const y.1 int64[4] = 1 1 2 4\ny = DepthToSpace(x) {blocksize: 2, mode: \"DCR\"}\n"
+            "z.1 = Reshape(y, y.1)\nz = SpaceToDepth(z.1) {blocksize: 2}\n");
+  const std::vector<std::string> words{"a", "b", "c", "d", "e", "f", "g", "h"};
+  const NamedValues got = load(file_of(graph), {.device = device_, .optimize = Optimize::basic})
+                              .run({{"x", Texts{Shape{1, 4, 1, 2}, words}}})
+                              .get();
+  EXPECT_EQ(got.at("y").texts().strings,
+            (std::vector<std::string>{"a", "c", "b", "d", "e", "g", "f", "h"}));
+  EXPECT_EQ(got.at("z").texts().strings, words);
 }
 
 }  // namespace
