@@ -14,38 +14,14 @@ namespace {
 constexpr int most_steps = 64;
 
 /// Operators whose first result has the shape of their first operand.
-constexpr auto keeping = std::to_array<std::string_view>({"Abs",
-                                                          "BatchNormalization",
-                                                          "Cast",
-                                                          "Ceil",
-                                                          "Clip",
-                                                          "Dropout",
-                                                          "Elu",
-                                                          "Erf",
-                                                          "Exp",
-                                                          "Floor",
-                                                          "Gelu",
-                                                          "HardSigmoid",
-                                                          "HardSwish",
-                                                          "Identity",
-                                                          "LRN",
-                                                          "LeakyRelu",
-                                                          "Log",
-                                                          "LogSoftmax",
-                                                          "Mish",
-                                                          "Neg",
-                                                          "Reciprocal",
-                                                          "Relu",
-                                                          "Round",
-                                                          "Selu",
-                                                          "Sigmoid",
-                                                          "Softmax",
-                                                          "Softplus",
-                                                          "Sqrt",
-                                                          "Swish",
-                                                          "Tanh",
-                                                          "LayerNormalization"});
-/// Which keep the batch and the channels.
+constexpr auto keeping = std::to_array<std::string_view>(
+    {"Abs",        "Cast",       "Ceil",    "Dropout",   "Elu",      "Erf",      "Exp",
+     "Floor",      "Gelu",       "LRN",     "HardSwish", "Log",      "Mish",     "HardSigmoid",
+     "LeakyRelu",  "LogSoftmax", "Neg",     "Relu",      "Identity", "Round",    "Selu",
+     "Reciprocal", "Sigmoid",    "Softmax", "Sqrt",      "Tanh",     "Softplus", "Swish"});
+/// Which do so, too, unless a run broadcasts it to the shape of another operand.
+constexpr auto broadcasting = std::to_array<std::string_view>({"Clip", "LayerNormalization"});
+/// Whose first result has the batch and the channels of their operand.
 constexpr auto pooling = std::to_array<std::string_view>(
     {"AveragePool", "GlobalAveragePool", "GlobalMaxPool", "MaxPool"});
 
@@ -60,20 +36,42 @@ std::optional<std::size_t> position(std::int64_t axis, std::size_t rank) {
   return static_cast<std::size_t>(at);
 }
 
-/// Channels of the result; nothing if the weights are no constant.
+/// Whether the operands from `first` on leave an extent of what a run broadcasts with them: an extent of 1 might grow,
+/// and more axes would move it. `rank` is that of the value, or nothing if it is not certain.
+bool leave(const GraphEditor& graph, const Node& node, std::size_t first, std::int64_t axis,
+           std::int64_t extent, std::optional<std::size_t> rank) {
+  for (std::size_t i = first; i < node.inputs.size(); ++i) {
+    if (!node.has_input(i)) continue;
+    const TensorData* const other = graph.constant(node.inputs[i]);
+    if (other == nullptr) return false;
+    if (other->dims.empty()) continue;
+    if (axis >= 0 && (!rank || other->dims.size() > *rank)) return false;
+    const std::int64_t from_end = axis < 0 ? axis : axis - static_cast<std::int64_t>(*rank);
+    const auto at = position(from_end, other->dims.size());
+    if (at && other->dims[*at] != 1 && other->dims[*at] != extent) return false;
+  }
+  return true;
+}
+
+/// Channels of a convolution's result; nothing if the weights are no constant, or if a bias might make one channel more.
 std::optional<std::int64_t> channels_of(const GraphEditor& graph, const Node& node) {
   const TensorData* const weights = graph.constant(node.inputs.at(1));
   if (weights == nullptr || weights->dims.size() < 3) return {};
-  if (is(node, "Conv")) return weights->dims[0];
-  return weights->dims[1] * node.integer("group", 1);
+  std::int64_t channels = weights->dims[is(node, "Conv") ? 0 : 1];
+  if (is(node, "ConvTranspose") &&
+      __builtin_mul_overflow(channels, node.integer("group", 1), &channels))
+    return {};
+  return channels == 1 && node.has_input(2) ? std::nullopt : std::optional{channels};
 }
 
-/// Columns of a product with a constant matrix; nothing if it is none.
-std::optional<std::int64_t> columns_of(const GraphEditor& graph, const Node& node) {
+/// Columns of a product with a constant matrix; nothing if it is none, or if a Gemm's bias might make them more.
+std::optional<std::int64_t> columns_of(const GraphEditor& graph, const Node& node,
+                                       std::int64_t axis) {
   const TensorData* const weights = graph.constant(node.inputs.at(1));
   if (weights == nullptr || weights->dims.size() < 2) return {};
   const bool is_turned = is(node, "Gemm") && node.flag("transB", false);
-  return weights->dims[weights->dims.size() - (is_turned ? 2 : 1)];
+  const std::int64_t columns = weights->dims[weights->dims.size() - (is_turned ? 2 : 1)];
+  return leave(graph, node, 2, axis, columns, 2) ? std::optional{columns} : std::nullopt;
 }
 
 }  // namespace
@@ -107,6 +105,15 @@ std::optional<std::int64_t> GraphEditor::extent_of(std::string_view name, std::i
   if (node->outputs[0] != name) return {};
   const std::string& x = node->inputs[0];
   if (is_any(*node, keeping)) return extent_of(x, axis, steps);
+  if (is_any(*node, broadcasting)) {
+    const auto extent = extent_of(x, axis, steps);
+    return extent && leave(*this, *node, 1, axis, *extent, rank_of(x)) ? extent : std::nullopt;
+  }
+  if (is(*node, "BatchNormalization")) {
+    // One channel grows to as many as there are scales.
+    const auto extent = extent_of(x, axis, steps);
+    return axis == 0 || extent != 1 ? extent : std::nullopt;
+  }
   if (is_any(*node, pooling))
     return axis == 0 || axis == 1 ? extent_of(x, axis, steps) : std::nullopt;
   if (is(*node, "Conv") || is(*node, "ConvTranspose")) {
@@ -114,7 +121,7 @@ std::optional<std::int64_t> GraphEditor::extent_of(std::string_view name, std::i
     return axis == 0 ? extent_of(x, axis, steps) : std::nullopt;
   }
   if (is(*node, "Gemm") ? axis == 1 || axis == -1 : is(*node, "MatMul") && axis == -1)
-    return columns_of(*this, *node);
+    return columns_of(*this, *node, axis);
   if (is(*node, "Reshape") && node->has_input(1)) {
     const auto shape = integers_of(constant(node->inputs[1]));
     const auto at = shape ? position(axis, shape->size()) : std::nullopt;

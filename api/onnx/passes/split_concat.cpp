@@ -1,4 +1,4 @@
-// A join of all parts of a Split, in order and along the same axis, and a Split into what was joined.
+// A Concat of all parts of a Split, in order and along the same axis, and a Split of a Concat into its operands.
 #include <algorithm>
 #include <functional>
 
@@ -8,28 +8,31 @@
 namespace stoker::onnx::passes::split_concat {
 namespace {
 
-/// Joins give way to what was split.
+/// Version 1 of Concat may leave its axis out, and the rule takes 1 for any that does.
+std::int64_t join_axis(const Node& node) { return node.integer("axis", 1); }
+
+/// A join gives way to what was split.
 void join(GraphEditor& graph, Node& node) {
   if (node.inputs.size() < 2 || !node.has_output(0)) return;
   Node* const split = graph.writer(node.inputs[0], "Split");
   if (split == nullptr || !split->has_input(0)) return;
-  if (split->outputs != node.inputs || split->integer("axis", 0) != node.integer("axis", 0)) return;
+  if (split->outputs != node.inputs || split->integer("axis", 0) != join_axis(node)) return;
   graph.forward(node, std::string{split->inputs[0]});
 }
 
-/// Whether the parts need not be equal.
+/// Whether the node says how long its parts are; otherwise they are equal.
 bool says_sizes(const Node& node) { return node.has_input(1) || node.has("split"); }
 
-/// Parts give way to what was joined, if it is certain that their extents are the same.
+/// The parts of a split give way to the operands of the join before it, if it is certain that each is as long as its
+/// operand.
 void split(GraphEditor& graph, Node& node) {
   if (!node.has_input(0)) return;
   const Node* const join = graph.writer(node.inputs[0], "Concat");
   const std::int64_t axis = node.integer("axis", 0);
   const auto count = static_cast<std::int64_t>(node.outputs.size());
-  if (join == nullptr || join->opset < 4 || join->inputs.size() != node.outputs.size() ||
-      join->integer("axis", 0) != axis)
+  if (join == nullptr || join->inputs.size() != node.outputs.size() || join_axis(*join) != axis)
     return;
-  // Outputs keep their names, which others write then.
+  // The names of the graph's outputs, and what its bodies read, stay as they are.
   if (std::ranges::any_of(node.outputs, [&](const auto& name) { return graph.is_pinned(name); }))
     return;
   std::vector<std::int64_t> extents;
@@ -52,8 +55,7 @@ void split(GraphEditor& graph, Node& node) {
 
 void run(GraphEditor& graph) {
   graph.each([&](Node& node) {
-    // Before version 4 the axis of Concat was 1 where it said none.
-    if (is(node, "Concat") && node.opset >= 4) join(graph, node);
+    if (is(node, "Concat")) join(graph, node);
     if (is(node, "Split")) split(graph, node);
   });
 }
@@ -63,8 +65,8 @@ void run(GraphEditor& graph) {
 void define(PassTable& table) {
   table.add({.name = "split_concat",
              .summary = "a Concat of all parts of a Split, along its axis and in their order, is "
-                        "what was split; parts of a Concat, as long as what it joins, are what it "
-                        "joins",
+                        "what was split; a Split of a Concat gives the operands of the Concat if "
+                        "each part is as long as its operand",
              .run = &run});
 }
 

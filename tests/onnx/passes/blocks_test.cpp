@@ -1,10 +1,11 @@
-// Blocks of images moved between channels, rows and columns by reshapes.
+// Blocks of images moved between channels, rows and columns by reshapes, and what is certain about parts of a join.
 #include "stoker/tests/onnx/passes/pass_test.hpp"
 
 namespace stoker::onnx {
 namespace {
 
 using Blocks = PassTest;
+using JoinedParts = PassTest;
 
 TEST_F(Blocks, depth_to_space_as_pytorch_writes_pixel_shuffle) {
   expect("depth_to_space", R"(
@@ -181,6 +182,98 @@ TEST_F(Blocks, of_texts_as_well) {
   EXPECT_EQ(got.at("y").texts().strings,
             (std::vector<std::string>{"a", "c", "b", "d", "e", "g", "f", "h"}));
   EXPECT_EQ(got.at("z").texts().strings, words);
+}
+
+TEST_F(JoinedParts, an_extent_that_another_operand_may_enlarge_is_not_certain) {
+  // Each first part has 1 at the axis before the run broadcasts it to 3.
+  expect_left("split_concat", R"(
+    in x float[1,2]
+    const wide float[3,2] = 1 -1 0.5 0 0.25 0
+    p = Clip(x, wide)
+    j = Concat(p, x) {axis: 0}
+    a, b = Split(j) {axis: 0, num_outputs: 2}
+    q = LayerNormalization(x, wide)
+    k = Concat(q, x) {axis: 0}
+    c, d = Split(k) {axis: 0, num_outputs: 2}
+    in u float[2,1,2,2]
+    const three float[3] = 1 2 3
+    const w float[1,1,1,1] = 2
+    r = BatchNormalization(u, three, three, three, three)
+    l = Concat(r, u) {axis: 1}
+    e, f = Split(l) {axis: 1, num_outputs: 2}
+    s = Conv(u, w, three)
+    m = Concat(s, u) {axis: 1}
+    g, h = Split(m) {axis: 1, num_outputs: 2}
+    t = ConvTranspose(u, w, three)
+    n = Concat(t, u) {axis: 1}
+    aa, bb = Split(n) {axis: 1}
+    in z float[2,1]
+    const v float[1,1] = 2
+    o = Gemm(z, v, three)
+    i = Concat(o, z) {axis: 1}
+    cc, dd = Split(i) {axis: 1, num_outputs: 2}
+    y = Sum(a, b, c, d)
+    y1 = Sum(e, f, g, h, aa, bb, cc, dd)
+    out y y1
+  )");
+  // More axes would move the extents, too.
+  expect_left("split_concat", R"(
+    in x float[2,2]
+    const deep float[3,2,2] = 1 -1 0.5 0 0.25 0 1 2 3 4 5 6
+    p = LayerNormalization(x, deep)
+    j = Concat(p, p) {axis: 0}
+    a, b = Split(j) {axis: 0, num_outputs: 2}
+    y = Sub(a, b)
+    out y
+  )");
+}
+
+TEST_F(JoinedParts, an_extent_that_other_operands_leave_is_certain) {
+  expect("split_concat", R"(
+    in x float[1,2,2,2]
+    const low float[] = -1
+    const row float[2] = 0.5 2
+    const column float[2,1,1] = 0.5 -1
+    const w float[2,2,1,1] = 1 2 3 4
+    p = Clip(x, low)
+    q = LayerNormalization(p, row)
+    r = Clip(q, column)
+    s = BatchNormalization(r, row, row, row, row)
+    t = Conv(x, w, row)
+    j = Concat(s, t) {axis: 1}
+    a, b = Split(j) {axis: 1, num_outputs: 2}
+    k = Concat(s, t) {axis: 0}
+    c, d = Split(k) {axis: 0, num_outputs: 2}
+    y = Sub(a, b)
+    z = Sub(c, d)
+    out y z
+  )",
+         "p = Clip(x, low)\nq = LayerNormalization(p, row)\nr = Clip(q, column)\n"
+         "s = BatchNormalization(r, row, row, row, row)\nt = Conv(x, w, row)\ny = Sub(s, t)\n"
+         "z = Sub(s, t)\n");
+}
+
+TEST_F(JoinedParts, a_join_without_an_axis_is_along_the_second) {
+  for (const std::int64_t version : {3, 21}) {
+    opset = version;
+    expect("split_concat", R"(
+      in x float[2,2]
+      in z float[2,2]
+      j = Concat(x, z)
+      a, b = Split(j) {axis: 1}
+      y = Sub(a, b)
+      c, d = Split(j) {axis: 0}
+      w = Sub(c, d)
+      e, f = Split(z) {axis: 1}
+      k = Concat(e, f)
+      v = Neg(k)
+      g, h = Split(z) {axis: 0}
+      u = Concat(g, h)
+      out y w v u
+    )",
+           "j = Concat(x, z)\ny = Sub(x, z)\nc, d = Split(j) {axis: 0}\nw = Sub(c, d)\n"
+           "v = Neg(z)\ng, h = Split(z) {axis: 0}\nu = Concat(g, h)\n");
+  }
 }
 
 }  // namespace
