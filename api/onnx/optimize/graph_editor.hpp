@@ -34,7 +34,7 @@ using Evaluate = std::function<std::optional<std::vector<TensorData>>(
 struct Optimization {
   const OperatorTable* operators = nullptr;
   Evaluate evaluate;
-  DeviceType device = DeviceType::cpu;            ///< that the model runs on
+  DeviceType device = DeviceType::cpu;            ///< where the model runs
   std::set<std::string, std::less<>> names = {};  ///< in any graph of the model
   std::size_t weight_bytes = 0;                   ///< of initializers as they were read
   std::size_t added_bytes = 0;                    ///< to them
@@ -80,7 +80,7 @@ class GraphEditor {
   [[nodiscard]] bool is_pure(const Node& node) const;
   /// What is certain about the rank, an extent and the element type of a value, whatever the inputs are.
   [[nodiscard]] std::optional<std::size_t> rank_of(std::string_view name) const;
-  /// Axes below zero count from the last one.
+  /// An axis below 0 counts from the end: -1 is the last.
   [[nodiscard]] std::optional<std::int64_t> extent_of(std::string_view name,
                                                       std::int64_t axis) const;
   [[nodiscard]] ElementType type_of(std::string_view name) const;

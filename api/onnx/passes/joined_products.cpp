@@ -9,7 +9,7 @@
 namespace stoker::onnx::passes::joined_products {
 namespace {
 
-/// How a product says which of its weights' axes are the columns.
+/// The operator of a product, and whether its weights have the columns of the result as columns or, with transB, as rows.
 enum class Form : std::uint8_t { matmul, gemm, gemm_of_rows };
 
 /// A MatMul or Gemm with a constant matrix, and what is added to each column: the Gemm's own operand, or that of an Add,
@@ -27,7 +27,7 @@ struct Projection {
   [[nodiscard]] std::int64_t width() const { return weights->dims[columns()]; }
 };
 
-/// Nothing if it is no product, or one with numbers of its own beside the matrices.
+/// Nothing if the node is no product, or one that scales its operands or turns the first.
 std::optional<Form> form_of(const Node& node) {
   if (is(node, "MatMul")) return Form::matmul;
   if (!is(node, "Gemm") || node.opset < 7 || node.flag("transA", false) ||
@@ -36,7 +36,7 @@ std::optional<Form> form_of(const Node& node) {
   return node.flag("transB", false) ? Form::gemm_of_rows : Form::gemm;
 }
 
-/// Takes the constant as what is added to each column, if it is that.
+/// Makes a constant with a number for each column the bias. False, and nothing has changed, for any other value.
 bool take_bias(const GraphEditor& graph, Projection& to, const std::string& name) {
   const TensorData* const bias = graph.constant(name);
   if (!is_computed(bias) || bias->type != to.weights->type || bias->dims.size() != 1 ||
@@ -66,7 +66,7 @@ std::optional<Projection> projection_of(const GraphEditor& graph, Node& node) {
   return found;
 }
 
-/// One after the other along an axis: the others are the same.
+/// The parts one after the other along an axis. Their other extents are the same.
 TensorData joined(std::span<const TensorData* const> parts, std::size_t axis) {
   TensorData made{.type = parts[0]->type, .dims = parts[0]->dims, .bytes = {}, .strings = {}};
   made.dims[axis] = 0;
@@ -84,10 +84,10 @@ TensorData joined(std::span<const TensorData* const> parts, std::size_t axis) {
   return made;
 }
 
-/// On the CPU, one product with a Split starts faster than several, but writes and reads again what these pass on while
-/// the cache has it. With d columns for each of queries, keys and values of an attention, joined ones take 0.92 to 0.95
-/// of the time at d = 64 and 16 rows or fewer, 1.07 to 1.13 at d = 256 and 128 rows or more. How many rows there are,
-/// only the run knows: the bound lies between.
+/// On the CPU, one product saves the start of the others, but the Split reads and writes its result once more when it has
+/// left the cache. In an attention whose queries, keys and values have d columns each, the joined product takes 0.92 to
+/// 0.95 of the time at d = 64 and at most 16 rows, and 1.07 to 1.13 of it at d = 256 and at least 128 rows. Only the run
+/// knows the number of rows, so the bound lies between the two.
 constexpr std::size_t most_weights_on_cpu = 64U << 10;
 
 bool pays(const GraphEditor& graph, const std::vector<Projection>& all) {
@@ -169,9 +169,8 @@ void run(GraphEditor& graph) {
 void define(PassTable& table) {
   table.add({.name = "joined_products",
              .summary = "three or more MatMul or Gemm of one operand with constants, each with a "
-                        "constant added or none, "
-                        "are one and a Split: queries, keys and values; on the CPU up to 64 KiB of "
-                        "weights",
+                        "constant added or none, are one product and a Split, as for queries, keys "
+                        "and values; on the CPU only up to 64 KiB of weights",
              .level = Optimize::all,
              .stage = PassStage::weights,
              .run = &run});

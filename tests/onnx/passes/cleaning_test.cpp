@@ -285,7 +285,7 @@ TEST_F(Cleaning, a_join_in_another_order_or_along_another_axis_stays) {
 }
 
 TEST_F(Cleaning, parts_of_a_join_are_what_it_joins) {
-  // As long as the outputs of convolutions and the operands of inputs are.
+  // The convolutions' channels and the input's shape say how long the operands are.
   expect("split_concat", R"(
     in x float[batch,2,3,3]
     const v float[1,2,1,1] = 2 3
@@ -302,7 +302,7 @@ TEST_F(Cleaning, parts_of_a_join_are_what_it_joins) {
     out s t u
   )",
          "p = Conv(x, v)\nq = Conv(x, w)\nr = Relu(q)\ns = Neg(p)\nt = Neg(r)\nu = Neg(x)\n");
-  // Equal parts, as version 18 writes them; what else reads the join keeps it.
+  // Equal parts, as version 18 writes them. The join stays because z reads it.
   expect("split_concat", R"(
     in x float[batch,2]
     const w float[2,4] = 1 2 3 4 5 6 7 8

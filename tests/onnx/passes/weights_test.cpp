@@ -272,7 +272,7 @@ TEST_F(Weights, queries_keys_and_values_are_one_product) {
 }
 
 TEST_F(Weights, gemms_of_one_operand_are_one) {
-  // As PyTorch writes layers of matrices: a row for each output.
+  // As PyTorch writes linear layers: a row of weights for each output.
   expect("joined_products", R"(
     in x float[batch,2]
     const q float[2,2] = 1 2 3 4
@@ -291,7 +291,7 @@ TEST_F(Weights, gemms_of_one_operand_are_one) {
          "const q.1 float[5,2]\nconst q.2 float[5] = 1 2 3 5 6\nconst q.3 int64[3] = 2 1 2\n"
          "a.1 = Gemm(x, q.1, q.2) {transB: 1}\na, b, c = Split(a.1, q.3) {axis: -1}\n"
          "d = Mul(a, b)\ny = Add(d, c)\n");
-  // As Keras does, with an Add behind.
+  // As Keras writes them, with an Add behind.
   expect("joined_products", R"(
     in x float[batch,2]
     const q float[2,2] = 1 2 3 4
