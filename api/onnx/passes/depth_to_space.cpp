@@ -132,7 +132,7 @@ void run(GraphEditor& graph) {
       const auto whole = merged(*six, one.before);
       const auto result = merged(*six, one.after);
       if (!whole || !result || !keeps(*last, *result)) return;
-      // Of an image without channels DepthToSpace knows no blocks.
+      // DepthToSpace refuses an image without channels, and an open extent may come out as none.
       if (one.op == "DepthToSpace" && (*whole)[1] < 1) return;
       replace(graph, node, *apart, one, block, *whole);
       return;

@@ -128,8 +128,8 @@ TEST_F(Blocks, a_batch_that_only_one_of_the_shapes_says_stays) {
 }
 
 TEST_F(Blocks, what_the_operator_or_a_reshape_would_refuse_stays) {
-  // Channels left open may be none, which a Reshape takes; two open extents, one below -1, and products beyond int64
-  // are refused as the model says it.
+  // Channels left open may be none, which a Reshape takes. It refuses two open extents, an extent below -1, and a
+  // product beyond int64, and says why.
   expect_left("depth_to_space", R"(
     in x float[1,0,4,4]
     const apart int64[6] = 1 2 2 -1 4 4
