@@ -26,11 +26,12 @@ bool is_pool(const Node& node) {
   return is(node, "MaxPool") && node.opset >= 12 && !node.has_output(1);
 }
 
-/// Whether no window lies in the padding, where floats have minus infinity and integers the least one.
+/// Whether each window meets the input. Of one that lies in the padding, floats give minus infinity, and integers the
+/// least one.
 bool windows_meet_input(const Node& node) {
   const auto* const kernel = node.integers("kernel_shape");
   const auto* const pads = node.integers("pads");
-  if (kernel == nullptr) return false;
+  if (kernel == nullptr || kernel->empty()) return false;
   if (pads == nullptr && node.text("auto_pad", "NOTSET") == "NOTSET") return true;
   if (const auto* const dilations = node.integers("dilations"))
     if (std::ranges::any_of(*dilations, [](std::int64_t one) { return one != 1; })) return false;

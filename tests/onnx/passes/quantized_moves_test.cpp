@@ -166,6 +166,11 @@ TEST_F(QuantizedMoves, what_depends_on_the_floats_stays) {
     y = MaxPool(d) {kernel_shape: [1], pads: [1,0]}
     out y
   )"));
+  // A window that has no axes: a run refuses it.
+  expect_left("quantized_moves", behind("[1,1,3]", R"(
+    y = MaxPool(d) {kernel_shape: [], pads: [1,0]}
+    out y
+  )"));
   expect_left("quantized_moves", R"(
     in x float[1,1,3]
     const s float[] = -0.5
