@@ -106,6 +106,11 @@ Tensor blocked_weights(const Call& call, const QuantizedOperand& k) {
 
 }  // namespace
 
+ElementType output_type(const Node& node, ElementType otherwise) {
+  return node.integer("output_dtype", 0) == 0 ? otherwise
+                                              : node.element_type("output_dtype", otherwise);
+}
+
 std::optional<IntegerEnds> integer_ends(ElementType type) {
   const auto dtype = carrier_of(type);
   const std::size_t bits = bits_of(type);

@@ -15,6 +15,9 @@ struct IntegerEnds {
   double low, high;
 };
 [[nodiscard]] std::optional<IntegerEnds> integer_ends(ElementType type);
+/// What output_dtype of QuantizeLinear or DequantizeLinear says; `otherwise` where it is missing, or 0, its default.
+/// invalid_argument if it is no integer, or the number of no type.
+[[nodiscard]] ElementType output_type(const Node& node, ElementType otherwise);
 
 /// Where an operand and its zero point stand among those of a node; the zero point may be left out.
 struct QuantizedOperand {

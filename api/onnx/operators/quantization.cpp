@@ -36,7 +36,7 @@ Tensor spread(const Call& call, const Tensor& of, const Shape& shape) {
 
 ElementType quantized_type(const Call& call) {
   if (call.has(2)) return call.type(2);
-  return call.node().element_type("output_dtype", ElementType::u8);
+  return output_type(call.node(), ElementType::u8);
 }
 
 Values quantize(Call& call) {
@@ -69,7 +69,7 @@ Values dequantize(Call& call) {
   Tensor x = numbers(0);
   if (call.has(2)) x = x - spread(call, numbers(2), call.shape());
   const Tensor y = as_type(x, computed) * spread(call, as_type(call.x(1), computed), call.shape());
-  const ElementType type = call.node().element_type("output_dtype", call.type(1));
+  const ElementType type = output_type(call.node(), call.type(1));
   return {Value{as_type(y, carrier_of(type).value()), type}};
 }
 

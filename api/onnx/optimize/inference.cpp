@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "stoker/api/onnx/core/integer_sums.hpp"
 #include "stoker/api/onnx/optimize/graph_editor.hpp"
 
 namespace stoker::onnx {
@@ -100,7 +101,7 @@ ElementType GraphEditor::type_of(std::string_view name) const {
     if (node->outputs[0] != at) return ElementType::undefined;
     if (is(*node, "Cast")) return node->element_type("to", ElementType::undefined);
     if (is(*node, "QuantizeLinear")) {
-      if (!node->has_input(2)) return node->element_type("output_dtype", ElementType::u8);
+      if (!node->has_input(2)) return output_type(*node, ElementType::u8);
       at = node->inputs[2];
       continue;
     }

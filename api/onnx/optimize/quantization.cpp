@@ -1,5 +1,6 @@
 #include "stoker/api/onnx/optimize/quantization.hpp"
 
+#include "stoker/api/onnx/core/integer_sums.hpp"
 #include "stoker/api/onnx/optimize/weights.hpp"
 
 namespace stoker::onnx {
@@ -30,7 +31,7 @@ std::optional<Quantized> dequantized_from(const GraphEditor& graph, std::string_
   const Node* const node = graph.writer(value, "DequantizeLinear");
   Quantized made;
   if (node == nullptr || !read_scales(graph, *node, made)) return {};
-  if (node->element_type("output_dtype", ElementType::f32) != ElementType::f32) return {};
+  if (output_type(*node, ElementType::f32) != ElementType::f32) return {};
   made.numbers = node->inputs[0];
   made.type = graph.type_of(made.zero_point.empty() ? made.numbers : made.zero_point);
   return made;
@@ -42,8 +43,8 @@ std::optional<Quantized> quantized_by(const GraphEditor& graph, const Node& node
       !made.is_uniform())
     return {};
   made.numbers = node.outputs.at(0);
-  made.type = made.zero_point.empty() ? node.element_type("output_dtype", ElementType::u8)
-                                      : graph.type_of(made.zero_point);
+  made.type =
+      made.zero_point.empty() ? output_type(node, ElementType::u8) : graph.type_of(made.zero_point);
   return made;
 }
 

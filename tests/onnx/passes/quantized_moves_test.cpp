@@ -43,6 +43,19 @@ TEST_F(QuantizedMoves, what_lies_between_equal_scales_moves_integers) {
          "q.2 = Reshape(q.1, shape)\ny = Slice(q.2, from, to, axis)\n");
 }
 
+TEST_F(QuantizedMoves, an_output_dtype_of_0_says_nothing) {
+  expect("quantized_moves", R"(
+    in x float[2,3]
+    const s float[] = 0.5
+    q = QuantizeLinear(x, s) {output_dtype: 0}
+    d = DequantizeLinear(q, s) {output_dtype: 0}
+    t = Transpose(d) {perm: [1,0]}
+    y = QuantizeLinear(t, s) {output_dtype: 0}
+    out y
+  )",
+         "q = QuantizeLinear(x, s) {output_dtype: 0}\ny = Transpose(q) {perm: [1,0]}\n");
+}
+
 TEST_F(QuantizedMoves, a_concat_of_equal_scales_joins_integers) {
   expect("quantized_moves", R"(
     in a float[2,3]
