@@ -73,8 +73,8 @@ Tensor centered(const QuantizedTensor& of, std::int64_t axis) {
   return wide - zero;
 }
 
-/// Whether it is long work for the CPU's library to put these weights into its order in each run: they are not few beside
-/// the images.
+/// Whether the CPU's library computes with these weights, which are whole blocks that no run changes: it would put them
+/// into its order in each run.
 bool likes_blocks(const Call& call, const QuantizedOperand& k, const Spatial& spatial) {
   constexpr std::int64_t block = kernels::integer_conv::kernel_block;
   constexpr double least_work = 1 << 17;
@@ -83,10 +83,10 @@ bool likes_blocks(const Call& call, const QuantizedOperand& k, const Spatial& sp
       call.node().integer("group", 1) != 1 || x[1] != w[1] || w[0] % block != 0 ||
       w[1] % block != 0)
     return false;
-  std::int64_t pixels = x[0];
-  for (const std::int64_t extent : spatial.output) pixels *= std::max<std::int64_t>(extent, 0);
-  return static_cast<double>(pixels) * static_cast<double>(w.elements()) >= least_work &&
-         current_device().info().type == DeviceType::cpu;
+  double work = static_cast<double>(x[0]) * static_cast<double>(w.elements());
+  for (const std::int64_t extent : spatial.output)
+    work *= static_cast<double>(std::max<std::int64_t>(extent, 0));
+  return work >= least_work && current_device().info().type == DeviceType::cpu;
 }
 
 /// The weights in blocks, put so once.
