@@ -47,12 +47,13 @@ Result<Shape> kernel_shape(const KernelCall& call) {
                     shape[rank + 1] == kernel_block && shape[rank + 2] == kernel_fours &&
                     given.feature_groups == 1;
   if (!fits)
-    return Error{op,
-                 ErrorCode::invalid_parameter,
-                 "kernel_blocked: the kernel ends with 4, 16 outputs and 4 channels, and there is "
-                 "one group: kernel " +
-                     call.inputs[1].to_string(),
-                 {{"got", shape.to_string()}}};
+    return Error{
+        op,
+        ErrorCode::invalid_parameter,
+        "kernel_blocked takes a kernel of three more axes than the input, which ends with "
+        "[4,16,4], and one group; came kernel " +
+            call.inputs[1].to_string() + ", groups " + std::to_string(given.feature_groups),
+        {{"expected", "[outputs/16,channels/16,space,4,16,4]"}, {"got", shape.to_string()}}};
   std::array<std::int64_t, Shape::max_rank> extents{};
   for (std::size_t i = 0; i < rank; ++i) extents[i] = shape[i] * (i < 2 ? kernel_block : 1);
   return Shape::try_make(std::span{extents}.first(rank), op);

@@ -1,4 +1,4 @@
-// Relu and Clip that cut off nothing that quantised numbers could say.
+// Relu and Clip are dropped where they cut off nothing that quantised numbers can stand for.
 #include <cmath>
 
 #include "stoker/api/onnx/core/integer_sums.hpp"
@@ -61,8 +61,8 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "quantized_clips",
-             .summary = "Relu and Clip go before a QuantizeLinear, and after a DequantizeLinear, "
-                        "whose 8-bit integers have no numbers beyond their bounds",
+             .summary = "a Relu or Clip before a QuantizeLinear or after a DequantizeLinear is "
+                        "dropped if the 8-bit integers stand for no number beyond its bounds",
              .level = Optimize::all,
              .stage = PassStage::integers,
              .run = &run});

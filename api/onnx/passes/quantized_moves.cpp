@@ -1,7 +1,8 @@
 // What only moves numbers, or takes the largest: 8-bit integers are moved, not the floats that they stand for.
 //
 // DequantizeLinear goes behind what moves its result, QuantizeLinear before what it reads. Where they meet, and say the
-// same, both go. All of this is exact: they treat each element alike, and keep the order of numbers.
+// same, both are dropped. All of this is exact but for NaN, which QuantizeLinear has no integer for: each element is
+// treated alike, and the order of numbers is kept.
 #include <algorithm>
 #include <array>
 
@@ -101,7 +102,7 @@ void quantize_earlier(GraphEditor& graph, Node& node, const Quantized& to) {
   Node* const move = graph.writer(node.inputs[0]);
   if (move == nullptr || !graph.is_read_once(node.inputs[0])) return;
   const std::size_t count = is_pool(*move) ? 1 : moved_operands(*move);
-  // What a run brings in floats is not moved before it is quantised in any case.
+  // Floats that a run brings are quantised by this node only, before or behind the move: nothing is gained.
   const auto is_made = [&](const std::string& name) { return graph.writer(name) != nullptr; };
   if (count == 0 || !std::ranges::all_of(std::span{move->inputs}.first(count), is_made)) return;
   Node moved = *move;
@@ -115,7 +116,6 @@ void quantize_earlier(GraphEditor& graph, Node& node, const Quantized& to) {
   moved.outputs.clear();
   graph.replace(node, std::move(moved));
   graph.remove(*move);
-  drop_unread(graph, std::span{move->inputs}.first(count));
 }
 
 void run(GraphEditor& graph) {
@@ -134,8 +134,8 @@ void define(PassTable& table) {
   table.add({.name = "quantized_moves",
              .summary = "Concat, DepthToSpace, Flatten, Gather, MaxPool, Reshape, Slice, "
                         "SpaceToDepth, Squeeze, Transpose and Unsqueeze move 8-bit integers, not "
-                        "the floats of DequantizeLinear and QuantizeLinear around them, which go "
-                        "where they undo each other",
+                        "the floats between DequantizeLinear and QuantizeLinear; where these undo "
+                        "each other, both are dropped",
              .level = Optimize::all,
              .stage = PassStage::integers,
              .run = &run});

@@ -224,7 +224,7 @@ TEST_F(QuantizedMoves, what_depends_on_the_floats_stays) {
   )"));
 }
 
-TEST_F(QuantizedClips, those_that_the_type_does_go) {
+TEST_F(QuantizedClips, a_relu_or_clip_that_the_type_does_is_dropped) {
   const auto quantised_to = [](const std::string& zero, const std::string& clip) {
     return "in x float[8,8]\nconst s float[] = 0.00784313725\nconst z " + zero +
            "\nconst zero float[] = 0\nconst two float[] = 2\na = Neg(x)\n" + clip +
@@ -242,7 +242,7 @@ TEST_F(QuantizedClips, those_that_the_type_does_go) {
               quantised_to("uint8[] = 0", "c = Relu(a)\ne = Tanh(c)\n") + "out e\n");
 }
 
-TEST_F(QuantizedClips, those_that_cut_off_no_integer_go) {
+TEST_F(QuantizedClips, a_relu_or_clip_that_cuts_off_no_integer_is_dropped) {
   const auto read_from = [](const std::string& zero, const std::string& clip) {
     return "in x float[8,8]\nconst s float[] = 0.0625\nconst z " + zero +
            "\nconst zero float[] = 0\nconst most float[] = 15.9375\nconst less float[] = 15\n"
