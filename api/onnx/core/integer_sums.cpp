@@ -89,7 +89,7 @@ bool likes_blocks(const Call& call, const QuantizedOperand& k, const Spatial& sp
   return work >= least_work && current_device().info().type == DeviceType::cpu;
 }
 
-/// The weights in blocks, put so once.
+/// The weights in blocks. They are put in this order once.
 Tensor blocked_weights(const Call& call, const QuantizedOperand& k) {
   return call.walker().prepared([&] {
     constexpr std::int64_t block = kernels::integer_conv::kernel_block,
