@@ -16,8 +16,8 @@ Fill fill_of(Operation operation, DType dtype) {
 
 std::vector<KernelCase> all_cases(Operation operation) {
   std::vector<KernelCase> cases;
-  const auto add = [&](std::string label, DType dtype, Shape shape, std::int64_t axis, bool reverse,
-                       bool heavy = false) {
+  const auto add = [&](const std::string& label, DType dtype, Shape shape, std::int64_t axis,
+                       bool reverse, bool heavy = false) {
     cases.push_back({.label = label + (reverse ? "_reversed" : ""),
                      .inputs = {{dtype, shape}},
                      .params = {{"axis", axis}, {"reverse", reverse}},

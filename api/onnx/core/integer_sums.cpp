@@ -60,7 +60,7 @@ expr::Values operands_of(const QuantizedTensor& a, const QuantizedTensor& b) {
 
 /// The numbers without their zero points, in s32. A vector of those lies along `axis`.
 Tensor centered(const QuantizedTensor& of, std::int64_t axis) {
-  const Tensor wide = as_type(of.numbers, DType::s32);
+  Tensor wide = as_type(of.numbers, DType::s32);
   if (!of.zero_point) return wide;
   Tensor zero = as_type(*of.zero_point, DType::s32);
   if (zero.size() == 1) {
