@@ -1,7 +1,7 @@
-# stoker_check_headers: compiles every header alone, without precompiled headers, so that each includes
-# what it uses and its place among others' includes does not matter. "Alone" means: nothing stands before
-# it but headers that it includes itself, which takes half as many compilations as there are headers, and
-# lets most of them begin with a precompiled one. Not part of a build of everything:
+# stoker_check_headers: compiles every header alone, so that each includes what it uses and its place among
+# others' includes does not matter. "Alone" means: nothing stands before it but headers that it includes
+# itself. So one compilation checks a chain of headers, each of which includes the one before, and most chains
+# may begin with a precompiled header. Not part of a build of everything:
 #
 #   cmake --build build --target stoker_check_headers
 #

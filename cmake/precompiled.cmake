@@ -19,7 +19,7 @@ function(stoker_precompile target)
   endif()
 endfunction()
 
-# stoker_precompile_only(TARGET HEADERS…): these alone.
+# stoker_precompile_only(TARGET HEADERS…): the same without the common headers.
 function(stoker_precompile_only target)
   if(ARGV1 STREQUAL "REUSE_FROM")
     target_precompile_headers(${target} ${ARGN})
