@@ -177,18 +177,13 @@ concept OptionType = has_words<Rule> || std::same_as<T, bool> || std::same_as<T,
 template <class T, class Rule>
 requires OptionType<T, Rule>
 [[nodiscard]] constexpr ParamType type_of() {
-  if constexpr (has_words<Rule>)
-    return ParamType::text;
-  else if constexpr (std::is_same_v<T, bool>)
-    return ParamType::boolean;
-  else if constexpr (std::is_same_v<T, std::int64_t>)
-    return ParamType::integer;
-  else if constexpr (std::is_same_v<T, double>)
-    return ParamType::real;
-  else if constexpr (std::is_same_v<T, Extents>)
-    return ParamType::integers;
-  else
-    return ParamType::text;
+  if constexpr (!has_words<Rule>) {
+    if constexpr (std::is_same_v<T, bool>) return ParamType::boolean;
+    if constexpr (std::is_same_v<T, std::int64_t>) return ParamType::integer;
+    if constexpr (std::is_same_v<T, double>) return ParamType::real;
+    if constexpr (std::is_same_v<T, Extents>) return ParamType::integers;
+  }
+  return ParamType::text;
 }
 
 /// visit_options() for structs that have members. Callers here name their own functions by the namespace:

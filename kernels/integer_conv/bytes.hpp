@@ -16,7 +16,7 @@ typedef std::uint8_t Sixteen __attribute__((vector_size(16)));
 inline void transpose_16x16(Sixteen (&rows)[16]) noexcept {
   Sixteen mixed[16];
   for (int round = 0; round < 4; ++round) {
-    for (int i = 0; i < 8; ++i) {
+    for (std::size_t i = 0; i < 8; ++i) {
       mixed[2 * i] = __builtin_shufflevector(rows[i], rows[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4,
                                              20, 5, 21, 6, 22, 7, 23);
       mixed[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + 8], 8, 24, 9, 25, 10, 26, 11, 27,

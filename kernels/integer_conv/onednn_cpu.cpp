@@ -147,8 +147,8 @@ bool Library::prepare() {
   // Enough for all threads, and sums that stay in the second-level cache.
   constexpr double job_work = 1 << 22;
   constexpr std::int64_t job_sums = std::int64_t{1} << 18;
-  const double jobs = std::clamp(p.work() / job_work, 1.0,
-                                 static_cast<double>(slice_count(std::size_t{1} << 30, 1) / 4));
+  const double most_jobs = static_cast<double>(slice_count(std::size_t{1} << 30, 1)) / 4;
+  const double jobs = std::max(1.0, std::min(p.work() / job_work, most_jobs));
   const auto for_threads = static_cast<std::int64_t>(jobs) / p.images;
   const std::int64_t for_cache = p.pixels() * problem.outputs() / job_sums;
   const std::int64_t wanted = std::clamp<std::int64_t>(std::max(for_threads, for_cache), 1, out);

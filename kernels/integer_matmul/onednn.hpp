@@ -18,7 +18,7 @@ namespace stoker::kernels::integer_matmul::STOKER_ISA {
 
 /// Where it has more than to store them (zero points, s8 on both sides, some convolutions), oneDNN passes sums through
 /// f32, which is exact below 2^24: for so many products of u8 and s8.
-inline constexpr std::int64_t exact_terms = (std::int64_t{1} << 24) / (255 * 128);
+inline constexpr std::int64_t exact_terms = (std::int64_t{1} << 24) / (std::int64_t{255} * 128);
 
 /// Nothing where oneDNN has no fast way. Precondition: its sums are exact, and the product has elements and terms.
 /// Running may throw Error{out_of_memory} or internal.

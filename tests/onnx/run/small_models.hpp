@@ -44,7 +44,7 @@ struct Dim : Dimension {
 
 class GraphBuilder {
  public:
-  GraphBuilder& input(std::string name, std::vector<Dim> dims,
+  GraphBuilder& input(std::string name, const std::vector<Dim>& dims,
                       ElementType type = ElementType::f32) {
     graph.inputs.push_back(info(std::move(name), type, dims));
     return *this;
