@@ -8,7 +8,7 @@ namespace stoker::kernels::sobel {
 namespace {
 
 // As in tile.glsl; the width in elements.
-constexpr std::int64_t tile_width = 256;
+constexpr std::int64_t tile_width = 248;
 constexpr std::int64_t tile_height = 4;
 
 std::shared_ptr<const Shader> tile_shader() {

@@ -1,8 +1,9 @@
-// The gradients of one tile of 256 elements by 4 rows: each column is combined downwards into
+// The gradients of one tile of 248 elements by 4 rows: each column is combined downwards into
 // shared memory as [1 2 1] and as [-1 0 1], with one more pixel on both sides, and the gradients
-// then come from neighbours there. Columns are elements (pixel · channels + channel).
+// then come from neighbours there. Columns are elements (pixel · channels + channel). With both
+// sides a tile is 64 vectors wide, so a group of 256 loads its four rows in one step.
 
-const uint TILE = 256u;
+const uint TILE = 248u;
 const uint ROWS = 4u;
 const uint HALO = 4u;  // one pixel of up to four channels
 
@@ -71,7 +72,7 @@ void main() {
   barrier();
 
   uint column = uint(left) + gl_LocalInvocationID.x;
-  if (column >= uint(row)) return;
+  if (gl_LocalInvocationID.x >= TILE || column >= uint(row)) return;
   uint at = gl_LocalInvocationID.x + HALO;
   bool alpha = channels == 4u && (column & 3u) == 3u;
   for (uint line = 0u; line < rows; ++line) {
