@@ -22,6 +22,29 @@ Result<void> check_range(const char* name, std::size_t value, std::size_t most) 
 
 /// Up to this a copy takes less time than to hand it over.
 constexpr std::uint64_t small_copy = std::uint64_t{16} * 1024;
+/// The same of a copy out of a GPU's memory, which the host reads by a few bytes each microsecond.
+constexpr std::uint64_t small_mapped_copy = 64;
+
+/// Whether the host itself can do the command once the writers of what it reads have ended: a read of little or
+/// nothing.
+bool is_small_read(const CommandWork& work, const DeviceInfo& info) {
+  if (work.replay || work.step.kind != StepKind::copy) return false;
+  const Operand& from = work.step.inputs[0];
+  const Operand& to = work.step.outputs[0];
+  if (!from.buffer() || !from.buffer()->memory || to.buffer()) return false;
+  return from.bytes == 0 ||
+         (from.bytes <= (info.host_addressable ? small_copy : small_mapped_copy) &&
+          from.view().block->host && to.view().block->host);
+}
+
+/// Whether the host is still to read what the command overwrites.
+bool is_read_on_host(const CommandWork& work) {
+  bool is_read = false;
+  for_each_use(work, [&](const BufferState& buffer, bool writes, bool) {
+    is_read |= writes && buffer.memory && buffer.memory->hazards().is_read_on_host();
+  });
+  return is_read;
+}
 
 /// False if the command is no small copy, or cannot run now; then nothing has happened.
 bool copy_at_once(CommandScheduler& scheduler, CommandState& command) {
@@ -256,8 +279,9 @@ void CommandScheduler::skip_cancelled() {
 std::optional<Result<void>> CommandScheduler::admit(const CommandWork& work, QueueKind queue) {
   if (flights_.count(queue) >= options_.submissions_in_flight) return std::nullopt;
   if (work.replay && builder_.size() > 0) return std::nullopt;
-  Result<void> provided = memory_.provide(work);
   const bool may_come = builder_.size() > 0 || !flights_.empty();
+  if (may_come && is_read_on_host(work)) return std::nullopt;
+  Result<void> provided = memory_.provide(work);
   if (!provided && may_come && provided.error().code() == ErrorCode::out_of_memory)
     return std::nullopt;
   return provided;
@@ -273,6 +297,10 @@ bool CommandScheduler::submit_batch() {
        skip_cancelled()) {
     const CommandWork& work = queue_.front()->work;
     auto reason = settlement_.refusal(*queue_.front(), flights_.settled());
+    if (!reason && read_on_host(queue_.front(), queue, flight)) {
+      queue_.pop_front();
+      continue;
+    }
     const QueueKind wanted = info().has_transfer_queue ? work.queue : QueueKind::compute;
     if (!reason) {
       // Until a command is in the submission the queue is open: who failed chose none for others.
@@ -310,22 +338,53 @@ bool CommandScheduler::submit_batch() {
   return true;
 }
 
+bool CommandScheduler::read_on_host(const CommandPtr& read, std::optional<QueueKind> queue,
+                                    Flight& next) {
+  CommandWork& work = read->work;
+  if (!is_small_read(work, info()) || hooks_.wants_timing()) return false;
+  const Hazards& hazards = work.step.inputs[0].buffer()->memory->hazards();
+  Flight* flight = nullptr;
+  QueuePoint point{QueueKind::compute, 0};
+  if (!hazards.is_written(flights_.settled())) {
+    const std::optional<QueueKind> last = flights_.last_to_settle(hazards.written());
+    if (!last) return false;
+    point = {*last, hazards.written()[index_of(*last)]};
+    flight = last == queue && point.value == next.value ? &next : flights_.find(point);
+    if (flight == nullptr) return false;
+    flight->followers.push_back(read);
+  }
+  work.queued = false;
+  Settlement::begin_on_host(work);
+  if (flight == nullptr) {
+    settlement_.settle_on_host(*read, {});
+    return true;
+  }
+  memory_.mark_handed_over(work);
+  read->set_running();
+  if (flight == &next) return true;
+  read->set_point(point);
+  count_in_flight_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
 void CommandScheduler::hand_over(QueueKind queue, Flight flight, Replay* replay) {
   Flights::Points room;
   Submission submission = builder_.made(queue, flight, replay);
   submission.waits = flights_.waits_of(flight, room);
   submission.timed = hooks_.wants_timing();
-  for (const CommandPtr& command : flight.commands) command->set_point({queue, flight.value});
-  count_in_flight_.fetch_add(flight.commands.size(), std::memory_order_relaxed);
+  for (const auto* commands : {&flight.commands, &flight.followers})
+    for (const CommandPtr& command : *commands) command->set_point({queue, flight.value});
+  count_in_flight_.fetch_add(flight.size(), std::memory_order_relaxed);
   count_submissions_.fetch_add(1, std::memory_order_relaxed);
   // In flight before the call: a backend may complete the work inside it.
   flights_.add(queue, std::move(flight));
   const auto accepted = backend_->submit(submission);
   if (accepted) return;
   Flight refused = flights_.take_back(queue);
-  count_in_flight_.fetch_sub(refused.commands.size(), std::memory_order_relaxed);
+  count_in_flight_.fetch_sub(refused.size(), std::memory_order_relaxed);
   for (const CommandPtr& command : refused.commands)
     settlement_.settle(*command, accepted.error(), {});
+  settlement_.settle_followers(refused);
   flights_.reuse(std::move(refused));
 }
 
@@ -335,7 +394,7 @@ void CommandScheduler::settle_completed() {
     for (const QueueKind queue : {QueueKind::compute, QueueKind::transfer})
       while (flights_.can_settle(queue)) {
         Flight flight = flights_.settle(queue);
-        count_in_flight_.fetch_sub(flight.commands.size(), std::memory_order_relaxed);
+        count_in_flight_.fetch_sub(flight.size(), std::memory_order_relaxed);
         settlement_.settle(queue, flight);
         flights_.reuse(std::move(flight));
         again = true;
@@ -376,8 +435,9 @@ void CommandScheduler::abandon_flights(const Error& why, bool may_still_run) {
         quarantined_.add(queue, flight, shared_from_this());
   for (Ring<Flight>& queue : abandoned)
     for (const Flight& flight : queue) {
-      count_in_flight_.fetch_sub(flight.commands.size(), std::memory_order_relaxed);
+      count_in_flight_.fetch_sub(flight.size(), std::memory_order_relaxed);
       for (const CommandPtr& command : flight.commands) settlement_.settle(*command, why, {});
+      for (const CommandPtr& command : flight.followers) settlement_.settle_on_host(*command, why);
     }
   if (!may_still_run) return;
   quarantined_.reclaim(flights_, false);  // what has ended meanwhile said so to nobody

@@ -19,6 +19,7 @@ Flight Flights::take() {
 
 void Flights::reuse(Flight flight) {
   flight.commands.clear();
+  flight.followers.clear();
   flight.scratch.clear();
   flight.waits = {};
   if (spare_.size() < most_spare) spare_.push_back(std::move(flight));
@@ -31,6 +32,23 @@ bool Flights::empty() const noexcept {
 Flights::Points Flights::submitted() const noexcept {
   return {QueuePoint{QueueKind::compute, submitted_[0]},
           QueuePoint{QueueKind::transfer, submitted_[1]}};
+}
+
+std::optional<QueueKind> Flights::last_to_settle(
+    const std::array<std::uint64_t, queue_kinds>& values) const noexcept {
+  std::optional<QueueKind> last;
+  for (std::size_t q = 0; q < queue_kinds; ++q) {
+    if (values[q] <= settled_[q]) continue;
+    if (last) return {};
+    last = static_cast<QueueKind>(q);
+  }
+  return last;
+}
+
+Flight* Flights::find(QueuePoint point) noexcept {
+  for (Flight& flight : in_flight_[index_of(point.queue)])
+    if (flight.value == point.value) return &flight;
+  return nullptr;
 }
 
 std::span<const QueuePoint> Flights::waits_of(Flight& flight, Points& room) const noexcept {

@@ -22,8 +22,13 @@ namespace stoker {
 struct Flight {
   std::uint64_t value = 0;           ///< of its queue
   std::vector<CommandPtr> commands;  ///< step i is that of command i, or all are one replay's
+  /// Small reads, which the host does when the flight settles. The device knows nothing of them.
+  std::vector<CommandPtr> followers;
   std::vector<std::shared_ptr<MemoryLease>> scratch;
   std::array<std::uint64_t, queue_kinds> waits{};  ///< the value of each queue that it waits for
+
+  /// The number of commands that end with it.
+  [[nodiscard]] std::size_t size() const noexcept { return commands.size() + followers.size(); }
 };
 
 class Flights {
@@ -49,6 +54,12 @@ class Flights {
     return settled_;
   }
 
+  /// The queue whose flight has to settle until these values of all queues have settled; nothing if several have to.
+  /// Precondition: not all have settled.
+  [[nodiscard]] std::optional<QueueKind> last_to_settle(
+      const std::array<std::uint64_t, queue_kinds>& values) const noexcept;
+  /// The flight of that value; null if there is none.
+  [[nodiscard]] Flight* find(QueuePoint point) noexcept;
   /// The points that the device has to reach before it begins the flight, in `room`.
   [[nodiscard]] std::span<const QueuePoint> waits_of(Flight& flight, Points& room) const noexcept;
   /// It is handed over next; the device may complete it inside of that call.

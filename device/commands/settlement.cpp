@@ -1,6 +1,7 @@
 #include "stoker/device/commands/settlement.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "stoker/runtime/execution/deferred_wakes.hpp"
@@ -111,6 +112,27 @@ void Settlement::settle(QueueKind queue, const Flight& flight) {
     }
     settle(command, std::move(failure), timing);
   }
+  settle_followers(flight);
+}
+
+void Settlement::settle_followers(const Flight& flight) {
+  for (const CommandPtr& read : flight.followers)
+    settle_on_host(*read, read->must_end() ? read->cancel_reason() : poison_of(read->work));
+}
+
+void Settlement::begin_on_host(CommandWork& read) noexcept {
+  if (read.step.inputs[0].bytes > 0)
+    read.step.inputs[0].buffer()->memory->hazards().begin_host_read();
+}
+
+void Settlement::settle_on_host(CommandState& read, std::optional<Error> failure) {
+  const Operand& from = read.work.step.inputs[0];
+  if (from.bytes > 0) {
+    from.buffer()->memory->hazards().end_host_read();
+    if (!failure)
+      std::memcpy(read.work.step.outputs[0].view().host(), from.view().host(), from.bytes);
+  }
+  settle(read, std::move(failure), {});
 }
 
 void Settlement::note_outcome(CommandWork& work, CommandState& command,

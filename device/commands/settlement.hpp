@@ -31,6 +31,12 @@ class Settlement {
                                              const Hazards::Values& settled) const;
   /// Ends all commands of a submission that is complete.
   void settle(QueueKind queue, const Flight& flight);
+  /// Does and ends the reads that follow it, after its commands have ended.
+  void settle_followers(const Flight& flight);
+  /// From now on a read is the host's: no later command overwrites what it reads until it has ended.
+  static void begin_on_host(CommandWork& read) noexcept;
+  /// Does such a read, unless it has failed, and ends it.
+  void settle_on_host(CommandState& read, std::optional<Error> failure);
   /// Ends a command: poisons what it writes or lifts the poison, tells whoever waits.
   void settle(CommandState& command, std::optional<Error> failure, StepTiming timing);
   /// The command has ended before it came here: it counts as completed.

@@ -27,6 +27,12 @@ class Hazards {
   /// The last of `steps`, of the submission with the number `batch`, uses the memory: adds the steps of that
   /// submission that it comes after.
   void order(std::uint64_t batch, std::vector<Step>& steps, bool writes);
+  /// The highest value of each queue at which somebody writes the memory.
+  [[nodiscard]] const Values& written() const noexcept { return written_; }
+  /// The host is to read the memory when its writers have settled; until it has, nobody may overwrite it.
+  void begin_host_read() noexcept { ++host_reads_; }
+  void end_host_read() noexcept { --host_reads_; }
+  [[nodiscard]] bool is_read_on_host() const noexcept { return host_reads_ > 0; }
   /// Whether everybody who was handed over as a writer has settled.
   [[nodiscard]] bool is_written(const Values& settled) const noexcept {
     return written_[0] <= settled[0] && written_[1] <= settled[1];
@@ -38,6 +44,7 @@ class Hazards {
   Values read_{};
   /// Of the queue that read it last: the highest value of the reads before that one.
   std::uint64_t read_before_ = 0;
+  std::uint32_t host_reads_ = 0;
 
   /// Uses within the submission that is being put together (`batch_` tells which one).
   std::uint64_t batch_ = 0;
