@@ -83,7 +83,10 @@ class GraphEditor {
   /// An axis below 0 counts from the end: -1 is the last.
   [[nodiscard]] std::optional<std::int64_t> extent_of(std::string_view name,
                                                       std::int64_t axis) const;
-  [[nodiscard]] ElementType type_of(std::string_view name) const;
+  [[nodiscard]] ElementType type_of(std::string_view name) const { return type_of(name, {}); }
+  /// The same where some types are certain already: it looks no further than these.
+  [[nodiscard]] ElementType type_of(
+      std::string_view name, const std::map<std::string, ElementType, std::less<>>& certain) const;
 
   // Changing --------------------------------------------------------------------------------------
   /// Calls rule(node) for each node in order; passes over those that are removed meanwhile and those that are new.

@@ -25,13 +25,18 @@ constexpr auto keeping =
                                      "Selu",      "Sigmoid",     "Softmax",
                                      "Softplus",  "Sqrt",        "Swish",
                                      "Tanh",      "Transpose",   "GlobalMaxPool",
-                                     "Log",       "Round",       "LayerNormalization"});
+                                     "Log",       "Round",       "LayerNormalization",
+                                     "Celu",      "Softsign",    "ThresholdedRelu",
+                                     "Sin",       "Cos",         "InstanceNormalization"});
 /// Whose first result has the type of their first operand, and another shape.
 constexpr auto typed = std::to_array<std::string_view>(
     {"Add",     "Concat",     "Conv",    "ConvTranspose", "Div",          "Expand",
      "Flatten", "Gather",     "Gemm",    "MatMul",        "Mul",          "ReduceMax",
      "Pow",     "ReduceMean", "Reshape", "ReduceSum",     "Slice",        "Split",
-     "Squeeze", "Sub",        "Tile",    "Unsqueeze",     "DepthToSpace", "SpaceToDepth"});
+     "Squeeze", "Sub",        "Tile",    "Unsqueeze",     "DepthToSpace", "SpaceToDepth",
+     "Einsum",  "Max",        "Min",     "Sum",           "PRelu",        "GatherElements",
+     "Resize",  "Upsample",   "CumSum",  "ReduceMin",     "ReduceProd",   "ReduceSumSquare",
+     "Trilu",   "ReduceL1",   "ReduceL2"});
 
 /// Whose result has the rank of their first operand, and another type.
 constexpr auto scaling =
@@ -87,9 +92,11 @@ std::optional<std::size_t> GraphEditor::rank_of(std::string_view name, int& step
   return is_kept ? rank_of(node->inputs[0], steps) : std::nullopt;
 }
 
-ElementType GraphEditor::type_of(std::string_view name) const {
+ElementType GraphEditor::type_of(
+    std::string_view name, const std::map<std::string, ElementType, std::less<>>& certain) const {
   std::string_view at = name;
   for (int step = 0; step < most_steps; ++step) {
+    if (const auto found = certain.find(at); found != certain.end()) return found->second;
     if (const TensorData* const tensor = constant(at)) return tensor->type;
     if (const ValueInfo* const input = checked_input(at)) return input->type.element;
     const Node* const node = writer(at);
@@ -106,6 +113,10 @@ ElementType GraphEditor::type_of(std::string_view name) const {
       continue;
     }
     if (is(*node, "Shape") || is(*node, "Size")) return ElementType::s64;
+    if (is(*node, "Where") && node->has_input(1)) {
+      at = node->inputs[1];
+      continue;
+    }
     if ((!is_any(*node, keeping) && !is_any(*node, typed)) || node->inputs.empty())
       return ElementType::undefined;
     at = node->inputs[0];

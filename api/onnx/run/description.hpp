@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "stoker/api/onnx/core/operator.hpp"
+#include "stoker/api/onnx/optimize/precision.hpp"
 #include "stoker/pipeline/onnx/graph/model_file.hpp"
 
 namespace stoker::onnx {
@@ -72,6 +73,8 @@ struct Description {
   std::vector<OperatorUse> operators;  ///< of these nodes, by domain, name and version
   std::vector<UnsupportedNode> unsupported;
   FirstAxis first_axis;
+  /// Of a model that was loaded for another precision than the file's.
+  std::optional<PrecisionReport> precision = {};
 };
 
 [[nodiscard]] ModelMetadata metadata_of(const ModelFile& file);

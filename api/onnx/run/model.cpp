@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "stoker/actors/device/device_client.hpp"
-#include "stoker/api/onnx/optimize/optimize.hpp"
+#include "stoker/api/onnx/optimize/narrowing.hpp"
 #include "stoker/api/onnx/run/bound_program.hpp"
 #include "stoker/api/onnx/run/inputs.hpp"
 #include "stoker/api/onnx/run/node_evaluation.hpp"
@@ -134,6 +134,7 @@ struct Model::State {
   Plans plans;
   /// What was read, before passes.
   std::shared_ptr<const ModelFile> described;
+  std::optional<PrecisionReport> precision;
   /// The graph without the passes, for runs that give what these took for a constant. Null where there is no need.
   std::shared_ptr<State> as_read;
 };
@@ -147,8 +148,11 @@ const std::vector<ValueInfo>& Model::outputs() const noexcept {
 const Device& Model::device() const noexcept { return state_->device; }
 
 Description Model::info() const {
-  return describe(*state_->described,
-                  state_->own_operators ? *state_->own_operators : OperatorTable::standard());
+  Description made =
+      describe(*state_->described,
+               state_->own_operators ? *state_->own_operators : OperatorTable::standard());
+  made.precision = state_->precision;
+  return made;
 }
 
 ModelStats Model::stats() const {
@@ -247,10 +251,23 @@ Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options) {
   const std::vector<const Pass*> passes = chosen_passes(options.optimize, options.without);
   // Refuses what cannot be computed, whatever passes make of it.
   std::shared_ptr<Model::State> as_read = made(file);
-  auto rewritten =
-      optimized(file, passes, operators, node_evaluation(operators, device), device.info().type);
-  if (rewritten == file) return Model{std::move(as_read)};
+  const auto evaluate = node_evaluation(operators, device);
+  const DeviceType type = device.info().type;
+  auto rewritten = optimized(file, passes, operators, evaluate, type);
+  std::optional<PrecisionReport> precision;
+  if (options.precision != Precision::full) {
+    // After the passes, which know patterns and weights of f32 only.
+    Narrowed narrowed =
+        with_precision(rewritten, options.precision, operators, evaluate, device.info());
+    rewritten = optimized(std::move(narrowed.file), passes, operators, evaluate, type);
+    precision = std::move(narrowed.report);
+  }
+  if (rewritten == file) {
+    as_read->precision = std::move(precision);
+    return Model{std::move(as_read)};
+  }
   std::shared_ptr<Model::State> state = made(std::move(rewritten));
+  state->precision = std::move(precision);
   const bool has_defaults = std::ranges::any_of(file->graph.inputs, [&](const ValueInfo& input) {
     return as_read->prepared.has_initializer(input.name);
   });

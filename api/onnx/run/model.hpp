@@ -26,6 +26,7 @@
 
 #include "stoker/api/onnx/core/operator.hpp"
 #include "stoker/api/onnx/optimize/level.hpp"
+#include "stoker/api/onnx/optimize/precision.hpp"
 #include "stoker/api/onnx/run/binding.hpp"
 #include "stoker/api/onnx/run/description.hpp"
 #include "stoker/api/onnx/run/plan_description.hpp"
@@ -55,6 +56,10 @@ struct LoadOptions {
   Optimize optimize = Optimize::all;
   /// Passes that do not run, by name. load() throws not_found for a name that none has.
   std::vector<std::string> without = {};
+  /// In what the f32 numbers of the file are stored and computed, at every level, but where results need f32 or the
+  /// device does not gain; info() says which nodes these are. Inputs and outputs keep their types. A run that gives an
+  /// input in the place of its initializer runs the graph as it was read, in its own types.
+  Precision precision = Precision::full;
 };
 
 struct RunOptions {
@@ -86,7 +91,7 @@ class Model {
   [[nodiscard]] const std::vector<ValueInfo>& outputs() const noexcept;
   [[nodiscard]] ModelMetadata metadata() const;
   [[nodiscard]] const Device& device() const noexcept;
-  /// What describe() says of its file.
+  /// What describe() says of its file, and what the precision that was asked for came to.
   [[nodiscard]] Description info() const;
   [[nodiscard]] ModelStats stats() const;
 
