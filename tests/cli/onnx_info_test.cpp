@@ -86,6 +86,31 @@ TEST_F(OnnxInfo, plans_the_graph_as_far_as_it_is_rewritten) {
   EXPECT_EQ(info({"--optimize", "none"}).exit_code, 2) << "without --plan it means nothing";
 }
 
+TEST_F(OnnxInfo, says_what_stays_in_f32) {
+  write_model(onnx::model(
+      onnx::graph(onnx::node("MatMul", {"x", "x"}, {"m"}).add("Exp", {"m"}, {"y"}), {"x"}, {"y"})));
+  const CommandResult text = info({"--precision", "f16", "--device", "vulkan"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_TRUE(
+      text.out.ends_with("in f16: 1 node, 0 constants of 0 bytes\n"
+                         "kept in f32:\n"
+                         "  Exp, 1 node: it is sensitive to rounding (the node of 'y' "
+                         "(Exp))\n"))
+      << text.out;
+  EXPECT_TRUE(contains(info({"--precision", "f16", "--device", "cpu"}).out,
+                       "MatMul, 1 node: the device does not gain"));
+  const auto all = parsed(info({"--plan", "--device", "vulkan", "--json", "--precision", "bf16"}));
+  EXPECT_EQ(all["precision"]["precision"], "bf16");
+  EXPECT_EQ(all["precision"]["nodes"], 1);
+  EXPECT_EQ(all["precision"]["kept"][0]["operator"], "Exp");
+  EXPECT_EQ(all["precision"]["kept"][0]["why"], "it is sensitive to rounding");
+  EXPECT_EQ(all["plan"]["nodes"], 4) << "two of them are casts";
+  EXPECT_FALSE(parsed(info({"--json"})).contains("precision"));
+  const CommandResult wrong = info({"--precision", "half"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_TRUE(contains(wrong.err, "full,f16,bf16")) << wrong.err;
+}
+
 TEST_F(OnnxInfo, gives_the_same_as_json) {
   write_model(positives());
   const auto all = parsed(info({"--json"}));

@@ -1,6 +1,9 @@
 // `stoker onnx test`: cases of ONNX's backend tests, here of one small model.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+
 #include "command_folder.hpp"
 #include "stoker/tests/onnx/reading/message.hpp"
 
@@ -91,6 +94,50 @@ TEST_F(OnnxCommand, a_case_that_compares_nothing_fails) {
   const CommandResult result = on_cpu({"onnx", "test", "."});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(contains(result.out, "fail test_abs: there is no test_data_set_N")) << result.out;
+}
+
+TEST_F(OnnxCommand, compares_what_another_precision_gives) {
+  // f16 does not have the last of these digits, bf16 none of the small ones.
+  const float fine = 1 + 1.0F / 1024 + 1.0F / 4096;
+  std::filesystem::create_directories(directory / "c/test_data_set_0");
+  write("c/model.onnx",
+        onnx::model(onnx::graph(onnx::node("MatMul", {"x", "x"}, {"y"}), {"x"}, {"y"})).bytes());
+  write("c/test_data_set_0/input_0.pb", onnx::float_tensor("x", {fine, 0}).bytes());
+  write("c/test_data_set_0/output_0.pb",
+        onnx::raw_tensor("y", ElementType::f32, {}, onnx::raw(std::vector{fine * fine})).bytes());
+  const auto largest = [&](const char* precision) {
+    const auto all = parsed(stoker_command(
+        {"onnx", "test", "c", "--device", "vulkan", "--precision", precision, "--json"},
+        directory.string()));
+    return all["cases"][0]["largest_difference"].get<double>();
+  };
+  EXPECT_LT(largest("full"), 1e-6);
+  EXPECT_GT(largest("f16"), 1e-4);
+  EXPECT_GT(largest("bf16"), 1e-3);
+}
+
+TEST_F(OnnxCommand, models_stay_near_their_outputs_in_16_bits) {
+  const char* const models = std::getenv("STOKER_BENCH_MODELS");  // NOLINT(concurrency-mt-unsafe)
+  if (models == nullptr) GTEST_SKIP() << "STOKER_BENCH_MODELS names no folder of models";
+  // Those right in the folder; weights that were made up leave the range of f16.
+  std::vector<std::string> words{"onnx", "test", "--quiet"};
+  for (const auto& one : std::filesystem::directory_iterator{models})
+    if (exists(one.path() / "model.onnx")) words.push_back(one.path().string());
+  ASSERT_GT(words.size(), 3U);
+  const auto expect_near = [&](const std::vector<std::string>& how) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), how.begin(), how.end());
+    for (const char* const device : {"cpu", "vulkan"}) {
+      all.insert(all.end(), {"--device", device});
+      const CommandResult result = stoker_command(all, directory.string());
+      EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+      all.resize(all.size() - 2);
+    }
+  };
+  for (const char* const level : {"none", "basic", "all"}) {
+    expect_near({"--optimize", level, "--precision", "f16", "--rtol", "0.01", "--atol", "0.015"});
+    expect_near({"--optimize", level, "--precision", "bf16", "--rtol", "0.05", "--atol", "0.15"});
+  }
 }
 
 TEST_F(OnnxCommand, rewrites_graphs_as_far_as_it_is_told) {

@@ -77,6 +77,12 @@ TEST_F(OnnxGuide, runs_a_model) {
   const stoker::Future<> ran = binding.run();
   EXPECT_EQ(binding.outputs().at("y").read<float>().get(), (std::vector{3.0F, 4.0F}));
 
+  const stoker::onnx::Model small =
+      stoker::onnx::load(path, {.device = device, .precision = stoker::onnx::Precision::f16});
+  const stoker::onnx::PrecisionReport report = small.info().precision.value();
+  EXPECT_EQ(report.kept.at(0).name, "Abs");
+  EXPECT_EQ(report.kept.at(0).why, "what it reads is f32");
+
   const stoker::onnx::Description info = model.info();
   EXPECT_EQ(info.operators.at(0).name, "Abs");
   EXPECT_TRUE(info.unsupported.empty());

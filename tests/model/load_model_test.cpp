@@ -262,6 +262,21 @@ TEST_F(Models, of_scripts_must_describe_themselves) {
   refused("return {", "unexpected symbol");
 }
 
+TEST_F(Models, another_precision_is_for_onnx_models) {
+  onnx::Message graph =
+      onnx::graph(onnx::node("MatMul", {"x", "x"}, {"m"}).add("Relu", {"m"}, {"y"}), {"x"}, {"y"});
+  const LoadModelOptions narrow{.device = system.device("vulkan"),
+                                .precision = onnx::Precision::f16};
+  const AnyModel model =
+      load_model(folder.write("product.onnx", onnx::model(graph).bytes()), narrow);
+  const float fine = 1 + 1.0F / 4096;
+  EXPECT_EQ(floats(model.predict({{"x", tensor({fine, 0.0F})}}).get(), "y"), (std::vector{1.0F}));
+  const auto network = folder.save_line("line.safetensors", device);
+  const Error why = refusal_of([&] { static_cast<void>(load_model(network, narrow)); });
+  EXPECT_EQ(why.code(), ErrorCode::unsupported);
+  EXPECT_EQ(why.reason(), "another precision is for ONNX models, and this is a Stoker network");
+}
+
 TEST_F(Models, that_are_unknown_are_refused) {
   const auto path = folder.write("picture.onnx", "\x89PNG\r\n\x1a\n");
   EXPECT_EQ(refusal_of([&] { static_cast<void>(load(path)); }).code(), ErrorCode::unsupported);

@@ -84,6 +84,31 @@ void add_unsupported(std::ostream& text, const Description& model) {
   }
 }
 
+void add_precision(std::ostream& text, const onnx::PrecisionReport& report) {
+  const std::string name{to_string(report.precision)};
+  text << "in " << name << ": " << count_of(report.narrowed, "node") << ", "
+       << count_of(report.weights, "constant") << " of " << count_of(report.weight_bytes, "byte")
+       << '\n';
+  text << "kept in f32:" << (report.kept.empty() ? " nothing" : "") << '\n';
+  for (const onnx::PrecisionReport::Kept& kept : report.kept)
+    text << "  " << one_line(kept.name) << ", " << count_of(kept.nodes, "node") << ": " << kept.why
+         << " (" << one_line(kept.first) << ")\n";
+}
+
+nlohmann::json precision_json(const onnx::PrecisionReport& report) {
+  nlohmann::json kept = nlohmann::json::array();
+  for (const onnx::PrecisionReport::Kept& one : report.kept)
+    kept.push_back({{"operator", printable(one.name)},
+                    {"why", one.why},
+                    {"nodes", one.nodes},
+                    {"first", one.first}});
+  return {{"precision", to_string(report.precision)},
+          {"nodes", report.narrowed},
+          {"constants", report.weights},
+          {"constant_bytes", report.weight_bytes},
+          {"kept", std::move(kept)}};
+}
+
 nlohmann::json dims_json(const onnx::ValueType& type) {
   if (!type.dims) return nullptr;
   nlohmann::json dims = nlohmann::json::array();
@@ -150,6 +175,7 @@ std::string to_text(const Description& model) {
         std::to_string(use.count));
   add_values(text, rows);
   add_unsupported(text, model);
+  if (model.precision) add_precision(text, *model.precision);
   return text.str();
 }
 
@@ -181,25 +207,27 @@ nlohmann::json to_json(const Description& model) {
                            {"domain", node.domain.empty() ? "ai.onnx" : printable(node.domain)},
                            {"opset", node.opset},
                            {"why", printable(node.why)}});
-  return {{"producer", printable(metadata.producer_name)},
-          {"producer_version", printable(metadata.producer_version)},
-          {"ir_version", metadata.ir_version},
-          {"opsets", std::move(opsets)},
-          {"domain", printable(metadata.domain)},
-          {"model_version", metadata.model_version},
-          {"graph", printable(model.graph)},
-          {"doc", printable(metadata.doc)},
-          {"metadata", std::move(properties)},
-          {"inputs", std::move(inputs)},
-          {"outputs", std::move(outputs)},
-          {"first_axis", axis_json(model.first_axis)},
-          {"parameters",
-           {{"tensors", model.parameters.tensors},
-            {"elements", model.parameters.elements},
-            {"bytes", model.parameters.bytes}}},
-          {"nodes", model.nodes},
-          {"operators", std::move(operators)},
-          {"unsupported", std::move(unsupported)}};
+  nlohmann::json made{{"producer", printable(metadata.producer_name)},
+                      {"producer_version", printable(metadata.producer_version)},
+                      {"ir_version", metadata.ir_version},
+                      {"opsets", std::move(opsets)},
+                      {"domain", printable(metadata.domain)},
+                      {"model_version", metadata.model_version},
+                      {"graph", printable(model.graph)},
+                      {"doc", printable(metadata.doc)},
+                      {"metadata", std::move(properties)},
+                      {"inputs", std::move(inputs)},
+                      {"outputs", std::move(outputs)},
+                      {"first_axis", axis_json(model.first_axis)},
+                      {"parameters",
+                       {{"tensors", model.parameters.tensors},
+                        {"elements", model.parameters.elements},
+                        {"bytes", model.parameters.bytes}}},
+                      {"nodes", model.nodes},
+                      {"operators", std::move(operators)},
+                      {"unsupported", std::move(unsupported)}};
+  if (model.precision) made["precision"] = precision_json(*model.precision);
+  return made;
 }
 
 }  // namespace stoker::command_line

@@ -6,7 +6,10 @@ onnx::LoadOptions load_options(const Device& device, const OnnxPassWords& words)
   const onnx::Optimize level = words.optimize == "none"    ? onnx::Optimize::none
                                : words.optimize == "basic" ? onnx::Optimize::basic
                                                            : onnx::Optimize::all;
-  return {.device = device, .optimize = level, .without = words.without};
+  return {.device = device,
+          .optimize = level,
+          .without = words.without,
+          .precision = onnx::parse_precision(words.precision).value()};
 }
 
 }  // namespace stoker::command_line

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "stoker/api/command_line/onnx/onnx_bench.hpp"
 #include "stoker/api/command_line/onnx/onnx_cases.hpp"
@@ -105,23 +106,29 @@ int test(const OnnxTestWords& words) {
   return totals.unsupported > 0 ? no_such_thing : ok;
 }
 
-/// What a model that can be loaded comes to for inputs of zeros.
-onnx::PlanDescription plan_of(std::shared_ptr<const onnx::ModelFile> file,
-                              const onnx::Description& model, const OnnxInfoWords& words,
-                              const System& system) {
-  const Device device = system.device(words.device);
-  const DeviceScope scope{device};
-  const onnx::NamedValues inputs = zeros_for(model.inputs, words.shapes);
-  return onnx::load(std::move(file), load_options(device, words.passes)).plan(inputs);
+/// What a model comes to for inputs of zeros.
+onnx::PlanDescription plan_of(const onnx::Model& model, const onnx::Description& description,
+                              const OnnxInfoWords& words) {
+  const DeviceScope scope{model.device()};
+  return model.plan(zeros_for(description.inputs, words.shapes));
 }
 
 int info(const OnnxInfoWords& words) {
   const auto file = std::make_shared<const onnx::ModelFile>(onnx::read_model(words.model).value());
-  const onnx::Description model = onnx::describe(*file);
+  onnx::Description model = onnx::describe(*file);
   const int code = model.unsupported.empty() ? ok : no_such_thing;
   if (words.dot) {
     std::cout << onnx::graph_dot(file->graph);
     return code;
+  }
+  const bool narrows = words.passes.precision != "full";
+  std::optional<System> system;
+  onnx::Model loaded;
+  if ((words.plan || narrows) && code == ok) {
+    system.emplace();
+    if (words.plan) system->trace().enable();  // for the times of kernels
+    loaded = onnx::load(file, load_options(system->device(words.device), words.passes));
+    if (narrows) model = loaded.info();
   }
   nlohmann::json made;
   if (words.json)
@@ -129,9 +136,7 @@ int info(const OnnxInfoWords& words) {
   else
     std::cout << to_text(model) << std::flush;  // a plan may take long
   if (words.plan && code == ok) {
-    const System system;
-    system.trace().enable();  // for the times of kernels
-    const onnx::PlanDescription plan = plan_of(file, model, words, system);
+    const onnx::PlanDescription plan = plan_of(loaded, model, words);
     if (words.json)
       made["plan"] = to_json(plan);
     else

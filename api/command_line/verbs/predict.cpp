@@ -90,6 +90,7 @@ int predict(const PredictWords& words, const PredictInputs& given) {
   ShownOutputs shown{.top = words.top, .labels = {}};
   if (!words.labels.empty()) shown.labels = read_labels(words.labels);
   LoadModelOptions options{.device = system.device(words.script.device),
+                           .precision = onnx::parse_precision(words.precision).value(),
                            .limits = words.script.bounds(),
                            .observer = std::make_shared<Prints>()};
   for (const std::string& folder : words.script.allow)

@@ -9,8 +9,9 @@ namespace stoker::command_line {
 
 namespace {
 
-/// The options, for what else they need.
+/// --optimize and --without, for what else they need.
 std::array<CLI::Option*, 2> add_pass_words(CLI::App& verb, OnnxPassWords& words) {
+  add_precision_word(verb, words.precision);
   return {verb.add_option("--optimize", words.optimize,
                           "How far the graph is rewritten when it is loaded")
               ->check(CLI::IsMember({"none", "basic", "all"}))
@@ -21,6 +22,13 @@ std::array<CLI::Option*, 2> add_pass_words(CLI::App& verb, OnnxPassWords& words)
 }
 
 }  // namespace
+
+void add_precision_word(CLI::App& verb, std::string& precision) {
+  verb.add_option("--precision", precision,
+                  "In what f32 numbers are stored and computed, where the device gains")
+      ->check(CLI::IsMember({"full", "f16", "bf16"}))
+      ->capture_default_str();
+}
 
 CLI::App* add_onnx_test_words(CLI::App& verb, OnnxTestWords& words) {
   CLI::App* const test = verb.add_subcommand(
@@ -67,7 +75,8 @@ CLI::App* add_onnx_info_words(CLI::App& verb, OnnxInfoWords& words) {
       ->excludes(plan);
   info->footer(
       "An input without --shape has the extents of the file; symbols take those of inputs that "
-      "have one.\nText of the file that a terminal would obey, or that is no UTF-8, is shown as "
+      "have one.\n--precision f16 or bf16 also says which nodes stay in f32, and why.\nText of the "
+      "file that a terminal would obey, or that is no UTF-8, is shown as "
       "\\xNN. Exit code 0: all nodes\nare supported; 1: the file is damaged or its graph not in "
       "order, or the plan fails; 3: there is no such file,\ndevice or input, or nodes are not "
       "supported, which are listed with the reasons.");

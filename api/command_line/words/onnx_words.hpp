@@ -15,6 +15,7 @@ namespace stoker::command_line {
 struct OnnxPassWords {
   std::string optimize = "all";
   std::vector<std::string> without;  ///< names of passes
+  std::string precision = "full";
 };
 
 struct OnnxTestWords {
@@ -60,6 +61,8 @@ struct OnnxExportWords {
   bool json = false;
 };
 
+/// `--precision`, as all verbs that load ONNX models have it; `precision` outlives the parser.
+void add_precision_word(CLI::App& verb, std::string& precision);
 /// Each adds a subcommand that fills `words`, which outlives the parser.
 CLI::App* add_onnx_test_words(CLI::App& verb, OnnxTestWords& words);
 CLI::App* add_onnx_info_words(CLI::App& verb, OnnxInfoWords& words);

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "stoker/api/command_line/numbers.hpp"
+#include "stoker/api/command_line/words/onnx_words.hpp"
 
 namespace stoker::command_line {
 namespace {
@@ -148,6 +149,7 @@ void add_predict_words(CLI::App& verb, PredictWords& words) {
   verb.add_option("--labels", words.labels, "A file with the name of each place, one a line")
       ->type_name("FILE");
   words.script.add_device(verb);
+  add_precision_word(verb, words.precision);
   list("--allow", words.script.allow, "DIR",
        "A further directory whose files a model that is a script may use");
   words.script.add_bounds(verb);

@@ -31,6 +31,7 @@ struct PredictWords {
   std::string output;
   std::string format = "npy";
   std::string labels;
+  std::string precision = "full";
   std::uint64_t repeat = 1;
   std::uint64_t top = 0;
   bool json = false;

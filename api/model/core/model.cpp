@@ -17,7 +17,14 @@ void AnyModel::warm_up(const NamedValues& inputs) const {
 AnyModel load_model(const std::filesystem::path& path, const LoadModelOptions& options) {
   LoadModelOptions given = options;
   if (!given.device) given.device = current_device();
-  switch (kind_of_model(path)) {
+  const ModelKind kind = kind_of_model(path);
+  if (options.precision != onnx::Precision::full && kind != ModelKind::onnx)
+    throw Error{
+        "load_model",
+        ErrorCode::unsupported,
+        "another precision is for ONNX models, and this is a " + std::string{to_string(kind)},
+        {{"precision", std::string{to_string(options.precision)}}}};
+  switch (kind) {
     case ModelKind::onnx: return AnyModel{models::load_onnx(path, given)};
     case ModelKind::network: return AnyModel{models::load_network(path, given)};
     case ModelKind::script: break;

@@ -50,6 +50,9 @@ struct LoadModelOptions {
   /// not_found for a name that no pass has.
   onnx::Optimize optimize = onnx::Optimize::all;
   std::vector<std::string> without = {};
+  /// ONNX: in what f32 numbers are stored and computed (onnx::LoadOptions::precision). load_model() throws unsupported
+  /// for another one than full with a model of another kind.
+  onnx::Precision precision = onnx::Precision::full;
   /// Scripts: of each prediction, and of the run in which the model is described.
   ScriptLimits limits = {};
   /// Scripts: gets what they print, from any number of predictions at once. Null: print() writes to

@@ -61,7 +61,8 @@ BackendPtr load_onnx(const std::filesystem::path& path, const LoadModelOptions& 
                         .max_plans = options.max_plans,
                         .operators = options.operators,
                         .optimize = options.optimize,
-                        .without = options.without});
+                        .without = options.without,
+                        .precision = options.precision});
 }
 
 }  // namespace stoker::models
