@@ -33,8 +33,9 @@ class Walker {
   virtual Values run(const Graph& graph, std::span<const Value> inputs) = 0;
   /// The same constant each time, with one copy on the device.
   virtual Value constant(const TensorData& data) = 0;
-  /// What `make` makes of constant operands of the node that is computed: once, for all plans.
-  virtual Tensor prepared(const std::function<Tensor()>& make) = 0;
+  /// What `make` makes of constant operands of the node that is computed: once, for all plans. `part` tells apart what
+  /// one node prepares.
+  virtual Tensor prepared(std::size_t part, const std::function<Tensor()>& make) = 0;
   /// A value whose tensor stays valid at cuts.
   virtual Value keep(Value value) = 0;
   /// A key (api/tensor/math/random.hpp) that no other call gets; of each run, or of the seed.

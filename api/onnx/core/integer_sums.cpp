@@ -91,7 +91,7 @@ bool likes_blocks(const Call& call, const QuantizedOperand& k, const Spatial& sp
 
 /// The weights in blocks. They are put in this order once.
 Tensor blocked_weights(const Call& call, const QuantizedOperand& k) {
-  return call.walker().prepared([&] {
+  return call.walker().prepared(0, [&] {
     constexpr std::int64_t block = kernels::integer_conv::kernel_block,
                            fours = kernels::integer_conv::kernel_fours;
     const Value& w = call.input(k.numbers);

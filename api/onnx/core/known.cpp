@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
@@ -71,7 +72,9 @@ Tensor copied(DeviceClient& device, const TensorSpec& spec, const SharedBytes& b
 struct Known::State {
   ElementType type = ElementType::f32;
   TensorSpec spec;
-  SharedBytes bytes;
+  SharedBytes bytes;                 // guarded by `unpacks` if there are packed ones
+  std::optional<TensorData> packed;  ///< as in the file, if elements are of less than a byte
+  std::once_flag unpacks;
   std::mutex mutex;
   std::shared_ptr<DeviceClient> client;  // guarded by mutex: whose memory `copy` is
   Tensor copy;                           // guarded by mutex
@@ -95,7 +98,10 @@ Known::Known(const TensorData& data) : state_{std::make_shared<State>()} {
     throw Error{"onnx", ErrorCode::limit_exceeded,
                 data.to_string() + " has more than " + std::to_string(Shape::max_rank) + " axes"};
   state_->spec = {carrier(data.type), Shape::make(data.dims, "onnx")};
-  state_->bytes = carried_bytes(data);
+  if (is_packed(data.type))
+    state_->packed = data;
+  else
+    state_->bytes = data.bytes;
 }
 
 Known Known::integers(std::span<const std::int64_t> values, const Shape& shape, ElementType type) {
@@ -116,7 +122,17 @@ Known Known::reals(std::span<const double> values, const Shape& shape, ElementTy
 
 ElementType Known::type() const noexcept { return state_->type; }
 const TensorSpec& Known::spec() const noexcept { return state_->spec; }
-std::span<const std::byte> Known::bytes() const noexcept { return state_->bytes.view; }
+
+std::span<const std::byte> Known::bytes() const {
+  if (state_->packed)
+    std::call_once(state_->unpacks, [&] { state_->bytes = carried_bytes(*state_->packed); });
+  return state_->bytes.view;
+}
+
+SharedBytes Known::packed() const {
+  if (state_->packed) return state_->packed->bytes;
+  return is_packed(type()) ? SharedBytes::own(packed_bytes(type(), bytes())) : state_->bytes;
+}
 
 bool Known::holds_integers() const noexcept { return is_integer(spec().dtype); }
 
@@ -163,7 +179,9 @@ Tensor Known::tensor() const {
   std::shared_ptr<DeviceClient> client = current_device().client();
   const std::scoped_lock lock{state_->mutex};
   if (state_->client != client || client->is_lost()) {
-    state_->copy = copied(*client, spec(), state_->bytes);
+    // What is unpacked for the device only does not stay here.
+    state_->copy =
+        copied(*client, spec(), state_->packed ? carried_bytes(*state_->packed) : state_->bytes);
     state_->client = std::move(client);
   }
   return state_->copy;

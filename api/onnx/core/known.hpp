@@ -6,7 +6,7 @@
 // Ownership: copies share the elements, which may lie in a mapped file. tensor() copies them to a
 // device once and keeps that copy for as long as the Known lives; it copies again if another device
 // asks, or if the device was lost. One element becomes a constant of the program and needs no
-// memory.
+// memory. Elements of 4 or 2 bits stay packed until somebody asks for bytes().
 // Threads: any. Errors are thrown: dtype_mismatch if the elements are not of the class asked for.
 #pragma once
 
@@ -42,8 +42,10 @@ class Known {
   [[nodiscard]] const TensorSpec& spec() const noexcept;
   [[nodiscard]] const Shape& shape() const noexcept { return spec().shape; }
   [[nodiscard]] std::size_t elements() const noexcept { return spec().elements(); }
-  /// Not aligned.
-  [[nodiscard]] std::span<const std::byte> bytes() const noexcept;
+  /// Not aligned. Elements of less than a byte have one each.
+  [[nodiscard]] std::span<const std::byte> bytes() const;
+  /// The same as a file holds them: elements of less than a byte are packed.
+  [[nodiscard]] SharedBytes packed() const;
 
   [[nodiscard]] bool holds_integers() const noexcept;
   /// Of integers and booleans; u64 wraps.

@@ -49,7 +49,7 @@ bool likes_blocks(const Call& call, const Spatial& spatial) {
 
 /// The weights in blocks, put so once; of the plain ones none stays on the device for this.
 Tensor blocked_weights(const Call& call) {
-  return call.walker().prepared([&call] {
+  return call.walker().prepared(0, [&call] {
     constexpr std::int64_t block = kernels::conv::kernel_block;
     const Value& w = call.input(1);
     const Shape& shape = w.shape();

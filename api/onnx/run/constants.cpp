@@ -45,16 +45,17 @@ void Constants::keep(const Node& node, Values results) {
   folded_.insert_or_assign(&node, std::move(results));
 }
 
-Tensor Constants::prepared(const Node& node, const std::function<Tensor()>& make) {
+Tensor Constants::prepared(const Node& node, std::size_t part,
+                           const std::function<Tensor()>& make) {
+  const std::pair key{&node, part};
   {
     const std::scoped_lock lock{mutex_};
-    if (const auto found = prepared_.find(&node);
-        found != prepared_.end() && !is_lost(found->second))
+    if (const auto found = prepared_.find(key); found != prepared_.end() && !is_lost(found->second))
       return found->second.tensor();
   }
   const Value made{make().eval()};
   const std::scoped_lock lock{mutex_};
-  Value& kept = prepared_[&node];
+  Value& kept = prepared_[key];
   if (!kept.is_given() || is_lost(kept)) kept = made;  // another thread's, if that was first
   return kept.tensor();
 }
@@ -75,7 +76,7 @@ std::uint64_t Constants::device_bytes() const {
   const std::scoped_lock lock{mutex_};
   for (const auto& [data, value] : values_) add_all(value);
   for (const auto& [node, results] : folded_) std::ranges::for_each(results, add_all);
-  for (const auto& [node, made] : prepared_) add_all(made);
+  for (const auto& [key, made] : prepared_) add_all(made);
   return bytes;
 }
 

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "stoker/api/onnx/core/value.hpp"
 #include "stoker/pipeline/onnx/graph/graph.hpp"
@@ -22,16 +24,17 @@ class Constants {
   [[nodiscard]] std::optional<Values> folded(const Node& node);
   void keep(const Node& node, Values results);
   /// What the node's rule makes of constant operands before it computes with them: made at the first call, and again
-  /// after its device was lost.
-  [[nodiscard]] Tensor prepared(const Node& node, const std::function<Tensor()>& make);
+  /// after its device was lost. `part` tells apart what one node prepares.
+  [[nodiscard]] Tensor prepared(const Node& node, std::size_t part,
+                                const std::function<Tensor()>& make);
   /// Of all that lies on a device, each buffer once.
   [[nodiscard]] std::uint64_t device_bytes() const;
 
  private:
   mutable std::mutex mutex_;
-  std::unordered_map<const TensorData*, Value> values_;  // guarded by mutex_
-  std::unordered_map<const Node*, Values> folded_;       // guarded by mutex_
-  std::unordered_map<const Node*, Value> prepared_;      // guarded by mutex_
+  std::unordered_map<const TensorData*, Value> values_;            // guarded by mutex_
+  std::unordered_map<const Node*, Values> folded_;                 // guarded by mutex_
+  std::map<std::pair<const Node*, std::size_t>, Value> prepared_;  // guarded by mutex_
 };
 
 }  // namespace stoker::onnx

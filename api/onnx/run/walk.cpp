@@ -216,8 +216,8 @@ const Value& Walk::find(std::string_view name) const {
 
 Value Walk::constant(const TensorData& data) { return constants_.of(data); }
 
-Tensor Walk::prepared(const std::function<Tensor()>& make) {
-  return constants_.prepared(*node_, make);
+Tensor Walk::prepared(std::size_t part, const std::function<Tensor()>& make) {
+  return constants_.prepared(*node_, part, make);
 }
 
 Value Walk::keep(Value value) {

@@ -71,7 +71,7 @@ class Walk final : private Walker {
   Known know(const Value& value) override;
   Values run(const Graph& graph, std::span<const Value> inputs) override;
   Value constant(const TensorData& data) override;
-  Tensor prepared(const std::function<Tensor()>& make) override;
+  Tensor prepared(std::size_t part, const std::function<Tensor()>& make) override;
   Value keep(Value value) override;
   Tensor random_key(std::optional<std::uint64_t> seed) override;
 

@@ -93,7 +93,7 @@ class GraphText {
     if (values.size() == 1) values.resize(made.elements(), values[0]);
     const Known known =
         Known::reals(values, Shape{static_cast<std::int64_t>(values.size())}, type.element);
-    made.bytes = SharedBytes::own({known.bytes().begin(), known.bytes().end()});
+    made.bytes = SharedBytes::own(packed_bytes(type.element, known.bytes()));
     return made;
   }
 
