@@ -41,7 +41,8 @@ void write_file(const std::filesystem::path& path, std::string_view content) {
 }
 
 WireWriter attribute(const GraphWriter::Attribute& given) {
-  static constexpr std::array<std::string_view, 3> single{"axis", "group", "keepdims"};
+  static constexpr std::array<std::string_view, 8> single{
+      "axis", "group", "keepdims", "K", "N", "bits", "block_size", "accuracy_level"};
   constexpr std::int64_t type_int = 2;
   constexpr std::int64_t type_ints = 7;
   const auto& [name, values] = given;
@@ -101,6 +102,14 @@ GraphWriter& GraphWriter::external_weights(const std::string& name,
   return *this;
 }
 
+GraphWriter& GraphWriter::bytes(const std::string& name, const std::vector<std::int64_t>& dims) {
+  std::vector<std::byte> values(elements_of(dims));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<std::byte>(i * 167 + i / 251);
+  initializers_.message(5, tensor(name, ElementType::u8, dims, values));
+  return *this;
+}
+
 GraphWriter& GraphWriter::scalar(const std::string& name, float value) {
   initializers_.message(5, tensor(name, ElementType::f32, {}, std::as_bytes(std::span{&value, 1})));
   return *this;
@@ -115,12 +124,16 @@ GraphWriter& GraphWriter::integers(const std::string& name,
 }
 
 GraphWriter& GraphWriter::node(const std::string& op, const std::vector<std::string>& inputs,
-                               const std::string& output,
-                               const std::vector<Attribute>& attributes) {
+                               const std::string& output, const std::vector<Attribute>& attributes,
+                               const std::string& domain) {
   WireWriter made;
   for (const std::string& input : inputs) made.bytes(1, input);
   made.bytes(2, output).bytes(3, output).bytes(4, op);
   for (const Attribute& one : attributes) made.message(5, attribute(one));
+  if (!domain.empty()) {
+    made.bytes(7, domain);
+    domains_.insert(domain);
+  }
   nodes_.message(1, made);
   return *this;
 }
@@ -136,6 +149,11 @@ void GraphWriter::save(const std::filesystem::path& path) const {
       .bytes(7, nodes_.written() + name.written() + initializers_.written() + inputs_.written() +
                     outputs_.written())
       .message(8, imported);
+  for (const std::string& domain : domains_) {
+    WireWriter own;
+    own.bytes(1, domain).integer(2, 1);
+    model.message(8, own);
+  }
   write_file(path, model.written());
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -33,15 +34,20 @@ class GraphWriter {
   /// The same in a file of that name, which is written beside the model.
   GraphWriter& external_weights(const std::string& name, const std::vector<std::int64_t>& dims,
                                 float largest, const std::filesystem::path& file);
+  /// u8 of all values in turn, the same in every run.
+  GraphWriter& bytes(const std::string& name, const std::vector<std::int64_t>& dims);
   GraphWriter& scalar(const std::string& name, float value);
   GraphWriter& integers(const std::string& name, const std::vector<std::int64_t>& values);
-  /// A list of one number is that number, if the attribute is named "axis", "group" or "keepdims".
+  /// A list of one number is that number, if the attribute is named "axis", "group" or "keepdims", or is one of
+  /// MatMulNBits. Operators of `domain` are of its version 1.
   GraphWriter& node(const std::string& op, const std::vector<std::string>& inputs,
-                    const std::string& output, const std::vector<Attribute>& attributes = {});
+                    const std::string& output, const std::vector<Attribute>& attributes = {},
+                    const std::string& domain = {});
   void save(const std::filesystem::path& path) const;
 
  private:
   onnx::WireWriter nodes_, initializers_, inputs_, outputs_;
+  std::set<std::string> domains_;
 };
 
 }  // namespace stoker::bench

@@ -138,6 +138,19 @@ void write_small(const fs::path& folder) {
   });
 }
 
+void write_packed(const fs::path& folder) {
+  constexpr std::int64_t side = 4096, block = 32, bits = 4;
+  GraphWriter graph;
+  graph.input("x", {"batch", side}).bytes("w", {side, side / block, block * bits / 8});
+  graph.weights("scales", {side * side / block}, 0.01F);
+  graph.node("MatMulNBits", {"x", "w", "scales"}, "y",
+             {{"K", {side}}, {"N", {side}}, {"bits", {bits}}, {"block_size", {block}}},
+             "com.microsoft");
+  const fs::path model = saved(folder, "packed", graph.output("y"));
+  write_input(model, 0, {1, side});
+  write_input(model, 1, {32, side});
+}
+
 }  // namespace
 
 void write_large_model(const fs::path& folder) {
@@ -155,6 +168,7 @@ void write_made_models(const fs::path& folder) {
   write_perceptron(folder);
   write_convolutions(folder);
   write_encoder(folder);
+  write_packed(folder);
   write_small(folder);
 }
 

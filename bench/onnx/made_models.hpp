@@ -7,6 +7,7 @@
 //     add       a + a, 16 elements
 //     relu      ReLU of 16 elements
 //     count     the places of its positive ones, of which only the run knows how many there are
+//     packed    a product of 4096 features with as many, in 4 bits, blocks of 32 (MatMulNBits); 1 row, 32 rows
 //     large     a product with 256 MiB of weights, which lie in a file beside the model
 //
 // Threads: one. Errors are thrown: std::runtime_error, std::filesystem::filesystem_error.

@@ -219,6 +219,8 @@ void made_models(Rows& rows, const fs::path& folder, const std::string& device) 
   rows.run("CNN 28×28, 32", {folder / "cnn", 1});
   rows.run("encoder block d256 h4 s128, 1", {folder / "encoder", 0});
   rows.run("encoder block d256 h4 s128, 8", {folder / "encoder", 1});
+  rows.run("4096 × 4096 in 4 bits, 1 row", {folder / "packed", 0});
+  rows.run("4096 × 4096 in 4 bits, 32 rows", {folder / "packed", 1});
   rows.run("one node, 16 elements", {folder / "add", 0}, 1.5);
   rows.clients("MLP, 1 row, two clients", {folder / "mlp", 0});
   rows.clients("CNN, 1, two clients", {folder / "cnn", 0});
