@@ -349,9 +349,10 @@ bool CommandScheduler::read_on_host(const CommandPtr& read, std::optional<QueueK
     const std::optional<QueueKind> last = flights_.last_to_settle(hazards.written());
     if (!last) return false;
     point = {*last, hazards.written()[index_of(*last)]};
-    flight = last == queue && point.value == next.value ? &next : flights_.find(point);
+    const bool is_next = !next.commands.empty() && last == queue && point.value == next.value;
+    flight = is_next ? &next : flights_.find(point);
     if (flight == nullptr) return false;
-    flight->followers.push_back(read);
+    flight->followers.push_back({read, flight->commands.size()});
   }
   work.queued = false;
   Settlement::begin_on_host(work);
@@ -372,8 +373,8 @@ void CommandScheduler::hand_over(QueueKind queue, Flight flight, Replay* replay)
   Submission submission = builder_.made(queue, flight, replay);
   submission.waits = flights_.waits_of(flight, room);
   submission.timed = hooks_.wants_timing();
-  for (const auto* commands : {&flight.commands, &flight.followers})
-    for (const CommandPtr& command : *commands) command->set_point({queue, flight.value});
+  for (const CommandPtr& command : flight.commands) command->set_point({queue, flight.value});
+  for (const Flight::Follower& one : flight.followers) one.read->set_point({queue, flight.value});
   count_in_flight_.fetch_add(flight.size(), std::memory_order_relaxed);
   count_submissions_.fetch_add(1, std::memory_order_relaxed);
   // In flight before the call: a backend may complete the work inside it.
@@ -384,7 +385,7 @@ void CommandScheduler::hand_over(QueueKind queue, Flight flight, Replay* replay)
   count_in_flight_.fetch_sub(refused.size(), std::memory_order_relaxed);
   for (const CommandPtr& command : refused.commands)
     settlement_.settle(*command, accepted.error(), {});
-  settlement_.settle_followers(refused);
+  settlement_.settle_followers(refused, 0, refused.commands.size());
   flights_.reuse(std::move(refused));
 }
 
@@ -437,7 +438,8 @@ void CommandScheduler::abandon_flights(const Error& why, bool may_still_run) {
     for (const Flight& flight : queue) {
       count_in_flight_.fetch_sub(flight.size(), std::memory_order_relaxed);
       for (const CommandPtr& command : flight.commands) settlement_.settle(*command, why, {});
-      for (const CommandPtr& command : flight.followers) settlement_.settle_on_host(*command, why);
+      for (const Flight::Follower& one : flight.followers)
+        settlement_.settle_on_host(*one.read, why);
     }
   if (!may_still_run) return;
   quarantined_.reclaim(flights_, false);  // what has ended meanwhile said so to nobody

@@ -35,7 +35,8 @@ Result<void> DeferredMemory::provide(BufferState& buffer) {
   if ((buffer.memory = pool_->lease_free(bytes, MemoryKind::device))) return {};
   const auto take_left = [&](std::uint64_t most) {
     const auto fits = [&](const std::shared_ptr<MemoryLease>& left) {
-      return left->capacity() >= bytes && left->capacity() <= most;
+      return left->capacity() >= bytes && left->capacity() <= most &&
+             !left->hazards().is_read_on_host();
     };
     const auto found = std::ranges::find_if(left_, fits);
     if (found == left_.end()) return false;

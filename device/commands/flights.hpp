@@ -22,8 +22,12 @@ namespace stoker {
 struct Flight {
   std::uint64_t value = 0;           ///< of its queue
   std::vector<CommandPtr> commands;  ///< step i is that of command i, or all are one replay's
-  /// Small reads, which the host does when the flight settles. The device knows nothing of them.
-  std::vector<CommandPtr> followers;
+  /// A small read, which the host does when the flight settles. The device knows nothing of it.
+  struct Follower {
+    CommandPtr read;
+    std::size_t after = 0;  ///< it ends after so many of the commands
+  };
+  std::vector<Follower> followers;  ///< in the order of `after`
   std::vector<std::shared_ptr<MemoryLease>> scratch;
   std::array<std::uint64_t, queue_kinds> waits{};  ///< the value of each queue that it waits for
 

@@ -86,6 +86,7 @@ std::optional<Error> Settlement::poison_of(const CommandWork& work) const {
 
 void Settlement::settle(QueueKind queue, const Flight& flight) {
   const Report report = take_report({queue, flight.value});
+  std::size_t follower = 0;
   for (std::size_t i = 0; i < flight.commands.size(); ++i) {
     CommandState& command = *flight.commands[i];
     const bool one_step = !command.work.replay;
@@ -111,13 +112,17 @@ void Settlement::settle(QueueKind queue, const Flight& flight) {
       }
     }
     settle(command, std::move(failure), timing);
+    follower = settle_followers(flight, follower, i + 1);
   }
-  settle_followers(flight);
 }
 
-void Settlement::settle_followers(const Flight& flight) {
-  for (const CommandPtr& read : flight.followers)
-    settle_on_host(*read, read->must_end() ? read->cancel_reason() : poison_of(read->work));
+std::size_t Settlement::settle_followers(const Flight& flight, std::size_t next,
+                                         std::size_t ended) {
+  for (; next < flight.followers.size() && flight.followers[next].after <= ended; ++next) {
+    CommandState& read = *flight.followers[next].read;
+    settle_on_host(read, read.must_end() ? read.cancel_reason() : poison_of(read.work));
+  }
+  return next;
 }
 
 void Settlement::begin_on_host(CommandWork& read) noexcept {

@@ -31,8 +31,9 @@ class Settlement {
                                              const Hazards::Values& settled) const;
   /// Ends all commands of a submission that is complete.
   void settle(QueueKind queue, const Flight& flight);
-  /// Does and ends the reads that follow it, after its commands have ended.
-  void settle_followers(const Flight& flight);
+  /// Does and ends the reads that follow it from the one at `next` on, as far as they come after no more than `ended`
+  /// of its commands. Returns the place of the next one.
+  std::size_t settle_followers(const Flight& flight, std::size_t next, std::size_t ended);
   /// From now on a read is the host's: no later command overwrites what it reads until it has ended.
   static void begin_on_host(CommandWork& read) noexcept;
   /// Does such a read, unless it has failed, and ends it.

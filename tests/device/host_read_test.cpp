@@ -203,6 +203,45 @@ TEST_F(HostRead, fails_with_the_writer) {
   EXPECT_EQ(later->status(), CommandStatus::failed);
 }
 
+TEST_F(HostRead, fails_with_the_writer_though_a_later_one_overwrites_in_the_same_submission) {
+  open();
+  const auto a = buffer(), b = buffer();
+  const auto writer = submit(a, b);
+  const auto question = ask(b);
+  const auto later = submit(a, b);
+  scheduler->turn();
+  ASSERT_EQ(backend->submitted.size(), 1U);
+  backend->complete(0, {{0, Error{"copy", ErrorCode::out_of_memory, "broke"}}});
+  scheduler->turn();
+  EXPECT_EQ(code_of(writer), ErrorCode::out_of_memory);
+  EXPECT_EQ(code_of(question), ErrorCode::out_of_memory);
+  EXPECT_EQ(later->status(), CommandStatus::completed);
+}
+
+TEST_F(HostRead, keeps_dropped_memory_from_other_buffers) {
+  open();
+  const TensorSpec large{DType::f32, {1 << 18}};
+  const auto a = scheduler->make_buffer(large, "test").value();
+  auto b = scheduler->make_late_buffer(large, "test").value();
+  std::vector<float> values(16, 0);
+  submit(a, b);
+  scheduler->turn();
+  const auto reading = read(b, values);
+  static_cast<void>(scheduler->drop(b));
+  scheduler->release_dropped([] { return true; });
+  const auto c = scheduler->make_late_buffer(large, "test").value();
+  submit(a, c);
+  scheduler->turn();
+  ASSERT_EQ(backend->submitted.size(), 2U);
+  EXPECT_TRUE(backend->submitted[1].waits.empty());  // it is other memory
+  fill(*b, 3);
+  fill(*c, 4);
+  backend->complete(0);
+  scheduler->turn();
+  EXPECT_EQ(reading->status(), CommandStatus::completed);
+  EXPECT_EQ(values, std::vector<float>(16, 3));
+}
+
 TEST_F(HostRead, fails_with_a_submission_that_is_refused) {
   open();
   const auto a = buffer(), b = buffer();
