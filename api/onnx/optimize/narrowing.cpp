@@ -77,8 +77,10 @@ class Narrower {
   std::size_t rounds_ = 0;
   PrecisionReport report_;
   std::map<std::pair<std::string, std::string>, PrecisionReport::Kept> kept_;
-  /// Of all graphs of the round: tensors stay where they are as long.
-  std::map<const TensorData*, std::string> constants_;
+  const GraphEditor* whole_ = nullptr;  ///< the model's graph
+  /// What each graph has made of a tensor. Those of the whole graph are for the graphs within, too; others may be
+  /// of graphs that are gone.
+  std::map<std::pair<const GraphEditor*, const TensorData*>, std::string> constants_;
 };
 
 /// The nodes of one graph, in order.
@@ -228,9 +230,10 @@ void Narrower::OfGraph::replace(Node& node, const PrecisionRule& rule) {
 
 const std::string& Narrower::narrow_constant(GraphEditor& graph, const std::string& name,
                                              const TensorData& tensor) {
-  const auto found = constants_.find(&tensor);
-  if (found != constants_.end()) return found->second;
-  std::string& made = constants_[&tensor];
+  for (const GraphEditor* const of : {static_cast<const GraphEditor*>(&graph), whole_})
+    if (const auto found = constants_.find({of, &tensor}); found != constants_.end())
+      if (found->second.empty() || graph.constant(found->second) != nullptr) return found->second;
+  std::string& made = constants_[{&graph, &tensor}];
   const std::span<const std::byte> bytes = tensor.bytes.view;
   if (tensor.type != ElementType::f32 || bytes.size() != tensor.elements() * sizeof(float))
     return made;
@@ -263,6 +266,8 @@ void Narrower::narrow_captured(GraphEditor& graph, const Graph& inner) {
 void Narrower::run(GraphEditor& graph) {
   if (!graph.is_body()) ++rounds_;
   if (rounds_ > 1) return;
+  if (!graph.is_body()) whole_ = &graph;
+  std::erase_if(constants_, [&](const auto& one) { return one.first.first == &graph; });
   OfGraph nodes{*this, graph};
   graph.each([&](Node& node) {
     for (const Graph* const inner : graphs_of(node)) narrow_captured(graph, *inner);

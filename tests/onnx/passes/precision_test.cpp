@@ -364,6 +364,34 @@ TEST_F(Precisions, look_at_branches_which_share_weights_of_the_graph_around) {
   }
 }
 
+TEST_F(Precisions, give_each_branch_its_own_copy_of_a_constant_that_follows) {
+  const Graph then_graph = GraphText::parse("t = MatMul(x, w)\nu = Add(t, b)\nout u", opset);
+  const Graph else_graph = GraphText::parse("e = MatMul(x, x)\nf = Add(e, b)\nout f", opset);
+  Graph graph = GraphText::parse(R"(
+    in x float[2,2]
+    in yes bool[]
+    const w float[2,2] = 1 2 3 4
+    const b float[2] = 5 6
+    y = If(yes)
+    out y
+  )",
+                                 opset);
+  graph.nodes.back().attributes = {
+      attribute("then_branch", std::make_shared<const Graph>(then_graph)),
+      attribute("else_branch", std::make_shared<const Graph>(else_graph))};
+  const Tensor x = reshape(tensor({0.5F, 0.25F, 0.125F, 1.0F}), {2, 2});
+  for (const bool yes : {true, false}) {
+    const Value condition{full(Shape{}, yes ? 1 : 0, DType::u8), ElementType::boolean};
+    const NamedValues inputs{{"x", x}, {"yes", condition}};
+    const auto got = floats(
+        load(file_of(graph), in(Precision::f16, Optimize::all, vulkan)).run(inputs).get(), "y");
+    const auto expected = floats(load(file_of(graph), here()).run(inputs).get(), "y");
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i)
+      EXPECT_NEAR(got[i], expected[i], 4e-3 * std::abs(expected[i]));
+  }
+}
+
 TEST_F(Precisions, keep_the_types_of_what_a_loop_carries) {
   const Graph body = GraphText::parse(R"(
     in i int64[]
