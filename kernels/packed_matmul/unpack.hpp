@@ -8,6 +8,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "stoker/kernels/packed_matmul/problem.hpp"
 
@@ -57,8 +58,10 @@ template <> struct Vectors<16> {
   typedef float Unaligned __attribute__((vector_size(64), aligned(4), may_alias));
   typedef std::int32_t Whole __attribute__((vector_size(64)));
   [[nodiscard]] static Whole widened(const std::uint8_t* bytes) noexcept {
-    return std::bit_cast<Whole>(
-        _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes))));
+    typedef std::uint8_t Bytes __attribute__((vector_size(16)));
+    Bytes loaded;
+    std::memcpy(&loaded, bytes, sizeof loaded);
+    return __builtin_convertvector(loaded, Whole);
   }
 };
 #endif
