@@ -246,7 +246,7 @@ Known Walk::know(const Value& value) {
   else
     elements = cell->tensor.to_bytes();
   Known answer{value.type(), spec.shape, std::move(elements)};
-  answers_.emplace(std::move(cell), answer);
+  answers_.emplace(cell, answer);
   return answer;
 }
 
@@ -262,6 +262,7 @@ std::string_view Walk::name_of(const Value::Cell& wanted) const {
 }
 
 void Walk::cut(const std::shared_ptr<Value::Cell>& wanted, std::vector<std::byte>& elements) {
+  std::erase_if(answers_, [](const auto& answer) { return answer.first.expired(); });
   std::vector<std::shared_ptr<Value::Cell>> held;
   std::unordered_set<const Value::Cell*> seen;
   Cut cut{.wanted = wanted->tensor, .node = node_, .name = name_of(*wanted)};

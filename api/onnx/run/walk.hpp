@@ -12,6 +12,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <unordered_map>
 
 #include "stoker/api/onnx/run/constants.hpp"
@@ -95,8 +97,8 @@ class Walk final : private Walker {
   const Scope* scope_ = nullptr;
   const Node* node_ = nullptr;                     ///< the innermost that is computed
   std::vector<std::weak_ptr<Value::Cell>> cells_;  ///< those that a cut exchanges
-  /// What was asked for. Keeps the cells, so that addresses stay theirs.
-  std::unordered_map<std::shared_ptr<Value::Cell>, Known> answers_;
+  /// What was asked for. Keeps no cell, as a cut hands over all that is kept: a loop would add one a round.
+  std::map<std::weak_ptr<Value::Cell>, Known, std::owner_less<>> answers_;
 };
 
 }  // namespace stoker::onnx

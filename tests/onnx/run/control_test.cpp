@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "stoker/tests/onnx/run/small_models.hpp"
 
 namespace stoker::onnx {
@@ -43,6 +45,47 @@ TEST_F(Control, a_loop_asks_its_condition_in_each_round) {
   EXPECT_EQ(out.at("all").shape(), (Shape{6, 2}));
   EXPECT_EQ(floats(model.run({{"x", tensor({60.0, 0.0})}}).get(), "last"),
             (std::vector<float>{120, 0}));
+}
+
+TEST_F(Control, a_round_that_asks_its_condition_keeps_no_answer_alive) {
+  // What is alive is handed over at each cut: answers that stayed would make each round dearer than the one before.
+  std::vector<std::weak_ptr<Value::Cell>> asked;
+  std::ptrdiff_t most_alive = 0;
+  OperatorTable table = OperatorTable::standard();
+  table.add({.name = "Watched", .domain = "test", .lower = [&](Call& call) {
+               call.input(0).visit_cells([&](const auto& cell) { asked.emplace_back(cell); });
+               most_alive = std::max(most_alive, std::ranges::count_if(asked, [](const auto& one) {
+                                       return !one.expired();
+                                     }));
+               return Values{call.input(0)};
+             }});
+  GraphBuilder body;
+  body.input("round", {}, ElementType::s64)
+      .input("before", {}, ElementType::boolean)
+      .input("state", {"n"})
+      .constant("end", reals({100}))
+      .node("Add", {"state", "one"}, {"next"})
+      .node("ReduceSum", {"next"}, {"sum"}, {number("keepdims", 0)})
+      .node("Less", {"sum", "end"}, {"less"})
+      .node("Watched", {"less"}, {"goes_on"}, {}, "test")
+      .output("goes_on")
+      .output("next");
+  LoadOptions options = here();
+  options.operators = &table;
+  const Model model = GraphBuilder{}
+                          .input("x", {"n"})
+                          .constant("one", reals({1}))
+                          .constant("yes", {.type = ElementType::boolean,
+                                            .dims = {},
+                                            .bytes = SharedBytes::own({std::byte{1}}),
+                                            .strings = {}})
+                          .node("Loop", {"", "yes", "x"}, {"y"}, {body.as("body")})
+                          .output("y")
+                          .load(options);
+  EXPECT_EQ(floats(model.run({{"x", tensor({0.0F, 0.0F})}}).get(), "y"),
+            (std::vector<float>{50, 50}));
+  EXPECT_EQ(asked.size(), 50U);
+  EXPECT_LE(most_alive, 2);  // of this round and of the one before
 }
 
 TEST_F(Control, a_state_may_grow_in_each_round) {
