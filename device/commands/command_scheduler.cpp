@@ -297,10 +297,7 @@ bool CommandScheduler::submit_batch() {
        skip_cancelled()) {
     const CommandWork& work = queue_.front()->work;
     auto reason = settlement_.refusal(*queue_.front(), flights_.settled());
-    if (!reason && read_on_host(queue_.front(), queue, flight)) {
-      queue_.pop_front();
-      continue;
-    }
+    if (!reason && read_on_host(queue, flight)) continue;
     const QueueKind wanted = info().has_transfer_queue ? work.queue : QueueKind::compute;
     if (!reason) {
       // Until a command is in the submission the queue is open: who failed chose none for others.
@@ -338,8 +335,8 @@ bool CommandScheduler::submit_batch() {
   return true;
 }
 
-bool CommandScheduler::read_on_host(const CommandPtr& read, std::optional<QueueKind> queue,
-                                    Flight& next) {
+bool CommandScheduler::read_on_host(std::optional<QueueKind> queue, Flight& next) {
+  const CommandPtr read = queue_.front();
   CommandWork& work = read->work;
   if (!is_small_read(work, info()) || hooks_.wants_timing()) return false;
   const Hazards& hazards = work.step.inputs[0].buffer()->memory->hazards();
@@ -354,6 +351,7 @@ bool CommandScheduler::read_on_host(const CommandPtr& read, std::optional<QueueK
     if (flight == nullptr) return false;
     flight->followers.push_back({read, flight->commands.size()});
   }
+  queue_.pop_front();
   work.queued = false;
   Settlement::begin_on_host(work);
   if (flight == nullptr) {

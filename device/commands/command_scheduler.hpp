@@ -147,11 +147,10 @@ class CommandScheduler final : public CompletionSink,
   [[nodiscard]] std::optional<Result<void>> admit(const CommandWork& work, QueueKind queue);
   /// Drops the cancelled commands at the front of the queue.
   void skip_cancelled();
-  /// A small read needs no submission: the host does it when the last writer's flight settles, which is in flight or
-  /// `next` on `queue`, or at once. Returns false, and changes nothing, if the command is no such read or there is no
-  /// such flight.
-  [[nodiscard]] bool read_on_host(const CommandPtr& read, std::optional<QueueKind> queue,
-                                  Flight& next);
+  /// A small read at the front of the queue needs no submission: the host does it when the last writer's flight
+  /// settles, which is in flight or `next` on `queue`, or at once. Returns false, and changes nothing, if the command
+  /// is no such read or there is no such flight.
+  [[nodiscard]] bool read_on_host(std::optional<QueueKind> queue, Flight& next);
   void hand_over(QueueKind queue, Flight flight, Replay* replay);
   void settle_completed();
   void settle_loss();
