@@ -104,7 +104,8 @@ TEST_F(OnnxCommand, compares_what_another_precision_gives) {
         onnx::model(onnx::graph(onnx::node("MatMul", {"x", "x"}, {"y"}), {"x"}, {"y"})).bytes());
   write("c/test_data_set_0/input_0.pb", onnx::float_tensor("x", {fine, 0}).bytes());
   write("c/test_data_set_0/output_0.pb",
-        onnx::raw_tensor("y", ElementType::f32, {}, onnx::raw(std::vector{fine * fine})).bytes());
+        onnx::raw_tensor("y", onnx::ElementType::f32, {}, onnx::raw(std::vector{fine * fine}))
+            .bytes());
   const auto largest = [&](const char* precision) {
     const auto all = parsed(stoker_command(
         {"onnx", "test", "c", "--device", "vulkan", "--precision", precision, "--json"},

@@ -38,8 +38,21 @@ class Precisions : public PassTest {
   [[nodiscard]] static LoadOptions in(Precision precision, Optimize level, const Device& device) {
     return {.device = device, .optimize = level, .precision = precision};
   }
-  /// At every level, outputs of what a GPU runs have their types, and numbers differ by no more than `bound` of the
-  /// largest; also where the CPU runs that graph.
+  /// Of a graph with inputs x and yes.
+  void expect_near_both_ways(const Graph& graph) {
+    for (const bool yes : {true, false})
+      for (const Optimize level : {Optimize::none, Optimize::basic, Optimize::all}) {
+        const Value condition{full(Shape{}, yes ? 1 : 0, DType::u8), ElementType::boolean};
+        const NamedValues inputs{{"x", reshape(tensor({0.5F, 0.25F, 0.125F, 1.0F}), {2, 2})},
+                                 {"yes", condition}};
+        const Model model = load(file_of(graph), in(Precision::f16, level, vulkan));
+        const auto got = floats(model.run(inputs).get(), "y");
+        const auto expected = floats(load(file_of(graph), here()).run(inputs).get(), "y");
+        for (std::size_t i = 0; i < got.size(); ++i)
+          EXPECT_NEAR(got[i], expected[i], 4e-3 * std::abs(expected[i]));
+      }
+  }
+  /// At every level outputs of what a GPU runs, and the CPU, have their types and differ by `bound` at most.
   void expect_near(const Graph& graph, Precision precision, double bound) const {
     const NamedValues expected = load(file_of(graph), in(Precision::full, Optimize::none, device_))
                                      .run(inputs_of(graph))
@@ -350,45 +363,20 @@ TEST_F(Precisions, look_at_branches_which_share_weights_of_the_graph_around) {
             "f = Exp(e)\n");
   EXPECT_EQ(made.report.narrowed, 4U);
   EXPECT_EQ(made.report.weights, 1U);
-  for (const bool yes : {true, false}) {
-    const Value condition{full(Shape{}, yes ? 1 : 0, DType::u8), ElementType::boolean};
-    const Tensor x = reshape(tensor({0.5F, 0.25F, 0.125F, 1.0F}), {2, 2});
-    for (const Optimize level : {Optimize::none, Optimize::basic, Optimize::all}) {
-      const NamedValues inputs{{"x", x}, {"yes", condition}};
-      const auto got =
-          floats(load(file_of(graph), in(Precision::f16, level, vulkan)).run(inputs).get(), "y");
-      const auto expected = floats(load(file_of(graph), here()).run(inputs).get(), "y");
-      for (std::size_t i = 0; i < got.size(); ++i)
-        EXPECT_NEAR(got[i], expected[i], 4e-3 * std::abs(expected[i]));
-    }
-  }
+  expect_near_both_ways(graph);
 }
 
 TEST_F(Precisions, give_each_branch_its_own_copy_of_a_constant_that_follows) {
   const Graph then_graph = GraphText::parse("t = MatMul(x, w)\nu = Add(t, b)\nout u", opset);
   const Graph else_graph = GraphText::parse("e = MatMul(x, x)\nf = Add(e, b)\nout f", opset);
-  Graph graph = GraphText::parse(R"(
-    in x float[2,2]
-    in yes bool[]
-    const w float[2,2] = 1 2 3 4
-    const b float[2] = 5 6
-    y = If(yes)
-    out y
-  )",
-                                 opset);
+  Graph graph = GraphText::parse(
+      "in x float[2,2]\nin yes bool[]\nconst w float[2,2] = 1 2 3 4\nconst b float[2] = 5 6\n"
+      "y = If(yes)\nout y",
+      opset);
   graph.nodes.back().attributes = {
       attribute("then_branch", std::make_shared<const Graph>(then_graph)),
       attribute("else_branch", std::make_shared<const Graph>(else_graph))};
-  const Tensor x = reshape(tensor({0.5F, 0.25F, 0.125F, 1.0F}), {2, 2});
-  for (const bool yes : {true, false}) {
-    const Value condition{full(Shape{}, yes ? 1 : 0, DType::u8), ElementType::boolean};
-    const NamedValues inputs{{"x", x}, {"yes", condition}};
-    const Model model = load(file_of(graph), in(Precision::f16, Optimize::all, vulkan));
-    const auto got = floats(model.run(inputs).get(), "y");
-    const auto expected = floats(load(file_of(graph), here()).run(inputs).get(), "y");
-    for (std::size_t i = 0; i < got.size(); ++i)
-      EXPECT_NEAR(got[i], expected[i], 4e-3 * std::abs(expected[i]));
-  }
+  expect_near_both_ways(graph);
 }
 
 TEST_F(Precisions, keep_the_types_of_what_a_loop_carries) {
