@@ -8,7 +8,8 @@
 // Each part is a noun of its own:
 //     held_commands.hpp        commands that wait for the host; others overtake them
 //     submission_builder.hpp   what is submitted together, and in which order (hazards.hpp)
-//     flights.hpp              what is in flight, and how far each queue has come
+//     flights.hpp              what is in flight, which small reads the host does at its end, and how far each
+//                              queue has come
 //     settlement.hpp           how commands end, and what failures poison
 //     deferred_memory.hpp      when buffers get memory and pass it on
 //     quarantined_work.hpp     what abandoned submissions still use

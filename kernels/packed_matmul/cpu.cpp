@@ -34,7 +34,7 @@ Layout layout_of(const Problem& p, bool is_narrow, std::uint32_t slices, CpuPlan
   Layout made;
   made.results = aligned_floats(p.m * p.padded_k());
   made.own = made.results + (is_narrow ? aligned_floats(p.m * p.n) : 0);
-  made.panel = 2 * columns_of_one * aligned_floats(p.blocks());
+  made.panel = std::size_t{2} * columns_of_one * aligned_floats(p.blocks());
   made.own_bytes = made.panel;
   if (p.m > few_rows) {
     made.panel_columns = std::clamp<std::int64_t>(

@@ -135,13 +135,14 @@ inline void dots(const Problem& p, const Rows& of, const std::uint8_t* b,
         for (int phase = 0; phase < 8 / bits; ++phase) {
           const Floats weights =
               __builtin_convertvector((numbers >> (phase * bits)) & mask, Floats) * factor + offset;
+          const float* const a = of.a + at + std::int64_t{phase} * lanes;
 #pragma GCC unroll 4
           for (int r = 0; r < rows; ++r)
-            chained[j][r] += weights * *reinterpret_cast<const typename V::Unaligned*>(
-                                           of.a + r * depth + at + phase * lanes);
+            chained[j][r] +=
+                weights * *reinterpret_cast<const typename V::Unaligned*>(a + r * depth);
         }
       }
-      at += lanes * (8 / bits);
+      at += std::int64_t{lanes} * (8 / bits);
       if (++links % chain != 0) continue;
       for (int j = 0; j < columns; ++j)
         for (int r = 0; r < rows; ++r) {

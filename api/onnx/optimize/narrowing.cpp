@@ -29,6 +29,19 @@ template <class T> std::optional<std::vector<std::byte>> rounded(std::span<const
   return made;
 }
 
+/// Whether a number becomes 0 in the type.
+bool loses_numbers(const TensorData& tensor, ElementType type) {
+  const std::span<const std::byte> bytes = tensor.bytes.view;
+  for (std::size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float)) {
+    float number;
+    std::memcpy(&number, bytes.data() + at, sizeof(float));
+    const auto back = type == ElementType::f16 ? static_cast<float>(Half{number})
+                                               : static_cast<float>(BFloat16{number});
+    if (back == 0 && number != 0) return true;
+  }
+  return false;
+}
+
 /// Whether the node gives a constant in another shape or order.
 bool is_moved_constant(const GraphEditor& graph, const Node& node) {
   const auto moves = {"Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
@@ -176,7 +189,10 @@ std::string Narrower::OfGraph::obstacle(const Node& node, const PrecisionRule& r
   }
   for (const std::size_t i : operands) {
     const TensorData* const tensor = graph_.constant(node.inputs[i]);
-    if (tensor != nullptr && model_.narrow_constant(graph_, node.inputs[i], *tensor).empty())
+    if (tensor == nullptr) continue;
+    if (i == 1 && is(node, "Div") && loses_numbers(*tensor, model_.type_))
+      return "it would divide by 0";
+    if (model_.narrow_constant(graph_, node.inputs[i], *tensor).empty())
       return "a constant of it does not fit " + std::string{to_string(model_.report_.precision)};
   }
   return {};

@@ -201,7 +201,7 @@ template <class T>
       if constexpr (std::is_same_v<S, Half> || std::is_same_v<S, BFloat16>)
         values[i] = static_cast<T>(static_cast<float>(from[i]));
       else
-        values[i] = static_cast<T>(from[i]);
+        values[i] = static_cast<T>(from[i]);  // NOLINT(bugprone-signed-char-misuse): numbers
     }
   });
   return values;

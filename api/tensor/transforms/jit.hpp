@@ -162,9 +162,9 @@ template <class F> class Jitted {
 
   /// The same function; calls through the returned handle run with these options. They apply
   /// neither to tracing nor when the function becomes part of another.
-  [[nodiscard]] Jitted with(CommandOptions limits) const {
+  [[nodiscard]] Jitted with(const CommandOptions& limits) const {
     Jitted made{*this};
-    made.limits_ = std::move(limits);
+    made.limits_ = limits;
     return made;
   }
 
@@ -282,9 +282,9 @@ template <class Out, class... Args> class Compiled {
     return detail::with_tensors(traced->form, traced->program.run(tensors, limits_));
   }
   /// As the functions of Jitted.
-  [[nodiscard]] Compiled with(CommandOptions limits) const {
+  [[nodiscard]] Compiled with(const CommandOptions& limits) const {
     Compiled made{*this};
-    made.limits_ = std::move(limits);
+    made.limits_ = limits;
     return made;
   }
   /// As the functions of Jitted.

@@ -22,7 +22,8 @@ struct Packed {
   }
   [[nodiscard]] double zero(std::int64_t j, std::int64_t of) const {
     const std::int64_t all = std::int64_t{1} << bits;
-    if (zeros == Zeros::none) return static_cast<double>(all / 2);
+    const std::int64_t middle = all / 2;
+    if (zeros == Zeros::none) return static_cast<double>(middle);
     const std::int64_t whole = (j + 2 * of + 1) % all;
     return zeros == Zeros::packed ? static_cast<double>(whole) : static_cast<double>(whole) + 0.25;
   }
@@ -174,7 +175,7 @@ TEST_F(PackedProducts, weights_stay_packed_on_the_device) {
 
 TEST_F(PackedProducts, what_the_kernel_does_not_read_is_refused_at_load) {
   const Packed of{.k = 64, .n = 2, .bits = 4, .block = 16};
-  const auto reason = [&](GraphBuilder builder) -> std::string {
+  const auto reason = [&](const GraphBuilder& builder) -> std::string {
     try {
       static_cast<void>(builder.load(here()));
     } catch (const Error& error) {
@@ -200,7 +201,7 @@ TEST_F(PackedProducts, what_the_kernel_does_not_read_is_refused_at_load) {
 
 TEST_F(PackedProducts, operands_of_other_extents_are_refused) {
   const Packed of{.k = 64, .n = 2, .bits = 4, .block = 16};
-  const auto code = [&](GraphBuilder builder, const Shape& shape) -> ErrorCode {
+  const auto code = [&](const GraphBuilder& builder, const Shape& shape) -> ErrorCode {
     try {
       static_cast<void>(builder.load(here()).run({{"a", left(shape)}}).get());
     } catch (const Error& error) {

@@ -1,107 +1,8 @@
 // A precision on request: what becomes narrow, what stays in f32, and that it is said.
-#include "stoker/api/onnx/optimize/narrowing.hpp"
-#include "stoker/tests/onnx/passes/pass_test.hpp"
+#include "stoker/tests/onnx/passes/precisions.hpp"
 
 namespace stoker::onnx {
 namespace {
-
-class Precisions : public PassTest {
- protected:
-  [[nodiscard]] Narrowed narrowed(const Graph& graph, Precision precision = Precision::f16) const {
-    const OperatorTable& operators = OperatorTable::standard();
-    return with_precision(file_of(graph), precision, operators, node_evaluation(operators, device_),
-                          gpu);
-  }
-  void expect_narrow(const std::string& before, const std::string& after,
-                     Precision precision = Precision::f16) const {
-    const Graph graph = GraphText::parse(before, opset);
-    EXPECT_EQ(GraphText::print(narrowed(graph, precision).file->graph, graph), after);
-  }
-  void expect_left(const std::string& before) const { expect_narrow(before, printed(before)); }
-  [[nodiscard]] std::string printed(const std::string& text) const {
-    const Graph graph = GraphText::parse(text, opset);
-    return GraphText::print(graph, graph);
-  }
-  /// "Exp 1: it is sensitive to rounding (the node of 'e' (Exp))", a line each.
-  static std::string kept_in(const PrecisionReport& report) {
-    std::string text;
-    for (const PrecisionReport::Kept& kept : report.kept)
-      text += kept.name + ' ' + std::to_string(kept.nodes) + ": " + kept.why + " (" + kept.first +
-              ")\n";
-    return text;
-  }
-  [[nodiscard]] std::string kept(const std::string& text,
-                                 Precision precision = Precision::f16) const {
-    return kept_in(narrowed(GraphText::parse(text, opset), precision).report);
-  }
-
-  [[nodiscard]] static LoadOptions in(Precision precision, Optimize level, const Device& device) {
-    return {.device = device, .optimize = level, .precision = precision};
-  }
-  /// Of a graph with inputs x and yes.
-  void expect_near_both_ways(const Graph& graph) {
-    for (const bool yes : {true, false})
-      for (const Optimize level : {Optimize::none, Optimize::basic, Optimize::all}) {
-        const Value condition{full(Shape{}, yes ? 1 : 0, DType::u8), ElementType::boolean};
-        const NamedValues inputs{{"x", reshape(tensor({0.5F, 0.25F, 0.125F, 1.0F}), {2, 2})},
-                                 {"yes", condition}};
-        const Model model = load(file_of(graph), in(Precision::f16, level, vulkan));
-        const auto got = floats(model.run(inputs).get(), "y");
-        const auto expected = floats(load(file_of(graph), here()).run(inputs).get(), "y");
-        for (std::size_t i = 0; i < got.size(); ++i)
-          EXPECT_NEAR(got[i], expected[i], 4e-3 * std::abs(expected[i]));
-      }
-  }
-  /// At every level outputs of what a GPU runs, and the CPU, have their types and differ by `bound` at most.
-  void expect_near(const Graph& graph, Precision precision, double bound) const {
-    const NamedValues expected = load(file_of(graph), in(Precision::full, Optimize::none, device_))
-                                     .run(inputs_of(graph))
-                                     .get();
-    const OperatorTable& operators = OperatorTable::standard();
-    const auto evaluate = node_evaluation(operators, device_);
-    for (const Optimize level : {Optimize::none, Optimize::basic, Optimize::all}) {
-      const auto passes = chosen_passes(level, {});
-      const auto before = optimized(file_of(graph), passes, operators, evaluate);
-      const Narrowed made = with_precision(before, precision, operators, evaluate, gpu);
-      EXPECT_GT(made.report.narrowed, 0U);
-      expect_near(load(made.file, in(Precision::full, level, device_)).run(inputs_of(graph)).get(),
-                  expected, bound);
-      const DeviceScope there{vulkan};
-      const Model model = load(file_of(graph), in(precision, level, vulkan));
-      EXPECT_EQ(model.info().precision->narrowed, made.report.narrowed);
-      expect_near(model.run(inputs_of(graph)).get(), expected, bound);
-    }
-  }
-
-  Device vulkan = system_.device("vulkan");
-  DeviceInfo gpu = [] {
-    DeviceInfo info;
-    info.type = DeviceType::discrete_gpu;
-    info.dtypes = {DType::f32, DType::f16, DType::bf16};
-    return info;
-  }();
-
- private:
-  static NamedValues inputs_of(const Graph& graph) {
-    NamedValues inputs;
-    for (const ValueInfo& input : graph.inputs)
-      if (graph.initializer(input.name) == nullptr) inputs.emplace(input.name, some(input.type));
-    return inputs;
-  }
-  static void expect_near(const NamedValues& got, const NamedValues& expected, double bound) {
-    ASSERT_EQ(got.size(), expected.size());
-    for (const auto& [name, value] : expected) {
-      ASSERT_EQ(got.at(name).type(), value.type()) << name;
-      ASSERT_EQ(got.at(name).shape(), value.shape()) << name;
-      const auto a = got.at(name).tensor().to_vector<double>();
-      const auto b = value.tensor().to_vector<double>();
-      double most = 0;
-      for (const double number : b) most = std::max(most, std::abs(number));
-      for (std::size_t i = 0; i < a.size(); ++i)
-        ASSERT_NEAR(a[i], b[i], bound * most) << name << " at " << i;
-    }
-  }
-};
 
 TEST_F(Precisions, have_words) {
   for (const Precision one : {Precision::full, Precision::f16, Precision::bf16})
@@ -226,6 +127,14 @@ TEST_F(Precisions, leave_nodes_whose_constants_do_not_fit) {
       "MatMul 1: a constant of it does not fit bf16 (the node of 'y' (MatMul))\n");
 }
 
+TEST_F(Precisions, divide_by_nothing_that_becomes_0) {
+  const std::string start = "in x float[2,2]\nconst d float[2] = 1 1e-9\na = MatMul(x, x)\n";
+  EXPECT_EQ(kept(start + "y = Div(a, d)\nout y"),
+            "Div 1: it would divide by 0 (the node of 'y' (Div))\n");
+  EXPECT_EQ(kept(start + "y = Div(a, d)\nout y", Precision::bf16), "");
+  EXPECT_EQ(kept(start + "y = Div(d, a)\nout y"), "");
+}
+
 TEST_F(Precisions, share_a_constant_that_narrow_and_other_nodes_read) {
   const std::string text = R"(
     in x float[2,2]
@@ -326,119 +235,6 @@ TEST_F(Precisions, narrow_recurrent_layers_with_their_states) {
   EXPECT_EQ(narrowed(graph).report.narrowed, 2U);
   expect_near(graph, Precision::f16, 4e-3);
   expect_near(graph, Precision::bf16, 3e-2);
-}
-
-TEST_F(Precisions, look_at_branches_which_share_weights_of_the_graph_around) {
-  const Graph then_graph = GraphText::parse("t = MatMul(x, w)\nu = Relu(t)\nout u", opset);
-  const Graph else_graph = GraphText::parse("e = MatMul(m, w)\nf = Exp(e)\nout f", opset);
-  Graph graph = GraphText::parse(R"(
-    in x float[2,2]
-    in yes bool[]
-    const w float[2,2] = 1 2 3 4
-    m = MatMul(x, x)
-    y = If(yes)
-    out y
-  )",
-                                 opset);
-  graph.nodes.back().attributes = {
-      attribute("then_branch", std::make_shared<const Graph>(then_graph)),
-      attribute("else_branch", std::make_shared<const Graph>(else_graph))};
-  const Narrowed made = narrowed(graph);
-  EXPECT_EQ(GraphText::print(made.file->graph, graph),
-            "const w.1 float16[2,2] = 1 2 3 4\n"
-            "x.1 = Cast(x) {to: 10}\n"
-            "m.1 = MatMul(x.1, x.1)\n"
-            "m = Cast(m.1) {to: 1}\n"
-            "y = If(yes) {then_branch: a graph, else_branch: a graph}\n");
-  const Node& branches = made.file->graph.nodes.back();
-  EXPECT_EQ(GraphText::print(branches.graph("then_branch"), then_graph),
-            "x.2 = Cast(x) {to: 10}\n"
-            "t.1 = MatMul(x.2, w.1)\n"
-            "u.1 = Relu(t.1)\n"
-            "u = Cast(u.1) {to: 1}\n");
-  EXPECT_EQ(GraphText::print(branches.graph("else_branch"), else_graph),
-            "m.2 = Cast(m) {to: 10}\n"
-            "e.1 = MatMul(m.2, w.1)\n"
-            "e = Cast(e.1) {to: 1}\n"
-            "f = Exp(e)\n");
-  EXPECT_EQ(made.report.narrowed, 4U);
-  EXPECT_EQ(made.report.weights, 1U);
-  expect_near_both_ways(graph);
-}
-
-TEST_F(Precisions, give_each_branch_its_own_copy_of_a_constant_that_follows) {
-  const Graph then_graph = GraphText::parse("t = MatMul(x, w)\nu = Add(t, b)\nout u", opset);
-  const Graph else_graph = GraphText::parse("e = MatMul(x, x)\nf = Add(e, b)\nout f", opset);
-  Graph graph = GraphText::parse(
-      "in x float[2,2]\nin yes bool[]\nconst w float[2,2] = 1 2 3 4\nconst b float[2] = 5 6\n"
-      "y = If(yes)\nout y",
-      opset);
-  graph.nodes.back().attributes = {
-      attribute("then_branch", std::make_shared<const Graph>(then_graph)),
-      attribute("else_branch", std::make_shared<const Graph>(else_graph))};
-  expect_near_both_ways(graph);
-}
-
-TEST_F(Precisions, keep_the_types_of_what_a_loop_carries) {
-  const Graph body = GraphText::parse(R"(
-    in i int64[]
-    in go bool[]
-    in s float[2,2]
-    again = Identity(go)
-    d = MatMul(s, w)
-    out again d
-  )",
-                                      opset);
-  Graph graph = GraphText::parse(R"(
-    in x float[2,2]
-    const trips int64[] = 3
-    const w float[2,2] = 0.5 0.25 0.25 0.5
-    y = Loop(trips, , x)
-    out y
-  )",
-                                 opset);
-  graph.nodes.back().attributes = {attribute("body", std::make_shared<const Graph>(body))};
-  const Narrowed made = narrowed(graph);
-  EXPECT_EQ(GraphText::print(made.file->graph.nodes.back().graph("body"), body),
-            "again = Identity(go)\n"
-            "s.1 = Cast(s) {to: 10}\n"
-            "d.1 = MatMul(s.1, w.1)\n"
-            "d = Cast(d.1) {to: 1}\n");
-  expect_near(graph, Precision::f16, 2e-3);
-}
-
-TEST_F(Precisions, leave_a_run_that_gives_an_input_in_the_place_of_its_initializer) {
-  const Graph graph = GraphText::parse(R"(
-    in x float[1,1]
-    in w float[1,1] = 3
-    y = MatMul(x, w)
-    out y
-  )",
-                                       opset);
-  const Model model = load(file_of(graph), in(Precision::f16, Optimize::all, vulkan));
-  const Tensor fine = full(Shape{1, 1}, 1.0009765F, DType::f32);
-  EXPECT_EQ(floats(model.run({{"x", fine}}).get(), "y"), (std::vector<float>{3.00390625F}));
-  EXPECT_EQ(floats(model.run({{"x", ones({1, 1})}, {"w", fine}}).get(), "y"),
-            (std::vector<float>{1.0009765F}))
-      << "this run is in f32";
-}
-
-TEST_F(Precisions, leave_sequences_and_optional_values) {
-  const Graph graph = GraphText::parse(R"(
-    in x float[2,2]
-    const at int64[] = 1
-    m = MatMul(x, x)
-    s = SequenceConstruct(x, m)
-    t = Identity(s)
-    e = SequenceAt(t, at)
-    o = Optional(e)
-    g = OptionalGetElement(o)
-    y = Relu(g)
-    out y
-  )",
-                                       opset);
-  EXPECT_EQ(narrowed(graph).report.narrowed, 1U);
-  expect_near(graph, Precision::f16, 2e-3);
 }
 
 TEST_F(Precisions, halve_the_weights_on_the_device) {

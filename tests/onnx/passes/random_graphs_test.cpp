@@ -35,7 +35,7 @@ class RandomGraph {
   }
   std::string name() { return "v" + std::to_string(count_++); }
   std::string constant(const std::string& type, const std::string& numbers) {
-    const std::string made = "k" + std::to_string(count_++);
+    std::string made = "k" + std::to_string(count_++);
     head_ += "const " + made + ' ' + type + " = " + numbers + '\n';
     return made;
   }
@@ -47,7 +47,7 @@ class RandomGraph {
   }
   std::string last_axis() { return constant("int64[1]", "-1"); }
   std::string node(const std::string& call) {
-    const std::string made = name();
+    std::string made = name();
     body_ += made + " = " + call + '\n';
     return made;
   }
