@@ -9,7 +9,7 @@ namespace {
 
 // As in tile.glsl; the width in elements.
 constexpr std::int64_t tile_width = 248;
-constexpr std::int64_t tile_height = 4;
+constexpr std::int64_t tile_height = 8;
 
 std::shared_ptr<const Shader> tile_shader() {
   Shader shader;
