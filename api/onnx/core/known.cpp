@@ -54,12 +54,18 @@ std::vector<N> read_as(std::span<const std::byte> bytes, DType dtype, std::size_
 /// Below this a page or two of the file do not matter.
 constexpr std::size_t large_bytes = std::size_t{1} << 20;
 
-/// A buffer of `device` with the bytes.
+/// A buffer of `device` with the bytes. Pages of a file go as they are copied.
 Tensor copied(DeviceClient& device, const TensorSpec& spec, const SharedBytes& bytes) {
   const files::ByteSource* const file = file_of(bytes);
-  // Elsewhere the copy is on its way when the call ends.
-  if (file == nullptr || spec.bytes() < large_bytes || !device.info().host_addressable)
+  if (file == nullptr || spec.bytes() < large_bytes)
     return Tensor{Buffer{device.make_buffer(spec, bytes.view).value()}};
+  if (!device.info().host_addressable) {
+    const auto begin = static_cast<std::uint64_t>(bytes.view.data() - file->view().data());
+    const auto forget = [&](std::size_t offset, std::size_t size) {
+      file->forget(begin + offset, size);
+    };
+    return Tensor{Buffer{files::send(device, spec, bytes.view, forget).value()}};
+  }
   const auto pull = [&](std::span<std::byte> target) -> Result<void> {
     copy_and_forget(bytes, *file, target);
     return {};

@@ -45,6 +45,19 @@ Result<DeviceBuffer> upload(DeviceClient& device, const TensorSpec& spec, const 
   return buffer;
 }
 
+Result<DeviceBuffer> send(
+    DeviceClient& device, const TensorSpec& spec, std::span<const std::byte> data,
+    const std::function<void(std::size_t offset, std::size_t bytes)>& copied) {
+  STOKER_ASSIGN(DeviceBuffer buffer, device.make_buffer(spec));
+  for (std::size_t offset = 0; offset < data.size(); offset += piece_bytes) {
+    const std::span piece = data.subspan(offset, std::min(piece_bytes, data.size() - offset));
+    STOKER_ASSIGN(const CommandPtr command, device.write(buffer, offset, piece));
+    command->observe();  // a failure reaches whoever uses the buffer
+    copied(offset, piece.size());
+  }
+  return buffer;
+}
+
 Result<void> Download::ask() {
   const std::uint64_t bytes = std::min<std::uint64_t>(piece_bytes, buffer_.spec().bytes() - asked_);
   coming_ = {};

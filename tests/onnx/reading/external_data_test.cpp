@@ -5,6 +5,9 @@
 #include <fstream>
 
 #include "message.hpp"
+#include "stoker/api/onnx/core/known.hpp"
+#include "stoker/api/system.hpp"
+#include "stoker/api/tensor.hpp"
 #include "stoker/pipeline/onnx/graph/file_bytes.hpp"
 
 namespace stoker::onnx {
@@ -69,6 +72,25 @@ TEST_F(OnnxExternalData, leaves_no_pages_of_the_file_behind_when_it_was_copied) 
   copy_and_forget(bytes, *file, copy);
   EXPECT_LT(resident_of_files() - before, 8 << 10) << "of 32 MiB";
   EXPECT_TRUE(std::ranges::equal(copy, bytes.view)) << "read from the file again";
+}
+
+TEST_F(OnnxExternalData, goes_to_every_device_in_pieces_of_which_no_pages_stay) {
+  std::vector<float> numbers((std::size_t{9} << 20) + 3);  // two pieces and a part of one
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i % 9973);
+  write(folder_ / "large.bin", raw<float>(numbers));
+  const auto count = static_cast<std::int64_t>(numbers.size());
+  const System system;
+  for (const char* name : {"cpu", "vulkan"}) {
+    const ModelFile loaded = load({external("w", {{"location", "large.bin"}}, count)}).value();
+    const Known weights{loaded.graph.initializers.at(0).tensor};
+    const std::int64_t before = resident_of_files();
+    const DeviceScope scope{system.device(name)};
+    const Tensor copy = weights.tensor();
+    if (std::string_view{name} == "cpu") {  // a GPU's driver maps files, too
+      EXPECT_LT(resident_of_files() - before, 8 << 10) << "of 36 MiB";
+    }
+    EXPECT_EQ(copy.to_vector<float>(), numbers) << name;
+  }
 }
 
 TEST_F(OnnxExternalData, lies_by_offset_and_length_in_files_that_are_mapped_once) {
