@@ -122,6 +122,7 @@ void write_encoder(const fs::path& folder) {
   const fs::path model = saved(folder, "encoder", graph.output("norm2"));
   write_input(model, 0, {1, 128, features});
   write_input(model, 1, {8, 128, features});
+  write_input(model, 2, {32, 128, features});
 }
 
 void write_small(const fs::path& folder) {

@@ -3,7 +3,7 @@
 //
 //     mlp       784-256-128-10, ReLU between; sets: 1 row, 32 rows
 //     cnn       28×28: convolutions 16 and 32 of 3×3, each with ReLU and a 2×2 pool, dense 128 and 10; 1 and 32
-//     encoder   a block of 256 features, 4 heads, 1024 hidden ones, 128 tokens, spelled as PyTorch exports it; 1 and 8
+//     encoder   a block of 256 features, 4 heads, 1024 hidden ones, 128 tokens, spelled as PyTorch exports it; 1, 8, 32
 //     add       a + a, 16 elements
 //     relu      ReLU of 16 elements
 //     count     the places of its positive ones, of which only the run knows how many there are

@@ -17,13 +17,17 @@ void wait_for(const onnx::NamedValues& outputs) {
     if (value.is_lazy()) value.tensor().computed().get();
 }
 
-OurModel::OurModel(const Device& device, const ModelCase& from)
-    : OurModel{device, from,
+OurModel::OurModel(const Device& device, const ModelCase& from, const onnx::LoadOptions& options)
+    : OurModel{device, from, options,
                std::make_shared<const onnx::ModelFile>(onnx::read_model(from.model()).value())} {}
 
-OurModel::OurModel(const Device& device, const ModelCase& from,
+OurModel::OurModel(const Device& device, const ModelCase& from, const onnx::LoadOptions& options,
                    std::shared_ptr<const onnx::ModelFile> file)
-    : model_{onnx::load(file, {.device = device})} {
+    : model_{[&] {
+        onnx::LoadOptions on_device = options;
+        on_device.device = device;
+        return onnx::load(file, on_device);
+      }()} {
   for (const auto& [name, data] : read_inputs(from, *file))
     inputs_.emplace(name, placed(device, data));
 }

@@ -18,14 +18,15 @@ void wait_for(const onnx::NamedValues& outputs);
 
 class OurModel {
  public:
-  OurModel(const Device& device, const ModelCase& from);
+  /// `options` but for its device, which is `device`.
+  OurModel(const Device& device, const ModelCase& from, const onnx::LoadOptions& options = {});
 
   /// From the call to its outputs.
   void run() const { wait_for(model_.run(inputs_).get()); }
   [[nodiscard]] const onnx::Model& model() const noexcept { return model_; }
 
  private:
-  OurModel(const Device& device, const ModelCase& from,
+  OurModel(const Device& device, const ModelCase& from, const onnx::LoadOptions& options,
            std::shared_ptr<const onnx::ModelFile> file);
   onnx::Model model_;
   onnx::NamedValues inputs_;
