@@ -19,10 +19,9 @@
 
 // X(name, alias): `alias` is the extension's name for the same function, for older drivers.
 // Functions of the _OPTIONAL lists may be null; the code that uses them looks first.
-#define STOKER_VULKAN_GLOBAL(X)                                                     \
-  X(vkEnumerateInstanceVersion, vkEnumerateInstanceVersion)                         \
-  X(vkEnumerateInstanceExtensionProperties, vkEnumerateInstanceExtensionProperties) \
-  X(vkEnumerateInstanceLayerProperties, vkEnumerateInstanceLayerProperties)         \
+#define STOKER_VULKAN_GLOBAL(X)                                             \
+  X(vkEnumerateInstanceVersion, vkEnumerateInstanceVersion)                 \
+  X(vkEnumerateInstanceLayerProperties, vkEnumerateInstanceLayerProperties) \
   X(vkCreateInstance, vkCreateInstance)
 
 #define STOKER_VULKAN_INSTANCE(X)                                                       \

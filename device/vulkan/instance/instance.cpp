@@ -63,20 +63,8 @@ Result<void> Instance::start(bool validation) {
     return Error{"vulkan", ErrorCode::unsupported, "the Vulkan loader is older than 1.2"};
   api_version_ = loader_version >= VK_API_VERSION_1_3 ? VK_API_VERSION_1_3 : VK_API_VERSION_1_2;
 
-  STOKER_ASSIGN(const auto extensions,
-                enumerate<VkExtensionProperties>(
-                    "vkEnumerateInstanceExtensionProperties", [&](auto* count, auto* out) {
-                      return api_.vkEnumerateInstanceExtensionProperties(nullptr, count, out);
-                    }));
   std::vector<const char*> wanted_extensions;
   std::vector<const char*> wanted_layers;
-  VkInstanceCreateFlags flags = 0;
-  // MoltenVK is listed only to those who ask for it.
-  if (lists(extensions, &VkExtensionProperties::extensionName,
-            VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME)) {
-    wanted_extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
-    flags |= VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
-  }
   if (validation) {
     STOKER_ASSIGN(const auto layers,
                   enumerate<VkLayerProperties>(
@@ -106,13 +94,10 @@ Result<void> Instance::start(bool validation) {
   VkInstanceCreateInfo info =
       vk_struct<VkInstanceCreateInfo>(VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO);
   info.pNext = validation ? &features : nullptr;
-  info.flags = flags;
   info.pApplicationInfo = &application;
   info.enabledLayerCount = static_cast<std::uint32_t>(wanted_layers.size());
   info.ppEnabledLayerNames = wanted_layers.data();
-  info.enabledExtensionCount = static_cast<std::uint32_t>(wanted_extensions.size());
-  info.ppEnabledExtensionNames = wanted_extensions.data();
-  STOKER_VK("vulkan", api_, vkCreateInstance, &info, nullptr, &handle_);
+  STOKER_TRY(create(info, std::move(wanted_extensions)));
   STOKER_TRY(api_.load_instance(handle_));
   if (filter_) filter_(api_);
   if (validation && api_.vkCreateDebugUtilsMessengerEXT)
@@ -120,6 +105,26 @@ Result<void> Instance::start(bool validation) {
               &messenger_);
   // The drivers are loaded now: what their handlers of exit() take away is still there when ours run.
   exit_watch_.emplace([] {});
+  return {};
+}
+
+Result<void> Instance::create(VkInstanceCreateInfo info, std::vector<const char*> extensions) {
+  const auto attempt = [&] {
+    info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
+    info.ppEnabledExtensionNames = extensions.data();
+    return api_.vkCreateInstance(&info, nullptr, &handle_);
+  };
+  // MoltenVK is listed only to those who ask for it. Loaders before 1.3.207 do not know the question; to
+  // ask for their extensions first would open and close every driver twice, which takes NVIDIA's 60 ms.
+  info.flags = VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
+  extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+  VkResult result = attempt();
+  if (result == VK_ERROR_EXTENSION_NOT_PRESENT) {
+    info.flags = 0;
+    extensions.pop_back();
+    result = attempt();
+  }
+  if (result < 0) return vk_error("vulkan", "vkCreateInstance", result);
   return {};
 }
 

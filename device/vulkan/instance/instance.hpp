@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "stoker/device/vulkan/instance/api.hpp"
 #include "stoker/runtime/base/exit_watch.hpp"
@@ -39,6 +40,8 @@ class Instance {
 
  private:
   [[nodiscard]] Result<void> start(bool validation);
+  /// With these extensions, and drivers that implement a part of Vulkan only, if the loader can list them.
+  [[nodiscard]] Result<void> create(VkInstanceCreateInfo info, std::vector<const char*> extensions);
 
   VulkanApi api_;
   const ApiFilter filter_;
