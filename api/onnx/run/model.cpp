@@ -7,6 +7,7 @@
 #include "stoker/api/onnx/run/bound_program.hpp"
 #include "stoker/api/onnx/run/inputs.hpp"
 #include "stoker/api/onnx/run/node_evaluation.hpp"
+#include "stoker/api/onnx/run/rest_of_run.hpp"
 #include "stoker/api/onnx/run/run.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/api/tensor/math/random.hpp"
@@ -125,6 +126,27 @@ struct Model::State {
                           {.stack_bytes = walk_stack_bytes, .name = "onnx.run"});
   }
 
+  /// What Run::at_once() left.
+  [[nodiscard]] static Future<NamedValues> rest_of(const std::shared_ptr<State>& state, Start start,
+                                                   Run run) {
+    struct Left {
+      Start start;
+      Run run;
+    };
+    auto left = std::make_shared<Left>(std::move(start), std::move(run));
+    auto followed = [state, left]() -> std::optional<NamedValues> {
+      const DeviceScope scope{state->device};
+      if (auto values = left->run.followed())
+        return state->named(left->start.wanted, *std::move(values));
+      return {};
+    };
+    auto whole = [state, left] {
+      return state->named(left->start.wanted, left->run.rest(left->start.inputs, left->start.key));
+    };
+    return RestOfRun::start(state->device.client()->executor(), walk_stack_bytes,
+                            {.followed = std::move(followed), .whole = std::move(whole)});
+  }
+
   const ForkGuard fork;
   const Prepared prepared;
   std::optional<OperatorTable> own_operators;
@@ -185,10 +207,7 @@ Future<NamedValues> Model::run(const NamedValues& inputs, const RunOptions& opti
   } catch (const std::exception&) {
     return make_ready_future<NamedValues>(error_from_current_exception("onnx.run"));
   }
-  return serving->spawn(
-      [state = serving, start = std::move(start), run = std::move(run)]() mutable {
-        return state->named(start.wanted, run.rest(start.inputs, start.key));
-      });
+  return State::rest_of(serving, std::move(start), std::move(run));
 }
 
 PlanDescription Model::plan(const NamedValues& inputs, const RunOptions& options) const {

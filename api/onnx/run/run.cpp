@@ -150,7 +150,7 @@ std::optional<Values> Run::at_once(const Values& inputs, const Tensor& key) {
   }
 }
 
-Values Run::rest(const Values& inputs, const Tensor& key) {
+std::optional<Values> Run::followed() {
   if (wanted_elements_.valid()) take_wanted();
   while (const SegmentPtr segment = plans_.find(path_)) {
     execute(*segment);
@@ -158,6 +158,11 @@ Values Run::rest(const Values& inputs, const Tensor& key) {
     ask_for_wanted(*segment);
     take_wanted();
   }
+  return {};
+}
+
+Values Run::rest(const Values& inputs, const Tensor& key) {
+  if (std::optional<Values> outputs = followed()) return *std::move(outputs);
   return trace(inputs, key);
 }
 

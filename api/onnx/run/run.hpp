@@ -1,6 +1,7 @@
 // One run of a model: it follows the plans as far as they go, and traces what is missing.
 //
-// Threads: one at a time. rest() waits at cuts and traces, so it belongs into a process; at_once() does neither.
+// Threads: one at a time. rest() waits at cuts and traces, so it belongs into a process; followed() waits only, at_once()
+// does neither.
 // Errors are thrown: what rules throw while they trace, what the device refuses, what fails before a cut, and the
 // limits of the options.
 #pragma once
@@ -30,7 +31,9 @@ class Run {
   /// operands. `inputs`: one for each input of the graph, on the device, known where it decides about shapes. `key`:
   /// as for Walk.
   [[nodiscard]] std::optional<Values> at_once(const Values& inputs, const Tensor& key);
-  /// What at_once() left.
+  /// What at_once() left, as far as the plans go: nothing if a trace must come next, which rest() does.
+  [[nodiscard]] std::optional<Values> followed();
+  /// What at_once(), or followed() after it, left.
   [[nodiscard]] Values rest(const Values& inputs, const Tensor& key);
   /// Both.
   [[nodiscard]] Values operator()(const Values& inputs, const Tensor& key);
