@@ -47,6 +47,8 @@ template <class T> std::string text_of(const Tensor& tensor) {
 }
 
 TEST_F(Functions, make_buffers) {
+  EXPECT_EQ(values("full{value = 1.5, shape = {2}}"), "[2]\tf32\t1.5 1.5\n");
+  EXPECT_EQ(values("full{value = 7, dtype = 'u8'}"), "[]\tu8\t7\n");
   EXPECT_EQ(values("zeros{shape = {2, 2}}"), "[2,2]\tf32\t0.0 0.0 0.0 0.0\n");
   EXPECT_EQ(values("ones{shape = {2}, dtype = 's32'}"), "[2]\ts32\t1 1\n");
   EXPECT_EQ(values("zeros_like(buffer({1, 2}, {dtype = 'u8'}))"), "[2]\tu8\t0 0\n");

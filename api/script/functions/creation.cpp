@@ -10,6 +10,10 @@ void define_creation(FunctionTable& table) {
             [](const Call& c) { return zeros(c.shape(), c.dtype()); });
   table.add("ones", {0, 0}, {shape_option(), dtype_option(DType::f32)}, "1 in every element",
             [](const Call& c) { return ones(c.shape(), c.dtype()); });
+  table.add("full", {0, 0},
+            {real_option("value", {}, "the number"), shape_option(), dtype_option(DType::f32)},
+            "one number in every element",
+            [](const Call& c) { return full(c.shape(), c.real("value"), c.dtype()); });
   table.add("zeros_like", {1, 1}, {}, "0 in every element, with the shape and the dtype of x",
             [](const Call& c) { return zeros_like(c.x()); });
   table.add("ones_like", {1, 1}, {}, "1 in every element, with the shape and the dtype of x",
