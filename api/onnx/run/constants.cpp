@@ -4,6 +4,8 @@
 #include <unordered_set>
 
 #include "stoker/actors/device/device_client.hpp"
+#include "stoker/api/onnx/run/shared_tensors.hpp"
+#include "stoker/api/tensor/core/tensor.hpp"
 
 namespace stoker::onnx {
 namespace {
@@ -22,9 +24,13 @@ Value Constants::of(const TensorData& data) {
   const std::scoped_lock lock{mutex_};
   const auto found = values_.find(&data);
   if (found != values_.end()) return found->second;
-  const Value made = data.type == ElementType::string
-                         ? Value{Texts{Shape::make(data.dims, "onnx"), data.strings}}
-                         : Value{Known{data}};
+  Value made;
+  if (data.type == ElementType::string) {
+    made = Texts{Shape::make(data.dims, "onnx"), data.strings};
+  } else {
+    const auto table = current_device().client()->services().get<SharedTensors>();
+    made = *shared_.emplace_back(table->of(data));
+  }
   return values_.emplace(&data, made.as_constant(true)).first->second;
 }
 
@@ -32,17 +38,19 @@ std::optional<Values> Constants::folded(const Node& node) {
   const std::scoped_lock lock{mutex_};
   const auto found = folded_.find(&node);
   if (found == folded_.end()) return {};
-  for (const Value& result : found->second)
-    if (is_lost(result)) {  // computed again, on the device as it is open now
-      folded_.erase(found);
-      return {};
-    }
+  if (std::ranges::any_of(found->second,
+                          &is_lost)) {  // computed again, on the device as it is open now
+    folded_.erase(found);
+    return {};
+  }
   return found->second;
 }
 
-void Constants::keep(const Node& node, Values results) {
+Values Constants::keep(const Node& node, Values results) {
   const std::scoped_lock lock{mutex_};
-  folded_.insert_or_assign(&node, std::move(results));
+  const auto [kept, is_first] = folded_.try_emplace(&node);
+  if (is_first || std::ranges::any_of(kept->second, &is_lost)) kept->second = std::move(results);
+  return kept->second;
 }
 
 Tensor Constants::prepared(const Node& node, std::size_t part,

@@ -1,6 +1,7 @@
 #include "stoker/api/onnx/run/model.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/onnx/optimize/narrowing.hpp"
@@ -9,6 +10,7 @@
 #include "stoker/api/onnx/run/node_evaluation.hpp"
 #include "stoker/api/onnx/run/rest_of_run.hpp"
 #include "stoker/api/onnx/run/run.hpp"
+#include "stoker/api/onnx/run/shared_graphs.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"
@@ -40,13 +42,14 @@ struct Model::State {
     bool reads = false;  ///< inputs must be read first
   };
 
-  State(std::shared_ptr<const ModelFile> file, const OperatorTable& operators, Device where,
+  State(LoadedGraphPtr loaded, std::optional<std::string> shared_name, Device where,
         const LoadOptions& options)
-      : prepared{std::move(file), operators},
+      : graph{std::move(loaded)},
+        name{std::move(shared_name)},
         device{std::move(where)},
         max_nodes{options.max_nodes},
         plans{options.max_plans} {
-    if (options.operators) own_operators = operators;
+    if (options.operators) own_operators = *options.operators;
   }
 
   /// The one that serves a run with these inputs.
@@ -95,6 +98,7 @@ struct Model::State {
                .wanted = positions(options.outputs),
                .key = {},
                .limits = options.limits};
+    share();
     const DeviceScope scope{device};
     for (std::size_t i = 0; i < made.inputs.size(); ++i) {
       Value& value = made.inputs[i];
@@ -109,6 +113,13 @@ struct Model::State {
     }
     if (prepared.draws()) made.key = random::key(options.seed).eval();
     return made;
+  }
+  /// A device that was opened again has a table of its own, where those who load the file later look.
+  void share() const {
+    if (!name) return;
+    const std::shared_ptr<DeviceClient> client = device.client();
+    if (shared_on.exchange(client.get()) != client.get())
+      client->services().get<SharedGraphs>()->keep(*name, graph);
   }
   void read_inputs(Start& start) const {
     for (std::size_t i = 0; i < start.inputs.size(); ++i) {
@@ -148,15 +159,17 @@ struct Model::State {
   }
 
   const ForkGuard fork;
-  const Prepared prepared;
+  const LoadedGraphPtr graph;
+  const Prepared& prepared = graph->prepared;
+  Constants& constants = graph->constants;
+  const std::optional<std::string> name;  ///< of `graph` among those that are shared
+  mutable std::atomic<const DeviceClient*> shared_on = nullptr;
   std::optional<OperatorTable> own_operators;
   const Device device;
   const std::size_t max_nodes;
-  Constants constants;
   Plans plans;
   /// What was read, before passes.
   std::shared_ptr<const ModelFile> described;
-  std::optional<PrecisionReport> precision;
   /// The graph without the passes, for runs that give what these took for a constant. Null where there is no need.
   std::shared_ptr<State> as_read;
 };
@@ -173,7 +186,7 @@ Description Model::info() const {
   Description made =
       describe(*state_->described,
                state_->own_operators ? *state_->own_operators : OperatorTable::standard());
-  made.precision = state_->precision;
+  made.precision = state_->graph->precision;
   return made;
 }
 
@@ -262,35 +275,40 @@ Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options) {
   const OperatorTable& operators =
       options.operators ? *options.operators : OperatorTable::standard();
   const Device device = options.device ? options.device : current_device();
-  const auto made = [&](std::shared_ptr<const ModelFile> graph) {
-    auto state = std::make_shared<Model::State>(std::move(graph), operators, device, options);
+  const auto table = device.client()->services().get<SharedGraphs>();
+  const auto loaded = [&](std::span<const Pass* const> passes, Precision precision, auto&& make) {
+    std::optional<std::string> name;
+    if (!options.operators) name = SharedGraphs::name_of(*file, passes, precision);
+    LoadedGraphPtr graph = name ? table->find(*name, *file) : nullptr;
+    if (!graph) graph = name ? table->keep(*name, make()) : make();
+    auto state = std::make_shared<Model::State>(std::move(graph), std::move(name), device, options);
     state->described = file;
     return state;
   };
   const std::vector<const Pass*> passes = chosen_passes(options.optimize, options.without);
   // Refuses what cannot be computed, whatever passes make of it.
-  std::shared_ptr<Model::State> as_read = made(file);
-  const auto evaluate = node_evaluation(operators, device);
-  const DeviceType type = device.info().type;
-  auto rewritten = optimized(file, passes, operators, evaluate, type);
-  std::optional<PrecisionReport> precision;
-  if (options.precision != Precision::full) {
-    // After the passes, which know patterns and weights of f32 only.
-    Narrowed narrowed =
-        with_precision(rewritten, options.precision, operators, evaluate, device.info());
-    rewritten = optimized(std::move(narrowed.file), passes, operators, evaluate, type);
-    precision = std::move(narrowed.report);
-  }
-  if (rewritten == file) {
-    as_read->precision = std::move(precision);
-    return Model{std::move(as_read)};
-  }
-  std::shared_ptr<Model::State> state = made(std::move(rewritten));
-  state->precision = std::move(precision);
+  std::shared_ptr<Model::State> as_read = loaded(
+      {}, Precision::full, [&] { return std::make_shared<LoadedGraph>(file, file, operators); });
+  std::shared_ptr<Model::State> state = loaded(passes, options.precision, [&] {
+    const auto evaluate = node_evaluation(operators, device);
+    const DeviceType type = device.info().type;
+    auto rewritten = optimized(file, passes, operators, evaluate, type);
+    std::optional<PrecisionReport> precision;
+    if (options.precision != Precision::full) {
+      // After the passes, which know patterns and weights of f32 only.
+      Narrowed narrowed =
+          with_precision(rewritten, options.precision, operators, evaluate, device.info());
+      rewritten = optimized(std::move(narrowed.file), passes, operators, evaluate, type);
+      precision = std::move(narrowed.report);
+    }
+    if (rewritten == file && !precision) return as_read->graph;
+    return std::make_shared<LoadedGraph>(file, std::move(rewritten), operators,
+                                         std::move(precision));
+  });
   const bool has_defaults = std::ranges::any_of(file->graph.inputs, [&](const ValueInfo& input) {
     return as_read->prepared.has_initializer(input.name);
   });
-  if (has_defaults) state->as_read = std::move(as_read);
+  if (has_defaults && state->graph != as_read->graph) state->as_read = std::move(as_read);
   return Model{std::move(state)};
 }
 

@@ -10,7 +10,10 @@
 // there at once, as those of small kernels on the CPU, are read by the call; others by a process.
 //
 // A shared, immutable handle; any thread may run it, any number at once. They share weights and plans. Weights are
-// on the model's device.
+// on the model's device. Models that are loaded from one file share them, too, for as long as one of them lives: those
+// that no pass or precision changes whatever the options, all of them if passes and precision are the same and the
+// operators the standard ones. A file that was written to in between, as its times and size tell, is another. What was read from bytes in
+// memory or a pipe is not shared.
 //
 // Errors are thrown by the call: load() throws io_error (the file cannot be read or is damaged), invalid_argument (a
 // graph that is not in order), unsupported (all nodes that cannot be computed, with the reasons), not_found (a name in
@@ -74,7 +77,8 @@ struct RunOptions {
 
 /// What a model did since it was loaded, the weights that it holds, and what its plans need.
 struct ModelStats : PlanCounts {
-  /// Of constants on the device: weights that a plan reads, and what nodes made of nothing but constants.
+  /// Of constants on the device: weights that a plan reads, and what nodes made of nothing but constants. Models that
+  /// share them count them each.
   std::uint64_t weight_bytes = 0;
   /// What runs of the plans need besides operands, weights and results, added up over the plans.
   std::uint64_t plan_bytes = 0;

@@ -153,7 +153,7 @@ void Walk::take(const PreparedNode& node, Scope& scope) {
   }
   if (folds && !was_folded) {
     for (Value& result : *results) result = result.as_constant(true);
-    constants_.keep(*node.node, *results);
+    results = constants_.keep(*node.node, std::move(*results));
   }
   for (std::size_t i = 0; i < node.node->outputs.size(); ++i) {
     if (!node.node->has_output(i)) continue;

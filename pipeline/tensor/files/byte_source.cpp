@@ -109,6 +109,16 @@ class MappedFile final : public ByteSource {
     return now.st_size != opened_.st_size || now.st_mtim.tv_sec != opened_.st_mtim.tv_sec ||
            now.st_mtim.tv_nsec != opened_.st_mtim.tv_nsec;
   }
+  [[nodiscard]] std::string identity() const override {
+    std::string text;
+    const auto add = [&](const timespec& time) {
+      text += std::to_string(time.tv_sec) + '.' + std::to_string(time.tv_nsec) + ' ';
+    };
+    add(opened_.st_mtim);
+    add(opened_.st_ctim);  // which no program can set back
+    return text + std::to_string(opened_.st_dev) + ' ' + std::to_string(opened_.st_ino) + ' ' +
+           std::to_string(opened_.st_size);
+  }
   void forget(std::uint64_t offset, std::uint64_t bytes) const noexcept override {
     // Whole pages only: the neighbours may still be read. The page cache keeps what it likes.
     const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));

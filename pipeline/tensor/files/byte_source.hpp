@@ -34,6 +34,9 @@ class ByteSource {
   /// Whether the file was written to since it was opened, as its size and time tell. A file that another one has
   /// replaced was not.
   [[nodiscard]] virtual bool has_changed() const noexcept { return false; }
+  /// Tells a file from all others of this machine, and from itself before and after it was written to: its device,
+  /// number and size, and when it last changed. As it was when it was opened. Empty: it is no file.
+  [[nodiscard]] virtual std::string identity() const { return {}; }
   /// What was read here is not wanted again soon.
   virtual void forget(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) const noexcept {}
   /// What a failure calls it.
