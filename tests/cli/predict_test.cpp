@@ -67,6 +67,28 @@ TEST_F(PredictCommand, shows_the_outputs_of_an_onnx_model) {
       << result.out;
 }
 
+TEST_F(PredictCommand, takes_or_leaves_an_input_that_has_a_value_in_the_file) {
+  onnx::Message graph;
+  graph.messages(1, onnx::node("Mul", {"x", "factor"}, {"y"}).all);
+  graph.message(5, onnx::float_tensor("factor", {2, 3}));
+  for (const char* const name : {"x", "factor"}) graph.message(11, onnx::floats(name));
+  graph.message(12, onnx::floats("y"));
+  write("scale.onnx", onnx::model(graph).bytes());
+  save_npy(directory / "x.npy", tensor({1.0F, -1.0F}));
+  save_npy(directory / "factor.npy", tensor({5.0F, 7.0F}));
+  const std::vector<std::string> left_out{"scale.onnx", "--input", "x=x.npy"};
+  EXPECT_EQ(output(left_out)["values"], nlohmann::json({2, -3}));
+  EXPECT_EQ(output({"scale.onnx", "--input", "x=x.npy", "--input", "factor=factor.npy"})["values"],
+            nlohmann::json({5, -7}));
+  const CommandResult misspelt = predict({"scale.onnx", "--input", "factr=factor.npy"});
+  EXPECT_EQ(misspelt.exit_code, 3);
+  EXPECT_TRUE(contains(misspelt.err, "factor")) << misspelt.err;
+  const CommandResult wrong =
+      predict({"scale.onnx", "--input", "x=x.npy", "--input", "factor=zeros:3"});
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_TRUE(contains(wrong.err, "'factor': expected float[2]")) << wrong.err;
+}
+
 TEST_F(PredictCommand, takes_networks_and_scripts) {
   nn::Model line{nn::Network{nn::dense(nn::input("rows", {2}), 1, {.name = "line"})}};
   line.merge_variables({{"line.kernel", tensor({{2.0}, {3.0}})}, {"line.bias", tensor({1.0})}});

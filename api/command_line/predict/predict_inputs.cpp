@@ -101,28 +101,37 @@ PredictInputs parse_inputs(const PredictWords& words) {
   return inputs;
 }
 
+namespace {
+
+/// Of the inputs that must or may be given. Throws not_found.
+const onnx::ValueInfo& input_of(const AnyModel& model, const std::string& name) {
+  std::vector<std::string_view> known;
+  for (const std::span<const onnx::ValueInfo> infos :
+       {std::span{model.inputs()}, model.inputs_with_default()})
+    for (const onnx::ValueInfo& one : infos) {
+      if (one.name == name) return one;
+      known.push_back(one.name);
+    }
+  std::string list;
+  for (const onnx::ValueInfo& one : model.inputs())
+    list += (list.empty() ? "" : ", ") + one.name + " " + one.type.to_string();
+  throw Error{"predict",
+              ErrorCode::not_found,
+              "the model has no input '" + name + "'" + did_you_mean(name, known),
+              {{"input", name}, {"inputs", list}}};
+}
+
+}  // namespace
+
 NamedValues read_inputs(const PredictInputs& inputs, const AnyModel& model) {
   NamedValues values;
   const DeviceScope scope{model.device()};
   for (const auto& [name, value] : inputs.values) {
-    const auto& infos = model.inputs();
-    const auto info = std::ranges::find(infos, name, &onnx::ValueInfo::name);
-    if (info == infos.end()) {
-      std::vector<std::string_view> known;
-      std::string list;
-      for (const onnx::ValueInfo& one : infos) {
-        known.push_back(one.name);
-        list += (list.empty() ? "" : ", ") + one.name + " " + one.type.to_string();
-      }
-      throw Error{"predict",
-                  ErrorCode::not_found,
-                  "the model has no input '" + name + "'" + did_you_mean(name, known),
-                  {{"input", name}, {"inputs", list}}};
-    }
+    const onnx::ValueInfo& info = input_of(model, name);
     const auto picture = inputs.pictures.find(name);
     values.emplace(
         name, read_input(value, picture == inputs.pictures.end() ? PictureWords{} : picture->second,
-                         *info, model.device()));
+                         info, model.device()));
   }
   return values;
 }

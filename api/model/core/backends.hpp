@@ -23,8 +23,10 @@ using BackendPtr = std::shared_ptr<const Backend>;
 [[nodiscard]] inline std::string counted(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
-/// The inputs of an ONNX graph that a prediction must be given: older files list every initializer beside them.
-[[nodiscard]] std::vector<onnx::ValueInfo> inputs_of(const onnx::Graph& graph);
+/// The inputs of an ONNX graph that a prediction must be given, or those that have an initializer: older files list
+/// every initializer among the inputs.
+[[nodiscard]] std::vector<onnx::ValueInfo> inputs_of(const onnx::Graph& graph,
+                                                     bool with_default = false);
 /// Throws not_found, with the nearest, for a name that is no output.
 void check_outputs(const std::vector<onnx::ValueInfo>& outputs,
                    const std::vector<std::string>& names);

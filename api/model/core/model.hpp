@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,6 +83,10 @@ class Backend {
   Backend& operator=(const Backend&) = delete;
 
   [[nodiscard]] virtual const std::vector<onnx::ValueInfo>& inputs() const noexcept = 0;
+  /// None but for a kind whose files give values to inputs.
+  [[nodiscard]] virtual std::span<const onnx::ValueInfo> inputs_with_default() const noexcept {
+    return {};
+  }
   [[nodiscard]] virtual const std::vector<onnx::ValueInfo>& outputs() const noexcept = 0;
   /// Whether a prediction may do without that input.
   [[nodiscard]] virtual bool may_lack(const onnx::ValueInfo& input) const = 0;
@@ -101,10 +106,14 @@ class AnyModel {
       : backend_{std::move(backend)} {}
 
   /// In the file's order. A dimension is a number, a symbol that stands for one number in all
-  /// inputs, or open. Inputs of an ONNX model that have a value in the file are not listed;
-  /// predict() takes them, too.
+  /// inputs, or open.
   [[nodiscard]] const std::vector<onnx::ValueInfo>& inputs() const noexcept {
     return backend_->inputs();
+  }
+  /// Inputs of an ONNX model that have a value in its file, which predict() takes in its place. Older files list all of
+  /// their weights so. inputs() has none of them.
+  [[nodiscard]] std::span<const onnx::ValueInfo> inputs_with_default() const noexcept {
+    return backend_->inputs_with_default();
   }
   [[nodiscard]] const std::vector<onnx::ValueInfo>& outputs() const noexcept {
     return backend_->outputs();

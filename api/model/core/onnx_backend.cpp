@@ -1,4 +1,7 @@
 // ONNX files as models that predict.
+#include <string_view>
+#include <unordered_set>
+
 #include "stoker/api/model/core/backends.hpp"
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"
 
@@ -16,9 +19,13 @@ class OnnxBackend final : public Backend {
   OnnxBackend(std::shared_ptr<const onnx::ModelFile> file, const onnx::LoadOptions& options)
       : file_{std::move(file)},
         model_{onnx::load(file_, options)},
-        inputs_{models::inputs_of(file_->graph)} {}
+        inputs_{models::inputs_of(file_->graph)},
+        with_default_{models::inputs_of(file_->graph, true)} {}
 
   const std::vector<onnx::ValueInfo>& inputs() const noexcept override { return inputs_; }
+  std::span<const onnx::ValueInfo> inputs_with_default() const noexcept override {
+    return with_default_;
+  }
   const std::vector<onnx::ValueInfo>& outputs() const noexcept override { return model_.outputs(); }
   bool may_lack(const onnx::ValueInfo&) const override { return false; }
   const Device& device() const noexcept override { return model_.device(); }
@@ -43,14 +50,17 @@ class OnnxBackend final : public Backend {
   const std::shared_ptr<const onnx::ModelFile> file_;
   const onnx::Model model_;
   const std::vector<onnx::ValueInfo> inputs_;
+  const std::vector<onnx::ValueInfo> with_default_;
 };
 
 }  // namespace
 
-std::vector<onnx::ValueInfo> inputs_of(const onnx::Graph& graph) {
+std::vector<onnx::ValueInfo> inputs_of(const onnx::Graph& graph, bool with_default) {
+  std::unordered_set<std::string_view> defaults;
+  for (const onnx::Initializer& one : graph.initializers) defaults.insert(one.name);
   std::vector<onnx::ValueInfo> inputs;
   for (const onnx::ValueInfo& input : graph.inputs)
-    if (graph.initializer(input.name) == nullptr) inputs.push_back(input);
+    if (defaults.contains(input.name) == with_default) inputs.push_back(input);
   return inputs;
 }
 
