@@ -57,9 +57,9 @@ template <class Op, class A, class S> class Reducer {
     for (std::size_t column = 0; column < inner; column += block) {
       const std::size_t n = std::min(block, inner - column);
       std::fill_n(sums, n, Op::template identity<A>());
-      for (std::int64_t tap = 0; tap < axis_.window; ++tap) {
+      for (std::int64_t tap = first_tap(r); tap < axis_.window; ++tap) {
         const std::int64_t place = r * axis_.stride - axis_.low + tap * axis_.window_dilation;
-        if (place < 0 || place > (axis_.in - 1) * axis_.base_dilation) continue;
+        if (place > (axis_.in - 1) * axis_.base_dilation) break;
         if (axis_.base_dilation > 1 && place % axis_.base_dilation != 0) continue;
         const S* line = x + place / axis_.base_dilation * pass_.inner + column;
         const A* values = wide;
@@ -72,6 +72,12 @@ template <class Op, class A, class S> class Reducer {
       }
       leave(to + static_cast<std::int64_t>(column), sums, n);
     }
+  }
+
+  /// The first tap of result `r` that is not in the padding before the operand: windows may be much longer than it.
+  [[nodiscard]] std::int64_t first_tap(std::int64_t r) const noexcept {
+    const std::int64_t place = r * axis_.stride - axis_.low;
+    return place < 0 ? (-place + axis_.window_dilation - 1) / axis_.window_dilation : 0;
   }
 
   /// Results [begin, end) of a row, tap by tap, so that neighbours are formed side by side.
@@ -96,9 +102,9 @@ template <class Op, class A, class S> class Reducer {
       row(x, begin, middle, sums);
       row(x, middle, end, sums + (middle - begin));
     } else {
-      for (std::int64_t tap = 0; tap < axis_.window; ++tap) {
+      for (std::int64_t tap = first_tap(begin); tap < axis_.window; ++tap) {
         const std::int64_t place = lowest + tap * axis_.window_dilation;
-        if (place < 0 || place % axis_.base_dilation != 0) continue;
+        if (place % axis_.base_dilation != 0) continue;
         if (place / axis_.base_dilation >= axis_.in) break;
         A value;
         cpu::load_block(x + place / axis_.base_dilation, &value, 1);
@@ -112,7 +118,7 @@ template <class Op, class A, class S> class Reducer {
     const auto [in, out, window, stride, low, dilation, base] = axis_;
     // Results whose tap meets an element are this far apart.
     const std::int64_t period = base / std::gcd(stride, base);
-    for (std::int64_t tap = 0; tap < window; ++tap) {
+    for (std::int64_t tap = first_tap(end - 1); tap < window; ++tap) {
       const std::int64_t offset = tap * dilation - low;  // the place of result 0's tap
       std::int64_t from = std::max(begin, offset < 0 ? (-offset + stride - 1) / stride : 0);
       const std::int64_t highest = (in - 1) * base - offset;

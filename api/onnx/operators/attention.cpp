@@ -24,6 +24,14 @@ Tensor by_heads(const Call& call, std::size_t i, const char* attribute) {
   return transpose(reshape(x, {x.shape()[0], x.shape()[1], heads, -1}), Axes{0, 2, 1, 3});
 }
 
+/// Throws shape_mismatch unless each head of keys, and as many of values, serve equally many of queries.
+void check_heads(const Call& call, std::int64_t queries, std::int64_t keys, std::int64_t values) {
+  if (keys <= 0 || keys != values || queries % keys != 0)
+    call.refuse(ErrorCode::shape_mismatch, std::to_string(queries) + " heads of queries for " +
+                                               std::to_string(keys) + " of keys and " +
+                                               std::to_string(values) + " of values");
+}
+
 /// Each head for `times` heads of the queries that follow each other.
 Tensor repeated_heads(const Tensor& x, std::int64_t times) {
   if (times == 1) return x;
@@ -76,8 +84,7 @@ Values attention_rule(Call& call) {
   const Value present_key = call.like(k, 1);
   const Value present_value = call.like(v, 2);
   const std::int64_t heads = q.shape()[1];
-  if (heads % k.shape()[1] != 0)
-    call.refuse(ErrorCode::shape_mismatch, "heads are no multiple of those of keys");
+  check_heads(call, heads, k.shape()[1], v.shape()[1]);
   const std::int64_t queries = q.shape()[2];
   const std::int64_t keys = k.shape()[2];
   const double scale = node.has("scale") ? static_cast<double>(node.real("scale"))
@@ -114,8 +121,7 @@ Values flex_attention(Call& call) {
   if (q.rank() != 4 || call.rank(1) != 4 || call.rank(2) != 4)
     call.refuse(ErrorCode::shape_mismatch, "expected 4 axes");
   const std::int64_t heads = q.shape()[1];
-  if (heads % call.shape(1)[1] != 0)
-    call.refuse(ErrorCode::shape_mismatch, "heads are no multiple of those of keys");
+  check_heads(call, heads, call.shape(1)[1], call.shape(2)[1]);
   const double scale = node.has("scale") ? static_cast<double>(node.real("scale"))
                                          : 1 / std::sqrt(static_cast<double>(q.shape()[3]));
   const DType wide = size_of(q.dtype()) < 4 ? DType::f32 : q.dtype();

@@ -55,12 +55,13 @@ Values average_pool(Call& call) {
     check_host_count(call, spatial.output[i]);
     std::vector<double> counts;
     for (std::int64_t at = 0; at < spatial.output[i]; ++at) {
-      std::int64_t count = 0;
-      for (std::int64_t tap = 0; tap < spatial.kernel[i]; ++tap) {
-        const std::int64_t place =
-            at * spatial.strides[i] - spatial.pads[i].first + tap * spatial.dilations[i];
-        count += place >= from && place < to;
-      }
+      // The taps before `from` and before `to`; a window may have 2^31 of them.
+      const std::int64_t place = at * spatial.strides[i] - spatial.pads[i].first;
+      const auto taps_before = [&](std::int64_t end) {
+        const std::int64_t step = spatial.dilations[i];
+        return place >= end ? 0 : std::min(spatial.kernel[i], (end - place + step - 1) / step);
+      };
+      const std::int64_t count = taps_before(to) - taps_before(from);
       counts.push_back(static_cast<double>(std::max<std::int64_t>(count, 1)));
     }
     if (std::ranges::all_of(counts, [&](double one) { return one == counts[0]; })) {

@@ -15,6 +15,8 @@ namespace {
 
 /// Along each axis of a bin.
 constexpr std::int64_t most_samples = 4096;
+/// Of one bin: they are kept while its channels are read.
+constexpr std::int64_t most_readings = std::int64_t{1} << 22;
 
 struct Roi {
   Shape x;  ///< [batch, channels, height, width]
@@ -82,6 +84,9 @@ std::vector<Reading> readings_of(const Roi& how, std::span<const float> roi, std
   };
   const std::int64_t rows = count(bin_height);
   const std::int64_t columns = count(bin_width);
+  if (rows * columns > most_readings)
+    throw Error{"RoiAlign", ErrorCode::limit_exceeded,
+                "a bin with more than " + std::to_string(most_readings) + " samples"};
   std::vector<Reading> all;
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j)
@@ -128,6 +133,9 @@ Values roi_align(Call& call) {
                 "boxes " + call.input(1).to_string() + " of images " + call.input(2).to_string());
   if (how.samples < 0 || how.samples > most_samples || how.height < 0 || how.width < 0)
     call.refuse(ErrorCode::invalid_parameter, "extents or samples out of range");
+  if (how.samples * how.samples > most_readings)
+    call.refuse(ErrorCode::limit_exceeded,
+                "a bin with more than " + std::to_string(most_readings) + " samples");
   const Shape shape = shape_of(Axes{rois, how.x[1], how.height, how.width});
   const auto compute = [how, shape](const std::vector<Tensor>& in) {
     const std::vector<float> x = in[0].to_vector<float>();

@@ -42,7 +42,10 @@ Values linear_attention(Call& call) {
   const bool corrects = rule == "delta" || rule == "gated_delta";
   if (!decays && !corrects && rule != "linear")
     call.refuse(ErrorCode::invalid_parameter, "update_rule '" + rule + "'");
+  if (heads <= 0 || q_heads <= 0 || q_heads % heads != 0)
+    call.refuse(ErrorCode::invalid_parameter, "q_num_heads is no multiple of kv_num_heads");
   const Shape& s = call.shape();
+  if (s.rank() != 3) call.refuse(ErrorCode::shape_mismatch, "expected 3 axes");
   // [time, batch, heads, size]
   const auto steps = [&](std::size_t i, std::int64_t of_heads) {
     const Tensor x = as_type(call.x(i), DType::f32);
@@ -59,6 +62,8 @@ Values linear_attention(Call& call) {
       call.has(3) ? as_type(call.x(3), DType::f32) : zeros(Shape{s[0], heads, size, v.shape()[3]});
   std::vector<Tensor> sequences{q, k, v};
   if (decays) {  // one for each head, or for each of its keys
+    if (!call.has(4) || call.rank(4) != 3)
+      call.refuse(ErrorCode::shape_mismatch, "a decay of 3 axes is needed");
     const std::int64_t last = call.shape(4)[2];
     sequences.push_back(
         transpose(reshape(as_type(call.x(4), DType::f32), {s[0], s[1], heads, last / heads}),

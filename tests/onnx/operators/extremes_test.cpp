@@ -77,6 +77,20 @@ TEST_F(Extremes, diagonals_far_away_leave_all_or_nothing) {
   EXPECT_EQ(part(least, 0), none);
 }
 
+TEST_F(Extremes, a_window_may_be_far_longer_than_its_operand) {
+  const std::vector<Attribute> window{
+      named("kernel_shape", Whole{2, (std::int64_t{1} << 31) - 1}),
+      named("auto_pad", std::string{"SAME_LOWER"}),
+      named("p", std::int64_t{1}),
+  };
+  const Tensor rows = reshape(tensor({1.0F, 2.0F, 4.0F, 8.0F}), {1, 1, 2, 2});
+  // The upper row has only padding above it; each window holds its whole row.
+  EXPECT_EQ(floats(of_node("LpPool", {{"x", rows}}, window), "y"),
+            (std::vector<float>{3, 3, 15, 15}));
+  const auto mean = of_node("AveragePool", {{"x", rows}}, {window.begin(), window.end() - 1});
+  EXPECT_EQ(floats(mean, "y"), (std::vector<float>{1.5, 1.5, 3.75, 3.75}));
+}
+
 TEST_F(Extremes, nothing_has_no_unique_elements) {
   const NamedValues out = of_node("Unique", {{"x", zeros({0})}});
   EXPECT_EQ(out.at("y").shape(), Shape{0});

@@ -35,6 +35,30 @@ TEST_F(Refused, blocks_and_parts_that_the_operand_does_not_have) {
             ErrorCode::shape_mismatch);
 }
 
+TEST_F(Refused, heads_that_are_not_there) {
+  const Tensor q = ones({1, 2, 3, 4});
+  const Tensor none = zeros({1, 0, 3, 4});
+  const auto attends = [&](const Tensor& k, const Tensor& v) {
+    try {
+      (void)of_node("Attention", {{"q", q}, {"k", k}, {"v", v}}, {}, 23);
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ErrorCode::internal;
+  };
+  EXPECT_EQ(attends(none, none), ErrorCode::shape_mismatch);
+  EXPECT_EQ(attends(q, none), ErrorCode::shape_mismatch);
+  EXPECT_EQ(attends(ones({1, 3, 3, 4}), ones({1, 3, 3, 4})), ErrorCode::shape_mismatch);
+}
+
+TEST_F(Refused, more_samples_of_a_bin_than_a_host_keeps) {
+  EXPECT_EQ(
+      code_of("RoiAlign",
+              {{"x", ones({1, 1, 4, 4})}, {"boxes", ones({1, 4})}, {"i", zeros({1}, DType::s64)}},
+              {named("sampling_ratio", std::int64_t{4096})}),
+      ErrorCode::limit_exceeded);
+}
+
 TEST_F(Refused, coordinates_of_axes_that_are_not_there) {
   const Tensor x = ones({3, 4});
   const auto wide = [](std::int64_t n) { return zeros({1, n}, DType::s64); };
