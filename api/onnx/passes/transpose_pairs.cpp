@@ -29,14 +29,22 @@ std::optional<Axes> axes_of(const Node& node, std::optional<std::size_t> rank) {
   return axes;
 }
 
+/// Whether a run refuses it: its axes are not those of its operand.
+bool is_refused(const GraphEditor& graph, const Node& node) {
+  const auto rank = graph.rank_of(node.inputs[0]);
+  const auto* const axes = node.integers("perm");
+  return axes != nullptr && rank && axes->size() != *rank;
+}
+
 void run(GraphEditor& graph) {
   graph.each([&](Node& node) {
     if (!is(node, "Transpose") || !node.has_input(0) || !node.has_output(0)) return;
+    if (is_refused(graph, node)) return;
     const auto rank_by = [](const Axes* axes) {
       return axes == nullptr ? std::nullopt : std::optional{axes->size()};
     };
     if (Node* const inner = graph.writer(node.inputs[0], "Transpose");
-        inner != nullptr && inner->has_input(0)) {
+        inner != nullptr && inner->has_input(0) && !is_refused(graph, *inner)) {
       const std::string x = inner->inputs[0];
       if (!node.has("perm") && !inner->has("perm")) {
         graph.forward(node, x);

@@ -209,6 +209,18 @@ TEST_F(Cleaning, a_transpose_that_moves_axes_stays) {
   )");
 }
 
+TEST_F(Cleaning, transposes_that_a_run_refuses_stay_refused) {
+  const Graph graph = GraphText::parse(R"(
+    in x float[1,2,4,4]
+    a = Transpose(x) {perm: [0,2,1]}
+    y = Transpose(a) {perm: [0,2,1]}
+    out y
+  )",
+                                       opset);
+  EXPECT_EQ(GraphText::print(rewritten(graph, {"transpose_pairs"}), graph),
+            GraphText::print(graph, graph));
+}
+
 TEST_F(Cleaning, of_shapes_given_twice_the_last_counts) {
   expect("reshape_pairs", R"(
     in x float[2,3,4]
