@@ -244,6 +244,9 @@ Values reverse_sequence(Call& call) {
 Values tensor_scatter(Call& call) {
   const std::int64_t axis = axis_in(call.node().integer("axis", -2), call.rank());
   const Shape& shape = call.shape(1);
+  if (call.rank(1) != call.rank())
+    call.refuse(ErrorCode::shape_mismatch,
+                "updates " + call.input(1).to_string() + " for " + call.input(0).to_string());
   const std::int64_t extent = extent_of(call, axis);
   const std::string mode = call.node().text("mode", "linear");
   Axes extents(shape.rank(), 1);
