@@ -235,6 +235,111 @@ seed("onnx", "function", onnx_model(message(
     (1, call), (11, onnx_info("x", 1)), (12, onnx_info("y", 1))), (8, message((1, "own"), (2, 1))), (25, twice)))
 seed("onnx", "external", onnx_model(message((5, message(
     (1, 2), (2, 1), (8, "w"), (13, message((1, "location"), (2, "../w.bin"))), (14, 1))))))
+
+
+def onnx_attribute(name, value):
+    """By the kind of the value: an integer, a real, a text, a graph (bytes), a list of integers."""
+    if isinstance(value, int):
+        return message((1, name), (3, value), (20, 2))
+    if isinstance(value, float):
+        return message((1, name), (2, value), (20, 1))
+    if isinstance(value, str):
+        return message((1, name), (4, value), (20, 3))
+    if isinstance(value, bytes):
+        return message((1, name), (6, value), (20, 5))
+    return message((1, name), *[(8, each) for each in value], (20, 7))
+
+
+def onnx_call(op, inputs, outputs, domain="", **attributes):
+    return onnx_node(op, inputs.split(), outputs.split(),
+                     *[onnx_attribute(name, value) for name, value in attributes.items()], domain=domain)
+
+
+def onnx_graph(nodes, inputs, outputs, constants=()):
+    """Inputs as (name, element type, dims), outputs by name, constants as (name, dims, numbers)."""
+    tensors = []
+    for name, dims, numbers in constants:
+        real = any(isinstance(n, float) for n in numbers)
+        raw = struct.pack(f"<{len(numbers)}{'f' if real else 'q'}", *numbers)
+        tensors.append((5, onnx_tensor(name, 1 if real else 7, dims, (9, raw))))
+    return message(*[(1, node) for node in nodes], (2, "g"), *tensors,
+                   *[(11, onnx_info(name, kind, *dims)) for name, kind, dims in inputs],
+                   *[(12, message((1, name))) for name in outputs.split()])
+
+
+more = onnx_graph([onnx_call("Add", "s s", "t"), onnx_call("ReduceSum", "t", "sum", keepdims=0),
+                   onnx_call("Less", "sum end", "again")],
+                  [("i", 7, []), ("go", 9, []), ("s", 1, ["n"])], "again t t", [("end", [], [99.0])])
+step = onnx_graph([onnx_call("Add", "h e", "g"), onnx_call("Identity", "g", "r")],
+                  [("h", 1, [2]), ("e", 1, [2])], "g r")
+one = onnx_graph([onnx_call("Shape", "x", "b")], [], "b")
+two = onnx_graph([onnx_call("Size", "x", "n1"), onnx_call("Unsqueeze", "n1 first", "b")], [], "b",
+                 [("first", [1], [0])])
+runs = {
+    "loop": onnx_graph([onnx_call("Loop", "most yes x", "last all", body=more)],
+                       [("x", 1, ["n"]), ("yes", 9, [])], "last all", [("most", [], [5])]),
+    "if": onnx_graph([onnx_call("If", "c", "y", then_branch=one, else_branch=two)],
+                     [("c", 9, []), ("x", 1, [2, 3])], "y"),
+    "scan": onnx_graph([onnx_call("Scan", "h0 x", "h y", body=step, num_scan_inputs=1)],
+                       [("h0", 1, [2]), ("x", 1, ["n", 2])], "h y"),
+    "places": onnx_graph([onnx_call("NonZero", "x", "at"), onnx_call("Transpose", "at", "rows"),
+                          onnx_call("GatherND", "x rows", "y"), onnx_call("Unique", "y", "u", sorted=1)],
+                         [("x", 1, ["n", 3])], "u"),
+    "conv": onnx_graph([onnx_call("Conv", "x w", "c", pads=[1, 1, 1, 1], strides=[1, 2]),
+                        onnx_call("BatchNormalization", "c s s s s", "b"), onnx_call("Relu", "b", "r"),
+                        onnx_call("MaxPool", "r", "p", kernel_shape=[2, 2]),
+                        onnx_call("ConvTranspose", "p w", "y", output_padding=[0, 0])],
+                       [("x", 1, ["n", 2, 6, 6])], "y",
+                       [("w", [2, 2, 3, 3], [0.5] * 36), ("s", [2], [1.0, 2.0])]),
+    "shapes": onnx_graph([onnx_call("Shape", "x", "s"), onnx_call("Slice", "s from to", "n"),
+                          onnx_call("Concat", "n rest", "dims", axis=0), onnx_call("Reshape", "x dims", "r"),
+                          onnx_call("Expand", "r wide", "e"), onnx_call("Tile", "e twice", "t"),
+                          onnx_call("Pad", "t around", "y", mode="reflect")],
+                         [("x", 1, ["n", 4])], "y",
+                         [("from", [1], [0]), ("to", [1], [1]), ("rest", [2], [2, -1]), ("wide", [3], [1, 1, 1]),
+                          ("twice", [3], [1, 2, 1]), ("around", [6], [0, 1, 0, 0, 1, 1])]),
+    "made": onnx_graph([onnx_call("ConstantOfShape", "dims", "zeros"), onnx_call("Range", "low high by", "line"),
+                        onnx_call("EyeLike", "x", "eye"), onnx_call("CumSum", "x axis", "sums"),
+                        onnx_call("Trilu", "x", "upper"), onnx_call("OneHot", "line depth pair", "hot")],
+                       [("x", 1, [3, 3])], "zeros line eye sums upper hot",
+                       [("dims", [2], [2, 3]), ("low", [], [0]), ("high", [], [6]), ("by", [], [2]), ("axis", [], [0]),
+                        ("depth", [], [4]), ("pair", [2], [0.0, 1.0])]),
+    "chosen": onnx_graph([onnx_call("TopK", "x k", "v i"), onnx_call("GatherElements", "x i", "g", axis=1),
+                          onnx_call("ScatterElements", "x i v", "sc", axis=1), onnx_call("ArgMax", "x", "a", axis=1),
+                          onnx_call("Resize", "image none none sizes", "big", mode="linear")],
+                         [("x", 1, ["n", 4]), ("image", 1, [1, 1, 2, 3])], "g sc a big",
+                         [("k", [1], [2]), ("sizes", [4], [1, 1, 5, 4])]),
+    "boxes": onnx_graph([onnx_call("NonMaxSuppression", "b s most", "kept")],
+                        [("b", 1, [1, 6, 4]), ("s", 1, [1, 2, 6])], "kept", [("most", [1], [3])]),
+    "lists": onnx_graph([onnx_call("SplitToSequence", "x", "parts", axis=0), onnx_call("SequenceAt", "parts k", "one"),
+                         onnx_call("SequenceInsert", "parts one k", "longer"),
+                         onnx_call("ConcatFromSequence", "longer", "y", axis=0),
+                         onnx_call("SequenceLength", "longer", "n")],
+                        [("x", 1, ["n", 2])], "y n", [("k", [], [0])]),
+    "texts": onnx_graph([onnx_call("StringSplit", "t", "words counts", delimiter=" "),
+                         onnx_call("StringConcat", "words words", "twice"), onnx_call("Cast", "c", "as_text", to=8)],
+                        [("t", 8, [2]), ("c", 7, [2])], "twice counts as_text"),
+    "recurrent": onnx_graph([onnx_call("LSTM", "x w r", "y h c", hidden_size=1), onnx_call("Einsum", "y y", "e",
+                                                                                      equation="abcd,abed->abce")],
+                            [("x", 1, ["n", 1, 2])], "e h c", [("w", [1, 4, 2], [0.5] * 8), ("r", [1, 4, 1], [0.25] * 4)]),
+    "integers": onnx_graph([onnx_call("DynamicQuantizeLinear", "x", "q s z"), onnx_call("MatMulInteger", "q q z z", "p"),
+                            onnx_call("DequantizeLinear", "q s z", "d"), onnx_call("BitShift", "n n", "b", direction="LEFT"),
+                            onnx_call("Mod", "n m", "rest")],
+                           [("x", 1, [3, 3]), ("n", 13, [2]), ("m", 13, [2])], "p d b rest"),
+    "signal": onnx_graph([onnx_call("DFT", "x length", "f", axis=1), onnx_call("HannWindow", "size", "w"),
+                          onnx_call("STFT", "x hop w size", "s")],
+                         [("x", 1, [1, 16, 1])], "f s", [("length", [], [8]), ("size", [], [8]), ("hop", [], [4])]),
+    "attention": onnx_graph([onnx_call("Attention", "q k v", "a", q_num_heads=2, kv_num_heads=2),
+                             onnx_call("LayerNormalization", "a g", "l"), onnx_call("Softmax", "l", "s"),
+                             onnx_call("Gelu", "s", "y")],
+                            [("q", 1, [1, 3, 4]), ("k", 1, [1, "n", 4]), ("v", 1, [1, "n", 4])], "y",
+                            [("g", [4], [1.0] * 4)]),
+}
+for index, (name, graph) in enumerate(runs.items()):
+    file = message((1, 10), (2, "seeds"), (7, graph), (8, message((2, 23))))
+    seed("onnx_run", name, b"\0" + file)
+    damages = bytes((i * i * 11 + i * 29 + index * 71) % 256 for i in range(8 * (1 + index % 3)))
+    seed("onnx_run", name + "_damaged", bytes([1 + index % 3]) + damages + file)
 seed("onnx_value", "tensor", b"\0" + pair)
 seed("onnx_value", "sequence", b"\1" + message((2, 1), (3, pair), (3, pair)))
 seed("onnx_value", "optional", b"\2" + message((2, 3), (5, message((2, 1), (3, pair)))))
@@ -252,6 +357,7 @@ for number in range(6):
     steps = bytes((i * i * 7 + i * 31 + number * 53) % 256 for i in range(120))
     for fuzzer in ("actors", "mailbox", "timeline"):
         seed(fuzzer, f"mixed{number}", steps)
+    seed("onnx_passes", f"mixed{number}", steps)
     seed("graph", f"exact{number}", bytes([2 * number]) + steps[:60])
     seed("graph", f"elements{number}", bytes([2 * number + 1]) + steps[40:90])
     for part in range(3):

@@ -13,8 +13,9 @@
 #include <cmath>
 #include <sstream>
 
+#include "stoker/api/onnx/core/known.hpp"
 #include "stoker/api/onnx/optimize/graph_editor.hpp"
-#include "stoker/tests/onnx/run/small_models.hpp"
+#include "stoker/pipeline/onnx/graph/graph.hpp"
 
 namespace stoker::onnx {
 

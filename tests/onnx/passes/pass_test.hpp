@@ -6,6 +6,7 @@
 #include "stoker/api/onnx/optimize/optimize.hpp"
 #include "stoker/api/onnx/run/node_evaluation.hpp"
 #include "stoker/tests/onnx/passes/graph_text.hpp"
+#include "stoker/tests/onnx/run/small_models.hpp"
 
 namespace stoker::onnx {
 
