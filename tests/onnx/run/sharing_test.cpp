@@ -147,6 +147,22 @@ TEST_F(SharedWeights, are_shared_by_other_options_unless_passes_change_them) {
   EXPECT_GT(in_use() - none, one + one / 2) << "other weights";
 }
 
+TEST_F(SharedWeights, tell_apart_what_was_asked_for) {
+  const fs::path path = product_file();
+  LoadOptions halves = with(Optimize::all);
+  halves.precision = Precision::f16;
+  const Model full = load(path);
+  EXPECT_EQ(of_product(full), 6);
+  const std::uint64_t before = in_use();
+  // The CPU does not gain by halves, so the weights stay as they are; what is said of them differs.
+  for (const Model& one : {load(path, halves), load(path, halves)}) {
+    EXPECT_EQ(of_product(one), 6);
+    EXPECT_EQ(one.info().precision.value().precision, Precision::f16);
+  }
+  EXPECT_FALSE(load(path).info().precision.has_value());
+  EXPECT_LT(in_use(), before + little);
+}
+
 TEST_F(SharedWeights, of_a_file_that_was_written_to_are_others) {
   const fs::path path = product_file(3);
   const Model before = load(path);
