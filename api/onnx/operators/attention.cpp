@@ -47,6 +47,7 @@ Tensor bias_of(const Call& call, std::int64_t queries, std::int64_t keys, std::i
   const auto add = [&](const Tensor& more) { bias = bias.has_value() ? bias + more : more; };
   if (call.has(3)) {
     Tensor mask = call.x(3);
+    if (mask.rank() == 0) call.refuse(ErrorCode::shape_mismatch, "a mask without axes");
     mask = call.type(3) == ElementType::boolean
                ? select(mask, full(Shape{}, 0.0, dtype), full(Shape{}, minus_infinity, dtype))
                : as_type(mask, dtype);

@@ -51,6 +51,15 @@ TEST_F(Refused, heads_that_are_not_there) {
   EXPECT_EQ(attends(ones({1, 3, 3, 4}), ones({1, 3, 3, 4})), ErrorCode::shape_mismatch);
 }
 
+TEST_F(Refused, a_mask_without_axes) {
+  const Tensor x = ones({1, 2, 3, 4});
+  EXPECT_EQ(
+      refusal([&] {
+        (void)of_node("Attention", {{"q", x}, {"k", x}, {"v", x}, {"mask", ones({})}}, {}, 23);
+      }).code(),
+      ErrorCode::shape_mismatch);
+}
+
 TEST_F(Refused, updates_of_another_rank) {
   const Tensor cache = zeros({2, 3, 4});
   for (const Shape& shape : {Shape{}, Shape{2, 3}, Shape{1, 2, 3, 4}})
