@@ -107,6 +107,9 @@ bool Library::make(Band& band, std::int64_t height) {
   for (std::size_t i = deep ? 0 : 1; i < 3; ++i) {
     const conv::Axis axis = problem.axis(i);
     const std::int64_t out = i == along ? height : axis.out;
+    // oneDNN 2.6.3 takes gigabytes of memory to make a primitive for much longer lines.
+    constexpr std::int64_t longest = std::int64_t{1} << 20;
+    if ((out - 1) * axis.stride + axis.reach() > longest) return false;
     x.push_back((out - 1) * axis.stride + axis.reach());
     y.push_back(out);
     w.push_back(axis.taps);
