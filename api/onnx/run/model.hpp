@@ -12,8 +12,10 @@
 // A shared, immutable handle; any thread may run it, any number at once. They share weights and plans. Weights are
 // on the model's device. Models that are loaded from one file share them, too, for as long as one of them lives: those
 // that no pass or precision changes whatever the options, all of them if passes and precision are the same and the
-// operators the standard ones. A file that was written to in between, as its times and size tell, is another. What was read from bytes in
-// memory or a pipe is not shared.
+// operators the standard ones. A file that was written to in between, as its times and size tell, is another; writes
+// through a memory map may leave both, so replace a file of models that live, do not write to it so. What was read from
+// memory, a pipe or a file without a name is not shared, nor a file that was written to in the same tick of the clock
+// (10 ms at most, mostly) as it was opened.
 //
 // Errors are thrown by the call: load() throws io_error (the file cannot be read or is damaged), invalid_argument (a
 // graph that is not in order), unsupported (all nodes that cannot be computed, with the reasons), not_found (a name in

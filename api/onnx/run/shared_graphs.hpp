@@ -1,5 +1,5 @@
-// The graphs that models of a device run: one for all loads of one file with the same passes and precision, with all that stands on
-// its weights, such as those that passes or rules have made.
+// The graphs that models of a device run: one for all loads of one file with the same passes and precision, with all
+// that stands on its weights, such as those that passes or rules have made.
 //
 // Ownership: models keep the graphs. The table forgets what none keeps, so memory comes back with the last model.
 // Threads: any. SharedGraphs is made by a device's DeviceExtensions.
@@ -36,8 +36,8 @@ using LoadedGraphPtr = std::shared_ptr<LoadedGraph>;
 
 class SharedGraphs {
  public:
-  /// Tells apart files, as they were when they were opened, passes and precisions. Nothing if a part of the model is in memory:
-  /// such a graph has no name.
+  /// Tells apart files, as they were when they were opened, passes and precisions. Nothing if a part of the model has no
+  /// identity (files::ByteSource): such a graph has no name.
   [[nodiscard]] static std::optional<std::string> name_of(const ModelFile& file,
                                                           std::span<const Pass* const> passes,
                                                           Precision precision);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <system_error>
 #include <vector>
 
@@ -79,16 +80,37 @@ class PlainFile final : public ByteSource {
   const std::uint64_t size_;
 };
 
+/// What the system says of an open file.
+struct FileState {
+  timespec clock{};  ///< before it was asked; file systems take times of files from this one
+  struct stat about {};
+
+  /// False if there is none.
+  [[nodiscard]] bool read(int descriptor) noexcept {
+    return ::clock_gettime(CLOCK_REALTIME_COARSE, &clock) == 0 && ::fstat(descriptor, &about) == 0;
+  }
+  /// Whether a write from now on changes its times. It does not within the tick of the clock that the last one fell
+  /// into; a tick of file systems that count whole seconds is up to two of them. Files without a name are memory of a
+  /// program, mostly, which writes to it through a map.
+  [[nodiscard]] bool tells_writes() const noexcept {
+    const timespec& last = about.st_ctim;
+    const auto end = last.tv_sec + (last.tv_nsec == 0 ? 2 : 0);
+    return about.st_nlink > 0 &&
+           (clock.tv_sec > end || (clock.tv_sec == end && clock.tv_nsec > last.tv_nsec));
+  }
+};
+
 /// Keeps no descriptor of a file that has a path: a model may lie in more files than a process may open.
 class MappedFile final : public ByteSource {
  public:
   MappedFile(std::filesystem::path path, std::filesystem::path absolute,
-             std::unique_ptr<Descriptor> kept, const struct stat& about, void* area) noexcept
+             std::unique_ptr<Descriptor> kept, const FileState& state, void* area) noexcept
       : path_{std::move(path)},
         absolute_{std::move(absolute)},
         file_{std::move(kept)},
-        size_{static_cast<std::size_t>(about.st_size)},
-        opened_{about},
+        size_{static_cast<std::size_t>(state.about.st_size)},
+        opened_{state.about},
+        tells_writes_{state.tells_writes()},
         area_{static_cast<std::byte*>(area)} {}
   ~MappedFile() override { ::munmap(area_, size_); }
   MappedFile(const MappedFile&) = delete;
@@ -110,6 +132,7 @@ class MappedFile final : public ByteSource {
            now.st_mtim.tv_nsec != opened_.st_mtim.tv_nsec;
   }
   [[nodiscard]] std::string identity() const override {
+    if (!tells_writes_) return {};
     std::string text;
     const auto add = [&](const timespec& time) {
       text += std::to_string(time.tv_sec) + '.' + std::to_string(time.tv_nsec) + ' ';
@@ -134,21 +157,22 @@ class MappedFile final : public ByteSource {
   const std::unique_ptr<Descriptor> file_;  // null: `absolute_` leads to it
   const std::size_t size_;
   const struct stat opened_;
+  const bool tells_writes_;
   std::byte* const area_;
 };
 
 /// Precondition: a regular file with at least one byte. `keep`: `path` does not lead to it.
 Result<std::shared_ptr<const ByteSource>> map_file(const std::filesystem::path& path,
                                                    std::unique_ptr<Descriptor> file, bool keep,
-                                                   const struct stat& about, std::string_view op) {
+                                                   const FileState& state, std::string_view op) {
   std::error_code no_folder;  // then changes are not seen
   std::filesystem::path absolute = std::filesystem::absolute(path, no_folder);
-  void* const area = ::mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ,
+  void* const area = ::mmap(nullptr, static_cast<std::size_t>(state.about.st_size), PROT_READ,
                             MAP_PRIVATE, file->get(), 0);
   if (area == MAP_FAILED) return file_error(op, path, errno);
   if (!keep) file.reset();
   return std::shared_ptr<const ByteSource>{
-      std::make_shared<MappedFile>(path, std::move(absolute), std::move(file), about, area)};
+      std::make_shared<MappedFile>(path, std::move(absolute), std::move(file), state, area)};
 }
 
 Result<std::vector<std::byte>> read_to_end(int descriptor, std::uint64_t most,
@@ -188,22 +212,22 @@ Result<std::shared_ptr<const ByteSource>> open_source(const std::filesystem::pat
   if (file->get() < 0 && errno == EWOULDBLOCK && std::filesystem::is_regular_file(path))
     file = std::make_unique<Descriptor>(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file->get() < 0) return file_error(op, path, errno);
-  struct stat about {};
-  if (::fstat(file->get(), &about) != 0) return file_error(op, path, errno);
-  if (!S_ISREG(about.st_mode)) return damaged(op, path.string(), "not a regular file");
-  if (mapped && about.st_size > 0) return map_file(path, std::move(file), false, about, op);
+  FileState state;
+  if (!state.read(file->get())) return file_error(op, path, errno);
+  if (!S_ISREG(state.about.st_mode)) return damaged(op, path.string(), "not a regular file");
+  if (mapped && state.about.st_size > 0) return map_file(path, std::move(file), false, state, op);
   return std::shared_ptr<const ByteSource>{std::make_shared<PlainFile>(
-      path, std::move(file), static_cast<std::uint64_t>(about.st_size))};
+      path, std::move(file), static_cast<std::uint64_t>(state.about.st_size))};
 }
 
 Result<std::shared_ptr<const ByteSource>> open_source(int descriptor, std::uint64_t most,
                                                       std::string_view op) {
   const std::filesystem::path name{"descriptor " + std::to_string(descriptor)};
   auto file = std::make_unique<Descriptor>(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
-  struct stat about {};
-  if (file->get() < 0 || ::fstat(file->get(), &about) != 0) return file_error(op, name, errno);
-  if (S_ISREG(about.st_mode) && about.st_size > 0)
-    return map_file(name, std::move(file), true, about, op);
+  FileState state;
+  if (file->get() < 0 || !state.read(file->get())) return file_error(op, name, errno);
+  if (S_ISREG(state.about.st_mode) && state.about.st_size > 0)
+    return map_file(name, std::move(file), true, state, op);
   STOKER_ASSIGN(std::vector<std::byte> bytes, read_to_end(file->get(), most, name, op));
   return std::shared_ptr<const ByteSource>{std::make_shared<MemorySource>(std::move(bytes))};
 }

@@ -35,7 +35,9 @@ class ByteSource {
   /// replaced was not.
   [[nodiscard]] virtual bool has_changed() const noexcept { return false; }
   /// Tells a file from all others of this machine, and from itself before and after it was written to: its device,
-  /// number and size, and when it last changed. As it was when it was opened. Empty: it is no file.
+  /// number and size, and when it last changed. As it was when it was opened. Empty: it is no file, it has no name, or
+  /// it was written to so shortly before it was opened that the next write might leave its times. What a program writes
+  /// through a map may leave them, too, for as long as its pages are not written to the disk.
   [[nodiscard]] virtual std::string identity() const { return {}; }
   /// What was read here is not wanted again soon.
   virtual void forget(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) const noexcept {}
