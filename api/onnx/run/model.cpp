@@ -129,7 +129,7 @@ struct Model::State {
     }
   }
   [[nodiscard]] Run run_of(const Start& start, Plans& among) {
-    return {prepared, constants, among, device, start.wanted, start.limits, max_nodes};
+    return {prepared, *described, constants, among, device, start.wanted, start.limits, max_nodes};
   }
   /// Calls `function` where it may wait, with a stack for walks.
   template <class F> [[nodiscard]] auto spawn(F&& function) const {

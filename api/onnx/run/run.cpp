@@ -220,12 +220,17 @@ Values Run::trace(const Values& inputs, const Tensor& key) {
 
 void Run::check_files() const {
   // Only a trace reads weights: those that no plan wanted yet, and all again after a device was lost.
-  for (const auto& file : model_.file().files)
-    if (file->has_changed())
-      throw Error{"onnx.run",
-                  ErrorCode::io_error,
-                  "'" + file->name() + "' has changed since the model was loaded",
-                  {{"path", file->name()}}};
+  const auto check = [](const ModelFile& model) {
+    for (const auto& file : model.files)
+      if (file->has_changed())
+        throw Error{"onnx.run",
+                    ErrorCode::io_error,
+                    "'" + file->name() + "' has changed since the model was loaded",
+                    {{"path", file->name()}}};
+  };
+  check(read_);
+  // Read by another path, perhaps: one of them may lead elsewhere by now.
+  if (model_.file().files != read_.files) check(model_.file());
 }
 
 void Run::check_limits() {

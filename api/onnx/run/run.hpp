@@ -15,10 +15,12 @@ namespace stoker::onnx {
 
 class Run {
  public:
-  /// `wanted`: the outputs that are computed, by position. All of them outlive it.
-  Run(const Prepared& model, Constants& constants, Plans& plans, Device device,
-      std::vector<std::size_t> wanted, CommandOptions options, std::size_t max_nodes)
+  /// `read`: what the caller has read; `model` may stand on another reading of the same files. `wanted`: the outputs
+  /// that are computed, by position. All of them outlive it.
+  Run(const Prepared& model, const ModelFile& read, Constants& constants, Plans& plans,
+      Device device, std::vector<std::size_t> wanted, CommandOptions options, std::size_t max_nodes)
       : model_{model},
+        read_{read},
         constants_{constants},
         plans_{plans},
         device_{std::move(device)},
@@ -59,6 +61,7 @@ class Run {
   [[nodiscard]] Values outputs_of(const Segment& segment) const;
 
   const Prepared& model_;
+  const ModelFile& read_;
   Constants& constants_;
   Plans& plans_;
   Device device_;

@@ -57,6 +57,23 @@ TEST_F(SharedFiles, in_memory_may_be_written_to_without_a_trace) {
   ::close(file);
 }
 
+TEST_F(SharedFiles, that_change_are_refused_by_whoever_loaded_them_by_the_path_that_is_left) {
+  const fs::path path = product_file();
+  const fs::path link = folder_ / "now.onnx";
+  fs::create_symlink(path, link);
+  const Model first = load(link);
+  const Model second = load(path);
+  EXPECT_EQ(of_product(first) + of_product(second), 12);
+  fs::remove(link);
+  write(folder_ / "other.onnx", product(weights(1)));
+  fs::create_symlink(folder_ / "other.onnx", link);
+  overwrite(path, product(weights(5)));
+  lose();
+  const Future<NamedValues> run = second.run({{"x", tensor({1.0F, 1.0F})}});
+  ASSERT_FALSE(run.wait());
+  EXPECT_EQ(run.wait().error().code(), ErrorCode::io_error);
+}
+
 TEST_F(SharedFiles, are_loaded_replaced_and_let_go_by_many_threads_at_once) {
   const fs::path path = folder_ / "small.onnx";
   write(path, small(1));
