@@ -193,9 +193,10 @@ Description Model::info() const {
 ModelStats Model::stats() const {
   state_->fork.check("onnx.stats").value();
   ModelStats stats;
+  Constants::Counted counted;  // both graphs of a model may read one weight
   for (const State* state = state_.get(); state != nullptr; state = state->as_read.get()) {
     stats += state->plans.counts();
-    stats.weight_bytes += state->constants.device_bytes();
+    stats.weight_bytes += state->constants.device_bytes(counted);
     stats.plan_bytes += state->plans.working_bytes();
   }
   return stats;

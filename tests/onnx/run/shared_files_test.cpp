@@ -74,6 +74,67 @@ TEST_F(SharedFiles, that_change_are_refused_by_whoever_loaded_them_by_the_path_t
   EXPECT_EQ(run.wait().error().code(), ErrorCode::io_error);
 }
 
+TEST_F(SharedFiles, are_found_again_with_other_options_when_the_device_is_back) {
+  const fs::path path = product_file();
+  const Model first = load(path);
+  EXPECT_EQ(of_product(first), 6);
+  lose();
+  EXPECT_EQ(of_product(first), 6);
+  const Model other = load(path, with(Optimize::none));
+  LoadOptions halves = with(Optimize::all);
+  halves.precision = Precision::f16;
+  const Model half = load(path, halves);
+  EXPECT_EQ(of_product(other) + of_product(half), 12);
+  EXPECT_TRUE(holds(weight_bytes));
+}
+
+TEST_F(SharedFiles, loaded_before_others_run_on_a_device_that_came_back_are_on_it_once) {
+  const fs::path path = product_file();
+  const Model first = load(path);
+  EXPECT_EQ(of_product(first), 6);
+  lose();
+  const Model second = load(path);
+  EXPECT_EQ(of_product(second), 6);
+  EXPECT_EQ(of_product(first), 6);
+  EXPECT_TRUE(holds(weight_bytes));
+}
+
+TEST_F(SharedFiles, count_once_where_a_model_has_two_graphs) {
+  const Message both = graph(node("Identity", {"x"}, {"i"})
+                                 .add("MatMul", {"i", "w"}, {"h"})
+                                 .add("ReduceMax", {"h"}, {"m"})
+                                 .add("Mul", {"m", "s"}, {"y"}),
+                             {"x", "s"}, {"y"}, {weights(3), float_tensor("s", {1, 2})});
+  write(folder_ / "both.onnx", model(both).bytes());
+  const Model one = load(folder_ / "both.onnx");
+  EXPECT_EQ(of_product(one), 6);
+  const NamedValues given{{"x", tensor({1.0F, 1.0F})}, {"s", tensor({5.0F, 6.0F})}};
+  EXPECT_EQ(one.run(given).get().at("y").tensor().to_vector<float>(), (std::vector<float>{30, 36}));
+  EXPECT_GE(one.stats().weight_bytes, weight_bytes);
+  EXPECT_LT(one.stats().weight_bytes, weight_bytes + little);
+}
+
+TEST_F(SharedFiles, whose_constants_failed_are_computed_again_by_the_next_model) {
+  ModelFile file;
+  file.ir_version = 10;
+  file.opsets = {{"", 21}};
+  file.graph = GraphBuilder{}
+                   .input("x", {2})
+                   .constant("w", reals(std::vector<float>(100000, 3)))
+                   .node("Mul", {"w", "w"}, {"squares"})
+                   .node("ReduceMax", {"squares"}, {"most"})
+                   .node("Mul", {"x", "most"}, {"y"})
+                   .output("y")
+                   .graph;
+  const fs::path path = folder_ / "folds.onnx";
+  write(path, write_model(file).written());
+  const Model first = load(path, with(Optimize::none));
+  faults_.fail_kernel();
+  EXPECT_THROW((void)of_product(first), Error);
+  EXPECT_EQ(faults_.counters().injected, 1U);
+  EXPECT_EQ(of_product(load(path, with(Optimize::none))), 9) << "while that one lives";
+}
+
 TEST_F(SharedFiles, are_loaded_replaced_and_let_go_by_many_threads_at_once) {
   const fs::path path = folder_ / "small.onnx";
   write(path, small(1));
