@@ -79,8 +79,9 @@ Examples:
 MODEL is an ONNX file, a network that Stoker saved, or a script that returns a model. A value is a file (.npy, .pb,
 .png, .jpg) or zeros:AxBxC; zeros: is a number. Pixels are 0 to 255; (pixel - mean) / std is given to the model,
 each for all colours, or for each colour with ':' between. Size, layout and colours are those that the model declares,
-where it does. An input that has a value in the file may be left out. Exit code 0: done; 1: the prediction failed, or an input does not fit; 2: the command line is wrong;
-3: no such file, device or input, or no model; 4: a model that is a script used up its limits.)";
+where it does. An input that has a value in the file may be left out. Exit code 0: done; 1: the prediction failed, or
+an input does not fit; 2: the command line is wrong; 3: no such file, device or input, or no model; 4: a model that is
+a script used up its limits.)";
 
 }  // namespace
 
