@@ -244,7 +244,11 @@ Values reverse_sequence(Call& call) {
 Values tensor_scatter(Call& call) {
   const std::int64_t axis = axis_in(call.node().integer("axis", -2), call.rank());
   const Shape& shape = call.shape(1);
-  if (call.rank(1) != call.rank())
+  bool fits = call.rank(1) == call.rank();
+  for (std::int64_t i = 0; fits && i < call.rank(); ++i)
+    fits = i == axis ? extent_of(call, i) >= shape[static_cast<std::size_t>(i)]
+                     : extent_of(call, i) == shape[static_cast<std::size_t>(i)];
+  if (!fits)
     call.refuse(ErrorCode::shape_mismatch,
                 "updates " + call.input(1).to_string() + " for " + call.input(0).to_string());
   const std::int64_t extent = extent_of(call, axis);

@@ -1,4 +1,5 @@
 // Fourier transforms, windows and filter banks of sound.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -15,6 +16,8 @@ namespace {
 
 /// Numbers that the host computes while a model is traced.
 constexpr std::int64_t most_computed = std::int64_t{1} << 26;
+/// Of a transform that is longer than its signal: its plan has tables as long, which no device has to have room for.
+constexpr std::int64_t longest_padded = std::int64_t{1} << 20;
 
 /// From [..., 1] real numbers or [..., 2] pairs.
 Tensor numbers_of(const Call& call, const Tensor& x) {
@@ -33,7 +36,15 @@ Values dft(Call& call) {
   axis = axis_in(axis, call.rank());
   if (axis + 1 == call.rank()) call.refuse(ErrorCode::invalid_parameter, "the axis of the parts");
   Fft how{.axis = axis, .eps = 0};
-  if (call.has(1)) how.length = call.integer(1);
+  if (call.has(1)) {
+    const std::int64_t length = call.integer(1);
+    const std::int64_t given = call.shape()[static_cast<std::size_t>(axis)];
+    if (length > std::max(longest_padded, given))
+      call.refuse(ErrorCode::limit_exceeded, "a transform of " + std::to_string(length) +
+                                                 " elements, of which the signal has " +
+                                                 std::to_string(given));
+    how.length = length;
+  }
   const bool inverse = call.node().flag("inverse", false);
   const bool one_sided = call.node().flag("onesided", false);
   if (inverse && one_sided) return {call.like(new_axis(irfft(x, how), -1))};

@@ -60,13 +60,22 @@ TEST_F(Refused, a_mask_without_axes) {
       ErrorCode::shape_mismatch);
 }
 
-TEST_F(Refused, updates_of_another_rank) {
+TEST_F(Refused, updates_that_the_cache_has_no_room_for) {
   const Tensor cache = zeros({2, 3, 4});
-  for (const Shape& shape : {Shape{}, Shape{2, 3}, Shape{1, 2, 3, 4}})
+  for (const Shape& shape :
+       {Shape{}, Shape{2, 3}, Shape{1, 2, 3, 4}, Shape{3, 1, 4}, Shape{2, 1, 5}, Shape{2, 4, 4}})
     EXPECT_EQ(refusal([&] {
                 (void)of_node("TensorScatter", {{"x", cache}, {"u", ones(shape)}}, {}, 24);
               }).code(),
               ErrorCode::shape_mismatch);
+}
+
+TEST_F(Refused, transforms_far_longer_than_their_signal) {
+  const Tensor signal = ones({1, 8, 1});
+  EXPECT_EQ(code_of("DFT", {{"x", signal},
+                            {"n", Known::integer(std::int64_t{1} << 40)},
+                            {"axis", Known::integer(1)}}),
+            ErrorCode::limit_exceeded);
 }
 
 TEST_F(Refused, more_samples_of_a_bin_than_a_host_keeps) {
