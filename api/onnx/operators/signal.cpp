@@ -15,7 +15,7 @@ namespace stoker::onnx::operators::signal {
 namespace {
 
 /// Numbers that the host computes while a model is traced.
-constexpr std::int64_t most_computed = std::int64_t{1} << 26;
+constexpr std::int64_t most_computed = std::int64_t{1} << 24;
 /// Of a transform that is longer than its signal: its plan has tables as long, which no device has to have room for.
 constexpr std::int64_t longest_padded = std::int64_t{1} << 20;
 

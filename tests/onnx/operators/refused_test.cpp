@@ -78,6 +78,11 @@ TEST_F(Refused, transforms_far_longer_than_their_signal) {
             ErrorCode::limit_exceeded);
 }
 
+TEST_F(Refused, windows_of_more_numbers_than_a_host_computes) {
+  EXPECT_EQ(code_of("HannWindow", {{"n", Known::integer((std::int64_t{1} << 24) + 1)}}),
+            ErrorCode::invalid_parameter);
+}
+
 TEST_F(Refused, more_samples_of_a_bin_than_a_host_keeps) {
   EXPECT_EQ(
       code_of("RoiAlign",
