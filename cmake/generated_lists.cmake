@@ -71,14 +71,15 @@ using BuiltinKernels = decltype(@lists@);
 ")
 
 # stoker_list_files(NAME FOLDER NAMESPACE TABLE HEADER): NAME.cpp with `define_all`, which calls `define` of
-# every file in FOLDER, each in a namespace of its own.
+# every file in FOLDER and the folders in it, each in a namespace of its own.
 function(stoker_list_files name folder namespace table header)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/${folder}"
-       "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp")
+       "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp" "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*/*.cpp")
   set(declarations "")
   set(calls "")
   foreach(file ${files})
     string(REPLACE ".cpp" "" file "${file}")
+    string(REPLACE "/" "::" file "${file}")
     string(APPEND declarations "namespace ${file} { void define(${table}&); }\n")
     string(APPEND calls "  ${file}::define(table);\n")
   endforeach()
