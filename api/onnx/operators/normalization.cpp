@@ -97,12 +97,13 @@ Values layer_normalization(Call& call) {
   return {call.like(scaled), Value{y.mean}, Value{y.inverse_deviation}};
 }
 
+/// The second result is none of ONNX's own operator: SimplifiedLayerNormalization has it.
 Values rms_normalization(Call& call) {
   const std::int64_t axis = axis_in(call.node().integer("axis", -1), call.rank());
   const Tensor x = wide(call.x());
   const Tensor square = mean(x * x, {.axes = from_axis(axis, call.rank()), .keep = true});
-  const Tensor y = x * rsqrt(square + static_cast<double>(call.node().real("epsilon", 1e-5F)));
-  return {call.like(as_type(y, call.x(1).dtype()) * call.x(1))};
+  const Tensor inverse = rsqrt(square + static_cast<double>(call.node().real("epsilon", 1e-5F)));
+  return {call.like(as_type(x * inverse, call.x(1).dtype()) * call.x(1)), Value{inverse}};
 }
 
 Values mean_variance_normalization(Call& call) {
@@ -172,8 +173,9 @@ void define(OperatorTable& table) {
              .most_inputs = 3,
              .attributes = {"epsilon", "num_groups", "stash_type"},
              .lower = &group_normalization});
+  // ONNX Runtime had it in ONNX's domain before version 17, and exporters wrote it.
   table.add({.name = "LayerNormalization",
-             .since = {17},
+             .since = {1, 17},
              .least_inputs = 2,
              .most_inputs = 3,
              .most_outputs = 3,
