@@ -1,5 +1,6 @@
 #include "stoker/kernels/conv/added_bias.hpp"
 #include "stoker/kernels/conv/direct.hpp"
+#include "stoker/kernels/conv/few_pixels.hpp"
 #include "stoker/kernels/conv/finished.hpp"
 #include "stoker/kernels/conv/onednn.hpp"
 #include "stoker/kernels/conv/pointwise.hpp"
@@ -89,6 +90,7 @@ std::optional<CpuPlan> library_plan(const Problem& p, const Finish& last) {
 }
 
 CpuPlan f32_plan(const Problem& p, const Finish& finish) {
+  if (FewPixels::suit(p)) return finished_after(few_pixels_plan(p), p, sizeof(float), finish);
   if (suits_products(p) && !finish) return pointwise_plan(p);
   // Below, making and calling the library's code costs more than it gains.
   constexpr double onednn_work = 1 << 17;
