@@ -3,7 +3,7 @@
 
 #include "stoker/api/onnx/core/operator.hpp"
 
-namespace stoker::onnx::operators::labels {
+namespace stoker::onnx::operators::ml::labels {
 namespace {
 
 /// Labels of one kind: texts, integers or floats, which the attributes of LabelEncoder list.
@@ -126,4 +126,4 @@ void define(OperatorTable& table) {
              .lower = &encode});
 }
 
-}  // namespace stoker::onnx::operators::labels
+}  // namespace stoker::onnx::operators::ml::labels

@@ -1,0 +1,33 @@
+// The classes that a classifier of ai.onnx.ml tells apart, and their labels: texts or integers.
+//
+// Immutable; any thread. Errors are thrown.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "stoker/api/onnx/core/call.hpp"
+
+namespace stoker::onnx {
+
+class Classes {
+ public:
+  /// From the attribute classlabels_strings or the one named `integers`. Throws invalid_argument unless one of them, and
+  /// only one, has labels.
+  Classes(const Call& call, std::string_view integers);
+
+  [[nodiscard]] std::int64_t count() const noexcept;
+  [[nodiscard]] bool are_texts() const noexcept { return labels_.index() == 1; }
+  /// All labels as a vector that the host knows.
+  [[nodiscard]] Value all() const;
+  /// The labels of `classes`, integers below count(). Texts come to be on the host: if the numbers depend on the run that
+  /// makes a cut, so tensors that the rule made before must be kept (Call::keep).
+  [[nodiscard]] Value labels(const Call& call, const Tensor& classes) const;
+
+ private:
+  std::variant<std::vector<std::int64_t>, std::vector<std::string>> labels_;
+};
+
+}  // namespace stoker::onnx
