@@ -1,5 +1,6 @@
 // The domain ai.onnx.ml: labels exchanged for others.
 #include <map>
+#include <numeric>
 
 #include "stoker/api/onnx/core/operator.hpp"
 
@@ -71,10 +72,9 @@ List fallback_of(const Call& call, const List& values) {
   return fallback;
 }
 
-Values encode(Call& call) {
-  const std::vector<std::string> keys = keys_of(list_of(call, "keys"));
-  const List values = list_of(call, "values");
-  const List fallback = fallback_of(call, values);
+/// The value for each element of operand 0 that is a key, else the fallback.
+Values exchanged(Call& call, const List& from, const List& values, const List& fallback) {
+  const std::vector<std::string> keys = keys_of(from);
   const std::size_t count =
       values.texts ? values.texts->strings.size() : values.numbers->elements();
   if (count != keys.size())
@@ -113,17 +113,54 @@ Values encode(Call& call) {
   return {joined.taken(chosen, shape)};
 }
 
+/// Texts become integers, and integers texts.
+Values exchanged_both_ways(Call& call, const List& texts, const List& integers) {
+  const bool has_texts = call.input(0).is_texts();
+  const List& from = has_texts ? texts : integers;
+  const List& to = has_texts ? integers : texts;
+  return exchanged(call, from, to, fallback_of(call, to));
+}
+
+Values encode(Call& call) {
+  if (call.version() > 1) {
+    const List values = list_of(call, "values");
+    return exchanged(call, list_of(call, "keys"), values, fallback_of(call, values));
+  }
+  // Texts and their places in the list.
+  const List texts = list_of(call, "classes");
+  std::vector<std::int64_t> places(texts.texts ? texts.texts->strings.size() : 0);
+  std::iota(places.begin(), places.end(), 0);
+  return exchanged_both_ways(call, texts, {.texts = {}, .numbers = Known::integers(places)});
+}
+
+Values map_categories(Call& call) {
+  const auto* texts = call.node().texts("cats_strings");
+  const auto* integers = call.node().integers("cats_int64s");
+  if (texts == nullptr || integers == nullptr)
+    call.refuse(ErrorCode::invalid_argument, "it has no cats_strings or no cats_int64s");
+  return exchanged_both_ways(
+      call,
+      {.texts = Texts{Shape{static_cast<std::int64_t>(texts->size())}, *texts}, .numbers = {}},
+      {.texts = {}, .numbers = Known::integers(*integers)});
+}
+
 }  // namespace
 
 void define(OperatorTable& table) {
-  table.add({.name = "LabelEncoder",
+  table.add(
+      {.name = "LabelEncoder",
+       .domain = "ai.onnx.ml",
+       .since = {1, 2, 4},
+       .attributes = {"classes_strings", "default_float", "default_int64", "default_string",
+                      "default_tensor", "keys_floats", "keys_int64s", "keys_strings", "keys_tensor",
+                      "values_floats", "values_int64s", "values_strings", "values_tensor"},
+       .decides = {0},
+       .lower = &encode});
+  table.add({.name = "CategoryMapper",
              .domain = "ai.onnx.ml",
-             .since = {2, 4},
-             .attributes = {"default_float", "default_int64", "default_string", "default_tensor",
-                            "keys_floats", "keys_int64s", "keys_strings", "keys_tensor",
-                            "values_floats", "values_int64s", "values_strings", "values_tensor"},
+             .attributes = {"cats_int64s", "cats_strings", "default_int64", "default_string"},
              .decides = {0},
-             .lower = &encode});
+             .lower = &map_categories});
 }
 
 }  // namespace stoker::onnx::operators::ml::labels
