@@ -171,6 +171,32 @@ TEST_F(PredictCommand, shows_the_largest_with_their_names) {
       << few.err;
 }
 
+TEST_F(PredictCommand, shows_and_writes_maps_of_classes) {
+  onnx::Message graph;
+  const onnx::Message labels =
+      onnx::Message{}.text(1, "classlabels_strings").texts(9, {"no", "yes"}).integer(20, 8);
+  graph.messages(1, onnx::node("ZipMap", {"x"}, {"maps"}, {labels}, "ai.onnx.ml").all);
+  graph.message(11, onnx::floats("x")).message(12, onnx::Message{}.text(1, "maps"));
+  write("zip.onnx", onnx::model(graph).message(8, onnx::opset("ai.onnx.ml", 1)).bytes());
+  write("x.pb", onnx::float_tensor("x", {0.25F, -2}).bytes());
+  const std::vector<std::string> words{"zip.onnx", "--input", "x=x.pb"};
+  const CommandResult result = predict(words);
+  EXPECT_TRUE(
+      contains(result.out, "maps a sequence of 1\nmaps[0] a map of 2\n  no  0.25\n  yes  -2\n"))
+      << result.out << result.err;
+  const auto map = output(words)["elements"][0];
+  EXPECT_EQ(map["keys"], nlohmann::json({"no", "yes"}));
+  EXPECT_EQ(map["values"], nlohmann::json({0.25, -2}));
+  ASSERT_EQ(predict({"zip.onnx", "--input", "x=x.pb", "--output", "maps"}).exit_code, 0);
+  std::ifstream file{directory / "maps/maps.pb", std::ios::binary};
+  const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
+  const auto list =
+      onnx::read_value(std::as_bytes(std::span{bytes}), onnx::ValueKind::sequence).value();
+  const auto& written =
+      std::get<onnx::MapValue>(std::get<onnx::SequenceValue>(list.content).elements.at(0).content);
+  EXPECT_EQ(std::get<std::string>(written.keys.at(1)), "yes");
+}
+
 TEST_F(PredictCommand, writes_outputs_to_files) {
   write(
       "both.onnx",

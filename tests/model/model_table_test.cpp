@@ -108,6 +108,24 @@ TEST_F(ModelTables, take_lists_of_strings_as_memory_of_the_script) {
   EXPECT_EQ(why.code(), ErrorCode::budget_exceeded) << why.what();
 }
 
+TEST_F(ModelTables, give_maps_as_tables) {
+  const auto zipped = [&](const std::string& name, const onnx::Message& labels) {
+    onnx::Message graph;
+    graph.messages(1, onnx::node("ZipMap", {"x"}, {"maps"}, {labels}, "ai.onnx.ml").all);
+    graph.message(11, onnx::floats("x")).message(12, onnx::Message{}.text(1, "maps"));
+    folder.write(name, onnx::model(graph).message(8, onnx::opset("ai.onnx.ml", 1)).bytes());
+    return "local map = model.load('" + name + "'):predict{x = buffer{0.25, -2}}.maps[1] ";
+  };
+  const std::string by_word =
+      zipped("words.onnx",
+             onnx::Message{}.text(1, "classlabels_strings").texts(9, {"no", "yes"}).integer(20, 8));
+  EXPECT_EQ(run_with_models(by_word + "print(map.no, map.yes)").text(), "0.25\t-2.0\n");
+  const std::string by_number =
+      zipped("numbers.onnx",
+             onnx::Message{}.text(1, "classlabels_int64s").packed(8, {7, 3}).integer(20, 7));
+  EXPECT_EQ(run_with_models(by_number + "print(map[7], map[3])").text(), "0.25\t-2.0\n");
+}
+
 TEST_F(ModelTables, refuse_what_does_not_fit) {
   folder.write_onnx("abs.onnx");
   folder.write_script("product.lua");

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 
 #include "stoker/api/onnx/core/value_files.hpp"
 #include "stoker/api/onnx/run/prepared.hpp"
@@ -104,6 +105,39 @@ Difference compare_tensors(const onnx::Value& got, const onnx::Known& expected,
                   std::to_string(*a) + " instead of " + std::to_string(*b)};
 }
 
+/// The positions of a vector's elements in their order.
+template <class T> std::vector<std::int64_t> sorted_places(const std::vector<T>& all) {
+  std::vector<std::int64_t> places(all.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::ranges::sort(places, {}, [&](std::int64_t i) { return all[static_cast<std::size_t>(i)]; });
+  return places;
+}
+
+onnx::Value in_order(const onnx::Value& vector, const std::vector<std::int64_t>& places) {
+  if (!vector.is_texts()) return vector.known().taken(places, vector.shape());
+  onnx::Texts moved{.shape = vector.shape(), .strings = {}};
+  for (const std::int64_t place : places)
+    moved.strings.push_back(vector.texts().strings[static_cast<std::size_t>(place)]);
+  return moved;
+}
+
+/// Entries of maps have no order.
+Difference compare_maps(const onnx::Value& got, const onnx::Value& expected,
+                        const CaseResult& result, const Tolerances& tolerances, bool is_random) {
+  if (!got.is_map()) return {.text = got.to_string() + " instead of " + expected.to_string()};
+  const auto sorted = [](const onnx::Value& map) {
+    const std::vector<std::int64_t> places = map.keys().is_texts()
+                                                 ? sorted_places(map.keys().texts().strings)
+                                                 : sorted_places(map.keys().known().to_integers());
+    return std::pair{in_order(map.keys(), places), in_order(map.values(), places)};
+  };
+  const auto [got_keys, got_values] = sorted(got);
+  const auto [keys, values] = sorted(expected);
+  Difference of_keys = compare(got_keys, keys, result, tolerances, false);
+  if (!of_keys.text.empty()) return {.text = "keys: " + of_keys.text};
+  return compare(got_values, values, result, tolerances, is_random);
+}
+
 Difference compare(const onnx::Value& got, const onnx::Value& expected, const CaseResult& result,
                    const Tolerances& tolerances, bool is_random) {
   if (expected.is_known())
@@ -129,6 +163,7 @@ Difference compare(const onnx::Value& got, const onnx::Value& expected, const Ca
     }
     return all;
   }
+  if (expected.is_map()) return compare_maps(got, expected, result, tolerances, is_random);
   if (!got.is_texts() || got.shape() != expected.texts().shape)
     return {.text = got.to_string() + " instead of " + expected.to_string()};
   const auto [a, b] = std::ranges::mismatch(got.texts().strings, expected.texts().strings);

@@ -94,38 +94,6 @@ std::string label_of(const onnx::Value& value, std::size_t index, const ShownOut
   return shown.labels[index];
 }
 
-onnx::TensorData data_of_tensor(const onnx::Value& value) {
-  const std::vector<std::byte> carried = value.tensor().to_bytes();
-  const Shape& shape = value.shape();
-  return {.type = value.type(),
-          .dims = {shape.extents().begin(), shape.extents().end()},
-          .bytes = onnx::SharedBytes::own(onnx::packed_bytes(value.type(), carried)),
-          .strings = {}};
-}
-
-onnx::ValueData data_of(const std::string& name, const onnx::Value& value) {
-  onnx::ValueData data{.name = name, .content = {}};
-  if (value.is_tensor()) {
-    data.content = data_of_tensor(value);
-  } else if (value.is_texts()) {
-    const Shape& shape = value.texts().shape;
-    data.content = onnx::TensorData{.type = onnx::ElementType::string,
-                                    .dims = {shape.extents().begin(), shape.extents().end()},
-                                    .bytes = {},
-                                    .strings = value.texts().strings};
-  } else if (value.is_sequence()) {
-    onnx::SequenceValue list;
-    for (const onnx::Value& one : value.elements()) list.elements.push_back(data_of("", one));
-    data.content = std::move(list);
-  } else {
-    onnx::OptionalValue option;
-    if (value.is_optional() && value.element() != nullptr)
-      option.element.push_back(data_of("", *value.element()));
-    data.content = std::move(option);
-  }
-  return data;
-}
-
 std::string file_name(const std::string& name, std::set<std::string>& used) {
   std::string made;
   for (const char c : name.substr(0, 128)) {
@@ -157,6 +125,29 @@ void print_top(const onnx::Value& value, const ShownOutputs& shown) {
     }
   }
   if (rows.size() < all) std::cout << "and " << all - rows.size() << " rows more\n";
+}
+
+/// A vector's numbers or texts.
+json elements_json(const onnx::Value& vector) {
+  if (vector.is_texts()) return vector.texts().strings;
+  const onnx::Known numbers = vector.known();
+  return numbers.holds_integers() ? json(numbers.to_integers()) : json(numbers.to_reals());
+}
+
+void print_map(const onnx::Value& map) {
+  const json keys = elements_json(map.keys()), values = elements_json(map.values());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto shown = [](const json& one) {
+      if (one.is_string()) return printable(one.get<std::string>());
+      std::ostringstream text;
+      if (one.is_number_float())
+        text << one.get<double>();
+      else
+        text << one.dump();
+      return text.str();
+    };
+    std::cout << "  " << shown(keys[i]) << "  " << shown(values[i]) << '\n';
+  }
 }
 
 }  // namespace
@@ -205,6 +196,8 @@ void print_output(const std::string& name, const onnx::Value& value, const Shown
   } else if (value.is_sequence()) {
     for (std::size_t i = 0; i < value.elements().size(); ++i)
       print_output(name + "[" + std::to_string(i) + "]", value.elements()[i], shown);
+  } else if (value.is_map()) {
+    print_map(value);
   } else if (value.is_optional() && value.element() != nullptr) {
     print_output(name, *value.element(), shown);
   }
@@ -237,6 +230,10 @@ json output_json(const std::string& name, const onnx::Value& value, const ShownO
     for (const onnx::Value& one : value.elements())
       made["elements"].push_back(output_json(name, one, shown));
   }
+  if (value.is_map()) {
+    made["keys"] = elements_json(value.keys());
+    made["values"] = elements_json(value.values());
+  }
   if (value.is_optional())
     made["element"] =
         value.element() == nullptr ? json{} : output_json(name, *value.element(), shown);
@@ -261,7 +258,8 @@ std::vector<std::string> write_outputs(const NamedValues& outputs, const std::st
       save_npy(path, value.tensor());
     } else {
       const auto writer = files::FileWriter::open(path, "predict").value();
-      static_cast<void>(writer->write(onnx::write_value(data_of(name, value)).written()).value());
+      static_cast<void>(
+          writer->write(onnx::write_value(onnx::data_of(name, value)).written()).value());
       static_cast<void>(writer->commit().value());
     }
     paths.push_back(path.string());

@@ -146,6 +146,16 @@ Given check_inputs(lua_State* L, int index) {
   return given;
 }
 
+/// An element of a vector that the host knows.
+void push_element(lua_State* L, const onnx::Value& vector, std::size_t i) {
+  if (vector.is_texts())
+    lua::push_text(L, vector.texts().strings[i]);
+  else if (const auto at = static_cast<std::int64_t>(i); vector.known().holds_integers())
+    lua_pushinteger(L, vector.known().taken({&at, 1}, Shape{}).to_integers()[0]);
+  else
+    lua_pushnumber(L, vector.known().taken({&at, 1}, Shape{}).to_reals()[0]);
+}
+
 void push_value(lua_State* L, const onnx::Value& value) {
   luaL_checkstack(L, 4, "values within values");
   if (value.is_tensor()) {
@@ -164,6 +174,15 @@ void push_value(lua_State* L, const onnx::Value& value) {
       else
         push_value(L, value.elements()[i]);
       lua_rawseti(L, -2, static_cast<lua_Integer>(i + 1));
+    }
+  } else if (value.is_map()) {
+    lua_newtable(L);
+    const auto count = static_cast<std::size_t>(value.keys().shape()[0]);
+    for (std::size_t i = 0; i < count; ++i) {
+      lua::spend(L, 4);
+      push_element(L, value.keys(), i);
+      push_element(L, value.values(), i);
+      lua_rawset(L, -3);
     }
   } else {
     lua_pushnil(L);

@@ -29,13 +29,9 @@ Value Classes::all() const {
   return Known::integers(std::get<std::vector<std::int64_t>>(labels_));
 }
 
-Value Classes::labels(const Call& call, const Tensor& classes) const {
+Value Classes::labels(const Tensor& classes) const {
   if (!are_texts()) return take(all().tensor(), classes);
-  const std::vector<std::string>& names = std::get<std::vector<std::string>>(labels_);
-  Texts made{.shape = classes.shape(), .strings = {}};
-  for (const std::int64_t one : call.walker().know(call.keep(classes)).to_integers())
-    made.strings.push_back(names.at(static_cast<std::size_t>(one)));
-  return made;
+  return Value::chosen_texts(std::get<std::vector<std::string>>(labels_), classes);
 }
 
 }  // namespace stoker::onnx

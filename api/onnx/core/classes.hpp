@@ -22,9 +22,8 @@ class Classes {
   [[nodiscard]] bool are_texts() const noexcept { return labels_.index() == 1; }
   /// All labels as a vector that the host knows.
   [[nodiscard]] Value all() const;
-  /// The labels of `classes`, integers below count(). Texts come to be on the host: if the numbers depend on the run that
-  /// makes a cut, so tensors that the rule made before must be kept (Call::keep).
-  [[nodiscard]] Value labels(const Call& call, const Tensor& classes) const;
+  /// The labels of `classes`, integers below count(). Texts are yet to come (value.hpp).
+  [[nodiscard]] Value labels(const Tensor& classes) const;
 
  private:
   std::variant<std::vector<std::int64_t>, std::vector<std::string>> labels_;

@@ -1,5 +1,5 @@
 // What a name of an ONNX graph stands for, and what a program gives to a model and gets back: a
-// tensor, texts, a list of values, or an optional one.
+// tensor, texts, a list of values, a map, or an optional value.
 //
 //     onnx::Value image = tensor;                             // float, by the tensor's dtype
 //     onnx::Value mask{flags, onnx::ElementType::boolean};    // u8 elements that are 0 or 1
@@ -7,8 +7,12 @@
 //
 // A tensor value is *known* if the host has its elements (known.hpp), else lazy. tensor() gives either.
 //
+// The labels that a classifier chooses, and the maps of its scores, come of tensors that the run computes. Such texts and
+// sequences are *to come*: texts() and elements() read the tensor when they are called first, and wait for it.
+//
 // Ownership: copies share what they hold. Threads: any, for the values that a program holds. Errors
-// are thrown: invalid_argument if a value is of another kind than asked for.
+// are thrown: invalid_argument if a value is of another kind than asked for; where values are to come, what reading their
+// tensor throws.
 #pragma once
 
 #include <functional>
@@ -41,6 +45,13 @@ class Value {
   /// An optional value that is there, or that is not.
   [[nodiscard]] static Value optional(Value element);
   [[nodiscard]] static Value no_element();
+  /// From keys, integers or texts, to numbers or texts: vectors that the host knows. Throws invalid_argument for others, and
+  /// unless there are as many keys as values.
+  [[nodiscard]] static Value map(Value keys, Value values);
+  /// Texts to come, of the shape of `places`: those at these places of `all`. Places are integers.
+  [[nodiscard]] static Value chosen_texts(std::vector<std::string> all, const Value& places);
+  /// A sequence to come: a map for each row of `rows` [n, keys], from the keys to its elements.
+  [[nodiscard]] static Value maps_of_rows(const Value& keys, const Value& rows);
 
   [[nodiscard]] bool is_given() const noexcept {
     return !std::holds_alternative<std::monostate>(held_);
@@ -49,8 +60,9 @@ class Value {
   [[nodiscard]] bool is_tensor() const noexcept { return is_known() || is_lazy(); }
   [[nodiscard]] bool is_known() const noexcept { return std::holds_alternative<Known>(held_); }
   [[nodiscard]] bool is_lazy() const noexcept { return std::holds_alternative<Lazy>(held_); }
-  [[nodiscard]] bool is_texts() const noexcept { return std::holds_alternative<TextsPtr>(held_); }
-  [[nodiscard]] bool is_sequence() const noexcept { return std::holds_alternative<ListPtr>(held_); }
+  [[nodiscard]] bool is_texts() const noexcept;
+  [[nodiscard]] bool is_sequence() const noexcept;
+  [[nodiscard]] bool is_map() const noexcept { return std::holds_alternative<MapPtr>(held_); }
   [[nodiscard]] bool is_optional() const noexcept { return std::holds_alternative<Option>(held_); }
 
   /// Of a tensor or texts.
@@ -62,8 +74,12 @@ class Value {
   [[nodiscard]] const std::vector<Value>& elements() const;
   /// Null if there is none.
   [[nodiscard]] const Value* element() const;
+  /// Of a map.
+  [[nodiscard]] const Value& keys() const;
+  [[nodiscard]] const Value& values() const;
 
-  /// "float[2,3]", "string[4]", "a sequence of 3", "an optional without a value", "nothing".
+  /// "float[2,3]", "string[4]", "a sequence of 3", "a map of 2", "an optional without a value",
+  /// "nothing".
   [[nodiscard]] std::string to_string() const;
 
   /// A tensor that stands for this value until another takes its place: what a walk exchanges at a
@@ -75,6 +91,11 @@ class Value {
   void visit_cells(const std::function<void(const std::shared_ptr<Cell>&)>& visit) const;
   /// The same with other tensors in the place of its lazy ones; empty: as it is.
   [[nodiscard]] Value with_tensors(const std::function<Tensor(const Cell&)>& replace) const;
+
+  /// The tensor that texts or a sequence to come are made of; null if it is neither.
+  [[nodiscard]] const Value* source() const noexcept;
+  /// What these elements of source() make of it. Precondition: it has a source.
+  [[nodiscard]] Value made_of(const Known& elements) const;
 
   /// Whether every walk of the model gives this value here.
   [[nodiscard]] bool is_constant() const noexcept { return constant_; }
@@ -88,11 +109,19 @@ class Value {
   struct Option {
     std::shared_ptr<const Value> element;
   };
+  struct Entries;
+  using MapPtr = std::shared_ptr<const Entries>;
+  struct ToCome;
+  using ToComePtr = std::shared_ptr<const ToCome>;
   using TextsPtr = std::shared_ptr<const Texts>;
   using ListPtr = std::shared_ptr<const std::vector<Value>>;
   [[noreturn]] void refuse(const char* expected) const;
+  [[nodiscard]] static Value to_come(bool is_texts, const Value& source,
+                                     std::function<Value(const Known&)> make);
+  /// Itself, or what is to come, once it has come: reads, and waits.
+  [[nodiscard]] const Value& come() const;
 
-  std::variant<std::monostate, Known, Lazy, TextsPtr, ListPtr, Option> held_;
+  std::variant<std::monostate, Known, Lazy, TextsPtr, ListPtr, Option, MapPtr, ToComePtr> held_;
   bool constant_ = false;
 };
 

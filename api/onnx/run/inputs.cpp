@@ -51,6 +51,12 @@ Value as_scalar(const Value& value) {
   return {reshape(value.tensor(), Shape{}), value.type()};
 }
 
+/// Plans know texts and sequences that are there, so what another run is to give is waited for.
+Value come(const Value& value) {
+  if (value.source() == nullptr) return value;
+  return value.is_texts() ? Value{value.texts()} : Value::sequence(value.elements());
+}
+
 Value checked(const ValueInfo& input, const ValueType& type, const Value& value, Symbols& symbols) {
   switch (type.kind) {
     case ValueKind::tensor: {
@@ -85,9 +91,15 @@ Value checked(const ValueInfo& input, const ValueType& type, const Value& value,
         return Value::optional(checked(input, type.inner.at(0), value, symbols));
       if (value.element() == nullptr) return value;
       return Value::optional(checked(input, type.inner.at(0), *value.element(), symbols));
+    case ValueKind::map: {
+      const ElementType of_values = type.inner.at(0).element;
+      if (!value.is_map() || value.keys().is_texts() != (type.element == ElementType::string) ||
+          (of_values != ElementType::undefined && of_values != value.values().type()))
+        refuse(symbols, input, ErrorCode::invalid_argument, value.to_string());
+      return value;
+    }
     case ValueKind::unknown: return value;
     case ValueKind::sparse_tensor:
-    case ValueKind::map:
     case ValueKind::opaque: break;
   }
   throw Error{std::string{symbols.op},
@@ -120,7 +132,7 @@ Values checked_inputs(std::string_view op, std::span<const ValueInfo> inputs,
   for (const ValueInfo& input : inputs) {
     const auto found = given.find(input.name);
     if (found != given.end() && found->second.is_given()) {
-      values.push_back(checked(input, input.type, found->second, symbols));
+      values.push_back(checked(input, input.type, come(found->second), symbols));
     } else if (may_lack(input)) {
       values.emplace_back();
     } else {

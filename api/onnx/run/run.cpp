@@ -99,6 +99,10 @@ void describe(const Value& value, std::string& text) {
     text += 's';
     add_number(value.elements().size(), text);
     for (const Value& one : value.elements()) describe(one, text);
+  } else if (value.is_map()) {
+    text += 'm';
+    describe(value.keys(), text);
+    describe(value.values(), text);
   } else if (value.is_optional()) {
     text += value.element() ? "o1" : "o0";
     if (value.element()) describe(*value.element(), text);
@@ -111,6 +115,7 @@ void describe(const Value& value, std::string& text) {
 
 Value on_device(const Value& value) {
   if (value.is_known()) return {value.known().tensor(), value.type()};
+  if (value.source()) return value;
   if (value.is_sequence()) {
     Values elements;
     for (const Value& one : value.elements()) elements.push_back(on_device(one));

@@ -77,7 +77,8 @@ class Run {
   Future<std::vector<std::byte>> wanted_elements_;  ///< valid between the two functions above
 };
 
-/// The same with tensors of the device of the DeviceScope in the place of what the host knows, in lists, too.
+/// The same with tensors of the device of the DeviceScope in the place of what the host knows, in lists, too, but not in
+/// maps.
 [[nodiscard]] Value on_device(const Value& value);
 /// What tells runs apart that need plans of their own.
 [[nodiscard]] std::string signature_of(std::span<const Value> inputs);

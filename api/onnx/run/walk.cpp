@@ -130,7 +130,7 @@ void Walk::take(const PreparedNode& node, Scope& scope) {
   Values inputs;
   inputs.reserve(node.node->inputs.size());
   for (const std::string& name : node.node->inputs)
-    inputs.push_back(name.empty() ? Value{} : find(name));
+    inputs.push_back(name.empty() ? Value{} : come(find(name)));
   const bool folds = !node.definition->random && node.captured.empty() &&
                      graphs_of(*node.node).empty() && all_constant(inputs);
   std::optional<Values> results;
@@ -230,6 +230,10 @@ Value Walk::keep(Value value) {
 Tensor Walk::random_key(std::optional<std::uint64_t> seed) {
   if (seed) return random::key(*seed);
   return random::fold_in(key_.tensor(), drawn_++);
+}
+
+Value Walk::come(const Value& value) {
+  return value.source() ? value.made_of(know(*value.source())) : value;
 }
 
 Known Walk::know(const Value& value) {

@@ -63,10 +63,7 @@ Values classify(Call& call) {
     chosen = argmax(scores, Arg{.axis = 1});
     all = transformed(scores, how);
   }
-  const Value kept = call.keep(Value{all});
-  Value labels;
-  if (call.node().has_output(0)) labels = classes.labels(call, chosen);
-  return {labels, kept};
+  return {classes.labels(chosen), Value{all}};
 }
 
 }  // namespace

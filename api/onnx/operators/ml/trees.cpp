@@ -314,10 +314,7 @@ Values classifier(Call& call) {
       classes.count() == 2 && voted.size() == 1 && numbers(call, "base_values").size() < 2;
   const Decision made =
       is_binary ? of_two(call, forest, verdict) : of_many(call, verdict, classes.count());
-  const Value scores = call.keep(Value{as_type(made.scores, DType::f32)});
-  Value labels;
-  if (call.node().has_output(0)) labels = classes.labels(call, made.classes);
-  return {labels, scores};
+  return {classes.labels(made.classes), Value{as_type(made.scores, DType::f32)}};
 }
 
 std::vector<std::string> attributes(std::vector<std::string> more) {
