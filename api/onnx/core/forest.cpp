@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "stoker/api/onnx/core/host_rules.hpp"
@@ -30,16 +31,6 @@ enum Part : std::size_t {
   votes_there,
 };
 
-/// `on(branch)` for each, then `leaf` for each leaf.
-template <class T, class F>
-std::vector<T> of_nodes(const std::vector<Branch>& branches, std::int64_t leaves, T leaf, F&& on) {
-  std::vector<T> all;
-  all.reserve(branches.size() + static_cast<std::size_t>(leaves));
-  for (const Branch& one : branches) all.push_back(static_cast<T>(on(one)));
-  all.insert(all.end(), static_cast<std::size_t>(leaves), leaf);
-  return all;
-}
-
 Tensor compared(Comparison how, const Tensor& x, const Tensor& split) {
   switch (how) {
     case Comparison::less: return less(x, split);
@@ -54,6 +45,15 @@ Tensor compared(Comparison how, const Tensor& x, const Tensor& split) {
 }
 
 }  // namespace
+
+/// On the device, an element for each node.
+struct Forest::Nodes {
+  Tensor features, splits, on_true, on_false;
+  std::set<Comparison> used;
+  Tensor comparisons;    ///< if several are used
+  Tensor sets, members;  ///< if sets are used: which, and a row of members for each
+  Tensor missing;        ///< if any leads to the true side
+};
 
 Forest::Forest(const Call& call, std::vector<Branch> branches, std::vector<std::int64_t> roots,
                std::int64_t leaves, std::vector<Vote> votes, std::int64_t targets)
@@ -105,45 +105,37 @@ std::int64_t Forest::depth_of_all() const {
   }
 }
 
-std::vector<std::vector<std::int64_t>> Forest::leaves_by_tree() const {
-  std::vector<std::vector<std::int64_t>> all;
-  std::vector<bool> seen(branches_.size());
-  for (const std::int64_t root : roots_) {
-    all.emplace_back();
-    std::vector<std::int64_t> open{root};
-    while (!open.empty()) {
-      const std::int64_t node = open.back();
-      open.pop_back();
-      if (node >= branches()) {
-        all.back().push_back(node - branches());
-      } else if (!seen[static_cast<std::size_t>(node)]) {
-        seen[static_cast<std::size_t>(node)] = true;
-        open.push_back(branches_[static_cast<std::size_t>(node)].on_true);
-        open.push_back(branches_[static_cast<std::size_t>(node)].on_false);
-      } else {
-        all.back().clear();  // trees that share branches: not looked into
-        break;
-      }
-    }
-  }
-  return all;
-}
-
 /// Whether each target has a tree all of whose leaves vote for it.
 bool Forest::votes_everywhere() const {
-  std::vector<std::set<std::int64_t>> targets(static_cast<std::size_t>(leaves_));
-  for (const Vote& vote : votes_) targets[static_cast<std::size_t>(vote.leaf)].insert(vote.target);
-  std::set<std::int64_t> covered;
-  for (const std::vector<std::int64_t>& leaves : leaves_by_tree()) {
-    if (leaves.empty()) continue;
-    std::set<std::int64_t> common = targets[static_cast<std::size_t>(leaves.front())];
-    for (const std::int64_t leaf : leaves)
-      std::erase_if(common, [&](std::int64_t target) {
-        return !targets[static_cast<std::size_t>(leaf)].contains(target);
-      });
-    covered.merge(common);
+  std::vector<std::vector<std::int64_t>> targets(static_cast<std::size_t>(leaves_));
+  for (const Vote& vote : votes_)
+    targets[static_cast<std::size_t>(vote.leaf)].push_back(vote.target);
+  std::vector<bool> seen(branches_.size()), covered(static_cast<std::size_t>(targets_));
+  for (const std::int64_t root : roots_) {
+    std::map<std::int64_t, std::int64_t> voters;  // leaves of this tree, by target
+    std::int64_t leaves = 0;
+    std::vector<std::int64_t> open{root};
+    bool is_tree = true;
+    while (!open.empty() && is_tree) {
+      const std::int64_t node = open.back();
+      open.pop_back();
+      if (node < branches()) {
+        const Branch& branch = branches_[static_cast<std::size_t>(node)];
+        open.insert(open.end(), {branch.on_true, branch.on_false});
+        is_tree = !seen[static_cast<std::size_t>(node)];  // shared branches are not looked into
+        seen[static_cast<std::size_t>(node)] = true;
+        continue;
+      }
+      ++leaves;
+      std::vector<std::int64_t>& of_leaf = targets[static_cast<std::size_t>(node - branches())];
+      std::ranges::sort(of_leaf);
+      of_leaf.erase(std::unique(of_leaf.begin(), of_leaf.end()), of_leaf.end());
+      for (const std::int64_t target : of_leaf) ++voters[target];
+    }
+    for (const auto& [target, count] : voters)
+      if (is_tree && count == leaves) covered[static_cast<std::size_t>(target)] = true;
   }
-  return static_cast<std::int64_t>(covered.size()) == targets_;
+  return std::ranges::all_of(covered, [](bool one) { return one; });
 }
 
 Tensor Forest::table(std::size_t part, const std::vector<std::int64_t>& numbers) const {
@@ -160,57 +152,73 @@ Tensor Forest::table(std::size_t part, const std::vector<double>& numbers, const
   });
 }
 
-Tensor Forest::goes_true(const Tensor& x, const Tensor& at) const {
-  const auto numbers = [&](std::size_t part, std::int64_t leaf, auto&& on) {
-    return take(table(part, of_nodes<std::int64_t>(branches_, leaves_, leaf, on)), at);
+template <class F> Tensor Forest::table(std::size_t part, std::int64_t leaf, F&& on) const {
+  std::vector<std::int64_t> all;
+  all.reserve(branches_.size() + static_cast<std::size_t>(leaves_));
+  for (const Branch& one : branches_) all.push_back(static_cast<std::int64_t>(on(one)));
+  all.insert(all.end(), static_cast<std::size_t>(leaves_), leaf);
+  return table(part, all);
+}
+
+Forest::Nodes Forest::tables(DType dtype) const {
+  Nodes made;
+  made.features = table(Part::features, 0, [](const Branch& one) { return one.feature; });
+  std::vector<double> splits;
+  for (const Branch& one : branches_) splits.push_back(one.split);
+  splits.resize(branches_.size() + static_cast<std::size_t>(leaves_));
+  made.splits = table(Part::splits, splits, Shape{branches() + leaves_}, dtype);
+  const auto children = [&](std::size_t part, std::int64_t Branch::*side) {
+    std::vector<std::int64_t> all;
+    for (const Branch& one : branches_) all.push_back(one.*side);
+    for (std::int64_t leaf = 0; leaf < leaves_; ++leaf) all.push_back(branches() + leaf);
+    return table(part, all);
   };
-  const Tensor value = take_along_axis(
-      x, numbers(Part::features, 0, [](const Branch& one) { return one.feature; }), 1);
-  const std::vector<double> all_splits =
-      of_nodes<double>(branches_, leaves_, 0, [](const Branch& one) { return one.split; });
-  const Tensor split =
-      take(table(Part::splits, all_splits, Shape{branches() + leaves_}, x.dtype()), at);
-  std::set<Comparison> used;
-  bool minds_missing = false;
+  made.on_true = children(Part::on_true, &Branch::on_true);
+  made.on_false = children(Part::on_false, &Branch::on_false);
   std::size_t longest = 0;
   for (const Branch& one : branches_) {
-    used.insert(one.comparison);
-    minds_missing |= one.missing_is_true;
+    made.used.insert(one.comparison);
     longest = std::max(longest, one.members.size());
   }
-  Tensor goes = compared(*used.begin(), value, split);
-  if (used.size() > 1 || used.contains(Comparison::member)) {
-    const Tensor how =
-        numbers(Part::comparisons, static_cast<std::int64_t>(*used.begin()),
-                [](const Branch& one) { return static_cast<std::int64_t>(one.comparison); });
-    for (const Comparison one : used) {
-      Tensor other = compared(one, value, split);
-      if (one == Comparison::member) {
-        // A row of members for each set, ended by NaN, which nothing is equal to.
-        std::vector<double> all;
-        std::int64_t count = 0;
-        const std::vector<std::int64_t> which =
-            of_nodes<std::int64_t>(branches_, leaves_, 0, [&](const Branch& branch) {
-              if (branch.comparison != Comparison::member) return std::int64_t{0};
-              all.insert(all.end(), branch.members.begin(), branch.members.end());
-              all.resize(static_cast<std::size_t>(++count) * longest,
-                         std::numeric_limits<double>::quiet_NaN());
-              return count - 1;
-            });
-        check_host_count(call_, static_cast<std::int64_t>(all.size()));
-        const Shape shape{count, static_cast<std::int64_t>(longest)};
-        const Tensor set =
-            take(table(Part::members, all, shape, x.dtype()), take(table(Part::sets, which), at));
-        other = any(equal(new_axis(value, -1), set), Reduce{.axes = Axes{-1}});
-      }
-      goes = select(equal(how, static_cast<std::int64_t>(one)), other, goes);
-    }
+  if (std::ranges::any_of(branches_, &Branch::missing_is_true))
+    made.missing = table(Part::missing, 0, [](const Branch& one) { return one.missing_is_true; });
+  const bool has_sets = made.used.contains(Comparison::member);
+  if (made.used.size() > 1)
+    made.comparisons = table(Part::comparisons, static_cast<std::int64_t>(*made.used.begin()),
+                             [](const Branch& one) { return one.comparison; });
+  if (!has_sets) return made;
+  // A row of members for each set, filled up with NaN, which nothing is equal to.
+  std::vector<double> all;
+  std::int64_t count = 0;
+  made.sets = table(Part::sets, 0, [&](const Branch& one) {
+    if (one.comparison != Comparison::member) return std::int64_t{0};
+    check_host_count(call_, (count + 1) * static_cast<std::int64_t>(longest));
+    all.insert(all.end(), one.members.begin(), one.members.end());
+    all.resize(static_cast<std::size_t>(++count) * longest,
+               std::numeric_limits<double>::quiet_NaN());
+    return count - 1;
+  });
+  made.members = table(Part::members, all, Shape{count, static_cast<std::int64_t>(longest)}, dtype);
+  return made;
+}
+
+Tensor Forest::goes_true(const Nodes& nodes, const Tensor& x, const Tensor& at) const {
+  const Tensor value = take_along_axis(x, take(nodes.features, at), 1);
+  const Tensor split = take(nodes.splits, at);
+  const auto answer = [&](Comparison how) {
+    if (how != Comparison::member) return compared(how, value, split);
+    const Tensor set = take(nodes.members, take(nodes.sets, at));
+    return any(equal(new_axis(value, -1), set), Reduce{.axes = Axes{-1}});
+  };
+  Tensor goes = answer(*nodes.used.begin());
+  if (nodes.used.size() > 1) {
+    const Tensor how = take(nodes.comparisons, at);
+    for (const Comparison one : nodes.used)
+      if (one != *nodes.used.begin())
+        goes = select(equal(how, static_cast<std::int64_t>(one)), answer(one), goes);
   }
-  if (minds_missing)
-    goes = logical_or(goes,
-                      logical_and(is_nan(value), numbers(Part::missing, 0, [](const Branch& one) {
-                                    return one.missing_is_true ? 1 : 0;
-                                  })));
+  if (nodes.missing.has_value())
+    goes = logical_or(goes, logical_and(is_nan(value), take(nodes.missing, at)));
   return goes;
 }
 
@@ -220,17 +228,13 @@ Tensor Forest::leaves_of(const Tensor& x) const {
       call_.refuse(
           ErrorCode::shape_mismatch,
           "a tree asks for feature " + std::to_string(one.feature) + " of " + x.spec().to_string());
-  const auto children = [&](std::size_t part, std::int64_t Branch::*side) {
-    std::vector<std::int64_t> all;
-    for (const Branch& one : branches_) all.push_back(one.*side);
-    for (std::int64_t leaf = 0; leaf < leaves_; ++leaf) all.push_back(branches() + leaf);
-    return table(part, all);
-  };
   const Shape shape{x.shape()[0], static_cast<std::int64_t>(roots_.size())};
   Tensor at = broadcast(table(Part::roots, roots_), shape);
-  for (std::int64_t step = 0; step < depth_; ++step)
-    at = select(goes_true(x, at), take(children(Part::on_true, &Branch::on_true), at),
-                take(children(Part::on_false, &Branch::on_false), at));
+  if (depth_ > 0) {
+    const Nodes nodes = tables(x.dtype());
+    for (std::int64_t step = 0; step < depth_; ++step)
+      at = select(goes_true(nodes, x, at), take(nodes.on_true, at), take(nodes.on_false, at));
+  }
   return at - branches();
 }
 

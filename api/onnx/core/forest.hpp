@@ -66,7 +66,11 @@ class Forest {
   [[nodiscard]] Verdict verdict(const Tensor& leaves, Aggregate how, DType dtype) const;
 
  private:
-  [[nodiscard]] Tensor goes_true(const Tensor& x, const Tensor& at) const;
+  struct Nodes;
+  [[nodiscard]] Nodes tables(DType dtype) const;
+  [[nodiscard]] Tensor goes_true(const Nodes& nodes, const Tensor& x, const Tensor& at) const;
+  /// `leaf` for each leaf behind what `on` gives for each branch.
+  template <class F> [[nodiscard]] Tensor table(std::size_t part, std::int64_t leaf, F&& on) const;
   [[nodiscard]] Tensor table(std::size_t part, const std::vector<std::int64_t>& numbers) const;
   [[nodiscard]] Tensor table(std::size_t part, const std::vector<double>& numbers,
                              const Shape& shape, DType dtype) const;
@@ -75,7 +79,6 @@ class Forest {
   }
   [[nodiscard]] std::int64_t depth_of_all() const;
   [[nodiscard]] bool votes_everywhere() const;
-  [[nodiscard]] std::vector<std::vector<std::int64_t>> leaves_by_tree() const;
 
   const Call& call_;
   std::vector<Branch> branches_;

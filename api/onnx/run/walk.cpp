@@ -183,14 +183,7 @@ Values Walk::move_texts(const PreparedNode& node, std::span<const Value> inputs)
     input = Known::integers(places, input.shape());
   }
   Values results = compute(node, positions);
-  for (Value& result : results) result = keep(std::move(result));  // the first may make a cut
-  for (Value& result : results) {
-    const Known moved = know(result);
-    Texts texts{.shape = moved.shape(), .strings = {}};
-    for (const std::int64_t place : moved.to_integers())
-      texts.strings.push_back(all.at(static_cast<std::size_t>(place)));
-    result = std::move(texts);
-  }
+  for (Value& result : results) result = Value::chosen_texts(all, result);
   return results;
 }
 

@@ -90,6 +90,38 @@ TEST_F(Maps, labels_that_a_node_reads_make_a_cut) {
   EXPECT_EQ(model.stats().cuts, 2U);
 }
 
+TEST_F(Maps, and_labels_that_are_only_moved_make_no_cut) {
+  const Model model =
+      GraphBuilder{}
+          .input("x", {"n", 3})
+          .constant(
+              "classes",
+              {.type = ElementType::string, .dims = {3}, .bytes = {}, .strings = {"a", "b", "c"}})
+          .node("ArgMax", {"x"}, {"best"},
+                {named("axis", std::int64_t{1}), named("keepdims", std::int64_t{0})})
+          .node("ArrayFeatureExtractor", {"classes", "best"}, {"y"}, {}, "ai.onnx.ml")
+          .output("y")
+          .load(here());
+  for (const float x : {0.0F, 2.0F}) {
+    const NamedValues out = model.run({{"x", rows({2, 3}, {x, 1, 0, 0, 1, x})}}).get();
+    EXPECT_EQ(out.at("y").shape(), (Shape{1, 2}));
+    EXPECT_EQ(out.at("y").texts().strings, x < 1 ? (Words{"b", "b"}) : (Words{"a", "c"}));
+  }
+  EXPECT_EQ(model.stats().cuts, 0U);
+  EXPECT_EQ(model.stats().traced, 1U);
+}
+
+TEST_F(Maps, are_left_out_of_what_is_bound) {
+  const Model model = classifier().output("label").output("scores").load(here());
+  const Buffer in = device_.buffer(DType::f32, Shape{1, 1});
+  const Binding binding = model.bind({{"x", Tensor{in}}}, {}, {.outputs = {"scores"}});
+  in.write(Floats{0.5F});
+  binding.run().get();
+  EXPECT_EQ(binding.outputs().at("scores").read<float>().get(), (Floats{0.5F, 0.5F}));
+  const Error error = refusal([&] { (void)model.bind({{"x", Tensor{in}}}); });
+  EXPECT_EQ(error.code(), ErrorCode::unsupported);
+}
+
 TEST_F(Maps, and_labels_of_one_run_are_operands_of_another) {
   const Model model = classifier().output("label").load(here());
   const Model lengths =

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "stoker/api/onnx/core/classes.hpp"
 #include "stoker/api/onnx/core/forest.hpp"
@@ -144,7 +146,17 @@ Values ensemble(Call& call) {
 
 // Before version 5: leaves are nodes, too, and a leaf may vote for several targets -------------------
 
-using Place = std::pair<std::int64_t, std::int64_t>;  // tree and node
+/// A node of a tree, by the numbers that the lists call them.
+struct Place {
+  std::int64_t tree, node;
+  bool operator==(const Place&) const = default;
+};
+struct PlaceHash {
+  std::size_t operator()(const Place& place) const noexcept {
+    return static_cast<std::size_t>(static_cast<std::uint64_t>(place.tree) * 0x9E3779B97F4A7C15U ^
+                                    static_cast<std::uint64_t>(place.node));
+  }
+};
 
 /// A leaf, or how a branch compares.
 std::optional<Comparison> mode_of(const Call& call, const std::string& name) {
@@ -175,7 +187,7 @@ Forest forest_of_nodes(const Call& call, const std::string& of, std::int64_t tar
   for (const std::string& mode : *modes) comparisons.push_back(mode_of(call, mode));
   const auto branch_count = static_cast<std::int64_t>(
       std::ranges::count_if(comparisons, [](const auto& one) { return one.has_value(); }));
-  std::map<Place, std::int64_t> nodes;
+  std::unordered_map<Place, std::int64_t, PlaceHash> nodes;
   std::int64_t next_branch = 0, next_leaf = branch_count;
   for (std::size_t i = 0; i < trees.size(); ++i)
     if (!nodes.emplace(Place{trees[i], ids[i]}, comparisons[i] ? next_branch++ : next_leaf++)
@@ -187,7 +199,7 @@ Forest forest_of_nodes(const Call& call, const std::string& of, std::int64_t tar
     return found == nodes.end() ? std::int64_t{-1} : found->second;
   };
   std::vector<Branch> branches;
-  std::set<std::int64_t> children;
+  std::unordered_set<std::int64_t> children;
   for (std::size_t i = 0; i < trees.size(); ++i) {
     if (!comparisons[i]) continue;
     branches.push_back({.feature = features[i],
