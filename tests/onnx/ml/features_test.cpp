@@ -119,6 +119,8 @@ TEST_F(Features, one_hot_encoder_has_an_axis_of_categories) {
   EXPECT_EQ(reals("OneHotEncoder", {words({3}, {"a", "c", "b"})},
                   {named("cats_strings", Words{"a", "b"})}),
             (Floats{1, 0, 0, 0, 0, 1}));
+  EXPECT_EQ(reals("OneHotEncoder", {rows({2}, {nan, 0})}, {named("cats_int64s", Whole{0})}),
+            (Floats{0, 1}));
   const Attribute strict = named("zeros", std::int64_t{0});
   EXPECT_EQ(reals("OneHotEncoder", {rows({2}, {1, 5})}, with(cats, {strict})),
             (Floats{1, 0, 0, 0, 0, 1}));

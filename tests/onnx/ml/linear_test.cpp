@@ -77,6 +77,9 @@ TEST_F(Linear, coefficients_that_do_not_fit_are_refused) {
   EXPECT_EQ(code("LinearRegressor", {x()}, {}), ErrorCode::invalid_argument);
   EXPECT_EQ(code("LinearRegressor", {x()}, with(of({}, {}), {named("targets", std::int64_t{0})})),
             ErrorCode::invalid_parameter);
+  EXPECT_EQ(
+      code("LinearRegressor", {x()}, with(of({}, {}), {named("targets", std::int64_t{1} << 62)})),
+      ErrorCode::limit_exceeded);
   EXPECT_EQ(code("LinearRegressor", {ones({1, 1, 2})}, of({1, 2}, {})), ErrorCode::shape_mismatch);
   EXPECT_EQ(code("LinearClassifier", {x()}, without(one("NONE"), "classlabels_ints")),
             ErrorCode::invalid_argument);

@@ -113,6 +113,8 @@ TEST_F(SupportVectors, that_do_not_fit_are_refused) {
   EXPECT_EQ(of("classlabels_ints", Whole{}), ErrorCode::invalid_argument);
   EXPECT_EQ(code("SVMRegressor", {x()}, {named("n_supports", std::int64_t{-1})}),
             ErrorCode::invalid_parameter);
+  EXPECT_EQ(code("SVMRegressor", {x()}, {named("n_supports", std::int64_t{1} << 62)}),
+            ErrorCode::limit_exceeded);
 }
 
 }  // namespace

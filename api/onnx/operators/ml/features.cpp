@@ -1,6 +1,7 @@
 // The domain ai.onnx.ml: features that are joined, chosen and spread over categories.
 // https://onnx.ai/onnx/operators/index.html#ai-onnx-ml
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "stoker/api/onnx/core/operator.hpp"
@@ -90,14 +91,17 @@ Values one_hot(Call& call) {
                 : std::set<std::int64_t>{categories.begin(), categories.end()}.size() !=
                       categories.size();
   if (twice) call.refuse(ErrorCode::invalid_argument, "a category is listed twice");
+  const auto is_listed = [&](double one) {  // what is beyond an integer is in no category
+    return std::abs(one) < 0x1p63 &&
+           std::ranges::find(categories, static_cast<std::int64_t>(one)) != categories.end();
+  };
   if (has_integers && !call.node().flag("zeros", true))
     for (const double one : call.known(0).to_reals())
-      check_known(call,
-                  std::ranges::find(categories, static_cast<std::int64_t>(one)) != categories.end(),
-                  std::to_string(one));
-  // Floats lose their fraction.
-  const Tensor x = has_texts ? places_of(call, *texts).tensor() : as_type(call.x(), DType::s64);
-  const Tensor spread = equal(new_axis(x, -1), Known::integers(categories).tensor());
+      check_known(call, is_listed(one), std::to_string(one));
+  // Floats lose their fraction, and NaN, which would become 0, is no category.
+  const Tensor x = has_texts ? places_of(call, *texts).tensor() : call.x();
+  Tensor spread = equal(new_axis(as_type(x, DType::s64), -1), Known::integers(categories).tensor());
+  if (is_float(x.dtype())) spread = logical_and(spread, logical_not(is_nan(new_axis(x, -1))));
   return {Value{as_type(spread, DType::f32)}};
 }
 

@@ -1,5 +1,6 @@
 // The domain ai.onnx.ml: linear models. https://onnx.ai/onnx/operators/onnx_aionnxml_LinearClassifier.html
 #include "stoker/api/onnx/core/classes.hpp"
+#include "stoker/api/onnx/core/host_rules.hpp"
 #include "stoker/api/onnx/core/operator.hpp"
 #include "stoker/api/onnx/core/post_transform.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
@@ -42,6 +43,7 @@ Values regress(Call& call) {
   if (targets < 1)
     call.refuse(ErrorCode::invalid_parameter,
                 "expected targets from 1 on, came " + std::to_string(targets));
+  check_host_count(call, targets);
   return {Value{transformed(scores_of(call, targets), post_transform_of(call))}};
 }
 

@@ -81,6 +81,7 @@ Tensor linear(const Call& call, const Tensor& x, std::int64_t outputs) {
 Values regress(Call& call) {
   const std::int64_t vectors = call.node().integer("n_supports", 0);
   if (vectors < 0) call.refuse(ErrorCode::invalid_parameter, "expected n_supports from 0 on");
+  check_host_count(call, vectors);
   const Tensor x = rows_of(call);
   Tensor y;
   if (vectors == 0) {
