@@ -107,6 +107,7 @@ Values cast(Call& call) {
   const std::string form = call.node().text("map_form", "DENSE");
   if (form == "DENSE") {
     std::vector<std::size_t> order;
+    order.reserve(found.size());
     for (const auto& [key, place] : found) order.push_back(place);
     return {cast_row(
         call, map.values(), static_cast<std::int64_t>(order.size()),
