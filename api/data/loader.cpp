@@ -12,6 +12,7 @@
 #include "stoker/api/data/row_order.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/runtime/base/fork_guard.hpp"
+#include "stoker/runtime/base/random_seed.hpp"
 #include "stoker/runtime/base/thread_local.hpp"
 
 namespace stoker::nn {

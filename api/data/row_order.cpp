@@ -50,9 +50,4 @@ std::vector<std::int64_t> rows_in_order(std::int64_t rows) {
   return order;
 }
 
-std::uint64_t random_seed() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32) | device();
-}
-
 }  // namespace stoker::nn

@@ -5,7 +5,7 @@
 // drives a Fisher-Yates shuffle; numbers below a bound are drawn without bias as in Lemire, "Fast
 // random integer generation in an interval", arXiv:1805.10941.
 //
-// Pure functions but for random_seed(); any thread.
+// Pure functions; any thread.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,5 @@ namespace stoker::nn {
                                                       std::uint64_t epoch);
 /// 0, 1, … below `rows`.
 [[nodiscard]] std::vector<std::int64_t> rows_in_order(std::int64_t rows);
-/// Another one each time, for who has named none.
-[[nodiscard]] std::uint64_t random_seed();
 
 }  // namespace stoker::nn

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "stoker/api/data/row_order.hpp"
+#include "stoker/runtime/base/random_seed.hpp"
 
 namespace stoker::nn {
 

@@ -241,6 +241,20 @@ TEST_F(PredictCommand, shows_large_integers_exactly) {
   EXPECT_EQ(output({"largest.lua"})["values"][0], 18446744073709551615U);
 }
 
+TEST_F(PredictCommand, draws_the_same_numbers_for_a_seed_only) {
+  write_model("noise.onnx", "RandomUniformLike", {8});
+  const auto drawn = [&](const std::vector<std::string>& seed) {
+    std::vector<std::string> words{"noise.onnx", "--input", "x=zeros:8"};
+    words.insert(words.end(), seed.begin(), seed.end());
+    return output(words)["values"];
+  };
+  ASSERT_EQ(drawn({}).size(), 8U);
+  EXPECT_NE(drawn({}), drawn({}));
+  EXPECT_EQ(drawn({"--seed", "7"}), drawn({"--seed", "7"}));
+  EXPECT_NE(drawn({"--seed", "7"}), drawn({"--seed", "8"}));
+  expect_usage({"--input", "x=zeros:8", "--seed", "-1"}, "--seed");
+}
+
 TEST_F(PredictCommand, shows_what_is_no_number_last) {
   write("nan.lua",
         "return {inputs = {}, outputs = {'y'}, predict = function()\n"

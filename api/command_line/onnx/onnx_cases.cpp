@@ -226,7 +226,7 @@ void run_set(const fs::path& folder, const onnx::Model& model, const onnx::Model
     const fs::path file = folder / ("input_" + std::to_string(next++) + ".pb");
     if (fs::exists(file)) inputs.emplace(input.name, read_value_file(file, input.type));
   }
-  const onnx::NamedValues outputs = model.run(inputs).get();
+  const onnx::NamedValues outputs = model.run(inputs, {.seed = 0}).get();
   std::size_t compared = 0;
   std::optional<onnx::NamedValues> others;
   // Operators that may draw do not always: Dropout passes what it gets unless it trains.

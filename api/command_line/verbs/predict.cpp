@@ -103,7 +103,7 @@ int predict(const PredictWords& words, const PredictInputs& given) {
   NamedValues outputs;
   for (std::uint64_t i = 0; i < words.repeat; ++i) {
     const auto begin = std::chrono::steady_clock::now();
-    outputs = model.predict(inputs).get();
+    outputs = model.predict(inputs, {.seed = words.seed}).get();
     wait_for(outputs);
     taken.push_back(Milliseconds{std::chrono::steady_clock::now() - begin}.count());
   }

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -147,6 +148,10 @@ void add_predict_words(CLI::App& verb, PredictWords& words) {
   add_whole(
       verb, "--top", {1, most_runs}, [&words](std::uint64_t n) { words.top = n; },
       "Show the largest numbers of each row of an output, with their places");
+  add_whole(
+      verb, "--seed", {0, std::numeric_limits<std::uint64_t>::max()},
+      [&words](std::uint64_t n) { words.seed = n; },
+      "Of random operators of an ONNX model: the same numbers each time; none: drawn anew");
   verb.add_option("--labels", words.labels, "A file with the name of each place, one a line")
       ->type_name("FILE");
   words.script.add_device(verb);

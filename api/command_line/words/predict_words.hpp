@@ -34,6 +34,7 @@ struct PredictWords {
   std::string precision = "full";
   std::uint64_t repeat = 1;
   std::uint64_t top = 0;
+  std::optional<std::uint64_t> seed;
   bool json = false;
 };
 

@@ -14,7 +14,7 @@
 //
 // Some contents are those at the time of binding: of inputs that decide about shapes, that are on
 // another device, that are no tensors or are yet to be computed, of a number that came as a vector
-// of one, and the seed.
+// of one, and the seed if there is one: without it each run draws anew.
 //
 // A shared handle; any thread. Errors are thrown by Model::bind(): those of run(), also while it is
 // traced; unsupported if the plan is cut for these inputs, or an output is no tensor; not_found for

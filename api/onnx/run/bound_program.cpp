@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "stoker/actors/device/device_client.hpp"
+#include "stoker/api/tensor/math/random.hpp"
+#include "stoker/runtime/base/random_seed.hpp"
 #include "stoker/runtime/futures/when.hpp"
 
 namespace stoker::onnx {
@@ -16,8 +18,8 @@ namespace {
 
 BoundProgram::BoundProgram(OpenProgram program, const Segment& last,
                            std::span<const Tensor> arguments, std::span<const std::string> names,
-                           const NamedBuffers& outputs)
-    : program_{std::move(program)}, device_{last.client} {
+                           const NamedBuffers& outputs, Buffer drawn_key)
+    : program_{std::move(program)}, device_{last.client}, drawn_key_{std::move(drawn_key)} {
   std::vector<DeviceBuffer> read;
   if (program_.program) {
     has_host_steps_ = std::ranges::any_of(program_.program->steps,
@@ -108,6 +110,10 @@ void BoundProgram::start_alone(const CommandOptions& options) const {
 }
 
 Future<> BoundProgram::run(const CommandOptions& options) const {
+  if (drawn_key_) {
+    const DeviceScope scope{device_};
+    random::key(random_seed()).buffer().copy_to(drawn_key_, options);
+  }
   std::vector<CommandPtr> commands;
   if (has_host_steps_)
     start_alone(options);

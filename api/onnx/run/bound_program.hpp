@@ -19,9 +19,10 @@ namespace stoker::onnx {
 class BoundProgram {
  public:
   /// `last`: the only segment, `program`: its own, `arguments`: what it was traced for, `names`: of its outputs. Those
-  /// that are not in `outputs` get buffers.
+  /// that are not in `outputs` get buffers. `drawn_key`: among the arguments, gets another key before each run; empty:
+  /// none does.
   BoundProgram(OpenProgram program, const Segment& last, std::span<const Tensor> arguments,
-               std::span<const std::string> names, const NamedBuffers& outputs);
+               std::span<const std::string> names, const NamedBuffers& outputs, Buffer drawn_key);
 
   [[nodiscard]] Future<> run(const CommandOptions& options) const;
   [[nodiscard]] const NamedBuffers& outputs() const noexcept { return outputs_; }
@@ -35,6 +36,7 @@ class BoundProgram {
 
   OpenProgram program_;
   Device device_;
+  Buffer drawn_key_;
   bool has_host_steps_ = false;
   std::vector<expr::Buffers> leaves_;
   std::vector<DeviceBuffer> made_;  // none if the host drives a step

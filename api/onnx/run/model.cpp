@@ -16,6 +16,7 @@
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"
 #include "stoker/runtime/base/fork_guard.hpp"
 #include "stoker/runtime/base/nearest_name.hpp"
+#include "stoker/runtime/base/random_seed.hpp"
 #include "stoker/runtime/process/process.hpp"
 
 namespace stoker::onnx {
@@ -38,6 +39,7 @@ struct Model::State {
     Values inputs;
     std::vector<std::size_t> wanted;
     Tensor key;
+    bool draws_anew = false;  ///< the key is of this run only
     CommandOptions limits;
     bool reads = false;  ///< inputs must be read first
   };
@@ -111,7 +113,10 @@ struct Model::State {
       if (!is_here)
         value = value.with_tensors([&](const Value::Cell& cell) { return cell.tensor.to(device); });
     }
-    if (prepared.draws()) made.key = random::key(options.seed).eval();
+    if (prepared.draws()) {
+      made.key = random::key(options.seed.value_or(random_seed())).eval();
+      made.draws_anew = !options.seed;
+    }
     return made;
   }
   /// A device that was opened again has a table of its own, where those who load the file later look.
@@ -265,7 +270,8 @@ Binding Model::bind(const NamedValues& inputs, const NamedBuffers& outputs,
     for (const std::size_t output : start.wanted)
       names.push_back(state->prepared.graph().outputs[output].name);
     return std::make_shared<const BoundProgram>(recorder.program(), *recorder.segment(),
-                                                run.arguments(), names, outputs);
+                                                run.arguments(), names, outputs,
+                                                start.draws_anew ? start.key.buffer() : Buffer{});
   };
   return Binding{serving->spawn(std::move(made)).get()};
 }

@@ -27,6 +27,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "stoker/api/onnx/core/operator.hpp"
@@ -70,8 +71,9 @@ struct LoadOptions {
 struct RunOptions {
   /// Deadline, token, points to wait for: of all that the run starts, and at each cut.
   CommandOptions limits = {};
-  /// Of random operators that have no seed of their own. The same seed gives the same numbers.
-  std::uint64_t seed = 0;
+  /// Of random operators that have no seed of their own. The same seed gives the same numbers; without one, each run
+  /// draws anew.
+  std::optional<std::uint64_t> seed = std::nullopt;
   /// The outputs that are wanted; what only others need is not computed. Empty: all. Throws not_found for a name that
   /// no output has.
   std::vector<std::string> outputs = {};

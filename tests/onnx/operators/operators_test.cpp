@@ -127,6 +127,10 @@ TEST_F(Operators, a_seed_gives_the_same_numbers_and_runs_without_one_follow_thei
   };
   EXPECT_EQ(with(1), with(1));
   EXPECT_NE(with(1), with(2));
+  const auto anew = [&] { return floats(model.run({}).get(), "y"); };
+  const Floats first = anew();
+  EXPECT_NE(first, anew()) << "no run repeats another";
+  EXPECT_NE(first, with(0));
 }
 
 TEST_F(Operators, sequences_and_optionals_are_values_of_a_run) {

@@ -250,6 +250,24 @@ TEST(Binding, outlives_its_model_and_what_it_started) {
   }
 }
 
+TEST_F(Bindings, runs_draw_anew_unless_there_is_a_seed) {
+  const Model model =
+      GraphBuilder{}
+          .node("RandomUniform", {}, {"y"}, {named("shape", std::vector<std::int64_t>{8})})
+          .output("y")
+          .load(here());
+  const auto numbers_of = [](const Binding& binding) {
+    binding.run().get();
+    return read(binding.outputs().at("y"));
+  };
+  const Binding anew = model.bind({});
+  EXPECT_NE(numbers_of(anew), numbers_of(anew));
+  const Binding seeded = model.bind({}, {}, {.seed = 3});
+  const std::vector<float> first = numbers_of(seeded);
+  EXPECT_EQ(first, numbers_of(seeded));
+  EXPECT_EQ(first, model.run({}, {.seed = 3}).get().at("y").tensor().to_vector<float>());
+}
+
 TEST_F(Bindings, what_cannot_be_bound_is_refused) {
   const Model model = running_sum();
   const Buffer in = device_.buffer({1.0F, 2.0F, 3.0F});
