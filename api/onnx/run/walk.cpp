@@ -56,6 +56,13 @@ bool all_on_host(const Values& results) {
   return all;
 }
 
+bool all_evaluated(const Values& results) {
+  bool all = true;
+  for (const Value& result : results)
+    result.visit_cells([&](const auto& cell) { all &= cell->tensor.evaluated(); });
+  return all;
+}
+
 /// What stands on constants only is computed now, not in each run; but not what is much larger than what it is made
 /// of, such as a large tensor of zeros.
 void settle(const Values& results, std::span<const Value> inputs) {
@@ -167,9 +174,9 @@ void Walk::take(const PreparedNode& node, Scope& scope) {
   }
   for (const std::string_view name : node.last_uses) scope.values.erase(name);
   if (observer_)
-    observer_->ends(*node.node, folds                   ? ComputedBy::constants
-                                : all_on_host(*results) ? ComputedBy::host
-                                                        : ComputedBy::program);
+    observer_->ends(*node.node, folds && all_evaluated(*results) ? ComputedBy::constants
+                                : all_on_host(*results)          ? ComputedBy::host
+                                                                 : ComputedBy::program);
 }
 
 Values Walk::move_texts(const PreparedNode& node, std::span<const Value> inputs) {

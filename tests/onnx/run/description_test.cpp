@@ -140,6 +140,23 @@ TEST_F(PlanOfModel, lists_what_the_host_folded) {
   EXPECT_EQ(plan.segments[0].result_bytes, 6 * sizeof(float));
 }
 
+TEST_F(PlanOfModel, counts_constants_as_computed_once_only_if_they_are) {
+  // A scale of two numbers becomes 64 KiB, more than is kept for what it is made of.
+  const Model model = GraphBuilder{}
+                          .input("x", {"n", 2})
+                          .constant("two", reals({1, 2}))
+                          .constant("rows", integers({8192, 2}))
+                          .node("Expand", {"two", "rows"}, {"large"})
+                          .node("Neg", {"two"}, {"small"})
+                          .node("Mul", {"x", "small"}, {"a"})
+                          .node("Mul", {"a", "large"}, {"y"})
+                          .output("y")
+                          .load({.device = device_, .optimize = Optimize::none});
+  const PlanDescription plan = model.plan({{"x", ones({8192, 2})}});
+  ASSERT_EQ(plan.constant.size(), 1U);
+  EXPECT_EQ(plan.constant[0].node, "the node of 'small' (Neg)");
+}
+
 TEST_F(PlanOfModel, says_which_nodes_a_kernel_computes) {
   const Attribute body = GraphBuilder{}.node("Neg", {"a"}, {"b"}).output("b").as("then_branch");
   const Model model = GraphBuilder{}
