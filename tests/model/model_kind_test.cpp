@@ -57,7 +57,7 @@ TEST_F(ModelKinds, that_are_unknown_say_what_they_look_like) {
   expect_looks("GGUF\3\0\0\0"sv, "a GGUF file");
   expect_looks("\x1c\0\0\0TFL3"sv, "a TensorFlow Lite model");
   expect_looks("\x89PNG\r\n\x1a\n"sv, "a PNG picture", "picture.onnx");
-  expect_looks("a,b\n1,2\n", "text that begins 'a,b\n1,2\n'");
+  expect_looks("a,b\n1,2\n", "text that begins 'a,b\\n1,2\\n'");
   expect_looks("\1\2\3\4", "bytes that begin '\\x01\\x02\\x03\\x04'");
   expect_looks("\1\2", "bytes that begin '\\x01\\x02'", "binary.lua");
 }

@@ -161,7 +161,13 @@ std::string looks_of(std::span<const std::byte> beginning) {
   const auto first = beginning.first(std::min<std::size_t>(beginning.size(), text ? 24 : 8));
   std::string shown;
   for (const std::byte byte : first) shown += static_cast<char>(byte);
-  return (text ? "text that begins '" : "bytes that begin '") + printable(shown) + "'";
+  std::string line;  // a reason is one; printable() keeps line ends and tabs
+  for (const char c : printable(shown))
+    if (c == '\n' || c == '\t')
+      line.append(c == '\n' ? "\\n" : "\\t");
+    else
+      line += c;
+  return (text ? "text that begins '" : "bytes that begin '") + line + "'";
 }
 
 ModelKind kind_of_model(const fs::path& path) {
