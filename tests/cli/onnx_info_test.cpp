@@ -146,6 +146,19 @@ TEST_F(OnnxInfo, describes_a_model_that_is_not_supported) {
   EXPECT_FALSE(all.contains("plan"));
 }
 
+TEST_F(OnnxInfo, aligns_the_columns_of_long_names) {
+  const std::string domain = "com.example.operators";
+  onnx::Message model = onnx::model(onnx::graph(
+      onnx::node("ALongNameOfAnOperator", {"x"}, {"a"}, {}, domain).add("Abs", {"a"}, {"y"}), {"x"},
+      {"y"}));
+  write_model(model.message(8, onnx::opset(domain, 1)));
+  const CommandResult result = info();
+  EXPECT_TRUE(contains(result.out,
+                       "\n  Abs 13                                       1\n"
+                       "  com.example.operators.ALongNameOfAnOperator  1\n"))
+      << result.out;
+}
+
 TEST_F(OnnxInfo, shows_text_that_is_none_escaped) {
   write_model(onnx::model(onnx::graph(onnx::node("Abs", {"x"}, {"y"}), {"x"}, {"y"}))
                   .text(2, "\x1b[31m\xff\nall nodes"));

@@ -30,9 +30,10 @@ void add_line(std::ostream& to, const char* what, const std::string& text) {
 }
 
 void add_values(std::ostream& to, const std::vector<std::pair<std::string, std::string>>& rows) {
+  constexpr std::size_t widest = 64;  // a longer name moves its own line only
   std::size_t width = 0;
   for (const auto& [name, text] : rows)
-    width = std::max(width, std::min<std::size_t>(name.size(), 32));
+    if (name.size() <= widest) width = std::max(width, name.size());
   for (const auto& [name, text] : rows)
     to << "  " << std::left << std::setw(static_cast<int>(width)) << name << "  " << text << '\n';
 }
