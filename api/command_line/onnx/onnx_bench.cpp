@@ -10,6 +10,7 @@
 #include "onnx_options.hpp"
 #include "onnx_shapes.hpp"
 #include "stoker/api/command_line/output.hpp"
+#include "stoker/api/onnx/run/refused_nodes.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"
 #include "stoker/runtime/base/printable.hpp"
@@ -166,7 +167,9 @@ nlohmann::json to_json(const Row& row) {
 }  // namespace
 
 int bench_model(const OnnxBenchWords& words) {
-  const auto file = std::make_shared<const onnx::ModelFile>(onnx::read_model(words.model).value());
+  const auto file = std::make_shared<const onnx::ModelFile>(
+      onnx::read_model(words.model, onnx::listing_refused_nodes(onnx::OperatorTable::standard()))
+          .value());
   const onnx::Description described = onnx::describe(*file);
   SystemOptions options;
   if (words.threads > 0) options.config.threads = words.threads;

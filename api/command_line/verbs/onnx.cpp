@@ -16,6 +16,7 @@
 #include "stoker/api/command_line/verbs.hpp"
 #include "stoker/api/command_line/words/onnx_words.hpp"
 #include "stoker/api/onnx/optimize/pass.hpp"
+#include "stoker/api/onnx/run/refused_nodes.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/pipeline/onnx/graph/graph_dot.hpp"
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"
@@ -114,7 +115,9 @@ onnx::PlanDescription plan_of(const onnx::Model& model, const onnx::Description&
 }
 
 int info(const OnnxInfoWords& words) {
-  const auto file = std::make_shared<const onnx::ModelFile>(onnx::read_model(words.model).value());
+  const auto file = std::make_shared<const onnx::ModelFile>(
+      onnx::read_model(words.model, onnx::listing_refused_nodes(onnx::OperatorTable::standard()))
+          .value());
   onnx::Description model = onnx::describe(*file);
   const int code = model.unsupported.empty() ? ok : no_such_thing;
   if (words.dot) {

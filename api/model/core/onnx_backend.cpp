@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "stoker/api/model/core/backends.hpp"
+#include "stoker/api/onnx/run/refused_nodes.hpp"
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"
 
 namespace stoker::models {
@@ -65,8 +66,11 @@ std::vector<onnx::ValueInfo> inputs_of(const onnx::Graph& graph, bool with_defau
 }
 
 BackendPtr load_onnx(const std::filesystem::path& path, const LoadModelOptions& options) {
+  const onnx::OperatorTable& operators =
+      options.operators ? *options.operators : onnx::OperatorTable::standard();
   return std::make_shared<const OnnxBackend>(
-      std::make_shared<const onnx::ModelFile>(onnx::read_model(path).value()),
+      std::make_shared<const onnx::ModelFile>(
+          onnx::read_model(path, onnx::listing_refused_nodes(operators)).value()),
       onnx::LoadOptions{.device = options.device,
                         .max_plans = options.max_plans,
                         .operators = options.operators,

@@ -8,6 +8,7 @@
 #include "stoker/api/model/script/named_inputs.hpp"
 #include "stoker/api/model/script/returned_model.hpp"
 #include "stoker/api/onnx/run/model.hpp"
+#include "stoker/api/onnx/run/refused_nodes.hpp"
 #include "stoker/api/tensor/core/transfer.hpp"
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"
 #include "stoker/pipeline/script/library/buffer_library.hpp"
@@ -57,8 +58,9 @@ Result<FilePtr> read_file(const fs::path& path, std::size_t most, const onnx::Re
     return Error{
         load_op, ErrorCode::io_error, "the file cannot be read", {{"path", path.string()}}};
   bytes->resize(static_cast<std::size_t>(file.gcount()));
-  STOKER_ASSIGN(onnx::ModelFile read,
-                onnx::read_model(*bytes, onnx::ReadOptions{.limits = limits}, bytes));
+  onnx::ReadOptions options = onnx::listing_refused_nodes(onnx::OperatorTable::standard());
+  options.limits = limits;
+  STOKER_ASSIGN(onnx::ModelFile read, onnx::read_model(*bytes, options, bytes));
   return std::make_shared<const onnx::ModelFile>(std::move(read));
 }
 

@@ -8,6 +8,7 @@
 #include "stoker/api/onnx/run/bound_program.hpp"
 #include "stoker/api/onnx/run/inputs.hpp"
 #include "stoker/api/onnx/run/node_evaluation.hpp"
+#include "stoker/api/onnx/run/refused_nodes.hpp"
 #include "stoker/api/onnx/run/rest_of_run.hpp"
 #include "stoker/api/onnx/run/run.hpp"
 #include "stoker/api/onnx/run/shared_graphs.hpp"
@@ -29,6 +30,14 @@ constexpr std::size_t walk_stack_bytes = std::size_t{1} << 20;
 
 bool is_on(const Device& device, const Tensor& tensor) {
   return tensor.evaluated() && tensor.value().buffer().device() == device.client();
+}
+
+const OperatorTable& operators_of(const LoadOptions& options) {
+  return options.operators ? *options.operators : OperatorTable::standard();
+}
+
+Model load(Result<ModelFile> read, const LoadOptions& options) {
+  return load(std::make_shared<const ModelFile>(std::move(read).value()), options);
 }
 
 }  // namespace
@@ -279,8 +288,7 @@ Binding Model::bind(const NamedValues& inputs, const NamedBuffers& outputs,
 void Model::warm_up(const NamedValues& inputs) const { static_cast<void>(run(inputs).get()); }
 
 Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options) {
-  const OperatorTable& operators =
-      options.operators ? *options.operators : OperatorTable::standard();
+  const OperatorTable& operators = operators_of(options);
   const Device device = options.device ? options.device : current_device();
   const auto table = device.client()->services().get<SharedGraphs>();
   const auto loaded = [&](std::span<const Pass* const> passes, Precision precision, auto&& make) {
@@ -320,11 +328,11 @@ Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options) {
 }
 
 Model load(const std::filesystem::path& path, const LoadOptions& options) {
-  return load(std::make_shared<const ModelFile>(read_model(path).value()), options);
+  return load(read_model(path, listing_refused_nodes(operators_of(options))), options);
 }
 
 Model load(int descriptor, const LoadOptions& options) {
-  return load(std::make_shared<const ModelFile>(read_model(descriptor).value()), options);
+  return load(read_model(descriptor, listing_refused_nodes(operators_of(options))), options);
 }
 
 Future<Model> load(const System& system, std::filesystem::path path, const LoadOptions& options) {
@@ -341,7 +349,7 @@ Future<Model> load(const System& system, std::filesystem::path path, const LoadO
 
 Model load(std::span<const std::byte> bytes, const LoadOptions& options) {
   const auto copy = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
-  return load(std::make_shared<const ModelFile>(read_model(*copy, {}, copy).value()), options);
+  return load(read_model(*copy, listing_refused_nodes(operators_of(options)), copy), options);
 }
 
 }  // namespace stoker::onnx

@@ -1,11 +1,35 @@
 #include "stoker/api/onnx/run/refused_nodes.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
+
+#include "stoker/pipeline/onnx/reading/findings.hpp"
+#include "stoker/pipeline/onnx/reading/function_key.hpp"
 
 namespace stoker::onnx {
 namespace {
 
-std::string why_not(const Node& node, const Operator* definition, const OperatorTable& operators) {
+/// The newest version of each of ONNX's own domains for which the operators were written. In a later one any of them may
+/// mean something else. Versions of other domains are their owners' matter.
+using Newest = std::map<std::string, std::int64_t, std::less<>>;
+
+Newest newest_versions(const OperatorTable& operators) {
+  Newest newest;
+  for (const auto& definition : operators.list()) {
+    const std::string& domain = definition->domain;
+    if (!domain.empty() && !domain.starts_with("ai.onnx.")) continue;
+    std::int64_t& version = newest[domain];
+    version = std::max<std::int64_t>(version, definition->since.back());
+  }
+  return newest;
+}
+
+std::string why_not(const Node& node, const Operator* definition, const OperatorTable& operators,
+                    const Newest& newest) {
+  if (const auto known = newest.find(node.domain == "ai.onnx" ? "" : node.domain);
+      known != newest.end() && node.opset > known->second)
+    return "versions of its domain are known up to " + std::to_string(known->second);
   if (definition == nullptr)
     return operators.has_domain(node.domain) ? "there is no such operator"
                                              : "there is no such domain";
@@ -31,12 +55,13 @@ std::string why_not(const Node& node, const Operator* definition, const Operator
   return definition->refuse ? definition->refuse(node, version) : "";
 }
 
-void add_refused(const Graph& graph, const OperatorTable& operators, std::vector<RefusedNode>& to) {
-  for (const Node& node : graph.nodes) {
+void add_refused(const std::vector<Node>& nodes, const OperatorTable& operators,
+                 const Newest& newest, std::vector<RefusedNode>& to) {
+  for (const Node& node : nodes) {
     const auto definition = operators.find(node.domain, node.op);
-    if (std::string why = why_not(node, definition.get(), operators); !why.empty())
+    if (std::string why = why_not(node, definition.get(), operators, newest); !why.empty())
       to.push_back({&node, std::move(why)});
-    for (const Graph* inner : graphs_of(node)) add_refused(*inner, operators, to);
+    for (const Graph* inner : graphs_of(node)) add_refused(inner->nodes, operators, newest, to);
   }
 }
 
@@ -49,8 +74,32 @@ std::string RefusedNode::to_string() const {
 
 std::vector<RefusedNode> refused_nodes(const Graph& graph, const OperatorTable& operators) {
   std::vector<RefusedNode> refused;
-  add_refused(graph, operators, refused);
+  add_refused(graph.nodes, operators, newest_versions(operators), refused);
   return refused;
+}
+
+ReadOptions listing_refused_nodes(const OperatorTable& operators) {
+  const auto add = [&operators](const ModelFile& model, Findings& findings) {
+    std::set<FunctionKey> functions;
+    for (const Function& function : model.functions) functions.insert(key_of(function));
+    const Newest newest = newest_versions(operators);
+    const auto add_nodes = [&](const std::vector<Node>& nodes) {
+      std::vector<RefusedNode> refused;
+      add_refused(nodes, operators, newest, refused);
+      for (const RefusedNode& one : refused) {
+        // A call is no operator, and what is not imported was found.
+        if (functions.contains(called_by(*one.node)) || one.node->opset == 0) continue;
+        findings.add(one.node->place(), "cannot be computed: " + one.why);
+      }
+    };
+    add_nodes(model.graph.nodes);
+    for (const Function& function : model.functions) {
+      const std::size_t before = findings.size();
+      add_nodes(function.nodes);
+      findings.within(before, [&] { return "function " + in_quotes(function.name); });
+    }
+  };
+  return {.find_more = add};
 }
 
 }  // namespace stoker::onnx

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stoker/api/onnx/core/operator.hpp"
+#include "stoker/pipeline/onnx/reading/read_options.hpp"
 
 namespace stoker::onnx {
 
@@ -21,5 +22,9 @@ struct RefusedNode {
 /// Of a graph and those below it, in the order of the file. Pointers lead into the graph.
 [[nodiscard]] std::vector<RefusedNode> refused_nodes(const Graph& graph,
                                                      const OperatorTable& operators);
+
+/// For a file that is wrong otherwise, too: then the error of the reading lists these nodes behind the rest. `operators`
+/// outlives the reading.
+[[nodiscard]] ReadOptions listing_refused_nodes(const OperatorTable& operators);
 
 }  // namespace stoker::onnx

@@ -50,7 +50,7 @@ ModelFile read_fields(Reading& reading) {
   return model;
 }
 
-Result<ModelFile> read(Reading& reading) {
+Result<ModelFile> read(Reading& reading, const ReadOptions& options) {
   const std::int64_t ir = ir_version(reading);
   if (reading.progress.stopped()) return *reading.progress.why();
   if (ir < oldest_ir || ir > newest_ir)
@@ -62,6 +62,7 @@ Result<ModelFile> read(Reading& reading) {
   ModelFile model = read_fields(reading);
   if (reading.progress.stopped()) return *reading.progress.why();
   check_graphs(model, reading.findings);
+  if (reading.findings.size() > 0 && options.find_more) options.find_more(model, reading.findings);
   STOKER_TRY(reading.end());
   if (Result<void> inlined = inline_functions(model, reading.limits); !inlined)
     return inlined.error().with("file", reading.progress.file());
@@ -75,11 +76,11 @@ std::vector<std::filesystem::path> folders(const ReadOptions& options) {
 }
 
 Result<ModelFile> read_source(std::shared_ptr<const files::ByteSource> source,
-                              const ReadLimits& limits,
+                              const ReadOptions& options,
                               std::vector<std::filesystem::path> folders) {
-  Reading reading{bytes_of_file(source, source->view()), printable(source->name()), limits,
+  Reading reading{bytes_of_file(source, source->view()), printable(source->name()), options.limits,
                   std::move(folders)};
-  STOKER_ASSIGN(ModelFile model, read(reading));
+  STOKER_ASSIGN(ModelFile model, read(reading, options));
   model.files.insert(model.files.begin(), std::move(source));
   return model;
 }
@@ -89,20 +90,20 @@ Result<ModelFile> read_source(std::shared_ptr<const files::ByteSource> source,
 Result<ModelFile> read_model(const std::filesystem::path& path, const ReadOptions& options) {
   STOKER_ASSIGN(std::shared_ptr<const files::ByteSource> source,
                 files::open_source(path, true, "onnx"));
-  return read_source(std::move(source), options.limits,
+  return read_source(std::move(source), options,
                      options.folder.empty() ? folders_of(path) : folders(options));
 }
 
 Result<ModelFile> read_model(std::span<const std::byte> bytes, const ReadOptions& options,
                              std::shared_ptr<const void> owner) {
   Reading reading{{bytes, std::move(owner)}, "bytes in memory", options.limits, folders(options)};
-  return read(reading);
+  return read(reading, options);
 }
 
 Result<ModelFile> read_model(int descriptor, const ReadOptions& options) {
   STOKER_ASSIGN(std::shared_ptr<const files::ByteSource> source,
                 files::open_source(descriptor, options.limits.stream_bytes, "onnx"));
-  return read_source(std::move(source), options.limits, folders(options));
+  return read_source(std::move(source), options, folders(options));
 }
 
 }  // namespace stoker::onnx

@@ -6,8 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 
 namespace stoker::onnx {
+
+class Findings;
+struct ModelFile;
 
 /// What passes one of them is refused: limit_exceeded.
 struct ReadLimits {
@@ -26,6 +30,9 @@ struct ReadOptions {
   /// Where external data lies; empty: beside the model's file. A model that is none has no external data then.
   std::filesystem::path folder = {};
   ReadLimits limits = {};
+  /// Asked once a model turns out to be wrong, with the functions not inlined: adds what else is, so that one error
+  /// lists all of it. Null: nothing.
+  std::function<void(const ModelFile&, Findings&)> find_more = {};
 };
 
 }  // namespace stoker::onnx

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "stoker/tests/onnx/reading/message.hpp"
 #include "stoker/tests/onnx/run/small_models.hpp"
 
 namespace stoker::onnx {
@@ -128,6 +129,42 @@ TEST_F(Inputs, all_nodes_that_cannot_be_computed_are_listed) {
   EXPECT_TRUE(says(error, "the attribute 'slope' is not known")) << error.what();
   EXPECT_TRUE(says(error, "there is no such domain")) << error.what();
   EXPECT_EQ(error.details().size(), 3U);
+}
+
+TEST_F(Inputs, versions_that_are_newer_than_the_operators_are_refused) {
+  const auto model_of = [&](std::int64_t opset) {
+    GraphBuilder builder;
+    builder.opset = opset;
+    return builder.input("x", {2}).node("Relu", {"x"}, {"y"}).output("y");
+  };
+  EXPECT_TRUE(model_of(28).load(here()));
+  const Error error = refusal([&] { (void)model_of(29).load(here()); });
+  EXPECT_EQ(error.code(), ErrorCode::unsupported);
+  EXPECT_EQ(error.detail("node"),
+            "the node of 'y' (Relu), domain 'ai.onnx', opset 29: versions of its domain are known "
+            "up to 28");
+}
+
+TEST_F(Inputs, a_wrong_graph_does_not_hide_nodes_that_cannot_be_computed) {
+  Message functions = onnx::model(onnx::graph(onnx::node("Mine", {"x"}, {"a"}, {}, "own")
+                                                  .add("Foo", {"zz"}, {"b"})
+                                                  .add("Relu", {"b"}, {"y"}),
+                                              {"x"}, {"y"}));
+  functions.message(8, onnx::opset("own", 1));
+  Message function;
+  function.text(1, "Mine").text(4, "u").text(5, "v").message(9, onnx::opset("", 17));
+  function.messages(7, onnx::node("Bar", {"u"}, {"v"}).all).text(10, "own");
+  functions.message(25, std::move(function));
+  const std::string bytes = functions.bytes();
+  const Error error = refusal([&] { (void)onnx::load(std::as_bytes(std::span{bytes}), here()); });
+  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(error.reason(), "3 things are wrong") << error.what();
+  EXPECT_EQ(error.details().size(), 4U) << "the file, and each of them";
+  EXPECT_TRUE(says(error, "reads 'zz', which nothing writes")) << error.what();
+  EXPECT_TRUE(says(error, "the node of 'b' (Foo)=cannot be computed: there is no such operator"))
+      << error.what();
+  EXPECT_TRUE(says(error, "function 'Mine', the node of 'v' (Bar)=cannot be computed: there"))
+      << error.what();
 }
 
 TEST_F(Inputs, an_error_of_a_rule_names_the_node) {
