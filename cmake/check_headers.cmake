@@ -121,7 +121,7 @@ function(header_check_library target)
   set_target_properties(${target} PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
   target_link_libraries(${target} PRIVATE stoker_settings stoker_stoker Boost::headers Eigen3::Eigen
                         DNNL::dnnl spdlog::spdlog nlohmann_json::nlohmann_json StokerGlslang::glslang
-                        PkgConfig::LIBZIP PkgConfig::LUA)
+                        PkgConfig::LIBZIP PkgConfig::RE2 PkgConfig::LUA)
   if(TARGET stoker_command)
     target_link_libraries(${target} PRIVATE CLI11::CLI11)
   endif()

@@ -14,6 +14,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(TURBOJPEG REQUIRED IMPORTED_TARGET libturbojpeg)
 # Not by libzip's own CMake package: on Debian it names tools of packages that need not be there.
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 # Lua compiled as C++: its errors are exceptions and run destructors.
 pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4-c++)
 

@@ -139,7 +139,7 @@ list(APPEND STOKER_COMPONENTS nn)
 stoker_glob(onnx_sources pipeline/onnx/*/*.cpp api/onnx/*/*.cpp api/onnx/*/*/*.cpp)
 stoker_library(onnx ${onnx_sources} "${STOKER_GENERATED_DIR}/onnx_operator_list.cpp"
                "${STOKER_GENERATED_DIR}/onnx_pass_list.cpp" "${STOKER_GENERATED_DIR}/onnx_export_list.cpp")
-target_link_libraries(stoker_onnx PUBLIC stoker_tensor)
+target_link_libraries(stoker_onnx PUBLIC stoker_tensor PRIVATE PkgConfig::RE2)
 stoker_precompile(stoker_onnx <stoker/api/tensor.hpp>)
 stoker_compile_together(stoker_onnx 14)
 stoker_optimise_little(stoker_onnx)

@@ -1,8 +1,12 @@
 // Strings: the host computes them while a model is traced.
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <map>
 
 #include "stoker/api/onnx/core/host_rules.hpp"
+#include "stoker/api/onnx/core/letter_case.hpp"
+#include "stoker/pipeline/onnx/graph/shown.hpp"
 
 namespace stoker::onnx::operators::texts {
 namespace {
@@ -68,15 +72,9 @@ Values split(Call& call) {
   return {Value{std::move(made)}, Known::integers(counts, x.shape)};
 }
 
-std::string in_case(const Call& call, std::string text, const std::string& action) {
+std::string in_case(const std::string& text, const std::string& action) {
   if (action == "NONE") return text;
-  for (char& one : text) {
-    if (static_cast<unsigned char>(one) >= 0x80)
-      call.refuse(ErrorCode::unsupported, "the case of letters that are not ASCII");
-    if (action == "LOWER" && one >= 'A' && one <= 'Z') one = static_cast<char>(one - 'A' + 'a');
-    if (action == "UPPER" && one >= 'a' && one <= 'z') one = static_cast<char>(one - 'a' + 'A');
-  }
-  return text;
+  return onnx::in_case(text, action == "LOWER" ? LetterCase::lower : LetterCase::upper);
 }
 
 /// [n] or [1, n]: without stop words, in the case that is asked for.
@@ -89,15 +87,32 @@ Values normalize(Call& call) {
   std::vector<std::string> stops;
   if (const auto* given = call.node().texts("stopwords")) stops = *given;
   const std::string folded = minds_case ? "NONE" : action == "NONE" ? "LOWER" : action;
-  for (std::string& stop : stops) stop = in_case(call, stop, folded);
+  for (std::string& stop : stops) stop = in_case(stop, folded);
   Texts made{.shape = {}, .strings = {}};
   for (const std::string& text : x.strings)
-    if (stops.empty() || std::ranges::find(stops, in_case(call, text, folded)) == stops.end())
-      made.strings.push_back(in_case(call, text, action));
+    if (stops.empty() || std::ranges::find(stops, in_case(text, folded)) == stops.end())
+      made.strings.push_back(in_case(text, action));
   if (made.strings.empty()) made.strings.emplace_back();
   const auto n = static_cast<std::int64_t>(made.strings.size());
   made.shape = x.shape.rank() == 1 ? Shape{n} : Shape{1, n};
   return {Value{std::move(made)}};
+}
+
+/// RE2 takes time that grows with the text alone, whatever the expression, so one of a stranger's is no harm.
+RE2 expression_of(const Node& node) {
+  RE2::Options options;
+  options.set_log_errors(false);
+  return RE2{node.text("pattern", ""), options};
+}
+
+Values full_match(Call& call) {
+  const Texts& x = call.input(0).texts();
+  const RE2 expression = expression_of(call.node());
+  std::vector<std::int64_t> matches;
+  matches.reserve(x.strings.size());
+  for (const std::string& text : x.strings)
+    matches.push_back(RE2::FullMatch(text, expression) ? 1 : 0);
+  return {Known::integers(matches, x.shape, ElementType::boolean)};
 }
 
 // TfIdfVectorizer --------------------------------------------------------------------------------------
@@ -206,6 +221,17 @@ void define(OperatorTable& table) {
              .since = {10},
              .attributes = {"case_change_action", "is_case_sensitive", "locale", "stopwords"},
              .lower = &normalize});
+  table.add({.name = "RegexFullMatch",
+             .since = {20},
+             .attributes = {"pattern"},
+             .refuse =
+                 [](const Node& node, int) {
+                   if (!node.has("pattern")) return std::string{"it has no pattern"};
+                   const RE2 expression = expression_of(node);
+                   if (expression.ok()) return std::string{};
+                   return "its pattern is none of RE2's: " + shown(expression.error());
+                 },
+             .lower = &full_match});
   table.add(
       {.name = "TfIdfVectorizer",
        .since = {9},

@@ -187,6 +187,41 @@ TEST_F(Operators, strings_are_computed_on_the_host) {
             (std::vector<std::string>{"a!", "b!"}));
 }
 
+TEST_F(Operators, strings_change_their_case_beyond_ascii) {
+  const auto in_case = [&](const char* action, std::vector<std::string> all) {
+    const Value x{Texts{Shape{static_cast<std::int64_t>(all.size())}, std::move(all)}};
+    return of_node("StringNormalizer", {{"x", x}},
+                   {named("case_change_action", std::string{action})})
+        .at("y")
+        .texts()
+        .strings;
+  };
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(in_case("UPPER", {"äöü", "ab7", "straße", "жǆ"}),
+            (Words{"ÄÖÜ", "AB7", "STRAßE", "ЖǄ"}));
+  EXPECT_EQ(in_case("LOWER", {"ÀÉÎ", "Ω"}), (Words{"àéî", "ω"}));
+  EXPECT_EQ(refusal([&] { (void)in_case("UPPER", {"\xff\xfe"}); }).code(),
+            ErrorCode::invalid_argument);
+}
+
+TEST_F(Operators, strings_match_expressions_as_a_whole) {
+  const auto matches = [&](const std::string& pattern, std::vector<std::string> all) {
+    const Value x{Texts{Shape{static_cast<std::int64_t>(all.size())}, std::move(all)}};
+    return of_node("RegexFullMatch", {{"x", x}}, {named("pattern", pattern)})
+        .at("y")
+        .tensor()
+        .to_vector<std::uint8_t>();
+  };
+  using Truths = std::vector<std::uint8_t>;
+  EXPECT_EQ(matches("www[.].*", {"www.a.org", "a www.", "WWW.b"}), (Truths{1, 0, 0}));
+  EXPECT_EQ(matches("ä{2}", {"ää", "ä", ""}), (Truths{1, 0, 0}));
+  const Error error = refusal([&] { (void)matches("(\n", {"a"}); });
+  EXPECT_EQ(error.code(), ErrorCode::unsupported);
+  EXPECT_NE(std::string{error.detail("node")}.find("its pattern is none of RE2's: missing )"),
+            std::string::npos)
+      << error.what();
+}
+
 TEST_F(Operators, strings_are_moved_as_numbers_are) {
   const auto words = [](const Shape& shape, std::vector<std::string> all) {
     return Value{Texts{shape, std::move(all)}};
