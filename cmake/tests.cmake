@@ -10,6 +10,12 @@ target_link_libraries(stoker_kernel_cases PRIVATE stoker_settings PUBLIC stoker_
 stoker_precompile(stoker_kernel_cases)
 stoker_compile_together(stoker_kernel_cases 8)
 
+# Cases of the ONNX standard, which the tests of `stoker onnx test` run.
+set(onnx_cases "${CMAKE_CURRENT_SOURCE_DIR}/tests/onnx/cases/cases.tar.zst")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${onnx_cases}")
+file(REMOVE_RECURSE "${CMAKE_CURRENT_BINARY_DIR}/onnx_cases")
+file(ARCHIVE_EXTRACT INPUT "${onnx_cases}" DESTINATION "${CMAKE_CURRENT_BINARY_DIR}/onnx_cases")
+
 set(first_tests "")
 set(first_tests_of_tensors "")
 
@@ -59,7 +65,7 @@ foreach(folder ${test_folders})
     stoker_glob(shared_helpers tests/nn/golden_run.cpp)
     list(APPEND test_sources ${shared_helpers})
   endif()
-  if(folder MATCHES "^(device|tensor)$")
+  if(folder MATCHES "^(device|onnx|tensor)$")
     stoker_glob(failing_allocation tests/actors/failing_allocation.cpp)
     list(APPEND test_sources ${failing_allocation})
   endif()
