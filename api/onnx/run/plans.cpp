@@ -86,6 +86,8 @@ bool Plans::drop_oldest(const Entry* except) {
   };
   look(look, roots_);
   if (among == nullptr) return false;
+  // The device keeps many programs, which each model would fill with plans of its own that are gone.
+  if (const auto& program = oldest->second.segment->program) program->leave_device();
   among->erase(oldest);
   --counts_.segments;
   ++counts_.dropped;

@@ -20,7 +20,7 @@ struct TracedProgram::State {
   std::vector<AxisNames> names;          ///< of the results
   std::shared_ptr<DeviceClient> client;  ///< as it was open then
   /// Gone when the device closes.
-  std::weak_ptr<const expr::ProgramCache> open;
+  std::weak_ptr<expr::ProgramCache> open;
   std::vector<Source> sources;  ///< one for each of the program's parameters
   std::shared_ptr<const expr::LoweredProgram> program;
 };
@@ -68,6 +68,10 @@ std::vector<Tensor> TracedProgram::run(std::span<const Tensor> arguments,
 }
 
 bool TracedProgram::is_over() const { return state_->client->is_lost() || state_->open.expired(); }
+
+void TracedProgram::leave_device() const {
+  if (const auto kept = state_->open.lock()) kept->forget(*state_->program);
+}
 
 const std::string& TracedProgram::text() const noexcept { return state_->text; }
 

@@ -66,6 +66,9 @@ class TracedProgram {
   void check_device(const Device& device) const;
   /// Whether it can never run again: its device was lost, or its system has stopped.
   [[nodiscard]] bool is_over() const;
+  /// Takes it off the programs that its device keeps for whoever asks for the same: what it takes goes with this object
+  /// and others that hold it.
+  void leave_device() const;
 
  private:
   struct State;

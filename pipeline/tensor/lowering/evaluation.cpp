@@ -46,11 +46,22 @@ void ProgramCache::add(const std::string& key, std::shared_ptr<const LoweredProg
   counters_.kernels += kernels_of(*program);
   entries_.push_front({key, std::move(program)});
   by_key_.emplace(entries_.front().key, entries_.begin());
-  while (entries_.size() > most || (entries_.size() > 1 && counters_.kernels > most_kernels)) {
-    counters_.kernels -= kernels_of(*entries_.back().program);
-    by_key_.erase(entries_.back().key);
-    dropped.splice(dropped.begin(), entries_, std::prev(entries_.end()));
-  }
+  while (entries_.size() > most || (entries_.size() > 1 && counters_.kernels > most_kernels))
+    drop(std::prev(entries_.end()), dropped);
+}
+
+void ProgramCache::forget(const LoweredProgram& program) {
+  std::list<Entry> dropped;  // outside the lock
+  const std::scoped_lock lock{mutex_};
+  const auto entry = std::ranges::find_if(
+      entries_, [&](const Entry& one) { return one.program.get() == &program; });
+  if (entry != entries_.end()) drop(entry, dropped);
+}
+
+void ProgramCache::drop(std::list<Entry>::iterator entry, std::list<Entry>& dropped) {
+  counters_.kernels -= kernels_of(*entry->program);
+  by_key_.erase(entry->key);
+  dropped.splice(dropped.begin(), entries_, entry);
 }
 
 ProgramCache::Counters ProgramCache::counters() const {

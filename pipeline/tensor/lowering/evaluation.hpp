@@ -35,6 +35,8 @@ class ProgramCache {
 
   [[nodiscard]] std::shared_ptr<const LoweredProgram> find(const std::string& key);
   void add(const std::string& key, std::shared_ptr<const LoweredProgram> program);
+  /// Those who hold the program keep it; whoever asks for the same later compiles it again.
+  void forget(const LoweredProgram& program);
 
   struct Counters {
     std::uint64_t hits = 0;
@@ -49,6 +51,9 @@ class ProgramCache {
     std::string key;
     std::shared_ptr<const LoweredProgram> program;
   };
+  /// Guarded by mutex_. Moves the entry to `dropped`.
+  void drop(std::list<Entry>::iterator entry, std::list<Entry>& dropped);
+
   const ShaderCompiler compile_;
   mutable std::mutex mutex_;
   std::list<Entry> entries_;  // the latest used first

@@ -1,3 +1,5 @@
+#include "stoker/actors/device/device_client.hpp"
+#include "stoker/pipeline/tensor/lowering/evaluation.hpp"
 #include "stoker/tests/onnx/run/small_models.hpp"
 
 namespace stoker::onnx {
@@ -46,6 +48,23 @@ TEST_F(Plans, each_signature_is_traced_once) {
     EXPECT_EQ(model.run({{"x", iota({n}, DType::f32)}}).get().at("y").shape(), (Shape{n / 3, 3}));
   EXPECT_EQ(model.stats().traced, 2U);
   EXPECT_EQ(model.stats().found, 3U);
+}
+
+TEST_F(Plans, that_make_room_leave_no_program_on_the_device) {
+  LoadOptions few = here();
+  few.max_plans = 4;
+  const Model model =
+      GraphBuilder{}.input("x", {"n"}).node("Add", {"x", "x"}, {"y"}).output("y").load(few);
+  const auto run = [&](std::size_t n) {
+    const Tensor x{device_.buffer(std::vector<float>(n, 1))};
+    EXPECT_EQ(floats(model.run({{"x", x}}).get(), "y"), std::vector<float>(n, 2));
+    return device_.client()->services().get<expr::ProgramCache>()->counters().programs;
+  };
+  const std::size_t before = run(1) - 1;
+  for (std::size_t n = 2; n <= 20; ++n) run(n);
+  EXPECT_EQ(run(20), before + 4);
+  EXPECT_EQ(model.stats().traced, 20U);
+  EXPECT_EQ(run(1), before + 4) << "one that left is compiled again";
 }
 
 TEST_F(Plans, weights_of_wide_convolutions_are_put_into_blocks_once_for_all_plans) {
