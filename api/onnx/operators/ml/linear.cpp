@@ -1,8 +1,8 @@
 // The domain ai.onnx.ml: linear models. https://onnx.ai/onnx/operators/onnx_aionnxml_LinearClassifier.html
-#include "stoker/api/onnx/core/classes.hpp"
 #include "stoker/api/onnx/core/host_rules.hpp"
 #include "stoker/api/onnx/core/operator.hpp"
-#include "stoker/api/onnx/core/post_transform.hpp"
+#include "stoker/api/onnx/tabular/classes.hpp"
+#include "stoker/api/onnx/tabular/post_transform.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/math/products.hpp"
 #include "stoker/api/tensor/math/reductions.hpp"

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <map>
 
-#include "stoker/api/onnx/core/classes.hpp"
 #include "stoker/api/onnx/core/host_rules.hpp"
 #include "stoker/api/onnx/core/operator.hpp"
+#include "stoker/api/onnx/tabular/classes.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker::onnx::operators::ml::maps {

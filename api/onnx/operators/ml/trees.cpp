@@ -7,10 +7,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "stoker/api/onnx/core/classes.hpp"
-#include "stoker/api/onnx/core/forest.hpp"
 #include "stoker/api/onnx/core/operator.hpp"
-#include "stoker/api/onnx/core/post_transform.hpp"
+#include "stoker/api/onnx/tabular/classes.hpp"
+#include "stoker/api/onnx/tabular/forest.hpp"
+#include "stoker/api/onnx/tabular/post_transform.hpp"
 #include "stoker/api/tensor/core/constants.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"

@@ -1,10 +1,10 @@
 // The domain ai.onnx.ml: support vector machines. https://onnx.ai/onnx/operators/onnx_aionnxml_SVMClassifier.html
 #include <array>
 
-#include "stoker/api/onnx/core/classes.hpp"
 #include "stoker/api/onnx/core/host_rules.hpp"
 #include "stoker/api/onnx/core/operator.hpp"
-#include "stoker/api/onnx/core/post_transform.hpp"
+#include "stoker/api/onnx/tabular/classes.hpp"
+#include "stoker/api/onnx/tabular/post_transform.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/math/products.hpp"

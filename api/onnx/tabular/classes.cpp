@@ -1,4 +1,4 @@
-#include "stoker/api/onnx/core/classes.hpp"
+#include "stoker/api/onnx/tabular/classes.hpp"
 
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/views/indexing.hpp"

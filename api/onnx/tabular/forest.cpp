@@ -1,4 +1,4 @@
-#include "stoker/api/onnx/core/forest.hpp"
+#include "stoker/api/onnx/tabular/forest.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "stoker/api/onnx/core/post_transform.hpp"
+#include "stoker/api/onnx/tabular/post_transform.hpp"
 
 #include <algorithm>
 #include <array>
