@@ -1,4 +1,6 @@
 // Attention and MultiHeadAttention of com.microsoft: two heads, batches of two.
+#include <limits>
+
 #include "stoker/tests/onnx/operators/microsoft_node.hpp"
 
 namespace stoker::onnx {
@@ -87,6 +89,23 @@ TEST_F(MicrosoftAttention, looks_back_and_adds_to_scores) {
       out, "y", {2, 2, 4},
       {-0.015625F, -3.875F, -5.53125F, 1.203125F, -0.01564811F, -3.874933F, 0.1474431F, -1.830214F,
        -0.765625F, 4.28125F, 5.0625F, -4.609375F, -0.6124836F, 1.708474F, 2.660024F, -2.79355F});
+}
+
+TEST_F(MicrosoftAttention, hidden_keys_have_the_lowest_number) {
+  constexpr float lowest = std::numeric_limits<float>::lowest();
+  // The first query's own key has it from the mask: it looks at all.
+  auto out = attention(integers_of({0, 1, 1, 0}, {2, 2}), none(), none(),
+                       {forward_, named("mask_filter_value", lowest)});
+  expect_near(
+      out, "y", {2, 2, 4},
+      {-0.90625F, -1.273438F, -1.757813F, -0.8125F, -1.796875F, 1.328125F, 2.015625F, -2.828125F,
+       -0.765625F, 4.28125F, 5.0625F, -4.609375F, -0.765625F, 4.28125F, 5.0625F, -4.609375F});
+  out = of_microsoft("MultiHeadAttention", {q_, k_, v_}, with({forward_}), {"y", "", "", "scores"});
+  expect_near(out, "scores", {2, 2, 2, 3},
+              {0.5524272F,  lowest, lowest, 1.392116F,   -0.1767767F, 0.4419417F,
+               -1.193243F,  lowest, lowest, 0.7844466F,  -1.602039F,  3.104641F,
+               -0.3535534F, lowest, lowest, -1.171146F,  -0.9059805F, -1.138F,
+               -0.4198447F, lowest, lowest, -0.9280776F, -1.811961F,  1.546796F});
 }
 
 TEST_F(MicrosoftAttention, a_past_stands_before_the_keys) {
@@ -201,13 +220,18 @@ TEST_F(MicrosoftAttention, operands_that_do_not_fit_are_refused) {
   expect_in(why({q_}), "query without key: expected [?,?,2,3,?]");
   expect_in(why({q_, k_, v_, some({9}, 1)}), "bias: expected [10]");
   expect_in(why({q_, k_, v_, none(), integers_of({1, 1, 1}, {3})}),
-            "mask: expected [2] or [4] or [8], got int32[3]");
+            "key_padding_mask: expected [2] or [8] or [2,3] or [2,2,3], got int32[3]");
+  expect_in(why({q_, k_, v_, none(), integers_of({0, 1}, {2, 1})}), "got int32[2,1]");
+  expect_in(why({q_, k_, v_, none(), integers_of({2, 2, 1, 0}, {4})}), "got int32[4]");
   expect_in(why({q_, k_, v_, none(), none(), some({2, 2, 2, 2}, 1)}),
             "attention_bias: expected [2,2,2,3]");
   expect_in(why({q_, k_, v_, none(), none(), none(), some({2, 2, 1, 2}, 1)}),
             "one is given without the other");
   expect_in(refused("MultiHeadAttention", {q_, k_, v_}, {named("num_heads", std::int64_t{0})}),
             "num_heads must be 1 or more");
+  expect_in(
+      refused("Attention", {q_, some({4, 12}, 1), none(), integers_of({1, 1, 1}, {3})}, with()),
+      "mask: expected [2] or [4] or [8], got int32[3]");
   expect_in(refused("Attention", {q_, some({3, 12}, 1)}, with()), "weights: expected [4,12]");
   expect_in(refused("Attention", {q_, some({4, 12}, 1)},
                     with({named("qkv_hidden_sizes", std::vector<std::int64_t>{4, 2, 6})})),

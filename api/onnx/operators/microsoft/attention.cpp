@@ -14,6 +14,7 @@ namespace stoker::onnx::operators::microsoft::attention {
 namespace {
 
 constexpr float default_filter = -10000.0F;
+constexpr float lowest = std::numeric_limits<float>::lowest();
 
 /// Queries, keys and values [batch, heads, length, size], and what stands before the keys; empty: nothing.
 struct Heads {
@@ -93,17 +94,21 @@ Values attended(const Call& call, const Heads& heads, std::size_t mask, std::siz
                 {batch, 1, queries, keys},
                 {1, 1, queries, keys}});
   Tensor added = mask_of(call, mask, heads);
-  const auto add = [&](const Tensor& more) { added = added.has_value() ? added + more : more; };
   // ONNX Runtime lets the last query look at all keys, also where there are more keys than queries.
   if (call.node().flag("unidirectional", false) && queries > 1) {
     const Tensor row = iota_along(Shape{1, 1, queries, keys}, 2);
     const Tensor later =
         logical_and(less(row + heads.past(), iota_along(Shape{1, 1, queries, keys}, 3)),
                     less(row, queries - 1));
-    constexpr double never = -std::numeric_limits<double>::infinity();
-    add(select(later, full(Shape{}, never, DType::f32), full(Shape{}, 0.0, DType::f32)));
+    // It stands in the place of what the mask says, and is a number: a query whose other keys have it from the mask, too,
+    // looks at all keys.
+    added = select(later, full(Shape{}, lowest, DType::f32),
+                   added.has_value() ? added : full(Shape{}, 0.0, DType::f32));
   }
-  if (call.has(bias)) add(as_type(call.x(bias), DType::f32));
+  if (call.has(bias)) {
+    const Tensor more = as_type(call.x(bias), DType::f32);
+    added = added.has_value() ? added + more : more;
+  }
   std::vector<Attribute> attributes{
       {.name = "qk_matmul_output_mode", .value = std::int64_t{2}, .reference = {}}};
   if (const float scale = call.node().real("scale", 0); scale != 0)
@@ -214,6 +219,11 @@ Values multi_head_attention(Call& call) {
     made.past_key = call.input(6);
     made.past_value = call.input(7);
   }
+  // Not all that Attention knows: [2·batch], [batch, 1] and [batch, 1, most, most] are none of its forms.
+  const std::int64_t batch = made.batch();
+  expect_shape(
+      call, 4, "key_padding_mask",
+      {{batch}, {3 * batch + 2}, {batch, made.keys()}, {batch, made.queries(), made.keys()}});
   return attended(call, made, 4, 5);
 }
 
