@@ -69,6 +69,15 @@ TEST_F(MicrosoftProducts, fused_matmul_transposes_matrices_and_batches) {
             std::string::npos);
 }
 
+TEST_F(MicrosoftProducts, of_f16_may_be_large_before_alpha) {
+  const auto halves = [](double value, const Shape& shape) {
+    return as_type(full(shape, value, DType::f32), DType::f16);
+  };
+  const auto out = of_microsoft("FusedMatMul", {halves(256, {2, 64}), halves(256, {64, 3})},
+                                {named("alpha", 0.0009765625F)});
+  expect_near(out, "y", {2, 3}, std::vector<float>(6, 4096));
+}
+
 TEST_F(MicrosoftProducts, fused_gemm_ends_in_an_activation) {
   auto out =
       of_microsoft("FusedGemm", {some({3, 2}, 1), some({2, 3}, 2), some({2}, 3)},

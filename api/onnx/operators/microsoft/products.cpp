@@ -2,6 +2,7 @@
 // https://onnxruntime.ai/docs/reference/operators/ContribOperators.html
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "stoker/api/onnx/core/channel_axis.hpp"
 #include "stoker/api/onnx/core/expected_shape.hpp"
@@ -115,10 +116,14 @@ Tensor turned(const Call& call, std::size_t i, const char* transposes, const cha
 }
 
 Values fused_matmul(Call& call) {
-  const Tensor y =
-      matmul(turned(call, 0, "transA", "transBatchA"), turned(call, 1, "transB", "transBatchB"));
+  Tensor a = turned(call, 0, "transA", "transBatchA");
+  const Tensor b = turned(call, 1, "transB", "transBatchB");
   const double alpha = call.node().real("alpha", 1);
-  return {call.like(alpha == 1 ? y : y * alpha)};
+  // A product of f16 may leave the range that alpha brings it back to: scores of attention do.
+  const bool before = size_of(a.dtype()) < 4 && std::abs(alpha) < 1;
+  if (before) a = a * alpha;
+  const Tensor y = matmul(a, b);
+  return {call.like(before || alpha == 1 ? y : y * alpha)};
 }
 
 }  // namespace
