@@ -97,13 +97,14 @@ Values layer_normalization(Call& call) {
   return {call.like(scaled), Value{y.mean}, Value{y.inverse_deviation}};
 }
 
-/// The second result is none of ONNX's own operator: SimplifiedLayerNormalization has it.
+/// The result is of the type of the scale. The second one is none of ONNX's own operator: SimplifiedLayerNormalization has
+/// it.
 Values rms_normalization(Call& call) {
   const std::int64_t axis = axis_in(call.node().integer("axis", -1), call.rank());
   const Tensor x = wide(call.x());
   const Tensor square = mean(x * x, {.axes = from_axis(axis, call.rank()), .keep = true});
   const Tensor inverse = rsqrt(square + static_cast<double>(call.node().real("epsilon", 1e-5F)));
-  return {call.like(as_type(x * inverse, call.x(1).dtype()) * call.x(1)), Value{inverse}};
+  return {call.like(as_type(x * inverse, call.x(1).dtype()) * call.x(1), 1), Value{inverse}};
 }
 
 Values mean_variance_normalization(Call& call) {

@@ -82,7 +82,7 @@ constexpr auto rules = std::to_array<PrecisionRule>({
     {"GroupNormalization", follows, first},
     {"InstanceNormalization", follows, first},
     {"LayerNormalization", follows, first},
-    {"RMSNormalization", follows, first},
+    {"RMSNormalization", follows},  // its scale decides about the result
     {"Softmax", follows},
     // What reads no element, or is a conversion itself.
     {"Cast", other, 0},

@@ -31,6 +31,20 @@ TEST_F(MicrosoftNormalization, simplified_has_no_mean) {
   }
 }
 
+TEST_F(MicrosoftNormalization, simplified_is_of_the_type_of_its_scale) {
+  const Tensor x = some({2, 3}, 1), scale = some({3}, 2);
+  const std::vector<float> wanted{-0.4175267F, 1.113404F, 0.1670107F,
+                                  0.8985634F,  1.198085F, -0.08985635F};
+  for (const char* const op : {"SimplifiedLayerNormalization", "RMSNormalization"}) {
+    auto out = of_microsoft(op, {as_type(x, DType::f16), scale}, epsilon_, {"y"}, "", 23);
+    EXPECT_EQ(out.at("y").type(), ElementType::f32) << op;
+    expect_near(out, "y", {2, 3}, wanted);
+    out = of_microsoft(op, {x, as_type(scale, DType::f16)}, epsilon_, {"y"}, "", 23);
+    EXPECT_EQ(out.at("y").type(), ElementType::f16) << op;
+    expect_near(out, "y", {2, 3}, wanted, 1e-3F);
+  }
+}
+
 TEST_F(MicrosoftNormalization, layer_normalization_is_older_than_onnx_s_own) {
   const std::vector<Value> operands{some({2, 3}, 1), some({3}, 2), some({3}, 3)};
   for (const char* const domain : {"", "com.microsoft"}) {
