@@ -93,6 +93,9 @@ TEST_F(MicrosoftNormalization, operands_that_do_not_fit_are_refused) {
   EXPECT_NE(refused(op, {x, some({2, 1, 4}, 2), some({4}, 3)})
                 .find("skip: expected [2,3,4] or [3,4] or [1,3,4], got float[2,1,4]"),
             std::string::npos);
+  EXPECT_NE(refused(op, {some({3, 4}, 1), some({1, 3, 4}, 2), some({4}, 3)})
+                .find("skip: expected [3,4], got float[1,3,4]"),
+            std::string::npos);
   EXPECT_NE(refused(op, {x, x, some({1}, 3)}).find("gamma: expected [4]"), std::string::npos);
   EXPECT_NE(refused(op, {x, x, some({4}, 3), some({3}, 3)}).find("beta: expected [4]"),
             std::string::npos);

@@ -20,7 +20,7 @@ Values normalized(const Call& call, const char* op, const Values& operands) {
                  operands);
 }
 
-/// input + skip + bias. skip may lack the batch, or have one row of it.
+/// input + skip + bias. Where input has a batch, skip may lack it, or have one row of it.
 Value skipped(const Call& call, std::size_t bias) {
   if (call.rank() != 2 && call.rank() != 3)
     call.refuse(ErrorCode::shape_mismatch,
@@ -28,7 +28,10 @@ Value skipped(const Call& call, std::size_t bias) {
   const Shape& shape = call.shape();
   const std::int64_t length = shape[shape.rank() - 2];
   const std::int64_t size = shape[shape.rank() - 1];
-  expect_shape(call, 1, "skip", {extents_of(shape), {length, size}, {1, length, size}});
+  if (shape.rank() == 2)
+    expect_shape(call, 1, "skip", {length, size});
+  else
+    expect_shape(call, 1, "skip", {extents_of(shape), {length, size}, {1, length, size}});
   for (std::size_t i = 2; i <= bias; ++i)
     expect_shape(call, i, i == 2 ? "gamma" : i == bias ? "bias" : "beta", {size});
   Tensor sum = call.x(0) + call.x(1);
