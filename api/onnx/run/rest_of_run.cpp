@@ -1,5 +1,6 @@
 #include "stoker/api/onnx/run/rest_of_run.hpp"
 
+#include <atomic>
 #include <utility>
 
 #include "stoker/runtime/process/process.hpp"
@@ -8,66 +9,92 @@ namespace stoker::onnx {
 namespace {
 
 using Outputs = std::optional<NamedValues>;
+using RunPtr = boost::intrusive_ptr<RestOfRun>;
 
 }  // namespace
+
+/// What the future's state and its processes know together.
+struct RestOfRun::Shared {
+  Shared(Executor& where, std::size_t bytes, Work what)
+      : executor{where}, stack_bytes{bytes}, work{std::move(what)} {}
+
+  [[nodiscard]] bool take() noexcept { return !taken.exchange(true, std::memory_order_acq_rel); }
+  /// For whoever has an outcome first. A process that comes after it must not keep the outputs.
+  [[nodiscard]] RunPtr take_run() noexcept {
+    return RunPtr{run.exchange(nullptr, std::memory_order_acq_rel), false};
+  }
+
+  Executor& executor;  ///< of the device that `work` holds
+  const std::size_t stack_bytes;
+  std::atomic<bool> taken{false};
+  Work work;                             ///< of whoever has taken it
+  std::atomic<RestOfRun*> run{nullptr};  ///< counted, until there is an outcome
+};
 
 /// Waits for a process and completes the run with what it gives; owns itself until then.
 class RestOfRun::Process final : private Waiter {
  public:
-  static void follow(boost::intrusive_ptr<RestOfRun> run, Future<Outputs> process) {
-    auto* const self = new Process{std::move(run), std::move(process)};  // NOLINT: see wake()
-    self->process_.on_ready(*self);
+  /// `taken`: the caller holds the work already. Throws std::bad_alloc, then there is no process.
+  static void spawn(const std::shared_ptr<Shared>& shared, bool taken) {
+    std::unique_ptr<Process> self{new Process{shared}};  // NOLINT: the constructor is private
+    self->process_ =
+        stoker::Process::spawn(shared->executor,
+                               [shared, taken]() -> Outputs {
+                                 if (!taken && !shared->take()) return {};
+                                 const Work work = std::exchange(shared->work, {});
+                                 return work.whole();
+                               },
+                               {.stack_bytes = shared->stack_bytes, .name = "onnx.run"});
+    Process* const waits = self.release();  // see wake()
+    const Future<Outputs> process = waits->process_;
+    process.on_ready(*waits);
   }
 
  private:
-  Process(boost::intrusive_ptr<RestOfRun> run, Future<Outputs> process) noexcept
-      : run_{std::move(run)}, process_{std::move(process)} {}
+  explicit Process(std::shared_ptr<Shared> shared) noexcept : shared_{std::move(shared)} {}
   void wake() noexcept override {
     const std::unique_ptr<Process> self{this};
     const Result<Outputs>& outcome = *process_.poll();
-    if (!outcome)
-      run_->complete(outcome.error());
-    else if (outcome.value())
-      run_->complete(*outcome.value());
+    if (outcome && !outcome.value()) return;  // the work was taken before
+    const RunPtr run = shared_->take_run();
+    if (run == nullptr) return;
+    if (outcome)
+      run->complete(*outcome.value());
+    else
+      run->complete(outcome.error());
   }
 
-  const boost::intrusive_ptr<RestOfRun> run_;
-  const Future<Outputs> process_;
+  const std::shared_ptr<Shared> shared_;
+  Future<Outputs> process_;
 };
 
 Future<NamedValues> RestOfRun::start(Executor& executor, std::size_t stack_bytes, Work work) {
-  const boost::intrusive_ptr<RestOfRun> run{new RestOfRun{
-      executor, stack_bytes, std::move(work)}};  // NOLINT: owned by the counted pointer
-  run->spawn(false);
+  auto shared = std::make_shared<Shared>(executor, stack_bytes, std::move(work));
+  const RunPtr run{new RestOfRun{shared}};  // NOLINT: owned by the counted pointer
+  shared->run.store(RunPtr{run}.detach(), std::memory_order_release);
+  try {
+    Process::spawn(shared, false);
+  } catch (...) {
+    static_cast<void>(shared->take_run());  // nobody else will
+    throw;
+  }
   return Future<NamedValues>{run};
 }
 
-void RestOfRun::spawn(bool taken) {
-  boost::intrusive_ptr<RestOfRun> self{this};
-  Future<Outputs> process =
-      stoker::Process::spawn(executor_,
-                             [self, taken]() -> Outputs {
-                               if (!taken && !self->take()) return {};
-                               const Work work = std::exchange(self->work_, {});
-                               return work.whole();
-                             },
-                             {.stack_bytes = stack_bytes_, .name = "onnx.run"});
-  Process::follow(std::move(self), std::move(process));
-}
-
 void RestOfRun::assist(time_point deadline) noexcept {
-  if (deadline != time_point::max() || !take()) return;
+  if (deadline != time_point::max() || !shared_->take()) return;
+  Work& work = shared_->work;
+  Result<NamedValues> outcome = NamedValues{};
   try {
-    if (Outputs outputs = work_.followed()) {
-      work_ = {};  // what it holds of the run goes before anybody hears of the outcome
-      complete(*std::move(outputs));
-    } else {
-      spawn(true);
-    }
+    Outputs outputs = work.followed();
+    if (!outputs) return Process::spawn(shared_, true);
+    outcome = *std::move(outputs);
   } catch (...) {
-    work_ = {};
-    complete(error_from_current_exception("onnx.run"));
+    outcome = error_from_current_exception("onnx.run");
   }
+  work = {};  // what it holds of the run goes before anybody hears of the outcome
+  // The waiter holds a reference, too. Nobody is there to be told if the executor has ended meanwhile.
+  if (const RunPtr run = shared_->take_run()) run->complete(std::move(outcome));
 }
 
 }  // namespace stoker::onnx

@@ -2,12 +2,13 @@
 // or the plain thread that waits for the outputs. That thread would otherwise be woken, as the process is, and both
 // take longer than a GPU takes for a small model. What must be traced is always traced in a process, on a stack for it.
 //
-// Ownership: the future's state; the process holds a reference. Threads: any, one at a time does the work.
+// Ownership: the future's state; the process holds a reference until there is an outcome. A process that comes after it
+// keeps no outputs. Threads: any, one at a time does the work.
 // Errors: those of the run, in the future; `closed` if the executor ends before.
 #pragma once
 
-#include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "stoker/api/onnx/core/value.hpp"
@@ -31,17 +32,11 @@ class RestOfRun final : public FutureState<NamedValues> {
   void assist(time_point deadline) noexcept override;
 
  private:
+  struct Shared;
   class Process;
-  RestOfRun(Executor& executor, std::size_t stack_bytes, Work work)
-      : executor_{executor}, stack_bytes_{stack_bytes}, work_{std::move(work)} {}
-  /// `taken`: for whom the caller holds the work already.
-  void spawn(bool taken);
-  [[nodiscard]] bool take() noexcept { return !taken_.exchange(true, std::memory_order_acq_rel); }
+  explicit RestOfRun(std::shared_ptr<Shared> shared) noexcept : shared_{std::move(shared)} {}
 
-  Executor& executor_;  ///< of the device that `work_` holds
-  const std::size_t stack_bytes_;
-  std::atomic<bool> taken_{false};
-  Work work_;  // of whoever has taken it
+  const std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace stoker::onnx

@@ -49,6 +49,14 @@ TEST_F(RestsOfRuns, are_done_by_the_thread_that_waits) {
   expect_calls(1, 0);
 }
 
+TEST_F(RestsOfRuns, leave_their_outputs_to_those_who_waited) {
+  const Future<NamedValues> outputs = start();
+  EXPECT_TRUE(outputs.wait().has_value());
+  EXPECT_TRUE(outputs.state()->unique()) << "not to a process that has not had its turn yet";
+  executor_->run_all();
+  expect_calls(1, 0);
+}
+
 TEST_F(RestsOfRuns, are_done_by_a_process_where_nobody_waits) {
   const Future<NamedValues> outputs = start();
   executor_->run_all();
