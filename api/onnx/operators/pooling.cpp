@@ -49,6 +49,7 @@ Values average_pool(Call& call) {
   const bool padding_counts = call.node().flag("count_include_pad", false);
   Tensor y = total;
   for (std::size_t i = 0; i < spatial.kernel.size(); ++i) {
+    if (spatial.output[i] == 0) continue;
     const std::int64_t extent = call.shape()[i + 2];
     const std::int64_t from = padding_counts ? -spatial.pads[i].first : 0;
     const std::int64_t to = padding_counts ? extent + spatial.pads[i].second : extent;

@@ -91,6 +91,14 @@ TEST_F(Extremes, a_window_may_be_far_longer_than_its_operand) {
   EXPECT_EQ(floats(mean, "y"), (std::vector<float>{1.5, 1.5, 3.75, 3.75}));
 }
 
+TEST_F(Extremes, images_without_columns_have_no_windows) {
+  const NamedValues out = of_node("AveragePool", {{"x", zeros({1, 1, 3, 0})}},
+                                  {named("kernel_shape", std::vector<std::int64_t>{2, 2}),
+                                   named("strides", std::vector<std::int64_t>{2, 2}),
+                                   named("auto_pad", std::string{"SAME_UPPER"})});
+  EXPECT_EQ(out.at("y").shape(), (Shape{1, 1, 2, 0}));
+}
+
 TEST_F(Extremes, nothing_has_no_unique_elements) {
   const NamedValues out = of_node("Unique", {{"x", zeros({0})}});
   EXPECT_EQ(out.at("y").shape(), Shape{0});
