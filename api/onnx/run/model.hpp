@@ -7,7 +7,8 @@
 // The first run with inputs of certain types, extents and shape-deciding contents traces the model for them; the plan
 // is kept. Where an operator needs elements that only the run knows (NonZero, a condition, a trip count), the plan is
 // cut there: the run reads them and goes on with the plan for that answer. No thread waits meanwhile: elements that are
-// there at once, as those of small kernels on the CPU, are read by the call; others by a process.
+// there at once, as those of small kernels on the CPU, are read by the call; others by a process, or by the plain thread
+// that waits for the outputs anyway.
 //
 // A shared, immutable handle; any thread may run it, any number at once. They share weights and plans. Weights are
 // on the model's device. Models that are loaded from one file share them, too, for as long as one of them lives: those
