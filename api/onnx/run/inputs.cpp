@@ -51,10 +51,17 @@ Value as_scalar(const Value& value) {
   return {reshape(value.tensor(), Shape{}), value.type()};
 }
 
-/// Plans know texts and sequences that are there, so what another run is to give is waited for.
+/// Plans know texts and sequences that are there, so what another run is to give is waited for, in lists, too.
 Value come(const Value& value) {
-  if (value.source() == nullptr) return value;
-  return value.is_texts() ? Value{value.texts()} : Value::sequence(value.elements());
+  if (value.is_texts()) return value.source() ? Value{value.texts()} : value;
+  if (value.is_sequence()) {
+    Values elements;
+    elements.reserve(value.elements().size());
+    for (const Value& one : value.elements()) elements.push_back(come(one));
+    return Value::sequence(std::move(elements));
+  }
+  if (value.is_optional() && value.element()) return Value::optional(come(*value.element()));
+  return value;
 }
 
 Value checked(const ValueInfo& input, const ValueType& type, const Value& value, Symbols& symbols) {

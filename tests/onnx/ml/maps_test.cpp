@@ -132,6 +132,45 @@ TEST_F(Maps, and_labels_of_one_run_are_operands_of_another) {
   EXPECT_EQ(whole(lengths.run({{"a", words({2}, {"no", "yes"})}}).get(), "y"), (Whole{2, 3}));
 }
 
+TEST_F(Maps, and_lists_of_labels_of_one_run_are_operands_of_another) {
+  // Which of three words are chosen, for each element of a list.
+  GraphBuilder choice;
+  choice.input("places", {"n"}, ElementType::s64)
+      .constant("all",
+                {.type = ElementType::string, .dims = {3}, .bytes = {}, .strings = {"a", "b", "c"}})
+      .node("Gather", {"all", "places"}, {"chosen"})
+      .output("chosen");
+  const auto of_list = [](GraphBuilder& builder) -> GraphBuilder& {
+    builder.graph.inputs.push_back({.name = "list", .type = {}, .doc = {}});
+    return builder;
+  };
+  GraphBuilder writer, reader;
+  const Model writes = of_list(writer)
+                           .node("SequenceMap", {"list"}, {"y"}, {choice.as("body")})
+                           .output("y")
+                           .load(here());
+  const Model reads = of_list(reader)
+                          .input("x", {1})
+                          .constant("first", integers({0}))
+                          .node("SequenceAt", {"list", "first"}, {"words"})
+                          .node("StringConcat", {"words", "words"}, {"y"})
+                          .node("Add", {"x", "x"}, {"twice"})
+                          .output("y")
+                          .output("twice")
+                          .load(here());
+  const Buffer places = device_.buffer(std::vector<std::int64_t>{2, 0});
+  const Value made = writes.run({{"list", Value::sequence({Tensor{places}})}}).get().at("y");
+  const auto expect_read = [&](const Value& list, float x) {
+    const NamedValues out = reads.run({{"list", list}, {"x", rows({1}, {x})}}).get();
+    EXPECT_EQ(out.at("y").texts().strings, (Words{"cc", "aa"}));
+    EXPECT_EQ(floats(out, "twice"), (Floats{2 * x}));
+  };
+  expect_read(made, 1);
+  expect_read(Value::sequence({words({2}, {"c", "a"})}), 2);
+  expect_read(made, 3);
+  EXPECT_EQ(reads.stats().traced, 1U);
+}
+
 TEST_F(Maps, are_cast_to_rows) {
   const Value numbers = map({5, 1, 3}, Floats{1.5F, -2.75F, 3});
   const Value texts = map({5, 1, 3}, Words{"1.5", "-2", "3"});
