@@ -92,7 +92,8 @@ Value Value::chosen_texts(std::vector<std::string> all, const Value& places) {
 }
 
 Value Value::maps_of_rows(const Value& keys, const Value& rows) {
-  if (rows.shape().rank() != 2 || !is_vector(keys) || keys.shape()[0] != rows.shape()[1])
+  if (!rows.is_tensor() || rows.shape().rank() != 2 || !is_vector(keys) ||
+      keys.shape()[0] != rows.shape()[1])
     rows.refuse("rows with an element for each key");
   return to_come(false, rows, [keys](const Known& elements) {
     const std::int64_t count = keys.shape()[0];

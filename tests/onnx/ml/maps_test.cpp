@@ -53,6 +53,8 @@ TEST_F(Maps, of_a_row_are_from_its_classes_to_its_scores) {
   EXPECT_TRUE(run("ZipMap", {zeros({0, 3})}, whole_labels).at("y").elements().empty());
   EXPECT_EQ(code("ZipMap", {ones({2, 2})}, whole_labels), ErrorCode::shape_mismatch);
   EXPECT_EQ(code("ZipMap", {x}, {}), ErrorCode::invalid_argument);
+  EXPECT_EQ(code("ZipMap", {words({1, 3}, {"x", "y", "z"})}, whole_labels),
+            ErrorCode::invalid_argument);
 }
 
 TEST_F(Maps, and_labels_come_after_the_run_without_a_cut) {
@@ -189,7 +191,9 @@ TEST_F(Maps, are_cast_to_rows) {
   EXPECT_EQ(run("CastMap", {texts}, to("TO_STRING")).at("y").texts().strings,
             (Words{"-2", "3", "1.5"}));
   EXPECT_EQ(run("CastMap", {texts}, to("TO_STRING")).at("y").shape(), (Shape{1, 3}));
-  EXPECT_EQ(code("CastMap", {map({1}, Words{"one"})}, {}), ErrorCode::invalid_argument);
+  for (const char* bad : {"one", "", "+", "+-5", "1e60"})
+    EXPECT_EQ(code("CastMap", {map({1}, Words{bad})}, {}), ErrorCode::invalid_argument) << bad;
+  EXPECT_EQ(reals("CastMap", {map({1}, Words{" +5x"})}, {}), (Floats{5}));
   EXPECT_EQ(code("CastMap", {map({-1}, Floats{1})}, to("TO_FLOAT", true)),
             ErrorCode::invalid_argument);
   EXPECT_EQ(code("CastMap", {map({1}, Floats{1e30F})}, to("TO_INT64")),

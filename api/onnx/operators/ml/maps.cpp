@@ -36,7 +36,7 @@ template <class T> T number_in(const Call& call, const std::string& text) {
   const char* first = text.data();
   const char* const last = first + text.size();
   while (first != last && std::isspace(static_cast<unsigned char>(*first)) != 0) ++first;
-  if (first != last && *first == '+') ++first;
+  if (last - first > 1 && *first == '+' && first[1] != '-') ++first;
   T number{};
   if (std::from_chars(first, last, number).ec != std::errc{})
     call.refuse(ErrorCode::invalid_argument, "'" + text + "' is no number");
@@ -85,7 +85,7 @@ Value cast_row(const Call& call, const Value& values, std::int64_t width, F&& pl
     call.refuse(ErrorCode::invalid_parameter, "there is no cast_to '" + to + "'");
   return Known::reals(all(0.0,
                           [&](std::size_t i) {
-                            return values.is_texts() ? number_in<double>(call, texts(i))
+                            return values.is_texts() ? number_in<float>(call, texts(i))
                                                      : numbers[i];
                           }),
                       shape);
