@@ -1,6 +1,7 @@
 #include "stoker/api/onnx/core/letter_case.hpp"
 
 #include <algorithm>
+#include <cwchar>
 #include <locale>
 #include <stdexcept>
 
@@ -11,14 +12,20 @@ namespace {
 
 using Converter = std::codecvt<wchar_t, char, std::mbstate_t>;
 
-std::locale unicode() {
+/// Found once: the search costs more than a long text.
+const std::locale& unicode() {
   try {
-    return std::locale{"C.UTF-8"};
+    static const std::locale found{"C.UTF-8"};
+    return found;
   } catch (const std::runtime_error&) {
     throw Error{
         "onnx", ErrorCode::unsupported,
         "the case of letters beyond ASCII needs the locale C.UTF-8, which this machine lacks"};
   }
+}
+
+[[noreturn]] void refuse() {
+  throw Error{"onnx", ErrorCode::invalid_argument, "a string is no UTF-8"};
 }
 
 std::wstring decoded(std::string_view text, const Converter& converter) {
@@ -27,9 +34,12 @@ std::wstring decoded(std::string_view text, const Converter& converter) {
   const char* read = text.data();
   wchar_t* written = letters.data();
   if (converter.in(state, read, text.data() + text.size(), read, written,
-                   letters.data() + letters.size(), written) != Converter::ok)
-    throw Error{"onnx", ErrorCode::invalid_argument, "a string is no UTF-8"};
+                   letters.data() + letters.size(), written) != Converter::ok ||
+      std::mbsinit(&state) == 0)  // the text ends within a letter
+    refuse();
   letters.resize(static_cast<std::size_t>(written - letters.data()));
+  constexpr wchar_t last = 0x10FFFF;
+  if (std::ranges::any_of(letters, [](wchar_t letter) { return letter > last; })) refuse();
   return letters;
 }
 
@@ -40,7 +50,7 @@ std::string encoded(const std::wstring& letters, const Converter& converter) {
   char* written = text.data();
   if (converter.out(state, read, letters.data() + letters.size(), read, written,
                     text.data() + text.size(), written) != Converter::ok)
-    throw Error{"onnx", ErrorCode::invalid_argument, "a string is no UTF-8"};
+    refuse();
   text.resize(static_cast<std::size_t>(written - text.data()));
   return text;
 }
@@ -62,7 +72,7 @@ std::string in_case(std::string_view text, LetterCase wanted) {
     change(changed, std::locale::classic(), wanted);
     return changed;
   }
-  const std::locale locale = unicode();
+  const std::locale& locale = unicode();
   const auto& converter = std::use_facet<Converter>(locale);
   std::wstring letters = decoded(text, converter);
   change(letters, locale, wanted);
