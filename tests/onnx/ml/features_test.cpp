@@ -153,6 +153,28 @@ TEST_F(Features, categories_are_words_or_integers) {
             ErrorCode::invalid_argument);
 }
 
+TEST_F(Features, keys_are_compared_with_labels_of_their_kind) {
+  const Attribute values = named("values_int64s", Whole{7, 8});
+  const Attributes floats_{named("keys_floats", Floats{nan, 0}), values};
+  EXPECT_EQ(whole(run("LabelEncoder", {rows({5}, {nan, -nan, 0, -0.0F, 1})}, floats_, 1, 4), "y"),
+            (Whole{7, 7, 8, 8, -1}));
+  const Attributes integers_{named("keys_int64s", Whole{1, 2}), values};
+  EXPECT_EQ(whole(run("LabelEncoder", {whole_numbers({2}, {2, 3})}, integers_, 1, 4), "y"),
+            (Whole{8, -1}));
+  const Attributes texts{named("keys_strings", Words{"1", "2"}), values};
+  const auto refused = [&](const Value& x, const Attributes& keys) {
+    return code("LabelEncoder", {x}, keys, 4) == ErrorCode::dtype_mismatch;
+  };
+  EXPECT_TRUE(refused(words({1}, {"1"}), integers_));
+  EXPECT_TRUE(refused(rows({1}, {1}), integers_));
+  EXPECT_TRUE(refused(words({1}, {"0"}), floats_));
+  EXPECT_TRUE(refused(whole_numbers({1}, {0}), floats_));
+  EXPECT_TRUE(refused(whole_numbers({1}, {1}), texts));
+  EXPECT_EQ(code("CategoryMapper", {rows({1}, {1})},
+                 {named("cats_strings", Words{"a"}), named("cats_int64s", Whole{1})}),
+            ErrorCode::dtype_mismatch);
+}
+
 TEST_F(Features, the_first_label_encoder_knew_words_and_their_places) {
   const Attributes classes{named("classes_strings", Words{"a", "b"})};
   EXPECT_EQ(whole(run("LabelEncoder", {words({2}, {"b", "z"})}, classes, 1, 1), "y"),

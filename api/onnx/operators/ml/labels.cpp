@@ -1,4 +1,6 @@
 // The domain ai.onnx.ml: labels exchanged for others.
+#include <bit>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -36,16 +38,16 @@ List list_of(const Call& call, const std::string& name) {
   return list;
 }
 
-/// A label as a key. NaN is equal to itself here.
+/// A label as a key. NaN is equal to any other NaN here.
 std::vector<std::string> keys_of(const List& list) {
   if (list.texts) return list.texts->strings;
   std::vector<std::string> keys;
   if (list.numbers->holds_integers()) {
     for (const std::int64_t one : list.numbers->to_integers()) keys.push_back(std::to_string(one));
   } else {
-    for (const double one : list.numbers->to_reals())
-      keys.push_back(one == 0 ? "0"
-                              : std::to_string(one) + std::to_string(std::hash<double>{}(one)));
+    for (const double one : list.numbers->to_reals())  // −0 is 0
+      keys.push_back(std::isnan(one) ? "nan"
+                                     : std::to_string(std::bit_cast<std::uint64_t>(one + 0.0)));
   }
   return keys;
 }
@@ -93,6 +95,14 @@ Values exchanged(Call& call, const List& from, const List& values, const List& f
     given.texts = call.input(0).texts();
   else
     given.numbers = call.known(0);
+  if (given.texts.has_value() != from.texts.has_value() ||
+      (given.numbers && given.numbers->holds_integers() != from.numbers->holds_integers()))
+    call.refuse(ErrorCode::dtype_mismatch, std::string{"expected "} +
+                                               (from.texts                       ? "texts"
+                                                : from.numbers->holds_integers() ? "integers"
+                                                                                 : "floats") +
+                                               ", as its keys are; came " +
+                                               call.input(0).to_string());
   const Shape shape = call.shape();
   std::vector<std::int64_t> chosen;
   const auto none = static_cast<std::int64_t>(keys.size());
