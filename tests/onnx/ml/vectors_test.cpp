@@ -1,4 +1,6 @@
 // Support vector machines, against ONNX Runtime.
+#include <numeric>
+
 #include "stoker/tests/onnx/ml/ml_test.hpp"
 
 namespace stoker::onnx {
@@ -70,6 +72,26 @@ TEST_F(SupportVectors, of_more_classes_give_a_score_for_each_pair_or_chances) {
   expect_three(with(with_chances, {text("post_transform", "SOFTMAX")}),
                {0.331, 0.3539, 0.3151, 0.2747, 0.4548, 0.2705, 0.3331, 0.3119, 0.355, 0.3351,
                 0.3522, 0.3127});
+}
+
+TEST_F(SupportVectors, of_many_classes_take_little_memory) {
+  // By each pair alone the earlier class is likelier. A table of pairs and two classes would take 13 GB.
+  constexpr std::size_t classes = 200, pairs = classes * (classes - 1) / 2;
+  Whole labels(classes);
+  std::iota(labels.begin(), labels.end(), 0);
+  const NamedValues out = run(
+      "SVMClassifier", {rows({1, 1}, {1})},
+      with(
+          machine(Floats((classes - 1) * classes), Floats(classes, 1), Floats(pairs, 1)),
+          with(chances(Floats(pairs, -1), Floats(pairs)),
+               {named("vectors_per_class", Whole(classes, 1)), named("classlabels_ints", labels)})),
+      2);
+  EXPECT_EQ(whole(out, "y"), Whole{0});
+  const Floats scores = floats(out, "z");
+  ASSERT_EQ(scores.size(), classes);
+  EXPECT_NEAR(std::accumulate(scores.begin(), scores.end(), 0.0), 1, 1e-3);
+  EXPECT_GT(scores[0], scores[100]);
+  EXPECT_GT(scores[100], scores[199]);
 }
 
 TEST_F(SupportVectors, are_missing_from_linear_machines) {

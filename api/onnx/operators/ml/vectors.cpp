@@ -10,6 +10,7 @@
 #include "stoker/api/tensor/math/products.hpp"
 #include "stoker/api/tensor/math/reductions.hpp"
 #include "stoker/api/tensor/transforms/control_flow.hpp"
+#include "stoker/api/tensor/views/indexing.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker::onnx::operators::ml::vectors {
@@ -147,47 +148,41 @@ Tensor decisions(const Call& call, const Tensor& x, const Axes& counts,
          table(call, Part::intercepts, rho, Shape{count});
 }
 
-/// [pairs, columns] of small numbers: `put(pair, i, row)` fills a row.
-template <class F> Tensor by_pair(const std::vector<Pair>& pairs, std::int64_t columns, F&& put) {
-  std::vector<double> all(pairs.size() * static_cast<std::size_t>(columns));
-  for (std::size_t i = 0; i < pairs.size(); ++i)
-    put(pairs[i], std::span{all}.subspan(i * static_cast<std::size_t>(columns),
-                                         static_cast<std::size_t>(columns)));
-  return Known::reals(all, Shape{static_cast<std::int64_t>(pairs.size()), columns}).tensor();
+/// Where of_each_two() finds its numbers: nothing, a pair's first number, or its second.
+Tensor places_of(const std::vector<Pair>& pairs, std::int64_t classes) {
+  std::vector<std::int64_t> places(static_cast<std::size_t>(classes * classes));
+  std::int64_t place = 1;
+  const auto count = static_cast<std::int64_t>(pairs.size());
+  for (const auto& [i, j] : pairs) {
+    places[static_cast<std::size_t>(i * classes + j)] = place;
+    places[static_cast<std::size_t>(j * classes + i)] = count + place++;
+  }
+  return Known::integers(places).tensor();
+}
+
+/// `first` and `second`: a number for each pair, [rows, pairs]. They become [rows, classes, classes]: at i, j what is in
+/// `first` if the pair is (i, j), in `second` if it is (j, i); 0 on the diagonal.
+Tensor of_each_two(const Tensor& first, const Tensor& second, const Tensor& places,
+                   std::int64_t classes) {
+  const std::int64_t rows = first.shape()[0];
+  const Tensor all = concatenate({zeros(Shape{rows, 1}, first.dtype()), first, second}, 1);
+  return reshape(take(all, places, 1), Shape{rows, classes, classes});
 }
 
 /// The class that wins most of its pairs, the first of several.
-Tensor winners(const Tensor& decisions, const std::vector<Pair>& pairs, std::int64_t classes) {
+Tensor winners(const Tensor& decisions, const Tensor& places, std::int64_t classes) {
   const Tensor first = as_type(greater(decisions, 0), DType::f32);
-  const Tensor votes =
-      matmul(first, by_pair(pairs, classes,
-                            [](Pair pair, std::span<double> row) {
-                              row[static_cast<std::size_t>(pair.first)] = 1;
-                            })) +
-      matmul(1 - first, by_pair(pairs, classes, [](Pair pair, std::span<double> row) {
-               row[static_cast<std::size_t>(pair.second)] = 1;
-             }));
+  const Tensor votes = sum(of_each_two(first, 1 - first, places, classes), Reduce{.axes = Axes{2}});
   return argmax(votes, Arg{.axis = 1});
 }
 
 /// From the probability of the first class of each pair those of all classes: Wu, Lin, Weng, "Probability estimates for
 /// multi-class classification by pairwise coupling", 2004, algorithm 2, with LIBSVM's end: rounds until no class is
 /// further off than 0.005 / classes, 100 at most.
-Tensor coupled(const Tensor& of_pairs, const std::vector<Pair>& pairs, std::int64_t classes) {
+Tensor coupled(const Tensor& of_pairs, const Tensor& places, std::int64_t classes) {
   const std::int64_t rows = of_pairs.shape()[0];
-  const auto cell = [&](std::int64_t i, std::int64_t j) {
-    return static_cast<std::size_t>(i * classes + j);
-  };
-  std::vector<double> ones_below(static_cast<std::size_t>(classes * classes));
-  for (const auto& [i, j] : pairs) ones_below[cell(j, i)] = 1;
   // r[i][j]: i's probability where it is i or j; 0 on the diagonal.
-  const Tensor r = reshape(matmul(of_pairs, by_pair(pairs, classes * classes,
-                                                    [&](Pair pair, std::span<double> row) {
-                                                      row[cell(pair.first, pair.second)] = 1;
-                                                      row[cell(pair.second, pair.first)] = -1;
-                                                    })) +
-                               Known::reals(ones_below, Shape{classes * classes}).tensor(),
-                           Shape{rows, classes, classes});
+  const Tensor r = of_each_two(of_pairs, 1 - of_pairs, places, classes);
   const Tensor turned = transpose(r, Axes{0, 2, 1});
   const Tensor squares = sum(turned * turned, Reduce{.axes = Axes{2}, .keep = true});
   const Tensor q = squares * as_type(eye(classes), DType::f32) - r * turned;
@@ -236,7 +231,8 @@ Values classify(Call& call) {
   const std::vector<Pair> pairs = pairs_of(count);
   const auto of_pairs = static_cast<std::int64_t>(pairs.size());
   const Tensor made = decisions(call, x, vectors, pairs);
-  const Value labels = classes.labels(winners(made, pairs, count));
+  const Tensor places = places_of(pairs, count);
+  const Value labels = classes.labels(winners(made, places, count));
   const Reals* const a = call.node().reals("prob_a");
   const Reals* const b = call.node().reals("prob_b");
   if ((a && !a->empty()) || (b && !b->empty())) {
@@ -246,7 +242,7 @@ Values classify(Call& call) {
     check_count(call, "prob_b", offsets.size(), of_pairs);
     const Tensor first = sigmoid(-(made * table(call, Part::slopes, slopes, Shape{of_pairs}) +
                                    table(call, Part::offsets, offsets, Shape{of_pairs})));
-    return {labels, Value{transformed(coupled(clip(first, 1e-7, 1 - 1e-7), pairs, count), how)}};
+    return {labels, Value{transformed(coupled(clip(first, 1e-7, 1 - 1e-7), places, count), how)}};
   }
   // ONNX does not say what the scores are without probabilities; these are ONNX Runtime's, but for PROBIT of two classes,
   // of which it writes one.
