@@ -9,6 +9,7 @@
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/math/reductions.hpp"
+#include "stoker/api/tensor/transforms/control_flow.hpp"
 #include "stoker/api/tensor/views/indexing.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
 
@@ -85,24 +86,36 @@ Forest::Forest(const Call& call, std::vector<Branch> branches, std::vector<std::
   depth_ = depth_of_all();
 }
 
-/// Level by level, until all are leaves; a path longer than all branches is a cycle.
+/// What is below a branch is looked into once, however many ways lead there.
 std::int64_t Forest::depth_of_all() const {
-  std::int64_t depth = 0;
-  std::vector<std::int64_t> level = roots_;
-  for (;; ++depth) {
-    std::erase_if(level, [&](std::int64_t node) { return node >= branches(); });
-    if (level.empty()) return depth;
-    if (depth >= branches())
-      call_.refuse(ErrorCode::invalid_argument, "a tree has a branch below itself");
-    std::vector<std::int64_t> next;
-    for (const std::int64_t node : level) {
-      next.push_back(branches_[static_cast<std::size_t>(node)].on_true);
-      next.push_back(branches_[static_cast<std::size_t>(node)].on_false);
+  constexpr std::int64_t unknown = -1, open = -2;  // open: on the way from the root
+  std::vector<std::int64_t> depths(branches_.size(), unknown);
+  const auto depth_of = [&](std::int64_t node) {
+    return node < branches() ? depths[static_cast<std::size_t>(node)] : 0;
+  };
+  std::int64_t deepest = 0;
+  for (const std::int64_t root : roots_) {
+    std::vector<std::int64_t> ahead;
+    if (root < branches()) ahead.push_back(root);
+    while (!ahead.empty()) {
+      const auto at = static_cast<std::size_t>(ahead.back());
+      const Branch& branch = branches_[at];
+      if (depths[at] != unknown) {  // what is below it is known
+        ahead.pop_back();
+        if (depths[at] == open)
+          depths[at] = 1 + std::max(depth_of(branch.on_true), depth_of(branch.on_false));
+        continue;
+      }
+      depths[at] = open;
+      for (const std::int64_t child : {branch.on_true, branch.on_false}) {
+        if (depth_of(child) == open)
+          call_.refuse(ErrorCode::invalid_argument, "a tree has a branch below itself");
+        if (depth_of(child) == unknown) ahead.push_back(child);
+      }
     }
-    std::ranges::sort(next);
-    next.erase(std::unique(next.begin(), next.end()), next.end());
-    level = std::move(next);
+    deepest = std::max(deepest, depth_of(root));
   }
+  return deepest;
 }
 
 /// Whether each target has a tree all of whose leaves vote for it.
@@ -232,8 +245,20 @@ Tensor Forest::leaves_of(const Tensor& x) const {
   Tensor at = broadcast(table(Part::roots, roots_), shape);
   if (depth_ > 0) {
     const Nodes nodes = tables(x.dtype());
-    for (std::int64_t step = 0; step < depth_; ++step)
-      at = select(goes_true(nodes, x, at), take(nodes.on_true, at), take(nodes.on_false, at));
+    const auto after = [&](Tensor place, std::int64_t steps) {
+      for (std::int64_t step = 0; step < steps; ++step)
+        place = select(goes_true(nodes, x, place), take(nodes.on_true, place),
+                       take(nodes.on_false, place));
+      return place;
+    };
+    // A step is a few kernels of the program, so trees like lists would make programs without end.
+    constexpr std::int64_t most_steps = 256, of_round = 16;
+    if (depth_ <= most_steps)
+      at = after(at, depth_);
+    else
+      at = while_loop(
+          at, [&](const Tensor& place) { return any(less(place, branches())); },
+          [&](const Tensor& place) { return after(place, of_round); });
   }
   return at - branches();
 }

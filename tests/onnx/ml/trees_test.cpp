@@ -1,4 +1,6 @@
 // Trees, described in either way, against ONNX Runtime.
+#include <numeric>
+
 #include "stoker/tests/onnx/ml/ml_test.hpp"
 
 namespace stoker::onnx {
@@ -267,6 +269,26 @@ class TreeEnsembles : public MlTest {
             .bytes = SharedBytes::own(std::move(bytes)),
             .strings = {}};
   }
+  /// x[0] ≤ 0? Else ≤ 1? Else ≤ 2? … Leaf i votes with i.
+  static Attributes list_of(std::int64_t length, const Whole& roots) {
+    Whole zeros(static_cast<std::size_t>(length)), ones(zeros.size(), 1);
+    Whole places(zeros.size()), nexts(zeros.size()), ends(zeros.size());
+    std::iota(places.begin(), places.end(), 0);
+    std::iota(nexts.begin(), nexts.end(), 1);
+    ends.back() = 1;  // whose next is a leaf
+    Floats weights(zeros.size() + 1);
+    std::iota(weights.begin(), weights.end(), 0.0F);
+    return {named("nodes_featureids", zeros),
+            named("nodes_modes", modes(std::vector<std::uint8_t>(zeros.size()))),
+            named("nodes_splits", onnx::reals({weights.begin(), weights.end() - 1})),
+            named("nodes_truenodeids", places),
+            named("nodes_trueleafs", ones),
+            named("nodes_falsenodeids", nexts),
+            named("nodes_falseleafs", ends),
+            named("leaf_targetids", Whole(zeros.size() + 1)),
+            named("leaf_weights", onnx::reals(weights)),
+            named("tree_roots", roots)};
+  }
   /// x[0] in {2, 5}? Then x[1] in {1}? Else x[1] ≤ 3?
   static Attributes sets() {
     return {named("nodes_featureids", Whole{0, 1, 1}),
@@ -290,6 +312,37 @@ TEST_F(TreeEnsembles, ask_whether_a_value_is_in_a_set) {
   EXPECT_EQ(reals("TreeEnsemble", {x},
                   with(sets(), {named("nodes_missing_value_tracks_true", Whole{1, 0, 0})}), 5),
             (Floats{1, 0, 0, 2, 3, 0, 0, 4, 1, 0}));
+}
+
+TEST_F(TreeEnsembles, may_be_deep) {
+  constexpr std::int64_t length = 3000;
+  const Tensor x = rows({5, 1}, {-7, 0.5F, 255, 2222.5F, 1e9F});
+  const Attributes deep = list_of(length, {0});
+  EXPECT_EQ(reals("TreeEnsemble", {x}, deep, 5), (Floats{0, 1, 255, 2223, 3000}));
+  EXPECT_EQ(reals("TreeEnsemble", {zeros({0, 1})}, deep, 5), Floats{});
+  // What is below many roots is looked into once.
+  Whole all(length);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(reals("TreeEnsemble", {rows({1, 1}, {-7})}, list_of(length, all), 5),
+            (Floats{length * (length - 1) / 2}));
+  Attributes endless = without(deep, "nodes_falseleafs");
+  endless.push_back(named("nodes_falseleafs", Whole(length)));
+  EXPECT_EQ(code("TreeEnsemble", {x}, endless, 5), ErrorCode::invalid_argument) << "no such branch";
+  Whole back(length);
+  std::iota(back.begin(), back.end(), 1);
+  back.back() = 0;
+  endless = without(endless, "nodes_falsenodeids");
+  endless.push_back(named("nodes_falsenodeids", back));
+  EXPECT_EQ(code("TreeEnsemble", {x}, endless, 5), ErrorCode::invalid_argument) << "a circle";
+}
+
+TEST_F(TreeEnsembles, go_to_no_leaf_that_is_not_there) {
+  for (const std::int64_t place : {std::int64_t{4}, std::numeric_limits<std::int64_t>::max()})
+    EXPECT_EQ(code("TreeEnsemble", {ones({1, 2})},
+                   with(without(sets(), "nodes_falsenodeids"),
+                        {named("nodes_falsenodeids", Whole{2, 1, place})}),
+                   5),
+              ErrorCode::invalid_argument);
 }
 
 TEST_F(TreeEnsembles, number_their_transforms_as_the_standard_does) {

@@ -103,10 +103,11 @@ Forest forest_of_ensemble(const Call& call) {
               {features.size(), on_true.size(), on_false.size(), true_leaves.size(),
                false_leaves.size(), modes.size(), splits.size()});
   const auto count = static_cast<std::int64_t>(features.size());
+  const Axes& targets = list(call, "leaf_targetids");
+  const auto leaves = static_cast<std::int64_t>(targets.size());
   const auto child = [&](const Axes& ids, const Axes& are_leaves, std::size_t i) {
     const bool is_leaf = are_leaves[i] != 0;
-    // One that is no leaf is a branch.
-    if (ids[i] < 0 || (!is_leaf && ids[i] >= count)) return std::int64_t{-1};
+    if (ids[i] < 0 || ids[i] >= (is_leaf ? leaves : count)) return std::int64_t{-1};
     return is_leaf ? ids[i] + count : ids[i];
   };
   std::vector<Branch> branches;
@@ -122,18 +123,13 @@ Forest forest_of_ensemble(const Call& call) {
                         .on_false = child(on_false, false_leaves, i)});
   }
   add_members(call, branches);
-  const Axes& targets = list(call, "leaf_targetids");
   const auto weights = call.walker().constant(node.tensor("leaf_weights")).known().to_reals();
   check_alike(call, "leaves", {targets.size(), weights.size()});
   std::vector<Vote> votes;
   for (std::size_t i = 0; i < targets.size(); ++i)
     votes.push_back({static_cast<std::int64_t>(i), targets[i], weights[i]});
-  return {call,
-          std::move(branches),
-          list(call, "tree_roots"),
-          static_cast<std::int64_t>(targets.size()),
-          std::move(votes),
-          node.integer("n_targets", 1)};
+  return {call,   std::move(branches), list(call, "tree_roots"),
+          leaves, std::move(votes),    node.integer("n_targets", 1)};
 }
 
 Values ensemble(Call& call) {
