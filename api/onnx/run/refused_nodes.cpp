@@ -10,18 +10,19 @@
 namespace stoker::onnx {
 namespace {
 
-/// The newest version of each of ONNX's own domains for which the operators were written. In a later one any of them may
-/// mean something else. Versions of other domains are their owners' matter.
+/// The newest version of each of ONNX's own domains for which Stoker's operators or these were written. In a later one any
+/// of them may mean something else. Versions of other domains are their owners' matter.
 using Newest = std::map<std::string, std::int64_t, std::less<>>;
 
 Newest newest_versions(const OperatorTable& operators) {
   Newest newest;
-  for (const auto& definition : operators.list()) {
-    const std::string& domain = definition->domain;
-    if (!domain.empty() && !domain.starts_with("ai.onnx.")) continue;
-    std::int64_t& version = newest[domain];
-    version = std::max<std::int64_t>(version, definition->since.back());
-  }
+  for (const OperatorTable* table : {&OperatorTable::standard(), &operators})
+    for (const auto& definition : table->list()) {
+      const std::string& domain = definition->domain;
+      if (!domain.empty() && !domain.starts_with("ai.onnx.")) continue;
+      std::int64_t& version = newest[domain];
+      version = std::max<std::int64_t>(version, definition->since.back());
+    }
   return newest;
 }
 
@@ -52,7 +53,15 @@ std::string why_not(const Node& node, const Operator* definition, const Operator
   for (const Attribute& attribute : node.attributes)
     if (std::ranges::find(definition->attributes, attribute.name) == definition->attributes.end())
       return "the attribute '" + attribute.name + "' is not known";
-  return definition->refuse ? definition->refuse(node, version) : "";
+  // An attribute that a call of the function around it gives is not there yet.
+  if (!definition->refuse ||
+      !std::ranges::all_of(node.attributes, &std::string::empty, &Attribute::reference))
+    return "";
+  try {
+    return definition->refuse(node, version);
+  } catch (const Error& error) {  // an attribute of another type
+    return std::string{error.reason()};
+  }
 }
 
 void add_refused(const std::vector<Node>& nodes, const OperatorTable& operators,

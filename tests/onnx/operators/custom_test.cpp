@@ -85,6 +85,19 @@ TEST_F(CustomOperators, a_definition_needs_a_rule) {
   EXPECT_EQ(refusal([&] { table.add({.name = "Nothing"}); }).code(), ErrorCode::invalid_argument);
 }
 
+TEST_F(CustomOperators, may_be_a_choice_of_those_that_are_there) {
+  OperatorTable table;
+  table.add(*OperatorTable::standard().find("", "Relu"));  // of version 14
+  LoadOptions options = here();
+  options.operators = &table;
+  const auto loaded = [&](const char* op) {
+    return GraphBuilder{}.input("x", {2}).node(op, {"x"}, {"y"}).output("y").load(options);
+  };
+  EXPECT_EQ(floats(loaded("Relu").run({{"x", tensor({-1.0, 2.0})}}).get(), "y"),
+            (std::vector<float>{0, 2}));
+  EXPECT_EQ(refusal([&] { (void)loaded("Abs"); }).code(), ErrorCode::unsupported);
+}
+
 TEST_F(CustomOperators, the_version_is_the_last_one_that_the_opset_has) {
   const auto softmax = OperatorTable::standard().find("ai.onnx", "Softmax");
   ASSERT_NE(softmax, nullptr);

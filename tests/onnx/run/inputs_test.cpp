@@ -145,6 +145,38 @@ TEST_F(Inputs, versions_that_are_newer_than_the_operators_are_refused) {
             "up to 28");
 }
 
+TEST_F(Inputs, an_attribute_of_another_type_does_not_hide_other_nodes) {
+  const Error error = refusal([&] {
+    (void)GraphBuilder{}
+        .input("x", {2}, ElementType::string)
+        .node("RegexFullMatch", {"x"}, {"y"}, {named("pattern", std::int64_t{3})})
+        .node("Foo", {"y"}, {"z"})
+        .output("z")
+        .load(here());
+  });
+  EXPECT_EQ(error.code(), ErrorCode::unsupported);
+  EXPECT_EQ(error.reason(), "2 nodes cannot be computed") << error.what();
+  EXPECT_TRUE(says(error, "expected a text, came an integer")) << error.what();
+  EXPECT_TRUE(says(error, "there is no such operator")) << error.what();
+}
+
+TEST_F(Inputs, a_wrong_graph_does_not_list_nodes_whose_attributes_a_call_gives) {
+  Message functions = onnx::model(onnx::graph(
+      onnx::node("Mine", {"x"}, {"a"}, {}, "own").add("Relu", {"zz"}, {"y"}), {"x"}, {"y"}));
+  functions.message(8, onnx::opset("own", 1));
+  Message pattern;
+  pattern.text(1, "pattern").text(21, "expression").integer(20, 3);
+  Message function;
+  function.text(1, "Mine").text(4, "u").text(5, "v").text(6, "expression");
+  function.message(9, onnx::opset("", 20)).text(10, "own");
+  function.messages(7, onnx::node("RegexFullMatch", {"u"}, {"v"}, {pattern}).all);
+  functions.message(25, std::move(function));
+  const std::string bytes = functions.bytes();
+  const Error error = refusal([&] { (void)onnx::load(std::as_bytes(std::span{bytes}), here()); });
+  EXPECT_TRUE(says(error, "reads 'zz', which nothing writes")) << error.what();
+  EXPECT_FALSE(says(error, "RegexFullMatch")) << error.what();
+}
+
 TEST_F(Inputs, a_wrong_graph_does_not_hide_nodes_that_cannot_be_computed) {
   Message functions = onnx::model(onnx::graph(onnx::node("Mine", {"x"}, {"a"}, {}, "own")
                                                   .add("Foo", {"zz"}, {"b"})
