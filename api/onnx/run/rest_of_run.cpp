@@ -8,7 +8,6 @@
 namespace stoker::onnx {
 namespace {
 
-using Outputs = std::optional<NamedValues>;
 using RunPtr = boost::intrusive_ptr<RestOfRun>;
 
 }  // namespace
@@ -28,6 +27,7 @@ struct RestOfRun::Shared {
   const std::size_t stack_bytes;
   std::atomic<bool> taken{false};
   Work work;                             ///< of whoever has taken it
+  NamedValues outputs;                   ///< of the process that has done it
   std::atomic<RestOfRun*> run{nullptr};  ///< counted, until there is an outcome
 };
 
@@ -39,14 +39,15 @@ class RestOfRun::Process final : private Waiter {
     std::unique_ptr<Process> self{new Process{shared}};  // NOLINT: the constructor is private
     self->process_ =
         stoker::Process::spawn(shared->executor,
-                               [shared, taken]() -> Outputs {
-                                 if (!taken && !shared->take()) return {};
+                               [shared, taken] {
+                                 if (!taken && !shared->take()) return false;
                                  const Work work = std::exchange(shared->work, {});
-                                 return work.whole();
+                                 shared->outputs = work.whole();
+                                 return true;
                                },
                                {.stack_bytes = shared->stack_bytes, .name = "onnx.run"});
     Process* const waits = self.release();  // see wake()
-    const Future<Outputs> process = waits->process_;
+    const Future<bool> process = waits->process_;
     process.on_ready(*waits);
   }
 
@@ -54,18 +55,18 @@ class RestOfRun::Process final : private Waiter {
   explicit Process(std::shared_ptr<Shared> shared) noexcept : shared_{std::move(shared)} {}
   void wake() noexcept override {
     const std::unique_ptr<Process> self{this};
-    const Result<Outputs>& outcome = *process_.poll();
-    if (outcome && !outcome.value()) return;  // the work was taken before
+    const Result<bool>& has_done_it = *process_.poll();
+    if (has_done_it && !has_done_it.value()) return;  // another has
     const RunPtr run = shared_->take_run();
     if (run == nullptr) return;
-    if (outcome)
-      run->complete(*outcome.value());
+    if (has_done_it)
+      run->complete(std::move(shared_->outputs));  // a copy would need memory
     else
-      run->complete(outcome.error());
+      run->complete(has_done_it.error());
   }
 
   const std::shared_ptr<Shared> shared_;
-  Future<Outputs> process_;
+  Future<bool> process_;  ///< whether it did the work
 };
 
 Future<NamedValues> RestOfRun::start(Executor& executor, std::size_t stack_bytes, Work work) {
@@ -86,7 +87,7 @@ void RestOfRun::assist(time_point deadline) noexcept {
   Work& work = shared_->work;
   Result<NamedValues> outcome = NamedValues{};
   try {
-    Outputs outputs = work.followed();
+    std::optional<NamedValues> outputs = work.followed();
     if (!outputs) return Process::spawn(shared_, true);
     outcome = *std::move(outputs);
   } catch (...) {

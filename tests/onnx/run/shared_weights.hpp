@@ -90,7 +90,7 @@ class SharedWeights : public testing::Test {
       if (now >= bytes && now < bytes + little) return true;
       tick.computed().get();
     }
-    ADD_FAILURE() << "it holds " << device_.stats().memory.in_use << " bytes";
+    ADD_FAILURE() << "it holds " << device_.stats().memory.in_use << " bytes instead of " << bytes;
     return false;
   }
   /// The device is lost and comes back.
