@@ -39,33 +39,42 @@ class FewPixels {
       : p{problem},
         terms{p.channels * p.taps()},
         pixels{p.images * p.pixels()},
+        patches{static_cast<std::size_t>(p.groups * pixels)},
         rows{static_cast<std::size_t>(p.groups * p.outputs)},
-        slices{slice_count(static_cast<std::size_t>(p.work()), std::size_t{1} << 16)},
         line_{(terms + 15) / 16 * 16},
         met_(static_cast<std::size_t>(pixels * p.taps())),
         y_(static_cast<std::size_t>(pixels)) {
     for (std::int64_t j = 0; j < pixels; ++j) locate(j);
   }
 
-  /// Each slice gathers the patches that it needs.
+  /// Of the patches, each as long as a row of weights.
   [[nodiscard]] std::size_t scratch_bytes() const noexcept {
-    return static_cast<std::size_t>(pixels * line_) * slices * sizeof(float);
+    return patches * static_cast<std::size_t>(line_) * sizeof(float);
   }
 
-  void run(const CpuArgs& args, std::uint32_t index) const noexcept {
-    const SliceRange range = slice_range(rows, slices, index, 1);
-    float* const patches =
-        reinterpret_cast<float*>(args.scratch) + static_cast<std::int64_t>(index) * pixels * line_;
-    std::int64_t gathered = -1;
+  /// Patches [begin, end), in the order of groups, then pixels.
+  void gather(const CpuArgs& args, SliceRange range) const noexcept {
+    const std::int64_t taps = p.taps();
+    for (auto patch = static_cast<std::int64_t>(range.begin);
+         patch < static_cast<std::int64_t>(range.end); ++patch) {
+      const float* const x = args.in<float>(0) + patch / pixels * p.x_group;
+      const std::int64_t* const met = met_.data() + patch % pixels * taps;
+      float* to = reinterpret_cast<float*>(args.scratch) + patch * line_;
+      for (std::int64_t c = 0; c < p.channels; ++c, to += taps)
+        for (std::int64_t t = 0; t < taps; ++t)
+          to[t] = met[t] >= 0 ? x[c * p.x_channel + met[t]] : 0;
+    }
+  }
+
+  /// Rows of weights [begin, end), in the order of groups, then outputs, times all patches of their group.
+  void multiply(const CpuArgs& args, SliceRange range) const noexcept {
     for (auto row = static_cast<std::int64_t>(range.begin);
          row < static_cast<std::int64_t>(range.end); ++row) {
       const std::int64_t group = row / p.outputs, output = row % p.outputs;
-      if (group != gathered) gather(args.in<float>(0) + group * p.x_group, patches);
-      gathered = group;
       const float* weights =
           args.in<float>(1) + p.k_first + group * p.k_group + output * p.k_output;
       float sums[most_pixels];
-      multiply(weights, patches, sums);
+      dots(weights, reinterpret_cast<const float*>(args.scratch) + group * pixels * line_, sums);
       const float bias = p.bias ? args.in<float>(2)[row] : 0;
       float* const y = args.out<float>() + group * p.y_group + output * p.y_output;
       for (std::int64_t j = 0; j < pixels; ++j) y[y_[static_cast<std::size_t>(j)]] = sums[j] + bias;
@@ -75,8 +84,8 @@ class FewPixels {
   const Problem p;
   const std::int64_t terms;
   const std::int64_t pixels;
+  const std::size_t patches;
   const std::size_t rows;
-  const std::uint32_t slices;
 
  private:
   /// Where the pixel lies in the output, and what each tap of its window meets: an element of channel 0, or −1.
@@ -105,24 +114,13 @@ class FewPixels {
     }
   }
 
-  void gather(const float* x, float* patches) const noexcept {
-    const std::int64_t taps = p.taps();
-    for (std::int64_t j = 0; j < pixels; ++j) {
-      const std::int64_t* const met = met_.data() + j * taps;
-      float* to = patches + j * line_;
-      for (std::int64_t c = 0; c < p.channels; ++c, to += taps)
-        for (std::int64_t t = 0; t < taps; ++t)
-          to[t] = met[t] >= 0 ? x[c * p.x_channel + met[t]] : 0;
-    }
-  }
-
-  void multiply(const float* weights, const float* patches, float* sums) const noexcept {
+  void dots(const float* weights, const float* of, float* sums) const noexcept {
     std::int64_t j = 0;
     for (; j + 4 <= pixels; j += 4)
-      mm::dots<4, float>(weights, patches + j * line_, line_, terms, sums + j);
+      mm::dots<4, float>(weights, of + j * line_, line_, terms, sums + j);
     for (; j + 2 <= pixels; j += 2)
-      mm::dots<2, float>(weights, patches + j * line_, line_, terms, sums + j);
-    if (j < pixels) mm::dots<1, float>(weights, patches + j * line_, line_, terms, sums + j);
+      mm::dots<2, float>(weights, of + j * line_, line_, terms, sums + j);
+    if (j < pixels) mm::dots<1, float>(weights, of + j * line_, line_, terms, sums + j);
   }
 
   const std::int64_t line_;  ///< from one patch to the next
@@ -135,8 +133,21 @@ class FewPixels {
   const auto conv = std::make_shared<const FewPixels>(p);
   CpuPlan plan;
   plan.scratch_bytes = conv->scratch_bytes();
-  plan.stages.push_back(
-      {conv->slices, [=](const CpuArgs& args, std::uint32_t index) { conv->run(args, index); }});
+  const std::uint32_t gathers =
+      std::min(slice_count(conv->patches * static_cast<std::size_t>(conv->terms), 1 << 14),
+               static_cast<std::uint32_t>(std::clamp<std::size_t>(conv->patches, 1, 1 << 16)));
+  const std::uint32_t slices =
+      std::min(slice_count(static_cast<std::size_t>(p.work()), 1 << 16),
+               static_cast<std::uint32_t>(std::clamp<std::size_t>(conv->rows, 1, 1 << 16)));
+  const bool at_once = gathers == 1 && slices == 1;
+  if (!at_once)
+    plan.stages.push_back({gathers, [=](const CpuArgs& args, std::uint32_t index) {
+                             conv->gather(args, slice_range(conv->patches, gathers, index, 1));
+                           }});
+  plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
+                           if (at_once) conv->gather(args, {0, conv->patches});
+                           conv->multiply(args, slice_range(conv->rows, slices, index, 1));
+                         }});
   return plan;
 }
 
