@@ -153,6 +153,7 @@ std::vector<Setup> setups() {
        .x = {1, 1, 640},
        .k = {258, 1, 256},
        .strides = {128}},
+      {.label = "few_pixels_of_one_output", .x = {8, 2048, 3, 3}, .k = {1, 2048, 3, 3}},
       {.label = "long_kernel", .x = {5, 3, 40, 41}, .k = {20, 3, 38, 38}, .every_dtype = true},
       {.label = "blocked",
        .x = {2, 32, 6, 7},
