@@ -11,7 +11,7 @@
 #include <memory>
 #include <optional>
 
-#include "stoker/api/onnx/core/value.hpp"
+#include "stoker/api/onnx/run/model.hpp"
 #include "stoker/runtime/execution/executor.hpp"
 #include "stoker/runtime/futures/future.hpp"
 

@@ -46,7 +46,7 @@ Tensor within_ends(const Call& call, std::size_t i, std::int64_t batch, std::int
     return reshape(as_type(slice_along_axis(call.x(i), first, batch), place.dtype()),
                    {batch, 1, 1, 1});
   };
-  const Tensor before_end = less(place, part(0));
+  Tensor before_end = less(place, part(0));
   if (call.shape(i)[0] != 2 * batch) return before_end;
   return logical_and(before_end, greater_equal(place, part(batch)));
 }

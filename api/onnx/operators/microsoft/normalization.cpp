@@ -51,7 +51,7 @@ Values skip_layer_normalization(Call& call) {
 Values skip_simplified_layer_normalization(Call& call) {
   const Value sum = skipped(call, 3);
   const Values results = normalized(call, "RMSNormalization", {sum, call.input(2)});
-  const Value inverse_deviation = results.at(1);
+  const Value& inverse_deviation = results.at(1);
   return {results.at(0), Value{zeros_like(inverse_deviation.tensor())}, inverse_deviation, sum};
 }
 

@@ -100,7 +100,7 @@ Values fused_gemm(Call& call) {
 /// Operand i with its last two axes exchanged, and its first one moved behind the others of the batch, as the node says.
 /// A vector stays as it is.
 Tensor turned(const Call& call, std::size_t i, const char* transposes, const char* moves_batch) {
-  const Tensor x = call.x(i);
+  Tensor x = call.x(i);
   const std::int64_t rank = call.rank(i);
   const bool moves = call.node().flag(moves_batch, false);
   if (moves && rank < 3)
