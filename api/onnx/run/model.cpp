@@ -158,7 +158,7 @@ struct Model::State {
       Start start;
       Run run;
     };
-    auto left = std::make_shared<Left>(std::move(start), std::move(run));
+    auto left = std::make_shared<Left>(Left{std::move(start), std::move(run)});
     auto followed = [state, left]() -> std::optional<NamedValues> {
       const DeviceScope scope{state->device};
       if (auto values = left->run.followed())

@@ -36,7 +36,7 @@ LoadedGraphPtr SharedGraphs::find(const std::string& name, const ModelFile& file
   return kept && is_read_alike(*kept->as_read, file) ? kept : nullptr;
 }
 
-LoadedGraphPtr SharedGraphs::keep(const std::string& name, LoadedGraphPtr made) {
+LoadedGraphPtr SharedGraphs::keep(const std::string& name, const LoadedGraphPtr& made) {
   LoadedGraphPtr kept;
   {
     const std::scoped_lock lock{mutex_};

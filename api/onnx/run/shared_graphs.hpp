@@ -45,7 +45,7 @@ class SharedGraphs {
   /// Null unless there is one of that name that was read as `file` was.
   [[nodiscard]] LoadedGraphPtr find(const std::string& name, const ModelFile& file);
   /// The one that find() gives, or `made`, which it gives from now on.
-  LoadedGraphPtr keep(const std::string& name, LoadedGraphPtr made);
+  LoadedGraphPtr keep(const std::string& name, const LoadedGraphPtr& made);
 
  private:
   std::mutex mutex_;

@@ -1,7 +1,8 @@
 #include "stoker/pipeline/onnx/graph/same_graph.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
+#include <cstdint>
 
 #include "stoker/pipeline/onnx/graph/file_bytes.hpp"
 
@@ -20,7 +21,10 @@ bool lie_at_one_place(const SharedBytes& a, const SharedBytes& b) {
 template <class T> bool same(const T& a, const T& b) { return a == b; }
 template <class T> bool same(const std::vector<T>& a, const std::vector<T>& b);
 
-bool same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }  // a NaN is itself
+// A NaN is itself.
+bool same(float a, float b) {
+  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+}
 bool same(const SharedBytes& a, const SharedBytes& b) {
   return a.view.size() == b.view.size() &&
          (lie_at_one_place(a, b) || std::ranges::equal(a.view, b.view));
