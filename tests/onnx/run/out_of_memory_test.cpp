@@ -3,14 +3,13 @@
 #include <optional>
 #include <thread>
 
-#include "stoker/runtime/execution/manual_executor.hpp"
-#include "stoker/tests/actors/failing_allocation.hpp"
 #include "stoker/tests/onnx/run/small_models.hpp"
+#include "stoker/tests/tensor/out_of_memory.hpp"
 
 namespace stoker::onnx {
 namespace {
 
-class ModelsOutOfMemory : public testing::Test {
+class ModelsOutOfMemory : public OutOfMemory {
  public:
   /// A product with weights, and what is folded and rewritten at load.
   static GraphBuilder network() {
@@ -38,48 +37,11 @@ class ModelsOutOfMemory : public testing::Test {
   static Model loaded() {
     return network().load({.device = current_device(), .optimize = Optimize::none});
   }
-  /// Waits, and does what the device's turns and the runs' processes leave to do on this thread.
-  template <class T> T awaited(const Future<T>& future) const {
-    while (!future.ready()) {
-      turns->run_all();
-      std::this_thread::yield();
-    }
-    return future.get();
-  }
   [[nodiscard]] std::vector<float> y_of(const Model& model, const Tensor& x) const {
     const Tensor y = awaited(model.run({{"x", x}})).at("y").tensor();
     const Future<std::vector<float>> read = y.read<float>();
     return awaited(read);
   }
-  /// Makes the allocation `which` of `call` fail. False if there are not that many.
-  template <class F> bool fails(std::size_t which, F&& call) const {
-    const FailingAllocation failing{which};
-    try {
-      call();
-    } catch (const std::bad_alloc&) {
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::out_of_memory)
-          << "allocation " << which << ": " << error.what();
-    }
-    return failing.failed();
-  }
-
-  const std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
-  const std::shared_ptr<ManualExecutor> turns = std::make_shared<ManualExecutor>(*clock);
-  /// What the end of the system leaves to do holds the executor, which nobody else runs.
-  struct LastTurns {
-    ManualExecutor& turns;
-    ~LastTurns() { turns.run_all(); }
-  };
-  const LastTurns last_turns{*turns};
-  const System system{[this] {
-    SystemOptions options;
-    options.executor = turns;
-    options.clock = clock;
-    options.stall_limit = std::chrono::nanoseconds{0};
-    return options;
-  }()};
-  const DeviceScope scope{system.device("cpu")};
 };
 
 TEST_F(ModelsOutOfMemory, a_run_that_cannot_be_started_is_an_error_of_the_call) {
