@@ -127,7 +127,7 @@ Value Value::made_of(const Known& elements) const {
   return std::get<ToComePtr>(held_)->make(elements).as_constant(constant_);
 }
 
-const Value& Value::come() const {
+const Value& Value::arrived() const {
   const auto* const later = std::get_if<ToComePtr>(&held_);
   if (later == nullptr) return *this;
   const ToCome& held = **later;
@@ -173,12 +173,12 @@ const Known& Value::known() const {
 }
 
 const Texts& Value::texts() const {
-  if (const auto* texts = std::get_if<TextsPtr>(&come().held_)) return **texts;
+  if (const auto* texts = std::get_if<TextsPtr>(&arrived().held_)) return **texts;
   refuse("a tensor of strings");
 }
 
 const std::vector<Value>& Value::elements() const {
-  if (const auto* list = std::get_if<ListPtr>(&come().held_)) return **list;
+  if (const auto* list = std::get_if<ListPtr>(&arrived().held_)) return **list;
   refuse("a sequence");
 }
 

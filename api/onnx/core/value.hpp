@@ -119,7 +119,7 @@ class Value {
   [[nodiscard]] static Value to_come(bool is_texts, const Value& source,
                                      std::function<Value(const Known&)> make);
   /// Itself, or what is to come, once it has come: reads, and waits.
-  [[nodiscard]] const Value& come() const;
+  [[nodiscard]] const Value& arrived() const;
 
   std::variant<std::monostate, Known, Lazy, TextsPtr, ListPtr, Option, MapPtr, ToComePtr> held_;
   bool constant_ = false;

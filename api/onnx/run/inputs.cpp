@@ -52,15 +52,15 @@ Value as_scalar(const Value& value) {
 }
 
 /// Plans know texts and sequences that are there, so what another run is to give is waited for, in lists, too.
-Value come(const Value& value) {
+Value arrived(const Value& value) {
   if (value.is_texts()) return value.source() ? Value{value.texts()} : value;
   if (value.is_sequence()) {
     Values elements;
     elements.reserve(value.elements().size());
-    for (const Value& one : value.elements()) elements.push_back(come(one));
+    for (const Value& one : value.elements()) elements.push_back(arrived(one));
     return Value::sequence(std::move(elements));
   }
-  if (value.is_optional() && value.element()) return Value::optional(come(*value.element()));
+  if (value.is_optional() && value.element()) return Value::optional(arrived(*value.element()));
   return value;
 }
 
@@ -139,7 +139,7 @@ Values checked_inputs(std::string_view op, std::span<const ValueInfo> inputs,
   for (const ValueInfo& input : inputs) {
     const auto found = given.find(input.name);
     if (found != given.end() && found->second.is_given()) {
-      values.push_back(checked(input, input.type, come(found->second), symbols));
+      values.push_back(checked(input, input.type, arrived(found->second), symbols));
     } else if (may_lack(input)) {
       values.emplace_back();
     } else {

@@ -137,7 +137,7 @@ void Walk::take(const PreparedNode& node, Scope& scope) {
   Values inputs;
   inputs.reserve(node.node->inputs.size());
   for (const std::string& name : node.node->inputs)
-    inputs.push_back(name.empty() ? Value{} : come(find(name)));
+    inputs.push_back(name.empty() ? Value{} : arrived(find(name)));
   const bool folds = !node.definition->random && node.captured.empty() &&
                      graphs_of(*node.node).empty() && all_constant(inputs);
   std::optional<Values> results;
@@ -232,7 +232,7 @@ Tensor Walk::random_key(std::optional<std::uint64_t> seed) {
   return random::fold_in(key_.tensor(), drawn_++);
 }
 
-Value Walk::come(const Value& value) {
+Value Walk::arrived(const Value& value) {
   return value.source() ? value.made_of(know(*value.source())) : value;
 }
 

@@ -85,7 +85,7 @@ class Walk final : private Walker {
   [[nodiscard]] Values move_texts(const PreparedNode& node, std::span<const Value> inputs);
   [[nodiscard]] const Value& find(std::string_view name) const;
   /// As rules read it: what is to come is there, which may take a cut.
-  [[nodiscard]] Value come(const Value& value);
+  [[nodiscard]] Value arrived(const Value& value);
   void cut(const std::shared_ptr<Value::Cell>& wanted, std::vector<std::byte>& elements);
   [[nodiscard]] std::string_view name_of(const Value::Cell& cell) const;
 
