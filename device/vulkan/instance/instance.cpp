@@ -114,8 +114,8 @@ Result<void> Instance::create(VkInstanceCreateInfo info, std::vector<const char*
     info.ppEnabledExtensionNames = extensions.data();
     return api_.vkCreateInstance(&info, nullptr, &handle_);
   };
-  // MoltenVK is listed only to those who ask for it. Loaders before 1.3.207 do not know the question; to
-  // ask for their extensions first would open and close every driver twice, which takes NVIDIA's 60 ms.
+  // MoltenVK is listed only to those who ask for it. Loaders before 1.3.207 do not know the question. To
+  // list their extensions first would have them open and close every driver twice.
   info.flags = VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
   extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
   VkResult result = attempt();
