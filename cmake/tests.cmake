@@ -125,7 +125,7 @@ set_source_files_properties(${explored} tests/nn/layers/recurrent_test.cpp tests
                             tests/nn/graph/open_namespaces_test.cpp  # opens two of them for what follows
                             tests/nn/functional/golden_metrics_test.cpp tests/nn/layers/golden_layers_test.cpp
                             # names that others have, too
-                            tests/device/cpu_lifetime_test.cpp tests/runtime/execution/deferred_wakes_test.cpp
+                            tests/device/cpu/cpu_lifetime_test.cpp tests/runtime/execution/deferred_wakes_test.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # For tests/runtime/base/kept_statics_test.cpp: one library, linked in three ways.
 set(linked_lazy -Wl,-z,relro -Wl,-z,lazy)

@@ -171,6 +171,7 @@ TEST_P(DeviceRecovery, it_is_tried_again_when_it_does_not_open) {
 }
 
 TEST_P(DeviceRecovery, commands_that_were_on_their_way_all_end) {
+  options.device_restarts.back_off.most = 10ms;  // ten losses follow each other
   const System system{options};
   for (int round = 0; round < 10; ++round) {
     const Device device = system.device(GetParam());

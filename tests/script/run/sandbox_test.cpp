@@ -1,4 +1,4 @@
-#include "script_runner.hpp"
+#include "stoker/tests/script/script_runner.hpp"
 
 namespace stoker {
 namespace {

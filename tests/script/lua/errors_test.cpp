@@ -1,5 +1,5 @@
-#include "script_runner.hpp"
 #include "stoker/tests/runtime/base/error_of.hpp"
+#include "stoker/tests/script/script_runner.hpp"
 
 namespace stoker {
 namespace {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <semaphore>
 
-#include "owner.hpp"
 #include "stoker/device/cpu/cpu_backend.hpp"
+#include "stoker/tests/device/owner.hpp"
 
 namespace stoker::device::cpu {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <sstream>
 
-#include "script_runner.hpp"
+#include "stoker/tests/script/script_runner.hpp"
 
 namespace stoker {
 namespace {

@@ -4,10 +4,10 @@
 #include <latch>
 #include <thread>
 
-#include "script_runner.hpp"
 #include "stoker/api/kernel.hpp"
 #include "stoker/api/kernel_spec.hpp"
 #include "stoker/runtime/execution/manual_executor.hpp"
+#include "stoker/tests/script/script_runner.hpp"
 
 namespace stoker {
 namespace {

@@ -1,8 +1,8 @@
 // Hosts of scripts that were made before fork() refuse in the child, and go there without a wait.
-#include "script_runner.hpp"
 #include "stoker/runtime/execution/manual_executor.hpp"
 #include "stoker/tests/runtime/base/error_of.hpp"
 #include "stoker/tests/runtime/base/fork_fixture.hpp"
+#include "stoker/tests/script/script_runner.hpp"
 
 namespace stoker {
 namespace {

@@ -1,9 +1,9 @@
 // A running script in its system's tree.
 #include "stoker/pipeline/script/run/script_actor.hpp"
 
-#include "script_runner.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/runtime/observe/log.hpp"
+#include "stoker/tests/script/script_runner.hpp"
 
 namespace stoker {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "script_runner.hpp"
+#include "stoker/tests/script/script_runner.hpp"
 
 namespace stoker {
 namespace {

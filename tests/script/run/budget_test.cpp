@@ -1,5 +1,5 @@
 // Scripts that run wild. Each must end with budget_exceeded, whatever it tries.
-#include "script_runner.hpp"
+#include "stoker/tests/script/script_runner.hpp"
 
 namespace stoker {
 namespace {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "script_runner.hpp"
+#include "stoker/tests/script/script_runner.hpp"
 
 #include "stoker/api/kernel.hpp"
 #include "stoker/api/kernel_spec.hpp"

@@ -1,7 +1,7 @@
 // Whom supervisors and their children obey.
 #include "stoker/actors/supervisor/supervisor.hpp"
 
-#include "probe.hpp"
+#include "stoker/tests/actors/probe.hpp"
 #include "supervised.hpp"
 
 namespace stoker {

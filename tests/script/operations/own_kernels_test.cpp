@@ -1,9 +1,9 @@
 // kernel{…}: kernels that a script defines itself.
-#include "script_runner.hpp"
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/device/device_info.hpp"
 #include "stoker/pipeline/script/run/script.hpp"
 #include "stoker/pipeline/tensor/lowering/evaluation.hpp"
+#include "stoker/tests/script/script_runner.hpp"
 
 namespace stoker {
 namespace {

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <set>
 
-#include "script_runner.hpp"
 #include "stoker/api/kernel.hpp"
 #include "stoker/api/kernel_spec.hpp"
 #include "stoker/pipeline/tensor/graph/op.hpp"
+#include "stoker/tests/script/script_runner.hpp"
 
 namespace stoker {
 namespace {

@@ -1,6 +1,6 @@
 // What a program adds to the language of one script, and what the script gives back.
-#include "script_runner.hpp"
 #include "stoker/pipeline/script/lua/lua_glue.hpp"
+#include "stoker/tests/script/script_runner.hpp"
 
 namespace stoker {
 namespace {

@@ -1,5 +1,5 @@
-#include "script_runner.hpp"
 #include "stoker/runtime/observe/log.hpp"
+#include "stoker/tests/script/script_runner.hpp"
 
 namespace stoker {
 namespace {

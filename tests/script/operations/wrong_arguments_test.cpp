@@ -4,8 +4,8 @@
 #include <set>
 #include <sstream>
 
-#include "script_runner.hpp"
 #include "stoker/runtime/observe/log.hpp"
+#include "stoker/tests/script/script_runner.hpp"
 
 namespace stoker {
 namespace {

@@ -2,10 +2,10 @@
 // functions of C++ give, whose values tests/tensor checks.
 #include <sstream>
 
-#include "script_runner.hpp"
 #include "stoker/api/script/functions/function_table.hpp"
 #include "stoker/api/tensor.hpp"
 #include "stoker/api/tensor_script.hpp"
+#include "stoker/tests/script/script_runner.hpp"
 
 namespace stoker {
 namespace {

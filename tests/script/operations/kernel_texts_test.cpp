@@ -1,7 +1,7 @@
 // What the GLSL of kernel{…} may be, so that the compiler is not ended by it, and what becomes of the rest.
 #include <unistd.h>
 
-#include "script_runner.hpp"
+#include "stoker/tests/script/script_runner.hpp"
 
 namespace stoker {
 namespace {
