@@ -1,11 +1,9 @@
 # stoker_check_headers: compiles every header alone, so that each includes what it uses and its place among
 # others' includes does not matter. "Alone" means: nothing stands before it but headers that it includes
 # itself. So one compilation checks a chain of headers, each of which includes the one before, and most chains
-# may begin with a precompiled header. Not part of a build of everything:
+# may begin with a precompiled header. Not part of a build of everything, but of .ci/run:
 #
 #   cmake --build build --target stoker_check_headers
-#
-# stoker_check_public_headers does so with those that are installed; .ci/run has them checked.
 
 stoker_glob(checked_headers runtime/*.hpp runtime/*/*.hpp kernels/*.hpp kernels/*/*.hpp device/*.hpp
             device/*/*.hpp device/*/*/*.hpp actors/*.hpp actors/*/*.hpp pipeline/*/*.hpp pipeline/*/*/*.hpp
@@ -137,12 +135,4 @@ function(header_check_library target)
 endfunction()
 
 list(TRANSFORM checked_headers REPLACE "^${CMAKE_CURRENT_SOURCE_DIR}/" "")
-include(public_headers)
-stoker_public_headers("${CMAKE_CURRENT_SOURCE_DIR}" public)
-set(checked_public ${checked_headers})
-list(REMOVE_ITEM checked_headers ${public})
-list(REMOVE_ITEM checked_public ${checked_headers})
-header_checks(stoker_private_header_checks ${checked_headers})
-header_checks(stoker_public_header_checks ${checked_public})
-add_custom_target(stoker_check_public_headers DEPENDS stoker_public_header_checks)
-add_custom_target(stoker_check_headers DEPENDS stoker_public_header_checks stoker_private_header_checks)
+header_checks(stoker_check_headers ${checked_headers})

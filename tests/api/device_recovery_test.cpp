@@ -126,9 +126,9 @@ TEST_P(DeviceRecovery, a_pipeline_is_compiled_anew) {
   const auto before = run();
   lose_for_a_while(device);
   const auto after = run();
-  EXPECT_EQ(after, before);
   if (computes()) {
-    EXPECT_EQ(after, (std::vector{-1.0F, 2.0F}));
+    EXPECT_EQ(before, (std::vector{-1.0F, 2.0F}));
+    EXPECT_EQ(after, before);
   }
 }
 
