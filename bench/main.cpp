@@ -54,6 +54,8 @@ constexpr Group groups[] = {
     {"gpu_tensors", "tensors on a GPU, against copies", gpu_tensors},
     {"server", "an event loop that shares its thread with Stoker", server},
     {"memory", "what ten thousand runs leave behind", memory},
+    {"memory_onnx", "what a million runs of an ONNX model and ten thousand loads leave behind",
+     memory_onnx},
     {"soak", "a minute of crashes, lost devices, killed scripts, forks and exits", soak},
 };
 

@@ -125,6 +125,7 @@ function(header_check_library target)
   endif()
   if(STOKER_BUILD_TESTS)
     target_link_libraries(${target} PRIVATE GTest::gtest)
+    target_compile_definitions(${target} PRIVATE STOKER_SOURCE_DIR="" STOKER_BINARY_DIR="")
   endif()
   target_include_directories(${target} PRIVATE "${STOKER_VULKAN_INCLUDE}"
                              "${STOKER_CONCURRENTQUEUE_INCLUDE}" "${STOKER_DLPACK_INCLUDE}")

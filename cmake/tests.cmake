@@ -111,7 +111,7 @@ foreach(folder ${test_folders})
                       <boost/asio/post.hpp> ${headers})
   endif()
   set(surroundings "")
-  if(folder MATCHES "^(conformance|kernels|tensor|nn|train)$" AND STOKER_SANITIZE STREQUAL "thread")
+  if(folder MATCHES "^(cli|conformance|kernels|model|nn|onnx|tensor|train)$" AND STOKER_SANITIZE STREQUAL "thread")
     # lavapipe's LLVM holds more locks at once (64) than the detector of deadlocks can count.
     set(surroundings ENVIRONMENT_MODIFICATION "TSAN_OPTIONS=string_append::detect_deadlocks=0")
   endif()

@@ -22,9 +22,10 @@ void gpu_tensors(Context& context);         ///< tensors on a GPU against copies
 void training(Context& context);            ///< steps of training against LibTorch
 void predictions(Context& context);         ///< predictions of models against LibTorch
 void onnx(Context& context);                ///< ONNX models against ONNX Runtime
-void epilogues(Context& context);           ///< products with what follows them
-void server(Context& context);              ///< an event loop that shares its thread with Stoker
-void soak(Context& context);                ///< a minute of crashes and lost devices
-void memory(Context& context);              ///< what ten thousand runs leave behind
+void memory_onnx(Context& context);  ///< what a million runs and ten thousand loads leave behind
+void epilogues(Context& context);    ///< products with what follows them
+void server(Context& context);       ///< an event loop that shares its thread with Stoker
+void soak(Context& context);         ///< a minute of crashes and lost devices
+void memory(Context& context);       ///< what ten thousand runs leave behind
 
 }  // namespace stoker::bench

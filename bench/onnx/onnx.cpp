@@ -10,6 +10,7 @@
 #include "stoker/bench/harness/groups.hpp"
 #include "stoker/bench/harness/inputs.hpp"
 #include "stoker/bench/harness/peer_program.hpp"
+#include "stoker/bench/harness/temporary_folder.hpp"
 #include "stoker/bench/onnx/kernel_times.hpp"
 #include "stoker/bench/onnx/made_models.hpp"
 #include "stoker/bench/onnx/new_signatures.hpp"
@@ -21,22 +22,6 @@ namespace stoker::bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder that goes when this does.
-class TemporaryFolder {
- public:
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder() = default;
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const fs::path& path() const noexcept { return path_; }
-
- private:
-  fs::path path_ = temporary_folder();
-};
 
 /// The unit that keeps a time readable: its name and how many of it are a second.
 struct Unit {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "stoker/api/system.hpp"
+#include "stoker/api/tensor/core/tensor.hpp"
 #include "stoker/runtime/execution/manual_executor.hpp"
 #include "stoker/tests/actors/failing_allocation.hpp"
 
