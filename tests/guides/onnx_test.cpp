@@ -94,6 +94,29 @@ TEST_F(OnnxGuide, runs_a_model) {
               << "\n";
 }
 
+TEST_F(OnnxGuide, serves_shapes_that_were_warmed_up) {
+  namespace onnx = stoker::onnx;
+  const onnx::Message of_any_length =
+      onnx::tensor_type(onnx::ElementType::f32, {onnx::Message{}.text(2, "n")});
+  write(onnx::model(onnx::Message{}
+                        .messages(1, onnx::node("Abs", {"x"}, {"y"}).all)
+                        .message(11, onnx::value_info("x", of_any_length))
+                        .message(12, onnx::value_info("y", of_any_length))));
+  const stoker::onnx::Model served =
+      stoker::onnx::load(path, {.device = device, .on_new_shape = stoker::onnx::NewShape::refuse});
+  served.warm_up({{"x", stoker::zeros({2})}});
+  bool is_refused = false;
+  try {
+    static_cast<void>(served.run({{"x", stoker::zeros({3})}}));
+  } catch (const stoker::Error& refused) {
+    EXPECT_EQ(refused.code(), stoker::ErrorCode::not_found);
+    EXPECT_EQ(refused.detail("came"), "x float[3]");
+    EXPECT_EQ(refused.detail("expected"), "x float[2]");  // the nearest plan
+    is_refused = true;
+  }
+  EXPECT_TRUE(is_refused);
+}
+
 TEST_F(OnnxGuide, awaits_a_model) {
   using boost::asio::use_awaitable;
   write(stoker::onnx::model(

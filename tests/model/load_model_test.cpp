@@ -159,6 +159,27 @@ TEST_F(Models, warm_up) {
   EXPECT_TRUE(model.predict({{"x", tensor({1.0, -2.0})}}).ready());
 }
 
+TEST_F(Models, may_refuse_what_was_not_warmed_up) {
+  const LoadModelOptions options{.device = device, .on_new_shape = onnx::NewShape::refuse};
+  const onnx::Message of_any_length =
+      onnx::tensor_type(onnx::ElementType::f32, {onnx::Message{}.text(2, "n")});
+  const onnx::Message graph = onnx::Message{}
+                                  .messages(1, onnx::node("Abs", {"x"}, {"y"}).all)
+                                  .message(11, onnx::value_info("x", of_any_length))
+                                  .message(12, onnx::value_info("y", of_any_length));
+  const AnyModel model = load_model(folder.write("abs.onnx", onnx::model(graph).bytes()), options);
+  model.warm_up({{"x", zeros({2})}});
+  EXPECT_EQ(floats(model.predict({{"x", tensor({1.0, -2.0})}}).get(), "y"),
+            (std::vector<float>{1, 2}));
+  EXPECT_EQ(refusal_of([&] {
+              static_cast<void>(model.predict({{"x", zeros({3})}}));
+            }).code(),
+            ErrorCode::not_found);
+  const auto network = folder.save_line("line.safetensors", device);
+  EXPECT_EQ(refusal_of([&] { static_cast<void>(load_model(network, options)); }).code(),
+            ErrorCode::unsupported);
+}
+
 TEST_F(Models, are_loaded_and_predict_for_completion_tokens) {
   const auto path = folder.save_line("line.safetensors", device);
   boost::asio::io_context loop;

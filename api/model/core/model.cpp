@@ -7,6 +7,7 @@
 namespace stoker {
 
 void AnyModel::warm_up(const NamedValues& inputs) const {
+  backend_->warm_up(inputs);
   const NamedValues outputs = predict(inputs).get();
   std::vector<Tensor> tensors;
   for (const auto& [name, value] : outputs)
@@ -24,6 +25,10 @@ AnyModel load_model(const std::filesystem::path& path, const LoadModelOptions& o
         ErrorCode::unsupported,
         "another precision is for ONNX models, and this is a " + std::string{to_string(kind)},
         {{"precision", std::string{to_string(options.precision)}}}};
+  if (options.on_new_shape != onnx::NewShape::trace && kind != ModelKind::onnx)
+    throw Error{"load_model", ErrorCode::unsupported,
+                "new shapes are refused by ONNX models only, and this is a " +
+                    std::string{to_string(kind)}};
   switch (kind) {
     case ModelKind::onnx: return AnyModel{models::load_onnx(path, given)};
     case ModelKind::network: return AnyModel{models::load_network(path, given)};

@@ -45,6 +45,10 @@ struct LoadModelOptions {
   Device device = {};
   /// ONNX: programs that are kept, over all signatures.
   std::size_t max_plans = 64;
+  /// ONNX: what these may take, and what a prediction does that finds none (onnx::LoadOptions). load_model() throws
+  /// unsupported for `refuse` with a model of another kind.
+  std::uint64_t max_plan_bytes = onnx::Plans::no_limit;
+  onnx::NewShape on_new_shape = onnx::NewShape::trace;
   /// ONNX: null: the standard ones. Need not outlive the call.
   const onnx::OperatorTable* operators = nullptr;
   /// ONNX: how far the graph is rewritten, and passes that do not run. load_model() throws
@@ -94,6 +98,8 @@ class Backend {
   [[nodiscard]] virtual AnyModelInfo info() const = 0;
   [[nodiscard]] virtual Future<NamedValues> predict(const NamedValues& inputs,
                                                     const PredictOptions& options) const = 0;
+  /// Makes what predict() may refuse to make. Blocks.
+  virtual void warm_up(const NamedValues& /*inputs*/) const {}
 };
 
 }  // namespace models
@@ -134,8 +140,7 @@ class AnyModel {
   template <class Token>
   auto async_predict(const NamedValues& inputs, Token&& token,
                      const PredictOptions& options = {}) const;
-  /// Predicts once for such inputs and waits, so that later predictions find all that is compiled.
-  /// Blocks.
+  /// Predicts for such inputs and waits, so that later predictions find all that is compiled. Blocks.
   void warm_up(const NamedValues& inputs) const;
 
  private:

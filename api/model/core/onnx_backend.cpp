@@ -46,6 +46,7 @@ class OnnxBackend final : public Backend {
                               const PredictOptions& options) const override {
     return model_.run(inputs, options);
   }
+  void warm_up(const NamedValues& inputs) const override { model_.warm_up(inputs); }
 
  private:
   const std::shared_ptr<const onnx::ModelFile> file_;
@@ -73,6 +74,8 @@ BackendPtr load_onnx(const std::filesystem::path& path, const LoadModelOptions& 
           onnx::read_model(path, onnx::listing_refused_nodes(operators)).value()),
       onnx::LoadOptions{.device = options.device,
                         .max_plans = options.max_plans,
+                        .max_plan_bytes = options.max_plan_bytes,
+                        .on_new_shape = options.on_new_shape,
                         .operators = options.operators,
                         .optimize = options.optimize,
                         .without = options.without,

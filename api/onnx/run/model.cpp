@@ -59,7 +59,8 @@ struct Model::State {
         name{std::move(shared_name)},
         device{std::move(where)},
         max_nodes{options.max_nodes},
-        plans{options.max_plans} {
+        may_trace{options.on_new_shape == NewShape::trace},
+        plans{options.max_plans, options.max_plan_bytes, &constants} {
     if (options.operators) own_operators = *options.operators;
   }
 
@@ -142,13 +143,37 @@ struct Model::State {
         value = Known{value.type(), value.shape(), value.tensor().to_bytes(start.limits)};
     }
   }
-  [[nodiscard]] Run run_of(const Start& start, Plans& among) {
-    return {prepared, *described, constants, among, device, start.wanted, start.limits, max_nodes};
+  [[nodiscard]] Run run_of(const Start& start, Plans& among, bool traces = true) {
+    return {prepared,     *described,   constants, among, device,
+            start.wanted, start.limits, max_nodes, traces};
   }
   /// Calls `function` where it may wait, with a stack for walks.
   template <class F> [[nodiscard]] auto spawn(F&& function) const {
     return Process::spawn(device.client()->executor(), std::forward<F>(function),
                           {.stack_bytes = walk_stack_bytes, .name = "onnx.run"});
+  }
+
+  /// `traces`: whether it may make plans. Throws what is wrong with the call.
+  [[nodiscard]] static Future<NamedValues> run(const std::shared_ptr<State>& state,
+                                               const NamedValues& inputs, const RunOptions& options,
+                                               bool traces) {
+    Start start = state->start(inputs, options);
+    if (start.reads)
+      return state->spawn([state, traces, start = std::move(start)]() mutable {
+        state->read_inputs(start);
+        Run run = state->run_of(start, state->plans, traces);
+        return state->named(start.wanted, run(start.inputs, start.key));
+      });
+    Run run = state->run_of(start, state->plans, traces);
+    try {
+      const DeviceScope scope{state->device};
+      if (auto outputs = run.at_once(start.inputs, start.key))
+        return make_ready_future<NamedValues>(state->named(start.wanted, std::move(*outputs)));
+    } catch (const std::exception&) {
+      return make_ready_future<NamedValues>(error_from_current_exception("onnx.run"));
+    }
+    run.check_plan(start.inputs);
+    return rest_of(state, std::move(start), std::move(run));
   }
 
   /// What Run::at_once() left.
@@ -181,6 +206,7 @@ struct Model::State {
   std::optional<OperatorTable> own_operators;
   const Device device;
   const std::size_t max_nodes;
+  const bool may_trace;
   Plans plans;
   /// What was read, before passes.
   std::shared_ptr<const ModelFile> described;
@@ -211,7 +237,7 @@ ModelStats Model::stats() const {
   for (const State* state = state_.get(); state != nullptr; state = state->as_read.get()) {
     stats += state->plans.counts();
     stats.weight_bytes += state->constants.device_bytes(counted);
-    stats.plan_bytes += state->plans.working_bytes();
+    stats.plan_bytes += state->plans.bytes();
   }
   return stats;
 }
@@ -220,22 +246,7 @@ ModelMetadata Model::metadata() const { return metadata_of(*state_->described); 
 
 Future<NamedValues> Model::run(const NamedValues& inputs, const RunOptions& options) const {
   const std::shared_ptr<State>& serving = State::for_run(state_, inputs);
-  State::Start start = serving->start(inputs, options);
-  if (start.reads)
-    return serving->spawn([state = serving, start = std::move(start)]() mutable {
-      state->read_inputs(start);
-      Run run = state->run_of(start, state->plans);
-      return state->named(start.wanted, run(start.inputs, start.key));
-    });
-  Run run = serving->run_of(start, serving->plans);
-  try {
-    const DeviceScope scope{serving->device};
-    if (auto outputs = run.at_once(start.inputs, start.key))
-      return make_ready_future<NamedValues>(serving->named(start.wanted, std::move(*outputs)));
-  } catch (const std::exception&) {
-    return make_ready_future<NamedValues>(error_from_current_exception("onnx.run"));
-  }
-  return State::rest_of(serving, std::move(start), std::move(run));
+  return State::run(serving, inputs, options, serving->may_trace);
 }
 
 PlanDescription Model::plan(const NamedValues& inputs, const RunOptions& options) const {
@@ -285,7 +296,9 @@ Binding Model::bind(const NamedValues& inputs, const NamedBuffers& outputs,
   return Binding{serving->spawn(std::move(made)).get()};
 }
 
-void Model::warm_up(const NamedValues& inputs) const { static_cast<void>(run(inputs).get()); }
+void Model::warm_up(const NamedValues& inputs, const RunOptions& options) const {
+  static_cast<void>(State::run(State::for_run(state_, inputs), inputs, options, true).get());
+}
 
 Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options) {
   const OperatorTable& operators = operators_of(options);

@@ -21,9 +21,10 @@
 // Errors are thrown by the call: load() throws io_error (the file cannot be read or is damaged), invalid_argument (a
 // graph that is not in order), unsupported (all nodes that cannot be computed, with the reasons), not_found (a name in
 // LoadOptions::without that no pass has). run() throws not_found for a name that no input has, invalid_argument for an
-// input that is missing or of another kind, dtype_mismatch, shape_mismatch. What runs, plans or counts throws
-// forked_process in a child of fork(). What fails while it is traced or runs is in the future: io_error if the file has
-// changed since it was loaded and its weights are wanted again.
+// input that is missing or of another kind, dtype_mismatch, shape_mismatch. With NewShape::refuse it throws not_found for
+// inputs without a plan; where these must be read first, and behind a cut, that is in the future. What runs, plans or
+// counts throws forked_process in a child of fork(). What fails while it is traced or runs is in the future: io_error if
+// the file has changed since it was loaded and its weights are wanted again.
 #pragma once
 
 #include <filesystem>
@@ -48,11 +49,23 @@ namespace stoker::onnx {
 
 using NamedValues = std::map<std::string, Value, std::less<>>;
 
+/// What a run does that comes to inputs, or behind a cut to elements, for which there is no plan.
+enum class NewShape : std::uint8_t {
+  trace,   ///< it makes the plan, which takes longer than a run that finds it
+  refuse,  ///< it fails with not_found, whose text has the nearest plan: only warm_up() makes plans
+};
+
 struct LoadOptions {
   /// Where weights lie and runs run. None: the device of the DeviceScope.
   Device device = {};
   /// The programs that are kept, over all signatures and cuts.
   std::size_t max_plans = 64;
+  /// What they may take, as ModelStats::plan_bytes counts it. Those that were not used for longest make room; one that
+  /// takes more by itself is not kept, so that each run traces it anew.
+  std::uint64_t max_plan_bytes = Plans::no_limit;
+  /// With `refuse`, choose bounds that hold all that is warmed up: plans that made room, or whose device was lost, are
+  /// refused until they are warmed up again.
+  NewShape on_new_shape = NewShape::trace;
   /// How many nodes a run may go through when it is traced, over all rounds of all loops: no file makes a run without
   /// an end. More is limit_exceeded.
   std::size_t max_nodes = std::size_t{1} << 22;
@@ -85,7 +98,9 @@ struct ModelStats : PlanCounts {
   /// Of constants on the device: weights that a plan reads, and what nodes made of nothing but constants. Models that
   /// share them count them each.
   std::uint64_t weight_bytes = 0;
-  /// What runs of the plans need besides operands, weights and results, added up over the plans.
+  /// What runs of the plans work in besides operands, weights and results, added up over the plans, and constants that
+  /// only plans hold, each once. A run takes the former from the device's memory and gives it back, so plans that do not
+  /// run at the same time may share it. Not counted: the device's code for kernels, and what the host keeps of a plan.
   std::uint64_t plan_bytes = 0;
 };
 
@@ -112,8 +127,8 @@ class Model {
   /// thrown where the token throws. Include api/onnx_async.hpp.
   template <class Token>
   auto async_run(const NamedValues& inputs, Token&& token, const RunOptions& options = {}) const;
-  /// Traces and plans for such inputs, and runs once. Blocks.
-  void warm_up(const NamedValues& inputs) const;
+  /// Traces and plans for such inputs, and runs once, with `refuse`, too. Blocks.
+  void warm_up(const NamedValues& inputs, const RunOptions& options = {}) const;
   /// Runs on the memory of these inputs and outputs; outputs without a buffer that are wanted get one. Traces and runs
   /// once. Blocks.
   [[nodiscard]] Binding bind(const NamedValues& inputs, const NamedBuffers& outputs = {},

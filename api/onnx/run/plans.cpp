@@ -29,12 +29,6 @@ Plans::Entry* Plans::at(std::span<const std::string> path) {
   return found;
 }
 
-std::size_t Plans::size_of(const Entries& entries) {
-  std::size_t count = entries.size();
-  for (const auto& [key, entry] : entries) count += size_of(entry.next);
-  return count;
-}
-
 SegmentPtr Plans::find(const Path& path) {
   Entries gone;  // goes outside of the lock
   const std::scoped_lock lock{mutex_};
@@ -44,9 +38,7 @@ SegmentPtr Plans::find(const Path& path) {
     Entry* const parent = path.size() == 1 ? nullptr : at(std::span{path}.first(path.size() - 1));
     Entries& among = parent ? parent->next : roots_;
     gone.insert(among.extract(path.back()));
-    const std::size_t count = size_of(gone);
-    counts_.segments -= count;
-    counts_.dropped += count;
+    remove_all(gone);
     return nullptr;
   }
   entry->used = ++clock_;
@@ -55,18 +47,24 @@ SegmentPtr Plans::find(const Path& path) {
 }
 
 SegmentPtr Plans::keep(const Path& path, SegmentPtr segment) {
+  Taken taken = taken_by(*segment);
   const std::scoped_lock lock{mutex_};
   ++counts_.traced;
   if (path.size() > most_) return segment;  // longer than all that may be kept
   Entry* const parent = path.size() == 1 ? nullptr : at(std::span{path}.first(path.size() - 1));
   if (path.size() > 1 && parent == nullptr) return segment;  // dropped meanwhile
+  std::uint64_t with_those_before = taken.all();
+  for (std::size_t length = 1; length < path.size(); ++length)
+    with_those_before += at(std::span{path}.first(length))->taken.all();
+  if (with_those_before > most_bytes_) return segment;
   Entries& among = parent ? parent->next : roots_;
-  const auto [place, is_new] = among.try_emplace(path.back(), Entry{segment});
+  const auto [place, is_new] = among.try_emplace(path.back(), Entry{segment, std::move(taken)});
   place->second.used = ++clock_;
   if (!is_new) return place->second.segment;
   ++counts_.segments;
-  // It and those before it are no more than `most_`, so that there is another leaf.
-  while (counts_.segments > most_ && drop_oldest(&place->second)) {
+  add(place->second.taken);
+  // It and those before it are within both bounds, so that there is another leaf.
+  while ((counts_.segments > most_ || bytes_ > most_bytes_) && drop_oldest(&place->second)) {
   }
   return segment;
 }
@@ -88,10 +86,60 @@ bool Plans::drop_oldest(const Entry* except) {
   if (among == nullptr) return false;
   // The device keeps many programs, which each model would fill with plans of its own that are gone.
   if (const auto& program = oldest->second.segment->program) program->leave_device();
+  remove(oldest->second.taken);
   among->erase(oldest);
   --counts_.segments;
   ++counts_.dropped;
   return true;
+}
+
+std::uint64_t Plans::Taken::all() const noexcept {
+  std::uint64_t bytes = working;
+  for (const auto& [buffer, of_buffer] : held) bytes += of_buffer;
+  return bytes;
+}
+
+Plans::Taken Plans::taken_by(const Segment& segment) const {
+  Taken taken;
+  Constants::Counted counted;  // what others account for, and then what is in `taken`
+  if (constants_ != nullptr) static_cast<void>(constants_->device_bytes(counted));
+  const auto hold = [&](const DeviceBuffer& buffer) {
+    const void* const held = buffer.cell().get();
+    if (counted.insert(held).second) taken.held.emplace_back(held, buffer.spec().bytes());
+  };
+  for (const Value& output : segment.outputs)
+    output.visit_cells([&](const std::shared_ptr<Value::Cell>& cell) {
+      if (cell->tensor.evaluated()) hold(cell->tensor.value().buffer());
+    });
+  if (segment.program == nullptr) return taken;
+  taken.working = segment.program->working_bytes();
+  for (const DeviceBuffer& buffer : segment.program->captured()) hold(buffer);
+  return taken;
+}
+
+void Plans::add(const Taken& taken) {
+  bytes_ += taken.working;
+  for (const auto& [buffer, bytes] : taken.held)
+    if (++holders_[buffer] == 1) bytes_ += bytes;
+}
+
+void Plans::remove(const Taken& taken) {
+  bytes_ -= taken.working;
+  for (const auto& [buffer, bytes] : taken.held) {
+    const auto holders = holders_.find(buffer);
+    if (--holders->second > 0) continue;
+    holders_.erase(holders);
+    bytes_ -= bytes;
+  }
+}
+
+void Plans::remove_all(const Entries& entries) {
+  for (const auto& [key, entry] : entries) {
+    remove(entry.taken);
+    --counts_.segments;
+    ++counts_.dropped;
+    remove_all(entry.next);
+  }
 }
 
 void Plans::count_cut() {
@@ -99,18 +147,24 @@ void Plans::count_cut() {
   ++counts_.cuts;
 }
 
-std::uint64_t Plans::working_bytes_of(const Entries& entries) {
-  std::uint64_t bytes = 0;
-  for (const auto& [key, entry] : entries) {
-    if (entry.segment->program) bytes += entry.segment->program->working_bytes();
-    bytes += working_bytes_of(entry.next);
-  }
-  return bytes;
+std::uint64_t Plans::bytes() const {
+  const std::scoped_lock lock{mutex_};
+  return bytes_;
 }
 
-std::uint64_t Plans::working_bytes() const {
+std::vector<std::pair<std::string, SegmentPtr>> Plans::after(
+    std::span<const std::string> path) const {
   const std::scoped_lock lock{mutex_};
-  return working_bytes_of(roots_);
+  const Entries* entries = &roots_;
+  for (const std::string& key : path) {
+    const auto next = entries->find(key);
+    if (next == entries->end()) return {};
+    entries = &next->second.next;
+  }
+  std::vector<std::pair<std::string, SegmentPtr>> found;
+  for (const auto& [key, entry] : *entries)
+    if (!entry.segment->is_over()) found.emplace_back(key, entry.segment);
+  return found;
 }
 
 PlanCounts Plans::counts() const {

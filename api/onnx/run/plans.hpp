@@ -7,15 +7,19 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "stoker/api/onnx/core/value.hpp"
+#include "stoker/api/onnx/run/constants.hpp"
 #include "stoker/api/tensor/transforms/jit.hpp"
 
 namespace stoker::onnx {
@@ -34,6 +38,12 @@ struct Segment {
   std::vector<Source> in_outputs;        ///< the tensors for each cell in `outputs`, in order
   std::vector<bool> is_fixed;            ///< cells that keep their tensor
   std::shared_ptr<DeviceClient> client;  ///< of the device, as it was open when it was traced
+  /// What a first one was traced for: inputs, tensors among them as placeholders, and the outputs that are wanted.
+  Values inputs = {};
+  std::vector<std::size_t> wanted_outputs = {};
+  /// What reads the elements behind it, for errors, and which these are.
+  std::string reader = {};
+  std::optional<TensorSpec> read = {};
 
   /// Whether it can never run again: its device was lost, or its system has stopped.
   [[nodiscard]] bool is_over() const;
@@ -54,36 +64,58 @@ class Plans {
  public:
   /// A place in the tree: the keys from the root on.
   using Path = std::vector<std::string>;
+  static constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-  explicit Plans(std::size_t most) : most_{most} {}
+  /// `constants`: those that it outlives, which count as no plan's own; null: there are none.
+  explicit Plans(std::size_t most, std::uint64_t most_bytes = no_limit,
+                 const Constants* constants = nullptr)
+      : most_{most}, most_bytes_{most_bytes}, constants_{constants} {}
 
   /// Null if it is not there, or its device was lost.
   [[nodiscard]] SegmentPtr find(const Path& path);
   /// What was not used for longest makes room. The segment that is kept there, which is another one
-  /// if another run was faster.
+  /// if another run was faster. It is not kept if it takes too many bytes with those before it.
   SegmentPtr keep(const Path& path, SegmentPtr segment);
   void count_cut();
   [[nodiscard]] PlanCounts counts() const;
-  /// What runs of the segments need besides operands and results, added up.
-  [[nodiscard]] std::uint64_t working_bytes() const;
+  /// What runs of the segments work in besides operands and results, added up, and the constants that only segments
+  /// hold, each once.
+  [[nodiscard]] std::uint64_t bytes() const;
+  /// Those that may follow there, by their keys; an empty path: the first ones.
+  [[nodiscard]] std::vector<std::pair<std::string, SegmentPtr>> after(
+      std::span<const std::string> path) const;
 
  private:
+  /// What a segment takes.
+  struct Taken {
+    std::uint64_t working = 0;
+    std::vector<std::pair<const void*, std::uint64_t>> held = {};  ///< buffers with their bytes
+    [[nodiscard]] std::uint64_t all() const noexcept;
+  };
   struct Entry {
     SegmentPtr segment;
+    Taken taken = {};
     std::uint64_t used = 0;
     std::map<std::string, Entry, std::less<>> next = {};
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
   [[nodiscard]] Entry* at(std::span<const std::string> path);
+  [[nodiscard]] Taken taken_by(const Segment& segment) const;
+  void add(const Taken& taken);
+  void remove(const Taken& taken);
+  /// Of entries that leave the tree.
+  void remove_all(const Entries& entries);
   bool drop_oldest(const Entry* except);
-  static std::size_t size_of(const Entries& entries);
-  static std::uint64_t working_bytes_of(const Entries& entries);
 
   const std::size_t most_;
+  const std::uint64_t most_bytes_;
+  const Constants* const constants_;
   mutable std::mutex mutex_;
   Entries roots_;  // guarded by mutex_, as is what follows
   std::uint64_t clock_ = 0;
   PlanCounts counts_;
+  std::uint64_t bytes_ = 0;
+  std::unordered_map<const void*, std::size_t> holders_;  ///< how many segments hold a buffer
 };
 
 }  // namespace stoker::onnx

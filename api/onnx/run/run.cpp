@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stoker/actors/device/device_client.hpp"
+#include "stoker/api/onnx/run/missing_plan.hpp"
 #include "stoker/api/onnx/run/walk.hpp"
 #include "stoker/api/tensor/core/shape_queries.hpp"
 #include "stoker/pipeline/tensor/files/byte_source.hpp"
@@ -51,20 +52,21 @@ class SegmentMaker {
   std::vector<Tensor> results_;
 };
 
+/// `segment`: empty, or says what a first one is traced for.
 SegmentPtr up_to(const Cut& cut, std::span<const Tensor> parameters, const Device& device,
-                 PlanRecorder* recorder) {
+                 PlanRecorder* recorder, Segment segment) {
   SegmentMaker maker{parameters, device, recorder};
-  Segment segment;
   for (const Tensor& tensor : cut.alive) segment.alive.push_back(maker.source(tensor));
   segment.wanted = maker.source(cut.wanted);
+  segment.reader = cut.node->place();
+  segment.read = cut.wanted.spec();
   return maker.made(std::move(segment));
 }
 
 /// Whoever gets the outputs is in no scope of the model's device, so what is known becomes a tensor there.
 SegmentPtr last(const Values& outputs, std::span<const Tensor> parameters, const Device& device,
-                PlanRecorder* recorder) {
+                PlanRecorder* recorder, Segment segment) {
   SegmentMaker maker{parameters, device, recorder};
-  Segment segment;
   for (const Value& output : outputs)
     segment.outputs.push_back(on_device(output).with_tensors([&](const Value::Cell& cell) {
       const Tensor& tensor = cell.tensor;
@@ -168,6 +170,7 @@ std::optional<Values> Run::followed() {
 
 Values Run::rest(const Values& inputs, const Tensor& key) {
   if (std::optional<Values> outputs = followed()) return *std::move(outputs);
+  if (!may_trace_) throw no_plan(inputs);
   return trace(inputs, key);
 }
 
@@ -180,6 +183,20 @@ Values Run::recorded(const Values& inputs, const Tensor& key, PlanRecorder& reco
   start(inputs, key);
   recorder_ = &recorder;
   return trace(inputs, key);
+}
+
+void Run::check_plan(const Values& inputs) const {
+  if (!may_trace_ && path_.size() == 1 && !wanted_elements_.valid()) throw no_plan(inputs);
+}
+
+Error Run::no_plan(const Values& inputs) const {
+  const MissingPlan missing{model_.graph()};
+  if (path_.size() == 1) return missing.for_inputs(inputs, wanted_, plans_.after({}));
+  const auto before = std::span{path_}.first(path_.size() - 1);
+  SegmentPtr cut;
+  for (const auto& [key, segment] : plans_.after(before.first(before.size() - 1)))
+    if (key == before.back()) cut = segment;
+  return missing.for_elements(path_.back(), cut, plans_.after(before));
 }
 
 Values Run::trace(const Values& inputs, const Tensor& key) {
@@ -198,9 +215,17 @@ Values Run::trace(const Values& inputs, const Tensor& key) {
 
   const std::size_t known_cuts = path_.size() - 1;  // their elements were read before
   std::size_t cuts = 0;
+  const auto begun = [&] {
+    Segment segment;
+    if (path_.size() > 1) return segment;
+    segment.inputs = symbolic;
+    segment.wanted_outputs = wanted_;
+    return segment;
+  };
   const auto on_cut = [&](const Cut& cut) {
     if (cuts++ >= known_cuts) {
-      const SegmentPtr segment = plans_.keep(path_, up_to(cut, placeholders, device_, recorder_));
+      const SegmentPtr segment =
+          plans_.keep(path_, up_to(cut, placeholders, device_, recorder_, begun()));
       if (recorder_)
         recorder_->add_cut({cut.node->place(), std::string{cut.name}, cut.wanted.spec()});
       execute(*segment);
@@ -216,7 +241,8 @@ Values Run::trace(const Values& inputs, const Tensor& key) {
   Walk walk{model_, constants_, on_cut, [this] { check_limits(); }, symbolic_key};
   walk.watched_by(recorder_);
   const Values outputs = walk.outputs(symbolic, wanted_);
-  const SegmentPtr segment = plans_.keep(path_, last(outputs, placeholders, device_, recorder_));
+  const SegmentPtr segment =
+      plans_.keep(path_, last(outputs, placeholders, device_, recorder_, begun()));
   // A binding wants the program alone. Its inputs may be memory that the host writes to from now on.
   if (recorder_ && !recorder_->measures()) return {};
   execute(*segment);

@@ -16,9 +16,11 @@ namespace stoker::onnx {
 class Run {
  public:
   /// `read`: what the caller has read; `model` may stand on another reading of the same files. `wanted`: the outputs
-  /// that are computed, by position. All of them outlive it.
+  /// that are computed, by position. `may_trace`: otherwise what no plan is there for is not_found. All of them outlive
+  /// it.
   Run(const Prepared& model, const ModelFile& read, Constants& constants, Plans& plans,
-      Device device, std::vector<std::size_t> wanted, CommandOptions options, std::size_t max_nodes)
+      Device device, std::vector<std::size_t> wanted, CommandOptions options, std::size_t max_nodes,
+      bool may_trace = true)
       : model_{model},
         read_{read},
         constants_{constants},
@@ -26,13 +28,16 @@ class Run {
         device_{std::move(device)},
         wanted_{std::move(wanted)},
         options_{std::move(options)},
-        max_nodes_{max_nodes} {}
+        max_nodes_{max_nodes},
+        may_trace_{may_trace} {}
 
   /// Starts the plans that are there, up to the outputs that are wanted or to what must be waited for: a cut whose
   /// elements are not there yet, or a trace. Nothing if the outputs are still to come: from rest(), with the same
   /// operands. `inputs`: one for each input of the graph, on the device, known where it decides about shapes. `key`:
   /// as for Walk.
   [[nodiscard]] std::optional<Values> at_once(const Values& inputs, const Tensor& key);
+  /// Behind at_once(), before anything else: throws what rest() would if these inputs have no plan and get none.
+  void check_plan(const Values& inputs) const;
   /// What at_once() left, as far as the plans go: nothing if a trace must come next, which rest() does.
   [[nodiscard]] std::optional<Values> followed();
   /// What at_once(), or followed() after it, left.
@@ -48,6 +53,7 @@ class Run {
  private:
   void start(const Values& inputs, const Tensor& key);
   [[nodiscard]] Values trace(const Values& inputs, const Tensor& key);
+  [[nodiscard]] Error no_plan(const Values& inputs) const;
   /// Throws io_error if a file of the model is not what was loaded.
   void check_files() const;
   /// Before each node. Throws what ends the run: its deadline, its token, too many nodes.
@@ -69,6 +75,7 @@ class Run {
   CommandOptions options_;
   PlanRecorder* recorder_ = nullptr;
   std::size_t max_nodes_;
+  bool may_trace_;
   std::size_t nodes_ = 0;  ///< that the walk went through
 
   Plans::Path path_;

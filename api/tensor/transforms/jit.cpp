@@ -90,6 +90,13 @@ std::uint64_t TracedProgram::working_bytes() const {
   return bytes;
 }
 
+std::vector<DeviceBuffer> TracedProgram::captured() const {
+  std::vector<DeviceBuffer> all;
+  for (const State::Source& source : state_->sources)
+    all.insert(all.end(), source.captured.begin(), source.captured.end());
+  return all;
+}
+
 void TracedProgram::check_device(const Device& device) const {
   if (device.client() == state_->client) return;
   throw Error{"jit",

@@ -62,6 +62,8 @@ class TracedProgram {
   [[nodiscard]] std::string plan() const;
   /// Bytes that a run needs besides operands and results: arenas, and buffers between pipelines.
   [[nodiscard]] std::uint64_t working_bytes() const;
+  /// What it reads besides its arguments.
+  [[nodiscard]] std::vector<DeviceBuffer> captured() const;
   /// Throws wrong_device unless the program is for `device`.
   void check_device(const Device& device) const;
   /// Whether it can never run again: its device was lost, or its system has stopped.

@@ -76,9 +76,11 @@ class ChangingGraphs : public testing::Test {
   }
   static void expect(const Model& model, const Case& one, const NamedValues& outputs) {
     SCOPED_TRACE(one.name);
-    for (std::size_t i = 0; i < one.outputs.size(); ++i)
-      if (const auto found = outputs.find(model.outputs()[i].name); found != outputs.end())
-        EXPECT_EQ(array_of(found->second).to_string(), one.outputs[i].to_string()) << found->first;
+    for (std::size_t i = 0; i < one.outputs.size(); ++i) {
+      const std::string& name = model.outputs()[i].name;
+      if (!outputs.contains(name)) continue;  // it was not wanted
+      EXPECT_EQ(array_of(outputs.at(name)).to_string(), one.outputs[i].to_string()) << name;
+    }
   }
 
   /// All of them in turns, twice, and then at the same time.
@@ -135,7 +137,7 @@ TEST_F(ChangingGraphs, give_what_a_plain_interpreter_gives) {
   const Device cpu = system_.device("cpu");
   constexpr Optimize levels[] = {Optimize::none, Optimize::basic, Optimize::all};
   for (unsigned i = 0; i < count && !HasFailure(); ++i) check(seed.value_or(0) + i, cpu, levels);
-  if (count > 100) EXPECT_GT(cuts_, count) << "too few of them are cut";
+  EXPECT_TRUE(count < 100 || cuts_ > count) << "too few of them are cut";
 }
 
 TEST_F(ChangingGraphs, give_it_on_vulkan) {
