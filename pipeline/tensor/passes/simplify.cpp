@@ -140,6 +140,30 @@ std::optional<Ref> of_pow(const Site& site) {
   return std::nullopt;
 }
 
+/// relu() as it is written for its gradient, x > 0 ? x : (x is NaN ? x : 0), is the larger of x and 0: one function of
+/// each element instead of four.
+std::optional<Ref> of_select(const Site& site) {
+  const Instruction &condition = site.input(0), &otherwise = site.input(2);
+  const Ref x = site.one().inputs[1];
+  const auto is_zero = [&](Ref ref) {
+    const Instruction& other = site.program.code[ref.instruction];
+    return other.op->kind == OpKind::constant &&
+           constant_number(other.attributes, other.specs[0].dtype) == 0;
+  };
+  if (condition.op->name != "greater" || condition.inputs[0] != x || !is_zero(condition.inputs[1]))
+    return std::nullopt;
+  if (otherwise.op != site.one().op || otherwise.inputs[1] != x || !is_zero(otherwise.inputs[2]))
+    return std::nullopt;
+  const Instruction& question = site.program.code[otherwise.inputs[0].instruction];
+  if (question.op->name != "is_nan" || question.inputs[0] != x || !site.keeps_spec(1))
+    return std::nullopt;
+  static constinit NamedOp max{"max"};
+  const Ref zero = otherwise.inputs[2];
+  site.one().inputs = {x, zero};
+  site.one().op = &max.get();
+  return std::nullopt;
+}
+
 /// Reducing what is transposed is reducing other axes, as long as those that are left keep their order.
 std::optional<Ref> of_reduction(const Site& site) {
   const Instruction& inner = site.input();
@@ -177,6 +201,7 @@ const std::map<std::string, Rule, std::less<>>& rules() {
         {"variable", &unchanged},
         {"stop_gradient", &unchanged},
         {"reshape", &of_reshape},
+        {"select", &of_select},
         {"slice", &of_slice},
         {"view_as_real", &of_parts<false>},
         {"view_as_complex", &of_parts<true>},

@@ -1,4 +1,6 @@
 // Functions that are traced once, and what lazy values do.
+#include <cmath>
+#include <limits>
 #include <random>
 #include <thread>
 
@@ -180,6 +182,22 @@ std::size_t count_of(const expr::Program& program, std::string_view op) {
   std::size_t count = 0;
   for (const expr::Instruction& one : program.code) count += one.op->name == op ? 1 : 0;
   return count;
+}
+
+TEST_F(Traced, relu_is_one_function_and_keeps_its_zeros_and_nans) {
+  const Tensor x = tensor({-1.0, 2.0, std::numeric_limits<double>::quiet_NaN(), -0.0, 0.0});
+  const expr::Program program = optimized(relu(x));
+  EXPECT_EQ(count_of(program, "max"), 1U);
+  EXPECT_EQ(count_of(program, "select") + count_of(program, "is_nan"), 0U);
+  const std::vector<float> y = relu(x).to_vector<float>();
+  EXPECT_EQ(y[0], 0);
+  EXPECT_EQ(y[1], 2);
+  EXPECT_TRUE(std::isnan(y[2]));
+  EXPECT_FALSE(std::signbit(y[3]));
+  // Others that look alike stay.
+  EXPECT_EQ(count_of(optimized(select(x > 0, x, select(is_nan(x), x, 1))), "select"), 2U);
+  EXPECT_EQ(count_of(optimized(select(x > 1, x, select(is_nan(x), x, 0))), "select"), 2U);
+  EXPECT_EQ(count_of(optimized(select(x > 0, -x, select(is_nan(x), -x, 0))), "select"), 2U);
 }
 
 TEST_F(Traced, programs_lose_what_changes_nothing) {
