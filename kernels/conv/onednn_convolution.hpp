@@ -42,6 +42,7 @@ struct OnednnConvolution {
   std::int64_t y_first = 0;  ///< where the output begins: it may be a band of rows
   bool band = false;         ///< then jobs are whole images
   Operand x, k, y;
+  std::vector<Piece> k_pieces;  ///< of one part's kernel, where it is read in another order
   dnnl::primitive main;
   std::size_t scratchpad = 0;
 
@@ -65,6 +66,7 @@ struct OnednnConvolution {
  private:
   bool choose_way();
   void choose_jobs();
+  [[nodiscard]] std::int64_t kernel_pieces() const noexcept;
   /// The input and the output as they lie, or as the library likes them; and the kernel.
   struct Wanted {
     bool x_as_given, y_as_given, blocks_as_given;

@@ -59,10 +59,11 @@ bool OnednnConvolution::choose_way() {
 }
 
 void OnednnConvolution::choose_jobs() {
-  constexpr double job_work = 1 << 21;
+  constexpr double job_work = 1 << 19;
   if (way == Way::weights) {
+    constexpr double sums_work = 1 << 21;  // the sums of all jobs are added up at the end
     const auto bytes = static_cast<double>(p.groups * p.outputs * p.images * p.pixels() * 4);
-    chunks = divisor_to(p.channels, std::min({8.0, p.work() / job_work, (64 << 20) / bytes}));
+    chunks = divisor_to(p.channels, std::min({8.0, p.work() / sums_work, (64 << 20) / bytes}));
     chunk = p.channels / chunks;
     return;
   }
@@ -217,6 +218,12 @@ bool OnednnConvolution::make(const Wanted& wanted) {
   return true;
 }
 
+/// Parts are copied side by side already; a small kernel is copied faster than it is handed on.
+std::int64_t OnednnConvolution::kernel_pieces() const noexcept {
+  constexpr std::int64_t least = 1 << 14;
+  return parts > 1 ? 1 : std::clamp<std::int64_t>(p.k_elements() / least, 1, 4);
+}
+
 bool OnednnConvolution::prepare(const Desc* kernel) {
   const mm::OneThread one(threads);
   if (!choose_way()) return false;
@@ -229,7 +236,9 @@ bool OnednnConvolution::prepare(const Desc* kernel) {
       return (p.kernel_blocked && make({x_as_given, y_as_given, true, kernel})) ||
              make({x_as_given, y_as_given, false, kernel});
     };
-    return (last && (made(true, true) || made(true, false))) || made(false, false);
+    if (!(last && (made(true, true) || made(true, false))) && !made(false, false)) return false;
+    if (way != Way::weights && k.move) k_pieces = pieces_of(engine, k, kernel_pieces());
+    return true;
   } catch (const dnnl::error&) {
     return false;  // refused, so it is computed another way
   }
@@ -336,20 +345,24 @@ void add_kernel_stages(const std::shared_ptr<const OnednnConvolution>& library,
          }});
   }
   if (!library->k.move) return;
+  const std::size_t pieces = library->k_pieces.size();
   plan.stages.push_back(
-      {static_cast<std::uint32_t>(library->parts), [=](const CpuArgs& args, std::uint32_t part) {
+      {static_cast<std::uint32_t>(library->parts) * static_cast<std::uint32_t>(pieces),
+       [=](const CpuArgs& args, std::uint32_t index) {
          const ExitDelay in_library;
          if (in_library.too_late()) throw process_exits("conv");
          const mm::OneThread one(library->threads);
          dnnl::stream stream{library->engine};
          const Operand& k = library->k;
+         const Piece& piece = library->k_pieces[index % pieces];
+         const std::size_t part = index / pieces;
          const auto* from =
              dense ? args.in<std::byte>(1) : static_cast<const std::byte*>(args.scratch);
-         library->k.move->execute(
+         piece.move.execute(
              stream,
-             {{DNNL_ARG_FROM, dnnl::memory(k.own, library->engine,
+             {{DNNL_ARG_FROM, dnnl::memory(piece.own, library->engine,
                                            const_cast<std::byte*>(from + part * k.own.get_size()))},
-              {DNNL_ARG_TO, dnnl::memory(k.used, library->engine,
+              {DNNL_ARG_TO, dnnl::memory(piece.used, library->engine,
                                          args.scratch + blocked_at + part * k.scratch())}});
          stream.wait();
        }});
@@ -358,18 +371,21 @@ void add_kernel_stages(const std::shared_ptr<const OnednnConvolution>& library,
 using Libraries = std::vector<std::shared_ptr<const OnednnConvolution>>;
 
 /// Few images with channels last, cut into bands of rows that are read and written where they lie; parts of the outputs
-/// would be copied. Nothing where the kernel is larger than the images, which then is read more often than they are,
+/// would be copied. Nothing where the kernel is large beside the images, which then is read more often than they are,
 /// or where the library does not take bands so.
 Libraries make_bands(const Problem& p) {
-  constexpr double band_work = 1 << 21;
+  // Some microseconds of a core, of which handing a band to another thread takes one.
+  constexpr double band_work = 1 << 19;
+  // Each band reads all of the kernel: from the second-level cache, or once more from the third.
+  constexpr std::int64_t near = 1 << 18, far = 1 << 20;
   const bool last =
       p.x_channel == 1 && p.y_output == 1 && (p.groups == 1 || p.y_group == p.outputs);
   if (!last || p.rank == 0 || p.batch_groups || p.images >= 8 ||
-      p.k_elements() > p.x_elements() + p.y_elements())
+      (p.k_elements() > p.x_elements() + p.y_elements() && p.k_elements() > far))
     return {};
   const Axis& rows = p.axes[0];
   const double image_work = p.work() / static_cast<double>(p.images);
-  const std::int64_t count = image_work >= 16 * band_work ? 4 : 2;
+  const std::int64_t count = image_work >= 16 * band_work && p.k_elements() <= near ? 4 : 2;
   if (image_work < static_cast<double>(count) * band_work || rows.out < 2 * count) return {};
   Libraries bands;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -428,7 +444,7 @@ std::optional<CpuPlan> onednn_plan(const Problem& problem,
   if (!sums) add_kernel_stages(library, blocked_at, plan);
   const bool straight = library->weights.dense();
   const std::uint32_t slices =
-      slices_of(static_cast<std::int64_t>(all_jobs), problem.work(), std::size_t{1} << 20);
+      slices_of(static_cast<std::int64_t>(all_jobs), problem.work(), std::size_t{1} << 19);
   plan.scratch_bytes = own_at + own * slices;
   const mm::Target target{std::move(finish), plan,
                           static_cast<std::size_t>(problem.y_elements()) * sizeof(float), slices};

@@ -4,11 +4,13 @@
 // (dnnl::error) pass through.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <dnnl.hpp>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace stoker::kernels::conv::STOKER_ISA {
 
@@ -62,5 +64,36 @@ struct Operand {
   }
   [[nodiscard]] std::size_t scratch() const { return move ? aligned(used.get_size()) : 0; }
 };
+
+/// A part of an operand along its first axis, which is copied on its own: threads may share the copy.
+struct Piece {
+  Desc own, used;  ///< both begin where the whole operand does
+  dnnl::reorder move;
+};
+
+/// At most `wanted` pieces that are the whole of an operand with a `move`, which is read.
+[[nodiscard]] inline std::vector<Piece> pieces_of(const dnnl::engine& engine, const Operand& of,
+                                                  std::int64_t wanted) {
+  const auto whole = [&] { return std::vector<Piece>{{of.own, of.used, *of.move}}; };
+  const dnnl_memory_desc_t& used = of.used.data;
+  if (used.format_kind != dnnl_blocked || used.extra.flags != 0) return whole();
+  std::int64_t block = 1;
+  const dnnl_blocking_desc_t& blocks = used.format_desc.blocking;
+  for (int i = 0; i < blocks.inner_nblks; ++i)
+    if (blocks.inner_idxs[i] == 0) block *= blocks.inner_blks[i];
+  const std::int64_t rows = used.dims[0], count = (rows + block - 1) / block;
+  const std::int64_t pieces = std::min(wanted, count);
+  std::vector<Piece> made;
+  for (std::int64_t i = 0; i < pieces; ++i) {
+    dnnl::memory::dims from(static_cast<std::size_t>(used.ndims)), extents = of.used.dims();
+    from[0] = count * i / pieces * block;
+    extents[0] = std::min(rows, count * (i + 1) / pieces * block) - from[0];
+    const Desc own = of.own.submemory_desc(extents, from, true);
+    const Desc wants = of.used.submemory_desc(extents, from, true);
+    if (!own || !wants) return whole();
+    made.push_back({own, wants, dnnl::reorder({engine, own, engine, wants})});
+  }
+  return made;
+}
 
 }  // namespace stoker::kernels::conv::STOKER_ISA
