@@ -98,12 +98,55 @@ inline std::int64_t weighted_rows_by_8(const C* x, const C* matrix, std::int64_t
   return t;
 }
 
-/// sums[j] = sum over t of x[t] · matrix[t][j], one chain.
+/// sums[j] = sum over t of x[t] · matrix[t][j] for so many whole vectors of columns, which stay in registers.
+template <int Vectors, class C>
+inline void rows_in_registers(const C* x, const C* matrix, std::int64_t step, std::int64_t k,
+                              C* sums) noexcept {
+  using Vector = typename Simd<C>::Vector;
+  using Unaligned = typename Simd<C>::Unaligned;
+  constexpr std::int64_t lanes = Simd<C>::lanes;
+  Vector sum[Vectors] = {};
+  for (std::int64_t t = 0; t < k; ++t, matrix += step)
+#pragma GCC unroll 16
+    for (int v = 0; v < Vectors; ++v)
+      sum[v] += x[t] * *reinterpret_cast<const Unaligned*>(matrix + v * lanes);
+#pragma GCC unroll 16
+  for (int v = 0; v < Vectors; ++v) *reinterpret_cast<Unaligned*>(sums + v * lanes) = sum[v];
+}
+
+/// The same for as many of the columns as are whole vectors; returns how many those are.
+template <class C>
+inline std::int64_t columns_in_registers(const C* x, const C* matrix, std::int64_t step,
+                                         std::int64_t k, std::int64_t columns, C* sums) noexcept {
+  constexpr std::int64_t lanes = Simd<C>::lanes;
+  std::int64_t j = 0;
+  const auto some = [&]<int Vectors>() {
+    for (; j + Vectors * lanes <= columns; j += Vectors * lanes)
+      rows_in_registers<Vectors>(x, matrix + j, step, k, sums + j);
+  };
+  if constexpr (tile_rows * tile_vectors >= 16) some.template operator()<16>();
+  some.template operator()<8>();
+  some.template operator()<4>();
+  some.template operator()<2>();
+  some.template operator()<1>();
+  return j;
+}
+
+/// sums[j] = sum over t of x[t] · matrix[t][j], one chain. `near`: the matrix lies in the second-level cache, so nothing
+/// has to be asked for ahead.
 template <class S>
 inline void chain_of_rows(const Compute<S>* x, const S* matrix, std::int64_t step, std::int64_t k,
-                          std::int64_t columns, Compute<S>* sums) noexcept {
+                          std::int64_t columns, bool near, Compute<S>* sums) noexcept {
   using C = Compute<S>;
   alignas(64) C buffer[row_columns];
+  if constexpr (std::is_same_v<S, C>)
+    if (near) {
+      const std::int64_t done = columns_in_registers(x, matrix, step, k, columns, sums);
+      matrix += done;
+      columns -= done;
+      sums += done;
+      if (columns == 0) return;
+    }
   const auto count = static_cast<std::size_t>(columns);
   std::fill_n(sums, count, C{});
   std::int64_t t = 0;
@@ -123,12 +166,15 @@ inline void weighted_rows(const Compute<S>* x, const S* matrix, std::int64_t ste
   using C = Compute<S>;
   alignas(64) C sums[row_columns];
   const auto count = static_cast<std::size_t>(columns);
+  constexpr std::int64_t second_level = std::int64_t{1} << 20;
+  const bool near = k * step * static_cast<std::int64_t>(sizeof(C)) <= second_level;
   if (k <= chain_length) {
-    chain_of_rows(x, matrix, step, k, columns, sums);
+    chain_of_rows(x, matrix, step, k, columns, near, sums);
   } else {
     Pyramid<C, row_columns> whole;
     for (std::int64_t t = 0; t < k; t += chain_length) {
-      chain_of_rows(x + t, matrix + t * step, step, std::min(chain_length, k - t), columns, sums);
+      chain_of_rows(x + t, matrix + t * step, step, std::min(chain_length, k - t), columns, near,
+                    sums);
       whole.add([&](std::int64_t j) { return sums[j]; }, columns);
     }
     for (std::int64_t j = 0; j < columns; ++j) sums[j] = whole.sum(j);
