@@ -222,8 +222,7 @@ if(STOKER_BUILD_COMMAND AND script_sources)
   target_link_libraries(stoker_onnx_command PRIVATE stoker_model)
   stoker_compile_together(stoker_onnx_command 3)
   stoker_program(stoker_predict stoker-predict "${STOKER_LIBEXEC}" ${folder}/predict/predict_main.cpp
-                 ${folder}/verbs/predict.cpp ${folder}/predict/predict_inputs.cpp ${folder}/predict/predict_outputs.cpp
-                 ${folder}/predict/picture_input.cpp)
+                 ${folder}/verbs/predict.cpp ${folder}/predict/predict_inputs.cpp ${folder}/predict/predict_outputs.cpp)
   target_link_libraries(stoker_predict PRIVATE stoker_model)
   stoker_compile_together(stoker_predict 2)
 

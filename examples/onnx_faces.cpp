@@ -17,8 +17,6 @@ using stoker::Tensor;
 
 namespace {
 
-constexpr std::int64_t rows = 240;  // what the network takes
-constexpr std::int64_t columns = 320;
 constexpr std::int64_t most_candidates = 256;
 constexpr float least_score = 0.7F;
 constexpr float most_overlap = 0.3F;  // of two faces
@@ -53,14 +51,10 @@ std::vector<Face> faces_among(const std::vector<float>& scores, const std::vecto
   return found;
 }
 
-std::vector<Face> find_faces(const stoker::AnyModel& model, const stoker::Device& device,
-                             const stoker::Buffer& photo) {
-  const stoker::Buffer small = device.run(
-      kernels::Resize{.width = columns, .height = rows, .mode = kernels::Filter::bilinear},
-      {photo});
-  const Tensor colours = (stoker::as_type(Tensor{small}, stoker::DType::f32) - 127) / 128;
-  const Tensor input =
-      stoker::reshape(stoker::transpose(colours, stoker::Axes{2, 0, 1}), {1, 3, rows, columns});
+std::vector<Face> find_faces(const stoker::AnyModel& model, const stoker::Buffer& photo) {
+  // The model says the size that it takes, 240 by 320 pixels, and the layout; not how pixels are scaled.
+  const stoker::onnx::Value input =
+      model.image_input("input", Tensor{photo}, {.mean = {127}, .std = {128}});
   const stoker::NamedValues out = model.predict({{"input", input}}).get();
   const Tensor scores = stoker::slice_along_axis(out.at("scores").tensor(), 1, 1, 2);
   const Tensor all = stoker::reshape(scores, {static_cast<std::int64_t>(scores.size())});
@@ -102,7 +96,7 @@ int main(int argc, char** argv) try {
     return 1;
   }
   stoker::Buffer photo = device.buffer(read.spec, read.bytes);
-  const std::vector<Face> faces = find_faces(model, device, photo);
+  const std::vector<Face> faces = find_faces(model, photo);
   const auto wide = static_cast<float>(photo.shape()[1]);
   const auto high = static_cast<float>(photo.shape()[0]);
   for (const auto& [score, box] : faces) {

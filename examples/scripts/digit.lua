@@ -3,8 +3,7 @@
 local data = args.data or "examples/data"
 local m = model.load(data .. "/mnist.onnx")
 local picture = image.load(args.picture or data .. "/three.png")
--- The model wants 28 by 28 pixels from 0 to 255, white on black.
-local x = picture:cast{dtype = "f32"}:reshape{shape = {1, 1, 28, 28}}
-local scores = m:predict{[m.inputs[1].name] = x}[m.outputs[1].name]
+-- The model wants pixels from 0 to 255, white on black, and gets them in the size and layout that it declares.
+local scores = m:predict{[m.inputs[1].name] = picture}[m.outputs[1].name]
 local digit = read(argmax(scores, {axis = 1}))[1]
 print("a " .. digit)

@@ -6,10 +6,8 @@ local photo = image.load(args.input)
 local high, wide = photo.shape[1], photo.shape[2]
 local least_score, most_overlap = 0.7, 0.3
 
--- The network takes 240 by 320 pixels.
-local small = resize(photo, {width = 320, height = 240, mode = "bilinear"})
-local colours = (small:cast{dtype = "f32"} - 127) / 128
-local out = m:predict{input = colours:transpose{axes = {2, 0, 1}}:reshape{shape = {1, 3, 240, 320}}}
+-- The model says the size that it takes, 240 by 320 pixels, and the layout; not how pixels are scaled.
+local out = m:predict({input = photo}, {image = {input = {mean = 127, std = 128}}})
 local count = out.scores.shape[2]
 local scores, positions = out.scores:slice{{}, {}, {1, 2}}:reshape{shape = {count}}:top_k{k = math.min(256, count)}
 local boxes = read(take(out.boxes, positions, {axis = 1}))

@@ -67,6 +67,15 @@ do
 end
 
 do
+  local m = model.load("filter.onnx")
+  local out = m:predict{input = image.load("cat.png")}
+  local same = m:predict({input = image.load("cat.png")}, {image = {input = {mean = 127, std = {128, 128, 128}}}})
+  print(out.output, same.output)
+  assert(table.concat(read(out.output), " ") == "510.0 0.0 254.0")
+  assert(table.concat(read(same.output), " ") == "2.0 -1.984375 0.0")
+end
+
+do
   local digits = nn.load("digits.safetensors")
   local rows = iota{shape = {4, 8, 8, 1}}:cast{dtype = "f32"} / 256
   local shares = digits:predict(rows):softmax()

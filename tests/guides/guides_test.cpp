@@ -18,6 +18,7 @@
 
 #include "stoker/api/asio.hpp"
 #include "stoker/api/fiber.hpp"
+#include "stoker/api/image.hpp"
 #include "stoker/api/model.hpp"
 #include "stoker/api/script.hpp"
 #include "stoker/api/stoker.hpp"
@@ -341,6 +342,17 @@ void save_digits(const std::filesystem::path& path, const stoker::Device& device
   nn::Model{nn::Network{nn::dense(flat, 10)}, {.device = device, .seed = 1}}.save(path);
 }
 
+/// Twice a picture, which is small and has one colour everywhere.
+void save_filter(const std::filesystem::path& folder, const stoker::Device& device) {
+  const stoker::DeviceScope scope{device};
+  stoker::onnx::save([](const std::vector<stoker::Tensor>& x) { return std::vector{x[0] * 2}; },
+                     {{"input", stoker::DType::f32, {1, 3, 1, 1}}}, folder / "filter.onnx",
+                     {.outputs = {"output"}});
+  const stoker::Tensor orange = stoker::broadcast(stoker::tensor({255, 0, 127}), {2, 4, 3});
+  const stoker::Tensor cat = stoker::as_type(orange, stoker::DType::u8);
+  stoker::image::save(folder / "cat.png", {cat.spec(), cat.to_bytes()});
+}
+
 TEST(Guides, scripts) {
   const stoker::System system;
   stoker::ScriptHost scripts = stoker::script_host(system, system.device("cpu"));
@@ -353,6 +365,7 @@ TEST(Guides, scripts) {
   options.extension = std::make_shared<stoker::ModelTable>();
   options.kernels = stoker::script_kernels();
   save_digits(folder / "digits.safetensors", system.device("cpu"));
+  save_filter(folder, system.device("cpu"));
   const auto source = stoker::ScriptSource::from_file(root / "tests" / "guides" / "guides.lua");
   const auto outcome = scripts.start(source, options).done.wait();
   ASSERT_TRUE(outcome) << outcome.error().what();

@@ -112,7 +112,7 @@ TEST_F(ModelExamples, draw_frames_around_faces) {
   save_photo();
   EXPECT_EQ(output_of("example_onnx_faces " + path("faces.onnx") + " " + path("photo.png") + " " +
                       path("out.png")),
-            "a face at 320, 0, 320 by 240: 100 %\n1 face\n");
+            "a face at 320, 0, 320 by 240: 99 %\n1 face\n");  // made small, its edges are blurred
   expect_frame("out.png");
   const std::string said =
       output_of("stoker run --device cpu --allow " + folder.string() + " " +

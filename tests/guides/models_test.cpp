@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "stoker/api/image.hpp"
 #include "stoker/api/model.hpp"
 #include "stoker/api/model_async.hpp"
 #include "stoker/api/nn.hpp"
@@ -35,6 +36,20 @@ class ModelsGuide : public testing::Test {
   std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("stoker_models_guide_" + std::to_string(getpid()));
 };
+
+TEST_F(ModelsGuide, makes_inputs_of_pictures) {
+  stoker::onnx::save([](const std::vector<stoker::Tensor>& x) { return std::vector{x[0] * 2}; },
+                     {{"input", stoker::DType::f32, {1, 3, 2, 2}}}, path, {.outputs = {"output"}});
+  const stoker::AnyModel filter = stoker::load_model(path, {.device = device});
+  const stoker::TensorSpec spec{stoker::DType::u8, {4, 4, 3}};
+  const stoker::Image picture{spec, std::vector<std::byte>(spec.bytes(), std::byte{255})};
+  const stoker::Tensor photo{
+      device.buffer(picture.spec, picture.bytes)};  // u8 [rows, columns, colours]
+  const stoker::onnx::Value input =
+      filter.image_input("input", photo, {.mean = {127}, .std = {128}});
+  const stoker::NamedValues seen = filter.predict({{"input", input}}).get();
+  EXPECT_EQ(seen.at("output").tensor().to_vector<float>(), std::vector<float>(12, 2.0F));
+}
 
 TEST_F(ModelsGuide, predicts_with_a_model_of_any_kind) {
   const stoker::Tensor rows = stoker::tensor({{1.0, 2.0}});

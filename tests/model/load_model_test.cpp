@@ -55,6 +55,26 @@ TEST_F(Models, list_no_inputs_that_have_a_value_in_the_file) {
   EXPECT_EQ(floats(model.predict({{"x", x}, {"w", x}}).get(), "y"), (std::vector{2.0F, 2.0F}));
 }
 
+TEST_F(Models, take_pictures_as_their_inputs_want_them) {
+  const AnyModel model = load(folder.write_image_model("neg.onnx", "Neg", {1, 3, 1, 2}));
+  const Tensor photo = as_type(broadcast(tensor({10.0, 20.0, 30.0}), {4, 8, 3}), DType::u8);
+  const auto predicted = [&](const ImageOptions& options) {
+    const onnx::Value input = model.image_input("input", photo, options);
+    return floats(model.predict({{"input", input}}).get(), "output");
+  };
+  EXPECT_EQ(predicted({}), (std::vector<float>{-10, -10, -20, -20, -30, -30}));
+  EXPECT_EQ(predicted({.mean = {20}, .std = {5}}), (std::vector<float>{2, 2, 0, 0, -2, -2}));
+  const Error unknown = refusal_of([&] { static_cast<void>(model.image_input("inputs", photo)); });
+  EXPECT_EQ(unknown.code(), ErrorCode::not_found);
+  EXPECT_NE(std::string{unknown.what()}.find("did you mean 'input'"), std::string::npos);
+  const AnyModel script = load(folder.write("double.lua", R"(
+    return {inputs = {{name = "photo", shape = {1, "h", "w", 3}}}, outputs = {"twice"},
+            predict = function(x) return x.photo * 2 end})"));
+  const NamedValues twice = script.predict({{"photo", script.image_input("photo", photo)}}).get();
+  EXPECT_EQ(twice.at("twice").tensor().shape(), (Shape{1, 4, 8, 3}));
+  EXPECT_EQ(floats(twice, "twice")[1], 40);
+}
+
 TEST_F(Models, predict_from_networks) {
   const AnyModel model = load(folder.save_line("line.safetensors", device));
   EXPECT_EQ(model.info().kind, ModelKind::network);

@@ -38,6 +38,18 @@ class ModelFolder {
     return write(name,
                  onnx::model(onnx::graph(onnx::node(op, {"x"}, {"y"}), {"x"}, {"y"})).bytes());
   }
+  /// output = op(input), both float of these extents.
+  std::filesystem::path write_image_model(const std::string& name, const char* op,
+                                          const std::vector<std::int64_t>& extents) const {
+    std::vector<onnx::Message> dims;
+    for (const std::int64_t extent : extents) dims.push_back(onnx::Message{}.integer(1, extent));
+    const onnx::Message type = onnx::tensor_type(onnx::ElementType::f32, dims);
+    onnx::Message graph;
+    graph.messages(1, onnx::node(op, {"input"}, {"output"}).all);
+    graph.message(11, onnx::value_info("input", type));
+    graph.message(12, onnx::value_info("output", type));
+    return write(name, onnx::model(graph).bytes());
+  }
   /// y = 2 a + 3 b + 1, for rows of a and b.
   std::filesystem::path save_line(const std::string& name, const Device& device) const {
     const DeviceScope scope{device};

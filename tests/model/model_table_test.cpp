@@ -1,6 +1,7 @@
 // Models in scripts: model.load() and predict(), within what a script may use.
 #include "stoker/api/model/script/model_table.hpp"
 
+#include "stoker/api/image.hpp"
 #include "stoker/tests/model/model_folder.hpp"
 #include "stoker/tests/script/script_runner.hpp"
 
@@ -48,6 +49,116 @@ TEST_F(ModelTables, predict_from_onnx_files) {
   )");
   EXPECT_EQ(outcome.text(),
             "x\tf32\t2\tnil\ny\tf32\t2\tnil\n3.0\t7.0\nmodel abs.onnx: x float[2] -> y float[2]\n");
+}
+
+TEST_F(ModelTables, take_pictures_as_their_inputs_want_them) {
+  folder.write_image_model("neg.onnx", "Neg", {1, 3, 1, 2});
+  std::vector<std::byte> pixels;
+  for (int i = 0; i < 4 * 8; ++i)
+    for (const int colour : {10, 20, 30}) pixels.push_back(static_cast<std::byte>(colour));
+  image::save(folder.path / "cat.png", Image{{DType::u8, {4, 8, 3}}, pixels});
+  const std::string load = "local m = model.load('neg.onnx') ";
+  const auto shown = [&](const std::string& given) {
+    return run_with_models(load + "print(table.concat(read(m:predict" + given + ".output), ' '))")
+        .text();
+  };
+  EXPECT_EQ(shown("{input = image.load('cat.png')}"), "-10.0 -10.0 -20.0 -20.0 -30.0 -30.0\n");
+  EXPECT_EQ(shown("({input = image.load('cat.png')}, {image = {input = {mean = 20, std = 5, "
+                  "size = {1, 2}, layout = 'nchw', colours = 'bgr'}}})"),
+            "-2.0 -2.0 -0.0 -0.0 2.0 2.0\n");
+  EXPECT_EQ(shown("({input = image.load('cat.png')}, {image = {input = {mean = {10, 20, 30}}}})"),
+            "-0.0 -0.0 -0.0 -0.0 -0.0 -0.0\n");
+  // What is computed of a picture is one, too.
+  EXPECT_EQ(shown("{input = flip(image.load('cat.png'))}"),
+            "-10.0 -10.0 -20.0 -20.0 -30.0 -30.0\n");
+  // Floats are a picture only if they are called one.
+  EXPECT_EQ(shown("({input = image.load('cat.png'):cast{dtype = 'f32'} + 1}, {image = {input = "
+                  "{}}})"),
+            "-11.0 -11.0 -21.0 -21.0 -31.0 -31.0\n");
+  expect_refused(load + "m:predict{input = image.load('cat.png'):cast{dtype = 'f32'}}",
+                 ErrorCode::shape_mismatch, "expected float[1,3,1,2]");
+}
+
+TEST_F(ModelTables, of_networks_and_scripts_take_pictures_too) {
+  {
+    const DeviceScope scope{device};
+    const nn::Node input = nn::input("photo", {2, 2, 3});
+    nn::Model flat{nn::Network{nn::flatten(input)}, {.device = device}};
+    flat.save(folder.path / "flat.safetensors");
+  }
+  folder.write("double.lua", R"(
+    return {inputs = {{name = "photo", shape = {1, 3, 1, 1}}}, outputs = {"twice"},
+            predict = function(x) return x.photo * 2 end})");
+  const std::string load = R"(
+    local photo = buffer({10, 20, 30}, {dtype = "u8"}):broadcast{shape = {4, 8, 3}}
+    local function show(m, options)
+      for name, out in pairs(m:predict({photo = photo}, options)) do
+        print(name, table.concat(read(out), " "))
+      end
+    end
+    local m = )";
+  EXPECT_EQ(run_with_models(load + "model.load('double.lua') show(m)").text(),
+            "twice\t20.0 40.0 60.0\n");
+  EXPECT_EQ(
+      run_with_models(load + "model.load('double.lua') show(m, {image = {photo = {std = 10}}})")
+          .text(),
+      "twice\t2.0 4.0 6.0\n");
+  const std::string flat = run_with_models(load + "model.load('flat.safetensors') show(m)").text();
+  EXPECT_NE(flat.find("\t10.0 20.0 30.0 10.0 20.0 30.0 10.0 20.0 30.0 10.0 20.0 30.0\n"),
+            std::string::npos)
+      << flat;
+  const std::string centred =
+      run_with_models(load +
+                      "model.load('flat.safetensors') show(m, {image = {photo = {mean = "
+                      "{10, 20, 30}, std = 2}}})")
+          .text();
+  EXPECT_NE(centred.find("\t0.0 0.0 0.0 0.0"), std::string::npos) << centred;
+}
+
+TEST_F(ModelTables, refuse_pictures_that_do_not_fit) {
+  folder.write_image_model("neg.onnx", "Neg", {1, 3, 1, 2});
+  folder.write_image_model("many.onnx", "Neg", {1, 64, 1, 2});
+  const std::string load =
+      "local p = cast(iota{shape = {2, 2, 3}}, {dtype = 'u8'}) local m = model.load('neg.onnx') ";
+  const auto refused = [&](const std::string& options, ErrorCode code, const std::string& part) {
+    expect_refused(load + "m:predict({input = p}, " + options + ")", code, part);
+  };
+  const ErrorCode invalid = ErrorCode::invalid_argument;
+  refused("{image = {inpt = {}}}", ErrorCode::not_found, "did you mean 'input'");
+  refused("{image = {input = {mean = 'x'}}}", invalid, "mean is a number or a list");
+  refused("{image = {input = {mean = {1, true, 3}}}}", invalid, "mean is a number or a list");
+  refused("{image = {input = {mean = {1, 2}}}}", invalid, "2 numbers for 3 colours");
+  refused("{image = {input = {std = 0}}}", invalid, "std is not 0");
+  refused("{image = {input = {size = {3}}}}", invalid, "size is rows and columns");
+  refused("{image = {input = {size = {0, 5}}}}", invalid, "not 0");
+  refused("{image = {input = {size = {5, 5}}}}", ErrorCode::shape_mismatch, "float[1,3,1,2]");
+  refused("{image = {input = {layout = 'ncwh'}}}", invalid, "layout is one of nchw");
+  refused("{image = {input = {colour = 'bgr'}}}", ErrorCode::invalid_parameter, "colour");
+  refused("{image = {input = 3}}", invalid, "a table such as");
+  refused("{image = {{}}}", invalid, "there is no name");
+  refused("{images = {}}", ErrorCode::invalid_parameter, "images");
+  refused("3", invalid, "what follows the inputs");
+  expect_refused(load + "m:predict({input = p:reshape{shape = {12}}}, {image = {input = {}}})",
+                 invalid, "a picture is [rows, columns, 1, 3 or 4 colours]");
+  // A picture stays what it is where the model takes none.
+  expect_refused(load + "model.load('many.onnx'):predict{input = p}", ErrorCode::dtype_mismatch,
+                 "expected float[1,64,1,2]");
+}
+
+TEST_F(ModelTables, count_what_becomes_of_a_picture_among_the_scripts_buffers) {
+  folder.write_image_model("small.onnx", "Neg", {1, 3, 10, 100});
+  folder.write_image_model("large.onnx", "Neg", {1, 3, 60'000, 1000});
+  ScriptOptions few;
+  few.limits.buffer_bytes = 1 << 20;
+  const auto with = [&](const std::string& name) {
+    return run_with_models(
+        "local p = cast(iota{shape = {2, 2, 3}}, {dtype = 'u8'}) "
+        "print(model.load('" +
+            name + "'):predict{input = p}.output.size)",
+        few);
+  };
+  EXPECT_EQ(with("small.onnx").text(), "3000\n");
+  EXPECT_EQ(with("large.onnx").error().code(), ErrorCode::budget_exceeded);
 }
 
 TEST_F(ModelTables, predict_from_networks) {

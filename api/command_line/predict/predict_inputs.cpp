@@ -6,12 +6,11 @@
 #include <fstream>
 #include <iterator>
 
-#include "picture_input.hpp"
+#include "stoker/api/image.hpp"
 #include "stoker/api/onnx/core/value_files.hpp"
 #include "stoker/api/tensor.hpp"
 #include "stoker/pipeline/image/image_io.hpp"
 #include "stoker/pipeline/onnx/reading/value_reader.hpp"
-#include "stoker/runtime/base/nearest_name.hpp"
 
 namespace stoker::command_line {
 namespace {
@@ -66,10 +65,14 @@ onnx::Value value_file(const fs::path& path, const onnx::ValueInfo& input) {
   return onnx::value_of(*read);
 }
 
-onnx::Value read_input(const std::string& value, const PictureWords& picture,
-                       const onnx::ValueInfo& input, const Device& device) {
+onnx::Value read_input(const std::string& value, const ImageOptions& options,
+                       const onnx::ValueInfo& input, const AnyModel& model) {
   if (is_zeros(value)) return zeros_of(value, input);
-  if (is_picture(value)) return picture_input(value, picture, input, device);
+  if (is_picture(value)) {
+    const Image picture = image::load(value);
+    return model.image_input(input.name, Tensor{model.device().buffer(picture.spec, picture.bytes)},
+                             options);
+  }
   if (fs::path{value}.extension() == ".pb") return value_file(value, input);
   return typed(load_npy(value), input);
 }
@@ -101,37 +104,14 @@ PredictInputs parse_inputs(const PredictWords& words) {
   return inputs;
 }
 
-namespace {
-
-/// Of the inputs that must or may be given. Throws not_found.
-const onnx::ValueInfo& input_of(const AnyModel& model, const std::string& name) {
-  std::vector<std::string_view> known;
-  for (const std::span<const onnx::ValueInfo> infos :
-       {std::span{model.inputs()}, model.inputs_with_default()})
-    for (const onnx::ValueInfo& one : infos) {
-      if (one.name == name) return one;
-      known.push_back(one.name);
-    }
-  std::string list;
-  for (const onnx::ValueInfo& one : model.inputs())
-    list += (list.empty() ? "" : ", ") + one.name + " " + one.type.to_string();
-  throw Error{"predict",
-              ErrorCode::not_found,
-              "the model has no input '" + name + "'" + did_you_mean(name, known),
-              {{"input", name}, {"inputs", list}}};
-}
-
-}  // namespace
-
 NamedValues read_inputs(const PredictInputs& inputs, const AnyModel& model) {
   NamedValues values;
   const DeviceScope scope{model.device()};
   for (const auto& [name, value] : inputs.values) {
-    const onnx::ValueInfo& info = input_of(model, name);
     const auto picture = inputs.pictures.find(name);
     values.emplace(
-        name, read_input(value, picture == inputs.pictures.end() ? PictureWords{} : picture->second,
-                         info, model.device()));
+        name, read_input(value, picture == inputs.pictures.end() ? ImageOptions{} : picture->second,
+                         model.input(name), model));
   }
   return values;
 }

@@ -14,7 +14,7 @@ namespace stoker::command_line {
 /// What stands in the words, before a model is loaded.
 struct PredictInputs {
   std::map<std::string, std::string> values;
-  std::map<std::string, PictureWords> pictures;
+  std::map<std::string, ImageOptions> pictures;
 };
 /// Throws a CLI::ValidationError for a value of no kind, a name that is given twice, a picture's words without a
 /// picture.

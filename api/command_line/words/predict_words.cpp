@@ -16,8 +16,6 @@
 namespace stoker::command_line {
 namespace {
 
-constexpr std::int64_t most_pixels = 65'500;  // of an axis, as in files
-
 [[noreturn]] void refuse(const std::string& reason) {
   throw CLI::ValidationError{"--image", reason};
 }
@@ -55,18 +53,21 @@ std::pair<std::int64_t, std::int64_t> size_of(const std::string& text) {
   if (parts.size() == 2) {
     const auto rows = number<std::int64_t>(parts[0]);
     const auto columns = number<std::int64_t>(parts[1]);
-    if (rows && columns && *rows > 0 && *columns > 0 && *rows <= most_pixels &&
-        *columns <= most_pixels)
+    if (rows && columns && *rows > 0 && *columns > 0 && *rows <= ImageOptions::most_extent &&
+        *columns <= ImageOptions::most_extent)
       return {*rows, *columns};
   }
   refuse("'" + text +
          "' is no size in rows and columns, like 240x320, nor mean=, std=, layout= or colours=");
 }
 
-std::string one_of(const std::string& text, std::initializer_list<std::string_view> known) {
-  if (std::ranges::find(known, text) != known.end()) return text;
+template <class T, std::size_t Size>
+T one_of(const std::string& text, const std::array<std::pair<std::string_view, T>, Size>& words) {
   std::string list;
-  for (const std::string_view word : known) list.append(list.empty() ? "" : ", ").append(word);
+  for (const auto& [word, meant] : words) {
+    if (word == text) return meant;
+    list.append(list.empty() ? "" : ", ").append(word);
+  }
   refuse("'" + text + "' is none of " + list);
 }
 
@@ -93,8 +94,8 @@ std::pair<std::string, std::string> named(const std::string& option, const std::
   return {word.substr(0, equals), word.substr(equals + 1)};
 }
 
-PictureWords parse_picture(const std::string& text) {
-  PictureWords words;
+ImageOptions parse_picture(const std::string& text) {
+  ImageOptions words;
   std::set<std::string> seen;
   for (const std::string& part : split(text, ',')) {
     const std::size_t equals = part.find('=');
@@ -111,9 +112,9 @@ PictureWords parse_picture(const std::string& text) {
     else if (name == "std")
       words.std = numbers(value, false);
     else if (name == "layout")
-      words.layout = one_of(value, {"nchw", "nhwc", "chw", "hwc", "hw"});
+      words.layout = one_of(value, image_layouts);
     else if (name == "colours")
-      words.colours = one_of(value, {"rgb", "bgr", "grey"});
+      words.colours = one_of(value, image_colours);
     else
       refuse("'" + name + "' is none of mean, std, layout, colours");
   }

@@ -9,19 +9,13 @@
 
 #include "script_words.hpp"
 #include "stoker/api/command_line/verbs.hpp"
+#include "stoker/api/data/image_options.hpp"
 
 namespace stoker::command_line {
 
-/// How a picture becomes an input: --image NAME=240x320,mean=127,std=128,layout=nchw.
-struct PictureWords {
-  std::optional<std::pair<std::int64_t, std::int64_t>> size;  ///< rows and columns
-  std::vector<float> mean;  ///< one for all colours or one for each; empty: 0
-  std::vector<float> std;   ///< as `mean`; empty: 1; none is 0
-  std::string layout;       ///< nchw, nhwc, chw, hwc or hw; empty: as the model says
-  std::string colours;      ///< rgb, bgr or grey; empty: as the model says
-};
-/// Throws a CLI::ValidationError for what is no such text.
-[[nodiscard]] PictureWords parse_picture(const std::string& text);
+/// How a picture becomes an input: 240x320,mean=127,std=128,layout=nchw. Throws a CLI::ValidationError for what is no
+/// such text.
+[[nodiscard]] ImageOptions parse_picture(const std::string& text);
 
 struct PredictWords {
   std::string model;

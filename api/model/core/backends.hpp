@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "stoker/api/data/image_input.hpp"
 #include "stoker/api/model/core/model.hpp"
 
 namespace stoker::models {
@@ -27,6 +28,8 @@ using BackendPtr = std::shared_ptr<const Backend>;
 /// every initializer among the inputs.
 [[nodiscard]] std::vector<onnx::ValueInfo> inputs_of(const onnx::Graph& graph,
                                                      bool with_default = false);
+/// The input as one that may take a picture.
+[[nodiscard]] ImageTarget image_target(const onnx::ValueInfo& input);
 /// Throws not_found, with the nearest, for a name that is no output.
 void check_outputs(const std::vector<onnx::ValueInfo>& outputs,
                    const std::vector<std::string>& names);

@@ -4,6 +4,10 @@
 //     NamedValues out = faces.predict({{"input", photo}}).get();
 //     const Tensor boxes = out.at("boxes").tensor();
 //
+// There `photo` is what the model wants. A picture as it was decoded becomes that:
+//
+//     faces.predict({{"input", faces.image_input("input", photo, {.mean = {127}, .std = {128}})}});
+//
 // What kind a file holds is found by its content, then by its name (model_kind.hpp). Programs that
 // want more of one kind use onnx::Model or nn::Model; docs/onnx.md says how a script describes a
 // model.
@@ -18,7 +22,8 @@
 // unsupported (no model, with what it looks like; what the kind does not have), and what
 // onnx::load(), nn::ModelFile and a script throw. predict() throws not_found for a name that the
 // model does not have (with the nearest), invalid_argument for an input that is missing or of
-// another kind, dtype_mismatch, shape_mismatch. What fails later is in the future.
+// another kind, dtype_mismatch, shape_mismatch. What fails later is in the future. input() throws
+// not_found, image_input() that and what api/data/image_input.hpp says.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +34,7 @@
 #include <utility>
 #include <vector>
 
+#include "stoker/api/data/image_options.hpp"
 #include "stoker/api/model/core/model_kind.hpp"
 #include "stoker/api/onnx/run/model.hpp"
 #include "stoker/pipeline/script/run/script_host.hpp"
@@ -124,6 +130,8 @@ class AnyModel {
   [[nodiscard]] const std::vector<onnx::ValueInfo>& outputs() const noexcept {
     return backend_->outputs();
   }
+  /// The one of that name, with or without a value in the file.
+  [[nodiscard]] const onnx::ValueInfo& input(const std::string& name) const;
   /// Whether a prediction may do without that input of inputs().
   [[nodiscard]] bool may_lack(const onnx::ValueInfo& input) const {
     return backend_->may_lack(input);
@@ -131,6 +139,10 @@ class AnyModel {
   [[nodiscard]] const Device& device() const noexcept { return backend_->device(); }
   [[nodiscard]] AnyModelInfo info() const { return backend_->info(); }
 
+  /// What input `name` takes, made of a picture [rows, columns, 1, 3 or 4 colours] of pixels 0 to 255: resized, scaled,
+  /// cast and laid out as the options say and, where they say nothing, as the model declares. Lazy, on the device.
+  [[nodiscard]] onnx::Value image_input(const std::string& name, const Tensor& picture,
+                                        const ImageOptions& options = {}) const;
   /// Returns at once. The outputs by name; their tensors may be computed later, as tensors are.
   [[nodiscard]] Future<NamedValues> predict(const NamedValues& inputs,
                                             const PredictOptions& options = {}) const {

@@ -1,10 +1,13 @@
 #include "stoker/api/model/script/model_table.hpp"
 
-#include "stoker/api/model/core/model_kind.hpp"
+#include <algorithm>
+
+#include "stoker/api/model/core/backends.hpp"
 #include "stoker/api/model/script/named_inputs.hpp"
 #include "stoker/api/model/script/onnx_models.hpp"
 #include "stoker/api/model/script/returned_model.hpp"
 #include "stoker/api/onnx/run/inputs.hpp"
+#include "stoker/api/train/script/image_inputs.hpp"
 #include "stoker/api/train/script/model_library.hpp"
 #include "stoker/api/train/script/saved_models.hpp"
 #include "stoker/pipeline/script/library/buffer_library.hpp"
@@ -17,23 +20,33 @@ namespace {
 namespace lua = stoker::script;
 constexpr const char* load_op = "model.load";
 
-/// The inputs in the table at `given` fit, as those of a prediction from outside must.
-void check_inputs(lua_State* L, const models::ReturnedModel& model, int given) {
+/// Pushes a table of the inputs in that at `given`, pictures as what the model takes. They fit, as those of a
+/// prediction from outside must.
+void push_inputs(lua_State* L, const models::ReturnedModel& model, int given) {
   onnx::NamedValues inputs;
+  nn::script::ImageInputs pictures{L, given + 1};
+  lua_newtable(L);
+  const int made = lua_gettop(L);
   models::each_named_input(L, given, [&](const std::string& name) {
-    inputs.emplace(name, Tensor{models::check_named_buffer(L, name)});
+    expr::Value value = models::check_named_buffer(L, name);
+    const auto known = std::ranges::find(model.inputs, name, &onnx::ValueInfo::name);
+    if (known != model.inputs.end()) value = pictures.input(L, value, models::image_target(*known));
+    inputs.emplace(name, Tensor{value});
+    lua::push_text(L, name);
+    lua::push_buffer(L, value);
+    lua_rawset(L, made);
   });
+  pictures.check_used(L);
   static_cast<void>(onnx::checked_inputs(
       models::predict_op, model.inputs, [](const onnx::ValueInfo&) { return false; }, inputs));
 }
 
-/// m:predict{name = buffer, …} of a script's model, which is what the script returned: the first upvalue.
+/// m:predict({name = buffer, …}, options) of a script's model, which is what the script returned: the first upvalue.
 int predict(lua_State* L, lua::Script&) {
   constexpr int given = 2;
-  lua_settop(L, given);
+  lua_settop(L, given + 1);
   const models::ReturnedModel model = models::check_returned(L, lua_upvalueindex(1));
-  check_inputs(L, model, given);
-  lua_pushvalue(L, given);
+  push_inputs(L, model, given);
   lua_call(L, 1, 1);
   const std::vector<expr::Value> outputs = models::check_outputs(L, -1, model);
   lua_createtable(L, 0, static_cast<int>(outputs.size()));

@@ -10,6 +10,7 @@
 #include "stoker/api/onnx/run/model.hpp"
 #include "stoker/api/onnx/run/refused_nodes.hpp"
 #include "stoker/api/tensor/core/transfer.hpp"
+#include "stoker/api/train/script/image_inputs.hpp"
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"
 #include "stoker/pipeline/script/library/buffer_library.hpp"
 #include "stoker/pipeline/script/lua/value_text.hpp"
@@ -131,20 +132,26 @@ onnx::Texts check_texts(lua_State* L, const std::string& name, Given& given) {
   return texts;
 }
 
-/// Texts of a list, for inputs that are such; else the buffer there.
-onnx::Value check_input(lua_State* L, const std::string& name, Given& given) {
+/// Texts of a list, for inputs that are such; else the buffer there, or what a picture becomes.
+onnx::Value check_input(lua_State* L, const std::string& name, const onnx::Model& model,
+                        nn::script::ImageInputs& pictures, Given& given) {
   if (lua_istable(L, -1)) return check_texts(L, name, given);
-  const expr::Value& value = check_named_buffer(L, name);
+  expr::Value value = check_named_buffer(L, name);
+  const auto known = std::ranges::find(model.inputs(), name, &onnx::ValueInfo::name);
+  if (known != model.inputs().end()) value = pictures.input(L, value, image_target(*known));
   lua::value_or_raise(L, lua::script_of(L).evaluator().wait({&value, 1}));
   // A node of its own: the script's is charged to the script, and ends with it.
   return Tensor{Buffer{value.buffer()}};
 }
 
-Given check_inputs(lua_State* L, int index) {
+/// The table of inputs at `index`, after which options of pictures may stand.
+Given check_inputs(lua_State* L, int index, const onnx::Model& model) {
   Given given;
+  nn::script::ImageInputs pictures{L, index + 1};
   each_named_input(L, index, [&](const std::string& name) {
-    given.values.emplace(name, check_input(L, name, given));
+    given.values.emplace(name, check_input(L, name, model, pictures, given));
   });
+  pictures.check_used(L);
   return given;
 }
 
@@ -191,10 +198,10 @@ void push_value(lua_State* L, const onnx::Value& value) {
   }
 }
 
-/// m:predict{name = buffer, …}: the outputs by name. Waits.
+/// m:predict({name = buffer, …}, options): the outputs by name. Waits.
 int predict(lua_State* L, lua::Script& script) {
   const Handle& handle = check_model(L, predict_op);
-  const Given given = check_inputs(L, 2);
+  const Given given = check_inputs(L, 2, handle.model);
   lua::spend(L, handle.steps_of_call);
   const DeviceScope scope{handle.model.device()};
   const auto outputs = lua::await_work<onnx::NamedValues>(

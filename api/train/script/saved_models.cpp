@@ -7,6 +7,7 @@
 #include "stoker/api/train/model/inference.hpp"
 #include "stoker/api/train/model/model_file.hpp"
 #include "stoker/api/train/script/handles.hpp"
+#include "stoker/api/train/script/image_inputs.hpp"
 #include "stoker/api/train/script/spec_rows.hpp"
 #include "stoker/pipeline/script/library/buffer_library.hpp"
 #include "stoker/pipeline/script/run/file_thread.hpp"
@@ -116,9 +117,21 @@ Given check_in_order(lua_State* L, const char* op) {
   return given;
 }
 
+ImageTarget image_target(const Network::Input& input) {
+  ImageTarget target{.name = input.name,
+                     .type = input.row.to_string(),
+                     .dtype = input.row.dtype,
+                     .dims = std::vector<std::optional<std::int64_t>>{}};
+  if (input.row.batched) target.dims->emplace_back();
+  for (const std::int64_t extent : input.row.shape.extents()) target.dims->emplace_back(extent);
+  return target;
+}
+
+/// The table of inputs, after which options of pictures may stand.
 Given check_by_name(lua_State* L, const char* op, const Network& network) {
   Given given;
   Variables inputs;
+  ImageInputs pictures{L, 3};
   lua_pushnil(L);
   while (lua_next(L, 2) != 0) {
     lua::spend(L, 10);
@@ -126,10 +139,15 @@ Given check_by_name(lua_State* L, const char* op, const Network& network) {
       lua::raise(L, Error{op, ErrorCode::invalid_argument,
                           "inputs are given by name, m:predict{name = buffer}, or in order, "
                           "m:predict(buffer, …)"});
-    given.values.push_back(lua::check_buffer(L, -1, op));
-    inputs.emplace(std::string{lua::check_text(L, -2)}, Tensor{given.values.back()});
+    const std::string name{lua::check_text(L, -2)};
+    expr::Value value = lua::check_buffer(L, -1, op);
+    const auto known = std::ranges::find(network.inputs(), name, &Network::Input::name);
+    if (known != network.inputs().end()) value = pictures.input(L, value, image_target(*known));
+    given.values.push_back(value);
+    inputs.emplace(name, Tensor{given.values.back()});
     lua_pop(L, 1);
   }
+  pictures.check_used(L);
   given.inputs = network.in_order(inputs);
   return given;
 }
@@ -139,7 +157,7 @@ Given check_by_name(lua_State* L, const char* op, const Network& network) {
 int predict(lua_State* L, lua::Script& script) {
   constexpr const char* op = "predict";
   const SavedModelHandle& model = check_saved_model(L, op);
-  const bool by_name = lua_istable(L, 2) && lua_gettop(L) == 2;
+  const bool by_name = lua_istable(L, 2) && lua_gettop(L) <= 3;
   const Given given =
       by_name ? check_by_name(L, op, model.inference.network()) : check_in_order(L, op);
   lua::spend(L, model.steps_of_call);
