@@ -14,11 +14,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "stoker/api/onnx/core/value.hpp"
+#include "stoker/api/onnx/core/rounds.hpp"
 #include "stoker/api/tensor/core/axes.hpp"
 #include "stoker/pipeline/onnx/graph/graph.hpp"
 
@@ -40,6 +41,8 @@ class Walker {
   virtual Value keep(Value value) = 0;
   /// A key (api/tensor/math/random.hpp) that no other call gets; of each run, or of the seed.
   virtual Tensor random_key(std::optional<std::uint64_t> seed) = 0;
+  /// Before the first round of a loop of at most so many.
+  virtual std::unique_ptr<Rounds> rounds(std::int64_t most) = 0;
 
  protected:
   ~Walker() = default;

@@ -1,6 +1,8 @@
 // Branches and loops: the walk goes through the graphs that are taken.
 #include <algorithm>
 #include <limits>
+#include <string_view>
+#include <utility>
 
 #include "stoker/api/onnx/core/operator.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
@@ -10,8 +12,8 @@
 namespace stoker::onnx::operators::control {
 namespace {
 
-/// Each round is traced, so that this many make a program that is too long already.
-constexpr std::int64_t most_rounds = 1 << 16;
+/// Rounds that are not parted are one program, which is too long with this many already.
+constexpr std::size_t most_rounds = 1 << 16;
 
 /// What a loop gives in each round, along a new axis.
 Value stacked(const Call& call, const Values& rounds, std::int64_t axis = 0) {
@@ -39,6 +41,22 @@ Value empty_scan(const Call& call, const ValueInfo& info, std::int64_t axis = 0)
   return {zeros(shape_of(extents), *carrier), info.type.element};
 }
 
+/// Whether a graph, or one below it, reads a name.
+bool reads(const Graph& graph, std::string_view name) {
+  const auto is_it = [&](const auto& value) { return value.name == name; };
+  return std::ranges::any_of(graph.outputs, is_it) ||
+         std::ranges::any_of(graph.nodes, [&](const Node& node) {
+           return std::ranges::find(node.inputs, name) != node.inputs.end() ||
+                  std::ranges::any_of(graphs_of(node),
+                                      [&](const Graph* below) { return reads(*below, name); });
+         });
+}
+
+Value after_round(const Value& round) {
+  if (round.is_known()) return Known::integer(round.known().to_integers().at(0) + 1);
+  return {round.tensor() + full(Shape{}, 1, DType::s64), ElementType::s64};
+}
+
 /// Inputs of the body: the round, the condition, the states. Outputs: the condition, the states, what is stacked.
 Values loop_rule(Call& call) {
   const Graph& body = call.node().graph("body");
@@ -48,27 +66,61 @@ Values loop_rule(Call& call) {
   const std::size_t scans = body.outputs.size() - states - 1;
   const std::int64_t most =
       call.has(0) ? call.integer(0) : std::numeric_limits<std::int64_t>::max();
-  bool goes_on = !call.has(1) || call.integer(1) != 0;
-  Values now;
-  for (std::size_t i = 0; i < states; ++i) now.push_back(call.input(i + 2));
-  std::vector<Values> rounds(scans);
-  for (std::int64_t round = 0; round < most && goes_on; ++round) {
-    if (round == most_rounds)
+  // A loop without a condition does not ask the body for one.
+  const bool asks = call.has(1);
+  LoopState now{.goes_on = (!asks || call.integer(1) != 0) && most > 0};
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < states; ++i) {
+    now.states.push_back(call.input(i + 2));
+    names.emplace_back(body.inputs[i + 2].name);
+  }
+  // The round is a state that the loop itself counts.
+  const bool counts = reads(body, body.inputs[0].name);
+  if (counts) {
+    now.states.emplace_back(Known::integer(0));
+    names.emplace_back(body.inputs[0].name);
+  }
+
+  const std::unique_ptr<Rounds> rounds = call.walker().rounds(most);
+  if (auto place = rounds->resumed()) now = *std::move(place);
+  std::vector<Values> given;  // of the rounds since one was parted from the next
+  while (now.goes_on) {
+    if (given.size() == most_rounds)
       call.refuse(ErrorCode::limit_exceeded,
                   "more than " + std::to_string(most_rounds) + " rounds");
-    Values inputs{Known::integer(round), Known::integer(1, ElementType::boolean)};
-    inputs.insert(inputs.end(), now.begin(), now.end());
+    Values inputs{counts ? now.states[states] : Value{}, Known::integer(1, ElementType::boolean)};
+    inputs.insert(inputs.end(), now.states.begin(), now.states.begin() + states);
     Values next = call.walker().run(body, inputs);
     for (Value& one : next) one = call.keep(std::move(one));
-    // A loop without a condition does not ask the body for one.
-    if (call.has(1)) goes_on = call.walker().know(next[0]).to_integers().at(0) != 0;
-    for (std::size_t i = 0; i < states; ++i) now[i] = next[i + 1];
-    for (std::size_t i = 0; i < scans; ++i) rounds[i].push_back(next[i + 1 + states]);
+    const Value goes_on = asks ? next[0] : Value{Known::integer(1, ElementType::boolean)};
+    const auto results = next.begin() + 1;
+    given.emplace_back(results + states, next.end());
+    Values after{results, results + states};
+    if (counts) after.push_back(call.keep(after_round(now.states[states])));
+    if (rounds->must_part(goes_on)) {
+      now = rounds->part({.goes_on = goes_on,
+                          .before = std::move(now.states),
+                          .after = std::move(after),
+                          .names = names,
+                          .given = std::exchange(given, {})});
+    } else {
+      now.states = std::move(after);
+      now.goes_on = call.walker().know(goes_on).to_integers().at(0) != 0 &&
+                    static_cast<std::int64_t>(given.size()) < most;
+    }
   }
-  for (std::size_t i = 0; i < scans; ++i)
-    now.push_back(rounds[i].empty() ? empty_scan(call, body.outputs[i + 1 + states])
-                                    : stacked(call, rounds[i]));
-  return now;
+  Values results{now.states.begin(), now.states.begin() + states};
+  for (std::size_t i = 0; i < scans; ++i) {
+    if (!now.given.empty()) {
+      results.push_back(now.given[i]);
+      continue;
+    }
+    Values each;
+    for (const Values& round : given) each.push_back(round[i]);
+    results.push_back(each.empty() ? empty_scan(call, body.outputs[i + 1 + states])
+                                   : stacked(call, each));
+  }
+  return results;
 }
 
 // Scan ----------------------------------------------------------------------------------------------

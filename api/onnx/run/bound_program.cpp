@@ -36,9 +36,9 @@ BoundProgram::BoundProgram(OpenProgram program, const Segment& last,
     const Value& output = last.outputs[i];
     if (!output.is_lazy())
       refuse(ErrorCode::unsupported, names[i], "is " + output.to_string() + ", not a tensor");
-    const Segment::Source source = last.in_outputs[i];  // each output has one cell
-    if (last.is_fixed[i])
-      copied[i] = output.tensor().buffer();
+    const Segment::Source& source = last.in_outputs[i];  // each output has one cell
+    if (source.fixed.has_value())
+      copied[i] = source.fixed.buffer();
     else if (!source.is_result)
       copied[i] = arguments[source.index].buffer();
     if (copied[i]) read.push_back(copied[i].handle());

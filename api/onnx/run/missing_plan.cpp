@@ -46,7 +46,8 @@ double apart(const Value& a, const Value& b) {
 
 Error missing(std::string came, std::string expected, std::size_t plans) {
   std::string reason = "there is no plan for " + came;
-  reason += expected.empty() ? ", nor any other" : "; the nearest is for " + expected;
+  if (!expected.empty()) reason += "; the nearest is for " + expected;
+  if (plans == 0) reason += ", nor any other";
   return {"onnx.run",
           ErrorCode::not_found,
           reason + ". The model was loaded to refuse what was not warmed up",
@@ -99,12 +100,18 @@ Error MissingPlan::for_elements(const std::string& key, const SegmentPtr& before
   std::string expected;
   double least = std::numeric_limits<double>::infinity();
   for (const auto& [other, plan] : plans) {
-    if (other.size() != key.size() || apart(came, read(other)) >= least) continue;
+    // Rounds of a loop may follow, too.
+    if (other.size() != key.size() || other.front() != key.front()) continue;
+    if (apart(came, read(other)) >= least) continue;
     least = apart(came, read(other));
     expected = text_of_elements(read(other));
   }
   return missing("what " + before->reader + " reads: " + text_of_elements(came),
                  std::move(expected), plans.size());
+}
+
+Error MissingPlan::for_round(Plans plans) {
+  return missing("the states that a round of a loop starts from", "", plans.size());
 }
 
 }  // namespace stoker::onnx

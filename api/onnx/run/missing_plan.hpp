@@ -29,6 +29,8 @@ class MissingPlan {
   /// dropped; `plans`: what may follow it.
   [[nodiscard]] Error for_elements(const std::string& key, const SegmentPtr& before,
                                    Plans plans) const;
+  /// For a later round of a loop, whose states are not as those of any round before.
+  [[nodiscard]] static Error for_round(Plans plans);
 
  private:
   [[nodiscard]] std::string text_of(std::span<const Value> inputs,

@@ -7,6 +7,23 @@
 namespace stoker::onnx {
 namespace {
 
+/// Constants need no run.
+class NoRun final : public WalkedRun {
+ public:
+  void check_limits() override {}
+  AfterCut cut(const Cut& /*cut*/) override { refuse(); }
+  LoopId begin_loop() override { return {}; }
+  std::optional<AfterRound> resume(LoopId /*loop*/, std::span<const Tensor> /*around*/) override {
+    return {};
+  }
+  AfterRound end_round(const RoundEnd& /*end*/, const Node& /*node*/) override { refuse(); }
+
+ private:
+  [[noreturn]] static void refuse() {
+    throw Error{"onnx.load", ErrorCode::unsupported, "a constant is not known"};
+  }
+};
+
 /// Nothing if it is no tensor, or too large.
 std::optional<TensorData> as_data(const Value& value, std::size_t most_bytes) {
   if (!value.is_tensor()) return {};
@@ -43,10 +60,8 @@ std::optional<std::vector<TensorData>> evaluated(const OperatorTable& operators,
   const Prepared prepared{std::move(file), operators};
   Constants constants;
   const DeviceScope scope{device};
-  const auto no_cut = [](const Cut&) -> AfterCut {
-    throw Error{"onnx.load", ErrorCode::unsupported, "a constant is not known"};
-  };
-  Walk walk{prepared, constants, no_cut, [] {}, Tensor{}};
+  NoRun run;
+  Walk walk{prepared, constants, run, Tensor{}};
   const Values values = walk.outputs({}, wanted);
   std::vector<TensorData> results(node.outputs.size());
   for (std::size_t i = 0; i < values.size(); ++i) {

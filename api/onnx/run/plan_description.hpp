@@ -39,11 +39,12 @@ struct PlanDescription {
     TensorSpec read;
   };
   struct Segment {
-    std::vector<Step> steps;                ///< none: there is nothing to compute
-    std::uint64_t working_bytes = 0;        ///< that a run needs besides operands and results
-    std::uint64_t constant_bytes = 0;       ///< weights, and what was made of them
-    std::uint64_t result_bytes = 0;         ///< outputs, and what the next segment starts from
-    std::optional<Cut> cut = std::nullopt;  ///< behind it; nothing: it is the last one
+    std::vector<Step> steps;           ///< none: there is nothing to compute
+    std::uint64_t working_bytes = 0;   ///< that a run needs besides operands and results
+    std::uint64_t constant_bytes = 0;  ///< weights, and what was made of them
+    std::uint64_t result_bytes = 0;    ///< outputs, and what the next segment starts from
+    /// Behind it. Nothing: it is the last one, or a round of a loop ends there without a read.
+    std::optional<Cut> cut = std::nullopt;
 
     [[nodiscard]] std::size_t kernels() const noexcept {
       std::size_t count = 0;

@@ -46,6 +46,12 @@ SegmentPtr Plans::find(const Path& path) {
   return entry->segment;
 }
 
+bool Plans::has(const Path& path) {
+  const std::scoped_lock lock{mutex_};
+  const Entry* const entry = at(path);
+  return entry != nullptr && !entry->segment->is_over();
+}
+
 SegmentPtr Plans::keep(const Path& path, SegmentPtr segment) {
   Taken taken = taken_by(*segment);
   const std::scoped_lock lock{mutex_};

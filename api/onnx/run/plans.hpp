@@ -3,6 +3,13 @@
 //
 //     signature ──▶ segment ──(elements)──▶ segment ──(elements)──▶ … ──▶ the last one, which has the outputs
 //
+// Behind a round of a loop comes the segment of the place where the next one starts, found as the first round was: by
+// what led to the loop. So rounds that start from equal places share their segments, however many there are.
+//
+//     signature ──▶ first round ──▶ …
+//               ├─(place)──▶ a later round ──▶ …
+//               └─(place, ended)──▶ what follows
+//
 // Threads: any. Segments are immutable and shared: a run goes on with one that was dropped meanwhile.
 #pragma once
 
@@ -19,6 +26,7 @@
 #include <vector>
 
 #include "stoker/api/onnx/core/value.hpp"
+#include "stoker/api/onnx/loops/loop_place.hpp"
 #include "stoker/api/onnx/run/constants.hpp"
 #include "stoker/api/tensor/transforms/jit.hpp"
 
@@ -26,17 +34,29 @@ namespace stoker::onnx {
 
 /// One program, from the inputs or a cut to the next cut or the outputs.
 struct Segment {
-  /// A result of the program, or one of the tensors that it starts from.
+  /// A result of the program, one of the tensors that it starts from, or always the same.
   struct Source {
     bool is_result = false;
     std::size_t index = 0;
+    Tensor fixed = {};
+  };
+  /// It ends with a round of a loop: see RoundEnd.
+  struct LoopEnd {
+    LoopId loop;
+    std::int64_t most = 0;
+    LoopPlacePtr place;
+    std::string key;       ///< of the place
+    bool goes_on = false;  ///< if nothing is wanted
+    std::size_t rounds = 0;
+    std::vector<Source> given = {};  ///< of each of the rounds, one after the other
   };
   std::unique_ptr<const stoker::detail::TracedProgram> program;  ///< null if it computes nothing
   std::vector<Source> alive;                                     ///< what the next one starts from
-  std::optional<Source> wanted;                                  ///< nothing in the last one
-  Values outputs;                        ///< of the last one, with placeholders
-  std::vector<Source> in_outputs;        ///< the tensors for each cell in `outputs`, in order
-  std::vector<bool> is_fixed;            ///< cells that keep their tensor
+  std::optional<Source> wanted;                                  ///< what is read behind it
+  std::optional<LoopEnd> loop_end;
+  Values outputs;                  ///< of the last one, with placeholders
+  std::vector<Source> in_outputs;  ///< the tensors for each cell in `outputs`, in order
+  std::size_t nodes = 0;           ///< that were walked through for it, each round of a body one
   std::shared_ptr<DeviceClient> client;  ///< of the device, as it was open when it was traced
   /// What a first one was traced for: inputs, tensors among them as placeholders, and the outputs that are wanted.
   Values inputs = {};
@@ -44,6 +64,9 @@ struct Segment {
   /// What reads the elements behind it, for errors, and which these are.
   std::string reader = {};
   std::optional<TensorSpec> read = {};
+
+  /// Whether it has the outputs.
+  [[nodiscard]] bool is_last() const noexcept { return !wanted && !loop_end; }
 
   /// Whether it can never run again: its device was lost, or its system has stopped.
   [[nodiscard]] bool is_over() const;
@@ -62,7 +85,7 @@ struct PlanCounts {
 
 class Plans {
  public:
-  /// A place in the tree: the keys from the root on.
+  /// Where a segment stands in the tree: the keys from the root on.
   using Path = std::vector<std::string>;
   static constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
@@ -73,6 +96,8 @@ class Plans {
 
   /// Null if it is not there, or its device was lost.
   [[nodiscard]] SegmentPtr find(const Path& path);
+  /// Whether it is there; no use of it.
+  [[nodiscard]] bool has(const Path& path);
   /// What was not used for longest makes room. The segment that is kept there, which is another one
   /// if another run was faster. It is not kept if it takes too many bytes with those before it.
   SegmentPtr keep(const Path& path, SegmentPtr segment);

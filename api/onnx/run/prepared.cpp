@@ -100,8 +100,9 @@ void Prepared::find_deciding(const Graph& graph) {
     }
   };
   visit(visit, graph);
-  for (const ValueInfo& input : graph.inputs)
-    if (needed.contains(input.name)) deciding_.insert(input.name);
+  for (const auto& [within, nodes] : graphs_)
+    for (const ValueInfo& input : within->inputs)
+      if (needed.contains(input.name)) deciding_.insert(input.name);
 }
 
 }  // namespace stoker::onnx

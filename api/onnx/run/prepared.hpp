@@ -36,7 +36,7 @@ class Prepared {
   [[nodiscard]] const std::vector<PreparedNode>& nodes(const Graph& graph) const {
     return graphs_.at(&graph);
   }
-  /// Whether an input's elements decide about shapes.
+  /// Whether the elements of an input, of the graph or of one below it, decide about shapes.
   [[nodiscard]] bool decides(std::string_view input) const { return deciding_.contains(input); }
   /// Whether the graph has an initializer of that name.
   [[nodiscard]] bool has_initializer(std::string_view name) const {

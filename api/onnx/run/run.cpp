@@ -5,6 +5,7 @@
 
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/onnx/run/missing_plan.hpp"
+#include "stoker/api/onnx/run/signature.hpp"
 #include "stoker/api/onnx/run/walk.hpp"
 #include "stoker/api/tensor/core/shape_queries.hpp"
 #include "stoker/pipeline/tensor/files/byte_source.hpp"
@@ -15,17 +16,16 @@ namespace {
 
 constexpr std::size_t most_cuts_at_once = 16;
 
-std::string as_key(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 /// Collects the tensors that a segment gives, each once.
 class SegmentMaker {
  public:
-  SegmentMaker(std::span<const Tensor> parameters, const Device& device, PlanRecorder* recorder)
-      : parameters_{parameters}, device_{device}, recorder_{recorder} {}
+  /// `nodes`: that were walked through.
+  SegmentMaker(std::span<const Tensor> parameters, std::size_t nodes, const Device& device,
+               PlanRecorder* recorder)
+      : parameters_{parameters}, nodes_{nodes}, device_{device}, recorder_{recorder} {}
 
   Segment::Source source(const Tensor& tensor) {
+    if (!stoker::detail::any_tracked({&tensor, 1})) return {.fixed = tensor.eval()};
     const auto same = [&](const Tensor& one) { return one.value() == tensor.value(); };
     if (const auto found = std::ranges::find_if(parameters_, same); found != parameters_.end())
       return {false, static_cast<std::size_t>(found - parameters_.begin())};
@@ -36,6 +36,7 @@ class SegmentMaker {
   }
 
   SegmentPtr made(Segment segment) {
+    segment.nodes = nodes_;
     segment.client = device_.client();
     if (!results_.empty())
       segment.program = std::make_unique<const stoker::detail::TracedProgram>(results_, parameters_,
@@ -47,15 +48,14 @@ class SegmentMaker {
 
  private:
   std::span<const Tensor> parameters_;
+  const std::size_t nodes_;
   const Device& device_;
   PlanRecorder* const recorder_;
   std::vector<Tensor> results_;
 };
 
 /// `segment`: empty, or says what a first one is traced for.
-SegmentPtr up_to(const Cut& cut, std::span<const Tensor> parameters, const Device& device,
-                 PlanRecorder* recorder, Segment segment) {
-  SegmentMaker maker{parameters, device, recorder};
+SegmentPtr up_to(const Cut& cut, SegmentMaker maker, Segment segment) {
   for (const Tensor& tensor : cut.alive) segment.alive.push_back(maker.source(tensor));
   segment.wanted = maker.source(cut.wanted);
   segment.reader = cut.node->place();
@@ -63,55 +63,32 @@ SegmentPtr up_to(const Cut& cut, std::span<const Tensor> parameters, const Devic
   return maker.made(std::move(segment));
 }
 
+SegmentPtr up_to(const RoundEnd& end, SegmentMaker maker, Segment segment) {
+  for (const Tensor& tensor : end.alive) segment.alive.push_back(maker.source(tensor));
+  if (end.condition) segment.wanted = maker.source(*end.condition);
+  segment.loop_end = {.loop = end.loop,
+                      .most = end.most,
+                      .place = end.place,
+                      .key = end.place->key(end.loop),
+                      .goes_on = end.goes_on,
+                      .rounds = end.rounds};
+  for (const Tensor& tensor : end.given) segment.loop_end->given.push_back(maker.source(tensor));
+  return maker.made(std::move(segment));
+}
+
 /// Whoever gets the outputs is in no scope of the model's device, so what is known becomes a tensor there.
-SegmentPtr last(const Values& outputs, std::span<const Tensor> parameters, const Device& device,
-                PlanRecorder* recorder, Segment segment) {
-  SegmentMaker maker{parameters, device, recorder};
+SegmentPtr last(const Values& outputs, SegmentMaker maker, Segment segment) {
   for (const Value& output : outputs)
     segment.outputs.push_back(on_device(output).with_tensors([&](const Value::Cell& cell) {
-      const Tensor& tensor = cell.tensor;
-      const bool fixed = !stoker::detail::any_tracked({&tensor, 1});
-      segment.is_fixed.push_back(fixed);
-      segment.in_outputs.push_back(fixed ? Segment::Source{} : maker.source(tensor));
+      segment.in_outputs.push_back(maker.source(cell.tensor));
       // A placeholder, so that the segment does not keep what computes it.
-      return fixed ? tensor.eval() : placeholder(tensor.spec());
+      return placeholder(cell.tensor.spec());
     }));
   return maker.made(std::move(segment));
 }
 
-/// Of a fixed size, so that no separator is needed.
-template <class N> void add_number(N number, std::string& text) {
-  text.append(reinterpret_cast<const char*>(&number), sizeof number);
-}
-
-void describe(const Value& value, std::string& text) {
-  if (value.is_tensor() || value.is_texts()) {
-    const Shape& shape = value.shape();
-    text += value.is_known() ? 'k' : value.is_texts() ? 't' : 'l';
-    add_number(value.type(), text);
-    add_number(shape.rank(), text);
-    for (const std::int64_t extent : shape) add_number(extent, text);
-    if (value.is_known()) text += as_key(value.known().bytes());
-    if (value.is_texts())
-      for (const std::string& one : value.texts().strings) {
-        add_number(one.size(), text);
-        text += one;
-      }
-  } else if (value.is_sequence()) {
-    text += 's';
-    add_number(value.elements().size(), text);
-    for (const Value& one : value.elements()) describe(one, text);
-  } else if (value.is_map()) {
-    text += 'm';
-    describe(value.keys(), text);
-    describe(value.values(), text);
-  } else if (value.is_optional()) {
-    text += value.element() ? "o1" : "o0";
-    if (value.element()) describe(*value.element(), text);
-  } else {
-    text += '-';
-  }
-}
+/// A run that comes to a plan that is there ends its walk by this. No std::exception, which is what rules throw.
+struct PlanIsThere {};
 
 }  // namespace
 
@@ -127,14 +104,9 @@ Value on_device(const Value& value) {
   return value;
 }
 
-std::string signature_of(std::span<const Value> inputs) {
-  std::string text;
-  for (const Value& input : inputs) describe(input, text);
-  return text;
-}
-
 void Run::start(const Values& inputs, const Tensor& key) {
   path_.clear();
+  steps_.clear();
   path_.push_back(signature_of(inputs));
   for (const std::size_t output : wanted_) add_number(output, path_[0]);
   parameters_.clear();
@@ -149,21 +121,21 @@ std::optional<Values> Run::at_once(const Values& inputs, const Tensor& key) {
     const SegmentPtr segment = plans_.find(path_);
     if (segment == nullptr) return {};
     execute(*segment);
-    if (!segment->wanted) return outputs_of(*segment);
-    ask_for_wanted(*segment);
+    if (segment->is_last()) return outputs_of(*segment);
+    leave(segment);
     // A loop may have cuts without end, and whoever calls wants to go on.
-    if (cuts == most_cuts_at_once || !wanted_elements_.ready()) return {};
-    take_wanted();
+    if (cuts == most_cuts_at_once || !can_go_on()) return {};
+    go_on();
   }
 }
 
 std::optional<Values> Run::followed() {
-  if (wanted_elements_.valid()) take_wanted();
+  if (left_) go_on();
   while (const SegmentPtr segment = plans_.find(path_)) {
     execute(*segment);
-    if (!segment->wanted) return outputs_of(*segment);
-    ask_for_wanted(*segment);
-    take_wanted();
+    if (segment->is_last()) return outputs_of(*segment);
+    leave(segment);
+    go_on();
   }
   return {};
 }
@@ -171,7 +143,7 @@ std::optional<Values> Run::followed() {
 Values Run::rest(const Values& inputs, const Tensor& key) {
   if (std::optional<Values> outputs = followed()) return *std::move(outputs);
   if (!may_trace_) throw no_plan(inputs);
-  return trace(inputs, key);
+  return traced(inputs, key);
 }
 
 Values Run::operator()(const Values& inputs, const Tensor& key) {
@@ -182,69 +154,151 @@ Values Run::operator()(const Values& inputs, const Tensor& key) {
 Values Run::recorded(const Values& inputs, const Tensor& key, PlanRecorder& recorder) {
   start(inputs, key);
   recorder_ = &recorder;
-  return trace(inputs, key);
+  return traced(inputs, key);
 }
 
 void Run::check_plan(const Values& inputs) const {
-  if (!may_trace_ && path_.size() == 1 && !wanted_elements_.valid()) throw no_plan(inputs);
+  if (!may_trace_ && path_.size() == 1 && left_ == nullptr) throw no_plan(inputs);
 }
 
 Error Run::no_plan(const Values& inputs) const {
   const MissingPlan missing{model_.graph()};
   if (path_.size() == 1) return missing.for_inputs(inputs, wanted_, plans_.after({}));
   const auto before = std::span{path_}.first(path_.size() - 1);
+  if (steps_.back().place) return missing.for_round(plans_.after(before));
   SegmentPtr cut;
   for (const auto& [key, segment] : plans_.after(before.first(before.size() - 1)))
     if (key == before.back()) cut = segment;
   return missing.for_elements(path_.back(), cut, plans_.after(before));
 }
 
-Values Run::trace(const Values& inputs, const Tensor& key) {
+Values Run::traced(const Values& inputs, const Tensor& key) {
+  for (;;) {
+    if (std::optional<Values> outputs = trace(inputs, key)) return *std::move(outputs);
+    if (std::optional<Values> outputs = followed()) return *std::move(outputs);
+  }
+}
+
+/// What a walk asks of the run: it is led to where the run is, and what it traces from there on is run.
+class Run::Trace final : public WalkedRun {
+ public:
+  explicit Trace(Run& run) : run_{run} {}
+
+  Tensor stand_in(const TensorSpec& spec) {
+    placeholders_.push_back(placeholder(spec));
+    return placeholders_.back();
+  }
+  /// The graph's inputs, as the walk has them.
+  void begins_with(const Values& inputs) { inputs_ = inputs; }
+  /// What a first segment is traced for; empty for a later one.
+  [[nodiscard]] Segment begun() const {
+    Segment segment;
+    if (run_.path_.size() > 1) return segment;
+    segment.inputs = inputs_;
+    segment.wanted_outputs = run_.wanted_;
+    return segment;
+  }
+  /// What was traced since the last cut.
+  [[nodiscard]] SegmentMaker maker() const {
+    return {placeholders_, nodes_, run_.device_, run_.recorder_};
+  }
+
+  void check_limits() override {
+    // Those that lead to where the run is have been counted.
+    if (is_there()) ++nodes_;
+    run_.check_limits(nodes_);
+  }
+
+  AfterCut cut(const Cut& cut) override {
+    if (is_there()) {
+      const SegmentPtr segment = run_.plans_.keep(run_.path_, up_to(cut, maker(), begun()));
+      if (run_.recorder_)
+        run_.recorder_->add_cut({cut.node->place(), std::string{cut.name}, cut.wanted.spec()});
+      run(segment);
+    }
+    next();
+    for (const Tensor& tensor : cut.alive) static_cast<void>(stand_in(tensor.spec()));
+    const auto bytes = std::as_bytes(std::span{run_.path_[steps_]}).subspan(1);
+    return {placeholders_, {bytes.begin(), bytes.end()}};
+  }
+
+  LoopId begin_loop() override { return {steps_, loops_++}; }
+
+  std::optional<AfterRound> resume(LoopId loop, std::span<const Tensor> around) override {
+    if (is_there() || run_.steps_[steps_].place == nullptr || run_.steps_[steps_].loop != loop)
+      return {};
+    next();
+    for (const Tensor& tensor : around) static_cast<void>(stand_in(tensor.spec()));
+    const Step& step = run_.steps_[steps_ - 1];
+    for (const Value& state : step.place->states)
+      state.visit_cells(
+          [&](const auto& cell) { static_cast<void>(stand_in(cell->tensor.spec())); });
+    if (step.place->has_key) static_cast<void>(stand_in({DType::u32, Shape{2}}));
+    return after(step);
+  }
+
+  AfterRound end_round(const RoundEnd& end, const Node& node) override {
+    const SegmentPtr segment = run_.plans_.keep(run_.path_, up_to(end, maker(), begun()));
+    if (run_.recorder_ && end.condition)
+      run_.recorder_->add_cut({node.place(), {}, end.condition->spec()});
+    run(segment);
+    if (run_.plans_.has(run_.path_)) throw PlanIsThere{};
+    steps_ = end.loop.depth;
+    next();
+    for (const Tensor& tensor : end.alive) static_cast<void>(stand_in(tensor.spec()));
+    return after(run_.steps_.back());
+  }
+
+ private:
+  /// Whether the walk is where the run is.
+  [[nodiscard]] bool is_there() const noexcept { return steps_ == run_.steps_.size(); }
+  void run(const SegmentPtr& segment) {
+    run_.execute(*segment);
+    run_.leave(segment);
+    run_.go_on();
+  }
+  void next() {
+    ++steps_;
+    loops_ = 0;
+    nodes_ = 0;
+    placeholders_.clear();
+  }
+  /// Placeholders are there for what is alive.
+  [[nodiscard]] AfterRound after(const Step& step) {
+    AfterRound made{.goes_on = step.goes_on, .place = step.place, .alive = placeholders_};
+    for (const TensorSpec& spec : step.given) made.given.push_back(stand_in(spec));
+    return made;
+  }
+
+  Run& run_;
+  Values inputs_;
+  std::vector<Tensor> placeholders_;
+  std::size_t steps_ = 0;  // of those of the run that the walk is past
+  std::size_t loops_ = 0;  // that began since
+  std::size_t nodes_ = 0;  // since
+};
+
+std::optional<Values> Run::trace(const Values& inputs, const Tensor& key) {
   const DeviceScope scope{device_};
   check_files();
-  std::vector<Tensor> placeholders;
-  const auto stand_in = [&](const Tensor& tensor) {
-    placeholders.push_back(placeholder(tensor.spec()));
-    return placeholders.back();
-  };
+  Trace trace{*this};
   Values symbolic;
   for (const Value& input : inputs)
-    symbolic.push_back(
-        input.with_tensors([&](const Value::Cell& cell) { return stand_in(cell.tensor); }));
-  const Tensor symbolic_key = key.has_value() ? stand_in(key) : Tensor{};
-
-  const std::size_t known_cuts = path_.size() - 1;  // their elements were read before
-  std::size_t cuts = 0;
-  const auto begun = [&] {
-    Segment segment;
-    if (path_.size() > 1) return segment;
-    segment.inputs = symbolic;
-    segment.wanted_outputs = wanted_;
-    return segment;
-  };
-  const auto on_cut = [&](const Cut& cut) {
-    if (cuts++ >= known_cuts) {
-      const SegmentPtr segment =
-          plans_.keep(path_, up_to(cut, placeholders, device_, recorder_, begun()));
-      if (recorder_)
-        recorder_->add_cut({cut.node->place(), std::string{cut.name}, cut.wanted.spec()});
-      execute(*segment);
-      ask_for_wanted(*segment);
-      take_wanted();
-    }
-    placeholders.clear();
-    for (const Tensor& tensor : cut.alive) placeholders.push_back(placeholder(tensor.spec()));
-    const std::string& read = path_[cuts];
-    const auto bytes = std::as_bytes(std::span{read});
-    return AfterCut{placeholders, {bytes.begin(), bytes.end()}};
-  };
-  Walk walk{model_, constants_, on_cut, [this] { check_limits(); }, symbolic_key};
+    symbolic.push_back(input.with_tensors(
+        [&](const Value::Cell& cell) { return trace.stand_in(cell.tensor.spec()); }));
+  trace.begins_with(symbolic);
+  const Tensor symbolic_key = key.has_value() ? trace.stand_in(key.spec()) : Tensor{};
+  Walk walk{model_, constants_, trace, symbolic_key};
   walk.watched_by(recorder_);
-  const Values outputs = walk.outputs(symbolic, wanted_);
-  const SegmentPtr segment =
-      plans_.keep(path_, last(outputs, placeholders, device_, recorder_, begun()));
+  Values outputs;
+  try {
+    outputs = walk.outputs(symbolic, wanted_);
+  } catch (const PlanIsThere&) {
+    return {};
+  }
+  const SegmentPtr segment = plans_.keep(path_, last(outputs, trace.maker(), trace.begun()));
   // A binding wants the program alone. Its inputs may be memory that the host writes to from now on.
-  if (recorder_ && !recorder_->measures()) return {};
+  if (recorder_ && !recorder_->measures()) return Values{};
   execute(*segment);
   return outputs_of(*segment);
 }
@@ -264,8 +318,8 @@ void Run::check_files() const {
   if (model_.file().files != read_.files) check(model_.file());
 }
 
-void Run::check_limits() {
-  if (++nodes_ > max_nodes_)
+void Run::check_limits(std::size_t more_nodes) {
+  if (nodes_ + more_nodes > max_nodes_)
     throw Error{"onnx.run",
                 ErrorCode::limit_exceeded,
                 "the run goes through more than " + std::to_string(max_nodes_) + " nodes",
@@ -276,28 +330,75 @@ void Run::check_limits() {
 }
 
 void Run::execute(const Segment& segment) {
+  // However many rounds of a loop share a plan.
+  check_limits(segment.nodes);
+  nodes_ += segment.nodes;
   results_.clear();
   if (segment.program) results_ = segment.program->run(parameters_, options_);
   if (recorder_) recorder_->measure(parameters_, options_);
 }
 
-void Run::ask_for_wanted(const Segment& segment) {
-  plans_.count_cut();
-  const Tensor wanted = tensor_of(*segment.wanted);
-  std::vector<Tensor> alive;
-  alive.reserve(segment.alive.size());
-  for (const Segment::Source source : segment.alive) alive.push_back(tensor_of(source));
+void Run::leave(const SegmentPtr& segment) {
+  const auto tensors_of = [&](std::span<const Segment::Source> sources) {
+    std::vector<Tensor> tensors;
+    tensors.reserve(sources.size());
+    for (const Segment::Source& source : sources) tensors.push_back(tensor_of(source));
+    return tensors;
+  };
+  const Tensor wanted = segment->wanted ? tensor_of(*segment->wanted) : Tensor{};
+  std::vector<Tensor> alive = tensors_of(segment->alive);
+  if (const auto& end = segment->loop_end) {
+    OpenLoops::Loop& loop = loops_.innermost(end->loop, end->place->given.size());
+    loop.rounds += static_cast<std::int64_t>(end->rounds);
+    const std::vector<Tensor> given = tensors_of(end->given);
+    for (std::size_t i = 0; i < given.size(); ++i)
+      loop.given[i % loop.given.size()].push_back(given[i]);
+  }
   parameters_ = std::move(alive);
   results_.clear();
+  left_ = segment;
+  if (!segment->wanted) return;
+  plans_.count_cut();
   wanted_elements_ = wanted.buffer(options_).read_bytes(options_);
 }
 
-void Run::take_wanted() {
-  const auto elements = std::exchange(wanted_elements_, {});
-  path_.push_back(as_key(elements.get()));
+void Run::go_on() {
+  const SegmentPtr segment = std::exchange(left_, nullptr);
+  const auto& end = segment->loop_end;
+  std::vector<std::byte> read;
+  if (segment->wanted) read = std::exchange(wanted_elements_, {}).get();
+  if (end) {
+    end_round(*end, segment->wanted ? read[0] != std::byte{0} : end->goes_on);
+  } else {
+    path_.push_back('=' + as_key(read));
+    steps_.emplace_back();
+  }
 }
 
-Tensor Run::tensor_of(Segment::Source source) const {
+void Run::end_round(const Segment::LoopEnd& end, bool goes_on) {
+  OpenLoops::Loop& loop = loops_.innermost(end.loop, end.place->given.size());
+  Step step{.loop = end.loop,
+            .place = end.place,
+            .goes_on = goes_on && loop.rounds < end.most,
+            .given = {}};
+  // Unlike the key of a cut at the same place of the path.
+  std::string key = (step.goes_on ? '+' : '.') + end.key;
+  if (!step.goes_on) {
+    for (const std::vector<Tensor>& each : loop.given) {
+      parameters_.push_back(stacked_on(device_, each, options_));
+      step.given.push_back(parameters_.back().spec());
+    }
+    if (!loop.given.empty()) add_number(loop.rounds, key);
+    loops_.close();
+  }
+  path_.resize(end.loop.depth + 1);
+  steps_.resize(end.loop.depth);
+  path_.push_back(std::move(key));
+  steps_.push_back(std::move(step));
+}
+
+Tensor Run::tensor_of(const Segment::Source& source) const {
+  if (source.fixed.has_value()) return source.fixed;
   return source.is_result ? results_[source.index] : parameters_[source.index];
 }
 
@@ -306,10 +407,8 @@ Values Run::outputs_of(const Segment& segment) const {
   outputs.reserve(segment.outputs.size());
   std::size_t next = 0;
   for (const Value& output : segment.outputs)
-    outputs.push_back(output.with_tensors([&](const Value::Cell& cell) {
-      const std::size_t at = next++;
-      return segment.is_fixed[at] ? cell.tensor : tensor_of(segment.in_outputs[at]);
-    }));
+    outputs.push_back(output.with_tensors(
+        [&](const Value::Cell&) { return tensor_of(segment.in_outputs[next++]); }));
   return outputs;
 }
 

@@ -6,6 +6,7 @@
 // limits of the options.
 #pragma once
 
+#include "stoker/api/onnx/loops/open_loops.hpp"
 #include "stoker/api/onnx/run/constants.hpp"
 #include "stoker/api/onnx/run/plan_recorder.hpp"
 #include "stoker/api/onnx/run/plans.hpp"
@@ -51,19 +52,34 @@ class Run {
   [[nodiscard]] std::span<const Tensor> arguments() const noexcept { return parameters_; }
 
  private:
+  class Trace;
+  /// How a walk gets past one key of the path: by the elements at a cut, which are the key, or to a place of a loop.
+  struct Step {
+    LoopId loop = {};
+    LoopPlacePtr place = nullptr;        ///< null: a cut
+    bool goes_on = true;                 ///< whether a round comes next
+    std::vector<TensorSpec> given = {};  ///< behind the loop: of what is stacked
+  };
   void start(const Values& inputs, const Tensor& key);
-  [[nodiscard]] Values trace(const Values& inputs, const Tensor& key);
+  /// Traces from where the run is to the outputs, or to a plan that is there: then nothing is returned.
+  [[nodiscard]] std::optional<Values> trace(const Values& inputs, const Tensor& key);
+  [[nodiscard]] Values traced(const Values& inputs, const Tensor& key);
   [[nodiscard]] Error no_plan(const Values& inputs) const;
   /// Throws io_error if a file of the model is not what was loaded.
   void check_files() const;
-  /// Before each node. Throws what ends the run: its deadline, its token, too many nodes.
-  void check_limits();
+  /// Throws what ends the run: its deadline, its token, too many nodes if so many more come.
+  void check_limits(std::size_t more_nodes);
   void execute(const Segment& segment);
-  /// Asks for the elements of a cut; what is alive there starts the next segment.
-  void ask_for_wanted(const Segment& segment);
-  /// The next segment is that for the elements. Waits for them.
-  void take_wanted();
-  [[nodiscard]] Tensor tensor_of(Segment::Source source) const;
+  /// What is alive at the end of the segment starts the next one. Asks for what is wanted.
+  void leave(const SegmentPtr& segment);
+  /// Whether go_on() need not wait.
+  [[nodiscard]] bool can_go_on() const {
+    return !wanted_elements_.valid() || wanted_elements_.ready();
+  }
+  /// From the segment that was left to the next one. Waits for what is wanted.
+  void go_on();
+  void end_round(const Segment::LoopEnd& end, bool goes_on);
+  [[nodiscard]] Tensor tensor_of(const Segment::Source& source) const;
   [[nodiscard]] Values outputs_of(const Segment& segment) const;
 
   const Prepared& model_;
@@ -76,18 +92,19 @@ class Run {
   PlanRecorder* recorder_ = nullptr;
   std::size_t max_nodes_;
   bool may_trace_;
-  std::size_t nodes_ = 0;  ///< that the walk went through
+  std::size_t nodes_ = 0;  ///< of the segments that ran
 
   Plans::Path path_;
+  std::vector<Step> steps_;  ///< for each key of the path but the first
+  OpenLoops loops_;
+  SegmentPtr left_;                                 ///< between leave() and go_on()
   std::vector<Tensor> parameters_;                  ///< of the segment that comes next, or ran
   std::vector<Tensor> results_;                     ///< of the program that ran
-  Future<std::vector<std::byte>> wanted_elements_;  ///< valid between the two functions above
+  Future<std::vector<std::byte>> wanted_elements_;  ///< of `left_`
 };
 
 /// The same with tensors of the device of the DeviceScope in the place of what the host knows, in lists, too, but not in
 /// maps.
 [[nodiscard]] Value on_device(const Value& value);
-/// What tells runs apart that need plans of their own.
-[[nodiscard]] std::string signature_of(std::span<const Value> inputs);
 
 }  // namespace stoker::onnx

@@ -77,12 +77,8 @@ void settle(const Values& results, std::span<const Value> inputs) {
 
 }  // namespace
 
-Walk::Walk(const Prepared& model, Constants& constants, OnCut on_cut, std::function<void()> on_node,
-           Tensor key)
-    : model_{model},
-      constants_{constants},
-      on_cut_{std::move(on_cut)},
-      on_node_{std::move(on_node)} {
+Walk::Walk(const Prepared& model, Constants& constants, WalkedRun& run, Tensor key)
+    : model_{model}, constants_{constants}, run_{run} {
   if (key.has_value()) key_ = keep(Value{key});
 }
 
@@ -116,7 +112,7 @@ Values Walk::run(const Graph& graph, std::span<const Value> inputs,
     throw Error{"onnx", ErrorCode::arity_mismatch,
                 std::to_string(inputs.size()) + " values for the " +
                     std::to_string(graph.inputs.size()) + " inputs of graph '" + graph.name + "'"};
-  on_node_();  // a body may have no nodes
+  run_.check_limits();  // a body may have no nodes
   Scope scope{.outer = scope_};
   for (const Initializer& constant : graph.initializers)
     scope.values.insert_or_assign(constant.name, constants_.of(constant.tensor));
@@ -146,7 +142,7 @@ void Walk::take(const PreparedNode& node, Scope& scope) {
   const Within<const Node*> within{node_, node.node};
   if (observer_) observer_->begins(*node.node);
   try {
-    on_node_();
+    run_.check_limits();
     if (!was_folded) {
       results = compute(node, inputs);
       settle(*results, inputs);
@@ -236,6 +232,14 @@ Value Walk::arrived(const Value& value) {
   return value.source() ? value.made_of(know(*value.source())) : value;
 }
 
+bool Walk::takes_cut(const Value& value) const {
+  bool takes = false;
+  if (value.is_lazy())
+    value.visit_cells(
+        [&](const auto& cell) { takes = is_tracked(cell->tensor) && !answers_.contains(cell); });
+  return takes;
+}
+
 Known Walk::know(const Value& value) {
   if (value.is_known()) return value.known();
   std::shared_ptr<Value::Cell> cell;
@@ -280,7 +284,8 @@ void Walk::cut(const std::shared_ptr<Value::Cell>& wanted, std::vector<std::byte
     if (same == cut.alive.end()) cut.alive.push_back(cell->tensor);
     held.push_back(std::move(cell));
   }
-  AfterCut after = on_cut_(cut);
+  AfterCut after = run_.cut(cut);
+  ++cuts_;
   for (std::size_t i = 0; i < held.size(); ++i) held[i]->tensor = after.alive[place[i]];
   cells_.assign(held.begin(), held.end());
   elements = std::move(after.elements);

@@ -6,7 +6,10 @@
 // that stands on placeholders, the walk makes a cut: it hands over all tensors that are still used, and the one
 // wanted, and goes on with placeholders in their place and the elements.
 //
-// A walk is deterministic: the same inputs and the same answers at its cuts give the same cuts and outputs.
+// Where a loop parts its rounds, the walk hands over what the next round starts from and goes on from the place that it is
+// told: that of a later round, perhaps, or behind the loop.
+//
+// A walk is deterministic: the same inputs, answers at its cuts and places in its loops give the same cuts and outputs.
 //
 // Threads: one, within a DeviceScope, for the whole walk. Errors are thrown, with the node as a detail.
 #pragma once
@@ -16,6 +19,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "stoker/api/onnx/loops/loop_place.hpp"
 #include "stoker/api/onnx/run/constants.hpp"
 #include "stoker/api/onnx/run/prepared.hpp"
 
@@ -47,14 +51,26 @@ class WalkObserver {
  protected:
   ~WalkObserver() = default;
 };
-using OnCut = std::function<AfterCut(const Cut& cut)>;
+/// What a walk asks of the run that it is for. What these throw ends the walk.
+class WalkedRun {
+ public:
+  /// Called before each node and each round of a body.
+  virtual void check_limits() = 0;
+  [[nodiscard]] virtual AfterCut cut(const Cut& cut) = 0;
+  [[nodiscard]] virtual LoopId begin_loop() = 0;
+  /// Where a loop that began goes on: nothing if with its first round. `around`: the tensors that are there.
+  [[nodiscard]] virtual std::optional<AfterRound> resume(LoopId loop,
+                                                         std::span<const Tensor> around) = 0;
+  [[nodiscard]] virtual AfterRound end_round(const RoundEnd& end, const Node& node) = 0;
+
+ protected:
+  ~WalkedRun() = default;
+};
 
 class Walk final : private Walker {
  public:
-  /// All of them outlive it. `on_node` is called before each node and each round of a body; what it throws ends
-  /// the walk. `key`: of the run's random numbers, [2] u32; empty if none are drawn.
-  Walk(const Prepared& model, Constants& constants, OnCut on_cut, std::function<void()> on_node,
-       Tensor key);
+  /// All of them outlive it. `key`: of the run's random numbers, [2] u32; empty if none are drawn.
+  Walk(const Prepared& model, Constants& constants, WalkedRun& run, Tensor key);
   Walk(const Walk&) = delete;
   Walk& operator=(const Walk&) = delete;
 
@@ -65,6 +81,7 @@ class Walk final : private Walker {
   void watched_by(WalkObserver* observer) { observer_ = observer; }
 
  private:
+  class LoopRounds;  // loops/loop_rounds.cpp
   struct Scope {
     std::unordered_map<std::string_view, Value> values = {};
     const Scope* outer = nullptr;
@@ -76,6 +93,7 @@ class Walk final : private Walker {
   Tensor prepared(std::size_t part, const std::function<Tensor()>& make) override;
   Value keep(Value value) override;
   Tensor random_key(std::optional<std::uint64_t> seed) override;
+  std::unique_ptr<Rounds> rounds(std::int64_t most) override;
 
   /// `needed`: which nodes; null: all.
   [[nodiscard]] Values run(const Graph& graph, std::span<const Value> inputs,
@@ -86,16 +104,18 @@ class Walk final : private Walker {
   [[nodiscard]] const Value& find(std::string_view name) const;
   /// As rules read it: what is to come is there, which may take a cut.
   [[nodiscard]] Value arrived(const Value& value);
+  /// Whether its elements take a cut.
+  [[nodiscard]] bool takes_cut(const Value& value) const;
   void cut(const std::shared_ptr<Value::Cell>& wanted, std::vector<std::byte>& elements);
   [[nodiscard]] std::string_view name_of(const Value::Cell& cell) const;
 
   const Prepared& model_;
   Constants& constants_;
-  OnCut on_cut_;
-  std::function<void()> on_node_;
+  WalkedRun& run_;
   WalkObserver* observer_ = nullptr;
   Value key_;
   std::uint32_t drawn_ = 0;
+  std::size_t cuts_ = 0;
   const Scope* scope_ = nullptr;
   const Node* node_ = nullptr;                     ///< the innermost that is computed
   std::vector<std::weak_ptr<Value::Cell>> cells_;  ///< those that a cut exchanges

@@ -72,6 +72,7 @@ TEST_F(Control, a_round_that_asks_its_condition_keeps_no_answer_alive) {
       .output("next");
   LoadOptions options = here();
   options.operators = &table;
+  options.max_plans = 1;  // so that each round is traced
   const Model model = GraphBuilder{}
                           .input("x", {"n"})
                           .constant("one", reals({1}))

@@ -1,0 +1,244 @@
+// Loops whose rounds are parted: by a condition that the body computes, or by another cut in it.
+#include <set>
+
+#include "stoker/tests/onnx/run/small_models.hpp"
+
+namespace stoker::onnx {
+namespace {
+
+const TensorData yes{.type = ElementType::boolean,
+                     .dims = {},
+                     .bytes = SharedBytes::own({std::byte{1}}),
+                     .strings = {}};
+Attribute number(std::string name, std::int64_t value) { return named(std::move(name), value); }
+
+class Loops : public OnnxTest {
+ protected:
+  /// Of a loop that adds 1 to `state` until it is `end` or more.
+  static GraphBuilder counting() {
+    GraphBuilder body;
+    return body.input("round", {}, ElementType::s64)
+        .input("before", {}, ElementType::boolean)
+        .input("state", {})
+        .node("Add", {"state", "one"}, {"next"})
+        .node("Less", {"next", "end"}, {"goes_on"})
+        .output("goes_on")
+        .output("next");
+  }
+  static GraphBuilder around() {
+    GraphBuilder graph;
+    return graph.input("x", {}).input("end", {}).constant("one", scalar(1)).constant("yes", yes);
+  }
+  static TensorData scalar(float value) {
+    TensorData made = reals({value});
+    made.dims = {};
+    return made;
+  }
+  static NamedValues up_to(double end) {
+    return {{"x", tensor(0.0F)}, {"end", tensor(static_cast<float>(end))}};
+  }
+};
+
+TEST_F(Loops, have_one_plan_for_all_later_rounds) {
+  const Model model = around()
+                          .node("Loop", {"", "yes", "x"}, {"y"}, {counting().as("body")})
+                          .output("y")
+                          .load(here());
+  EXPECT_EQ(floats(model.run(up_to(1000)).get(), "y"), std::vector<float>{1000});
+  // The first round, a later one, and what follows.
+  EXPECT_EQ(model.stats().traced, 3U);
+  EXPECT_EQ(model.stats().cuts, 1000U);
+  EXPECT_EQ(floats(model.run(up_to(300)).get(), "y"), std::vector<float>{300});
+  EXPECT_EQ(model.stats().traced, 3U);
+  EXPECT_EQ(floats(model.run(up_to(1)).get(), "y"), std::vector<float>{1});
+  EXPECT_EQ(model.stats().traced, 3U);
+  EXPECT_EQ(model.stats().segments, 3U);
+}
+
+TEST_F(Loops, stack_what_each_round_gives) {
+  GraphBuilder body = counting();
+  body.node("Cast", {"round"}, {"real"}, {number("to", 1)})
+      .node("Mul", {"real", "next"}, {"shown"})
+      .output("shown")
+      .output("one");
+  for (const std::size_t i : {2, 3}) body.graph.outputs[i].type = body.graph.inputs[2].type;
+  const Model model =
+      around()
+          .input("most", {}, ElementType::s64)
+          .input("start", {}, ElementType::boolean)
+          .node("Loop", {"most", "start", "x"}, {"y", "all", "ones"}, {body.as("body")})
+          .output("y")
+          .output("all")
+          .output("ones")
+          .load(here());
+  for (const std::int64_t most : {200, 7, 1, 0, 200})
+    for (const bool starts : {true, false}) {
+      NamedValues inputs = up_to(90);
+      inputs.emplace("most", Known::integer(most));
+      inputs.emplace("start", Known::integer(starts ? 1 : 0, ElementType::boolean));
+      if (!starts && most == 0) continue;
+      const NamedValues out = model.run(inputs).get();
+      const std::int64_t rounds = starts ? std::min<std::int64_t>(most, 90) : 0;
+      std::vector<float> all;
+      for (std::int64_t i = 0; i < rounds; ++i) all.push_back(static_cast<float>(i * (i + 1)));
+      EXPECT_EQ(floats(out, "y"), std::vector<float>{static_cast<float>(rounds)});
+      EXPECT_EQ(floats(out, "all"), all);
+      EXPECT_EQ(floats(out, "ones"), std::vector<float>(all.size(), 1));
+    }
+}
+
+TEST_F(Loops, go_on_with_the_same_plan_behind_any_number_of_rounds) {
+  const Model model = around()
+                          .node("Loop", {"", "yes", "x"}, {"last"}, {counting().as("body")})
+                          .node("Neg", {"last"}, {"y"})
+                          .output("y")
+                          .load(here());
+  for (int end = 2; end < 40; ++end)
+    EXPECT_EQ(floats(model.run(up_to(end)).get(), "y"),
+              std::vector<float>{-static_cast<float>(end)});
+  EXPECT_EQ(model.stats().traced, 3U);
+}
+
+TEST_F(Loops, know_in_each_round_what_was_asked_of_tensors_around_them) {
+  // `size` is asked for in the first round only, and other runs have another one.
+  GraphBuilder body = counting();
+  body.node("Expand", {"next", "sizes"}, {"wide"})
+      .node("ReduceSum", {"wide"}, {"sum"}, {number("keepdims", 0)})
+      .output("sum");
+  const Model model = around()
+                          .input("z", {})
+                          .constant("axes", integers({0}))
+                          .node("Cast", {"z"}, {"size"}, {number("to", 7)})
+                          .node("Unsqueeze", {"size", "axes"}, {"sizes"})
+                          .node("Loop", {"", "yes", "x"}, {"last", "y"}, {body.as("body")})
+                          .output("y")
+                          .load(here());
+  for (int i = 0; i < 2; ++i)
+    for (const float size : {3.0F, 5.0F}) {
+      NamedValues inputs = up_to(4);
+      inputs.emplace("z", tensor(size));
+      EXPECT_EQ(floats(model.run(inputs).get(), "y"),
+                (std::vector<float>{size, 2 * size, 3 * size, 4 * size}));
+    }
+}
+
+TEST_F(Loops, draw_anew_in_each_round) {
+  GraphBuilder body = counting();
+  body.node("RandomUniformLike", {"next"}, {"drawn"}).output("drawn");
+  const Model model = around()
+                          .node("Loop", {"", "yes", "x"}, {"last", "all"}, {body.as("body")})
+                          .node("RandomUniformLike", {"last"}, {"after"})
+                          .output("all")
+                          .output("after")
+                          .load(here());
+  const NamedValues first = model.run(up_to(100), {.seed = 5}).get();
+  std::vector<float> all = floats(first, "all");
+  EXPECT_EQ(floats(model.run(up_to(100), {.seed = 5}).get(), "all"), all);
+  EXPECT_NE(floats(model.run(up_to(100), {.seed = 6}).get(), "all"), all);
+  all.push_back(floats(first, "after")[0]);
+  EXPECT_EQ(std::set<float>(all.begin(), all.end()).size(), 101U);
+}
+
+TEST_F(Loops, may_have_states_whose_elements_decide_about_shapes) {
+  // Each length is a plan of its own, and so is each number that the host knows.
+  GraphBuilder body = counting();
+  body.input("count", {1}, ElementType::s64)
+      .input("text", {"n"})
+      .node("Add", {"count", "a_one"}, {"count_next"})
+      .node("Expand", {"next", "count_next"}, {"wide"})
+      .node("Concat", {"text", "wide"}, {"longer"}, {number("axis", 0)})
+      .output("count_next")
+      .output("longer");
+  const Model model = around()
+                          .constant("a_one", integers({1}))
+                          .constant("zero", integers({0}))
+                          .constant("nothing", reals({}))
+                          .node("Loop", {"", "yes", "x", "zero", "nothing"}, {"last", "count", "y"},
+                                {body.as("body")})
+                          .output("y")
+                          .load(here());
+  for (int i = 0; i < 2; ++i) {
+    const std::vector<float> y = floats(model.run(up_to(24)).get(), "y");
+    std::vector<float> expected;
+    for (int round = 1; round <= 24; ++round)
+      expected.insert(expected.end(), static_cast<std::size_t>(round), static_cast<float>(round));
+    EXPECT_EQ(y, expected);
+  }
+}
+
+TEST_F(Loops, may_have_lists_as_states) {
+  GraphBuilder body = counting();
+  body.input("list", {}).node("SequenceInsert", {"list", "next"}, {"longer"}).output("longer");
+  body.graph.inputs.back().type = {};
+  const Model model =
+      around()
+          .node("SequenceEmpty", {}, {"empty"})
+          .node("Loop", {"", "yes", "x", "empty"}, {"last", "list"}, {body.as("body")})
+          .node("ConcatFromSequence", {"list"}, {"y"}, {number("axis", 0), number("new_axis", 1)})
+          .output("y")
+          .load(here());
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(floats(model.run(up_to(5)).get(), "y"), (std::vector<float>{1, 2, 3, 4, 5}));
+}
+
+TEST_F(Loops, within_loops_share_their_plans) {
+  // The inner loop counts to the state of the outer one.
+  GraphBuilder inner;
+  inner.input("i", {}, ElementType::s64)
+      .input("c", {}, ElementType::boolean)
+      .input("from", {})
+      .node("Add", {"from", "one"}, {"to"})
+      .node("Less", {"to", "next"}, {"inner_goes_on"})
+      .output("inner_goes_on")
+      .output("to");
+  GraphBuilder outer = counting();
+  outer.input("sum", {})
+      .node("Loop", {"", "yes", "zero"}, {"counted"}, {inner.as("body")})
+      .node("Add", {"sum", "counted"}, {"sum_next"})
+      .output("sum_next");
+  const Model model = around()
+                          .constant("zero", scalar(0))
+                          .node("Loop", {"", "yes", "x", "zero"}, {"last", "y"}, {outer.as("body")})
+                          .output("y")
+                          .load(here());
+  for (int i = 0; i < 2; ++i)
+    for (const int end : {30, 3, 1})
+      EXPECT_EQ(floats(model.run(up_to(end)).get(), "y"),
+                std::vector<float>{static_cast<float>(end * (end + 1) / 2)});
+  EXPECT_LT(model.stats().traced, 20U);
+  const std::uint64_t traced = model.stats().traced;
+  EXPECT_EQ(floats(model.run(up_to(60)).get(), "y"), std::vector<float>{1830});
+  EXPECT_EQ(model.stats().traced, traced);
+}
+
+TEST_F(Loops, without_end_reach_the_limit_of_nodes) {
+  LoadOptions options = here();
+  options.max_nodes = 1000;
+  const Model model = around()
+                          .node("Loop", {"", "yes", "x"}, {"y"}, {counting().as("body")})
+                          .output("y")
+                          .load(options);
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(refusal([&] { (void)model.run(up_to(1e9)).get(); }).code(),
+              ErrorCode::limit_exceeded);
+  EXPECT_EQ(floats(model.run(up_to(200)).get(), "y"), std::vector<float>{200});
+}
+
+TEST_F(Loops, whose_rounds_give_unlike_shapes_are_refused) {
+  GraphBuilder body = counting();
+  body.input("text", {"n"})
+      .node("Concat", {"text", "text"}, {"longer"}, {number("axis", 0)})
+      .output("longer")
+      .output("longer");
+  const Model model =
+      around()
+          .constant("some", reals({1}))
+          .node("Loop", {"", "yes", "x", "some"}, {"last", "text_last", "y"}, {body.as("body")})
+          .output("y")
+          .load(here());
+  EXPECT_EQ(refusal([&] { (void)model.run(up_to(3)).get(); }).code(), ErrorCode::shape_mismatch);
+  EXPECT_EQ(model.run(up_to(1)).get().at("y").shape(), (Shape{1, 2}));
+}
+
+}  // namespace
+}  // namespace stoker::onnx
