@@ -113,10 +113,12 @@ Plans::Taken Plans::taken_by(const Segment& segment) const {
     const void* const held = buffer.cell().get();
     if (counted.insert(held).second) taken.held.emplace_back(held, buffer.spec().bytes());
   };
-  for (const Value& output : segment.outputs)
-    output.visit_cells([&](const std::shared_ptr<Value::Cell>& cell) {
-      if (cell->tensor.evaluated()) hold(cell->tensor.value().buffer());
-    });
+  const auto hold_fixed = [&](const Segment::Source& source) {
+    if (source.fixed.has_value() && source.fixed.evaluated()) hold(source.fixed.value().buffer());
+  };
+  std::ranges::for_each(segment.alive, hold_fixed);
+  std::ranges::for_each(segment.in_outputs, hold_fixed);
+  if (segment.loop_end) std::ranges::for_each(segment.loop_end->given, hold_fixed);
   if (segment.program == nullptr) return taken;
   taken.working = segment.program->working_bytes();
   for (const DeviceBuffer& buffer : segment.program->captured()) hold(buffer);
