@@ -5,6 +5,7 @@
 
 #include "stoker/api/onnx/core/operator.hpp"
 #include "stoker/api/onnx/core/spatial.hpp"
+#include "stoker/api/onnx/core/stored_weights.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/kernels/conv/problem.hpp"
@@ -86,7 +87,7 @@ Values conv_rule(Call& call) {
   const Spatial spatial = Spatial::of(call, kernel_extents(call));
   if (likes_blocks(call, spatial))
     return {call.like(with_bias(call, conv_in_blocks(call, spatial), 2))};
-  const Tensor y = conv(call.x(0), call.x(1),
+  const Tensor y = conv(call.x(0), stored_weights(call, 1, 1),
                         {.strides = spatial.strides,
                          .padding = spatial.pads,
                          .kernel_dilation = spatial.dilations,

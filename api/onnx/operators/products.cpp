@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "stoker/api/onnx/core/operator.hpp"
+#include "stoker/api/onnx/core/stored_weights.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/math/linear_algebra.hpp"
@@ -21,7 +22,8 @@ Values gemm(Call& call) {
     call.refuse(ErrorCode::shape_mismatch, "expected matrices, got " + call.input(0).to_string() +
                                                " and " + call.input(1).to_string());
   const Tensor a = node.flag("transA", false) ? transpose(call.x(0)) : call.x(0);
-  const Tensor b = node.flag("transB", false) ? transpose(call.x(1)) : call.x(1);
+  const Tensor weights = stored_weights(call, 1, 0);
+  const Tensor b = node.flag("transB", false) ? transpose(weights) : weights;
   Tensor y = matmul(a, b);
   const double alpha = node.real("alpha", 1);
   const double beta = node.real("beta", 1);
@@ -180,7 +182,9 @@ void define(OperatorTable& table) {
              .since = {1, 9, 13},
              .least_inputs = 2,
              .most_inputs = 2,
-             .lower = [](Call& call) { return Values{call.like(matmul(call.x(0), call.x(1)))}; }});
+             .lower = [](Call& call) {
+               return Values{call.like(matmul(call.x(0), stored_weights(call, 1, 0)))};
+             }});
   table.add({.name = "Gemm",
              .since = {1, 6, 7, 9, 11, 13},
              .least_inputs = 2,

@@ -157,6 +157,29 @@ TEST_F(PlanOfModel, counts_constants_as_computed_once_only_if_they_are) {
   EXPECT_EQ(plan.constant[0].node, "the node of 'small' (Neg)");
 }
 
+TEST_F(PlanOfModel, weights_of_one_number_are_written_once) {
+  const Model model =
+      GraphBuilder{}
+          .input("x", {"n", 64})
+          .input("image", {1, 32, 9, 9})
+          .constant("square", integers({64, 64}))
+          .constant("taps", integers({8, 32, 3, 3}))
+          .node("ConstantOfShape", {"square"}, {"w"}, {named("value", reals({0.5F}))})
+          .node("ConstantOfShape", {"taps"}, {"k"}, {named("value", reals({0.25F}))})
+          .node("MatMul", {"x", "w"}, {"y"})
+          .node("Conv", {"image", "k"}, {"z"})
+          .output("y")
+          .output("z")
+          .load({.device = device_, .optimize = Optimize::none});
+  const NamedValues inputs{{"x", ones({2, 64})}, {"image", ones({1, 32, 9, 9})}};
+  const PlanDescription plan = model.plan(inputs);
+  EXPECT_EQ(plan.segments.at(0).kernels(), 2U) << "none fills them";
+  EXPECT_EQ(model.stats().weight_bytes, (64 * 64 + 8 * 32 * 9) * sizeof(float));
+  const NamedValues outputs = model.run(inputs).get();
+  EXPECT_EQ(floats(outputs, "y"), std::vector<float>(128, 32));
+  EXPECT_EQ(floats(outputs, "z"), std::vector<float>(8 * 7 * 7, 72));
+}
+
 TEST_F(PlanOfModel, says_which_nodes_a_kernel_computes) {
   const Attribute body = GraphBuilder{}.node("Neg", {"a"}, {"b"}).output("b").as("then_branch");
   const Model model = GraphBuilder{}
