@@ -1,3 +1,5 @@
+#include <cmath>
+#include <concepts>
 #include <type_traits>
 
 #include "stoker/kernels/cpu/copy_plan.hpp"
@@ -22,53 +24,73 @@ struct Put {
   }
 };
 
-/// to[i · step] += from[i]; integers wrap.
-struct Add {
+/// What is computed with T, without a sign for integers, which then wrap; not narrower than what products become.
+template <class T> struct Wrapping {
+  using Type = std::conditional_t<sizeof(T) < 4, std::uint32_t, std::make_unsigned_t<T>>;
+};
+template <std::floating_point T> struct Wrapping<T> { using Type = T; };
+
+struct Sum {
+  template <class T> static T of(T a, T b) noexcept {
+    using Wide = typename Wrapping<T>::Type;
+    return static_cast<T>(static_cast<Wide>(a) + static_cast<Wide>(b));
+  }
+};
+struct Product {
+  template <class T> static T of(T a, T b) noexcept {
+    using Wide = typename Wrapping<T>::Type;
+    return static_cast<T>(static_cast<Wide>(a) * static_cast<Wide>(b));
+  }
+};
+/// NaN spreads; -0 is below 0.
+template <bool Larger> struct Extreme {
+  template <class T> static T of(T a, T b) noexcept {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (std::isnan(a) || std::isnan(b)) return a + b;
+      if (a == b) return std::signbit(a) == Larger ? b : a;
+    }
+    return (a < b) == Larger ? b : a;
+  }
+};
+
+/// to[i · step] = Formula::of(to[i · step], from[i]).
+template <class Formula> struct Combine {
   template <class T>
   static void apply(const T* from, T* to, std::int64_t step, std::size_t n) noexcept {
     if (step == 1 && n > 1)
-      add_dense(from, to, n);
+      combine_dense(from, to, n);
     else
-      for (std::size_t i = 0; i < n; ++i, to += step) add_one(from[i], *to);
+      for (std::size_t i = 0; i < n; ++i, to += step) combine_one(from[i], *to);
   }
 
  private:
-  template <class T> static void add_one(const T& from, T& to) noexcept {
+  template <class T> static void combine_one(const T& from, T& to) noexcept {
     if constexpr (std::is_same_v<T, cpu::Compute<T>>) {
-      to = plus(to, from);
+      to = Formula::of(to, from);
     } else {
-      float sum = 0;
-      float added = 0;
-      cpu::load_block(&to, &sum, 1);
-      cpu::load_block(&from, &added, 1);
-      sum += added;
-      cpu::store_block(&sum, &to, 1);
+      float old = 0;
+      float given = 0;
+      cpu::load_block(&to, &old, 1);
+      cpu::load_block(&from, &given, 1);
+      old = Formula::of(old, given);
+      cpu::store_block(&old, &to, 1);
     }
   }
 
-  template <class T> static void add_dense(const T* from, T* to, std::size_t n) noexcept {
+  template <class T> static void combine_dense(const T* from, T* to, std::size_t n) noexcept {
     if constexpr (std::is_same_v<T, cpu::Compute<T>>) {
 #pragma GCC ivdep
-      for (std::size_t i = 0; i < n; ++i) to[i] = plus(to[i], from[i]);
+      for (std::size_t i = 0; i < n; ++i) to[i] = Formula::of(to[i], from[i]);
     } else {
-      alignas(64) float sums[cpu::block_elements];
-      alignas(64) float added[cpu::block_elements];
+      alignas(64) float old[cpu::block_elements];
+      alignas(64) float given[cpu::block_elements];
       for (std::size_t first = 0; first < n; first += cpu::block_elements) {
         const std::size_t count = std::min(cpu::block_elements, n - first);
-        cpu::load_block(to + first, sums, count);
-        cpu::load_block(from + first, added, count);
-        for (std::size_t i = 0; i < count; ++i) sums[i] += added[i];
-        cpu::store_block(sums, to + first, count);
+        cpu::load_block(to + first, old, count);
+        cpu::load_block(from + first, given, count);
+        for (std::size_t i = 0; i < count; ++i) old[i] = Formula::of(old[i], given[i]);
+        cpu::store_block(old, to + first, count);
       }
-    }
-  }
-
-  template <class T> static T plus(T a, T b) noexcept {
-    if constexpr (std::is_floating_point_v<T>) {
-      return a + b;
-    } else {
-      using Unsigned = std::make_unsigned_t<T>;
-      return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
     }
   }
 };
@@ -188,7 +210,10 @@ Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs
 }  // namespace
 
 void implement(CpuTable& table) {
-  table.set("indexed_add", &plan<Add>);
+  table.set("indexed_add", &plan<Combine<Sum>>);
+  table.set("indexed_multiply", &plan<Combine<Product>>);
+  table.set("indexed_max", &plan<Combine<Extreme<true>>>);
+  table.set("indexed_min", &plan<Combine<Extreme<false>>>);
   table.set("indexed_put", &plan<Put>);
 }
 

@@ -1,4 +1,4 @@
-// indexed_add and indexed_put as types (kernels/typed_kernel.hpp).
+// indexed_add and its siblings as types (kernels/typed_kernel.hpp).
 #pragma once
 
 #include "stoker/kernels/typed_kernel.hpp"
@@ -15,8 +15,11 @@ template <KindName Name, class V> void visit_options(IndexedUpdateOf<Name>& o, V
         "negative one counts from the end; empty: the leading axes");
 }
 using IndexedAdd = IndexedUpdateOf<"indexed_add">;
+using IndexedMultiply = IndexedUpdateOf<"indexed_multiply">;
+using IndexedMax = IndexedUpdateOf<"indexed_max">;
+using IndexedMin = IndexedUpdateOf<"indexed_min">;
 using IndexedPut = IndexedUpdateOf<"indexed_put">;
 
-using ScatterKernels = KernelTypes<IndexedAdd, IndexedPut>;
+using ScatterKernels = KernelTypes<IndexedAdd, IndexedMultiply, IndexedMax, IndexedMin, IndexedPut>;
 
 }  // namespace stoker::kernels

@@ -1,4 +1,4 @@
-// What indexed_add and indexed_put share.
+// What indexed_add and its siblings share.
 #pragma once
 
 #include <string_view>

@@ -18,11 +18,23 @@ struct Exclusion {
 // GLSL has no double-precision transcendental functions; the CPU computes them.
 constexpr std::string_view no_f64_functions = "GLSL has no f64 transcendental functions";
 
+constexpr std::string_view no_wide_atomics =
+    "Vulkan guarantees no 64-bit atomics; the CPU computes them";
+
 constexpr std::array exclusions = {
     Exclusion{"vulkan", "softmax", DType::f64, no_f64_functions},
     Exclusion{"vulkan", "layer_norm", DType::f64, "its sums run in f32; the CPU computes f64"},
     Exclusion{"vulkan", "indexed_add", DType::f64,
               "Vulkan guarantees no f64 atomics; the CPU adds"},
+    Exclusion{"vulkan", "indexed_multiply", DType::f64, no_wide_atomics},
+    Exclusion{"vulkan", "indexed_multiply", DType::s64, no_wide_atomics},
+    Exclusion{"vulkan", "indexed_multiply", DType::u64, no_wide_atomics},
+    Exclusion{"vulkan", "indexed_max", DType::f64, no_wide_atomics},
+    Exclusion{"vulkan", "indexed_max", DType::s64, no_wide_atomics},
+    Exclusion{"vulkan", "indexed_max", DType::u64, no_wide_atomics},
+    Exclusion{"vulkan", "indexed_min", DType::f64, no_wide_atomics},
+    Exclusion{"vulkan", "indexed_min", DType::s64, no_wide_atomics},
+    Exclusion{"vulkan", "indexed_min", DType::u64, no_wide_atomics},
 };
 
 /// One sample case.

@@ -80,7 +80,8 @@ TEST(IndexingRules, gather_takes_as_many_coordinates_as_axes) {
 }
 
 TEST(IndexingRules, updates_are_shaped_like_what_gather_yields) {
-  for (const char* name : {"indexed_add", "indexed_put"}) {
+  for (const char* name :
+       {"indexed_add", "indexed_multiply", "indexed_max", "indexed_min", "indexed_put"}) {
     EXPECT_EQ(shape_of(name, {f32({2, 3, 4}), s32({5, 2}), f32({5, 4})}), (Shape{2, 3, 4}));
     EXPECT_EQ(refusal(name, {f32({2, 3, 4}), s32({5, 2}), f32({5})}), ErrorCode::shape_mismatch);
     EXPECT_EQ(refusal(name, {f32({2, 3, 4}), s32({5, 2}), s32({5, 4})}), ErrorCode::dtype_mismatch);

@@ -147,6 +147,9 @@ void define(ExportTable& table) {
   table.add("take_along_axis", &take_along_axis);
   table.add("gather", &gather);
   table.add("indexed_add", scatter("add", 16));
+  table.add("indexed_multiply", scatter("mul", 16));
+  table.add("indexed_max", scatter("max", 18));
+  table.add("indexed_min", scatter("min", 18));
   table.add("indexed_put", scatter("none", 13));
   table.add("dynamic_slice", &dynamic_slice);
   table.add("put_slice", &put_slice);

@@ -4,7 +4,6 @@
 
 #include "stoker/api/onnx/core/host_rules.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
-#include "stoker/api/tensor/core/host_calls.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
 
@@ -147,39 +146,24 @@ Reduction reduction_of(const Call& call) {
   if (name == "min") return Reduction::minimum;
   call.refuse(ErrorCode::invalid_parameter, "reduction '" + name + "'");
 }
-/// The host computes products and extremes, in the order of the updates: there is no kernel.
-template <class N> Tensor combined(const std::vector<Tensor>& in, Reduction reduction) {
-  std::vector<N> target = in[0].to_vector<N>();
-  const std::vector<std::int64_t> indices = in[1].to_vector<std::int64_t>();
-  const std::vector<N> updates = in[2].to_vector<N>();
-  const Shape& shape = in[0].shape();
-  const auto coordinates = static_cast<std::size_t>(in[1].shape()[1]);
-  const auto strides = shape.strides();
-  const std::size_t each = updates.size() / static_cast<std::size_t>(in[1].shape()[0]);
-  for (std::size_t i = 0; i < updates.size(); ++i) {
-    std::int64_t at = static_cast<std::int64_t>(i % each);
-    for (std::size_t k = 0; k < coordinates; ++k)
-      at += std::clamp<std::int64_t>(indices[i / each * coordinates + k], 0, shape[k] - 1) *
-            strides[k];
-    N& one = target[static_cast<std::size_t>(at)];
-    if (reduction == Reduction::multiply) one *= updates[i];
-    if (reduction == Reduction::maximum) one = std::max(one, updates[i]);
-    if (reduction == Reduction::minimum) one = std::min(one, updates[i]);
-  }
-  return as_type(tensor(target, shape), in[0].dtype());
-}
-
 Tensor scattered(const Call& call, const Tensor& target, const Tensor& indices,
                  const Tensor& updates) {
   const Reduction reduction = reduction_of(call);
-  if (reduction == Reduction::none) return indexed_put(target, indices, updates);
-  if (reduction == Reduction::add) return indexed_add(target, indices, updates);
-  return host_call(target.spec(),
-                   [reduction, whole = is_integer(target.dtype())](const std::vector<Tensor>& in) {
-                     return whole ? combined<std::int64_t>(in, reduction)
-                                  : combined<double>(in, reduction);
-                   },
-                   {target, indices, updates});
+  // Of truths, the larger is either, the smaller and the product are both; a sum is true if either is, as in NumPy.
+  if (target.dtype() == DType::boolean && reduction != Reduction::none) {
+    const bool either = reduction == Reduction::add || reduction == Reduction::maximum;
+    const auto combine = either ? &indexed_max : &indexed_min;
+    return as_type(combine(as_type(target, DType::u8), indices, as_type(updates, DType::u8), {}),
+                   DType::boolean);
+  }
+  switch (reduction) {
+    case Reduction::add: return indexed_add(target, indices, updates);
+    case Reduction::multiply: return indexed_multiply(target, indices, updates);
+    case Reduction::maximum: return indexed_max(target, indices, updates);
+    case Reduction::minimum: return indexed_min(target, indices, updates);
+    case Reduction::none: break;
+  }
+  return indexed_put(target, indices, updates);
 }
 
 Values scatter_elements(Call& call) {

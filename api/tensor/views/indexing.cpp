@@ -15,6 +15,16 @@ Axes coordinates_of(const char* op, const Tensor& x, const Tensor& indices,
   return expr::all_axes(static_cast<std::size_t>(indices.shape()[indices.rank() - 1]));
 }
 
+/// A call of indexed_add or one of its siblings, of the dtype that both become.
+Tensor updated(const char* op, const Tensor& target, const Tensor& indices, const Tensor& updates,
+               const std::optional<Axes>& axes) {
+  const DType dtype = expr::merged(target.dtype(), updates.dtype());
+  return Tensor{expr::apply_one(
+      expr::find_op(op),
+      {expr::cast(target.value(), dtype), indices.value(), expr::cast(updates.value(), dtype)},
+      {{"axes", coordinates_of(op, target, indices, axes)}})};
+}
+
 }  // namespace
 
 Tensor take(const Tensor& x, const Tensor& indices, std::int64_t axis) {
@@ -36,18 +46,27 @@ Tensor gather(const Tensor& x, const Tensor& indices, const std::optional<Axes>&
 
 Tensor indexed_add(const Tensor& target, const Tensor& indices, const Tensor& updates,
                    const std::optional<Axes>& axes) {
-  const DType dtype = expr::merged(target.dtype(), updates.dtype());
-  return Tensor{expr::indexed_add(expr::cast(target.value(), dtype), indices.value(),
-                                  expr::cast(updates.value(), dtype),
-                                  coordinates_of("indexed_add", target, indices, axes))};
+  return updated("indexed_add", target, indices, updates, axes);
+}
+
+Tensor indexed_multiply(const Tensor& target, const Tensor& indices, const Tensor& updates,
+                        const std::optional<Axes>& axes) {
+  return updated("indexed_multiply", target, indices, updates, axes);
+}
+
+Tensor indexed_max(const Tensor& target, const Tensor& indices, const Tensor& updates,
+                   const std::optional<Axes>& axes) {
+  return updated("indexed_max", target, indices, updates, axes);
+}
+
+Tensor indexed_min(const Tensor& target, const Tensor& indices, const Tensor& updates,
+                   const std::optional<Axes>& axes) {
+  return updated("indexed_min", target, indices, updates, axes);
 }
 
 Tensor indexed_put(const Tensor& target, const Tensor& indices, const Tensor& updates,
                    const std::optional<Axes>& axes) {
-  const DType dtype = expr::merged(target.dtype(), updates.dtype());
-  return Tensor{expr::indexed_put(expr::cast(target.value(), dtype), indices.value(),
-                                  expr::cast(updates.value(), dtype),
-                                  coordinates_of("indexed_put", target, indices, axes))};
+  return updated("indexed_put", target, indices, updates, axes);
 }
 
 Tensor dynamic_slice(const Tensor& x, const Tensor& starts, const Axes& lengths) {

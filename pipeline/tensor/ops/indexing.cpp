@@ -120,6 +120,18 @@ Values of_indexed_put(const Backward& b) {
           reshape(gather(b.g(), b.x(1), axes), b.x(2).shape())};
 }
 
+/// All elements that are the extreme, of the target and of the updates, share what comes back.
+Values of_indexed_extreme(const Backward& b) {
+  const auto& axes = b.attributes.integers("axes");
+  const auto picked = [&](const Value& from) {
+    return reshape(gather(from, b.x(1), axes), b.x(2).shape());
+  };
+  const Value stays = cast(scalar("equal", {b.x(0), b.y()}), b.y().dtype());
+  const Value comes = cast(scalar("equal", {b.x(2), picked(b.y())}), b.y().dtype());
+  const Value share = b.g() / indexed_add(stays, b.x(1), comes, axes);
+  return {share * stays, Value{}, picked(share) * comes};
+}
+
 Value put_slice(const Value& target, const Value& piece, const Value& starts) {
   static constinit NamedOp op{"put_slice"};
   return apply_one(op, {target, piece, starts});
@@ -255,6 +267,10 @@ void define(OpTable& table) {
   table.add(indexing_op("take_along_axis", &of_take_along_axis, &batch_axis));
   table.add(indexing_op("gather", &of_gather, &batch_gather));
   table.add(indexing_op("indexed_add", &of_indexed_add, &batch_indexed));
+  // A product without one of its factors is not what is left when it is divided by 0.
+  table.add(indexing_op("indexed_multiply", nullptr, &batch_indexed));
+  table.add(indexing_op("indexed_max", &of_indexed_extreme, &batch_indexed));
+  table.add(indexing_op("indexed_min", &of_indexed_extreme, &batch_indexed));
   table.add(indexing_op("indexed_put", &of_indexed_put, &batch_indexed));
   table.add(indexing_op("dynamic_slice", &of_dynamic_slice, &batch_dynamic_slice));
   table.add(indexing_op("put_slice", &of_put_slice, &batch_put_slice));

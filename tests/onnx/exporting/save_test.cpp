@@ -136,6 +136,24 @@ TEST_F(Saving, keeps_views_and_positions) {
   }
 }
 
+TEST_F(Saving, keeps_updates_at_positions) {
+  using Update =
+      Tensor (*)(const Tensor&, const Tensor&, const Tensor&, const std::optional<Axes>&);
+  const Tensor twice = tensor({{1}, {1}, {9}});
+  for (const auto& [update, least_opset] : {std::pair<Update, int>{&indexed_put, 13},
+                                            {&indexed_add, 16},
+                                            {&indexed_multiply, 16},
+                                            {&indexed_max, 18},
+                                            {&indexed_min, 18}}) {
+    const auto function = [&, update = update](const Tensor& x) {
+      const Tensor given =
+          broadcast(reshape(tensor({0.5, 0.5, -2.0}), {3, 1, 1}), {3, x.shape()[0], 4});
+      return update(x, twice, given, Axes{1});
+    };
+    EXPECT_NO_THROW(expect_same(of_one(function), {3, 4}, least_opset)) << least_opset;
+  }
+}
+
 TEST_F(Saving, keeps_reductions_order_and_products) {
   using Function = Tensor (*)(const Tensor&);
   const std::vector<Function> functions{

@@ -52,6 +52,29 @@ TEST_F(Operators, indices_below_zero_count_from_the_end) {
             (Floats{30, 10, 10}));
 }
 
+TEST_F(Operators, updates_at_the_same_place_are_all_counted) {
+  const auto of = [&](const char* reduction, DType dtype) {
+    const Tensor x = as_type(tensor({4, 5, 1}), dtype);
+    const Tensor updates = as_type(tensor({3, 7, 0}), dtype);
+    const Value out =
+        of_node("ScatterND", {{"x", x}, {"i", tensor({{1}, {1}, {-1}})}, {"u", updates}},
+                {named("reduction", std::string{reduction})}, 18)
+            .at("y");
+    EXPECT_EQ(out.tensor().dtype(), dtype);
+    return out.tensor().to_vector<int>();
+  };
+  for (const DType dtype : {DType::f32, DType::f16, DType::s64, DType::u8}) {
+    EXPECT_EQ(of("add", dtype), (std::vector{4, 15, 1})) << to_string(dtype);
+    EXPECT_EQ(of("mul", dtype), (std::vector{4, 105, 0})) << to_string(dtype);
+    EXPECT_EQ(of("max", dtype), (std::vector{4, 7, 1})) << to_string(dtype);
+    EXPECT_EQ(of("min", dtype), (std::vector{4, 3, 0})) << to_string(dtype);
+  }
+  for (const char* either : {"add", "max"})
+    EXPECT_EQ(of(either, DType::boolean), (std::vector{1, 1, 1})) << either;
+  for (const char* both : {"mul", "min"})
+    EXPECT_EQ(of(both, DType::boolean), (std::vector{1, 1, 0})) << both;
+}
+
 TEST_F(Operators, a_known_index_out_of_range_is_refused) {
   const Error error = refusal([&] {
     (void)GraphBuilder{}

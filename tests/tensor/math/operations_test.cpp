@@ -14,6 +14,11 @@ TEST_F(Operations, take_elements_by_position) {
   expect_values<int>(gather(x, tensor({{1, 2}, {0, 0}})), {2}, {6, 1});
   expect_values<int>(indexed_add(x, tensor({{0, 0}, {0, 0}}), tensor({10, 5})), {2, 3},
                      {16, 2, 3, 4, 5, 6});
+  const Tensor twice = tensor({{0, 1}, {0, 1}, {1, 2}});
+  expect_values<int>(indexed_multiply(x, twice, tensor({10, -5, 2})), {2, 3},
+                     {1, -100, 3, 4, 5, 12});
+  expect_values<int>(indexed_max(x, twice, tensor({10, -5, 2})), {2, 3}, {1, 10, 3, 4, 5, 6});
+  expect_values<int>(indexed_min(x, twice, tensor({10, -5, 2})), {2, 3}, {1, -5, 3, 4, 5, 2});
   expect_values<int>(indexed_put(x, tensor({{1}}), tensor({{7, 8, 9}})), {2, 3},
                      {1, 2, 3, 7, 8, 9});
   expect_values<int>(dynamic_slice(x, tensor({5, 1}), {1, 2}), {1, 2}, {5, 6});
@@ -77,6 +82,17 @@ TEST_F(Operations, have_gradients) {
         return indexed_add(v * 0, tensor({{0}, {0}, {2}}), v);
       },
       x, {1, 1, 3});
+  // 2 and 5 come to the first place, 3 stays at the second, and two that are 2 share the third.
+  check(
+      [](const Tensor& v) {
+        return indexed_max(tensor<double>({4.0, 3.0, 2.0}), tensor({{0}, {1}, {2}}), v * 2 - 2);
+      },
+      x, {0, 0, 3});
+  check(
+      [](const Tensor& v) {
+        return indexed_min(v, tensor({{0}, {0}, {2}}), tensor<double>({5.0, 2.0, 2.0}));
+      },
+      x, {0, 2, 1.5});
   check([](const Tensor& v) { return window_sum(v, {.dimensions = {2}}); }, x, {1, 3, 2});
   check([](const Tensor& v) { return window_max(v, {.dimensions = {2}}); }, x, {1, 0, 2});
   check(
