@@ -5,10 +5,9 @@
 #include <string_view>
 
 #include "stoker/api/tensor.hpp"
-#include "stoker/api/tensor/core/values.hpp"
+#include "stoker/api/tensor/transforms/builtin_kernel.hpp"
 #include "stoker/kernels/grayscale/options.hpp"
 #include "stoker/kernels/resize/options.hpp"
-#include "stoker/pipeline/tensor/graph/kernel_call.hpp"
 
 namespace stoker {
 namespace {
@@ -48,15 +47,10 @@ std::optional<std::int64_t> declared(const ImageTarget& target, std::string_view
   return (*target.dims)[at];
 }
 
-Tensor run(const std::string_view name, const Params& params, const Tensor& x) {
-  const auto kernel = KernelRegistry::builtin().find(name).value();
-  return Tensor{expr::call_kernel(kernel, params, detail::values_of({&x, 1}))[0]};
-}
-
 /// [rows, columns, colours], with as many colours as are wanted.
 Tensor with_colours(Tensor x, std::int64_t wanted) {
   if (x.shape()[2] == 4) x = slice_along_axis(x, 0, 3, 2);
-  if (wanted == 1 && x.shape()[2] == 3) return run(kernels::Grayscale::kind, {}, x);
+  if (wanted == 1 && x.shape()[2] == 3) return detail::run_kernel(kernels::Grayscale{}, {x});
   if (wanted == 3 && x.shape()[2] == 1) return concatenate({x, x, x}, 2);
   return x;
 }
@@ -135,9 +129,8 @@ Tensor image_input(const Tensor& picture, const ImageTarget& target, const Image
   const std::int64_t rows = options.size ? options.size->first : extent('h', x.shape()[0]);
   const std::int64_t columns = options.size ? options.size->second : extent('w', x.shape()[1]);
   if (rows != x.shape()[0] || columns != x.shape()[1])
-    x = run(kernels::Resize::kind,
-            options::given(kernels::Resize{.width = columns, .height = rows, .antialias = true}),
-            x);
+    x = detail::run_kernel(kernels::Resize{.width = columns, .height = rows, .antialias = true},
+                           {x});
   if (!options.mean.empty()) x = x - tensor(options.mean);
   if (!options.std.empty()) x = x / tensor(options.std);
   x = as_type(x, *target.dtype);

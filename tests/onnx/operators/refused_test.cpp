@@ -83,12 +83,16 @@ TEST_F(Refused, windows_of_more_numbers_than_a_host_computes) {
             ErrorCode::invalid_parameter);
 }
 
-TEST_F(Refused, more_samples_of_a_bin_than_a_host_keeps) {
-  EXPECT_EQ(
-      code_of("RoiAlign",
-              {{"x", ones({1, 1, 4, 4})}, {"boxes", ones({1, 4})}, {"i", zeros({1}, DType::s64)}},
-              {named("sampling_ratio", std::int64_t{4096})}),
-      ErrorCode::limit_exceeded);
+TEST_F(Refused, more_samples_of_a_box_than_are_worth_it) {
+  const auto of = [&](std::int64_t bins, std::int64_t samples) {
+    return code_of(
+        "RoiAlign",
+        {{"x", ones({1, 1, 4, 4})}, {"boxes", ones({1, 4})}, {"i", zeros({1}, DType::s64)}},
+        {named("output_height", bins), named("output_width", bins),
+         named("sampling_ratio", samples)});
+  };
+  EXPECT_EQ(of(1, 4096), ErrorCode::limit_exceeded);
+  EXPECT_EQ(of(1024, 4), ErrorCode::limit_exceeded);
 }
 
 TEST_F(Refused, coordinates_of_axes_that_are_not_there) {
@@ -279,8 +283,9 @@ TEST_F(Refused, boxes_that_are_none) {
   EXPECT_EQ(code(ones({2, 4}), of_first, {}), ErrorCode::shape_mismatch);
   EXPECT_EQ(code(ones({1, 4}), of_first, {named("sampling_ratio", highest)}),
             ErrorCode::invalid_parameter);
-  EXPECT_EQ(code(tensor(std::vector<float>{0, 0, 1e9F, 1e9F}, {1, 4}), of_first, {}),
-            ErrorCode::limit_exceeded);
+  // Of as many samples as the box is pixels long, only those in the image are visited.
+  EXPECT_EQ(align(tensor(std::vector<float>{0, 0, 1e9F, 1e9F}, {1, 4}), of_first, {}),
+            std::vector<float>{0});
   const float none = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(align(tensor(std::vector<float>{0, none, 2, 2}, {1, 4}), of_first,
                   {named("sampling_ratio", std::int64_t{2})}),
