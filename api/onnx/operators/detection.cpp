@@ -1,67 +1,36 @@
-// Boxes chosen among overlapping ones. The host computes them: there is no kernel.
+// Boxes chosen among overlapping ones.
 #include <algorithm>
-#include <numeric>
 
 #include "stoker/api/onnx/core/operator.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
-#include "stoker/api/tensor/core/host_calls.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/math/ordering.hpp"
+#include "stoker/api/tensor/math/reductions.hpp"
+#include "stoker/api/tensor/transforms/builtin_kernel.hpp"
+#include "stoker/api/tensor/views/indexing.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
+#include "stoker/kernels/non_max_suppression/options.hpp"
 
 namespace stoker::onnx::operators::detection {
 namespace {
 
-// NonMaxSuppression ----------------------------------------------------------------------------------
-
-struct Suppression {
-  std::int64_t most = 0;
-  double overlap = 0;
-  std::optional<double> least_score;
-  bool has_centers = false;
-};
-
-/// Corners in order, whichever were given.
-struct Box {
-  float y1, x1, y2, x2;
-  [[nodiscard]] float area() const { return (y2 - y1) * (x2 - x1); }
-};
-
-Box box_at(std::span<const float> boxes, std::size_t i, bool has_centers) {
-  const float* const b = boxes.data() + 4 * i;
-  if (has_centers) return {b[1] - b[3] / 2, b[0] - b[2] / 2, b[1] + b[3] / 2, b[0] + b[2] / 2};
-  return {std::min(b[0], b[2]), std::min(b[1], b[3]), std::max(b[0], b[2]), std::max(b[1], b[3])};
-}
-
-bool overlap_more(const Box& a, const Box& b, double limit) {
-  const float height = std::min(a.y2, b.y2) - std::max(a.y1, b.y1);
-  const float width = std::min(a.x2, b.x2) - std::max(a.x1, b.x1);
-  if (height <= 0 || width <= 0) return false;
-  const float both = height * width;
-  const float either = a.area() + b.area() - both;
-  return either > 0 && both / either > static_cast<float>(limit);
-}
-
-/// Of one class: the best first, without those that overlap a better one.
-std::vector<std::int64_t> chosen(std::span<const float> boxes, std::span<const float> scores,
-                                 const Suppression& how) {
-  std::vector<std::int64_t> order(scores.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) {
-    return scores[static_cast<std::size_t>(a)] > scores[static_cast<std::size_t>(b)];
-  });
-  std::vector<std::int64_t> kept;
-  for (const std::int64_t i : order) {
-    const auto at = static_cast<std::size_t>(i);
-    if (static_cast<std::int64_t>(kept.size()) == how.most) break;
-    if (how.least_score && !(scores[at] > static_cast<float>(*how.least_score))) continue;
-    const Box box = box_at(boxes, at, how.has_centers);
-    const bool is_free = std::ranges::none_of(kept, [&](std::int64_t other) {
-      return overlap_more(box, box_at(boxes, static_cast<std::size_t>(other), how.has_centers),
-                          how.overlap);
-    });
-    if (is_free) kept.push_back(i);
-  }
-  return kept;
+/// [batch · classes · most + 1, 3]: batch, class and box of each that is chosen, of all classes one after the other. What
+/// is not chosen goes to the last row.
+Tensor rows_of(const Tensor& chosen, const Tensor& counts) {
+  const Shape& shape = chosen.shape();  // [batch, classes, most]
+  const std::int64_t lists = shape[0] * shape[1];
+  const std::int64_t bound = lists * shape[2];
+  const Tensor flat = reshape(counts, {lists});
+  const Tensor first =
+      broadcast(reshape(cumulative_sum(flat) - flat, {shape[0], shape[1], 1}), shape);
+  const Tensor place = iota_along(shape, 2, DType::s32);
+  const Tensor is_chosen = less(place, broadcast(new_axis(counts, 2), shape));
+  const Tensor row = select(is_chosen, first + place, full_like(place, bound));
+  const auto column = [&](const Tensor& x) { return reshape(as_type(x, DType::s64), {bound, 1}); };
+  const Tensor rows = concatenate({column(iota_along(shape, 0, DType::s32)),
+                                   column(iota_along(shape, 1, DType::s32)), column(chosen)},
+                                  1);
+  return indexed_put(zeros({bound + 1, 3}, DType::s64), reshape(row, {bound, 1}), rows);
 }
 
 Values non_max_suppression(Call& call) {
@@ -71,42 +40,18 @@ Values non_max_suppression(Call& call) {
       boxes[1] != scores[2])
     call.refuse(ErrorCode::shape_mismatch,
                 call.input(0).to_string() + " and " + call.input(1).to_string());
-  Suppression how{.most = std::min(call.has(2) ? call.integer(2) : 0, boxes[1]),
-                  .overlap = call.has(3) ? call.real(3) : 0,
-                  .least_score = {},
-                  .has_centers = call.node().flag("center_point_box", false)};
-  if (call.has(4)) how.least_score = call.real(4);
-  const std::int64_t bound = scores[0] * scores[1] * std::max<std::int64_t>(how.most, 0);
-  if (bound == 0) return {Value{zeros({0, 3}, DType::s64)}};
-  // The count stands in the first row.
-  const Shape shape{bound + 1, 3};
-  const auto choose = [how, shape, boxes, scores](const std::vector<Tensor>& in) {
-    const std::vector<float> all_boxes = in[0].to_vector<float>();
-    const std::vector<float> all_scores = in[1].to_vector<float>();
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(shape.elements()));
-    std::size_t next = 3;
-    const auto n = static_cast<std::size_t>(boxes[1]);
-    for (std::int64_t batch = 0; batch < scores[0]; ++batch)
-      for (std::int64_t kind = 0; kind < scores[1]; ++kind) {
-        const auto first = static_cast<std::size_t>(batch * scores[1] + kind) * n;
-        const auto of_batch =
-            std::span{all_boxes}.subspan(static_cast<std::size_t>(batch) * n * 4, n * 4);
-        for (const std::int64_t box :
-             chosen(of_batch, std::span{all_scores}.subspan(first, n), how)) {
-          rows[next++] = batch;
-          rows[next++] = kind;
-          rows[next++] = box;
-        }
-      }
-    rows[0] = static_cast<std::int64_t>(next / 3 - 1);
-    return tensor(rows, shape);
-  };
-  const Value found =
-      call.keep(Value{host_call({DType::s64, shape}, choose, {call.x(0), call.x(1)})});
-  const std::int64_t count =
-      call.walker().know(call.keep(Value{slice(found.tensor(), {0, 0}, {1, 1})})).to_integers()[0];
-  if (count == 0) return {Value{zeros({0, 3}, DType::s64)}};
-  return {Value{slice(found.tensor(), {1, 0}, {count, 3})}};
+  kernels::NonMaxSuppression how{.most = std::min(call.has(2) ? call.integer(2) : 0, boxes[1]),
+                                 .overlap = call.has(3) ? call.real(3) : 0,
+                                 .bounded = call.has(4),
+                                 .centers = call.node().flag("center_point_box", false)};
+  if (how.bounded) how.least_score = call.real(4);
+  if (how.most <= 0 || scores.elements() == 0) return {Value{zeros({0, 3}, DType::s64)}};
+  const std::vector<Tensor> made = stoker::detail::run_kernel_all(
+      how, {as_type(call.x(0), DType::f32), as_type(call.x(1), DType::f32)});
+  const Value rows = call.keep(Value{rows_of(made[0], made[1])});
+  const Value total = call.keep(Value{reshape(sum(made[1]), {1})});
+  const std::int64_t count = call.walker().know(total).to_integers()[0];
+  return {Value{slice(rows.tensor(), {0, 0}, {count, 3})}};
 }
 
 }  // namespace

@@ -75,6 +75,29 @@ TEST_F(Operators, updates_at_the_same_place_are_all_counted) {
     EXPECT_EQ(of(both, DType::boolean), (std::vector{1, 1, 0})) << both;
 }
 
+TEST_F(Operators, boxes_are_chosen_class_by_class_the_best_first) {
+  // The second lies upon the first, the third elsewhere, and the last is the third.
+  const Tensor boxes = tensor(Floats{0, 0, 2, 2, 2, 2, 0.1F, 0, 5, 5, 6, 6, 5, 5, 6, 6}, {1, 4, 4});
+  const Tensor scores =
+      tensor(Floats{0.5F, 0.9F, 0.7F, 0.7F, 0.1F, 0.2F, 0.3F, 0.1F, 0.8F, 0, 0, 0.9F}, {1, 3, 4});
+  const auto chosen = [&](std::int64_t most, std::optional<float> least) {
+    std::vector<std::string> names{"boxes", "scores", "most", "overlap"};
+    GraphBuilder builder;
+    builder.input("boxes", {1, 4, 4}).input("scores", {1, 3, 4});
+    builder.constant("most", integers({most})).constant("overlap", reals({0.5}));
+    if (least) {
+      names.emplace_back("least");
+      builder.constant("least", reals({*least}));
+    }
+    builder.node("NonMaxSuppression", names, {"y"}).output("y");
+    return whole(builder.load(here()).run({{"boxes", boxes}, {"scores", scores}}).get(), "y");
+  };
+  EXPECT_EQ(chosen(4, {}), (Whole{0, 0, 1, 0, 0, 2, 0, 1, 2, 0, 1, 1, 0, 2, 3, 0, 2, 0}));
+  EXPECT_EQ(chosen(1, {}), (Whole{0, 0, 1, 0, 1, 2, 0, 2, 3}));
+  EXPECT_EQ(chosen(4, 0.25F), (Whole{0, 0, 1, 0, 0, 2, 0, 1, 2, 0, 2, 3, 0, 2, 0}));
+  EXPECT_EQ(chosen(4, 0.95F), Whole{});
+}
+
 TEST_F(Operators, a_known_index_out_of_range_is_refused) {
   const Error error = refusal([&] {
     (void)GraphBuilder{}
