@@ -70,13 +70,25 @@ void check(const Tensor& picture, const ImageTarget& target, const ImageOptions&
     refuse(target,
            "a picture is [rows, columns, 1, 3 or 4 colours], came " + picture.spec().to_string());
   if (!target.dtype) refuse(target, "a picture does not become " + target.type);
-  if (options.size)
-    for (const std::int64_t extent : {options.size->first, options.size->second})
-      if (extent < 1 || extent > ImageOptions::most_extent)
-        refuse(target, "the size of a picture is 1 to " +
-                           std::to_string(ImageOptions::most_extent) + " rows and columns, not " +
-                           std::to_string(extent));
   if (std::ranges::find(options.std, 0.0F) != options.std.end()) refuse(target, "std is not 0");
+}
+
+/// Rows and columns of the result.
+std::pair<std::int64_t, std::int64_t> size_of(const Tensor& picture, const ImageTarget& target,
+                                              const ImageOptions& options,
+                                              std::string_view layout) {
+  const std::pair own{picture.shape()[0], picture.shape()[1]};
+  const std::pair wanted =
+      options.size.value_or(std::pair{declared(target, layout, 'h').value_or(own.first),
+                                      declared(target, layout, 'w').value_or(own.second)});
+  if (wanted == own) return own;
+  for (const std::int64_t extent : {wanted.first, wanted.second})
+    if (extent < 1 || extent > ImageOptions::most_extent)
+      refuse(target, "the size of a picture is 1 to " + std::to_string(ImageOptions::most_extent) +
+                         " rows and columns, not " + std::to_string(extent));
+  if (picture.shape().empty())
+    refuse(target, "a picture without pixels is not resized, came " + picture.spec().to_string());
+  return wanted;
 }
 
 std::int64_t colours_of(const Tensor& picture, const ImageTarget& target,
@@ -117,17 +129,13 @@ Tensor image_input(const Tensor& picture, const ImageTarget& target, const Image
   const std::int64_t colours = colours_of(picture, target, options, layout);
   check_numbers(target, "mean", options.mean, colours);
   check_numbers(target, "std", options.std, colours);
+  const auto [rows, columns] = size_of(picture, target, options, layout);
 
   Tensor x = with_colours(picture, colours);
   if (options.colours == ImageColours::bgr) x = reverse(x, Axes{2});
   const bool stays = target.dtype == DType::u8 && x.dtype() == DType::u8 && options.mean.empty() &&
                      options.std.empty();
   if (!stays) x = as_type(x, DType::f32);
-  const auto extent = [&](char axis, std::int64_t own) {
-    return declared(target, layout, axis).value_or(own);
-  };
-  const std::int64_t rows = options.size ? options.size->first : extent('h', x.shape()[0]);
-  const std::int64_t columns = options.size ? options.size->second : extent('w', x.shape()[1]);
   if (rows != x.shape()[0] || columns != x.shape()[1])
     x = detail::run_kernel(kernels::Resize{.width = columns, .height = rows, .antialias = true},
                            {x});

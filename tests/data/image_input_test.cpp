@@ -111,6 +111,9 @@ TEST_F(ImageInputs, say_what_does_not_fit) {
   expect("mean is finite", usual, {.mean = {INFINITY}});
   expect("not 0", usual, {.size = {{0, 8}}});
   expect("not 65501", usual, {.size = {{8, 65'501}}});
+  expect("not 4294967296", target({1, 3, 8, std::int64_t{1} << 32}));
+  expect("not 0", target({1, 3, 0, 8}));
+  EXPECT_NE(refusal(zeros({0, 8, 3}, DType::u8), usual).find("came u8[0,8,3]"), std::string::npos);
   const std::string reason = refusal(zeros({4, 8}), usual);
   EXPECT_NE(reason.find("came f32"), std::string::npos) << reason;
 }
