@@ -118,6 +118,8 @@ bool takes_picture(const ImageTarget& target) {
                                      (*target.dtype == DType::u8 && rank == 4));
   if (!fits) return false;
   const std::string_view layout = layout_of(target, ImageLayout::as_declared);
+  // Rows of so many vectors each, any number of rows: rather a batch of sequences.
+  if (layout == "hwc" && !(*target.dims)[0] && (*target.dims)[1]) return false;
   return is_colours(declared(target, layout, 'c')) &&
          declared(target, layout, 'n').value_or(1) == 1;
 }

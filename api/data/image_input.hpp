@@ -34,8 +34,9 @@ struct ImageTarget {
 
 /// Whether a tensor is taken for a picture without being called one: u8 [rows, columns, 1, 3 or 4].
 [[nodiscard]] bool is_picture(const TensorSpec& spec) noexcept;
-/// Whether the input takes a picture and nothing that could be meant otherwise: 1 or 3 colours in a declared place, of
-/// floats of rank 3 or 4, or u8 of rank 4; a batch, if there is one, of 1 or open.
+/// Whether the input takes a picture unasked: floats of rank 3 or 4, or u8 of rank 4, with 1 or 3 colours declared where
+/// the layout has them (ImageOptions::layout), and a batch, if there is one, of 1 or open. [open, n, 1 or 3] does not: it
+/// may be a batch of sequences.
 [[nodiscard]] bool takes_picture(const ImageTarget& target);
 
 [[nodiscard]] Tensor image_input(const Tensor& picture, const ImageTarget& target,

@@ -80,10 +80,10 @@ TEST_F(ImageInputs, become_the_dtype_of_the_input) {
 
 TEST_F(ImageInputs, are_taken_for_such_only_where_nothing_else_can_be_meant) {
   for (const Dims& dims : {Dims{1, 3, 240, 320}, Dims{{}, 1, {}, {}}, Dims{1, {}, {}, 3},
-                           Dims{3, 8, 8}, Dims{8, 8, 1}})
+                           Dims{3, 8, 8}, Dims{8, 8, 1}, Dims{{}, {}, 3}})
     EXPECT_TRUE(takes_picture(target(dims)));
   for (const Dims& dims : {Dims{1, 64, 8, 8}, Dims{2, 3, 8, 8}, Dims{{}, {}, {}, {}},
-                           Dims{{}, 8, 8}, Dims{8, 8}, Dims{1, 1, 3, 8, 8}})
+                           Dims{{}, 8, 8}, Dims{{}, 8, 3}, Dims{8, 8}, Dims{1, 1, 3, 8, 8}})
     EXPECT_FALSE(takes_picture(target(dims)));
   EXPECT_TRUE(takes_picture(target({1, 8, 8, 3}, DType::u8)));
   EXPECT_FALSE(takes_picture(target({8, 8, 3}, DType::u8)));
