@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "stoker/kernels/cpu/convert.hpp"
@@ -110,7 +111,7 @@ template <class T> class Regions {
 
   [[nodiscard]] A pool(const T* plane, const Samples<A>& down, const Samples<A>& across) const {
     A total = 0;
-    A greatest = 0;
+    A greatest = -std::numeric_limits<A>::infinity();
     std::int64_t visited = 0;
     Between<A> y;
     Between<A> x;
@@ -124,7 +125,6 @@ template <class T> class Regions {
                                      (1 - y.share) * x.share * value(above + x.second),
                                      y.share * (1 - x.share) * value(below + x.first),
                                      y.share * x.share * value(below + x.second)};
-        if (visited == 0) greatest = parts[0];
         for (const A part : parts) {
           total += part;
           if (part > greatest) greatest = part;

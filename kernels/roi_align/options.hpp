@@ -29,7 +29,8 @@ template <class V> void visit_options(RoiAlign& o, V&& visit) {
         "the centre of the first pixel is at 0.5; if not, it is at 0, and boxes are at least a "
         "pixel long");
   visit("pool", o.pool, one_of<RegionPool>({{"mean", RegionPool::mean}, {"max", RegionPool::max}}),
-        "the mean of the samples, or the largest of the weighted pixels that they are made of");
+        "the mean of the samples, or the largest of the weighted pixels that they are made of, "
+        "without those that are NaN");
 }
 
 using RoiAlignKernels = KernelTypes<RoiAlign>;

@@ -66,7 +66,7 @@ void main() {
   Samples across = samples_of(REAL(boxes_load(4 * box)), REAL(boxes_load(4 * box + 2)), width,
                               column, columns);
   REAL total = REAL(0.0);
-  REAL greatest = REAL(0.0);
+  REAL greatest = REAL(uintBitsToFloat(0xff800000u));  // minus infinity
   uint visited = 0;
   for (uint a = down.first; a < down.last; ++a) {
     uint top, bottom;
@@ -85,7 +85,7 @@ void main() {
           below * beside * REAL(x_load(plane + bottom * columns + right)));
       for (uint k = 0; k < 4; ++k) {
         total += parts[k];
-        if ((visited == 0 && k == 0) || parts[k] > greatest) greatest = parts[k];
+        if (parts[k] > greatest) greatest = parts[k];
       }
       ++visited;
     }

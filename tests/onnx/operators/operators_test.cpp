@@ -1,4 +1,6 @@
 // What is easily got wrong: versions, rounding, empty tensors, indices from the end.
+#include <limits>
+
 #include "stoker/tests/onnx/run/small_models.hpp"
 
 namespace stoker::onnx {
@@ -73,6 +75,23 @@ TEST_F(Operators, updates_at_the_same_place_are_all_counted) {
     EXPECT_EQ(of(either, DType::boolean), (std::vector{1, 1, 1})) << either;
   for (const char* both : {"mul", "min"})
     EXPECT_EQ(of(both, DType::boolean), (std::vector{1, 1, 0})) << both;
+}
+
+TEST_F(Operators, the_largest_of_a_box_is_a_number_wherever_one_is_none) {
+  for (const std::size_t at : {0U, 3U}) {
+    Floats pixels(4, 1.0F);
+    pixels[at] = std::numeric_limits<float>::quiet_NaN();
+    const Value out =
+        of_node("RoiAlign",
+                {{"x", tensor(pixels, {1, 1, 2, 2})},
+                 {"boxes", tensor(Floats{0, 0, 2, 2}, {1, 4})},
+                 {"of", zeros({1}, DType::s64)}},
+                {named("mode", std::string{"max"}), named("sampling_ratio", std::int64_t{2}),
+                 named("coordinate_transformation_mode", std::string{"half_pixel"})},
+                18)
+            .at("y");
+    EXPECT_EQ(out.tensor().to_vector<float>(), Floats{1}) << at;
+  }
 }
 
 TEST_F(Operators, boxes_are_chosen_class_by_class_the_best_first) {
