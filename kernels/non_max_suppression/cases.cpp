@@ -31,6 +31,9 @@ std::vector<KernelCase> all_cases() {
       make("more_than_there_are", 1, 1, 5, {{"most", 300}, {"overlap", 1.0}}),
       make("more_than_a_group", 1, 2, 1031, {{"most", 40}, {"overlap", 0.1}}),
       make("no_numbers", 1, 2, 61, usual, {0, 10}, {.specials = true})};
+  // More groups than one axis of a grid has.
+  cases.push_back(make("many_classes", 7, 10'007, 2, {{"most", 1}}));
+  cases.back().heavy = true;
   // Whole numbers meet: of equal scores the first box comes first.
   cases.push_back(
       make("equal_scores", 1, 1, 67, {{"most", 67}, {"overlap", 0.4}}, {0, 10}, {1, 1}));

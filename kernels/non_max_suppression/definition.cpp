@@ -56,11 +56,6 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call,
   const auto lists = static_cast<std::uint64_t>(scores[0] * scores[1]);
   GpuPlan plan;
   if (lists == 0) return plan;
-  if (lists > 65'535)
-    return Error{op,
-                 ErrorCode::limit_exceeded,
-                 "more than 65535 classes in all; use the cpu device",
-                 {{"scores", scores.to_string()}}};
   const auto n = static_cast<std::uint64_t>(scores[2]);
   const auto lanes = static_cast<std::uint64_t>(shader.local_size[0]);
   // Nothing is bound where there is no box.
