@@ -130,6 +130,8 @@ TEST_F(ModelTables, refuse_pictures_that_do_not_fit) {
   refused("{image = {input = {mean = {1, 2}}}}", invalid, "2 numbers for 3 colours");
   refused("{image = {input = {std = 0}}}", invalid, "std is not 0");
   refused("{image = {input = {size = {3}}}}", invalid, "size is rows and columns");
+  refused("{image = {input = {size = {1.5, 5}}}}", invalid, "input 'input': size is rows");
+  refused("{image = {input = {size = 5}}}", invalid, "size is rows and columns");
   refused("{image = {input = {size = {0, 5}}}}", invalid, "not 0");
   refused("{image = {input = {size = {5, 5}}}}", ErrorCode::shape_mismatch, "float[1,3,1,2]");
   refused("{image = {input = {layout = 'ncwh'}}}", invalid, "layout is one of nchw");

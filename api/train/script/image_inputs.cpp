@@ -1,5 +1,6 @@
 #include "stoker/api/train/script/image_inputs.hpp"
 
+#include <array>
 #include <optional>
 #include <string_view>
 
@@ -83,8 +84,16 @@ ImageOptions check_options(lua_State* L, const std::string& name) {
   options.colours =
       check_word(L, name, "colours", image_colours).value_or(ImageColours::as_declared);
   if (lua_getfield(L, -1, "size") != LUA_TNIL) {
-    const auto size = lua::check_integers(L, lua_gettop(L), predict_op, "size");
-    if (size.size() != 2)
+    std::array<std::int64_t, 2> size{};
+    bool fits = lua_istable(L, -1) && lua_rawlen(L, -1) == size.size();
+    for (std::size_t i = 0; fits && i < size.size(); ++i) {
+      int is_whole = 0;
+      fits = lua_rawgeti(L, -1, static_cast<lua_Integer>(i) + 1) == LUA_TNUMBER;
+      size[i] = lua_tointegerx(L, -1, &is_whole);
+      fits = fits && is_whole != 0;
+      lua_pop(L, 1);
+    }
+    if (!fits)
       refuse(L, name,
              "size is rows and columns, such as {240, 320}, got " + lua::value_text(L, -1));
     options.size = {size[0], size[1]};
