@@ -1,6 +1,7 @@
 #include "stoker/api/onnx/run/plans.hpp"
 
 #include "stoker/actors/device/device_client.hpp"
+#include "stoker/api/onnx/run/constants.hpp"
 
 namespace stoker::onnx {
 

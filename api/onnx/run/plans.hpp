@@ -27,10 +27,11 @@
 
 #include "stoker/api/onnx/core/value.hpp"
 #include "stoker/api/onnx/loops/loop_place.hpp"
-#include "stoker/api/onnx/run/constants.hpp"
 #include "stoker/api/tensor/transforms/jit.hpp"
 
 namespace stoker::onnx {
+
+class Constants;
 
 /// One program, from the inputs or a cut to the next cut or the outputs.
 struct Segment {
