@@ -73,6 +73,8 @@ void ChangingGraph::add_some(int steps) {
                                  &ChangingGraph::non_zero,
                                  &ChangingGraph::compressed,
                                  &ChangingGraph::compressed,
+                                 &ChangingGraph::sequenced,
+                                 &ChangingGraph::sequenced,
                                  &ChangingGraph::unique,
                                  &ChangingGraph::suppressed,
                                  &ChangingGraph::top,
@@ -334,16 +336,21 @@ ChangingGraph::Maybe ChangingGraph::loop() {
         }))
       states.push_back(*one);
   const bool is_sure = one_in(2);  // to have a round
-  Item rounds = small_number(3);
-  if (is_sure) rounds = node("Max", {rounds.name, scalar(1).name}, {{}, ElementType::s64, {}, 3});
+  const Int most_rounds = one_in(4) ? 9 : 3;
+  Item rounds = small_number(most_rounds);
+  if (is_sure)
+    rounds = node("Max", {rounds.name, scalar(1).name}, {{}, ElementType::s64, {}, most_rounds});
   const bool asks = one_in(2);
-  std::vector<std::string> inputs{rounds.name, asks ? scalar(1, ElementType::boolean).name : ""};
+  const bool only_asks = asks && one_in(3);  // then the body counts the rounds
+  std::vector<std::string> inputs{only_asks ? "" : rounds.name,
+                                  asks ? scalar(1, ElementType::boolean).name : ""};
   for (const Item& state : states) inputs.push_back(state.name);
 
   const std::size_t before = extents_.size();
   const Items outside = items_;
   GraphBuilder& body = builders_.emplace_back();
-  const Item round{name(), ElementType::s64, {}, 3}, goes_on{name(), ElementType::boolean, {}, 1};
+  const Item round{name(), ElementType::s64, {}, most_rounds},
+      goes_on{name(), ElementType::boolean, {}, 1};
   body.input(round.name, {}, ElementType::s64).input(goes_on.name, {}, ElementType::boolean);
   items_.insert(items_.end(), {round, goes_on});
   std::vector<bool> grows;
@@ -361,7 +368,12 @@ ChangingGraph::Maybe ChangingGraph::loop() {
   }
   add_some(1 + static_cast<int>(below(4)));
   const auto give = [&](const Item& item) { builders_.back().output(item.name); };
-  const Item next_round = asks && !one_in(4) ? truth() : goes_on;
+  Item next_round = asks && !one_in(4) ? truth() : goes_on;
+  if (only_asks) {
+    const Item before_last =
+        node("Less", {round.name, rounds.name}, {{}, ElementType::boolean, {}, 1});
+    next_round = node("And", {next_round.name, before_last.name}, next_round);
+  }
   give(node("Identity", {next_round.name}, next_round));
   for (std::size_t i = 0; i < inside.size(); ++i) {
     const Item next = next_state(inside[i], grows[i]);
@@ -392,7 +404,7 @@ ChangingGraph::Maybe ChangingGraph::loop() {
     result(made);
   }
   for (Item scan : scans) {
-    scan.shape.insert(scan.shape.begin(), changing(1, 3));
+    scan.shape.insert(scan.shape.begin(), changing(1, most_rounds + 1));
     result(scan);
   }
   builders_.back().node("Loop", inputs, names, {of_body});

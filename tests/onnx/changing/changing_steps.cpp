@@ -468,4 +468,36 @@ ChangingGraph::Maybe ChangingGraph::top() {
   return values;
 }
 
+ChangingGraph::Maybe ChangingGraph::sequenced() {
+  const auto x = some_vector();
+  if (!x) return {};
+  const auto y =
+      some([&](const Item& one) { return one.type == x->type && one.shape.size() == 1; });
+  // The sequence itself is no item: no other step knows what to do with it.
+  const auto sequence = [&](const std::string& op, const std::vector<std::string>& inputs) {
+    std::string made = name();
+    builders_.back().node(op, inputs, {made});
+    return made;
+  };
+  std::string all = sequence("SequenceConstruct", {x->name, y->name, x->name});
+  const Int most_length = std::max(most(x->shape[0]), most(y->shape[0]));
+  Item made{{}, x->type, {}, std::max(x->bound, y->bound)};
+  Int count = 3;
+  if (one_in(2)) {
+    all = sequence("SequenceInsert", {all, y->name, small_number(3).name});
+    ++count;
+  }
+  if (one_in(3)) {
+    all = sequence("SequenceErase", {all, small_number(1).name});
+    --count;
+  }
+  if (one_in(4)) return node("SequenceLength", {all}, {{}, number_type, {}, count});
+  if (one_in(2) && count * most_length <= most_in_array) {
+    made.shape = {changing(0, count * most_length)};
+    return node("ConcatFromSequence", {all}, made, {with_axis(0)});
+  }
+  made.shape = {changing(std::min(least(x->shape[0]), least(y->shape[0])), most_length)};
+  return node("SequenceAt", {all, small_number(1).name}, made);
+}
+
 }  // namespace stoker::onnx

@@ -18,7 +18,8 @@ using PlainExtents = std::vector<std::int64_t>;
 struct PlainArray {
   ElementType type = ElementType::undefined;  ///< s64, f32 or boolean; undefined: it is not given
   PlainExtents shape = {};
-  std::vector<std::int64_t> data = {};  ///< row-major
+  std::vector<std::int64_t> data = {};    ///< row-major
+  std::vector<PlainArray> elements = {};  ///< of a sequence, which has nothing else
 
   [[nodiscard]] bool is_given() const { return type != ElementType::undefined; }
   [[nodiscard]] std::int64_t rank() const { return static_cast<std::int64_t>(shape.size()); }

@@ -30,6 +30,7 @@ PlainInterpreter::PlainInterpreter() {
   add_arithmetic(rules_);
   add_shaping(rules_);
   add_selection(rules_);
+  add_sequences(rules_);
 }
 
 const PlainArray& PlainInterpreter::find(const Scope* scope, const std::string& name) {

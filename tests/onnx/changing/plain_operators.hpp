@@ -23,5 +23,7 @@ void add_arithmetic(PlainRules& rules);
 void add_shaping(PlainRules& rules);
 /// What finds elements by their values.
 void add_selection(PlainRules& rules);
+/// Sequences, and what is taken from them.
+void add_sequences(PlainRules& rules);
 
 }  // namespace stoker::onnx
