@@ -1,5 +1,7 @@
 #include "stoker/api/onnx/run/plans.hpp"
 
+#include <unordered_set>
+
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/onnx/run/constants.hpp"
 
@@ -54,18 +56,22 @@ bool Plans::has(const Path& path) {
 }
 
 SegmentPtr Plans::keep(const Path& path, SegmentPtr segment) {
-  Taken taken = taken_by(*segment);
+  // Longer than all that may be kept: a loop may have cuts without end, and counting looks at all constants.
+  const bool is_too_long = path.size() > most_;
+  Taken taken = is_too_long ? Taken{} : taken_by(*segment);
   const std::scoped_lock lock{mutex_};
   ++counts_.traced;
-  if (path.size() > most_) return segment;  // longer than all that may be kept
-  Entry* const parent = path.size() == 1 ? nullptr : at(std::span{path}.first(path.size() - 1));
-  if (path.size() > 1 && parent == nullptr) return segment;  // dropped meanwhile
-  std::uint64_t with_those_before = taken.all();
-  for (std::size_t length = 1; length < path.size(); ++length)
-    with_those_before += at(std::span{path}.first(length))->taken.all();
-  if (with_those_before > most_bytes_) return segment;
-  Entries& among = parent ? parent->next : roots_;
-  const auto [place, is_new] = among.try_emplace(path.back(), Entry{segment, std::move(taken)});
+  if (is_too_long) return segment;
+  Entries* among = &roots_;
+  std::vector<const Taken*> with_those_before{&taken};
+  for (const std::string& key : std::span{path}.first(path.size() - 1)) {
+    const auto before = among->find(key);
+    if (before == among->end()) return segment;  // dropped meanwhile
+    with_those_before.push_back(&before->second.taken);
+    among = &before->second.next;
+  }
+  if (all_of(with_those_before) > most_bytes_) return segment;
+  const auto [place, is_new] = among->try_emplace(path.back(), Entry{segment, std::move(taken)});
   place->second.used = ++clock_;
   if (!is_new) return place->second.segment;
   ++counts_.segments;
@@ -100,9 +106,14 @@ bool Plans::drop_oldest(const Entry* except) {
   return true;
 }
 
-std::uint64_t Plans::Taken::all() const noexcept {
-  std::uint64_t bytes = working;
-  for (const auto& [buffer, of_buffer] : held) bytes += of_buffer;
+std::uint64_t Plans::all_of(std::span<const Taken* const> together) {
+  std::uint64_t bytes = 0;
+  std::unordered_set<const void*> counted;
+  for (const Taken* const taken : together) {
+    bytes += taken->working;
+    for (const auto& [buffer, of_buffer] : taken->held)
+      if (counted.insert(buffer).second) bytes += of_buffer;
+  }
   return bytes;
 }
 

@@ -116,7 +116,6 @@ class Plans {
   struct Taken {
     std::uint64_t working = 0;
     std::vector<std::pair<const void*, std::uint64_t>> held = {};  ///< buffers with their bytes
-    [[nodiscard]] std::uint64_t all() const noexcept;
   };
   struct Entry {
     SegmentPtr segment;
@@ -127,6 +126,8 @@ class Plans {
   using Entries = std::map<std::string, Entry, std::less<>>;
   [[nodiscard]] Entry* at(std::span<const std::string> path);
   [[nodiscard]] Taken taken_by(const Segment& segment) const;
+  /// With each buffer once.
+  [[nodiscard]] static std::uint64_t all_of(std::span<const Taken* const> together);
   void add(const Taken& taken);
   void remove(const Taken& taken);
   /// Of entries that leave the tree.

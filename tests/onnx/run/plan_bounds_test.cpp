@@ -1,4 +1,7 @@
 // What bounds the plans of a model: bytes, and that only warm_up() makes them.
+#include <atomic>
+#include <thread>
+
 #include "stoker/tests/onnx/run/small_models.hpp"
 
 namespace stoker::onnx {
@@ -39,6 +42,20 @@ class PlanBounds : public OnnxTest {
         .node("Add", {"x", "twos"}, {"y"})
         .output("y")
         .output("twos")
+        .load(options);
+  }
+  /// y = twos * (the sum of what is larger than 2 in x): the plans before and behind the cut hold the twos.
+  [[nodiscard]] static Model twos_around_a_cut(const LoadOptions& options) {
+    TensorData two = reals({2});
+    return GraphBuilder{}
+        .input("x", {"n"})
+        .node("Shape", {"x"}, {"extents"})
+        .node("ConstantOfShape", {"extents"}, {"twos"}, {named("value", two)})
+        .node("Greater", {"x", "twos"}, {"large"})
+        .node("Compress", {"x", "large"}, {"some"})
+        .node("ReduceSum", {"some"}, {"sum"})
+        .node("Mul", {"twos", "sum"}, {"y"})
+        .output("y")
         .load(options);
   }
   static std::vector<float> run_plus_twos(const Model& model, std::int64_t n) {
@@ -137,17 +154,7 @@ TEST_F(PlanBounds, constants_that_only_a_plan_holds_are_counted_once) {
 }
 
 TEST_F(PlanBounds, a_constant_before_and_behind_a_cut_is_counted_once) {
-  TensorData two = reals({2});
-  const Model model = GraphBuilder{}
-                          .input("x", {"n"})
-                          .node("Shape", {"x"}, {"extents"})
-                          .node("ConstantOfShape", {"extents"}, {"twos"}, {named("value", two)})
-                          .node("Greater", {"x", "twos"}, {"large"})
-                          .node("Compress", {"x", "large"}, {"some"})
-                          .node("ReduceSum", {"some"}, {"sum"})
-                          .node("Mul", {"twos", "sum"}, {"y"})
-                          .output("y")
-                          .load(here());
+  const Model model = twos_around_a_cut(here());
   const NamedValues x{{"x", tensor({1.0, 3.0, 4.0})}};
   EXPECT_EQ(floats(model.run(x).get(), "y"), std::vector<float>(3, 14));
   std::uint64_t working = 0;
@@ -158,6 +165,18 @@ TEST_F(PlanBounds, a_constant_before_and_behind_a_cut_is_counted_once) {
     working += segment.working_bytes;
   }
   EXPECT_EQ(model.stats().plan_bytes, working + 3 * sizeof(float));
+}
+
+TEST_F(PlanBounds, what_plans_take_is_enough_to_keep_them) {
+  const NamedValues x{{"x", tensor({1.0, 3.0, 4.0})}};
+  const Model unbounded = twos_around_a_cut(here());
+  unbounded.warm_up(x);
+  LoadOptions options = refusing();
+  options.max_plan_bytes = unbounded.stats().plan_bytes;
+  const Model model = twos_around_a_cut(options);
+  model.warm_up(x);
+  EXPECT_EQ(floats(model.run(x).get(), "y"), std::vector<float>(3, 14));
+  EXPECT_EQ(model.stats().plan_bytes, options.max_plan_bytes);
 }
 
 TEST_F(PlanBounds, the_least_recently_used_plans_make_room_for_bytes) {
@@ -183,6 +202,36 @@ TEST_F(PlanBounds, a_plan_that_takes_too_much_by_itself_is_not_kept) {
   EXPECT_EQ(model.stats().traced, 3U);
   EXPECT_EQ(model.stats().segments, 1U) << "the smaller one stays";
   EXPECT_EQ(model.stats().plan_bytes, 8 * sizeof(float));
+}
+
+TEST_F(PlanBounds, hold_while_threads_run_and_warm_up) {
+  LoadOptions options = here();
+  options.max_plans = 6;
+  options.max_plan_bytes = 12 * sizeof(float);
+  const Model model = plus_twos(options);
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (std::int64_t thread = 0; thread < 8; ++thread)
+      threads.emplace_back([&, thread] {
+        const DeviceScope scope{device_};
+        for (std::int64_t i = 0; i < 40; ++i) {
+          const std::int64_t n = 1 + (thread + 3 * i) % 7;
+          if (thread == 0) model.warm_up({{"x", ones({n})}});
+          if (run_plus_twos(model, n) != std::vector<float>(static_cast<std::size_t>(n), 3))
+            ++wrong;
+        }
+      });
+  }
+  EXPECT_EQ(wrong, 0);
+  const ModelStats stats = model.stats();
+  EXPECT_LE(stats.segments, 6U);
+  EXPECT_LE(stats.plan_bytes, options.max_plan_bytes);
+  EXPECT_GT(stats.dropped, 0U);
+  // One plan takes all that there is: what others took was given back.
+  EXPECT_EQ(run_plus_twos(model, 12), std::vector<float>(12, 3));
+  EXPECT_EQ(model.stats().segments, 1U);
+  EXPECT_EQ(model.stats().plan_bytes, options.max_plan_bytes);
 }
 
 }  // namespace
