@@ -1,5 +1,6 @@
 // What bounds the plans of a model: bytes, and that only warm_up() makes them.
 #include <atomic>
+#include <limits>
 #include <thread>
 
 #include "stoker/tests/onnx/run/small_models.hpp"
@@ -113,6 +114,54 @@ TEST_F(PlanBounds, elements_that_decide_about_shapes_are_told) {
   EXPECT_EQ(why.code(), ErrorCode::not_found);
   EXPECT_EQ(why.detail("came"), "most int64[] = 8");
   EXPECT_EQ(why.detail("expected"), "most int64[] = 9");
+}
+
+TEST_F(PlanBounds, the_largest_integers_are_told_as_they_are) {
+  const Model model = GraphBuilder{}
+                          .input("x", {"n"})
+                          .input("starts", {1}, ElementType::s64)
+                          .input("ends", {1}, ElementType::s64)
+                          .node("Slice", {"x", "starts", "ends"}, {"y"})
+                          .output("y")
+                          .load(refusing());
+  const auto given = [](std::int64_t start) {
+    return NamedValues{{"x", ones({4})},
+                       {"starts", full({1}, start, DType::s64)},
+                       {"ends", full({1}, std::numeric_limits<std::int64_t>::max(), DType::s64)}};
+  };
+  model.warm_up(given(0));
+  const Error why = refusal([&] { static_cast<void>(model.run(given(1)).get()); });
+  EXPECT_EQ(why.detail("came"),
+            "x float[4], starts int64[1] = 1, ends int64[1] = 9223372036854775807");
+}
+
+TEST_F(PlanBounds, texts_lists_and_maps_are_told_with_what_tells_them_apart) {
+  const Model model =
+      GraphBuilder{}
+          .input("s", {"n"}, ElementType::string)
+          .node("StringSplit", {"s"}, {"parts", "counts"}, {named("delimiter", std::string{" "})})
+          .output("counts")
+          .load(refusing());
+  const auto given = [](const char* second) {
+    return NamedValues{{"s", Value{Texts{Shape{2}, {"a b", second}}}}};
+  };
+  model.warm_up({{"s", Value{Texts{Shape{2}, {"x", "y z"}}}}});
+  model.warm_up(given("c"));
+  const Error why = refusal([&] { static_cast<void>(model.run(given("d\n"))); });
+  EXPECT_EQ(why.detail("came"), "s string[2] = 'a b' 'd\n'");
+  EXPECT_EQ(why.detail("expected"), "s string[2] = 'a b' 'c'");
+
+  GraphBuilder joined;
+  joined.graph.inputs.push_back({.name = "list", .type = {}, .doc = {}});
+  joined.node("ConcatFromSequence", {"list"}, {"y"}, {named("axis", std::int64_t{0})}).output("y");
+  const Model of_lists = joined.load(refusing());
+  const auto list = [](std::int64_t n) {
+    return NamedValues{{"list", Value::sequence({Value{zeros({n})}})}};
+  };
+  for (const std::int64_t n : {2, 200}) of_lists.warm_up(list(n));
+  const Error of_list = refusal([&] { static_cast<void>(of_lists.run(list(190))); });
+  EXPECT_EQ(of_list.detail("came"), "list a sequence of 1 (float[190])");
+  EXPECT_EQ(of_list.detail("expected"), "list a sequence of 1 (float[200])");
 }
 
 TEST_F(PlanBounds, what_is_read_at_a_cut_is_refused_in_the_future) {
