@@ -185,8 +185,10 @@ TEST_F(Models, may_refuse_what_was_not_warmed_up) {
       onnx::tensor_type(onnx::ElementType::f32, {onnx::Message{}.text(2, "n")});
   const onnx::Message graph = onnx::Message{}
                                   .messages(1, onnx::node("Abs", {"x"}, {"y"}).all)
+                                  .messages(1, onnx::node("Neg", {"x"}, {"z"}).all)
                                   .message(11, onnx::value_info("x", of_any_length))
-                                  .message(12, onnx::value_info("y", of_any_length));
+                                  .message(12, onnx::value_info("y", of_any_length))
+                                  .message(12, onnx::value_info("z", of_any_length));
   const AnyModel model = load_model(folder.write("abs.onnx", onnx::model(graph).bytes()), options);
   model.warm_up({{"x", zeros({2})}});
   EXPECT_EQ(floats(model.predict({{"x", tensor({1.0, -2.0})}}).get(), "y"),
@@ -195,6 +197,13 @@ TEST_F(Models, may_refuse_what_was_not_warmed_up) {
               static_cast<void>(model.predict({{"x", zeros({3})}}));
             }).code(),
             ErrorCode::not_found);
+  const PredictOptions only_y{.outputs = {"y"}};
+  model.warm_up({{"x", zeros({4})}}, only_y);
+  EXPECT_EQ(model.predict({{"x", zeros({4})}}, only_y).get().size(), 1U);
+  EXPECT_EQ(refusal_of([&] {
+              static_cast<void>(model.predict({{"x", zeros({4})}}));
+            }).detail("expected"),
+            "x float[4] and the outputs y");
   const auto network = folder.save_line("line.safetensors", device);
   EXPECT_EQ(refusal_of([&] { static_cast<void>(load_model(network, options)); }).code(),
             ErrorCode::unsupported);

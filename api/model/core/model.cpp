@@ -6,9 +6,8 @@
 
 namespace stoker {
 
-void AnyModel::warm_up(const NamedValues& inputs) const {
-  backend_->warm_up(inputs);
-  const NamedValues outputs = predict(inputs).get();
+void models::Backend::warm_up(const NamedValues& inputs, const PredictOptions& options) const {
+  const NamedValues outputs = predict(inputs, options).get();
   std::vector<Tensor> tensors;
   for (const auto& [name, value] : outputs)
     value.visit_cells([&](const auto& cell) { tensors.push_back(cell->tensor); });

@@ -104,8 +104,8 @@ class Backend {
   [[nodiscard]] virtual AnyModelInfo info() const = 0;
   [[nodiscard]] virtual Future<NamedValues> predict(const NamedValues& inputs,
                                                     const PredictOptions& options) const = 0;
-  /// Makes what predict() may refuse to make. Blocks.
-  virtual void warm_up(const NamedValues& /*inputs*/) const {}
+  /// predict() once, without refusing what that refuses to make. Waits for the outputs.
+  virtual void warm_up(const NamedValues& inputs, const PredictOptions& options) const;
 };
 
 }  // namespace models
@@ -152,8 +152,11 @@ class AnyModel {
   template <class Token>
   auto async_predict(const NamedValues& inputs, Token&& token,
                      const PredictOptions& options = {}) const;
-  /// Predicts for such inputs and waits, so that later predictions find all that is compiled. Blocks.
-  void warm_up(const NamedValues& inputs) const;
+  /// Predicts once for such inputs and waits, so that later predictions find all that is compiled. An ONNX model that
+  /// was loaded with `refuse` predicts only for what was warmed up: outputs that are wanted count, too. Blocks.
+  void warm_up(const NamedValues& inputs, const PredictOptions& options = {}) const {
+    backend_->warm_up(inputs, options);
+  }
 
  private:
   std::shared_ptr<const models::Backend> backend_;

@@ -46,7 +46,9 @@ class OnnxBackend final : public Backend {
                               const PredictOptions& options) const override {
     return model_.run(inputs, options);
   }
-  void warm_up(const NamedValues& inputs) const override { model_.warm_up(inputs); }
+  void warm_up(const NamedValues& inputs, const PredictOptions& options) const override {
+    model_.warm_up(inputs, options);
+  }
 
  private:
   const std::shared_ptr<const onnx::ModelFile> file_;

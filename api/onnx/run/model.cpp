@@ -13,6 +13,7 @@
 #include "stoker/api/onnx/run/run.hpp"
 #include "stoker/api/onnx/run/shared_graphs.hpp"
 #include "stoker/api/system.hpp"
+#include "stoker/api/tensor/core/transfer.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"
 #include "stoker/runtime/base/fork_guard.hpp"
@@ -297,7 +298,12 @@ Binding Model::bind(const NamedValues& inputs, const NamedBuffers& outputs,
 }
 
 void Model::warm_up(const NamedValues& inputs, const RunOptions& options) const {
-  static_cast<void>(State::run(State::for_run(state_, inputs), inputs, options, true).get());
+  const NamedValues outputs =
+      State::run(State::for_run(state_, inputs), inputs, options, true).get();
+  std::vector<Tensor> tensors;
+  for (const auto& [name, value] : outputs)
+    value.visit_cells([&](const auto& cell) { tensors.push_back(cell->tensor); });
+  if (!tensors.empty()) computed(tensors).get();
 }
 
 Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options) {

@@ -61,10 +61,11 @@ struct LoadOptions {
   /// The programs that are kept, over all signatures and cuts.
   std::size_t max_plans = 64;
   /// What they may take, as ModelStats::plan_bytes counts it. Those that were not used for longest make room; one that
-  /// takes more by itself is not kept, so that each run traces it anew.
+  /// takes more by itself is not kept, so that each run traces it anew. Runs that give an input in the place of its
+  /// initializer have plans of their own, for which both bounds count anew.
   std::uint64_t max_plan_bytes = Plans::no_limit;
-  /// With `refuse`, choose bounds that hold all that is warmed up: plans that made room, or whose device was lost, are
-  /// refused until they are warmed up again.
+  /// With `refuse`, choose bounds that hold all that is warmed up: plans that made room, were not kept, or whose device
+  /// was lost, are refused until they are warmed up again. Texts and maps are in the signature with their elements.
   NewShape on_new_shape = NewShape::trace;
   /// How many nodes a run may go through when it is traced, over all rounds of all loops: no file makes a run without
   /// an end. More is limit_exceeded.
@@ -127,7 +128,8 @@ class Model {
   /// thrown where the token throws. Include api/onnx_async.hpp.
   template <class Token>
   auto async_run(const NamedValues& inputs, Token&& token, const RunOptions& options = {}) const;
-  /// Traces and plans for such inputs, and runs once, with `refuse`, too. Blocks.
+  /// Traces and plans for such inputs, runs once, with `refuse`, too, and waits for the outputs. Does not tell whether the
+  /// plan is kept. Blocks. Throws what run() does, in the future or not.
   void warm_up(const NamedValues& inputs, const RunOptions& options = {}) const;
   /// Runs on the memory of these inputs and outputs; outputs without a buffer that are wanted get one. Traces and runs
   /// once. Blocks.
