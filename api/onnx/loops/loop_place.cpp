@@ -7,6 +7,7 @@ namespace stoker::onnx {
 std::string LoopPlace::key(LoopId loop) const {
   std::string text = signature_of(states);
   add_number(loop.ordinal, text);
+  add_number(together, text);
   add_number(has_key, text);
   for (const auto& [position, elements] : answers) {
     add_number(position, text);

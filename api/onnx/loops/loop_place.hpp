@@ -27,6 +27,7 @@ struct LoopPlace {
   /// What was asked for in the loop of tensors that were there before it, by position, and stays known.
   std::vector<std::pair<std::size_t, Known>> answers = {};
   std::vector<ElementType> given = {};  ///< types of what a round gives to be stacked
+  std::size_t together = 1;             ///< rounds that come before they are parted again
   bool has_key = false;  ///< whether rounds have a key of random numbers of their own
   /// Rounds since the loop was parted first. No part of the key: the elements of states that it is for are.
   std::size_t rounds = 0;
@@ -46,7 +47,7 @@ struct RoundEnd {
   std::optional<Tensor> condition = {};  ///< to be read; its first byte decides
   bool goes_on = false;                  ///< if there is no condition
   std::size_t rounds = 0;                ///< that end here
-  std::vector<Tensor> given = {};        ///< of each of them, one after the other
+  std::vector<Tensor> given = {};        ///< to be stacked: of one round, or of several, stacked
 };
 /// How it goes on.
 struct AfterRound {

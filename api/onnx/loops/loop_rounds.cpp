@@ -6,6 +6,7 @@
 #include "stoker/api/onnx/run/walk.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/api/tensor/transforms/jit.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker::onnx {
 namespace {
@@ -50,7 +51,13 @@ class Walk::LoopRounds final : public Rounds {
   }
 
   bool must_part(const Value& goes_on) const override {
-    return is_parted_ || walk_.cuts_ != cuts_ || can_be_read(goes_on);
+    return walk_.cuts_ != cuts_ || can_be_read(goes_on);
+  }
+
+  bool may_part(std::span<const std::string_view> names) const override {
+    return walk_.run_.may_have_segments() &&
+           std::ranges::none_of(names,
+                                [&](std::string_view name) { return walk_.model_.decides(name); });
   }
 
   LoopState part(RoundResult round) override {
@@ -86,9 +93,13 @@ class Walk::LoopRounds final : public Rounds {
         if (const auto known = walk_.answers_.find(around_[i]); known != walk_.answers_.end())
           place->answers.emplace_back(i, known->second);
     end.rounds = round.given.size();
-    for (const Values& given : round.given)
-      for (const Value& value : given) end.given.push_back(value.tensor());
-    for (const Value& value : round.given.back()) place->given.push_back(value.type());
+    for (std::size_t i = 0; i < round.given[0].size(); ++i) {
+      std::vector<Tensor> each;
+      for (const Values& given : round.given) each.push_back(given[i].tensor());
+      end.given.push_back(each.size() == 1 ? each[0] : stack(each));
+      place->given.push_back(round.given[0][i].type());
+    }
+    place->together = round.together;
     end.place = std::move(place);
     round = {};
     return go_on(walk_.run_.end_round(end, *walk_.node_));
@@ -145,8 +156,8 @@ class Walk::LoopRounds final : public Rounds {
     for (std::size_t i = 0; i < after.given.size(); ++i)
       state.given.push_back(walk_.keep(Value{after.given[i], place.given[i]}));
     rounds_ = place.rounds;
-    is_parted_ = true;
-    ++walk_.cuts_;
+    state.together = place.together;
+    cuts_ = ++walk_.cuts_;
     return state;
   }
 
@@ -155,11 +166,10 @@ class Walk::LoopRounds final : public Rounds {
   const LoopId loop_;
   const std::uint32_t drawn_;
   const std::shared_ptr<Value::Cell> key_;  // before the loop
-  const std::size_t cuts_;
+  std::size_t cuts_;                        // when rounds were parted last, or before the loop
   std::vector<std::shared_ptr<Value::Cell>> around_;
   std::vector<bool> was_known_;  // those around whose elements were asked for before the loop
   std::vector<std::size_t> positions_;  // of each cell among the tensors that were handed over
-  bool is_parted_ = false;
   std::size_t rounds_ = 0;
 };
 

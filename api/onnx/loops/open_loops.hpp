@@ -11,13 +11,18 @@
 
 namespace stoker::onnx {
 
+/// What rounds gave to be stacked: the tensor of one, or those of several, along a new first axis.
+struct GivenByRounds {
+  Tensor tensor;
+  std::int64_t rounds = 1;
+};
+
 class OpenLoops {
  public:
   struct Loop {
     LoopId id;
     std::int64_t rounds = 0;
-    std::vector<std::vector<Tensor>> given =
-        {};  ///< for each result that is stacked, round by round
+    std::vector<std::vector<GivenByRounds>> given = {};  ///< for each result that is stacked
   };
   /// The innermost, which is opened if it is another one.
   [[nodiscard]] Loop& innermost(LoopId id, std::size_t given);
@@ -28,9 +33,9 @@ class OpenLoops {
   std::vector<Loop> open_;
 };
 
-/// Along a new first axis, by copies, so that no number of rounds needs a program of its own. Throws shape_mismatch or
-/// dtype_mismatch unless they are alike. Precondition: there is one.
-[[nodiscard]] Tensor stacked_on(const Device& device, std::span<const Tensor> tensors,
+/// All rounds along a new first axis, by copies, so that no number of them needs a program of its own. Throws
+/// shape_mismatch or dtype_mismatch unless they are alike. Precondition: there is one.
+[[nodiscard]] Tensor stacked_on(const Device& device, std::span<const GivenByRounds> rounds,
                                 const CommandOptions& options);
 
 }  // namespace stoker::onnx

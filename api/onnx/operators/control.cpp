@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "stoker/api/onnx/core/operator.hpp"
@@ -14,6 +15,12 @@ namespace {
 
 /// Rounds that are not parted are one program, which is too long with this many already.
 constexpr std::size_t most_rounds = 1 << 16;
+
+/// A loop of more nodes, those of each round counted, is parted where that takes no cut: into programs of so many nodes,
+/// or rounds, that are fused into few kernels but soon made.
+constexpr std::size_t most_nodes_together = 4096;
+constexpr std::size_t nodes_of_part = 512;
+constexpr std::size_t rounds_of_part = 64;
 
 /// What a loop gives in each round, along a new axis.
 Value stacked(const Call& call, const Values& rounds, std::int64_t axis = 0) {
@@ -52,6 +59,48 @@ bool reads(const Graph& graph, std::string_view name) {
          });
 }
 
+std::size_t nodes_of(const Graph& graph) {
+  std::size_t count = graph.nodes.size();
+  for (const Node& node : graph.nodes)
+    for (const Graph* below : graphs_of(node)) count += nodes_of(*below);
+  return count;
+}
+
+/// Adds the names that a node reads, or graphs below it.
+void add_read(const Node& node, std::unordered_set<std::string_view>& names) {
+  names.insert(node.inputs.begin(), node.inputs.end());
+  for (const Graph* below : graphs_of(node)) {
+    for (const Node& inner : below->nodes) add_read(inner, names);
+    for (const ValueInfo& output : below->outputs) names.insert(output.name);
+  }
+}
+
+/// Whether the condition that the body gives is made of its states or of the round.
+bool condition_depends(const Graph& body) {
+  std::unordered_set<std::string_view> names{body.outputs[0].name};
+  for (auto node = body.nodes.rbegin(); node != body.nodes.rend(); ++node)
+    if (std::ranges::any_of(node->outputs, [&](const auto& name) { return names.contains(name); }))
+      add_read(*node, names);
+  for (std::size_t i = 0; i < body.inputs.size(); ++i)
+    if (i != 1 && names.contains(body.inputs[i].name)) return true;
+  return false;
+}
+
+/// How many of `rounds` rounds are traced together behind the first ones; 0: all.
+std::size_t rounds_together(const Graph& body, std::int64_t rounds) {
+  const std::size_t nodes = std::max<std::size_t>(nodes_of(body), 1);
+  if (rounds <= 0 || static_cast<std::size_t>(rounds) <= most_nodes_together / nodes) return 0;
+  return std::clamp<std::size_t>(nodes_of_part / nodes, 1, rounds_of_part);
+}
+
+/// Whether rounds that start from one of these have the same program, but for what the host knows.
+bool are_alike(const Values& some, const Values& others) {
+  return std::ranges::equal(some, others, [](const Value& one, const Value& other) {
+    return one.is_tensor() && other.is_tensor() && one.type() == other.type() &&
+           one.shape() == other.shape();
+  });
+}
+
 Value after_round(const Value& round) {
   if (round.is_known()) return Known::integer(round.known().to_integers().at(0) + 1);
   return {round.tensor() + full(Shape{}, 1, DType::s64), ElementType::s64};
@@ -82,8 +131,16 @@ Values loop_rule(Call& call) {
   }
 
   const std::unique_ptr<Rounds> rounds = call.walker().rounds(most);
-  if (auto place = rounds->resumed()) now = *std::move(place);
-  std::vector<Values> given;  // of the rounds since one was parted from the next
+  // The first part has what is left over, too, so that whole parts follow.
+  const bool is_counted = call.has(0) && (!asks || !condition_depends(body));
+  std::size_t part = is_counted && rounds->may_part(names) ? rounds_together(body, most) : 0;
+  if (part > 0) now.together = part + static_cast<std::size_t>(most) % part;
+  bool is_parted = false;
+  if (auto place = rounds->resumed()) {
+    now = *std::move(place);
+    is_parted = true;
+  }
+  std::vector<Values> given;  // of the rounds since some were parted
   while (now.goes_on) {
     if (given.size() == most_rounds)
       call.refuse(ErrorCode::limit_exceeded,
@@ -97,16 +154,32 @@ Values loop_rule(Call& call) {
     given.emplace_back(results + states, next.end());
     Values after{results, results + states};
     if (counts) after.push_back(call.keep(after_round(now.states[states])));
-    if (rounds->must_part(goes_on)) {
+
+    const bool is_cut = rounds->must_part(goes_on);
+    bool parts = is_cut || given.size() == now.together;
+    if (!is_cut && parts && !is_parted && !are_alike(now.states, after)) {
+      // Each part would be a plan of its own.
+      parts = false;
+      now.together = part = 0;
+    }
+    bool known_goes_on = true;
+    if (!is_cut) {
+      known_goes_on = call.walker().know(goes_on).to_integers().at(0) != 0;
+      parts |= is_parted && !known_goes_on;
+    }
+    if (parts) {
+      // Once a cut has parted a round from the next, what is left may not be whole parts.
+      const bool one_by_one = is_cut || part == 0 || (is_parted && now.together == 1);
       now = rounds->part({.goes_on = goes_on,
                           .before = std::move(now.states),
                           .after = std::move(after),
                           .names = names,
-                          .given = std::exchange(given, {})});
+                          .given = std::exchange(given, {}),
+                          .together = one_by_one ? 1 : part});
+      is_parted = true;
     } else {
       now.states = std::move(after);
-      now.goes_on = call.walker().know(goes_on).to_integers().at(0) != 0 &&
-                    static_cast<std::int64_t>(given.size()) < most;
+      now.goes_on = known_goes_on && (is_parted || static_cast<std::int64_t>(given.size()) < most);
     }
   }
   Values results{now.states.begin(), now.states.begin() + states};

@@ -12,6 +12,7 @@ class NoRun final : public WalkedRun {
  public:
   void check_limits() override {}
   AfterCut cut(const Cut& /*cut*/) override { refuse(); }
+  [[nodiscard]] bool may_have_segments() const override { return false; }
   LoopId begin_loop() override { return {}; }
   std::optional<AfterRound> resume(LoopId /*loop*/, std::span<const Tensor> /*around*/) override {
     return {};

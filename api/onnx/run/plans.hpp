@@ -49,7 +49,7 @@ struct Segment {
     std::string key;       ///< of the place
     bool goes_on = false;  ///< if nothing is wanted
     std::size_t rounds = 0;
-    std::vector<Source> given = {};  ///< of each of the rounds, one after the other
+    std::vector<Source> given = {};  ///< see RoundEnd
   };
   std::unique_ptr<const stoker::detail::TracedProgram> program;  ///< null if it computes nothing
   std::vector<Source> alive;                                     ///< what the next one starts from

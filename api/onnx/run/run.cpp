@@ -222,6 +222,11 @@ class Run::Trace final : public WalkedRun {
     return {placeholders_, {bytes.begin(), bytes.end()}};
   }
 
+  /// A binding wants one program.
+  [[nodiscard]] bool may_have_segments() const override {
+    return run_.recorder_ == nullptr || run_.recorder_->measures();
+  }
+
   LoopId begin_loop() override { return {steps_, loops_++}; }
 
   std::optional<AfterRound> resume(LoopId loop, std::span<const Tensor> around) override {
@@ -350,9 +355,8 @@ void Run::leave(const SegmentPtr& segment) {
   if (const auto& end = segment->loop_end) {
     OpenLoops::Loop& loop = loops_.innermost(end->loop, end->place->given.size());
     loop.rounds += static_cast<std::int64_t>(end->rounds);
-    const std::vector<Tensor> given = tensors_of(end->given);
-    for (std::size_t i = 0; i < given.size(); ++i)
-      loop.given[i % loop.given.size()].push_back(given[i]);
+    for (std::size_t i = 0; i < end->given.size(); ++i)
+      loop.given[i].push_back({tensor_of(end->given[i]), static_cast<std::int64_t>(end->rounds)});
   }
   parameters_ = std::move(alive);
   results_.clear();
@@ -384,7 +388,7 @@ void Run::end_round(const Segment::LoopEnd& end, bool goes_on) {
   // Unlike the key of a cut at the same place of the path.
   std::string key = (step.goes_on ? '+' : '.') + end.key;
   if (!step.goes_on) {
-    for (const std::vector<Tensor>& each : loop.given) {
+    for (const std::vector<GivenByRounds>& each : loop.given) {
       parameters_.push_back(stacked_on(device_, each, options_));
       step.given.push_back(parameters_.back().spec());
     }

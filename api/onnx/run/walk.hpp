@@ -57,6 +57,8 @@ class WalkedRun {
   /// Called before each node and each round of a body.
   virtual void check_limits() = 0;
   [[nodiscard]] virtual AfterCut cut(const Cut& cut) = 0;
+  /// Whether it may come to more than one segment where no elements are asked for.
+  [[nodiscard]] virtual bool may_have_segments() const = 0;
   [[nodiscard]] virtual LoopId begin_loop() = 0;
   /// Where a loop that began goes on: nothing if with its first round. `around`: the tensors that are there.
   [[nodiscard]] virtual std::optional<AfterRound> resume(LoopId loop,

@@ -211,6 +211,68 @@ TEST_F(Loops, within_loops_share_their_plans) {
   EXPECT_EQ(model.stats().traced, traced);
 }
 
+/// Of a loop over `state` that adds the round to it, which it gives, too.
+GraphBuilder adding() {
+  GraphBuilder body;
+  return body.input("round", {}, ElementType::s64)
+      .input("before", {}, ElementType::boolean)
+      .input("state", {}, ElementType::s64)
+      .node("Add", {"state", "round"}, {"next"})
+      .output("before")
+      .output("next")
+      .output("next");
+}
+
+TEST_F(Loops, of_many_known_rounds_are_few_programs_that_repeat) {
+  GraphBuilder graph;
+  graph.input("x", {}, ElementType::s64)
+      .input("most", {}, ElementType::s64)
+      .node("Loop", {"most", "", "x"}, {"y", "all"}, {adding().as("body")})
+      .output("y")
+      .output("all");
+  const Model model = graph.load(here());
+  for (const std::int64_t most : {4096, 4097, 10000, 12345}) {
+    const std::uint64_t traced = model.stats().traced;
+    for (int i = 0; i < 2; ++i) {
+      const NamedValues out =
+          model.run({{"x", tensor(std::int64_t{5})}, {"most", Known::integer(most)}}).get();
+      std::vector<std::int64_t> all{5};
+      for (std::int64_t round = 1; round < most; ++round) all.push_back(all.back() + round);
+      EXPECT_EQ(whole(out, "y"), std::vector<std::int64_t>{all.back()});
+      EXPECT_EQ(whole(out, "all"), all);
+    }
+    EXPECT_EQ(model.stats().traced - traced, most == 4096 ? 1U : 3U);
+  }
+  EXPECT_EQ(model.stats().cuts, 0U);
+  // A binding is one program.
+  const Binding binding =
+      model.bind({{"x", tensor(std::int64_t{5})}, {"most", Known::integer(4200)}});
+  binding.run().get();
+  EXPECT_EQ(binding.outputs().at("y").read<std::int64_t>().get(),
+            std::vector<std::int64_t>{5 + 4199 * 4200 / 2});
+}
+
+TEST_F(Loops, of_many_known_rounds_whose_states_grow_are_one_program) {
+  GraphBuilder body = adding();
+  body.graph.inputs[2].type.dims->push_back(Dim{"n"});
+  body.graph.nodes.clear();
+  body.node("Concat", {"state", "state"}, {"next"}, {number("axis", 0)});
+  body.graph.outputs.pop_back();
+  for (int i = 0; i < 1000; ++i) body.node("Identity", {"state"}, {"unread" + std::to_string(i)});
+  LoadOptions options = here();
+  options.optimize = Optimize::none;
+  const Model model = GraphBuilder{}
+                          .input("x", {1}, ElementType::s64)
+                          .constant("most", integers({6}))
+                          .node("Loop", {"most", "", "x"}, {"y"}, {body.as("body")})
+                          .output("y")
+                          .load(options);
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(whole(model.run({{"x", full({1}, 7, DType::s64)}}).get(), "y"),
+              std::vector<std::int64_t>(64, 7));
+  EXPECT_EQ(model.stats().traced, 1U);
+}
+
 TEST_F(Loops, without_end_reach_the_limit_of_nodes) {
   LoadOptions options = here();
   options.max_nodes = 1000;

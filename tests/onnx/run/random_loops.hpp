@@ -158,7 +158,8 @@ inline RandomLoops::Code RandomLoops::loop(GraphBuilder& graph, int depth) {
   const std::string made = name();
   const std::vector<std::string> around = names_;
   const auto state = [made](std::size_t i) { return made + "_state" + std::to_string(i); };
-  const int trip = below(8);  // 7: computed
+  const int trip = below(9);  // 7: computed; 8: so many that they are parted
+  const std::int64_t many = depth == 0 ? 43 : 3;
   const std::string trip_of = some();
   const bool asks = below(4) != 0;
   const bool starts_unknown = below(3) == 0;
@@ -168,6 +169,10 @@ inline RandomLoops::Code RandomLoops::loop(GraphBuilder& graph, int depth) {
   const std::size_t scans = static_cast<std::size_t>(below(3));
 
   std::string most = constant(trip == 4 || trip > 5 ? 5 : trip);
+  if (trip == 8) {
+    most = made + "_many";
+    builder_.constant(most, scalar(many));
+  }
   if (trip == 7) {
     graph.node("ReduceSum", {trip_of}, {made + "_ts"}, {named("keepdims", std::int64_t{0})})
         .node("Mod", {made + "_ts", constant(5)}, {made + "_most"});
@@ -197,6 +202,9 @@ inline RandomLoops::Code RandomLoops::loop(GraphBuilder& graph, int depth) {
     names_.push_back(made + "_counted");
   }
   const Code code = statements(body, 1 + below(2), depth + 1);
+  // What nobody reads makes a body large enough for few rounds to be many nodes.
+  for (int i = 0; trip == 8 && depth == 0 && i < 100; ++i)
+    body.node("Identity", {state(0)}, {made + "_unread" + std::to_string(i)});
   body.node("Add", {state(0), constant(1)}, {made + "_next0"});
   const Condition goes = asks ? asked(body, names_.back(), 5, made + "_goes")
                               : Condition{[](const Values&) { return true; }};
@@ -229,7 +237,7 @@ inline RandomLoops::Code RandomLoops::loop(GraphBuilder& graph, int depth) {
         .node("Mod", {one + "_sum", constant(97)}, {one + "_mod"});
     names_.push_back(one + "_mod");
   }
-  const std::int64_t fixed = trip == 4 || trip > 5 ? 5 : trip;
+  const std::int64_t fixed = trip == 8 ? many : trip == 4 || trip > 5 ? 5 : trip;
   return [=](Values& values) {
     const std::int64_t rounds =
         trip == 7 ? (values.at(trip_of)[0] + values.at(trip_of)[1]) % 5 : fixed;

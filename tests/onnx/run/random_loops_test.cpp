@@ -15,6 +15,7 @@ TEST_F(RandomLoopsTest, give_what_plain_code_gives) {
   for (int program = 0; program < 60; ++program) {
     const RandomLoops loops{below};
     LoadOptions options = here();
+    options.optimize = Optimize::none;  // which keeps what nobody reads
     options.max_plans =
         std::array<std::size_t, 4>{64, 16, 3, 1}[static_cast<std::size_t>(below(4))];
     const Model model = loops.builder().load(options);
