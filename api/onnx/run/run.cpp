@@ -388,11 +388,14 @@ void Run::end_round(const Segment::LoopEnd& end, bool goes_on) {
   // Unlike the key of a cut at the same place of the path.
   std::string key = (step.goes_on ? '+' : '.') + end.key;
   if (!step.goes_on) {
-    for (const std::vector<GivenByRounds>& each : loop.given) {
-      parameters_.push_back(stacked_on(device_, each, options_));
+    // Cuts in the rounds may have led to other extents and types of what they gave.
+    Values given;
+    for (std::size_t i = 0; i < loop.given.size(); ++i) {
+      parameters_.push_back(stacked_on(device_, loop.given[i], options_));
       step.given.push_back(parameters_.back().spec());
+      given.emplace_back(parameters_.back(), end.place->given[i]);
     }
-    if (!loop.given.empty()) add_number(loop.rounds, key);
+    key += signature_of(given);
     loops_.close();
   }
   path_.resize(end.loop.depth + 1);

@@ -1,4 +1,6 @@
 // Loops whose rounds are parted: by a condition that the body computes, or by another cut in it.
+#include <algorithm>
+#include <array>
 #include <set>
 
 #include "stoker/tests/onnx/run/small_models.hpp"
@@ -120,6 +122,36 @@ TEST_F(Loops, know_in_each_round_what_was_asked_of_tensors_around_them) {
       EXPECT_EQ(floats(model.run(inputs).get(), "y"),
                 (std::vector<float>{size, 2 * size, 3 * size, 4 * size}));
     }
+}
+
+TEST_F(Loops, are_followed_by_a_plan_for_the_shapes_that_rounds_gave) {
+  // What is not zero is counted in each round; after as many rounds, of equal states, other runs have other shapes.
+  GraphBuilder body = counting();
+  body.node("NonZero", {"z"}, {"places"})
+      .node("Cast", {"places"}, {"real"}, {number("to", 1)})
+      .node("Mul", {"real", "none"}, {"nothing"})
+      .node("Add", {"nothing", "next"}, {"wide"})
+      .output("wide");
+  const Model model = around()
+                          .input("z", {6})
+                          .constant("none", scalar(0))
+                          .node("Loop", {"", "yes", "x"}, {"last", "all"}, {body.as("body")})
+                          .node("Shape", {"all"}, {"y"})
+                          .node("Neg", {"all"}, {"negative"})
+                          .output("y")
+                          .output("negative")
+                          .load(here());
+  for (const std::int64_t count : {3, 5, 3}) {
+    std::array<float, 6> z{};
+    std::fill_n(z.begin(), count, 1.0F);
+    NamedValues inputs = up_to(2);
+    inputs.emplace("z", tensor(std::span<const float>{z}, Shape{6}));
+    const NamedValues out = model.run(inputs).get();
+    EXPECT_EQ(whole(out, "y"), (std::vector<std::int64_t>{2, 1, count}));
+    std::vector<float> negative(static_cast<std::size_t>(count), -1);
+    negative.resize(static_cast<std::size_t>(2 * count), -2);
+    EXPECT_EQ(floats(out, "negative"), negative);
+  }
 }
 
 TEST_F(Loops, draw_anew_in_each_round) {
