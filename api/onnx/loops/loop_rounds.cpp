@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stoker/api/onnx/run/walk.hpp"
+#include "stoker/api/tensor/core/shape_queries.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/api/tensor/transforms/jit.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
@@ -14,6 +15,8 @@ namespace {
 /// In so many rounds the host goes on to know states that decide about shapes: each of these rounds is a program of its
 /// own. In later ones they are asked for by a cut, so that a long loop does not fill the plans.
 constexpr std::size_t most_known_rounds = 16;
+/// A state that decides about none stays known if it is no larger.
+constexpr std::size_t most_known_bytes = 4096;
 
 bool are_equal(const Known& one, const Known& other) {
   return one.spec() == other.spec() && one.type() == other.type() &&
@@ -112,11 +115,15 @@ class Walk::LoopRounds final : public Rounds {
            goes_on.tensor().size() > 0;
   }
 
-  /// A state that the host knows and that each round changes would make each round a program of its own.
+  /// A state that the host knows and that each round changes would make each round a program of its own. The elements
+  /// of a large one, such as weights, would make a long key that each round looks up.
   void make_alike(std::string_view name, const Value& before, Value& after) const {
     if (!after.is_known()) return;
-    if (before.is_known() && are_equal(before.known(), after.known())) return;
-    if (walk_.model_.decides(name) && rounds_ < most_known_rounds) return;
+    const bool decides = walk_.model_.decides(name);
+    if ((decides || after.known().spec().bytes() <= most_known_bytes) && before.is_known() &&
+        are_equal(before.known(), after.known()))
+      return;
+    if (decides && rounds_ < most_known_rounds) return;
     after = Value{after.known().tensor(), after.type()};
   }
 
