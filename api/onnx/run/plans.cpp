@@ -49,12 +49,6 @@ SegmentPtr Plans::find(const Path& path) {
   return entry->segment;
 }
 
-bool Plans::has(const Path& path) {
-  const std::scoped_lock lock{mutex_};
-  const Entry* const entry = at(path);
-  return entry != nullptr && !entry->segment->is_over();
-}
-
 SegmentPtr Plans::keep(const Path& path, SegmentPtr segment) {
   // Longer than all that may be kept: a loop may have cuts without end, and counting looks at all constants.
   const bool is_too_long = path.size() > most_;

@@ -97,8 +97,6 @@ class Plans {
 
   /// Null if it is not there, or its device was lost.
   [[nodiscard]] SegmentPtr find(const Path& path);
-  /// Whether it is there; no use of it.
-  [[nodiscard]] bool has(const Path& path);
   /// What was not used for longest makes room. The segment that is kept there, which is another one
   /// if another run was faster. It is not kept if it takes too many bytes with those before it.
   SegmentPtr keep(const Path& path, SegmentPtr segment);

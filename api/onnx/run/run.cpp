@@ -87,8 +87,11 @@ SegmentPtr last(const Values& outputs, SegmentMaker maker, Segment segment) {
   return maker.made(std::move(segment));
 }
 
-/// A run that comes to a plan that is there ends its walk by this. No std::exception, which is what rules throw.
-struct PlanIsThere {};
+/// A run that comes to plans that are there, and by them out of the loop that it traces, ends its walk by this. No
+/// std::exception, which is what rules throw.
+struct PlanIsThere {
+  SegmentPtr last = nullptr;  ///< if it comes to the last one, which has not run
+};
 
 }  // namespace
 
@@ -230,16 +233,8 @@ class Run::Trace final : public WalkedRun {
   LoopId begin_loop() override { return {steps_, loops_++}; }
 
   std::optional<AfterRound> resume(LoopId loop, std::span<const Tensor> around) override {
-    if (is_there() || run_.steps_[steps_].place == nullptr || run_.steps_[steps_].loop != loop)
-      return {};
-    next();
-    for (const Tensor& tensor : around) static_cast<void>(stand_in(tensor.spec()));
-    const Step& step = run_.steps_[steps_ - 1];
-    for (const Value& state : step.place->states)
-      state.visit_cells(
-          [&](const auto& cell) { static_cast<void>(stand_in(cell->tensor.spec())); });
-    if (step.place->has_key) static_cast<void>(stand_in({DType::u32, Shape{2}}));
-    return after(step);
+    if (is_there() || steps_ != loop.depth || !run_.is_in(loop)) return {};
+    return at_place(around);
   }
 
   AfterRound end_round(const RoundEnd& end, const Node& node) override {
@@ -247,11 +242,17 @@ class Run::Trace final : public WalkedRun {
     if (run_.recorder_ && end.condition)
       run_.recorder_->add_cut({node.place(), {}, end.condition->spec()});
     run(segment);
-    if (run_.plans_.has(run_.path_)) throw PlanIsThere{};
+    while (const SegmentPtr found = run_.plans_.find(run_.path_)) {
+      if (found->is_last()) throw PlanIsThere{found};
+      run(found);
+      if (!run_.is_in(end.loop)) throw PlanIsThere{};
+    }
+    // In the same loop the walk need not begin anew.
     steps_ = end.loop.depth;
-    next();
-    for (const Tensor& tensor : end.alive) static_cast<void>(stand_in(tensor.spec()));
-    return after(run_.steps_.back());
+    std::size_t of_place = end.place->has_key ? 1 : 0;
+    for (const Value& state : end.place->states)
+      state.visit_cells([&](const auto&) { ++of_place; });
+    return at_place(std::span{end.alive}.first(end.alive.size() - of_place));
   }
 
  private:
@@ -268,8 +269,15 @@ class Run::Trace final : public WalkedRun {
     nodes_ = 0;
     placeholders_.clear();
   }
-  /// Placeholders are there for what is alive.
-  [[nodiscard]] AfterRound after(const Step& step) {
+  /// Goes to a place of a loop, around which are such tensors.
+  [[nodiscard]] AfterRound at_place(std::span<const Tensor> around) {
+    next();
+    const Step& step = run_.steps_[steps_ - 1];
+    for (const Tensor& tensor : around) static_cast<void>(stand_in(tensor.spec()));
+    for (const Value& state : step.place->states)
+      state.visit_cells(
+          [&](const auto& cell) { static_cast<void>(stand_in(cell->tensor.spec())); });
+    if (step.place->has_key) static_cast<void>(stand_in({DType::u32, Shape{2}}));
     AfterRound made{.goes_on = step.goes_on, .place = step.place, .alive = placeholders_};
     for (const TensorSpec& spec : step.given) made.given.push_back(stand_in(spec));
     return made;
@@ -298,8 +306,10 @@ std::optional<Values> Run::trace(const Values& inputs, const Tensor& key) {
   Values outputs;
   try {
     outputs = walk.outputs(symbolic, wanted_);
-  } catch (const PlanIsThere&) {
-    return {};
+  } catch (const PlanIsThere& plan) {
+    if (plan.last == nullptr) return {};
+    execute(*plan.last);
+    return outputs_of(*plan.last);
   }
   const SegmentPtr segment = plans_.keep(path_, last(outputs, trace.maker(), trace.begun()));
   // A binding wants the program alone. Its inputs may be memory that the host writes to from now on.
@@ -402,6 +412,11 @@ void Run::end_round(const Segment::LoopEnd& end, bool goes_on) {
   steps_.resize(end.loop.depth);
   path_.push_back(std::move(key));
   steps_.push_back(std::move(step));
+}
+
+bool Run::is_in(LoopId loop) const {
+  return steps_.size() > loop.depth && steps_[loop.depth].place != nullptr &&
+         steps_[loop.depth].loop == loop;
 }
 
 Tensor Run::tensor_of(const Segment::Source& source) const {

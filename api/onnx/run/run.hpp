@@ -79,6 +79,8 @@ class Run {
   /// From the segment that was left to the next one. Waits for what is wanted.
   void go_on();
   void end_round(const Segment::LoopEnd& end, bool goes_on);
+  /// Whether the path leads to a place of the loop, or on from there.
+  [[nodiscard]] bool is_in(LoopId loop) const;
   [[nodiscard]] Tensor tensor_of(const Segment::Source& source) const;
   [[nodiscard]] Values outputs_of(const Segment& segment) const;
 
