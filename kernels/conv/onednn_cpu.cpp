@@ -385,7 +385,11 @@ Libraries make_bands(const Problem& p) {
     return {};
   const Axis& rows = p.axes[0];
   const double image_work = p.work() / static_cast<double>(p.images);
-  const std::int64_t count = image_work >= 16 * band_work && p.k_elements() <= near ? 4 : 2;
+  // A large kernel is read by four bands only where the images are larger and the work outweighs it by far.
+  const bool small_beside = p.k_elements() <= p.x_elements() + p.y_elements();
+  const bool in_four = image_work >= 16 * band_work &&
+                       (p.k_elements() <= near || (small_beside && image_work >= 64 * band_work));
+  const std::int64_t count = in_four ? 4 : 2;
   if (image_work < static_cast<double>(count) * band_work || rows.out < 2 * count) return {};
   Libraries bands;
   for (std::int64_t i = 0; i < count; ++i) {
