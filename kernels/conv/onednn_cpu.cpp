@@ -380,15 +380,18 @@ Libraries make_bands(const Problem& p) {
   constexpr std::int64_t near = 1 << 18, far = 1 << 20;
   const bool last =
       p.x_channel == 1 && p.y_output == 1 && (p.groups == 1 || p.y_group == p.outputs);
+  const bool small_beside = p.k_elements() <= p.x_elements() + p.y_elements();
   if (!last || p.rank == 0 || p.batch_groups || p.images >= 8 ||
-      (p.k_elements() > p.x_elements() + p.y_elements() && p.k_elements() > far))
+      (!small_beside && p.k_elements() > far))
     return {};
   const Axis& rows = p.axes[0];
   const double image_work = p.work() / static_cast<double>(p.images);
+  const bool is_long = image_work >= 64 * band_work;
+  // Parts of the outputs of such a problem occupy eight threads, two bands only two.
+  if (!small_beside && is_long) return {};
   // A large kernel is read by four bands only where the images are larger and the work outweighs it by far.
-  const bool small_beside = p.k_elements() <= p.x_elements() + p.y_elements();
-  const bool in_four = image_work >= 16 * band_work &&
-                       (p.k_elements() <= near || (small_beside && image_work >= 64 * band_work));
+  const bool in_four =
+      image_work >= 16 * band_work && (p.k_elements() <= near || (small_beside && is_long));
   const std::int64_t count = in_four ? 4 : 2;
   if (image_work < static_cast<double>(count) * band_work || rows.out < 2 * count) return {};
   Libraries bands;
