@@ -130,6 +130,8 @@ Values Walk::run(const Graph& graph, std::span<const Value> inputs,
 }
 
 void Walk::take(const PreparedNode& node, Scope& scope) {
+  // Operands that are to come make a cut, which says for which node.
+  const Within<const Node*> within{node_, node.node};
   Values inputs;
   inputs.reserve(node.node->inputs.size());
   for (const std::string& name : node.node->inputs)
@@ -139,7 +141,6 @@ void Walk::take(const PreparedNode& node, Scope& scope) {
   std::optional<Values> results;
   if (folds) results = constants_.folded(*node.node);
   const bool was_folded = results.has_value();
-  const Within<const Node*> within{node_, node.node};
   if (observer_) observer_->begins(*node.node);
   try {
     run_.check_limits();

@@ -33,6 +33,14 @@ class ChangingGraph {
   [[nodiscard]] static std::string print(const Graph& graph, const std::string& indent = {});
 
  private:
+  static constexpr auto number_type = ElementType::s64;
+  static constexpr auto truth_type = ElementType::boolean;
+  /// f32 counts this far, with some to spare for one more sum.
+  static constexpr std::int64_t most_bound = std::int64_t{1} << 22;
+  static constexpr std::int64_t most_in_array = 400;
+
+  [[nodiscard]] static Attribute with_axis(std::int64_t axis) { return named("axis", axis); }
+
   /// An extent: a number, or the place of one that changes, in `extents_`.
   struct Extent {
     std::int64_t number = 0;
@@ -91,7 +99,7 @@ class ChangingGraph {
   Item truth();  ///< bool[]
   Item first_of(const Item& item, std::size_t axis, const Item& count, std::int64_t most);
 
-  // Steps: changing_steps.cpp.
+  // Steps: changing_steps.cpp, from non_zero() on changing_selections.cpp.
   Maybe unary();
   Maybe arithmetic();
   Maybe comparison();
