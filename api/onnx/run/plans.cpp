@@ -49,7 +49,7 @@ SegmentPtr Plans::find(const Path& path) {
   return entry->segment;
 }
 
-SegmentPtr Plans::keep(const Path& path, SegmentPtr segment) {
+SegmentPtr Plans::keep(const Path& path, SegmentPtr segment, std::uint64_t since) {
   // Longer than all that may be kept: a loop may have cuts without end, and counting looks at all constants.
   const bool is_too_long = path.size() > most_;
   Taken taken = is_too_long ? Taken{} : taken_by(*segment);
@@ -70,20 +70,30 @@ SegmentPtr Plans::keep(const Path& path, SegmentPtr segment) {
   if (!is_new) return place->second.segment;
   ++counts_.segments;
   add(place->second.taken);
-  // It and those before it are within both bounds, so that there is another leaf.
-  while ((counts_.segments > most_ || bytes_ > most_bytes_) && drop_oldest(&place->second)) {
+  const auto is_full = [&] { return counts_.segments > most_ || bytes_ > most_bytes_; };
+  while (is_full() && drop_oldest(since)) {
+  }
+  if (is_full()) {
+    remove(place->second.taken);
+    among->erase(place);
+    --counts_.segments;
   }
   return segment;
 }
 
-bool Plans::drop_oldest(const Entry* except) {
+std::uint64_t Plans::now() const {
+  const std::scoped_lock lock{mutex_};
+  return clock_;
+}
+
+bool Plans::drop_oldest(std::uint64_t since) {
   Entries* among = nullptr;
   Entries::iterator oldest;
   const auto look = [&](const auto& self, Entries& entries) -> void {
     for (auto one = entries.begin(); one != entries.end(); ++one) {
       self(self, one->second.next);
-      const bool is_leaf = one->second.next.empty() && &one->second != except;
-      if (is_leaf && (among == nullptr || one->second.used < oldest->second.used)) {
+      const bool may_go = one->second.next.empty() && one->second.used <= since;
+      if (may_go && (among == nullptr || one->second.used < oldest->second.used)) {
         among = &entries;
         oldest = one;
       }

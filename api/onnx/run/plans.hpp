@@ -97,9 +97,12 @@ class Plans {
 
   /// Null if it is not there, or its device was lost.
   [[nodiscard]] SegmentPtr find(const Path& path);
-  /// What was not used for longest makes room. The segment that is kept there, which is another one
-  /// if another run was faster. It is not kept if it takes too many bytes with those before it.
-  SegmentPtr keep(const Path& path, SegmentPtr segment);
+  /// What was not used for longest makes room, but nothing that was used after `since`: a run that wants more than may be
+  /// kept would find nothing the next time. The segment that is kept there, which is another one if another run was faster;
+  /// or this one, if there is no room, or if it takes too many bytes with those before it.
+  SegmentPtr keep(const Path& path, SegmentPtr segment, std::uint64_t since);
+  /// Before all uses from now on.
+  [[nodiscard]] std::uint64_t now() const;
   void count_cut();
   [[nodiscard]] PlanCounts counts() const;
   /// What runs of the segments work in besides operands and results, added up, and the constants that only segments
@@ -130,7 +133,7 @@ class Plans {
   void remove(const Taken& taken);
   /// Of entries that leave the tree.
   void remove_all(const Entries& entries);
-  bool drop_oldest(const Entry* except);
+  bool drop_oldest(std::uint64_t since);
 
   const std::size_t most_;
   const std::uint64_t most_bytes_;

@@ -108,6 +108,7 @@ Value on_device(const Value& value) {
 }
 
 void Run::start(const Values& inputs, const Tensor& key) {
+  since_ = plans_.now();
   path_.clear();
   steps_.clear();
   path_.push_back(signature_of(inputs));
@@ -214,7 +215,8 @@ class Run::Trace final : public WalkedRun {
 
   AfterCut cut(const Cut& cut) override {
     if (is_there()) {
-      const SegmentPtr segment = run_.plans_.keep(run_.path_, up_to(cut, maker(), begun()));
+      const SegmentPtr segment =
+          run_.plans_.keep(run_.path_, up_to(cut, maker(), begun()), run_.since_);
       if (run_.recorder_)
         run_.recorder_->add_cut({cut.node->place(), std::string{cut.name}, cut.wanted.spec()});
       run(segment);
@@ -238,7 +240,8 @@ class Run::Trace final : public WalkedRun {
   }
 
   AfterRound end_round(const RoundEnd& end, const Node& node) override {
-    const SegmentPtr segment = run_.plans_.keep(run_.path_, up_to(end, maker(), begun()));
+    const SegmentPtr segment =
+        run_.plans_.keep(run_.path_, up_to(end, maker(), begun()), run_.since_);
     if (run_.recorder_ && end.condition)
       run_.recorder_->add_cut({node.place(), {}, end.condition->spec()});
     run(segment);
@@ -311,7 +314,8 @@ std::optional<Values> Run::trace(const Values& inputs, const Tensor& key) {
     execute(*plan.last);
     return outputs_of(*plan.last);
   }
-  const SegmentPtr segment = plans_.keep(path_, last(outputs, trace.maker(), trace.begun()));
+  const SegmentPtr segment =
+      plans_.keep(path_, last(outputs, trace.maker(), trace.begun()), since_);
   // A binding wants the program alone. Its inputs may be memory that the host writes to from now on.
   if (recorder_ && !recorder_->measures()) return Values{};
   execute(*segment);

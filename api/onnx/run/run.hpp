@@ -96,6 +96,7 @@ class Run {
   bool may_trace_;
   std::size_t nodes_ = 0;  ///< of the segments that ran
 
+  std::uint64_t since_ = 0;  ///< Plans::now() when it began
   Plans::Path path_;
   std::vector<Step> steps_;  ///< for each key of the path but the first
   OpenLoops loops_;

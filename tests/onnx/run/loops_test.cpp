@@ -305,6 +305,27 @@ TEST_F(Loops, of_many_known_rounds_whose_states_grow_are_one_program) {
   EXPECT_EQ(model.stats().traced, 1U);
 }
 
+TEST_F(Loops, keep_the_plans_of_their_first_rounds_where_there_are_too_many) {
+  GraphBuilder body = counting();
+  body.input("list", {"n"})
+      .node("Concat", {"list", "some"}, {"longer"}, {number("axis", 0)})
+      .output("longer");
+  LoadOptions options = here();
+  options.max_plans = 8;
+  const Model model = around()
+                          .constant("some", reals({1}))
+                          .node("Loop", {"", "yes", "x", "some"}, {"last", "y"}, {body.as("body")})
+                          .output("y")
+                          .load(options);
+  std::uint64_t traced = 21;  // each length, and what follows
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(floats(model.run(up_to(20)).get(), "y"), std::vector<float>(21, 1));
+    EXPECT_EQ(model.stats().traced, traced);
+    EXPECT_EQ(model.stats().segments, 8U);
+    traced += 21 - 8;
+  }
+}
+
 TEST_F(Loops, without_end_reach_the_limit_of_nodes) {
   LoadOptions options = here();
   options.max_nodes = 1000;
