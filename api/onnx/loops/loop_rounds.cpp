@@ -58,12 +58,13 @@ class Walk::LoopRounds final : public Rounds {
   }
 
   bool may_part(std::span<const std::string_view> names) const override {
-    return walk_.run_.may_have_segments() &&
+    return walk_.may_cut_ && walk_.run_.may_have_segments() &&
            std::ranges::none_of(names,
                                 [&](std::string_view name) { return walk_.model_.decides(name); });
   }
 
   LoopState part(RoundResult round) override {
+    walk_.check_may_cut();
     const auto keep = [&](Value& value) { value = walk_.keep(std::move(value)); };
     keep(round.goes_on);
     std::ranges::for_each(round.after, keep);

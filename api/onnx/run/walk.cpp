@@ -106,6 +106,19 @@ Values Walk::run(const Graph& graph, std::span<const Value> inputs) {
   return run(graph, inputs, all, nullptr);
 }
 
+std::optional<Values> Walk::run_without_cut(const Graph& graph) {
+  const Within<bool> whole{may_cut_, false};
+  const Within<WalkObserver*> unwatched{observer_,
+                                        nullptr};  // of a node that does not end it would not hear
+  try {
+    return run(graph, {});
+  } catch (const TakesCut&) {
+    return {};
+  } catch (const Error&) {  // what ends a run ends it at the next node, too
+    return {};
+  }
+}
+
 Values Walk::run(const Graph& graph, std::span<const Value> inputs,
                  std::span<const std::size_t> wanted, const std::vector<bool>* needed) {
   if (inputs.size() > graph.inputs.size())
@@ -271,6 +284,7 @@ std::string_view Walk::name_of(const Value::Cell& wanted) const {
 }
 
 void Walk::cut(const std::shared_ptr<Value::Cell>& wanted, std::vector<std::byte>& elements) {
+  check_may_cut();
   std::erase_if(answers_, [](const auto& answer) { return answer.first.expired(); });
   std::vector<std::shared_ptr<Value::Cell>> held;
   std::unordered_set<const Value::Cell*> seen;

@@ -84,13 +84,21 @@ class Walk final : private Walker {
 
  private:
   class LoopRounds;  // loops/loop_rounds.cpp
+  /// Ends run_without_cut(). No std::exception, which is what rules throw.
+  struct TakesCut {};
+  /// Precedes whatever ends a segment.
+  void check_may_cut() const {
+    if (!may_cut_) throw TakesCut{};
+  }
   struct Scope {
     std::unordered_map<std::string_view, Value> values = {};
     const Scope* outer = nullptr;
   };
 
   Known know(const Value& value) override;
+  [[nodiscard]] bool takes_cut(const Value& value) const override;
   Values run(const Graph& graph, std::span<const Value> inputs) override;
+  [[nodiscard]] std::optional<Values> run_without_cut(const Graph& graph) override;
   Value constant(const TensorData& data) override;
   Tensor prepared(std::size_t part, const std::function<Tensor()>& make) override;
   Value keep(Value value) override;
@@ -106,8 +114,6 @@ class Walk final : private Walker {
   [[nodiscard]] const Value& find(std::string_view name) const;
   /// As rules read it: what is to come is there, which may take a cut.
   [[nodiscard]] Value arrived(const Value& value);
-  /// Whether its elements take a cut.
-  [[nodiscard]] bool takes_cut(const Value& value) const;
   void cut(const std::shared_ptr<Value::Cell>& wanted, std::vector<std::byte>& elements);
   [[nodiscard]] std::string_view name_of(const Value::Cell& cell) const;
 
@@ -118,6 +124,7 @@ class Walk final : private Walker {
   Value key_;
   std::uint32_t drawn_ = 0;
   std::size_t cuts_ = 0;
+  bool may_cut_ = true;
   const Scope* scope_ = nullptr;
   const Node* node_ = nullptr;                     ///< the innermost that is computed
   std::vector<std::weak_ptr<Value::Cell>> cells_;  ///< those that a cut exchanges
