@@ -5,7 +5,8 @@
 // output. `stoker_bench --peer` is what a benchmark starts as a process of its own for a library
 // whose threads would disturb ours (bench/kernels/onednn_peer.hpp), `stoker_bench --actors …` what it starts
 // for one row of an actor runtime (bench/actors/actor_programs.hpp), `stoker_bench --onnx …` what the group `onnx`
-// starts (bench/onnx/onnx_programs.hpp), `stoker_bench --exit-busy SEED` what the soak starts (bench/soak/soak_children.hpp).
+// starts (bench/onnx/onnx_programs.hpp), `stoker_bench --exit-busy SEED` what the soak starts
+// (bench/soak/soak_children.hpp).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>

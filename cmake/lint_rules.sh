@@ -180,6 +180,13 @@ find . -path './.*' -prune -o -path './build*' -prune -o -type f -printf '%P\n' 
     }
     END { exit found }' - cmake/*.cmake pass=1 "${sources[@]}" pass=2 "${sources[@]}" "${documents[@]}" || status=1
 
+# clang-format breaks no comment that it could not put together again.
+if LC_ALL=C.UTF-8 grep -rnE --include='*.[ch]pp' --include='*.glsl' '^.{121,}$' "${libraries[@]}" tests bench examples |
+  grep -E '^[^:]*:[0-9]+: *//'; then
+  echo "comments have at most 120 columns" >&2
+  status=1
+fi
+
 # A reader of the tree has the tree only: no path out of it, and no row of a list kept elsewhere.
 if grep -rnIE '\.\./[s]hared|[c]hecklist|(^|[^A-Za-z0-9_-])[A-Z]-[0-9]{3}($|[^A-Za-z0-9_-])' \
   "${libraries[@]}" tests bench examples docs cmake dev CMakeLists.txt ./*.md; then

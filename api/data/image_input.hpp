@@ -9,8 +9,8 @@
 // A u8 input without mean and std stays u8 throughout.
 //
 // Threads: any. Nothing runs: the result is lazy, on the device of the DeviceScope. Errors are thrown by the call, with
-// "predict" as their op and the input's name: invalid_argument where neither the options nor the model say enough, where
-// they contradict one another, for numbers out of range, and for a tensor that is no picture.
+// "predict" as their op and the input's name: invalid_argument where neither the options nor the model say
+// enough, where they contradict one another, for numbers out of range, and for a tensor that is no picture.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,9 @@ struct ImageTarget {
 
 /// Whether a tensor is taken for a picture without being called one: u8 [rows, columns, 1, 3 or 4].
 [[nodiscard]] bool is_picture(const TensorSpec& spec) noexcept;
-/// Whether the input takes a picture unasked: floats of rank 3 or 4, or u8 of rank 4, with 1 or 3 colours declared where
-/// the layout has them (ImageOptions::layout), and a batch, if there is one, of 1 or open. [open, n, 1 or 3] does not: it
-/// may be a batch of sequences.
+/// Whether the input takes a picture unasked: floats of rank 3 or 4, or u8 of rank 4, with 1 or 3 colours
+/// declared where the layout has them (ImageOptions::layout), and a batch, if there is one, of 1 or open.
+/// [open, n, 1 or 3] does not: it may be a batch of sequences.
 [[nodiscard]] bool takes_picture(const ImageTarget& target);
 
 [[nodiscard]] Tensor image_input(const Tensor& picture, const ImageTarget& target,

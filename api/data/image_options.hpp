@@ -38,8 +38,8 @@ struct ImageOptions {
   std::optional<std::pair<std::int64_t, std::int64_t>> size = {};
   std::vector<float> mean = {};  ///< one for all colours or one for each; empty: 0
   std::vector<float> std = {};   ///< as `mean`, and not 0; empty: 1
-  /// Four axes are nchw, or nhwc if only the last is declared as 1 or 3; three are hwc, or chw if only the first is; two
-  /// are hw.
+  /// Four axes are nchw, or nhwc if only the last is declared as 1 or 3; three are hwc, or chw if only the
+  /// first is; two are hw.
   ImageLayout layout = ImageLayout::as_declared;
   /// Where the model leaves it open: as the picture is, without its alpha.
   ImageColours colours = ImageColours::as_declared;

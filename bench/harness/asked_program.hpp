@@ -1,4 +1,5 @@
-// A peer that stays: a program that is asked over a pipe, one line a question, and answers each with a line. It sleeps between questions, so that nobody's threads run while another is measured.
+// A peer that stays: a program that is asked over a pipe, one line a question, and answers each with a line.
+// It sleeps between questions, so that nobody's threads run while another is measured.
 //
 // Threads: one at a time. Errors are thrown: std::system_error if it cannot be started, std::runtime_error if it
 // has ended, or with its answer if that is no number.

@@ -1,5 +1,5 @@
-// Products and convolutions of 8-bit integers on the CPU device: against oneDNN from and to the same layouts, and against
-// ours of f32, both with two threads.
+// Products and convolutions of 8-bit integers on the CPU device: against oneDNN from and to the same layouts,
+// and against ours of f32, both with two threads.
 #include "stoker/bench/harness/groups.hpp"
 #include "stoker/bench/harness/inputs.hpp"
 #include "stoker/bench/kernels/onednn_peer.hpp"

@@ -1,6 +1,6 @@
-// LibTorch 1.13 at the rows of bench/tensors/tensors.cpp and bench/tensors/training.cpp: `bench_torch_tensors ROW SAMPLES`
-// prints seconds a call, one sample a line. Started with the settings that make it fast on this kind of machine
-// (OPENBLAS_CORETYPE, an allocator that keeps its pages), see bench/tensors/tensors.cpp.
+// LibTorch 1.13 at the rows of bench/tensors/tensors.cpp and bench/tensors/training.cpp: `bench_torch_tensors
+// ROW SAMPLES` prints seconds a call, one sample a line. Started with the settings that make it fast on this
+// kind of machine (OPENBLAS_CORETYPE, an allocator that keeps its pages), see bench/tensors/tensors.cpp.
 #include <torch/torch.h>
 
 #include <chrono>

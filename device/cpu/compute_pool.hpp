@@ -4,8 +4,8 @@
 // Ready nodes stand in one queue. A thread claims a slice under the queue's lock (held for tens of
 // nanoseconds; a slice is microseconds of work), runs it, and keeps the next small node for itself
 // so that a chain of small kernels never changes threads. At most `threads()` threads compute at
-// once: a caller that helps takes the place of a worker, for short slices only. An idle worker spins for some microseconds, for
-// longer beside others at work or if the last work came just after it had gone to sleep,
+// once: a caller that helps takes the place of a worker, for short slices only. An idle worker spins for some
+// microseconds, for longer beside others at work or if the last work came just after it had gone to sleep,
 // then sleeps.
 //
 // Threads: every function from any thread.

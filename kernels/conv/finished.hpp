@@ -15,7 +15,8 @@ namespace mm = stoker::kernels::matmul::STOKER_ISA;
 [[nodiscard]] std::int64_t row_of(const Problem& problem) noexcept;
 
 /// The plan of a convolution with at least one output, of which `finish`, if it is not null, makes the
-/// outputs. Where the kernel is blocked there is no bias. A bias, and s32, have the outputs of NCHW images only, and no `finish`.
+/// outputs. Where the kernel is blocked there is no bias. A bias, and s32, have the outputs of NCHW images
+/// only, and no `finish`.
 [[nodiscard]] CpuPlan plan_finished(DType dtype, const Problem& problem,
                                     std::shared_ptr<const mm::Finish> finish);
 

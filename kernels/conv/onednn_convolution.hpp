@@ -1,7 +1,7 @@
 // One convolution as oneDNN computes it: how it is cut into jobs, and how a job runs.
 //
-// Immutable once prepared; any thread runs its jobs. Compiled once per instruction set. oneDNN's own errors (dnnl::error)
-// come out as Error{out_of_memory} or internal.
+// Immutable once prepared; any thread runs its jobs. Compiled once per instruction set. oneDNN's own errors
+// (dnnl::error) come out as Error{out_of_memory} or internal.
 #pragma once
 
 #include <algorithm>

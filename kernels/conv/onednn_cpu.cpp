@@ -381,18 +381,16 @@ Libraries make_bands(const Problem& p) {
   const bool last =
       p.x_channel == 1 && p.y_output == 1 && (p.groups == 1 || p.y_group == p.outputs);
   const bool small_beside = p.k_elements() <= p.x_elements() + p.y_elements();
-  if (!last || p.rank == 0 || p.batch_groups || p.images >= 8 ||
-      (!small_beside && p.k_elements() > far))
-    return {};
+  if (!last || p.rank == 0 || p.batch_groups || p.images >= 8) return {};
+  if (!small_beside && p.k_elements() > far) return {};
   const Axis& rows = p.axes[0];
   const double image_work = p.work() / static_cast<double>(p.images);
   const bool is_long = image_work >= 64 * band_work;
   // Parts of the outputs of such a problem occupy eight threads, two bands only two.
   if (!small_beside && is_long) return {};
   // A large kernel is read by four bands only where the images are larger and the work outweighs it by far.
-  const bool in_four =
-      image_work >= 16 * band_work && (p.k_elements() <= near || (small_beside && is_long));
-  const std::int64_t count = in_four ? 4 : 2;
+  const bool four = p.k_elements() <= near || (small_beside && is_long);
+  const std::int64_t count = four && image_work >= 16 * band_work ? 4 : 2;
   if (image_work < static_cast<double>(count) * band_work || rows.out < 2 * count) return {};
   Libraries bands;
   for (std::int64_t i = 0; i < count; ++i) {

@@ -5,7 +5,8 @@
 // (github.com/KhronosGroup/SPIRV-Tools/issues/5902). Source lines are copied, so each such operation is
 // given one before the passes run, and whatever has it afterwards is decorated again.
 //
-// Threads: any. All take a whole module of glslang's without debug information: its form is SPIR-V's "Physical Layout" (section 2.3).
+// Threads: any. All take a whole module of glslang's without debug information: its form is SPIR-V's
+// "Physical Layout" (section 2.3).
 #pragma once
 
 #include <cstdint>

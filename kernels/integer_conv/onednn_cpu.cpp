@@ -90,7 +90,8 @@ struct Library {
   }
 };
 
-/// Whether a way of the library's is fast, and its sums never rounded: those that store them as they are begin with brg.
+/// Whether a way of the library's is fast, and its sums never rounded: those that store them as they are
+/// begin with brg.
 bool Library::is_exact(std::string_view way) const noexcept {
   if (way.find("ref") != way.npos) return false;
   // oneDNN 2.6.3 corrupts the heap there.

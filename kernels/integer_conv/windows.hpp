@@ -1,5 +1,5 @@
-// Convolutions of 8-bit integers by our own loops, in 16 bits: for processors where oneDNN's would not be exact, and for
-// what it has no fast way for.
+// Convolutions of 8-bit integers by our own loops, in 16 bits: for processors where oneDNN's would not be
+// exact, and for what it has no fast way for.
 #pragma once
 
 #include "stoker/kernels/integer_conv/canvas.hpp"

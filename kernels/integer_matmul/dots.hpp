@@ -1,5 +1,5 @@
-// Inner products of 16-bit integers, exact: what our own loops make of 8-bit ones from which zero points are subtracted.
-// Compilers know a loop of this form as an instruction that adds pairs of products.
+// Inner products of 16-bit integers, exact: what our own loops make of 8-bit ones from which zero points are
+// subtracted. Compilers know a loop of this form as an instruction that adds pairs of products.
 //
 // Compiled once per instruction set. Pure functions; any thread.
 #pragma once

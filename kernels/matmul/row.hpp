@@ -132,8 +132,8 @@ inline std::int64_t columns_in_registers(const C* x, const C* matrix, std::int64
   return j;
 }
 
-/// sums[j] = sum over t of x[t] · matrix[t][j], one chain. `near`: the matrix lies in the second-level cache, so nothing
-/// has to be asked for ahead.
+/// sums[j] = sum over t of x[t] · matrix[t][j], one chain. `near`: the matrix lies in the second-level cache,
+/// so nothing has to be asked for ahead.
 template <class S>
 inline void chain_of_rows(const Compute<S>* x, const S* matrix, std::int64_t step, std::int64_t k,
                           std::int64_t columns, bool near, Compute<S>* sums) noexcept {

@@ -116,8 +116,8 @@ void suites(std::vector<KernelSuite>& suites) {
   suite.kernel = "packed_matmul";
   suite.cases = all_cases();
   suite.reference = reference;
-  // Products are below 2 · 2^bits / 2, and a number, its zero point and its scale are put together with two roundings of
-  // numbers of that size. Roundings of a sum partly cancel: the root of their count, with room.
+  // Products are below 2 · 2^bits / 2, and a number, its zero point and its scale are put together with two
+  // roundings of numbers of that size. Roundings of a sum partly cancel: the root of their count, with room.
   suite.bound = [](const KernelCall& call) {
     const Problem p = describe(call);
     const double greatest = std::ldexp(1.0, static_cast<int>(p.bits));

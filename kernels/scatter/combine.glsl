@@ -1,4 +1,5 @@
-// Adds each element of the updates where its index vector points, or multiplies by it if MULTIPLIES is 1, as one thread.
+// Adds each element of the updates where its index vector points, or multiplies by it if MULTIPLIES is 1, as
+// one thread.
 
 #include "indexing/index_at.glsl"
 #include "indexing/places.glsl"

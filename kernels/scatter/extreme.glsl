@@ -1,6 +1,6 @@
 // Leaves the larger of each element of the updates and the one where its index vector points, or the smaller, as one
-// thread. Numbers are compared as bits in the order of unsigned integers, so nothing is rounded or flushed, -0 is below 0,
-// and the result does not depend on which thread comes first. NaN stays and spreads.
+// thread. Numbers are compared as bits in the order of unsigned integers, so nothing is rounded or flushed,
+// -0 is below 0, and the result does not depend on which thread comes first. NaN stays and spreads.
 
 #include "indexing/index_at.glsl"
 #include "indexing/places.glsl"

@@ -19,8 +19,8 @@ namespace stoker::kernels::window_reduce::STOKER_ISA {
 /// channels for NHWC ones.
 class PlaneWindows {
  public:
-  /// For elements of type A, which they are combined in. Nothing where other axes have windows, elements are spread out,
-  /// or rows are too long for a line.
+  /// For elements of type A, which they are combined in. Nothing where other axes have windows, elements are
+  /// spread out, or rows are too long for a line.
   template <class A>
   [[nodiscard]] static std::optional<PlaneWindows> find(std::span<const WindowAxis> axes) {
     PlaneWindows result;

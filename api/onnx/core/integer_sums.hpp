@@ -1,7 +1,8 @@
 // Sums of products of 8-bit integers, and how they become quantised results.
 //
-// Pure functions; called while a model is traced. Errors are thrown: what the kernels integer_matmul and integer_conv say
-// of their operands, and unsupported with the operator as op for a type that has no integers.
+// Pure functions; called while a model is traced. Errors are thrown: what the kernels integer_matmul and
+// integer_conv say of their operands, and unsupported with the operator as op for a type that has no
+// integers.
 #pragma once
 
 #include <optional>
@@ -29,8 +30,8 @@ struct QuantizedOperand {
 struct Transposed {
   bool a = false, b = false;
 };
-/// (a - zero point) · (b - zero point) in s32, shaped as matmul has it. A zero point that is a vector belongs to the rows
-/// of a, or to the columns of b, as they are multiplied.
+/// (a - zero point) · (b - zero point) in s32, shaped as matmul has it. A zero point that is a vector belongs
+/// to the rows of a, or to the columns of b, as they are multiplied.
 [[nodiscard]] Tensor integer_product(const Call& call, const QuantizedOperand& a,
                                      const QuantizedOperand& b, const Transposed& transposed = {});
 /// The same of tensors.
@@ -46,8 +47,8 @@ struct QuantizedTensor {
 [[nodiscard]] Tensor integer_convolution(const Call& call, const QuantizedOperand& x,
                                          const QuantizedOperand& k);
 
-/// x · w / y of the scales that stand at these places, in f32; y may be left out. Where they are known, the host computes
-/// it. A vector at x is one for each row and becomes a column.
+/// x · w / y of the scales that stand at these places, in f32; y may be left out. Where they are known, the
+/// host computes it. A vector at x is one for each row and becomes a column.
 [[nodiscard]] Tensor joined_scale(const Call& call, std::size_t x, std::size_t w,
                                   std::optional<std::size_t> y);
 

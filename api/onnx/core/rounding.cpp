@@ -14,8 +14,8 @@ Tensor rounded_to_even(const Tensor& x) {
 }
 
 Tensor quantized(const Tensor& x, const std::optional<Tensor>& zero, double low, double high) {
-  // A number so large that the last digit of a sum is 1 keeps whole numbers only, rounded as sums are. The ends are whole, so
-  // cutting off before the rounding gives what cutting off behind it would.
+  // A number so large that the last digit of a sum is 1 keeps whole numbers only, rounded as sums are. The
+  // ends are whole, so cutting off before the rounding gives what cutting off behind it would.
   const double large = x.dtype() == DType::f64 ? 0x1.8p52 : 0x1.8p23;
   if (!zero) return (min(max(x, low), high) + large) - large;
   return ((min(max(x, low - *zero), high - *zero) + large) - large) + *zero;

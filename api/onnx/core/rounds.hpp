@@ -4,8 +4,8 @@
 //
 // Where a round cannot be traced together with the next one, or so many have been that their program gets too long, the
 // rule parts them. From then on rounds that start from alike states, of the same types and extents and with the same
-// elements where the host knows them, are the same program, and the rule is called for some of them. So it keeps nothing
-// beyond part() but what that returns.
+// elements where the host knows them, are the same program, and the rule is called for some of them. So it
+// keeps nothing beyond part() but what that returns.
 //
 // Threads: that of the walk. Errors are thrown.
 #pragma once

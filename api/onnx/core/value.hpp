@@ -7,12 +7,13 @@
 //
 // A tensor value is *known* if the host has its elements (known.hpp), else lazy. tensor() gives either.
 //
-// The labels that a classifier chooses, and the maps of its scores, come of tensors that the run computes. Such texts and
-// sequences are *to come*: texts() and elements() read the tensor when they are called first, and wait for it.
+// The labels that a classifier chooses, and the maps of its scores, come of tensors that the run computes.
+// Such texts and sequences are *to come*: texts() and elements() read the tensor when they are called first,
+// and wait for it.
 //
 // Ownership: copies share what they hold. Threads: any, for the values that a program holds. Errors
-// are thrown: invalid_argument if a value is of another kind than asked for; where values are to come, what reading their
-// tensor throws.
+// are thrown: invalid_argument if a value is of another kind than asked for; where values are to come, what
+// reading their tensor throws.
 #pragma once
 
 #include <functional>
@@ -45,8 +46,8 @@ class Value {
   /// An optional value that is there, or that is not.
   [[nodiscard]] static Value optional(Value element);
   [[nodiscard]] static Value no_element();
-  /// From keys, integers or texts, to numbers or texts: vectors that the host knows. Throws invalid_argument for others, and
-  /// unless there are as many keys as values.
+  /// From keys, integers or texts, to numbers or texts: vectors that the host knows. Throws invalid_argument
+  /// for others, and unless there are as many keys as values.
   [[nodiscard]] static Value map(Value keys, Value values);
   /// Texts to come, of the shape of `places`: those at these places of `all`. Places are integers.
   [[nodiscard]] static Value chosen_texts(std::vector<std::string> all, const Value& places);

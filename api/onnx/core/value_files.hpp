@@ -1,7 +1,7 @@
 // Values as files hold them, and as runs take and give them.
 //
-// Any thread. Errors are thrown: limit_exceeded for more than 8 axes, unsupported for maps to anything but single numbers
-// or texts.
+// Any thread. Errors are thrown: limit_exceeded for more than 8 axes, unsupported for maps to anything but
+// single numbers or texts.
 #pragma once
 
 #include "stoker/api/onnx/core/value.hpp"

@@ -37,8 +37,9 @@ class ExportCall {
   [[nodiscard]] const expr::Program& program() const noexcept { return programs_[0]; }
   [[nodiscard]] const expr::Instruction& instruction() const noexcept { return first_; }
 
-  /// Operands and results of `narrow` are of `wide` from here on, for rules of operators that take no `narrow`: operands
-  /// are cast, dtypes are `wide`. Results are cast back where give_thin() keeps them, and else by the caller.
+  /// Operands and results of `narrow` are of `wide` from here on, for rules of operators that take no
+  /// `narrow`: operands are cast, dtypes are `wide`. Results are cast back where give_thin() keeps them, and
+  /// else by the caller.
   void compute_in(DType wide, DType narrow) { widened_ = {narrow, wide}; }
 
   // Operands and results --------------------------------------------------------------------------

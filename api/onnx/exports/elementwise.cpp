@@ -91,8 +91,8 @@ Names cast(ExportCall& call) {
   return call.give(call.cast(call.thin_operands()[0], call.dtype(), call.out_dtype()));
 }
 
-/// Whether it is written out: x where x > 0, else NaN where x is, else 0. Comparisons that nobody else reads go when the
-/// graph is cleaned.
+/// Whether it is written out: x where x > 0, else NaN where x is, else 0. Comparisons that nobody else reads
+/// go when the graph is cleaned.
 bool is_relu(const ExportCall& call) {
   const auto& code = call.program().code;
   const auto reads = [&](expr::Ref at, std::string_view op, std::size_t operands) {

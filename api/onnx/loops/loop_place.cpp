@@ -1,6 +1,6 @@
 #include "stoker/api/onnx/loops/loop_place.hpp"
 
-#include "stoker/api/onnx/run/signature.hpp"
+#include "stoker/api/onnx/core/signature.hpp"
 
 namespace stoker::onnx {
 

@@ -18,8 +18,8 @@ namespace {
 /// Rounds that are not parted are one program, which is too long with this many already.
 constexpr std::size_t most_rounds = 1 << 16;
 
-/// A loop of more nodes, those of each round counted, is parted where that takes no cut: into programs of so many nodes,
-/// or rounds, that are fused into few kernels but soon made.
+/// A loop of more nodes, those of each round counted, is parted where that takes no cut: into programs of so
+/// many nodes, or rounds, that are fused into few kernels but soon made.
 constexpr std::size_t most_nodes_together = 4096;
 constexpr std::size_t nodes_of_part = 512;
 constexpr std::size_t rounds_of_part = 64;

@@ -14,8 +14,8 @@
 namespace stoker::onnx::operators::detection {
 namespace {
 
-/// [batch · classes · most + 1, 3]: batch, class and box of each that is chosen, of all classes one after the other. What
-/// is not chosen goes to the last row.
+/// [batch · classes · most + 1, 3]: batch, class and box of each that is chosen, of all classes one after the
+/// other. What is not chosen goes to the last row.
 Tensor rows_of(const Tensor& chosen, const Tensor& counts) {
   const Shape& shape = chosen.shape();  // [batch, classes, most]
   const std::int64_t lists = shape[0] * shape[1];

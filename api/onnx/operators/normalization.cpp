@@ -97,8 +97,8 @@ Values layer_normalization(Call& call) {
   return {call.like(scaled), Value{y.mean}, Value{y.inverse_deviation}};
 }
 
-/// The result is of the type of the scale. The second one is none of ONNX's own operator: SimplifiedLayerNormalization has
-/// it.
+/// The result is of the type of the scale. The second one is none of ONNX's own operator:
+/// SimplifiedLayerNormalization has it.
 Values rms_normalization(Call& call) {
   const std::int64_t axis = axis_in(call.node().integer("axis", -1), call.rank());
   const Tensor x = wide(call.x());

@@ -1,5 +1,5 @@
-// Products and convolutions of quantised numbers, in integers: ONNX's own, and those of com.microsoft that ONNX Runtime's
-// quantizer writes.
+// Products and convolutions of quantised numbers, in integers: ONNX's own, and those of com.microsoft that
+// ONNX Runtime's quantizer writes.
 #include "stoker/api/onnx/core/integer_sums.hpp"
 #include "stoker/api/onnx/core/operator.hpp"
 #include "stoker/api/onnx/core/rounding.hpp"

@@ -53,7 +53,8 @@ bool leave(const GraphEditor& graph, const Node& node, std::size_t first, std::i
   return true;
 }
 
-/// Channels of a convolution's result; nothing if the weights are no constant, or if a bias might make one channel more.
+/// Channels of a convolution's result; nothing if the weights are no constant, or if a bias might make one
+/// channel more.
 std::optional<std::int64_t> channels_of(const GraphEditor& graph, const Node& node) {
   const TensorData* const weights = graph.constant(node.inputs.at(1));
   if (weights == nullptr || weights->dims.size() < 3) return {};

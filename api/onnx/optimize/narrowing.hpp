@@ -5,8 +5,9 @@
 //     All else keeps f32, with Casts before it. So do inputs, outputs, and what graphs within a node read.
 //     On the CPU, and on GPUs that do not compute in 16 bits, nothing gains.
 //
-// Constants that narrow nodes read become constants of 16 bits, rounded to the nearest, half to even. A node stays in f32
-// if a finite element of such a constant would become infinite, or if its only element would become 0.
+// Constants that narrow nodes read become constants of 16 bits, rounded to the nearest, half to even. A node
+// stays in f32 if a finite element of such a constant would become infinite, or if its only element would
+// become 0.
 //
 // Threads: any. Errors: none of its own.
 #pragma once

@@ -1,4 +1,5 @@
-// Floats that stand for 8-bit integers: what the DequantizeLinear and QuantizeLinear around them say, where it is constant.
+// Floats that stand for 8-bit integers: what the DequantizeLinear and QuantizeLinear around them say, where
+// it is constant.
 //
 // Pure functions; any thread. Errors are thrown: invalid_argument for attributes of another kind.
 #pragma once

@@ -13,7 +13,8 @@
 
 namespace stoker::onnx {
 
-/// The elements of floating-point numbers of 16 bits or more, integers of 8 or more, or booleans, up to 2^20 of them; nothing for others.
+/// The elements of floating-point numbers of 16 bits or more, integers of 8 or more, or booleans, up to 2^20
+/// of them; nothing for others.
 [[nodiscard]] std::optional<std::vector<double>> reals_of(const TensorData* tensor);
 /// The same of a constant without axes. Nothing if it is no constant, or a tensor.
 [[nodiscard]] std::optional<double> scalar_of(const GraphEditor& graph, std::string_view name);

@@ -1,5 +1,5 @@
-// What nodes make of constants, computed on the device when the model is loaded, so that other passes see it. Only small
-// tensors: what is made of large ones the first run computes, once, from the file.
+// What nodes make of constants, computed on the device when the model is loaded, so that other passes see it.
+// Only small tensors: what is made of large ones the first run computes, once, from the file.
 #include <algorithm>
 #include <set>
 

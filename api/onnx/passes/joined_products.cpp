@@ -9,11 +9,12 @@
 namespace stoker::onnx::passes::joined_products {
 namespace {
 
-/// The operator of a product, and whether its weights have the columns of the result as columns or, with transB, as rows.
+/// The operator of a product, and whether its weights have the columns of the result as columns or, with
+/// transB, as rows.
 enum class Form : std::uint8_t { matmul, gemm, gemm_of_rows };
 
-/// A MatMul or Gemm with a constant matrix, and what is added to each column: the Gemm's own operand, or that of an Add,
-/// if that is all that reads the product.
+/// A MatMul or Gemm with a constant matrix, and what is added to each column: the Gemm's own operand, or that
+/// of an Add, if that is all that reads the product.
 struct Projection {
   Node* product = nullptr;
   Node* sum = nullptr;  ///< null: there is none
@@ -84,10 +85,11 @@ TensorData joined(std::span<const TensorData* const> parts, std::size_t axis) {
   return made;
 }
 
-/// On the CPU, one product saves the start of the others, but the Split reads and writes its result once more when it has
-/// left the cache. In an attention whose queries, keys and values have d columns each, the joined product takes 0.92 to
-/// 0.95 of the time at d = 64 and at most 16 rows, and 1.07 to 1.13 of it at d = 256 and at least 128 rows. Only the run
-/// knows the number of rows, so the bound lies between the two.
+/// On the CPU, one product saves the start of the others, but the Split reads and writes its result once more
+/// when it has left the cache. In an attention whose queries, keys and values have d columns each, the joined
+/// product takes 0.92 to
+/// 0.95 of the time at d = 64 and at most 16 rows, and 1.07 to 1.13 of it at d = 256 and at least 128 rows.
+/// Only the run knows the number of rows, so the bound lies between the two.
 constexpr std::size_t most_weights_on_cpu = 64U << 10;
 
 bool pays(const GraphEditor& graph, const std::vector<Projection>& all) {

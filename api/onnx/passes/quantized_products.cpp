@@ -1,5 +1,5 @@
-// DequantizeLinear, a convolution or product in floats, QuantizeLinear: the same in integers. The result may differ by one
-// step, where the float one was rounded on its way.
+// DequantizeLinear, a convolution or product in floats, QuantizeLinear: the same in integers. The result may
+// differ by one step, where the float one was rounded on its way.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

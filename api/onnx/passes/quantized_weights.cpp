@@ -1,5 +1,5 @@
-// DequantizeLinear of constant weights, then MatMul or Gemm: the product reads the integers, which stay as they are. The
-// result may differ as the sums' order does.
+// DequantizeLinear of constant weights, then MatMul or Gemm: the product reads the integers, which stay as
+// they are. The result may differ as the sums' order does.
 #include <algorithm>
 
 #include "stoker/api/onnx/core/integer_sums.hpp"

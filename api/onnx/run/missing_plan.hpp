@@ -1,8 +1,8 @@
-// What a run is told that finds no plan and may make none (LoadOptions::on_new_shape): what it asked for, and the plan that
-// comes nearest.
+// What a run is told that finds no plan and may make none (LoadOptions::on_new_shape): what it asked for, and
+// the plan that comes nearest.
 //
-// Threads: any. Lifetime: the graph outlives it. Errors: not_found, with `expected`, `came` and the number of `plans` as
-// details.
+// Threads: any. Lifetime: the graph outlives it. Errors: not_found, with `expected`, `came` and the number of
+// `plans` as details.
 #pragma once
 
 #include <span>

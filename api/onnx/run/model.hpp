@@ -7,8 +7,8 @@
 // The first run with inputs of certain types, extents and shape-deciding contents traces the model for them; the plan
 // is kept. Where an operator needs elements that only the run knows (NonZero, a condition, a trip count), the plan is
 // cut there: the run reads them and goes on with the plan for that answer. No thread waits meanwhile: elements that are
-// there at once, as those of small kernels on the CPU, are read by the call; others by a process, or by the plain thread
-// that waits for the outputs anyway.
+// there at once, as those of small kernels on the CPU, are read by the call; others by a process, or by the
+// plain thread that waits for the outputs anyway.
 //
 // A shared, immutable handle; any thread may run it, any number at once. They share weights and plans. Weights are
 // on the model's device. Models that are loaded from one file share them, too, for as long as one of them lives: those
@@ -21,10 +21,11 @@
 // Errors are thrown by the call: load() throws io_error (the file cannot be read or is damaged), invalid_argument (a
 // graph that is not in order), unsupported (all nodes that cannot be computed, with the reasons), not_found (a name in
 // LoadOptions::without that no pass has). run() throws not_found for a name that no input has, invalid_argument for an
-// input that is missing or of another kind, dtype_mismatch, shape_mismatch. With NewShape::refuse it throws not_found for
-// inputs without a plan; where these must be read first, and behind a cut, that is in the future. What runs, plans or
-// counts throws forked_process in a child of fork(). What fails while it is traced or runs is in the future: io_error if
-// the file has changed since it was loaded and its weights are wanted again.
+// input that is missing or of another kind, dtype_mismatch, shape_mismatch. With NewShape::refuse it throws
+// not_found for inputs without a plan; where these must be read first, and behind a cut, that is in the
+// future. What runs, plans or counts throws forked_process in a child of fork(). What fails while it is
+// traced or runs is in the future: io_error if the file has changed since it was loaded and its weights are
+// wanted again.
 #pragma once
 
 #include <filesystem>
@@ -100,8 +101,9 @@ struct ModelStats : PlanCounts {
   /// share them count them each.
   std::uint64_t weight_bytes = 0;
   /// What runs of the plans work in besides operands, weights and results, added up over the plans, and constants that
-  /// only plans hold, each once. A run takes the former from the device's memory and gives it back, so plans that do not
-  /// run at the same time may share it. Not counted: the device's code for kernels, and what the host keeps of a plan.
+  /// only plans hold, each once. A run takes the former from the device's memory and gives it back, so plans
+  /// that do not run at the same time may share it. Not counted: the device's code for kernels, and what the
+  /// host keeps of a plan.
   std::uint64_t plan_bytes = 0;
 };
 
@@ -128,8 +130,8 @@ class Model {
   /// thrown where the token throws. Include api/onnx_async.hpp.
   template <class Token>
   auto async_run(const NamedValues& inputs, Token&& token, const RunOptions& options = {}) const;
-  /// Traces and plans for such inputs, runs once, with `refuse`, too, and waits for the outputs. Does not tell whether the
-  /// plan is kept. Blocks. Throws what run() does, in the future or not.
+  /// Traces and plans for such inputs, runs once, with `refuse`, too, and waits for the outputs. Does not
+  /// tell whether the plan is kept. Blocks. Throws what run() does, in the future or not.
   void warm_up(const NamedValues& inputs, const RunOptions& options = {}) const;
   /// Runs on the memory of these inputs and outputs; outputs without a buffer that are wanted get one. Traces and runs
   /// once. Blocks.
@@ -149,8 +151,8 @@ class Model {
 
 /// External data are looked for below the folder of the file. Blocks.
 [[nodiscard]] Model load(const std::filesystem::path& path, const LoadOptions& options = {});
-/// What a descriptor reads: a regular file from its start, a pipe to its end. The caller closes it, at once if it likes.
-/// External data are refused. Blocks.
+/// What a descriptor reads: a regular file from its start, a pipe to its end. The caller closes it, at once
+/// if it likes. External data are refused. Blocks.
 [[nodiscard]] Model load(int descriptor, const LoadOptions& options = {});
 /// The bytes are copied. External data are refused.
 [[nodiscard]] Model load(std::span<const std::byte> bytes, const LoadOptions& options = {});

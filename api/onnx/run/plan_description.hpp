@@ -59,8 +59,8 @@ struct PlanDescription {
   };
 
   std::vector<Segment> segments;
-  /// Stand on constants, which are none themselves: computed once, for all plans. Those that make much more of constants
-  /// than they are belong to the segments.
+  /// Stand on constants, which are none themselves: computed once, for all plans. Those that make much more
+  /// of constants than they are belong to the segments.
   std::vector<Folded> constant;
   std::vector<Folded> on_host;  ///< computed by the host while the plan is made, such as shapes
   std::size_t nodes = 0;        ///< that the run went through, each round of a loop counted

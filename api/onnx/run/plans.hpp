@@ -97,9 +97,10 @@ class Plans {
 
   /// Null if it is not there, or its device was lost.
   [[nodiscard]] SegmentPtr find(const Path& path);
-  /// What was not used for longest makes room, but nothing that was used after `since`: a run that wants more than may be
-  /// kept would find nothing the next time. The segment that is kept there, which is another one if another run was faster;
-  /// or this one, if there is no room, or if it takes too many bytes with those before it.
+  /// What was not used for longest makes room, but nothing that was used after `since`: a run that wants more
+  /// than may be kept would find nothing the next time. The segment that is kept there, which is another one
+  /// if another run was faster; or this one, if there is no room, or if it takes too many bytes with those
+  /// before it.
   SegmentPtr keep(const Path& path, SegmentPtr segment, std::uint64_t since);
   /// Before all uses from now on.
   [[nodiscard]] std::uint64_t now() const;

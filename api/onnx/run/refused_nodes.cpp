@@ -10,8 +10,8 @@
 namespace stoker::onnx {
 namespace {
 
-/// The newest version of each of ONNX's own domains for which Stoker's operators or these were written. In a later one any
-/// of them may mean something else. Versions of other domains are their owners' matter.
+/// The newest version of each of ONNX's own domains for which Stoker's operators or these were written. In a
+/// later one any of them may mean something else. Versions of other domains are their owners' matter.
 using Newest = std::map<std::string, std::int64_t, std::less<>>;
 
 Newest newest_versions(const OperatorTable& operators) {

@@ -23,8 +23,8 @@ struct RefusedNode {
 [[nodiscard]] std::vector<RefusedNode> refused_nodes(const Graph& graph,
                                                      const OperatorTable& operators);
 
-/// For a file that is wrong otherwise, too: then the error of the reading lists these nodes behind the rest. `operators`
-/// outlives the reading.
+/// For a file that is wrong otherwise, too: then the error of the reading lists these nodes behind the rest.
+/// `operators` outlives the reading.
 [[nodiscard]] ReadOptions listing_refused_nodes(const OperatorTable& operators);
 
 }  // namespace stoker::onnx

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "stoker/actors/device/device_client.hpp"
+#include "stoker/api/onnx/core/signature.hpp"
 #include "stoker/api/onnx/run/missing_plan.hpp"
-#include "stoker/api/onnx/run/signature.hpp"
 #include "stoker/api/onnx/run/walk.hpp"
 #include "stoker/api/tensor/core/shape_queries.hpp"
 #include "stoker/pipeline/tensor/files/byte_source.hpp"

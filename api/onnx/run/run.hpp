@@ -1,9 +1,8 @@
 // One run of a model: it follows the plans as far as they go, and traces what is missing.
 //
-// Threads: one at a time. rest() waits at cuts and traces, so it belongs into a process; followed() waits only, at_once()
-// does neither.
-// Errors are thrown: what rules throw while they trace, what the device refuses, what fails before a cut, and the
-// limits of the options.
+// Threads: one at a time. rest() waits at cuts and traces, so it belongs into a process; followed() waits
+// only, at_once() does neither. Errors are thrown: what rules throw while they trace, what the device
+// refuses, what fails before a cut, and the limits of the options.
 #pragma once
 
 #include "stoker/api/onnx/loops/open_loops.hpp"
@@ -106,8 +105,8 @@ class Run {
   Future<std::vector<std::byte>> wanted_elements_;  ///< of `left_`
 };
 
-/// The same with tensors of the device of the DeviceScope in the place of what the host knows, in lists, too, but not in
-/// maps.
+/// The same with tensors of the device of the DeviceScope in the place of what the host knows, in lists, too,
+/// but not in maps.
 [[nodiscard]] Value on_device(const Value& value);
 
 }  // namespace stoker::onnx

@@ -36,8 +36,8 @@ using LoadedGraphPtr = std::shared_ptr<LoadedGraph>;
 
 class SharedGraphs {
  public:
-  /// Tells apart files, as they were when they were opened, passes and precisions. Nothing if a part of the model has no
-  /// identity (files::ByteSource): such a graph has no name.
+  /// Tells apart files, as they were when they were opened, passes and precisions. Nothing if a part of the
+  /// model has no identity (files::ByteSource): such a graph has no name.
   [[nodiscard]] static std::optional<std::string> name_of(const ModelFile& file,
                                                           std::span<const Pass* const> passes,
                                                           Precision precision);

@@ -6,8 +6,8 @@
 // that stands on placeholders, the walk makes a cut: it hands over all tensors that are still used, and the one
 // wanted, and goes on with placeholders in their place and the elements.
 //
-// Where a loop parts its rounds, the walk hands over what the next round starts from and goes on from the place that it is
-// told: that of a later round, perhaps, or behind the loop.
+// Where a loop parts its rounds, the walk hands over what the next round starts from and goes on from the
+// place that it is told: that of a later round, perhaps, or behind the loop.
 //
 // A walk is deterministic: the same inputs, answers at its cuts and places in its loops give the same cuts and outputs.
 //

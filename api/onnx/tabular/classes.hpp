@@ -14,8 +14,8 @@ namespace stoker::onnx {
 
 class Classes {
  public:
-  /// From the attribute classlabels_strings or the one named `integers`. Throws invalid_argument unless one of them, and
-  /// only one, has labels.
+  /// From the attribute classlabels_strings or the one named `integers`. Throws invalid_argument unless one
+  /// of them, and only one, has labels.
   Classes(const Call& call, std::string_view integers);
 
   [[nodiscard]] std::int64_t count() const noexcept;

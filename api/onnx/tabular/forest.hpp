@@ -59,8 +59,8 @@ class Forest {
          std::int64_t leaves, std::vector<Vote> votes, std::int64_t targets);
 
   [[nodiscard]] const std::vector<Vote>& votes() const noexcept { return votes_; }
-  /// `x` [rows, features] of f32 or f64: the leaf of each row in each tree, s32 [rows, trees]. Throws shape_mismatch if a
-  /// branch asks for a feature that x does not have.
+  /// `x` [rows, features] of f32 or f64: the leaf of each row in each tree, s32 [rows, trees]. Throws
+  /// shape_mismatch if a branch asks for a feature that x does not have.
   [[nodiscard]] Tensor leaves_of(const Tensor& x) const;
   /// Scores of `dtype`, f32 or f64.
   [[nodiscard]] Verdict verdict(const Tensor& leaves, Aggregate how, DType dtype) const;

@@ -20,8 +20,8 @@ namespace stoker {
 /// `target` with updates[i] added at the coordinates indices[i]; duplicates accumulate.
 [[nodiscard]] Tensor indexed_add(const Tensor& target, const Tensor& indices, const Tensor& updates,
                                  const std::optional<Axes>& axes = {});
-/// The same with updates[i] multiplied into what is there. There is no gradient. What duplicates make of floats is rounded
-/// in any order on a GPU.
+/// The same with updates[i] multiplied into what is there. There is no gradient. What duplicates make of
+/// floats is rounded in any order on a GPU.
 [[nodiscard]] Tensor indexed_multiply(const Tensor& target, const Tensor& indices,
                                       const Tensor& updates, const std::optional<Axes>& axes = {});
 /// The same with the larger of updates[i] and what is there, exactly and in any order. NaN spreads, and -0 is below 0.

@@ -4,7 +4,8 @@
 //     m:predict({input = photo}, {image = {input = {mean = 127, std = 128, size = {240, 320}, layout = "nchw"}}})
 //
 // A u8 buffer that is like a picture becomes what the model takes, where the input takes a picture unasked
-// (takes_picture() of api/data/image_input.hpp). With options for an input, every picture does so, or the call is refused.
+// (takes_picture() of api/data/image_input.hpp). With options for an input, every picture does so, or the
+// call is refused.
 //
 // Threads: the script's process. Nothing runs until values are needed, and the limits count it. Errors are raised:
 // invalid_argument; not_found for options of an input that is not given, with the nearest.

@@ -20,8 +20,8 @@ class Findings {
   /// `place` is where in the file ("node 'a' (Add)"), `text` what is wrong there. Both are escaped already.
   void add(std::string place, std::string text);
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
-  /// Those from number `first` on are in what `outer` names, too, if there are any: the place of one in the attribute of
-  /// a node becomes "node …, attribute …".
+  /// Those from number `first` on are in what `outer` names, too, if there are any: the place of one in the
+  /// attribute of a node becomes "node …, attribute …".
   template <class Outer> void within(std::size_t first, Outer&& outer) {
     if (first < kept_.size()) put_before(first, outer());  // else nothing shows it
   }

@@ -41,8 +41,8 @@ struct SafetensorsHeader {
                                                                  std::string_view file);
 
 /// Places the entries (wider dtypes first, so that all are aligned to their elements), leaves them in
-/// that order, and gives what stands before the data, a multiple of 64 bytes. invalid_argument for names that are not UTF-8 or
-/// occur twice, or that the format reserves.
+/// that order, and gives what stands before the data, a multiple of 64 bytes. invalid_argument for names that
+/// are not UTF-8 or occur twice, or that the format reserves.
 [[nodiscard]] Result<std::string> place_safetensors(SafetensorsHeader& header, std::string_view op);
 
 }  // namespace stoker::files

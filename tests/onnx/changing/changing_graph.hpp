@@ -1,5 +1,6 @@
 // Graphs put together at random whose shapes depend on inputs and on what runs compute: NonZero, Compress, Unique,
-// NonMaxSuppression, Range, places in sequences, slices of computed extents, branches of unlike shapes, loops whose states grow.
+// NonMaxSuppression, Range, places in sequences, slices of computed extents, branches of unlike shapes, loops
+// whose states grow.
 //
 // Every graph is in order for all inputs of its types whose extents are at least `least_extent()`: each value is kept
 // with what is known about its extents, and operators get only operands that fit. Numbers stay small integers, so that

@@ -346,8 +346,8 @@ TEST_F(TreeEnsembles, go_to_no_leaf_that_is_not_there) {
 }
 
 TEST_F(TreeEnsembles, number_their_transforms_as_the_standard_does) {
-  // The standard's numbers. ONNX Runtime 1.30 takes LOGISTIC for 1 and SOFTMAX for 2; these are its results for the other
-  // number.
+  // The standard's numbers. ONNX Runtime 1.30 takes LOGISTIC for 1 and SOFTMAX for 2; these are its results
+  // for the other number.
   const Tensor x = rows({2, 2}, {2, 1, 4, 4});
   const auto of = [&](std::int64_t number) {
     return reals("TreeEnsemble", {x}, with(sets(), {named("post_transform", number)}), 5);

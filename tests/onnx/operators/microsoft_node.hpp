@@ -1,4 +1,5 @@
-// One node of com.microsoft in a model of its own, and operands by a formula, so that ONNX Runtime could be given the same.
+// One node of com.microsoft in a model of its own, and operands by a formula, so that ONNX Runtime could be
+// given the same.
 //
 // The tests microsoft_*_test.cpp expect what ONNX Runtime 1.30 gave on the CPU, where they do not say otherwise.
 #pragma once

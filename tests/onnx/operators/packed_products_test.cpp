@@ -1,4 +1,5 @@
-// Products with weights of few bits that stay packed: MatMulNBits of com.microsoft, against numbers unpacked one by one.
+// Products with weights of few bits that stay packed: MatMulNBits of com.microsoft, against numbers unpacked
+// one by one.
 #include <cmath>
 
 #include "stoker/tests/onnx/run/small_models.hpp"

@@ -1,5 +1,5 @@
-// Random programs of loops and branches, as a graph and as plain code that computes the same. Every value is int64[2] with
-// elements in [0, 97).
+// Random programs of loops and branches, as a graph and as plain code that computes the same. Every value is
+// int64[2] with elements in [0, 97).
 //
 // Threads: one.
 #pragma once

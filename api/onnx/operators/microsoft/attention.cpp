@@ -37,8 +37,8 @@ Tensor by_heads(const Call& call, const Tensor& x, std::int64_t heads) {
   return transpose(reshape(x, {shape[0], shape[1], heads, shape[2] / heads}), Axes{0, 2, 1, 3});
 }
 
-/// Which keys lie before the ends [batch] and, if the mask at i says so, at or behind the starts, [2·batch] with the ends.
-/// Of [3·batch + 2], which says more to packed kernels, the ends count. [batch, 1, 1, keys]
+/// Which keys lie before the ends [batch] and, if the mask at i says so, at or behind the starts, [2·batch]
+/// with the ends. Of [3·batch + 2], which says more to packed kernels, the ends count. [batch, 1, 1, keys]
 Tensor within_ends(const Call& call, std::size_t i, std::int64_t batch, std::int64_t keys) {
   expect_shape(call, i, "mask", {{batch}, {2 * batch}, {3 * batch + 2}});
   const Tensor place = iota_along(Shape{1, 1, 1, keys}, 3);
@@ -51,9 +51,9 @@ Tensor within_ends(const Call& call, std::size_t i, std::int64_t batch, std::int
   return logical_and(before_end, greater_equal(place, part(batch)));
 }
 
-/// 0 where a key may be looked at, else what mask_filter_value says; [batch, 1, queries or 1, keys]. The mask at i says where
-/// keys end, or has 1 for each that may be looked at (else 0): [batch, keys], [batch, queries, keys] or [batch, 1, most,
-/// most], of which the rows from `past` on count. Empty: all may be.
+/// 0 where a key may be looked at, else what mask_filter_value says; [batch, 1, queries or 1, keys]. The mask
+/// at i says where keys end, or has 1 for each that may be looked at (else 0): [batch, keys], [batch,
+/// queries, keys] or [batch, 1, most, most], of which the rows from `past` on count. Empty: all may be.
 Tensor mask_of(const Call& call, std::size_t i, const Heads& heads) {
   if (!call.has(i)) return {};
   const std::int64_t batch = heads.batch();
@@ -81,8 +81,8 @@ Tensor mask_of(const Call& call, std::size_t i, const Heads& heads) {
   return select(visible, full(Shape{}, 0.0, DType::f32), full(Shape{}, filter, DType::f32));
 }
 
-/// Output, present keys, present values and the scores before the softmax. The mask stands at `mask`, what is added to the
-/// scores [batch or 1, heads or 1, queries, keys] at `bias`.
+/// Output, present keys, present values and the scores before the softmax. The mask stands at `mask`, what is
+/// added to the scores [batch or 1, heads or 1, queries, keys] at `bias`.
 Values attended(const Call& call, const Heads& heads, std::size_t mask, std::size_t bias) {
   const std::int64_t batch = heads.batch();
   const std::int64_t queries = heads.queries();
@@ -100,8 +100,8 @@ Values attended(const Call& call, const Heads& heads, std::size_t mask, std::siz
     const Tensor later =
         logical_and(less(row + heads.past(), iota_along(Shape{1, 1, queries, keys}, 3)),
                     less(row, queries - 1));
-    // It stands in the place of what the mask says, and is a number: a query whose other keys have it from the mask, too,
-    // looks at all keys.
+    // It stands in the place of what the mask says, and is a number: a query whose other keys have it from
+    // the mask, too, looks at all keys.
     added = select(later, full(Shape{}, lowest, DType::f32),
                    added.has_value() ? added : full(Shape{}, 0.0, DType::f32));
   }

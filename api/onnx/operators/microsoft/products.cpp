@@ -97,8 +97,8 @@ Values fused_gemm(Call& call) {
   return {activated(call, rule_of(call, call.node(), "Gemm", 13, operands).at(0))};
 }
 
-/// Operand i with its last two axes exchanged, and its first one moved behind the others of the batch, as the node says.
-/// A vector stays as it is.
+/// Operand i with its last two axes exchanged, and its first one moved behind the others of the batch, as the
+/// node says. A vector stays as it is.
 Tensor turned(const Call& call, std::size_t i, const char* transposes, const char* moves_batch) {
   Tensor x = call.x(i);
   const std::int64_t rank = call.rank(i);

@@ -1,6 +1,6 @@
-// The domain com.microsoft: operators on 8-bit integers that ONNX's own domain has for floats. Operands become floats, the
-// operator's own rule computes, the result becomes integers, halves to even. Scales and zero points are for all elements.
-// https://onnxruntime.ai/docs/reference/operators/ContribOperators.html
+// The domain com.microsoft: operators on 8-bit integers that ONNX's own domain has for floats. Operands
+// become floats, the operator's own rule computes, the result becomes integers, halves to even. Scales and
+// zero points are for all elements. https://onnxruntime.ai/docs/reference/operators/ContribOperators.html
 #include "stoker/api/onnx/core/channel_axis.hpp"
 #include "stoker/api/onnx/core/expected_shape.hpp"
 #include "stoker/api/onnx/core/integer_sums.hpp"
@@ -12,8 +12,8 @@
 namespace stoker::onnx::operators::microsoft::quantized {
 namespace {
 
-/// ONNX's own operators add the zero point to what is rounded. ONNX Runtime's sums, products and pools round the sum, which
-/// an odd zero point turns halves round by.
+/// ONNX's own operators add the zero point to what is rounded. ONNX Runtime's sums, products and pools round
+/// the sum, which an odd zero point turns halves round by.
 enum class Rounds { before_zero_point, with_zero_point };
 
 /// Operand i as it is, of the type of operand `like`.

@@ -160,8 +160,8 @@ Tensor places_of(const std::vector<Pair>& pairs, std::int64_t classes) {
   return Known::integers(places).tensor();
 }
 
-/// `first` and `second`: a number for each pair, [rows, pairs]. They become [rows, classes, classes]: at i, j what is in
-/// `first` if the pair is (i, j), in `second` if it is (j, i); 0 on the diagonal.
+/// `first` and `second`: a number for each pair, [rows, pairs]. They become [rows, classes, classes]: at i, j
+/// what is in `first` if the pair is (i, j), in `second` if it is (j, i); 0 on the diagonal.
 Tensor of_each_two(const Tensor& first, const Tensor& second, const Tensor& places,
                    std::int64_t classes) {
   const std::int64_t rows = first.shape()[0];
@@ -244,8 +244,8 @@ Values classify(Call& call) {
                                    table(call, Part::offsets, offsets, Shape{of_pairs})));
     return {labels, Value{transformed(coupled(clip(first, 1e-7, 1 - 1e-7), places, count), how)}};
   }
-  // ONNX does not say what the scores are without probabilities; these are ONNX Runtime's, but for PROBIT of two classes,
-  // of which it writes one.
+  // ONNX does not say what the scores are without probabilities; these are ONNX Runtime's, but for PROBIT of
+  // two classes, of which it writes one.
   if (count > 2) return {labels, Value{transformed(made, how)}};
   if (how == PostTransform::none) return {labels, Value{concatenate({-made, made}, 1)}};
   if (how == PostTransform::logistic)

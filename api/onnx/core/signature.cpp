@@ -1,4 +1,4 @@
-#include "stoker/api/onnx/run/signature.hpp"
+#include "stoker/api/onnx/core/signature.hpp"
 
 namespace stoker::onnx {
 namespace {
