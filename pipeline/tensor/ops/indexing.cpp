@@ -267,7 +267,7 @@ void define(OpTable& table) {
   table.add(indexing_op("take_along_axis", &of_take_along_axis, &batch_axis));
   table.add(indexing_op("gather", &of_gather, &batch_gather));
   table.add(indexing_op("indexed_add", &of_indexed_add, &batch_indexed));
-  // A product without one of its factors is not what is left when it is divided by 0.
+  // No gradient: where a factor is 0, the product of the others cannot be had by dividing by it.
   table.add(indexing_op("indexed_multiply", nullptr, &batch_indexed));
   table.add(indexing_op("indexed_max", &of_indexed_extreme, &batch_indexed));
   table.add(indexing_op("indexed_min", &of_indexed_extreme, &batch_indexed));
