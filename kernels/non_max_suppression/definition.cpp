@@ -58,12 +58,13 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call,
   if (lists == 0) return plan;
   const auto n = static_cast<std::uint64_t>(scores[2]);
   const auto lanes = static_cast<std::uint64_t>(shader.local_size[0]);
-  // Nothing is bound where there is no box.
   plan.scratch_bytes = {std::max<std::size_t>(1, lists * n) * sizeof(std::uint32_t)};
+  // Where there is no box, there is nothing that could be bound, nor is it read.
+  if (n == 0) plan.scratch_bytes.push_back(sizeof(std::uint32_t));
   GpuPass pass;
   pass.shader = &shader;
   pass.variant = "f32";
-  pass.bindings = {n == 0 ? scratch(0) : input(0), n == 0 ? scratch(0) : input(1), scratch(0),
+  pass.bindings = {n == 0 ? scratch(1) : input(0), n == 0 ? scratch(1) : input(1), scratch(0),
                    output(0), output(1)};
   pass.push.u32(lists).u32(scores[1]).u32(n).u32(given.most).u32(given.bounded ? 1 : 0);
   pass.push.u32(given.centers ? 1 : 0).f32(given.overlap).f32(given.least_score);

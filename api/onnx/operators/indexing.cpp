@@ -148,14 +148,10 @@ Reduction reduction_of(const Call& call) {
 }
 Tensor scattered(const Call& call, const Tensor& target, const Tensor& indices,
                  const Tensor& updates) {
-  const Reduction reduction = reduction_of(call);
-  // Of truths, the larger is either, the smaller and the product are both; a sum is true if either is, as in NumPy.
-  if (target.dtype() == DType::boolean && reduction != Reduction::none) {
-    const bool either = reduction == Reduction::add || reduction == Reduction::maximum;
-    const auto combine = either ? &indexed_max : &indexed_min;
-    return as_type(combine(as_type(target, DType::u8), indices, as_type(updates, DType::u8), {}),
-                   DType::boolean);
-  }
+  Reduction reduction = reduction_of(call);
+  // Truths are 0 and 1; a sum of them is true if any is, as in NumPy.
+  if (reduction == Reduction::add && call.input(0).type() == ElementType::boolean)
+    reduction = Reduction::maximum;
   switch (reduction) {
     case Reduction::add: return indexed_add(target, indices, updates);
     case Reduction::multiply: return indexed_multiply(target, indices, updates);

@@ -82,12 +82,12 @@ TEST_F(Operations, have_gradients) {
         return indexed_add(v * 0, tensor({{0}, {0}, {2}}), v);
       },
       x, {1, 1, 3});
-  // 2 and 5 come to the first place, 3 stays at the second, and two that are 2 share the third.
+  // 4 comes to the first place, 3 stays at the second, and two that are 2 share the third.
   check(
       [](const Tensor& v) {
-        return indexed_max(tensor<double>({4.0, 3.0, 2.0}), tensor({{0}, {1}, {2}}), v * 2 - 2);
+        return indexed_max(tensor<double>({3.5, 3.0, 2.0}), tensor({{0}, {1}, {2}}), v * 2 - 2);
       },
-      x, {0, 0, 3});
+      x, {2, 0, 3});
   check(
       [](const Tensor& v) {
         return indexed_min(v, tensor({{0}, {0}, {2}}), tensor<double>({5.0, 2.0, 2.0}));
