@@ -282,9 +282,9 @@ void OnednnConvolution::run(const CpuArgs& args, const float* kernel, std::int64
   };
   // What it reads comes in, what it writes goes out, through scratch where the order differs.
   const auto bring = [&](const Operand& of, const void* at) {
-    const dnnl::memory outside = hold(of.own, at);
+    dnnl::memory outside = hold(of.own, at);
     if (!of.move) return outside;
-    const dnnl::memory inside = hold(of.used, take(of));
+    dnnl::memory inside = hold(of.used, take(of));
     if (!of.written) of.move->execute(stream, {{DNNL_ARG_FROM, outside}, {DNNL_ARG_TO, inside}});
     return inside;
   };

@@ -27,7 +27,7 @@ constexpr std::int64_t width = 5;
 
 double plus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 
-RowFormula mean_of(std::function<double(double t, double p)> element) {
+RowFormula mean_of(const std::function<double(double t, double p)>& element) {
   return [element](const Row& t, const Row& p) {
     double total = 0;
     for (std::size_t i = 0; i < t.size(); ++i) total += element(t[i], p[i]);
@@ -82,7 +82,7 @@ double divergence(const Row& t, const Row& p) {
 enum class Numbers { any, bits, signs, probabilities, one_hot };
 
 Tensor numbers(Numbers kind, double seed) {
-  const Tensor any = sample({batch, width}, -3, 3, seed);
+  Tensor any = sample({batch, width}, -3, 3, seed);
   switch (kind) {
     case Numbers::bits: return as_type(greater(any, 0.0), DType::f64);
     case Numbers::signs: return sign(any);
