@@ -68,11 +68,14 @@ fi
 
 # --- what runs there ------------------------------------------------------------------------------
 cat >"$folder/run.sh" <<'RUN'
-# bash run.sh PROGRAM [ARGUMENT…]: unpacks on first use, then runs the program.
+# bash run.sh PROGRAM [ARGUMENT…]: unpacks on first use, then runs the program. Others that begin meanwhile wait for
+# that.
 here=$(dirname "$(readlink -f "$0")")
 home=${STOKER_HOME:-/tmp/stoker}
+mkdir -p "$home/lib" || exit
+exec 9>"$home/lock"
+flock 9
 if [[ ! -d $home/bin ]]; then
-  mkdir -p "$home/lib" || exit
   { xz -dc "$here/programs.txz" 2>/dev/null ||
     python3 -c 'import lzma, shutil, sys; shutil.copyfileobj(lzma.open(sys.argv[1]), sys.stdout.buffer)' \
       "$here/programs.txz"; } | tar -C "$home" -xf - || exit
@@ -82,6 +85,7 @@ if [[ ! -d $home/bin ]]; then
   fi
   ldconfig -p | grep -q 'libstdc++.so.6' || cp "$home"/cxx/* "$home/lib/"
 fi
+exec 9>&-
 export LD_LIBRARY_PATH=$home/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 # The driver's own description, where the loader does not look for it.
 for icd in /usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json; do
