@@ -1,28 +1,29 @@
 # stoker_check_headers: compiles every header alone, so that each includes what it uses and its place among
 # others' includes does not matter. "Alone" means: nothing stands before it but headers that it includes
 # itself. So one compilation checks a chain of headers, each of which includes the one before, and most chains
-# may begin with a precompiled header. Not part of a build of everything, but of .ci/run:
+# may begin with a precompiled header. Not part of a build of everything, but of `dev lint`; .ci/run compiles those
+# that changed last (STOKER_CHECKED_HEADERS, paths from the root).
 #
 #   cmake --build build --target stoker_check_headers
 
-stoker_glob(checked_headers runtime/*.hpp runtime/*/*.hpp kernels/*.hpp kernels/*/*.hpp device/*.hpp
+stoker_glob(header_files runtime/*.hpp runtime/*/*.hpp kernels/*.hpp kernels/*/*.hpp device/*.hpp
             device/*/*.hpp device/*/*/*.hpp actors/*.hpp actors/*/*.hpp pipeline/*/*.hpp pipeline/*/*/*.hpp
             api/*.hpp api/*/*.hpp api/*/*/*.hpp)
 if(NOT TARGET stoker_fiber)
-  list(FILTER checked_headers EXCLUDE REGEX "/(runtime/process/fiber_adaptor|api/fiber)\\.hpp$")
+  list(FILTER header_files EXCLUDE REGEX "/(runtime/process/fiber_adaptor|api/fiber)\\.hpp$")
 endif()
 if(NOT TARGET stoker_command)
-  list(FILTER checked_headers EXCLUDE REGEX "/api/command_line/")
+  list(FILTER header_files EXCLUDE REGEX "/api/command_line/")
 endif()
 if(STOKER_BUILD_TESTS)
   stoker_glob(test_headers tests/*/*.hpp tests/*/*/*.hpp)
   # Includes the runtime under another name, so nothing of it may stand before, precompiled or not.
   list(FILTER test_headers EXCLUDE REGEX "/explorer/explored_runtime\\.hpp$")
-  list(APPEND checked_headers ${test_headers})
+  list(APPEND header_files ${test_headers})
 endif()
 if(STOKER_BUILD_BENCH)
   stoker_glob(bench_headers bench/*.hpp bench/*/*.hpp)
-  list(APPEND checked_headers ${bench_headers})
+  list(APPEND header_files ${bench_headers})
 endif()
 
 # header_includes(H): sets includes_of_H to what H includes, directly or not, of `headers`.
@@ -46,18 +47,18 @@ function(header_includes name)
   set(includes_of_${name} "${all}" PARENT_SCOPE)
 endfunction()
 
-# header_chains(): sets next_of_H to one of `headers` that includes H, for no two H the same one, and `firsts`
+# header_chains(): sets next_of_H to one of `checked` that includes H, for no two H the same one, and `firsts`
 # to those that are no other's next.
 macro(header_chains)
   set(firsts "")
-  foreach(name ${headers})
+  foreach(name ${checked})
     set(next_of_${name} "")
     header_includes("${name}")
   endforeach()
-  foreach(name ${headers})
+  foreach(name ${checked})
     set(first TRUE)
     foreach(before ${includes_of_${name}})
-      if(next_of_${before} STREQUAL "")
+      if(before IN_LIST checked AND next_of_${before} STREQUAL "")
         set(next_of_${before} "${name}")
         set(first FALSE)
         break()
@@ -73,9 +74,8 @@ endmacro()
 # precompiled for it.
 set(often_included api/tensor/core/tensor.hpp runtime/futures/future.hpp runtime/base/error.hpp)
 
-# header_checks(TARGET HEADERS…): paths from the root.
+# header_checks(TARGET): compiles those of `headers`, paths from the root, that are `checked`.
 function(header_checks target)
-  set(headers ${ARGN})
   header_chains()
   add_custom_target(${target})
   foreach(name ${firsts})
@@ -137,5 +137,12 @@ function(header_check_library target)
   target_compile_options(${target} PRIVATE -O0 -g0)
 endfunction()
 
-list(TRANSFORM checked_headers REPLACE "^${CMAKE_CURRENT_SOURCE_DIR}/" "")
-header_checks(stoker_check_headers ${checked_headers})
+set(headers ${header_files})
+list(TRANSFORM headers REPLACE "^${CMAKE_CURRENT_SOURCE_DIR}/" "")
+set(checked "")
+foreach(name ${headers})
+  if(NOT STOKER_CHECKED_HEADERS OR name IN_LIST STOKER_CHECKED_HEADERS)
+    list(APPEND checked "${name}")
+  endif()
+endforeach()
+header_checks(stoker_check_headers)

@@ -8,19 +8,22 @@
 # A kernel for which the widest set wins nothing says so in its definition.cpp ("// CPU versions: v1 v3");
 # a processor takes each kernel in the best set that has it. tests/kernels/isa_test.cpp looks at the result.
 #
-# STOKER_CPU_VARIANTS says which processors are served: "all" of them (packages, CI), "own" for this
-# machine's and newer ones, or a list such as "v3;v4". Each set that is served has every kernel, in the
+# STOKER_CPU_VARIANTS says which processors are served: "all" of them (packages), "own" for this machine's and
+# newer ones, or a list such as "v3;v4" or "v1;own" (CI). Each set that is served has every kernel, in the
 # best version up to it; a version that serves nobody is not compiled. So "own" on a machine with AVX-512
 # compiles most kernels for v4, those that have no v4 version for v3, and each of them once.
 
 set(all_isas v1 v3 v4)  # ascending
 if(NOT STOKER_X86_64)
   set(STOKER_ISAS v1)  # the compiler's baseline
-elseif(STOKER_CPU_VARIANTS STREQUAL "own")
-  include(own_instruction_set)
-  stoker_own_instruction_set(STOKER_ISAS)
 elseif(STOKER_CPU_VARIANTS AND NOT STOKER_CPU_VARIANTS STREQUAL "all")
   set(STOKER_ISAS ${STOKER_CPU_VARIANTS})
+  if(own IN_LIST STOKER_ISAS)
+    include(own_instruction_set)
+    stoker_own_instruction_set(own)
+    list(TRANSFORM STOKER_ISAS REPLACE "^own$" "${own}")
+  endif()
+  list(REMOVE_DUPLICATES STOKER_ISAS)
   list(SORT STOKER_ISAS)
 elseif(STOKER_SANITIZE)
   # Sanitizers register their own data at load, which does not survive being made local. One set is
@@ -32,7 +35,7 @@ endif()
 foreach(isa ${STOKER_ISAS})
   if(NOT isa IN_LIST all_isas)
     message(FATAL_ERROR "STOKER_CPU_VARIANTS: there is no instruction set '${isa}'; "
-                        "write all, own or a list of v1, v3 and v4")
+                        "write all, or a list of own, v1, v3 and v4")
   endif()
 endforeach()
 

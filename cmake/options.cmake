@@ -10,7 +10,8 @@ option(STOKER_INSTALL "Define the install rules" ${PROJECT_IS_TOP_LEVEL})
 option(STOKER_UNITY "Compile several small sources together" ON)
 set(STOKER_SANITIZE "" CACHE STRING "Sanitizers: empty, address;undefined or thread")
 set(STOKER_CPU_VARIANTS "all" CACHE STRING
-    "Processors that CPU kernels are compiled for: all, own, or a list of v1 (the baseline), v3 and v4")
+    "Processors that CPU kernels are compiled for: all, or a list of own, v1 (the baseline), v3 and v4")
+set(STOKER_CHECKED_HEADERS "" CACHE STRING "Headers that stoker_check_headers compiles; all of them if empty")
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)

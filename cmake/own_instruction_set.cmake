@@ -16,6 +16,6 @@ function(stoker_own_instruction_set out)
   endif()
   execute_process(COMMAND "${program}" OUTPUT_VARIABLE isa OUTPUT_STRIP_TRAILING_WHITESPACE
                           COMMAND_ERROR_IS_FATAL ANY)
-  message(STATUS "CPU kernels for this machine's instruction set only: x86-64-${isa}")
+  message(STATUS "CPU kernels for this machine's instruction set: x86-64-${isa}")
   set(${out} ${isa} PARENT_SCOPE)
 endfunction()
