@@ -91,40 +91,13 @@ Names cast(ExportCall& call) {
   return call.give(call.cast(call.thin_operands()[0], call.dtype(), call.out_dtype()));
 }
 
-/// Whether it is written out: x where x > 0, else NaN where x is, else 0. Comparisons that nobody else reads
-/// go when the graph is cleaned.
-bool is_relu(const ExportCall& call) {
-  const auto& code = call.program().code;
-  const auto reads = [&](expr::Ref at, std::string_view op, std::size_t operands) {
-    return code[at.instruction].op->name == op && code[at.instruction].inputs.size() == operands;
-  };
-  const auto is_zero = [&](expr::Ref at) {
-    const expr::Instruction& one = code[at.instruction];
-    return one.op->kind == expr::OpKind::constant && one.attributes.integer("bits") == 0;
-  };
-  const expr::Ref positive = call.instruction().inputs[0];
-  const expr::Ref x = call.instruction().inputs[1];
-  const expr::Ref otherwise = call.instruction().inputs[2];
-  if (!is_float(call.out_dtype()) || !reads(positive, "greater", 2) ||
-      !reads(otherwise, "select", 3))
-    return false;
-  const auto& compared = code[positive.instruction].inputs;
-  const auto& rest = code[otherwise.instruction].inputs;
-  return compared[0] == x && is_zero(compared[1]) && reads(rest[0], "is_nan", 1) &&
-         code[rest[0].instruction].inputs[0] == x && rest[1] == x && is_zero(rest[2]);
-}
-
 Names select(ExportCall& call) {
-  if (is_relu(call)) {
-    auto [name, shape] = call.small(1);
-    return call.give_thin(call.node("Relu", {name}), std::move(shape));
-  }
   Names x = call.thin_operands();
   x[0] = call.cast(x[0], call.dtype(0), DType::boolean);
   return call.give(call.node("Where", x));
 }
 
-/// max(x, 0) has a name.
+/// max(x, 0) has a name; relu() is that once a program is simplified.
 Names largest(ExportCall& call) {
   const Names x = call.thin_operands();
   if (is_float(call.dtype()))
