@@ -162,6 +162,12 @@ std::vector<Setup> setups() {
        .every_dtype = true,
        .blocked = true},
       {.label = "blocked_row", .x = {1, 16, 37}, .k = {2, 1, 3, 16, 16}, .blocked = true},
+      {.label = "small_blocks",
+       .x = {2, 24, 6, 7},
+       .k = {1, 3, 3, 2, 8, 8},
+       .low = {1, 0},
+       .every_dtype = true,
+       .blocked = true},
       // Larger ones.
       {.label = "large_blocked",
        .x = {2, 32, 19, 20},
@@ -183,6 +189,19 @@ std::vector<Setup> setups() {
        .k = {16, 8, 1, 1, 16, 16},
        .x_axes = last_2d,
        .y_axes = last_2d,
+       .blocked = true},
+      {.label = "large_small_blocks_last",
+       .x = {1, 18, 17, 40},
+       .k = {17, 5, 3, 3, 8, 8},
+       .low = {1, 1},
+       .high = {1, 1},
+       .x_axes = last_2d,
+       .y_axes = last_2d,
+       .blocked = true},
+      {.label = "large_small_blocks_in_parts",
+       .x = {1, 24, 30, 31},
+       .k = {32, 3, 3, 3, 8, 8},
+       .strides = {2, 1},
        .blocked = true},
       // Bands of unlike heights, and a kernel put in order in pieces of which the last is no whole block.
       {.label = "large_last_pointwise",
@@ -349,9 +368,9 @@ struct SeenKernel {
       channel_block = steps[1];
       return;
     }
-    block = kernel_block;
     const auto strides = shape.strides();
     const std::size_t rank = shape.rank() - 2;
+    block = shape[rank];
     for (std::size_t i = 0; i < rank; ++i) {
       extents.push_back(i < 2 ? shape[i] * block : shape[i]);
       steps.push_back(i < 2 ? (i == 0 ? 1 : block) : strides[i]);

@@ -179,7 +179,7 @@ template <class Bits> CpuPlan unblocked(DType dtype, const Problem& p, Finish fi
   plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
                            const SliceRange range = slice_range(outputs, slices, index, 1);
                            auto* to = reinterpret_cast<Bits*>(args.scratch);
-                           const std::int64_t taps = p.taps(), b = kernel_block;
+                           const std::int64_t taps = p.taps(), b = p.kernel_block;
                            for (auto o = static_cast<std::int64_t>(range.begin);
                                 o < static_cast<std::int64_t>(range.end); ++o)
                              for (std::int64_t c = 0; c < p.channels; ++c) {
@@ -227,8 +227,8 @@ std::int64_t row_of(const Problem& p) noexcept {
 }
 
 CpuPlan plan_finished(DType dtype, const Problem& p, std::shared_ptr<const mm::Finish> finish) {
-  CpuPlan result =
-      p.kernel_blocked ? plan_with_blocks(dtype, p, finish) : plan_of(dtype, p, std::move(finish));
+  CpuPlan result = p.kernel_block != 0 ? plan_with_blocks(dtype, p, finish)
+                                       : plan_of(dtype, p, std::move(finish));
   result.cost_ns = p.work() * 0.03 + static_cast<double>(elements_of(p)) + 500;
   return result;
 }

@@ -25,7 +25,7 @@ class FewPixels {
 
   /// Whether rows of weights lie whole in memory, are long, and meet few pixels.
   [[nodiscard]] static bool suit(const Problem& p) noexcept {
-    if (p.flipped || p.batch_groups || p.kernel_blocked) return false;
+    if (p.flipped || p.batch_groups || p.kernel_block != 0) return false;
     if (p.images * p.pixels() > most_pixels || p.channels * p.taps() < 64) return false;
     if (p.taps() > most_taps) return false;  // a place is kept for each tap of each pixel
     std::int64_t dense = 1;

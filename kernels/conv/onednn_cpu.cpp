@@ -33,7 +33,7 @@ bool OnednnConvolution::choose_way() {
         : p.batch_groups || (long_kernel && !p.flipped && !grouped) ? Way::weights
                                                                     : Way::forward;
   if (way == Way::weights && p.flipped) return false;
-  if (way != Way::forward && p.kernel_blocked) return false;
+  if (way != Way::forward && p.kernel_block != 0) return false;
   if (p.rank == 0) {  // one axis of one entry
     p.rank = 1;
     p.axes[0].x_step = p.axes[0].k_step = p.axes[0].y_step = 1;
@@ -156,12 +156,12 @@ bool OnednnConvolution::make(const Wanted& wanted) {
   }
   x.own = Desc(x_dims, f32, x_steps);
   y.own = Desc(y_dims, f32, y_steps);
-  if (p.kernel_blocked) {
+  if (p.kernel_block != 0) {
     weights = {};
-    constexpr dnnl::memory::format_tag blocks[] = {dnnl::memory::format_tag::OIw16i16o,
-                                                   dnnl::memory::format_tag::OIhw16i16o,
-                                                   dnnl::memory::format_tag::OIdhw16i16o};
-    k.own = Desc(k_dims, f32, blocks[p.rank - 1]);
+    using Tag = dnnl::memory::format_tag;
+    constexpr Tag of_8[] = {Tag::OIw8i8o, Tag::OIhw8i8o, Tag::OIdhw8i8o};
+    constexpr Tag of_16[] = {Tag::OIw16i16o, Tag::OIhw16i16o, Tag::OIdhw16i16o};
+    k.own = Desc(k_dims, f32, (p.kernel_block == 8 ? of_8 : of_16)[p.rank - 1]);
   } else {
     Dims dense(k_dims.size());
     std::int64_t step = 1;
@@ -233,7 +233,7 @@ bool OnednnConvolution::prepare(const Desc* kernel) {
     const bool last = way == Way::weights ? p.x_image == 1 && p.k_output == 1
                                           : p.x_channel == 1 && p.y_output == 1;
     const auto made = [&](bool x_as_given, bool y_as_given) {
-      return (p.kernel_blocked && make({x_as_given, y_as_given, true, kernel})) ||
+      return (p.kernel_block != 0 && make({x_as_given, y_as_given, true, kernel})) ||
              make({x_as_given, y_as_given, false, kernel});
     };
     if (!(last && (made(true, true) || made(true, false))) && !made(false, false)) return false;

@@ -48,10 +48,11 @@ template <class V> void visit_options(Conv& o, V&& visit) {
   visit("output_axes", o.output_axes, within(0, most),
         "the axes of y that hold batch, outputs and space, in this order; empty: y has this order");
   visit("flip", o.flip, anything, "reverses the kernel along its spatial axes");
-  visit("kernel_blocked", o.kernel_blocked, anything,
-        "k is [outputs / 16, channels / 16, space, 16 channels, 16 outputs], as the CPU's library "
-        "likes "
-        "to read it; for one group, kernel_axes in their order and no flip");
+  visit(
+      "kernel_blocked", o.kernel_blocked, anything,
+      "k is [outputs / b, channels / b, space, b channels, b outputs], where b is 8 or 16, as the "
+      "CPU's library likes to read it: 16 with AVX-512, else 8; for one group, kernel_axes in "
+      "their order and no flip");
 }
 
 using ConvKernels = KernelTypes<Conv>;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stoker/kernels/conv/options.hpp"
+#include "stoker/kernels/processor.hpp"
 
 namespace stoker::kernels::conv {
 namespace {
@@ -41,6 +42,7 @@ Result<Order> order(const KernelCall& call, const char* name, const Extents& opt
 /// The kernel as [outputs, channels, taps…].
 struct KernelExtents {
   std::int64_t outputs = 0, channels = 0;
+  std::int64_t block = 0;  ///< as Problem::kernel_block
   std::array<std::int64_t, Problem::max_axes> taps{};
 };
 
@@ -55,15 +57,16 @@ Result<KernelExtents> kernel_extents(const KernelCall& call, const Conv& given) 
     for (std::size_t axis = 0; axis < spatial; ++axis) result.taps[axis] = shape[k[axis + 2]];
     return result;
   }
-  const bool fits = shape[spatial + 2] == kernel_block && shape[spatial + 3] == kernel_block &&
-                    given.feature_groups == 1 && given.batch_groups == 1 && !given.flip &&
-                    given.kernel_axes.list().empty();
+  result.block = shape[spatial + 2];
+  const bool fits = (result.block == 8 || result.block == 16) &&
+                    shape[spatial + 3] == result.block && given.feature_groups == 1 &&
+                    given.batch_groups == 1 && !given.flip && given.kernel_axes.list().empty();
   if (!fits)
     return refuse(call, ErrorCode::invalid_parameter,
-                  "kernel_blocked: the kernel ends with 16 channels and 16 outputs, and there are "
-                  "no groups, no order of its axes and no flip");
-  result.outputs = shape[0] * kernel_block;
-  result.channels = shape[1] * kernel_block;
+                  "kernel_blocked: the kernel ends with 8 channels and 8 outputs, or with 16 of "
+                  "each, and there are no groups, no order of its axes and no flip");
+  result.outputs = shape[0] * result.block;
+  result.channels = shape[1] * result.block;
   for (std::size_t axis = 0; axis < spatial; ++axis) result.taps[axis] = shape[axis + 2];
   return result;
 }
@@ -101,6 +104,8 @@ Result<std::int64_t> out_extent(const KernelCall& call, const Conv& given, std::
 }
 
 }  // namespace
+
+std::int64_t library_block() noexcept { return processor::has_v4() ? 16 : 8; }
 
 Result<TensorSpec> infer(const KernelCall& call) {
   const std::size_t rank = call.shape().rank();
@@ -169,7 +174,7 @@ Problem describe(const KernelCall& call, const Shape& output) {
   const Order y = order(call, "output_axes", given.output_axes).value();
   const auto in = call.shape().strides(), out = output.strides();
   Problem p;
-  p.kernel_blocked = given.kernel_blocked;
+  p.kernel_block = k.block;
   p.batch_groups = given.batch_groups > 1;
   p.groups = std::max(given.batch_groups, given.feature_groups);
   p.images = output[y[0]];
@@ -179,7 +184,7 @@ Problem describe(const KernelCall& call, const Shape& output) {
   p.x_channel = in[x[1]];
   p.x_group = p.batch_groups ? p.images * p.x_image : p.channels * p.x_channel;
   std::array<std::int64_t, Problem::max_axes> k_steps{};
-  if (!p.kernel_blocked) {
+  if (p.kernel_block == 0) {
     const Order axes = order(call, "kernel_axes", given.kernel_axes).value();
     const auto steps = call.shape(1).strides();
     p.k_output = steps[axes[0]];
@@ -216,7 +221,8 @@ Problem with_dense_kernel(Problem p) noexcept {
   p.k_output = p.channels * p.k_channel;
   p.k_group = p.outputs * p.k_output;
   p.k_first = 0;
-  p.flipped = p.kernel_blocked = false;
+  p.flipped = false;
+  p.kernel_block = 0;
   return p;
 }
 

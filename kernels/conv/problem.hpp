@@ -43,12 +43,13 @@ struct Problem {
 
   std::int64_t images = 1;
   std::int64_t groups = 1;
-  std::int64_t channels = 1;    ///< of one group
-  std::int64_t outputs = 1;     ///< of one group
-  bool batch_groups = false;    ///< groups are parts of the input's batch
-  bool flipped = false;         ///< the kernel is read backwards along its spatial axes
-  bool kernel_blocked = false;  ///< blocks of 16 channels and 16 outputs, so k has no steps
-  bool bias = false;            ///< input 2 has a number for each output of each group, to be added
+  std::int64_t channels = 1;  ///< of one group
+  std::int64_t outputs = 1;   ///< of one group
+  bool batch_groups = false;  ///< groups are parts of the input's batch
+  bool flipped = false;       ///< the kernel is read backwards along its spatial axes
+  std::int64_t kernel_block =
+      0;              ///< channels and outputs of a block, so k has no steps; 0: no blocks
+  bool bias = false;  ///< input 2 has a number for each output of each group, to be added
 
   std::int64_t x_image = 0, x_group = 0, x_channel = 0;
   std::int64_t k_group = 0, k_output = 0, k_channel = 0;
@@ -97,8 +98,9 @@ struct Problem {
   }
 };
 
-/// Channels and outputs of a block.
-inline constexpr std::int64_t kernel_block = 16;
+/// Channels and outputs of a block that the CPU's library reads as it lies, on the processor that runs this.
+/// Any thread.
+[[nodiscard]] std::int64_t library_block() noexcept;
 
 /// The same with a kernel [outputs, channels, taps…] in that order.
 [[nodiscard]] Problem with_dense_kernel(Problem p) noexcept;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cpu_run.hpp"
+#include "stoker/kernels/conv/problem.hpp"
 
 namespace stoker {
 namespace {
@@ -29,6 +30,28 @@ TEST(Convolution, needs_no_memory_for_the_padding_between_taps_far_apart) {
     const auto outputs = conv->check(specs, params).value();
     const CpuPlan plan = (*cpu_table().find("conv"))(KernelCall{specs, params}, outputs).value();
     EXPECT_LT(plan.scratch_bytes, std::size_t{1} << 20) << to_string(dtype);
+  }
+}
+
+// A first stage would put the kernel in another order, in each run.
+TEST(Convolution, reads_kernels_in_the_blocks_of_this_processor_as_they_lie) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "the library has such blocks on x86-64";
+#endif
+  const std::int64_t block = kernels::conv::library_block();
+  const std::vector<std::int64_t> last{0, 3, 1, 2};
+  for (const std::int64_t taps : {1, 3}) {
+    const std::vector<TensorSpec> specs{
+        {DType::f32, Shape{1, 14, 14, 64}},
+        {DType::f32, Shape{256 / block, 64 / block, taps, taps, block, block}}};
+    const auto conv = KernelRegistry::builtin().find("conv").value();
+    const ParamSet params =
+        ParamSet::resolve("conv", conv->params,
+                          {{"input_axes", last}, {"output_axes", last}, {"kernel_blocked", true}})
+            .value();
+    const auto outputs = conv->check(specs, params).value();
+    const CpuPlan plan = (*cpu_table().find("conv"))(KernelCall{specs, params}, outputs).value();
+    EXPECT_EQ(plan.stages.size(), 1U) << taps;
   }
 }
 

@@ -32,7 +32,7 @@ Axes kernel_extents(const Call& call) {
 /// Whether putting these constant weights into blocks for the CPU's library in each run would take a while beside the
 /// convolution: they are more than the f32 images.
 bool likes_blocks(const Call& call, const Spatial& spatial) {
-  constexpr std::int64_t block = kernels::conv::kernel_block;
+  const std::int64_t block = kernels::conv::library_block();
   constexpr double least_work = 1 << 17;
   const Shape &x = call.shape(), &w = call.shape(1);
   if (!call.input(1).is_constant() || call.type(0) != ElementType::f32 ||
@@ -51,7 +51,7 @@ bool likes_blocks(const Call& call, const Spatial& spatial) {
 /// The weights in blocks, put so once; of the plain ones none stays on the device for this.
 Tensor blocked_weights(const Call& call) {
   return call.walker().prepared(0, [&call] {
-    constexpr std::int64_t block = kernels::conv::kernel_block;
+    const std::int64_t block = kernels::conv::library_block();
     const Value& w = call.input(1);
     const Shape& shape = w.shape();
     const Shape apart{shape[0] / block, block, shape[1] / block, block, shape[2], shape[3]};
