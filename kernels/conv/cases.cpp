@@ -19,6 +19,7 @@ struct Setup {
   bool flip = false;
   bool every_dtype = false;
   bool blocked = false;
+  bool winograd = false;
 };
 
 const List last_2d{0, 3, 1, 2}, last_kernel_2d{3, 2, 0, 1};
@@ -201,7 +202,6 @@ std::vector<Setup> setups() {
       {.label = "large_small_blocks_in_parts",
        .x = {1, 24, 30, 31},
        .k = {32, 3, 3, 3, 8, 8},
-       .strides = {2, 1},
        .blocked = true},
       // Bands of unlike heights, and a kernel put in order in pieces of which the last is no whole block.
       {.label = "large_last_pointwise",
@@ -217,6 +217,33 @@ std::vector<Setup> setups() {
        .high = {1, 0},
        .x_axes = last_2d,
        .y_axes = last_2d},
+      // Patches that hang over, images cut off on one side, and outputs in parts.
+      {.label = "winograd",
+       .x = {2, 15, 12, 48},
+       .k = {80, 48, 3, 3},
+       .low = {1, 1},
+       .high = {1, 1},
+       .x_axes = last_2d,
+       .y_axes = last_2d,
+       .winograd = true},
+      {.label = "winograd_cropped",
+       .x = {1, 17, 25, 32},
+       .k = {32, 32, 3, 3},
+       .low = {-1, 2},
+       .high = {0, -3},
+       .x_axes = last_2d,
+       .y_axes = last_2d,
+       .flip = true,
+       .winograd = true},
+      {.label = "winograd_in_parts",
+       .x = {1, 12, 13, 64},
+       .k = {3, 3, 64, 256},
+       .low = {1, 1},
+       .high = {1, 1},
+       .x_axes = last_2d,
+       .k_axes = last_kernel_2d,
+       .y_axes = last_2d,
+       .winograd = true},
       {.label = "large_blocked_volume",
        .x = {2, 16, 6, 7, 9},
        .k = {2, 1, 3, 3, 3, 16, 16},
@@ -336,7 +363,8 @@ std::vector<KernelCase> all_cases() {
                                   {"kernel_axes", s.k_axes},
                                   {"output_axes", s.y_axes},
                                   {"flip", s.flip},
-                                  {"kernel_blocked", s.blocked}}});
+                                  {"kernel_blocked", s.blocked},
+                                  {"winograd", s.winograd}}});
     }
   return cases;
 }

@@ -5,6 +5,7 @@
 #include "stoker/kernels/conv/onednn.hpp"
 #include "stoker/kernels/conv/pointwise.hpp"
 #include "stoker/kernels/conv/shifted.hpp"
+#include "stoker/kernels/conv/winograd.hpp"
 #include "stoker/kernels/cpu/convert.hpp"
 
 namespace stoker::kernels::conv::STOKER_ISA {
@@ -90,6 +91,7 @@ std::optional<CpuPlan> library_plan(const Problem& p, const Finish& last) {
 }
 
 CpuPlan f32_plan(const Problem& p, const Finish& finish) {
+  if (Winograd::suit(p)) return winograd_plan(p, finish);
   if (FewPixels::suit(p)) return finished_after(few_pixels_plan(p), p, sizeof(float), finish);
   if (suits_products(p) && !finish) return pointwise_plan(p);
   // Below, making and calling the library's code costs more than it gains.

@@ -19,6 +19,7 @@ struct Conv {
   Extents output_axes = {};
   bool flip = false;
   bool kernel_blocked = false;
+  bool winograd = false;
 };
 template <class V> void visit_options(Conv& o, V&& visit) {
   // Sums and products of such numbers stay far from the ends of 64 bits.
@@ -53,6 +54,10 @@ template <class V> void visit_options(Conv& o, V&& visit) {
       "k is [outputs / b, channels / b, space, b channels, b outputs], where b is 8 or 16, as the "
       "CPU's library likes to read it: 16 with AVX-512, else 8; for one group, kernel_axes in "
       "their order and no flip");
+  visit(
+      "winograd", o.winograd, anything,
+      "windows of 3 by 3 that meet every pixel may be computed with fewer products, on the CPU of "
+      "f32 with channels last: sums are rounded a little more, and infinities may become NaN");
 }
 
 using ConvKernels = KernelTypes<Conv>;

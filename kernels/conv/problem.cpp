@@ -175,6 +175,7 @@ Problem describe(const KernelCall& call, const Shape& output) {
   const auto in = call.shape().strides(), out = output.strides();
   Problem p;
   p.kernel_block = k.block;
+  p.winograd = given.winograd;
   p.batch_groups = given.batch_groups > 1;
   p.groups = std::max(given.batch_groups, given.feature_groups);
   p.images = output[y[0]];

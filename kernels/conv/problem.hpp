@@ -48,8 +48,9 @@ struct Problem {
   bool batch_groups = false;  ///< groups are parts of the input's batch
   bool flipped = false;       ///< the kernel is read backwards along its spatial axes
   std::int64_t kernel_block =
-      0;              ///< channels and outputs of a block, so k has no steps; 0: no blocks
-  bool bias = false;  ///< input 2 has a number for each output of each group, to be added
+      0;                  ///< channels and outputs of a block, so k has no steps; 0: no blocks
+  bool winograd = false;  ///< windows of 3×3 may be computed with fewer products
+  bool bias = false;      ///< input 2 has a number for each output of each group, to be added
 
   std::int64_t x_image = 0, x_group = 0, x_channel = 0;
   std::int64_t k_group = 0, k_output = 0, k_channel = 0;
@@ -97,6 +98,9 @@ struct Problem {
            static_cast<double>(channels) * static_cast<double>(taps());
   }
 };
+
+/// Output pixels, of all images, that pay for the weights of Problem::winograd, which each run transforms.
+inline constexpr std::int64_t winograd_pixels = 128;
 
 /// Channels and outputs of a block that the CPU's library reads as it lies, on the processor that runs this.
 /// Any thread.

@@ -179,6 +179,10 @@ using List = std::vector<std::int64_t>;
 const Params channels_last = {{"input_axes", List{0, 3, 1, 2}},
                               {"kernel_axes", List{3, 2, 0, 1}},
                               {"output_axes", List{0, 3, 1, 2}}};
+const Params winograd = {{"input_axes", List{0, 3, 1, 2}},
+                         {"kernel_axes", List{3, 2, 0, 1}},
+                         {"output_axes", List{0, 3, 1, 2}},
+                         {"winograd", true}};
 
 std::vector<Convolved> convolutions() {
   return {
@@ -191,6 +195,8 @@ std::vector<Convolved> convolutions() {
       {"few images, outputs in parts", Shape{1, 32, 30, 30}, Shape{64, 32, 3, 3}, {}},
       {"few images, parts, channels last", Shape{2, 30, 30, 32}, Shape{3, 3, 32, 64},
        channels_last},
+      {"fewer products", Shape{2, 21, 24, 32}, Shape{3, 3, 32, 48}, winograd},
+      {"fewer products, outputs in parts", Shape{1, 15, 15, 64}, Shape{3, 3, 64, 256}, winograd},
       {"strides and dilations",
        Shape{3, 4, 21, 20},
        Shape{16, 4, 3, 3},

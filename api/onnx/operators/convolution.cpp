@@ -29,6 +29,12 @@ Axes kernel_extents(const Call& call) {
   return extents;
 }
 
+/// What the pass `winograd` leaves.
+bool asks_for_winograd(const Call& call) {
+  return call.node().flag("winograd", false) && call.type(0) == ElementType::f32 &&
+         call.type(1) == ElementType::f32;
+}
+
 /// Whether putting these constant weights into blocks for the CPU's library in each run would take a while beside the
 /// convolution: they are more than the f32 images.
 bool likes_blocks(const Call& call, const Spatial& spatial) {
@@ -44,6 +50,7 @@ bool likes_blocks(const Call& call, const Spatial& spatial) {
   std::int64_t pixels = x[0];
   for (const std::int64_t extent : spatial.output) pixels *= std::max<std::int64_t>(extent, 0);
   const double work = static_cast<double>(pixels) * static_cast<double>(w.elements());
+  if (asks_for_winograd(call) && pixels >= kernels::conv::winograd_pixels) return false;
   return work >= least_work && w.elements() > x.elements() + pixels * w[0] &&
          current_device().info().type == DeviceType::cpu;
 }
@@ -61,32 +68,39 @@ Tensor blocked_weights(const Call& call) {
   });
 }
 
-Tensor conv_in_blocks(const Call& call, const Spatial& spatial) {
+/// `blocked`: the weights lie in blocks.
+Tensor conv_by_kernel(const Call& call, const Spatial& spatial, const Tensor& weights,
+                      bool blocked) {
   Axes low, high;
   for (const auto& [before, after] : spatial.pads) {
     low.push_back(before);
     high.push_back(after);
   }
-  return Tensor{expr::apply_one(expr::find_op("conv"),
-                                {call.x(0).value(), blocked_weights(call).value()},
+  return Tensor{expr::apply_one(expr::find_op("conv"), {call.x(0).value(), weights.value()},
                                 {{"strides", spatial.strides},
                                  {"padding_low", low},
                                  {"padding_high", high},
                                  {"input_dilation", Axes{}},
                                  {"kernel_dilation", spatial.dilations},
-                                 {"feature_groups", std::int64_t{1}},
+                                 {"feature_groups", call.node().integer("group", 1)},
                                  {"batch_groups", std::int64_t{1}},
                                  {"input_axes", Axes{}},
                                  {"kernel_axes", Axes{}},
                                  {"output_axes", Axes{}},
                                  {"flip", false},
-                                 {"kernel_blocked", true}})};
+                                 {"kernel_blocked", blocked},
+                                 {"winograd", !blocked}})};
 }
 
 Values conv_rule(Call& call) {
   const Spatial spatial = Spatial::of(call, kernel_extents(call));
   if (likes_blocks(call, spatial))
-    return {call.like(with_bias(call, conv_in_blocks(call, spatial), 2))};
+    return {
+        call.like(with_bias(call, conv_by_kernel(call, spatial, blocked_weights(call), true), 2))};
+  if (asks_for_winograd(call)) {
+    const Tensor y = conv_by_kernel(call, spatial, stored_weights(call, 1, 1), false);
+    return {call.like(with_bias(call, y, 2))};
+  }
   const Tensor y = conv(call.x(0), stored_weights(call, 1, 1),
                         {.strides = spatial.strides,
                          .padding = spatial.pads,
@@ -161,7 +175,8 @@ void define(OperatorTable& table) {
              .since = {1, 11, 22},
              .least_inputs = 2,
              .most_inputs = 3,
-             .attributes = {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"},
+             .attributes = {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides",
+                            "winograd"},
              .lower = &conv_rule});
   table.add({.name = "ConvTranspose",
              .since = {1, 11, 22},

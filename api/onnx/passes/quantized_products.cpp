@@ -151,6 +151,7 @@ void rewrite(GraphEditor& graph, Node& node) {
         make_node(is_conv ? "QLinearConv" : "QLinearMatMul", std::max<std::int64_t>(node.opset, 10),
                   {x.numbers, x.scale, x_zero, w.numbers, w.scale, w_zero, end.made.scale, y_zero});
     if (is_conv) made.attributes = node.attributes;
+    std::erase_if(made.attributes, [](const Attribute& one) { return one.name == "winograd"; });
     if (!bias.empty()) made.inputs.push_back(bias);
   }
   Node& last = *end.last;

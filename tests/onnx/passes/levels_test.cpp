@@ -261,7 +261,7 @@ TEST_F(Levels, passes_together_come_to_an_end_and_keep_the_numbers) {
             "const w.2 float[4,3,3,3]\n"
             "const q.1 float[256,9]\n"
             "const q.2 int64[3] = 3 3 3\n"
-            "c = Conv(x, w.2, w.1) {pads: [1,1,1,1]}\n"
+            "c = Conv(x, w.2, w.1) {pads: [1,1,1,1], winograd: 1}\n"
             "h = HardSwish(c)\n"
             "f = Reshape(h, flat)\n"
             "qq.1 = MatMul(f, q.1)\n"
