@@ -386,8 +386,8 @@ Libraries make_bands(const Problem& p) {
   const Axis& rows = p.axes[0];
   const double image_work = p.work() / static_cast<double>(p.images);
   const bool is_long = image_work >= 64 * band_work;
-  // Parts of the outputs of such a problem occupy eight threads, two bands only two.
-  if (!small_beside && is_long) return {};
+  // Parts of the outputs of such a problem, if they are whole blocks, occupy eight threads, two bands only two.
+  if (!small_beside && is_long && p.outputs % 32 == 0) return {};
   // A large kernel is read by four bands only where the images are larger and the work outweighs it by far.
   const bool four = p.k_elements() <= near || (small_beside && is_long);
   const std::int64_t count = four && image_work >= 16 * band_work ? 4 : 2;
