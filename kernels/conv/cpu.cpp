@@ -105,7 +105,9 @@ CpuPlan f32_plan(const Problem& p, const Finish& finish) {
 std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /// A plan for f32 between conversions: the 16-bit floats are summed in f32.
-template <class S> CpuPlan widened(const Problem& p, Finish finish) {
+template <class S> CpuPlan widened(Problem p, Finish finish) {
+  p.winograd =
+      false;  // the option speaks of f32 only, and bf16 reaches numbers that it may not add
   CpuPlan inner = f32_plan(p, nullptr);
   const auto x = static_cast<std::size_t>(p.x_elements());
   const auto k = static_cast<std::size_t>(p.k_elements());

@@ -1,6 +1,9 @@
 // What convolutions must hold on the CPU that the conformance suites cannot see.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "cpu_run.hpp"
 #include "stoker/kernels/conv/problem.hpp"
 
@@ -53,6 +56,31 @@ TEST(Convolution, reads_kernels_in_the_blocks_of_this_processor_as_they_lie) {
     const CpuPlan plan = (*cpu_table().find("conv"))(KernelCall{specs, params}, outputs).value();
     EXPECT_EQ(plan.stages.size(), 1U) << taps;
   }
+}
+
+// With fewer products an infinite pixel would make NaN.
+TEST(Convolution, takes_fewer_products_of_f32_only) {
+  const std::vector<std::int64_t> last{0, 3, 1, 2};
+  const Params params{{"input_axes", last}, {"output_axes", last}, {"winograd", true}};
+  const Shape x{1, 20, 20, 32}, k{32, 32, 3, 3};
+  const auto nans_of = [&](DType dtype, auto one, auto infinity) {
+    std::vector<decltype(one)> pixels(static_cast<std::size_t>(x.elements()), one);
+    pixels[5 * 20 * 32 + 7 * 32] = infinity;
+    const std::vector<decltype(one)> ones(static_cast<std::size_t>(k.elements()), one);
+    const std::vector<Bytes> inputs{bytes_of<decltype(one)>(pixels), bytes_of<decltype(one)>(ones)};
+    const auto made = run_kernel("conv", {{dtype, x}, {dtype, k}}, inputs, params);
+    std::size_t nans = 0;
+    for (const auto y : values_in<decltype(one)>(made.bytes[0])) {
+      if constexpr (std::is_same_v<decltype(one), float>)
+        nans += std::isnan(y) ? 1 : 0;
+      else
+        nans += (y & 0x7FFF) > infinity ? 1 : 0;
+    }
+    return nans;
+  };
+  EXPECT_GT(nans_of(DType::f32, 1.0F, std::numeric_limits<float>::infinity()), 0U);
+  EXPECT_EQ(nans_of(DType::f16, std::uint16_t{0x3C00}, std::uint16_t{0x7C00}), 0U);
+  EXPECT_EQ(nans_of(DType::bf16, std::uint16_t{0x3F80}, std::uint16_t{0x7F80}), 0U);
 }
 
 // The padded input of integer_conv, 2^66 elements, would wrap to none.
