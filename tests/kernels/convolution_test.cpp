@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "cpu_run.hpp"
 #include "stoker/kernels/conv/problem.hpp"
@@ -56,6 +57,19 @@ TEST(Convolution, reads_kernels_in_the_blocks_of_this_processor_as_they_lie) {
     const CpuPlan plan = (*cpu_table().find("conv"))(KernelCall{specs, params}, outputs).value();
     EXPECT_EQ(plan.stages.size(), 1U) << taps;
   }
+}
+
+TEST(Convolution, refuses_kernels_in_blocks_of_another_size) {
+  const TensorSpec x{DType::f32, Shape{1, 16, 5, 5}};
+  const auto code = [&](const Shape& k) {
+    const auto made = infer("conv", {x, {DType::f32, k}}, {{"kernel_blocked", true}});
+    return made.has_error() ? std::optional{made.error().code()} : std::nullopt;
+  };
+  EXPECT_EQ(code(Shape{2, 2, 3, 3, 8, 8}), std::nullopt);
+  EXPECT_EQ(code(Shape{1, 1, 3, 3, 16, 16}), std::nullopt);
+  EXPECT_EQ(code(Shape{2, 1, 3, 3, 16, 8}), ErrorCode::invalid_parameter);
+  EXPECT_EQ(code(Shape{4, 4, 3, 3, 4, 4}), ErrorCode::invalid_parameter);
+  EXPECT_EQ(code(Shape{2, 2, 3, 3, 0, 0}), ErrorCode::invalid_parameter);
 }
 
 // With fewer products an infinite pixel would make NaN.
