@@ -50,7 +50,10 @@ bool likes_blocks(const Call& call, const Spatial& spatial) {
   std::int64_t pixels = x[0];
   for (const std::int64_t extent : spatial.output) pixels *= std::max<std::int64_t>(extent, 0);
   const double work = static_cast<double>(pixels) * static_cast<double>(w.elements());
-  if (asks_for_winograd(call) && pixels >= kernels::conv::winograd_pixels) return false;
+  // Other channels and outputs the kernel does not take that way.
+  const bool whole_sixteens = w[0] % 16 == 0 && w[1] % 16 == 0;
+  if (asks_for_winograd(call) && whole_sixteens && pixels >= kernels::conv::winograd_pixels)
+    return false;
   return work >= least_work && w.elements() > x.elements() + pixels * w[0] &&
          current_device().info().type == DeviceType::cpu;
 }
