@@ -5,7 +5,9 @@
 // The products in the brackets are element by element, so that the sums over channels are 16 products of matrices,
 // [patches, channels] times [channels, outputs] (A. Lavin and S. Gray, "Fast Algorithms for Convolutional Neural
 // Networks", CVPR 2016, F(2×2, 3×3)). B and A have no other numbers than 0 and ±1, G has halves: a sum is rounded
-// a little more than the plain one. What is not finite reaches the same outputs, but infinities may become NaN.
+// a little more than the plain one, and as the largest numbers of its patch are, also where their taps are 0. What is
+// not finite reaches the same outputs, but infinities may become NaN, and pixels beyond a quarter of the largest f32
+// may overflow.
 //
 // Images have channels last, and run through here some patches at a time, which stay in the second-level cache.
 // The order of each sum is decided by shapes alone, so slices change nothing. Compiled once per instruction set.
