@@ -57,15 +57,6 @@ constexpr std::array excluded_cases = {
     ExcludedCase{"vulkan", "window_scatter_min", "every_other_axis", few_axes},
     ExcludedCase{"vulkan", "fft", "length_1009", large_primes},
     ExcludedCase{"vulkan", "ifft", "length_1009", large_primes},
-    ExcludedCase{"vulkan", "conv", "f32_blocked", no_blocks},
-    ExcludedCase{"vulkan", "conv", "f64_blocked", no_blocks},
-    ExcludedCase{"vulkan", "conv", "f16_blocked", no_blocks},
-    ExcludedCase{"vulkan", "conv", "bf16_blocked", no_blocks},
-    ExcludedCase{"vulkan", "conv", "f32_blocked_row", no_blocks},
-    ExcludedCase{"vulkan", "conv", "f32_large_blocked", no_blocks},
-    ExcludedCase{"vulkan", "conv", "f32_large_blocked_last", no_blocks},
-    ExcludedCase{"vulkan", "conv", "f32_large_blocked_pointwise", no_blocks},
-    ExcludedCase{"vulkan", "conv", "f32_large_blocked_volume", no_blocks},
 };
 
 // Factorizations depend on themselves step by step; the tensor layer runs them on the CPU.
@@ -95,8 +86,8 @@ std::optional<std::string> excluded(std::string_view backend, std::string_view k
   for (const ExcludedCase& each : excluded_cases)
     if (each.backend == backend && each.kernel == kernel && each.label == one.label)
       return std::string{each.reason};
-  if (backend == "vulkan" && kernel == "integer_conv" &&
-      one.label.find("blocked") != std::string::npos)
+  if (backend == "vulkan" && (kernel == "conv" || kernel == "integer_conv") &&
+      one.label.find("block") != std::string::npos)
     return std::string{no_blocks};
   if (!empty && backend == "vulkan" &&
       std::ranges::find(factorizations, kernel) != factorizations.end())
