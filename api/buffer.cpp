@@ -33,6 +33,7 @@ Future<std::vector<std::byte>> Buffer::read_bytes(std::size_t offset, std::size_
 }
 
 Future<> Buffer::written(const CommandOptions& options) const {
+  if (buffer_.device()->is_written(buffer_, options)) return make_ready_future();
   // A read of nothing: it has its place behind the writes, and suffers from what failed.
   return read_bytes_into({}, nullptr, 0, options).future();
 }

@@ -76,10 +76,14 @@ class Executable {
   std::vector<std::size_t> scratch_bytes;  ///< temporary buffers each run needs
   /// A guess of a run on one thread of the host, in nanoseconds; infinite if there is none.
   double cost_ns = std::numeric_limits<double>::infinity();
+  /// The same if all threads of the device share in it.
+  double shared_cost_ns = std::numeric_limits<double>::infinity();
 };
 
 /// Host work of fewer nanoseconds is done sooner than it is handed to another thread.
 inline constexpr double at_once_ns = 4000;
+/// Host work of fewer nanoseconds a thread does itself that would else wait for it.
+inline constexpr double while_waiting_ns = 200'000;
 
 enum class StepKind : std::uint8_t { dispatch, copy, fill };
 
@@ -211,7 +215,7 @@ class Backend {
 
   /// Runs a few microseconds of work inside of the call, one step after the other, where that is
   /// faster than handing it over. False: this backend does not, and nothing has run. `failure` is what
-  /// a step threw. Only while nothing is in flight; otherwise as submit().
+  /// a step threw. Nothing in flight writes what the steps read, or uses what they write. Any thread.
   [[nodiscard]] virtual bool run_at_once(std::span<const Step> /*steps*/,
                                          std::optional<Error>& /*failure*/) {
     return false;

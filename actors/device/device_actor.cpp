@@ -98,7 +98,7 @@ BufferCell::~BufferCell() {
   }
 }
 
-void BufferActor::on(ReleaseBuffer) { device_->scheduler().release(*state_); }
+void BufferActor::on(ReleaseBuffer) { device_->scheduler().release_for_good(state_); }
 
 std::shared_ptr<MemoryLease> BufferActor::on(ShareMemory) const {
   return device_->scheduler().share(*state_);

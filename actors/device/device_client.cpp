@@ -35,6 +35,13 @@ Result<void> hold_for(std::span<const TimelinePoint> points, CommandState& comma
   return {};
 }
 
+/// Until it has ended, nobody reads past it what the work writes.
+void expect_writes(CommandWork& work) {
+  for_each_use(work, [&](BufferState& buffer, bool writes, bool) {
+    if (writes) work.writes.add(buffer);
+  });
+}
+
 }  // namespace
 
 std::shared_ptr<DeviceClient> DeviceClient::start(std::shared_ptr<CommandScheduler> scheduler,
@@ -116,7 +123,7 @@ Result<void> DeviceClient::admit(std::size_t commands, std::string_view op) cons
   STOKER_TRY(context_.fork.check(op));
   if (const auto lost = scheduler_->lost()) return *lost;
   if (!actor_.cell()->alive()) return stopped(op, info());
-  const std::uint64_t queued = scheduler_->stats().queued;
+  const std::uint64_t queued = scheduler_->queued();
   if (queued + commands <= context_.max_queued) return {};
   return Error{
       std::string{op},
@@ -130,6 +137,7 @@ Result<void> DeviceClient::admit(std::size_t commands, std::string_view op) cons
 Result<void> DeviceClient::admit(const CommandPtr& command, const CommandOptions& options) {
   STOKER_TRY(admit(1, command->kernel()));
   STOKER_TRY(hold_for(options.waits, *command));
+  expect_writes(command->work);
   watch(command, options);
   return {};
 }
@@ -248,6 +256,7 @@ Result<std::vector<CommandPtr>> DeviceClient::submit(std::span<const KernelReque
     STOKER_TRY(hold_for(options.waits, **command));
     commands.push_back(*std::move(command));
   }
+  for (const CommandPtr& command : commands) expect_writes(command->work);
   for (const CommandPtr& command : commands) watch(command, options);
   STOKER_TRY(
       send_watched(commands, [&] { return actor_.cast(SubmitCommands{commands}, Run::here); }));
@@ -299,7 +308,9 @@ bool DeviceClient::close(Clock::time_point until, AwaitTurns turns) {
   for (const QueuePoint& point : **points.poll())
     if (point.value > 0) scheduler_->backend()->wait(point, until);
   const bool settled = answered(call_surely(actor_, SettleCompletions{}));
-  return (settled && scheduler_->stats().in_flight == 0) || abandon();
+  const bool unread =
+      scheduler_->await_readers(turns == AwaitTurns::yes ? until : Clock::time_point::min());
+  return (settled && unread && scheduler_->stats().in_flight == 0) || abandon();
 }
 
 }  // namespace stoker

@@ -119,6 +119,9 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
                                              std::span<std::byte> target,
                                              std::function<void(const Error* failure)> done,
                                              const CommandOptions& options = {});
+  /// Whether all that was sent before has written the buffer, and well. False, too, for buffers of others, and when
+  /// only a command can tell, as one with `options` that limit it.
+  [[nodiscard]] bool is_written(const DeviceBuffer& buffer, const CommandOptions& options) const;
   /// Copies bytes; the buffers may be on different devices. Ranges of one buffer must not overlap.
   [[nodiscard]] Result<CommandPtr> copy(const DeviceBuffer& from, std::uint64_t from_offset,
                                         const DeviceBuffer& to, std::uint64_t to_offset,
@@ -168,6 +171,9 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   [[nodiscard]] Result<void> check_buffer(const DeviceBuffer& buffer, std::string_view op) const;
   [[nodiscard]] Result<void> check_range(const DeviceBuffer& buffer, std::uint64_t offset,
                                          std::uint64_t bytes, std::string_view op) const;
+  /// Copies a little out of a buffer now, if nothing is on the way that writes it.
+  [[nodiscard]] bool copy_settled(BufferState& buffer, std::uint64_t offset,
+                                  std::span<std::byte> target, const CommandOptions& options) const;
   [[nodiscard]] Result<CommandPtr> compose(const KernelRequest& request);
   [[nodiscard]] Result<CommandPtr> send(CommandPtr command, const CommandOptions& options);
   [[nodiscard]] Result<void> admit(std::size_t commands, std::string_view op) const;

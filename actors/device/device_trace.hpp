@@ -20,6 +20,7 @@ class DeviceTrace final : public SchedulerObserver {
 
   void on_settled(const CommandState& command, const Error* failure,
                   StepTiming timing) noexcept override;
+  void on_done_past_the_queue() noexcept override { completed_.add(); }
   void on_turn(std::uint64_t begin_ns, std::uint64_t end_ns) noexcept override;
   [[nodiscard]] bool wants_timing() const noexcept override { return trace_->enabled(); }
 

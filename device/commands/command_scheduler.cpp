@@ -20,9 +20,8 @@ Result<void> check_range(const char* name, std::size_t value, std::size_t most) 
                {{"parameter", name}}};
 }
 
-/// Up to this a copy takes less time than to hand it over.
-constexpr std::uint64_t small_copy = std::uint64_t{16} * 1024;
-/// The same of a copy out of a GPU's memory, which the host reads by a few bytes each microsecond.
+/// Up to this a copy out of a GPU's memory, which the host reads by a few bytes each microsecond, takes less time than
+/// to hand it over.
 constexpr std::uint64_t small_mapped_copy = 64;
 
 /// Whether the host itself can do the command once the writers of what it reads have ended: a read of little or
@@ -32,9 +31,9 @@ bool is_small_read(const CommandWork& work, const DeviceInfo& info) {
   const Operand& from = work.step.inputs[0];
   const Operand& to = work.step.outputs[0];
   if (!from.buffer() || !from.buffer()->memory || to.buffer()) return false;
-  return from.bytes == 0 ||
-         (from.bytes <= (info.host_addressable ? small_copy : small_mapped_copy) &&
-          from.view().block->host && to.view().block->host);
+  return from.bytes == 0 || (from.bytes <= (info.host_addressable ? CommandScheduler::small_copy
+                                                                  : small_mapped_copy) &&
+                             from.view().block->host && to.view().block->host);
 }
 
 /// Whether the host is still to read what the command overwrites.
@@ -44,28 +43,6 @@ bool is_read_on_host(const CommandWork& work) {
     is_read |= writes && buffer.memory && buffer.memory->hazards().is_read_on_host();
   });
   return is_read;
-}
-
-/// False if the command is no small copy, or cannot run now; then nothing has happened.
-bool copy_at_once(CommandScheduler& scheduler, CommandState& command) {
-  const CommandWork& work = command.work;
-  const bool fits = !work.replay && work.step.kind == StepKind::copy && scheduler.idle() &&
-                    work.step.outputs[0].bytes <= small_copy &&
-                    (!work.on_result || work.quick_result);
-  if (!fits) return false;
-  const Operand& from = work.step.inputs[0];
-  const Operand& to = work.step.outputs[0];
-  boost::container::small_vector<std::shared_ptr<BufferState>, 2> buffers;
-  for (const Operand* operand : {&from, &to})
-    if (const auto* buffer = std::get_if<std::shared_ptr<BufferState>>(&operand->memory)) {
-      if (!(*buffer)->memory) return false;
-      buffers.push_back(*buffer);
-    }
-  Step step;
-  step.kind = StepKind::copy;
-  step.inputs.push_back(from.view());
-  step.outputs.push_back(to.view());
-  return scheduler.run_at_once(command, {&step, 1}, {buffers.data(), buffers.size()}).has_value();
 }
 
 }  // namespace
@@ -108,6 +85,7 @@ CommandScheduler::~CommandScheduler() {
 void CommandScheduler::set_hooks(SchedulerHooks hooks) {
   hooks_ = std::move(hooks);
   held_.set_notify(hooks_.notify);
+  settled_reads_.set_notify([this] { notify(); });  // whoever reads keeps this
   // From now on the backend's thread may use them; what it has said so far it said to nobody.
   notified_.store(false, std::memory_order_seq_cst);
   if (is_lost_.load(std::memory_order_seq_cst)) notify();
@@ -115,8 +93,9 @@ void CommandScheduler::set_hooks(SchedulerHooks hooks) {
 
 SchedulerStats CommandScheduler::stats() const noexcept {
   SchedulerStats stats;
-  stats.commands_submitted = count_submitted_.load(std::memory_order_relaxed);
-  stats.commands_completed = settlement_.completed();
+  const std::uint64_t past_the_queue = settled_reads_.done();
+  stats.commands_submitted = count_submitted_.load(std::memory_order_relaxed) + past_the_queue;
+  stats.commands_completed = settlement_.completed() + past_the_queue;
   stats.commands_failed = settlement_.failed();
   stats.commands_cancelled = settlement_.cancelled();
   stats.submissions = count_submissions_.load(std::memory_order_relaxed);
@@ -163,7 +142,7 @@ void CommandScheduler::release_dropped(const std::function<bool()>& all_delivere
 // --- from a call to the queue ---------------------------------------------------------------------
 
 void CommandScheduler::submit(const CommandPtr& command, std::optional<Error> refused) {
-  if (!refused && copy_at_once(*this, *command)) return;
+  if (!refused && copy_at_once(*command)) return;
   count_submitted_.fetch_add(1, std::memory_order_relaxed);
   CommandWork& work = command->work;
   work.sequence = ++sequence_;
@@ -193,37 +172,6 @@ void CommandScheduler::submit(const CommandPtr& command, std::optional<Error> re
   settlement_.settle(*command, std::move(refused), {});
 }
 
-std::optional<Result<void>> CommandScheduler::run_at_once(
-    CommandState& command, std::span<const Step> steps,
-    std::span<const std::shared_ptr<BufferState>> buffers) {
-  if (closed_ || !idle() || is_lost() || !command.work.waits.empty()) return std::nullopt;
-  if (hooks_.wants_timing()) return std::nullopt;
-  const bool usable = std::ranges::all_of(buffers, [](const auto& buffer) {
-    return !buffer->dropped && buffer->memory && buffer->poison.empty();
-  });
-  if (!usable || command.must_end()) return std::nullopt;
-  std::optional<Error> failure;
-  if (!backend_->run_at_once(steps, failure)) return std::nullopt;
-  if (failure) {
-    const auto step = static_cast<std::uint32_t>(std::stoul(std::string{failure->detail("step")}));
-    command.progress()->store(step, std::memory_order_relaxed);
-    command.set_failed_step(step);
-    return Result<void>{std::move(*failure)};
-  }
-  ++sequence_;
-  count_submitted_.fetch_add(1, std::memory_order_relaxed);
-  settlement_.count_completed();
-  command.progress()->store(static_cast<std::uint32_t>(steps.size()), std::memory_order_relaxed);
-  if (hooks_.observer) hooks_.observer->on_settled(command, nullptr, {});
-  auto on_result = std::move(command.work.on_result);
-  if (on_result) DeferredWakes::flush();  // it, and its end, may be a user's
-  command.work.clear();  // before anybody is woken: who waits for the command finds its memory free
-  if (on_result) on_result(nullptr);
-  on_result = nullptr;
-  command.finish({});
-  return Result<void>{};
-}
-
 void CommandScheduler::cancel(CommandState& command, const Error& why) {
   static_cast<void>(command.mark_cancelled(why));
   CommandWork& work = command.work;
@@ -251,11 +199,12 @@ void CommandScheduler::turn() {
   for (;;) {
     if (is_lost() && !loss_settled_) settle_loss();
     settle_completed();
+    if (!released_.empty()) release_unread();
     if (!held_.empty()) held_.release_reached(queue_);
     pump();
     notified_.store(false, std::memory_order_seq_cst);
     const bool more = (is_lost() && !loss_settled_) || flights_.can_settle(QueueKind::compute) ||
-                      flights_.can_settle(QueueKind::transfer);
+                      flights_.can_settle(QueueKind::transfer) || settled_reads_.has_ended();
     if (!more || notified_.exchange(true)) break;
   }
   count_queued_.store(queue_.size() - cancelled_in_queue_ + held_.size(),
@@ -279,6 +228,7 @@ void CommandScheduler::skip_cancelled() {
 std::optional<Result<void>> CommandScheduler::admit(const CommandWork& work, QueueKind queue) {
   if (flights_.count(queue) >= options_.submissions_in_flight) return std::nullopt;
   if (work.replay && builder_.size() > 0) return std::nullopt;
+  if (is_read_elsewhere(work)) return std::nullopt;
   const bool may_come = builder_.size() > 0 || !flights_.empty();
   if (may_come && is_read_on_host(work)) return std::nullopt;
   Result<void> provided = memory_.provide(work);
@@ -410,6 +360,7 @@ void CommandScheduler::close(const Error& why) {
       held_.take_all();  // takes memory: before anything else changes
   closed_ = true;
   close_reason_ = why;
+  settled_reads_.close();
   Ring<CommandPtr> abandoned;
   abandoned.swap(queue_);
   cancelled_in_queue_ = 0;
@@ -489,6 +440,7 @@ void CommandScheduler::note_lost(Error reason) noexcept {
     if (!lost_) lost_ = std::move(reason);
   }
   is_lost_.store(true, std::memory_order_seq_cst);
+  settled_reads_.close();
   notify();
 }
 

@@ -13,6 +13,7 @@
 //     settlement.hpp           how commands end, and what failures poison
 //     deferred_memory.hpp      when buffers get memory and pass it on
 //     quarantined_work.hpp     what abandoned submissions still use
+//     settled_reads.hpp        threads that use settled buffers without any of this (in device/memory)
 //
 // Order: a command waits for exactly the writers of what it reads and the users of what it writes; commands
 // of one submission are ordered by edges between steps, so independent ones overlap. A command that finds no memory
@@ -49,6 +50,7 @@
 #include "stoker/device/memory/buffer_state.hpp"
 #include "stoker/device/memory/dropped_buffers.hpp"
 #include "stoker/device/memory/memory_pool.hpp"
+#include "stoker/device/memory/settled_reads.hpp"
 #include "stoker/device/scheduler_options.hpp"
 #include "stoker/device/stats.hpp"
 #include "stoker/runtime/futures/future.hpp"
@@ -62,6 +64,9 @@ namespace stoker {
 class CommandScheduler final : public CompletionSink,
                                public std::enable_shared_from_this<CommandScheduler> {
  public:
+  /// Up to so many bytes a copy takes less time than to hand it over.
+  static constexpr std::uint64_t small_copy = std::uint64_t{16} * 1024;
+
   /// Opens device `index` of `driver`.
   [[nodiscard]] static Result<std::shared_ptr<CommandScheduler>> open(
       Driver& driver, std::size_t index, const OpenOptions& open_options,
@@ -78,6 +83,10 @@ class CommandScheduler final : public CompletionSink,
   [[nodiscard]] MemoryPool& pool() noexcept { return *pool_; }
   [[nodiscard]] ExecutableCache& executables() noexcept { return *executables_; }
   [[nodiscard]] SchedulerStats stats() const noexcept;
+  /// SchedulerStats::queued.
+  [[nodiscard]] std::uint64_t queued() const noexcept {
+    return count_queued_.load(std::memory_order_relaxed);
+  }
   /// Memory for a new buffer with undefined contents.
   [[nodiscard]] Result<std::shared_ptr<BufferState>> make_buffer(const TensorSpec& spec,
                                                                  std::string_view op);
@@ -100,6 +109,14 @@ class CommandScheduler final : public CompletionSink,
   [[nodiscard]] bool drop(std::shared_ptr<BufferState> buffer);
   /// Whether dropped buffers wait for a turn.
   [[nodiscard]] bool has_dropped() { return dropped_.any(); }
+  /// Lets this thread use buffers now, past the queue: nothing is on the way that would change them. None if something
+  /// is, and if what runs is to be timed.
+  [[nodiscard]] SettledReads::Reading read_settled(std::span<BufferState* const> buffers) noexcept;
+  /// The reading did what a command would have done; `is_run` if that was to compute.
+  void count_done(SettledReads::Reading& reading, bool is_run) noexcept;
+  [[nodiscard]] const SettledReads& settled_reads() const noexcept { return settled_reads_; }
+  /// Waits until no thread reads any more, after close(); false if some still do at `until`.
+  [[nodiscard]] bool await_readers(std::chrono::steady_clock::time_point until) const noexcept;
   [[nodiscard]] bool reached(QueuePoint point) const noexcept { return flights_.reached(point); }
 
   // --- [strand] --------------------------------------------------------------------------------
@@ -118,6 +135,8 @@ class CommandScheduler final : public CompletionSink,
   /// Drops the buffer's memory once the commands submitted before have ended; later ones get
   /// `released`.
   void release(BufferState& buffer) { memory_.release(buffer); }
+  /// The same of a buffer that still has handles, and was marked `released`: a thread may use it at this moment.
+  void release_for_good(const std::shared_ptr<BufferState>& buffer);
   /// Releases dropped buffers, if `all_delivered()` says that all messages sent before have arrived.
   void release_dropped(const std::function<bool()>& all_delivered);
   /// See DeferredMemory::share().
@@ -140,6 +159,12 @@ class CommandScheduler final : public CompletionSink,
   void on_lost(Error reason) noexcept override;
 
  private:
+  /// False if the command is no small copy, or cannot run now; then nothing has happened.
+  [[nodiscard]] bool copy_at_once(CommandState& command);
+  /// Whether a thread uses a buffer that the work is to write. Then a turn comes when it has done.
+  [[nodiscard]] bool is_read_elsewhere(const CommandWork& work) noexcept;
+  /// Releases what release_for_good() has left, as far as it can.
+  void release_unread();
   void pump();
   /// Puts the next works of one queue into a submission. False if nothing could go.
   bool submit_batch();
@@ -173,11 +198,13 @@ class CommandScheduler final : public CompletionSink,
   DeferredMemory memory_;
   DroppedBuffers dropped_;
   QuarantinedWork quarantined_;
+  SettledReads settled_reads_;
 
   // strand only
   Ring<CommandPtr> queue_;
   std::size_t cancelled_in_queue_ = 0;  // they stay until they reach the front
   HeldCommands held_;
+  std::vector<std::shared_ptr<BufferState>> released_;  // while threads use them
   std::uint64_t sequence_ = 0;
   bool closed_ = false;
   std::optional<Error> close_reason_;

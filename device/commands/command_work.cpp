@@ -44,7 +44,19 @@ void HostWait::reached(const Error* failure) noexcept {
   inbox->add(std::move(command), failed);
 }
 
+void ExpectedWrites::add(BufferState& buffer) {
+  buffers_.push_back(&buffer);
+  buffer.unsettled.fetch_add(1, std::memory_order_seq_cst);
+}
+
+void ExpectedWrites::clear() noexcept {
+  for (BufferState* const buffer : buffers_)
+    buffer->unsettled.fetch_sub(1, std::memory_order_seq_cst);
+  buffers_.clear();
+}
+
 void CommandWork::clear() noexcept {
+  writes.clear();
   step.inputs.clear();
   step.outputs.clear();
   step.scratch.clear();

@@ -121,6 +121,27 @@ class HostWait final : private TimelineWaiter {
   std::atomic<bool> done_{false};
 };
 
+/// The buffers that a command is to write, which are not settled until it has ended.
+///
+/// Lifetime: within that of the command's share in them.
+class ExpectedWrites {
+ public:
+  ExpectedWrites() noexcept = default;
+  ~ExpectedWrites() { clear(); }
+  ExpectedWrites(const ExpectedWrites&) = delete;
+  ExpectedWrites& operator=(const ExpectedWrites&) = delete;
+
+  /// Before the command is sent.
+  void add(BufferState& buffer);
+  /// Once its outcome is noted.
+  void clear() noexcept;
+  [[nodiscard]] auto begin() const noexcept { return buffers_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return buffers_.end(); }
+
+ private:
+  boost::container::small_vector<BufferState*, 2> buffers_;
+};
+
 /// Part of a CommandState, so that a command is one piece of memory from submit to completion.
 struct CommandWork {
   std::uint64_t sequence = 0;  ///< order of submission on its device; the scheduler sets it
@@ -136,6 +157,7 @@ struct CommandWork {
   /// a failure on the strand, with success on the executor, because it may copy much.
   std::function<void(const Error* failure)> on_result = {};
   bool quick_result = false;  ///< it takes a microsecond at most: the strand itself calls it
+  ExpectedWrites writes = {};
 
   /// Lets go of everything it shares.
   void clear() noexcept;

@@ -11,15 +11,17 @@
 
 namespace stoker {
 
-/// Told what happens, for traces and metrics. Called on the strand; must be quick.
+/// Told what happens, for traces and metrics. Called on the strand unless a line says otherwise; must be quick.
 class SchedulerObserver {
  public:
   virtual ~SchedulerObserver() = default;
   virtual void on_settled(const CommandState& command, const Error* failure,
                           StepTiming timing) noexcept = 0;
+  /// A thread has done without a command what one would have done. Any thread.
+  virtual void on_done_past_the_queue() noexcept {}
   /// A turn has ended; nanoseconds on the steady clock. Only while wants_timing().
   virtual void on_turn(std::uint64_t /*begin_ns*/, std::uint64_t /*end_ns*/) noexcept {}
-  /// Whether submissions should be timed right now.
+  /// Whether submissions should be timed right now. Any thread.
   [[nodiscard]] virtual bool wants_timing() const noexcept = 0;
 };
 

@@ -152,6 +152,7 @@ void Settlement::note_outcome(CommandWork& work, CommandState& command,
     } else if (overwrites) {
       buffer.poison.overwritten(work.sequence);
     }
+    buffer.note_written();
   });
 }
 

@@ -25,7 +25,7 @@ constexpr auto stop_patience = std::chrono::seconds{2};
 // and another thread takes a microsecond to notice and to fetch it.
 constexpr double handed_on_from_ns = 2000;
 // A slice that a caller helps with.
-constexpr double helped_up_to_ns = 200'000;
+constexpr double helped_up_to_ns = while_waiting_ns;
 constexpr double any_time_ns = 1e12;  // the cost of what nobody can guess
 constexpr double no_limit = std::numeric_limits<double>::infinity();
 

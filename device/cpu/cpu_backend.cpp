@@ -97,8 +97,12 @@ Result<std::shared_ptr<const Executable>> CpuBackend::prepare(std::shared_ptr<co
       executable->scratch_bytes = {executable->plan.scratch_bytes};
     // A plan without a guess is a user's kernel: it may take any time.
     if (executable->plan.cost_ns > 0) executable->cost_ns = executable->plan.cost_ns;
+    std::uint32_t slices = 1;
+    for (const CpuStage& stage : executable->plan.stages) slices = std::max(slices, stage.slices);
+    executable->shared_cost_ns = executable->cost_ns / std::min(slices, info_.compute_units);
   } else {
     executable->cost_ns = 0;
+    executable->shared_cost_ns = 0;
   }
   return std::shared_ptr<const Executable>{std::move(executable)};
 }
