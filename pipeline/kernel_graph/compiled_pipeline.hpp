@@ -3,6 +3,7 @@
 // Threads: any. Lifetime: shared; it keeps its device client.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -35,6 +36,12 @@ class CompiledPipeline final {
                                        const CommandOptions& options = {},
                                        Keep keep = Keep::recording);
 
+  /// Runs on this thread before it returns, past the device's queue: for small work, and for work that the thread would
+  /// else wait for. The buffers that are written must be new: nobody else knows them. Returns false if it may not or
+  /// cannot, or if a step fails, which run() then reports; the caller runs it as ever. `waits`: the caller is a thread
+  /// that waits for what it starts (thread_waits.hpp). Threads: any plain one.
+  [[nodiscard]] bool run_here(std::span<const DeviceBuffer* const> buffers, bool waits);
+
   /// Drops idle arenas and recordings; their number.
   [[nodiscard]] Future<std::size_t> trim();
 
@@ -42,12 +49,18 @@ class CompiledPipeline final {
   /// The binding of these buffers: checked now, or found among those that the actor still keeps.
   [[nodiscard]] Result<std::shared_ptr<const Binding>> binding_of(
       std::span<const DeviceBuffer* const> buffers, Keep keep);
+  [[nodiscard]] bool may_run_here(bool waits) const noexcept;
+  /// For one run of one thread; null if there is no memory.
+  [[nodiscard]] std::unique_ptr<InlineRun> take_inline_run();
+  void give_back(std::unique_ptr<InlineRun> run) noexcept;
 
   const std::shared_ptr<const PipelinePlan> plan_;
   const std::shared_ptr<DeviceClient> device_;
   const ActorRef<PipelineActor> actor_;
   std::mutex mutex_;
   std::vector<std::weak_ptr<const Binding>> known_;  ///< guarded by mutex_
+  std::vector<std::unique_ptr<InlineRun>> idle_;     ///< guarded by mutex_
+  std::atomic<bool> device_runs_here_{true};         ///< until it says that it does not
 };
 
 }  // namespace stoker

@@ -14,9 +14,6 @@ MemoryView part_of(MemoryView whole, std::uint64_t offset, std::uint64_t bytes) 
 }  // namespace
 
 std::unique_ptr<InlineRun> InlineRun::make(const PipelinePlan& plan, CommandScheduler& scheduler) {
-  double cost = 0;
-  for (const PlannedStage& stage : plan.stages) cost += stage.prepared->executable->cost_ns;
-  if (cost > at_once_ns) return nullptr;
   auto made = std::make_unique<InlineRun>();
   if (plan.arena.bytes > 0) {
     auto arena = scheduler.pool().lease(plan.arena.bytes, MemoryKind::device, "pipeline");
@@ -50,16 +47,6 @@ std::unique_ptr<InlineRun> InlineRun::make(const PipelinePlan& plan, CommandSche
     made->steps_.push_back(std::move(step));
   }
   return made;
-}
-
-std::span<const Step> InlineRun::bind(
-    std::span<const std::shared_ptr<BufferState>> binding) noexcept {
-  for (const Place& place : places_) {
-    Step& step = steps_[place.step];
-    MemoryView& view = place.output ? step.outputs[place.operand] : step.inputs[place.operand];
-    view = binding[place.external]->memory->view();
-  }
-  return steps_;
 }
 
 }  // namespace stoker

@@ -1,12 +1,13 @@
-// The steps of a pipeline that takes less time to run than to hand over to the device: they run inside the call.
+// The steps of a pipeline that the calling thread runs itself, with memory for what lies between them.
 //
-// Threads: its pipeline's strand. One run at a time, so one arena serves all.
+// Threads: one at a time. One run at a time, so one arena serves all.
 #pragma once
 
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "stoker/device/memory/buffer_state.hpp"
 #include "stoker/device/memory/memory_pool.hpp"
 #include "stoker/pipeline/kernel_graph/pipeline_plan.hpp"
 
@@ -16,13 +17,20 @@ class CommandScheduler;
 
 class InlineRun {
  public:
-  /// Returns null if the plan is not small, if its cost is unknown, or if there is no memory for it.
+  /// Returns null if there is no memory for it.
   [[nodiscard]] static std::unique_ptr<InlineRun> make(const PipelinePlan& plan,
                                                        CommandScheduler& scheduler);
 
-  /// The steps with these buffers, one for each external value. Valid until the next call.
-  [[nodiscard]] std::span<const Step> bind(
-      std::span<const std::shared_ptr<BufferState>> binding) noexcept;
+  /// The steps with these buffers (pointers of any kind), one for each external value. Valid until the next call.
+  template <class Buffer>
+  [[nodiscard]] std::span<const Step> bind(std::span<const Buffer> binding) noexcept {
+    for (const Place& place : places_) {
+      Step& step = steps_[place.step];
+      MemoryView& view = place.output ? step.outputs[place.operand] : step.inputs[place.operand];
+      view = binding[place.external]->memory->view();
+    }
+    return steps_;
+  }
 
  private:
   /// An operand that each run sets.

@@ -22,11 +22,13 @@ PipelineActor::~PipelineActor() {
 }
 
 std::optional<Result<void>> PipelineActor::run_at_once(const RunPipeline& run) {
+  if (plan_->cost_ns > at_once_ns) return std::nullopt;
   if (!std::exchange(asked_direct_, true)) direct_ = InlineRun::make(*plan_, device_->scheduler());
   if (!direct_) return std::nullopt;
   for (const std::shared_ptr<BufferState>& buffer : *run.binding)
     if (!buffer->memory) return std::nullopt;
-  return device_->scheduler().run_at_once(*run.command, direct_->bind(*run.binding), *run.binding);
+  return device_->scheduler().run_at_once(*run.command, direct_->bind(std::span{*run.binding}),
+                                          *run.binding);
 }
 
 void PipelineActor::on(RunPipeline run) {

@@ -65,7 +65,7 @@ class PipelineActor final : public Actor {
   const std::shared_ptr<KeptArenas> arenas_;
   std::vector<std::weak_ptr<Replay>> kept_;     // with their memory; arenas_ owns them
   std::vector<std::shared_ptr<Replay>> spare_;  // without, while they are idle
-  bool asked_direct_ = false;                   // whether the plan is small
+  bool asked_direct_ = false;                   // for memory
   std::unique_ptr<InlineRun> direct_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <optional>
 
 #include "stoker/actors/device/device_actor.hpp"
@@ -116,6 +117,10 @@ Result<void> PipelinePlan::place(const std::vector<std::uint32_t>& order, Device
     auto prepared = device.scheduler().executables().get(stage.kernel, inputs, stage.params);
     if (!prepared) return prepared.error().with("stage", std::to_string(order[position]));
     planned.prepared = *prepared;
+    const Executable& executable = *planned.prepared->executable;
+    cost_ns += executable.cost_ns;
+    if (std::isfinite(executable.cost_ns))
+      gain_ns += executable.cost_ns - executable.shared_cost_ns;
 
     for (const ValueId value : stage.outputs) {
       if (values[value].external) continue;

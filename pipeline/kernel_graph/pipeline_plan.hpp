@@ -35,6 +35,10 @@ struct PipelinePlan {
   std::vector<PlannedStage> stages;
   std::vector<std::uint32_t> item_of_value;  ///< arena item of an internal value, or no_item
   ArenaPlan arena;                           ///< memory of one run's internal values and scratch
+  /// Guesses of a run, in nanoseconds: on one thread of the host, and how much less all of them together take. Infinite
+  /// and nothing if a kernel makes none.
+  double cost_ns = 0;
+  double gain_ns = 0;
   /// What a run replays: buffers are the externals in their order, then the arena if there is one.
   std::shared_ptr<const ReplayPlan> replay;
 

@@ -4,6 +4,7 @@
 
 #include "stoker/runtime/execution/clock.hpp"
 #include "stoker/runtime/execution/parker.hpp"
+#include "stoker/runtime/futures/thread_waits.hpp"
 #include "stoker/runtime/observe/log.hpp"
 
 namespace stoker {
@@ -114,6 +115,7 @@ bool FutureCore::end_by_fork() noexcept {
 }
 
 void FutureCore::wait() noexcept {
+  note_wait_of_this_thread();
   if (ready()) return;
   if (blocks_thread()) {
     assist(time_point::max());
@@ -126,6 +128,7 @@ void FutureCore::wait() noexcept {
 }
 
 bool FutureCore::wait_until(time_point deadline) noexcept {
+  note_wait_of_this_thread();
   if (ready()) return true;
   if (blocks_thread()) {
     assist(deadline);

@@ -1,6 +1,7 @@
 #include "stoker/api/tensor/transforms/jit.hpp"
 
 #include <algorithm>
+#include <deque>
 
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/tensor/core/values.hpp"
@@ -56,13 +57,21 @@ TracedProgram::~TracedProgram() = default;
 
 std::vector<Tensor> TracedProgram::run(std::span<const Tensor> arguments,
                                        const CommandOptions& options) const {
-  std::vector<expr::Buffers> leaves;
+  std::vector<const expr::Buffers*> leaves;
   leaves.reserve(state_->sources.size());
-  for (const State::Source& source : state_->sources)
-    leaves.push_back(source.argument ? expr::Buffers{arguments[*source.argument].value().buffer()}
-                                     : source.captured);
+  std::deque<expr::Buffers> single;  // of nodes with several outputs
+  for (const State::Source& source : state_->sources) {
+    const expr::Buffers* leaf = &source.captured;
+    if (source.argument) {
+      const expr::Value& value = arguments[*source.argument].value();
+      leaf = &value.node()->buffers();
+      if (leaf->size() != 1) leaf = &single.emplace_back(expr::Buffers{value.buffer()});
+    }
+    leaves.push_back(leaf);
+  }
   std::vector<Tensor> results;
-  for (DeviceBuffer& buffer : expr::run(*state_->program, state_->client, leaves, options).value())
+  for (DeviceBuffer& buffer :
+       expr::run(*state_->program, state_->client, expr::Leaves{leaves}, options).value())
     results.emplace_back(expr::from_buffer(std::move(buffer)), state_->names[results.size()]);
   return results;
 }

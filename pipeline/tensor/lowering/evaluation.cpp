@@ -7,6 +7,8 @@
 #include "stoker/pipeline/kernel_graph/compiled_pipeline.hpp"
 #include "stoker/pipeline/tensor/graph/host_step.hpp"
 #include "stoker/pipeline/tensor/passes/passes.hpp"
+#include "stoker/runtime/execution/parker.hpp"
+#include "stoker/runtime/futures/thread_waits.hpp"
 #include "stoker/runtime/settings.hpp"
 
 namespace stoker::expr {
@@ -88,18 +90,37 @@ Result<std::shared_ptr<const LoweredProgram>> prepare(const Extracted& extracted
 
 namespace {
 
-const DeviceBuffer& buffer_at(const LoweredProgram::Slot& slot, std::span<const Buffers> leaves,
+const DeviceBuffer& buffer_at(const LoweredProgram::Slot& slot, Leaves leaves,
                               std::span<const DeviceBuffer> made) {
-  return slot.made ? made[slot.index] : leaves[slot.index][slot.output];
+  return slot.made ? made[slot.index] : (*leaves[slot.index])[slot.output];
 }
 
 }  // namespace
 
-Result<std::vector<CommandPtr>> start(const LoweredProgram& program,
-                                      const std::shared_ptr<DeviceClient>& device,
-                                      std::span<const Buffers> leaves,
-                                      std::span<const DeviceBuffer> made,
-                                      const CommandOptions& options, Keep keep) {
+namespace {
+
+std::vector<const Buffers*> pointers_to(std::span<const Buffers> leaves) {
+  std::vector<const Buffers*> pointers;
+  pointers.reserve(leaves.size());
+  for (const Buffers& leaf : leaves) pointers.push_back(&leaf);
+  return pointers;
+}
+
+/// Who may run a step inside of the call.
+enum class Caller : std::uint8_t { other, plain_thread, thread_that_waits };
+
+Caller caller_with(const CommandOptions& options) {
+  const bool has_limits = options.deadline || options.cancel.valid() || !options.waits.empty();
+  if (has_limits || !blocks_thread()) return Caller::other;
+  return this_thread_has_waited() ? Caller::thread_that_waits : Caller::plain_thread;
+}
+
+/// As start(). What the caller itself has run has no command.
+Result<std::vector<CommandPtr>> start_steps(const LoweredProgram& program,
+                                            const std::shared_ptr<DeviceClient>& device,
+                                            Leaves leaves, std::span<const DeviceBuffer> made,
+                                            const CommandOptions& options, Keep keep,
+                                            Caller caller) {
   std::vector<CommandPtr> commands;
   commands.reserve(program.steps.size());
   for (const LoweredProgram::Step& step : program.steps) {
@@ -117,6 +138,11 @@ Result<std::vector<CommandPtr>> start(const LoweredProgram& program,
     BufferList bound;
     for (const LoweredProgram::Slot& slot : step.slots)
       bound.push_back(&buffer_at(slot, leaves, made));
+    if (caller != Caller::other && step.pipeline->run_here({bound.data(), bound.size()},
+                                                           caller == Caller::thread_that_waits)) {
+      commands.emplace_back();
+      continue;
+    }
     STOKER_ASSIGN(CommandPtr command,
                   step.pipeline->run({bound.data(), bound.size()}, options, keep));
     command->observe();  // who reads the results hears of a failure
@@ -125,9 +151,25 @@ Result<std::vector<CommandPtr>> start(const LoweredProgram& program,
   return commands;
 }
 
+}  // namespace
+
+Result<std::vector<CommandPtr>> start(const LoweredProgram& program,
+                                      const std::shared_ptr<DeviceClient>& device,
+                                      std::span<const Buffers> leaves,
+                                      std::span<const DeviceBuffer> made,
+                                      const CommandOptions& options, Keep keep) {
+  return start_steps(program, device, pointers_to(leaves), made, options, keep, Caller::other);
+}
+
 Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                                       const std::shared_ptr<DeviceClient>& device,
                                       std::span<const Buffers> leaves,
+                                      const CommandOptions& options) {
+  return run(program, device, Leaves{pointers_to(leaves)}, options);
+}
+
+Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
+                                      const std::shared_ptr<DeviceClient>& device, Leaves leaves,
                                       const CommandOptions& options) {
   // A host step fills its results while they are held, so they need memory from the start.
   std::vector<bool> held(program.made.size());
@@ -143,7 +185,8 @@ Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                   held[i] ? device->make_buffer(spec) : device->make_result(spec));
     made.push_back(std::move(buffer));
   }
-  STOKER_TRY(start(program, device, leaves, made, options));
+  STOKER_TRY(
+      start_steps(program, device, leaves, made, options, Keep::nothing, caller_with(options)));
   std::vector<DeviceBuffer> results;
   results.reserve(program.results.size());
   for (const LoweredProgram::Slot& slot : program.results)

@@ -82,7 +82,13 @@ class ProgramCache {
                                                     std::span<const DeviceBuffer> made,
                                                     const CommandOptions& options,
                                                     Keep keep = Keep::nothing);
-/// The same with buffers that it makes. The results', in order.
+/// The buffers of each parameter's outputs, which others keep while a call lasts.
+using Leaves = std::span<const Buffers* const>;
+/// The same with buffers that it makes; small steps may have run when it returns (CompiledPipeline::run_here()). The
+/// results' buffers, in order.
+[[nodiscard]] Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
+                                                    const std::shared_ptr<DeviceClient>& device,
+                                                    Leaves leaves, const CommandOptions& options);
 [[nodiscard]] Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                                                     const std::shared_ptr<DeviceClient>& device,
                                                     std::span<const Buffers> leaves,
