@@ -26,7 +26,8 @@ template <class T> class [[nodiscard]] FutureOn final : private Waiter, private 
     coroutine_ = coroutine;
     future_.on_ready(*this);
   }
-  T await_resume() const { return future_.get(); }
+  /// Not get(): the thread did not wait (thread_waits.hpp), it may be a host's event loop.
+  T await_resume() const { return future_.poll()->value(); }
 
  private:
   void wake() noexcept override { executor_->post(static_cast<Task&>(*this)); }

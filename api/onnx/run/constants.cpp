@@ -23,8 +23,10 @@ bool Constants::Kept::is_sound() const {
     });
     if (lost) return false;
   }
-  return std::ranges::none_of(written,
-                              [](const Future<>& one) { return one.ready() && !one.wait(); });
+  return std::ranges::none_of(written, [](const Future<>& one) {
+    const Result<void>* const outcome = one.poll();
+    return outcome && !*outcome;
+  });
 }
 
 Value Constants::of(const TensorData& data) {

@@ -58,5 +58,6 @@ constinit std::atomic<std::uint32_t> ForkGuard::forks_{0};
 void detail::flush_deferred() noexcept {}
 void give_exit_time() noexcept {}
 void log_failure(LogLevel, std::string_view, const std::exception&) noexcept {}
+void note_wait_of_this_thread() noexcept {}
 
 }  // namespace stoker_explored
