@@ -292,7 +292,10 @@ Future<void> DeviceClient::when_ready() const {
 bool DeviceClient::close(Clock::time_point until, AwaitTurns turns) {
   if (context_.fork.forked()) return true;  // what runs is the parent's
   services_.close();
-  if (is_lost()) return scheduler_->stats().quarantined == 0;
+  const auto unread = [&] {
+    return scheduler_->await_readers(turns == AwaitTurns::yes ? until : Clock::time_point::min());
+  };
+  if (is_lost()) return unread() && scheduler_->stats().quarantined == 0;
   const Error why = stopped("device", info());
   const auto answered = [&](const auto& answer) {
     return turns == AwaitTurns::yes ? answer.wait_until(until) : answer.ready();
@@ -304,13 +307,11 @@ bool DeviceClient::close(Clock::time_point until, AwaitTurns turns) {
   const auto points = call_surely(actor_, CloseDevice{why});
   if (!answered(points)) return abandon();
   if (!points.poll()->has_value())
-    return scheduler_->stats().in_flight == 0;  // its actor has ended
+    return unread() && scheduler_->stats().in_flight == 0;  // its actor has ended
   for (const QueuePoint& point : **points.poll())
     if (point.value > 0) scheduler_->backend()->wait(point, until);
   const bool settled = answered(call_surely(actor_, SettleCompletions{}));
-  const bool unread =
-      scheduler_->await_readers(turns == AwaitTurns::yes ? until : Clock::time_point::min());
-  return (settled && unread && scheduler_->stats().in_flight == 0) || abandon();
+  return (settled && unread() && scheduler_->stats().in_flight == 0) || abandon();
 }
 
 }  // namespace stoker

@@ -7,6 +7,7 @@
 #include "stoker/actors/device/read_target.hpp"
 #include "stoker/device/memory/adopted_memory.hpp"
 #include "stoker/device/memory/host_memory.hpp"
+#include "stoker/runtime/execution/deferred_wakes.hpp"
 
 namespace stoker {
 namespace {
@@ -106,7 +107,9 @@ Result<CommandPtr> DeviceClient::read_into(const DeviceBuffer& buffer, std::uint
   STOKER_TRY(check_range(buffer, offset, target.size(), "read"));
   CommandPtr command = new_command("read");
   if (copy_settled(*actor_behind(buffer).state(), offset, target, options)) {
+    DeferredWakes::flush();  // it, and its end, may be a user's
     if (done) done(nullptr);
+    done = nullptr;
     command->finish({});
     return command;
   }

@@ -1,8 +1,8 @@
 #include "stoker/device/memory/settled_reads.hpp"
 
 #include <algorithm>
+#include <thread>
 
-#include "stoker/runtime/base/relax.hpp"
 #include "stoker/runtime/base/thread_local.hpp"
 
 namespace stoker {
@@ -36,9 +36,10 @@ SettledReads::Place* SettledReads::take_place() noexcept {
     Place& place = places_[own];
     State expected = State::idle;
     if (place.state.compare_exchange_strong(expected, State::taken, std::memory_order_acq_rel)) {
-      std::size_t used = used_.load(std::memory_order_relaxed);
-      while (used <= own &&
-             !used_.compare_exchange_weak(used, own + 1, std::memory_order_seq_cst)) {
+      // Acquired: whoever relies on what another thread has stored comes behind it in the order of all.
+      std::size_t used = used_.load(std::memory_order_acquire);
+      while (used <= own && !used_.compare_exchange_weak(used, own + 1, std::memory_order_seq_cst,
+                                                         std::memory_order_acquire)) {
       }
       return &place;
     }
@@ -68,7 +69,7 @@ void SettledReads::end(Place& place) noexcept {
   State expected = State::reading;
   while (!place.state.compare_exchange_weak(expected, State::idle, std::memory_order_seq_cst)) {
     expected = State::reading;
-    relax();
+    std::this_thread::yield();  // the strand looks at it, for a few loads
   }
   if (is_waited_for_.load(std::memory_order_seq_cst) &&
       is_waited_for_.exchange(false, std::memory_order_seq_cst) && notify_)

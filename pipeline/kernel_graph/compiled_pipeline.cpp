@@ -8,7 +8,7 @@
 namespace stoker {
 namespace {
 
-/// What runs of callers leave for the next ones: so many, with arenas of so many bytes.
+/// What runs of callers leave for the next ones: so many, whose arenas have so many bytes together.
 constexpr std::size_t most_idle = 4;
 constexpr std::uint64_t most_idle_bytes = std::uint64_t{1} << 20;
 
@@ -35,10 +35,11 @@ Result<CommandPtr> CompiledPipeline::run(std::span<const DeviceBuffer* const> bu
   STOKER_ASSIGN(auto binding, binding_of(buffers, keep));
   CommandPtr command = device_->new_command("pipeline");
   command->set_steps(static_cast<std::uint32_t>(plan_->stages.size()));
-  STOKER_TRY(device_->admit(command, options));
+  // First: once it is admitted, whoever watches it may keep it beyond the buffers.
   for (const ReplayPlan::Use& use : plan_->replay->uses)
     if (use.writes && use.buffer < binding->size())
       command->work.writes.add(*(*binding)[use.buffer]);
+  STOKER_TRY(device_->admit(command, options));
   STOKER_TRY(send_watched({&command, 1}, [&] {
     return actor_.cast(RunPipeline{command, std::move(binding), keep == Keep::recording},
                        Run::here);
@@ -117,7 +118,8 @@ std::unique_ptr<InlineRun> CompiledPipeline::take_inline_run() {
 
 void CompiledPipeline::give_back(std::unique_ptr<InlineRun> run) noexcept {
   const auto lock = spin_then_lock(mutex_);
-  if (idle_.size() < most_idle) idle_.push_back(std::move(run));
+  const std::uint64_t bytes = (idle_.size() + 1) * plan_->arena.bytes;
+  if (idle_.size() < most_idle && bytes <= most_idle_bytes) idle_.push_back(std::move(run));
 }
 
 Future<std::size_t> CompiledPipeline::trim() {

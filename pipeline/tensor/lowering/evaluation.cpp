@@ -95,10 +95,6 @@ const DeviceBuffer& buffer_at(const LoweredProgram::Slot& slot, Leaves leaves,
   return slot.made ? made[slot.index] : (*leaves[slot.index])[slot.output];
 }
 
-}  // namespace
-
-namespace {
-
 std::vector<const Buffers*> pointers_to(std::span<const Buffers> leaves) {
   std::vector<const Buffers*> pointers;
   pointers.reserve(leaves.size());
