@@ -8,7 +8,7 @@ namespace {
 
 class Clients : public OnnxTest {
  protected:
-  static constexpr std::int64_t n = 64;
+  static constexpr std::int64_t n = 256;  // longer than what is done at once anyway
 
   /// y: x, a row, times a matrix of ones, twice.
   [[nodiscard]] Model product() const {
