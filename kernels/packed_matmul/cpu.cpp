@@ -1,224 +1,207 @@
-#include "stoker/kernels/cpu/convert.hpp"
 #include "stoker/kernels/cpu_plan.hpp"
-#include "stoker/kernels/matmul/grid.hpp"
-#include "stoker/kernels/matmul/sgemm.hpp"
-#include "stoker/kernels/packed_matmul/unpack.hpp"
+#include "stoker/kernels/packed_matmul/dots.hpp"
+#include "stoker/kernels/packed_matmul/tiles.hpp"
 
 namespace stoker::kernels::packed_matmul::STOKER_ISA {
 namespace {
 
-namespace mm = stoker::kernels::matmul::STOKER_ISA;
-
-/// Up to so many rows are multiplied as the numbers are unpacked: for more, the numbers of some columns become a matrix
-/// of floats, which stays in the cache, and a library multiplies it.
-constexpr std::int64_t few_rows = 8;
-/// Columns that pass by together where there is one row, and where there are several.
-constexpr int columns_of_one = 4, columns_of_several = 2, several_rows = 4;
-
-/// Where things lie in the scratch memory of a run.
-struct Layout {
-  std::size_t rows = 0;       ///< A, arranged
-  std::size_t results = 0;    ///< C in f32, where its elements have 16 bits
-  std::size_t own = 0;        ///< of the first slice
-  std::size_t own_bytes = 0;  ///< of each slice: factors and offsets of columns, then a panel
-  std::size_t panel = 0;      ///< within it
-  std::int64_t panel_columns = columns_of_one;
-};
+/// Up to so many rows are multiplied as the numbers are unpacked. Tiles compute whole vectors of rows.
+constexpr std::int64_t few_rows = native_lanes == 8 ? 5 : 8;
+/// Columns that pass by together where there are so many rows: their sums stay in registers.
+constexpr int columns_with(int rows) noexcept { return rows == 1 ? 4 : 2; }
+constexpr int most_columns = 4;
 
 std::size_t aligned_floats(std::int64_t count) noexcept {
   return (static_cast<std::size_t>(count) * sizeof(float) + 63) / 64 * 64;
 }
 
-Layout layout_of(const Problem& p, bool is_narrow, std::uint32_t slices, CpuPlan& plan) {
-  constexpr std::int64_t second_level = std::int64_t{1} << 18;  // floats that stay there
+/// Where things lie in the scratch memory of a run, in bytes.
+struct Layout {
+  std::size_t piece_sums = 0;  ///< of A's rows; A, arranged, is before them
+  std::size_t results = 0;     ///< C in f32, where its elements have 16 bits
+  std::size_t own = 0;         ///< of the first slice
+  std::size_t own_each = 0;
+};
+
+template <class P> Layout layout_of(const Problem& p, bool is_narrow) {
   Layout made;
-  made.results = aligned_floats(p.m * p.padded_k());
-  made.own = made.results + (is_narrow ? aligned_floats(p.m * p.n) : 0);
-  made.panel = std::size_t{2} * columns_of_one * aligned_floats(p.blocks());
-  made.own_bytes = made.panel;
-  if (p.m > few_rows) {
-    made.panel_columns = std::clamp<std::int64_t>(
-        second_level / std::max<std::int64_t>(p.padded_k(), 1) / 16 * 16, 48, 256);
-    made.own_bytes += aligned_floats(made.panel_columns * p.padded_k());
+  if (p.m <= few_rows) {
+    made.piece_sums = aligned_floats(p.m * p.padded_k());
+    made.results = made.piece_sums + aligned_floats(p.m * p.padded_k() / P::vectors);
+    made.own_each = std::size_t{2} * most_columns * aligned_floats(Scales::room(p.blocks()));
+  } else {
+    made.results = aligned_floats(Strips{p}.elements());
+    made.own_each = aligned_floats(Panels::own_floats);
   }
-  plan.scratch_bytes = made.own + slices * made.own_bytes;
+  made.own = made.results + (is_narrow ? aligned_floats(p.m * p.n) : 0);
   return made;
 }
 
-/// A run's operands, and what one slice needs beside them.
-class Slice {
+float* floats_at(const CpuArgs& args, std::size_t byte) noexcept {
+  return reinterpret_cast<float*>(args.scratch + byte);
+}
+
+// Few rows ----------------------------------------------------------------------------------------
+
+/// Some columns of few rows.
+class FewRows {
  public:
-  Slice(const Problem& p, const Layout& layout, const CpuArgs& args, std::uint32_t index,
-        bool is_narrow, bool has_half_scales) noexcept
+  FewRows(const Problem& p, const Layout& layout, const Scales& scales, const CpuArgs& args,
+          float* c, std::uint32_t slice) noexcept
       : p_{p},
-        args_{args},
-        has_half_scales_{has_half_scales},
-        own_{args.scratch + layout.own + index * layout.own_bytes},
-        panel_{reinterpret_cast<float*>(own_ + layout.panel)},
-        a_{reinterpret_cast<const float*>(args.scratch + layout.rows)},
-        c_{is_narrow ? reinterpret_cast<float*>(args.scratch + layout.results)
-                     : args.out<float>()} {}
+        scales_{scales},
+        b_{args.in<std::uint8_t>(1)},
+        a_{floats_at(args, 0)},
+        piece_sums_{floats_at(args, layout.piece_sums)},
+        c_{c},
+        own_{floats_at(args, layout.own + slice * layout.own_each)} {}
 
-  /// Columns [first, last) of C, for few rows.
-  template <int lanes, int bits>
-  void multiply(std::int64_t first, std::int64_t last) const noexcept {
-    std::int64_t j = first;
-    const int together = p_.m == 1 ? columns_of_one : columns_of_several;
-    for (; j + together <= last; j += together)
-      p_.m == 1 ? multiply_columns<lanes, bits, columns_of_one>(j)
-                : multiply_columns<lanes, bits, columns_of_several>(j);
-    for (; j < last; ++j) multiply_columns<lanes, bits, 1>(j);
-  }
-
-  /// The same for many.
-  template <int lanes, int bits>
-  void multiply_panel(std::int64_t first, std::int64_t last,
-                      const mm::LibraryThreads& threads) const {
-    using Unaligned = typename Vectors<lanes>::Unaligned;
-    for (std::int64_t j = first; j < last; ++j) {
-      float* const to = panel_ + (j - first) * p_.padded_k();
-      unpack<lanes, bits>(p_, column(j), scaling(j, 0), [&](const auto& floats, std::int64_t at) {
-        *reinterpret_cast<Unaligned*>(to + at) = floats;
-      });
-    }
-    matmul::Problem product;
-    product.m = p_.m;
-    product.n = p_.n;
-    product.k = p_.padded_k();
-    product.transpose_b = true;
-    mm::sgemm(product, a_, panel_, c_ + first, {0, p_.m, 0, last - first}, threads);
+  template <class P> void multiply(const Range& columns) const noexcept {
+    std::int64_t row = 0;
+    for (; row + 4 <= p_.m; row += 4) multiply_rows<P, 4>(row, columns);
+    if (p_.m - row == 3) multiply_rows<P, 3>(row, columns);
+    if (p_.m - row == 2) multiply_rows<P, 2>(row, columns);
+    if (p_.m - row == 1) multiply_rows<P, 1>(row, columns);
   }
 
  private:
-  template <int lanes, int bits, int columns> void multiply_columns(std::int64_t j) const noexcept {
-    Scaling scalings[columns];
-    for (int i = 0; i < columns; ++i) scalings[i] = scaling(j + i, i);
-    std::int64_t row = 0;
-    for (; row + several_rows <= p_.m; row += several_rows)
-      dots<lanes, bits, several_rows, columns>(p_, rows_at(row, j), column(j), scalings);
-    for (; row < p_.m; ++row)
-      dots<lanes, bits, 1, columns>(p_, rows_at(row, j), column(j), scalings);
+  template <class P, int rows>
+  void multiply_rows(std::int64_t row, const Range& columns) const noexcept {
+    constexpr int together = columns_with(rows);
+    std::int64_t j = columns.first;
+    for (; j + together <= columns.last; j += together) multiply_columns<P, rows, together>(row, j);
+    for (; j < columns.last; ++j) multiply_columns<P, rows, 1>(row, j);
   }
-  [[nodiscard]] Rows rows_at(std::int64_t row, std::int64_t j) const noexcept {
-    return {a_ + row * p_.padded_k(), c_ + row * p_.n + j, p_.n};
-  }
-  [[nodiscard]] const std::uint8_t* column(std::int64_t j) const noexcept {
-    return args_.in<std::uint8_t>(1) + j * p_.column_bytes();
-  }
-
-  /// Of column j, in the place `at` of those that are needed together.
-  [[nodiscard]] Scaling scaling(std::int64_t j, int at) const noexcept {
-    const std::int64_t blocks = p_.blocks();
-    const std::size_t each = aligned_floats(blocks);
-    auto* const own = reinterpret_cast<float*>(own_ + 2 * static_cast<std::size_t>(at) * each);
-    auto* const offsets =
-        reinterpret_cast<float*>(own_ + (2 * static_cast<std::size_t>(at) + 1) * each);
-    const float* factors = own;
-    if (has_half_scales_)
-      cpu::STOKER_ISA::load_block(args_.in<Half>(2) + j * blocks, own,
-                                  static_cast<std::size_t>(blocks));
-    else
-      factors = args_.in<float>(2) + j * blocks;
-    if (!p_.has_zeros) {
-      const auto zero = static_cast<float>(p_.zero_point);
-      for (std::int64_t i = 0; i < blocks; ++i) offsets[i] = -zero * factors[i];
-      return {factors, offsets};
-    }
-    const std::uint8_t* const zeros = args_.in<std::uint8_t>(3) + j * p_.zero_bytes();
-    const int bits = static_cast<int>(p_.bits), mask = (1 << bits) - 1;
-    for (std::int64_t i = 0; i < blocks; ++i) {
-      const std::int64_t bit = i * bits;
-      offsets[i] = -static_cast<float>(zeros[bit / 8] >> (bit % 8) & mask) * factors[i];
-    }
-    return {factors, offsets};
+  template <class P, int rows, int columns>
+  void multiply_columns(std::int64_t row, std::int64_t j) const noexcept {
+    const std::int64_t room =
+        static_cast<std::int64_t>(aligned_floats(Scales::room(p_.blocks())) / sizeof(float));
+    Scaling scaling[columns];
+    for (int i = 0; i < columns; ++i)
+      scaling[i] =
+          scales_.of(j + i, 0, p_.blocks(), own_ + 2 * i * room, own_ + (2 * i + 1) * room);
+    const float* const a = a_ + row * p_.padded_k();
+    dots<P, rows, columns>(
+        p_, {a, piece_sums_ + row * p_.padded_k() / P::vectors, c_ + row * p_.n + j, p_.n},
+        b_ + j * p_.column_bytes(), scaling);
   }
 
   const Problem& p_;
-  const CpuArgs& args_;
-  const bool has_half_scales_;
-  std::byte* own_;
-  float* panel_;
+  const Scales& scales_;
+  const std::uint8_t* b_;
   const float* a_;
+  const float* piece_sums_;
   float* c_;
+  float* own_;
 };
 
-/// Puts all rows of A into the order of the numbers.
-template <class S> void add_arranging(CpuPlan& plan, const Problem& p, std::int64_t lanes) {
-  constexpr std::int64_t piece = 1024;  // whole vectors of numbers
-  const auto rows = static_cast<std::size_t>(p.m);
+// Plans -------------------------------------------------------------------------------------------
+
+/// Puts A into the order of the numbers.
+template <class S, class P>
+void add_arranging(CpuPlan& plan, const Problem& p, const Layout& layout) {
+  constexpr std::size_t grain = std::size_t{64} << 10;
+  if (p.m <= few_rows) {
+    const auto rows = static_cast<std::size_t>(p.m);
+    const auto slices = static_cast<std::uint32_t>(std::clamp<std::size_t>(
+        rows, 1, slice_count(static_cast<std::size_t>(p.m * p.padded_k()), grain)));
+    plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
+                             const SliceRange range = slice_range(rows, slices, index, 1);
+                             for (auto row = static_cast<std::int64_t>(range.begin);
+                                  row < static_cast<std::int64_t>(range.end); ++row) {
+                               float* const to = floats_at(args, 0) + row * p.padded_k();
+                               arrange<P>(args.in<S>(0) + row * p.k, p.k, p.padded_k(), to);
+                               sum_pieces<P>(to, p.padded_k(),
+                                             floats_at(args, layout.piece_sums) +
+                                                 row * p.padded_k() / P::vectors);
+                             }
+                           }});
+    return;
+  }
+  const Strips strips{p};
+  const std::int64_t deep = (p.padded_k() + depth_at_once - 1) / depth_at_once;
+  const auto units = static_cast<std::size_t>(strips.count() * deep);
   const auto slices = static_cast<std::uint32_t>(std::min<std::size_t>(
-      rows, slice_count(static_cast<std::size_t>(p.m * p.padded_k()), std::size_t{64} << 10)));
-  plan.stages.push_back(
-      {slices, [=](const CpuArgs& args, std::uint32_t index) {
-         const SliceRange range = slice_range(rows, slices, index, 1);
-         float buffer[piece];
-         for (auto row = static_cast<std::int64_t>(range.begin);
-              row < static_cast<std::int64_t>(range.end); ++row) {
-           auto* const to = reinterpret_cast<float*>(args.scratch) + row * p.padded_k();
-           for (std::int64_t t = 0; t < p.padded_k(); t += piece) {
-             const std::int64_t count = std::clamp<std::int64_t>(p.k - t, 0, piece);
-             const float* const from =
-                 cpu::STOKER_ISA::loaded(args.in<S>(0) + row * p.k + std::min(t, p.k), buffer,
-                                         static_cast<std::size_t>(count));
-             arrange(p.bits, lanes, from, count, std::min(piece, p.padded_k() - t), to + t);
-           }
-         }
-       }});
+      units, slice_count(static_cast<std::size_t>(strips.elements()), grain)));
+  plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
+                           const SliceRange range = slice_range(units, slices, index, 1);
+                           for (auto i = static_cast<std::int64_t>(range.begin);
+                                i < static_cast<std::int64_t>(range.end); ++i)
+                             pack_strip<P>(p, strips, args.in<S>(0), i / deep,
+                                           i % deep * depth_at_once, floats_at(args, 0));
+                         }});
 }
 
 /// Stores results that were computed in f32 as 16-bit floats.
 template <class S> void add_narrowing(CpuPlan& plan, const Problem& p, const Layout& layout) {
   const auto elements = static_cast<std::size_t>(p.m * p.n);
   const std::uint32_t slices = slice_count(elements, std::size_t{64} << 10);
-  plan.stages.push_back(
-      {slices, [=](const CpuArgs& args, std::uint32_t index) {
-         const SliceRange range = slice_range(elements, slices, index);
-         const auto* const from = reinterpret_cast<const float*>(args.scratch + layout.results);
-         cpu::STOKER_ISA::store_block(from + range.begin, args.out<S>() + range.begin,
-                                      range.end - range.begin);
-       }});
+  plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
+                           const SliceRange range = slice_range(elements, slices, index);
+                           cpu::STOKER_ISA::store_block(
+                               static_cast<const float*>(floats_at(args, layout.results)) +
+                                   range.begin,
+                               args.out<S>() + range.begin, range.end - range.begin);
+                         }});
 }
 
-template <class S, int lanes, int bits> CpuPlan plan_of(const Problem& p, bool has_half_scales) {
+Range range_of(std::int64_t count, std::uint32_t slices, std::uint32_t index, std::size_t align) {
+  const SliceRange made = slice_range(static_cast<std::size_t>(count), slices, index, align);
+  return {static_cast<std::int64_t>(made.begin), static_cast<std::int64_t>(made.end)};
+}
+
+template <class S, class P> CpuPlan plan_of(const Problem& p, bool has_half_scales) {
   constexpr bool is_narrow = !std::is_same_v<S, float>;
-  CpuPlan plan;
+  const Layout layout = layout_of<P>(p, is_narrow);
   const double numbers = static_cast<double>(p.n) * static_cast<double>(p.padded_k());
-  const double rows = static_cast<double>(p.m);
-  const bool has_few_rows = p.m <= few_rows;
-  const std::uint32_t wanted =
-      has_few_rows ? slice_count(static_cast<std::size_t>(numbers * rows), std::size_t{1} << 18)
-                   : mm::wanted_slices(numbers * rows);
-  const auto slices = static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(p.n / (has_few_rows ? columns_of_one : 16), 1, wanted));
-  const Layout layout = layout_of(p, is_narrow, slices, plan);
-  add_arranging<S>(plan, p, lanes);
-  const mm::LibraryThreads threads = mm::LibraryThreads::find();
-  plan.stages.push_back(
-      {slices, [=](const CpuArgs& args, std::uint32_t index) {
-         const Slice slice{p, layout, args, index, is_narrow, has_half_scales};
-         const SliceRange range =
-             slice_range(static_cast<std::size_t>(p.n), slices, index, columns_of_one);
-         const auto first = static_cast<std::int64_t>(range.begin);
-         const auto last = static_cast<std::int64_t>(range.end);
-         if (p.m <= few_rows) return slice.multiply<lanes, bits>(first, last);
-         for (std::int64_t j = first; j < last; j += layout.panel_columns)
-           slice.multiply_panel<lanes, bits>(j, std::min(last, j + layout.panel_columns), threads);
-       }});
+  const double work = numbers * static_cast<double>(p.m);
+  const std::uint32_t wanted = slice_count(static_cast<std::size_t>(work), std::size_t{1} << 18);
+  CpuPlan plan;
+  add_arranging<S, P>(plan, p, layout);
+  const auto c_of = [layout](const CpuArgs& args) {
+    return is_narrow ? floats_at(args, layout.results) : args.out<float>();
+  };
+  std::uint32_t slices = 1;
+  if (p.m <= few_rows) {
+    slices = static_cast<std::uint32_t>(std::clamp<std::int64_t>(p.n / most_columns, 1, wanted));
+    plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
+                             const Scales scales{p, args, has_half_scales};
+                             FewRows{p, layout, scales, args, c_of(args), index}.multiply<P>(
+                                 range_of(p.n, slices, index, most_columns));
+                           }});
+  } else {
+    // Where there are few columns, slices share the rows, too.
+    const Strips strips{p};
+    const auto across = static_cast<std::uint32_t>(std::clamp<std::int64_t>(p.n / 16, 1, wanted));
+    const auto along = static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(strips.count(), 1, std::max(1U, wanted / across)));
+    slices = across * along;
+    plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
+                             const Scales scales{p, args, has_half_scales};
+                             Panels{p,
+                                    strips,
+                                    scales,
+                                    args.in<std::uint8_t>(1),
+                                    floats_at(args, 0),
+                                    c_of(args),
+                                    floats_at(args, layout.own + index * layout.own_each)}
+                                 .multiply<P>(range_of(p.n, across, index % across, mm::tile_rows),
+                                              range_of(strips.count(), along, index / across, 1));
+                           }});
+  }
+  plan.scratch_bytes = layout.own + slices * layout.own_each;
   if constexpr (is_narrow) add_narrowing<S>(plan, p, layout);
-  plan.cost_ns = numbers * (0.04 + 0.015 * rows) + 200;
+  plan.cost_ns = numbers * (0.04 + 0.015 * static_cast<double>(p.m)) + 200;
   return plan;
 }
 
+/// With pieces of four vectors, or of fewer where a block has fewer numbers.
 template <class S, int bits> CpuPlan plan_for_bits(const Problem& p, bool has_half_scales) {
-  switch (lanes_of(p)) {
-#if defined(__AVX512F__)
-    case 16: return plan_of<S, 16, bits>(p, has_half_scales);
-#endif
-#if defined(__AVX2__)
-    case 8: return plan_of<S, 8, bits>(p, has_half_scales);
-#endif
-    default: return plan_of<S, 4, bits>(p, has_half_scales);
-  }
+  if constexpr (native_lanes == 16)
+    if (p.block % 64 == 0) return plan_of<S, Piece<bits, 64>>(p, has_half_scales);
+  if constexpr (native_lanes >= 8)
+    if (p.block % 32 == 0) return plan_of<S, Piece<bits, 32>>(p, has_half_scales);
+  return plan_of<S, Piece<bits, 16>>(p, has_half_scales);
 }
 
 template <class S> CpuPlan plan_for(const Problem& p, bool has_half_scales) {

@@ -1,4 +1,4 @@
-// Packed weights become floats, some numbers at a time, and are multiplied as they come.
+// Packed weights become floats, a piece of a column at a time.
 //
 // Numbers are unpacked as they lie: `lanes` bytes hold 8/bits numbers each, and the first of all bytes, then the second
 // of all, … are a vector. So a row of A is put into that order once (arrange()), and nothing is turned afterwards.
@@ -6,10 +6,12 @@
 // Compiled once per instruction set. Pure functions; any thread.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 
+#include "stoker/kernels/cpu/convert.hpp"
 #include "stoker/kernels/packed_matmul/problem.hpp"
 
 #if defined(__AVX2__)
@@ -18,18 +20,13 @@
 
 namespace stoker::kernels::packed_matmul::STOKER_ISA {
 
-/// Bytes that are unpacked at a time: those of a vector of floats, or fewer where a block has fewer.
-[[nodiscard]] inline std::int64_t lanes_of(const Problem& p) noexcept {
 #if defined(__AVX512F__)
-  std::int64_t lanes = 16;
+inline constexpr int native_lanes = 16;
 #elif defined(__AVX2__)
-  std::int64_t lanes = 8;
+inline constexpr int native_lanes = 8;
 #else
-  std::int64_t lanes = 4;
+inline constexpr int native_lanes = 4;
 #endif
-  while (p.block_bytes() % lanes != 0) lanes /= 2;
-  return lanes;
-}
 
 /// Vectors of so many numbers, and so many bytes as whole numbers.
 template <int lanes> struct Vectors;
@@ -58,105 +55,90 @@ template <> struct Vectors<16> {
   typedef float Unaligned __attribute__((vector_size(64), aligned(4), may_alias));
   typedef std::int32_t Whole __attribute__((vector_size(64)));
   [[nodiscard]] static Whole widened(const std::uint8_t* bytes) noexcept {
-    typedef std::uint8_t Bytes __attribute__((vector_size(16)));
-    Bytes loaded;
-    std::memcpy(&loaded, bytes, sizeof loaded);
-    return __builtin_convertvector(loaded, Whole);
+    return std::bit_cast<Whole>(_mm512_maskz_cvtepu8_epi32(
+        0xffff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes))));
   }
 };
 #endif
 
-/// `k` elements of a row of A in the order in which numbers are unpacked, filled up with zeros to `padded`, a multiple
-/// of what `lanes` bytes hold.
-inline void arrange(std::int64_t bits, std::int64_t lanes, const float* from, std::int64_t k,
-                    std::int64_t padded, float* to) noexcept {
-  const std::int64_t in_byte = 8 / bits, chunk = lanes * in_byte;
-  for (std::int64_t first = 0; first < padded; first += chunk, to += chunk)
-    for (std::int64_t lane = 0; lane < lanes; ++lane)
-      for (std::int64_t phase = 0; phase < in_byte; ++phase) {
-        const std::int64_t t = first + lane * in_byte + phase;
-        to[phase * lanes + lane] = t < k ? from[t] : 0.0F;
-      }
-}
-
-/// A number stands for number · factor + offset.
-struct Scaling {
-  const float* factors;  ///< of the blocks of a column
-  const float* offsets;
-};
-
-/// Calls use(floats, at) for each vector of a column, at = its place in an arranged row.
-template <int lanes, int bits, class Use>
-inline void unpack(const Problem& p, const std::uint8_t* column, const Scaling& scaling,
-                   const Use& use) noexcept {
-  using V = Vectors<lanes>;
-  constexpr int mask = (1 << bits) - 1;
-  const std::int64_t blocks = p.blocks(), in_block = p.block_bytes();
-  std::int64_t at = 0;
-  for (std::int64_t block = 0; block < blocks; ++block)
-    for (std::int64_t byte = 0; byte < in_block; byte += lanes, column += lanes) {
-      const typename V::Whole numbers = V::widened(column);
-#pragma GCC unroll 4
-      for (int phase = 0; phase < 8 / bits; ++phase, at += lanes) {
-        const auto floats =
-            __builtin_convertvector((numbers >> (phase * bits)) & mask, typename V::Floats);
-        use(floats * scaling.factors[block] + scaling.offsets[block], at);
-      }
-    }
-}
-
-/// Rows of A, arranged, one after the other, and where their results go.
-struct Rows {
-  const float* a;
-  float* c;
-  std::int64_t c_step;
-};
-
-/// c[r · c_step + j] = row r of A times column j, for `rows` × `columns` of them. The columns pass by together, so
-/// that additions need not wait for one another.
-template <int lanes, int bits, int rows, int columns>
-inline void dots(const Problem& p, const Rows& of, const std::uint8_t* b,
-                 const Scaling (&scaling)[columns]) noexcept {
+/// Neighbours in a column that are unpacked together: whole vectors, and a part of one block.
+template <int bits_, int numbers_> struct Piece {
+  static constexpr int bits = bits_, numbers = numbers_, bytes = numbers * bits / 8;
+  static constexpr int lanes = std::min(native_lanes, bytes), vectors = numbers / lanes;
+  static constexpr int phases = 8 / bits;  ///< vectors that the same bytes hold
   using V = Vectors<lanes>;
   using Floats = typename V::Floats;
-  constexpr int mask = (1 << bits) - 1;
-  /// As many roundings lie on each other.
-  constexpr std::int64_t chain = 256;
-  const std::int64_t depth = p.padded_k(), in_block = p.block_bytes(), step = p.column_bytes();
-  Floats sum[columns][rows] = {}, chained[columns][rows] = {};
-  std::int64_t at = 0, byte = 0, links = 0;
-  for (std::int64_t block = 0; block < p.blocks(); ++block)
-    for (const std::int64_t end = byte + in_block; byte < end; byte += lanes) {
+
+  [[nodiscard]] static Floats load(const float* from) noexcept {
+    return *reinterpret_cast<const typename V::Unaligned*>(from);
+  }
+  static void store(const Floats& floats, float* to) noexcept {
+    *reinterpret_cast<typename V::Unaligned*>(to) = floats;
+  }
+
+  /// Calls use(v, numbers as floats) for each of its vectors.
+  template <class Use> static void unpack(const std::uint8_t* from, const Use& use) noexcept {
+    constexpr int mask = (1 << bits) - 1;
+#pragma GCC unroll 8
+    for (int chunk = 0; chunk < vectors / phases; ++chunk) {
+      const typename V::Whole whole = V::widened(from + chunk * lanes);
 #pragma GCC unroll 4
-      for (int j = 0; j < columns; ++j) {
-        const typename V::Whole numbers = V::widened(b + j * step + byte);
-        const float factor = scaling[j].factors[block], offset = scaling[j].offsets[block];
-#pragma GCC unroll 4
-        for (int phase = 0; phase < 8 / bits; ++phase) {
-          const Floats weights =
-              __builtin_convertvector((numbers >> (phase * bits)) & mask, Floats) * factor + offset;
-          const float* const a = of.a + at + std::int64_t{phase} * lanes;
-#pragma GCC unroll 4
-          for (int r = 0; r < rows; ++r)
-            chained[j][r] +=
-                weights * *reinterpret_cast<const typename V::Unaligned*>(a + r * depth);
-        }
+      for (int phase = 0; phase < phases; ++phase) {
+        const typename V::Whole shifted = phase == 0 ? whole : whole >> (phase * bits);
+        const typename V::Whole one = phase + 1 == phases ? shifted : shifted & mask;
+        use(chunk * phases + phase, __builtin_convertvector(one, Floats));
       }
-      at += std::int64_t{lanes} * (8 / bits);
-      if (++links % chain != 0) continue;
-      for (int j = 0; j < columns; ++j)
-        for (int r = 0; r < rows; ++r) {
-          sum[j][r] += chained[j][r];
-          chained[j][r] = Floats{};
-        }
     }
-  for (int j = 0; j < columns; ++j)
-    for (int r = 0; r < rows; ++r) {
-      const Floats whole = sum[j][r] + chained[j][r];
-      float result = 0;
-      for (int lane = 0; lane < lanes; ++lane) result += whole[lane];
-      of.c[r * of.c_step + j] = result;
+  }
+
+  /// Its elements of a row of A, in the order of unpacked numbers.
+  static void arrange(const float* from, float* to) noexcept {
+    for (int chunk = 0; chunk < vectors / phases; ++chunk)
+      for (int phase = 0; phase < phases; ++phase)
+        for (int lane = 0; lane < lanes; ++lane)
+          to[(chunk * phases + phase) * lanes + lane] =
+              from[(chunk * lanes + lane) * phases + phase];
+  }
+};
+
+/// `count` elements of a row of A in the order in which numbers are unpacked, filled up with zeros to `padded`, which
+/// are whole pieces.
+template <class P, class S>
+inline void arrange(const S* from, std::int64_t count, std::int64_t padded, float* to) noexcept {
+  constexpr std::int64_t stretch = 256;
+  alignas(64) float buffer[stretch];
+  for (std::int64_t t = 0; t < padded; t += stretch) {
+    const std::int64_t here = std::min(stretch, padded - t);
+    const std::int64_t given = std::clamp<std::int64_t>(count - t, 0, here);
+    const float* x =
+        cpu::STOKER_ISA::loaded(from + std::min(t, count), buffer, static_cast<std::size_t>(given));
+    if (given < here) {
+      if (x != buffer) std::copy_n(x, given, buffer);
+      std::fill(buffer + given, buffer + here, 0.0F);
+      x = buffer;
     }
+    for (std::int64_t i = 0; i < here; i += P::numbers) P::arrange(x + i, to + t + i);
+  }
 }
+
+/// Where a walk along the pieces of a column stands.
+class Place {
+ public:
+  Place(std::int64_t piece, std::int64_t pieces_of_block) noexcept
+      : of_block_{pieces_of_block},
+        block_{piece / pieces_of_block},
+        left_{pieces_of_block - piece % pieces_of_block} {}
+  [[nodiscard]] std::int64_t block() const noexcept { return block_; }
+  void next() noexcept {
+    if (--left_ > 0) return;
+    ++block_;
+    left_ = of_block_;
+  }
+
+ private:
+  std::int64_t of_block_;
+  std::int64_t block_;
+  std::int64_t left_;
+};
 
 }  // namespace stoker::kernels::packed_matmul::STOKER_ISA
