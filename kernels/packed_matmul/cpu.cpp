@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "stoker/kernels/cpu_plan.hpp"
 #include "stoker/kernels/packed_matmul/dots.hpp"
 #include "stoker/kernels/packed_matmul/tiles.hpp"
@@ -80,10 +82,21 @@ class FewRows {
     for (int i = 0; i < columns; ++i)
       scaling[i] =
           scales_.of(j + i, 0, p_.blocks(), own_ + 2 * i * room, own_ + (2 * i + 1) * room);
-    const float* const a = a_ + row * p_.padded_k();
-    dots<P, rows, columns>(
-        p_, {a, piece_sums_ + row * p_.padded_k() / P::vectors, c_ + row * p_.n + j, p_.n},
-        b_ + j * p_.column_bytes(), scaling);
+    const Rows of{a_ + row * p_.padded_k(), piece_sums_ + row * p_.padded_k() / P::vectors,
+                  c_ + row * p_.n + j, p_.n};
+    dots<P, rows, columns>(p_, of, b_ + j * p_.column_bytes(), scaling);
+    if constexpr (rows == 1) repeat_not_finite<P, columns>(of, j, scaling);
+  }
+
+  /// Zero points that leave the sum of a row's elements make NaN of an infinity, and of what only the sum is too
+  /// large for: such results are computed again as those of several rows are.
+  template <class P, int columns>
+  void repeat_not_finite(const Rows& of, std::int64_t j,
+                         const Scaling (&scaling)[columns]) const noexcept {
+    for (int i = 0; i < columns; ++i)
+      if (!std::isfinite(of.c[i]))
+        dot_of_weights<P>(p_, {of.a, nullptr, of.c + i, of.c_step},
+                          b_ + (j + i) * p_.column_bytes(), scaling[i]);
   }
 
   const Problem& p_;

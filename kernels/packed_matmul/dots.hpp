@@ -63,8 +63,8 @@ inline void add_piece(const float* a, std::int64_t a_step, const std::uint8_t* b
 }
 
 /// c[r · c_step + j] = row r of A times column j, for `rows` × `columns` of them. The columns pass by together, so
-/// that additions need not wait for one another.
-template <class P, int rows, int columns>
+/// that additions need not wait for one another. With piece sums, which only one row may have, it is faster.
+template <class P, int rows, int columns, bool has_sums = rows == 1>
 inline void dots(const Problem& p, const Rows& of, const std::uint8_t* b,
                  const Scaling (&scaling)[columns]) noexcept {
   using Floats = typename P::Floats;
@@ -77,7 +77,7 @@ inline void dots(const Problem& p, const Rows& of, const std::uint8_t* b,
     Floats sums[columns][rows] = {};
     for (const std::int64_t end = std::min(pieces, piece + chain); piece < end; ++piece) {
       const float* const a = of.a + piece * P::numbers;
-      if constexpr (rows == 1)
+      if constexpr (has_sums)
         add_piece<P>(a, of.piece_sums + piece * P::lanes, b + piece * P::bytes, step, scaling,
                      place.block(), sums);
       else
@@ -98,6 +98,14 @@ inline void dots(const Problem& p, const Rows& of, const std::uint8_t* b,
       for (int lane = 0; lane < P::lanes; ++lane) result += total[j][r][lane];
       of.c[r * of.c_step + j] = result;
     }
+}
+
+/// One row times one column without piece sums.
+template <class P>
+[[gnu::noinline]] void dot_of_weights(const Problem& p, const Rows& of, const std::uint8_t* b,
+                                      const Scaling& scaling) noexcept {
+  const Scaling one[1] = {scaling};
+  dots<P, 1, 1, false>(p, of, b, one);
 }
 
 }  // namespace stoker::kernels::packed_matmul::STOKER_ISA
