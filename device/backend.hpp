@@ -213,7 +213,7 @@ class Backend {
   /// executables, memory and the recording alive until the point is complete, not the spans.
   [[nodiscard]] virtual Result<void> submit(const Submission& submission) = 0;
 
-  /// Runs a few microseconds of work inside of the call, one step after the other, where that is
+  /// Runs work of up to while_waiting_ns inside of the call, one step after the other, where that is
   /// faster than handing it over. False: this backend does not, and nothing has run. `failure` is what
   /// a step threw. Nothing in flight writes what the steps read, or uses what they write. Any thread.
   [[nodiscard]] virtual bool run_at_once(std::span<const Step> /*steps*/,

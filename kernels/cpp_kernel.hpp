@@ -65,8 +65,8 @@ struct CppKernelSpec {
   std::function<void(const CppCall&, std::size_t begin, std::size_t end)> run;
   /// Fewest elements worth a range of their own. 0: one range, so one call for the whole output.
   std::size_t grain = 16384;
-  /// Estimated time on one thread. If given, runs of a few microseconds may happen on a caller's
-  /// thread; 0: never.
+  /// Estimated time on one thread. If given, runs of a few microseconds may happen on a caller's thread, and runs of up
+  /// to 0.2 ms on that of a caller who waits; 0: never.
   double ns_per_element = 0;
 };
 

@@ -41,8 +41,8 @@ struct CpuStage {
 struct CpuPlan {
   std::vector<CpuStage> stages;
   std::size_t scratch_bytes = 0;
-  /// A guess of the whole run on one thread, in nanoseconds; the device runs plans of a few
-  /// microseconds at once on the thread of a caller that waits.
+  /// A guess of the whole run on one thread, in nanoseconds. By it the device decides whether a caller's thread
+  /// computes the plan itself.
   double cost_ns = 0;
 };
 

@@ -68,7 +68,7 @@ template <class P, int rows, int columns, bool has_sums = rows == 1>
 inline void dots(const Problem& p, const Rows& of, const std::uint8_t* b,
                  const Scaling (&scaling)[columns]) noexcept {
   using Floats = typename P::Floats;
-  /// As many roundings lie on each other.
+  /// As many pieces are added up before their sum is added to the total, so that fewer roundings lie on each other.
   constexpr std::int64_t chain = 256;
   const std::int64_t pieces = p.column_bytes() / P::bytes, step = p.column_bytes();
   Place place{0, p.block_bytes() / P::bytes};
