@@ -106,8 +106,7 @@ std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /// A plan for f32 between conversions: the 16-bit floats are summed in f32.
 template <class S> CpuPlan widened(Problem p, Finish finish) {
-  p.winograd =
-      false;  // the option speaks of f32 only, and bf16 reaches numbers that it may not add
+  p.winograd = false;  // the option is for f32; numbers of bf16 may be too large for its sums
   CpuPlan inner = f32_plan(p, nullptr);
   const auto x = static_cast<std::size_t>(p.x_elements());
   const auto k = static_cast<std::size_t>(p.k_elements());

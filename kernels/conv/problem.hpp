@@ -45,12 +45,12 @@ struct Problem {
   std::int64_t groups = 1;
   std::int64_t channels = 1;  ///< of one group
   std::int64_t outputs = 1;   ///< of one group
+  /// Channels and outputs of a block of the kernel, which then has no steps. 0: no blocks.
+  std::int64_t kernel_block = 0;
   bool batch_groups = false;  ///< groups are parts of the input's batch
   bool flipped = false;       ///< the kernel is read backwards along its spatial axes
-  std::int64_t kernel_block =
-      0;                  ///< channels and outputs of a block, so k has no steps; 0: no blocks
-  bool winograd = false;  ///< windows of 3×3 may be computed with fewer products
-  bool bias = false;      ///< input 2 has a number for each output of each group, to be added
+  bool winograd = false;      ///< windows of 3×3 may be computed with fewer products
+  bool bias = false;          ///< input 2 has a number for each output of each group, to be added
 
   std::int64_t x_image = 0, x_group = 0, x_channel = 0;
   std::int64_t k_group = 0, k_output = 0, k_channel = 0;
