@@ -9,7 +9,7 @@
 # a processor takes each kernel in the best set that has it. tests/kernels/isa_test.cpp looks at the result.
 #
 # STOKER_CPU_VARIANTS says which processors are served: "all" of them (packages), "own" for this machine's and
-# newer ones, or a list such as "v3;v4" or "v1;own" (CI). Each set that is served has every kernel, in the
+# newer ones, or a list such as "v3;v4" or "v1;own". Each set that is served has every kernel, in the
 # best version up to it; a version that serves nobody is not compiled. So "own" on a machine with AVX-512
 # compiles most kernels for v4, those that have no v4 version for v3, and each of them once.
 

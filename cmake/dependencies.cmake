@@ -15,6 +15,9 @@ pkg_check_modules(TURBOJPEG REQUIRED IMPORTED_TARGET libturbojpeg)
 # Not by libzip's own CMake package: on Debian it names tools of packages that need not be there.
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+# It asks for -pthread, which the C library needs no more, and which defines a macro: Stoker::onnx could not use
+# the headers that another library has precompiled.
+set_target_properties(PkgConfig::RE2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 # Lua compiled as C++: its errors are exceptions and run destructors.
 pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4-c++)
 

@@ -32,8 +32,7 @@ set(ENV{STOKER_INSTALL_OWN} 1)  # this copy stays on this machine
 run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${work}/first")
 file(RENAME "${work}/first" "${prefix}")
 consumer(core "-DCMAKE_PREFIX_PATH=${prefix}" -DCOMPONENTS=core)
-consumer(glsl "-DCMAKE_PREFIX_PATH=${prefix}" "-DCOMPONENTS=core;glsl")
-consumer(all "-DCMAKE_PREFIX_PATH=${prefix}" -DCOMPONENTS=stoker)
+consumer(all "-DCMAKE_PREFIX_PATH=${prefix}" "-DCOMPONENTS=stoker;glsl")
 
 file(GLOB_RECURSE pc "${prefix}/*/stoker.pc")
 cmake_path(GET pc PARENT_PATH pc_dir)

@@ -1,7 +1,7 @@
 // The instruction sets do not leak: a processor without AVX runs everything but the objects that are
 // entered only after it was asked. See cmake/cpu_kernels.cmake.
 //
-// What is looked at is what the build made. A build of all sets (CI, packages) looks at the objects of v3
+// What is looked at is what the build made. A build of all sets (packages, --all-isas) looks at the objects of v3
 // and v4 and chooses between three sets. A build for one's own machine looks at the objects that it has: v3
 // on a machine with AVX2, both on one with AVX-512, none on an older one or under sanitizers, where nothing
 // is separated. How a set is chosen, also where none fits, is tested everywhere with sets that are made up.
@@ -92,9 +92,10 @@ TEST(InstructionSets, newer_objects_show_the_linker_their_entry_only) {
 TEST(InstructionSets, newer_objects_do_hold_newer_instructions) {
   for (const std::string& isa : separated) {
     std::size_t found = 0;
-    ASSERT_TRUE(for_each_line(
-        "objdump -d --no-show-raw-insn " + (build_folder / ("cpu_" + isa + ".o")).string(),
-        [&](std::string_view line) { found += is_newer(line); }));
+    ASSERT_TRUE(for_each_line("objdump -d --no-show-raw-insn " +
+                                  (build_folder / ("cpu_" + isa + ".o")).string() +
+                                  " | head -n 50000",
+                              [&](std::string_view line) { found += is_newer(line); }));
     EXPECT_GT(found, 100U) << "or the search above finds nothing at all in " << isa;
   }
 }
