@@ -16,8 +16,7 @@ std::array<CLI::Option*, 2> add_pass_words(CLI::App& verb, OnnxPassWords& words)
                           "How far the graph is rewritten when it is loaded")
               ->check(CLI::IsMember({"none", "basic", "all"}))
               ->capture_default_str(),
-          verb.add_option("--without", words.without,
-                          "A pass that does not rewrite it; may be repeated")
+          verb.add_option("--without", words.without, "A pass that is left out; may be repeated")
               ->allow_extra_args(false)};
 }
 

@@ -7,6 +7,7 @@
 #include "stoker/api/model/core/backends.hpp"
 #include "stoker/api/model/script/named_inputs.hpp"
 #include "stoker/api/model/script/returned_model.hpp"
+#include "stoker/api/onnx/optimize/pass.hpp"
 #include "stoker/api/onnx/run/model.hpp"
 #include "stoker/api/onnx/run/refused_nodes.hpp"
 #include "stoker/api/tensor/core/transfer.hpp"
@@ -292,16 +293,16 @@ void push_onnx_model(lua_State* L, const fs::path& path) {
   lua::MemoryLoan graph = lua::value_or_raise(
       L, evaluator.lend(bytes_per_byte * (size - std::min(size, bytes_of_weights(file->graph)))));
   using ModelPtr = std::shared_ptr<const onnx::Model>;
-  // No passes: the script's limits count what the file holds, not what these make of it.
+  // The graph as it was read: the script's limits count what the file holds, not what passes make of it.
   const auto model =
       lua::on_file_thread<ModelPtr>(L, script, load_op,
                                     [file, device = script.services().device,
                                      nodes = evaluator.room_for_nodes()]() -> Result<ModelPtr> {
-                                      return std::make_shared<const onnx::Model>(
-                                          onnx::load(file, {.device = Device{device},
-                                                            .max_plans = most_plans,
-                                                            .max_nodes = nodes,
-                                                            .optimize = onnx::Optimize::none}));
+                                      return std::make_shared<const onnx::Model>(onnx::load(
+                                          file, {.device = Device{device},
+                                                 .max_plans = most_plans,
+                                                 .max_nodes = nodes,
+                                                 .without = onnx::names_of_rewriting_passes()}));
                                     });
   lua::push_object<HandlePtr>(
       L, type_name,

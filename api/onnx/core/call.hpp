@@ -38,6 +38,8 @@ class Walker {
   [[nodiscard]] virtual std::optional<Values> run_without_cut(const Graph& graph) = 0;
   /// The same constant each time, with one copy on the device.
   virtual Value constant(const TensorData& data) = 0;
+  /// Whether rules may put weights into an order that the device likes.
+  [[nodiscard]] virtual bool may_choose_layouts() const = 0;
   /// What `make` makes of constant operands of the node that is computed: once, for all plans. `part` tells apart what
   /// one node prepares.
   virtual Tensor prepared(std::size_t part, const std::function<Tensor()>& make) = 0;

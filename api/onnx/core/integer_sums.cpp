@@ -79,9 +79,9 @@ bool likes_blocks(const Call& call, const QuantizedOperand& k, const Spatial& sp
   constexpr std::int64_t block = kernels::integer_conv::kernel_block;
   constexpr double least_work = 1 << 17;
   const Shape &x = call.shape(), &w = call.shape(k.numbers);
-  if (!call.input(k.numbers).is_constant() || x.rank() != 4 || w.rank() != 4 ||
-      call.node().integer("group", 1) != 1 || x[1] != w[1] || w[0] % block != 0 ||
-      w[1] % block != 0)
+  if (!call.walker().may_choose_layouts() || !call.input(k.numbers).is_constant() ||
+      x.rank() != 4 || w.rank() != 4 || call.node().integer("group", 1) != 1 || x[1] != w[1] ||
+      w[0] % block != 0 || w[1] % block != 0)
     return false;
   double work = static_cast<double>(x[0]) * static_cast<double>(w.elements());
   for (const std::int64_t extent : spatial.output)

@@ -41,8 +41,9 @@ bool likes_blocks(const Call& call, const Spatial& spatial) {
   const std::int64_t block = kernels::conv::library_block();
   constexpr double least_work = 1 << 17;
   const Shape &x = call.shape(), &w = call.shape(1);
-  if (!call.input(1).is_constant() || call.type(0) != ElementType::f32 ||
-      call.type(1) != ElementType::f32 || x.rank() != 4 || w.rank() != 4)
+  if (!call.walker().may_choose_layouts() || !call.input(1).is_constant() ||
+      call.type(0) != ElementType::f32 || call.type(1) != ElementType::f32 || x.rank() != 4 ||
+      w.rank() != 4)
     return false;
   if (call.node().integer("group", 1) != 1 || x[1] != w[1] || w[0] % block != 0 ||
       w[1] % block != 0)

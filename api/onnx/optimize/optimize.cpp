@@ -27,7 +27,8 @@ void collect(const Graph& graph, Optimization& model) {
 void apply(std::span<const Pass* const> passes, Graph& graph, const GraphEditor* outer,
            Optimization& model) {
   GraphEditor editor{graph, outer, model};
-  for (const Pass* const pass : passes) pass->run(editor);
+  for (const Pass* const pass : passes)
+    if (pass->run) pass->run(editor);
   const auto below = [&](GraphPtr& inner) {
     Graph copy = *inner;
     const bool before = std::exchange(model.changed, false);
@@ -62,7 +63,8 @@ std::shared_ptr<const ModelFile> optimized(std::shared_ptr<const ModelFile> file
                                            std::span<const Pass* const> passes,
                                            const OperatorTable& operators, Evaluate evaluate,
                                            DeviceType device) try {
-  if (passes.empty() || !is_standard(file->graph, operators)) return file;
+  const auto rewrites = [](const Pass* pass) { return pass->run != nullptr; };
+  if (std::ranges::none_of(passes, rewrites) || !is_standard(file->graph, operators)) return file;
   Optimization model{.operators = &operators, .evaluate = std::move(evaluate), .device = device};
   collect(file->graph, model);
   auto made = std::make_shared<ModelFile>(*file);

@@ -14,7 +14,8 @@ void PassTable::add(Pass definition) {
     throw Error{
         "onnx", code, "pass '" + definition.name + "': " + reason, {{"pass", definition.name}}};
   };
-  if (definition.name.empty() || definition.summary.empty() || !definition.run)
+  if (definition.name.empty() || definition.summary.empty() ||
+      (!definition.run && !definition.choose))
     refuse(ErrorCode::invalid_argument, "it has no name, no words or no rule");
   if (std::ranges::find(passes_, definition.name, &Pass::name) != passes_.end())
     refuse(ErrorCode::already_exists, "it is defined");
@@ -49,6 +50,13 @@ std::vector<const Pass*> chosen_passes(Optimize level, std::span<const std::stri
         std::ranges::find(without, pass.name) == without.end())
       chosen.push_back(&pass);
   return chosen;
+}
+
+std::vector<std::string> names_of_rewriting_passes() {
+  std::vector<std::string> names;
+  for (const Pass& pass : PassTable::standard().list())
+    if (pass.run) names.push_back(pass.name);
+  return names;
 }
 
 }  // namespace stoker::onnx

@@ -22,6 +22,7 @@
 
 #include "stoker/api/onnx/optimize/graph_editor.hpp"
 #include "stoker/api/onnx/optimize/level.hpp"
+#include "stoker/api/onnx/optimize/plan_choices.hpp"
 
 namespace stoker::onnx {
 
@@ -32,6 +33,7 @@ enum class PassStage : std::uint8_t {
   constants,  ///< what constants give
   patterns,   ///< operators that were written out
   weights,    ///< what goes into the weights or attributes of a neighbour
+  plans,      ///< what is chosen for plans, which changes no graph
 };
 
 struct Pass {
@@ -39,8 +41,10 @@ struct Pass {
   std::string summary;  ///< what it does, as the table of docs/onnx.md says it
   Optimize level = Optimize::basic;
   PassStage stage = PassStage::cleaning;
-  /// Changes the graph where the pass applies. Required.
+  /// Changes the graph where the pass applies. Required, or choose().
   std::function<void(GraphEditor& graph)> run = {};
+  /// Says what is chosen when plans are made.
+  std::function<void(PlanChoices& choices)> choose = {};
 };
 
 class PassTable {
@@ -60,5 +64,7 @@ class PassTable {
 /// pass has.
 [[nodiscard]] std::vector<const Pass*> chosen_passes(Optimize level,
                                                      std::span<const std::string> without);
+/// Of those that change graphs: without them the graph stays as it was read, and plans are as good as they get.
+[[nodiscard]] std::vector<std::string> names_of_rewriting_passes();
 
 }  // namespace stoker::onnx

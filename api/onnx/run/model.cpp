@@ -320,9 +320,17 @@ Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options) {
     return state;
   };
   const std::vector<const Pass*> passes = chosen_passes(options.optimize, options.without);
+  std::vector<const Pass*> choosing;  // for plans, whatever graph they are of
+  PlanChoices choices;
+  for (const Pass* const pass : passes) {
+    if (!pass->choose) continue;
+    pass->choose(choices);
+    choosing.push_back(pass);
+  }
   // Refuses what cannot be computed, whatever passes make of it.
-  std::shared_ptr<Model::State> as_read = loaded(
-      {}, Precision::full, [&] { return std::make_shared<LoadedGraph>(file, file, operators); });
+  std::shared_ptr<Model::State> as_read = loaded(choosing, Precision::full, [&] {
+    return std::make_shared<LoadedGraph>(file, file, operators, choices);
+  });
   std::shared_ptr<Model::State> state = loaded(passes, options.precision, [&] {
     const auto evaluate = node_evaluation(operators, device);
     const DeviceType type = device.info().type;
@@ -336,7 +344,7 @@ Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options) {
       precision = std::move(narrowed.report);
     }
     if (rewritten == file && !precision) return as_read->graph;
-    return std::make_shared<LoadedGraph>(file, std::move(rewritten), operators,
+    return std::make_shared<LoadedGraph>(file, std::move(rewritten), operators, choices,
                                          std::move(precision));
   });
   const bool has_defaults = std::ranges::any_of(file->graph.inputs, [&](const ValueInfo& input) {

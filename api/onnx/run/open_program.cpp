@@ -7,8 +7,8 @@
 namespace stoker::onnx {
 
 OpenProgram OpenProgram::of(const expr::Extracted& extracted, std::span<const Tensor> parameters,
-                            std::shared_ptr<DeviceClient> device) {
-  OpenProgram made{.program = expr::prepare(extracted, device).value(),
+                            std::shared_ptr<DeviceClient> device, bool may_choose_layouts) {
+  OpenProgram made{.program = expr::prepare(extracted, device, may_choose_layouts).value(),
                    .device = std::move(device),
                    .sources = {}};
   for (const expr::Value& leaf : extracted.leaves()) {

@@ -22,11 +22,12 @@ struct OpenProgram {
   std::shared_ptr<DeviceClient> device;
   std::vector<Source> sources;
 
-  /// What computes `extracted` of `parameters`: as the device has it ready, if it was prepared before. Throws what the
-  /// device refuses.
+  /// What computes `extracted` of `parameters`: as the device has it ready, if it was prepared before.
+  /// `may_choose_layouts` as for expr::prepare(). Throws what the device refuses.
   [[nodiscard]] static OpenProgram of(const expr::Extracted& extracted,
                                       std::span<const Tensor> parameters,
-                                      std::shared_ptr<DeviceClient> device);
+                                      std::shared_ptr<DeviceClient> device,
+                                      bool may_choose_layouts);
   /// What a run reads, for evaluated tensors in the places of the parameters.
   [[nodiscard]] std::vector<expr::Buffers> leaves(std::span<const Tensor> arguments) const;
 };

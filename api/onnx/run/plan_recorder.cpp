@@ -90,7 +90,7 @@ void PlanRecorder::add_segment(std::span<const Tensor> results, std::span<const 
   program_ = {};
   if (segment_->program == nullptr) return;
   const expr::Extracted extracted = expr::extract(stoker::detail::values_of(results));
-  program_ = OpenProgram::of(extracted, parameters, segment_->client);
+  program_ = OpenProgram::of(extracted, parameters, segment_->client, segment_->may_choose_layouts);
   for (const expr::LoweredProgram::Step& step : program_.program->steps)
     segment.steps.push_back(step_of(extracted, step));
   segment.working_bytes = segment_->program->working_bytes();

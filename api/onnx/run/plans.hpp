@@ -59,6 +59,7 @@ struct Segment {
   std::vector<Source> in_outputs;  ///< the tensors for each cell in `outputs`, in order
   std::size_t nodes = 0;           ///< that were walked through for it, each round of a body one
   std::shared_ptr<DeviceClient> client;  ///< of the device, as it was open when it was traced
+  bool may_choose_layouts = true;        ///< that of its program: see expr::prepare()
   /// What a first one was traced for: inputs, tensors among them as placeholders, and the outputs that are wanted.
   Values inputs = {};
   std::vector<std::size_t> wanted_outputs = {};

@@ -20,8 +20,9 @@ Error error_of(const std::vector<RefusedNode>& refused) {
 
 }  // namespace
 
-Prepared::Prepared(std::shared_ptr<const ModelFile> file, const OperatorTable& operators)
-    : file_{std::move(file)} {
+Prepared::Prepared(std::shared_ptr<const ModelFile> file, const OperatorTable& operators,
+                   PlanChoices choices)
+    : file_{std::move(file)}, choices_{choices} {
   for (const Initializer& constant : graph().initializers) initializers_.insert(constant.name);
   if (const auto refused = refused_nodes(graph(), operators); !refused.empty())
     throw error_of(refused);

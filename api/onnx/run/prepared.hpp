@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "stoker/api/onnx/optimize/plan_choices.hpp"
 #include "stoker/api/onnx/run/refused_nodes.hpp"
 #include "stoker/pipeline/onnx/graph/model_file.hpp"
 
@@ -28,10 +29,12 @@ struct PreparedNode {
 class Prepared {
  public:
   /// Throws unsupported, with every node that cannot be computed and why.
-  Prepared(std::shared_ptr<const ModelFile> file, const OperatorTable& operators);
+  Prepared(std::shared_ptr<const ModelFile> file, const OperatorTable& operators,
+           PlanChoices choices = {});
 
   [[nodiscard]] const ModelFile& file() const noexcept { return *file_; }
   [[nodiscard]] const Graph& graph() const noexcept { return file_->graph; }
+  [[nodiscard]] const PlanChoices& choices() const noexcept { return choices_; }
   /// Of the graph itself or of one below it.
   [[nodiscard]] const std::vector<PreparedNode>& nodes(const Graph& graph) const {
     return graphs_.at(&graph);
@@ -52,6 +55,7 @@ class Prepared {
   void find_deciding(const Graph& graph);
 
   std::shared_ptr<const ModelFile> file_;
+  PlanChoices choices_;
   std::unordered_map<const Graph*, std::vector<PreparedNode>> graphs_;
   std::unordered_set<std::string_view> initializers_;
   std::unordered_set<std::string_view> deciding_;

@@ -21,8 +21,12 @@ class SegmentMaker {
  public:
   /// `nodes`: that were walked through.
   SegmentMaker(std::span<const Tensor> parameters, std::size_t nodes, const Device& device,
-               PlanRecorder* recorder)
-      : parameters_{parameters}, nodes_{nodes}, device_{device}, recorder_{recorder} {}
+               bool may_choose_layouts, PlanRecorder* recorder)
+      : parameters_{parameters},
+        nodes_{nodes},
+        device_{device},
+        may_choose_layouts_{may_choose_layouts},
+        recorder_{recorder} {}
 
   Segment::Source source(const Tensor& tensor) {
     if (!stoker::detail::any_tracked({&tensor, 1})) return {.fixed = tensor.eval()};
@@ -38,9 +42,10 @@ class SegmentMaker {
   SegmentPtr made(Segment segment) {
     segment.nodes = nodes_;
     segment.client = device_.client();
+    segment.may_choose_layouts = may_choose_layouts_;
     if (!results_.empty())
-      segment.program = std::make_unique<const stoker::detail::TracedProgram>(results_, parameters_,
-                                                                              device_.client());
+      segment.program = std::make_unique<const stoker::detail::TracedProgram>(
+          results_, parameters_, device_.client(), may_choose_layouts_);
     auto made = std::make_shared<const Segment>(std::move(segment));
     if (recorder_) recorder_->add_segment(results_, parameters_, made);
     return made;
@@ -50,6 +55,7 @@ class SegmentMaker {
   std::span<const Tensor> parameters_;
   const std::size_t nodes_;
   const Device& device_;
+  const bool may_choose_layouts_;
   PlanRecorder* const recorder_;
   std::vector<Tensor> results_;
 };
@@ -204,7 +210,7 @@ class Run::Trace final : public WalkedRun {
   }
   /// What was traced since the last cut.
   [[nodiscard]] SegmentMaker maker() const {
-    return {placeholders_, nodes_, run_.device_, run_.recorder_};
+    return {placeholders_, nodes_, run_.device_, run_.model_.choices().layouts, run_.recorder_};
   }
 
   void check_limits() override {

@@ -22,9 +22,10 @@ namespace stoker::onnx {
 struct LoadedGraph {
   /// `graph`: what passes and a precision made of `file`. Throws what Prepared does.
   LoadedGraph(std::shared_ptr<const ModelFile> file, std::shared_ptr<const ModelFile> graph,
-              const OperatorTable& operators, std::optional<PrecisionReport> report = {})
+              const OperatorTable& operators, PlanChoices choices,
+              std::optional<PrecisionReport> report = {})
       : as_read{std::move(file)},
-        prepared{std::move(graph), operators},
+        prepared{std::move(graph), operators, choices},
         precision{std::move(report)} {}
 
   const std::shared_ptr<const ModelFile> as_read;

@@ -100,6 +100,7 @@ class Walk final : private Walker {
   Values run(const Graph& graph, std::span<const Value> inputs) override;
   [[nodiscard]] std::optional<Values> run_without_cut(const Graph& graph) override;
   Value constant(const TensorData& data) override;
+  [[nodiscard]] bool may_choose_layouts() const override { return model_.choices().layouts; }
   Tensor prepared(std::size_t part, const std::function<Tensor()>& make) override;
   Value keep(Value value) override;
   Tensor random_key(std::optional<std::uint64_t> seed) override;

@@ -27,7 +27,7 @@ struct TracedProgram::State {
 };
 
 TracedProgram::TracedProgram(std::span<const Tensor> results, std::span<const Tensor> parameters,
-                             std::shared_ptr<DeviceClient> client)
+                             std::shared_ptr<DeviceClient> client, bool may_choose_layouts)
     : state_{std::make_unique<State>()} {
   state_->client = std::move(client);
   state_->open = state_->client->services().get<expr::ProgramCache>();
@@ -50,7 +50,7 @@ TracedProgram::TracedProgram(std::span<const Tensor> results, std::span<const Te
       if (captured.device()->is_lost()) throw *captured.device()->scheduler().lost();
     state_->sources.push_back(std::move(source));
   }
-  state_->program = expr::prepare(extracted, state_->client).value();
+  state_->program = expr::prepare(extracted, state_->client, may_choose_layouts).value();
 }
 
 TracedProgram::~TracedProgram() = default;

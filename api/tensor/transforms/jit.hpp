@@ -50,9 +50,9 @@ namespace detail {
 /// A traced function, compiled for one device.
 class TracedProgram {
  public:
-  /// Compiles `results` as functions of `parameters`.
+  /// Compiles `results` as functions of `parameters`. `may_choose_layouts` as for expr::prepare().
   TracedProgram(std::span<const Tensor> results, std::span<const Tensor> parameters,
-                std::shared_ptr<DeviceClient> client);
+                std::shared_ptr<DeviceClient> client, bool may_choose_layouts = true);
   ~TracedProgram();
   TracedProgram(const TracedProgram&) = delete;
   TracedProgram& operator=(const TracedProgram&) = delete;

@@ -76,16 +76,25 @@ ProgramCache::Counters ProgramCache::counters() const {
 Result<std::shared_ptr<const LoweredProgram>> prepare(const Extracted& extracted,
                                                       const std::string& key,
                                                       const std::shared_ptr<DeviceClient>& device,
-                                                      std::uint32_t* refused) {
+                                                      std::uint32_t* refused,
+                                                      bool may_choose_layouts) {
   STOKER_TRY(device->actor().strand()->check_process("evaluate"));  // its driver is the parent's
   const auto cache = device->services().get<ProgramCache>();
   if (auto known = cache->find(key)) return known;
   Program program = extracted.program();
-  optimize(program, device->info().type == DeviceType::cpu);
+  optimize(program, may_choose_layouts && device->info().type == DeviceType::cpu);
   STOKER_ASSIGN(std::shared_ptr<const LoweredProgram> made,
                 lower(program, device, cache->shader_compiler(), refused));
   cache->add(key, made);
   return made;
+}
+
+Result<std::shared_ptr<const LoweredProgram>> prepare(const Extracted& extracted,
+                                                      const std::shared_ptr<DeviceClient>& device,
+                                                      bool may_choose_layouts) {
+  std::string key = extracted.key();
+  if (!may_choose_layouts) key += "\nlayouts as written";
+  return prepare(extracted, key, device, nullptr, may_choose_layouts);
 }
 
 namespace {

@@ -61,15 +61,15 @@ class ProgramCache {
   Counters counters_;  // but the number of programs
 };
 
-/// The program as it was compiled for the device, now or before. `key` is extracted.key(). `refused` as for
-/// lower().
+/// The program as it was compiled for the device, now or before. `key` is extracted.key(), or one of its own if the
+/// program may not choose layouts. `refused` as for lower(). `may_choose_layouts`: whether convolutions may have
+/// channels last where the device's like that.
 [[nodiscard]] Result<std::shared_ptr<const LoweredProgram>> prepare(
     const Extracted& extracted, const std::string& key, const std::shared_ptr<DeviceClient>& device,
-    std::uint32_t* refused = nullptr);
-[[nodiscard]] inline Result<std::shared_ptr<const LoweredProgram>> prepare(
-    const Extracted& extracted, const std::shared_ptr<DeviceClient>& device) {
-  return prepare(extracted, extracted.key(), device);
-}
+    std::uint32_t* refused = nullptr, bool may_choose_layouts = true);
+[[nodiscard]] Result<std::shared_ptr<const LoweredProgram>> prepare(
+    const Extracted& extracted, const std::shared_ptr<DeviceClient>& device,
+    bool may_choose_layouts = true);
 
 /// Starts a run. `leaves` has the buffers of each parameter's outputs, `made` one for each of program.made. `keep`:
 /// whether what was recorded for these buffers stays for a next run on them. A step that the host drives may read
