@@ -21,6 +21,8 @@ constexpr auto keeping = std::to_array<std::string_view>(
      "Reciprocal", "Sigmoid",    "Softmax", "Sqrt",      "Tanh",     "Softplus", "Swish"});
 /// Which do so, too, unless a run broadcasts it to the shape of another operand.
 constexpr auto broadcasting = std::to_array<std::string_view>({"Clip", "LayerNormalization"});
+/// Which broadcast two operands to each other.
+constexpr auto binary = std::to_array<std::string_view>({"Add", "Div", "Mul", "Sub"});
 /// Whose first result has the batch and the channels of their operand.
 constexpr auto pooling = std::to_array<std::string_view>(
     {"AveragePool", "GlobalAveragePool", "GlobalMaxPool", "MaxPool"});
@@ -36,20 +38,23 @@ std::optional<std::size_t> position(std::int64_t axis, std::size_t rank) {
   return static_cast<std::size_t>(at);
 }
 
-/// Whether the operands from `first` on leave an extent of what a run broadcasts with them: an extent of 1 might grow,
-/// and more axes would move it. `rank` is that of the value, or nothing if it is not certain.
+/// Whether an operand leaves an extent of what a run broadcasts with it: an extent of 1 might grow, and more axes would
+/// move it. `rank` is that of the value, or nothing if it is not certain.
+bool leaves(const GraphEditor& graph, std::string_view operand, std::int64_t axis,
+            std::int64_t extent, std::optional<std::size_t> rank) {
+  const TensorData* const other = graph.constant(operand);
+  if (other == nullptr) return false;
+  if (other->dims.empty()) return true;
+  if (axis >= 0 && (!rank || other->dims.size() > *rank)) return false;
+  const std::int64_t from_end = axis < 0 ? axis : axis - static_cast<std::int64_t>(*rank);
+  const auto at = position(from_end, other->dims.size());
+  return !at || other->dims[*at] == 1 || other->dims[*at] == extent;
+}
+/// The same of all operands from `first` on.
 bool leave(const GraphEditor& graph, const Node& node, std::size_t first, std::int64_t axis,
            std::int64_t extent, std::optional<std::size_t> rank) {
-  for (std::size_t i = first; i < node.inputs.size(); ++i) {
-    if (!node.has_input(i)) continue;
-    const TensorData* const other = graph.constant(node.inputs[i]);
-    if (other == nullptr) return false;
-    if (other->dims.empty()) continue;
-    if (axis >= 0 && (!rank || other->dims.size() > *rank)) return false;
-    const std::int64_t from_end = axis < 0 ? axis : axis - static_cast<std::int64_t>(*rank);
-    const auto at = position(from_end, other->dims.size());
-    if (at && other->dims[*at] != 1 && other->dims[*at] != extent) return false;
-  }
+  for (std::size_t i = first; i < node.inputs.size(); ++i)
+    if (node.has_input(i) && !leaves(graph, node.inputs[i], axis, extent, rank)) return false;
   return true;
 }
 
@@ -109,6 +114,14 @@ std::optional<std::int64_t> GraphEditor::extent_of(std::string_view name, std::i
   if (is_any(*node, broadcasting)) {
     const auto extent = extent_of(x, axis, steps);
     return extent && leave(*this, *node, 1, axis, *extent, rank_of(x)) ? extent : std::nullopt;
+  }
+  if (is_any(*node, binary) && node->opset >= 7 && node->inputs.size() == 2) {
+    const std::size_t i = constant(x) == nullptr ? 0 : 1;
+    const std::string& value = node->inputs[i];
+    const auto extent = extent_of(value, axis, steps);
+    return extent && leaves(*this, node->inputs[1 - i], axis, *extent, rank_of(value))
+               ? extent
+               : std::nullopt;
   }
   if (is(*node, "BatchNormalization")) {
     // One channel grows to as many as there are scales.

@@ -1,26 +1,26 @@
-// Convolutions and products whose weights are constants: what scales and shifts their results goes into the weights.
+// Convolutions and products whose weights are constants: what scales and shifts their operands and results goes into
+// the weights.
 //
 // Threads: those of the editor.
 #pragma once
 
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
+#include <string_view>
 
-#include "stoker/api/onnx/optimize/graph_editor.hpp"
+#include "stoker/api/onnx/optimize/channel_scales.hpp"
 
 namespace stoker::onnx {
 
 /// A Conv, ConvTranspose, Gemm or MatMul whose weights and bias are f32 or f64 constants.
 struct WeightedProduct {
   Node* node = nullptr;
-  std::size_t channels = 0;              ///< of its result
-  std::optional<std::size_t> rank = {};  ///< of its result; nothing if it depends on the operand
-  std::size_t behind = 0;                ///< axes behind that of the channels
-  bool takes_bias = false;               ///< MatMul does not
-  ElementType type = ElementType::undefined;
+  std::optional<Channels> operand =
+      {};  ///< of what the weights multiply; nothing if the node turns it round
+  Channels result = {};
+  bool takes_bias = false;  ///< MatMul does not
 };
+[[nodiscard]] std::optional<WeightedProduct> weighted_product(const GraphEditor& graph, Node& node);
 /// Of a value that nothing else reads.
 [[nodiscard]] std::optional<WeightedProduct> weighted_product(const GraphEditor& graph,
                                                               std::string_view result);
@@ -29,5 +29,11 @@ struct WeightedProduct {
 /// the weights would become too large.
 [[nodiscard]] bool absorb(GraphEditor& graph, const WeightedProduct& product,
                           std::span<const double> factor, std::span<const double> shift);
+/// Makes the result what it would be of the operand's channels times `factor` plus `shift`, and returns the node that
+/// multiplies by the weights from now on: behind a MatMul there is an Add, then. Null, and nothing has changed, if a
+/// number is not finite, if the weights would become too large, or if elements of the result may miss some of the
+/// weights, so that a shift is not the same for all of them. Precondition: product.operand.
+[[nodiscard]] Node* absorb_before(GraphEditor& graph, const WeightedProduct& product,
+                                  const ScaleAndShift& scale);
 
 }  // namespace stoker::onnx

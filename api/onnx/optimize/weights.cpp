@@ -27,6 +27,16 @@ std::optional<TensorData> scaled_as(const TensorData& tensor,
                     .strings = {}};
 }
 
+template <class T>
+void for_each_as(const TensorData& tensor,
+                 const std::function<void(std::size_t position, double number)>& rule) {
+  for (std::size_t i = 0; i < tensor.bytes.view.size() / sizeof(T); ++i) {
+    T value;
+    std::memcpy(&value, tensor.bytes.view.data() + i * sizeof(T), sizeof(T));
+    rule(i, static_cast<double>(value));
+  }
+}
+
 /// Programs build files, too.
 bool is_whole(const TensorData& tensor) {
   return tensor.bytes.view.size() == tensor.elements() * (bits_of(tensor.type) / 8);
@@ -89,6 +99,12 @@ bool is_computed(const TensorData* tensor) noexcept {
   return tensor != nullptr &&
          (tensor->type == ElementType::f32 || tensor->type == ElementType::f64) &&
          is_whole(*tensor);
+}
+
+void for_each(const TensorData& tensor,
+              const std::function<void(std::size_t position, double number)>& rule) {
+  tensor.type == ElementType::f64 ? for_each_as<double>(tensor, rule)
+                                  : for_each_as<float>(tensor, rule);
 }
 
 std::optional<TensorData> scaled(const TensorData& tensor,

@@ -29,6 +29,9 @@ namespace stoker::onnx {
 
 /// Whether passes compute with weights of that type: f32 and f64.
 [[nodiscard]] bool is_computed(const TensorData* tensor) noexcept;
+/// Precondition: is_computed().
+void for_each(const TensorData& tensor,
+              const std::function<void(std::size_t position, double number)>& rule);
 /// Each element times factor(position); nothing if one becomes infinite. Precondition: is_computed().
 [[nodiscard]] std::optional<TensorData> scaled(
     const TensorData& tensor, const std::function<double(std::size_t position)>& factor);
