@@ -300,6 +300,60 @@ TEST_F(ModelTables, are_bounded_by_the_memory_of_the_script) {
       "done\n");
 }
 
+TEST_F(ModelTables, refuse_shapes_that_were_not_warmed_up_where_the_script_says_so) {
+  folder.write_onnx("abs.onnx");
+  const std::string load = "local m = model.load('abs.onnx', {on_new_shape = 'refuse'}) ";
+  expect_refused(load + "m:predict{x = buffer{1, -2}}", ErrorCode::not_found, "x float[2]");
+  EXPECT_EQ(run_with_models(load + R"(
+    local x = buffer{1, -2}
+    m:warm_up{x = x}
+    print(read(m:predict{x = x}.y)[2])
+  )")
+                .text(),
+            "2.0\n");
+  EXPECT_EQ(run_with_models("local m = model.load('abs.onnx', {on_new_shape = 'trace'}) "
+                            "print(read(m:predict{x = buffer{1, -2}}.y)[2])")
+                .text(),
+            "2.0\n");
+  expect_refused(load + "m:warm_up{x = buffer{1, 2, 3}}", ErrorCode::shape_mismatch,
+                 "expected float[2], came float[3]");
+}
+
+TEST_F(ModelTables, keep_no_plan_that_takes_more_bytes_than_the_script_says) {
+  // The plan holds the zeros.
+  folder.write("zeros.onnx",
+               onnx::model(onnx::graph(onnx::Nodes{}
+                                           .add("Shape", {"x"}, {"extents"})
+                                           .add("ConstantOfShape", {"extents"}, {"zeros"})
+                                           .add("Add", {"x", "zeros"}, {"y"}),
+                                       {"x"}, {"y", "zeros"}))
+                   .bytes());
+  const auto code = [](int bytes) {
+    return "local m = model.load('zeros.onnx', {on_new_shape = 'refuse', max_plan_bytes = " +
+           std::to_string(bytes) +
+           "}) local x = buffer{1, -2} m:warm_up{x = x} print(read(m:predict{x = x}.y)[2])";
+  };
+  EXPECT_EQ(run_with_models(code(4096)).text(), "-2.0\n");
+  expect_refused(code(4), ErrorCode::not_found, "");
+}
+
+TEST_F(ModelTables, options_of_loading_that_say_nothing_are_refused) {
+  folder.write_onnx("abs.onnx");
+  folder.save_line("line.safetensors", device);
+  const auto load = [](const std::string& options) {
+    return "model.load('abs.onnx', " + options + ")";
+  };
+  expect_refused(load("{on_new_shape = 'stop'}"), ErrorCode::invalid_parameter,
+                 "on_new_shape must be \"trace\" or \"refuse\"");
+  expect_refused(load("{on_new_shape = 1}"), ErrorCode::invalid_parameter, "on_new_shape");
+  expect_refused(load("{max_plan_bytes = -1}"), ErrorCode::invalid_parameter,
+                 "max_plan_bytes must be a whole number, 0 or more");
+  expect_refused(load("{max_plan_bytes = '4'}"), ErrorCode::invalid_parameter, "max_plan_bytes");
+  expect_refused(load("{max_plan_byte = 4}"), ErrorCode::invalid_parameter, "max_plan_bytes");
+  expect_refused("model.load('line.safetensors', {on_new_shape = 'refuse'})",
+                 ErrorCode::unsupported, "this is a Stoker network");
+}
+
 TEST_F(ModelTables, that_load_themselves_come_to_an_end) {
   folder.write("self.lua", "return model.load('self.lua')");
   EXPECT_TRUE(run_with_models("model.load('self.lua')").result.has_error());

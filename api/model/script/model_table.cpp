@@ -91,13 +91,50 @@ void push_script_model(lua_State* L, lua::Script& script, const std::filesystem:
   lua_setfield(L, -2, "predict");
 }
 
+[[noreturn]] void refuse_option(lua_State* L, const char* name, const char* expected) {
+  lua::raise(L, Error{load_op,
+                      ErrorCode::invalid_parameter,
+                      std::string{name} + " must be " + expected,
+                      {{"parameter", name}, {"got", lua::value_text(L, -1)}}});
+}
+
+/// {max_plan_bytes = number, on_new_shape = "trace" or "refuse"} at `index`, if it is there.
+models::PlanOptions check_plan_options(lua_State* L, int index) {
+  models::PlanOptions made;
+  if (lua_isnoneornil(L, index)) return made;
+  luaL_checktype(L, index, LUA_TTABLE);
+  lua::check_options(L, index, load_op, {"max_plan_bytes", "on_new_shape"});
+  if (lua_getfield(L, index, "max_plan_bytes") != LUA_TNIL) {
+    int whole = 0;
+    const lua_Integer bytes = lua_tointegerx(L, -1, &whole);
+    if (whole == 0 || lua_type(L, -1) != LUA_TNUMBER || bytes < 0)
+      refuse_option(L, "max_plan_bytes", "a whole number, 0 or more");
+    made.max_plan_bytes = static_cast<std::uint64_t>(bytes);
+  }
+  lua_pop(L, 1);
+  if (lua_getfield(L, index, "on_new_shape") != LUA_TNIL) {
+    const bool is_text = lua_type(L, -1) == LUA_TSTRING;
+    const bool refuses = is_text && lua::check_text(L, -1) == "refuse";
+    if (!refuses && !(is_text && lua::check_text(L, -1) == "trace"))
+      refuse_option(L, "on_new_shape", "\"trace\" or \"refuse\"");
+    if (refuses) made.on_new_shape = onnx::NewShape::refuse;
+  }
+  lua_pop(L, 1);
+  return made;
+}
+
 int load(lua_State* L, lua::Script& script) {
+  const models::PlanOptions plans = check_plan_options(L, 2);
   const std::filesystem::path path =
       lua::value_or_raise(L, script.paths().find(load_op, lua::check_text(L, 1)));
   const auto kind = lua::on_file_thread<ModelKind>(
       L, script, load_op, [path]() -> Result<ModelKind> { return kind_of_model(path); });
+  if (plans.on_new_shape != onnx::NewShape::trace && kind != ModelKind::onnx)
+    lua::raise(L, Error{load_op, ErrorCode::unsupported,
+                        "new shapes are refused by ONNX models only, and this is a " +
+                            std::string{to_string(kind)}});
   switch (kind) {
-    case ModelKind::onnx: models::push_onnx_model(L, path); return 1;
+    case ModelKind::onnx: models::push_onnx_model(L, path, plans); return 1;
     case ModelKind::network: return nn::script::load_saved_model(L, script);
     case ModelKind::script: break;
   }

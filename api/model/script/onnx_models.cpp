@@ -26,6 +26,7 @@ namespace lua = stoker::script;
 
 constexpr const char* type_name = "stoker.onnx.model";
 constexpr const char* load_op = "model.load";
+constexpr const char* warm_up_op = "warm_up";
 // What a graph takes on the host for each byte of the file that describes it.
 constexpr std::size_t bytes_per_byte = 16;
 constexpr std::size_t steps_per_node = 400;
@@ -226,23 +227,41 @@ int predict(lua_State* L, lua::Script& script) {
   return 1;
 }
 
+/// m:warm_up({name = buffer, …}, options): makes the plans for such inputs. Waits.
+int warm_up(lua_State* L, lua::Script& script) {
+  const Handle& handle = check_model(L, warm_up_op);
+  const Given given = check_inputs(L, 2, handle.model);
+  lua::spend(L, handle.steps_of_call);
+  // The loans stay with the script, which may end first.
+  lua::on_file_thread<void>(L, script, warm_up_op,
+                            [model = handle.model, inputs = given.values,
+                             cancel = script.budget().cancel()]() -> Result<void> {
+                              model.warm_up(inputs, {.limits = {.cancel = cancel}});
+                              return {};
+                            });
+  return 0;
+}
+
 int model_field(lua_State* L, lua::Script&) {
   const Handle& handle = check_model(L, "model");
   const std::string wanted =
       lua_type(L, 2) == LUA_TSTRING ? std::string{lua::check_text(L, 2).substr(0, 64)} : "";
   if (wanted == "predict") {
     lua_pushcfunction(L, lua::function<predict>);
+  } else if (wanted == "warm_up") {
+    lua_pushcfunction(L, lua::function<warm_up>);
   } else if (wanted == "inputs") {
     push_infos(L, handle.inputs);
   } else if (wanted == "outputs") {
     push_infos(L, handle.model.outputs());
   } else {
-    constexpr std::string_view known[] = {"predict", "inputs", "outputs"};
-    lua::raise(L, Error{"model",
-                        ErrorCode::not_found,
-                        "a model has no field '" + wanted + "', only predict, inputs and outputs" +
-                            did_you_mean(wanted, known),
-                        {{"name", wanted}}});
+    constexpr std::string_view known[] = {"predict", "warm_up", "inputs", "outputs"};
+    lua::raise(
+        L, Error{"model",
+                 ErrorCode::not_found,
+                 "a model has no field '" + wanted +
+                     "', only predict, warm_up, inputs and outputs" + did_you_mean(wanted, known),
+                 {{"name", wanted}}});
   }
   return 1;
 }
@@ -278,7 +297,7 @@ void open_onnx_models(lua_State* L) {
   lua_pop(L, 1);
 }
 
-void push_onnx_model(lua_State* L, const fs::path& path) {
+void push_onnx_model(lua_State* L, const fs::path& path, const PlanOptions& options) {
   lua::Script& script = lua::script_of(L);
   lua::Evaluator& evaluator = script.evaluator();
   const auto size = lua::on_file_thread<std::size_t>(
@@ -296,11 +315,13 @@ void push_onnx_model(lua_State* L, const fs::path& path) {
   // The graph as it was read: the script's limits count what the file holds, not what passes make of it.
   const auto model =
       lua::on_file_thread<ModelPtr>(L, script, load_op,
-                                    [file, device = script.services().device,
+                                    [file, options, device = script.services().device,
                                      nodes = evaluator.room_for_nodes()]() -> Result<ModelPtr> {
                                       return std::make_shared<const onnx::Model>(onnx::load(
                                           file, {.device = Device{device},
                                                  .max_plans = most_plans,
+                                                 .max_plan_bytes = options.max_plan_bytes,
+                                                 .on_new_shape = options.on_new_shape,
                                                  .max_nodes = nodes,
                                                  .without = onnx::names_of_rewriting_passes()}));
                                     });

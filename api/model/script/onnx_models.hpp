@@ -5,13 +5,20 @@
 
 #include <filesystem>
 
+#include "stoker/api/onnx/run/model.hpp"
 #include "stoker/pipeline/script/lua/lua_glue.hpp"
 
 namespace stoker::models {
 
+/// What a script says about the plans of a model: as in onnx::LoadOptions.
+struct PlanOptions {
+  std::uint64_t max_plan_bytes = onnx::Plans::no_limit;
+  onnx::NewShape on_new_shape = onnx::NewShape::trace;
+};
+
 /// Registers the type of loaded models.
 void open_onnx_models(lua_State* L);
 /// Reads the model and pushes it. `path` is one that the script may use.
-void push_onnx_model(lua_State* L, const std::filesystem::path& path);
+void push_onnx_model(lua_State* L, const std::filesystem::path& path, const PlanOptions& options);
 
 }  // namespace stoker::models
