@@ -1,4 +1,4 @@
-#include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/indexing/boxes.hpp"
 #include "stoker/kernels/roi_align/options.hpp"
 #include "stoker/kernels/rules.hpp"
 
@@ -8,31 +8,8 @@ namespace {
 constexpr const char* op = "roi_align";
 
 Result<std::vector<TensorSpec>> infer(const KernelCall& call) {
-  const Shape& x = call.shape(0);
-  const Shape& boxes = call.shape(1);
-  if (call.dtype(1) != call.dtype())
-    return rules::dtypes_differ(op, call.inputs[0], call.inputs[1]);
-  if (call.dtype(2) != DType::s32)
-    return Error{op,
-                 ErrorCode::dtype_mismatch,
-                 "the image of each box is s32, came " + call.inputs[2].to_string(),
-                 {{"images", call.inputs[2].to_string()}}};
-  if (x.rank() != 4 || boxes.rank() != 2 || boxes[1] != 4 || call.shape(2) != Shape{boxes[0]})
-    return Error{op,
-                 ErrorCode::shape_mismatch,
-                 "expected images [n, channels, rows, columns], boxes [k, 4] and their images [k]",
-                 {{"input", x.to_string()},
-                  {"boxes", boxes.to_string()},
-                  {"images", call.shape(2).to_string()}}};
   const auto given = options::from<RoiAlign>(call.params);
-  const std::int64_t extents[] = {boxes[0], x[1], given.height, given.width};
-  STOKER_ASSIGN(const Shape shape, Shape::try_make(extents, op));
-  if (!shape.empty() && x.empty())
-    return Error{op,
-                 ErrorCode::shape_mismatch,
-                 "images without a pixel, and boxes in them",
-                 {{"input", x.to_string()}, {"boxes", boxes.to_string()}}};
-  return std::vector{TensorSpec{call.dtype(), shape}};
+  return indexing::bins_of_boxes(op, call, given.height, given.width);
 }
 
 std::shared_ptr<const Shader> make_shader() {

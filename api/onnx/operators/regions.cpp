@@ -1,14 +1,11 @@
-// Parts of images in boxes, pooled. The host computes MaxRoiPool: there is no kernel.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
+// Parts of images in boxes, pooled.
 #include "stoker/api/onnx/core/operator.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
-#include "stoker/api/tensor/core/host_calls.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/transforms/builtin_kernel.hpp"
+#include "stoker/api/tensor/views/manipulation.hpp"
 #include "stoker/kernels/roi_align/options.hpp"
+#include "stoker/kernels/roi_max_pool/options.hpp"
 
 namespace stoker::onnx::operators::regions {
 namespace {
@@ -53,49 +50,7 @@ Values roi_align(Call& call) {
 
 // MaxRoiPool ---------------------------------------------------------------------------------------
 
-/// The largest element of each bin of a box, whose corners are whole pixels. Boxes are [batch, x1, y1, x2, y2].
-std::vector<float> largest_in(std::span<const float> x, std::span<const float> rois,
-                              const Shape& image, const Shape& shape, float scale) {
-  std::vector<float> y(static_cast<std::size_t>(shape.elements()));
-  // Boxes may be anything, also no numbers; what is further away is outside of any image.
-  const auto in_range = [](float number) {
-    constexpr float most = 1 << 30;
-    return static_cast<std::int64_t>(number >= -most ? std::min(number, most) : -most);
-  };
-  const auto whole = [&](float at) { return in_range(std::round(at * scale)); };
-  std::size_t next = 0;
-  for (std::int64_t roi = 0; roi < shape[0]; ++roi) {
-    const float* const box = rois.data() + 5 * roi;
-    const std::int64_t batch = std::clamp<std::int64_t>(in_range(box[0]), 0, image[0] - 1);
-    const std::int64_t left = whole(box[1]);
-    const std::int64_t top = whole(box[2]);
-    const auto bin = [](std::int64_t extent, std::int64_t bins) {
-      return static_cast<double>(std::max<std::int64_t>(extent, 1)) / static_cast<double>(bins);
-    };
-    const double height = bin(whole(box[4]) - top + 1, shape[2]);
-    const double width = bin(whole(box[3]) - left + 1, shape[3]);
-    const auto edge = [](double at, std::int64_t start, std::int64_t extent) {
-      return std::clamp<std::int64_t>(static_cast<std::int64_t>(at) + start, 0, extent);
-    };
-    for (std::int64_t channel = 0; channel < shape[1]; ++channel)
-      for (std::int64_t row = 0; row < shape[2]; ++row)
-        for (std::int64_t column = 0; column < shape[3]; ++column) {
-          const auto y0 = edge(std::floor(static_cast<double>(row) * height), top, image[2]);
-          const auto y1 = edge(std::ceil(static_cast<double>(row + 1) * height), top, image[2]);
-          const auto x0 = edge(std::floor(static_cast<double>(column) * width), left, image[3]);
-          const auto x1 = edge(std::ceil(static_cast<double>(column + 1) * width), left, image[3]);
-          float most = y1 <= y0 || x1 <= x0 ? 0 : -std::numeric_limits<float>::infinity();
-          for (std::int64_t i = y0; i < y1; ++i)
-            for (std::int64_t j = x0; j < x1; ++j)
-              most = std::max(most,
-                              x[static_cast<std::size_t>(
-                                  ((batch * image[1] + channel) * image[2] + i) * image[3] + j)]);
-          y[next++] = most;
-        }
-  }
-  return y;
-}
-
+/// Boxes are [position of the image, x1, y1, x2, y2].
 Values max_roi_pool(Call& call) {
   const Axes pooled = call.node().integers("pooled_shape", {});
   if (call.rank() != 4 || call.rank(1) != 2 || call.shape(1)[1] != 5 || pooled.size() != 2)
@@ -103,12 +58,14 @@ Values max_roi_pool(Call& call) {
                 "expected an image with 4 axes, boxes [n, 5] and a pooled_shape of 2");
   const Shape shape = shape_of(Axes{call.shape(1)[0], call.shape()[1], pooled[0], pooled[1]});
   if (shape.elements() == 0 || call.shape().elements() == 0) return {call.like(zeros(shape))};
-  const auto compute = [image = call.shape(), shape, scale = call.node().real("spatial_scale", 1)](
-                           const std::vector<Tensor>& in) {
-    return tensor(
-        largest_in(in[0].to_vector<float>(), in[1].to_vector<float>(), image, shape, scale), shape);
-  };
-  return {call.like(host_call({DType::f32, shape}, compute, {call.x(0), call.x(1)}))};
+  const Tensor x = call.x(0);
+  const Tensor boxes = as_type(call.x(1), x.dtype());
+  const Tensor images = reshape(slice_along_axis(boxes, 0, 1, 1), {-1});
+  const kernels::RoiMaxPool how{
+      .height = pooled[0], .width = pooled[1], .scale = call.node().real("spatial_scale", 1)};
+  return {call.like(stoker::detail::run_kernel(
+      how, {x, slice_along_axis(boxes, 1, 4, 1),
+            as_type(clip(images, 0, call.shape()[0] - 1), DType::s32)}))};
 }
 
 }  // namespace

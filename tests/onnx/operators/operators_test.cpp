@@ -94,6 +94,24 @@ TEST_F(Operators, the_largest_of_a_box_is_a_number_wherever_one_is_none) {
   }
 }
 
+TEST_F(Operators, bins_of_a_box_have_whole_pixels_and_share_those_at_their_edges) {
+  const Tensor images = reshape(iota({32}, DType::f32), {2, 1, 4, 4});
+  // All of an image; three by three pixels of the other one, in halves; nothing of any.
+  const Tensor boxes = tensor(Floats{0, 0, 0, 7, 7, 1, 2, 2, 6, 6, 0, 18, 18, 24, 24}, {3, 5});
+  const std::vector<Attribute> two_by_two{named("pooled_shape", Whole{2, 2}),
+                                          named("spatial_scale", 0.5F)};
+  const Floats expected{10, 11, 14, 15, 26, 27, 30, 31, 0, 0, 0, 0};
+  for (const DType dtype : {DType::f32, DType::f64, DType::f16}) {
+    const Tensor third = as_type(images, dtype) / 3.0;
+    const Value y =
+        of_node("MaxRoiPool", {{"x", third}, {"boxes", as_type(boxes, dtype)}}, two_by_two).at("y");
+    EXPECT_EQ(y.tensor().dtype(), dtype);
+    EXPECT_EQ(y.shape(), (Shape{3, 1, 2, 2}));
+    const Tensor same = as_type(tensor(expected), dtype) / 3.0;
+    EXPECT_EQ(y.tensor().to_vector<double>(), same.to_vector<double>()) << to_string(dtype);
+  }
+}
+
 TEST_F(Operators, boxes_are_chosen_class_by_class_the_best_first) {
   // The second lies upon the first, the third elsewhere, and the last is the third.
   const Tensor boxes = tensor(Floats{0, 0, 2, 2, 2, 2, 0.1F, 0, 5, 5, 6, 6, 5, 5, 6, 6}, {1, 4, 4});
