@@ -3,6 +3,7 @@
 #include "stoker/kernels/conv/few_pixels.hpp"
 #include "stoker/kernels/conv/finished.hpp"
 #include "stoker/kernels/conv/onednn.hpp"
+#include "stoker/kernels/conv/output_lanes.hpp"
 #include "stoker/kernels/conv/pointwise.hpp"
 #include "stoker/kernels/conv/shifted.hpp"
 #include "stoker/kernels/conv/winograd.hpp"
@@ -90,10 +91,33 @@ std::optional<CpuPlan> library_plan(const Problem& p, const Finish& last) {
   return finished_after(*std::move(plan), p, sizeof(float), last);
 }
 
+/// OutputLanes, which do a short finish themselves.
+CpuPlan lanes_plan(const Problem& p, const Finish& finish) {
+  if (!finish) return output_lanes_plan(p, std::nullopt);
+  const bool outputs_last = p.y_output == 1 && row_of(p) == p.outputs;
+  const bool pixels_last = p.y_output == p.pixels() && row_of(p) == p.pixels() &&
+                           (p.images == 1 || p.y_image == p.outputs * p.pixels());
+  if (auto last = finish->in_short()) {
+    const auto& bias = last->bias;
+    const bool for_outputs =
+        !bias || (bias->count == p.outputs && ((outputs_last && bias->repeats == 1) ||
+                                               (pixels_last && bias->repeats == p.pixels())));
+    if (for_outputs) return output_lanes_plan(p, last);
+  }
+  return finished_after(output_lanes_plan(p, std::nullopt), p, sizeof(float), finish);
+}
+
+/// Where OutputLanes are ahead: an image takes so little time that the library's reorders, calls and memory count.
+bool lanes_win(const Problem& p) noexcept {
+  constexpr double small_image = 1 << 22;
+  return p.work() < small_image * static_cast<double>(p.images) && OutputLanes::suit(p);
+}
+
 CpuPlan f32_plan(const Problem& p, const Finish& finish) {
   if (Winograd::suit(p)) return winograd_plan(p, finish);
   if (FewPixels::suit(p)) return finished_after(few_pixels_plan(p), p, sizeof(float), finish);
   if (suits_products(p) && !finish) return pointwise_plan(p);
+  if (lanes_win(p)) return lanes_plan(p, finish);
   // Below, making and calling the library's code costs more than it gains.
   constexpr double onednn_work = 1 << 17;
   const Finish last = p.bias ? std::make_shared<const AddedBias>(p) : finish;

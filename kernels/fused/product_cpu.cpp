@@ -37,13 +37,70 @@ std::optional<std::size_t> home_of(const FusedProgram& program) {
   return std::nullopt;
 }
 
+/// The input that differs along one axis of the program only, and where it stands among the kernel's inputs.
+std::optional<product::ShortFinish::Bias> bias_of(const FusedProgram& program, std::size_t input) {
+  const FusedProgram::Input& one = program.inputs[input];
+  if (one.index || one.offset != 0 || one.spec.dtype != DType::f32) return std::nullopt;
+  const Layout layout = layout_of(program, needed_values(program));
+  std::optional<product::ShortFinish::Bias> bias;
+  std::int64_t inner = 1;
+  for (std::size_t axis = layout.rank; axis-- > 0; inner *= layout.extents[axis]) {
+    if (layout.strides[input][axis] == 0) continue;
+    if (bias || layout.strides[input][axis] != 1) return std::nullopt;
+    const auto before = std::count_if(program.inputs.begin(), program.inputs.begin() + input,
+                                      [](const auto& other) { return !other.index; });
+    bias = {static_cast<std::size_t>(before) + 1, layout.extents[axis], inner};
+  }
+  return bias;
+}
+
+std::optional<product::ShortFinish> short_form(const FusedProgram& program) {
+  if (program.code.empty() || program.code.size() > 2 || program.outputs.size() != 1)
+    return std::nullopt;
+  const std::size_t first = program.first_result();
+  if (program.outputs[0] != first + program.code.size() - 1) return std::nullopt;
+  const std::vector<DType> dtypes = program.dtypes();
+  if (std::ranges::any_of(dtypes, [](DType dtype) { return dtype != DType::f32; }))
+    return std::nullopt;
+  const auto is_zero = [&](std::size_t value) {
+    return value >= program.inputs.size() && value < first &&
+           program.constants[value - program.inputs.size()].bits == 0;
+  };
+  product::ShortFinish made;
+  std::size_t held = 0;  // what the product has become
+  for (std::size_t i = 0; i < program.code.size(); ++i) {
+    const auto& [function, result, operands] = program.code[i];
+    if (i == 0 && function->name == "add") {
+      const bool swapped = operands[1] == held;
+      const std::size_t other = operands[swapped ? 0 : 1];
+      if (operands[swapped ? 1 : 0] != held || other == held || other >= program.inputs.size())
+        return std::nullopt;
+      made.bias = bias_of(program, other);
+      if (!made.bias) return std::nullopt;
+    } else if (operands[0] == held &&
+               (function->name == "relu" || (function->name == "max" && is_zero(operands[1])))) {
+      made.relu = true;
+    } else {
+      return std::nullopt;
+    }
+    held = first + i;
+  }
+  return made;
+}
+
 class Epilogue final : public product::Finish {
  public:
   Epilogue(std::shared_ptr<const Evaluator> whole_rows, std::shared_ptr<const Evaluator> anywhere,
-           std::optional<std::size_t> home)
-      : whole_rows_{std::move(whole_rows)}, anywhere_{std::move(anywhere)}, home_{home} {}
+           std::optional<std::size_t> home, std::optional<product::ShortFinish> in_short)
+      : whole_rows_{std::move(whole_rows)},
+        anywhere_{std::move(anywhere)},
+        home_{home},
+        in_short_{in_short} {}
 
   [[nodiscard]] std::optional<std::size_t> home() const noexcept override { return home_; }
+  [[nodiscard]] std::optional<product::ShortFinish> in_short() const noexcept override {
+    return in_short_;
+  }
   [[nodiscard]] std::size_t scratch_bytes() const noexcept override {
     return std::max(whole_rows_->plan().register_bytes, anywhere_->plan().register_bytes);
   }
@@ -76,6 +133,7 @@ class Epilogue final : public product::Finish {
   std::shared_ptr<const Evaluator> whole_rows_;
   std::shared_ptr<const Evaluator> anywhere_;
   std::optional<std::size_t> home_;
+  std::optional<product::ShortFinish> in_short_;
 };
 
 /// The plan that `make` gives for an epilogue; rows of the product have `row` elements.
@@ -93,7 +151,7 @@ Result<CpuPlan> plan_with(const FusedProductCall& call, std::size_t row, Make&& 
   STOKER_ASSIGN(std::shared_ptr<const Evaluator> anywhere,
                 make_evaluator(make_part_schedule(program, 1)));
   CpuPlan plan = make(std::make_shared<const Epilogue>(std::move(whole_rows), std::move(anywhere),
-                                                       home_of(program)));
+                                                       home_of(program), short_form(program)));
   plan.cost_ns += work;
   return plan;
 }

@@ -21,9 +21,26 @@ struct Elements {
   std::size_t step;
 };
 
+/// A Finish in few words: output 0 is relu(c + bias) in f32, or has one of the two only. Who forms C can do that
+/// while an element is in a register, and gets the same bits.
+struct ShortFinish {
+  /// Of element i of C: number i / repeats % count of an input.
+  struct Bias {
+    std::size_t input;
+    std::int64_t count;
+    std::int64_t repeats;
+  };
+  std::optional<Bias> bias = {};
+  bool relu = false;
+};
+
 class Finish {
  public:
   virtual ~Finish() = default;
+  /// Nothing where it is more than that.
+  [[nodiscard]] virtual std::optional<ShortFinish> in_short() const noexcept {
+    return std::nullopt;
+  }
   /// The output in whose memory C lies until it is finished; none: C is scratch memory.
   [[nodiscard]] virtual std::optional<std::size_t> home() const noexcept = 0;
   /// Memory that run() needs, aligned to 64 bytes.

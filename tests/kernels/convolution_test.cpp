@@ -21,6 +21,81 @@ TEST(Convolution, without_channels_is_its_bias_and_stays_in_its_memory) {
   EXPECT_EQ(values_in<float>(made.bytes[0]), std::vector<float>(24 * 33, 1.5F));
 }
 
+struct Setting {
+  const char* what;
+  Shape x, k;
+  Params params;
+};
+
+using List = std::vector<std::int64_t>;
+
+// Whole numbers, whose sums are exact: those in f64 are formed in another way.
+TEST(Convolution, of_few_channels_is_the_same_wherever_rows_and_outputs_end) {
+  const List last{0, 3, 1, 2};
+  const std::vector<Setting> settings{
+      {"rows of tiles",
+       Shape{2, 1, 28, 28},
+       Shape{16, 1, 3, 3},
+       {{"padding_low", List{1, 1}}, {"padding_high", List{1, 1}}}},
+      {"one output past a panel",
+       Shape{1, 3, 11, 13},
+       Shape{33, 3, 5, 5},
+       {{"padding_low", List{2, 2}}}},
+      {"outputs of one vector", Shape{3, 2, 9, 37}, Shape{8, 2, 3, 3}, {}},
+      {"rows of one pixel", Shape{2, 3, 17, 3}, Shape{15, 3, 2, 3}, {}},
+      {"strides and taps apart",
+       Shape{1, 4, 40, 31},
+       Shape{24, 4, 3, 2},
+       {{"strides", List{3, 2}}, {"kernel_dilation", List{2, 3}}}},
+      {"padding wider than the window",
+       Shape{1, 2, 6, 5},
+       Shape{16, 2, 3, 3},
+       {{"padding_low", List{4, 5}}, {"padding_high", List{5, 4}}}},
+      {"cropped",
+       Shape{1, 2, 19, 18},
+       Shape{16, 2, 3, 3},
+       {{"padding_low", List{-3, -2}}, {"padding_high", List{-1, -4}}}},
+      {"several bands",
+       Shape{1, 6, 90, 70},
+       Shape{16, 6, 3, 3},
+       {{"padding_low", List{1, 1}}, {"strides", List{2, 1}}}},
+      {"a row", Shape{4, 5, 61}, Shape{20, 5, 4}, {{"padding_high", List{3}}}},
+      {"channels last",
+       Shape{2, 13, 12, 3},
+       Shape{24, 3, 3, 3},
+       {{"input_axes", last}, {"output_axes", last}, {"padding_low", List{1, 1}}}},
+      {"channels last, outputs in part of a vector",
+       Shape{2, 9, 10, 5},
+       Shape{19, 5, 3, 3},
+       {{"input_axes", last}, {"output_axes", last}, {"strides", List{1, 2}}}},
+      {"only outputs last", Shape{2, 4, 9, 10}, Shape{16, 4, 3, 3}, {{"output_axes", last}}},
+      {"a kernel read backwards", Shape{2, 3, 9, 10}, Shape{16, 3, 3, 2}, {{"flip", true}}},
+      {"a kernel in another order",
+       Shape{2, 3, 9, 10},
+       Shape{3, 3, 2, 16},
+       {{"kernel_axes", List{3, 0, 1, 2}}}},
+  };
+  for (const Setting& one : settings) {
+    SCOPED_TRACE(one.what);
+    const auto numbers = [](const Shape& shape, std::int64_t seed) {
+      std::vector<double> values(static_cast<std::size_t>(shape.elements()));
+      for (double& value : values)
+        value = static_cast<double>((seed = seed * 1103515245 % 65537 + 7) % 9 - 4);
+      return values;
+    };
+    const std::vector<double> x = numbers(one.x, 3), k = numbers(one.k, 5);
+    const std::vector<float> x_f32(x.begin(), x.end()), k_f32(k.begin(), k.end());
+    const std::vector<Bytes> wide{bytes_of(std::span{x}), bytes_of(std::span{k})};
+    const std::vector<Bytes> narrow{bytes_of(std::span{x_f32}), bytes_of(std::span{k_f32})};
+    const auto in = [&](DType dtype, const std::vector<Bytes>& inputs) {
+      return run_kernel("conv", {{dtype, one.x}, {dtype, one.k}}, inputs, one.params).bytes[0];
+    };
+    const std::vector<double> expected = values_in<double>(in(DType::f64, wide));
+    EXPECT_EQ(values_in<float>(in(DType::f32, narrow)),
+              std::vector<float>(expected.begin(), expected.end()));
+  }
+}
+
 // Planes of the padded image, 4 TB, would be all but empty.
 TEST(Convolution, needs_no_memory_for_the_padding_between_taps_far_apart) {
   const Shape x{1, 1, 3, 3}, k{1, 1, 2, 2};

@@ -236,6 +236,38 @@ TEST_P(FusedProducts, convolutions_equal_two_kernels_whatever_their_way) {
   }
 }
 
+TEST_P(FusedProducts, biases_and_relus_of_convolutions_equal_two_kernels) {
+  const Params last = {{"input_axes", List{0, 3, 1, 2}}, {"output_axes", List{0, 3, 1, 2}}};
+  for (const auto& [what, x, k, params] : std::vector<Convolved>{
+           {"planes", Shape{2, 3, 9, 11}, Shape{20, 3, 3, 3}, {}},
+           {"as many outputs as pixels in a row", Shape{2, 1, 6, 18}, Shape{16, 1, 3, 3}, {}},
+           {"outputs last", Shape{2, 9, 7, 2}, Shape{16, 2, 3, 3}, last}}) {
+    const FusedProduct product{{DType::f32, x}, {DType::f32, k}, params, "conv"};
+    const TensorSpec result = product_spec(product);
+    for (std::size_t axis = 0; axis < 4; ++axis) {
+      SCOPED_TRACE(std::string{what} + ", a bias along axis " + std::to_string(axis));
+      FusedProgram program{.shape = result.shape,
+                           .inputs = {dense(DType::f32, result.shape)},
+                           .constants = {},
+                           .code = {},
+                           .outputs = {3}};
+      program.inputs.push_back({.spec = {DType::f32, Shape{result.shape[axis]}}});
+      program.inputs[1].strides[axis] = 1;
+      program.code = {{function("add"), DType::f32, {1, 0}}, {function("relu"), DType::f32, {2}}};
+      expect_same(product, program);
+      program.code.pop_back();
+      program.outputs = {2};
+      expect_same(product, program);
+    }
+    FusedProgram relu{.shape = result.shape,
+                      .inputs = {dense(DType::f32, result.shape)},
+                      .constants = {},
+                      .code = {{function("relu"), DType::f32, {0}}},
+                      .outputs = {1}};
+    expect_same(product, relu);
+  }
+}
+
 TEST_P(FusedProducts, convolutions_equal_two_kernels_for_every_dtype) {
   for (const DType dtype : {DType::f64, DType::f16, DType::bf16}) {
     const FusedProduct direct{{dtype, Shape{2, 3, 5, 6}}, {dtype, Shape{4, 3, 2, 2}}, {}, "conv"};
