@@ -81,6 +81,8 @@ std::vector<KernelCase> all_cases(Operation operation) {
   pool("7x6_stride_4", Shape{1, 3, 40, 91}, {7, 6}, {2, 4}, {0, 5}, {6, 2});
   pool("2x3_dilated", Shape{1, 4, 21, 26}, {2, 3}, {2, 1}, {2, 3}, {1, 2}, {3, 4});
   pool("narrow_planes", Shape{3, 9, 4, 3}, {2, 2}, {2, 2}, {0, 0}, {0, 1});
+  pool("side_by_side", Shape{3, 5, 15, 75}, {2, 2}, {2, 2}, {0, 0}, {0, 0});
+  pool("narrow_side_by_side", Shape{2, 7, 6, 14}, {2, 2}, {2, 2}, {0, 0}, {0, 0});
   pool("windows_of_padding", Shape{1, 2, 5, 6}, {2, 2}, {1, 1}, {4, 3}, {5, 20});
   pool("whole_planes", Shape{2, 11, 7, 7}, {7, 7}, {1, 1}, {0, 0}, {0, 0});
   pool("cropped_at_the_end", Shape{1, 3, 20, 40}, {2, 2}, {7, 7}, {0, 0}, {0, 0});

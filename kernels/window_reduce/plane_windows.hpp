@@ -66,6 +66,12 @@ class PlaneWindows {
     for (std::size_t unit = begin; unit < end; ++unit) {
       const std::int64_t from = first_row(unit), rows = first_row(unit + 1) - from;
       const std::int64_t plane = static_cast<std::int64_t>(unit) / pieces_;
+      if (halves_) {
+        const A* top = x + plane * in + (from - plane * down_.out) * 2 * across_.in;
+        for (std::int64_t r = 0; r < rows; ++r)
+          take_halves<Op>(top + r * 2 * across_.in, x_end, y + (from + r) * row, y_end);
+        continue;
+      }
       // All lines first: what was just written in other pieces than it is read in is slow to read.
       for (std::int64_t r = 0; r < rows; ++r)
         make_line<Op>(x + plane * in, x_end, from - plane * down_.out + r, lines + r * step_);
@@ -99,6 +105,11 @@ class PlaneWindows {
     // What vectors read and write behind the last place belongs to the line, too.
     step_ = inner_ == 1 ? whole(across_.out) * across_.stride + reach : 0;
     step_ = whole(std::max(step_, places_ * inner_ + lanes));
+    const auto halves = [](const WindowAxis& axis) {
+      return axis.window == 2 && axis.stride == 2 && axis.window_dilation == 1 && axis.low == 0 &&
+             2 * axis.out <= axis.in;
+    };
+    halves_ = inner_ == 1 && halves(down_) && halves(across_);
     rows_ = std::clamp<std::int64_t>(room / step_, 1, down_.out);
     pieces_ = (down_.out + rows_ - 1) / rows_;
   }
@@ -106,6 +117,42 @@ class PlaneWindows {
   [[nodiscard]] std::int64_t first_row(std::size_t unit) const noexcept {
     const auto index = static_cast<std::int64_t>(unit);
     return index / pieces_ * down_.out + index % pieces_ * rows_;
+  }
+
+  /// A row of halves_: no line is needed, since no window hangs over or shares its elements.
+  template <class Op, class A>
+  void take_halves(const A* top, const A* x_end, A* y, const A* y_end) const noexcept {
+    constexpr auto lanes = static_cast<std::int64_t>(cpu::STOKER_ISA::lane_count<A>);
+    const A* const bottom = top + across_.in;
+    const std::int64_t n = across_.out;
+    const auto some = [&](std::int64_t j) {
+      const auto both = [&](std::int64_t at) {
+        return Op::combine(cpu::STOKER_ISA::load_lanes(top + at),
+                           cpu::STOKER_ISA::load_lanes(bottom + at));
+      };
+      const auto a = both(2 * j), b = both(2 * j + lanes);
+      const auto [even, odd] = dealt_out(a, b, std::make_index_sequence<lanes>{});
+      store(Op::combine(even, odd), y + j);
+    };
+    if (n >= lanes) {
+      for (std::int64_t j = 0; j < n; j += lanes) some(std::min(j, n - lanes));
+    } else if (x_end - bottom >= 2 * lanes && y_end - y >= lanes) {
+      some(0);
+    } else {
+      for (std::int64_t j = 0; j < n; ++j) {
+        const auto both = [&](std::int64_t at) {
+          return static_cast<A>(Op::combine(top[at], bottom[at]));
+        };
+        y[j] = static_cast<A>(Op::combine(both(2 * j), both(2 * j + 1)));
+      }
+    }
+  }
+  /// Every second element of both, from the first on and from the second on.
+  template <class Lanes, std::size_t... I>
+  static std::pair<Lanes, Lanes> dealt_out(const Lanes& a, const Lanes& b,
+                                           std::index_sequence<I...>) noexcept {
+    return {__builtin_shufflevector(a, b, (2 * I)...),
+            __builtin_shufflevector(a, b, (2 * I + 1)...)};
   }
 
   /// The line of output row r.
@@ -231,6 +278,7 @@ class PlaneWindows {
   std::int64_t step_ = 0;    // elements from line to line
   std::int64_t rows_ = 1;    // of the output, in a piece
   std::int64_t pieces_ = 1;  // of a plane
+  bool halves_ = false;      // windows of 2 × 2 side by side, all of them inside
 };
 
 }  // namespace stoker::kernels::window_reduce::STOKER_ISA
