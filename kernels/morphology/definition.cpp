@@ -50,7 +50,8 @@ Result<GpuPlan> gpu_plan(std::string_view op, bool most, const Shader& shader,
     case WindowShape::cross: add({input(0), output()}, true, true, false); break;
     case WindowShape::disk:
       add({input(0), output()}, false, false, true);
-      plan.passes.back().rounds = (2 * radius + 1) * (2 * radius + 2);
+      // Each row takes a round of its own, and one more to see its end.
+      plan.passes.back().rounds = (2 * radius + 1) * (2 * radius + 3) + 1;
       break;
   }
   return plan;

@@ -27,13 +27,13 @@ std::shared_ptr<const Shader> make_shader() {
   return std::make_shared<const Shader>(std::move(shader));
 }
 
-/// The most samples of a bin that lie in the image: they are at least half a pixel apart, unless there are that many
-/// anyway.
+/// Of a bin's samples that lie in the image, with a round for each row and one to see its end: samples are at least
+/// half a pixel apart, unless there are that many anyway.
 std::uint64_t most_rounds(const RoiAlign& given, const Shape& x) {
   const auto along = [&](std::int64_t extent) {
     return static_cast<std::uint64_t>(given.samples > 0 ? given.samples : 2 * (extent + 3) + 3);
   };
-  return along(x[2]) * along(x[3]);
+  return along(x[2]) * (along(x[3]) + 2) + 1;
 }
 
 Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const TensorSpec& result) {

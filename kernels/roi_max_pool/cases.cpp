@@ -21,6 +21,7 @@ std::vector<Named> usual() {
   return {{"bins", Shape{2, 3, 9, 12}, 5, {{"height", 4}, {"width", 2}}},
           // Corners in halves of pixels, which are rounded away from 0.
           {"halves", Shape{3, 2, 8, 8}, 9, {{"height", 2}, {"width", 3}, {"scale", 0.5}}, {-6, 24}},
+          {"scaled", Shape{2, 1, 7, 6}, 9, {{"height", 2}, {"scale", 0.7}}, {-3, 12}},
           {"more_bins_than_pixels", Shape{1, 2, 5, 4}, 7, {{"height", 9}, {"width", 7}}, {-1, 6}}};
 }
 
@@ -70,10 +71,11 @@ double largest(const RoiMaxPool& how, const double* plane, const Shape& shape, c
                std::int64_t row, std::int64_t column) {
   bool is_empty = true;
   double most = -INFINITY;
+  const double scale = static_cast<float>(how.scale);  // as devices are given it
   for (std::int64_t y = 0; y < shape[2]; ++y) {
-    if (!has(box[1] * how.scale, box[3] * how.scale, how.height, row, y)) continue;
+    if (!has(box[1] * scale, box[3] * scale, how.height, row, y)) continue;
     for (std::int64_t x = 0; x < shape[3]; ++x) {
-      if (!has(box[0] * how.scale, box[2] * how.scale, how.width, column, x)) continue;
+      if (!has(box[0] * scale, box[2] * scale, how.width, column, x)) continue;
       is_empty = false;
       most = std::fmax(most, plane[y * shape[3] + x]);
     }

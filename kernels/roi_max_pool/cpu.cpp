@@ -56,7 +56,7 @@ template <class T> class Regions {
   /// The nearest pixel, halves away from 0. What is further away is outside of any image.
   [[nodiscard]] std::int64_t pixel_at(A at) const {
     constexpr A most = A(1 << 30);
-    at *= static_cast<A>(how_.scale);
+    at *= static_cast<A>(static_cast<float>(how_.scale));  // as shaders are given it
     return static_cast<std::int64_t>(at >= -most ? std::round(std::min(at, most)) : -most);
   }
 
@@ -96,10 +96,14 @@ template <class T> CpuPlan plan_for(const KernelCall& call, const TensorSpec& re
   const Regions<T> regions{options::from<RoiMaxPool>(call.params), call.shape(), call.shape(1)[0]};
   CpuPlan plan;
   if (result.elements() == 0) return plan;
-  constexpr double ns_of_bin = 20;  // of a few pixels
-  plan.cost_ns = static_cast<double>(result.elements()) * ns_of_bin;
+  // As if each box took a quarter of the image.
+  const double bins = static_cast<double>(result.shape[2] * result.shape[3]);
+  const double pixels = static_cast<double>(call.shape()[2] * call.shape()[3]) / 4 / bins;
+  constexpr double ns_of_bin = 20;
+  plan.cost_ns = static_cast<double>(result.elements()) * (ns_of_bin + 0.2 * pixels);
+  constexpr std::size_t ns_of_slice = 20'000;
   const std::uint32_t slices = std::min(
-      slice_count(result.elements(), std::size_t{1} << 10),
+      slice_count(static_cast<std::size_t>(plan.cost_ns), ns_of_slice),
       static_cast<std::uint32_t>(std::min<std::size_t>(regions.items(), std::size_t{1} << 16)));
   plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
                            regions.run(args, slice_range(regions.items(), slices, index, 1));

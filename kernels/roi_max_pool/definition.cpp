@@ -40,8 +40,8 @@ Result<GpuPlan> gpu_plan(const Shader& shader, const KernelCall& call, const Ten
   pass.push.u32(n).u32(x[0]).u32(x[1]).u32(x[2]).u32(x[3]).u32(given.height).u32(given.width);
   pass.push.f32(given.scale);
   pass.groups = linear_groups_for(n, shader.local_size[0]);
-  // A bin may be the whole image.
-  pass.rounds = static_cast<std::uint64_t>(x[2]) * static_cast<std::uint64_t>(x[3]);
+  // A bin may be the whole image. Each row takes a round of its own, and one more to see the end of its pixels.
+  pass.rounds = static_cast<std::uint64_t>(x[2]) * static_cast<std::uint64_t>(x[3] + 2) + 1;
   return GpuPlan{.passes = {std::move(pass)}, .scratch_bytes = {}};
 }
 
@@ -52,10 +52,8 @@ Result<void> define(KernelRegistry& registry) {
   kernel.family = "window";
   kernel.summary =
       "the largest pixel, without those that are NaN, of each of height by width bins of boxes "
-      "[x1, "
-      "y1, x2, y2] of images[k], whose corners are rounded to pixels that belong to the box; 0 "
-      "where "
-      "a bin has no pixel of the image";
+      "[x1, y1, x2, y2] of images[k], whose corners are rounded to pixels that belong to the box; "
+      "0 where a bin has no pixel of the image, minus infinity where all are NaN";
   kernel.source = "R. Girshick, Fast R-CNN (2015)";
   kernel.inputs = {3, 3};
   kernel.dtypes = rules::float_dtypes();

@@ -337,7 +337,25 @@ TEST_F(ModelTables, keep_no_plan_that_takes_more_bytes_than_the_script_says) {
   expect_refused(code(4), ErrorCode::not_found, "");
 }
 
-TEST_F(ModelTables, options_of_loading_that_say_nothing_are_refused) {
+TEST_F(ModelTables, count_what_a_warm_up_computes_like_what_predict_does) {
+  onnx::Message tiled =
+      onnx::graph(onnx::node("Tile", {"x", "often"}, {"y"}), {"x"}, {},
+                  {onnx::raw_tensor("often", onnx::ElementType::s64, {1},
+                                    onnx::raw(std::vector{std::int64_t{1} << 20}))});
+  tiled.message(
+      12, onnx::value_info("y", onnx::tensor_type(onnx::ElementType::f32, {onnx::Message{}})));
+  folder.write("tiled.onnx", onnx::model(tiled).bytes());
+  ScriptOptions few_buffers;
+  few_buffers.limits.buffer_bytes = 1 << 20;
+  for (const char* const call : {"predict", "warm_up"}) {
+    const std::string code = std::string{"local m = model.load('tiled.onnx') m:"} + call +
+                             "{x = buffer{1, 2}} print('done')";
+    EXPECT_EQ(run_with_models(code).text(), "done\n");
+    EXPECT_EQ(run_with_models(code, few_buffers).code(), ErrorCode::budget_exceeded) << call;
+  }
+}
+
+TEST_F(ModelTables, refuse_options_of_loading_that_do_not_exist) {
   folder.write_onnx("abs.onnx");
   folder.save_line("line.safetensors", device);
   const auto load = [](const std::string& options) {

@@ -200,15 +200,17 @@ void push_value(lua_State* L, const onnx::Value& value) {
   }
 }
 
-/// m:predict({name = buffer, …}, options): the outputs by name. Waits.
-int predict(lua_State* L, lua::Script& script) {
-  const Handle& handle = check_model(L, predict_op);
+/// What the model gives for the inputs that stand at 2 and 3, computed. Waits.
+onnx::NamedValues outputs_of(lua_State* L, lua::Script& script, std::string_view op,
+                             std::optional<onnx::NewShape> on_new_shape) {
+  const Handle& handle = check_model(L, op);
   const Given given = check_inputs(L, 2, handle.model);
   lua::spend(L, handle.steps_of_call);
   const DeviceScope scope{handle.model.device()};
-  const auto outputs = lua::await_work<onnx::NamedValues>(
-      L, script, predict_op,
-      handle.model.run(given.values, {.limits = {.cancel = script.budget().cancel()}}));
+  auto outputs = lua::await_work<onnx::NamedValues>(
+      L, script, op,
+      handle.model.run(given.values, {.limits = {.cancel = script.budget().cancel()},
+                                      .on_new_shape = on_new_shape}));
   std::vector<Tensor> tensors;
   std::size_t bytes = 0;
   for (const auto& [name, value] : outputs)
@@ -217,7 +219,13 @@ int predict(lua_State* L, lua::Script& script) {
       bytes += cell->tensor.bytes();
     });
   lua::value_or_raise(L, script.evaluator().room_for_buffer(bytes));
-  if (!tensors.empty()) lua::await_work<void>(L, script, predict_op, computed(tensors));
+  if (!tensors.empty()) lua::await_work<void>(L, script, op, computed(tensors));
+  return outputs;
+}
+
+/// m:predict({name = buffer, …}, options): the outputs by name. Waits.
+int predict(lua_State* L, lua::Script& script) {
+  const onnx::NamedValues outputs = outputs_of(L, script, predict_op, std::nullopt);
   lua_createtable(L, 0, static_cast<int>(outputs.size()));
   for (const auto& [name, value] : outputs) {
     lua::push_text(L, name);
@@ -229,16 +237,7 @@ int predict(lua_State* L, lua::Script& script) {
 
 /// m:warm_up({name = buffer, …}, options): makes the plans for such inputs. Waits.
 int warm_up(lua_State* L, lua::Script& script) {
-  const Handle& handle = check_model(L, warm_up_op);
-  const Given given = check_inputs(L, 2, handle.model);
-  lua::spend(L, handle.steps_of_call);
-  // The loans stay with the script, which may end first.
-  lua::on_file_thread<void>(L, script, warm_up_op,
-                            [model = handle.model, inputs = given.values,
-                             cancel = script.budget().cancel()]() -> Result<void> {
-                              model.warm_up(inputs, {.limits = {.cancel = cancel}});
-                              return {};
-                            });
+  static_cast<void>(outputs_of(L, script, warm_up_op, onnx::NewShape::trace));
   return 0;
 }
 

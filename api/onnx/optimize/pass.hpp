@@ -41,6 +41,9 @@ struct Pass {
   std::string summary;  ///< what it does, as the table of docs/onnx.md says it
   Optimize level = Optimize::basic;
   PassStage stage = PassStage::cleaning;
+  /// Whether operands may hold larger or smaller numbers afterwards, which 16 bits may not hold: then models that
+  /// compute in these leave the pass out.
+  bool changes_ranges = false;
   /// Changes the graph where the pass applies. Required, or choose().
   std::function<void(GraphEditor& graph)> run = {};
   /// Says what is chosen when plans are made.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "stoker/api/onnx/optimize/weights.hpp"
 
@@ -96,6 +97,22 @@ bool meets_all_weights(const Node& node) {
   return rule == "VALID" ||
          (rule == "NOTSET" &&
           (pads == nullptr || std::ranges::all_of(*pads, [](auto one) { return one == 0; })));
+}
+
+/// Whether the weights times these factors, one for each channel of the operand, have all of their digits. What they
+/// multiply may be so large that the result shows it.
+bool stay_exact(const WeightedProduct& product, const TensorData& weights,
+                std::span<const double> factor) {
+  const auto channel = operand_channel_of(*product.node, weights, product.operand->count);
+  const double least = weights.type == ElementType::f64
+                           ? std::numeric_limits<double>::min()
+                           : static_cast<double>(std::numeric_limits<float>::min());
+  bool exact = true;
+  for_each(weights, [&](std::size_t at, double number) {
+    const double by = factor[channel(at)];
+    exact = exact && (by == 0 || std::abs(number) < least || std::abs(number * by) >= least);
+  });
+  return exact;
 }
 
 /// What these numbers, one for each channel of the operand, add to each channel of the result.
@@ -212,10 +229,14 @@ Node* absorb_before(GraphEditor& graph, const WeightedProduct& product,
   const TensorData& weights = *graph.constant(weights_name);
   std::vector<double> shift;  // of the result
   if (changes(scale.shift, 0)) {
-    if (!meets_all_weights(node)) return nullptr;
+    // x - m is exact where x is near m, but x·w - m·w has lost what m is larger than the difference.
+    constexpr double largest_shift = 16;
+    const auto is_large = [](double one) { return std::abs(one) > largest_shift; };
+    if (!meets_all_weights(node) || std::ranges::any_of(scale.shift, is_large)) return nullptr;
     shift = product_of_shift(product, weights, scale.shift);
   }
   std::function<double(std::size_t)> factor;
+  if (changes(scale.factor, 1) && !stay_exact(product, weights, scale.factor)) return nullptr;
   if (changes(scale.factor, 1))
     factor = [&, channel = operand_channel_of(node, weights, product.operand->count)](
                  std::size_t at) { return scale.factor[channel(at)]; };

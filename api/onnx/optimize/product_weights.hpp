@@ -16,7 +16,7 @@ namespace stoker::onnx {
 struct WeightedProduct {
   Node* node = nullptr;
   std::optional<Channels> operand =
-      {};  ///< of what the weights multiply; nothing if the node turns it round
+      {};  ///< of what the weights multiply; none for Gemm with transA
   Channels result = {};
   bool takes_bias = false;  ///< MatMul does not
 };
@@ -30,9 +30,11 @@ struct WeightedProduct {
 [[nodiscard]] bool absorb(GraphEditor& graph, const WeightedProduct& product,
                           std::span<const double> factor, std::span<const double> shift);
 /// Makes the result what it would be of the operand's channels times `factor` plus `shift`, and returns the node that
-/// multiplies by the weights from now on: behind a MatMul there is an Add, then. Null, and nothing has changed, if a
-/// number is not finite, if the weights would become too large, or if elements of the result may miss some of the
-/// weights, so that a shift is not the same for all of them. Precondition: product.operand.
+/// multiplies by the weights from now on: behind a MatMul there is an Add, then. Null, and nothing has changed:
+/// - if a number is not finite, a weight would be too small for its digits, or the weights would take too many bytes;
+/// - if a shift is so large that the result would lose digits by it;
+/// - if elements of the result may miss some of the weights, so that a shift is not the same for all of them.
+/// Precondition: product.operand.
 [[nodiscard]] Node* absorb_before(GraphEditor& graph, const WeightedProduct& product,
                                   const ScaleAndShift& scale);
 

@@ -64,10 +64,11 @@ void define(PassTable& table) {
              .summary =
                  "BatchNormalization, Mul, Div, Add and Sub of a constant for each channel go "
                  "into the weights and bias of the Conv, ConvTranspose, Gemm or MatMul "
-                 "behind them; shifts only where no padding is, and not into a "
-                 "ConvTranspose",
+                 "behind them, except with a precision of 16 bits; shifts only up to 16, where no "
+                 "padding is, and not into a ConvTranspose",
              .level = Optimize::all,
              .stage = PassStage::weights,
+             .changes_ranges = true,
              .run = &run});
 }
 

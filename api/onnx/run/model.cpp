@@ -247,7 +247,9 @@ ModelMetadata Model::metadata() const { return metadata_of(*state_->described); 
 
 Future<NamedValues> Model::run(const NamedValues& inputs, const RunOptions& options) const {
   const std::shared_ptr<State>& serving = State::for_run(state_, inputs);
-  return State::run(serving, inputs, options, serving->may_trace);
+  const bool may_trace =
+      options.on_new_shape ? *options.on_new_shape == NewShape::trace : serving->may_trace;
+  return State::run(serving, inputs, options, may_trace);
 }
 
 PlanDescription Model::plan(const NamedValues& inputs, const RunOptions& options) const {
@@ -319,7 +321,9 @@ Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options) {
     state->described = file;
     return state;
   };
-  const std::vector<const Pass*> passes = chosen_passes(options.optimize, options.without);
+  std::vector<const Pass*> passes = chosen_passes(options.optimize, options.without);
+  if (options.precision != Precision::full)
+    std::erase_if(passes, [](const Pass* pass) { return pass->changes_ranges; });
   std::vector<const Pass*> choosing;  // for plans, whatever graph they are of
   PlanChoices choices;
   for (const Pass* const pass : passes) {

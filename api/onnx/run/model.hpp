@@ -93,6 +93,8 @@ struct RunOptions {
   /// The outputs that are wanted; what only others need is not computed. Empty: all. Throws not_found for a name that
   /// no output has.
   std::vector<std::string> outputs = {};
+  /// What this run does where there is no plan for its shapes, instead of what the model was loaded with.
+  std::optional<NewShape> on_new_shape = std::nullopt;
 };
 
 /// What a model did since it was loaded, the weights that it holds, and what its plans need.

@@ -93,7 +93,8 @@ Result<std::shared_ptr<const LoweredProgram>> prepare(const Extracted& extracted
                                                       const std::shared_ptr<DeviceClient>& device,
                                                       bool may_choose_layouts) {
   std::string key = extracted.key();
-  if (!may_choose_layouts) key += "\nlayouts as written";
+  // Elsewhere no program chooses any.
+  if (!may_choose_layouts && device->info().type == DeviceType::cpu) key += "\nlayouts as written";
   return prepare(extracted, key, device, nullptr, may_choose_layouts);
 }
 

@@ -63,7 +63,7 @@ class ProgramCache {
 
 /// The program as it was compiled for the device, now or before. `key` is extracted.key(), or one of its own if the
 /// program may not choose layouts. `refused` as for lower(). `may_choose_layouts`: whether convolutions may have
-/// channels last where the device's like that.
+/// channels last where that is faster on the device.
 [[nodiscard]] Result<std::shared_ptr<const LoweredProgram>> prepare(
     const Extracted& extracted, const std::string& key, const std::shared_ptr<DeviceClient>& device,
     std::uint32_t* refused = nullptr, bool may_choose_layouts = true);

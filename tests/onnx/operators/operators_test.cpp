@@ -94,7 +94,20 @@ TEST_F(Operators, the_largest_of_a_box_is_a_number_wherever_one_is_none) {
   }
 }
 
-TEST_F(Operators, bins_of_a_box_have_whole_pixels_and_share_those_at_their_edges) {
+TEST_F(Operators, a_bin_of_more_pixels_than_a_driver_counts_to_has_their_largest) {
+  const std::vector<Attribute> one_bin{named("pooled_shape", Whole{1, 1})};
+  for (const Shape& shape : {Shape{1, 1, 60000, 1}, Shape{1, 1, 300, 218}}) {
+    const auto pixels = static_cast<float>(shape.elements());
+    const Tensor images = reshape(iota({shape.elements()}, DType::f32), shape);
+    const Tensor all =
+        tensor(Floats{0, 0, 0, static_cast<float>(shape[3] - 1), static_cast<float>(shape[2] - 1)},
+               {1, 5});
+    EXPECT_EQ(floats(of_node("MaxRoiPool", {{"x", images}, {"boxes", all}}, one_bin), "y"),
+              Floats{pixels - 1});
+  }
+}
+
+TEST_F(Operators, bins_of_a_box_have_whole_pixels_and_neighbours_share_a_pixel_between_them) {
   const Tensor images = reshape(iota({32}, DType::f32), {2, 1, 4, 4});
   // All of an image; three by three pixels of the other one, in halves; nothing of any.
   const Tensor boxes = tensor(Floats{0, 0, 0, 7, 7, 1, 2, 2, 6, 6, 0, 18, 18, 24, 24}, {3, 5});

@@ -11,7 +11,7 @@ TEST_F(OperandScales, batch_norm_goes_into_the_convolution_behind_it) {
     in x float[1,2,3,3]
     const scale float[2] = 3 4
     const bias float[2] = 1 2
-    const mean float[2] = 5 6
+    const mean float[2] = 5 1
     const var float[2] = 2.25 0.25
     const w float[2,2,1,2] = 1 2 3 4 5 6 7 8
     const b float[2] = 1 -1
@@ -19,8 +19,8 @@ TEST_F(OperandScales, batch_norm_goes_into_the_convolution_behind_it) {
     y = Conv(n, w, b) {auto_pad: "VALID"}
     out y
   )",
-         // Factors 2 and 8, shifts -9 and -46.
-         "const b.1 float[2] = -348 -790\nconst w.1 float[2,2,1,2] = 2 4 24 32 10 12 56 64\n"
+         // Factors 2 and 8, shifts -9 and -6.
+         "const b.1 float[2] = -68 -190\nconst w.1 float[2,2,1,2] = 2 4 24 32 10 12 56 64\n"
          "y = Conv(x, w.1, b.1) {auto_pad: \"VALID\"}\n");
 }
 
@@ -76,9 +76,9 @@ TEST_F(OperandScales, scales_go_into_a_convolution_with_padding) {
     const zero float[2] = 0
     const var float[2] = 2.25 0.25
     const w float[1,2,1,2] = 1 2 3 4
-    const tenth float[] = 0.5
+    const half float[] = 0.5
     n = BatchNormalization(x, scale, zero, zero, var) {epsilon: 0.0}
-    d = Mul(n, tenth)
+    d = Mul(n, half)
     y = Conv(d, w) {pads: [1,1,1,1]}
     out y
   )",
@@ -116,18 +116,18 @@ TEST_F(OperandScales, go_into_products) {
     in x float[n,2]
     const scale float[2] = 3 4
     const bias float[2] = 1 2
-    const mean float[2] = 5 6
+    const mean float[2] = 5 1
     const var float[2] = 2.25 0.25
     const w float[2,1] = 1 2
     n = BatchNormalization(x, scale, bias, mean, var) {epsilon: 0.0}
     y = MatMul(n, w)
     out y
   )",
-         "const w.1 float[2,1] = 2 16\nconst w.2 float[1] = -101\n"
+         "const w.1 float[2,1] = 2 16\nconst w.2 float[1] = -21\n"
          "y.1 = MatMul(x, w.1)\ny = Add(y.1, w.2)\n");
 }
 
-TEST_F(OperandScales, an_operand_that_others_read_as_well_is_scaled_by_the_weights_only) {
+TEST_F(OperandScales, what_is_scaled_may_have_other_readers) {
   expect("operand_scales", R"(
     in x float[1,1,3,3]
     const two float[] = 2
@@ -245,6 +245,70 @@ TEST_F(OperandScales, constants_that_the_operand_is_broadcast_to_stay) {
     j = MatMul(i, s)
     out b d f h j
   )");
+}
+
+TEST_F(OperandScales, shifts_that_would_cost_digits_of_the_result_stay) {
+  // x - 1e6 is exact where x is near it; what is left of x · w - 1e6 · w is not.
+  expect_left("operand_scales", R"(
+    in x float[n,2]
+    const far float[2] = 0 1e6
+    const w float[2,1] = 0.1
+    a = Sub(x, far)
+    y = MatMul(a, w)
+    out y
+  )");
+  expect_left("operand_scales", R"(
+    in x float[1,1,2,2]
+    const one float[1] = 1
+    const far float[1] = 1e6
+    const w float[1,1,1,1] = 0.1
+    a = BatchNormalization(x, one, one, far, one)
+    y = Conv(a, w)
+    out y
+  )");
+  // Of pixels that are scaled to about 1 the shift is small.
+  expect("operand_scales", R"(
+    in x float[n,1]
+    const mean float[] = 128
+    const deviation float[] = 64
+    const w float[1,1] = 0.5
+    a = Sub(x, mean)
+    b = Div(a, deviation)
+    y = MatMul(b, w)
+    out y
+  )",
+         "const mean float[] = 128\nconst w.1 float[1,1] = 0.0078125\n"
+         "a = Sub(x, mean)\ny = MatMul(a, w.1)\n");
+}
+
+TEST_F(OperandScales, weights_that_would_lose_digits_stay) {
+  expect_left("operand_scales", R"(
+    in x float[n,1]
+    const large float[] = 1e20
+    const w float[1,1] = 1e-25
+    a = Div(x, large)
+    y = MatMul(a, w)
+    out y
+  )");
+}
+
+TEST_F(OperandScales, stay_in_models_that_compute_in_16_bits) {
+  // 1e6 is more than f16 holds, and 1e6 · 1e-6 is not.
+  const Graph graph = GraphText::parse(R"(
+    in x float[n,2]
+    const small float[] = 1e-6
+    const w float[2,1] = 0.5 0.25
+    a = Mul(x, small)
+    y = MatMul(a, w)
+    out y
+  )",
+                                       opset);
+  const System system;
+  const Model model =
+      load(file_of(graph), {.device = system.device("vulkan"), .precision = Precision::f16});
+  ASSERT_GT(model.info().precision->narrowed, 0U);
+  const Tensor x = tensor({1e6F, 1e6F}, {1, 2});
+  EXPECT_NEAR(model.run({{"x", x}}).get().at("y").tensor().item<float>(), 0.75F, 1e-3F);
 }
 
 TEST_F(OperandScales, numbers_that_would_become_infinite_stay) {

@@ -81,6 +81,19 @@ TEST_F(PlanBounds, a_shape_that_was_not_warmed_up_is_refused_at_the_call) {
   EXPECT_EQ(model.stats().segments, 3U);
 }
 
+TEST_F(PlanBounds, a_run_may_make_a_plan_or_refuse_to_where_its_model_does_not) {
+  const NamedValues x{{"x", ones({2, 3})}};
+  const Model refuses = sum_and_difference(refusing());
+  EXPECT_EQ(floats(refuses.run(x, {.on_new_shape = NewShape::trace}).get(), "sum"),
+            std::vector<float>(6, 2));
+  EXPECT_EQ(floats(refuses.run(x).get(), "sum"), std::vector<float>(6, 2));
+  const Model traces = sum_and_difference({.device = device_});
+  EXPECT_EQ(
+      refusal([&] { static_cast<void>(traces.run(x, {.on_new_shape = NewShape::refuse})); }).code(),
+      ErrorCode::not_found);
+  EXPECT_EQ(floats(traces.run(x).get(), "sum"), std::vector<float>(6, 2));
+}
+
 TEST_F(PlanBounds, outputs_are_warmed_up_for_themselves) {
   const Model model = sum_and_difference(refusing());
   const NamedValues x{{"x", ones({1, 2})}};
