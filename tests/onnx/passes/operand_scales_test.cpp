@@ -307,7 +307,7 @@ TEST_F(OperandScales, stay_in_models_that_compute_in_16_bits) {
   const Model model =
       load(file_of(graph), {.device = system.device("vulkan"), .precision = Precision::f16});
   ASSERT_GT(model.info().precision->narrowed, 0U);
-  const Tensor x = tensor({1e6F, 1e6F}, {1, 2});
+  const Tensor x = tensor(std::vector<float>{1e6F, 1e6F}, {1, 2});
   EXPECT_NEAR(model.run({{"x", x}}).get().at("y").tensor().item<float>(), 0.75F, 1e-3F);
 }
 
